@@ -1,0 +1,29 @@
+import { defineConfig } from 'vitest/config';
+
+/** Three tiers. `unit` needs nothing; `service` and `faults` share one real PostgreSQL that the setup file starts. */
+export default defineConfig({
+  test: {
+    projects: [
+      { test: { name: 'unit', include: ['test/unit/**/*.test.ts'] } },
+      {
+        test: {
+          name: 'service',
+          include: ['test/service/**/*.test.ts'],
+          globalSetup: 'test/support/postgres-for-tests.ts',
+          testTimeout: 60_000,
+          hookTimeout: 60_000,
+        },
+      },
+      {
+        test: {
+          name: 'faults',
+          include: ['test/faults/**/*.test.ts'],
+          globalSetup: 'test/support/postgres-for-tests.ts',
+          fileParallelism: false,
+          testTimeout: 900_000,
+          hookTimeout: 60_000,
+        },
+      },
+    ],
+  },
+});

@@ -1,0 +1,40 @@
+import { z } from 'zod';
+
+/** What a partner's key may be allowed to do. Every partner endpoint names exactly one. */
+export const scopes = {
+  'practice-groups:read': 'Read the practice group acted for.',
+  'submission-types:read': 'Read submission types.',
+  'submission-types:write': 'Update submission types.',
+  'webhooks:read': 'Read webhooks and their deliveries.',
+  'webhooks:write': 'Register, change and delete webhooks.',
+  'events:read': 'Read the event feed.',
+} as const;
+
+export type Scope = keyof typeof scopes;
+export const scopeNames = Object.keys(scopes) as [Scope, ...Scope[]];
+
+/** What an operator's token may be allowed to do. Every operator endpoint lists the roles that it lets in. */
+export const roles = {
+  admin: 'Everything.',
+  support: 'Reads everything; partners, keys and replays.',
+  source: 'Only says what happened: events, EHR health, form submissions, write-to-record.',
+  viewer: 'Reads everything.',
+} as const;
+
+export type Role = keyof typeof roles;
+export const roleNames = Object.keys(roles) as [Role, ...Role[]];
+
+export const readers = ['admin', 'support', 'viewer'] as const satisfies Role[];
+export const admins = ['admin'] as const satisfies Role[];
+export const support = ['admin', 'support'] as const satisfies Role[];
+export const sources = ['admin', 'source'] as const satisfies Role[];
+
+export type Environment = 'staging' | 'production';
+
+export const scopeList = () => z.array(z.enum(scopeNames)).min(1).max(scopeNames.length);
+
+/** Requests a minute for a key whose partner agreed on no other figure. */
+export const DEFAULT_RATE_LIMIT = 300;
+/** Calls a minute without a valid key, for each address. */
+export const ADDRESS_RATE_LIMIT = 300;
+export const RATE_WINDOW_SECONDS = 60;

@@ -1,0 +1,62 @@
+import type { z } from 'zod';
+import type { Role, Scope } from './access.ts';
+import type { ProblemCode } from './problems.ts';
+
+/**
+ * An endpoint is declared once, as data. Routing, authorisation, validation, serialisation, the OpenAPI document and
+ * the types of its handler are all read off this declaration.
+ */
+export interface Endpoint {
+  operationId: string;
+  method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+  /** In OpenAPI's notation: `/v1/care-nav/submission-types/{id}`. */
+  path: `/${string}`;
+  tag: string;
+  summary: string;
+  description?: string;
+  /** True for what the specification does not name: removing every extension leaves exactly the specified service. */
+  extension: boolean;
+  /** Who may call it: partners by scope, operators by role. */
+  access: { scope: Scope } | { roles: readonly Role[] };
+  params?: z.ZodObject;
+  query?: z.ZodObject;
+  body?: z.ZodType;
+  /** Fields that exist on the resource but cannot be set through this body. */
+  readOnly?: readonly string[];
+  bodyBytesMax?: number;
+  /** The body may be left out altogether. */
+  bodyOptional?: true;
+  /** The endpoint understands If-Match, and its answers carry an ETag. */
+  conditional?: true;
+  response: { status: 200 | 201 | 202 | 204; description: string; body?: z.ZodType };
+  /** Refusals of this endpoint's own; those that every endpoint shares are added where they are documented. */
+  problems: readonly ProblemCode[];
+}
+
+export const BODY_BYTES_MAX = 64 * 1024;
+
+export function defineEndpoint<const E extends Endpoint>(endpoint: E): E {
+  return endpoint;
+}
+
+type Output<S> = S extends z.ZodType ? z.output<S> : undefined;
+type Property<E, K extends string> = E extends { [P in K]: infer V } ? V : undefined;
+
+/** What a handler is given, after every check of the declaration has passed. */
+export interface Input<E extends Endpoint> {
+  params: Output<Property<E, 'params'>>;
+  query: Output<Property<E, 'query'>>;
+  body:
+    | Output<Property<E, 'body'>>
+    | (Property<E, 'bodyOptional'> extends true ? undefined : Output<Property<E, 'body'>>);
+  /** The If-Match header as sent. */
+  ifMatch: string | undefined;
+}
+
+/** What a handler answers. */
+export interface Answer<E extends Endpoint> {
+  body: Property<E['response'], 'body'> extends z.ZodType
+    ? z.input<Property<E['response'], 'body'>>
+    : undefined;
+  etag?: string;
+}

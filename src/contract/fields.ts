@@ -1,0 +1,112 @@
+import { z } from 'zod';
+
+/**
+ * The building blocks of every schema. A limit stands in two places that must agree: the check that refuses, and the
+ * JSON Schema keyword that tells readers of the OpenAPI document. Both are written here, side by side, and nowhere else.
+ *
+ * Lengths count Unicode code points, as JSON Schema's `maxLength` does; zod's own `.max()` counts UTF-16 units and
+ * would refuse a title of 200 emoji.
+ */
+
+interface TextLimits {
+  min?: number;
+  max: number;
+}
+
+export function text({ min = 0, max }: TextLimits) {
+  return z
+    .string()
+    .check((ctx) => {
+      const problem = textProblem(ctx.value, min, max);
+      if (problem)
+        ctx.issues.push({ code: 'custom', input: ctx.value, message: problem.message, params: problem });
+    })
+    .meta({ ...(min > 0 && { minLength: min }), maxLength: max });
+}
+
+function textProblem(value: string, min: number, max: number) {
+  if (value.includes('\0')) return problem('invalid_format', 'Must not contain the NUL character.');
+  if (!value.isWellFormed()) return problem('invalid_format', 'Must be well-formed Unicode.');
+  // A string never has more code points than UTF-16 units, so the costly count is needed for long ones only.
+  const length = value.length <= max ? value.length : [...value].length;
+  if (length > max) return problem('too_big', `Must be at most ${max} characters long.`);
+  if (length < min)
+    return problem('too_small', `Must be at least ${min} character${min === 1 ? '' : 's'} long.`);
+  return undefined;
+}
+
+function problem(code: string, message: string) {
+  return { code, expected: 'string', message };
+}
+
+/** An identifier somebody else chose, such as a form's: any text, compared but never interpreted. */
+export const reference = () => text({ min: 1, max: 255 });
+
+const ID_PATTERN = /^[A-Za-z0-9][A-Za-z0-9._:~-]*$/;
+
+/** An identifier that the operator may choose for a record of ours: it travels in paths and headers, so it is plain. */
+export const recordId = () =>
+  text({ min: 1, max: 255 })
+    .refine((value) => ID_PATTERN.test(value), {
+      error: 'Must start with a letter or digit and hold only letters, digits and . _ : ~ -',
+      params: { code: 'invalid_format', expected: 'string' },
+    })
+    .meta({ minLength: 1, maxLength: 255, pattern: ID_PATTERN.source });
+
+export const webAddress = () =>
+  text({ min: 1, max: 2048 })
+    .refine(isWebAddress, {
+      error: 'Must be an absolute http or https URL.',
+      params: { code: 'invalid_format', expected: 'string' },
+    })
+    .meta({ minLength: 1, maxLength: 2048, format: 'uri' });
+
+/** `http:example.org` and `https:///x` parse as URLs too, yet nobody would call them absolute: require `//` and a host. */
+function isWebAddress(value: string): boolean {
+  return /^https?:\/\/[^/\\\s]/i.test(value) && URL.canParse(value);
+}
+
+export const emailAddress = () =>
+  text({ min: 3, max: 254 })
+    .refine((value) => /^[^\s@]+@[^\s@]+$/.test(value), {
+      error: 'Must be an e-mail address.',
+      params: { code: 'invalid_format', expected: 'string' },
+    })
+    .meta({ minLength: 3, maxLength: 254, format: 'email' });
+
+export const wholeNumber = (min: number, max: number) => z.int().min(min).max(max);
+
+const TIMESTAMP = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:\d\d)$/;
+
+/** A moment as people send it: RFC 3339 with any offset. */
+export const moment = () =>
+  z
+    .string()
+    .refine((value) => TIMESTAMP.test(value) && !Number.isNaN(Date.parse(value)), {
+      error: 'Must be an RFC 3339 timestamp such as 2026-11-14T08:00:00.000Z.',
+      params: { code: 'invalid_format', expected: 'string' },
+    })
+    .meta({ format: 'date-time', maxLength: 35, examples: ['2026-11-14T08:00:00.000Z'] });
+
+/** A moment as the service sends it: RFC 3339, UTC, milliseconds. */
+export const timestamp = () =>
+  z.string().meta({ format: 'date-time', examples: ['2026-11-14T08:00:00.000Z'] });
+
+export const timeZone = () =>
+  text({ min: 1, max: 64 })
+    .refine(isTimeZone, {
+      error: 'Must be an IANA time zone such as Europe/London.',
+      params: { code: 'invalid_value', expected: 'string' },
+    })
+    .meta({ minLength: 1, maxLength: 64, examples: ['Europe/London'] });
+
+function isTimeZone(value: string): boolean {
+  // Offsets such as "+01:00" are accepted by Intl but know no daylight saving; a practice lives in a place.
+  if (!/^[A-Za-z]/.test(value)) return false;
+  try {
+    new Intl.DateTimeFormat('en', { timeZone: value });
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,85 @@
+import { z } from 'zod';
+import { readers } from '../access.ts';
+import { defineEndpoint } from '../endpoint.ts';
+import { moment, reference, timestamp } from '../fields.ts';
+import { pageOf, pageQuery } from '../page.ts';
+
+export const auditEntry = z
+  .object({
+    seq: z.int(),
+    at: timestamp(),
+    actor: z.object({
+      type: z.enum(['partner', 'operator', 'system']),
+      id: z.string().meta({ description: 'The key or the operator.' }),
+      name: z.string().optional(),
+    }),
+    action: z.string().meta({ examples: ['submission_type.update'] }),
+    subject: z.object({ type: z.string(), id: z.string() }),
+    practice_group_id: z.string().nullable(),
+    request_id: z.string().nullable(),
+    before: z.unknown().meta({ description: 'The changed fields as they were; null for something new.' }),
+    after: z.unknown().meta({ description: 'The changed fields as they are; null for something deleted.' }),
+    hash: z
+      .string()
+      .meta({ description: 'SHA-256 over the hash of the entry before and this entry, in hex.' }),
+  })
+  .meta({ id: 'AuditEntry' });
+
+export type AuditEntry = z.infer<typeof auditEntry>;
+
+const seq = () => z.string().regex(/^[1-9]\d{0,14}$/, 'Must be the number of an entry.');
+const tag = 'Audit';
+
+export const listAudit = defineEndpoint({
+  operationId: 'listAudit',
+  method: 'GET',
+  path: '/operator/v1/audit',
+  tag,
+  summary: 'Who changed what, newest first',
+  extension: true,
+  access: { roles: readers },
+  query: z.strictObject({
+    ...pageQuery,
+    actor_id: reference().optional(),
+    action: reference().optional(),
+    subject_id: reference().optional(),
+    practice_group_id: reference().optional(),
+    since: moment().optional(),
+    until: moment().optional(),
+  }),
+  response: { status: 200, description: 'One page.', body: pageOf(auditEntry) },
+  problems: [],
+});
+
+export const getAuditEntry = defineEndpoint({
+  operationId: 'getAuditEntry',
+  method: 'GET',
+  path: '/operator/v1/audit/{seq}',
+  tag,
+  summary: 'Read one entry',
+  extension: true,
+  access: { roles: readers },
+  params: z.strictObject({ seq: seq() }),
+  response: { status: 200, description: 'The entry.', body: auditEntry },
+  problems: ['not_found'],
+});
+
+export const verifyAudit = defineEndpoint({
+  operationId: 'verifyAudit',
+  method: 'GET',
+  path: '/operator/v1/audit/verify',
+  tag,
+  summary: 'Check the whole chain',
+  description:
+    'Finds any entry that was altered, removed or moved; `first_bad` is the number of the first such place.',
+  extension: true,
+  access: { roles: readers },
+  response: {
+    status: 200,
+    description: 'The verdict.',
+    body: z
+      .object({ ok: z.boolean(), entries: z.int(), first_bad: z.int().optional() })
+      .meta({ id: 'AuditVerdict' }),
+  },
+  problems: [],
+});

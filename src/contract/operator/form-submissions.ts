@@ -1,0 +1,68 @@
+import { z } from 'zod';
+import { readers, sources } from '../access.ts';
+import { defineEndpoint } from '../endpoint.ts';
+import { recordId, text, timestamp } from '../fields.ts';
+import { pageOf, pageQuery } from '../page.ts';
+
+export const formSubmission = z
+  .object({
+    id: z.string(),
+    practice_group_id: z.string(),
+    submission_type_id: z.string(),
+    local_day: z
+      .string()
+      .meta({
+        description: "The day it counts towards, in the group's time zone.",
+        examples: ['2026-03-29'],
+      }),
+    submitted_at: timestamp(),
+  })
+  .meta({ id: 'FormSubmission' });
+
+export type FormSubmission = z.infer<typeof formSubmission>;
+
+const ofGroup = z.strictObject({ id: recordId() });
+const tag = 'Form submissions';
+
+export const createFormSubmission = defineEndpoint({
+  operationId: 'createFormSubmission',
+  method: 'POST',
+  path: '/operator/v1/practice-groups/{id}/form-submissions',
+  tag,
+  summary: 'Say that a patient sent a form',
+  description:
+    'Counts towards forms_submitted_today. Refused with 422 when the submission type is suspended (`suspended`), takes nothing at this hour (`outside_hours`), has reached its cap for the day (`daily_limit_reached`) or does not exist (`submission_type_unknown`).',
+  extension: true,
+  access: { roles: sources },
+  params: ofGroup,
+  body: z.strictObject({ submission_type_id: text({ min: 1, max: 255 }), id: recordId().optional() }),
+  response: { status: 201, description: 'The form submission.', body: formSubmission },
+  problems: ['not_found', 'conflict', 'business_rule_violation'],
+});
+
+export const listFormSubmissions = defineEndpoint({
+  operationId: 'listFormSubmissions',
+  method: 'GET',
+  path: '/operator/v1/practice-groups/{id}/form-submissions',
+  tag,
+  summary: 'List form submissions',
+  extension: true,
+  access: { roles: readers },
+  params: ofGroup,
+  query: z.strictObject(pageQuery),
+  response: { status: 200, description: 'One page.', body: pageOf(formSubmission) },
+  problems: ['not_found'],
+});
+
+export const getFormSubmission = defineEndpoint({
+  operationId: 'getFormSubmission',
+  method: 'GET',
+  path: '/operator/v1/practice-groups/{id}/form-submissions/{form_submission_id}',
+  tag,
+  summary: 'Read a form submission',
+  extension: true,
+  access: { roles: readers },
+  params: z.strictObject({ id: recordId(), form_submission_id: recordId() }),
+  response: { status: 200, description: 'The form submission.', body: formSubmission },
+  problems: ['not_found'],
+});

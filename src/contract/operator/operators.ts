@@ -1,0 +1,80 @@
+import { z } from 'zod';
+import { admins, readers, roleNames } from '../access.ts';
+import { defineEndpoint } from '../endpoint.ts';
+import { recordId, text, timestamp } from '../fields.ts';
+import { pageOf, pageQuery } from '../page.ts';
+
+export const operator = z
+  .object({
+    id: z.string(),
+    name: z.string(),
+    role: z.enum(roleNames),
+    status: z.enum(['active', 'revoked']),
+    created_at: timestamp(),
+    revoked_at: timestamp().nullable(),
+  })
+  .meta({ id: 'Operator', description: 'A person or system of the operator, with a token and a role.' });
+
+export type Operator = z.infer<typeof operator>;
+
+const byId = z.strictObject({ id: recordId() });
+const tag = 'Operators';
+
+export const createOperator = defineEndpoint({
+  operationId: 'createOperator',
+  method: 'POST',
+  path: '/operator/v1/operators',
+  tag,
+  summary: 'Give somebody a token',
+  extension: true,
+  access: { roles: admins },
+  body: z.strictObject({ name: text({ min: 1, max: 255 }), role: z.enum(roleNames) }),
+  response: {
+    status: 201,
+    description: 'The operator with the token, shown this once.',
+    body: operator
+      .extend({ token: z.string().meta({ description: 'Shown here once and never again.' }) })
+      .meta({ id: 'NewOperator' }),
+  },
+  problems: [],
+});
+
+export const listOperators = defineEndpoint({
+  operationId: 'listOperators',
+  method: 'GET',
+  path: '/operator/v1/operators',
+  tag,
+  summary: 'List operators',
+  extension: true,
+  access: { roles: readers },
+  query: z.strictObject(pageQuery),
+  response: { status: 200, description: 'One page.', body: pageOf(operator) },
+  problems: [],
+});
+
+export const getOperator = defineEndpoint({
+  operationId: 'getOperator',
+  method: 'GET',
+  path: '/operator/v1/operators/{id}',
+  tag,
+  summary: 'Read an operator',
+  extension: true,
+  access: { roles: readers },
+  params: byId,
+  response: { status: 200, description: 'The operator.', body: operator },
+  problems: ['not_found'],
+});
+
+export const revokeOperator = defineEndpoint({
+  operationId: 'revokeOperator',
+  method: 'POST',
+  path: '/operator/v1/operators/{id}/revoke',
+  tag,
+  summary: "Take an operator's token away",
+  description: 'Answers when no node accepts the token any more. The last admin cannot be revoked.',
+  extension: true,
+  access: { roles: admins },
+  params: byId,
+  response: { status: 200, description: 'The operator.', body: operator },
+  problems: ['not_found', 'conflict'],
+});

@@ -1,0 +1,113 @@
+import { z } from 'zod';
+import { readers, support } from '../access.ts';
+import { defineEndpoint } from '../endpoint.ts';
+import { emailAddress, recordId, text, timestamp, wholeNumber } from '../fields.ts';
+import { pageOf, pageQuery } from '../page.ts';
+
+export const partnerStatuses = ['applied', 'agreement_signed', 'verified', 'suspended'] as const;
+export type PartnerStatus = (typeof partnerStatuses)[number];
+
+export const rateLimit = () => wholeNumber(1, 100_000);
+
+export const partner = z
+  .object({
+    id: z.string(),
+    name: z.string(),
+    contact_email: z.string(),
+    status: z.enum(partnerStatuses),
+    rate_limit_per_minute: z.int().nullable().meta({ description: 'As agreed; null: the usual limit.' }),
+    sla: z.string().nullable(),
+    created_at: timestamp(),
+    updated_at: timestamp(),
+  })
+  .meta({ id: 'Partner', description: 'A company that works on behalf of practice groups.' });
+
+export type Partner = z.infer<typeof partner>;
+
+const byId = z.strictObject({ id: recordId() });
+const answer = { status: 200, description: 'The partner.', body: partner } as const;
+const tag = 'Partners';
+
+export const createPartner = defineEndpoint({
+  operationId: 'createPartner',
+  method: 'POST',
+  path: '/operator/v1/partners',
+  tag,
+  summary: 'Take an application',
+  extension: true,
+  access: { roles: support },
+  body: z.strictObject({ name: text({ min: 1, max: 255 }), contact_email: emailAddress() }),
+  response: { ...answer, status: 201 },
+  problems: [],
+});
+
+export const listPartners = defineEndpoint({
+  operationId: 'listPartners',
+  method: 'GET',
+  path: '/operator/v1/partners',
+  tag,
+  summary: 'List partners',
+  extension: true,
+  access: { roles: readers },
+  query: z.strictObject({ ...pageQuery, status: z.enum(partnerStatuses).optional() }),
+  response: { status: 200, description: 'One page.', body: pageOf(partner) },
+  problems: [],
+});
+
+export const getPartner = defineEndpoint({
+  operationId: 'getPartner',
+  method: 'GET',
+  path: '/operator/v1/partners/{id}',
+  tag,
+  summary: 'Read a partner',
+  extension: true,
+  access: { roles: readers },
+  params: byId,
+  response: answer,
+  problems: ['not_found'],
+});
+
+export const signAgreement = defineEndpoint({
+  operationId: 'signAgreement',
+  method: 'POST',
+  path: '/operator/v1/partners/{id}/sign-agreement',
+  tag,
+  summary: 'Record that the partner agreement is signed',
+  extension: true,
+  access: { roles: support },
+  params: byId,
+  body: z.strictObject({
+    rate_limit_per_minute: rateLimit().optional(),
+    sla: text({ min: 1, max: 255 }).optional(),
+  }),
+  bodyOptional: true,
+  response: answer,
+  problems: ['not_found', 'conflict'],
+});
+
+export const verifyPartner = defineEndpoint({
+  operationId: 'verifyPartner',
+  method: 'POST',
+  path: '/operator/v1/partners/{id}/verify',
+  tag,
+  summary: 'Verify a partner, or lift a suspension',
+  extension: true,
+  access: { roles: support },
+  params: byId,
+  response: answer,
+  problems: ['not_found', 'conflict'],
+});
+
+export const suspendPartner = defineEndpoint({
+  operationId: 'suspendPartner',
+  method: 'POST',
+  path: '/operator/v1/partners/{id}/suspend',
+  tag,
+  summary: 'Suspend a partner',
+  description: 'Answers when no node accepts a key of this partner any more.',
+  extension: true,
+  access: { roles: support },
+  params: byId,
+  response: answer,
+  problems: ['not_found', 'conflict'],
+});

@@ -1,0 +1,118 @@
+import { z } from 'zod';
+import { admins, readers } from '../access.ts';
+import { defineEndpoint } from '../endpoint.ts';
+import { recordId, text, timeZone } from '../fields.ts';
+import { pageOf, pageQuery } from '../page.ts';
+import { practiceGroup } from '../partner/practice-groups.ts';
+
+const clockTime = () =>
+  z
+    .string()
+    .regex(/^(([01]\d|2[0-3]):[0-5]\d|24:00)$/, 'Must be a time of day such as 08:00; 24:00 ends a day.')
+    .meta({ examples: ['08:00'] });
+
+const interval = z.tuple([clockTime(), clockTime()]).refine(([from, to]) => from < to, {
+  error: 'The opening time must be before the closing time.',
+  params: { code: 'invalid_value', expected: 'array' },
+});
+
+const day = () => z.array(interval).max(6).optional();
+
+export const openingHours = z
+  .strictObject({ mon: day(), tue: day(), wed: day(), thu: day(), fri: day(), sat: day(), sun: day() })
+  .meta({
+    id: 'OpeningHours',
+    description: "Opening hours by weekday, in the group's own time zone; a day that is left out is closed.",
+    examples: [{ mon: [['08:00', '18:30']], sat: [['09:00', '12:00']] }],
+  });
+
+export type OpeningHours = z.infer<typeof openingHours>;
+
+const addressLine = () => text({ max: 255 }).nullable().optional();
+
+const fields = {
+  name: text({ min: 1, max: 255 }),
+  ods_code: text({ min: 1, max: 32 }).nullable(),
+  timezone: timeZone(),
+  address: z
+    .strictObject({
+      line_1: addressLine(),
+      line_2: addressLine(),
+      town: addressLine(),
+      county: addressLine(),
+      postcode: addressLine(),
+    })
+    .nullable(),
+  opening_hours: openingHours,
+};
+
+export const operatorPracticeGroup = practiceGroup
+  .extend({ opening_hours: openingHours })
+  .meta({ id: 'OperatorPracticeGroup' });
+
+export type OperatorPracticeGroup = z.infer<typeof operatorPracticeGroup>;
+
+const group = { status: 200, description: 'The practice group.', body: operatorPracticeGroup } as const;
+const byId = z.strictObject({ id: recordId() });
+
+export const createPracticeGroup = defineEndpoint({
+  operationId: 'createPracticeGroup',
+  method: 'POST',
+  path: '/operator/v1/practice-groups',
+  tag: 'Practice groups',
+  summary: 'Describe a practice group',
+  extension: true,
+  access: { roles: admins },
+  body: z.strictObject({
+    id: recordId().optional(),
+    name: fields.name,
+    ods_code: fields.ods_code.optional(),
+    timezone: fields.timezone.optional(),
+    address: fields.address.optional(),
+    opening_hours: fields.opening_hours.optional(),
+  }),
+  response: { ...group, status: 201 },
+  problems: ['conflict'],
+});
+
+export const updatePracticeGroup = defineEndpoint({
+  operationId: 'updatePracticeGroup',
+  method: 'PATCH',
+  path: '/operator/v1/practice-groups/{id}',
+  tag: 'Practice groups',
+  summary: 'Change a practice group',
+  description:
+    'A merge patch. Forms that were sent before a change of time zone stay counted on the day they were counted on.',
+  extension: true,
+  access: { roles: admins },
+  params: byId,
+  body: z.strictObject(fields).partial(),
+  response: group,
+  problems: ['not_found'],
+});
+
+export const listAllPracticeGroups = defineEndpoint({
+  operationId: 'listAllPracticeGroups',
+  method: 'GET',
+  path: '/operator/v1/practice-groups',
+  tag: 'Practice groups',
+  summary: 'List practice groups',
+  extension: true,
+  access: { roles: readers },
+  query: z.strictObject(pageQuery),
+  response: { status: 200, description: 'One page.', body: pageOf(operatorPracticeGroup) },
+  problems: [],
+});
+
+export const getPracticeGroup = defineEndpoint({
+  operationId: 'getPracticeGroup',
+  method: 'GET',
+  path: '/operator/v1/practice-groups/{id}',
+  tag: 'Practice groups',
+  summary: 'Read a practice group',
+  extension: true,
+  access: { roles: readers },
+  params: byId,
+  response: group,
+  problems: ['not_found'],
+});

@@ -1,0 +1,204 @@
+import { z } from 'zod';
+import type { ValidationEntry } from './validate.ts';
+
+/**
+ * The error catalogue: every refusal a caller can meet, with the sentence it carries and what to do about it.
+ * A code is a promise: once published it keeps its status and its meaning.
+ */
+interface CatalogueEntry {
+  status: number;
+  /** The sentence in the body. The same for every cause, so that two refusals that must look alike do. */
+  message: string;
+  /** For the error's own page. */
+  cause: string;
+  remedy: string;
+  /** True for codes that the specification does not name. */
+  extension?: true;
+}
+
+export const problemCatalogue = {
+  invalid_credentials: {
+    status: 401,
+    message: 'The API key is missing, invalid or expired.',
+    cause:
+      'No key was sent, the key is not one of ours, it has expired or been revoked, or it belongs to the other environment: keys that start with ptr_test_ work on staging, keys that start with ptr_live_ in production.',
+    remedy:
+      'Send the key in the x-api-key header (operators: a token in Authorization: Bearer). Check that it was copied whole; its last six characters are a checksum. If it was lost or leaked, ask support for a rotation.',
+  },
+  insufficient_permissions: {
+    status: 403,
+    message: 'The key lacks the scope that this operation needs.',
+    cause: 'The key is valid, but it was not issued with the scope named in required_scopes.',
+    remedy: 'Ask support for a key that carries the scopes in required_scopes.',
+  },
+  forbidden: {
+    status: 403,
+    message: 'The key may not act for this practice group.',
+    cause:
+      'The practice group in x-practice-group-id is not the one that the key is tied to, and no network holds both.',
+    remedy:
+      'Check the ID in x-practice-group-id. To act for another practice, ask support to put both practices into one network.',
+  },
+  https_required: {
+    status: 403,
+    message: 'Call this service over HTTPS.',
+    cause: 'The call came over plain HTTP.',
+    remedy:
+      'Use the https:// address. If the key was sent over plain HTTP across a network, ask support to rotate it. Behind a proxy, name the proxy in PORTER_TRUST_PROXY and let it send x-forwarded-proto.',
+    extension: true,
+  },
+  not_found: {
+    status: 404,
+    message: 'There is nothing at this address that you can reach.',
+    cause: 'The record does not exist, or it belongs to a practice group other than the one acted for.',
+    remedy: 'Check the ID in the path and the practice group in x-practice-group-id.',
+    extension: true,
+  },
+  method_not_allowed: {
+    status: 405,
+    message: 'This address does not take that method. The Allow header names those that it takes.',
+    cause: 'The path exists, but not with this method.',
+    remedy: 'Use one of the methods in the Allow header.',
+    extension: true,
+  },
+  conflict: {
+    status: 409,
+    message: 'The request conflicts with the present state.',
+    cause: 'A record with this ID exists already, or the step is not possible from the present state.',
+    remedy: 'Read the record, then decide again.',
+    extension: true,
+  },
+  precondition_failed: {
+    status: 412,
+    message: 'The record has changed since you read it.',
+    cause: 'The ETag in If-Match is not the present one: somebody else changed the record in between.',
+    remedy: 'Read the record again, apply your change to what you find, and send it with the new ETag.',
+    extension: true,
+  },
+  payload_too_large: {
+    status: 413,
+    message: 'The body is larger than this operation takes.',
+    cause: 'Bodies are limited to 64 KiB (event batches: 2 MiB).',
+    remedy: 'Send less in one request.',
+    extension: true,
+  },
+  unsupported_media_type: {
+    status: 415,
+    message: 'Send the body as application/json, uncompressed.',
+    cause: 'The Content-Type is not application/json, or the body has a Content-Encoding.',
+    remedy: 'Set Content-Type: application/json and send plain UTF-8 JSON.',
+    extension: true,
+  },
+  business_rule_violation: {
+    status: 422,
+    message: 'The request breaks a business rule.',
+    cause: 'Each field is well-formed, but together they break the rule named in rule.',
+    remedy: 'The message and path say which fields; change them so that the rule holds.',
+    extension: true,
+  },
+  rate_limit_exceeded: {
+    status: 429,
+    message: 'Too many requests. Wait for the seconds in Retry-After, then back off exponentially.',
+    cause:
+      'More requests in 60 seconds than the limit allows: 300 for each key unless agreed otherwise; calls without a valid key have a limit of their own for each address.',
+    remedy:
+      'Wait for Retry-After, then retry with exponential backoff. Watch the RateLimit header to stay below. A higher limit is arranged with support.',
+  },
+  internal_error: {
+    status: 500,
+    message: 'Something went wrong on our side. Quote the request ID when you ask support.',
+    cause: 'A fault in the service.',
+    remedy: 'Retry once. If it persists, send support the request_id.',
+    extension: true,
+  },
+  service_unavailable: {
+    status: 503,
+    message: 'The service cannot reach its database for the moment. Try again shortly.',
+    cause: 'The database is restarting or out of reach. Nothing about your request was wrong.',
+    remedy: 'Retry after the seconds in Retry-After. An update may be repeated safely.',
+    extension: true,
+  },
+} as const satisfies Record<string, CatalogueEntry>;
+
+export type ProblemCode = keyof typeof problemCatalogue;
+
+/** What some refusals say in addition. */
+export interface ProblemDetails {
+  message?: string;
+  required_scopes?: readonly string[];
+  required_roles?: readonly string[];
+  rule?: string;
+  path?: readonly (string | number)[];
+  /** Seconds. */
+  retry_after?: number;
+}
+
+/** An expected refusal: it has a place in the catalogue, and whoever meets it can do something about it. */
+export class Problem extends Error {
+  readonly code: ProblemCode;
+  readonly status: number;
+  readonly details: ProblemDetails;
+
+  constructor(code: ProblemCode, details: ProblemDetails = {}) {
+    super(details.message ?? problemCatalogue[code].message);
+    this.code = code;
+    this.status = problemCatalogue[code].status;
+    this.details = details;
+  }
+}
+
+export class ValidationProblem extends Error {
+  readonly entries: ValidationEntry[];
+
+  constructor(entries: ValidationEntry[]) {
+    super('The request is not valid.');
+    this.entries = entries;
+  }
+}
+
+export const validationErrorBody = z
+  .object({
+    error: z.literal(true),
+    statusCode: z.literal(400).meta({ type: 'number' }),
+    message: z.array(
+      z.object({
+        code: z.string().meta({ description: 'The kind of problem.', examples: ['invalid_type'] }),
+        expected: z.string().meta({ description: 'The expected type.', examples: ['string'] }),
+        path: z
+          .array(z.union([z.string(), z.int()]))
+          .meta({ description: 'Where the offending field is; empty for the body itself.' }),
+        message: z.string(),
+      }),
+    ),
+  })
+  .meta({ id: 'ValidationError', description: 'Every problem of the request, one entry each.' });
+
+export const problemBody = z
+  .object({
+    error: z.enum(Object.keys(problemCatalogue) as [ProblemCode, ...ProblemCode[]]),
+    statusCode: z.int(),
+    message: z.string(),
+    request_id: z.string().meta({ description: 'Quote it to support; it is also in x-request-id.' }),
+    doc_url: z.string().meta({ format: 'uri', description: 'A page about this error.' }),
+    required_scopes: z
+      .array(z.string())
+      .optional()
+      .meta({ description: 'With insufficient_permissions: what the key lacks.' }),
+    required_roles: z
+      .array(z.string())
+      .optional()
+      .meta({ description: 'With insufficient_permissions on the operator API.' }),
+    rule: z
+      .string()
+      .optional()
+      .meta({ description: 'With business_rule_violation: the rule that is broken.' }),
+    path: z
+      .array(z.union([z.string(), z.int()]))
+      .optional()
+      .meta({ description: 'With business_rule_violation: the field to look at.' }),
+    retry_after: z
+      .int()
+      .optional()
+      .meta({ description: 'With rate_limit_exceeded and service_unavailable: seconds to wait.' }),
+  })
+  .meta({ id: 'Problem', description: 'A refusal, with a stable code in `error`.', 'x-extension': true });

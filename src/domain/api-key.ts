@@ -1,0 +1,35 @@
+import { crc32 } from 'node:zlib';
+import type { Environment } from '../contract/access.ts';
+import { toBase62 } from './ids.ts';
+
+/**
+ * `ptr_live_` or `ptr_test_`, 32 random base62 characters, then their CRC-32 (over prefix and secret) as 6 base62
+ * characters. The checksum lets leak scanners and a typo check work offline, and spares the database every guess
+ * that is not even well-formed.
+ */
+const PREFIX = { production: 'ptr_live_', staging: 'ptr_test_' } as const satisfies Record<
+  Environment,
+  string
+>;
+const SHAPE = /^ptr_(?:live|test)_[0-9A-Za-z]{38}$/;
+const CHECKSUM_LENGTH = 6;
+
+export function keyPrefix(environment: Environment): string {
+  return PREFIX[environment];
+}
+
+/** `secret`: 32 random base62 characters. */
+export function formatKey(environment: Environment, secret: string): string {
+  const body = PREFIX[environment] + secret;
+  return body + checksum(body);
+}
+
+/** Whether a text can be a key of this environment at all. */
+export function isWellFormedKey(environment: Environment, text: string): boolean {
+  if (!text.startsWith(PREFIX[environment]) || !SHAPE.test(text)) return false;
+  return checksum(text.slice(0, -CHECKSUM_LENGTH)) === text.slice(-CHECKSUM_LENGTH);
+}
+
+function checksum(body: string): string {
+  return toBase62(crc32(body), CHECKSUM_LENGTH);
+}

@@ -1,0 +1,38 @@
+import type { Role, Scope } from '../contract/access.ts';
+import type { PracticeGroup } from '../contract/partner/practice-groups.ts';
+
+/** A partner's key, as the door knows it. */
+export interface KeyHolder {
+  keyId: string;
+  partnerId: string;
+  /** The practice group that the key is tied to. */
+  homeGroupId: string;
+  scopes: ReadonlySet<Scope>;
+  rateLimitPerMinute: number;
+  /** Milliseconds since the epoch; Infinity for a key that does not expire. */
+  expiresAt: number;
+}
+
+/** A key holder acting for one practice group that it may act for. Only the door makes one. */
+export interface PartnerPrincipal {
+  kind: 'partner';
+  holder: KeyHolder;
+  /** As the door read it, at most a second ago. */
+  group: PracticeGroup;
+}
+
+export interface OperatorPrincipal {
+  kind: 'operator';
+  operatorId: string;
+  name: string;
+  role: Role;
+}
+
+/** The service itself: bootstrap and the demo world. */
+export interface SystemPrincipal {
+  kind: 'system';
+}
+
+export const SYSTEM: SystemPrincipal = { kind: 'system' };
+
+export type Principal = PartnerPrincipal | OperatorPrincipal | SystemPrincipal;

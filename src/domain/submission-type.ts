@@ -1,0 +1,113 @@
+import type { SubmissionType, SubmissionTypePatch } from '../contract/partner/submission-types.ts';
+
+/** A submission type as it is stored: `version` counts its changes and is its ETag. */
+export type StoredSubmissionType = Omit<SubmissionType, 'forms_submitted_today'> & {
+  practice_group_id: string;
+  version: number;
+};
+
+/** What the group's directory knows of the things that a patch points to. */
+export interface Directory {
+  hasForm(formId: string): boolean;
+  hasAssignee(type: string, id: string): boolean;
+}
+
+export interface BrokenRule {
+  rule: 'assignee_pair' | 'assignee_unknown' | 'form_unknown' | 'external_url_name_without_url';
+  path: [string];
+  message: string;
+}
+
+export type PatchResult =
+  | { outcome: 'unchanged' }
+  | { outcome: 'changed'; next: StoredSubmissionType; before: Changes; after: Changes }
+  | { outcome: 'refused'; broken: BrokenRule };
+
+type Changes = Record<string, unknown>;
+
+/**
+ * Applies a merge patch: fields that the patch leaves out stay, null clears. A patch that changes no value changes
+ * nothing at all, `updated_at` included.
+ */
+export function applyPatch(
+  current: StoredSubmissionType,
+  patch: SubmissionTypePatch,
+  directory: Directory,
+  now: string,
+): PatchResult {
+  const merged = { ...current, ...patch } as StoredSubmissionType;
+  const broken = brokenRule(merged, patch, directory);
+  if (broken) return { outcome: 'refused', broken };
+
+  const before: Changes = {};
+  const after: Changes = {};
+  for (const field of Object.keys(patch) as (keyof SubmissionTypePatch)[]) {
+    if (current[field] === merged[field]) continue;
+    before[field] = current[field];
+    after[field] = merged[field];
+  }
+  if (Object.keys(after).length === 0) return { outcome: 'unchanged' };
+  merged.version = current.version + 1;
+  merged.updated_at = now;
+  return { outcome: 'changed', next: merged, before, after };
+}
+
+/** The four rules, on the merged result. A rule speaks only when the request touches one of its fields. */
+export function brokenRule(
+  merged: Pick<
+    SubmissionType,
+    'assignee_id' | 'assignee_type' | 'form_id' | 'external_url' | 'external_url_name'
+  >,
+  touched: SubmissionTypePatch,
+  directory: Directory,
+): BrokenRule | undefined {
+  if ('assignee_id' in touched || 'assignee_type' in touched) {
+    if ((merged.assignee_id === null) !== (merged.assignee_type === null)) {
+      return {
+        rule: 'assignee_pair',
+        path: [merged.assignee_id === null ? 'assignee_id' : 'assignee_type'],
+        message: 'assignee_id and assignee_type are either both set or both null.',
+      };
+    }
+    if (
+      merged.assignee_id !== null &&
+      merged.assignee_type !== null &&
+      !directory.hasAssignee(merged.assignee_type, merged.assignee_id)
+    ) {
+      return {
+        rule: 'assignee_unknown',
+        path: ['assignee_id'],
+        message: 'This practice group has no assignee with that ID and type.',
+      };
+    }
+  }
+  if ('form_id' in touched && merged.form_id !== null && !directory.hasForm(merged.form_id)) {
+    return {
+      rule: 'form_unknown',
+      path: ['form_id'],
+      message: 'This practice group has no form with that ID.',
+    };
+  }
+  if (
+    ('external_url' in touched || 'external_url_name' in touched) &&
+    merged.external_url_name !== null &&
+    merged.external_url === null
+  ) {
+    return {
+      rule: 'external_url_name_without_url',
+      path: ['external_url_name'],
+      message: 'A name for the external URL needs the external URL itself.',
+    };
+  }
+  return undefined;
+}
+
+export function etagOf(version: number): string {
+  return `"${version}"`;
+}
+
+/** RFC 9110: `*`, or a list of entity tags compared strongly, so a weak one never matches. */
+export function ifMatchHolds(header: string | undefined, etag: string): boolean {
+  if (header === undefined || header.trim() === '*') return true;
+  return header.split(',').some((tag) => tag.trim() === etag);
+}

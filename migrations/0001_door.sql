@@ -1,0 +1,223 @@
+-- The door: who may come in, for whom, and what a practice group has set up.
+--
+-- Every moment is written by the service, from its own clock: the database never asks what time it is.
+
+CREATE TABLE partners (
+  id                    text PRIMARY KEY,
+  name                  text NOT NULL,
+  contact_email         text NOT NULL,
+  status                text NOT NULL CHECK (status IN ('applied', 'agreement_signed', 'verified', 'suspended')),
+  agreement_signed_at   timestamptz,
+  rate_limit_per_minute integer,
+  sla                   text,
+  created_at            timestamptz NOT NULL,
+  updated_at            timestamptz NOT NULL
+);
+
+CREATE TABLE practice_groups (
+  id            text PRIMARY KEY,
+  name          text NOT NULL,
+  ods_code      text,
+  timezone      text NOT NULL,
+  address       jsonb,
+  opening_hours jsonb NOT NULL,
+  ehr_status    text NOT NULL DEFAULT 'unknown' CHECK (ehr_status IN ('healthy', 'unhealthy', 'unknown')),
+  created_at    timestamptz NOT NULL,
+  updated_at    timestamptz NOT NULL
+);
+
+CREATE TABLE networks (
+  id         text PRIMARY KEY,
+  name       text NOT NULL,
+  created_at timestamptz NOT NULL,
+  updated_at timestamptz NOT NULL
+);
+
+CREATE TABLE network_members (
+  network_id        text NOT NULL REFERENCES networks ON DELETE CASCADE,
+  practice_group_id text NOT NULL REFERENCES practice_groups,
+  PRIMARY KEY (network_id, practice_group_id)
+);
+CREATE INDEX network_members_by_group ON network_members (practice_group_id, network_id);
+
+CREATE TABLE api_keys (
+  id                    text PRIMARY KEY,
+  partner_id            text NOT NULL REFERENCES partners,
+  practice_group_id     text NOT NULL REFERENCES practice_groups,
+  key_hash              bytea NOT NULL UNIQUE,
+  prefix                text NOT NULL,
+  last_four             text NOT NULL,
+  scopes                text[] NOT NULL,
+  rate_limit_per_minute integer,
+  expires_at            timestamptz,
+  revoked_at            timestamptz,
+  replaced_by           text REFERENCES api_keys DEFERRABLE INITIALLY DEFERRED,
+  created_at            timestamptz NOT NULL
+);
+CREATE INDEX api_keys_by_partner ON api_keys (partner_id, id);
+CREATE INDEX api_keys_by_group ON api_keys (practice_group_id, id);
+
+CREATE TABLE operators (
+  id         text PRIMARY KEY,
+  name       text NOT NULL,
+  role       text NOT NULL CHECK (role IN ('admin', 'support', 'source', 'viewer')),
+  token_hash bytea NOT NULL UNIQUE,
+  created_at timestamptz NOT NULL,
+  revoked_at timestamptz
+);
+
+CREATE TABLE forms (
+  practice_group_id text NOT NULL REFERENCES practice_groups,
+  id                text NOT NULL,
+  title             text NOT NULL,
+  created_at        timestamptz NOT NULL,
+  updated_at        timestamptz NOT NULL,
+  PRIMARY KEY (practice_group_id, id)
+);
+
+CREATE TABLE assignees (
+  practice_group_id text NOT NULL REFERENCES practice_groups,
+  type              text NOT NULL CHECK (type IN ('Admin', 'AdminTeam')),
+  id                text NOT NULL,
+  name              text NOT NULL,
+  created_at        timestamptz NOT NULL,
+  updated_at        timestamptz NOT NULL,
+  PRIMARY KEY (practice_group_id, type, id)
+);
+
+-- A tenant's table is keyed by its tenant first: a row cannot even be named without saying whose it is.
+-- Room is left in each page so that an update finds place beside the old version and touches no index.
+CREATE TABLE submission_types (
+  practice_group_id         text NOT NULL REFERENCES practice_groups,
+  id                        text NOT NULL,
+  pathway_id                text NOT NULL,
+  form_id                   text,
+  title                     text NOT NULL,
+  description               text,
+  in_hours                  boolean NOT NULL,
+  out_of_hours              boolean NOT NULL,
+  suspended                 boolean NOT NULL,
+  external_url              text,
+  external_url_name         text,
+  type                      text CHECK (type IN ('admin_request', 'clinical_request', 'other_request')),
+  default_priority          text NOT NULL CHECK (default_priority IN ('lowest', 'low', 'medium', 'high', 'highest')),
+  daily_limit               integer,
+  patient_eligibility_check boolean NOT NULL,
+  assignee_id               text,
+  assignee_type             text CHECK (assignee_type IN ('Admin', 'AdminTeam')),
+  "order"                   integer,
+  version                   integer NOT NULL DEFAULT 1,
+  created_at                timestamptz NOT NULL,
+  updated_at                timestamptz NOT NULL,
+  PRIMARY KEY (practice_group_id, id)
+) WITH (fillfactor = 70);
+
+CREATE TABLE form_submissions (
+  practice_group_id  text NOT NULL,
+  id                 text NOT NULL,
+  submission_type_id text NOT NULL,
+  local_day          date NOT NULL,
+  submitted_at       timestamptz NOT NULL,
+  PRIMARY KEY (practice_group_id, id),
+  FOREIGN KEY (practice_group_id, submission_type_id) REFERENCES submission_types
+);
+
+-- How many forms a submission type took on a day of its practice's calendar. Kept beside the rows, in the same
+-- transaction, because the cap of a busy type is up to 100,000 a day and every read of the type tells the count.
+CREATE TABLE form_counts (
+  practice_group_id  text NOT NULL,
+  submission_type_id text NOT NULL,
+  local_day          date NOT NULL,
+  submitted          integer NOT NULL,
+  PRIMARY KEY (practice_group_id, submission_type_id, local_day),
+  FOREIGN KEY (practice_group_id, submission_type_id) REFERENCES submission_types
+) WITH (fillfactor = 70);
+
+-- The audit trail. `body` is the exact text that was hashed; the columns beside it repeat parts of it for searching,
+-- and verification compares them too. Each hash covers the one before, so an entry cannot be altered, removed or
+-- moved without every later hash disagreeing; audit_head holds the last hash, so the tail cannot be cut off either.
+CREATE TABLE audit_entries (
+  seq               bigint PRIMARY KEY,
+  at                timestamptz NOT NULL,
+  actor_id          text NOT NULL,
+  action            text NOT NULL,
+  subject_id        text NOT NULL,
+  practice_group_id text,
+  body              text NOT NULL,
+  hash              bytea NOT NULL
+);
+CREATE INDEX audit_entries_by_actor ON audit_entries (actor_id, seq);
+CREATE INDEX audit_entries_by_subject ON audit_entries (subject_id, seq);
+CREATE INDEX audit_entries_by_group ON audit_entries (practice_group_id, seq) WHERE practice_group_id IS NOT NULL;
+CREATE INDEX audit_entries_by_time ON audit_entries USING brin (at);
+
+CREATE TABLE audit_head (
+  is_head boolean PRIMARY KEY DEFAULT true CHECK (is_head),
+  seq  bigint NOT NULL,
+  hash bytea NOT NULL
+) WITH (fillfactor = 10);
+INSERT INTO audit_head (seq, hash) VALUES (0, sha256('porter'));
+
+-- Appends entries to the chain. Takes the lock on the head, so it comes last in its transaction: the lock is then held
+-- for hardly longer than the commit, and since nobody locks anything after it, it cannot be part of a deadlock.
+CREATE FUNCTION audit_append(
+  at timestamptz, actor_ids text[], actions text[], subject_ids text[], group_ids text[], bodies text[]
+) RETURNS void LANGUAGE plpgsql AS $$
+DECLARE
+  head   audit_head%ROWTYPE;
+  last   bytea;
+  hashes bytea[] := '{}';
+BEGIN
+  SELECT * INTO STRICT head FROM audit_head FOR UPDATE;
+  last := head.hash;
+  FOR i IN 1 .. cardinality(bodies) LOOP
+    last := sha256(last || convert_to((head.seq + i)::text || ':' || bodies[i], 'UTF8'));
+    hashes[i] := last;
+  END LOOP;
+  INSERT INTO audit_entries (seq, at, actor_id, action, subject_id, practice_group_id, body, hash)
+  SELECT head.seq + n, audit_append.at, actor_id, action, subject_id, group_id, body, hash
+    FROM unnest(actor_ids, actions, subject_ids, group_ids, bodies, hashes)
+         WITH ORDINALITY AS entry (actor_id, action, subject_id, group_id, body, hash, n);
+  UPDATE audit_head SET seq = head.seq + cardinality(bodies), hash = last;
+END $$;
+
+CREATE FUNCTION refuse_change() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  RAISE EXCEPTION 'audit entries are never changed or removed';
+END $$;
+CREATE TRIGGER audit_entries_are_final BEFORE UPDATE OR DELETE ON audit_entries
+  FOR EACH ROW EXECUTE FUNCTION refuse_change();
+CREATE TRIGGER audit_entries_are_kept BEFORE TRUNCATE ON audit_entries
+  FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+
+-- The second lock on each tenant's door. Every transaction says for whom it acts in `porter.tenant`: the practice
+-- groups' IDs separated by commas, or * for the operator and the service itself. A transaction that says nothing sees
+-- nothing, and a query that forgets its filter still gets no row of anybody else.
+-- The sub-select makes PostgreSQL read the setting once for each query, not once for each row.
+CREATE FUNCTION porter_tenants() RETURNS text[] LANGUAGE sql STABLE AS
+  $$ SELECT string_to_array(current_setting('porter.tenant', true), ',') $$;
+CREATE FUNCTION porter_sees_all() RETURNS boolean LANGUAGE sql STABLE AS
+  $$ SELECT coalesce(current_setting('porter.tenant', true) = '*', false) $$;
+
+DO $$
+DECLARE
+  name text;
+BEGIN
+  FOREACH name IN ARRAY ARRAY['forms', 'assignees', 'submission_types', 'form_submissions', 'form_counts'] LOOP
+    EXECUTE format('ALTER TABLE %I ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY', name);
+    EXECUTE format('CREATE POLICY tenant ON %I USING ((SELECT porter_sees_all())
+                    OR practice_group_id = ANY ((SELECT porter_tenants())::text[]))', name);
+  END LOOP;
+  FOREACH name IN ARRAY ARRAY['partners', 'networks', 'network_members', 'api_keys', 'operators'] LOOP
+    EXECUTE format('ALTER TABLE %I ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY', name);
+    EXECUTE format('CREATE POLICY no_tenant ON %I USING ((SELECT porter_sees_all()))', name);
+  END LOOP;
+END $$;
+
+ALTER TABLE practice_groups ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
+CREATE POLICY tenant ON practice_groups
+  USING ((SELECT porter_sees_all()) OR id = ANY ((SELECT porter_tenants())::text[]));
+
+ALTER TABLE audit_entries ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
+CREATE POLICY anybody_appends ON audit_entries FOR INSERT WITH CHECK (true);
+CREATE POLICY no_tenant_reads ON audit_entries FOR SELECT USING ((SELECT porter_sees_all()));

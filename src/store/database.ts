@@ -1,0 +1,190 @@
+import pg from 'pg';
+import type { Principal } from '../domain/principal.ts';
+import { Outage } from '../platform/outage.ts';
+import { type AuditRecord, appendAudit } from './audit-append.ts';
+
+/**
+ * The one way to PostgreSQL. Statements are sent ahead without waiting for the answers before them (pipelining), so a
+ * transaction costs the round trips that its decisions need and no more: BEGIN and the tenant's name travel with the
+ * first query, the audit entries and COMMIT with the last.
+ */
+export interface Database {
+  pool: pg.Pool;
+}
+
+export interface DatabaseOptions {
+  url: string;
+  connectionsMax: number;
+  /** Statements run as this role when given; see `enterRole` in migrate.ts. */
+  role?: string | undefined;
+}
+
+const CONNECT_MS = 3_000;
+const STATEMENT_MS = 10_000;
+const LOCK_MS = 5_000;
+
+export function openDatabase({ url, connectionsMax, role }: DatabaseOptions): Database {
+  const pool = new pg.Pool({
+    connectionString: url,
+    max: connectionsMax,
+    pipeline: true,
+    application_name: 'porter',
+    connectionTimeoutMillis: CONNECT_MS,
+    statement_timeout: STATEMENT_MS,
+    lock_timeout: LOCK_MS,
+    idle_in_transaction_session_timeout: STATEMENT_MS,
+    // For a server that accepts statements but never answers: longer than its own limit, so that one speaks first.
+    query_timeout: STATEMENT_MS + 1_000,
+    ...(role && { options: `-c role=${role}` }),
+  });
+  // A connection that dies while idle says so here; the pool has dropped it already and the next query opens another.
+  pool.on('error', () => {});
+  return { pool };
+}
+
+export async function closeDatabase(db: Database): Promise<void> {
+  await db.pool.end();
+}
+
+type Values = readonly unknown[];
+
+/** A transaction on behalf of somebody: what it can see was settled when it began. */
+export class Transaction {
+  readonly #client: pg.PoolClient;
+  readonly #unawaited: Promise<unknown>[] = [];
+  readonly #audit: AuditRecord[] = [];
+
+  constructor(client: pg.PoolClient) {
+    this.#client = client;
+  }
+
+  async query<Row extends object>(text: string, values: Values = []): Promise<Row[]> {
+    return (await send(this.#client, text, values)).rows as Row[];
+  }
+
+  async first<Row extends object>(text: string, values: Values = []): Promise<Row | undefined> {
+    return (await this.query<Row>(text, values))[0];
+  }
+
+  /** Sends a statement whose rows nobody needs. It travels with COMMIT, and the transaction fails if it does. */
+  defer(text: string, values: Values = []): void {
+    const answer = send(this.#client, text, values);
+    answer.catch(() => {});
+    this.#unawaited.push(answer);
+  }
+
+  /** Every change says who made it and what it was; the entries are appended last (see audit_append in 0001). */
+  audit(...records: AuditRecord[]): void {
+    this.#audit.push(...records);
+  }
+
+  async commit(): Promise<void> {
+    if (this.#audit.length > 0) appendAudit(this, this.#audit);
+    const committed = send(this.#client, 'COMMIT');
+    committed.catch(() => {});
+    // In order: the first statement that failed says why; those after it only that the transaction was aborted.
+    for (const answer of this.#unawaited) await answer;
+    if ((await committed).command !== 'COMMIT')
+      throw new Error('the transaction was rolled back by the server');
+  }
+}
+
+const TRIES_MAX = 3;
+
+/**
+ * Runs `work` in a transaction that sees only what the principal may see. `work` decides and writes; it must have no
+ * effect outside the transaction, because it runs again when PostgreSQL breaks a deadlock by undoing it.
+ */
+export async function transact<T>(
+  db: Database,
+  principal: Principal | readonly Principal[],
+  work: (tx: Transaction) => Promise<T>,
+): Promise<T> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await transactOnce(db, tenantOf(principal), work);
+    } catch (error) {
+      if (attempt < TRIES_MAX && isUndoneByServer(error)) continue;
+      throw error;
+    }
+  }
+}
+
+async function transactOnce<T>(
+  db: Database,
+  tenant: string,
+  work: (tx: Transaction) => Promise<T>,
+): Promise<T> {
+  const client = await connect(db);
+  const tx = new Transaction(client);
+  try {
+    tx.defer('BEGIN');
+    tx.defer("SELECT set_config('porter.tenant', $1, true)", [tenant]);
+    const result = await work(tx);
+    await tx.commit();
+    client.release();
+    return result;
+  } catch (error) {
+    // The caller need not wait for the clean-up. A connection that cannot even roll back is thrown away.
+    client.query('ROLLBACK').then(
+      () => client.release(),
+      () => client.release(true),
+    );
+    throw error;
+  }
+}
+
+function tenantOf(principal: Principal | readonly Principal[]): string {
+  const all = Array.isArray(principal) ? principal : [principal];
+  return [...new Set(all.map((one) => (one.kind === 'partner' ? one.group.id : '*')))].join(',');
+}
+
+async function connect(db: Database): Promise<pg.PoolClient> {
+  try {
+    return await db.pool.connect();
+  } catch (error) {
+    throw translate(error);
+  }
+}
+
+/** Each distinct text is prepared once on each connection. The texts are constants of the source, so this is bounded. */
+const statementNames = new Map<string, string>();
+
+async function send(client: pg.PoolClient, text: string, values: Values = []): Promise<pg.QueryResult> {
+  let name = statementNames.get(text);
+  if (!name) statementNames.set(text, (name = `s${statementNames.size}`));
+  try {
+    return await client.query({ name, text, values: values as unknown[] });
+  } catch (error) {
+    throw translate(error);
+  }
+}
+
+/** Codes with which PostgreSQL says "not now": connection trouble, shutting down, starting up, full, timed out. */
+const NOT_NOW = /^(08|53|57|58|25006|55P03)/;
+
+export function translate(error: unknown): unknown {
+  if (error instanceof pg.DatabaseError) {
+    return NOT_NOW.test(error.code ?? '') ? outage(error) : error;
+  }
+  // Anything else that the driver throws is about the connection, except its complaint about a value: that is a bug.
+  return error instanceof TypeError ? error : outage(error);
+}
+
+function outage(cause: unknown): Outage {
+  return new Outage(`the database is out of reach: ${cause instanceof Error ? cause.message : cause}`, {
+    cause,
+  });
+}
+
+function isUndoneByServer(error: unknown): boolean {
+  return error instanceof pg.DatabaseError && (error.code === '40P01' || error.code === '40001');
+}
+
+export function isUniqueViolation(error: unknown): boolean {
+  return error instanceof pg.DatabaseError && error.code === '23505';
+}
+
+export function isForeignKeyViolation(error: unknown): boolean {
+  return error instanceof pg.DatabaseError && error.code === '23503';
+}

@@ -1,0 +1,57 @@
+import type { FormSubmission } from '../contract/operator/form-submissions.ts';
+import type { PageQuery } from '../contract/page.ts';
+import type { Transaction } from './database.ts';
+import { byId, readPage } from './page.ts';
+import { iso } from './times.ts';
+
+type Row = Omit<FormSubmission, 'submitted_at'> & { submitted_at: Date };
+
+const SUBMISSION = `id, practice_group_id, submission_type_id, local_day::text AS local_day, submitted_at`;
+
+/** Writes the form and counts it, in the transaction that holds the lock on its submission type. */
+export async function insertFormSubmission(tx: Transaction, submission: FormSubmission): Promise<void> {
+  tx.defer(
+    `INSERT INTO form_counts (practice_group_id, submission_type_id, local_day, submitted) VALUES ($1, $2, $3, 1)
+     ON CONFLICT (practice_group_id, submission_type_id, local_day)
+     DO UPDATE SET submitted = form_counts.submitted + 1`,
+    [submission.practice_group_id, submission.submission_type_id, submission.local_day],
+  );
+  await tx.query(
+    `INSERT INTO form_submissions (practice_group_id, id, submission_type_id, local_day, submitted_at)
+     VALUES ($1, $2, $3, $4, $5)`,
+    [
+      submission.practice_group_id,
+      submission.id,
+      submission.submission_type_id,
+      submission.local_day,
+      submission.submitted_at,
+    ],
+  );
+}
+
+export async function findFormSubmission(
+  tx: Transaction,
+  groupId: string,
+  id: string,
+): Promise<FormSubmission | undefined> {
+  const row = await tx.first<Row>(
+    `SELECT ${SUBMISSION} FROM form_submissions WHERE practice_group_id = $1 AND id = $2`,
+    [groupId, id],
+  );
+  return row && submissionOf(row);
+}
+
+export function listFormSubmissionPage(tx: Transaction, groupId: string, query: PageQuery) {
+  return readPage(query, byId, async ([after], limit) => {
+    const rows = await tx.query<Row>(
+      `SELECT ${SUBMISSION} FROM form_submissions
+        WHERE practice_group_id = $1 AND ($2::text IS NULL OR id > $2) ORDER BY id LIMIT $3`,
+      [groupId, after, limit],
+    );
+    return rows.map(submissionOf);
+  });
+}
+
+function submissionOf(row: Row): FormSubmission {
+  return { ...row, submitted_at: iso(row.submitted_at) };
+}

@@ -1,0 +1,137 @@
+import { DEFAULT_RATE_LIMIT, type Scope } from '../contract/access.ts';
+import type { ApiKey } from '../contract/operator/keys.ts';
+import type { PageQuery } from '../contract/page.ts';
+import type { KeyHolder } from '../domain/principal.ts';
+import type { Transaction } from './database.ts';
+import { byId, readPage } from './page.ts';
+import { iso, isoOrNull } from './times.ts';
+
+export interface StoredKey {
+  id: string;
+  partner_id: string;
+  practice_group_id: string;
+  scopes: Scope[];
+  prefix: string;
+  last_four: string;
+  rate_limit_per_minute: number | null;
+  expires_at: string | null;
+  revoked_at: string | null;
+  replaced_by: string | null;
+  created_at: string;
+}
+
+type Row = Omit<StoredKey, 'expires_at' | 'revoked_at' | 'created_at'> & {
+  expires_at: Date | null;
+  revoked_at: Date | null;
+  created_at: Date;
+};
+
+const KEY = `id, partner_id, practice_group_id, scopes, prefix, last_four, rate_limit_per_minute, expires_at,
+  revoked_at, replaced_by, created_at`;
+
+export interface HolderLookup {
+  holder: KeyHolder;
+  hash: Buffer;
+}
+
+/** Who holds this key: nobody, unless it is neither revoked nor of a partner who is not verified. */
+export async function findHolder(tx: Transaction, hash: Buffer): Promise<HolderLookup | undefined> {
+  const row = await tx.first<{
+    id: string;
+    partner_id: string;
+    practice_group_id: string;
+    key_hash: Buffer;
+    scopes: Scope[];
+    rate_limit: number | null;
+    expires_at: Date | null;
+  }>(
+    `SELECT k.id, k.partner_id, k.practice_group_id, k.key_hash, k.scopes, k.expires_at,
+            coalesce(k.rate_limit_per_minute, p.rate_limit_per_minute) AS rate_limit
+       FROM api_keys k JOIN partners p ON p.id = k.partner_id
+      WHERE k.key_hash = $1 AND k.revoked_at IS NULL AND p.status = 'verified'`,
+    [hash],
+  );
+  return (
+    row && {
+      hash: row.key_hash,
+      holder: {
+        keyId: row.id,
+        partnerId: row.partner_id,
+        homeGroupId: row.practice_group_id,
+        scopes: new Set(row.scopes),
+        rateLimitPerMinute: row.rate_limit ?? DEFAULT_RATE_LIMIT,
+        expiresAt: row.expires_at?.getTime() ?? Number.POSITIVE_INFINITY,
+      },
+    }
+  );
+}
+
+export function insertKey(tx: Transaction, key: StoredKey, hash: Buffer): void {
+  tx.defer(
+    `INSERT INTO api_keys (id, partner_id, practice_group_id, key_hash, prefix, last_four, scopes,
+                           rate_limit_per_minute, expires_at, created_at)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
+    [
+      key.id,
+      key.partner_id,
+      key.practice_group_id,
+      hash,
+      key.prefix,
+      key.last_four,
+      key.scopes,
+      key.rate_limit_per_minute,
+      key.expires_at,
+      key.created_at,
+    ],
+  );
+}
+
+export function updateKey(tx: Transaction, key: StoredKey): void {
+  tx.defer('UPDATE api_keys SET expires_at = $2, revoked_at = $3, replaced_by = $4 WHERE id = $1', [
+    key.id,
+    key.expires_at,
+    key.revoked_at,
+    key.replaced_by,
+  ]);
+}
+
+export function listKeyPage(
+  tx: Transaction,
+  query: PageQuery & { partner_id?: string | undefined; practice_group_id?: string | undefined },
+) {
+  return readPage(query, byId, async ([after], limit) => {
+    const rows = await tx.query<Row>(
+      `SELECT ${KEY} FROM api_keys
+        WHERE ($1::text IS NULL OR id > $1) AND ($2::text IS NULL OR partner_id = $2)
+          AND ($3::text IS NULL OR practice_group_id = $3)
+        ORDER BY id LIMIT $4`,
+      [after, query.partner_id, query.practice_group_id, limit],
+    );
+    return rows.map(keyOf);
+  });
+}
+
+export async function findKey(tx: Transaction, id: string): Promise<StoredKey | undefined> {
+  const row = await tx.first<Row>(`SELECT ${KEY} FROM api_keys WHERE id = $1`, [id]);
+  return row && keyOf(row);
+}
+
+export async function lockKey(tx: Transaction, id: string): Promise<StoredKey | undefined> {
+  const row = await tx.first<Row>(`SELECT ${KEY} FROM api_keys WHERE id = $1 FOR UPDATE`, [id]);
+  return row && keyOf(row);
+}
+
+/** What may be shown of a key. */
+export function describeKey(key: StoredKey, now: number): ApiKey {
+  const expired = key.expires_at !== null && Date.parse(key.expires_at) <= now;
+  return { ...key, status: key.revoked_at ? 'revoked' : expired ? 'expired' : 'active' };
+}
+
+function keyOf(row: Row): StoredKey {
+  return {
+    ...row,
+    expires_at: isoOrNull(row.expires_at),
+    revoked_at: isoOrNull(row.revoked_at),
+    created_at: iso(row.created_at),
+  };
+}

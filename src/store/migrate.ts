@@ -1,0 +1,131 @@
+import { readdir, readFile } from 'node:fs/promises';
+import pg from 'pg';
+import { translate } from './database.ts';
+
+/**
+ * Brings a database to the schema that this code knows. Migrations are plain SQL files, applied in order, each in its
+ * own transaction, never undone. Several nodes may start at once: an advisory lock lets one work while the others
+ * wait, and those then find nothing to do.
+ */
+
+export const MIGRATIONS_FOLDER = new URL('../../migrations/', import.meta.url);
+const OLDEST_SERVER = 15;
+/** Any number, as long as it is always the same: it names the lock. */
+const START_LOCK = 7_203_561;
+
+/** Why the service will not work with this database; the message says what to do. */
+export class UnusableDatabase extends Error {}
+
+export interface Prepared {
+  applied: string[];
+  /** The role that statements must run as, where the login itself would bypass row-level security. */
+  role: string | undefined;
+}
+
+/** Checks the server, migrates, and then runs `seed` while still holding the lock, so only one node seeds. */
+export async function prepareDatabase(
+  url: string,
+  seed: (prepared: Prepared) => Promise<void>,
+): Promise<Prepared> {
+  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 10_000 });
+  client.on('error', () => {});
+  try {
+    await client.connect();
+  } catch (error) {
+    throw unreachable(url, error);
+  }
+  try {
+    await refuseOldServer(client);
+    await client.query('SELECT pg_advisory_lock($1)', [START_LOCK]);
+    const applied = await migrate(client);
+    const prepared = { applied, role: await enterRole(client) };
+    await seed(prepared);
+    return prepared;
+  } catch (error) {
+    throw translate(error);
+  } finally {
+    await client.end().catch(() => {});
+  }
+}
+
+function unreachable(url: string, error: unknown): Error {
+  const reason = error instanceof Error ? error.message || (error as { code?: string }).code : String(error);
+  if (error instanceof pg.DatabaseError && error.code?.startsWith('28'))
+    return new UnusableDatabase(
+      `PostgreSQL at ${place(url)} refused the login (${reason}). Check user and password in DATABASE_URL.`,
+    );
+  if (error instanceof pg.DatabaseError && error.code === '3D000')
+    return new UnusableDatabase(
+      `PostgreSQL at ${place(url)} has no such database (${reason}). Create it, or correct DATABASE_URL.`,
+    );
+  return new UnusableDatabase(
+    `PostgreSQL at ${place(url)} cannot be reached (${reason}). Is it running, and is DATABASE_URL right?`,
+  );
+}
+
+/** Where a URL points, without its password. */
+function place(url: string): string {
+  try {
+    const { host, pathname } = new URL(url);
+    return host + pathname;
+  } catch {
+    return 'the address in DATABASE_URL';
+  }
+}
+
+async function refuseOldServer(client: pg.Client): Promise<void> {
+  const { rows } = await client.query<{ server_version: string }>('SHOW server_version');
+  const version = rows[0]?.server_version ?? '0';
+  if (Number.parseInt(version, 10) < OLDEST_SERVER)
+    throw new UnusableDatabase(
+      `PostgreSQL ${version} is too old: Porter needs version ${OLDEST_SERVER} or newer. Upgrade the server, or point DATABASE_URL to another.`,
+    );
+}
+
+async function migrate(client: pg.Client): Promise<string[]> {
+  await client.query(
+    `CREATE TABLE IF NOT EXISTS schema_migrations (name text PRIMARY KEY, applied_at timestamptz NOT NULL DEFAULT now())`,
+  );
+  const { rows } = await client.query<{ name: string }>('SELECT name FROM schema_migrations ORDER BY name');
+  const done = new Set(rows.map((row) => row.name));
+  const known = (await readdir(MIGRATIONS_FOLDER)).filter((name) => name.endsWith('.sql')).sort();
+
+  const unknown = [...done].filter((name) => !known.includes(name));
+  if (unknown.length > 0)
+    throw new UnusableDatabase(
+      `The database has migrations that this version of Porter does not know (${unknown.join(', ')}): a newer version has used it. Start that version; schemas are never taken back.`,
+    );
+
+  const missing = known.filter((name) => !done.has(name));
+  for (const name of missing) {
+    const sql = await readFile(new URL(name, MIGRATIONS_FOLDER), 'utf8');
+    await client.query('BEGIN');
+    await client.query("SELECT set_config('porter.tenant', '*', true)");
+    await client.query(sql);
+    await client.query('INSERT INTO schema_migrations (name) VALUES ($1)', [name]);
+    await client.query('COMMIT');
+  }
+  return missing;
+}
+
+const RESTRICTED_ROLE = 'porter_app';
+
+/**
+ * Superusers bypass row-level security, even where it is forced. When the login is one, the service works through a
+ * role that is not; an ordinary login needs no role, since the tables force their policies on their owner too.
+ */
+async function enterRole(client: pg.Client): Promise<string | undefined> {
+  const { rows } = await client.query<{ superuser: boolean; bypasses: boolean }>(
+    'SELECT rolsuper AS superuser, rolbypassrls AS bypasses FROM pg_roles WHERE rolname = current_user',
+  );
+  if (!rows[0]?.superuser && !rows[0]?.bypasses) return undefined;
+  // Roles belong to the whole server, and another database's start may be making the same one at this moment.
+  await client.query(`DO $$ BEGIN CREATE ROLE ${RESTRICTED_ROLE} NOLOGIN;
+    EXCEPTION WHEN duplicate_object OR unique_violation THEN NULL; END $$`);
+  if (!rows[0].superuser) await client.query(`GRANT ${RESTRICTED_ROLE} TO current_user`);
+  await client.query(`GRANT USAGE ON SCHEMA public TO ${RESTRICTED_ROLE}`);
+  await client.query(
+    `GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO ${RESTRICTED_ROLE}`,
+  );
+  return RESTRICTED_ROLE;
+}

@@ -1,0 +1,90 @@
+import type { Role } from '../contract/access.ts';
+import type { Operator } from '../contract/operator/operators.ts';
+import type { PageQuery } from '../contract/page.ts';
+import type { OperatorPrincipal } from '../domain/principal.ts';
+import type { Transaction } from './database.ts';
+import { byId, readPage } from './page.ts';
+import { iso, isoOrNull } from './times.ts';
+
+interface Row {
+  id: string;
+  name: string;
+  role: Role;
+  created_at: Date;
+  revoked_at: Date | null;
+}
+
+const OPERATOR = 'id, name, role, created_at, revoked_at';
+
+export interface OperatorLookup {
+  operator: OperatorPrincipal;
+  hash: Buffer;
+}
+
+export async function findTokenHolder(tx: Transaction, hash: Buffer): Promise<OperatorLookup | undefined> {
+  const row = await tx.first<{ id: string; name: string; role: Role; token_hash: Buffer }>(
+    'SELECT id, name, role, token_hash FROM operators WHERE token_hash = $1 AND revoked_at IS NULL',
+    [hash],
+  );
+  return (
+    row && {
+      hash: row.token_hash,
+      operator: { kind: 'operator', operatorId: row.id, name: row.name, role: row.role },
+    }
+  );
+}
+
+export function listOperatorPage(tx: Transaction, query: PageQuery) {
+  return readPage(query, byId, async ([after], limit) => {
+    const rows = await tx.query<Row>(
+      `SELECT ${OPERATOR} FROM operators WHERE $1::text IS NULL OR id > $1 ORDER BY id LIMIT $2`,
+      [after, limit],
+    );
+    return rows.map(operatorOf);
+  });
+}
+
+export async function findOperator(tx: Transaction, id: string): Promise<Operator | undefined> {
+  const row = await tx.first<Row>(`SELECT ${OPERATOR} FROM operators WHERE id = $1`, [id]);
+  return row && operatorOf(row);
+}
+
+/** Every admin who can still come in, locked: two admins must not revoke each other at the same moment. */
+export async function lockActiveAdmins(tx: Transaction): Promise<string[]> {
+  const rows = await tx.query<{ id: string }>(
+    "SELECT id FROM operators WHERE role = 'admin' AND revoked_at IS NULL ORDER BY id FOR UPDATE",
+  );
+  return rows.map((row) => row.id);
+}
+
+export async function countOperators(tx: Transaction): Promise<number> {
+  const row = await tx.first<{ count: number }>('SELECT count(*)::int AS count FROM operators');
+  return row?.count ?? 0;
+}
+
+export function insertOperator(tx: Transaction, operator: Operator, tokenHash: Buffer): void {
+  tx.defer('INSERT INTO operators (id, name, role, token_hash, created_at) VALUES ($1, $2, $3, $4, $5)', [
+    operator.id,
+    operator.name,
+    operator.role,
+    tokenHash,
+    operator.created_at,
+  ]);
+}
+
+export function setOperatorToken(tx: Transaction, id: string, tokenHash: Buffer): void {
+  tx.defer('UPDATE operators SET token_hash = $2, revoked_at = NULL WHERE id = $1', [id, tokenHash]);
+}
+
+export function markOperatorRevoked(tx: Transaction, id: string, now: string): void {
+  tx.defer('UPDATE operators SET revoked_at = $2 WHERE id = $1', [id, now]);
+}
+
+function operatorOf(row: Row): Operator {
+  return {
+    ...row,
+    status: row.revoked_at ? 'revoked' : 'active',
+    created_at: iso(row.created_at),
+    revoked_at: isoOrNull(row.revoked_at),
+  };
+}

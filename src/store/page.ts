@@ -1,0 +1,66 @@
+import { PAGE_SIZE_DEFAULT, type Page, type PageQuery } from '../contract/page.ts';
+import { ValidationProblem } from '../contract/problems.ts';
+
+/**
+ * Keyset pages: a cursor holds the sort key of the last entry seen, so that a page stays right while rows come and go
+ * before it, and the thousandth page costs what the first does.
+ */
+export interface Keyset<T> {
+  types: readonly ('string' | 'number')[];
+  keyOf(item: T): readonly (string | number)[];
+}
+
+export const byId: Keyset<{ id: string }> = { types: ['string'], keyOf: (item) => [item.id] };
+
+/** `read` gets the key to go on after (nulls on the first page) and how many rows to fetch. */
+export async function readPage<T>(
+  query: PageQuery,
+  keyset: Keyset<NoInfer<T>>,
+  read: (after: readonly (string | number | null)[], limit: number) => Promise<T[]>,
+): Promise<Page<T>> {
+  const size = query.page_size ?? PAGE_SIZE_DEFAULT;
+  // One more than asked for tells whether there is a next page.
+  const rows = await read(decodeCursor(query.cursor, keyset.types), size + 1);
+  const data = rows.slice(0, size);
+  const last = data.at(-1);
+  return {
+    data,
+    count: data.length,
+    next_cursor: rows.length > size && last !== undefined ? encodeCursor(keyset.keyOf(last)) : null,
+  };
+}
+
+function encodeCursor(key: readonly (string | number)[]): string {
+  return Buffer.from(JSON.stringify(key)).toString('base64url');
+}
+
+function decodeCursor(
+  cursor: string | undefined,
+  types: readonly string[],
+): readonly (string | number | null)[] {
+  if (cursor === undefined) return types.map(() => null);
+  try {
+    const key: unknown = JSON.parse(Buffer.from(cursor, 'base64url').toString());
+    if (
+      Array.isArray(key) &&
+      key.length === types.length &&
+      key.every((part, i) => isKeyPart(part, types[i]))
+    )
+      return key;
+  } catch {
+    // Not JSON: fall through to the same refusal.
+  }
+  throw new ValidationProblem([
+    {
+      code: 'invalid_value',
+      expected: 'string',
+      path: ['cursor'],
+      message: 'Send the next_cursor of the page before, unchanged.',
+    },
+  ]);
+}
+
+function isKeyPart(part: unknown, type: string | undefined): boolean {
+  if (typeof part === 'number') return type === 'number' && Number.isSafeInteger(part);
+  return type === 'string' && typeof part === 'string' && part.isWellFormed() && !part.includes('\0');
+}

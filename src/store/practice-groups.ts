@@ -1,0 +1,103 @@
+import type { OpeningHours, OperatorPracticeGroup } from '../contract/operator/practice-groups.ts';
+import type { PageQuery } from '../contract/page.ts';
+import type { PracticeGroup } from '../contract/partner/practice-groups.ts';
+import type { KeyHolder } from '../domain/principal.ts';
+import type { Transaction } from './database.ts';
+import { byId, readPage } from './page.ts';
+import { iso } from './times.ts';
+
+type Row = Omit<OperatorPracticeGroup, 'created_at' | 'updated_at'> & { created_at: Date; updated_at: Date };
+
+const GROUP = `
+  g.id, g.name, g.ods_code, g.timezone, g.address, g.opening_hours, g.ehr_status, g.created_at, g.updated_at,
+  coalesce((SELECT jsonb_agg(jsonb_build_object('id', n.id, 'name', n.name) ORDER BY n.name, n.id)
+              FROM network_members m JOIN networks n ON n.id = m.network_id
+             WHERE m.practice_group_id = g.id), '[]') AS networks`;
+
+const SHARES_NETWORK = `EXISTS (
+  SELECT FROM network_members home JOIN network_members target USING (network_id)
+   WHERE home.practice_group_id = $1 AND target.practice_group_id = g.id)`;
+
+/** The door's question: the group itself if this key may act for it, nothing otherwise, whatever the reason. */
+export async function findReachableGroup(
+  tx: Transaction,
+  holder: KeyHolder,
+  groupId: string,
+): Promise<PracticeGroup | undefined> {
+  const row = await tx.first<Row>(
+    `SELECT ${GROUP} FROM practice_groups g WHERE g.id = $2 AND (g.id = $1 OR ${SHARES_NETWORK})`,
+    [holder.homeGroupId, groupId],
+  );
+  return row && groupOf(row);
+}
+
+/** Every group that this key may act for, its own included. Networks are small; the limit is a fuse, not a page. */
+export async function listReachableGroups(tx: Transaction, holder: KeyHolder): Promise<PracticeGroup[]> {
+  const rows = await tx.query<Row>(
+    `SELECT ${GROUP} FROM practice_groups g WHERE g.id = $1 OR ${SHARES_NETWORK} ORDER BY g.id LIMIT 5000`,
+    [holder.homeGroupId],
+  );
+  return rows.map(groupOf);
+}
+
+export function listGroups(tx: Transaction, query: PageQuery) {
+  return readPage(query, byId, async ([after], limit) => {
+    const rows = await tx.query<Row>(
+      `SELECT ${GROUP} FROM practice_groups g WHERE $1::text IS NULL OR g.id > $1 ORDER BY g.id LIMIT $2`,
+      [after, limit],
+    );
+    return rows.map(groupOf);
+  });
+}
+
+export async function findGroup(tx: Transaction, id: string): Promise<OperatorPracticeGroup | undefined> {
+  const row = await tx.first<Row>(`SELECT ${GROUP} FROM practice_groups g WHERE g.id = $1`, [id]);
+  return row && groupOf(row);
+}
+
+export async function lockGroup(tx: Transaction, id: string): Promise<OperatorPracticeGroup | undefined> {
+  const row = await tx.first<Row>(`SELECT ${GROUP} FROM practice_groups g WHERE g.id = $1 FOR UPDATE`, [id]);
+  return row && groupOf(row);
+}
+
+export interface GroupRecord {
+  id: string;
+  name: string;
+  ods_code: string | null;
+  timezone: string;
+  address: PracticeGroup['address'];
+  opening_hours: OpeningHours;
+  now: string;
+}
+
+export async function insertGroup(tx: Transaction, group: GroupRecord): Promise<void> {
+  await tx.query(
+    `INSERT INTO practice_groups (id, name, ods_code, timezone, address, opening_hours, created_at, updated_at)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $7)`,
+    groupValues(group),
+  );
+}
+
+export function updateGroup(tx: Transaction, group: GroupRecord): void {
+  tx.defer(
+    `UPDATE practice_groups SET name = $2, ods_code = $3, timezone = $4, address = $5, opening_hours = $6,
+            updated_at = $7 WHERE id = $1`,
+    groupValues(group),
+  );
+}
+
+function groupValues(group: GroupRecord): unknown[] {
+  return [
+    group.id,
+    group.name,
+    group.ods_code,
+    group.timezone,
+    group.address && JSON.stringify(group.address),
+    JSON.stringify(group.opening_hours),
+    group.now,
+  ];
+}
+
+function groupOf(row: Row): OperatorPracticeGroup {
+  return { ...row, created_at: iso(row.created_at), updated_at: iso(row.updated_at) };
+}

@@ -1,0 +1,162 @@
+import type { PageQuery } from '../contract/page.ts';
+import type { SubmissionType } from '../contract/partner/submission-types.ts';
+import type { StoredSubmissionType } from '../domain/submission-type.ts';
+import type { Transaction } from './database.ts';
+import { type Keyset, readPage } from './page.ts';
+import { iso } from './times.ts';
+
+/**
+ * Submission types are reached through a practice group, never by their ID alone: every function here takes the group
+ * from the principal (partners) or from the path (operators), and the primary key starts with it.
+ */
+
+type Row = Omit<StoredSubmissionType, 'created_at' | 'updated_at'> & {
+  created_at: Date;
+  updated_at: Date;
+  submitted_today: number;
+};
+
+/** A stored submission type and how many forms it took on the day that was asked about. */
+export interface Counted {
+  type: StoredSubmissionType;
+  submittedToday: number;
+}
+
+const COLUMNS = `
+  s.practice_group_id, s.id, s.pathway_id, s.form_id, s.title, s.description, s.in_hours, s.out_of_hours,
+  s.suspended, s.external_url, s.external_url_name, s.type, s.default_priority, s.daily_limit,
+  s.patient_eligibility_check, s.assignee_id, s.assignee_type, s."order", s.version, s.created_at, s.updated_at,
+  coalesce(c.submitted, 0) AS submitted_today`;
+
+const COUNT_OF = (day: string) => `
+  LEFT JOIN form_counts c ON c.practice_group_id = s.practice_group_id
+   AND c.submission_type_id = s.id AND c.local_day = ${day}`;
+
+/** `localDay`: today in the group's own calendar. */
+export async function findSubmissionType(
+  tx: Transaction,
+  groupId: string,
+  id: string,
+  localDay: string,
+): Promise<Counted | undefined> {
+  const row = await tx.first<Row>(
+    `SELECT ${COLUMNS} FROM submission_types s ${COUNT_OF('$3')}
+      WHERE s.practice_group_id = $1 AND s.id = $2`,
+    [groupId, id, localDay],
+  );
+  return row && countedOf(row);
+}
+
+const UNORDERED = 2_147_483_647;
+
+const inOrder: Keyset<Counted> = {
+  types: ['number', 'string'],
+  keyOf: ({ type }) => [type.order ?? UNORDERED, type.id],
+};
+
+export function listSubmissionTypePage(tx: Transaction, groupId: string, localDay: string, query: PageQuery) {
+  return readPage(query, inOrder, async ([order, id], limit) => {
+    const rows = await tx.query<Row>(
+      `SELECT ${COLUMNS} FROM submission_types s ${COUNT_OF('$2')}
+        WHERE s.practice_group_id = $1
+          AND ($3::int IS NULL OR (coalesce(s."order", ${UNORDERED}), s.id) > ($3, $4::text))
+        ORDER BY coalesce(s."order", ${UNORDERED}), s.id LIMIT $5`,
+      [groupId, localDay, order, id, limit],
+    );
+    return rows.map(countedOf);
+  });
+}
+
+export interface Wanted {
+  groupId: string;
+  id: string;
+  localDay: string;
+}
+
+/**
+ * Locks many rows for an update, always in the order of their keys: two transactions that lock the same rows in
+ * different orders would wait for each other for ever.
+ */
+export async function lockSubmissionTypes(tx: Transaction, wanted: readonly Wanted[]): Promise<Counted[]> {
+  const rows = await tx.query<Row>(
+    `SELECT ${COLUMNS}
+       FROM unnest($1::text[], $2::text[], $3::date[]) AS wanted (group_id, id, local_day)
+       JOIN submission_types s ON s.practice_group_id = wanted.group_id AND s.id = wanted.id
+       ${COUNT_OF('wanted.local_day')}
+      ORDER BY s.practice_group_id, s.id
+        FOR UPDATE OF s`,
+    [wanted.map((one) => one.groupId), wanted.map((one) => one.id), wanted.map((one) => one.localDay)],
+  );
+  return rows.map(countedOf);
+}
+
+export interface DirectoryEntry {
+  practice_group_id: string;
+  /** Null for a form. */
+  type: string | null;
+  id: string;
+}
+
+/**
+ * Which of these forms and assignees exist, and which assignees the rows about to be changed point to already: a
+ * patch may name the assignee's type only and leave the ID as it is.
+ */
+export function findDirectoryEntries(
+  tx: Transaction,
+  wanted: readonly Wanted[],
+  named: readonly { groupId: string; formId: string | null; assigneeId: string | null }[],
+): Promise<DirectoryEntry[]> {
+  return tx.query<DirectoryEntry>(
+    `SELECT practice_group_id, NULL AS type, id FROM forms
+      WHERE (practice_group_id, id) IN (SELECT * FROM unnest($3::text[], $4::text[]))
+     UNION ALL
+     SELECT practice_group_id, type, id FROM assignees
+      WHERE (practice_group_id, id) IN (SELECT * FROM unnest($3::text[], $5::text[]))
+         OR (practice_group_id, id) IN (
+              SELECT s.practice_group_id, s.assignee_id FROM unnest($1::text[], $2::text[]) AS wanted (group_id, id)
+                JOIN submission_types s ON s.practice_group_id = wanted.group_id AND s.id = wanted.id)`,
+    [
+      wanted.map((one) => one.groupId),
+      wanted.map((one) => one.id),
+      named.map((one) => one.groupId),
+      named.map((one) => one.formId),
+      named.map((one) => one.assigneeId),
+    ],
+  );
+}
+
+/** Writes many changed rows in one statement. They must be locked. */
+export function updateSubmissionTypes(tx: Transaction, types: readonly StoredSubmissionType[]): void {
+  tx.defer(
+    `UPDATE submission_types s
+        SET form_id = n.form_id, title = n.title, description = n.description, in_hours = n.in_hours,
+            out_of_hours = n.out_of_hours, suspended = n.suspended, external_url = n.external_url,
+            external_url_name = n.external_url_name, type = n.type, default_priority = n.default_priority,
+            daily_limit = n.daily_limit, patient_eligibility_check = n.patient_eligibility_check,
+            assignee_id = n.assignee_id, assignee_type = n.assignee_type, "order" = n."order",
+            version = n.version, updated_at = n.updated_at
+       FROM json_populate_recordset(NULL::submission_types, $1) n
+      WHERE s.practice_group_id = n.practice_group_id AND s.id = n.id`,
+    [JSON.stringify(types)],
+  );
+}
+
+export async function insertSubmissionType(tx: Transaction, type: StoredSubmissionType): Promise<void> {
+  await tx.query(
+    'INSERT INTO submission_types SELECT * FROM json_populate_record(NULL::submission_types, $1)',
+    [JSON.stringify(type)],
+  );
+}
+
+/** What callers see: the stored record without its inner fields, with the day's count. */
+export function presentSubmissionType({ type, submittedToday }: Counted): SubmissionType {
+  const { practice_group_id: _group, version: _version, ...fields } = type;
+  return { ...fields, forms_submitted_today: submittedToday };
+}
+
+function countedOf({ submitted_today, created_at, updated_at, ...rest }: Row): Counted {
+  return {
+    type: { ...rest, created_at: iso(created_at), updated_at: iso(updated_at) },
+    submittedToday: submitted_today,
+  };
+}

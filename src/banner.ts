@@ -1,0 +1,21 @@
+import type { Service } from './compose.ts';
+import type { Config } from './config.ts';
+import { DEMO_GROUP } from './operations/demo.ts';
+
+/** What a person sees after `npm start`: where it is, and a first call that works. */
+export function banner(config: Config, service: Service): string {
+  const lines = ['', `Porter (${config.environment}) listens on ${service.url}`];
+  if (service.firstOperatorToken) {
+    lines.push('', 'The first operator token, shown only this once:', `  ${service.firstOperatorToken}`);
+  }
+  if (service.demoKey) {
+    lines.push(
+      '',
+      'A first call to the demo world:',
+      `  curl ${service.url}/v1/practice-groups \\`,
+      `    -H 'x-api-key: ${service.demoKey}' \\`,
+      `    -H 'x-practice-group-id: ${DEMO_GROUP}'`,
+    );
+  }
+  return `${lines.join('\n')}\n\n`;
+}

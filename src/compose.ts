@@ -1,0 +1,178 @@
+import { randomBytes } from 'node:crypto';
+import { chmod, mkdir, readFile, rename, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { FastifyInstance } from 'fastify';
+import type { Config } from './config.ts';
+import { errorIndexPage, errorPage } from './describe/error-pages.ts';
+import { toBase62 } from './domain/ids.ts';
+import { SYSTEM } from './domain/principal.ts';
+import { createServer } from './http/server.ts';
+import { createAccess } from './operations/access.ts';
+import type { App } from './operations/app.ts';
+import { makeDemoWorld, replaceDemoKey } from './operations/demo.ts';
+import { ensureFirstOperator } from './operations/operators.ts';
+import { RateLimits } from './operations/rate-limits.ts';
+import { gatherUpdates } from './operations/submission-types.ts';
+import { type Clock, systemClock } from './platform/clock.ts';
+import type { Logger } from './platform/logger.ts';
+import { type EmbeddedPostgres, startEmbeddedPostgres } from './platform/postgres/embedded.ts';
+import { closeDatabase, type Database, openDatabase, transact } from './store/database.ts';
+import { prepareDatabase } from './store/migrate.ts';
+
+/** The whole service, put together. The parts know nothing of each other's making; this file knows all of it. */
+export interface Service {
+  app: App;
+  server: FastifyInstance;
+  /** Where it listens, such as http://127.0.0.1:8080. */
+  url: string;
+  /** Made on the first start and never shown again. */
+  firstOperatorToken: string | undefined;
+  demoKey: string | undefined;
+  /** Finishes what has begun, then closes everything. */
+  stop(): Promise<void>;
+}
+
+export interface Surroundings {
+  log: Logger;
+  clock?: Clock;
+  random?: (count: number) => Uint8Array;
+}
+
+const CONNECTIONS_MAX = 10;
+/** Requests under way get this long to finish; with closing the database it stays within ten seconds. */
+const FINISH_MS = 8_000;
+
+export async function startService(config: Config, surroundings: Surroundings): Promise<Service> {
+  const { log, clock = systemClock, random = randomBytes } = surroundings;
+  const undo: (() => Promise<unknown>)[] = [];
+  try {
+    const embedded = config.databaseUrl ? undefined : await startEmbedded(config, log);
+    if (embedded) undo.push(() => embedded.stop());
+    const url = config.databaseUrl ?? embedded?.url ?? '';
+
+    const seeded: Seeded = { firstOperatorToken: undefined, demoKey: undefined };
+    const { applied, role } = await prepareDatabase(url, async ({ role }) => {
+      const db = openDatabase({ url, connectionsMax: 2, role });
+      try {
+        Object.assign(seeded, await seed(config, assemble(config, db, clock, random)));
+      } finally {
+        await closeDatabase(db);
+      }
+    });
+    if (applied.length > 0) log.info({ applied }, 'migrated');
+
+    const db = openDatabase({ url, connectionsMax: CONNECTIONS_MAX, role });
+    undo.push(() => closeDatabase(db));
+    const app = assemble(config, db, clock, random);
+
+    let listening = '';
+    let stopping = false;
+    const server = createServer({
+      app,
+      log,
+      environment: config.environment,
+      tls: config.tls,
+      trustProxy: config.trustProxy,
+      pool: db.pool,
+      probes: { exposed: config.probes, ready: async () => !stopping && (await canReach(db)) },
+      docsUrl: () => `${config.ownUrl ?? listening}/docs`,
+      newRequestId: requestIds(random),
+      errorPage,
+      errorIndexPage,
+    });
+    undo.push(() => finish(server, clock));
+    await server.listen({ host: config.host, port: config.port });
+    listening = addressOf(server, config);
+
+    let stopped: Promise<void> | undefined;
+    return {
+      app,
+      server,
+      url: listening,
+      ...seeded,
+      stop: () => {
+        stopping = true;
+        stopped ??= runAll(undo);
+        return stopped;
+      },
+    };
+  } catch (error) {
+    await runAll(undo).catch(() => {});
+    throw error;
+  }
+}
+
+async function runAll(undo: (() => Promise<unknown>)[]): Promise<void> {
+  for (const step of undo.reverse()) await step();
+}
+
+/** Lets requests under way finish, but not for ever. */
+async function finish(server: FastifyInstance, clock: Clock): Promise<void> {
+  const closed = server.close();
+  const late = clock.sleep(FINISH_MS).then(() => 'late' as const);
+  if ((await Promise.race([closed, late])) === 'late') server.server.closeAllConnections();
+  await closed;
+}
+
+function assemble(config: Config, db: Database, clock: Clock, random: App['random']): App {
+  const access = createAccess(db, clock, config.environment);
+  const limits = new RateLimits(clock);
+  const updates = gatherUpdates({ db, clock });
+  return { db, clock, random, environment: config.environment, access, limits, updates };
+}
+
+async function startEmbedded(config: Config, log: Logger): Promise<EmbeddedPostgres> {
+  await mkdir(config.dataDir, { recursive: true, mode: 0o700 });
+  return startEmbeddedPostgres({
+    dataDir: config.dataDir,
+    log: (message, fields) => log.info(fields ?? {}, message),
+  });
+}
+
+interface Seeded {
+  firstOperatorToken: string | undefined;
+  demoKey: string | undefined;
+}
+
+async function seed(config: Config, app: App): Promise<Seeded> {
+  const firstOperatorToken = await ensureFirstOperator(app, config.operatorToken);
+  return { firstOperatorToken, demoKey: config.demo ? await demoKey(config, app) : undefined };
+}
+
+/** The demo key is needed at every start, for the banner, so it is kept in a file that only its owner can read. */
+async function demoKey(config: Config, app: App): Promise<string | undefined> {
+  const file = join(config.dataDir, 'demo-key');
+  const made = await makeDemoWorld(app);
+  const kept = made ? undefined : await readFile(file, 'utf8').catch(() => undefined);
+  if (kept && (await app.access.holderOf(kept))) return kept;
+  const key = made ?? (await replaceDemoKey(app));
+  if (!key) return undefined;
+  await mkdir(config.dataDir, { recursive: true, mode: 0o700 });
+  await writeFile(`${file}.new`, key, { mode: 0o600 });
+  await chmod(`${file}.new`, 0o600);
+  await rename(`${file}.new`, file);
+  return key;
+}
+
+async function canReach(db: Database): Promise<boolean> {
+  try {
+    await transact(db, SYSTEM, (tx) => tx.query('SELECT 1'));
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Unique across nodes and restarts by a random start, cheap by counting on from there. */
+function requestIds(random: App['random']): () => string {
+  const node = Buffer.from(random(9)).toString('base64url');
+  let count = 0;
+  return () => `req_${node}${toBase62(count++, 6)}`;
+}
+
+function addressOf(server: FastifyInstance, config: Config): string {
+  const address = server.server.address();
+  const port = typeof address === 'object' && address ? address.port : config.port;
+  const host = config.host.includes(':') ? `[${config.host}]` : config.host;
+  return `${config.tls ? 'https' : 'http'}://${host}:${port}`;
+}

@@ -1,0 +1,110 @@
+import { isAbsolute, resolve } from 'node:path';
+import type { Environment } from './contract/access.ts';
+import { listOf } from './http/transport.ts';
+
+/** The only reader of the environment. Every name, its default and its limits are here. */
+export interface Config {
+  environment: Environment;
+  host: string;
+  port: number;
+  databaseUrl: string | undefined;
+  dataDir: string;
+  operatorToken: string | undefined;
+  tls: { certFile: string; keyFile: string } | undefined;
+  trustProxy: string[];
+  demo: boolean;
+  probes: 'loopback' | 'anywhere';
+  /** The public addresses of the two deployments, as the OpenAPI document names them. */
+  baseUrls: { production: string; staging: string };
+  /** This deployment's own public address, when it was configured. */
+  ownUrl: string | undefined;
+}
+
+export class ConfigError extends Error {}
+
+type Env = Record<string, string | undefined>;
+
+export function readConfig(env: Env, workingFolder: string): Config {
+  const problems: string[] = [];
+  const read = <T>(name: string, fallback: T, parse: (text: string) => T): T => {
+    const text = env[name]?.trim();
+    if (!text) return fallback;
+    try {
+      return parse(text);
+    } catch (error) {
+      problems.push(`${name}: ${error instanceof Error ? error.message : error}`);
+      return fallback;
+    }
+  };
+
+  const environment = read('PORTER_ENVIRONMENT', 'staging', oneOf('staging', 'production'));
+  const production = environment === 'production';
+  const certFile = read('PORTER_TLS_CERT', undefined, path(workingFolder));
+  const keyFile = read('PORTER_TLS_KEY', undefined, path(workingFolder));
+  if ((certFile === undefined) !== (keyFile === undefined))
+    problems.push('PORTER_TLS_CERT and PORTER_TLS_KEY: set both or neither');
+
+  const config: Config = {
+    environment,
+    host: read('PORTER_HOST', '127.0.0.1', (text) => text),
+    port: read('PORTER_PORT', 8080, port),
+    databaseUrl: read('DATABASE_URL', undefined, postgresUrl),
+    dataDir: read('PORTER_DATA_DIR', resolve(workingFolder, '.porter'), path(workingFolder)),
+    operatorToken: read('PORTER_OPERATOR_TOKEN', undefined, (text) => operatorToken(text, production)),
+    tls: certFile !== undefined && keyFile !== undefined ? { certFile, keyFile } : undefined,
+    trustProxy: read('PORTER_TRUST_PROXY', [], addresses),
+    demo: read('PORTER_DEMO', production ? 'off' : 'on', oneOf('on', 'off')) === 'on',
+    probes: read('PORTER_PROBES', 'loopback', oneOf('loopback', 'anywhere')),
+    baseUrls: {
+      production: read('PORTER_BASE_URL', 'https://api.porter.example', webUrl),
+      staging: read('PORTER_STAGING_BASE_URL', 'https://staging.api.porter.example', webUrl),
+    },
+    ownUrl: read(production ? 'PORTER_BASE_URL' : 'PORTER_STAGING_BASE_URL', undefined, webUrl),
+  };
+  if (problems.length > 0) throw new ConfigError(problems.join('\n'));
+  return config;
+}
+
+function oneOf<const T extends string>(...allowed: T[]): (text: string) => T {
+  return (text) => {
+    const found = allowed.find((value) => value === text);
+    if (!found) throw new Error(`"${text}" is not one of ${allowed.join(', ')}`);
+    return found;
+  };
+}
+
+function port(text: string): number {
+  const value = Number(text);
+  if (!Number.isInteger(value) || value < 0 || value > 65_535) throw new Error(`"${text}" is not a port`);
+  return value;
+}
+
+function path(workingFolder: string): (text: string) => string {
+  return (text) => (isAbsolute(text) ? text : resolve(workingFolder, text));
+}
+
+function postgresUrl(text: string): string {
+  if (!/^postgres(ql)?:\/\//.test(text) || !URL.canParse(text))
+    throw new Error('must look like postgres://user:password@host:5432/database');
+  return text;
+}
+
+function webUrl(text: string): string {
+  if (!/^https?:\/\//.test(text) || !URL.canParse(text)) throw new Error(`"${text}" is not a web address`);
+  return text.replace(/\/+$/, '');
+}
+
+function addresses(text: string): string[] {
+  const entries = text.split(/[\s,]+/).filter(Boolean);
+  listOf(entries);
+  return entries;
+}
+
+const TOKEN_LENGTH_MIN = 24;
+
+function operatorToken(text: string, production: boolean): string {
+  if (/\s/.test(text)) throw new Error('must not contain white space');
+  if (production && text.length < TOKEN_LENGTH_MIN)
+    throw new Error(`must have at least ${TOKEN_LENGTH_MIN} characters in production`);
+  return text;
+}

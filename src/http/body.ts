@@ -1,0 +1,53 @@
+import type { IncomingMessage } from 'node:http';
+import { Problem, ValidationProblem } from '../contract/problems.ts';
+import { malformed } from '../contract/validate.ts';
+
+/**
+ * Bodies are read here and not by the framework, because of the order of checks: the size is judged before the key,
+ * the media type and the JSON only after it, so that an unknown caller learns nothing about either.
+ */
+
+const NONE = Buffer.alloc(0);
+
+export function hasBody(request: IncomingMessage): boolean {
+  const length = request.headers['content-length'];
+  return request.headers['transfer-encoding'] !== undefined || (length !== undefined && length !== '0');
+}
+
+/**
+ * Reads at most `bytesMax`. A body that is larger is refused at once; Node discards what is still coming, so the
+ * connection survives, and the server's request timeout bounds how long that may take.
+ */
+export function readBody(request: IncomingMessage, bytesMax: number): Promise<Buffer> | Buffer {
+  if (!hasBody(request)) return NONE;
+  if (Number(request.headers['content-length'] ?? 0) > bytesMax) throw new Problem('payload_too_large');
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    let size = 0;
+    request.on('data', (chunk: Buffer) => {
+      size += chunk.length;
+      if (size > bytesMax) reject(new Problem('payload_too_large'));
+      else chunks.push(chunk);
+    });
+    request.on('end', () => resolve(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks)));
+    request.on('error', reject);
+    // Gone before the end: nobody is left to answer, but the promise must not hang.
+    request.on('close', () => reject(new ValidationProblem([malformed('The body ended early.')])));
+  });
+}
+
+const JSON_TYPE = /^application\/json\s*(;\s*charset\s*=\s*"?utf-8"?\s*)?;?\s*$/i;
+const decoder = new TextDecoder('utf-8', { fatal: true });
+
+export function parseJson(request: IncomingMessage, body: Buffer): unknown {
+  if (body.length === 0) throw new ValidationProblem([malformed('A JSON body is required.')]);
+  const type = request.headers['content-type'];
+  const encoding = request.headers['content-encoding'];
+  if (!type || !JSON_TYPE.test(type) || (encoding !== undefined && encoding.toLowerCase() !== 'identity'))
+    throw new Problem('unsupported_media_type');
+  try {
+    return JSON.parse(decoder.decode(body));
+  } catch {
+    throw new ValidationProblem([malformed('The body is not well-formed JSON in UTF-8.')]);
+  }
+}

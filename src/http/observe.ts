@@ -1,0 +1,101 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { Counter, Gauge, Histogram, Registry } from 'prom-client';
+import type { Clock } from '../platform/clock.ts';
+import type { Logger } from '../platform/logger.ts';
+
+/** What is learned about a request on its way through, for its one log line. */
+export interface Trace {
+  startedAt: number;
+  operation: string;
+  address: string;
+  error?: string;
+  keyId?: string;
+  partnerId?: string;
+  practiceGroupId?: string;
+  operatorId?: string;
+}
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    trace: Trace;
+  }
+}
+
+/** One success in so many is logged; every refusal and every error is. */
+const SUCCESSES_PER_LINE = 100;
+
+export interface PoolNumbers {
+  totalCount: number;
+  idleCount: number;
+  waitingCount: number;
+}
+
+/** One wide log line and two metrics for each request. */
+export function observe(
+  server: FastifyInstance,
+  { log, clock, pool }: { log: Logger; clock: Clock; pool: PoolNumbers },
+): Registry {
+  const registry = new Registry();
+  const registers = [registry];
+  const seconds = new Histogram({
+    name: 'porter_http_request_seconds',
+    help: 'Time to answer, by operation and status.',
+    labelNames: ['operation', 'status'] as const,
+    buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
+    registers,
+  });
+  const refusals = new Counter({
+    name: 'porter_http_refusals_total',
+    help: 'Requests that were refused or failed, by operation and error code.',
+    labelNames: ['operation', 'error'] as const,
+    registers,
+  });
+  new Gauge({
+    name: 'porter_database_connections',
+    help: 'Connections to PostgreSQL, and requests that wait for one.',
+    labelNames: ['state'] as const,
+    registers,
+    collect() {
+      this.set({ state: 'open' }, pool.totalCount);
+      this.set({ state: 'idle' }, pool.idleCount);
+      this.set({ state: 'waiting' }, pool.waitingCount);
+    },
+  });
+  new Gauge({
+    name: 'porter_process_resident_bytes',
+    help: 'Memory of the service process.',
+    registers,
+    collect() {
+      this.set(process.memoryUsage.rss());
+    },
+  });
+
+  let successes = 0;
+  server.addHook('onResponse', (request: FastifyRequest, reply: FastifyReply, done: () => void) => {
+    const { trace } = request;
+    const elapsedMs = clock.monotonic() - trace.startedAt;
+    seconds.observe({ operation: trace.operation, status: reply.statusCode }, elapsedMs / 1000);
+    if (trace.error) refusals.inc({ operation: trace.operation, error: trace.error });
+    if (reply.statusCode >= 400 || successes++ % SUCCESSES_PER_LINE === 0) {
+      log.info(
+        {
+          request_id: request.id,
+          method: request.method,
+          url: request.url,
+          operation: trace.operation,
+          status: reply.statusCode,
+          error: trace.error,
+          duration_ms: Math.round(elapsedMs * 100) / 100,
+          address: trace.address,
+          key_id: trace.keyId,
+          partner_id: trace.partnerId,
+          practice_group_id: trace.practiceGroupId,
+          operator_id: trace.operatorId,
+        },
+        'request',
+      );
+    }
+    done();
+  });
+  return registry;
+}

@@ -1,0 +1,60 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { Problem, type ProblemCode, ValidationProblem } from '../contract/problems.ts';
+import { malformed, type ValidationEntry } from '../contract/validate.ts';
+import type { Logger } from '../platform/logger.ts';
+import { Outage } from '../platform/outage.ts';
+
+/** Turns whatever went wrong into the bytes that the contract promises. */
+export function refuse(
+  error: unknown,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { log, docsUrl }: { log: Logger; docsUrl: string },
+): void {
+  if (error instanceof ValidationProblem) {
+    request.trace.error = 'validation_error';
+    send(reply, 400, validationBody(error.entries));
+    return;
+  }
+  const problem = asProblem(error, request, log);
+  request.trace.error = problem.code;
+  if (problem.details.retry_after !== undefined) reply.header('retry-after', problem.details.retry_after);
+  send(reply, problem.status, problemBody(problem, request.id, docsUrl));
+}
+
+function asProblem(error: unknown, request: FastifyRequest, log: Logger): Problem {
+  if (error instanceof Problem) return error;
+  if (error instanceof Outage) {
+    log.warn({ request_id: request.id, reason: error.message }, 'outage');
+    return new Problem('service_unavailable', { retry_after: error.retryAfterSeconds });
+  }
+  // Anything else is a bug. Its story goes to the log; the caller gets the number to ask about.
+  log.error({ request_id: request.id, err: error }, 'bug');
+  return new Problem('internal_error');
+}
+
+export function validationBody(entries: readonly ValidationEntry[]): string {
+  return JSON.stringify({ error: true, statusCode: 400, message: entries });
+}
+
+function problemBody(problem: Problem, requestId: string, docsUrl: string): string {
+  const { message: _message, ...details } = problem.details;
+  return JSON.stringify({
+    error: problem.code,
+    statusCode: problem.status,
+    message: problem.message,
+    request_id: requestId,
+    doc_url: docUrl(docsUrl, problem.code),
+    ...details,
+  });
+}
+
+function docUrl(docsUrl: string, code: ProblemCode): string {
+  return `${docsUrl}/errors/${code}`;
+}
+
+function send(reply: FastifyReply, status: number, body: string): void {
+  reply.code(status).header('content-type', 'application/json; charset=utf-8').send(body);
+}
+
+export const malformedRequest = (message: string) => new ValidationProblem([malformed(message, 'string')]);

@@ -1,0 +1,125 @@
+import { readFileSync } from 'node:fs';
+import type { Socket } from 'node:net';
+import Fastify, { type FastifyInstance, type FastifyServerOptions } from 'fastify';
+import type { Environment } from '../contract/access.ts';
+import { Problem } from '../contract/problems.ts';
+import type { App } from '../operations/app.ts';
+import type { Logger } from '../platform/logger.ts';
+import { mountEndpoints, mountNothing } from './mount.ts';
+import { observe, type PoolNumbers } from './observe.ts';
+import { mountPublicPages, type Probes } from './pages.ts';
+import { malformedRequest, refuse, validationBody } from './refuse.ts';
+import { isAllowed, listOf, readTransport, type Transport } from './transport.ts';
+
+export interface ServerOptions {
+  app: App;
+  log: Logger;
+  environment: Environment;
+  tls?: { certFile: string; keyFile: string } | undefined;
+  trustProxy: readonly string[];
+  probes: Probes;
+  pool: PoolNumbers;
+  /** Where the pages about errors are served, without a slash at the end. */
+  docsUrl: () => string;
+  newRequestId: () => string;
+  errorPage: (code: string) => string | undefined;
+  errorIndexPage: () => string;
+}
+
+const WELL_FORMED_ID = /^[A-Za-z0-9._:-]{1,128}$/;
+/** A whole request, headers and body, has to arrive within this time. */
+const REQUEST_MS = 30_000;
+const HEADERS_MS = 10_000;
+
+export function createServer(options: ServerOptions): FastifyInstance {
+  const { app, log, environment, newRequestId } = options;
+  const trusted = listOf(options.trustProxy);
+  const tls = options.tls && {
+    cert: readFileSync(options.tls.certFile),
+    key: readFileSync(options.tls.keyFile),
+  };
+
+  const server = Fastify({
+    logger: false,
+    ...(tls && { https: { ...tls, minVersion: 'TLSv1.2' } }),
+    requestTimeout: REQUEST_MS,
+    http: { headersTimeout: HEADERS_MS },
+    // What is asked on an open connection while the service stops is still answered; the connection then closes.
+    return503OnClosing: false,
+    forceCloseConnections: 'idle',
+    routerOptions: { maxParamLength: 4096 },
+    genReqId: (request) => {
+      const sent = request.headers['x-request-id'];
+      return typeof sent === 'string' && WELL_FORMED_ID.test(sent) ? sent : newRequestId();
+    },
+    clientErrorHandler: (error, socket) => answerBrokenHttp(error, socket, newRequestId()),
+    frameworkErrors: (_error, request, reply) => {
+      reply.header('x-request-id', request.id);
+      const context = { log, docsUrl: options.docsUrl() };
+      request.trace = { startedAt: app.clock.monotonic(), operation: 'none', address: '' };
+      refuse(malformedRequest('The address of the request cannot be read.'), request, reply, context);
+    },
+  } as FastifyServerOptions) as FastifyInstance;
+
+  // Bodies are read by our own hand, at the right place in the order of checks: see body.ts.
+  for (const method of ['POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'QUERY'])
+    server.addHttpMethod(method, { hasBody: false, overrideExisting: true });
+
+  server.decorateRequest('trace');
+  server.decorateRequest('transport');
+  server.addHook('onRequest', (request, reply, done) => {
+    const transport = readTransport(request.raw, trusted);
+    request.transport = transport;
+    request.trace = { startedAt: app.clock.monotonic(), operation: 'none', address: transport.address };
+    reply.header('x-request-id', request.id);
+    reply.header('cache-control', 'no-store');
+    const barred = !isAllowed(transport, environment) && !isPublicPage(request.url);
+    done(barred ? new Problem('https_required') : undefined);
+  });
+  const registry = observe(server, { log, clock: app.clock, pool: options.pool });
+
+  server.setErrorHandler((error, request, reply) => {
+    refuse(error, request, reply, { log, docsUrl: options.docsUrl() });
+  });
+  mountPublicPages(server, options, registry);
+  mountEndpoints(server, app);
+  mountNothing(server, app);
+  return server;
+}
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    transport: Transport;
+  }
+}
+
+/** Probes decide for themselves whom they answer. */
+function isPublicPage(url: string): boolean {
+  return /^\/(healthz|readyz|metrics)(\?|$)/.test(url);
+}
+
+/** What Node's parser cannot read as HTTP never becomes a request; it still gets an answer and a request ID. */
+function answerBrokenHttp(error: Error & { code?: string }, socket: Socket, requestId: string): void {
+  if (socket.destroyed || !socket.writable || error.code === 'ECONNRESET') {
+    socket.destroy();
+    return;
+  }
+  const [status, message] =
+    error.code === 'HPE_HEADER_OVERFLOW'
+      ? ['431 Request Header Fields Too Large', 'The headers are too large.']
+      : error.code === 'ERR_HTTP_REQUEST_TIMEOUT'
+        ? ['408 Request Timeout', 'The request took too long to arrive.']
+        : ['400 Bad Request', 'The request is not well-formed HTTP.'];
+  const body = validationBody([{ code: 'invalid_http', expected: 'string', path: [], message }]);
+  socket.end(
+    [
+      `HTTP/1.1 ${status}`,
+      `x-request-id: ${requestId}`,
+      'content-type: application/json; charset=utf-8',
+      `content-length: ${Buffer.byteLength(body)}`,
+      'connection: close',
+      '',
+      body,
+    ].join('\r\n'),
+  );
+}

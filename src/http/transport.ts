@@ -1,0 +1,95 @@
+import type { IncomingMessage } from 'node:http';
+import { BlockList, isIP, type Socket } from 'node:net';
+import type { TLSSocket } from 'node:tls';
+import type { Environment } from '../contract/access.ts';
+
+/** How a call came in: whether it may be answered at all, and from whose address. */
+export interface Transport {
+  /** It came over HTTPS, to us or to a proxy that we trust. */
+  secure: boolean;
+  /** The caller's address, as far as the chain of trusted proxies can be believed. */
+  address: string;
+  /** The caller is on this machine, and no proxy stands in between. */
+  loopback: boolean;
+}
+
+const loopbackAddresses = listOf(['127.0.0.0/8', '::1']);
+
+/** Builds a list from addresses and CIDR ranges; throws on anything else. */
+export function listOf(entries: readonly string[]): BlockList {
+  const list = new BlockList();
+  for (const entry of entries) {
+    const [address = '', prefix] = entry.split('/');
+    const family = isIP(address) === 6 ? 'ipv6' : 'ipv4';
+    if (isIP(address) === 0) throw new Error(`"${entry}" is not an address or a range such as 10.0.0.0/8`);
+    if (prefix === undefined) list.addAddress(address, family);
+    else list.addSubnet(address, Number(prefix), family);
+  }
+  return list;
+}
+
+function contains(list: BlockList, address: string): boolean {
+  return isIP(address) === 6 ? list.check(address, 'ipv6') : list.check(address, 'ipv4');
+}
+
+/** IPv4 through an IPv6 socket arrives as ::ffff:192.0.2.1. */
+const plain = (address: string) => (address.startsWith('::ffff:') ? address.slice(7) : address);
+
+export function readTransport(request: IncomingMessage, trusted: BlockList): Transport {
+  const socket = request.socket as Socket | TLSSocket;
+  const peer = plain(socket.remoteAddress ?? '');
+  const encrypted = 'encrypted' in socket && socket.encrypted === true;
+  const forwardedFor = request.headers['x-forwarded-for'];
+  const forwardedProto = request.headers['x-forwarded-proto'];
+
+  if (forwardedFor === undefined && forwardedProto === undefined) {
+    return { secure: encrypted, address: peer, loopback: isLoopback(peer) };
+  }
+  // Somebody forwarded the call. Whether or not we believe the rest, it did not start on this machine.
+  if (!contains(trusted, peer)) return { secure: encrypted, address: peer, loopback: false };
+  return {
+    // The proxy nearest to us wrote the last entry; what stands before it came from outside.
+    secure: forwardedProto === undefined ? encrypted : lastEntry(forwardedProto) === 'https',
+    address: forwardedFor === undefined ? peer : firstUntrusted(forwardedFor, trusted, peer),
+    loopback: false,
+  };
+}
+
+function isLoopback(address: string): boolean {
+  return (
+    address === '127.0.0.1' ||
+    address === '::1' ||
+    (isIP(address) > 0 && contains(loopbackAddresses, address))
+  );
+}
+
+function lastEntry(header: string | string[]): string | undefined {
+  return header.toString().split(',').at(-1)?.trim().toLowerCase();
+}
+
+/** From the nearest hop outwards, the first address that is not a trusted proxy. */
+function firstUntrusted(header: string | string[], trusted: BlockList, peer: string): string {
+  let nearest = peer;
+  for (const entry of header.toString().split(',').reverse()) {
+    const address = plain(entry.trim());
+    if (isIP(address) === 0) return nearest;
+    nearest = address;
+    if (!contains(trusted, address)) return address;
+  }
+  return nearest;
+}
+
+/** Plain HTTP is for a developer's own machine: a staging deployment, called from the loopback. */
+export function isAllowed(transport: Transport, environment: Environment): boolean {
+  return transport.secure || (environment === 'staging' && transport.loopback);
+}
+
+/** One subscriber usually holds a whole IPv6 /64, so that is what counts as one address. */
+export function addressKey(address: string): string {
+  if (isIP(address) !== 6) return address;
+  const [head = '', tail] = address.split('::');
+  const groups = head.split(':').filter(Boolean);
+  const rest = tail === undefined ? [] : tail.split(':').filter(Boolean);
+  while (tail !== undefined && groups.length + rest.length < 8) groups.push('0');
+  return [...groups, ...rest].slice(0, 4).join(':');
+}

@@ -1,0 +1,78 @@
+import { hash, timingSafeEqual } from 'node:crypto';
+import type { Environment } from '../contract/access.ts';
+import type { PracticeGroup } from '../contract/partner/practice-groups.ts';
+import { isWellFormedKey } from '../domain/api-key.ts';
+import { type KeyHolder, type OperatorPrincipal, SYSTEM } from '../domain/principal.ts';
+import type { Clock } from '../platform/clock.ts';
+import { type Database, transact } from '../store/database.ts';
+import { findHolder } from '../store/keys.ts';
+import { findTokenHolder } from '../store/operators.ts';
+import { findReachableGroup } from '../store/practice-groups.ts';
+import { BriefCache } from './brief-cache.ts';
+
+/**
+ * The door's memory. Who holds a key and what it can reach is asked of the database at most once a second for each
+ * key, and no answer is used for longer than that second, counted from before the question was asked.
+ *
+ * So a node that hears of no change still obeys it a second after it committed: whoever takes access away waits out
+ * that second (`settle`) before saying that it is done, and no protocol between nodes is needed. Only permissions are
+ * remembered, never refusals: what is granted works at once, on every node.
+ */
+export interface Access {
+  holderOf(key: string): KeyHolder | undefined | Promise<KeyHolder | undefined>;
+  operatorOf(token: string): OperatorPrincipal | undefined | Promise<OperatorPrincipal | undefined>;
+  reach(holder: KeyHolder, groupId: string): PracticeGroup | undefined | Promise<PracticeGroup | undefined>;
+  /** Forgets everything on this node: what changed here holds here at once. */
+  forget(): void;
+  /** Forgets here, and returns when every other node has forgotten too. */
+  settle(): Promise<void>;
+}
+
+const REMEMBERED_MS = 1_000;
+const REMEMBERED_MAX = 20_000;
+
+export function createAccess(db: Database, clock: Clock, environment: Environment): Access {
+  const cache = <T>() => new BriefCache<T>(clock, REMEMBERED_MS, REMEMBERED_MAX);
+  const holders = cache<KeyHolder>();
+  const operators = cache<OperatorPrincipal>();
+  const groups = cache<PracticeGroup>();
+
+  const forget = () => {
+    holders.clear();
+    operators.clear();
+    groups.clear();
+  };
+
+  return {
+    holderOf(key) {
+      if (!isWellFormedKey(environment, key)) return undefined;
+      const digest = secretHash(key);
+      return holders.get(digest.toString('latin1'), async () => {
+        const found = await transact(db, SYSTEM, (tx) => findHolder(tx, digest));
+        return found && timingSafeEqual(found.hash, digest) ? found.holder : undefined;
+      });
+    },
+    operatorOf(token) {
+      const digest = secretHash(token);
+      return operators.get(digest.toString('latin1'), async () => {
+        const found = await transact(db, SYSTEM, (tx) => findTokenHolder(tx, digest));
+        return found && timingSafeEqual(found.hash, digest) ? found.operator : undefined;
+      });
+    },
+    reach(holder, groupId) {
+      return groups.get(`${holder.homeGroupId} ${groupId}`, () =>
+        transact(db, SYSTEM, (tx) => findReachableGroup(tx, holder, groupId)),
+      );
+    },
+    forget,
+    async settle() {
+      forget();
+      await clock.sleep(REMEMBERED_MS);
+    },
+  };
+}
+
+/** Keys and tokens are 190 random bits, so a plain hash keeps them; a slow one would only slow the door. */
+export function secretHash(secret: string): Buffer {
+  return hash('sha256', secret, 'buffer');
+}

@@ -1,0 +1,41 @@
+import type { Environment } from '../contract/access.ts';
+import type { Answer, Endpoint, Input } from '../contract/endpoint.ts';
+import type { RandomBytes } from '../domain/ids.ts';
+import type { OperatorPrincipal, PartnerPrincipal } from '../domain/principal.ts';
+import type { Clock } from '../platform/clock.ts';
+import type { AuditRecord } from '../store/audit-append.ts';
+import type { Database } from '../store/database.ts';
+import type { Access } from './access.ts';
+import type { RateLimits } from './rate-limits.ts';
+import type { UpdateGatherer } from './submission-types.ts';
+
+/** What every operation works with. Time and randomness come in here, so that a test decides both. */
+export interface App {
+  db: Database;
+  clock: Clock;
+  random: RandomBytes;
+  environment: Environment;
+  access: Access;
+  limits: RateLimits;
+  updates: UpdateGatherer;
+}
+
+/** One authorised, validated call. */
+export type Call<E extends Endpoint, P> = Input<E> & { principal: P; requestId: string };
+export type PartnerCall<E extends Endpoint> = Call<E, PartnerPrincipal>;
+export type OperatorCall<E extends Endpoint> = Call<E, OperatorPrincipal>;
+
+/** A handler for every endpoint of a table: one that is missing, or answers something else, does not compile. */
+export type Handlers<T extends Record<string, Endpoint>, P> = {
+  [K in keyof T]: (app: App, call: Call<T[K], P>) => Promise<Answer<T[K]>>;
+};
+
+/** Who did it and in which request: what an audit entry takes from the call. */
+export interface Actor {
+  principal: AuditRecord['principal'];
+  requestId: string | null;
+}
+
+export function nowIso(app: Pick<App, 'clock'>): string {
+  return new Date(app.clock.now()).toISOString();
+}

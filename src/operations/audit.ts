@@ -1,0 +1,49 @@
+import type {
+  getAuditEntry as getEndpoint,
+  listAudit as listEndpoint,
+  verifyAudit as verifyEndpoint,
+} from '../contract/operator/audit.ts';
+import { Problem } from '../contract/problems.ts';
+import {
+  AUDIT_ORIGIN,
+  findAuditEntry,
+  listAuditEntries,
+  readAuditHead,
+  walkAuditChain,
+} from '../store/audit.ts';
+import { transact } from '../store/database.ts';
+import type { App, OperatorCall } from './app.ts';
+
+export async function listAudit(app: App, call: OperatorCall<typeof listEndpoint>) {
+  return { body: await transact(app.db, call.principal, (tx) => listAuditEntries(tx, call.query)) };
+}
+
+export async function getAuditEntry(app: App, call: OperatorCall<typeof getEndpoint>) {
+  const body = await transact(app.db, call.principal, (tx) => findAuditEntry(tx, Number(call.params.seq)));
+  if (!body) throw new Problem('not_found');
+  return { body };
+}
+
+const STRETCH = 2_000;
+
+/**
+ * Walks the chain from its origin to the head as it stood at the start. Entries never change, so each stretch is a
+ * short transaction of its own: one long snapshot would slow every other writer down.
+ */
+export async function verifyAudit(app: App, call: OperatorCall<typeof verifyEndpoint>) {
+  const head = await transact(app.db, call.principal, readAuditHead);
+  let seen = { seq: 0, hash: AUDIT_ORIGIN };
+  while (seen.seq < head.seq) {
+    const from = seen;
+    const walk = await transact(app.db, call.principal, (tx) => walkAuditChain(tx, from, head.seq, STRETCH));
+    if (walk.firstBad) return verdict(head.seq, walk.firstBad);
+    if (walk.entries === 0) return verdict(head.seq, from.seq + 1);
+    seen = { seq: from.seq + walk.entries, hash: walk.hash };
+  }
+  if (head.seq < 0 || !seen.hash.equals(head.hash)) return verdict(head.seq, Math.max(seen.seq, 1));
+  return { body: { ok: true, entries: seen.seq } };
+}
+
+function verdict(entries: number, firstBad: number) {
+  return { body: { ok: false, entries: Math.max(entries, 0), first_bad: firstBad } };
+}

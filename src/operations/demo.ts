@@ -1,0 +1,133 @@
+import type { Scope } from '../contract/access.ts';
+import { scopeNames } from '../contract/access.ts';
+import type { OperatorPrincipal } from '../domain/principal.ts';
+import { transact } from '../store/database.ts';
+import { listKeyPage } from '../store/keys.ts';
+import { findGroup, listGroups } from '../store/practice-groups.ts';
+import type { App } from './app.ts';
+import { putAssignee, putForm } from './directory.ts';
+import { issueKey } from './keys.ts';
+import { createNetwork } from './networks.ts';
+import { createPartner, signAgreement, verifyPartner } from './partners.ts';
+import { createPracticeGroup } from './practice-groups.ts';
+import { createSubmissionType } from './submission-types.ts';
+
+/**
+ * A small world for a newcomer's first call: a surgery and the hub of its network, a partner with a key, and a few
+ * submission types. It is made with the same operations that an operator uses, so it is audited like anything else.
+ */
+export const DEMO_GROUP = 'riverside-surgery';
+const DEMO_HUB = 'hillview-hub';
+
+const DEMO: OperatorPrincipal = {
+  kind: 'operator',
+  operatorId: 'opr_demo',
+  name: 'Demo world',
+  role: 'admin',
+};
+
+/** Makes the demo world in an empty database. Returns its key, or nothing if there was something already. */
+export async function makeDemoWorld(app: App): Promise<string | undefined> {
+  const { count } = await transact(app.db, DEMO, (tx) => listGroups(tx, { page_size: 1 }));
+  if (count > 0) return undefined;
+
+  await createPracticeGroup(app, {
+    ...call,
+    body: {
+      id: DEMO_GROUP,
+      name: 'Riverside Surgery',
+      ods_code: 'Y00001',
+      address: { line_1: '1 Weir Lane', town: 'Exampleton', postcode: 'EX1 1AA' },
+    },
+  });
+  await createPracticeGroup(app, {
+    ...call,
+    body: { id: DEMO_HUB, name: 'Hillview Hub', ods_code: 'Y00002' },
+  });
+  await createNetwork(app, {
+    ...call,
+    body: { name: 'Exampleton network', practice_group_ids: [DEMO_GROUP, DEMO_HUB] },
+  });
+  for (const id of [DEMO_GROUP, DEMO_HUB]) await furnish(app, id);
+
+  const partner = await createPartner(app, {
+    ...call,
+    body: { name: 'Demo Partner', contact_email: 'developer@partner.example' },
+  });
+  const params = { id: partner.body.id };
+  await signAgreement(app, { ...call, params, body: undefined });
+  await verifyPartner(app, { ...call, params, body: undefined });
+  return issueDemoKey(app, partner.body.id);
+}
+
+/** A new key for a demo world whose key was lost with the data folder. */
+export async function replaceDemoKey(app: App): Promise<string | undefined> {
+  const partnerId = await transact(app.db, DEMO, async (tx) => {
+    if (!(await findGroup(tx, DEMO_GROUP))) return undefined;
+    const keys = await listKeyPage(tx, { practice_group_id: DEMO_GROUP, page_size: 1 });
+    return keys.data[0]?.partner_id;
+  });
+  return partnerId && issueDemoKey(app, partnerId);
+}
+
+const call = {
+  principal: DEMO,
+  requestId: 'demo',
+  params: undefined,
+  query: undefined,
+  ifMatch: undefined,
+} as const;
+
+async function issueDemoKey(app: App, partner_id: string): Promise<string> {
+  const scopes: Scope[] = [...scopeNames];
+  const { body } = await issueKey(app, {
+    ...call,
+    body: { partner_id, practice_group_id: DEMO_GROUP, scopes },
+  });
+  return body.key;
+}
+
+async function furnish(app: App, id: string): Promise<void> {
+  await putForm(app, {
+    ...call,
+    params: { id, form_id: 'repeat-prescription' },
+    body: { title: 'Repeat prescription' },
+  });
+  await putForm(app, { ...call, params: { id, form_id: 'new-symptom' }, body: { title: 'A new symptom' } });
+  await putAssignee(app, {
+    ...call,
+    params: { id, assignee_type: 'AdminTeam', assignee_id: 'front-desk' },
+    body: { name: 'Front desk' },
+  });
+  const params = { id };
+  await createSubmissionType(app, {
+    ...call,
+    params,
+    body: {
+      id: 'prescriptions',
+      pathway_id: 'pathway-prescriptions',
+      title: 'Repeat prescription',
+      description: 'Ask for medicine that you take regularly.',
+      form_id: 'repeat-prescription',
+      type: 'admin_request',
+      assignee_id: 'front-desk',
+      assignee_type: 'AdminTeam',
+      order: 1,
+    },
+  });
+  await createSubmissionType(app, {
+    ...call,
+    params,
+    body: {
+      id: 'symptoms',
+      pathway_id: 'pathway-symptoms',
+      title: 'A new symptom',
+      form_id: 'new-symptom',
+      type: 'clinical_request',
+      default_priority: 'high',
+      out_of_hours: false,
+      daily_limit: 40,
+      order: 2,
+    },
+  });
+}

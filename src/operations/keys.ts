@@ -1,0 +1,159 @@
+import type {
+  getKey as getEndpoint,
+  issueKey as issueEndpoint,
+  listKeys as listEndpoint,
+  revokeKey as revokeEndpoint,
+  rotateKey as rotateEndpoint,
+} from '../contract/operator/keys.ts';
+import { Problem } from '../contract/problems.ts';
+import { formatKey, keyPrefix } from '../domain/api-key.ts';
+import { newId, randomBase62 } from '../domain/ids.ts';
+import { type Transaction, transact } from '../store/database.ts';
+import {
+  describeKey,
+  findKey,
+  insertKey,
+  listKeyPage,
+  lockKey,
+  type StoredKey,
+  updateKey,
+} from '../store/keys.ts';
+import { findPartner } from '../store/partners.ts';
+import { findGroup } from '../store/practice-groups.ts';
+import { secretHash } from './access.ts';
+import { type Actor, type App, nowIso, type OperatorCall } from './app.ts';
+
+const OVERLAP_SECONDS_DEFAULT = 24 * 3600;
+
+export async function issueKey(app: App, call: OperatorCall<typeof issueEndpoint>) {
+  const { partner_id, practice_group_id, scopes, expires_at, rate_limit_per_minute } = call.body;
+  if (expires_at && Date.parse(expires_at) <= app.clock.now())
+    throw brokenRule('expiry_in_the_past', 'expires_at', 'A key cannot expire before it is issued.');
+  return transact(app.db, call.principal, async (tx) => {
+    await mustBeVerified(tx, partner_id);
+    if (!(await findGroup(tx, practice_group_id)))
+      throw brokenRule('practice_group_unknown', 'practice_group_id', 'There is no such practice group.');
+    const issued = makeKey(app, tx, {
+      partner_id,
+      practice_group_id,
+      scopes: [...new Set(scopes)],
+      rate_limit_per_minute: rate_limit_per_minute ?? null,
+      expires_at: expires_at ? new Date(expires_at).toISOString() : null,
+    });
+    audit(app, tx, call, 'key.issue', null, issued.stored);
+    return { body: issued.shown };
+  });
+}
+
+export async function rotateKey(app: App, call: OperatorCall<typeof rotateEndpoint>) {
+  const overlapMs = (call.body?.overlap_seconds ?? OVERLAP_SECONDS_DEFAULT) * 1000;
+  const shown = await transact(app.db, call.principal, async (tx) => {
+    const old = await lockKey(tx, call.params.id);
+    if (!old) throw new Problem('not_found');
+    if (describeKey(old, app.clock.now()).status !== 'active')
+      throw new Problem('conflict', { message: 'The key no longer works; issue a new one instead.' });
+    if (old.replaced_by)
+      throw new Problem('conflict', {
+        message: `The key was rotated already; ${old.replaced_by} replaces it.`,
+      });
+    await mustBeVerified(tx, old.partner_id);
+
+    const issued = makeKey(app, tx, old);
+    const overlapEnds = new Date(app.clock.now() + overlapMs).toISOString();
+    // An old key that was to expire sooner still does.
+    const expires_at = old.expires_at && old.expires_at < overlapEnds ? old.expires_at : overlapEnds;
+    const after = { ...old, expires_at, replaced_by: issued.stored.id };
+    updateKey(tx, after);
+    audit(app, tx, call, 'key.issue', null, issued.stored);
+    audit(app, tx, call, 'key.rotate', old, after);
+    return issued.shown;
+  });
+  if (overlapMs === 0) await app.access.settle();
+  else app.access.forget();
+  return { body: shown };
+}
+
+export async function revokeKey(app: App, call: OperatorCall<typeof revokeEndpoint>) {
+  const key = await transact(app.db, call.principal, async (tx) => {
+    const before = await lockKey(tx, call.params.id);
+    if (!before) throw new Problem('not_found');
+    if (before.revoked_at) return before;
+    const after = { ...before, revoked_at: nowIso(app) };
+    updateKey(tx, after);
+    audit(app, tx, call, 'key.revoke', before, after);
+    return after;
+  });
+  // Also for a key that was revoked before: another node's call may still be waiting out its second.
+  await app.access.settle();
+  return { body: describeKey(key, app.clock.now()) };
+}
+
+export async function listKeys(app: App, call: OperatorCall<typeof listEndpoint>) {
+  const page = await transact(app.db, call.principal, (tx) => listKeyPage(tx, call.query));
+  return { body: { ...page, data: page.data.map((key) => describeKey(key, app.clock.now())) } };
+}
+
+export async function getKey(app: App, call: OperatorCall<typeof getEndpoint>) {
+  const key = await transact(app.db, call.principal, (tx) => findKey(tx, call.params.id));
+  if (!key) throw new Problem('not_found');
+  return { body: describeKey(key, app.clock.now()) };
+}
+
+type NewKey = Pick<
+  StoredKey,
+  'partner_id' | 'practice_group_id' | 'scopes' | 'rate_limit_per_minute' | 'expires_at'
+>;
+
+function makeKey(app: App, tx: Transaction, wanted: NewKey) {
+  const key = formatKey(app.environment, randomBase62(app.random, 32));
+  const stored: StoredKey = {
+    id: newId('key', app.clock.now(), app.random),
+    partner_id: wanted.partner_id,
+    practice_group_id: wanted.practice_group_id,
+    scopes: wanted.scopes,
+    rate_limit_per_minute: wanted.rate_limit_per_minute,
+    expires_at: wanted.expires_at,
+    prefix: keyPrefix(app.environment),
+    last_four: key.slice(-4),
+    revoked_at: null,
+    replaced_by: null,
+    created_at: nowIso(app),
+  };
+  insertKey(tx, stored, secretHash(key));
+  return { stored, shown: { ...describeKey(stored, app.clock.now()), key } };
+}
+
+async function mustBeVerified(tx: Transaction, partnerId: string): Promise<void> {
+  const partner = await findPartner(tx, partnerId);
+  if (!partner) throw brokenRule('partner_unknown', 'partner_id', 'There is no such partner.');
+  if (partner.status !== 'verified')
+    throw brokenRule(
+      'partner_not_verified',
+      'partner_id',
+      `Keys are for verified partners; this one is ${partner.status}.`,
+    );
+}
+
+function brokenRule(rule: string, field: string, message: string): Problem {
+  return new Problem('business_rule_violation', { rule, path: [field], message });
+}
+
+function audit(
+  app: App,
+  tx: Transaction,
+  { principal, requestId }: Actor,
+  action: string,
+  before: StoredKey | null,
+  after: StoredKey,
+): void {
+  tx.audit({
+    at: nowIso(app),
+    principal,
+    action,
+    subject: { type: 'key', id: after.id },
+    practiceGroupId: after.practice_group_id,
+    requestId,
+    before,
+    after,
+  });
+}

@@ -1,0 +1,118 @@
+import type {
+  createPracticeGroup as createEndpoint,
+  getPracticeGroup as getEndpoint,
+  listAllPracticeGroups as listAllEndpoint,
+  updatePracticeGroup as updateEndpoint,
+} from '../contract/operator/practice-groups.ts';
+import type { listPracticeGroups as listEndpoint } from '../contract/partner/practice-groups.ts';
+import { Problem } from '../contract/problems.ts';
+import { newId } from '../domain/ids.ts';
+import { defaultOpeningHours } from '../domain/local-time.ts';
+import { SYSTEM } from '../domain/principal.ts';
+import { isUniqueViolation, transact } from '../store/database.ts';
+import {
+  findGroup,
+  type GroupRecord,
+  insertGroup,
+  listGroups,
+  listReachableGroups,
+  lockGroup,
+  updateGroup,
+} from '../store/practice-groups.ts';
+import { type App, nowIso, type OperatorCall, type PartnerCall } from './app.ts';
+
+/** The group acted for comes first; the door has just read it, so the plain call asks the database nothing. */
+export async function listPracticeGroups(app: App, call: PartnerCall<typeof listEndpoint>) {
+  const { holder, group } = call.principal;
+  if (call.query.include === undefined) return { body: { data: [group], count: 1 } };
+  const inReach = await transact(app.db, SYSTEM, (tx) => listReachableGroups(tx, holder));
+  const data = [group, ...inReach.filter(({ id }) => id !== group.id)];
+  return { body: { data, count: data.length } };
+}
+
+export async function createPracticeGroup(app: App, call: OperatorCall<typeof createEndpoint>) {
+  const now = nowIso(app);
+  const group: GroupRecord = {
+    id: call.body.id ?? newId('grp', app.clock.now(), app.random),
+    name: call.body.name,
+    ods_code: call.body.ods_code ?? null,
+    timezone: call.body.timezone ?? 'Europe/London',
+    address: wholeAddress(call.body.address),
+    opening_hours: call.body.opening_hours ?? defaultOpeningHours,
+    now,
+  };
+  try {
+    const body = await transact(app.db, call.principal, async (tx) => {
+      await insertGroup(tx, group);
+      const created = await findGroup(tx, group.id);
+      if (!created) throw new Error('a practice group vanished in the transaction that made it');
+      tx.audit({
+        at: now,
+        principal: call.principal,
+        action: 'practice_group.create',
+        subject: { type: 'practice_group', id: group.id },
+        practiceGroupId: group.id,
+        requestId: call.requestId,
+        before: null,
+        after: created,
+      });
+      return created;
+    });
+    return { body };
+  } catch (error) {
+    if (isUniqueViolation(error))
+      throw new Problem('conflict', { message: `There is a practice group ${group.id} already.` });
+    throw error;
+  }
+}
+
+export async function updatePracticeGroup(app: App, call: OperatorCall<typeof updateEndpoint>) {
+  const now = nowIso(app);
+  const body = await transact(app.db, call.principal, async (tx) => {
+    const before = await lockGroup(tx, call.params.id);
+    if (!before) throw new Problem('not_found');
+    const { address, ...fields } = call.body;
+    const after = {
+      ...before,
+      ...(fields as Partial<typeof before>),
+      ...(address !== undefined && { address: wholeAddress(address) }),
+      updated_at: now,
+    };
+    if (Object.keys(call.body).length === 0) return before;
+    updateGroup(tx, { ...after, now });
+    tx.audit({
+      at: now,
+      principal: call.principal,
+      action: 'practice_group.update',
+      subject: { type: 'practice_group', id: before.id },
+      practiceGroupId: before.id,
+      requestId: call.requestId,
+      before,
+      after,
+    });
+    return after;
+  });
+  app.access.forget();
+  return { body };
+}
+
+export async function listAllPracticeGroups(app: App, call: OperatorCall<typeof listAllEndpoint>) {
+  return { body: await transact(app.db, call.principal, (tx) => listGroups(tx, call.query)) };
+}
+
+export async function getPracticeGroup(app: App, call: OperatorCall<typeof getEndpoint>) {
+  const body = await transact(app.db, call.principal, (tx) => findGroup(tx, call.params.id));
+  if (!body) throw new Problem('not_found');
+  return { body };
+}
+
+type AddressInput = {
+  [K in 'line_1' | 'line_2' | 'town' | 'county' | 'postcode']?: string | null | undefined;
+};
+
+/** An address always has all five lines; those not given are null. */
+function wholeAddress(address: AddressInput | null | undefined): GroupRecord['address'] {
+  if (!address) return null;
+  const { line_1 = null, line_2 = null, town = null, county = null, postcode = null } = address;
+  return { line_1, line_2, town, county, postcode };
+}

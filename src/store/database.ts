@@ -151,8 +151,8 @@ async function connect(db: Database): Promise<pg.PoolClient> {
 const statementNames = new Map<string, string>();
 
 async function send(client: pg.PoolClient, text: string, values: Values = []): Promise<pg.QueryResult> {
-  let name = statementNames.get(text);
-  if (!name) statementNames.set(text, (name = `s${statementNames.size}`));
+  const name = statementNames.get(text) ?? `s${statementNames.size}`;
+  statementNames.set(text, name);
   try {
     return await client.query({ name, text, values: values as unknown[] });
   } catch (error) {

@@ -9,12 +9,10 @@ export const formSubmission = z
     id: z.string(),
     practice_group_id: z.string(),
     submission_type_id: z.string(),
-    local_day: z
-      .string()
-      .meta({
-        description: "The day it counts towards, in the group's time zone.",
-        examples: ['2026-03-29'],
-      }),
+    local_day: z.string().meta({
+      description: "The day it counts towards, in the group's time zone.",
+      examples: ['2026-03-29'],
+    }),
     submitted_at: timestamp(),
   })
   .meta({ id: 'FormSubmission' });

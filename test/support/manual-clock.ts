@@ -1,0 +1,35 @@
+import type { Clock } from '../../src/platform/clock.ts';
+
+/** A clock that stands still until a test moves it. Whoever sleeps moves it, so nothing ever waits. */
+export class ManualClock implements Clock {
+  #now: number;
+  #monotonic = 1_000_000;
+
+  constructor(start = '2026-11-16T10:00:00.000Z') {
+    this.#now = Date.parse(start);
+  }
+
+  now(): number {
+    return this.#now;
+  }
+
+  monotonic(): number {
+    return this.#monotonic;
+  }
+
+  async sleep(milliseconds: number): Promise<void> {
+    this.advance(milliseconds);
+  }
+
+  advance(milliseconds: number): void {
+    this.#now += milliseconds;
+    this.#monotonic += milliseconds;
+  }
+
+  /** Moves the wall clock to a date. Windows and caches see the same time pass, or none if it goes back. */
+  set(moment: string): void {
+    const by = Date.parse(moment) - this.#now;
+    this.#now += by;
+    this.#monotonic += Math.max(0, by);
+  }
+}

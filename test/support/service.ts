@@ -1,0 +1,187 @@
+import { randomBytes } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import pg from 'pg';
+import { Agent, request } from 'undici';
+import { afterAll, inject } from 'vitest';
+import { type Service, startService } from '../../src/compose.ts';
+import { readConfig } from '../../src/config.ts';
+import { scopeNames } from '../../src/contract/access.ts';
+import { createLogger } from '../../src/platform/logger.ts';
+import { ManualClock } from './manual-clock.ts';
+
+/** A real service on a real port, on a database of its own, with a clock that the test moves. */
+
+export const OPERATOR_TOKEN = 'test-operator-token-of-24-or-more';
+
+/** JSON of any shape: a test states what it expects of it. */
+export type Loose = ReturnType<typeof JSON.parse>;
+
+export interface Answer {
+  status: number;
+  headers: Record<string, string | string[] | undefined>;
+  text: string;
+
+  body: Loose;
+}
+
+export interface Send {
+  key?: string | undefined;
+  group?: string | undefined;
+  token?: string;
+  body?: unknown;
+  /** Bytes to send as they are, instead of `body` as JSON. */
+  raw?: string | Buffer;
+  headers?: Record<string, string>;
+}
+
+export interface Harness {
+  service: Service;
+  clock: ManualClock;
+  url: string;
+  databaseUrl: string;
+  /** Every log line so far, parsed. */
+  logLines: () => Record<string, unknown>[];
+  send(method: string, path: string, options?: Send): Promise<Answer>;
+  /** A call of the first operator; fails the test unless the status is a success. */
+  operator(method: string, path: string, body?: unknown): Promise<Answer['body']>;
+  stop(): Promise<void>;
+}
+
+export async function createDatabase(): Promise<string> {
+  const admin = inject('postgresUrl');
+  const name = `t_${randomBytes(8).toString('hex')}`;
+  const client = new pg.Client({ connectionString: admin });
+  await client.connect();
+  await client.query(`CREATE DATABASE ${name}`);
+  await client.end();
+  const url = new URL(admin);
+  url.pathname = name;
+  return url.href;
+}
+
+export interface HarnessOptions {
+  env?: Record<string, string>;
+  clock?: ManualClock;
+  databaseUrl?: string;
+}
+
+/** Starts a service and stops it after the test file. */
+export async function startHarness(options: HarnessOptions = {}): Promise<Harness> {
+  const databaseUrl = options.databaseUrl ?? (await createDatabase());
+  const clock = options.clock ?? new ManualClock();
+  const folder = mkdtempSync(join(tmpdir(), 'porter-service-'));
+  const lines: string[] = [];
+  const config = readConfig(
+    {
+      DATABASE_URL: databaseUrl,
+      PORTER_PORT: '0',
+      PORTER_OPERATOR_TOKEN: OPERATOR_TOKEN,
+      PORTER_DEMO: 'off',
+      PORTER_DATA_DIR: folder,
+      ...options.env,
+    },
+    folder,
+  );
+  const service = await startService(config, { log: createLogger((line) => lines.push(line)), clock });
+  const agent = new Agent({ connections: 64, connect: { rejectUnauthorized: false } });
+  const send = sender(service.url, agent);
+
+  let stopped = false;
+  const harness: Harness = {
+    service,
+    clock,
+    url: service.url,
+    databaseUrl,
+    logLines: () => lines.map((line) => JSON.parse(line)),
+    send,
+    async operator(method, path, body) {
+      const answer = await send(method, `/operator/v1${path}`, { token: OPERATOR_TOKEN, body });
+      if (answer.status >= 300) throw new Error(`${method} ${path}: ${answer.status} ${answer.text}`);
+      return answer.body;
+    },
+    async stop() {
+      if (stopped) return;
+      stopped = true;
+      await agent.close();
+      await service.stop();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+  afterAll(() => harness.stop());
+  return harness;
+}
+
+export function sender(base: string, dispatcher: Agent): Harness['send'] {
+  return async (method, path, { key, group, token, body, raw, headers } = {}) => {
+    const payload = raw ?? (body === undefined ? null : JSON.stringify(body));
+    const response = await request(base + path, {
+      method: method as 'GET',
+      dispatcher,
+      headers: {
+        ...(key !== undefined && { 'x-api-key': key }),
+        ...(group !== undefined && { 'x-practice-group-id': group }),
+        ...(token !== undefined && { authorization: `Bearer ${token}` }),
+        ...(payload !== null && { 'content-type': 'application/json' }),
+        ...headers,
+      },
+      body: payload,
+    });
+    const text = await response.body.text();
+    return { status: response.statusCode, headers: response.headers, text, body: parse(text) };
+  };
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+export interface World {
+  partnerId: string;
+  key: string;
+  keyId: string;
+}
+
+let worlds = 0;
+
+/** A practice group with a few settings, a verified partner, and a key with every scope. */
+export async function makeWorld(
+  { operator }: Pick<Harness, 'operator'>,
+  groupId = `group-${++worlds}`,
+): Promise<World & { groupId: string }> {
+  await operator('POST', '/practice-groups', { id: groupId, name: `Practice ${groupId}` });
+  await operator('PUT', `/practice-groups/${groupId}/forms/form-1`, { title: 'Form' });
+  await operator('PUT', `/practice-groups/${groupId}/assignees/Admin/ann`, { name: 'Ann' });
+  await operator('PUT', `/practice-groups/${groupId}/assignees/AdminTeam/desk`, { name: 'Desk' });
+  await operator('POST', `/practice-groups/${groupId}/submission-types`, {
+    id: 'type-1',
+    pathway_id: 'pathway-1',
+    title: 'Type one',
+  });
+  return { groupId, ...(await makeKey({ operator }, groupId)) };
+}
+
+export async function makeKey(
+  { operator }: Pick<Harness, 'operator'>,
+  groupId: string,
+  options: Record<string, unknown> = {},
+): Promise<World> {
+  const partner = await operator('POST', '/partners', {
+    name: 'Partner',
+    contact_email: 'dev@partner.example',
+  });
+  await operator('POST', `/partners/${partner.id}/sign-agreement`);
+  await operator('POST', `/partners/${partner.id}/verify`);
+  const issued = await operator('POST', '/keys', {
+    partner_id: partner.id,
+    practice_group_id: groupId,
+    scopes: scopeNames,
+    ...options,
+  });
+  return { partnerId: partner.id, key: issued.key, keyId: issued.id };
+}

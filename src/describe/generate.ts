@@ -1,0 +1,46 @@
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
+import { errorReference } from './error-reference.ts';
+import { operatorDocument, partnerDocument } from './openapi.ts';
+
+/**
+ * Writes the committed documents from the contract, or with `--check` only compares them, so that a change of the
+ * contract without its documents cannot be merged.
+ */
+const root = resolve(import.meta.dirname, '../..');
+
+const files: Record<string, string> = {
+  'spec/openapi.json': asJson(partnerDocument()),
+  'spec/operator.openapi.json': asJson(operatorDocument()),
+  'docs/reference/errors.md': errorReference(),
+};
+
+const drifted = Object.entries(files).filter(([path, text]) => onDisk(path) !== text);
+
+if (process.argv.includes('--check')) {
+  if (drifted.length > 0) {
+    console.error('These files no longer say what the contract says:');
+    for (const [path] of drifted) console.error(`  ${path}`);
+    console.error('Run `npm run generate` and commit the result.');
+    process.exitCode = 1;
+  }
+} else {
+  for (const [path, text] of drifted) {
+    const target = resolve(root, path);
+    mkdirSync(dirname(target), { recursive: true });
+    writeFileSync(target, text);
+    console.log(`wrote ${path}`);
+  }
+}
+
+function asJson(document: unknown): string {
+  return `${JSON.stringify(document, null, 2)}\n`;
+}
+
+function onDisk(path: string): string | undefined {
+  try {
+    return readFileSync(resolve(root, path), 'utf8');
+  } catch {
+    return undefined;
+  }
+}

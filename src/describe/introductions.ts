@@ -1,0 +1,35 @@
+import { DEFAULT_RATE_LIMIT, RATE_WINDOW_SECONDS } from '../contract/access.ts';
+
+/** What a reader needs before the first call. Markdown, shown at the top of each document. */
+
+const extensions = `## Extensions
+
+Whatever carries \`x-extension: true\` goes beyond the published specification. Removing every such node leaves exactly what
+is specified. New optional fields and operations may appear under \`/v1\`; nothing there is removed or changes its meaning.`;
+
+export const partnerIntroduction = `Work on behalf of healthcare practice groups: read them, and update the submission types
+through which their patients ask for things.
+
+## Authentication
+
+Each call carries two headers over HTTPS: \`x-api-key\`, your secret, and \`x-practice-group-id\`, the practice group that you
+act for. That may be the group your key is tied to, or another one that shares a network with it. Each operation names the
+scope that the key needs.
+
+## Limits
+
+A key may make ${DEFAULT_RATE_LIMIT} requests in any ${RATE_WINDOW_SECONDS} seconds unless another figure was agreed. \`RateLimit\` on every answer tells how many are
+left. After a 429, wait for \`Retry-After\` and back off exponentially.
+
+## Errors
+
+A 400 lists every problem of the request. All other refusals carry a stable code in \`error\`, the \`request_id\` to quote to
+support, and in \`doc_url\` a page that says what to do.
+
+${extensions}`;
+
+export const operatorIntroduction = `For whoever runs the service: take on partners, describe practices and networks, issue and revoke keys, and say what
+happened. None of it is part of the published partner specification.
+
+Send an operator's token as \`Authorization: Bearer …\`. Each token has one role, and each operation names the roles that it is
+open to. Errors look as they do on the partner API.`;

@@ -1,0 +1,152 @@
+import type { Endpoint } from '../contract/endpoint.ts';
+import { operatorEndpoints } from '../contract/operator/index.ts';
+import { partnerEndpoints } from '../contract/partner/index.ts';
+import { type Audience, type Examples, partnerRequests, partnerResponses } from './examples.ts';
+import { markExtensionComponents, type Node } from './extensions.ts';
+import { operatorIntroduction, partnerIntroduction } from './introductions.ts';
+import { operationOf } from './operation.ts';
+import { operatorRequests } from './operator-examples.ts';
+import type { Draft } from './responses.ts';
+import { tagDescriptions } from './tags.ts';
+
+/** The public addresses, without a slash at the end. */
+export interface Servers {
+  production: string;
+  staging: string;
+}
+
+export const defaultServers: Servers = {
+  production: 'https://api.porter.example',
+  staging: 'https://staging.api.porter.example',
+};
+
+interface Edition {
+  audience: Audience;
+  title: string;
+  introduction: string;
+  endpoints: Record<string, Endpoint>;
+  requests: Record<string, Examples>;
+  responses: Record<string, Examples>;
+  securitySchemes: Record<string, Node>;
+}
+
+export function partnerDocument(servers: Servers = defaultServers): Node {
+  return documentOf(
+    {
+      audience: 'partner',
+      title: 'Porter partner API',
+      introduction: partnerIntroduction,
+      endpoints: partnerEndpoints,
+      requests: partnerRequests,
+      responses: partnerResponses,
+      securitySchemes: {
+        ApiKey: {
+          type: 'apiKey',
+          in: 'header',
+          name: 'x-api-key',
+          description:
+            'The secret key. Staging and production have separate keys: `ptr_test_…` and `ptr_live_…`.',
+        },
+        PracticeGroupId: {
+          type: 'apiKey',
+          in: 'header',
+          name: 'x-practice-group-id',
+          description:
+            "The practice group that the call acts for: the key's own, or one that shares a network with it.",
+        },
+      },
+    },
+    servers,
+  );
+}
+
+export function operatorDocument(servers: Servers = defaultServers): Node {
+  return documentOf(
+    {
+      audience: 'operator',
+      title: 'Porter operator API',
+      introduction: operatorIntroduction,
+      endpoints: operatorEndpoints,
+      requests: operatorRequests,
+      responses: {},
+      securitySchemes: {
+        OperatorToken: {
+          type: 'http',
+          scheme: 'bearer',
+          description: "An operator's token; it carries one role.",
+        },
+      },
+    },
+    servers,
+  );
+}
+
+function documentOf(edition: Edition, servers: Servers): Node {
+  const draft: Draft = {
+    audience: edition.audience,
+    origin: servers.production,
+    schemas: new Map(),
+    responses: new Map(),
+    headers: new Map(),
+    parameters: new Map(),
+  };
+  const paths = pathsOf(edition, draft);
+  const document: Node = {
+    openapi: '3.1.1',
+    info: {
+      title: edition.title,
+      version: '1.0.0',
+      description: edition.introduction,
+      contact: { name: 'Porter support', email: 'support@porter.example' },
+      license: { name: 'Proprietary', identifier: 'LicenseRef-Proprietary' },
+    },
+    servers: [
+      { url: servers.production, description: 'Production: real practices.' },
+      { url: servers.staging, description: 'Staging: made-up data only, for building and testing against.' },
+    ],
+    tags: tagsOf(Object.values(edition.endpoints)),
+    // One requirement that names several schemes asks for all of them at once.
+    security: [Object.fromEntries(Object.keys(edition.securitySchemes).map((name) => [name, []]))],
+    paths,
+    components: {
+      securitySchemes: edition.securitySchemes,
+      parameters: inOrder(draft.parameters),
+      headers: inOrder(draft.headers),
+      responses: inOrder(draft.responses),
+      schemas: inOrder(draft.schemas),
+    },
+  };
+  markExtensionComponents(document);
+  return document;
+}
+
+function pathsOf({ endpoints, requests, responses }: Edition, draft: Draft): Node {
+  const byPath = Map.groupBy(Object.values(endpoints), (endpoint) => endpoint.path);
+  return Object.fromEntries(
+    [...byPath].map(([path, onPath]) => {
+      const operations = onPath.map((endpoint) => {
+        const { operationId, method } = endpoint;
+        const examples = { request: requests[operationId], response: responses[operationId] };
+        return [method.toLowerCase(), operationOf(endpoint, examples, draft)] as const;
+      });
+      return [path, { ...extensionIfAll(onPath), ...Object.fromEntries(operations) }];
+    }),
+  );
+}
+
+function tagsOf(endpoints: Endpoint[]): Node[] {
+  return [...Map.groupBy(endpoints, (endpoint) => endpoint.tag)].map(([name, tagged]) => {
+    const description = tagDescriptions[name];
+    if (!description) throw new Error(`Describe the tag "${name}" in src/describe/tags.ts.`);
+    return { name, description, ...extensionIfAll(tagged) };
+  });
+}
+
+function extensionIfAll(endpoints: Endpoint[]): Node {
+  return endpoints.every((endpoint) => endpoint.extension) ? { 'x-extension': true } : {};
+}
+
+/** By name, so that adding an operation moves nothing else in the committed file. */
+function inOrder(components: Map<string, Node>): Node {
+  return Object.fromEntries([...components].sort(([a], [b]) => (a < b ? -1 : 1)));
+}

@@ -1,0 +1,134 @@
+import { roles, scopes } from '../contract/access.ts';
+import type { Endpoint } from '../contract/endpoint.ts';
+import { toReferencedSchema } from '../contract/json-schema.ts';
+import type { Examples } from './examples.ts';
+import { isNode, type Node } from './extensions.ts';
+import { REQUEST_ID_EXAMPLE } from './problem-examples.ts';
+import { type Draft, json, responsesOf } from './responses.ts';
+
+const requestIdParameter: Node = {
+  name: 'x-request-id',
+  in: 'header',
+  description:
+    'An ID of your own for this call: up to 128 letters, digits and `. _ : -`. The answer repeats it, and support can find the call by it. One that is not of this form is replaced.',
+  required: false,
+  schema: { type: 'string' },
+  example: REQUEST_ID_EXAMPLE,
+};
+
+const ifMatchParameter: Node = {
+  name: 'If-Match',
+  in: 'header',
+  description:
+    'The ETag that you last saw. If somebody else has changed the record since, the answer is 412.',
+  required: false,
+  schema: { type: 'string' },
+  example: '"7"',
+};
+
+export interface OperationExamples {
+  request: Examples | undefined;
+  response: Examples | undefined;
+}
+
+export function operationOf(endpoint: Endpoint, examples: OperationExamples, draft: Draft): Node {
+  return {
+    operationId: endpoint.operationId,
+    tags: [endpoint.tag],
+    summary: endpoint.summary,
+    description: [endpoint.description, accessSentence(endpoint)].filter(Boolean).join('\n\n'),
+    ...accessMark(endpoint),
+    ...(endpoint.extension && { 'x-extension': true }),
+    parameters: parametersOf(endpoint, draft),
+    ...(endpoint.body && {
+      requestBody: {
+        required: !endpoint.bodyOptional,
+        content: json(
+          toReferencedSchema(endpoint.body, { io: 'input', components: draft.schemas }),
+          examples.request,
+        ),
+      },
+    }),
+    responses: responsesOf(endpoint, examples.response, draft),
+  };
+}
+
+function accessMark({ access }: Endpoint): Node {
+  return 'scope' in access
+    ? { 'x-required-scopes': [access.scope] }
+    : { 'x-required-roles': [...access.roles] };
+}
+
+function accessSentence({ access }: Endpoint): string {
+  if ('scope' in access) return `Needs the scope \`${access.scope}\`: ${scopes[access.scope]}`;
+  const allowed = (Object.keys(roles) as (keyof typeof roles)[]).filter((role) =>
+    access.roles.includes(role),
+  );
+  return `Open to the ${allowed.length === 1 ? 'role' : 'roles'} ${allowed.map((role) => `\`${role}\``).join(', ')}.`;
+}
+
+function parametersOf(endpoint: Endpoint, draft: Draft): Node[] {
+  return [
+    ...fieldsOf(endpoint.params, draft).map(({ name, description, schema }) => ({
+      name,
+      in: 'path',
+      required: true,
+      ...describedAs(description ?? pathDescription(endpoint.path, name)),
+      schema,
+    })),
+    ...fieldsOf(endpoint.query, draft).map(({ name, required, description, schema }) => ({
+      name,
+      in: 'query',
+      required,
+      ...describedAs(description),
+      // The specification names no query parameter. Inside an extension, everything is one anyway.
+      ...(!endpoint.extension && { 'x-extension': true }),
+      schema,
+    })),
+    ...(endpoint.conditional && endpoint.method !== 'GET'
+      ? [shared(draft, 'IfMatch', ifMatchParameter)]
+      : []),
+    shared(draft, 'RequestId', requestIdParameter),
+  ];
+}
+
+/** The only headers that the specification has callers send are the two of its security. */
+function shared(draft: Draft, name: string, parameter: Node): Node {
+  draft.parameters.set(name, { ...parameter, 'x-extension': true });
+  return { $ref: `#/components/parameters/${name}` };
+}
+
+interface Field {
+  name: string;
+  required: boolean;
+  description: string | undefined;
+  schema: Node;
+}
+
+/** Of parameters the output side is described: their input is always text, which would tell a reader nothing. */
+function fieldsOf(object: Endpoint['params'], draft: Draft): Field[] {
+  if (!object) return [];
+  const { properties, required } = toReferencedSchema(object, { io: 'output', components: draft.schemas });
+  return Object.entries(isNode(properties) ? properties : {}).map(([name, property]) => {
+    const { description, 'x-extension': _hoisted, ...schema } = isNode(property) ? property : {};
+    return {
+      name,
+      required: Array.isArray(required) && required.includes(name),
+      description: typeof description === 'string' ? description : undefined,
+      schema,
+    };
+  });
+}
+
+/** `/networks/{id}` takes the ID of a network, and `{practice_group_id}` says itself what it is. */
+function pathDescription(path: string, name: string): string | undefined {
+  const noun =
+    name === 'id'
+      ? path.split('/{id}')[0]?.split('/').at(-1)?.replace(/s$/, '')
+      : name.match(/^(.+)_id$/)?.[1];
+  return noun && `The ID of the ${noun.replaceAll(/[-_]/g, ' ')}.`;
+}
+
+function describedAs(description: string | undefined): Node {
+  return description ? { description } : {};
+}

@@ -1,0 +1,62 @@
+import type { operatorEndpoints } from '../contract/operator/index.ts';
+import type { Examples, TakesBody } from './examples.ts';
+
+const one = (summary: string, value: unknown): Examples => ({ usual: { summary, value } });
+
+export const operatorRequests: Record<TakesBody<typeof operatorEndpoints>, Examples> = {
+  createPracticeGroup: {
+    short: { summary: 'The least that is needed', value: { name: 'Larkhill Medical Centre' } },
+    full: {
+      summary: 'With an ID of your own, an address and opening hours',
+      value: {
+        id: 'pg_larkhill',
+        name: 'Larkhill Medical Centre',
+        ods_code: 'Z99001',
+        timezone: 'Europe/London',
+        address: { line_1: '12 Orchard Lane', town: 'Larkhill', postcode: 'ZZ99 1AA' },
+        opening_hours: {
+          mon: [['08:00', '18:30']],
+          tue: [['08:00', '18:30']],
+          wed: [
+            ['08:00', '12:30'],
+            ['13:30', '20:00'],
+          ],
+          thu: [['08:00', '18:30']],
+          fri: [['08:00', '18:30']],
+        },
+      },
+    },
+  },
+  updatePracticeGroup: one('A new name, and no address any more', {
+    name: 'Larkhill Surgery',
+    address: null,
+  }),
+  createNetwork: one('Two practices that book at one another', {
+    name: 'Plain Primary Care Network',
+    practice_group_ids: ['pg_larkhill', 'pg_plain_hub'],
+  }),
+  createPartner: one('A new application', {
+    name: 'Brightwater Software',
+    contact_email: 'integrations@brightwater.example',
+  }),
+  signAgreement: one('Signed, with a higher limit', { rate_limit_per_minute: 600, sla: '99.9 % a month' }),
+  issueKey: one('A key that may read groups and update submission types', {
+    partner_id: 'par_brightwater',
+    practice_group_id: 'pg_larkhill',
+    scopes: ['practice-groups:read', 'submission-types:read', 'submission-types:write'],
+    expires_at: '2027-11-14T00:00:00.000Z',
+  }),
+  rotateKey: one('The old key works for one more hour', { overlap_seconds: 3600 }),
+  createSubmissionType: one('A category of administrative requests', {
+    pathway_id: 'pathway_admin',
+    title: 'Sick note',
+    in_hours: true,
+    out_of_hours: false,
+    type: 'admin_request',
+    daily_limit: 40,
+  }),
+  putForm: one('A form', { title: 'Sick note request' }),
+  putAssignee: one('A team', { name: 'Reception' }),
+  createFormSubmission: one('A patient sent a form', { submission_type_id: 'st_sick_note' }),
+  createOperator: one('A system that reports what happened', { name: 'Booking system', role: 'source' }),
+};

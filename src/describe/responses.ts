@@ -1,0 +1,236 @@
+import type { Endpoint } from '../contract/endpoint.ts';
+import { type JsonSchema, toReferencedSchema } from '../contract/json-schema.ts';
+import {
+  type ProblemCode,
+  problemBody,
+  problemCatalogue,
+  validationErrorBody,
+} from '../contract/problems.ts';
+import type { Audience, Examples } from './examples.ts';
+import type { Node } from './extensions.ts';
+import {
+  operatorDetails,
+  problemExample,
+  REQUEST_ID_EXAMPLE,
+  rulesOf,
+  validationExamples,
+} from './problem-examples.ts';
+import { statusName } from './status-names.ts';
+
+/** One document in the making: who reads it, and the components that its operations have asked for so far. */
+export interface Draft {
+  audience: Audience;
+  /** Where error pages live. */
+  origin: string;
+  schemas: Map<string, JsonSchema>;
+  responses: Map<string, Node>;
+  headers: Map<string, Node>;
+  parameters: Map<string, Node>;
+}
+
+/** What any call can meet, whatever it asks for. */
+const sharedProblems = {
+  partner: [
+    'invalid_credentials',
+    'insufficient_permissions',
+    'forbidden',
+    'https_required',
+    'rate_limit_exceeded',
+    'internal_error',
+    'service_unavailable',
+  ],
+  operator: [
+    'invalid_credentials',
+    'insufficient_permissions',
+    'https_required',
+    'rate_limit_exceeded',
+    'internal_error',
+    'service_unavailable',
+  ],
+} as const satisfies Record<Audience, ProblemCode[]>;
+
+const bodyProblems = ['payload_too_large', 'unsupported_media_type'] as const;
+
+/** The statuses of refusals that the specification names, for an operation or for the service as a whole. */
+const specifiedStatuses = new Set([400, 401, 403, 404, 422, 429, 500]);
+
+/** The specification names no header of an answer. */
+const headers = {
+  'x-request-id': {
+    component: 'RequestId',
+    node: {
+      description:
+        'Names this call in our logs: the one that you sent if it was well-formed, otherwise a new one.',
+      required: true,
+      schema: { type: 'string' },
+      example: REQUEST_ID_EXAMPLE,
+    },
+  },
+  'RateLimit-Policy': {
+    component: 'RateLimitPolicy',
+    node: {
+      description:
+        'The limit that the call counts against: `q` requests in any `w` seconds. `default` is the one of the key, `address` the one of calls without a valid key. Left out when a call is refused before it is counted.',
+      schema: { type: 'string' },
+      example: '"default";q=300;w=60',
+    },
+  },
+  RateLimit: {
+    component: 'RateLimit',
+    node: {
+      description: 'What is left of the limit: `r` requests, and the seconds `t` until more are free.',
+      schema: { type: 'string' },
+      example: '"default";r=287;t=41',
+    },
+  },
+  'Retry-After': {
+    component: 'RetryAfter',
+    node: {
+      description: 'Seconds to wait before the next call.',
+      required: true,
+      schema: { type: 'integer', minimum: 1 },
+      example: 12,
+    },
+  },
+  ETag: {
+    component: 'ETag',
+    node: {
+      description: 'The version of the record. Send it as `If-Match` to change only what you have seen.',
+      required: true,
+      schema: { type: 'string' },
+      example: '"7"',
+    },
+  },
+};
+
+type HeaderName = keyof typeof headers;
+
+export function responsesOf(endpoint: Endpoint, examples: Examples | undefined, draft: Draft): Node {
+  const { status, description, body } = endpoint.response;
+  const success: Node = {
+    description,
+    headers: headersOf(draft, endpoint.conditional ? ['ETag'] : []),
+    ...(body && {
+      content: json(toReferencedSchema(body, { io: 'output', components: draft.schemas }), examples),
+    }),
+  };
+  const responses: Node = { [status]: success, 400: validationResponse(draft) };
+  for (const [problemStatus, codes] of problemsOf(endpoint, draft.audience)) {
+    responses[problemStatus] = problemResponse(problemStatus, codes, endpoint, draft);
+  }
+  return responses;
+}
+
+/** Every code that a call of this endpoint can meet, by status. */
+function problemsOf(endpoint: Endpoint, audience: Audience): Map<number, ProblemCode[]> {
+  const codes = new Set<ProblemCode>([
+    ...sharedProblems[audience],
+    ...(endpoint.body ? bodyProblems : []),
+    ...endpoint.problems,
+  ]);
+  return Map.groupBy(codes, (code) => problemCatalogue[code].status);
+}
+
+function validationResponse(draft: Draft): Node {
+  return component(draft, 400, () => ({
+    description: 'The request is not valid. Every problem is listed, not just the first.',
+    headers: headersOf(draft, []),
+    content: json(
+      toReferencedSchema(validationErrorBody, { io: 'output', components: draft.schemas }),
+      validationExamples(draft.audience),
+    ),
+  }));
+}
+
+function problemResponse(status: number, codes: ProblemCode[], endpoint: Endpoint, draft: Draft): Node {
+  const make = (examples: Examples): Node => ({
+    description: describeCodes(status, codes),
+    ...(!specifiedStatuses.has(status) && { 'x-extension': true }),
+    headers: headersOf(draft, problemHeaders(draft.audience, status)),
+    content: json(toReferencedSchema(problemBody, { io: 'output', components: draft.schemas }), examples),
+  });
+  // Each operation has rules of its own; everything else is the same wherever it is met.
+  return codes.includes('business_rule_violation')
+    ? make(ruleExamples(endpoint, draft))
+    : component(draft, status, () => make(codeExamples(codes, draft)));
+}
+
+function problemHeaders(audience: Audience, status: number): HeaderName[] {
+  // Operators have no limit; whoever calls without a valid token has one, and can tell how close it is.
+  const limited = audience === 'operator' && (status === 401 || status === 429);
+  return [
+    ...(limited ? (['RateLimit-Policy', 'RateLimit'] as const) : []),
+    ...(status === 429 || status === 503 ? (['Retry-After'] as const) : []),
+  ];
+}
+
+function ruleExamples({ operationId }: Endpoint, { origin }: Draft): Examples {
+  return Object.fromEntries(
+    rulesOf(operationId).map((details) => [
+      details.rule,
+      {
+        summary: details.message ?? '',
+        value: problemExample('business_rule_violation', origin, details),
+        extension: true,
+      },
+    ]),
+  );
+}
+
+function codeExamples(codes: ProblemCode[], { audience, origin }: Draft): Examples {
+  return Object.fromEntries(
+    codes.map((code) => [
+      code,
+      {
+        summary: problemCatalogue[code].message,
+        value: problemExample(code, origin, audience === 'operator' ? operatorDetails[code] : undefined),
+        // Codes may be specified; the body around them never is.
+        extension: true,
+      },
+    ]),
+  );
+}
+
+/** Under a specified status only the specified codes are named, if it has any; the others show among the examples. */
+function describeCodes(status: number, codes: ProblemCode[]): string {
+  const named = codes.filter(
+    (code) => !(specifiedStatuses.has(status) && 'extension' in problemCatalogue[code]),
+  );
+  if (named.length === 0) return codes.map((code) => problemCatalogue[code].message).join('\n\n');
+  return named.map((code) => `\`${code}\`: ${problemCatalogue[code].message}`).join('\n\n');
+}
+
+function headersOf(draft: Draft, own: HeaderName[]): Node {
+  const shared: HeaderName[] =
+    draft.audience === 'partner' ? ['x-request-id', 'RateLimit-Policy', 'RateLimit'] : ['x-request-id'];
+  return Object.fromEntries(
+    [...shared, ...own].map((name) => {
+      const { component: id, node } = headers[name];
+      draft.headers.set(id, { ...node, 'x-extension': true });
+      return [name, { $ref: `#/components/headers/${id}` }];
+    }),
+  );
+}
+
+function component(draft: Draft, status: number, make: () => Node): Node {
+  const name = statusName(status).replaceAll(' ', '');
+  if (!draft.responses.has(name)) draft.responses.set(name, make());
+  return { $ref: `#/components/responses/${name}` };
+}
+
+/** A JSON body, of a request or of an answer. */
+export function json(schema: JsonSchema, examples: Examples | undefined): Node {
+  return {
+    'application/json': {
+      schema,
+      ...(examples && {
+        examples: Object.fromEntries(
+          Object.entries(examples).map(([name, { summary, value, extension }]) => [
+            name,
+            { summary, value, ...(extension && { 'x-extension': true }) },
+          ]),
+        ),
+      }),
+    },
+  };
+}

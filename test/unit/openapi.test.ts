@@ -1,0 +1,378 @@
+import { execFile } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, describe, expect, test } from 'vitest';
+import type { Endpoint } from '../../src/contract/endpoint.ts';
+import { operatorEndpoints } from '../../src/contract/operator/index.ts';
+import { partnerEndpoints } from '../../src/contract/partner/index.ts';
+import { problemCatalogue } from '../../src/contract/problems.ts';
+import { check } from '../../src/contract/validate.ts';
+import { isNode, type Node, stripExtensions } from '../../src/describe/extensions.ts';
+import { operatorDocument, partnerDocument } from '../../src/describe/openapi.ts';
+import { brokenRule } from '../../src/domain/submission-type.ts';
+
+const root = resolve(import.meta.dirname, '../..');
+const run = promisify(execFile);
+const documents = { partner: partnerDocument(), operator: operatorDocument() };
+const endpoints: Record<keyof typeof documents, Endpoint[]> = {
+  partner: Object.values(partnerEndpoints),
+  operator: Object.values(operatorEndpoints),
+};
+const audiences = ['partner', 'operator'] as const;
+
+/** The node at a path of keys, with references into the same document followed. */
+function at(document: Node, ...keys: (string | number)[]): Node {
+  let node: Node = document;
+  for (const key of keys) {
+    const child = node[key];
+    if (!isNode(child)) throw new Error(`Nothing at ${keys.join(' > ')} (${key})`);
+    node = typeof child.$ref === 'string' ? at(document, ...child.$ref.replace('#/', '').split('/')) : child;
+  }
+  return node;
+}
+
+const pathOf = (endpoint: Endpoint) => ['paths', endpoint.path, endpoint.method.toLowerCase()] as const;
+const operation = (document: Node, endpoint: Endpoint) => at(document, ...pathOf(endpoint));
+
+/** Type and allowed values of each property: what the specification's tables say of a field. */
+function fieldsOf(schema: Node): Record<string, unknown> {
+  return Object.fromEntries(
+    Object.entries(at(schema, 'properties')).map(([name, property]) => {
+      const { type, enum: allowed } = isNode(property) ? property : {};
+      return [name, allowed ? { type, allowed } : { type }];
+    }),
+  );
+}
+
+describe('without its extensions, the partner document is the specification', () => {
+  const specified = stripExtensions(documents.partner);
+  const patch = ['paths', '/v1/care-nav/submission-types/{id}', 'patch'] as const;
+  const nullable = (type: string) => ({ type: [type, 'null'] });
+  const requestType = ['admin_request', 'clinical_request', 'other_request'];
+  const priority = ['lowest', 'low', 'medium', 'high', 'highest'];
+  const assignee = ['Admin', 'AdminTeam'];
+
+  test('it has the two specified operations and no other', () => {
+    const operations = Object.entries(at(specified, 'paths')).map(([path, item]) => [
+      path,
+      Object.keys(isNode(item) ? item : {}),
+    ]);
+    expect(operations).toEqual([
+      ['/v1/practice-groups', ['get']],
+      ['/v1/care-nav/submission-types/{id}', ['patch']],
+    ]);
+  });
+
+  test('both headers are required together, and nothing else is sent', () => {
+    expect(specified.security).toEqual([{ ApiKey: [], PracticeGroupId: [] }]);
+    const schemes = Object.values(at(specified, 'components', 'securitySchemes'));
+    expect(schemes).toEqual([
+      expect.objectContaining({ type: 'apiKey', in: 'header', name: 'x-api-key' }),
+      expect.objectContaining({ type: 'apiKey', in: 'header', name: 'x-practice-group-id' }),
+    ]);
+    expect(at(specified, 'paths', '/v1/practice-groups', 'get')).not.toHaveProperty('parameters');
+    expect(at(specified, 'paths', '/v1/practice-groups', 'get')).not.toHaveProperty('requestBody');
+    expect(at(specified, ...patch).parameters).toEqual([
+      expect.objectContaining({
+        name: 'id',
+        in: 'path',
+        required: true,
+        schema: expect.objectContaining({ type: 'string' }),
+      }),
+    ]);
+  });
+
+  test('the statuses are those of the tables', () => {
+    expect(Object.keys(at(specified, ...patch, 'responses'))).toEqual(
+      // The operation's own table, and 403 from the service's Errors.
+      ['200', '400', '401', '403', '404', '422', '429', '500'],
+    );
+    expect(Object.keys(at(specified, 'paths', '/v1/practice-groups', 'get', 'responses'))).toEqual(
+      // 200 is its own; the others hold for the whole service.
+      ['200', '400', '401', '403', '429', '500'],
+    );
+  });
+
+  test('the specified codes are named with their statuses', () => {
+    const description = (status: number) => at(specified, ...patch, 'responses', status).description;
+    expect(description(401)).toContain('`invalid_credentials`');
+    expect(description(403)).toContain('`insufficient_permissions`');
+    expect(description(403)).toContain('`forbidden`');
+    expect(description(403)).not.toContain('https_required');
+    expect(description(429)).toContain('`rate_limit_exceeded`');
+  });
+
+  test('the request of the update has exactly the specified fields, all of them optional', () => {
+    const body = at(specified, ...patch, 'requestBody');
+    expect(Object.keys(at(body, 'content'))).toEqual(['application/json']);
+    const schema = at(specified, ...patch, 'requestBody', 'content', 'application/json', 'schema');
+    expect(schema.required ?? []).toEqual([]);
+    expect(fieldsOf(schema)).toEqual({
+      title: { type: 'string' },
+      description: nullable('string'),
+      in_hours: { type: 'boolean' },
+      out_of_hours: { type: 'boolean' },
+      suspended: { type: 'boolean' },
+      form_id: nullable('string'),
+      external_url: nullable('string'),
+      external_url_name: nullable('string'),
+      type: { ...nullable('string'), allowed: [...requestType, null] },
+      default_priority: { type: 'string', allowed: priority },
+      daily_limit: nullable('integer'),
+      patient_eligibility_check: { type: 'boolean' },
+      assignee_id: nullable('string'),
+      assignee_type: { ...nullable('string'), allowed: [...assignee, null] },
+      order: { type: 'integer' },
+    });
+  });
+
+  test('the answer of the update has exactly the specified fields; only forms_submitted_today may be absent', () => {
+    const schema = at(specified, ...patch, 'responses', 200, 'content', 'application/json', 'schema');
+    const fields = fieldsOf(schema);
+    expect(fields).toEqual({
+      id: { type: 'string' },
+      pathway_id: { type: 'string' },
+      form_id: nullable('string'),
+      title: { type: 'string' },
+      description: nullable('string'),
+      in_hours: { type: 'boolean' },
+      out_of_hours: { type: 'boolean' },
+      suspended: { type: 'boolean' },
+      external_url: nullable('string'),
+      external_url_name: nullable('string'),
+      type: { ...nullable('string'), allowed: [...requestType, null] },
+      default_priority: { type: 'string', allowed: priority },
+      daily_limit: nullable('integer'),
+      forms_submitted_today: { type: 'integer' },
+      patient_eligibility_check: { type: 'boolean' },
+      assignee_id: nullable('string'),
+      assignee_type: { ...nullable('string'), allowed: [...assignee, null] },
+      order: nullable('number'),
+      created_at: nullable('string'),
+      updated_at: nullable('string'),
+    });
+    expect(schema.required).toEqual(Object.keys(fields).filter((name) => name !== 'forms_submitted_today'));
+  });
+
+  test('the 400 body is the specified one', () => {
+    const schema = at(specified, ...patch, 'responses', 400, 'content', 'application/json', 'schema');
+    expect(schema.required).toEqual(['error', 'statusCode', 'message']);
+    expect(at(schema, 'properties')).toMatchObject({
+      error: { type: 'boolean', const: true },
+      statusCode: { type: 'number', const: 400 },
+      message: { type: 'array' },
+    });
+    const entry = at(schema, 'properties', 'message', 'items');
+    expect(fieldsOf(entry)).toEqual({
+      code: { type: 'string' },
+      expected: { type: 'string' },
+      path: { type: 'array' },
+      message: { type: 'string' },
+    });
+    expect(entry.required).toEqual(['code', 'expected', 'path', 'message']);
+  });
+
+  test('bodies that the specification does not show are JSON without a shape', () => {
+    const groups = at(specified, 'paths', '/v1/practice-groups', 'get', 'responses', 200);
+    expect(groups).toEqual({ description: expect.any(String), content: { 'application/json': {} } });
+    for (const status of [401, 403, 404, 422, 429, 500]) {
+      expect(at(specified, ...patch, 'responses', status)).toEqual({
+        description: expect.any(String),
+        content: { 'application/json': {} },
+      });
+    }
+  });
+
+  test('nothing that only extensions used is left behind', () => {
+    const { securitySchemes: _kept, ...components } = at(specified, 'components');
+    const left = Object.values(components).flatMap((section) => Object.keys(isNode(section) ? section : {}));
+    expect(left.toSorted()).toEqual([
+      'BadRequest',
+      'Forbidden',
+      'InternalServerError',
+      'NotFound',
+      'SubmissionType',
+      'SubmissionTypePatch',
+      'TooManyRequests',
+      'Unauthorized',
+      'ValidationError',
+    ]);
+    expect(JSON.stringify(specified)).not.toMatch(/"x-[a-z-]+":/);
+  });
+
+  test('the operator document is an extension from end to end', () => {
+    expect(stripExtensions(documents.operator)).toMatchObject({ paths: {}, tags: [] });
+  });
+});
+
+describe.each(audiences)('the %s document', (audience) => {
+  const document = documents[audience];
+
+  test.each(endpoints[audience].map((endpoint) => [endpoint.operationId, endpoint] as const))(
+    '%s says who may call it, and shows bodies that its own schema accepts',
+    (_id, endpoint) => {
+      const { access } = endpoint;
+      const described = operation(document, endpoint);
+      const needed = 'scope' in access ? [access.scope] : [...access.roles];
+      expect(described['scope' in access ? 'x-required-scopes' : 'x-required-roles']).toEqual(needed);
+      for (const name of needed) expect(described.description).toContain(`\`${name}\``);
+
+      if (endpoint.body) {
+        const examples = at(described, 'requestBody', 'content', 'application/json', 'examples');
+        expect(Object.keys(examples).length).toBeGreaterThan(0);
+        for (const name of Object.keys(examples)) {
+          expect(check(endpoint.body, at(examples, name).value), name).toMatchObject({ ok: true });
+        }
+      }
+      const { status, body } = endpoint.response;
+      const success = at(described, 'responses', status);
+      expect('content' in success).toBe(body !== undefined);
+      if (body && 'examples' in at(success, 'content', 'application/json')) {
+        const examples = at(success, 'content', 'application/json', 'examples');
+        // Parsing drops unknown fields, so equality also shows that the example has none.
+        for (const name of Object.keys(examples)) {
+          expect(body.parse(at(examples, name).value)).toEqual(at(examples, name).value);
+        }
+      }
+    },
+  );
+
+  test('every refusal that an endpoint declares is documented, with an example of its code', () => {
+    const undocumented = endpoints[audience].flatMap((endpoint) =>
+      endpoint.problems
+        .filter((code) => !examplesOf(endpoint, problemCatalogue[code].status).includes(code))
+        .map((code) => `${endpoint.operationId}: ${code}`),
+    );
+    expect(undocumented).toEqual([]);
+  });
+
+  test('every operation documents what any call can meet', () => {
+    const shared = [
+      'invalid_credentials',
+      'insufficient_permissions',
+      'https_required',
+      'rate_limit_exceeded',
+    ];
+    if (audience === 'partner') shared.push('forbidden');
+    for (const endpoint of endpoints[audience]) {
+      const statuses = endpoint.body ? [401, 403, 413, 415, 429, 500, 503] : [401, 403, 429, 500, 503];
+      const codes = statuses.flatMap((status) => examplesOf(endpoint, status));
+      expect(codes, endpoint.operationId).toEqual(expect.arrayContaining(shared));
+      expect(Object.keys(at(operation(document, endpoint), 'responses'))).toContain('400');
+    }
+  });
+
+  test('every answer carries a request ID, and those that say "later" say when', () => {
+    for (const endpoint of endpoints[audience]) {
+      for (const status of Object.keys(at(operation(document, endpoint), 'responses'))) {
+        const headers = Object.keys(at(document, ...pathOf(endpoint), 'responses', status, 'headers'));
+        expect(headers).toContain('x-request-id');
+        expect(headers.includes('Retry-After')).toBe(status === '429' || status === '503');
+        const limited = audience === 'partner' || status === '401' || status === '429';
+        expect(headers.includes('RateLimit')).toBe(limited);
+      }
+    }
+  });
+
+  function examplesOf(endpoint: Endpoint, status: number): unknown[] {
+    const path = ['responses', status, 'content', 'application/json', 'examples'] as const;
+    const examples = at(document, ...pathOf(endpoint), ...path);
+    return Object.keys(examples).map((name) => at(examples, name, 'value').error);
+  }
+});
+
+test('every code of the catalogue is shown somewhere, but for the one that no documented call can meet', () => {
+  const text = JSON.stringify(documents);
+  const unseen = Object.keys(problemCatalogue).filter((code) => !text.includes(`"error":"${code}"`));
+  expect(unseen).toEqual(['method_not_allowed']);
+});
+
+test('the example of each business rule is what the rule really says', () => {
+  const unset = {
+    assignee_id: null,
+    assignee_type: null,
+    form_id: null,
+    external_url: null,
+    external_url_name: null,
+  };
+  const nothing = { hasForm: () => false, hasAssignee: () => false };
+  const broken = [
+    { assignee_id: 'a' },
+    { assignee_id: 'a', assignee_type: 'Admin' as const },
+    { form_id: 'f' },
+    { external_url_name: 'n' },
+  ].map((patch) => brokenRule({ ...unset, ...patch }, patch, nothing));
+  const path = ['responses', 422, 'content', 'application/json', 'examples'] as const;
+  const examples = at(documents.partner, ...pathOf(partnerEndpoints.updateSubmissionType), ...path);
+  expect(Object.keys(examples).map((name) => at(examples, name, 'value'))).toEqual(
+    broken.map((rule) => expect.objectContaining(rule)),
+  );
+});
+
+test('the configured addresses are the servers', () => {
+  const document = partnerDocument({ production: 'https://a.test', staging: 'https://b.test' });
+  expect(document.servers).toMatchObject([{ url: 'https://a.test' }, { url: 'https://b.test' }]);
+  expect(JSON.stringify(document)).toContain('https://a.test/docs/errors/not_found');
+});
+
+test('the committed documents are those of the contract', async () => {
+  await run(process.execPath, ['src/describe/generate.ts', '--check'], { cwd: root });
+  for (const file of ['spec/openapi.json', 'spec/operator.openapi.json', 'docs/reference/errors.md']) {
+    expect(readFileSync(join(root, file), 'utf8')).toMatch(/[^\n]\n$/);
+  }
+});
+
+/** Real linters, as anybody would run them. A damaged copy shows that their silence means something. */
+describe('linters', { timeout: 120_000 }, () => {
+  const folder = mkdtempSync(join(tmpdir(), 'porter-openapi-'));
+  const damaged = join(folder, 'damaged.json');
+  const stripped = join(folder, 'stripped.json');
+  writeFileSync(stripped, JSON.stringify(stripExtensions(documents.partner)));
+  const { operationId: _lost, ...anonymous } = operation(
+    documents.partner,
+    partnerEndpoints.listPracticeGroups,
+  );
+  const paths = { ...at(documents.partner, 'paths'), '/v1/practice-groups': { get: anonymous } };
+  writeFileSync(damaged, JSON.stringify({ ...documents.partner, paths }));
+  afterAll(() => rmSync(folder, { recursive: true }));
+
+  const specs = ['spec/openapi.json', 'spec/operator.openapi.json'];
+  const require = createRequire(import.meta.url);
+  const lint = async (cli: string, args: string[]) => {
+    const offline = { REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true', NO_COLOR: '1' };
+    return await run(process.execPath, [cli, 'lint', ...args], {
+      cwd: root,
+      env: { ...process.env, ...offline },
+    });
+  };
+  const spectral = require.resolve('@stoplight/spectral-cli/dist/index.js');
+  const redocly = require.resolve('@redocly/cli/bin/cli.js');
+  const spectralOptions = [
+    '--ruleset',
+    '.spectral.yaml',
+    '--fail-severity',
+    'hint',
+    '--display-only-failures',
+  ];
+  const redoclyOptions = ['--config', 'redocly.yaml', '--lint-config', 'error'];
+
+  test('Spectral has no remark, not even on what is left without the extensions', async () => {
+    expect((await lint(spectral, [...spectralOptions, ...specs, stripped])).stdout).toContain('No results');
+    await expect(lint(spectral, [...spectralOptions, damaged])).rejects.toMatchObject({
+      stdout: expect.stringContaining('operation-operationId'),
+    });
+  });
+
+  test('Redocly has no remark', async () => {
+    for (const spec of specs) {
+      const { stdout } = await lint(redocly, [...redoclyOptions, '--format', 'json', spec]);
+      expect(JSON.parse(stdout)).toMatchObject({ totals: { errors: 0, warnings: 0, ignored: 0 } });
+    }
+    await expect(lint(redocly, [...redoclyOptions, damaged])).rejects.toMatchObject({
+      stdout: expect.stringContaining('operation-operationId'),
+    });
+  });
+});

@@ -1,6 +1,7 @@
 import type { z } from 'zod';
 import type { Role, Scope } from './access.ts';
 import type { ProblemCode } from './problems.ts';
+import type { RuleName } from './rules.ts';
 
 /**
  * An endpoint is declared once, as data. Routing, authorisation, validation, serialisation, the OpenAPI document and
@@ -31,6 +32,8 @@ export interface Endpoint {
   response: { status: 200 | 201 | 202 | 204; description: string; body?: z.ZodType };
   /** Refusals of this endpoint's own; those that every endpoint shares are added where they are documented. */
   problems: readonly ProblemCode[];
+  /** With business_rule_violation: which rules. */
+  rules?: readonly RuleName[];
 }
 
 export const BODY_BYTES_MAX = 64 * 1024;

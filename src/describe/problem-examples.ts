@@ -1,89 +1,22 @@
+import type { Endpoint } from '../contract/endpoint.ts';
 import { submissionTypePatch, submissionTypeReadOnly } from '../contract/partner/submission-types.ts';
 import { type ProblemCode, type ProblemDetails, problemCatalogue } from '../contract/problems.ts';
+import { ruleBroken } from '../contract/rules.ts';
 import { check, type ValidationEntry } from '../contract/validate.ts';
 import type { Audience, Example } from './examples.ts';
 
 export const REQUEST_ID_EXAMPLE = 'req_0VkQ3yXbTm1c8Zr4Hn6Lp2WsE';
 
-const assigneePair: ProblemDetails = {
-  rule: 'assignee_pair',
-  path: ['assignee_type'],
-  message: 'assignee_id and assignee_type are either both set or both null.',
-};
-
-const submissionTypeRules: ProblemDetails[] = [
-  assigneePair,
-  {
-    rule: 'assignee_unknown',
-    path: ['assignee_id'],
-    message: 'This practice group has no assignee with that ID and type.',
-  },
-  { rule: 'form_unknown', path: ['form_id'], message: 'This practice group has no form with that ID.' },
-  {
-    rule: 'external_url_name_without_url',
-    path: ['external_url_name'],
-    message: 'A name for the external URL needs the external URL itself.',
-  },
-];
-
-const partnerRules: ProblemDetails[] = [
-  { rule: 'partner_unknown', path: ['partner_id'], message: 'There is no such partner.' },
-  {
-    rule: 'partner_not_verified',
-    path: ['partner_id'],
-    message: 'Keys are for verified partners; this one is applied.',
-  },
-];
-
-const formRule = (rule: string, message: string): ProblemDetails => ({
-  rule,
-  path: ['submission_type_id'],
-  message,
-});
-
 /** The rules that an operation can break, one example each. */
-const ruleExamples: Record<string, ProblemDetails[]> = {
-  updateSubmissionType: submissionTypeRules,
-  createSubmissionType: submissionTypeRules,
-  createNetwork: [
-    {
-      rule: 'practice_group_unknown',
-      path: ['practice_group_ids'],
-      message: 'There is no practice group pg_larkhil.',
-    },
-  ],
-  issueKey: [
-    ...partnerRules,
-    {
-      rule: 'practice_group_unknown',
-      path: ['practice_group_id'],
-      message: 'There is no such practice group.',
-    },
-    {
-      rule: 'expiry_in_the_past',
-      path: ['expires_at'],
-      message: 'A key cannot expire before it is issued.',
-    },
-  ],
-  rotateKey: partnerRules.slice(1),
-  createFormSubmission: [
-    formRule('submission_type_unknown', 'This practice group has no submission type with that ID.'),
-    formRule('suspended', 'The submission type is suspended.'),
-    formRule('outside_hours', 'The submission type takes nothing outside opening hours.'),
-    formRule('daily_limit_reached', 'The submission type takes 40 forms a day, and they have been sent.'),
-  ],
-};
-
-export function rulesOf(operationId: string): ProblemDetails[] {
-  const rules = ruleExamples[operationId];
-  if (!rules) throw new Error(`Show the rules of ${operationId} in src/describe/problem-examples.ts.`);
-  return rules;
+export function rulesOf({ operationId, rules: names }: Endpoint): ProblemDetails[] {
+  if (!names?.length) throw new Error(`${operationId} answers 422: list its rules in the contract.`);
+  return names.map((name) => ruleBroken(name).details);
 }
 
 /** What some codes say beyond the catalogue. A code that is not here carries the five common fields only. */
 const details: Partial<Record<ProblemCode, ProblemDetails>> = {
   insufficient_permissions: { required_scopes: ['submission-types:write'] },
-  business_rule_violation: assigneePair,
+  business_rule_violation: ruleBroken('assignee_pair').details,
   rate_limit_exceeded: { retry_after: 12 },
   service_unavailable: { retry_after: 1 },
 };

@@ -164,9 +164,9 @@ function problemHeaders(audience: Audience, status: number): HeaderName[] {
   ];
 }
 
-function ruleExamples({ operationId }: Endpoint, { origin }: Draft): Examples {
+function ruleExamples(endpoint: Endpoint, { origin }: Draft): Examples {
   return Object.fromEntries(
-    rulesOf(operationId).map((details) => [
+    rulesOf(endpoint).map((details) => [
       details.rule,
       {
         summary: details.message ?? '',

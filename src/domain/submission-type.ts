@@ -1,4 +1,5 @@
 import type { SubmissionType, SubmissionTypePatch } from '../contract/partner/submission-types.ts';
+import type { submissionTypeRules } from '../contract/rules.ts';
 
 /** A submission type as it is stored: `version` counts its changes and is its ETag. */
 export type StoredSubmissionType = Omit<SubmissionType, 'forms_submitted_today'> & {
@@ -12,16 +13,12 @@ export interface Directory {
   hasAssignee(type: string, id: string): boolean;
 }
 
-export interface BrokenRule {
-  rule: 'assignee_pair' | 'assignee_unknown' | 'form_unknown' | 'external_url_name_without_url';
-  path: [string];
-  message: string;
-}
+type Rule = (typeof submissionTypeRules)[number];
 
 export type PatchResult =
   | { outcome: 'unchanged' }
   | { outcome: 'changed'; next: StoredSubmissionType; before: Changes; after: Changes }
-  | { outcome: 'refused'; broken: BrokenRule };
+  | { outcome: 'refused'; rule: Rule };
 
 type Changes = Record<string, unknown>;
 
@@ -36,8 +33,8 @@ export function applyPatch(
   now: string,
 ): PatchResult {
   const merged = { ...current, ...patch } as StoredSubmissionType;
-  const broken = brokenRule(merged, patch, directory);
-  if (broken) return { outcome: 'refused', broken };
+  const rule = brokenRule(merged, patch, directory);
+  if (rule) return { outcome: 'refused', rule };
 
   const before: Changes = {};
   const after: Changes = {};
@@ -60,44 +57,28 @@ export function brokenRule(
   >,
   touched: SubmissionTypePatch,
   directory: Directory,
-): BrokenRule | undefined {
+): Rule | undefined {
   if ('assignee_id' in touched || 'assignee_type' in touched) {
     if ((merged.assignee_id === null) !== (merged.assignee_type === null)) {
-      return {
-        rule: 'assignee_pair',
-        path: [merged.assignee_id === null ? 'assignee_id' : 'assignee_type'],
-        message: 'assignee_id and assignee_type are either both set or both null.',
-      };
+      return 'assignee_pair';
     }
     if (
       merged.assignee_id !== null &&
       merged.assignee_type !== null &&
       !directory.hasAssignee(merged.assignee_type, merged.assignee_id)
     ) {
-      return {
-        rule: 'assignee_unknown',
-        path: ['assignee_id'],
-        message: 'This practice group has no assignee with that ID and type.',
-      };
+      return 'assignee_unknown';
     }
   }
   if ('form_id' in touched && merged.form_id !== null && !directory.hasForm(merged.form_id)) {
-    return {
-      rule: 'form_unknown',
-      path: ['form_id'],
-      message: 'This practice group has no form with that ID.',
-    };
+    return 'form_unknown';
   }
   if (
     ('external_url' in touched || 'external_url_name' in touched) &&
     merged.external_url_name !== null &&
     merged.external_url === null
   ) {
-    return {
-      rule: 'external_url_name_without_url',
-      path: ['external_url_name'],
-      message: 'A name for the external URL needs the external URL itself.',
-    };
+    return 'external_url_name_without_url';
   }
   return undefined;
 }

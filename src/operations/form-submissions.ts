@@ -5,6 +5,7 @@ import type {
   listFormSubmissions as listEndpoint,
 } from '../contract/operator/form-submissions.ts';
 import { Problem } from '../contract/problems.ts';
+import { ruleBroken } from '../contract/rules.ts';
 import { refusalOfForm } from '../domain/form-submission.ts';
 import { newId } from '../domain/ids.ts';
 import { localTime } from '../domain/local-time.ts';
@@ -29,14 +30,9 @@ export async function createFormSubmission(app: App, call: OperatorCall<typeof c
       if (!group) throw new Problem('not_found');
       const local = localTime(app.clock.now(), group.timezone);
       const [row] = await lockSubmissionTypes(tx, [{ groupId, id: typeId, localDay: local.day }]);
-      if (!row)
-        throw new Problem('business_rule_violation', {
-          rule: 'submission_type_unknown',
-          path: ['submission_type_id'],
-          message: 'This practice group has no submission type with that ID.',
-        });
+      if (!row) throw ruleBroken('submission_type_unknown');
       const refusal = refusalOfForm(row.type, row.submittedToday, group.opening_hours, local);
-      if (refusal) throw new Problem('business_rule_violation', { ...refusal, path: ['submission_type_id'] });
+      if (refusal) throw ruleBroken(refusal);
 
       const submission: FormSubmission = {
         id,

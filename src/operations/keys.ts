@@ -6,6 +6,7 @@ import type {
   rotateKey as rotateEndpoint,
 } from '../contract/operator/keys.ts';
 import { Problem } from '../contract/problems.ts';
+import { ruleBroken } from '../contract/rules.ts';
 import { formatKey, keyPrefix } from '../domain/api-key.ts';
 import { newId, randomBase62 } from '../domain/ids.ts';
 import { type Transaction, transact } from '../store/database.ts';
@@ -27,12 +28,10 @@ const OVERLAP_SECONDS_DEFAULT = 24 * 3600;
 
 export async function issueKey(app: App, call: OperatorCall<typeof issueEndpoint>) {
   const { partner_id, practice_group_id, scopes, expires_at, rate_limit_per_minute } = call.body;
-  if (expires_at && Date.parse(expires_at) <= app.clock.now())
-    throw brokenRule('expiry_in_the_past', 'expires_at', 'A key cannot expire before it is issued.');
+  if (expires_at && Date.parse(expires_at) <= app.clock.now()) throw ruleBroken('expiry_in_the_past');
   return transact(app.db, call.principal, async (tx) => {
     await mustBeVerified(tx, partner_id);
-    if (!(await findGroup(tx, practice_group_id)))
-      throw brokenRule('practice_group_unknown', 'practice_group_id', 'There is no such practice group.');
+    if (!(await findGroup(tx, practice_group_id))) throw ruleBroken('practice_group_unknown');
     const issued = makeKey(app, tx, {
       partner_id,
       practice_group_id,
@@ -125,17 +124,8 @@ function makeKey(app: App, tx: Transaction, wanted: NewKey) {
 
 async function mustBeVerified(tx: Transaction, partnerId: string): Promise<void> {
   const partner = await findPartner(tx, partnerId);
-  if (!partner) throw brokenRule('partner_unknown', 'partner_id', 'There is no such partner.');
-  if (partner.status !== 'verified')
-    throw brokenRule(
-      'partner_not_verified',
-      'partner_id',
-      `Keys are for verified partners; this one is ${partner.status}.`,
-    );
-}
-
-function brokenRule(rule: string, field: string, message: string): Problem {
-  return new Problem('business_rule_violation', { rule, path: [field], message });
+  if (!partner) throw ruleBroken('partner_unknown');
+  if (partner.status !== 'verified') throw ruleBroken('partner_not_verified');
 }
 
 function audit(

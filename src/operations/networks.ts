@@ -8,6 +8,7 @@ import type {
   removeNetworkMember as removeEndpoint,
 } from '../contract/operator/networks.ts';
 import { Problem } from '../contract/problems.ts';
+import { ruleBroken } from '../contract/rules.ts';
 import { newId } from '../domain/ids.ts';
 import { type Transaction, transact } from '../store/database.ts';
 import {
@@ -40,14 +41,7 @@ export async function createNetwork(app: App, call: OperatorCall<typeof createEn
   await transact(app.db, call.principal, async (tx) => {
     insertNetwork(tx, { id: network.id, name: network.name, now });
     const known = await insertMembers(tx, network.id, network.practice_group_ids);
-    const unknown = network.practice_group_ids.filter((id) => !known.includes(id));
-    if (unknown.length > 0) {
-      throw new Problem('business_rule_violation', {
-        rule: 'practice_group_unknown',
-        path: ['practice_group_ids'],
-        message: `There is no practice group ${unknown.slice(0, 5).join(', ')}.`,
-      });
-    }
+    if (known.length < network.practice_group_ids.length) throw ruleBroken('members_unknown');
     audit(tx, call, now, 'network.create', null, network);
   });
   app.access.forget();

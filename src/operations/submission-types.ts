@@ -11,6 +11,7 @@ import type {
   updateSubmissionType as updateEndpoint,
 } from '../contract/partner/submission-types.ts';
 import { Problem } from '../contract/problems.ts';
+import { ruleBroken } from '../contract/rules.ts';
 import { newId } from '../domain/ids.ts';
 import { localTime } from '../domain/local-time.ts';
 import type { PartnerPrincipal, Principal } from '../domain/principal.ts';
@@ -122,7 +123,7 @@ async function updateTogether(
     if (!ifMatchHolds(update.ifMatch, etagOf(row.type.version))) return new Problem('precondition_failed');
 
     const result = applyPatch(row.type, update.patch, directoryOf(groupId), now);
-    if (result.outcome === 'refused') return new Problem('business_rule_violation', result.broken);
+    if (result.outcome === 'refused') return ruleBroken(result.rule);
     if (result.outcome === 'unchanged') return row;
 
     const next = { type: result.next, submittedToday: row.submittedToday };
@@ -215,7 +216,7 @@ export async function createSubmissionType(app: App, call: OperatorCall<typeof c
     await transact(app.db, call.principal, async (tx) => {
       if (!(await findGroup(tx, groupId))) throw new Problem('not_found');
       const broken = brokenRule(type, settings, await directoryFor(tx, type));
-      if (broken) throw new Problem('business_rule_violation', broken);
+      if (broken) throw ruleBroken(broken);
       await insertSubmissionType(tx, type);
       tx.audit({
         at: now,

@@ -36,6 +36,7 @@ export const createFormSubmission = defineEndpoint({
   body: z.strictObject({ submission_type_id: text({ min: 1, max: 255 }), id: recordId().optional() }),
   response: { status: 201, description: 'The form submission.', body: formSubmission },
   problems: ['not_found', 'conflict', 'business_rule_violation'],
+  rules: ['submission_type_unknown', 'suspended', 'outside_hours', 'daily_limit_reached'],
 });
 
 export const listFormSubmissions = defineEndpoint({

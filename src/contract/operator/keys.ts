@@ -54,6 +54,7 @@ export const issueKey = defineEndpoint({
   }),
   response: { status: 201, description: 'The key, shown this once.', body: issuedKey },
   problems: ['business_rule_violation'],
+  rules: ['partner_unknown', 'partner_not_verified', 'practice_group_unknown', 'expiry_in_the_past'],
 });
 
 export const rotateKey = defineEndpoint({
@@ -75,6 +76,7 @@ export const rotateKey = defineEndpoint({
   bodyOptional: true,
   response: { status: 201, description: 'The new key, shown this once.', body: issuedKey },
   problems: ['not_found', 'conflict', 'business_rule_violation'],
+  rules: ['partner_not_verified'],
 });
 
 export const revokeKey = defineEndpoint({

@@ -34,6 +34,7 @@ export const createNetwork = defineEndpoint({
   }),
   response: { status: 201, description: 'The network.', body: network },
   problems: ['business_rule_violation'],
+  rules: ['members_unknown'],
 });
 
 export const listNetworks = defineEndpoint({

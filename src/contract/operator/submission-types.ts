@@ -4,6 +4,7 @@ import { defineEndpoint } from '../endpoint.ts';
 import { recordId, reference, text } from '../fields.ts';
 import { pageOf, pageQuery } from '../page.ts';
 import { submissionType, submissionTypePatch } from '../partner/submission-types.ts';
+import { submissionTypeRules } from '../rules.ts';
 
 const ofGroup = z.strictObject({ id: recordId() });
 const oneOfGroup = z.strictObject({ id: recordId(), submission_type_id: text({ min: 1, max: 255 }) });
@@ -26,6 +27,7 @@ export const createSubmissionType = defineEndpoint({
   }),
   response: { status: 201, description: 'The submission type.', body: submissionType },
   problems: ['not_found', 'conflict', 'business_rule_violation'],
+  rules: submissionTypeRules,
 });
 
 export const listGroupSubmissionTypes = defineEndpoint({

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { defineEndpoint } from '../endpoint.ts';
 import { reference, text, timestamp, webAddress, wholeNumber } from '../fields.ts';
 import { pageOf, pageQuery } from '../page.ts';
+import { submissionTypeRules } from '../rules.ts';
 
 export const requestTypes = ['admin_request', 'clinical_request', 'other_request'] as const;
 export const priorities = ['lowest', 'low', 'medium', 'high', 'highest'] as const;
@@ -91,6 +92,7 @@ export const updateSubmissionType = defineEndpoint({
   conditional: true,
   response: { status: 200, description: 'The submission type as it is now.', body: submissionType },
   problems: ['not_found', 'precondition_failed', 'business_rule_violation'],
+  rules: submissionTypeRules,
 });
 
 export const listSubmissionTypes = defineEndpoint({

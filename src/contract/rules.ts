@@ -1,0 +1,62 @@
+import { Problem } from './problems.ts';
+
+/**
+ * The business rules: what 422 can be about. Each names the field to look at and says how to make it right. An endpoint
+ * lists the rules that it checks, so its documentation cannot forget one.
+ */
+interface Rule {
+  path: string;
+  message: string;
+}
+
+export const rules = {
+  assignee_pair: {
+    path: 'assignee_type',
+    message: 'assignee_id and assignee_type are either both set or both null.',
+  },
+  assignee_unknown: {
+    path: 'assignee_id',
+    message: 'This practice group has no assignee with that ID and type.',
+  },
+  form_unknown: { path: 'form_id', message: 'This practice group has no form with that ID.' },
+  external_url_name_without_url: {
+    path: 'external_url_name',
+    message: 'A name for the external URL needs the external URL itself.',
+  },
+  submission_type_unknown: {
+    path: 'submission_type_id',
+    message: 'This practice group has no submission type with that ID.',
+  },
+  suspended: { path: 'submission_type_id', message: 'The submission type is suspended.' },
+  outside_hours: {
+    path: 'submission_type_id',
+    message: 'The submission type takes no forms at this hour: see its in_hours and out_of_hours.',
+  },
+  daily_limit_reached: {
+    path: 'submission_type_id',
+    message: 'The submission type has taken as many forms today as its daily_limit allows.',
+  },
+  partner_unknown: { path: 'partner_id', message: 'There is no such partner.' },
+  partner_not_verified: { path: 'partner_id', message: 'Keys are for verified partners only.' },
+  practice_group_unknown: { path: 'practice_group_id', message: 'There is no such practice group.' },
+  members_unknown: {
+    path: 'practice_group_ids',
+    message: 'Not all of these practice groups exist.',
+  },
+  expiry_in_the_past: { path: 'expires_at', message: 'A key cannot expire before it is issued.' },
+} as const satisfies Record<string, Rule>;
+
+export type RuleName = keyof typeof rules;
+
+export function ruleBroken(rule: RuleName): Problem {
+  const { path, message } = rules[rule];
+  return new Problem('business_rule_violation', { rule, path: [path], message });
+}
+
+/** The rules of a submission type, checked on the merged result. */
+export const submissionTypeRules = [
+  'assignee_pair',
+  'assignee_unknown',
+  'form_unknown',
+  'external_url_name_without_url',
+] as const satisfies RuleName[];

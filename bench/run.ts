@@ -1,0 +1,315 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import pg from 'pg';
+import { startService } from '../src/compose.ts';
+import { readConfig } from '../src/config.ts';
+import type { PartnerPrincipal } from '../src/domain/principal.ts';
+import { gatherUpdates } from '../src/operations/submission-types.ts';
+import { systemClock } from '../src/platform/clock.ts';
+import { createLogger } from '../src/platform/logger.ts';
+import { startEmbeddedPostgres } from '../src/platform/postgres/embedded.ts';
+import { openDatabase } from '../src/store/database.ts';
+import { drive, httpRequest } from './load.ts';
+import { AUDIT_TABLE, ceiling, hasPgbench, oneStatement } from './pgbench.ts';
+
+/**
+ * Every figure is a ratio of two things measured in turns in this one run, against a bar. Absolute numbers depend on
+ * the machine and its neighbours; ratios hardly do. Nothing here is asserted: the table is for people.
+ */
+
+const ROUNDS = Number(process.env.BENCH_ROUNDS ?? 7);
+const ROUND_MS = 2_000;
+const ROWS = 1_000;
+const GROUPS = 50;
+const OPERATOR = 'bench-operator-token';
+
+interface Line {
+  work: string;
+  ratio: number;
+  bar: string;
+  note: string;
+}
+
+const folder = mkdtempSync(join(tmpdir(), 'porter-bench-'));
+const postgres = await startEmbeddedPostgres({
+  dataDir: join(folder, 'data'),
+  log: () => {},
+  settings: { max_connections: '200' },
+});
+const children: ChildProcess[] = [];
+const lines: Line[] = [];
+
+try {
+  const world = await makeWorld();
+  const targets = {
+    service: await target('service'),
+    usual: await target('usual'),
+    constant: await target('constant'),
+    bare: await target('bare', world.groupBytes),
+  };
+
+  say('GET, 64 connections');
+  const get = (port: number) => measureHttp(port, 64, world.gets);
+  const gets = await inTurns({ service: () => get(targets.service), bare: () => get(targets.bare) });
+  line('GET, the whole path, to a bare Fastify route', gets, 'service', 'bare', '≥ 0.80', 'requests/s');
+
+  say('PATCH, 128 at once');
+  const patch = (port: number) => measureHttp(port, 128, world.patches);
+  const patches = await inTurns({
+    service: () => patch(targets.service),
+    usual: () => patch(targets.usual),
+    constant: () => patch(targets.constant),
+  });
+  line('PATCH, 128 at once, to a transaction each', patches, 'service', 'usual', '≥ 2.0', 'requests/s');
+  line('PATCH, 128 at once, to a constant store', patches, 'service', 'constant', '≥ 0.65', 'requests/s');
+
+  say(
+    `the gathered write alone, against ${hasPgbench() ? 'pgbench' : 'a bare driver loop (pgbench is not installed)'}`,
+  );
+  const gathered = gatheredWriter(world.principals);
+  const writes = await inTurns({
+    gathered,
+    pgbench: () =>
+      ceiling({ adminUrl: adminOfPorter(), folder, rows: ROWS, groups: GROUPS, seconds: ROUND_MS / 1000 }),
+  });
+  const name = hasPgbench() ? 'pgbench -M prepared -c 16' : 'a bare driver loop, 16 at once';
+  line(`gathered write, 128 at once, to ${name}`, writes, 'gathered', 'pgbench', '≥ 2.0', 'changes/s');
+
+  say('PATCH, one at a time');
+  const single = await inTurns({
+    service: () => measureHttp(targets.service, 1, world.patches),
+    statement: singleStatements,
+  });
+  line('PATCH, 1 at a time, to the statement alone', single, 'service', 'statement', '≥ 0.5', 'requests/s');
+
+  for (const child of children.splice(0)) child.kill('SIGKILL');
+  say('start to first 200');
+  const starts: number[] = [];
+  for (let round = 0; round < 5; round++) starts.push(await timeToFirstAnswer());
+  lines.push({
+    work: 'start to first 200, embedded PostgreSQL, data present',
+    ratio: median(starts) / 1000,
+    bar: '≤ 1.5 s',
+    note: `${starts.map((ms) => Math.round(ms)).join(', ')} ms`,
+  });
+  print();
+} finally {
+  for (const child of children) child.kill('SIGKILL');
+  await postgres.stop();
+  rmSync(folder, { recursive: true, force: true });
+}
+process.exit(0);
+
+// ---- Measuring ----
+
+type Samples = Record<string, number[]>;
+
+/** One round of each after the other, so that a slow moment of the machine hits all alike. The first round warms up. */
+async function inTurns(works: Record<string, () => Promise<number>>): Promise<Samples> {
+  const samples: Samples = Object.fromEntries(Object.keys(works).map((name) => [name, []]));
+  for (let round = 0; round <= ROUNDS; round++) {
+    for (const [name, work] of Object.entries(works)) {
+      const perSecond = await work();
+      if (round > 0) samples[name]?.push(perSecond);
+    }
+  }
+  return samples;
+}
+
+function line(work: string, samples: Samples, ours: string, theirs: string, bar: string, unit: string): void {
+  const [a = [], b = []] = [samples[ours], samples[theirs]];
+  const note = `${Math.round(median(a))} to ${Math.round(median(b))} ${unit}`;
+  lines.push({ work, ratio: median(a.map((value, round) => value / (b[round] ?? Number.NaN))), bar, note });
+}
+
+function median(values: number[]): number {
+  return values.toSorted((x, y) => x - y)[Math.floor(values.length / 2)] ?? Number.NaN;
+}
+
+async function measureHttp(port: number, connections: number, requests: Buffer[][]): Promise<number> {
+  const { perSecond, statuses } = await drive({
+    port,
+    connections,
+    milliseconds: ROUND_MS,
+    request: (connection, turn) => {
+      const mine = requests[connection % requests.length] ?? [];
+      return mine[turn % mine.length] as Buffer;
+    },
+  });
+  if (statuses.size !== 1 || !statuses.has('200'))
+    throw new Error(`not only 200: ${JSON.stringify([...statuses])}`);
+  return perSecond;
+}
+
+function gatheredWriter(principals: PartnerPrincipal[]): () => Promise<number> {
+  const db = openDatabase({ url: postgres.url, connectionsMax: 10 });
+  const updates = gatherUpdates({ db, clock: systemClock });
+  return async () => {
+    let done = 0;
+    const started = performance.now();
+    await Promise.all(
+      Array.from({ length: 128 }, async () => {
+        while (performance.now() - started < ROUND_MS) {
+          const n = 1 + Math.floor(Math.random() * ROWS);
+          const principal = principals[n % GROUPS] as PartnerPrincipal;
+          const patch = { title: `title ${Math.random()}` };
+          await updates.submit({ principal, id: `type-${n}`, patch, ifMatch: undefined, requestId: 'bench' });
+          done++;
+        }
+      }),
+    );
+    return (done * 1000) / (performance.now() - started);
+  };
+}
+
+async function singleStatements(): Promise<number> {
+  const client = new pg.Client({ connectionString: adminOfPorter() });
+  await client.connect();
+  let done = 0;
+  const started = performance.now();
+  while (performance.now() - started < ROUND_MS) {
+    await client.query(oneStatement(1 + Math.floor(Math.random() * ROWS), GROUPS));
+    done++;
+  }
+  await client.end();
+  return (done * 1000) / (performance.now() - started);
+}
+
+async function timeToFirstAnswer(): Promise<number> {
+  const port = 20_000 + Math.floor(Math.random() * 20_000);
+  const env = {
+    ...process.env,
+    PORTER_PORT: String(port),
+    PORTER_DATA_DIR: join(folder, 'start'),
+    DATABASE_URL: '',
+  };
+  const started = performance.now();
+  const child = spawn(process.execPath, ['src/main.ts'], { env, stdio: 'ignore' });
+  for (;;) {
+    const answer = await fetch(`http://127.0.0.1:${port}/readyz`).catch(() => undefined);
+    await answer?.text();
+    if (answer?.status === 200) break;
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+  const elapsed = performance.now() - started;
+  child.kill('SIGTERM');
+  await once(child, 'exit');
+  return elapsed;
+}
+
+// ---- Preparing ----
+
+function adminOfPorter(): string {
+  const url = new URL(postgres.adminUrl);
+  url.pathname = 'porter';
+  return url.href;
+}
+
+async function target(variant: string, bytes = ''): Promise<number> {
+  const url = variant === 'usual' ? adminOfPorter() : postgres.url;
+  const child = spawn(process.execPath, ['bench/targets.ts', variant, url, bytes], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  children.push(child);
+  const [chunk] = await once(child.stdout as NodeJS.ReadableStream, 'data');
+  return Number(chunk);
+}
+
+/** Groups, rows, and a key for each connection, so that no limit is met. */
+async function makeWorld() {
+  const env = {
+    DATABASE_URL: postgres.url,
+    PORTER_PORT: '0',
+    PORTER_OPERATOR_TOKEN: OPERATOR,
+    PORTER_DEMO: 'off',
+  };
+  const service = await startService(readConfig({ ...env, PORTER_DATA_DIR: join(folder, 'x') }, folder), {
+    log: createLogger(() => {}),
+  });
+  const operator = async (path: string, body: unknown = {}) => {
+    const headers = { authorization: `Bearer ${OPERATOR}`, 'content-type': 'application/json' };
+    const url = `${service.url}/operator/v1${path}`;
+    const answer = await fetch(url, { method: 'POST', headers, body: JSON.stringify(body) });
+    if (!answer.ok) throw new Error(`${path}: ${await answer.text()}`);
+    return (await answer.json()) as { id: string; key: string };
+  };
+
+  for (let g = 0; g < GROUPS; g++) {
+    await operator('/practice-groups', {
+      id: `bench-${g}`,
+      name: `Practice ${g}`,
+      address: { line_1: '1 Weir Lane' },
+    });
+  }
+  for (let n = 1; n <= ROWS; n++) {
+    const type = { id: `type-${n}`, pathway_id: 'pathway', title: `Type ${n}`, description: 'd'.repeat(200) };
+    await operator(`/practice-groups/bench-${n % GROUPS}/submission-types`, type);
+  }
+  const partner = await operator('/partners', { name: 'Bench', contact_email: 'bench@partner.example' });
+  await operator(`/partners/${partner.id}/sign-agreement`);
+  await operator(`/partners/${partner.id}/verify`);
+
+  const gets: Buffer[][] = [];
+  const patches: Buffer[][] = [];
+  const principals: PartnerPrincipal[] = [];
+  let groupBytes = '';
+  for (let c = 0; c < 128; c++) {
+    const groupId = `bench-${c % GROUPS}`;
+    const { key, id: keyId } = await operator('/keys', {
+      partner_id: partner.id,
+      practice_group_id: groupId,
+      scopes: ['practice-groups:read', 'submission-types:write'],
+      rate_limit_per_minute: 100_000,
+    });
+    const headers = { 'x-api-key': key, 'x-practice-group-id': groupId };
+    gets.push([httpRequest('GET', '/v1/practice-groups', headers)]);
+    const rows = Array.from({ length: ROWS }, (_, i) => i + 1).filter((n) => n % GROUPS === c % GROUPS);
+    // Twice over the rows with other titles, so that every request changes something.
+    patches.push(
+      ['first', 'second', 'third'].flatMap((word) =>
+        rows.map((n) =>
+          httpRequest(
+            'PATCH',
+            `/v1/care-nav/submission-types/type-${n}`,
+            headers,
+            JSON.stringify({ title: `The ${word} title of connection ${c}`, suspended: false }),
+          ),
+        ),
+      ),
+    );
+    if (c < GROUPS) {
+      const answer = await fetch(`${service.url}/v1/practice-groups`, { headers });
+      groupBytes = await answer.text();
+      const [group] = (JSON.parse(groupBytes) as { data: [PartnerPrincipal['group']] }).data;
+      const holder = { keyId, partnerId: partner.id, homeGroupId: groupId } as PartnerPrincipal['holder'];
+      principals.push({ kind: 'partner', holder, group });
+    }
+  }
+  await service.stop();
+
+  const admin = new pg.Client({ connectionString: adminOfPorter() });
+  await admin.connect();
+  await admin.query(AUDIT_TABLE);
+  await admin.end();
+  return { gets, patches, principals, groupBytes };
+}
+
+// ---- Telling ----
+
+function say(what: string): void {
+  process.stderr.write(`measuring: ${what}\n`);
+}
+
+function print(): void {
+  const rows = [
+    ['work', 'ratio', 'bar', 'measured'],
+    ...lines.map(({ work, ratio, bar, note }) => [work, ratio.toFixed(2), bar, note]),
+  ];
+  const widths = [0, 1, 2, 3].map((column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
+  for (const row of rows) {
+    process.stdout.write(`| ${row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join(' | ')} |\n`);
+  }
+}

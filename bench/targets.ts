@@ -1,0 +1,115 @@
+import { mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import Fastify from 'fastify';
+import pg from 'pg';
+import { startService } from '../src/compose.ts';
+import { readConfig } from '../src/config.ts';
+import { Problem } from '../src/contract/problems.ts';
+import { applyPatch, type StoredSubmissionType } from '../src/domain/submission-type.ts';
+import type { UpdateGatherer } from '../src/operations/submission-types.ts';
+import { createLogger } from '../src/platform/logger.ts';
+
+/**
+ * What is measured, each in a process of its own: `node bench/targets.ts <variant>`. It prints its port when ready.
+ *
+ *   service   Porter as it is
+ *   usual     Porter's routes, but every PATCH is a transaction of its own, statement after statement
+ *   constant  Porter's routes, but the store answers the same row each time: what the rest of the path costs
+ *   bare      a Fastify route that sends the same bytes as the GET and does nothing else
+ */
+const [variant = '', databaseUrl = '', bytes = ''] = process.argv.slice(2);
+
+type Submit = UpdateGatherer['submit'];
+
+async function serve(): Promise<number> {
+  if (variant === 'bare') {
+    const server = Fastify();
+    server.get('/v1/practice-groups', (_request, reply) => {
+      reply.header('content-type', 'application/json; charset=utf-8').send(bytes);
+    });
+    await server.listen({ port: 0 });
+    return portOf(server.server.address());
+  }
+  const folder = mkdtempSync(join(tmpdir(), 'porter-bench-'));
+  const env = { DATABASE_URL: databaseUrl, PORTER_PORT: '0', PORTER_DATA_DIR: folder, PORTER_DEMO: 'off' };
+  const service = await startService(readConfig(env, folder), { log: createLogger(() => {}) });
+  if (variant === 'usual') replaceSubmit(service.app, oneTransactionEach());
+  if (variant === 'constant') replaceSubmit(service.app, sameRow());
+  return portOf(service.server.server.address());
+}
+
+function replaceSubmit(app: { updates: UpdateGatherer }, submit: Submit): void {
+  app.updates.submit = submit;
+}
+
+/** The usual way: a pool, BEGIN, read for update, decide, write, audit, COMMIT, each awaited. */
+function oneTransactionEach(): Submit {
+  const pool = new pg.Pool({ connectionString: databaseUrl, max: 16 });
+  return async (update) => {
+    const client = await pool.connect();
+    try {
+      await client.query('BEGIN');
+      const found = await client.query<StoredSubmissionType>({
+        name: 'find',
+        text: 'SELECT * FROM submission_types WHERE practice_group_id = $1 AND id = $2 FOR UPDATE',
+        values: [update.principal.group.id, update.id],
+      });
+      const row = found.rows[0];
+      if (!row) throw new Problem('not_found');
+      const now = new Date().toISOString();
+      const result = applyPatch(row, update.patch, { hasForm: () => true, hasAssignee: () => true }, now);
+      if (result.outcome === 'refused') throw new Problem('business_rule_violation');
+      const next = result.outcome === 'changed' ? result.next : row;
+      await client.query({
+        name: 'update',
+        text: `UPDATE submission_types SET title = $3, description = $4, suspended = $5, version = $6, updated_at = $7
+                WHERE practice_group_id = $1 AND id = $2`,
+        values: [
+          next.practice_group_id,
+          next.id,
+          next.title,
+          next.description,
+          next.suspended,
+          next.version,
+          next.updated_at,
+        ],
+      });
+      await client.query({
+        name: 'audit',
+        text: `INSERT INTO bench_audit (at, actor_id, action, subject_id, practice_group_id, body)
+               VALUES ($1, $2, 'submission_type.update', $3, $4, $5)`,
+        values: [now, update.principal.holder.keyId, next.id, next.practice_group_id, JSON.stringify(result)],
+      });
+      await client.query('COMMIT');
+      return { type: { ...next, created_at: now }, submittedToday: 0 };
+    } catch (error) {
+      await client.query('ROLLBACK');
+      throw error;
+    } finally {
+      client.release();
+    }
+  };
+}
+
+function sameRow(): Submit {
+  const now = new Date().toISOString();
+  const type = {
+    ...{ practice_group_id: 'g', id: 't', pathway_id: 'p', form_id: null, title: 't', description: null },
+    ...{ in_hours: true, out_of_hours: true, suspended: false, external_url: null, external_url_name: null },
+    ...{
+      type: null,
+      default_priority: 'medium' as const,
+      daily_limit: null,
+      patient_eligibility_check: false,
+    },
+    ...{ assignee_id: null, assignee_type: null, order: null, version: 1, created_at: now, updated_at: now },
+  };
+  return async () => ({ type, submittedToday: 0 });
+}
+
+function portOf(address: ReturnType<import('node:net').Server['address']>): number {
+  return typeof address === 'object' && address ? address.port : 0;
+}
+
+process.stdout.write(`${await serve()}\n`);

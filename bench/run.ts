@@ -7,7 +7,7 @@ import pg from 'pg';
 import { startService } from '../src/compose.ts';
 import { readConfig } from '../src/config.ts';
 import type { PartnerPrincipal } from '../src/domain/principal.ts';
-import { gatherUpdates } from '../src/operations/submission-types.ts';
+import { gatherUpdates } from '../src/operations/submission-type-updates.ts';
 import { systemClock } from '../src/platform/clock.ts';
 import { createLogger } from '../src/platform/logger.ts';
 import { startEmbeddedPostgres } from '../src/platform/postgres/embedded.ts';

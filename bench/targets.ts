@@ -7,7 +7,7 @@ import { startService } from '../src/compose.ts';
 import { readConfig } from '../src/config.ts';
 import { Problem } from '../src/contract/problems.ts';
 import { applyPatch, type StoredSubmissionType } from '../src/domain/submission-type.ts';
-import type { UpdateGatherer } from '../src/operations/submission-types.ts';
+import type { App } from '../src/operations/app.ts';
 import { createLogger } from '../src/platform/logger.ts';
 
 /**
@@ -20,7 +20,7 @@ import { createLogger } from '../src/platform/logger.ts';
  */
 const [variant = '', databaseUrl = '', bytes = ''] = process.argv.slice(2);
 
-type Submit = UpdateGatherer['submit'];
+type Submit = App['updates']['submit'];
 
 async function serve(): Promise<number> {
   if (variant === 'bare') {
@@ -34,13 +34,9 @@ async function serve(): Promise<number> {
   const folder = mkdtempSync(join(tmpdir(), 'porter-bench-'));
   const env = { DATABASE_URL: databaseUrl, PORTER_PORT: '0', PORTER_DATA_DIR: folder, PORTER_DEMO: 'off' };
   const service = await startService(readConfig(env, folder), { log: createLogger(() => {}) });
-  if (variant === 'usual') replaceSubmit(service.app, oneTransactionEach());
-  if (variant === 'constant') replaceSubmit(service.app, sameRow());
+  if (variant === 'usual') service.app.updates = { submit: oneTransactionEach() };
+  if (variant === 'constant') service.app.updates = { submit: sameRow() };
   return portOf(service.server.server.address());
-}
-
-function replaceSubmit(app: { updates: UpdateGatherer }, submit: Submit): void {
-  app.updates.submit = submit;
 }
 
 /** The usual way: a pool, BEGIN, read for update, decide, write, audit, COMMIT, each awaited. */

@@ -181,6 +181,64 @@ BEGIN
   UPDATE audit_head SET seq = head.seq + cardinality(bodies), hash = last;
 END $$;
 
+-- Writes many changed submission types and their audit entries, each row only if it still has the version that the
+-- change was decided on, and tells which rows were written with their count of the day. One statement is one
+-- transaction: a change costs a single round trip. Whatever was not written is decided again on what is there now.
+--
+-- The rows come sorted by key, and with the joins pinned they are locked in that order, so two nodes that write the
+-- same rows wait for each other instead of deadlocking. The plan is pinned as well: planning this query takes 0.5 ms,
+-- running it for one row 0.1 ms, and a plan that was made while the table was empty would read all of it later.
+CREATE FUNCTION change_submission_types(
+  tenant text, at timestamptz,
+  group_ids text[], ids text[], old_versions integer[], new_versions integer[], local_days date[],
+  form_ids text[], titles text[], descriptions text[], in_hours boolean[], out_of_hours boolean[],
+  suspended boolean[], external_urls text[], external_url_names text[], types text[], default_priorities text[],
+  daily_limits integer[], patient_eligibility_checks boolean[], assignee_ids text[], assignee_types text[],
+  orders integer[],
+  entry_rows integer[], actor_ids text[], actions text[], subject_ids text[], entry_group_ids text[], entry_texts text,
+  OUT written integer[], OUT submitted integer[]
+) LANGUAGE plpgsql
+  SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off
+AS $$
+DECLARE
+  bodies text[] := string_to_array(entry_texts, E'\n');
+BEGIN
+  PERFORM set_config('porter.tenant', tenant, true);
+
+  WITH changed AS (
+    UPDATE submission_types s
+       SET form_id = n.form_id, title = n.title, description = n.description, in_hours = n.in_hours,
+           out_of_hours = n.out_of_hours, suspended = n.suspended, external_url = n.external_url,
+           external_url_name = n.external_url_name, type = n.type, default_priority = n.default_priority,
+           daily_limit = n.daily_limit, patient_eligibility_check = n.patient_eligibility_check,
+           assignee_id = n.assignee_id, assignee_type = n.assignee_type, "order" = n."order",
+           version = n.new_version, updated_at = change_submission_types.at
+      FROM unnest(group_ids, ids, old_versions, new_versions, local_days, form_ids, titles, descriptions,
+                  change_submission_types.in_hours, change_submission_types.out_of_hours,
+                  change_submission_types.suspended, external_urls, external_url_names, types, default_priorities,
+                  daily_limits, patient_eligibility_checks, assignee_ids, assignee_types, orders)
+           WITH ORDINALITY AS n (practice_group_id, id, old_version, new_version, local_day, form_id, title,
+                  description, in_hours, out_of_hours, suspended, external_url, external_url_name, type,
+                  default_priority, daily_limit, patient_eligibility_check, assignee_id, assignee_type, "order", row)
+     WHERE s.practice_group_id = n.practice_group_id AND s.id = n.id AND s.version = n.old_version
+    RETURNING n.row::integer, n.local_day, s.practice_group_id, s.id)
+  SELECT array_agg(changed.row), array_agg(coalesce(c.submitted, 0)) INTO written, submitted
+    FROM changed
+    LEFT JOIN form_counts c ON c.practice_group_id = changed.practice_group_id
+     AND c.submission_type_id = changed.id AND c.local_day = changed.local_day;
+
+  IF cardinality(written) = cardinality(ids) THEN
+    PERFORM audit_append(change_submission_types.at, actor_ids, actions, subject_ids, entry_group_ids, bodies);
+  ELSIF written IS NOT NULL THEN
+    PERFORM audit_append(change_submission_types.at,
+              array_agg(actor_id ORDER BY n), array_agg(action ORDER BY n), array_agg(subject_id ORDER BY n),
+              array_agg(group_id ORDER BY n), array_agg(body ORDER BY n))
+       FROM unnest(entry_rows, actor_ids, actions, subject_ids, entry_group_ids, bodies)
+            WITH ORDINALITY AS entry (row, actor_id, action, subject_id, group_id, body, n)
+      WHERE row = ANY (written);
+  END IF;
+END $$;
+
 CREATE FUNCTION refuse_change() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   RAISE EXCEPTION 'audit entries are never changed or removed';

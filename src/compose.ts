@@ -12,7 +12,7 @@ import type { App } from './operations/app.ts';
 import { makeDemoWorld, replaceDemoKey } from './operations/demo.ts';
 import { ensureFirstOperator } from './operations/operators.ts';
 import { RateLimits } from './operations/rate-limits.ts';
-import { gatherUpdates } from './operations/submission-types.ts';
+import { gatherUpdates } from './operations/submission-type-updates.ts';
 import { type Clock, systemClock } from './platform/clock.ts';
 import type { Logger } from './platform/logger.ts';
 import { type EmbeddedPostgres, startEmbeddedPostgres } from './platform/postgres/embedded.ts';

@@ -59,8 +59,10 @@ export function readConfig(env: Env, workingFolder: string): Config {
       production: read('PORTER_BASE_URL', 'https://api.porter.example', webUrl),
       staging: read('PORTER_STAGING_BASE_URL', 'https://staging.api.porter.example', webUrl),
     },
-    ownUrl: read(production ? 'PORTER_BASE_URL' : 'PORTER_STAGING_BASE_URL', undefined, webUrl),
+    ownUrl: undefined,
   };
+  if (env[production ? 'PORTER_BASE_URL' : 'PORTER_STAGING_BASE_URL']?.trim())
+    config.ownUrl = config.baseUrls[environment];
   if (problems.length > 0) throw new ConfigError(problems.join('\n'));
   return config;
 }
@@ -75,7 +77,7 @@ function oneOf<const T extends string>(...allowed: T[]): (text: string) => T {
 
 function port(text: string): number {
   const value = Number(text);
-  if (!Number.isInteger(value) || value < 0 || value > 65_535) throw new Error(`"${text}" is not a port`);
+  if (!/^\d+$/.test(text) || value > 65_535) throw new Error(`"${text}" is not a port`);
   return value;
 }
 
@@ -86,6 +88,12 @@ function path(workingFolder: string): (text: string) => string {
 function postgresUrl(text: string): string {
   if (!/^postgres(ql)?:\/\//.test(text) || !URL.canParse(text))
     throw new Error('must look like postgres://user:password@host:5432/database');
+  const { username, password, pathname } = new URL(text);
+  try {
+    for (const part of [username, password, pathname]) decodeURIComponent(part);
+  } catch {
+    throw new Error('has a % that is not an escape; write a % in a password as %25');
+  }
   return text;
 }
 
@@ -96,6 +104,9 @@ function webUrl(text: string): string {
 
 function addresses(text: string): string[] {
   const entries = text.split(/[\s,]+/).filter(Boolean);
+  // A length that is left out after the slash would count as 0 and so trust everybody.
+  const odd = entries.find((entry) => !/^[^/]+(\/\d{1,3})?$/.test(entry));
+  if (odd) throw new Error(`"${odd}" is not an address or a range such as 10.0.0.0/8`);
   listOf(entries);
   return entries;
 }
@@ -103,7 +114,7 @@ function addresses(text: string): string[] {
 const TOKEN_LENGTH_MIN = 24;
 
 function operatorToken(text: string, production: boolean): string {
-  if (/\s/.test(text)) throw new Error('must not contain white space');
+  if (!/^[!-~]+$/.test(text)) throw new Error('must hold only visible ASCII characters, and no white space');
   if (production && text.length < TOKEN_LENGTH_MIN)
     throw new Error(`must have at least ${TOKEN_LENGTH_MIN} characters in production`);
   return text;

@@ -61,9 +61,13 @@ export const webAddress = () =>
     })
     .meta({ minLength: 1, maxLength: 2048, format: 'uri' });
 
-/** `http:example.org` and `https:///x` parse as URLs too, yet nobody would call them absolute: require `//` and a host. */
+/**
+ * `http:example.org` and `https:///x` parse as URLs too, yet nobody would call them absolute: require `//` and a host.
+ * The parser also drops line breaks and trims spaces before it looks; what is stored is the text as sent, so it may
+ * not hold any.
+ */
 function isWebAddress(value: string): boolean {
-  return /^https?:\/\/[^/\\\s]/i.test(value) && URL.canParse(value);
+  return /^https?:\/\/[^/\\\s][^\s\p{Cc}]*$/iu.test(value) && URL.canParse(value);
 }
 
 export const emailAddress = () =>
@@ -74,7 +78,18 @@ export const emailAddress = () =>
     })
     .meta({ minLength: 3, maxLength: 254, format: 'email' });
 
-export const wholeNumber = (min: number, max: number) => z.int().min(min).max(max);
+/** A number beyond what a double counts exactly breaks zod's own bound and ours: one problem, so one entry. */
+export const wholeNumber = (min: number, max: number) =>
+  z
+    .int({
+      abort: true,
+      error: ({ code }) => {
+        if (code === 'too_big') return `Too big: expected number to be <=${max}`;
+        return code === 'too_small' ? `Too small: expected number to be >=${min}` : undefined;
+      },
+    })
+    .min(min)
+    .max(max);
 
 const TIMESTAMP = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:\d\d)$/;
 

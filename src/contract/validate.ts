@@ -24,8 +24,8 @@ export function check<S extends z.ZodType>(
   return { ok: false, problems: result.error.issues.flatMap((issue) => entries(issue, readOnly)) };
 }
 
-export function malformed(message: string, expected = 'object'): ValidationEntry {
-  return { code: 'invalid_json', expected, path: [], message };
+export function malformed(message: string): ValidationEntry {
+  return { code: 'invalid_json', expected: 'object', path: [], message };
 }
 
 function entries(issue: z.core.$ZodIssue, readOnly: readonly string[]): ValidationEntry[] {

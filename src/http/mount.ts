@@ -9,6 +9,7 @@ import type { App } from '../operations/app.ts';
 import { operatorHandlers, partnerHandlers } from '../operations/handlers.ts';
 import { admitHolder, admitOperator, admitPartner, missingGroup, requireRole } from './admit.ts';
 import { parseJson, readBody } from './body.ts';
+import { malformedRequest } from './refuse.ts';
 
 /**
  * Routes, read off the contract. Every request of an endpoint goes the same way, in the order that the contract fixes:
@@ -130,15 +131,46 @@ const shapes = allEndpoints.map(({ method, path }) => ({
   shape: new RegExp(`^${path.replaceAll('.', '\\.').replaceAll(/\{\w+\}/g, '[^/]+')}$`),
 }));
 
+const UNREADABLE = '/unreadable-address';
+
+/**
+ * The address by which a request is routed. `GET http://host/path` asks for `/path`; escapes that stand for no text
+ * have no route, and so come to `mountNothing` like any address that does not exist.
+ */
+export function readableAddress(url: string): string {
+  const address = withoutOrigin(url);
+  return isDecodable(pathOf(address)) ? address : UNREADABLE;
+}
+
+function withoutOrigin(url: string): string {
+  return url.startsWith('/') ? url : url.replace(/^https?:\/\/[^/?]*\/?/i, '/');
+}
+
+function pathOf(url: string): string {
+  return url.split('?', 1)[0] ?? '';
+}
+
+function isDecodable(path: string): boolean {
+  if (!path.includes('%')) return true;
+  try {
+    decodeURIComponent(path);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 /** Whatever has no route: the same door first, so that a stranger cannot tell which addresses exist. */
 export function mountNothing(server: FastifyInstance, app: App): void {
   server.setNotFoundHandler(async (request, reply) => {
     request.trace.operation = 'none';
-    const path = request.url.split('?', 1)[0] ?? '';
+    const unreadable = request.url === UNREADABLE;
+    const path = pathOf(unreadable ? withoutOrigin(request.originalUrl) : request.url);
     await readBody(request.raw, BODY_BYTES_MAX);
     if (/^\/operator(\/|$)/.test(path)) await admitOperator(app, request, reply);
     else if (/^\/v\d+(\/|$)/.test(path)) await admitHolder(app, request, reply);
 
+    if (unreadable) throw malformedRequest('The address of the request cannot be read.');
     const methods = shapes.filter(({ shape }) => shape.test(path)).map(({ method }) => method);
     if (methods.length === 0) throw new Problem('not_found');
     reply.header('allow', [...methods, ...(methods.includes('GET') ? ['HEAD'] : [])].join(', '));

@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Problem, type ProblemCode, ValidationProblem } from '../contract/problems.ts';
-import { malformed, type ValidationEntry } from '../contract/validate.ts';
+import type { ValidationEntry } from '../contract/validate.ts';
 import type { Logger } from '../platform/logger.ts';
 import { Outage } from '../platform/outage.ts';
 
@@ -33,8 +33,8 @@ function asProblem(error: unknown, request: FastifyRequest, log: Logger): Proble
   return new Problem('internal_error');
 }
 
-export function validationBody(entries: readonly ValidationEntry[]): string {
-  return JSON.stringify({ error: true, statusCode: 400, message: entries });
+export function validationBody(entries: readonly ValidationEntry[], statusCode = 400): string {
+  return JSON.stringify({ error: true, statusCode, message: entries });
 }
 
 function problemBody(problem: Problem, requestId: string, docsUrl: string): string {
@@ -57,4 +57,12 @@ function send(reply: FastifyReply, status: number, body: string): void {
   reply.code(status).header('content-type', 'application/json; charset=utf-8').send(body);
 }
 
-export const malformedRequest = (message: string) => new ValidationProblem([malformed(message, 'string')]);
+/** What is wrong before there is anything to validate: the bytes are no HTTP, or the address cannot be read. */
+export const invalidHttp = (message: string): ValidationEntry => ({
+  code: 'invalid_http',
+  expected: 'string',
+  path: [],
+  message,
+});
+
+export const malformedRequest = (message: string) => new ValidationProblem([invalidHttp(message)]);

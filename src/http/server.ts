@@ -1,14 +1,15 @@
 import { readFileSync } from 'node:fs';
+import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import Fastify, { type FastifyInstance, type FastifyServerOptions } from 'fastify';
 import type { Environment } from '../contract/access.ts';
 import { Problem } from '../contract/problems.ts';
 import type { App } from '../operations/app.ts';
 import type { Logger } from '../platform/logger.ts';
-import { mountEndpoints, mountNothing } from './mount.ts';
+import { mountEndpoints, mountNothing, readableAddress } from './mount.ts';
 import { observe, type PoolNumbers } from './observe.ts';
 import { mountPublicPages, type Probes } from './pages.ts';
-import { malformedRequest, refuse, validationBody } from './refuse.ts';
+import { invalidHttp, malformedRequest, refuse, validationBody } from './refuse.ts';
 import { isAllowed, listOf, readTransport, type Transport } from './transport.ts';
 
 export interface ServerOptions {
@@ -30,6 +31,7 @@ const WELL_FORMED_ID = /^[A-Za-z0-9._:-]{1,128}$/;
 /** A whole request, headers and body, has to arrive within this time. */
 const REQUEST_MS = 30_000;
 const HEADERS_MS = 10_000;
+const HEADERS_BYTES_MAX = 16 * 1024;
 
 export function createServer(options: ServerOptions): FastifyInstance {
   const { app, log, environment, newRequestId } = options;
@@ -39,15 +41,23 @@ export function createServer(options: ServerOptions): FastifyInstance {
     key: readFileSync(options.tls.keyFile),
   };
 
+  const parser = {
+    headersTimeout: HEADERS_MS,
+    maxHeaderSize: HEADERS_BYTES_MAX,
+    // Node would answer a missing Host by itself, without a body or a request ID: see `lacksHost`.
+    requireHostHeader: false,
+  };
+
   const server = Fastify({
     logger: false,
-    ...(tls && { https: { ...tls, minVersion: 'TLSv1.2' } }),
+    ...(tls ? { https: { ...parser, ...tls, minVersion: 'TLSv1.2' } } : { http: parser }),
     requestTimeout: REQUEST_MS,
-    http: { headersTimeout: HEADERS_MS },
     // What is asked on an open connection while the service stops is still answered; the connection then closes.
     return503OnClosing: false,
     forceCloseConnections: 'idle',
-    routerOptions: { maxParamLength: 4096 },
+    // Longer than any that fits into the headers: how long an ID may be is for the contract to say.
+    routerOptions: { maxParamLength: HEADERS_BYTES_MAX },
+    rewriteUrl: ({ url = '/' }) => readableAddress(url),
     genReqId: (request) => {
       const sent = request.headers['x-request-id'];
       return typeof sent === 'string' && WELL_FORMED_ID.test(sent) ? sent : newRequestId();
@@ -74,8 +84,13 @@ export function createServer(options: ServerOptions): FastifyInstance {
     reply.header('x-request-id', request.id);
     reply.header('cache-control', 'no-store');
     const barred = !isAllowed(transport, environment) && !isPublicPage(request.url);
-    done(barred ? new Problem('https_required') : undefined);
+    if (barred) done(new Problem('https_required'));
+    else done(lacksHost(request.raw) ? malformedRequest('The Host header is missing.') : undefined);
   });
+  // Node would answer an Expect header that it does not know by itself; a server may as well ignore it (RFC 9110).
+  server.server.on('checkExpectation', (request, response) =>
+    server.server.emit('request', request, response),
+  );
   const registry = observe(server, { log, clock: app.clock, pool: options.pool });
 
   server.setErrorHandler((error, request, reply) => {
@@ -98,22 +113,26 @@ function isPublicPage(url: string): boolean {
   return /^\/(healthz|readyz|metrics)(\?|$)/.test(url);
 }
 
+function lacksHost(request: IncomingMessage): boolean {
+  return request.headers.host === undefined && request.httpVersion === '1.1';
+}
+
 /** What Node's parser cannot read as HTTP never becomes a request; it still gets an answer and a request ID. */
 function answerBrokenHttp(error: Error & { code?: string }, socket: Socket, requestId: string): void {
   if (socket.destroyed || !socket.writable || error.code === 'ECONNRESET') {
     socket.destroy();
     return;
   }
-  const [status, message] =
+  const [status, reason, message] =
     error.code === 'HPE_HEADER_OVERFLOW'
-      ? ['431 Request Header Fields Too Large', 'The headers are too large.']
+      ? ([431, 'Request Header Fields Too Large', 'The headers are too large.'] as const)
       : error.code === 'ERR_HTTP_REQUEST_TIMEOUT'
-        ? ['408 Request Timeout', 'The request took too long to arrive.']
-        : ['400 Bad Request', 'The request is not well-formed HTTP.'];
-  const body = validationBody([{ code: 'invalid_http', expected: 'string', path: [], message }]);
+        ? ([408, 'Request Timeout', 'The request took too long to arrive.'] as const)
+        : ([400, 'Bad Request', 'The request is not well-formed HTTP.'] as const);
+  const body = validationBody([invalidHttp(message)], status);
   socket.end(
     [
-      `HTTP/1.1 ${status}`,
+      `HTTP/1.1 ${status} ${reason}`,
       `x-request-id: ${requestId}`,
       'content-type: application/json; charset=utf-8',
       `content-length: ${Buffer.byteLength(body)}`,

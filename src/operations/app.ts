@@ -7,7 +7,7 @@ import type { AuditRecord } from '../store/audit-append.ts';
 import type { Database } from '../store/database.ts';
 import type { Access } from './access.ts';
 import type { RateLimits } from './rate-limits.ts';
-import type { UpdateGatherer } from './submission-types.ts';
+import type { SubmissionTypeUpdates } from './submission-type-updates.ts';
 
 /** What every operation works with. Time and randomness come in here, so that a test decides both. */
 export interface App {
@@ -17,7 +17,7 @@ export interface App {
   environment: Environment;
   access: Access;
   limits: RateLimits;
-  updates: UpdateGatherer;
+  updates: SubmissionTypeUpdates;
 }
 
 /** One authorised, validated call. */

@@ -32,6 +32,8 @@ const STRETCH = 2_000;
  */
 export async function verifyAudit(app: App, call: OperatorCall<typeof verifyEndpoint>) {
   const head = await transact(app.db, call.principal, readAuditHead);
+  if (!head || head.seq < 0) return verdict(0, 1);
+  if (head.first !== undefined && head.first < 1) return verdict(head.seq, head.first);
   let seen = { seq: 0, hash: AUDIT_ORIGIN };
   while (seen.seq < head.seq) {
     const from = seen;
@@ -40,10 +42,11 @@ export async function verifyAudit(app: App, call: OperatorCall<typeof verifyEndp
     if (walk.entries === 0) return verdict(head.seq, from.seq + 1);
     seen = { seq: from.seq + walk.entries, hash: walk.hash };
   }
-  if (head.seq < 0 || !seen.hash.equals(head.hash)) return verdict(head.seq, Math.max(seen.seq, 1));
+  if (!seen.hash.equals(head.hash)) return verdict(head.seq, Math.max(seen.seq, 1));
+  if (head.last !== undefined && head.last > head.seq) return verdict(head.seq, head.seq + 1);
   return { body: { ok: true, entries: seen.seq } };
 }
 
 function verdict(entries: number, firstBad: number) {
-  return { body: { ok: false, entries: Math.max(entries, 0), first_bad: firstBad } };
+  return { body: { ok: false, entries, first_bad: firstBad } };
 }

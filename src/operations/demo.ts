@@ -3,6 +3,7 @@ import { scopeNames } from '../contract/access.ts';
 import type { OperatorPrincipal } from '../domain/principal.ts';
 import { transact } from '../store/database.ts';
 import { listKeyPage } from '../store/keys.ts';
+import { findPartner } from '../store/partners.ts';
 import { findGroup, listGroups } from '../store/practice-groups.ts';
 import type { App } from './app.ts';
 import { putAssignee, putForm } from './directory.ts';
@@ -60,14 +61,14 @@ export async function makeDemoWorld(app: App): Promise<string | undefined> {
   return issueDemoKey(app, partner.body.id);
 }
 
-/** A new key for a demo world whose key was lost with the data folder. */
+/** A new key for a demo world whose key was lost with the data folder; none if its partner was suspended since. */
 export async function replaceDemoKey(app: App): Promise<string | undefined> {
-  const partnerId = await transact(app.db, DEMO, async (tx) => {
+  const partner = await transact(app.db, DEMO, async (tx) => {
     if (!(await findGroup(tx, DEMO_GROUP))) return undefined;
     const keys = await listKeyPage(tx, { practice_group_id: DEMO_GROUP, page_size: 1 });
-    return keys.data[0]?.partner_id;
+    return keys.data[0] && findPartner(tx, keys.data[0].partner_id);
   });
-  return partnerId && issueDemoKey(app, partnerId);
+  return partner?.status === 'verified' ? issueDemoKey(app, partner.id) : undefined;
 }
 
 const call = {

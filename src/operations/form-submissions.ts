@@ -11,15 +11,19 @@ import { newId } from '../domain/ids.ts';
 import { localTime } from '../domain/local-time.ts';
 import { isUniqueViolation, transact } from '../store/database.ts';
 import {
+  countForms,
   findFormSubmission,
   insertFormSubmission,
   listFormSubmissionPage,
+  lockIntake,
 } from '../store/form-submissions.ts';
 import { findGroup } from '../store/practice-groups.ts';
-import { lockSubmissionTypes } from '../store/submission-types.ts';
-import { type App, nowIso, type OperatorCall } from './app.ts';
+import type { App, OperatorCall } from './app.ts';
 
-/** The lock on the submission type makes the count exact: of two forms at once, the second sees the first counted. */
+/**
+ * The lock on the submission type makes the count exact: of two forms at once, the second sees the first counted. So
+ * the count is a question of its own after the lock; asked together with it, it would be as old as the wait is long.
+ */
 export async function createFormSubmission(app: App, call: OperatorCall<typeof createEndpoint>) {
   const groupId = call.params.id;
   const typeId = call.body.submission_type_id;
@@ -28,10 +32,17 @@ export async function createFormSubmission(app: App, call: OperatorCall<typeof c
     const body = await transact(app.db, call.principal, async (tx) => {
       const group = await findGroup(tx, groupId);
       if (!group) throw new Problem('not_found');
-      const local = localTime(app.clock.now(), group.timezone);
-      const [row] = await lockSubmissionTypes(tx, [{ groupId, id: typeId, localDay: local.day }]);
-      if (!row) throw ruleBroken('submission_type_unknown');
-      const refusal = refusalOfForm(row.type, row.submittedToday, group.opening_hours, local);
+      const now = app.clock.now();
+      const local = localTime(now, group.timezone);
+      const [type, submittedToday, recorded] = await Promise.all([
+        lockIntake(tx, groupId, typeId),
+        countForms(tx, groupId, typeId, local.day),
+        findFormSubmission(tx, groupId, id),
+      ]);
+      if (!type) throw ruleBroken('submission_type_unknown');
+      // Before the cap: a form that is sent again because its answer was lost was not refused, it is there.
+      if (recorded) throw recordedAlready(id);
+      const refusal = refusalOfForm(type, submittedToday, group.opening_hours, local);
       if (refusal) throw ruleBroken(refusal);
 
       const submission: FormSubmission = {
@@ -39,7 +50,7 @@ export async function createFormSubmission(app: App, call: OperatorCall<typeof c
         practice_group_id: groupId,
         submission_type_id: typeId,
         local_day: local.day,
-        submitted_at: nowIso(app),
+        submitted_at: new Date(now).toISOString(),
       };
       await insertFormSubmission(tx, submission);
       tx.audit({
@@ -56,10 +67,12 @@ export async function createFormSubmission(app: App, call: OperatorCall<typeof c
     });
     return { body };
   } catch (error) {
-    if (isUniqueViolation(error))
-      throw new Problem('conflict', { message: `The form submission ${id} was recorded already.` });
-    throw error;
+    throw isUniqueViolation(error) ? recordedAlready(id) : error;
   }
+}
+
+function recordedAlready(id: string): Problem {
+  return new Problem('conflict', { message: `The form submission ${id} was recorded already.` });
 }
 
 export async function listFormSubmissions(app: App, call: OperatorCall<typeof listEndpoint>) {

@@ -42,7 +42,21 @@ export class Gatherer<Item, Result> {
         for (const one of batch) one.reject(error);
         return;
       }
-      for (const one of batch) await this.#writeBatch([one]);
+      await this.#writeEach(batch);
+    }
+  }
+
+  /** One by one. An outage that begins meanwhile fails all that are left: each would only wait for it to be told. */
+  async #writeEach(batch: Waiting<Item, Result>[]): Promise<void> {
+    let outage: Outage | undefined;
+    for (const one of batch) {
+      try {
+        if (outage) throw outage;
+        one.resolve((await this.#write([one.item]))[0] as Result);
+      } catch (error) {
+        if (error instanceof Outage) outage = error;
+        one.reject(error);
+      }
     }
   }
 }

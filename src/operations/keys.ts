@@ -5,7 +5,7 @@ import type {
   revokeKey as revokeEndpoint,
   rotateKey as rotateEndpoint,
 } from '../contract/operator/keys.ts';
-import { Problem } from '../contract/problems.ts';
+import { Problem, ValidationProblem } from '../contract/problems.ts';
 import { ruleBroken } from '../contract/rules.ts';
 import { formatKey, keyPrefix } from '../domain/api-key.ts';
 import { newId, randomBase62 } from '../domain/ids.ts';
@@ -25,10 +25,13 @@ import { secretHash } from './access.ts';
 import { type Actor, type App, nowIso, type OperatorCall } from './app.ts';
 
 const OVERLAP_SECONDS_DEFAULT = 24 * 3600;
+/** The last moment that RFC 3339 can write in UTC; an offset can point past it. */
+const EXPIRY_MAX = Date.parse('9999-12-31T23:59:59.999Z');
 
 export async function issueKey(app: App, call: OperatorCall<typeof issueEndpoint>) {
   const { partner_id, practice_group_id, scopes, expires_at, rate_limit_per_minute } = call.body;
   if (expires_at && Date.parse(expires_at) <= app.clock.now()) throw ruleBroken('expiry_in_the_past');
+  if (expires_at && Date.parse(expires_at) > EXPIRY_MAX) throw expiryTooFar();
   return transact(app.db, call.principal, async (tx) => {
     await mustBeVerified(tx, partner_id);
     if (!(await findGroup(tx, practice_group_id))) throw ruleBroken('practice_group_unknown');
@@ -39,7 +42,7 @@ export async function issueKey(app: App, call: OperatorCall<typeof issueEndpoint
       rate_limit_per_minute: rate_limit_per_minute ?? null,
       expires_at: expires_at ? new Date(expires_at).toISOString() : null,
     });
-    audit(app, tx, call, 'key.issue', null, issued.stored);
+    audit(tx, call, nowIso(app), 'key.issue', null, issued.stored);
     return { body: issued.shown };
   });
 }
@@ -63,8 +66,10 @@ export async function rotateKey(app: App, call: OperatorCall<typeof rotateEndpoi
     const expires_at = old.expires_at && old.expires_at < overlapEnds ? old.expires_at : overlapEnds;
     const after = { ...old, expires_at, replaced_by: issued.stored.id };
     updateKey(tx, after);
-    audit(app, tx, call, 'key.issue', null, issued.stored);
-    audit(app, tx, call, 'key.rotate', old, after);
+    // One moment for both: entries of one transaction are stored with one time.
+    const now = nowIso(app);
+    audit(tx, call, now, 'key.issue', null, issued.stored);
+    audit(tx, call, now, 'key.rotate', old, after);
     return issued.shown;
   });
   if (overlapMs === 0) await app.access.settle();
@@ -79,7 +84,7 @@ export async function revokeKey(app: App, call: OperatorCall<typeof revokeEndpoi
     if (before.revoked_at) return before;
     const after = { ...before, revoked_at: nowIso(app) };
     updateKey(tx, after);
-    audit(app, tx, call, 'key.revoke', before, after);
+    audit(tx, call, nowIso(app), 'key.revoke', before, after);
     return after;
   });
   // Also for a key that was revoked before: another node's call may still be waiting out its second.
@@ -122,6 +127,11 @@ function makeKey(app: App, tx: Transaction, wanted: NewKey) {
   return { stored, shown: { ...describeKey(stored, app.clock.now()), key } };
 }
 
+function expiryTooFar(): ValidationProblem {
+  const message = 'Must lie before the year 10000 in UTC.';
+  return new ValidationProblem([{ code: 'too_big', expected: 'string', path: ['expires_at'], message }]);
+}
+
 async function mustBeVerified(tx: Transaction, partnerId: string): Promise<void> {
   const partner = await findPartner(tx, partnerId);
   if (!partner) throw ruleBroken('partner_unknown');
@@ -129,15 +139,15 @@ async function mustBeVerified(tx: Transaction, partnerId: string): Promise<void>
 }
 
 function audit(
-  app: App,
   tx: Transaction,
   { principal, requestId }: Actor,
+  at: string,
   action: string,
   before: StoredKey | null,
   after: StoredKey,
 ): void {
   tx.audit({
-    at: nowIso(app),
+    at,
     principal,
     action,
     subject: { type: 'key', id: after.id },

@@ -84,9 +84,11 @@ export async function ensureFirstOperator(
   return transact(app.db, SYSTEM, async (tx) => {
     const first = await findOperator(tx, FIRST_OPERATOR);
     if (first && configured) {
-      setOperatorToken(tx, FIRST_OPERATOR, secretHash(configured));
-      if (first.status === 'revoked')
-        tx.audit(record(system, nowIso(app), 'operator.restore', first, { ...first, status: 'active' }));
+      if (await setOperatorToken(tx, FIRST_OPERATOR, secretHash(configured))) {
+        const action = first.status === 'revoked' ? 'operator.restore' : 'operator.token';
+        const after: Operator = { ...first, status: 'active', revoked_at: null };
+        tx.audit(record(system, nowIso(app), action, first, after));
+      }
       return undefined;
     }
     if (!configured && (await countOperators(tx)) > 0) return undefined;

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type {
   createPracticeGroup as createEndpoint,
   getPracticeGroup as getEndpoint,
@@ -72,13 +73,13 @@ export async function updatePracticeGroup(app: App, call: OperatorCall<typeof up
     const before = await lockGroup(tx, call.params.id);
     if (!before) throw new Problem('not_found');
     const { address, ...fields } = call.body;
-    const after = {
+    const merged = {
       ...before,
       ...(fields as Partial<typeof before>),
-      ...(address !== undefined && { address: wholeAddress(address) }),
-      updated_at: now,
+      ...(address !== undefined && { address: address && wholeAddress({ ...before.address, ...address }) }),
     };
-    if (Object.keys(call.body).length === 0) return before;
+    if (isDeepStrictEqual(merged, before)) return before;
+    const after = { ...merged, updated_at: now };
     updateGroup(tx, { ...after, now });
     tx.audit({
       at: now,

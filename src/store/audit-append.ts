@@ -24,15 +24,22 @@ const APPEND = 'SELECT audit_append($1, $2, $3, $4, $5, $6)';
 
 /** Puts the entries at the end of the chain; called as the last thing of a transaction. */
 export function appendAudit(tx: Sends, records: readonly AuditRecord[]): void {
-  const bodies = records.map(bodyOf);
-  tx.defer(APPEND, [
-    bodies[0]?.at,
-    bodies.map((body) => body.actor.id),
-    bodies.map((body) => body.action),
-    bodies.map((body) => body.subject.id),
-    bodies.map((body) => body.practice_group_id),
-    bodies.map((body) => JSON.stringify(body)),
-  ]);
+  tx.defer(APPEND, [records[0]?.at, ...auditColumns(records), records.map(auditText)]);
+}
+
+/** The columns that repeat parts of the text, for searching: actors, actions, subjects, practice groups. */
+export function auditColumns(records: readonly AuditRecord[]): (string | null)[][] {
+  return [
+    records.map(({ principal }) => actorOf(principal).id),
+    records.map(({ action }) => action),
+    records.map(({ subject }) => subject.id),
+    records.map(({ practiceGroupId }) => practiceGroupId ?? null),
+  ];
+}
+
+/** An entry's text as it is hashed and kept. JSON escapes every control character, so it is always a single line. */
+export function auditText(record: AuditRecord): string {
+  return JSON.stringify(bodyOf(record));
 }
 
 function bodyOf(record: AuditRecord): AuditBody {

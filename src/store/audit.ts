@@ -12,7 +12,8 @@ interface Row {
 }
 
 interface Stored extends Row {
-  at: Date;
+  /** Seconds since the epoch with six decimals: a Date would hide a change of microseconds. */
+  at: string;
   actor_id: string;
   action: string;
   subject_id: string;
@@ -39,8 +40,8 @@ export function listAuditEntries(tx: Transaction, filter: AuditFilter) {
           AND ($3::text IS NULL OR action = $3)
           AND ($4::text IS NULL OR subject_id = $4)
           AND ($5::text IS NULL OR practice_group_id = $5)
-          AND ($6::timestamptz IS NULL OR at >= $6)
-          AND ($7::timestamptz IS NULL OR at < $7)
+          AND ($6::float8 IS NULL OR at >= to_timestamp($6))
+          AND ($7::float8 IS NULL OR at < to_timestamp($7))
         ORDER BY seq DESC LIMIT $8`,
       [
         before,
@@ -48,13 +49,18 @@ export function listAuditEntries(tx: Transaction, filter: AuditFilter) {
         filter.action,
         filter.subject_id,
         filter.practice_group_id,
-        filter.since,
-        filter.until,
+        epochSeconds(filter.since),
+        epochSeconds(filter.until),
         limit,
       ],
     );
     return rows.map(entryOf);
   });
+}
+
+/** As a number: PostgreSQL reads fewer spellings of a moment than RFC 3339 and JavaScript allow, and knows no year 0. */
+function epochSeconds(moment: string | undefined): number | undefined {
+  return moment === undefined ? undefined : Date.parse(moment) / 1000;
 }
 
 export async function findAuditEntry(tx: Transaction, seq: number): Promise<AuditEntry | undefined> {
@@ -66,15 +72,23 @@ function entryOf(row: Row): AuditEntry {
   return { seq: Number(row.seq), ...(JSON.parse(row.body) as AuditBody), hash: row.hash.toString('hex') };
 }
 
+/** Where the chain says that it ends, and where the entries do: both as of one moment. */
 export interface AuditHead {
   seq: number;
   hash: Buffer;
+  first: number | undefined;
+  last: number | undefined;
 }
 
-export async function readAuditHead(tx: Transaction): Promise<AuditHead> {
-  const head = await tx.first<{ seq: string; hash: Buffer }>('SELECT seq, hash FROM audit_head');
-  if (!head) return { seq: -1, hash: Buffer.alloc(0) };
-  return { seq: Number(head.seq), hash: head.hash };
+export async function readAuditHead(tx: Transaction): Promise<AuditHead | undefined> {
+  const head = await tx.first<{ seq: string; hash: Buffer; first: string | null; last: string | null }>(
+    `SELECT seq, hash, (SELECT min(seq) FROM audit_entries) AS first, (SELECT max(seq) FROM audit_entries) AS last
+       FROM audit_head`,
+  );
+  const number = (seq: string | null) => (seq === null ? undefined : Number(seq));
+  return (
+    head && { seq: Number(head.seq), hash: head.hash, first: number(head.first), last: number(head.last) }
+  );
 }
 
 /** The hash before the first entry. */
@@ -94,7 +108,7 @@ export async function walkAuditChain(
   limit: number,
 ): Promise<ChainWalk> {
   const rows = await tx.query<Stored>(
-    `SELECT seq, at, actor_id, action, subject_id, practice_group_id, body, hash FROM audit_entries
+    `SELECT seq, extract(epoch FROM at)::text AS at, actor_id, action, subject_id, practice_group_id, body, hash FROM audit_entries
       WHERE seq > $1 AND seq <= $2 ORDER BY seq LIMIT $3`,
     [from.seq, until, limit],
   );
@@ -109,12 +123,17 @@ export async function walkAuditChain(
 }
 
 function columnsAgree(row: Stored): boolean {
-  const body = JSON.parse(row.body) as AuditBody;
-  return (
-    body.at === row.at.toISOString() &&
-    body.actor.id === row.actor_id &&
-    body.action === row.action &&
-    body.subject.id === row.subject_id &&
-    body.practice_group_id === row.practice_group_id
-  );
+  try {
+    const body = JSON.parse(row.body) as AuditBody;
+    return (
+      (Date.parse(body.at) / 1000).toFixed(6) === row.at &&
+      body.actor.id === row.actor_id &&
+      body.action === row.action &&
+      body.subject.id === row.subject_id &&
+      body.practice_group_id === row.practice_group_id
+    );
+  } catch {
+    // A text that is no entry at all, however well it is hashed.
+    return false;
+  }
 }

@@ -89,6 +89,29 @@ export class Transaction {
   }
 }
 
+/**
+ * One statement that is a transaction by itself. It says for whom it acts in its own way: the function that it calls
+ * sets `porter.tenant` before it touches a table.
+ */
+export async function statement<Row extends object>(
+  db: Database,
+  text: string,
+  values: Values,
+): Promise<Row[]> {
+  const run = async () => {
+    const client = await connect(db);
+    try {
+      const { rows } = await send(client, text, values);
+      client.release();
+      return rows as Row[];
+    } catch (error) {
+      client.release(error instanceof Outage);
+      throw error;
+    }
+  };
+  return retried(run);
+}
+
 const TRIES_MAX = 3;
 
 /**
@@ -100,9 +123,13 @@ export async function transact<T>(
   principal: Principal | readonly Principal[],
   work: (tx: Transaction) => Promise<T>,
 ): Promise<T> {
+  return retried(() => transactOnce(db, tenantOf(principal), work));
+}
+
+async function retried<T>(run: () => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt++) {
     try {
-      return await transactOnce(db, tenantOf(principal), work);
+      return await run();
     } catch (error) {
       if (attempt < TRIES_MAX && isUndoneByServer(error)) continue;
       throw error;
@@ -134,7 +161,7 @@ async function transactOnce<T>(
   }
 }
 
-function tenantOf(principal: Principal | readonly Principal[]): string {
+export function tenantOf(principal: Principal | readonly Principal[]): string {
   const all = Array.isArray(principal) ? principal : [principal];
   return [...new Set(all.map((one) => (one.kind === 'partner' ? one.group.id : '*')))].join(',');
 }

@@ -35,17 +35,22 @@ export async function prepareDatabase(
     throw unreachable(url, error);
   }
   try {
-    await refuseOldServer(client);
-    await client.query('SELECT pg_advisory_lock($1)', [START_LOCK]);
-    const applied = await migrate(client);
-    const prepared = { applied, role: await enterRole(client) };
+    const prepared = await prepare(client).catch((error) => {
+      throw explained(url, error);
+    });
     await seed(prepared);
     return prepared;
-  } catch (error) {
-    throw translate(error);
   } finally {
     await client.end().catch(() => {});
   }
+}
+
+async function prepare(client: pg.Client): Promise<Prepared> {
+  const { rows } = await client.query<{ server_version: string }>('SHOW server_version');
+  refuseOldServer(rows[0]?.server_version ?? '0');
+  await client.query('SELECT pg_advisory_lock($1)', [START_LOCK]);
+  const applied = await migrate(client);
+  return { applied, role: await enterRole(client) };
 }
 
 function unreachable(url: string, error: unknown): Error {
@@ -63,6 +68,15 @@ function unreachable(url: string, error: unknown): Error {
   );
 }
 
+function explained(url: string, error: unknown): unknown {
+  if (error instanceof UnusableDatabase) return error;
+  if (error instanceof pg.DatabaseError && error.code === '42501')
+    return new UnusableDatabase(
+      `PostgreSQL at ${place(url)} does not let this login set up its tables (${error.message}). Let the login of DATABASE_URL own the database.`,
+    );
+  return translate(error);
+}
+
 /** Where a URL points, without its password. */
 function place(url: string): string {
   try {
@@ -73,9 +87,7 @@ function place(url: string): string {
   }
 }
 
-async function refuseOldServer(client: pg.Client): Promise<void> {
-  const { rows } = await client.query<{ server_version: string }>('SHOW server_version');
-  const version = rows[0]?.server_version ?? '0';
+export function refuseOldServer(version: string): void {
   if (Number.parseInt(version, 10) < OLDEST_SERVER)
     throw new UnusableDatabase(
       `PostgreSQL ${version} is too old: Porter needs version ${OLDEST_SERVER} or newer. Upgrade the server, or point DATABASE_URL to another.`,

@@ -25,9 +25,10 @@ export async function findNetwork(tx: Transaction, id: string): Promise<Network 
   return row && networkOf(row);
 }
 
-export async function lockNetwork(tx: Transaction, id: string): Promise<Network | undefined> {
-  const row = await tx.first<Row>(`SELECT ${NETWORK} FROM networks n WHERE n.id = $1 FOR UPDATE`, [id]);
-  return row && networkOf(row);
+/** Locks first and reads then: a statement that waited for a lock still sees the members from before its wait. */
+export function lockNetwork(tx: Transaction, id: string): Promise<Network | undefined> {
+  tx.defer('SELECT FROM networks WHERE id = $1 FOR UPDATE', [id]);
+  return findNetwork(tx, id);
 }
 
 export function insertNetwork(tx: Transaction, network: { id: string; name: string; now: string }): void {

@@ -72,8 +72,14 @@ export function insertOperator(tx: Transaction, operator: Operator, tokenHash: B
   ]);
 }
 
-export function setOperatorToken(tx: Transaction, id: string, tokenHash: Buffer): void {
-  tx.defer('UPDATE operators SET token_hash = $2, revoked_at = NULL WHERE id = $1', [id, tokenHash]);
+/** Makes this the operator's token, and one that works. Tells whether that changed anything. */
+export async function setOperatorToken(tx: Transaction, id: string, tokenHash: Buffer): Promise<boolean> {
+  const row = await tx.first(
+    `UPDATE operators SET token_hash = $2, revoked_at = NULL
+      WHERE id = $1 AND (token_hash <> $2 OR revoked_at IS NOT NULL) RETURNING id`,
+    [id, tokenHash],
+  );
+  return row !== undefined;
 }
 
 export function markOperatorRevoked(tx: Transaction, id: string, now: string): void {

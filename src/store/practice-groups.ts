@@ -55,9 +55,10 @@ export async function findGroup(tx: Transaction, id: string): Promise<OperatorPr
   return row && groupOf(row);
 }
 
-export async function lockGroup(tx: Transaction, id: string): Promise<OperatorPracticeGroup | undefined> {
-  const row = await tx.first<Row>(`SELECT ${GROUP} FROM practice_groups g WHERE g.id = $1 FOR UPDATE`, [id]);
-  return row && groupOf(row);
+/** Locks first and reads then: a statement that waited for a lock still sees the networks from before its wait. */
+export function lockGroup(tx: Transaction, id: string): Promise<OperatorPracticeGroup | undefined> {
+  tx.defer('SELECT FROM practice_groups WHERE id = $1 FOR UPDATE', [id]);
+  return findGroup(tx, id);
 }
 
 export interface GroupRecord {

@@ -1,7 +1,9 @@
 import type { PageQuery } from '../contract/page.ts';
 import type { SubmissionType } from '../contract/partner/submission-types.ts';
+import type { Principal } from '../domain/principal.ts';
 import type { StoredSubmissionType } from '../domain/submission-type.ts';
-import type { Transaction } from './database.ts';
+import { type AuditRecord, auditColumns, auditText } from './audit-append.ts';
+import { type Database, statement, type Transaction, tenantOf } from './database.ts';
 import { type Keyset, readPage } from './page.ts';
 import { iso } from './times.ts';
 
@@ -47,6 +49,20 @@ export async function findSubmissionType(
   return row && countedOf(row);
 }
 
+/**
+ * The same, with the row locked until the transaction ends. The count is read by a statement of its own after the lock
+ * was granted: in the statement that waited for it, the count would be the one from before the wait.
+ */
+export async function lockSubmissionType(
+  tx: Transaction,
+  groupId: string,
+  id: string,
+  localDay: string,
+): Promise<Counted | undefined> {
+  tx.defer('SELECT FROM submission_types WHERE practice_group_id = $1 AND id = $2 FOR UPDATE', [groupId, id]);
+  return findSubmissionType(tx, groupId, id, localDay);
+}
+
 const UNORDERED = 2_147_483_647;
 
 const inOrder: Keyset<Counted> = {
@@ -59,7 +75,7 @@ export function listSubmissionTypePage(tx: Transaction, groupId: string, localDa
     const rows = await tx.query<Row>(
       `SELECT ${COLUMNS} FROM submission_types s ${COUNT_OF('$2')}
         WHERE s.practice_group_id = $1
-          AND ($3::int IS NULL OR (coalesce(s."order", ${UNORDERED}), s.id) > ($3, $4::text))
+          AND ($3::bigint IS NULL OR (coalesce(s."order", ${UNORDERED}), s.id) > ($3, $4::text))
         ORDER BY coalesce(s."order", ${UNORDERED}), s.id LIMIT $5`,
       [groupId, localDay, order, id, limit],
     );
@@ -73,18 +89,13 @@ export interface Wanted {
   localDay: string;
 }
 
-/**
- * Locks many rows for an update, always in the order of their keys: two transactions that lock the same rows in
- * different orders would wait for each other for ever.
- */
-export async function lockSubmissionTypes(tx: Transaction, wanted: readonly Wanted[]): Promise<Counted[]> {
+/** Reads many rows at once; those that do not exist are left out. */
+export async function findSubmissionTypes(tx: Transaction, wanted: readonly Wanted[]): Promise<Counted[]> {
   const rows = await tx.query<Row>(
     `SELECT ${COLUMNS}
        FROM unnest($1::text[], $2::text[], $3::date[]) AS wanted (group_id, id, local_day)
        JOIN submission_types s ON s.practice_group_id = wanted.group_id AND s.id = wanted.id
-       ${COUNT_OF('wanted.local_day')}
-      ORDER BY s.practice_group_id, s.id
-        FOR UPDATE OF s`,
+       ${COUNT_OF('wanted.local_day')}`,
     [wanted.map((one) => one.groupId), wanted.map((one) => one.id), wanted.map((one) => one.localDay)],
   );
   return rows.map(countedOf);
@@ -125,20 +136,64 @@ export function findDirectoryEntries(
   );
 }
 
-/** Writes many changed rows in one statement. They must be locked. */
-export function updateSubmissionTypes(tx: Transaction, types: readonly StoredSubmissionType[]): void {
-  tx.defer(
-    `UPDATE submission_types s
-        SET form_id = n.form_id, title = n.title, description = n.description, in_hours = n.in_hours,
-            out_of_hours = n.out_of_hours, suspended = n.suspended, external_url = n.external_url,
-            external_url_name = n.external_url_name, type = n.type, default_priority = n.default_priority,
-            daily_limit = n.daily_limit, patient_eligibility_check = n.patient_eligibility_check,
-            assignee_id = n.assignee_id, assignee_type = n.assignee_type, "order" = n."order",
-            version = n.version, updated_at = n.updated_at
-       FROM json_populate_recordset(NULL::submission_types, $1) n
-      WHERE s.practice_group_id = n.practice_group_id AND s.id = n.id`,
-    [JSON.stringify(types)],
-  );
+/** A row that was decided on at `oldVersion` and is now to be `next`, with a record for each change that led there. */
+export interface Change {
+  oldVersion: number;
+  next: StoredSubmissionType;
+  localDay: string;
+  records: readonly AuditRecord[];
+}
+
+const CHANGE = `SELECT written, submitted FROM change_submission_types($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11,
+  $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25, $26, $27, $28)`;
+
+/**
+ * Writes the changes whose row is still the version that they were decided on, with their audit entries, all in one
+ * transaction. Returns each written change with its count of the day; the others must be decided again.
+ */
+export async function changeSubmissionTypes(
+  db: Database,
+  principals: readonly Principal[],
+  at: string,
+  changes: readonly Change[],
+): Promise<Map<Change, number>> {
+  const sorted = changes.toSorted((a, b) => compareKeys(a.next, b.next));
+  const column = <K extends keyof StoredSubmissionType>(name: K) => sorted.map(({ next }) => next[name]);
+  const records = sorted.flatMap((change) => change.records);
+  const [answer] = await statement<{ written: number[] | null; submitted: number[] }>(db, CHANGE, [
+    tenantOf(principals),
+    at,
+    column('practice_group_id'),
+    column('id'),
+    sorted.map((change) => change.oldVersion),
+    column('version'),
+    sorted.map((change) => change.localDay),
+    column('form_id'),
+    column('title'),
+    column('description'),
+    column('in_hours'),
+    column('out_of_hours'),
+    column('suspended'),
+    column('external_url'),
+    column('external_url_name'),
+    column('type'),
+    column('default_priority'),
+    column('daily_limit'),
+    column('patient_eligibility_check'),
+    column('assignee_id'),
+    column('assignee_type'),
+    column('order'),
+    sorted.flatMap((change, index) => change.records.map(() => index + 1)),
+    ...auditColumns(records),
+    records.map(auditText).join('\n'),
+  ]);
+  const { written, submitted } = answer ?? { written: null, submitted: [] };
+  return new Map(written?.map((row, index) => [sorted[row - 1] as Change, submitted[index] ?? 0]));
+}
+
+function compareKeys(a: StoredSubmissionType, b: StoredSubmissionType): number {
+  if (a.practice_group_id !== b.practice_group_id) return a.practice_group_id < b.practice_group_id ? -1 : 1;
+  return a.id < b.id ? -1 : 1;
 }
 
 export async function insertSubmissionType(tx: Transaction, type: StoredSubmissionType): Promise<void> {

@@ -1,0 +1,285 @@
+import type { SubmissionTypePatch } from '../contract/partner/submission-types.ts';
+import { Problem } from '../contract/problems.ts';
+import { ruleBroken } from '../contract/rules.ts';
+import { localTime } from '../domain/local-time.ts';
+import type { PartnerPrincipal } from '../domain/principal.ts';
+import {
+  applyPatch,
+  type Directory,
+  etagOf,
+  ifMatchHolds,
+  type StoredSubmissionType,
+} from '../domain/submission-type.ts';
+import type { Clock } from '../platform/clock.ts';
+import { Outage } from '../platform/outage.ts';
+import type { AuditRecord } from '../store/audit-append.ts';
+import { type Database, transact } from '../store/database.ts';
+import {
+  type Change,
+  type Counted,
+  changeSubmissionTypes,
+  findDirectoryEntries,
+  findSubmissionTypes,
+} from '../store/submission-types.ts';
+import { Gatherer } from './gather.ts';
+
+/**
+ * The update of a submission type, the service's hottest write. The updates of concurrent requests are gathered and
+ * written together, and none of them holds a lock while it is being decided:
+ *
+ *   1. Take the row: as this node last saw it, or read afresh.
+ *   2. Decide each update on what the ones before it left behind (`applyPatch`, a pure function).
+ *   3. Write the row if it still has the version that was decided on, with the audit entries, in one statement.
+ *   4. What was not written, because somebody else was faster, is read afresh and decided again.
+ *
+ * A remembered row is only ever a guess. A guess that leads to a change is proved right by step 3; every other answer
+ * (not found, precondition failed, rule broken, nothing to change) is given on a fresh read alone.
+ */
+
+export interface Update {
+  principal: PartnerPrincipal;
+  id: string;
+  patch: SubmissionTypePatch;
+  ifMatch: string | undefined;
+  requestId: string;
+}
+
+export type UpdateOutcome = Counted | Problem;
+
+export interface SubmissionTypeUpdates {
+  submit(update: Update): Promise<UpdateOutcome>;
+}
+
+const BATCH_MAX = 256;
+/** So many other writers in a row would have to be faster on the same row. */
+const TRIES_MAX = 20;
+const REMEMBERED_MAX = 10_000;
+
+/**
+ * Two lanes, so that one batch is decided while PostgreSQL writes the other. A row always takes the same lane: the
+ * batches of one node never compete for it.
+ */
+export function gatherUpdates({ db, clock }: { db: Database; clock: Clock }): SubmissionTypeUpdates {
+  const lastSeen = new LastSeen();
+  const lane = () =>
+    new Gatherer<Update, UpdateOutcome>(BATCH_MAX, (updates) => updateTogether(db, clock, lastSeen, updates));
+  const lanes = [lane(), lane()] as const;
+  return { submit: (update) => lanes[laneOf(update.id)].submit(update) };
+}
+
+function laneOf(id: string): 0 | 1 {
+  return (id.charCodeAt(id.length - 1) & 1) as 0 | 1;
+}
+
+/** The updates of one row, in the order of their arrival. */
+interface RowUpdates {
+  groupId: string;
+  id: string;
+  localDay: string;
+  items: { index: number; update: Update }[];
+  /** Whether a form or an assignee is named, so that the group's directory has to be asked. */
+  needsDirectory: boolean;
+}
+
+async function updateTogether(
+  db: Database,
+  clock: Clock,
+  lastSeen: LastSeen,
+  updates: readonly Update[],
+): Promise<UpdateOutcome[]> {
+  const outcomes: UpdateOutcome[] = [];
+  let open = byRow(updates, clock.now());
+  for (let attempt = 0; open.length > 0; attempt++) {
+    if (attempt === TRIES_MAX) throw new Outage('too many others change the same submission types');
+    const guessed = open.map((row) => (attempt === 0 && !row.needsDirectory ? lastSeen.get(row) : undefined));
+    const asked = open.filter((_, index) => !guessed[index]);
+    const fresh = await readRows(db, asked);
+
+    const now = new Date(clock.now()).toISOString();
+    const decided = open.map((row, index) => {
+      const guess = guessed[index];
+      return decide(row, guess ?? fresh.row(row), fresh.directory, now, guess === undefined);
+    });
+    const changes = decided.flatMap(({ change }) => change ?? []);
+    const written = await writeChanges(db, decided, changes, now);
+
+    open = [];
+    for (const { row, change, certain, outcomes: settled, base } of decided) {
+      const submittedToday = change && written.get(change);
+      if (change ? submittedToday === undefined : !certain) {
+        lastSeen.forget(row);
+        open.push(row);
+        continue;
+      }
+      lastSeen.remember(row, change?.next ?? base);
+      row.items.forEach(({ index }, position) => {
+        const outcome = settled[position] as UpdateOutcome;
+        outcomes[index] =
+          submittedToday === undefined || outcome instanceof Problem
+            ? outcome
+            : { ...outcome, submittedToday };
+      });
+    }
+  }
+  return outcomes;
+}
+
+function byRow(updates: readonly Update[], nowMs: number): RowUpdates[] {
+  const rows = new Map<string, RowUpdates>();
+  const days = new Map<string, string>();
+  updates.forEach((update, index) => {
+    const { id: groupId, timezone } = update.principal.group;
+    const localDay = days.get(timezone) ?? localTime(nowMs, timezone).day;
+    days.set(timezone, localDay);
+    const row = rows.get(keyOf(groupId, update.id)) ?? {
+      groupId,
+      id: update.id,
+      localDay,
+      items: [],
+      needsDirectory: false,
+    };
+    row.items.push({ index, update });
+    row.needsDirectory ||= namesSomething(update.patch);
+    rows.set(keyOf(groupId, update.id), row);
+  });
+  return [...rows.values()];
+}
+
+const namesSomething = (patch: SubmissionTypePatch) =>
+  'form_id' in patch || 'assignee_id' in patch || 'assignee_type' in patch;
+
+interface Decided {
+  row: RowUpdates;
+  /** The row as it was found. */
+  base: StoredSubmissionType | undefined;
+  change: Change | undefined;
+  /** One for each update. */
+  outcomes: UpdateOutcome[];
+  /** False when a guess led to anything but a change: it must be decided again on a fresh read. */
+  certain: boolean;
+}
+
+function decide(
+  row: RowUpdates,
+  base: Counted | undefined,
+  directory: (groupId: string) => Directory,
+  now: string,
+  fresh: boolean,
+): Decided {
+  let current = base;
+  let certain = true;
+  const records: AuditRecord[] = [];
+
+  const outcomes = row.items.map(({ update }): UpdateOutcome => {
+    if (!current) return new Problem('not_found');
+    const refused = (problem: Problem) => {
+      certain = fresh;
+      return problem;
+    };
+    if (!ifMatchHolds(update.ifMatch, etagOf(current.type.version)))
+      return refused(new Problem('precondition_failed'));
+    const result = applyPatch(current.type, update.patch, directory(row.groupId), now);
+    if (result.outcome === 'refused') return refused(ruleBroken(result.rule));
+    if (result.outcome === 'unchanged') {
+      certain = fresh;
+      return current;
+    }
+    current = { type: result.next, submittedToday: current.submittedToday };
+    records.push({
+      at: now,
+      principal: update.principal,
+      action: 'submission_type.update',
+      subject: { type: 'submission_type', id: row.id },
+      practiceGroupId: row.groupId,
+      requestId: update.requestId,
+      before: result.before,
+      after: result.after,
+    });
+    return current;
+  });
+
+  const change =
+    base && current && records.length > 0 && certain
+      ? { oldVersion: base.type.version, next: current.type, localDay: row.localDay, records }
+      : undefined;
+  return { row, base: base?.type, change, outcomes, certain };
+}
+
+async function writeChanges(
+  db: Database,
+  decided: readonly Decided[],
+  changes: readonly Change[],
+  now: string,
+): Promise<Map<Change, number>> {
+  if (changes.length === 0) return new Map();
+  const principals = decided.flatMap(({ change, row }) =>
+    change ? row.items.slice(0, 1).map(({ update }) => update.principal) : [],
+  );
+  return changeSubmissionTypes(db, principals, now, changes);
+}
+
+interface Fresh {
+  row(wanted: { groupId: string; id: string }): Counted | undefined;
+  directory(groupId: string): Directory;
+}
+
+const NOTHING: Fresh = {
+  row: () => undefined,
+  directory: () => ({ hasForm: () => false, hasAssignee: () => false }),
+};
+
+/** Reads the rows, and the forms and assignees that their updates name, at one moment. */
+async function readRows(db: Database, wanted: readonly RowUpdates[]): Promise<Fresh> {
+  if (wanted.length === 0) return NOTHING;
+  const principals = wanted.flatMap(({ items }) => items.map(({ update }) => update.principal));
+  const named = wanted
+    .flatMap(({ items }) => items.map(({ update }) => update))
+    .filter(({ patch }) => namesSomething(patch))
+    .map(({ principal, patch }) => ({
+      groupId: principal.group.id,
+      formId: patch.form_id ?? null,
+      assigneeId: patch.assignee_id ?? null,
+    }));
+
+  const [rows, entries] = await transact(db, principals, (tx) =>
+    Promise.all([
+      findSubmissionTypes(tx, wanted),
+      named.length === 0 ? [] : findDirectoryEntries(tx, wanted, named),
+    ]),
+  );
+  const found = new Map(rows.map((row) => [keyOf(row.type.practice_group_id, row.type.id), row]));
+  const known = new Set(entries.map(({ practice_group_id, type, id }) => keyOf(practice_group_id, type, id)));
+  return {
+    row: ({ groupId, id }) => found.get(keyOf(groupId, id)),
+    directory: (groupId) => ({
+      hasForm: (id) => known.has(keyOf(groupId, null, id)),
+      hasAssignee: (type, id) => known.has(keyOf(groupId, type, id)),
+    }),
+  };
+}
+
+/** No ID of a practice group holds a space, so the parts cannot run into each other. */
+const keyOf = (...parts: (string | null)[]) => parts.join(' ');
+
+/** The rows as this node last saw them, the longest unused going first. */
+class LastSeen {
+  readonly #rows = new Map<string, StoredSubmissionType>();
+
+  /** The count of the day is not remembered: writing tells it. */
+  get({ groupId, id }: RowUpdates): Counted | undefined {
+    const type = this.#rows.get(keyOf(groupId, id));
+    return type && { type, submittedToday: 0 };
+  }
+
+  remember({ groupId, id }: RowUpdates, type: StoredSubmissionType | undefined): void {
+    const key = keyOf(groupId, id);
+    this.#rows.delete(key);
+    if (!type) return;
+    this.#rows.set(key, type);
+    if (this.#rows.size > REMEMBERED_MAX) this.#rows.delete(this.#rows.keys().next().value as string);
+  }
+
+  forget({ groupId, id }: RowUpdates): void {
+    this.#rows.delete(keyOf(groupId, id));
+  }
+}

@@ -1,0 +1,256 @@
+import { createHash } from 'node:crypto';
+import type pg from 'pg';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { type OperatorOperationId, operatorEndpoints } from '../../src/contract/operator/index.ts';
+import {
+  type Furnished,
+  furnish,
+  make,
+  type OperatorCall,
+  operationIds,
+  validCall,
+} from '../support/operator-calls.ts';
+import {
+  type Answer,
+  type Harness,
+  type Loose,
+  makeWorld,
+  OPERATOR_TOKEN,
+  startHarness,
+} from '../support/service.ts';
+import { superuser } from '../support/superuser.ts';
+
+let house: Harness;
+let given: Furnished;
+let db: pg.Client;
+beforeAll(async () => {
+  house = await startHarness();
+  given = await furnish(house);
+  db = await superuser(house.databaseUrl);
+});
+
+const changing = operationIds.filter((id) => operatorEndpoints[id].method !== 'GET');
+const reading = operationIds.filter((id) => operatorEndpoints[id].method === 'GET');
+
+async function lastSeq(): Promise<number> {
+  return (await house.operator('GET', '/audit/verify')).entries;
+}
+
+/** The entries after `seq`, oldest first. */
+async function entriesAfter(seq: number): Promise<Loose[]> {
+  const { data } = await house.operator('GET', '/audit?page_size=100');
+  return data.filter((entry: Loose) => entry.seq > seq).reverse();
+}
+
+const without = (body: Loose, ...names: string[]) =>
+  Object.fromEntries(Object.entries(body).filter(([name]) => !names.includes(name)));
+
+interface Expected {
+  /** Action, and the type of what it was done to. */
+  tells: [string, string][];
+  /** Where the thing can be read, before and after. */
+  item?: (call: OperatorCall) => string;
+  made?: (answer: Answer) => unknown;
+}
+
+const own = (call: OperatorCall) => call.path.replace('/operator/v1', '');
+const parent = (call: OperatorCall) => own(call).split('/').slice(0, 3).join('/');
+
+/** What each changing operation tells. The table has a place for each, so a new one without it fails here. */
+const tells: Partial<Record<OperatorOperationId, Expected>> = {
+  createPracticeGroup: { tells: [['practice_group.create', 'practice_group']], made: ({ body }) => body },
+  updatePracticeGroup: { tells: [['practice_group.update', 'practice_group']], item: own },
+  createNetwork: { tells: [['network.create', 'network']], made: ({ body }) => body },
+  deleteNetwork: { tells: [['network.delete', 'network']], item: own },
+  addNetworkMember: { tells: [['network.members', 'network']], item: parent },
+  removeNetworkMember: { tells: [['network.members', 'network']], item: parent },
+  createPartner: { tells: [['partner.create', 'partner']], made: ({ body }) => body },
+  signAgreement: { tells: [['partner.sign-agreement', 'partner']], item: parent },
+  verifyPartner: { tells: [['partner.verify', 'partner']], item: parent },
+  suspendPartner: { tells: [['partner.suspend', 'partner']], item: parent },
+  issueKey: { tells: [['key.issue', 'key']], made: ({ body }) => without(body, 'key', 'status') },
+  // Two things change: there is a new key, and the old one is to end.
+  rotateKey: {
+    tells: [
+      ['key.issue', 'key'],
+      ['key.rotate', 'key'],
+    ],
+  },
+  revokeKey: { tells: [['key.revoke', 'key']], item: parent },
+  createSubmissionType: { tells: [['submission_type.create', 'submission_type']], made: ({ body }) => body },
+  putForm: { tells: [['form.put', 'form']], made: ({ body }) => body },
+  putAssignee: { tells: [['assignee.put', 'assignee']], made: ({ body }) => body },
+  createFormSubmission: { tells: [['form_submission.create', 'form_submission']], made: ({ body }) => body },
+  createOperator: { tells: [['operator.create', 'operator']], made: ({ body }) => without(body, 'token') },
+  revokeOperator: { tells: [['operator.revoke', 'operator']], item: parent },
+};
+
+describe('the audit trail', () => {
+  it('is checked here for every operation that changes something', () => {
+    expect(Object.keys(tells).sort()).toEqual([...changing].sort());
+  });
+
+  it.each(changing)(
+    '%s leaves one entry for each thing that it changes: who, what, before and after',
+    async (id) => {
+      const expected = tells[id] as Expected;
+      const call = await validCall(id, given);
+      const read = async () => {
+        if (!expected.item) return null;
+        const answer = await make(given, { id, method: 'GET', path: `/operator/v1${expected.item(call)}` });
+        return answer.status === 404 ? null : without(answer.body, ...(id === 'revokeKey' ? ['status'] : []));
+      };
+      const before = await read();
+      const seq = await lastSeq();
+      house.clock.advance(1);
+      const at = new Date(house.clock.now()).toISOString();
+      const answer = await make(given, call);
+      expect(answer.status).toBe(operatorEndpoints[id].response.status);
+
+      const entries = await entriesAfter(seq);
+      expect(entries.map(({ action, subject }) => [action, subject.type])).toEqual(expected.tells);
+      for (const entry of entries) {
+        expect(entry).toMatchObject({
+          at,
+          actor: { type: 'operator', id: 'opr_first', name: 'First operator' },
+          request_id: answer.headers['x-request-id'],
+          hash: expect.stringMatching(/^[0-9a-f]{64}$/),
+        });
+        expect(await house.operator('GET', `/audit/${entry.seq}`)).toEqual(entry);
+      }
+      if (expected.made) {
+        expect(entries[0].before).toBeNull();
+        expect(entries[0].after).toEqual(expected.made(answer));
+        expect(entries[0].subject.id).toBe(answer.body.id);
+      } else if (expected.item) {
+        expect(entries[0].before).toEqual(before);
+        expect(entries[0].after).toEqual(await read());
+        expect(entries[0].before).not.toEqual(entries[0].after);
+        expect(call.path).toContain(entries[0].subject.id);
+      }
+    },
+  );
+
+  it('tells of a rotation which key replaces which', async () => {
+    const call = await validCall('rotateKey', given);
+    const seq = await lastSeq();
+    const { body } = await make(given, call);
+    const [issued, rotated] = await entriesAfter(seq);
+    expect(issued).toMatchObject({ before: null, after: { id: body.id, replaced_by: null } });
+    expect(rotated.before).toMatchObject({ replaced_by: null, expires_at: null });
+    expect(rotated.after).toMatchObject({ id: rotated.subject.id, replaced_by: body.id });
+    expect(call.path).toContain(rotated.subject.id);
+  });
+
+  it("tells of a partner's update which key made it and exactly the fields that changed", async () => {
+    const { groupId: group, key, keyId } = await makeWorld(house);
+    const seq = await lastSeq();
+    const answer = await house.send('PATCH', '/v1/care-nav/submission-types/type-1', {
+      key,
+      group,
+      body: { title: 'New', suspended: false, daily_limit: 4 },
+    });
+    expect(await entriesAfter(seq)).toMatchObject([
+      {
+        actor: { type: 'partner', id: keyId },
+        action: 'submission_type.update',
+        subject: { type: 'submission_type', id: 'type-1' },
+        practice_group_id: group,
+        request_id: answer.headers['x-request-id'],
+        before: { title: 'Type one', daily_limit: null },
+        after: { title: 'New', daily_limit: 4 },
+      },
+    ]);
+    const [entry] = await entriesAfter(seq);
+    expect(Object.keys(entry.after).sort()).toEqual(['daily_limit', 'title']);
+    expect(Object.keys(entry.before).sort()).toEqual(['daily_limit', 'title']);
+  });
+
+  it('an update that changes nothing leaves no entry', async () => {
+    const { groupId: group, key } = await makeWorld(house);
+    const seq = await lastSeq();
+    for (const body of [{}, { title: 'Type one' }, { description: null, in_hours: true }])
+      await house.send('PATCH', '/v1/care-nav/submission-types/type-1', { key, group, body });
+    expect(await lastSeq()).toBe(seq);
+  });
+
+  it.each(reading)('%s leaves no entry', async (id) => {
+    const call = await validCall(id, given);
+    const seq = await lastSeq();
+    expect((await make(given, call)).status).toBe(200);
+    expect(await lastSeq()).toBe(seq);
+  });
+
+  it('refused calls leave no entry: 400, 401, 403, 404, 409, 412, 422', async () => {
+    const { groupId: group, key } = await makeWorld(house);
+    const viewer = await house.operator('POST', '/operators', { name: 'V', role: 'viewer' });
+    const seq = await lastSeq();
+    const patch = (body: unknown, headers: Record<string, string> = {}) =>
+      house.send('PATCH', '/v1/care-nav/submission-types/type-1', { key, group, body, headers });
+    const post = (path: string, body: unknown, token?: string) =>
+      house.send('POST', `/operator/v1${path}`, { body, ...(token !== undefined && { token }) });
+    const admin = OPERATOR_TOKEN;
+    const statuses = [
+      await patch({ titel: 'x' }),
+      await post('/partners', { name: 'P', contact_email: 'a@b.example' }),
+      await post('/partners', { name: 'P', contact_email: 'a@b.example' }, viewer.token),
+      await post('/partners/nobody/verify', undefined, admin),
+      await post('/practice-groups', { id: group, name: 'Again' }, admin),
+      await patch({ title: 'x' }, { 'if-match': '"999"' }),
+      await patch({ form_id: 'nothing' }),
+    ].map(({ status }) => status);
+    expect(statuses).toEqual([400, 401, 403, 404, 409, 412, 422]);
+    expect(await lastSeq()).toBe(seq);
+  });
+
+  it('holds no key, no token and no hash of one', async () => {
+    const { key } = await makeWorld(house);
+    const { token } = await house.operator('POST', '/operators', { name: 'O', role: 'viewer' });
+    const { rows } = await db.query<{ body: string }>('SELECT body FROM audit_entries');
+    const trail = rows.map(({ body }) => body).join('\n');
+    for (const secret of [key, token, OPERATOR_TOKEN]) {
+      const digest = createHash('sha256').update(secret).digest();
+      for (const form of [
+        secret,
+        digest.toString('hex'),
+        digest.toString('base64'),
+        digest.toString('base64url'),
+      ])
+        expect(trail.includes(form)).toBe(false);
+    }
+    expect(/ptr_(test|live)_[0-9A-Za-z]|pto_|whsec_/.exec(trail)).toBeNull();
+    expect([...trail.matchAll(/"(\w+)":/g)].map(([, name]) => name)).not.toEqual(
+      expect.arrayContaining([expect.stringMatching(/hash|secret|token|^key$/)]),
+    );
+  });
+});
+
+describe('a change and its entry', () => {
+  async function contents(): Promise<Record<string, string>> {
+    const { rows: tables } = await db.query<{ name: string }>(
+      "SELECT tablename AS name FROM pg_tables WHERE schemaname = 'public' ORDER BY 1",
+    );
+    const found: Record<string, string> = {};
+    for (const { name } of tables) {
+      const { rows } = await db.query(`SELECT md5(string_agg(t::text, ',' ORDER BY t::text)) FROM ${name} t`);
+      found[name] = rows[0].md5;
+    }
+    return found;
+  }
+
+  it.each(changing)('%s: without its entry the change does not happen either', async (id) => {
+    const call = await validCall(id, given);
+    const before = await contents();
+    await db.query(`CREATE FUNCTION fail() RETURNS trigger LANGUAGE plpgsql AS
+      $$ BEGIN RAISE EXCEPTION 'no room in the book'; END $$`);
+    await db.query('CREATE TRIGGER fail BEFORE INSERT ON audit_entries FOR EACH ROW EXECUTE FUNCTION fail()');
+    try {
+      expect((await make(given, call)).status).toBe(500);
+    } finally {
+      await db.query('DROP FUNCTION fail CASCADE');
+    }
+    expect(await contents()).toEqual(before);
+    expect((await make(given, call)).status).toBe(operatorEndpoints[id].response.status);
+    expect(await house.operator('GET', '/audit/verify')).toMatchObject({ ok: true });
+  });
+});

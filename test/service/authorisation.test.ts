@@ -1,0 +1,89 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import { type Scope, scopeNames } from '../../src/contract/access.ts';
+import type { Endpoint } from '../../src/contract/endpoint.ts';
+import { partnerEndpoints } from '../../src/contract/partner/index.ts';
+import { expectInvalid, expectProblem } from '../support/answers.ts';
+import {
+  type Answer,
+  type Harness,
+  makeKey,
+  makeWorld,
+  type Send,
+  startHarness,
+} from '../support/service.ts';
+
+/** Every endpoint of the contract is tried, so one that is added without its checks fails here. */
+
+let house: Harness;
+let world: Awaited<ReturnType<typeof makeWorld>>;
+let elsewhere: string;
+const keys = new Map<string, string>();
+beforeAll(async () => {
+  house = await startHarness();
+  world = await makeWorld(house);
+  elsewhere = (await makeWorld(house)).groupId;
+  for (const scope of scopeNames) {
+    keys.set(`only ${scope}`, (await makeKey(house, world.groupId, { scopes: [scope] })).key);
+    const others = scopeNames.filter((other) => other !== scope);
+    keys.set(`all but ${scope}`, (await makeKey(house, world.groupId, { scopes: others })).key);
+  }
+});
+
+/** Read off the address and the method, not off the declaration that is being tested. */
+function scopeFor({ path, method }: Endpoint): Scope {
+  const noun = /^\/v1\/(?:care-nav\/)?([a-z-]+)/.exec(path)?.[1];
+  const scope = scopeNames.find((name) => name === `${noun}:${method === 'GET' ? 'read' : 'write'}`);
+  if (!scope) throw new Error(`no scope goes with ${method} ${path}`);
+  return scope;
+}
+
+const endpoints: [string, Endpoint][] = Object.values(partnerEndpoints).map((endpoint) => [
+  `${endpoint.method} ${endpoint.path}`,
+  endpoint,
+]);
+
+const call = ({ method, path, body }: Endpoint, options: Send): Promise<Answer> =>
+  house.send(method, path.replaceAll(/\{\w+\}/g, 'type-1'), { ...(body && { body: {} }), ...options });
+
+it('every partner endpoint is below /v1/ and names a scope', () => {
+  expect(endpoints.length).toBeGreaterThanOrEqual(4);
+  for (const [, endpoint] of endpoints) {
+    expect(endpoint.path).toMatch(/^\/v1\//);
+    expect(endpoint.access).toEqual({ scope: scopeFor(endpoint) });
+  }
+});
+
+describe.each(endpoints)('%s', (_name, endpoint) => {
+  const scope = scopeFor(endpoint);
+
+  it('401 without a key, and with one that was never issued', async () => {
+    expectProblem(await call(endpoint, { group: world.groupId }), 401, 'invalid_credentials');
+    expectProblem(await call(endpoint, { group: world.groupId, key: 'no' }), 401, 'invalid_credentials');
+  });
+
+  it(`403 insufficient_permissions with every scope but ${scope}`, async () => {
+    const key = keys.get(`all but ${scope}`);
+    expectProblem(await call(endpoint, { key, group: world.groupId }), 403, 'insufficient_permissions', {
+      required_scopes: [scope],
+    });
+  });
+
+  it('400 without the header of the practice group', async () => {
+    const answer = await call(endpoint, { key: world.key });
+    const entries = answer.body.message.filter(
+      ({ path }: { path: string[] }) => path[0] === 'x-practice-group-id',
+    );
+    expectInvalid({ ...answer, body: { ...answer.body, message: entries } }, [
+      { code: 'invalid_type', expected: 'string', path: ['x-practice-group-id'] },
+    ]);
+  });
+
+  it('403 forbidden for a practice group outside every shared network', async () => {
+    expectProblem(await call(endpoint, { key: world.key, group: elsewhere }), 403, 'forbidden');
+  });
+
+  it(`no refusal at the door with ${scope} alone`, async () => {
+    const answer = await call(endpoint, { key: keys.get(`only ${scope}`), group: world.groupId });
+    expect([401, 403, 405, 429, 500]).not.toContain(answer.status);
+  });
+});

@@ -1,0 +1,195 @@
+import fc from 'fast-check';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { faultsOf } from '../support/answer-shape.ts';
+import { type RawAnswer, RawConnection } from '../support/raw-http.ts';
+import { seedOf } from '../support/seed.ts';
+import { type Harness, makeWorld, startHarness } from '../support/service.ts';
+
+let house: Harness;
+let head: string;
+beforeAll(async () => {
+  house = await startHarness();
+  const world = await makeWorld(house);
+  head = `host: a\r\nx-api-key: ${world.key}\r\nx-practice-group-id: ${world.groupId}\r\n`;
+});
+
+const PATCH = 'PATCH /v1/care-nav/submission-types/type-1 HTTP/1.1\r\n';
+const GET = 'GET /v1/practice-groups HTTP/1.1\r\n';
+const JSON_TYPE = 'content-type: application/json\r\n';
+
+/**
+ * Sends the bytes on a connection of their own and reads every answer until the server closes, which it is told to do
+ * as soon as it has had time to answer: told so at once, Node drops requests that are under way.
+ */
+async function say(bytes: Buffer | string, atLeast = 0): Promise<RawAnswer[]> {
+  const connection = new RawConnection(house.url);
+  await connection.write(bytes);
+  const answers: RawAnswer[] = [];
+  while (answers.length < atLeast) answers.push(await connection.read());
+  for (let turns = 0; turns < 4 && connection.isSilent; turns++) await house.send('GET', '/readyz');
+  connection.end();
+  answers.push(...(await connection.readAll()));
+  for (const answer of answers) expect(faultsOf(answer), answer.body.toString()).toEqual([]);
+  return answers;
+}
+
+async function stillWorks() {
+  house.clock.advance(61_000);
+  const [answer] = await say(`${GET}${head}\r\n`, 1);
+  expect(answer?.status).toBe(200);
+  expect(house.logLines().filter(({ level }) => level === 'error')).toEqual([]);
+}
+
+const statuses = async (bytes: Buffer | string) => (await say(bytes)).map(({ status }) => status);
+
+describe('what is not HTTP', () => {
+  it.each([
+    ['a lone word', 'GET\r\n\r\n'],
+    ['a version from the future', 'GET / HTTP/9.9\r\nhost: a\r\n\r\n'],
+    ['HTTP/2 without having agreed on it', 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'],
+    ['a method that nobody knows', 'FETCH / HTTP/1.1\r\nhost: a\r\n\r\n'],
+    ['a method in small letters', 'get / HTTP/1.1\r\nhost: a\r\n\r\n'],
+    ['a blank in the address', 'GET /v1/practice groups HTTP/1.1\r\nhost: a\r\n\r\n'],
+    ['NUL in the address', 'GET /v1/\0 HTTP/1.1\r\nhost: a\r\n\r\n'],
+    ['bytes beyond ASCII in the address', 'GET /v1/\xe9\xff HTTP/1.1\r\nhost: a\r\n\r\n'],
+    ['a TLS hello', '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03'],
+    ['noise', '\xff\xfe\x00\x80\x81\r\n\r\n'],
+    ['a header without a colon', 'GET / HTTP/1.1\r\nhost: a\r\nnonsense\r\n\r\n'],
+    ['a blank before the colon', 'GET / HTTP/1.1\r\nhost : a\r\n\r\n'],
+    ['a header without a name', 'GET / HTTP/1.1\r\n: a\r\nhost: a\r\n\r\n'],
+    ['NUL in a header', 'GET / HTTP/1.1\r\nhost: a\r\nx-a: b\0c\r\n\r\n'],
+    ['a lone carriage return in a header', 'GET / HTTP/1.1\r\nhost: a\r\nx-a: b\rx-c: d\r\n\r\n'],
+    ['a folded header', 'GET / HTTP/1.1\r\nhost: a\r\nx-a: b\r\n c\r\n\r\n'],
+    ['the end in the middle of the headers', 'GET / HTTP/1.1\r\nhost: a\r\nx-a'],
+  ])('%s: one 400 with an ID, then the connection closes', async (_name, bytes) => {
+    expect(await statuses(Buffer.from(bytes, 'latin1'))).toEqual([400]);
+    await stillWorks();
+  });
+
+  it('headers of more than 16 KiB: 431', async () => {
+    for (const big of [`x-a: ${'b'.repeat(20_000)}\r\n`, 'x-a: b\r\n'.repeat(4_000)]) {
+      const connection = new RawConnection(house.url);
+      const answer = await connection.exchange(`${GET}${head}${big}\r\n`);
+      expect(answer.status).toBe(431);
+      expect(answer.headers['x-request-id']).toMatch(/./);
+      expect(JSON.parse(answer.body.toString()).statusCode).toBe(431);
+      connection.close();
+    }
+    expect(await statuses(`GET /${'a'.repeat(20_000)} HTTP/1.1\r\nhost: a\r\n\r\n`)).toEqual([431]);
+    await stillWorks();
+  });
+});
+
+describe('where a request ends', () => {
+  const smuggled = 'DELETE /smuggled HTTP/1.1\r\nhost: a\r\n\r\n';
+  it.each([
+    ['two lengths', 'content-length: 2\r\ncontent-length: 3\r\n', `{}${smuggled}`],
+    ['two equal lengths', 'content-length: 2\r\ncontent-length: 2\r\n', '{}'],
+    ['a list of lengths', 'content-length: 2, 2\r\n', '{}'],
+    ['a length below zero', 'content-length: -2\r\n', '{}'],
+    ['a length with a sign', 'content-length: +2\r\n', '{}'],
+    ['a length in hex', 'content-length: 0x2\r\n', '{}'],
+    ['a length beyond counting', `content-length: ${'9'.repeat(30)}\r\n`, '{}'],
+    ['a length and chunks', 'content-length: 2\r\ntransfer-encoding: chunked\r\n', `0\r\n\r\n${smuggled}`],
+    ['chunks and a length', 'transfer-encoding: chunked\r\ncontent-length: 6\r\n', `0\r\n\r\n${smuggled}`],
+    ['an encoding that is not chunked', 'transfer-encoding: identity\r\n', smuggled],
+    ['chunked, but not at last', 'transfer-encoding: chunked, gzip\r\n', smuggled],
+    ['almost chunked', 'transfer-encoding: xchunked\r\n', smuggled],
+    [
+      'chunked twice',
+      'transfer-encoding: chunked\r\ntransfer-encoding: identity\r\n',
+      `0\r\n\r\n${smuggled}`,
+    ],
+    ['a chunk of no size', 'transfer-encoding: chunked\r\n', 'zz\r\n{}\r\n0\r\n\r\n'],
+    [
+      'a chunk of more bytes than there are',
+      'transfer-encoding: chunked\r\n',
+      `${'F'.repeat(17)}\r\n{}\r\n0\r\n\r\n`,
+    ],
+    ['a chunk longer than it says', 'transfer-encoding: chunked\r\n', '1\r\n{}\r\n0\r\n\r\n'],
+    ['a body that ends early', 'content-length: 50\r\n', '{"title":"half'],
+    ['chunks that end early', 'transfer-encoding: chunked\r\n', '2\r\n{}\r\n'],
+  ])('%s: one 400, and nothing behind it is taken for a request', async (_name, framing, body) => {
+    expect(await statuses(`${PATCH}${head}${JSON_TYPE}${framing}\r\n${body}`)).toEqual([400]);
+    await stillWorks();
+  });
+
+  it('answers requests that come in one packet one after the other', async () => {
+    const patch = (title: string) => {
+      const body = JSON.stringify({ title });
+      return `${PATCH}${head}${JSON_TYPE}content-length: ${body.length}\r\n\r\n${body}`;
+    };
+    const answers = await say(
+      `${patch('one')}${GET}${head}\r\n${patch('two')}${GET}\r\n${patch('three')}`,
+      5,
+    );
+    const titles = answers.map(({ body }) => JSON.parse(body.toString()).title);
+    expect(titles).toEqual(['one', undefined, 'two', undefined, 'three']);
+    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 400, 200]);
+  });
+
+  it('outlives callers who leave in the middle of a body or of the headers', async () => {
+    for (const part of [
+      'PATCH',
+      `${PATCH}host: a\r\n`,
+      `${PATCH}${head}${JSON_TYPE}content-length: 99\r\n\r\n{"title":`,
+    ]) {
+      const connections = Array.from({ length: 20 }, () => new RawConnection(house.url));
+      await Promise.all(connections.map((connection) => connection.write(part)));
+      for (const connection of connections) connection.close();
+      await stillWorks();
+    }
+  });
+
+  it('lets nobody write headers of the answer', async () => {
+    const evil = ['a%0d%0aset-cookie:x=1', 'a\tb', 'a b', '<script>', 'é'];
+    for (const id of evil) {
+      const [answer] = await say(`${GET}${head}x-request-id: ${id}\r\n\r\n`, 1);
+      expect(answer?.headers['x-request-id']).toMatch(/^req_[\w-]+$/);
+      expect(answer?.headers['set-cookie']).toBeUndefined();
+    }
+  });
+});
+
+it('1,500 requests with random damage to their bytes: every answer is whole, has an ID and the decided shape', async () => {
+  const body = JSON.stringify({ title: 'Fine', daily_limit: 5 });
+  const fine = [
+    `${GET}${head}\r\n`,
+    `${PATCH}${head}${JSON_TYPE}content-length: ${body.length}\r\n\r\n${body}`,
+    `${PATCH}${head}${JSON_TYPE}transfer-encoding: chunked\r\n\r\n${body.length.toString(16)}\r\n${body}\r\n0\r\n\r\n`,
+  ].map((text) => Buffer.from(text, 'latin1'));
+  const bytes = fc.oneof(
+    fc.uint8Array({ minLength: 1, maxLength: 3 }),
+    fc
+      .constantFrom('\r\n', '\n', '\r', ' ', ':', '\0', '\r\n\r\n', '0', ',', 'content-length: 0\r\n')
+      .map((text) => Buffer.from(text)),
+  );
+  const damage = fc.record({ at: fc.nat(10_000), remove: fc.nat(4), insert: fc.option(bytes) });
+  const arbitrary = fc.record({
+    base: fc.constantFrom(...fine),
+    damages: fc.array(damage, { minLength: 1, maxLength: 4 }),
+    cut: fc.integer({ min: 0, max: 9 }),
+  });
+  const samples = fc.sample(arbitrary, { numRuns: 1_500, seed: seedOf('malformed http', 20_261_115) });
+
+  const talk = async (queue: typeof samples) => {
+    for (let next = queue.pop(); next; next = queue.pop()) {
+      let request: Buffer = next.base;
+      for (const { at, remove, insert } of next.damages) {
+        const place = at % request.length;
+        request = Buffer.concat([
+          request.subarray(0, place),
+          insert ?? Buffer.alloc(0),
+          request.subarray(place + remove),
+        ]);
+      }
+      if (next.cut === 0) request = request.subarray(0, Math.floor(request.length / 2));
+      if (request.length > 0) await say(request);
+    }
+  };
+  while (samples.length > 0) {
+    const round = samples.splice(0, 250);
+    await Promise.all(Array.from({ length: 8 }, () => talk(round)));
+    await stillWorks();
+  }
+});

@@ -1,0 +1,169 @@
+import { readdirSync } from 'node:fs';
+import { afterAll, describe, expect, inject, it } from 'vitest';
+import { MIGRATIONS_FOLDER, UnusableDatabase } from '../../src/store/migrate.ts';
+import { asAdmin, createOwnedDatabase } from '../support/logins.ts';
+import { createDatabase, type Harness, startHarness } from '../support/service.ts';
+import { superuser } from '../support/superuser.ts';
+
+const files = readdirSync(MIGRATIONS_FOLDER).filter((name) => name.endsWith('.sql'));
+
+/** Every row of every table, as text. */
+async function contents(databaseUrl: string): Promise<Record<string, string[]>> {
+  const db = await superuser(databaseUrl);
+  const { rows: tables } = await db.query<{ name: string }>(
+    "SELECT tablename AS name FROM pg_tables WHERE schemaname = 'public' ORDER BY 1",
+  );
+  const found: Record<string, string[]> = {};
+  for (const { name } of tables) {
+    const { rows } = await db.query<{ row: string }>(`SELECT t::text AS row FROM ${name} t ORDER BY 1`);
+    found[name] = rows.map(({ row }) => row);
+  }
+  return found;
+}
+
+async function failure(databaseUrl: string): Promise<Error> {
+  const started = await startHarness({ databaseUrl }).catch((error: Error) => error);
+  if (!(started instanceof Error)) throw new Error('the service started');
+  return started;
+}
+
+describe('several services that start at once on an empty database', () => {
+  it('all work; the migrations, the first operator and the demo world are made once', async () => {
+    const databaseUrl = await createDatabase();
+    const env = { PORTER_DEMO: 'on', PORTER_OPERATOR_TOKEN: '' };
+    const houses = await Promise.all(Array.from({ length: 4 }, () => startHarness({ databaseUrl, env })));
+
+    const tokens = houses.map(({ service }) => service.firstOperatorToken).filter(Boolean) as string[];
+    expect(tokens).toHaveLength(1);
+    const db = await contents(databaseUrl);
+    expect(db.schema_migrations).toHaveLength(files.length);
+    expect(db.operators).toHaveLength(1);
+    expect(db.practice_groups).toHaveLength(2);
+    expect(db.networks).toHaveLength(1);
+    expect(db.partners).toHaveLength(1);
+    for (const { send, service } of houses) {
+      const group = 'riverside-surgery';
+      const call = await send('GET', '/v1/practice-groups', { key: service.demoKey, group });
+      expect(call.body).toMatchObject({ count: 1, data: [{ id: group }] });
+      const audit = await send('GET', '/operator/v1/audit/verify', { token: tokens[0] ?? '' });
+      expect(audit.body).toMatchObject({ ok: true });
+    }
+  });
+
+  it('all work on a database that an ordinary login owns, too', async () => {
+    const databaseUrl = await createOwnedDatabase();
+    const houses = await Promise.all(Array.from({ length: 3 }, () => startHarness({ databaseUrl })));
+    for (const [i, house] of houses.entries())
+      await house.operator('POST', '/practice-groups', { id: `group-${i}`, name: 'G' });
+    expect((await houses[0]?.operator('GET', '/practice-groups')).count).toBe(3);
+  });
+});
+
+describe('a service that starts again', () => {
+  it('changes nothing in the database', async () => {
+    const databaseUrl = await createDatabase();
+    const first = await startHarness({ databaseUrl });
+    await first.operator('POST', '/practice-groups', { id: 'g', name: 'G' });
+    await first.stop();
+    const before = await contents(databaseUrl);
+    const second = await startHarness({ databaseUrl });
+    expect(await contents(databaseUrl)).toEqual(before);
+    expect((await second.operator('GET', '/practice-groups/g')).name).toBe('G');
+    expect(second.logLines().map(({ msg }) => msg)).not.toContain('migrated');
+    expect(first.logLines().map(({ msg }) => msg)).toContain('migrated');
+  });
+});
+
+describe('a database that the service cannot use', () => {
+  it('with a newer schema: names what it does not know and leaves everything alone', async () => {
+    const databaseUrl = await createDatabase();
+    await (await startHarness({ databaseUrl })).stop();
+    const db = await superuser(databaseUrl);
+    await db.query("INSERT INTO schema_migrations (name) VALUES ('9998_later.sql'), ('9999_latest.sql')");
+    const before = await contents(databaseUrl);
+
+    const error = await failure(databaseUrl);
+    expect(error).toBeInstanceOf(UnusableDatabase);
+    expect(error.message).toMatch(/^The database has migrations that this version of Porter does not know/);
+    expect(error.message).toContain('9998_later.sql, 9999_latest.sql');
+    expect(error.message).toMatch(/newer version.*Start that version/);
+    expect(await contents(databaseUrl)).toEqual(before);
+    // The lock is not held by a start that failed.
+    await db.query("DELETE FROM schema_migrations WHERE name LIKE '999%'");
+    await startHarness({ databaseUrl });
+  });
+
+  const changed = (change: (url: URL) => void): string => {
+    const url = new URL(inject('postgresUrl'));
+    url.password = 'hunter2-secret';
+    change(url);
+    return url.href;
+  };
+
+  it.each([
+    [
+      'nobody listens',
+      changed((url) => (url.port = '1')),
+      /cannot be reached \(.*ECONNREFUSED.*Is it running/,
+    ],
+    [
+      'the host does not exist',
+      changed((url) => (url.hostname = 'nowhere.invalid')),
+      /nowhere\.invalid.* cannot be reached \(.*ENOTFOUND|EAI_AGAIN/,
+    ],
+    [
+      'the password is wrong',
+      changed(() => {}),
+      /refused the login .*Check user and password in DATABASE_URL/,
+    ],
+    [
+      'the user is unknown',
+      changed((url) => (url.username = 'nobody')),
+      /refused the login .*Check user and password in DATABASE_URL/,
+    ],
+  ])('because %s: says what to do, without the password', async (_why, databaseUrl, message) => {
+    const error = await failure(databaseUrl);
+    expect(error).toBeInstanceOf(UnusableDatabase);
+    expect(error.message).toMatch(message);
+    expect(error.message).not.toContain('hunter2');
+    expect(String(error.stack)).not.toContain('hunter2');
+  });
+
+  it('because the database does not exist: says to create it', async () => {
+    const url = new URL(inject('postgresUrl'));
+    url.pathname = 'no_such_database';
+    const error = await failure(url.href);
+    expect(error).toBeInstanceOf(UnusableDatabase);
+    expect(error.message).toMatch(
+      /has no such database .*no_such_database.*Create it, or correct DATABASE_URL/,
+    );
+    expect(error.message).not.toContain(decodeURIComponent(url.password));
+  });
+
+  it('because the login may not make tables: says whose the database should be', async () => {
+    const [owned, stranger] = [new URL(await createOwnedDatabase()), new URL(await createOwnedDatabase())];
+    stranger.pathname = owned.pathname;
+    const error = await failure(stranger.href);
+    expect(error).toBeInstanceOf(UnusableDatabase);
+    expect(error.message).toMatch(/permission denied.*Let the login of DATABASE_URL own the database/);
+    expect(error.message).not.toContain(stranger.password);
+  });
+});
+
+describe('a database that refuses connections for a while', () => {
+  let house: Harness | undefined;
+  afterAll(() => house?.stop());
+
+  it('is served again without a restart of the service', async () => {
+    house = await startHarness();
+    const name = new URL(house.databaseUrl).pathname.slice(1);
+    await asAdmin(
+      `ALTER DATABASE ${name} ALLOW_CONNECTIONS false`,
+      `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '${name}'`,
+    );
+    expect((await house.send('GET', '/readyz')).status).toBe(503);
+    await asAdmin(`ALTER DATABASE ${name} ALLOW_CONNECTIONS true`);
+    expect((await house.send('GET', '/readyz')).status).toBe(200);
+    await house.operator('POST', '/practice-groups', { name: 'G' });
+  });
+});

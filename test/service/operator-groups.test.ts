@@ -1,0 +1,243 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import { fresh } from '../support/operator-calls.ts';
+import { type Harness, makeWorld, OPERATOR_TOKEN, startHarness } from '../support/service.ts';
+
+let house: Harness;
+beforeAll(async () => {
+  house = await startHarness();
+});
+
+const send = (method: string, path: string, body?: unknown) =>
+  house.send(method, `/operator/v1${path}`, { token: OPERATOR_TOKEN, body });
+const now = () => new Date(house.clock.now()).toISOString();
+const entries = async () => (await house.operator('GET', '/audit/verify')).entries as number;
+
+const weekdays = Object.fromEntries(
+  ['mon', 'tue', 'wed', 'thu', 'fri'].map((d) => [d, [['08:00', '18:30']]]),
+);
+
+describe('practice groups', () => {
+  it('201: the fewest fields, with the defaults of the decisions', async () => {
+    const { status, body } = await send('POST', '/practice-groups', { name: 'Riverside' });
+    expect(status).toBe(201);
+    expect(body).toEqual({
+      id: expect.stringMatching(/^grp_/),
+      name: 'Riverside',
+      ods_code: null,
+      timezone: 'Europe/London',
+      address: null,
+      networks: [],
+      ehr_status: 'unknown',
+      opening_hours: weekdays,
+      created_at: now(),
+      updated_at: now(),
+    });
+    expect(await house.operator('GET', `/practice-groups/${body.id}`)).toEqual(body);
+  });
+
+  it('201: every field; address lines that are left out are null', async () => {
+    const id = fresh('practice');
+    const fields = {
+      id,
+      name: 'Ærø Lægehus 💊',
+      ods_code: 'Y12345',
+      timezone: 'Pacific/Auckland',
+      opening_hours: {
+        sat: [
+          ['00:00', '12:00'],
+          ['13:00', '24:00'],
+        ],
+        sun: [],
+      },
+    };
+    const body = await house.operator('POST', '/practice-groups', {
+      ...fields,
+      address: { line_1: '1 High Street', postcode: 'AB1 2CD', county: null },
+    });
+    expect(body).toMatchObject(fields);
+    expect(body.address).toEqual({
+      line_1: '1 High Street',
+      line_2: null,
+      town: null,
+      county: null,
+      postcode: 'AB1 2CD',
+    });
+    expect(await house.operator('GET', `/practice-groups/${id}`)).toEqual(body);
+  });
+
+  it('409: an ID that is taken, and the first one stays as it was', async () => {
+    const id = fresh('practice');
+    const first = await house.operator('POST', '/practice-groups', { id, name: 'First' });
+    const before = await entries();
+    const second = await send('POST', '/practice-groups', { id, name: 'Second' });
+    expect(second.status).toBe(409);
+    expect(second.body).toMatchObject({ error: 'conflict', statusCode: 409 });
+    expect(await house.operator('GET', `/practice-groups/${id}`)).toEqual(first);
+    expect(await entries()).toBe(before);
+  });
+
+  it('PATCH changes what it names and leaves the rest', async () => {
+    const created = await house.operator('POST', '/practice-groups', {
+      name: 'Before',
+      ods_code: 'Y1',
+      address: { line_1: '1 High Street', town: 'Leeds' },
+    });
+    house.clock.advance(1_000);
+    const change = { name: 'After', ods_code: null, timezone: 'America/St_Johns', opening_hours: {} };
+    const after = await house.operator('PATCH', `/practice-groups/${created.id}`, change);
+    expect(after).toEqual({ ...created, ...change, updated_at: now() });
+    expect(await house.operator('GET', `/practice-groups/${created.id}`)).toEqual(after);
+  });
+
+  it('PATCH is a merge patch for the address too: lines that are left out stay, null clears', async () => {
+    const { id, address } = await house.operator('POST', '/practice-groups', {
+      name: 'G',
+      address: { line_1: '1 High Street', line_2: 'Rear', town: 'Leeds' },
+    });
+    const change = (next: unknown) => house.operator('PATCH', `/practice-groups/${id}`, { address: next });
+    expect((await change({ postcode: 'LS1 1AA', line_2: null })).address).toEqual({
+      ...address,
+      postcode: 'LS1 1AA',
+      line_2: null,
+    });
+    expect((await change(null)).address).toBeNull();
+    expect((await change({ town: 'York' })).address).toEqual({
+      line_1: null,
+      line_2: null,
+      town: 'York',
+      county: null,
+      postcode: null,
+    });
+  });
+
+  it.each([
+    {},
+    { name: 'Same' },
+    { ods_code: null, timezone: 'Europe/London' },
+    { opening_hours: Object.fromEntries(Object.entries(weekdays).reverse()) },
+    { address: { town: 'Leeds' } },
+  ])('PATCH %j that changes no value changes nothing, updated_at included', async (patch) => {
+    const created = await house.operator('POST', '/practice-groups', {
+      name: 'Same',
+      address: { town: 'Leeds' },
+    });
+    const before = await entries();
+    house.clock.advance(1_000);
+    expect(await house.operator('PATCH', `/practice-groups/${created.id}`, patch)).toEqual(created);
+    expect(await house.operator('GET', `/practice-groups/${created.id}`)).toEqual(created);
+    expect(await entries()).toBe(before);
+  });
+
+  it('400: PATCH cannot set what is not its own', async () => {
+    const { id } = await house.operator('POST', '/practice-groups', { name: 'G' });
+    for (const field of ['id', 'networks', 'ehr_status', 'created_at', 'updated_at'])
+      expect((await send('PATCH', `/practice-groups/${id}`, { [field]: 'x' })).status, field).toBe(400);
+    for (const field of ['name', 'timezone', 'opening_hours'])
+      expect((await send('PATCH', `/practice-groups/${id}`, { [field]: null })).status, field).toBe(400);
+  });
+
+  it('a change is seen by a partner in the very next call', async () => {
+    const { groupId: group, key } = await makeWorld(house);
+    const name = async () =>
+      (await house.send('GET', '/v1/practice-groups', { key, group })).body.data[0].name;
+    await name();
+    await house.operator('PATCH', `/practice-groups/${group}`, { name: 'Renamed' });
+    expect(await name()).toBe('Renamed');
+  });
+});
+
+describe('networks', () => {
+  const newGroup = async () => {
+    const id = fresh('member');
+    await house.operator('POST', '/practice-groups', { id, name: id });
+    return id;
+  };
+
+  it('201: holds each group once, in a stable order', async () => {
+    const [a, b] = [await newGroup(), await newGroup()];
+    const { status, body } = await send('POST', '/networks', {
+      name: 'North',
+      practice_group_ids: [b, a, b],
+    });
+    expect(status).toBe(201);
+    expect(body).toEqual({
+      id: expect.stringMatching(/^net_/),
+      name: 'North',
+      practice_group_ids: [a, b].sort(),
+      created_at: now(),
+      updated_at: now(),
+    });
+    expect(await house.operator('GET', `/networks/${body.id}`)).toEqual(body);
+    const group = await house.operator('GET', `/practice-groups/${a}`);
+    expect(group.networks).toEqual([{ id: body.id, name: 'North' }]);
+  });
+
+  it('422: with a group that does not exist, and no network is left behind', async () => {
+    const name = fresh('broken network');
+    const before = await entries();
+    const answer = await send('POST', '/networks', {
+      name,
+      practice_group_ids: [await newGroup(), 'nowhere'],
+    });
+    expect(answer.status).toBe(422);
+    expect(answer.body).toMatchObject({ error: 'business_rule_violation', path: ['practice_group_ids'] });
+    const { data } = await house.operator('GET', '/networks?page_size=100');
+    expect(data.map((network: { name: string }) => network.name)).not.toContain(name);
+    expect(await entries()).toBe(before + 1); // the group that was made for this test
+  });
+
+  it('204: members come and go; joining twice changes nothing, leaving twice is 404', async () => {
+    const group = await newGroup();
+    const network = await house.operator('POST', '/networks', { name: 'N', practice_group_ids: [] });
+    const path = `/networks/${network.id}/members/${group}`;
+    const members = async () => (await house.operator('GET', `/networks/${network.id}`)).practice_group_ids;
+    house.clock.advance(1_000);
+
+    expect((await send('PUT', path)).status).toBe(204);
+    expect((await send('PUT', path)).text).toBe('');
+    const joined = await house.operator('GET', `/networks/${network.id}`);
+    expect(joined.practice_group_ids).toEqual([group]);
+    expect(joined.updated_at).toBe(now());
+
+    const before = await entries();
+    house.clock.advance(1_000);
+    expect((await send('PUT', path)).status).toBe(204);
+    expect(await house.operator('GET', `/networks/${network.id}`)).toEqual(joined);
+    expect(await entries()).toBe(before);
+
+    expect((await send('DELETE', path)).status).toBe(204);
+    expect(await members()).toEqual([]);
+    expect((await send('DELETE', path)).status).toBe(404);
+    expect(await entries()).toBe(before + 1);
+  });
+
+  it('204: a dissolved network is gone, its groups are not', async () => {
+    const group = await newGroup();
+    const { id } = await house.operator('POST', '/networks', { name: 'N', practice_group_ids: [group] });
+    expect((await send('DELETE', `/networks/${id}`)).status).toBe(204);
+    expect((await send('GET', `/networks/${id}`)).status).toBe(404);
+    expect((await send('DELETE', `/networks/${id}`)).status).toBe(404);
+    expect((await house.operator('GET', `/practice-groups/${group}`)).networks).toEqual([]);
+  });
+
+  it('many who join at once all become members, and the audit trail tells it one by one', async () => {
+    const groups = await Promise.all(Array.from({ length: 12 }, newGroup));
+    const { id } = await house.operator('POST', '/networks', { name: 'N', practice_group_ids: [] });
+    const answers = await Promise.all(groups.map((group) => send('PUT', `/networks/${id}/members/${group}`)));
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([204]));
+    expect((await house.operator('GET', `/networks/${id}`)).practice_group_ids).toEqual([...groups].sort());
+
+    const { data } = await house.operator('GET', `/audit?subject_id=${id}&action=network.members`);
+    const told = data
+      .reverse()
+      .map((entry: { before: Members; after: Members }) => [
+        entry.before.practice_group_ids.length,
+        entry.after.practice_group_ids.length,
+      ]);
+    expect(told).toEqual(groups.map((_, i) => [i, i + 1]));
+  });
+});
+
+interface Members {
+  practice_group_ids: string[];
+}

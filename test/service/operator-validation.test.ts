@@ -1,0 +1,270 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import type { Endpoint } from '../../src/contract/endpoint.ts';
+import { type OperatorOperationId, operatorEndpoints } from '../../src/contract/operator/index.ts';
+import { type Furnished, furnish, make, operationIds, pathOf, validCall } from '../support/operator-calls.ts';
+import { type Answer, OPERATOR_TOKEN, startHarness } from '../support/service.ts';
+
+let given: Furnished;
+beforeAll(async () => {
+  given = await furnish(await startHarness());
+});
+
+const declared = (id: OperatorOperationId): Endpoint => operatorEndpoints[id];
+const withBody = operationIds.filter((id) => declared(id).body);
+const withQuery = operationIds.filter((id) => declared(id).query);
+const withParams = operationIds.filter((id) => declared(id).params);
+
+const send = (method: string, path: string, raw?: string, headers: Record<string, string> = {}) =>
+  given.house.send(method, path, {
+    token: OPERATOR_TOKEN,
+    ...(raw !== undefined && { raw }),
+    headers: { ...(raw !== undefined && { 'content-type': 'application/json' }), ...headers },
+  });
+
+async function auditEntries(): Promise<number> {
+  return (await given.house.operator('GET', '/audit/verify')).entries;
+}
+
+function expectValidationError(answer: Answer, ...entries: { code?: string; path: unknown[] }[]): void {
+  expect(answer.status).toBe(400);
+  expect(Object.keys(answer.body).sort()).toEqual(['error', 'message', 'statusCode']);
+  expect(answer.body).toMatchObject({ error: true, statusCode: 400 });
+  for (const entry of answer.body.message) {
+    expect(entry).toEqual({
+      code: expect.any(String),
+      expected: expect.any(String),
+      path: expect.any(Array),
+      message: expect.any(String),
+    });
+  }
+  expect(answer.body.message).toEqual(entries.map((entry) => expect.objectContaining(entry)));
+}
+
+describe.each(withBody)('the body of %s', (id) => {
+  it('400: refuses an unknown field, naming it, and changes nothing', async () => {
+    const call = await validCall(id, given);
+    const before = await auditEntries();
+    const body = { ...(call.body as object), surprise: 1, $other: null };
+    const answer = await make(given, { ...call, body });
+    expectValidationError(
+      answer,
+      { code: 'unrecognized_keys', path: ['surprise'] },
+      { code: 'unrecognized_keys', path: ['$other'] },
+    );
+    expect(await auditEntries()).toBe(before);
+  });
+
+  it('400: refuses what is not an object, and what is not JSON', async () => {
+    const call = await validCall(id, given);
+    for (const raw of ['[]', 'null', '"text"', '1'])
+      expectValidationError(await send(call.method, call.path, raw), { code: 'invalid_type', path: [] });
+    for (const raw of ['{', '{"a":1,}', 'nonsense', '\u{feff}{}x'])
+      expectValidationError(await send(call.method, call.path, raw), { code: 'invalid_json', path: [] });
+  });
+
+  it('415: refuses another media type', async () => {
+    const call = await validCall(id, given);
+    const answer = await send(call.method, call.path, '{}', { 'content-type': 'text/plain' });
+    expect(answer.status).toBe(415);
+  });
+
+  it('400: misses a body, unless the contract says that it may be left out', async () => {
+    const call = await validCall(id, given);
+    const answer = await send(call.method, call.path);
+    if (declared(id).bodyOptional) expect(answer.status).toBe(declared(id).response.status);
+    else expectValidationError(answer, { path: [] });
+  });
+});
+
+describe('bodies that the contract makes optional', () => {
+  it('are those of sign-agreement and rotate, as the operator surface says', () => {
+    expect(withBody.filter((id) => declared(id).bodyOptional)).toEqual(['signAgreement', 'rotateKey']);
+  });
+});
+
+describe.each(withQuery)('the query of %s', (id) => {
+  it('400: refuses an unknown parameter', async () => {
+    const call = await validCall(id, given);
+    expectValidationError(await send('GET', `${call.path}?surprise=1`), {
+      code: 'unrecognized_keys',
+      path: ['surprise'],
+    });
+  });
+
+  it('400: refuses a page size out of range and a cursor that it did not hand out', async () => {
+    const call = await validCall(id, given);
+    for (const size of ['0', '101', '-1', '1.5', 'x', '', '1e2', '99999999999'])
+      expectValidationError(await send('GET', `${call.path}?page_size=${size}`), { path: ['page_size'] });
+    const forged = [
+      [],
+      {},
+      null,
+      1,
+      [1, 2, 3],
+      [null],
+      [1.5],
+      [true],
+      [['a']],
+      ['\0'],
+      ['\ud800'],
+      ['a', 'b', 'c'],
+    ];
+    for (const key of forged) {
+      const cursor = Buffer.from(JSON.stringify(key)).toString('base64url');
+      expectValidationError(await send('GET', `${call.path}?cursor=${cursor}`), { path: ['cursor'] });
+    }
+    for (const cursor of ['', '%00', 'nonsense', '!'])
+      expectValidationError(await send('GET', `${call.path}?cursor=${cursor}`), { path: ['cursor'] });
+  });
+
+  it('a forged cursor of the right shape is a 400 or a page, never a 500', async () => {
+    const call = await validCall(id, given);
+    const parts = [0, -1, 2 ** 31, -(2 ** 40), Number.MAX_SAFE_INTEGER, '', 'zzz', "'; --", '💊'];
+    for (const key of parts.flatMap((a) => [[a], ...parts.map((b) => [a, b])])) {
+      const cursor = Buffer.from(JSON.stringify(key)).toString('base64url');
+      const answer = await send('GET', `${call.path}?cursor=${cursor}`);
+      expect([200, 400], `cursor ${JSON.stringify(key)}`).toContain(answer.status);
+    }
+  });
+});
+
+/** Somebody else's names: describing one that is new is what these calls are for. */
+const createdByNaming = new Set(['putForm form_id', 'putAssignee assignee_id']);
+
+describe.each(withParams)('the address of %s', (id) => {
+  const names = Object.keys(declared(id).params?.shape ?? {});
+
+  it('404: for a record that does not exist, and nothing changes', async () => {
+    for (const name of names.filter((one) => one !== 'assignee_type')) {
+      if (createdByNaming.has(`${id} ${name}`)) continue;
+      const call = await validCall(id, given);
+      const before = await auditEntries();
+      const path = replaceParam(id, call.path, name, name === 'seq' ? '999999999' : 'no-such-record');
+      const answer = await send(
+        call.method,
+        path,
+        call.body === undefined ? undefined : JSON.stringify(call.body),
+      );
+      expect(answer.status, path).toBe(404);
+      expect(answer.body).toMatchObject({ error: 'not_found', statusCode: 404 });
+      expect(await auditEntries()).toBe(before);
+    }
+  });
+
+  it('400: for an ID that no record can have', async () => {
+    for (const name of names) {
+      const call = await validCall(id, given);
+      const path = replaceParam(id, call.path, name, `${'x'.repeat(256)}`);
+      const answer = await send(
+        call.method,
+        path,
+        call.body === undefined ? undefined : JSON.stringify(call.body),
+      );
+      expectValidationError(answer, { path: [name] });
+    }
+  });
+});
+
+function replaceParam(id: OperatorOperationId, path: string, name: string, value: string): string {
+  const template = declared(id).path.split('/');
+  const params: Record<string, string> = {};
+  path.split('/').forEach((part, at) => {
+    const [, param] = /^\{(\w+)\}$/.exec(template[at] ?? '') ?? [];
+    if (param) params[param] = decodeURIComponent(part);
+  });
+  return pathOf(declared(id).path, { ...params, [name]: value });
+}
+
+describe('fields of the operator API', () => {
+  const post = (path: string, body: unknown) =>
+    given.house.send('POST', `/operator/v1${path}`, { token: OPERATOR_TOKEN, body });
+
+  it.each([
+    [{ name: '' }, ['name']],
+    [{ name: 'x'.repeat(256) }, ['name']],
+    [{ name: null }, ['name']],
+    [{ name: 'a\0b' }, ['name']],
+    [{ id: '-starts-with-a-dash' }, ['id']],
+    [{ id: 'has space' }, ['id']],
+    [{ id: 'a,b' }, ['id']],
+    [{ id: '*' }, ['id']],
+    [{ timezone: 'Europe/Atlantis' }, ['timezone']],
+    [{ timezone: '+01:00' }, ['timezone']],
+    [{ timezone: null }, ['timezone']],
+    [{ address: { street: 'x' } }, ['address', 'street']],
+    [{ address: { town: 1 } }, ['address', 'town']],
+    [{ opening_hours: { monday: [] } }, ['opening_hours', 'monday']],
+    [{ opening_hours: { mon: [['09:00', '08:00']] } }, ['opening_hours', 'mon', 0]],
+    [{ opening_hours: { mon: [['09:00', '09:00']] } }, ['opening_hours', 'mon', 0]],
+    [{ opening_hours: { mon: [['0:00', '10:00']] } }, ['opening_hours', 'mon', 0, 0]],
+    [{ opening_hours: { mon: [['08:00', '24:01']] } }, ['opening_hours', 'mon', 0, 1]],
+    [{ opening_hours: null }, ['opening_hours']],
+    [{ ods_code: '' }, ['ods_code']],
+  ])('400: a practice group with %j', async (field, path) => {
+    expectValidationError(await post('/practice-groups', { name: 'Fine', ...field }), { path });
+  });
+
+  it('400: all problems of a request are reported together', async () => {
+    const answer = await post('/keys', {
+      scopes: [],
+      rate_limit_per_minute: 0,
+      expires_at: 'soon',
+      extra: 1,
+    });
+    const paths = answer.body.message.map(({ path }: { path: string[] }) => path.join('.')).sort();
+    expect(paths).toEqual([
+      'expires_at',
+      'extra',
+      'partner_id',
+      'practice_group_id',
+      'rate_limit_per_minute',
+      'scopes',
+    ]);
+  });
+
+  it.each([
+    '2026-11-17',
+    '2026-11-17T08:00:00',
+    '17 Nov 2026 08:00:00 GMT',
+    '2026-13-01T00:00:00Z',
+    1_800_000_000,
+  ])('400: %j is no moment', async (expires_at) => {
+    const { partnerId: partner_id, groupId: practice_group_id } = given;
+    const answer = await post('/keys', {
+      partner_id,
+      practice_group_id,
+      scopes: ['events:read'],
+      expires_at,
+    });
+    expectValidationError(answer, { path: ['expires_at'] });
+  });
+
+  it.each([
+    '2026-02-30T00:00:00Z',
+    '0000-01-01T00:00:00Z',
+    '9999-12-31T23:59:59-23:59',
+    '2026-11-17T24:00:00+15:59',
+    '2026-11-17T08:00:00+23:59',
+    '2030-06-01T12:00:00.123456789Z',
+  ])('the odd moment %s never is a 500, in a body or a query', async (moment) => {
+    const { partnerId: partner_id, groupId: practice_group_id } = given;
+    const key = { partner_id, practice_group_id, scopes: ['events:read'], expires_at: moment };
+    expect([201, 400, 422]).toContain((await post('/keys', key)).status);
+    for (const name of ['since', 'until']) {
+      const path = `/operator/v1/audit?${name}=${encodeURIComponent(moment)}`;
+      expect([200, 400]).toContain((await send('GET', path)).status);
+    }
+  });
+
+  it('400: a partner needs an e-mail address', async () => {
+    for (const contact_email of ['', 'nobody', '@', 'a@', 'a b@c', null, `${'x'.repeat(250)}@b.example`])
+      expectValidationError(await post('/partners', { name: 'P', contact_email }), {
+        path: ['contact_email'],
+      });
+  });
+
+  it('400: an operator has one of the four roles', async () => {
+    for (const role of ['root', 'Admin', '', null])
+      expectValidationError(await post('/operators', { name: 'O', role }), { path: ['role'] });
+  });
+});

@@ -1,0 +1,229 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import { type PartnerPrincipal, SYSTEM } from '../../src/domain/principal.ts';
+import { type Database, type Transaction, transact } from '../../src/store/database.ts';
+import { createOwnedDatabase } from '../support/logins.ts';
+import { type Furnished, furnish } from '../support/operator-calls.ts';
+import { createDatabase, type Harness, makeKey, OPERATOR_TOKEN, startHarness } from '../support/service.ts';
+
+/** Queries that forgot their filter, on the service's own connections. */
+
+const tenantTables = ['forms', 'assignees', 'submission_types', 'form_submissions', 'form_counts'];
+const operatorTables = ['partners', 'networks', 'network_members', 'api_keys', 'operators', 'audit_entries'];
+/** Hold nothing that belongs to anybody: how far the migrations and the audit chain are. */
+const plainTables = ['schema_migrations', 'audit_head'];
+
+describe.each([
+  ['a superuser, through the role porter_app', createDatabase],
+  ['an ordinary login that owns the database', createOwnedDatabase],
+])('when DATABASE_URL is of %s', (login, database) => {
+  let house: Harness;
+  let db: Database;
+  let own: Furnished;
+  let other: Furnished;
+  let principal: PartnerPrincipal;
+
+  beforeAll(async () => {
+    house = await startHarness({ databaseUrl: await database() });
+    db = house.service.app.db;
+    own = await furnish(house);
+    other = await furnish(house);
+    await house.operator('POST', '/networks', {
+      name: 'Both',
+      practice_group_ids: [own.groupId, other.groupId],
+    });
+    principal = await principalOf(own.groupId);
+  });
+
+  async function principalOf(groupId: string): Promise<PartnerPrincipal> {
+    const { access } = house.service.app;
+    const holder = await access.holderOf((await makeKey(house, groupId)).key);
+    const group = holder && (await access.reach(holder, groupId));
+    if (!holder || !group) throw new Error('the key does not reach its own group');
+    return { kind: 'partner', holder, group };
+  }
+
+  const groupColumn = (table: string) => (table === 'practice_groups' ? 'id' : 'practice_group_id');
+  const groupsSeen = async (tx: Transaction, table: string) => {
+    const rows = await tx.query<Record<string, string>>(`SELECT * FROM ${table}`);
+    return [...new Set(rows.map((row) => row[groupColumn(table)]))].sort();
+  };
+
+  /** Runs in a transaction of the tenant and takes everything back. */
+  async function tried<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {
+    let result: { value: T } | undefined;
+    const undo = new Error('undo');
+    await transact(db, principal, async (tx) => {
+      result = { value: await work(tx) };
+      throw undo;
+    }).catch((error) => {
+      if (error !== undo) throw error;
+    });
+    return (result as { value: T }).value;
+  }
+
+  it('statements run as somebody whom row-level security binds', async () => {
+    const [row] = await transact(db, SYSTEM, (tx) =>
+      tx.query('SELECT rolname, rolsuper, rolbypassrls FROM pg_roles WHERE rolname = current_user'),
+    );
+    expect(row).toMatchObject({ rolsuper: false, rolbypassrls: false });
+    expect(row).toMatchObject({
+      rolname: login.startsWith('a superuser') ? 'porter_app' : new URL(house.databaseUrl).username,
+    });
+  });
+
+  it('every table is bound, also for its owner', async () => {
+    const rows = await transact(db, SYSTEM, (tx) =>
+      tx.query<{ relname: string; bound: boolean }>(
+        `SELECT relname, relrowsecurity AND relforcerowsecurity AS bound FROM pg_class
+          WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p', 'm', 'v', 'f')`,
+      ),
+    );
+    const bound = rows.filter((row) => row.bound).map((row) => row.relname);
+    const free = rows.filter((row) => !row.bound).map((row) => row.relname);
+    expect(bound.sort()).toEqual([...tenantTables, ...operatorTables, 'practice_groups'].sort());
+    expect(free.sort()).toEqual([...plainTables].sort());
+  });
+
+  it.each([...tenantTables, 'practice_groups'])(
+    'SELECT * FROM %s: a tenant sees its own rows',
+    async (table) => {
+      expect(await transact(db, principal, (tx) => groupsSeen(tx, table))).toEqual([own.groupId]);
+      const all = await transact(db, SYSTEM, (tx) => groupsSeen(tx, table));
+      expect(all).toEqual([own.groupId, other.groupId].sort());
+    },
+  );
+
+  it.each(tenantTables)(
+    'SELECT * FROM %s: two tenants gathered in one transaction see both, no third',
+    async (table) => {
+      const third = await furnish(house);
+      const both = [principal, await principalOf(other.groupId)];
+      const seen = await transact(db, both, (tx) => groupsSeen(tx, table));
+      expect(seen).toEqual([own.groupId, other.groupId].sort());
+      expect(seen).not.toContain(third.groupId);
+    },
+  );
+
+  it.each(operatorTables)('SELECT * FROM %s: a tenant sees nothing', async (table) => {
+    expect(await transact(db, principal, (tx) => tx.query(`SELECT * FROM ${table}`))).toEqual([]);
+    const all = await transact(db, SYSTEM, (tx) => tx.query(`SELECT * FROM ${table}`));
+    expect(all.length).toBeGreaterThan(0);
+  });
+
+  it.each([...tenantTables, ...operatorTables, 'practice_groups'])(
+    'SELECT * FROM %s: whoever does not say for whom sees nothing',
+    async (table) => {
+      const client = await db.pool.connect();
+      try {
+        expect((await client.query(`SELECT * FROM ${table}`)).rows).toEqual([]);
+        for (const tenant of ['', ',', ' ', '%', `'${own.groupId}'`, `${own.groupId} `, '**']) {
+          await client.query('BEGIN');
+          await client.query("SELECT set_config('porter.tenant', $1, true)", [tenant]);
+          expect((await client.query(`SELECT * FROM ${table}`)).rows, `tenant "${tenant}"`).toEqual([]);
+          await client.query('ROLLBACK');
+        }
+      } finally {
+        client.release();
+      }
+    },
+  );
+
+  it('what one transaction may see is forgotten when it ends, on every connection', async () => {
+    await Promise.all(
+      Array.from({ length: 20 }, (_, i) =>
+        transact(db, i % 2 ? principal : SYSTEM, (tx) => tx.query('SELECT 1')),
+      ),
+    );
+    const clients = await Promise.all(Array.from({ length: db.pool.totalCount }, () => db.pool.connect()));
+    try {
+      expect(clients.length).toBeGreaterThan(1);
+      for (const client of clients) {
+        expect((await client.query('SELECT * FROM submission_types')).rows).toEqual([]);
+        expect((await client.query('SELECT * FROM api_keys')).rows).toEqual([]);
+      }
+    } finally {
+      for (const client of clients) client.release();
+    }
+  });
+
+  it.each([
+    ['submission_types', "title = 'mine'"],
+    ['forms', "title = 'mine'"],
+    ['assignees', "name = 'mine'"],
+    ['form_counts', 'submitted = 99'],
+    ['practice_groups', "name = 'mine'"],
+  ])('UPDATE %s without a filter touches only the tenant’s own rows', async (table, change) => {
+    const column = groupColumn(table);
+    const touched = await tried((tx) =>
+      tx.query<{ owner: string }>(`UPDATE ${table} SET ${change} RETURNING ${column} AS owner`),
+    );
+    expect(touched.length).toBeGreaterThan(0);
+    expect(new Set(touched.map(({ owner }) => owner))).toEqual(new Set([own.groupId]));
+  });
+
+  it.each([
+    'UPDATE partners SET name = name RETURNING 1',
+    'UPDATE operators SET role = role RETURNING 1',
+    'UPDATE api_keys SET scopes = scopes RETURNING 1',
+    'UPDATE audit_entries SET body = body RETURNING 1',
+    'DELETE FROM network_members RETURNING 1',
+    'DELETE FROM audit_entries RETURNING 1',
+  ])('a tenant’s "%s" touches nothing', async (sql) => {
+    expect(await tried((tx) => tx.query(sql))).toEqual([]);
+  });
+
+  it('DELETE without a filter removes only the tenant’s own rows', async () => {
+    for (const table of ['form_submissions', 'form_counts', 'forms', 'assignees']) {
+      const gone = await tried((tx) =>
+        tx.query<{ owner: string }>(`DELETE FROM ${table} RETURNING practice_group_id AS owner`),
+      );
+      expect(new Set(gone.map(({ owner }) => owner))).toEqual(new Set([own.groupId]));
+    }
+  });
+
+  it('a tenant cannot write rows of another, nor give its own away', async () => {
+    const refused = /row-level security/;
+    const insert = `INSERT INTO forms (practice_group_id, id, title, created_at, updated_at)
+                    VALUES ($1, 'smuggled', 'x', now(), now())`;
+    await expect(tried((tx) => tx.query(insert, [other.groupId]))).rejects.toThrow(refused);
+    await expect(
+      tried((tx) => tx.query('UPDATE forms SET practice_group_id = $1', [other.groupId])),
+    ).rejects.toThrow(refused);
+    await expect(
+      tried((tx) =>
+        tx.query(
+          `INSERT INTO operators (id, name, role, token_hash, created_at) VALUES ('x', 'x', 'admin', '', now())`,
+        ),
+      ),
+    ).rejects.toThrow(refused);
+    await expect(tried((tx) => tx.query(insert, [own.groupId]))).resolves.toEqual([]);
+  });
+
+  it('the audit trail cannot be emptied, by anybody who comes through the service', async () => {
+    for (const sql of ['TRUNCATE audit_entries', 'TRUNCATE audit_entries CASCADE'])
+      await expect(transact(db, SYSTEM, (tx) => tx.query(sql))).rejects.toThrow(
+        /permission denied|never changed/,
+      );
+    for (const sql of ["UPDATE audit_entries SET body = ''", 'DELETE FROM audit_entries']) {
+      await transact(db, SYSTEM, (tx) => tx.query(sql)).catch(() => {});
+    }
+    expect(await house.operator('GET', '/audit/verify')).toMatchObject({ ok: true });
+  });
+
+  it('the service does all its work under it', async () => {
+    const { key } = await makeKey(house, own.groupId);
+    const patched = await house.send('PATCH', '/v1/care-nav/submission-types/type-1', {
+      key,
+      group: own.groupId,
+      body: { title: 'Patched', form_id: 'form-1', assignee_id: 'ann', assignee_type: 'Admin' },
+    });
+    expect(patched.body).toMatchObject({ title: 'Patched', forms_submitted_today: 1 });
+    const across = await house.send('GET', '/v1/care-nav/submission-types', { key, group: other.groupId });
+    expect(across.body.data).toMatchObject([{ id: 'type-1', title: 'Type' }]);
+    const counted = await house.send('POST', `/operator/v1/practice-groups/${own.groupId}/form-submissions`, {
+      token: OPERATOR_TOKEN,
+      body: { submission_type_id: 'type-1' },
+    });
+    expect(counted.status).toBe(201);
+  });
+});

@@ -1,0 +1,204 @@
+import { connect } from 'node:tls';
+import { fileURLToPath } from 'node:url';
+import { Agent } from 'undici';
+import { describe, expect, it } from 'vitest';
+import { expectProblem } from '../support/answers.ts';
+import {
+  type Answer,
+  type Harness,
+  makeWorld,
+  OPERATOR_TOKEN,
+  type Send,
+  sender,
+  startHarness,
+} from '../support/service.ts';
+
+const PATH = '/v1/practice-groups';
+const PRODUCTION = { PORTER_ENVIRONMENT: 'production' };
+/** Made for tests and used by nothing else; valid for a hundred years. */
+const TLS = {
+  PORTER_TLS_CERT: fileURLToPath(new URL('../support/tls/cert.pem', import.meta.url)),
+  PORTER_TLS_KEY: fileURLToPath(new URL('../support/tls/key.pem', import.meta.url)),
+};
+
+const get = (house: Harness, options: Send = {}, path = PATH): Promise<Answer> =>
+  house.send('GET', path, options);
+
+/** A world made over a connection that the deployment takes. */
+async function worldOver(house: Harness, headers: Record<string, string>) {
+  return makeWorld({
+    async operator(method, path, body) {
+      const answer = await house.send(method, `/operator/v1${path}`, {
+        token: OPERATOR_TOKEN,
+        body,
+        headers,
+      });
+      if (answer.status >= 300) throw new Error(`${method} ${path}: ${answer.status} ${answer.text}`);
+      return answer.body;
+    },
+  });
+}
+
+describe('production over plain HTTP', () => {
+  it('403 https_required on every address, whatever the key', async () => {
+    const house = await startHarness({ env: { ...PRODUCTION, PORTER_TRUST_PROXY: '127.0.0.1' } });
+    const over = { 'x-forwarded-proto': 'https' };
+    const { key, groupId } = await worldOver(house, over);
+    for (const options of [{}, { key: 'nonsense' }, { key, group: groupId }, { token: OPERATOR_TOKEN }])
+      for (const path of [PATH, '/v1/nothing', '/operator/v1/keys', '/', '/docs/errors'])
+        expectProblem(await get(house, options, path), 403, 'https_required');
+    const refused = await get(house, { key, group: groupId });
+    expect(refused.headers).not.toHaveProperty('ratelimit');
+    expect(refused.body.doc_url).toMatch(/^https?:\/\//);
+    // None of the calls above was charged to the key, nor to the address.
+    const answered = await get(house, { key, group: groupId, headers: over });
+    expect(answered.headers.ratelimit).toBe('"default";r=299;t=60');
+    expect((await get(house, { headers: over })).headers.ratelimit).toBe('"address";r=299;t=60');
+  });
+
+  it('no key check: a good key is not even looked up', async () => {
+    const house = await startHarness({ env: PRODUCTION });
+    const lookups: string[] = [];
+    const { access } = house.service.app;
+    const holderOf = access.holderOf;
+    access.holderOf = (key) => {
+      lookups.push(key);
+      return holderOf.call(access, key);
+    };
+    expectProblem(await get(house, { key: 'ptr_live_x' }), 403, 'https_required');
+    expect(lookups).toEqual([]);
+  });
+});
+
+describe('native TLS', () => {
+  it('200 in production, with a certificate and a key', async () => {
+    const house = await startHarness({ env: { ...PRODUCTION, ...TLS } });
+    expect(house.url).toMatch(/^https:/);
+    const { key, groupId } = await makeWorld(house);
+    expect((await get(house, { key, group: groupId })).status).toBe(200);
+    const refused = await get(house);
+    expectProblem(refused, 401, 'invalid_credentials');
+    expect(refused.body.doc_url).toBe(`${house.url}/docs/errors/invalid_credentials`);
+    // What somebody claims to have forwarded does not make an encrypted call a plain one.
+    const claimed = { key, group: groupId, headers: { 'x-forwarded-proto': 'http' } };
+    expect((await get(house, claimed)).status).toBe(200);
+  });
+
+  it('no TLS below 1.2', async () => {
+    const house = await startHarness({ env: TLS });
+    const port = Number(new URL(house.url).port);
+    const handshake = (version: 'TLSv1.1' | 'TLSv1.2' | 'TLSv1.3') =>
+      new Promise<string>((resolve) => {
+        const socket = connect({
+          port,
+          rejectUnauthorized: false,
+          minVersion: version,
+          maxVersion: version,
+          ciphers: 'DEFAULT@SECLEVEL=0',
+        });
+        socket.once('secureConnect', () => {
+          resolve(socket.getProtocol() ?? '');
+          socket.destroy();
+        });
+        socket.once('error', () => resolve('refused'));
+      });
+    expect(await handshake('TLSv1.3')).toBe('TLSv1.3');
+    expect(await handshake('TLSv1.2')).toBe('TLSv1.2');
+    expect(await handshake('TLSv1.1')).toBe('refused');
+  });
+
+  it('403 https_required: a trusted proxy says that its caller came over plain HTTP', async () => {
+    const house = await startHarness({ env: { ...PRODUCTION, ...TLS, PORTER_TRUST_PROXY: '127.0.0.1' } });
+    expectProblem(await get(house, { headers: { 'x-forwarded-proto': 'http' } }), 403, 'https_required');
+    expectProblem(await get(house, {}), 401, 'invalid_credentials');
+  });
+
+  it('nothing is answered to plain HTTP on the same port', async () => {
+    const house = await startHarness({ env: { ...PRODUCTION, ...TLS } });
+    const send = sender(house.url.replace('https:', 'http:'), new Agent());
+    await expect(send('GET', PATH)).rejects.toThrow();
+    // And the service goes on.
+    expectProblem(await get(house), 401, 'invalid_credentials');
+  });
+});
+
+describe('behind a proxy', () => {
+  it('200: x-forwarded-proto of a proxy that the configuration names', async () => {
+    const house = await startHarness({
+      env: { ...PRODUCTION, PORTER_TRUST_PROXY: '10.0.0.0/8 127.0.0.0/8' },
+    });
+    const { key, groupId } = await worldOver(house, { 'x-forwarded-proto': 'https' });
+    const over = (proto: string) =>
+      get(house, {
+        key,
+        group: groupId,
+        headers: { 'x-forwarded-proto': proto, 'x-forwarded-for': '192.0.2.1' },
+      });
+    for (const proto of ['https', 'HTTPS', 'http, https', 'http,https'])
+      expect((await over(proto)).status, proto).toBe(200);
+    // The proxy nearest to us wrote the last entry; what stands before it came from outside.
+    for (const proto of ['http', 'https, http', 'https,http', '', 'wss', 'https://', 'httpsx'])
+      expectProblem(await over(proto), 403, 'https_required');
+  });
+
+  it('403 https_required: a trusted proxy that does not say', async () => {
+    const house = await startHarness({ env: { ...PRODUCTION, PORTER_TRUST_PROXY: '127.0.0.1' } });
+    expectProblem(await get(house), 403, 'https_required');
+    const named = { headers: { 'x-forwarded-for': '192.0.2.1' } };
+    expectProblem(await get(house, named), 403, 'https_required');
+  });
+
+  it('403 https_required: the header from anybody else is not believed', async () => {
+    for (const trusted of [{}, { PORTER_TRUST_PROXY: '10.0.0.1,192.0.2.0/24' }]) {
+      const house = await startHarness({ env: { ...PRODUCTION, ...trusted } });
+      for (const headers of [
+        { 'x-forwarded-proto': 'https' },
+        { 'x-forwarded-proto': 'https', 'x-forwarded-for': '10.0.0.1' },
+        { forwarded: 'proto=https' },
+        { 'x-forwarded-ssl': 'on' },
+        { 'front-end-https': 'on' },
+      ] as Record<string, string>[])
+        expectProblem(await get(house, { headers }), 403, 'https_required');
+    }
+  });
+});
+
+describe('staging', () => {
+  it('401, not 403: plain HTTP from this machine is taken', async () => {
+    expectProblem(await get(await startHarness()), 401, 'invalid_credentials');
+  });
+
+  it('403 https_required: a call that somebody forwarded is not from this machine', async () => {
+    const house = await startHarness();
+    for (const headers of [{ 'x-forwarded-for': '127.0.0.1' }, { 'x-forwarded-proto': 'https' }] as Record<
+      string,
+      string
+    >[])
+      expectProblem(await get(house, { headers }), 403, 'https_required');
+  });
+
+  it('403 or 401 as a trusted proxy says', async () => {
+    const house = await startHarness({ env: { PORTER_TRUST_PROXY: '127.0.0.1' } });
+    expectProblem(await get(house, { headers: { 'x-forwarded-proto': 'http' } }), 403, 'https_required');
+    expectProblem(
+      await get(house, { headers: { 'x-forwarded-proto': 'https' } }),
+      401,
+      'invalid_credentials',
+    );
+  });
+});
+
+describe('probes', () => {
+  it('200 on this machine in either environment, 404 to whoever comes through a proxy', async () => {
+    for (const environment of ['staging', 'production']) {
+      const house = await startHarness({
+        env: { PORTER_ENVIRONMENT: environment, PORTER_TRUST_PROXY: '127.0.0.1' },
+      });
+      const through = { headers: { 'x-forwarded-proto': 'https', 'x-forwarded-for': '192.0.2.1' } };
+      for (const path of ['/healthz', '/readyz', '/metrics']) {
+        expect((await get(house, {}, path)).status, path).toBe(200);
+        expect((await get(house, through, path)).status, path).toBe(404);
+      }
+    }
+  });
+});

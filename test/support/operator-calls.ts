@@ -1,0 +1,155 @@
+import { type OperatorOperationId, operatorEndpoints } from '../../src/contract/operator/index.ts';
+import { type Answer, type Harness, makeKey, OPERATOR_TOKEN } from './service.ts';
+
+/**
+ * A call that succeeds, for every operation of the operator API: what tests of "each endpoint must …" start from.
+ * The table has a place for each operation, so a new one without a call does not compile.
+ */
+
+export interface Furnished {
+  house: Harness;
+  groupId: string;
+  partnerId: string;
+  keyId: string;
+}
+
+export interface OperatorCall {
+  id: OperatorOperationId;
+  method: string;
+  path: string;
+  body?: unknown;
+}
+
+type Parts = { params?: Record<string, string>; body?: unknown };
+
+export const operationIds = Object.keys(operatorEndpoints) as OperatorOperationId[];
+
+let count = 0;
+/** Unlike any name that the harness gives. */
+export const fresh = (prefix: string) => `${prefix}.${++count}`;
+
+/** A practice group with one of everything, and a partner with a key. */
+export async function furnish(house: Harness): Promise<Furnished> {
+  const groupId = fresh('furnished');
+  await house.operator('POST', '/practice-groups', { id: groupId, name: 'Furnished' });
+  await house.operator('PUT', `/practice-groups/${groupId}/forms/form-1`, { title: 'Form' });
+  await house.operator('PUT', `/practice-groups/${groupId}/assignees/Admin/ann`, { name: 'Ann' });
+  await house.operator('POST', `/practice-groups/${groupId}/submission-types`, {
+    id: 'type-1',
+    pathway_id: 'pathway-1',
+    title: 'Type',
+  });
+  await house.operator('POST', `/practice-groups/${groupId}/form-submissions`, {
+    id: 'submission-1',
+    submission_type_id: 'type-1',
+  });
+  const { partnerId, keyId } = await makeKey(house, groupId);
+  return { house, groupId, partnerId, keyId };
+}
+
+/** What an operation needs beforehand is made anew, so that the same call can be asked for again and again. */
+export async function validCall(id: OperatorOperationId, given: Furnished): Promise<OperatorCall> {
+  const { params = {}, body } = await table[id](given);
+  const endpoint = operatorEndpoints[id];
+  return { id, method: endpoint.method, path: pathOf(endpoint.path, params), body };
+}
+
+export function pathOf(template: string, params: Record<string, string>): string {
+  return template.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(params[name] ?? ''));
+}
+
+export function make(
+  { house }: Pick<Furnished, 'house'>,
+  call: OperatorCall,
+  token = OPERATOR_TOKEN,
+): Promise<Answer> {
+  return house.send(call.method, call.path, { token, body: call.body });
+}
+
+const newPartner = async ({ house }: Furnished, ...steps: string[]): Promise<string> => {
+  const { id } = await house.operator('POST', '/partners', { name: 'New', contact_email: 'a@b.example' });
+  for (const step of steps) await house.operator('POST', `/partners/${id}/${step}`);
+  return id;
+};
+
+const newNetwork = async ({ house }: Furnished, ...practice_group_ids: string[]): Promise<string> =>
+  (await house.operator('POST', '/networks', { name: 'Network', practice_group_ids })).id;
+
+const newKey = async ({ house, partnerId, groupId }: Furnished): Promise<string> =>
+  (await house.operator('POST', '/keys', keyBody(partnerId, groupId))).id;
+
+const keyBody = (partner_id: string, practice_group_id: string) => ({
+  partner_id,
+  practice_group_id,
+  scopes: ['practice-groups:read'],
+});
+
+const ofGroup = async ({ groupId }: Furnished): Promise<Parts> => ({ params: { id: groupId } });
+const nothing = async (): Promise<Parts> => ({});
+
+const table: Record<OperatorOperationId, (given: Furnished) => Promise<Parts>> = {
+  createPracticeGroup: async () => ({ body: { id: fresh('group'), name: 'New group' } }),
+  listAllPracticeGroups: nothing,
+  getPracticeGroup: ofGroup,
+  updatePracticeGroup: async ({ groupId }) => ({ params: { id: groupId }, body: { name: fresh('name') } }),
+  createNetwork: async ({ groupId }) => ({ body: { name: 'New network', practice_group_ids: [groupId] } }),
+  listNetworks: nothing,
+  getNetwork: async (given) => ({ params: { id: await newNetwork(given) } }),
+  deleteNetwork: async (given) => ({ params: { id: await newNetwork(given, given.groupId) } }),
+  addNetworkMember: async (given) => ({
+    params: { id: await newNetwork(given), practice_group_id: given.groupId },
+  }),
+  removeNetworkMember: async (given) => ({
+    params: { id: await newNetwork(given, given.groupId), practice_group_id: given.groupId },
+  }),
+  createPartner: async () => ({ body: { name: 'New partner', contact_email: 'a@b.example' } }),
+  listPartners: nothing,
+  getPartner: async ({ partnerId }) => ({ params: { id: partnerId } }),
+  signAgreement: async (given) => ({ params: { id: await newPartner(given) }, body: { sla: 'gold' } }),
+  verifyPartner: async (given) => ({ params: { id: await newPartner(given, 'sign-agreement') } }),
+  suspendPartner: async (given) => ({ params: { id: await newPartner(given) } }),
+  issueKey: async ({ partnerId, groupId }) => ({ body: keyBody(partnerId, groupId) }),
+  listKeys: nothing,
+  getKey: async ({ keyId }) => ({ params: { id: keyId } }),
+  rotateKey: async (given) => ({ params: { id: await newKey(given) }, body: { overlap_seconds: 60 } }),
+  revokeKey: async (given) => ({ params: { id: await newKey(given) } }),
+  createSubmissionType: async ({ groupId }) => ({
+    params: { id: groupId },
+    body: { id: fresh('type'), pathway_id: 'pathway-2', title: 'New type' },
+  }),
+  listGroupSubmissionTypes: ofGroup,
+  getGroupSubmissionType: async ({ groupId }) => ({
+    params: { id: groupId, submission_type_id: 'type-1' },
+  }),
+  putForm: async ({ groupId }) => ({
+    params: { id: groupId, form_id: fresh('form') },
+    body: { title: 'New form' },
+  }),
+  listForms: ofGroup,
+  getForm: async ({ groupId }) => ({ params: { id: groupId, form_id: 'form-1' } }),
+  putAssignee: async ({ groupId }) => ({
+    params: { id: groupId, assignee_type: 'Admin', assignee_id: fresh('assignee') },
+    body: { name: 'New assignee' },
+  }),
+  listAssignees: ofGroup,
+  getAssignee: async ({ groupId }) => ({
+    params: { id: groupId, assignee_type: 'Admin', assignee_id: 'ann' },
+  }),
+  createFormSubmission: async ({ groupId }) => ({
+    params: { id: groupId },
+    body: { submission_type_id: 'type-1', id: fresh('submission') },
+  }),
+  listFormSubmissions: ofGroup,
+  getFormSubmission: async ({ groupId }) => ({
+    params: { id: groupId, form_submission_id: 'submission-1' },
+  }),
+  createOperator: async () => ({ body: { name: 'New operator', role: 'viewer' } }),
+  listOperators: nothing,
+  getOperator: async () => ({ params: { id: 'opr_first' } }),
+  revokeOperator: async ({ house }) => ({
+    params: { id: (await house.operator('POST', '/operators', { name: 'Gone', role: 'viewer' })).id },
+  }),
+  listAudit: nothing,
+  getAuditEntry: async () => ({ params: { seq: '1' } }),
+  verifyAudit: nothing,
+};

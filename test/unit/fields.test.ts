@@ -1,0 +1,203 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { z } from 'zod';
+import {
+  emailAddress,
+  moment,
+  recordId,
+  text,
+  timeZone,
+  webAddress,
+  wholeNumber,
+} from '../../src/contract/fields.ts';
+import { check } from '../../src/contract/validate.ts';
+
+const accepts = (schema: z.ZodType, value: unknown) => check(schema, value).ok;
+const loneSurrogate = fc.integer({ min: 0xd800, max: 0xdfff }).map((unit) => String.fromCharCode(unit));
+/** Any sequence of UTF-16 units that a JSON body can spell, well-formed or not, NUL included. */
+const anyText = fc.array(
+  fc.oneof(fc.string({ unit: 'binary' }), loneSurrogate, fc.constant('\0'), fc.constant('😀')),
+  {
+    maxLength: 8,
+  },
+);
+
+describe('text', () => {
+  it('counts code points, refuses NUL and broken Unicode, and nothing else', () => {
+    fc.assert(
+      fc.property(anyText, fc.nat(1), fc.nat(20), (parts, min, more) => {
+        const value = parts.join('');
+        const max = min + more;
+        const points = Array.from(value);
+        const broken = points.some((point) => /^[\ud800-\udfff]$/.test(point));
+        const expected = !broken && !points.includes('\0') && points.length >= min && points.length <= max;
+        expect(accepts(text({ min, max }), value)).toBe(expected);
+      }),
+      { numRuns: 3_000 },
+    );
+  });
+
+  it('takes exactly the longest title that the contract allows, also in emoji', () => {
+    const title = text({ min: 1, max: 255 });
+    for (const letter of ['a', 'é', '漢', '😀']) {
+      expect(accepts(title, letter.repeat(255))).toBe(true);
+      expect(accepts(title, letter.repeat(256))).toBe(false);
+    }
+    expect(accepts(title, '')).toBe(false);
+  });
+
+  it('reports one problem with all four fields for any value', () => {
+    fc.assert(
+      fc.property(fc.anything(), (value) => {
+        const checked = check(text({ min: 1, max: 3 }), value);
+        if (checked.ok) {
+          expect(typeof value).toBe('string');
+          return;
+        }
+        expect(checked.problems).toHaveLength(1);
+        expect(checked.problems[0]).toEqual({
+          code: expect.any(String),
+          expected: 'string',
+          path: [],
+          message: expect.any(String),
+        });
+      }),
+      { numRuns: 1_000 },
+    );
+  });
+});
+
+describe('recordId', () => {
+  it('is plain letters, digits and . _ : ~ - after a first letter or digit', () => {
+    const letter = fc.oneof(fc.constantFrom(...'abcXYZ019._:~-'), fc.constantFrom(...'/ ,%?#\n\0é@+*"'));
+    fc.assert(
+      fc.property(fc.array(letter, { maxLength: 8 }), (letters) => {
+        const plain = letters.every((one) => 'abcXYZ019._:~-'.includes(one));
+        const expected = letters.length > 0 && plain && /[a-zA-Z0-9]/.test(letters[0] as string);
+        expect(accepts(recordId(), letters.join(''))).toBe(expected);
+      }),
+      { numRuns: 2_000 },
+    );
+    expect(accepts(recordId(), 'a'.repeat(255))).toBe(true);
+    expect(accepts(recordId(), 'a'.repeat(256))).toBe(false);
+  });
+});
+
+describe('webAddress', () => {
+  it('takes every ordinary http and https URL', () => {
+    fc.assert(
+      fc.property(
+        fc.webUrl({ validSchemes: ['http', 'https'], withFragments: true, withQueryParameters: true }),
+        (url) => {
+          expect(accepts(webAddress(), url)).toBe(true);
+        },
+      ),
+    );
+    expect(accepts(webAddress(), `https://a.example/${'x'.repeat(2_030)}`)).toBe(true);
+    expect(accepts(webAddress(), `https://a.example/${'x'.repeat(2_031)}`)).toBe(false);
+  });
+
+  it('takes nothing that leads elsewhere than to an http or https host', () => {
+    const part = fc.oneof(
+      fc.constantFrom(
+        'http',
+        'https',
+        'HTTP',
+        'javascript',
+        'data',
+        'file',
+        'ftp',
+        ':',
+        '/',
+        '//',
+        '\\',
+        '@',
+        '?',
+      ),
+      fc.constantFrom(
+        'a.example',
+        '[::1]',
+        '127.0.0.1',
+        ' ',
+        '\n',
+        '\t',
+        '#',
+        '.',
+        '%2f',
+        '65536',
+        ':80',
+        'é',
+      ),
+      fc.string({ unit: 'binary', maxLength: 3 }),
+    );
+    fc.assert(
+      fc.property(fc.array(part, { maxLength: 8 }), (parts) => {
+        const value = parts.join('');
+        if (!accepts(webAddress(), value)) return;
+        const url = new URL(value);
+        expect(['http:', 'https:']).toContain(url.protocol);
+        expect(url.hostname).not.toBe('');
+      }),
+      { numRuns: 5_000 },
+    );
+  });
+
+  it('refuses what only looks absolute', () => {
+    for (const value of [
+      'http:a.example',
+      'https:///x',
+      '//a.example',
+      'http://',
+      'https:\\\\a.example',
+      'a.example',
+    ])
+      expect(accepts(webAddress(), value), value).toBe(false);
+  });
+});
+
+describe('the other fields', () => {
+  it('takes a moment exactly when it is RFC 3339 with an offset', () => {
+    fc.assert(
+      fc.property(
+        fc.date({ min: new Date('1970-01-01'), max: new Date('2100-01-01'), noInvalidDate: true }),
+        (date) => {
+          const iso = date.toISOString();
+          expect(accepts(moment(), iso)).toBe(true);
+          expect(accepts(moment(), iso.replace('Z', '+01:00'))).toBe(true);
+          expect(accepts(moment(), iso.replace(/\.\d+/, ''))).toBe(true);
+          for (const wrong of [
+            iso.replace('Z', ''),
+            iso.slice(0, 10),
+            iso.replace('T', ' '),
+            ` ${iso}`,
+            `${iso}\n`,
+          ])
+            expect(accepts(moment(), wrong), wrong).toBe(false);
+        },
+      ),
+    );
+    fc.assert(fc.property(fc.string(), (value) => !accepts(moment(), value)));
+  });
+
+  it('takes every zone that Intl knows, and no offset', () => {
+    for (const zone of Intl.supportedValuesOf('timeZone')) expect(accepts(timeZone(), zone), zone).toBe(true);
+    for (const zone of ['+01:00', '-05', 'Mars/Olympus', '', 'Europe/London\0', 'x'.repeat(65)])
+      expect(accepts(timeZone(), zone), zone).toBe(false);
+  });
+
+  it('takes whole numbers within their limits and no other value', () => {
+    fc.assert(
+      fc.property(fc.oneof(fc.anything(), fc.integer({ min: -3, max: 8 }), fc.double()), (value) => {
+        const expected = Number.isInteger(value) && (value as number) >= 0 && (value as number) <= 5;
+        expect(accepts(wholeNumber(0, 5), value)).toBe(expected);
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+
+  it('takes an e-mail address with one @ and no space', () => {
+    fc.assert(fc.property(fc.emailAddress(), (address) => accepts(emailAddress(), address)));
+    for (const wrong of ['', 'a', 'a@', '@a', 'a@b@c', 'a b@c', 'a@b\n', `${'a'.repeat(250)}@b.cd`])
+      expect(accepts(emailAddress(), wrong), wrong).toBe(false);
+  });
+});

@@ -41,6 +41,8 @@ export interface Surroundings {
 const CONNECTIONS_MAX = 10;
 /** Requests under way get this long to finish; with closing the database it stays within ten seconds. */
 const FINISH_MS = 8_000;
+/** A statement that is still running then is left to PostgreSQL, which ends it when it notices that nobody listens. */
+const CLOSE_MS = 1_500;
 
 export async function startService(config: Config, surroundings: Surroundings): Promise<Service> {
   const { log, clock = systemClock, random = randomBytes } = surroundings;
@@ -62,7 +64,7 @@ export async function startService(config: Config, surroundings: Surroundings): 
     if (applied.length > 0) log.info({ applied }, 'migrated');
 
     const db = openDatabase({ url, connectionsMax: CONNECTIONS_MAX, role });
-    undo.push(() => closeDatabase(db));
+    undo.push(() => Promise.race([closeDatabase(db), clock.sleep(CLOSE_MS)]));
     const app = assemble(config, db, clock, random);
 
     let listening = '';
@@ -102,8 +104,11 @@ export async function startService(config: Config, surroundings: Surroundings): 
   }
 }
 
+/** All of it, last first: a step that fails must not keep the others from being done. */
 async function runAll(undo: (() => Promise<unknown>)[]): Promise<void> {
-  for (const step of undo.reverse()) await step();
+  const failures: unknown[] = [];
+  for (const step of undo.reverse()) await step().catch((error: unknown) => failures.push(error));
+  if (failures.length > 0) throw failures[0];
 }
 
 /** Lets requests under way finish, but not for ever. */

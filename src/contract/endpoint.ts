@@ -62,4 +62,6 @@ export interface Answer<E extends Endpoint> {
     ? z.input<Property<E['response'], 'body'>>
     : undefined;
   etag?: string;
+  /** The handler gives the same object again as long as it says the same, so its text may be kept with it. */
+  reusable?: true;
 }

@@ -1,8 +1,9 @@
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyRequest } from 'fastify';
 import { ADDRESS_RATE_LIMIT, RATE_WINDOW_SECONDS, type Role, type Scope } from '../contract/access.ts';
 import { Problem } from '../contract/problems.ts';
 import type { ValidationEntry } from '../contract/validate.ts';
 import type { App, OperatorCall, PartnerCall } from '../operations/app.ts';
+import { onward } from './onward.ts';
 import { addressKey } from './transport.ts';
 
 /**
@@ -15,39 +16,32 @@ type OperatorPrincipal = OperatorCall<never>['principal'];
 type KeyHolder = PartnerPrincipal['holder'];
 
 /** Steps one and two: who is it, and may it call now. */
-export async function admitHolder(
-  app: App,
-  request: FastifyRequest,
-  reply: FastifyReply,
-): Promise<KeyHolder> {
+export function admitHolder(app: App, request: FastifyRequest): KeyHolder | Promise<KeyHolder> {
   const key = request.headers['x-api-key'];
-  const lookup = typeof key === 'string' ? app.access.holderOf(key) : undefined;
-  // Remembered holders come without a promise; awaiting them anyway would cost every request a turn of the queue.
-  const holder = lookup instanceof Promise ? await lookup : lookup;
-  if (!holder || holder.expiresAt <= app.clock.now()) throw refuseStranger(app, request, reply);
-
-  request.trace.keyId = holder.keyId;
-  request.trace.partnerId = holder.partnerId;
-  takeOrRefuse(app, reply, holder.keyId, holder.rateLimitPerMinute, 'default');
-  return holder;
+  return onward(typeof key === 'string' ? app.access.holderOf(key) : undefined, (holder) => {
+    if (!holder || holder.expiresAt <= app.clock.now()) throw refuseStranger(app, request);
+    request.trace.keyId = holder.keyId;
+    request.trace.partnerId = holder.partnerId;
+    takeOrRefuse(app, request, holder.keyId, holder.rateLimitPerMinute, 'default');
+    return holder;
+  });
 }
 
 /** Steps three and four. Without the header there is nobody to act for: that is for the validation to report. */
-export async function admitPartner(
+export function admitPartner(
   app: App,
   request: FastifyRequest,
   holder: KeyHolder,
   scope: Scope,
-): Promise<PartnerPrincipal | ValidationEntry> {
+): PartnerPrincipal | ValidationEntry | Promise<PartnerPrincipal> {
   if (!holder.scopes.has(scope)) throw new Problem('insufficient_permissions', { required_scopes: [scope] });
   const groupId = request.headers['x-practice-group-id'];
   if (typeof groupId !== 'string' || groupId === '') return groupMissing;
-
-  const lookup = app.access.reach(holder, groupId);
-  const group = lookup instanceof Promise ? await lookup : lookup;
-  if (!group) throw new Problem('forbidden');
-  request.trace.practiceGroupId = group.id;
-  return { kind: 'partner', holder, group };
+  return onward(app.access.reach(holder, groupId), (group) => {
+    if (!group) throw new Problem('forbidden');
+    request.trace.practiceGroupId = group.id;
+    return { kind: 'partner', holder, group };
+  });
 }
 
 const groupMissing: ValidationEntry = {
@@ -57,14 +51,10 @@ const groupMissing: ValidationEntry = {
   message: 'Send the ID of the practice group that you act for in the x-practice-group-id header.',
 };
 
-export async function admitOperator(
-  app: App,
-  request: FastifyRequest,
-  reply: FastifyReply,
-): Promise<OperatorPrincipal> {
+export async function admitOperator(app: App, request: FastifyRequest): Promise<OperatorPrincipal> {
   const [, token] = /^bearer +(\S+)$/i.exec(request.headers.authorization ?? '') ?? [];
   const operator = token === undefined ? undefined : await app.access.operatorOf(token);
-  if (!operator) throw refuseStranger(app, request, reply);
+  if (!operator) throw refuseStranger(app, request);
   request.trace.operatorId = operator.operatorId;
   return operator;
 }
@@ -78,18 +68,22 @@ export function requireRole(operator: OperatorPrincipal, roles: readonly Role[])
 }
 
 /** Strangers are counted by address, so that guessing is slow, and never at a partner's expense. */
-function refuseStranger(app: App, request: FastifyRequest, reply: FastifyReply): Problem {
+function refuseStranger(app: App, request: FastifyRequest): Problem {
   const who = `address ${addressKey(request.trace.address)}`;
-  takeOrRefuse(app, reply, who, ADDRESS_RATE_LIMIT, 'address');
+  takeOrRefuse(app, request, who, ADDRESS_RATE_LIMIT, 'address');
   return new Problem('invalid_credentials');
 }
 
-function takeOrRefuse(app: App, reply: FastifyReply, who: string, limit: number, policy: string): void {
+function takeOrRefuse(app: App, request: FastifyRequest, who: string, limit: number, policy: string): void {
   const { allowed, remaining, roomInMs } = app.limits.take(who, limit);
   // Rounded up: a call made that many whole seconds later is answered.
   const seconds = Math.ceil(roomInMs / 1000);
-  reply.header('ratelimit-policy', `"${policy}";q=${limit};w=${RATE_WINDOW_SECONDS}`);
-  reply.header('ratelimit', `"${policy}";r=${remaining};t=${seconds}`);
+  request.outgoing.push(
+    'ratelimit-policy',
+    `"${policy}";q=${limit};w=${RATE_WINDOW_SECONDS}`,
+    'ratelimit',
+    `"${policy}";r=${remaining};t=${seconds}`,
+  );
   if (!allowed) throw new Problem('rate_limit_exceeded', { retry_after: Math.max(1, seconds) });
 }
 

@@ -30,9 +30,10 @@ export function readBody(request: IncomingMessage, bytesMax: number): Promise<Bu
       else chunks.push(chunk);
     });
     request.on('end', () => resolve(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks)));
-    request.on('error', reject);
-    // Gone before the end: nobody is left to answer, but the promise must not hang.
-    request.on('close', () => reject(new ValidationProblem([malformed('The body ended early.')])));
+    // Gone before the end: nobody is left to answer, but the promise must not hang, and it is not our fault.
+    const gone = () => reject(new ValidationProblem([malformed('The body ended early.')]));
+    request.on('error', gone);
+    request.on('close', gone);
   });
 }
 

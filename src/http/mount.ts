@@ -1,3 +1,4 @@
+import compileSerialiser from 'fast-json-stringify';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { BODY_BYTES_MAX, type Endpoint } from '../contract/endpoint.ts';
 import { toJsonSchema } from '../contract/json-schema.ts';
@@ -9,14 +10,17 @@ import type { App } from '../operations/app.ts';
 import { operatorHandlers, partnerHandlers } from '../operations/handlers.ts';
 import { admitHolder, admitOperator, admitPartner, missingGroup, requireRole } from './admit.ts';
 import { parseJson, readBody } from './body.ts';
+import { onward } from './onward.ts';
 import { malformedRequest } from './refuse.ts';
+import { respond } from './respond.ts';
 
 /**
  * Routes, read off the contract. Every request of an endpoint goes the same way, in the order that the contract fixes:
  * body size, key, rate, scope, network, validation, then the operation. (Transport comes before, in server.ts.)
  */
 
-type Handler = (app: App, call: unknown) => Promise<{ body: unknown; etag?: string }>;
+type Result = { body: unknown; etag?: string; reusable?: true };
+type Handler = (app: App, call: unknown) => Result | Promise<Result>;
 
 export function mountEndpoints(server: FastifyInstance, app: App): void {
   for (const [id, endpoint] of Object.entries(partnerEndpoints)) {
@@ -27,83 +31,87 @@ export function mountEndpoints(server: FastifyInstance, app: App): void {
   }
 }
 
-type Route = (request: FastifyRequest, reply: FastifyReply) => Promise<unknown>;
+type Route = (request: FastifyRequest, reply: FastifyReply) => void | Promise<void>;
 
 function mount(server: FastifyInstance, endpoint: Endpoint, handler: Route): void {
-  const { status, body } = endpoint.response;
-  server.route({
-    method: endpoint.method,
-    url: endpoint.path.replaceAll(/\{(\w+)\}/g, ':$1'),
-    // The serialiser is compiled from the response's schema: what is not declared there cannot leave the house.
-    ...(body && { schema: { response: { [status]: toJsonSchema(body, { io: 'output' }) } } }),
-    handler,
-  });
+  server.route({ method: endpoint.method, url: endpoint.path.replaceAll(/\{(\w+)\}/g, ':$1'), handler });
 }
 
 function partnerRoute(app: App, endpoint: Endpoint, handle: Handler): Route {
   const scope = 'scope' in endpoint.access ? endpoint.access.scope : undefined;
   if (!scope) throw new Error(`${endpoint.operationId} names no scope`);
-  return async (request, reply) => {
+  const validate = validator(endpoint);
+  const send = sender(endpoint);
+  return (request, reply) => {
     request.trace.operation = endpoint.operationId;
-    const reading = readBody(request.raw, endpoint.bodyBytesMax ?? BODY_BYTES_MAX);
-    const bytes = reading instanceof Promise ? await reading : reading;
-    const holder = await admitHolder(app, request, reply);
-    const admitted = await admitPartner(app, request, holder, scope);
-    if (missingGroup(admitted))
-      throw new ValidationProblem([admitted, ...problemsOf(endpoint, request, bytes)]);
-    return answer(app, endpoint, handle, admitted, request, reply, bytes);
+    return onward(readBody(request.raw, endpoint.bodyBytesMax ?? BODY_BYTES_MAX), (bytes) =>
+      onward(admitHolder(app, request), (holder) =>
+        onward(admitPartner(app, request, holder, scope), (admitted) => {
+          if (missingGroup(admitted)) throw withProblems(admitted, () => validate(request, bytes));
+          const call = validate(request, bytes);
+          call.principal = admitted;
+          return onward(handle(app, call), (result) => send(request, reply, result));
+        }),
+      ),
+    );
   };
 }
 
 function operatorRoute(app: App, endpoint: Endpoint, handle: Handler): Route {
   const roles = 'roles' in endpoint.access ? endpoint.access.roles : [];
+  const validate = validator(endpoint);
+  const send = sender(endpoint);
   return async (request, reply) => {
     request.trace.operation = endpoint.operationId;
     const bytes = await readBody(request.raw, endpoint.bodyBytesMax ?? BODY_BYTES_MAX);
-    const operator = await admitOperator(app, request, reply);
+    const operator = await admitOperator(app, request);
     requireRole(operator, roles);
-    return answer(app, endpoint, handle, operator, request, reply, bytes);
+    const call = validate(request, bytes);
+    call.principal = operator;
+    send(request, reply, await handle(app, call));
   };
 }
 
-async function answer(
-  app: App,
-  endpoint: Endpoint,
-  handle: Handler,
-  principal: unknown,
-  request: FastifyRequest,
-  reply: FastifyReply,
-  bytes: Buffer,
-): Promise<unknown> {
-  const input = validate(endpoint, request, bytes);
-  const { body, etag } = await handle(app, {
-    ...input,
-    principal,
-    requestId: request.id,
-    ifMatch: request.headers['if-match'],
-  });
-  if (etag !== undefined) reply.header('etag', etag);
-  reply.code(endpoint.response.status);
-  return body;
+/** The serialiser is compiled from the response's schema: what is not declared there cannot leave the house. */
+function sender({ response: { status, body } }: Endpoint) {
+  const serialise = body && compileSerialiser(toJsonSchema(body, { io: 'output' }));
+  const texts = new WeakMap<object, string>();
+  const textOf = ({ body, reusable }: Result): string | undefined => {
+    if (!reusable) return serialise?.(body);
+    const text = texts.get(body as object) ?? serialise?.(body) ?? '';
+    texts.set(body as object, text);
+    return text;
+  };
+  return (request: FastifyRequest, reply: FastifyReply, result: Result): void => {
+    if (result.etag !== undefined) request.outgoing.push('etag', result.etag);
+    respond(request, reply, status, textOf(result));
+  };
 }
 
 interface Parts {
   params?: unknown;
   query?: unknown;
   body?: unknown;
+  principal?: unknown;
+  requestId: string;
+  ifMatch: string | undefined;
 }
 
 /** All problems of path, query and body together. */
-function validate(endpoint: Endpoint, request: FastifyRequest, bytes: Buffer): Parts {
-  const parts: Parts = {};
-  const problems: ValidationEntry[] = [];
-  if (endpoint.params) parts.params = take(check(endpoint.params, request.params), problems);
-  if (endpoint.query) parts.query = take(check(endpoint.query, request.query), problems);
-  if (endpoint.body && !(endpoint.bodyOptional && bytes.length === 0)) {
-    parts.body = take(check(endpoint.body, parseJson(request.raw, bytes), endpoint.readOnly), problems);
-  }
-  if (problems.length > 0) throw new ValidationProblem(problems);
-  return parts;
+function validator({ params, query, body, bodyOptional, readOnly }: Endpoint) {
+  // Most calls have no query, and what that amounts to need not be found out each time.
+  const noQuery = query && check(query, {});
+  return (request: FastifyRequest, bytes: Buffer): Parts => {
+    const parts: Parts = { requestId: request.id, ifMatch: request.headers['if-match'] };
+    const problems: ValidationEntry[] = [];
+    if (params) parts.params = take(check(params, request.params), problems);
+    if (noQuery)
+      parts.query = take(request.url.includes('?') ? check(query, request.query) : noQuery, problems);
+    if (body && !(bodyOptional && bytes.length === 0))
+      parts.body = take(check(body, parseJson(request.raw, bytes), readOnly), problems);
+    if (problems.length > 0) throw new ValidationProblem(problems);
+    return parts;
+  };
 }
 
 function take<T>(
@@ -115,13 +123,13 @@ function take<T>(
   return undefined;
 }
 
-function problemsOf(endpoint: Endpoint, request: FastifyRequest, bytes: Buffer): ValidationEntry[] {
+/** One problem more, in front of those that the rest of the request has. */
+function withProblems(first: ValidationEntry, validate: () => unknown): unknown {
   try {
-    validate(endpoint, request, bytes);
-    return [];
+    validate();
+    return new ValidationProblem([first]);
   } catch (error) {
-    if (error instanceof ValidationProblem) return error.entries;
-    throw error;
+    return error instanceof ValidationProblem ? new ValidationProblem([first, ...error.entries]) : error;
   }
 }
 
@@ -162,18 +170,18 @@ function isDecodable(path: string): boolean {
 
 /** Whatever has no route: the same door first, so that a stranger cannot tell which addresses exist. */
 export function mountNothing(server: FastifyInstance, app: App): void {
-  server.setNotFoundHandler(async (request, reply) => {
+  server.setNotFoundHandler(async (request) => {
     request.trace.operation = 'none';
     const unreadable = request.url === UNREADABLE;
     const path = pathOf(unreadable ? withoutOrigin(request.originalUrl) : request.url);
     await readBody(request.raw, BODY_BYTES_MAX);
-    if (/^\/operator(\/|$)/.test(path)) await admitOperator(app, request, reply);
-    else if (/^\/v\d+(\/|$)/.test(path)) await admitHolder(app, request, reply);
+    if (/^\/operator(\/|$)/.test(path)) await admitOperator(app, request);
+    else if (/^\/v\d+(\/|$)/.test(path)) await admitHolder(app, request);
 
     if (unreadable) throw malformedRequest('The address of the request cannot be read.');
     const methods = shapes.filter(({ shape }) => shape.test(path)).map(({ method }) => method);
     if (methods.length === 0) throw new Problem('not_found');
-    reply.header('allow', [...methods, ...(methods.includes('GET') ? ['HEAD'] : [])].join(', '));
+    request.outgoing.push('allow', [...methods, ...(methods.includes('GET') ? ['HEAD'] : [])].join(', '));
     throw new Problem('method_not_allowed');
   });
 }

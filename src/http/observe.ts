@@ -1,4 +1,4 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyRequest } from 'fastify';
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import type { Clock } from '../platform/clock.ts';
 import type { Logger } from '../platform/logger.ts';
@@ -30,11 +30,13 @@ export interface PoolNumbers {
   waitingCount: number;
 }
 
-/** One wide log line and two metrics for each request. */
-export function observe(
-  server: FastifyInstance,
-  { log, clock, pool }: { log: Logger; clock: Clock; pool: PoolNumbers },
-): Registry {
+export interface Observer {
+  registry: Registry;
+  /** One wide log line and two metrics, when a request has its answer. */
+  finish: (request: FastifyRequest, status: number) => void;
+}
+
+export function observe({ log, clock, pool }: { log: Logger; clock: Clock; pool: PoolNumbers }): Observer {
   const registry = new Registry();
   const registers = [registry];
   const seconds = new Histogram({
@@ -71,19 +73,19 @@ export function observe(
   });
 
   let successes = 0;
-  server.addHook('onResponse', (request: FastifyRequest, reply: FastifyReply, done: () => void) => {
+  const finish: Observer['finish'] = (request, status) => {
     const { trace } = request;
     const elapsedMs = clock.monotonic() - trace.startedAt;
-    seconds.observe({ operation: trace.operation, status: reply.statusCode }, elapsedMs / 1000);
+    seconds.observe({ operation: trace.operation, status }, elapsedMs / 1000);
     if (trace.error) refusals.inc({ operation: trace.operation, error: trace.error });
-    if (reply.statusCode >= 400 || successes++ % SUCCESSES_PER_LINE === 0) {
+    if (status >= 400 || successes++ % SUCCESSES_PER_LINE === 0) {
       log.info(
         {
           request_id: request.id,
           method: request.method,
           url: request.url,
           operation: trace.operation,
-          status: reply.statusCode,
+          status,
           error: trace.error,
           duration_ms: Math.round(elapsedMs * 100) / 100,
           address: trace.address,
@@ -95,7 +97,6 @@ export function observe(
         'request',
       );
     }
-    done();
-  });
-  return registry;
+  };
+  return { registry, finish };
 }

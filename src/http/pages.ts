@@ -15,40 +15,51 @@ interface Pages {
   errorIndexPage: () => string;
 }
 
+const JSON_TYPE = 'application/json; charset=utf-8';
+const HTML_TYPE = 'text/html; charset=utf-8';
+
 /** What needs no key: the probes of whoever runs the service, and the pages that errors point to. */
 export function mountPublicPages(
   server: FastifyInstance,
   { probes, errorPage, errorIndexPage }: Pages,
   registry: Registry,
 ): void {
-  const guard = (request: FastifyRequest, operation: string) => {
-    request.trace.operation = operation;
-    if (probes.exposed === 'loopback' && !request.transport.loopback) throw new Problem('not_found');
+  const page = (
+    url: string,
+    operation: string,
+    type: string,
+    read: (request: FastifyRequest) => string | Promise<string>,
+  ) =>
+    server.get(url, async (request, reply) => {
+      request.trace.operation = operation;
+      const body = await read(request);
+      for (let i = 0; i < request.outgoing.length; i += 2)
+        reply.header(request.outgoing[i] ?? '', request.outgoing[i + 1]);
+      request.finish(request, 200);
+      return reply.header('content-type', type).send(body);
+    });
+  const guard = ({ transport }: FastifyRequest) => {
+    if (probes.exposed === 'loopback' && !transport.loopback) throw new Problem('not_found');
   };
 
-  server.get('/healthz', async (request) => {
-    guard(request, 'healthz');
-    return { status: 'ok' };
+  page('/healthz', 'healthz', JSON_TYPE, (request) => {
+    guard(request);
+    return '{"status":"ok"}';
   });
-  server.get('/readyz', async (request) => {
-    guard(request, 'readyz');
+  page('/readyz', 'readyz', JSON_TYPE, async (request) => {
+    guard(request);
     if (!(await probes.ready())) throw new Problem('service_unavailable', { retry_after: 1 });
-    return { status: 'ready' };
+    return '{"status":"ready"}';
   });
-  server.get('/metrics', async (request, reply) => {
-    guard(request, 'metrics');
-    reply.header('content-type', registry.contentType);
+  page('/metrics', 'metrics', registry.contentType, (request) => {
+    guard(request);
     return registry.metrics();
   });
 
-  server.get('/docs/errors', async (request, reply) => {
-    request.trace.operation = 'errorIndexPage';
-    return reply.header('content-type', 'text/html; charset=utf-8').send(errorIndexPage());
-  });
-  server.get<{ Params: { code: string } }>('/docs/errors/:code', async (request, reply) => {
-    request.trace.operation = 'errorPage';
-    const page = errorPage(request.params.code);
-    if (page === undefined) throw new Problem('not_found');
-    return reply.header('content-type', 'text/html; charset=utf-8').send(page);
+  page('/docs/errors', 'errorIndexPage', HTML_TYPE, () => errorIndexPage());
+  page('/docs/errors/:code', 'errorPage', HTML_TYPE, (request) => {
+    const found = errorPage((request.params as { code: string }).code);
+    if (found === undefined) throw new Problem('not_found');
+    return found;
   });
 }

@@ -3,6 +3,7 @@ import { Problem, type ProblemCode, ValidationProblem } from '../contract/proble
 import type { ValidationEntry } from '../contract/validate.ts';
 import type { Logger } from '../platform/logger.ts';
 import { Outage } from '../platform/outage.ts';
+import { respond } from './respond.ts';
 
 /** Turns whatever went wrong into the bytes that the contract promises. */
 export function refuse(
@@ -13,13 +14,14 @@ export function refuse(
 ): void {
   if (error instanceof ValidationProblem) {
     request.trace.error = 'validation_error';
-    send(reply, 400, validationBody(error.entries));
+    respond(request, reply, 400, validationBody(error.entries));
     return;
   }
   const problem = asProblem(error, request, log);
   request.trace.error = problem.code;
-  if (problem.details.retry_after !== undefined) reply.header('retry-after', problem.details.retry_after);
-  send(reply, problem.status, problemBody(problem, request.id, docsUrl));
+  const { retry_after } = problem.details;
+  if (retry_after !== undefined) request.outgoing.push('retry-after', String(retry_after));
+  respond(request, reply, problem.status, problemBody(problem, request.id, docsUrl));
 }
 
 function asProblem(error: unknown, request: FastifyRequest, log: Logger): Problem {
@@ -51,10 +53,6 @@ function problemBody(problem: Problem, requestId: string, docsUrl: string): stri
 
 function docUrl(docsUrl: string, code: ProblemCode): string {
   return `${docsUrl}/errors/${code}`;
-}
-
-function send(reply: FastifyReply, status: number, body: string): void {
-  reply.code(status).header('content-type', 'application/json; charset=utf-8').send(body);
 }
 
 /** What is wrong before there is anything to validate: the bytes are no HTTP, or the address cannot be read. */

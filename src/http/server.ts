@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
-import Fastify, { type FastifyInstance, type FastifyServerOptions } from 'fastify';
+import Fastify, { type FastifyInstance, type FastifyRequest, type FastifyServerOptions } from 'fastify';
 import type { Environment } from '../contract/access.ts';
 import { Problem } from '../contract/problems.ts';
 import type { App } from '../operations/app.ts';
@@ -64,9 +64,8 @@ export function createServer(options: ServerOptions): FastifyInstance {
     },
     clientErrorHandler: (error, socket) => answerBrokenHttp(error, socket, newRequestId()),
     frameworkErrors: (_error, request, reply) => {
-      reply.header('x-request-id', request.id);
+      begin(request, readTransport(request.raw, trusted));
       const context = { log, docsUrl: options.docsUrl() };
-      request.trace = { startedAt: app.clock.monotonic(), operation: 'none', address: '' };
       refuse(malformedRequest('The address of the request cannot be read.'), request, reply, context);
     },
   } as FastifyServerOptions) as FastifyInstance;
@@ -75,14 +74,18 @@ export function createServer(options: ServerOptions): FastifyInstance {
   for (const method of ['POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'QUERY'])
     server.addHttpMethod(method, { hasBody: false, overrideExisting: true });
 
-  server.decorateRequest('trace');
-  server.decorateRequest('transport');
-  server.addHook('onRequest', (request, reply, done) => {
-    const transport = readTransport(request.raw, trusted);
+  const { registry, finish } = observe({ log, clock: app.clock, pool: options.pool });
+  function begin(request: FastifyRequest, transport: Transport): void {
     request.transport = transport;
     request.trace = { startedAt: app.clock.monotonic(), operation: 'none', address: transport.address };
-    reply.header('x-request-id', request.id);
-    reply.header('cache-control', 'no-store');
+    request.outgoing = ['x-request-id', request.id, 'cache-control', 'no-store'];
+    request.finish = finish;
+  }
+
+  for (const name of ['transport', 'trace', 'outgoing', 'finish']) server.decorateRequest(name);
+  server.addHook('onRequest', (request, _reply, done) => {
+    const transport = readTransport(request.raw, trusted);
+    begin(request, transport);
     const barred = !isAllowed(transport, environment) && !isPublicPage(request.url);
     if (barred) done(new Problem('https_required'));
     else done(lacksHost(request.raw) ? malformedRequest('The Host header is missing.') : undefined);
@@ -91,7 +94,6 @@ export function createServer(options: ServerOptions): FastifyInstance {
   server.server.on('checkExpectation', (request, response) =>
     server.server.emit('request', request, response),
   );
-  const registry = observe(server, { log, clock: app.clock, pool: options.pool });
 
   server.setErrorHandler((error, request, reply) => {
     refuse(error, request, reply, { log, docsUrl: options.docsUrl() });

@@ -5,10 +5,11 @@ import { isWellFormedKey } from '../domain/api-key.ts';
 import { type KeyHolder, type OperatorPrincipal, SYSTEM } from '../domain/principal.ts';
 import type { Clock } from '../platform/clock.ts';
 import { type Database, transact } from '../store/database.ts';
-import { findHolder } from '../store/keys.ts';
+import { findHolders } from '../store/keys.ts';
 import { findTokenHolder } from '../store/operators.ts';
 import { findReachableGroup } from '../store/practice-groups.ts';
 import { BriefCache } from './brief-cache.ts';
+import { Gatherer } from './gather.ts';
 
 /**
  * The door's memory. Who holds a key and what it can reach is asked of the database at most once a second for each
@@ -30,12 +31,18 @@ export interface Access {
 
 const REMEMBERED_MS = 1_000;
 const REMEMBERED_MAX = 20_000;
+const LOOKUPS_MAX = 100;
 
 export function createAccess(db: Database, clock: Clock, environment: Environment): Access {
   const cache = <T>() => new BriefCache<T>(clock, REMEMBERED_MS, REMEMBERED_MAX);
   const holders = cache<KeyHolder>();
   const operators = cache<OperatorPrincipal>();
   const groups = cache<PracticeGroup>();
+
+  // A thousand keys in use are a thousand questions a second; those of the same moment are asked together.
+  const lookups = new Gatherer<Buffer, KeyHolder | undefined>(LOOKUPS_MAX, (hashes) =>
+    transact(db, SYSTEM, (tx) => findHolders(tx, hashes)),
+  );
 
   const forget = () => {
     holders.clear();
@@ -45,16 +52,14 @@ export function createAccess(db: Database, clock: Clock, environment: Environmen
 
   return {
     holderOf(key) {
-      if (!isWellFormedKey(environment, key)) return undefined;
-      const digest = secretHash(key);
-      return holders.get(digest.toString('latin1'), async () => {
-        const found = await transact(db, SYSTEM, (tx) => findHolder(tx, digest));
-        return found && timingSafeEqual(found.hash, digest) ? found.holder : undefined;
-      });
+      // Hashing costs as much as the rest of the door together, so it is done when the key is looked up, once a second.
+      const known = holders.recall(key);
+      if (known || !isWellFormedKey(environment, key)) return known;
+      return holders.get(key, () => lookups.submit(secretHash(key)));
     },
     operatorOf(token) {
-      const digest = secretHash(token);
-      return operators.get(digest.toString('latin1'), async () => {
+      return operators.get(token, async () => {
+        const digest = secretHash(token);
         const found = await transact(db, SYSTEM, (tx) => findTokenHolder(tx, digest));
         return found && timingSafeEqual(found.hash, digest) ? found.operator : undefined;
       });

@@ -27,7 +27,7 @@ export type OperatorCall<E extends Endpoint> = Call<E, OperatorPrincipal>;
 
 /** A handler for every endpoint of a table: one that is missing, or answers something else, does not compile. */
 export type Handlers<T extends Record<string, Endpoint>, P> = {
-  [K in keyof T]: (app: App, call: Call<T[K], P>) => Promise<Answer<T[K]>>;
+  [K in keyof T]: (app: App, call: Call<T[K], P>) => Answer<T[K]> | Promise<Answer<T[K]>>;
 };
 
 /** Who did it and in which request: what an audit entry takes from the call. */

@@ -29,10 +29,15 @@ export class BriefCache<T> {
     this.#entriesMax = entriesMax;
   }
 
+  recall(key: string): T | undefined {
+    const entry = this.#entries.get(key);
+    return entry && this.#clock.monotonic() < entry.until ? entry.value : undefined;
+  }
+
   /** Answers at once, without a promise, when it remembers: the hot path stays synchronous. */
   get(key: string, load: () => Promise<T | undefined>): T | undefined | Promise<T | undefined> {
-    const entry = this.#entries.get(key);
-    if (entry && this.#clock.monotonic() < entry.until) return entry.value;
+    const known = this.recall(key);
+    if (known !== undefined) return known;
     const underWay = this.#underWay.get(key);
     if (underWay) return underWay;
 

@@ -12,7 +12,11 @@ export function redact(text: string): string {
 /** JSON lines. Whatever is logged, and however it got there, no secret passes the last gate before the stream. */
 export function createLogger(write: (line: string) => void): Logger {
   return pino(
-    { base: null, timestamp: pino.stdTimeFunctions.isoTime, formatters: { level: (label) => ({ level: label }) } },
+    {
+      base: null,
+      timestamp: pino.stdTimeFunctions.isoTime,
+      formatters: { level: (label) => ({ level: label }) },
+    },
     { write: (line: string) => write(redact(line)) },
   );
 }

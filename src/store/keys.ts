@@ -1,3 +1,4 @@
+import { timingSafeEqual } from 'node:crypto';
 import { DEFAULT_RATE_LIMIT, type Scope } from '../contract/access.ts';
 import type { ApiKey } from '../contract/operator/keys.ts';
 import type { PageQuery } from '../contract/page.ts';
@@ -29,41 +30,46 @@ type Row = Omit<StoredKey, 'expires_at' | 'revoked_at' | 'created_at'> & {
 const KEY = `id, partner_id, practice_group_id, scopes, prefix, last_four, rate_limit_per_minute, expires_at,
   revoked_at, replaced_by, created_at`;
 
-export interface HolderLookup {
-  holder: KeyHolder;
-  hash: Buffer;
+interface HolderRow {
+  id: string;
+  partner_id: string;
+  practice_group_id: string;
+  key_hash: Buffer;
+  scopes: Scope[];
+  rate_limit: number | null;
+  expires_at: Date | null;
 }
 
-/** Who holds this key: nobody, unless it is neither revoked nor of a partner who is not verified. */
-export async function findHolder(tx: Transaction, hash: Buffer): Promise<HolderLookup | undefined> {
-  const row = await tx.first<{
-    id: string;
-    partner_id: string;
-    practice_group_id: string;
-    key_hash: Buffer;
-    scopes: Scope[];
-    rate_limit: number | null;
-    expires_at: Date | null;
-  }>(
+/**
+ * Who holds these keys, in the order of their hashes: nobody (undefined) where there is no such key, it was revoked,
+ * or its partner is not verified.
+ */
+export async function findHolders(
+  tx: Transaction,
+  hashes: readonly Buffer[],
+): Promise<(KeyHolder | undefined)[]> {
+  const rows = await tx.query<HolderRow>(
     `SELECT k.id, k.partner_id, k.practice_group_id, k.key_hash, k.scopes, k.expires_at,
             coalesce(k.rate_limit_per_minute, p.rate_limit_per_minute) AS rate_limit
        FROM api_keys k JOIN partners p ON p.id = k.partner_id
-      WHERE k.key_hash = $1 AND k.revoked_at IS NULL AND p.status = 'verified'`,
-    [hash],
+      WHERE k.key_hash = ANY ($1) AND k.revoked_at IS NULL AND p.status = 'verified'`,
+    [hashes],
   );
-  return (
-    row && {
-      hash: row.key_hash,
-      holder: {
-        keyId: row.id,
-        partnerId: row.partner_id,
-        homeGroupId: row.practice_group_id,
-        scopes: new Set(row.scopes),
-        rateLimitPerMinute: row.rate_limit ?? DEFAULT_RATE_LIMIT,
-        expiresAt: row.expires_at?.getTime() ?? Number.POSITIVE_INFINITY,
-      },
-    }
-  );
+  return hashes.map((hash) => {
+    const row = rows.find(({ key_hash }) => timingSafeEqual(key_hash, hash));
+    return row && holderOf(row);
+  });
+}
+
+function holderOf(row: HolderRow): KeyHolder {
+  return {
+    keyId: row.id,
+    partnerId: row.partner_id,
+    homeGroupId: row.practice_group_id,
+    scopes: new Set(row.scopes),
+    rateLimitPerMinute: row.rate_limit ?? DEFAULT_RATE_LIMIT,
+    expiresAt: row.expires_at?.getTime() ?? Number.POSITIVE_INFINITY,
+  };
 }
 
 export function insertKey(tx: Transaction, key: StoredKey, hash: Buffer): void {

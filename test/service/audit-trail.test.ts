@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import type pg from 'pg';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { type OperatorOperationId, operatorEndpoints } from '../../src/contract/operator/index.ts';
+import { contents } from '../support/for-test.ts';
 import {
   type Furnished,
   furnish,
@@ -226,21 +227,9 @@ describe('the audit trail', () => {
 });
 
 describe('a change and its entry', () => {
-  async function contents(): Promise<Record<string, string>> {
-    const { rows: tables } = await db.query<{ name: string }>(
-      "SELECT tablename AS name FROM pg_tables WHERE schemaname = 'public' ORDER BY 1",
-    );
-    const found: Record<string, string> = {};
-    for (const { name } of tables) {
-      const { rows } = await db.query(`SELECT md5(string_agg(t::text, ',' ORDER BY t::text)) FROM ${name} t`);
-      found[name] = rows[0].md5;
-    }
-    return found;
-  }
-
   it.each(changing)('%s: without its entry the change does not happen either', async (id) => {
     const call = await validCall(id, given);
-    const before = await contents();
+    const before = await contents(house.databaseUrl);
     await db.query(`CREATE FUNCTION fail() RETURNS trigger LANGUAGE plpgsql AS
       $$ BEGIN RAISE EXCEPTION 'no room in the book'; END $$`);
     await db.query('CREATE TRIGGER fail BEFORE INSERT ON audit_entries FOR EACH ROW EXECUTE FUNCTION fail()');
@@ -249,7 +238,7 @@ describe('a change and its entry', () => {
     } finally {
       await db.query('DROP FUNCTION fail CASCADE');
     }
-    expect(await contents()).toEqual(before);
+    expect(await contents(house.databaseUrl)).toEqual(before);
     expect((await make(given, call)).status).toBe(operatorEndpoints[id].response.status);
     expect(await house.operator('GET', '/audit/verify')).toMatchObject({ ok: true });
   });

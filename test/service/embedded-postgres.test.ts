@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { commandLine } from '../../src/platform/postgres/processes.ts';
@@ -111,6 +111,18 @@ describe('start and stop', () => {
     // After the name in brackets come state, parent and process group.
     const [, , group] = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? [];
     expect(Number(group)).toBe(pid);
+  });
+
+  it('keeps the ten newest files of the server log', async () => {
+    const dataDir = await usedDataDir();
+    const folder = join(dataDir, 'postgres/log');
+    for (let day = 10; day < 25; day += 1)
+      writeFileSync(join(folder, `postgres-202001${day}-000000.log`), '');
+    await start(dataDir);
+    const names = readdirSync(folder);
+    expect(names).toHaveLength(10);
+    expect(names).toContain('postgres-20200124-000000.log');
+    expect(names).not.toContain('postgres-20200110-000000.log');
   });
 
   it('takes settings, and restarts a server left running with others instead of adopting it', async () => {

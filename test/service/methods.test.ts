@@ -142,3 +142,69 @@ describe('the whole address in the request line', () => {
     expect(await ask('http://porter.test', {})).toBe(404);
   });
 });
+
+describe('what HTTP allows and few clients do', () => {
+  const credentials = () => ({ 'x-api-key': world.key, 'x-practice-group-id': world.groupId });
+
+  it('answers requests that were sent without waiting, in their order', async () => {
+    const wire = await openWire(house.url);
+    const body = '{"title":"Pipelined"}';
+    wire.write(
+      head('PATCH', `${TYPES}/type-1`, {
+        ...credentials(),
+        'content-type': 'application/json',
+        'content-length': String(body.length),
+      }) +
+        body +
+        head('GET', '/v1/nothing', credentials()) +
+        head('GET', '/v1/practice-groups') +
+        head('GET', `${TYPES}/type-1`, credentials()),
+    );
+    const answers = [await wire.answer(), await wire.answer(), await wire.answer(), await wire.answer()];
+    expect(answers.map(({ status }) => status)).toEqual([200, 404, 401, 200]);
+    expect(JSON.parse(answers[0]?.text ?? '').title).toBe('Pipelined');
+    expect(new Set(answers.map(({ headers }) => headers['x-request-id'])).size).toBe(4);
+    wire.close();
+  });
+
+  it('goes on with HTTP when somebody asks to upgrade', async () => {
+    const wire = await openWire(house.url);
+    wire.write(head('GET', GROUPS, { connection: 'Upgrade', upgrade: 'websocket' }));
+    expect((await wire.answer()).status).toBe(401);
+    wire.close();
+  });
+
+  it('404 to OPTIONS *, with a request ID', async () => {
+    const wire = await openWire(house.url);
+    wire.write(head('OPTIONS', '*'));
+    const answer = await wire.answer();
+    expect(answer.status).toBe(404);
+    expect(answer.headers['x-request-id']).toMatch(/^req_/);
+    wire.close();
+  });
+
+  it('carries out an update whose caller hangs up before the answer', async () => {
+    const { app } = house.service;
+    const { submit } = app.updates;
+    const outcome = new Promise((resolve) => {
+      app.updates.submit = (update) => {
+        const result = submit.call(app.updates, update);
+        wire.then((open) => open.close());
+        resolve(result);
+        return result;
+      };
+    });
+    const wire = openWire(house.url);
+    const body = '{"title":"Hung up"}';
+    (await wire).write(
+      head('PATCH', `${TYPES}/type-1`, {
+        ...credentials(),
+        'content-type': 'application/json',
+        'content-length': String(body.length),
+      }) + body,
+    );
+    await outcome;
+    app.updates.submit = submit;
+    expect((await send('GET', `${TYPES}/type-1`)).body.title).toBe('Hung up');
+  });
+});

@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
 import pg from 'pg';
 import { afterAll, afterEach } from 'vitest';
 import { type EmbeddedPostgres, startEmbeddedPostgres } from '../../src/platform/postgres/embedded.ts';
@@ -70,7 +71,7 @@ export interface Service {
   url: Promise<string>;
 }
 
-const childScript = join(import.meta.dirname, 'embedded-postgres-child.ts');
+const childScript = fileURLToPath(import.meta.resolve('./embedded-postgres-child.ts'));
 
 export function startInAnotherProcess(dataDir: string): Service {
   const child = spawn(process.execPath, [childScript, dataDir], { stdio: ['ignore', 'pipe', 'inherit'] });

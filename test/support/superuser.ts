@@ -1,7 +1,7 @@
 import pg from 'pg';
 import { afterAll } from 'vitest';
 
-/** A connection of the database's own superuser, past everything that the service would never let happen. */
+/** For use in `beforeAll`: a connection of the database's superuser, past everything that the service would not do. */
 export async function superuser(databaseUrl: string): Promise<pg.Client> {
   const client = new pg.Client({ connectionString: databaseUrl });
   client.on('error', () => {});

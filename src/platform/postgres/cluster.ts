@@ -35,7 +35,7 @@ export interface Cluster {
 }
 
 /** Whom the programs run as, as options of `spawn`; empty: whoever we are. */
-export type RunAs = { uid: number; gid: number } | Record<string, never>;
+type RunAs = { uid: number; gid: number } | Record<string, never>;
 
 const draftPrefix = 'postgres.draft-';
 

@@ -42,8 +42,15 @@ export async function supervise(cluster: Cluster, log: Log): Promise<Supervisor>
     }
   })();
 
-  const pruning = setInterval(() => pruneLogs(cluster), pruneEveryMs).unref();
-  pruneLogs(cluster);
+  const prune = () => {
+    try {
+      pruneLogs(cluster);
+    } catch (error) {
+      log('cannot remove old PostgreSQL logs', { error: (error as Error).message });
+    }
+  };
+  prune();
+  const pruning = setInterval(prune, pruneEveryMs).unref();
 
   return {
     port,

@@ -1,0 +1,7 @@
+/**
+ * Goes on with a value that may or may not have to be waited for. What the door remembers is there at once, and a
+ * request that never waits is spared four turns of the microtask queue: about a quarter of a whole GET.
+ */
+export function onward<T, U>(value: T | Promise<T>, next: (value: T) => U | Promise<U>): U | Promise<U> {
+  return value instanceof Promise ? value.then(next) : next(value);
+}

@@ -1,0 +1,34 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+
+/**
+ * Every answer leaves here. The headers that the steps on the way have gathered go out in one piece, and the request's
+ * metrics and log line are written. The framework's own sending is passed by: it serves needs that this house does not
+ * have, and costs a GET a tenth of its time.
+ */
+export function respond(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  status: number,
+  body: string | undefined,
+): void {
+  const { outgoing } = request;
+  if (body !== undefined)
+    outgoing.push(
+      'content-type',
+      'application/json; charset=utf-8',
+      'content-length',
+      String(Buffer.byteLength(body)),
+    );
+  reply.hijack();
+  reply.raw.writeHead(status, outgoing);
+  reply.raw.end(body);
+  request.finish(request, status);
+}
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Names and values in turn, as Node takes them. */
+    outgoing: string[];
+    finish: (request: FastifyRequest, status: number) => void;
+  }
+}

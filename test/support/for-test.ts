@@ -1,0 +1,31 @@
+import pg from 'pg';
+import { onTestFinished } from 'vitest';
+import { type Harness, type HarnessOptions, startHarness } from './service.ts';
+
+/** For use inside a test: what is started here ends with that test. (`afterAll` does nothing when a test calls it.) */
+
+export async function startForTest(options: HarnessOptions = {}): Promise<Harness> {
+  const house = await startHarness(options);
+  onTestFinished(() => house.stop());
+  return house;
+}
+
+/** Every row of every table, as text: to show that something changed nothing. */
+export async function contents(databaseUrl: string): Promise<Record<string, string[]>> {
+  const client = new pg.Client({ connectionString: databaseUrl });
+  await client.connect();
+  try {
+    await client.query("SELECT set_config('porter.tenant', '*', false)");
+    const { rows: tables } = await client.query<{ name: string }>(
+      "SELECT tablename AS name FROM pg_tables WHERE schemaname = 'public' ORDER BY 1",
+    );
+    const found: Record<string, string[]> = {};
+    for (const { name } of tables) {
+      const { rows } = await client.query<{ row: string }>(`SELECT t::text AS row FROM ${name} t ORDER BY 1`);
+      found[name] = rows.map(({ row }) => row);
+    }
+    return found;
+  } finally {
+    await client.end();
+  }
+}

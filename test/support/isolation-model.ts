@@ -1,0 +1,47 @@
+/** What the service knows, as far as it decides who sees what. */
+export interface Model {
+  groups: Set<string>;
+  networks: Map<string, Set<string>>;
+  verified: Map<string, boolean>;
+  keys: Map<string, ModelKey>;
+  /** Titles by practice group and submission type. */
+  titles: Map<string, Map<string, string>>;
+}
+
+export interface ModelKey {
+  id: string;
+  partnerId: string;
+  home: string;
+  scopes: Set<string>;
+  expiresAt: number;
+  revoked: boolean;
+  replaced: boolean;
+}
+
+export interface Call {
+  key: string;
+  group: string | undefined;
+  scope: string;
+  /** Undefined for a call that names no submission type. */
+  typeId?: string | undefined;
+}
+
+const reaches = ({ groups, networks }: Model, home: string, group: string) =>
+  groups.has(group) &&
+  (group === home || [...networks.values()].some((members) => members.has(home) && members.has(group)));
+
+/** The whole of the specification's access rules. */
+export function expectedStatus(model: Model, { key: text, group, scope, typeId }: Call, now: number): number {
+  const key = model.keys.get(text);
+  if (!key || key.revoked || key.expiresAt <= now || !model.verified.get(key.partnerId)) return 401;
+  if (!key.scopes.has(scope)) return 403;
+  if (group === undefined) return 400;
+  if (!reaches(model, key.home, group)) return 403;
+  if (typeId !== undefined && !model.titles.get(group)?.has(typeId)) return 404;
+  return 200;
+}
+
+/** Every group whose data an answer with `include=network` may hold. */
+export function reachable(model: Model, key: ModelKey): string[] {
+  return [...model.groups].filter((group) => reaches(model, key.home, group));
+}

@@ -1,0 +1,106 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { dirname, join, relative, resolve } from 'node:path';
+import { describe, expect, it } from 'vitest';
+
+/** The plan of the house as a test: who may call whom, where the environment is read, how long a file may be. */
+
+const SRC = resolve(import.meta.dirname, '../../src');
+
+/** What a room may import. `main`, `compose`, `config` and `banner` stand at the entrance and may import everything. */
+const MAY_IMPORT: Record<string, string[]> = {
+  contract: ['zod'],
+  domain: ['contract'],
+  platform: ['pg', 'pino'],
+  store: ['contract', 'domain', 'platform', 'pg'],
+  operations: ['contract', 'domain', 'store', 'platform'],
+  http: ['contract', 'operations', 'platform', 'fastify', 'fast-json-stringify', 'prom-client'],
+  describe: ['contract', 'zod'],
+};
+
+const files = readdirSync(SRC, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.ts'));
+
+interface Import {
+  file: string;
+  target: string;
+}
+
+const imports: Import[] = files.flatMap((file) => {
+  const text = readFileSync(join(SRC, file), 'utf8');
+  const targets = [...text.matchAll(/^(?:import|export)\b[^'";]*?from\s+'([^']+)';|^import '([^']+)';/gm)];
+  return targets.map(([, from, bare]) => {
+    const target = from ?? bare ?? '';
+    return {
+      file,
+      target: target.startsWith('.') ? relative(SRC, resolve(SRC, dirname(file), target)) : target,
+    };
+  });
+});
+
+const roomOf = (path: string) => (path.includes('/') ? (path.split('/')[0] ?? '') : 'entrance');
+const packageOf = (target: string) =>
+  target
+    .split('/')
+    .slice(0, target.startsWith('@') ? 2 : 1)
+    .join('/');
+
+describe('the house', () => {
+  it('has the rooms of the plan', () => {
+    const rooms = new Set(files.map(roomOf));
+    rooms.delete('entrance');
+    expect([...rooms].sort()).toEqual(Object.keys(MAY_IMPORT).sort());
+  });
+
+  it('has no arrow that points the wrong way', () => {
+    const wrong = imports.filter(({ file, target }) => {
+      const room = roomOf(file);
+      if (room === 'entrance' || target.startsWith('node:')) return false;
+      const wanted = files.includes(target) ? roomOf(target) : packageOf(target);
+      return wanted !== room && !MAY_IMPORT[room]?.includes(wanted);
+    });
+    expect(wrong).toEqual([]);
+  });
+
+  it('reads every import (this test is not blind)', () => {
+    const words = files.flatMap((file) => readFileSync(join(SRC, file), 'utf8').match(/^import\b/gm) ?? []);
+    expect(imports.length).toBeGreaterThanOrEqual(words.length);
+    expect(words.length).toBeGreaterThan(200);
+  });
+
+  it('has no circle of imports', () => {
+    const next = new Map(files.map((file) => [file, imports.filter((one) => one.file === file)]));
+    const done = new Set<string>();
+    const visit = (file: string, path: string[]): string[] | undefined => {
+      if (path.includes(file)) return [...path.slice(path.indexOf(file)), file];
+      if (done.has(file)) return undefined;
+      for (const { target } of next.get(file) ?? []) {
+        const circle = files.includes(target) ? visit(target, [...path, file]) : undefined;
+        if (circle) return circle;
+      }
+      done.add(file);
+      return undefined;
+    };
+    expect(files.map((file) => visit(file, [])).find(Boolean)).toBeUndefined();
+  });
+
+  it('reads the environment in one place', () => {
+    const readers = files.filter((file) => /process\.env/.test(readFileSync(join(SRC, file), 'utf8')));
+    expect(readers).toEqual(['main.ts']);
+  });
+
+  it('asks for the time and for randomness in one place each', () => {
+    const askers = (pattern: RegExp) =>
+      files
+        .filter((file) => /^(domain|operations|store|http|contract)\//.test(file))
+        .filter((file) => {
+          const code = readFileSync(join(SRC, file), 'utf8').replaceAll(/\/\*[\s\S]*?\*\/|\/\/.*/g, '');
+          return pattern.test(code);
+        });
+    expect(askers(/Date\.now\(|new Date\(\)|performance\.now\(|setTimeout\(|setInterval\(/)).toEqual([]);
+    expect(askers(/Math\.random\(|randomBytes\(|randomUUID\(/)).toEqual([]);
+  });
+
+  it('has no file that is too long to read at a sitting', () => {
+    const long = files.filter((file) => readFileSync(join(SRC, file), 'utf8').split('\n').length > 400);
+    expect(long).toEqual([]);
+  });
+});

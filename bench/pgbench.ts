@@ -70,7 +70,7 @@ async function runDriverLoop({ adminUrl, rows, groups, seconds }: Ceiling): Prom
   return done / seconds;
 }
 
-export const oneUpdate = (n: number, groups: number) => ({
+const oneUpdate = (n: number, groups: number) => ({
   name: 'bench-update',
   text: `UPDATE submission_types SET title = $3, version = version + 1, updated_at = now()
           WHERE practice_group_id = $1 AND id = $2`,

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import type { FastifyInstance } from 'fastify';
 import type { Config } from './config.ts';
 import { errorIndexPage, errorPage } from './describe/error-pages.ts';
+import { partnerDocument } from './describe/openapi.ts';
 import { toBase62 } from './domain/ids.ts';
 import { SYSTEM } from './domain/principal.ts';
 import { createServer } from './http/server.ts';
@@ -79,6 +80,7 @@ export async function startService(config: Config, surroundings: Surroundings): 
       probes: { exposed: config.probes, ready: async () => !stopping && (await canReach(db)) },
       docsUrl: () => `${config.ownUrl ?? listening}/docs`,
       newRequestId: requestIds(random),
+      openApi: () => JSON.stringify(partnerDocument(config.baseUrls)),
       errorPage,
       errorIndexPage,
     });

@@ -1,6 +1,7 @@
 /**
- * The 13 events of the specification, as data. `object` is fixed for each; `optional` and `required` name the fields
- * that a payload carries beyond object, id, practice_group_id and event.
+ * The 13 events of the specification, as data. `object` is fixed for each; `fields` says what a payload carries beyond
+ * object, id, practice_group_id and event: `failure` adds failure_reason and code, both optional; `resource` adds
+ * resource and resource_id, both required.
  */
 interface EventDeclaration {
   object:

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { text } from './fields.ts';
 
 export const PAGE_SIZE_DEFAULT = 50;
-export const PAGE_SIZE_MAX = 100;
+const PAGE_SIZE_MAX = 100;
 
 /** Query values arrive as text; `page_size=20` is the number 20, and `page_size=x` is refused as not an integer. */
 const pageSize = z

@@ -199,6 +199,6 @@ export const problemBody = z
     retry_after: z
       .int()
       .optional()
-      .meta({ description: 'With rate_limit_exceeded and service_unavailable: seconds to wait.' }),
+      .meta({ description: 'With rate_limit_exceeded: seconds to wait, as in Retry-After.' }),
   })
   .meta({ id: 'Problem', description: 'A refusal, with a stable code in `error`.', 'x-extension': true });

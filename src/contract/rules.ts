@@ -9,7 +9,7 @@ interface Rule {
   message: string;
 }
 
-export const rules = {
+const rules = {
   assignee_pair: {
     path: 'assignee_type',
     message: 'assignee_id and assignee_type are either both set or both null.',

@@ -1,6 +1,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { errorReference } from './error-reference.ts';
+import { eventReference } from './event-reference.ts';
 import { operatorDocument, partnerDocument } from './openapi.ts';
 
 /**
@@ -13,6 +14,7 @@ const files: Record<string, string> = {
   'spec/openapi.json': asJson(partnerDocument()),
   'spec/operator.openapi.json': asJson(operatorDocument()),
   'docs/reference/errors.md': errorReference(),
+  'docs/reference/events.md': eventReference(),
 };
 
 const drifted = Object.entries(files).filter(([path, text]) => onDisk(path) !== text);

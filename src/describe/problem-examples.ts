@@ -18,7 +18,6 @@ const details: Partial<Record<ProblemCode, ProblemDetails>> = {
   insufficient_permissions: { required_scopes: ['submission-types:write'] },
   business_rule_violation: ruleBroken('assignee_pair').details,
   rate_limit_exceeded: { retry_after: 12 },
-  service_unavailable: { retry_after: 1 },
 };
 
 /** Where an operator hears something else than a partner does. */

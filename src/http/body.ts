@@ -9,7 +9,7 @@ import { malformed } from '../contract/validate.ts';
 
 const NONE = Buffer.alloc(0);
 
-export function hasBody(request: IncomingMessage): boolean {
+function hasBody(request: IncomingMessage): boolean {
   const length = request.headers['content-length'];
   return request.headers['transfer-encoding'] !== undefined || (length !== undefined && length !== '0');
 }

@@ -4,7 +4,7 @@ import type { Clock } from '../platform/clock.ts';
 import type { Logger } from '../platform/logger.ts';
 
 /** What is learned about a request on its way through, for its one log line. */
-export interface Trace {
+interface Trace {
   startedAt: number;
   operation: string;
   address: string;

@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Registry } from 'prom-client';
 import { Problem } from '../contract/problems.ts';
+import { Outage } from '../platform/outage.ts';
 
 export interface Probes {
   /** `loopback`: only for callers on this machine; `anywhere`: for every caller. */
@@ -11,6 +12,8 @@ export interface Probes {
 
 interface Pages {
   probes: Probes;
+  /** The OpenAPI document of the partner API. */
+  openApi: () => string;
   errorPage: (code: string) => string | undefined;
   errorIndexPage: () => string;
 }
@@ -21,7 +24,7 @@ const HTML_TYPE = 'text/html; charset=utf-8';
 /** What needs no key: the probes of whoever runs the service, and the pages that errors point to. */
 export function mountPublicPages(
   server: FastifyInstance,
-  { probes, errorPage, errorIndexPage }: Pages,
+  { probes, openApi, errorPage, errorIndexPage }: Pages,
   registry: Registry,
 ): void {
   const page = (
@@ -48,7 +51,7 @@ export function mountPublicPages(
   });
   page('/readyz', 'readyz', JSON_TYPE, async (request) => {
     guard(request);
-    if (!(await probes.ready())) throw new Problem('service_unavailable', { retry_after: 1 });
+    if (!(await probes.ready())) throw new Outage('not ready');
     return '{"status":"ready"}';
   });
   page('/metrics', 'metrics', registry.contentType, (request) => {
@@ -56,6 +59,7 @@ export function mountPublicPages(
     return registry.metrics();
   });
 
+  page('/docs/openapi.json', 'openApi', JSON_TYPE, () => openApi());
   page('/docs/errors', 'errorIndexPage', HTML_TYPE, () => errorIndexPage());
   page('/docs/errors/:code', 'errorPage', HTML_TYPE, (request) => {
     const found = errorPage((request.params as { code: string }).code);

@@ -19,6 +19,7 @@ export function refuse(
   }
   const problem = asProblem(error, request, log);
   request.trace.error = problem.code;
+  if (error instanceof Outage) request.outgoing.push('retry-after', String(error.retryAfterSeconds));
   const { retry_after } = problem.details;
   if (retry_after !== undefined) request.outgoing.push('retry-after', String(retry_after));
   respond(request, reply, problem.status, problemBody(problem, request.id, docsUrl));
@@ -28,7 +29,7 @@ function asProblem(error: unknown, request: FastifyRequest, log: Logger): Proble
   if (error instanceof Problem) return error;
   if (error instanceof Outage) {
     log.warn({ request_id: request.id, reason: error.message }, 'outage');
-    return new Problem('service_unavailable', { retry_after: error.retryAfterSeconds });
+    return new Problem('service_unavailable');
   }
   // Anything else is a bug. Its story goes to the log; the caller gets the number to ask about.
   log.error({ request_id: request.id, err: error }, 'bug');

@@ -23,6 +23,7 @@ export interface ServerOptions {
   /** Where the pages about errors are served, without a slash at the end. */
   docsUrl: () => string;
   newRequestId: () => string;
+  openApi: () => string;
   errorPage: (code: string) => string | undefined;
   errorIndexPage: () => string;
 }

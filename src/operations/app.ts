@@ -21,7 +21,7 @@ export interface App {
 }
 
 /** One authorised, validated call. */
-export type Call<E extends Endpoint, P> = Input<E> & { principal: P; requestId: string };
+type Call<E extends Endpoint, P> = Input<E> & { principal: P; requestId: string };
 export type PartnerCall<E extends Endpoint> = Call<E, PartnerPrincipal>;
 export type OperatorCall<E extends Endpoint> = Call<E, OperatorPrincipal>;
 

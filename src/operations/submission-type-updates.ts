@@ -36,7 +36,7 @@ import { Gatherer } from './gather.ts';
  * (not found, precondition failed, rule broken, nothing to change) is given on a fresh read alone.
  */
 
-export interface Update {
+interface Update {
   principal: PartnerPrincipal;
   id: string;
   patch: SubmissionTypePatch;
@@ -44,7 +44,7 @@ export interface Update {
   requestId: string;
 }
 
-export type UpdateOutcome = Counted | Problem;
+type UpdateOutcome = Counted | Problem;
 
 export interface SubmissionTypeUpdates {
   submit(update: Update): Promise<UpdateOutcome>;

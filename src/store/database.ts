@@ -211,7 +211,3 @@ function isUndoneByServer(error: unknown): boolean {
 export function isUniqueViolation(error: unknown): boolean {
   return error instanceof pg.DatabaseError && error.code === '23505';
 }
-
-export function isForeignKeyViolation(error: unknown): boolean {
-  return error instanceof pg.DatabaseError && error.code === '23503';
-}

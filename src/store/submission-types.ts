@@ -49,20 +49,6 @@ export async function findSubmissionType(
   return row && countedOf(row);
 }
 
-/**
- * The same, with the row locked until the transaction ends. The count is read by a statement of its own after the lock
- * was granted: in the statement that waited for it, the count would be the one from before the wait.
- */
-export async function lockSubmissionType(
-  tx: Transaction,
-  groupId: string,
-  id: string,
-  localDay: string,
-): Promise<Counted | undefined> {
-  tx.defer('SELECT FROM submission_types WHERE practice_group_id = $1 AND id = $2 FOR UPDATE', [groupId, id]);
-  return findSubmissionType(tx, groupId, id, localDay);
-}
-
 const UNORDERED = 2_147_483_647;
 
 const inOrder: Keyset<Counted> = {

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { expect } from 'vitest';
 import { scopeNames } from '../../src/contract/access.ts';
 import { type Call, expectedStatus, type Model, type ModelKey, reachable } from './isolation-model.ts';
+import { type Asked, type Change, type Step, step } from './isolation-steps.ts';
 import type { Answer, Harness } from './service.ts';
 
 /**
@@ -17,56 +18,11 @@ const groupMark = (group: string) => `mark-${group}-eod`;
 const networkMark = (network: number) => `netmark-${network}-eod`;
 const MARKS = /mark-group-\d+-eod/g;
 
-type Pick = number;
-interface Asked {
-  operation: 'groups' | 'network' | 'list' | 'read' | 'patch';
-  key: Pick;
-  group: Pick;
-  type: Pick;
-  node: Pick;
-}
 interface Resolved {
   operation: Asked['operation'];
   call: Call;
   house: Harness;
 }
-const changes = [
-  'network',
-  'join',
-  'leave',
-  'dissolve',
-  'issue',
-  'revoke',
-  'rotate',
-  'suspend',
-  'verify',
-  'wait',
-  'type',
-] as const;
-type Change = (typeof changes)[number];
-type Step = { calls: Asked[] } | { change: Change; a: Pick; b: Pick; scopes: string[]; seconds: number };
-
-const pick = fc.nat(1_000);
-const asked: fc.Arbitrary<Asked> = fc.record({
-  operation: fc.constantFrom('groups', 'network', 'list', 'read', 'patch', 'patch'),
-  key: pick,
-  group: pick,
-  type: pick,
-  node: pick,
-});
-const step: fc.Arbitrary<Step> = fc.oneof(
-  { weight: 6, arbitrary: fc.record({ calls: fc.array(asked, { minLength: 1, maxLength: 6 }) }) },
-  {
-    weight: 2,
-    arbitrary: fc.record({
-      change: fc.constantFrom<Change[]>(...changes, 'join', 'issue', 'verify'),
-      a: pick,
-      b: pick,
-      scopes: fc.subarray([...scopeNames], { minLength: 1 }),
-      seconds: fc.constantFrom(0, 0, 1, 30, 300),
-    }),
-  },
-);
 
 export class Isolation {
   readonly #nodes: Harness[];

@@ -4,7 +4,7 @@ import { defineEndpoint } from '../endpoint.ts';
 import { moment, reference, timestamp } from '../fields.ts';
 import { pageOf, pageQuery } from '../page.ts';
 
-export const auditEntry = z
+const auditEntry = z
   .object({
     seq: z.int(),
     at: timestamp(),

@@ -7,13 +7,13 @@ import { assigneeTypes } from '../partner/submission-types.ts';
 
 /** What a submission type may point to: a group's forms, and the people and teams who work on requests. */
 
-export const form = z
+const form = z
   .object({ id: z.string(), title: z.string(), created_at: timestamp(), updated_at: timestamp() })
   .meta({ id: 'Form' });
 
 export type Form = z.infer<typeof form>;
 
-export const assignee = z
+const assignee = z
   .object({
     id: z.string(),
     type: z.enum(assigneeTypes),

@@ -4,7 +4,7 @@ import { defineEndpoint } from '../endpoint.ts';
 import { recordId, text, timestamp } from '../fields.ts';
 import { pageOf, pageQuery } from '../page.ts';
 
-export const formSubmission = z
+const formSubmission = z
   .object({
     id: z.string(),
     practice_group_id: z.string(),

@@ -5,7 +5,7 @@ import { moment, recordId, timestamp, wholeNumber } from '../fields.ts';
 import { pageOf, pageQuery } from '../page.ts';
 import { rateLimit } from './partners.ts';
 
-export const apiKey = z
+const apiKey = z
   .object({
     id: z.string(),
     partner_id: z.string(),

@@ -4,7 +4,7 @@ import { defineEndpoint } from '../endpoint.ts';
 import { recordId, text, timestamp } from '../fields.ts';
 import { pageOf, pageQuery } from '../page.ts';
 
-export const network = z
+const network = z
   .object({
     id: z.string(),
     name: z.string(),

@@ -9,7 +9,7 @@ export type PartnerStatus = (typeof partnerStatuses)[number];
 
 export const rateLimit = () => wholeNumber(1, 100_000);
 
-export const partner = z
+const partner = z
   .object({
     id: z.string(),
     name: z.string(),

@@ -18,7 +18,7 @@ const interval = z.tuple([clockTime(), clockTime()]).refine(([from, to]) => from
 
 const day = () => z.array(interval).max(6).optional();
 
-export const openingHours = z
+const openingHours = z
   .strictObject({ mon: day(), tue: day(), wed: day(), thu: day(), fri: day(), sat: day(), sun: day() })
   .meta({
     id: 'OpeningHours',
@@ -46,7 +46,7 @@ const fields = {
   opening_hours: openingHours,
 };
 
-export const operatorPracticeGroup = practiceGroup
+const operatorPracticeGroup = practiceGroup
   .extend({ opening_hours: openingHours })
   .meta({ id: 'OperatorPracticeGroup' });
 

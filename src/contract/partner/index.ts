@@ -8,5 +8,3 @@ export const partnerEndpoints = {
   getSubmissionType,
   updateSubmissionType,
 } as const;
-
-export type PartnerOperationId = keyof typeof partnerEndpoints;

@@ -4,7 +4,7 @@ import { text, timestamp } from '../fields.ts';
 
 const addressLine = () => text({ max: 255 }).nullable();
 
-export const address = z
+const address = z
   .strictObject({
     line_1: addressLine(),
     line_2: addressLine(),

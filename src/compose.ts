@@ -115,6 +115,8 @@ async function runAll(undo: (() => Promise<unknown>)[]): Promise<void> {
 
 /** Lets requests under way finish, but not for ever. */
 async function finish(server: FastifyInstance, clock: Clock): Promise<void> {
+  // Idle connections close now; one whose request is answered from here on is kept for no further request.
+  Object.assign(server.server, { keepAliveTimeout: 1, keepAliveTimeoutBuffer: 0 });
   const closed = server.close();
   const late = clock.sleep(FINISH_MS).then(() => 'late' as const);
   if ((await Promise.race([closed, late])) === 'late') server.server.closeAllConnections();

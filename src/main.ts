@@ -8,8 +8,8 @@ const log = createLogger((line) => process.stdout.write(line));
 try {
   const config = readConfig(process.env, process.cwd());
   const service = await startService(config, { log });
-  process.stderr.write(banner(config, service));
 
+  // Before the banner: whoever reads it may send a signal at once.
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {
     process.on(signal, async () => {
       log.info({ signal }, 'stopping');
@@ -18,6 +18,7 @@ try {
       process.exit(0);
     });
   }
+  process.stderr.write(banner(config, service));
 } catch (error) {
   // What an operator can mend is told in one sentence; a stack trace is for what only a developer can.
   const reason = error instanceof ConfigError ? `The configuration is not usable:\n${error.message}` : error;

@@ -37,7 +37,8 @@ export function readBody(request: IncomingMessage, bytesMax: number): Promise<Bu
   });
 }
 
-const JSON_TYPE = /^application\/json\s*(;\s*charset\s*=\s*"?utf-8"?\s*)?;?\s*$/i;
+/** Any parameters, except a character set other than UTF-8. */
+const JSON_TYPE = /^application\/json\s*(;(?!\s*charset\s*=\s*(?!"?utf-8"?\s*(;|$)))[^;]*)*$/i;
 const decoder = new TextDecoder('utf-8', { fatal: true });
 
 export function parseJson(request: IncomingMessage, body: Buffer): unknown {

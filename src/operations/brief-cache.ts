@@ -39,7 +39,8 @@ export class BriefCache<T> {
     const known = this.recall(key);
     if (known !== undefined) return known;
     const underWay = this.#underWay.get(key);
-    if (underWay) return underWay;
+    // A "no" that others asked for may be older than what was granted since: then ask again.
+    if (underWay) return underWay.then((value) => value ?? this.get(key, load));
 
     const asked = this.#ask(key, load);
     this.#underWay.set(key, asked);

@@ -62,9 +62,11 @@ export async function rotateKey(app: App, call: OperatorCall<typeof rotateEndpoi
 
     const issued = makeKey(app, tx, old);
     const overlapEnds = new Date(app.clock.now() + overlapMs).toISOString();
-    // An old key that was to expire sooner still does.
+    // An old key that was to expire sooner still does. Without an overlap it is revoked, since the clock of another
+    // node may be behind ours.
     const expires_at = old.expires_at && old.expires_at < overlapEnds ? old.expires_at : overlapEnds;
-    const after = { ...old, expires_at, replaced_by: issued.stored.id };
+    const revoked_at = overlapMs === 0 ? overlapEnds : null;
+    const after = { ...old, expires_at, revoked_at, replaced_by: issued.stored.id };
     updateKey(tx, after);
     // One moment for both: entries of one transaction are stored with one time.
     const now = nowIso(app);

@@ -37,8 +37,10 @@ export function openDatabase({ url, connectionsMax, role }: DatabaseOptions): Da
     query_timeout: STATEMENT_MS + 1_000,
     ...(role && { options: `-c role=${role}` }),
   });
-  // A connection that dies while idle says so here; the pool has dropped it already and the next query opens another.
+  // A connection that dies says so here, idle or in use. What it was doing fails by itself, and the next query opens
+  // another; without a listener the event would end the process.
   pool.on('error', () => {});
+  pool.on('connect', (client) => client.on('error', () => {}));
   return { pool };
 }
 

@@ -196,11 +196,9 @@ describe('503 service_unavailable', () => {
         await remote.send('GET', TYPE, call),
         await remote.send('PATCH', TYPE, { ...call, body: { title: 'x' } }),
       ]) {
-        expect(answer.body).toMatchObject({ error: 'service_unavailable', statusCode: 503 });
-        expect(answer.status).toBe(503);
+        expectProblem(answer, 503, 'service_unavailable');
         expect(Number(answer.headers['retry-after'])).toBeGreaterThanOrEqual(1);
         expect(answer.text).not.toMatch(/ECONN|127\.0\.0\.1:\d+\b(?!\/docs)|postgres|terminat/i);
-        expect(answer.body.request_id).toBe(answer.headers['x-request-id']);
       }
     }
     expect((await remote.send('GET', '/healthz')).status).toBe(200);

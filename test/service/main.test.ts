@@ -1,0 +1,150 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import pg from 'pg';
+import { request } from 'undici';
+import { describe, expect, inject, it, onTestFinished } from 'vitest';
+import { startForTest } from '../support/for-test.ts';
+import { createDatabase, OPERATOR_TOKEN } from '../support/service.ts';
+
+const MAIN = new URL('../../src/main.ts', import.meta.url).pathname;
+
+interface Run {
+  child: ChildProcess;
+  output: { stdout: string; stderr: string };
+  /** The exit code, once everything that it wrote has been read. */
+  ended: Promise<number | null>;
+}
+
+/** `node src/main.ts` with nothing in its environment but what is given. */
+function run(env: Record<string, string>): Run {
+  const folder = mkdtempSync(join(tmpdir(), 'porter-main-'));
+  const child = spawn(process.execPath, [MAIN], {
+    cwd: folder,
+    env: { PORTER_PORT: '0', PORTER_DATA_DIR: join(folder, 'data'), ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  onTestFinished(async () => {
+    if (child.exitCode === null && child.signalCode === null) {
+      child.kill('SIGKILL');
+      await once(child, 'close');
+    }
+    rmSync(folder, { recursive: true, force: true });
+  });
+  const output = { stdout: '', stderr: '' };
+  child.stdout?.on('data', (chunk) => (output.stdout += chunk));
+  child.stderr?.on('data', (chunk) => (output.stderr += chunk));
+  return { child, output, ended: once(child, 'close').then(([code]) => code) };
+}
+
+async function saidOnStderr({ child, output, ended }: Run, what: RegExp): Promise<RegExpExecArray> {
+  for (;;) {
+    const found = what.exec(output.stderr);
+    if (found) return found;
+    const chunk = child.stderr ? once(child.stderr, 'data') : ended;
+    if ((await Promise.race([chunk.then(() => 'more'), ended.then(() => 'ended')])) === 'ended')
+      throw new Error(`it ended without saying ${what}: ${output.stderr}`);
+  }
+}
+
+describe('node src/main.ts', () => {
+  it('ends with code 1 and names every problem of the configuration, without a stack trace', async () => {
+    const { output, ended } = run({ PORTER_PORT: 'http', PORTER_ENVIRONMENT: 'prod', DATABASE_URL: 'x' });
+    expect(await ended).toBe(1);
+    expect(output.stderr).toContain('Porter cannot start. The configuration is not usable:');
+    for (const name of ['PORTER_PORT', 'PORTER_ENVIRONMENT', 'DATABASE_URL'])
+      expect(output.stderr).toMatch(new RegExp(`^${name}: `, 'm'));
+    expect(output.stderr).not.toMatch(/^ +at /m);
+    expect(output.stdout).toBe('');
+  });
+
+  const elsewhere = (change: (url: URL) => void): string => {
+    const url = new URL(inject('postgresUrl'));
+    url.password = 'hunter2-secret';
+    change(url);
+    return url.href;
+  };
+
+  it.each([
+    [
+      'is out of reach',
+      elsewhere((url) => (url.port = '1')),
+      /cannot be reached .*ECONNREFUSED.*DATABASE_URL/,
+    ],
+    ['does not know the password', elsewhere(() => {}), /refused the login .*Check user and password/],
+  ])(
+    'ends with code 1 when the database %s, and says what to do without the password',
+    async (_why, DATABASE_URL, message) => {
+      const { output, ended } = run({ DATABASE_URL });
+      expect(await ended).toBe(1);
+      expect(output.stderr).toMatch(/^Porter cannot start\. PostgreSQL at /m);
+      expect(output.stderr).toMatch(message);
+      expect(output.stderr + output.stdout).not.toContain('hunter2');
+      expect(output.stderr).not.toMatch(/^ +at /m);
+    },
+  );
+
+  it('ends with code 1 when the schema is newer than the code', async () => {
+    const DATABASE_URL = await createDatabase();
+    const client = new pg.Client({ connectionString: DATABASE_URL });
+    await client.connect();
+    await client.query(
+      'CREATE TABLE schema_migrations (name text PRIMARY KEY, applied_at timestamptz DEFAULT now())',
+    );
+    await client.query("INSERT INTO schema_migrations VALUES ('9999_future.sql')");
+    await client.end();
+    const { output, ended } = run({ DATABASE_URL });
+    expect(await ended).toBe(1);
+    expect(output.stderr).toMatch(/^Porter cannot start\. The database has migrations .*9999_future\.sql/m);
+    expect(output.stderr).not.toMatch(/^ +at /m);
+  });
+
+  it('ends with code 1 when the port is taken', async () => {
+    const { url } = await startForTest();
+    const { output, ended } = run({ DATABASE_URL: await createDatabase(), PORTER_PORT: new URL(url).port });
+    expect(await ended).toBe(1);
+    expect(output.stderr).toContain('EADDRINUSE');
+    expect(output.stderr).not.toMatch(/^ +at /m);
+  });
+
+  it.each(['SIGTERM', 'SIGINT'] as const)('serves, and at %s stops properly with code 0', async (signal) => {
+    const running = run({ DATABASE_URL: await createDatabase(), PORTER_OPERATOR_TOKEN: OPERATOR_TOKEN });
+    const [, url] = await saidOnStderr(running, /listens on (\S+)[\s\S]*x-practice-group-id/);
+    const answer = await request(`${url}/operator/v1/practice-groups`, {
+      headers: { authorization: `Bearer ${OPERATOR_TOKEN}` },
+    });
+    expect(answer.statusCode).toBe(200);
+    expect(await answer.body.json()).toMatchObject({ count: 2 });
+
+    running.child.kill(signal);
+    expect(await running.ended).toBe(0);
+    const lines = running.output.stdout
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+    expect(lines.map(({ msg }) => msg)).toEqual(['migrated', 'request', 'stopping', 'stopped']);
+    expect(running.output.stdout).not.toMatch(/ptr_test_[0-9A-Za-z]/);
+  });
+
+  it('shows the first operator token once, on the terminal and not in the log', async () => {
+    const DATABASE_URL = await createDatabase();
+    const first = run({ DATABASE_URL });
+    const [, token = ''] = await saidOnStderr(
+      first,
+      /shown only this once:\s+(pto_\w{40})[\s\S]*x-practice-group-id/,
+    );
+    first.child.kill('SIGTERM');
+    expect(await first.ended).toBe(0);
+    expect(first.output.stdout).not.toContain(token);
+
+    const second = run({ DATABASE_URL });
+    const [, url] = await saidOnStderr(second, /listens on (\S+)[\s\S]*x-practice-group-id/);
+    expect(second.output.stderr).not.toContain('pto_');
+    const { statusCode } = await request(`${url}/operator/v1/partners`, {
+      headers: { authorization: `Bearer ${token}` },
+    });
+    expect(statusCode).toBe(200);
+  });
+});

@@ -1,0 +1,194 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import { startForTest } from '../support/for-test.ts';
+import { asAdmin } from '../support/logins.ts';
+import { type Harness, makeWorld, OPERATOR_TOKEN, startHarness } from '../support/service.ts';
+
+let house: Harness;
+beforeAll(async () => {
+  house = await startHarness();
+});
+
+const probes = ['/healthz', '/readyz', '/metrics'];
+
+interface Sample {
+  name: string;
+  labels: Record<string, string>;
+  value: number;
+}
+
+/** Reads the Prometheus text format, and fails on anything that is not it. */
+function parseMetrics(text: string): { samples: Sample[]; types: Record<string, string> } {
+  const samples: Sample[] = [];
+  const types: Record<string, string> = {};
+  const helped = new Set<string>();
+  expect(text.endsWith('\n')).toBe(true);
+  for (const line of text.split('\n').filter(Boolean)) {
+    const [, keyword, subject = '', rest = ''] = /^# (HELP|TYPE) ([a-z_]+) (.+)$/.exec(line) ?? [];
+    if (keyword === 'HELP') helped.add(subject);
+    else if (keyword === 'TYPE') types[subject] = rest;
+    else {
+      const [, name = '', labels = '', value = ''] =
+        /^([a-z_]+)(?:\{((?:[a-z_]+="[^"\\]*",?)*)\})? (-?\d+(?:\.\d+)?(?:e[+-]?\d+)?)$/.exec(line) ?? [];
+      expect(name, `the line "${line}"`).not.toBe('');
+      const pairs = [...labels.matchAll(/([a-z_]+)="([^"]*)"/g)].map(([, label, text]) => [label, text]);
+      samples.push({ name, labels: Object.fromEntries(pairs), value: Number(value) });
+    }
+  }
+  for (const { name } of samples) {
+    const family = name.replace(/_(bucket|sum|count)$/, '');
+    expect([types[name], types[family]].some(Boolean), `${name} has a type`).toBe(true);
+    expect(helped.has(name) || helped.has(family), `${name} has a help text`).toBe(true);
+  }
+  return { samples, types };
+}
+
+async function metric(from: Harness, name: string, labels: Record<string, string>): Promise<number> {
+  const { text } = await from.send('GET', '/metrics');
+  return parseMetrics(text)
+    .samples.filter((sample) => sample.name === name)
+    .filter((sample) => Object.entries(labels).every(([label, value]) => sample.labels[label] === value))
+    .reduce((sum, { value }) => sum + value, 0);
+}
+
+describe('probes', () => {
+  it('answer on the loopback without any token', async () => {
+    const alive = await house.send('GET', '/healthz');
+    expect([alive.status, alive.body]).toEqual([200, { status: 'ok' }]);
+    const ready = await house.send('GET', '/readyz');
+    expect([ready.status, ready.body]).toEqual([200, { status: 'ready' }]);
+    expect((await house.send('GET', '/metrics')).status).toBe(200);
+    for (const path of probes) {
+      expect((await house.send('HEAD', path)).status).toBe(200);
+      expect((await house.send('GET', `${path}?x=1`)).status).toBe(200);
+    }
+  });
+
+  it.each(probes)('%s does not exist for whoever comes from elsewhere', async (path) => {
+    for (const headers of [
+      { 'x-forwarded-for': '203.0.113.9' },
+      { 'x-forwarded-for': '127.0.0.1' },
+      { 'x-forwarded-proto': 'https' },
+    ]) {
+      const answer = await house.send('GET', path, { headers });
+      expect(answer.status).toBe(404);
+      expect(answer.body).toMatchObject({ error: 'not_found' });
+      expect(answer.text).not.toContain('porter_');
+    }
+  });
+
+  it.each(probes)('%s is served through a trusted proxy only when PORTER_PROBES says so', async (path) => {
+    const headers = { 'x-forwarded-for': '203.0.113.9', 'x-forwarded-proto': 'https' };
+    const closed = await startForTest({ env: { PORTER_TRUST_PROXY: '127.0.0.1' } });
+    expect((await closed.send('GET', path, { headers })).status).toBe(404);
+    const open = await startForTest({ env: { PORTER_PROBES: 'anywhere' } });
+    expect((await open.send('GET', path, { headers })).status).toBe(200);
+    expect((await open.send('GET', path)).status).toBe(200);
+  });
+
+  it('answer on the loopback of a production deployment over plain HTTP, where nothing else does', async () => {
+    const production = await startForTest({ env: { PORTER_ENVIRONMENT: 'production' } });
+    for (const path of probes) expect((await production.send('GET', path)).status).toBe(200);
+    const answer = await production.send('GET', '/operator/v1/partners', { token: OPERATOR_TOKEN });
+    expect(answer.body).toMatchObject({ statusCode: 403, error: 'https_required' });
+    for (const path of ['/healthz/', '/healthzz', '//healthz', '/metrics/x'])
+      expect((await production.send('GET', path)).status).toBe(403);
+  });
+});
+
+describe('without its database', () => {
+  it('the service is alive but not ready, and ready again when the database is back', async () => {
+    const alone = await startForTest();
+    const name = new URL(alone.databaseUrl).pathname.slice(1);
+    expect((await alone.send('GET', '/readyz')).status).toBe(200);
+    await asAdmin(
+      `ALTER DATABASE ${name} ALLOW_CONNECTIONS false`,
+      `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '${name}'`,
+    );
+    const ready = await alone.send('GET', '/readyz');
+    expect(ready.status).toBe(503);
+    expect(ready.body).toMatchObject({ error: 'service_unavailable', statusCode: 503 });
+    expect(ready.headers['retry-after']).toBe('1');
+    expect((await alone.send('GET', '/healthz')).status).toBe(200);
+    expect((await alone.send('GET', '/metrics')).status).toBe(200);
+
+    await asAdmin(`ALTER DATABASE ${name} ALLOW_CONNECTIONS true`);
+    expect((await alone.send('GET', '/readyz')).status).toBe(200);
+    await alone.operator('POST', '/practice-groups', { name: 'Back' });
+  });
+});
+
+describe('metrics', () => {
+  it('are in the Prometheus text format', async () => {
+    const { headers, text } = await house.send('GET', '/metrics');
+    expect(headers['content-type']).toMatch(/^text\/plain; version=0\.0\.4/);
+    const { types } = parseMetrics(text);
+    expect(types).toMatchObject({
+      porter_http_request_seconds: 'histogram',
+      porter_http_refusals_total: 'counter',
+      porter_database_connections: 'gauge',
+      porter_process_resident_bytes: 'gauge',
+    });
+  });
+
+  it('count every answer by operation and status, and every refusal by its code', async () => {
+    const { groupId: group, key } = await makeWorld(house);
+    const answers = (operation: string, status: number) =>
+      metric(house, 'porter_http_request_seconds_count', { operation, status: String(status) });
+    const refusals = (operation: string, error: string) =>
+      metric(house, 'porter_http_refusals_total', { operation, error });
+    const before = {
+      ok: await answers('listPracticeGroups', 200),
+      unknown: await answers('listPracticeGroups', 401),
+      refused: await refusals('listPracticeGroups', 'invalid_credentials'),
+      invalid: await refusals('updateSubmissionType', 'validation_error'),
+    };
+    for (let i = 0; i < 3; i++) await house.send('GET', '/v1/practice-groups', { key, group });
+    for (let i = 0; i < 2; i++) await house.send('GET', '/v1/practice-groups', { key: 'nonsense', group });
+    await house.send('PATCH', '/v1/care-nav/submission-types/type-1', { key, group, body: { titel: '' } });
+    expect({
+      ok: await answers('listPracticeGroups', 200),
+      unknown: await answers('listPracticeGroups', 401),
+      refused: await refusals('listPracticeGroups', 'invalid_credentials'),
+      invalid: await refusals('updateSubmissionType', 'validation_error'),
+    }).toEqual({
+      ok: before.ok + 3,
+      unknown: before.unknown + 2,
+      refused: before.refused + 2,
+      invalid: before.invalid + 1,
+    });
+    const buckets = await metric(house, 'porter_http_request_seconds_bucket', {
+      operation: 'listPracticeGroups',
+      status: '200',
+      le: '+Inf',
+    });
+    expect(buckets).toBe(before.ok + 3);
+  });
+
+  it('do not grow with the addresses that callers make up', async () => {
+    const lines = async () => (await house.send('GET', '/metrics')).text.split('\n').length;
+    await house.send('GET', '/v1/made-up-0');
+    await house.send('GET', '/made-up-0');
+    const before = await lines();
+    for (let i = 1; i < 20; i++) {
+      await house.send('GET', `/v1/made-up-${i}`);
+      await house.send('GET', `/made-up-${i}`);
+    }
+    expect(await lines()).toBe(before);
+  });
+
+  it('tell about the connections to the database', async () => {
+    await house.operator('GET', '/partners');
+    const open = await metric(house, 'porter_database_connections', { state: 'open' });
+    const idle = await metric(house, 'porter_database_connections', { state: 'idle' });
+    expect(open).toBeGreaterThanOrEqual(1);
+    expect(idle).toBeLessThanOrEqual(open);
+    expect(await metric(house, 'porter_process_resident_bytes', {})).toBeGreaterThan(1_000_000);
+  });
+
+  it('hold no key, no token and no record of a practice', async () => {
+    const { groupId: group, key, keyId } = await makeWorld(house);
+    await house.send('GET', `/v1/care-nav/submission-types/${key}`, { key, group });
+    const { text } = await house.send('GET', '/metrics');
+    for (const secret of [key, keyId, group, OPERATOR_TOKEN]) expect(text).not.toContain(secret);
+  });
+});

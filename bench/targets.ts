@@ -16,7 +16,7 @@ import { createLogger } from '../src/platform/logger.ts';
  *   service   Porter as it is
  *   usual     Porter's routes, but every PATCH is a transaction of its own, statement after statement
  *   constant  Porter's routes, but the store answers the same row each time: what the rest of the path costs
- *   bare      a Fastify route that sends the same bytes as the GET and does nothing else
+ *   bare      a Fastify route that sends the same bytes as the GET, headers included, and does nothing else
  */
 const [variant = '', databaseUrl = '', bytes = ''] = process.argv.slice(2);
 
@@ -25,8 +25,9 @@ type Submit = App['updates']['submit'];
 async function serve(): Promise<number> {
   if (variant === 'bare') {
     const server = Fastify();
+    const { headers, body } = JSON.parse(bytes) as { headers: Record<string, string>; body: string };
     server.get('/v1/practice-groups', (_request, reply) => {
-      reply.header('content-type', 'application/json; charset=utf-8').send(bytes);
+      reply.headers(headers).send(body);
     });
     await server.listen({ port: 0 });
     return portOf(server.server.address());

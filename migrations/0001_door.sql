@@ -181,6 +181,21 @@ BEGIN
   UPDATE audit_head SET seq = head.seq + cardinality(bodies), hash = last;
 END $$;
 
+-- The same for a single entry, as almost every transaction has one: two statements instead of three, and no arrays.
+CREATE FUNCTION audit_append_one(
+  at timestamptz, actor_id text, action text, subject_id text, group_id text, body text
+) RETURNS void LANGUAGE plpgsql SET plan_cache_mode = force_generic_plan AS $$
+DECLARE
+  head audit_head%ROWTYPE;
+BEGIN
+  UPDATE audit_head h
+     SET seq = h.seq + 1, hash = sha256(h.hash || convert_to((h.seq + 1)::text || ':' || body, 'UTF8'))
+  RETURNING * INTO STRICT head;
+  INSERT INTO audit_entries (seq, at, actor_id, action, subject_id, practice_group_id, body, hash)
+  VALUES (head.seq, audit_append_one.at, audit_append_one.actor_id, audit_append_one.action,
+          audit_append_one.subject_id, group_id, audit_append_one.body, head.hash);
+END $$;
+
 -- Writes many changed submission types and their audit entries, each row only if it still has the version that the
 -- change was decided on, and tells which rows were written with their count of the day. One statement is one
 -- transaction: a change costs a single round trip. Whatever was not written is decided again on what is there now.
@@ -237,6 +252,38 @@ BEGIN
             WITH ORDINALITY AS entry (row, actor_id, action, subject_id, group_id, body, n)
       WHERE row = ANY (written);
   END IF;
+END $$;
+
+-- The same for one row and one entry: a lone caller is not made to pay for unpacking arrays (250 µs instead of 440).
+-- Null when the row no longer has the version that the change was decided on.
+CREATE FUNCTION change_submission_type(
+  tenant text, at timestamptz, group_id text, type_id text, old_version integer, new_version integer, day date,
+  form_id text, title text, description text, in_hours boolean, out_of_hours boolean, suspended boolean,
+  external_url text, external_url_name text, type text, default_priority text, daily_limit integer,
+  patient_eligibility_check boolean, assignee_id text, assignee_type text, "order" integer,
+  actor_id text, action text, body text
+) RETURNS integer LANGUAGE plpgsql SET plan_cache_mode = force_generic_plan SET enable_seqscan = off
+AS $$
+#variable_conflict use_variable
+DECLARE
+  taken integer;
+BEGIN
+  PERFORM set_config('porter.tenant', tenant, true);
+  UPDATE submission_types s
+     SET form_id = form_id, title = title, description = description, in_hours = in_hours,
+         out_of_hours = out_of_hours, suspended = suspended, external_url = external_url,
+         external_url_name = external_url_name, type = type, default_priority = default_priority,
+         daily_limit = daily_limit, patient_eligibility_check = patient_eligibility_check,
+         assignee_id = assignee_id, assignee_type = assignee_type, "order" = "order",
+         version = new_version, updated_at = at
+   WHERE s.practice_group_id = group_id AND s.id = type_id AND s.version = old_version
+  RETURNING coalesce((SELECT c.submitted FROM form_counts c
+                       WHERE c.practice_group_id = group_id AND c.submission_type_id = type_id AND c.local_day = day), 0)
+    INTO taken;
+  IF taken IS NOT NULL THEN
+    PERFORM audit_append_one(at, actor_id, action, type_id, group_id, body);
+  END IF;
+  RETURN taken;
 END $$;
 
 CREATE FUNCTION refuse_change() RETURNS trigger LANGUAGE plpgsql AS $$

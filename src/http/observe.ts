@@ -1,7 +1,8 @@
 import type { FastifyRequest } from 'fastify';
-import { Counter, Gauge, Histogram, Registry } from 'prom-client';
+import { Counter, Gauge, Registry } from 'prom-client';
 import type { Clock } from '../platform/clock.ts';
 import type { Logger } from '../platform/logger.ts';
+import { Timings } from './timings.ts';
 
 /** What is learned about a request on its way through, for its one log line. */
 interface Trace {
@@ -31,7 +32,7 @@ export interface PoolNumbers {
 }
 
 export interface Observer {
-  registry: Registry;
+  metrics: { contentType: string; text: () => Promise<string> };
   /** One wide log line and two metrics, when a request has its answer. */
   finish: (request: FastifyRequest, status: number) => void;
 }
@@ -39,13 +40,7 @@ export interface Observer {
 export function observe({ log, clock, pool }: { log: Logger; clock: Clock; pool: PoolNumbers }): Observer {
   const registry = new Registry();
   const registers = [registry];
-  const seconds = new Histogram({
-    name: 'porter_http_request_seconds',
-    help: 'Time to answer, by operation and status.',
-    labelNames: ['operation', 'status'] as const,
-    buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
-    registers,
-  });
+  const seconds = new Timings('porter_http_request_seconds', 'Time to answer, by operation and status.');
   const refusals = new Counter({
     name: 'porter_http_refusals_total',
     help: 'Requests that were refused or failed, by operation and error code.',
@@ -76,7 +71,7 @@ export function observe({ log, clock, pool }: { log: Logger; clock: Clock; pool:
   const finish: Observer['finish'] = (request, status) => {
     const { trace } = request;
     const elapsedMs = clock.monotonic() - trace.startedAt;
-    seconds.observe({ operation: trace.operation, status }, elapsedMs / 1000);
+    seconds.observe(trace.operation, status, elapsedMs / 1000);
     if (trace.error) refusals.inc({ operation: trace.operation, error: trace.error });
     if (status >= 400 || successes++ % SUCCESSES_PER_LINE === 0) {
       log.info(
@@ -98,5 +93,6 @@ export function observe({ log, clock, pool }: { log: Logger; clock: Clock; pool:
       );
     }
   };
-  return { registry, finish };
+  const text = async () => (await registry.metrics()) + seconds.text();
+  return { metrics: { contentType: registry.contentType, text }, finish };
 }

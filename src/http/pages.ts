@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import type { Registry } from 'prom-client';
 import { Problem } from '../contract/problems.ts';
 import { Outage } from '../platform/outage.ts';
+import type { Observer } from './observe.ts';
 
 export interface Probes {
   /** `loopback`: only for callers on this machine; `anywhere`: for every caller. */
@@ -25,7 +25,7 @@ const HTML_TYPE = 'text/html; charset=utf-8';
 export function mountPublicPages(
   server: FastifyInstance,
   { probes, openApi, errorPage, errorIndexPage }: Pages,
-  registry: Registry,
+  metrics: Observer['metrics'],
 ): void {
   const page = (
     url: string,
@@ -54,9 +54,9 @@ export function mountPublicPages(
     if (!(await probes.ready())) throw new Outage('not ready');
     return '{"status":"ready"}';
   });
-  page('/metrics', 'metrics', registry.contentType, (request) => {
+  page('/metrics', 'metrics', metrics.contentType, (request) => {
     guard(request);
-    return registry.metrics();
+    return metrics.text();
   });
 
   page('/docs/openapi.json', 'openApi', JSON_TYPE, () => openApi());

@@ -75,7 +75,7 @@ export function createServer(options: ServerOptions): FastifyInstance {
   for (const method of ['POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'QUERY'])
     server.addHttpMethod(method, { hasBody: false, overrideExisting: true });
 
-  const { registry, finish } = observe({ log, clock: app.clock, pool: options.pool });
+  const { metrics, finish } = observe({ log, clock: app.clock, pool: options.pool });
   function begin(request: FastifyRequest, transport: Transport): void {
     request.transport = transport;
     request.trace = { startedAt: app.clock.monotonic(), operation: 'none', address: transport.address };
@@ -99,7 +99,7 @@ export function createServer(options: ServerOptions): FastifyInstance {
   server.setErrorHandler((error, request, reply) => {
     refuse(error, request, reply, { log, docsUrl: options.docsUrl() });
   });
-  mountPublicPages(server, options, registry);
+  mountPublicPages(server, options, metrics);
   mountEndpoints(server, app);
   mountNothing(server, app);
   return server;

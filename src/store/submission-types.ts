@@ -130,14 +130,69 @@ export interface Change {
   records: readonly AuditRecord[];
 }
 
-const CHANGE = `SELECT written, submitted FROM change_submission_types($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11,
-  $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25, $26, $27, $28)`;
-
 /**
  * Writes the changes whose row is still the version that they were decided on, with their audit entries, all in one
  * transaction. Returns each written change with its count of the day; the others must be decided again.
  */
-export async function changeSubmissionTypes(
+export function changeSubmissionTypes(
+  db: Database,
+  principals: readonly Principal[],
+  at: string,
+  changes: readonly Change[],
+): Promise<Map<Change, number>> {
+  const [change] = changes;
+  const alone = change && changes.length === 1 && change.records.length === 1;
+  return alone ? writeOne(db, principals, at, change) : writeMany(db, principals, at, changes);
+}
+
+/** What an update may set, in the order in which the functions of the database take it. */
+const UPDATABLE = [
+  'form_id',
+  'title',
+  'description',
+  'in_hours',
+  'out_of_hours',
+  'suspended',
+  'external_url',
+  'external_url_name',
+  'type',
+  'default_priority',
+  'daily_limit',
+  'patient_eligibility_check',
+  'assignee_id',
+  'assignee_type',
+  'order',
+] as const satisfies (keyof StoredSubmissionType)[];
+
+const placeholders = (count: number) => Array.from({ length: count }, (_, i) => `$${i + 1}`).join(', ');
+const CHANGE_ONE = `SELECT change_submission_type(${placeholders(25)}) AS submitted`;
+const CHANGE_MANY = `SELECT written, submitted FROM change_submission_types(${placeholders(28)})`;
+
+async function writeOne(
+  db: Database,
+  principals: readonly Principal[],
+  at: string,
+  change: Change,
+): Promise<Map<Change, number>> {
+  const { next, oldVersion, localDay, records } = change;
+  const [actors, actions] = auditColumns(records);
+  const [answer] = await statement<{ submitted: number | null }>(db, CHANGE_ONE, [
+    tenantOf(principals),
+    at,
+    next.practice_group_id,
+    next.id,
+    oldVersion,
+    next.version,
+    localDay,
+    ...UPDATABLE.map((name) => next[name]),
+    actors?.[0],
+    actions?.[0],
+    records.map(auditText)[0],
+  ]);
+  return new Map(typeof answer?.submitted === 'number' ? [[change, answer.submitted]] : []);
+}
+
+async function writeMany(
   db: Database,
   principals: readonly Principal[],
   at: string,
@@ -146,7 +201,7 @@ export async function changeSubmissionTypes(
   const sorted = changes.toSorted((a, b) => compareKeys(a.next, b.next));
   const column = <K extends keyof StoredSubmissionType>(name: K) => sorted.map(({ next }) => next[name]);
   const records = sorted.flatMap((change) => change.records);
-  const [answer] = await statement<{ written: number[] | null; submitted: number[] }>(db, CHANGE, [
+  const [answer] = await statement<{ written: number[] | null; submitted: number[] }>(db, CHANGE_MANY, [
     tenantOf(principals),
     at,
     column('practice_group_id'),
@@ -154,21 +209,7 @@ export async function changeSubmissionTypes(
     sorted.map((change) => change.oldVersion),
     column('version'),
     sorted.map((change) => change.localDay),
-    column('form_id'),
-    column('title'),
-    column('description'),
-    column('in_hours'),
-    column('out_of_hours'),
-    column('suspended'),
-    column('external_url'),
-    column('external_url_name'),
-    column('type'),
-    column('default_priority'),
-    column('daily_limit'),
-    column('patient_eligibility_check'),
-    column('assignee_id'),
-    column('assignee_type'),
-    column('order'),
+    ...UPDATABLE.map(column),
     sorted.flatMap((change, index) => change.records.map(() => index + 1)),
     ...auditColumns(records),
     records.map(auditText).join('\n'),

@@ -40,6 +40,21 @@ function expectValidationError(answer: Answer, ...entries: { code?: string; path
   expect(answer.body.message).toEqual(entries.map((entry) => expect.objectContaining(entry)));
 }
 
+describe('a success', () => {
+  it.each(operationIds)('%s answers with the status and exactly the fields of the contract', async (id) => {
+    const { status, body } = declared(id).response;
+    const answer = await make(given, await validCall(id, given));
+    expect(answer.status).toBe(status);
+    if (!body) {
+      expect(answer.text).toBe('');
+      return;
+    }
+    expect(answer.headers['content-type']).toBe('application/json; charset=utf-8');
+    // Parsing drops what is not declared, so equality says that there was nothing more.
+    expect(body.parse(answer.body)).toEqual(answer.body);
+  });
+});
+
 describe.each(withBody)('the body of %s', (id) => {
   it('400: refuses an unknown field, naming it, and changes nothing', async () => {
     const call = await validCall(id, given);

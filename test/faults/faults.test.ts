@@ -1,0 +1,41 @@
+import { expect, it } from 'vitest';
+import {
+  freezePostgresUnderLoad,
+  killPostgresUnderLoad,
+  killServiceUnderLoad,
+  startTwoNodesAtOnce,
+  startTwoOnOneFolder,
+  terminateUnderLoad,
+} from '../support/fault-loops.ts';
+import { seedOf } from '../support/seed.ts';
+
+/** The loops of test/service/faults.test.ts, long and different each time. */
+
+it('PostgreSQL is killed under load, 25 times', async () => {
+  const load = await killPostgresUnderLoad(25, seedOf('PostgreSQL killed'));
+  console.log('PostgreSQL killed:', load.summary());
+  expect(load.statuses[503]).toBeGreaterThan(0);
+});
+
+it('the service is killed under load, 35 times', async () => {
+  const load = await killServiceUnderLoad(35, seedOf('service killed'));
+  console.log('service killed:', load.summary());
+});
+
+it('SIGTERM under load, 15 times', async () => {
+  const load = await terminateUnderLoad(15, seedOf('SIGTERM'));
+  console.log('SIGTERM:', load.summary());
+});
+
+it('PostgreSQL stands still under load, 3 times', async () => {
+  const load = await freezePostgresUnderLoad(3);
+  console.log('PostgreSQL frozen:', load.summary());
+});
+
+it('two nodes start on one empty database at once, 10 times', async () => {
+  await startTwoNodesAtOnce(10);
+});
+
+it('two services start on one folder at once, 10 times', async () => {
+  await startTwoOnOneFolder(10);
+});

@@ -1,0 +1,22 @@
+import { expect, it } from 'vitest';
+import { fuzz, StillClock } from '../support/fuzz.ts';
+import { Isolation } from '../support/isolation.ts';
+import { seedOf } from '../support/seed.ts';
+import { startHarness } from '../support/service.ts';
+
+/** The generated tests of test/service, longer and different each time. */
+
+it('100,000 generated requests', async () => {
+  const house = await startHarness({ clock: new StillClock() });
+  const { statuses, faults } = await fuzz(house, 100_000, seedOf('fuzz'));
+  console.log('fuzz: answers by status', statuses);
+  expect(faults.slice(0, 5), `${faults.length} faults`).toEqual([]);
+});
+
+it('8,000 random steps on two nodes', async () => {
+  const first = await startHarness();
+  const second = await startHarness({ databaseUrl: first.databaseUrl, clock: first.clock });
+  const isolation = new Isolation([first, second]);
+  await isolation.run(8_000, seedOf('isolation'));
+  console.log('isolation: answers by status', isolation.seen);
+});

@@ -5,6 +5,13 @@ import { DEMO_GROUP } from './operations/demo.ts';
 /** What a person sees after `npm start`: where it is, and a first call that works. */
 export function banner(config: Config, service: Service): string {
   const lines = ['', `Porter (${config.environment}) listens on ${service.url}`];
+  if (config.environment === 'production' && !config.tls && config.trustProxy.length === 0) {
+    lines.push(
+      '',
+      'It refuses every call: production takes HTTPS only. Set PORTER_TLS_CERT and PORTER_TLS_KEY,',
+      'or name the proxy that ends TLS in PORTER_TRUST_PROXY.',
+    );
+  }
   if (service.firstOperatorToken) {
     lines.push('', 'The first operator token, shown only this once:', `  ${service.firstOperatorToken}`);
   }

@@ -1,4 +1,4 @@
-import type { z } from 'zod';
+import { z } from 'zod';
 
 /** One entry of the specified 400 body. All four fields are always there. */
 export interface ValidationEntry {
@@ -7,6 +7,9 @@ export interface ValidationEntry {
   path: (string | number)[];
   message: string;
 }
+
+/** For what takes no field at all: whatever is sent is not known. */
+export const nothing = z.strictObject({});
 
 export type Checked<T> = { ok: true; value: T } | { ok: false; problems: ValidationEntry[] };
 

@@ -5,7 +5,7 @@ import { toJsonSchema } from '../contract/json-schema.ts';
 import { operatorEndpoints } from '../contract/operator/index.ts';
 import { partnerEndpoints } from '../contract/partner/index.ts';
 import { Problem, ValidationProblem } from '../contract/problems.ts';
-import { check, type ValidationEntry } from '../contract/validate.ts';
+import { check, nothing, type ValidationEntry } from '../contract/validate.ts';
 import type { App } from '../operations/app.ts';
 import { operatorHandlers, partnerHandlers } from '../operations/handlers.ts';
 import { admitHolder, admitOperator, admitPartner, missingGroup, requireRole } from './admit.ts';
@@ -97,18 +97,18 @@ interface Parts {
   ifMatch: string | undefined;
 }
 
-/** All problems of path, query and body together. */
-function validator({ params, query, body, bodyOptional, readOnly }: Endpoint) {
+/** All problems of path, query and body together. Where nothing is declared, nothing may be sent. */
+function validator({ method, params, query = nothing, body, bodyOptional, readOnly }: Endpoint) {
   // Most calls have no query, and what that amounts to need not be found out each time.
-  const noQuery = query && check(query, {});
+  const noQuery = check(query, {});
+  const takesBody = method !== 'GET' && method !== 'DELETE';
   return (request: FastifyRequest, bytes: Buffer): Parts => {
     const parts: Parts = { requestId: request.id, ifMatch: request.headers['if-match'] };
     const problems: ValidationEntry[] = [];
     if (params) parts.params = take(check(params, request.params), problems);
-    if (noQuery)
-      parts.query = take(request.url.includes('?') ? check(query, request.query) : noQuery, problems);
-    if (body && !(bodyOptional && bytes.length === 0))
-      parts.body = take(check(body, parseJson(request.raw, bytes), readOnly), problems);
+    parts.query = take(request.url.includes('?') ? check(query, request.query) : noQuery, problems);
+    if (takesBody && (bytes.length > 0 || (body && !bodyOptional)))
+      parts.body = take(check(body ?? nothing, parseJson(request.raw, bytes), readOnly), problems);
     if (problems.length > 0) throw new ValidationProblem(problems);
     return parts;
   };

@@ -78,7 +78,7 @@ export function observe({ log, clock, pool }: { log: Logger; clock: Clock; pool:
         {
           request_id: request.id,
           method: request.method,
-          url: request.url,
+          path: request.url.split('?', 1)[0],
           operation: trace.operation,
           status,
           error: trace.error,

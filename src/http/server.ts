@@ -28,7 +28,8 @@ export interface ServerOptions {
   errorIndexPage: () => string;
 }
 
-const WELL_FORMED_ID = /^[A-Za-z0-9._:-]{1,128}$/;
+/** An ID ends up in logs and in the audit trail, so a key that was sent by mistake is not one. */
+const WELL_FORMED_ID = /^(?!.*(?:ptr_|pto_|whsec_))[A-Za-z0-9._:-]{1,128}$/;
 /** A whole request, headers and body, has to arrive within this time. */
 const REQUEST_MS = 30_000;
 const HEADERS_MS = 10_000;

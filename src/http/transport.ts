@@ -21,7 +21,8 @@ export function listOf(entries: readonly string[]): BlockList {
   for (const entry of entries) {
     const [address = '', prefix] = entry.split('/');
     const family = isIP(address) === 6 ? 'ipv6' : 'ipv4';
-    if (isIP(address) === 0) throw new Error(`"${entry}" is not an address or a range such as 10.0.0.0/8`);
+    if (isIP(address) === 0 || (prefix !== undefined && !/^\d{1,3}$/.test(prefix)))
+      throw new Error(`"${entry}" is not an address or a range such as 10.0.0.0/8`);
     if (prefix === undefined) list.addAddress(address, family);
     else list.addSubnet(address, Number(prefix), family);
   }

@@ -1,5 +1,6 @@
 import type { Scope } from '../contract/access.ts';
 import { scopeNames } from '../contract/access.ts';
+import { Problem } from '../contract/problems.ts';
 import type { OperatorPrincipal } from '../domain/principal.ts';
 import { transact } from '../store/database.ts';
 import { listKeyPage } from '../store/keys.ts';
@@ -27,28 +28,38 @@ const DEMO: OperatorPrincipal = {
   role: 'admin',
 };
 
-/** Makes the demo world in an empty database. Returns its key, or nothing if there was something already. */
+/**
+ * Makes the demo world in an empty database. Returns its key, or nothing if there was something already. The key comes
+ * last: a demo world without one was cut short by a crash, and is made whole.
+ */
 export async function makeDemoWorld(app: App): Promise<string | undefined> {
-  const { count } = await transact(app.db, DEMO, (tx) => listGroups(tx, { page_size: 1 }));
-  if (count > 0) return undefined;
+  const { anyGroup, surgery, anyKey } = await transact(app.db, DEMO, async (tx) => ({
+    anyGroup: (await listGroups(tx, { page_size: 1 })).count > 0,
+    surgery: await findGroup(tx, DEMO_GROUP),
+    anyKey: (await listKeyPage(tx, { practice_group_id: DEMO_GROUP, page_size: 1 })).count > 0,
+  }));
+  if (anyGroup && (!surgery || anyKey)) return undefined;
 
-  await createPracticeGroup(app, {
-    ...call,
-    body: {
-      id: DEMO_GROUP,
-      name: 'Riverside Surgery',
-      ods_code: 'Y00001',
-      address: { line_1: '1 Weir Lane', town: 'Exampleton', postcode: 'EX1 1AA' },
-    },
-  });
-  await createPracticeGroup(app, {
-    ...call,
-    body: { id: DEMO_HUB, name: 'Hillview Hub', ods_code: 'Y00002' },
-  });
-  await createNetwork(app, {
-    ...call,
-    body: { name: 'Exampleton network', practice_group_ids: [DEMO_GROUP, DEMO_HUB] },
-  });
+  await unlessThere(
+    createPracticeGroup(app, {
+      ...call,
+      body: {
+        id: DEMO_GROUP,
+        name: 'Riverside Surgery',
+        ods_code: 'Y00001',
+        address: { line_1: '1 Weir Lane', town: 'Exampleton', postcode: 'EX1 1AA' },
+      },
+    }),
+  );
+  await unlessThere(
+    createPracticeGroup(app, { ...call, body: { id: DEMO_HUB, name: 'Hillview Hub', ods_code: 'Y00002' } }),
+  );
+  if (!surgery?.networks.length) {
+    await createNetwork(app, {
+      ...call,
+      body: { name: 'Exampleton network', practice_group_ids: [DEMO_GROUP, DEMO_HUB] },
+    });
+  }
   for (const id of [DEMO_GROUP, DEMO_HUB]) await furnish(app, id);
 
   const partner = await createPartner(app, {
@@ -69,6 +80,12 @@ export async function replaceDemoKey(app: App): Promise<string | undefined> {
     return keys.data[0] && findPartner(tx, keys.data[0].partner_id);
   });
   return partner?.status === 'verified' ? issueDemoKey(app, partner.id) : undefined;
+}
+
+async function unlessThere(made: Promise<unknown>): Promise<void> {
+  await made.catch((error: unknown) => {
+    if (!(error instanceof Problem) || error.code !== 'conflict') throw error;
+  });
 }
 
 const call = {
@@ -101,34 +118,38 @@ async function furnish(app: App, id: string): Promise<void> {
     body: { name: 'Front desk' },
   });
   const params = { id };
-  await createSubmissionType(app, {
-    ...call,
-    params,
-    body: {
-      id: 'prescriptions',
-      pathway_id: 'pathway-prescriptions',
-      title: 'Repeat prescription',
-      description: 'Ask for medicine that you take regularly.',
-      form_id: 'repeat-prescription',
-      type: 'admin_request',
-      assignee_id: 'front-desk',
-      assignee_type: 'AdminTeam',
-      order: 1,
-    },
-  });
-  await createSubmissionType(app, {
-    ...call,
-    params,
-    body: {
-      id: 'symptoms',
-      pathway_id: 'pathway-symptoms',
-      title: 'A new symptom',
-      form_id: 'new-symptom',
-      type: 'clinical_request',
-      default_priority: 'high',
-      out_of_hours: false,
-      daily_limit: 40,
-      order: 2,
-    },
-  });
+  await unlessThere(
+    createSubmissionType(app, {
+      ...call,
+      params,
+      body: {
+        id: 'prescriptions',
+        pathway_id: 'pathway-prescriptions',
+        title: 'Repeat prescription',
+        description: 'Ask for medicine that you take regularly.',
+        form_id: 'repeat-prescription',
+        type: 'admin_request',
+        assignee_id: 'front-desk',
+        assignee_type: 'AdminTeam',
+        order: 1,
+      },
+    }),
+  );
+  await unlessThere(
+    createSubmissionType(app, {
+      ...call,
+      params,
+      body: {
+        id: 'symptoms',
+        pathway_id: 'pathway-symptoms',
+        title: 'A new symptom',
+        form_id: 'new-symptom',
+        type: 'clinical_request',
+        default_priority: 'high',
+        out_of_hours: false,
+        daily_limit: 40,
+        order: 2,
+      },
+    }),
+  );
 }

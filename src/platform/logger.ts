@@ -3,7 +3,8 @@ import pino from 'pino';
 export type Logger = pino.Logger;
 
 /** API keys, operator tokens, webhook secrets, and passwords in database addresses. */
-const SECRETS = /(ptr_(?:live|test)_|pto_|whsec_)[0-9A-Za-z+/=]+|(postgres(?:ql)?:\/\/[^:@/\s]*:)[^@/\s]+/g;
+const SECRETS =
+  /(ptr_(?:live|test)_|pto_|whsec_)[0-9A-Za-z+/=]+|(postgres(?:ql)?:\/\/[^:@/\s]*:)[^/\s]+(?=@)/g;
 
 export function redact(text: string): string {
   return text.replace(SECRETS, (_, prefix, address) => `${prefix ?? address}[redacted]`);

@@ -172,7 +172,8 @@ async function connect(db: Database): Promise<pg.PoolClient> {
   try {
     return await db.pool.connect();
   } catch (error) {
-    throw translate(error);
+    // Whatever keeps us from connecting, it is not the caller's doing and may pass.
+    throw outage(error);
   }
 }
 

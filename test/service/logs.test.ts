@@ -69,7 +69,7 @@ describe('the log', () => {
         msg: 'request',
         time: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
         method: expect.stringMatching(/^[A-Z]+$/),
-        url: expect.stringMatching(/^\//),
+        path: expect.stringMatching(/^\//),
         operation: expect.any(String),
         duration_ms: expect.any(Number),
         address: '127.0.0.1',

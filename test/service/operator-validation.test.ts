@@ -282,4 +282,14 @@ describe('fields of the operator API', () => {
     for (const role of ['root', 'Admin', '', null])
       expectValidationError(await post('/operators', { name: 'O', role }), { path: ['role'] });
   });
+
+  it('400: what takes no body and no query takes none', async () => {
+    expectValidationError(await post(`/keys/${given.keyId}/revoke`, { reason: 'leaked' }), {
+      code: 'unrecognized_keys',
+      path: ['reason'],
+    });
+    const asked = await send('GET', `/operator/v1/partners/${given.partnerId}?verbose=1`);
+    expectValidationError(asked, { code: 'unrecognized_keys', path: ['verbose'] });
+    expect((await post(`/partners/${given.partnerId}/suspend`, {})).status).toBe(200);
+  });
 });

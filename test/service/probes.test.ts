@@ -110,6 +110,9 @@ describe('without its database', () => {
     expect(ready.headers['retry-after']).toBe('1');
     expect((await alone.send('GET', '/healthz')).status).toBe(200);
     expect((await alone.send('GET', '/metrics')).status).toBe(200);
+    const call = await alone.send('GET', '/operator/v1/partners', { token: OPERATOR_TOKEN });
+    expect(call.status).toBe(503);
+    expect(call.headers['retry-after']).toBe('1');
 
     await asAdmin(`ALTER DATABASE ${name} ALLOW_CONNECTIONS true`);
     expect((await alone.send('GET', '/readyz')).status).toBe(200);

@@ -171,3 +171,12 @@ describe('requests that no HTTP client would send', () => {
     expect((await house.send('GET', '/healthz')).status).toBe(200);
   });
 });
+
+it('a key that was sent as the request ID by mistake is not kept', async () => {
+  const { headers } = await house.send('GET', '/v1/practice-groups', {
+    key: world.key,
+    group: world.groupId,
+    headers: { 'x-request-id': world.key },
+  });
+  expect(headers['x-request-id']).toMatch(/^req_/);
+});

@@ -82,7 +82,7 @@ export const updatePracticeGroup = defineEndpoint({
   tag: 'Practice groups',
   summary: 'Change a practice group',
   description:
-    'A merge patch. Forms that were sent before a change of time zone stay counted on the day they were counted on.',
+    'A merge patch, except that opening_hours are replaced as a whole. Forms that were sent before a change of time zone stay counted on the day they were counted on.',
   extension: true,
   access: { roles: admins },
   params: byId,

@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
+import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
@@ -185,7 +186,7 @@ async function singleStatements(): Promise<number> {
 }
 
 async function timeToFirstAnswer(): Promise<number> {
-  const port = 20_000 + Math.floor(Math.random() * 20_000);
+  const port = await freePort();
   const env = {
     ...process.env,
     PORTER_PORT: String(port),
@@ -193,17 +194,28 @@ async function timeToFirstAnswer(): Promise<number> {
     DATABASE_URL: '',
   };
   const started = performance.now();
-  const child = spawn(process.execPath, ['src/main.ts'], { env, stdio: 'ignore' });
+  const child = spawn(process.execPath, ['src/main.ts'], { env, stdio: ['ignore', 'ignore', 'inherit'] });
+  const ended = once(child, 'exit');
   for (;;) {
     const answer = await fetch(`http://127.0.0.1:${port}/readyz`).catch(() => undefined);
     await answer?.text();
     if (answer?.status === 200) break;
+    if (child.exitCode !== null) throw new Error(`the service ended with ${child.exitCode}`);
     await new Promise((resolve) => setTimeout(resolve, 5));
   }
   const elapsed = performance.now() - started;
   child.kill('SIGTERM');
-  await once(child, 'exit');
+  await ended;
   return elapsed;
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  server.close();
+  await once(server, 'close');
+  return typeof address === 'object' && address ? address.port : 0;
 }
 
 // ---- Preparing ----

@@ -31,7 +31,9 @@ export function readBody(request: IncomingMessage, bytesMax: number): Promise<Bu
     });
     request.on('end', () => resolve(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks)));
     // Gone before the end: nobody is left to answer, but the promise must not hang, and it is not our fault.
-    const gone = () => reject(new ValidationProblem([malformed('The body ended early.')]));
+    const gone = () => {
+      if (!request.complete) reject(new ValidationProblem([malformed('The body ended early.')]));
+    };
     request.on('error', gone);
     request.on('close', gone);
   });

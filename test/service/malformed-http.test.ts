@@ -80,6 +80,35 @@ describe('what is not HTTP', () => {
   });
 });
 
+describe('what is HTTP, if unusual', () => {
+  it.each([
+    ['the whole address', `GET http://a.example/v1/practice-groups HTTP/1.1\r\n`, 200],
+    ['HTTP/1.0', 'GET /v1/practice-groups HTTP/1.0\r\n', 200],
+    ['escapes for plain letters', 'GET /v1/practice%2Dgroups HTTP/1.1\r\n', 200],
+    ['an expectation that nobody knows', `${GET}expect: miracles\r\n`, 200],
+    ['an upgrade that nobody offers', `${GET}connection: upgrade\r\nupgrade: h2c\r\n`, 200],
+    ['the server as a whole', 'OPTIONS * HTTP/1.1\r\n', 404],
+    ['an echo of itself', 'TRACE /v1/practice-groups HTTP/1.1\r\n', 405],
+    ['an escape that stands for nothing', 'GET /v1/care-nav/submission-types/%zz HTTP/1.1\r\n', 400],
+    ['an escape that is no UTF-8', 'GET /v1/care-nav/submission-types/%c3%28 HTTP/1.1\r\n', 400],
+    ['NUL, escaped', 'GET /v1/care-nav/submission-types/%00 HTTP/1.1\r\n', 400],
+    ['the way up, escaped', 'GET /v1/care-nav/submission-types/%2e%2e HTTP/1.1\r\n', 404],
+  ])('%s', async (_name, line, status) => {
+    const answers = await say(`${line}${head}\r\n`, 1);
+    expect(answers.map((answer) => answer.status)).toEqual([status]);
+  });
+
+  it('a tunnel is not opened', async () => {
+    expect(await statuses('CONNECT a.example:443 HTTP/1.1\r\nhost: a.example:443\r\n\r\n')).toEqual([]);
+    await stillWorks();
+  });
+
+  it('a request without Host is refused, with a body and an ID', async () => {
+    const [answer] = await say(`${GET}${head.replace('host: a\r\n', '')}\r\n`, 1);
+    expect(answer?.status).toBe(400);
+  });
+});
+
 describe('where a request ends', () => {
   const smuggled = 'DELETE /smuggled HTTP/1.1\r\nhost: a\r\n\r\n';
   it.each([

@@ -304,9 +304,10 @@ export function fuzzedRequest(callers: Callers): fc.Arbitrary<FuzzedRequest> {
   );
 }
 
-/** The specified operations are few; half of all requests are theirs. */
+/** The specified operations are few; half of all requests are theirs. The audit trail has the most to ask for. */
 const partnerEndpointsMoreOften: Endpoint[] = [
   ...endpoints,
+  ...Array.from({ length: 3 }, () => operatorEndpoints.listAudit),
   ...Array.from({ length: 10 }, () => Object.values(partnerEndpoints)).flat(),
 ];
 

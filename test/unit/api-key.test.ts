@@ -37,7 +37,7 @@ describe('the format of a key', () => {
         expect(isWellFormedKey(env, mistyped)).toBe(false);
         expect(isWellFormedKey(other(env), mistyped)).toBe(false);
       }),
-      { numRuns: 3_000 },
+      { numRuns: 1_500 },
     );
   });
 

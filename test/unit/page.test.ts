@@ -112,7 +112,7 @@ describe('readPage', () => {
         expect(id).not.toContain('\0');
         expect(given).toHaveLength(2);
       }),
-      { numRuns: 2_000 },
+      { numRuns: 1_000 },
     );
   });
 

@@ -2,6 +2,7 @@ import pg from 'pg';
 import type { Principal } from '../domain/principal.ts';
 import { Outage } from '../platform/outage.ts';
 import { type AuditRecord, appendAudit } from './audit-append.ts';
+import { typeParsers } from './times.ts';
 
 /**
  * The one way to PostgreSQL. Statements are sent ahead without waiting for the answers before them (pipelining), so a
@@ -35,7 +36,8 @@ export function openDatabase({ url, connectionsMax, role }: DatabaseOptions): Da
     idle_in_transaction_session_timeout: STATEMENT_MS,
     // For a server that accepts statements but never answers: longer than its own limit, so that one speaks first.
     query_timeout: STATEMENT_MS + 1_000,
-    ...(role && { options: `-c role=${role}` }),
+    types: typeParsers,
+    options: `-c TimeZone=UTC${role ? ` -c role=${role}` : ''}`,
   });
   // A connection that dies says so here, idle or in use. What it was doing fails by itself, and the next query opens
   // another; without a listener the event would end the process.

@@ -2,31 +2,21 @@ import type { Assignee, Form } from '../contract/operator/directory.ts';
 import type { PageQuery } from '../contract/page.ts';
 import type { Transaction } from './database.ts';
 import { byId, type Keyset, readPage } from './page.ts';
-import { iso } from './times.ts';
-
-interface Times {
-  created_at: Date;
-  updated_at: Date;
-}
-type FormRow = Omit<Form, keyof Times> & Times;
-type AssigneeRow = Omit<Assignee, keyof Times> & Times;
 
 export async function findForm(tx: Transaction, groupId: string, id: string): Promise<Form | undefined> {
-  const row = await tx.first<FormRow>(
+  return tx.first<Form>(
     'SELECT id, title, created_at, updated_at FROM forms WHERE practice_group_id = $1 AND id = $2',
     [groupId, id],
   );
-  return row && dated(row);
 }
 
 export function listFormPage(tx: Transaction, groupId: string, query: PageQuery) {
-  return readPage(query, byId, async ([after], limit) => {
-    const rows = await tx.query<FormRow>(
+  return readPage(query, byId, ([after], limit) => {
+    return tx.query<Form>(
       `SELECT id, title, created_at, updated_at FROM forms
         WHERE practice_group_id = $1 AND ($2::text IS NULL OR id > $2) ORDER BY id LIMIT $3`,
       [groupId, after, limit],
     );
-    return rows.map(dated);
   });
 }
 
@@ -44,12 +34,11 @@ export async function findAssignee(
   type: string,
   id: string,
 ): Promise<Assignee | undefined> {
-  const row = await tx.first<AssigneeRow>(
+  return tx.first<Assignee>(
     `SELECT id, type, name, created_at, updated_at FROM assignees
       WHERE practice_group_id = $1 AND type = $2 AND id = $3`,
     [groupId, type, id],
   );
-  return row && dated(row);
 }
 
 const byTypeAndId: Keyset<Assignee> = {
@@ -58,14 +47,13 @@ const byTypeAndId: Keyset<Assignee> = {
 };
 
 export function listAssigneePage(tx: Transaction, groupId: string, query: PageQuery) {
-  return readPage(query, byTypeAndId, async ([type, id], limit) => {
-    const rows = await tx.query<AssigneeRow>(
+  return readPage(query, byTypeAndId, ([type, id], limit) => {
+    return tx.query<Assignee>(
       `SELECT id, type, name, created_at, updated_at FROM assignees
         WHERE practice_group_id = $1 AND ($2::text IS NULL OR (type, id) > ($2, $3::text))
         ORDER BY type, id LIMIT $4`,
       [groupId, type, id, limit],
     );
-    return rows.map(dated);
   });
 }
 
@@ -77,8 +65,4 @@ export function upsertAssignee(tx: Transaction, groupId: string, assignee: Assig
      DO UPDATE SET name = excluded.name, updated_at = excluded.updated_at`,
     [groupId, assignee.type, assignee.id, assignee.name, assignee.created_at, assignee.updated_at],
   );
-}
-
-function dated<R extends Times>(row: R): Omit<R, keyof Times> & { created_at: string; updated_at: string } {
-  return { ...row, created_at: iso(row.created_at), updated_at: iso(row.updated_at) };
 }

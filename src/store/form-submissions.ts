@@ -3,9 +3,6 @@ import type { PageQuery } from '../contract/page.ts';
 import type { StoredSubmissionType } from '../domain/submission-type.ts';
 import type { Transaction } from './database.ts';
 import { byId, readPage } from './page.ts';
-import { iso } from './times.ts';
-
-type Row = Omit<FormSubmission, 'submitted_at'> & { submitted_at: Date };
 
 const SUBMISSION = `id, practice_group_id, submission_type_id, local_day::text AS local_day, submitted_at`;
 
@@ -61,24 +58,18 @@ export async function findFormSubmission(
   groupId: string,
   id: string,
 ): Promise<FormSubmission | undefined> {
-  const row = await tx.first<Row>(
+  return tx.first<FormSubmission>(
     `SELECT ${SUBMISSION} FROM form_submissions WHERE practice_group_id = $1 AND id = $2`,
     [groupId, id],
   );
-  return row && submissionOf(row);
 }
 
 export function listFormSubmissionPage(tx: Transaction, groupId: string, query: PageQuery) {
-  return readPage(query, byId, async ([after], limit) => {
-    const rows = await tx.query<Row>(
+  return readPage(query, byId, ([after], limit) => {
+    return tx.query<FormSubmission>(
       `SELECT ${SUBMISSION} FROM form_submissions
         WHERE practice_group_id = $1 AND ($2::text IS NULL OR id > $2) ORDER BY id LIMIT $3`,
       [groupId, after, limit],
     );
-    return rows.map(submissionOf);
   });
-}
-
-function submissionOf(row: Row): FormSubmission {
-  return { ...row, submitted_at: iso(row.submitted_at) };
 }

@@ -5,7 +5,6 @@ import type { PageQuery } from '../contract/page.ts';
 import type { KeyHolder } from '../domain/principal.ts';
 import type { Transaction } from './database.ts';
 import { byId, readPage } from './page.ts';
-import { iso, isoOrNull } from './times.ts';
 
 export interface StoredKey {
   id: string;
@@ -21,12 +20,6 @@ export interface StoredKey {
   created_at: string;
 }
 
-type Row = Omit<StoredKey, 'expires_at' | 'revoked_at' | 'created_at'> & {
-  expires_at: Date | null;
-  revoked_at: Date | null;
-  created_at: Date;
-};
-
 const KEY = `id, partner_id, practice_group_id, scopes, prefix, last_four, rate_limit_per_minute, expires_at,
   revoked_at, replaced_by, created_at`;
 
@@ -37,7 +30,7 @@ interface HolderRow {
   key_hash: Buffer;
   scopes: Scope[];
   rate_limit: number | null;
-  expires_at: Date | null;
+  expires_at: string | null;
 }
 
 /**
@@ -68,7 +61,7 @@ function holderOf(row: HolderRow): KeyHolder {
     homeGroupId: row.practice_group_id,
     scopes: new Set(row.scopes),
     rateLimitPerMinute: row.rate_limit ?? DEFAULT_RATE_LIMIT,
-    expiresAt: row.expires_at?.getTime() ?? Number.POSITIVE_INFINITY,
+    expiresAt: row.expires_at === null ? Number.POSITIVE_INFINITY : Date.parse(row.expires_at),
   };
 }
 
@@ -105,39 +98,27 @@ export function listKeyPage(
   tx: Transaction,
   query: PageQuery & { partner_id?: string | undefined; practice_group_id?: string | undefined },
 ) {
-  return readPage(query, byId, async ([after], limit) => {
-    const rows = await tx.query<Row>(
+  return readPage(query, byId, ([after], limit) => {
+    return tx.query<StoredKey>(
       `SELECT ${KEY} FROM api_keys
         WHERE ($1::text IS NULL OR id > $1) AND ($2::text IS NULL OR partner_id = $2)
           AND ($3::text IS NULL OR practice_group_id = $3)
         ORDER BY id LIMIT $4`,
       [after, query.partner_id, query.practice_group_id, limit],
     );
-    return rows.map(keyOf);
   });
 }
 
 export async function findKey(tx: Transaction, id: string): Promise<StoredKey | undefined> {
-  const row = await tx.first<Row>(`SELECT ${KEY} FROM api_keys WHERE id = $1`, [id]);
-  return row && keyOf(row);
+  return tx.first<StoredKey>(`SELECT ${KEY} FROM api_keys WHERE id = $1`, [id]);
 }
 
 export async function lockKey(tx: Transaction, id: string): Promise<StoredKey | undefined> {
-  const row = await tx.first<Row>(`SELECT ${KEY} FROM api_keys WHERE id = $1 FOR UPDATE`, [id]);
-  return row && keyOf(row);
+  return tx.first<StoredKey>(`SELECT ${KEY} FROM api_keys WHERE id = $1 FOR UPDATE`, [id]);
 }
 
 /** What may be shown of a key. */
 export function describeKey(key: StoredKey, now: number): ApiKey {
   const expired = key.expires_at !== null && Date.parse(key.expires_at) <= now;
   return { ...key, status: key.revoked_at ? 'revoked' : expired ? 'expired' : 'active' };
-}
-
-function keyOf(row: Row): StoredKey {
-  return {
-    ...row,
-    expires_at: isoOrNull(row.expires_at),
-    revoked_at: isoOrNull(row.revoked_at),
-    created_at: iso(row.created_at),
-  };
 }

@@ -2,27 +2,22 @@ import type { Network } from '../contract/operator/networks.ts';
 import type { PageQuery } from '../contract/page.ts';
 import type { Transaction } from './database.ts';
 import { byId, readPage } from './page.ts';
-import { iso } from './times.ts';
-
-type Row = Omit<Network, 'created_at' | 'updated_at'> & { created_at: Date; updated_at: Date };
 
 const NETWORK = `
   n.id, n.name, n.created_at, n.updated_at,
   ARRAY(SELECT practice_group_id FROM network_members m WHERE m.network_id = n.id ORDER BY 1) AS practice_group_ids`;
 
 export function listNetworkPage(tx: Transaction, query: PageQuery) {
-  return readPage(query, byId, async ([after], limit) => {
-    const rows = await tx.query<Row>(
+  return readPage(query, byId, ([after], limit) => {
+    return tx.query<Network>(
       `SELECT ${NETWORK} FROM networks n WHERE $1::text IS NULL OR n.id > $1 ORDER BY n.id LIMIT $2`,
       [after, limit],
     );
-    return rows.map(networkOf);
   });
 }
 
 export async function findNetwork(tx: Transaction, id: string): Promise<Network | undefined> {
-  const row = await tx.first<Row>(`SELECT ${NETWORK} FROM networks n WHERE n.id = $1`, [id]);
-  return row && networkOf(row);
+  return tx.first<Network>(`SELECT ${NETWORK} FROM networks n WHERE n.id = $1`, [id]);
 }
 
 /** Locks first and reads then: a statement that waited for a lock still sees the members from before its wait. */
@@ -68,8 +63,4 @@ export function touchNetwork(tx: Transaction, id: string, now: string): void {
 
 export function deleteNetworkRow(tx: Transaction, id: string): void {
   tx.defer('DELETE FROM networks WHERE id = $1', [id]);
-}
-
-function networkOf(row: Row): Network {
-  return { ...row, created_at: iso(row.created_at), updated_at: iso(row.updated_at) };
 }

@@ -4,14 +4,13 @@ import type { PageQuery } from '../contract/page.ts';
 import type { OperatorPrincipal } from '../domain/principal.ts';
 import type { Transaction } from './database.ts';
 import { byId, readPage } from './page.ts';
-import { iso, isoOrNull } from './times.ts';
 
 interface Row {
   id: string;
   name: string;
   role: Role;
-  created_at: Date;
-  revoked_at: Date | null;
+  created_at: string;
+  revoked_at: string | null;
 }
 
 const OPERATOR = 'id, name, role, created_at, revoked_at';
@@ -87,10 +86,5 @@ export function markOperatorRevoked(tx: Transaction, id: string, now: string): v
 }
 
 function operatorOf(row: Row): Operator {
-  return {
-    ...row,
-    status: row.revoked_at ? 'revoked' : 'active',
-    created_at: iso(row.created_at),
-    revoked_at: isoOrNull(row.revoked_at),
-  };
+  return { ...row, status: row.revoked_at ? 'revoked' : 'active' };
 }

@@ -2,39 +2,34 @@ import type { Partner, PartnerStatus } from '../contract/operator/partners.ts';
 import type { PageQuery } from '../contract/page.ts';
 import type { Transaction } from './database.ts';
 import { byId, readPage } from './page.ts';
-import { iso } from './times.ts';
-
-type Row = Omit<Partner, 'created_at' | 'updated_at'> & { created_at: Date; updated_at: Date };
 
 const PARTNER = 'id, name, contact_email, status, rate_limit_per_minute, sla, created_at, updated_at';
 
 export function listPartnerPage(tx: Transaction, query: PageQuery & { status?: PartnerStatus | undefined }) {
-  return readPage(query, byId, async ([after], limit) => {
-    const rows = await tx.query<Row>(
+  return readPage(query, byId, ([after], limit) => {
+    return tx.query<Partner>(
       `SELECT ${PARTNER} FROM partners
         WHERE ($1::text IS NULL OR id > $1) AND ($2::text IS NULL OR status = $2) ORDER BY id LIMIT $3`,
       [after, query.status, limit],
     );
-    return rows.map(partnerOf);
   });
 }
 
 export async function findPartner(tx: Transaction, id: string): Promise<Partner | undefined> {
-  const row = await tx.first<Row>(`SELECT ${PARTNER} FROM partners WHERE id = $1`, [id]);
-  return row && partnerOf(row);
+  return tx.first<Partner>(`SELECT ${PARTNER} FROM partners WHERE id = $1`, [id]);
 }
 
 export async function lockPartner(
   tx: Transaction,
   id: string,
 ): Promise<(Partner & { agreementSigned: boolean }) | undefined> {
-  const row = await tx.first<Row & { agreement_signed_at: Date | null }>(
+  const row = await tx.first<Partner & { agreement_signed_at: string | null }>(
     `SELECT ${PARTNER}, agreement_signed_at FROM partners WHERE id = $1 FOR UPDATE`,
     [id],
   );
   if (!row) return undefined;
   const { agreement_signed_at, ...partner } = row;
-  return { ...partnerOf(partner), agreementSigned: agreement_signed_at !== null };
+  return { ...partner, agreementSigned: agreement_signed_at !== null };
 }
 
 export function insertPartner(tx: Transaction, partner: Partner): void {
@@ -51,8 +46,4 @@ export function updatePartner(tx: Transaction, partner: Partner): void {
       WHERE id = $1`,
     [partner.id, partner.status, partner.rate_limit_per_minute, partner.sla, partner.updated_at],
   );
-}
-
-function partnerOf(row: Row): Partner {
-  return { ...row, created_at: iso(row.created_at), updated_at: iso(row.updated_at) };
 }

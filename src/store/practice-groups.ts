@@ -4,9 +4,6 @@ import type { PracticeGroup } from '../contract/partner/practice-groups.ts';
 import type { KeyHolder } from '../domain/principal.ts';
 import type { Transaction } from './database.ts';
 import { byId, readPage } from './page.ts';
-import { iso } from './times.ts';
-
-type Row = Omit<OperatorPracticeGroup, 'created_at' | 'updated_at'> & { created_at: Date; updated_at: Date };
 
 const GROUP = `
   g.id, g.name, g.ods_code, g.timezone, g.address, g.opening_hours, g.ehr_status, g.created_at, g.updated_at,
@@ -24,35 +21,31 @@ export async function findReachableGroup(
   holder: KeyHolder,
   groupId: string,
 ): Promise<PracticeGroup | undefined> {
-  const row = await tx.first<Row>(
+  return tx.first<OperatorPracticeGroup>(
     `SELECT ${GROUP} FROM practice_groups g WHERE g.id = $2 AND (g.id = $1 OR ${SHARES_NETWORK})`,
     [holder.homeGroupId, groupId],
   );
-  return row && groupOf(row);
 }
 
 /** Every group that this key may act for, its own included. Networks are small; the limit is a fuse, not a page. */
 export async function listReachableGroups(tx: Transaction, holder: KeyHolder): Promise<PracticeGroup[]> {
-  const rows = await tx.query<Row>(
+  return tx.query<OperatorPracticeGroup>(
     `SELECT ${GROUP} FROM practice_groups g WHERE g.id = $1 OR ${SHARES_NETWORK} ORDER BY g.id LIMIT 5000`,
     [holder.homeGroupId],
   );
-  return rows.map(groupOf);
 }
 
 export function listGroups(tx: Transaction, query: PageQuery) {
-  return readPage(query, byId, async ([after], limit) => {
-    const rows = await tx.query<Row>(
+  return readPage(query, byId, ([after], limit) => {
+    return tx.query<OperatorPracticeGroup>(
       `SELECT ${GROUP} FROM practice_groups g WHERE $1::text IS NULL OR g.id > $1 ORDER BY g.id LIMIT $2`,
       [after, limit],
     );
-    return rows.map(groupOf);
   });
 }
 
 export async function findGroup(tx: Transaction, id: string): Promise<OperatorPracticeGroup | undefined> {
-  const row = await tx.first<Row>(`SELECT ${GROUP} FROM practice_groups g WHERE g.id = $1`, [id]);
-  return row && groupOf(row);
+  return tx.first<OperatorPracticeGroup>(`SELECT ${GROUP} FROM practice_groups g WHERE g.id = $1`, [id]);
 }
 
 /** Locks first and reads then: a statement that waited for a lock still sees the networks from before its wait. */
@@ -97,8 +90,4 @@ function groupValues(group: GroupRecord): unknown[] {
     JSON.stringify(group.opening_hours),
     group.now,
   ];
-}
-
-function groupOf(row: Row): OperatorPracticeGroup {
-  return { ...row, created_at: iso(row.created_at), updated_at: iso(row.updated_at) };
 }

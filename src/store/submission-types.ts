@@ -5,18 +5,13 @@ import type { StoredSubmissionType } from '../domain/submission-type.ts';
 import { type AuditRecord, auditColumns, auditText } from './audit-append.ts';
 import { type Database, statement, type Transaction, tenantOf } from './database.ts';
 import { type Keyset, readPage } from './page.ts';
-import { iso } from './times.ts';
 
 /**
  * Submission types are reached through a practice group, never by their ID alone: every function here takes the group
  * from the principal (partners) or from the path (operators), and the primary key starts with it.
  */
 
-type Row = Omit<StoredSubmissionType, 'created_at' | 'updated_at'> & {
-  created_at: Date;
-  updated_at: Date;
-  submitted_today: number;
-};
+type Row = StoredSubmissionType & { submitted_today: number };
 
 /** A stored submission type and how many forms it took on the day that was asked about. */
 export interface Counted {
@@ -236,9 +231,6 @@ export function presentSubmissionType({ type, submittedToday }: Counted): Submis
   return { ...fields, forms_submitted_today: submittedToday };
 }
 
-function countedOf({ submitted_today, created_at, updated_at, ...rest }: Row): Counted {
-  return {
-    type: { ...rest, created_at: iso(created_at), updated_at: iso(updated_at) },
-    submittedToday: submitted_today,
-  };
+function countedOf({ submitted_today, ...type }: Row): Counted {
+  return { type, submittedToday: submitted_today };
 }

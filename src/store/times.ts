@@ -1,3 +1,15 @@
-/** Timestamps leave the store as the contract writes them: RFC 3339, UTC, milliseconds. */
-export const iso = (moment: Date): string => moment.toISOString();
-export const isoOrNull = (moment: Date | null): string | null => moment?.toISOString() ?? null;
+import pg from 'pg';
+
+/**
+ * Timestamps leave the database as the contract writes them: RFC 3339, UTC, milliseconds. PostgreSQL sends
+ * `2026-11-14 08:00:00.5+00`, since every connection asks for UTC; the text is cut and filled, without a Date between.
+ */
+export function contractTime(text: string): string {
+  return `${text.slice(0, 10)}T${text.slice(11, 19)}.${text.slice(20, -3).padEnd(3, '0').slice(0, 3)}Z`;
+}
+
+const TIMESTAMPTZ = 1184;
+
+export const typeParsers: pg.CustomTypesConfig = {
+  getTypeParser: (oid, format) => (oid === TIMESTAMPTZ ? contractTime : pg.types.getTypeParser(oid, format)),
+};

@@ -8,14 +8,17 @@ import { readConfig } from '../src/config.ts';
 import { Problem } from '../src/contract/problems.ts';
 import { applyPatch, type StoredSubmissionType } from '../src/domain/submission-type.ts';
 import type { App } from '../src/operations/app.ts';
+import { gatherUpdates } from '../src/operations/submission-type-updates.ts';
+import { systemClock } from '../src/platform/clock.ts';
 import { createLogger } from '../src/platform/logger.ts';
+import type { Database } from '../src/store/database.ts';
 
 /**
  * What is measured, each in a process of its own: `node bench/targets.ts <variant>`. It prints its port when ready.
  *
  *   service   Porter as it is
  *   usual     Porter's routes, but every PATCH is a transaction of its own, statement after statement
- *   constant  Porter's routes, but the store answers the same row each time: what the rest of the path costs
+ *   constant  Porter as it is, but PostgreSQL answers every update with the same: what the rest of the path costs
  *   bare      a Fastify route that sends the same bytes as the GET, headers included, and does nothing else
  */
 const [variant = '', databaseUrl = '', bytes = ''] = process.argv.slice(2);
@@ -36,7 +39,8 @@ async function serve(): Promise<number> {
   const env = { DATABASE_URL: databaseUrl, PORTER_PORT: '0', PORTER_DATA_DIR: folder, PORTER_DEMO: 'off' };
   const service = await startService(readConfig(env, folder), { log: createLogger(() => {}) });
   if (variant === 'usual') service.app.updates = { submit: oneTransactionEach() };
-  if (variant === 'constant') service.app.updates = { submit: sameRow() };
+  if (variant === 'constant')
+    service.app.updates = gatherUpdates({ db: constantDatabase(), clock: systemClock });
   return portOf(service.server.server.address());
 }
 
@@ -89,20 +93,51 @@ function oneTransactionEach(): Submit {
   };
 }
 
-function sameRow(): Submit {
+/** A database that holds every row that it is asked for, and takes every change, at once. */
+function constantDatabase(): Database {
   const now = new Date().toISOString();
-  const type = {
-    ...{ practice_group_id: 'g', id: 't', pathway_id: 'p', form_id: null, title: 't', description: null },
-    ...{ in_hours: true, out_of_hours: true, suspended: false, external_url: null, external_url_name: null },
+  const row = {
     ...{
+      pathway_id: 'p',
+      form_id: null,
+      title: 't',
+      description: 'd'.repeat(200),
+      in_hours: true,
+      suspended: false,
+    },
+    ...{
+      out_of_hours: true,
+      external_url: null,
+      external_url_name: null,
       type: null,
-      default_priority: 'medium' as const,
+      default_priority: 'medium',
+    },
+    ...{
       daily_limit: null,
       patient_eligibility_check: false,
+      assignee_id: null,
+      assignee_type: null,
+      order: null,
     },
-    ...{ assignee_id: null, assignee_type: null, order: null, version: 1, created_at: now, updated_at: now },
+    ...{ version: 1, created_at: now, updated_at: now, submitted_today: 0 },
   };
-  return async () => ({ type, submittedToday: 0 });
+  const answer = (text: string, values: unknown[]): unknown[] => {
+    const list = (index: number) => values[index] as string[];
+    if (text.includes('change_submission_types'))
+      return [{ written: list(2).map((_, i) => i + 1), submitted: list(2).map(() => 0) }];
+    if (text.includes('change_submission_type')) return [{ submitted: 0 }];
+    if (text.includes('unnest'))
+      return list(0).map((g, i) => ({ ...row, practice_group_id: g, id: list(1)[i] }));
+    return [];
+  };
+  const client = {
+    query: async ({ text, values }: { text: string; values: unknown[] }) => ({
+      command: text,
+      rows: answer(text, values),
+    }),
+    release: () => {},
+  };
+  return { pool: { connect: async () => client } as unknown as Database['pool'] };
 }
 
 function portOf(address: ReturnType<import('node:net').Server['address']>): number {

@@ -55,20 +55,9 @@ const BATCH_MAX = 256;
 const TRIES_MAX = 20;
 const REMEMBERED_MAX = 10_000;
 
-/**
- * Two lanes, so that one batch is decided while PostgreSQL writes the other. A row always takes the same lane: the
- * batches of one node never compete for it.
- */
 export function gatherUpdates({ db, clock }: { db: Database; clock: Clock }): SubmissionTypeUpdates {
   const lastSeen = new LastSeen();
-  const lane = () =>
-    new Gatherer<Update, UpdateOutcome>(BATCH_MAX, (updates) => updateTogether(db, clock, lastSeen, updates));
-  const lanes = [lane(), lane()] as const;
-  return { submit: (update) => lanes[laneOf(update.id)].submit(update) };
-}
-
-function laneOf(id: string): 0 | 1 {
-  return (id.charCodeAt(id.length - 1) & 1) as 0 | 1;
+  return new Gatherer(BATCH_MAX, (updates) => updateTogether(db, clock, lastSeen, updates));
 }
 
 /** The updates of one row, in the order of their arrival. */

@@ -196,6 +196,7 @@ async function writeMany(
   const sorted = changes.toSorted((a, b) => compareKeys(a.next, b.next));
   const column = <K extends keyof StoredSubmissionType>(name: K) => sorted.map(({ next }) => next[name]);
   const records = sorted.flatMap((change) => change.records);
+  const touched = new Set(records.flatMap(({ after }) => Object.keys(after as object)));
   const [answer] = await statement<{ written: number[] | null; submitted: number[] }>(db, CHANGE_MANY, [
     tenantOf(principals),
     at,
@@ -204,7 +205,7 @@ async function writeMany(
     sorted.map((change) => change.oldVersion),
     column('version'),
     sorted.map((change) => change.localDay),
-    ...UPDATABLE.map(column),
+    ...UPDATABLE.map((name) => (touched.has(name) ? column(name) : null)),
     sorted.flatMap((change, index) => change.records.map(() => index + 1)),
     ...auditColumns(records),
     records.map(auditText).join('\n'),

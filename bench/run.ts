@@ -79,6 +79,14 @@ try {
   const name = hasPgbench() ? 'pgbench -M prepared -c 16' : 'a bare driver loop, 16 at once';
   line(`gathered write, 128 at once, to ${name}`, writes, 'gathered', 'pgbench', '≥ 2.0', 'changes/s');
 
+  say('the gathered write with and without row-level security');
+  const secured = await inTurns({
+    with: () => switchRowSecurity('ENABLE').then(gathered),
+    without: () => switchRowSecurity('DISABLE').then(gathered),
+  });
+  await switchRowSecurity('ENABLE');
+  line('gathered write, to the same without RLS', secured, 'with', 'without', '≥ 0.90', 'changes/s');
+
   say('PATCH, one at a time');
   const own = ownStatement();
   const single = await inTurns({
@@ -174,6 +182,14 @@ function gatheredWriter(principals: PartnerPrincipal[]): () => Promise<number> {
     );
     return (done * 1000) / (performance.now() - started);
   };
+}
+
+async function switchRowSecurity(how: 'ENABLE' | 'DISABLE'): Promise<void> {
+  const admin = new pg.Client({ connectionString: adminOfPorter() });
+  await admin.connect();
+  for (const table of ['submission_types', 'form_counts', 'audit_entries'])
+    await admin.query(`ALTER TABLE ${table} ${how} ROW LEVEL SECURITY`);
+  await admin.end();
 }
 
 type Statement = (n: number, groups: number) => { name: string; text: string; values: unknown[] };

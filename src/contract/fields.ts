@@ -91,17 +91,24 @@ export const wholeNumber = (min: number, max: number) =>
     .min(min)
     .max(max);
 
-const TIMESTAMP = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:\d\d)$/;
+const TIMESTAMP = /^(\d{4})-(\d\d)-(\d\d)T([01]\d|2[0-3]):\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:\d\d)$/;
 
 /** A moment as people send it: RFC 3339 with any offset. */
 export const moment = () =>
   z
     .string()
-    .refine((value) => TIMESTAMP.test(value) && !Number.isNaN(Date.parse(value)), {
+    .refine(isMoment, {
       error: 'Must be an RFC 3339 timestamp such as 2026-11-14T08:00:00.000Z.',
       params: { code: 'invalid_format', expected: 'string' },
     })
     .meta({ format: 'date-time', maxLength: 35, examples: ['2026-11-14T08:00:00.000Z'] });
+
+/** The parser reads 30 February as 2 March; whoever sends it meant something else. */
+function isMoment(value: string): boolean {
+  const [, year, month, day] = TIMESTAMP.exec(value) ?? [];
+  if (day === undefined || Number.isNaN(Date.parse(value))) return false;
+  return new Date(`${year}-${month}-${day}T00:00:00Z`).getUTCDate() === Number(day);
+}
 
 /** A moment as the service sends it: RFC 3339, UTC, milliseconds. */
 export const timestamp = () =>

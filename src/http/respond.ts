@@ -19,6 +19,9 @@ export function respond(
       'content-length',
       String(Buffer.byteLength(body)),
     );
+  // Whoever asks again must ask somebody else: this connection closes when the service stops.
+  if (!reply.server.server.listening && !reply.raw.hasHeader('connection'))
+    outgoing.push('connection', 'close');
   reply.hijack();
   reply.raw.writeHead(status, outgoing);
   reply.raw.end(body);

@@ -106,6 +106,7 @@ describe('stopping', () => {
     await type.unlock();
     const answers = await Promise.all(underWay);
     expect(answers.map(({ status }) => status)).toEqual([200, 200]);
+    expect(answers.map(({ headers }) => headers.connection)).toEqual(['close', 'close']);
     // Everything has finished in time: nobody had to wait for the clock.
     await stop;
     const db = await contents(house.databaseUrl);

@@ -177,6 +177,14 @@ describe('the other fields', () => {
       ),
     );
     fc.assert(fc.property(fc.string(), (value) => !accepts(moment(), value)));
+    for (const wrong of [
+      '2027-02-29T00:00:00Z',
+      '2027-02-30T00:00:00Z',
+      '2027-04-31T00:00:00Z',
+      '2027-01-01T24:00:00Z',
+    ])
+      expect(accepts(moment(), wrong), wrong).toBe(false);
+    expect(accepts(moment(), '2028-02-29T23:59:59+14:00')).toBe(true);
   });
 
   it('takes every zone that Intl knows, and no offset', () => {

@@ -44,7 +44,8 @@ interface Update {
   requestId: string;
 }
 
-type UpdateOutcome = Counted | Problem;
+/** The row as it is now, or why the update was not made. */
+type UpdateOutcome = Counted | Error;
 
 export interface SubmissionTypeUpdates {
   submit(update: Update): Promise<UpdateOutcome>;
@@ -79,38 +80,56 @@ async function updateTogether(
   const outcomes: UpdateOutcome[] = [];
   let open = byRow(updates, clock.now());
   for (let attempt = 0; open.length > 0; attempt++) {
-    if (attempt === TRIES_MAX) throw new Outage('too many others change the same submission types');
-    const guessed = open.map((row) => (attempt === 0 && !row.needsDirectory ? lastSeen.get(row) : undefined));
-    const asked = open.filter((_, index) => !guessed[index]);
-    const fresh = await readRows(db, asked);
-
-    const now = new Date(clock.now()).toISOString();
-    const decided = open.map((row, index) => {
-      const guess = guessed[index];
-      return decide(row, guess ?? fresh.row(row), fresh.directory, now, guess === undefined);
-    });
-    const changes = decided.flatMap(({ change }) => change ?? []);
-    const written = await writeChanges(db, decided, changes, now);
-
-    open = [];
-    for (const { row, change, certain, outcomes: settled, base } of decided) {
-      const submittedToday = change && written.get(change);
-      if (change ? submittedToday === undefined : !certain) {
-        lastSeen.forget(row);
-        open.push(row);
-        continue;
-      }
-      lastSeen.remember(row, change?.next ?? base);
-      row.items.forEach(({ index }, position) => {
-        const outcome = settled[position] as UpdateOutcome;
-        outcomes[index] =
-          submittedToday === undefined || outcome instanceof Problem
-            ? outcome
-            : { ...outcome, submittedToday };
-      });
+    try {
+      if (attempt === TRIES_MAX) throw new Outage('too many others change the same submission types');
+      open = await attemptOnce(db, clock, lastSeen, open, outcomes, attempt === 0);
+    } catch (error) {
+      // When the first attempt fails nothing is written, and the gatherer may try each update alone. Later, what
+      // earlier attempts wrote must not be decided again: only those that are still open fail.
+      if (attempt === 0 || !(error instanceof Error)) throw error;
+      for (const { index } of open.flatMap(({ items }) => items)) outcomes[index] = error;
+      break;
     }
   }
   return outcomes;
+}
+
+/** Settles the outcomes of the rows that it can; returns the others. */
+async function attemptOnce(
+  db: Database,
+  clock: Clock,
+  lastSeen: LastSeen,
+  rows: readonly RowUpdates[],
+  outcomes: UpdateOutcome[],
+  mayGuess: boolean,
+): Promise<RowUpdates[]> {
+  const guessed = rows.map((row) => (mayGuess && !row.needsDirectory ? lastSeen.get(row) : undefined));
+  const asked = rows.filter((_, index) => !guessed[index]);
+  const fresh = await readRows(db, asked);
+
+  const now = new Date(clock.now()).toISOString();
+  const decided = rows.map((row, index) => {
+    const guess = guessed[index];
+    return decide(row, guess ?? fresh.row(row), fresh.directory, now, guess === undefined);
+  });
+  const written = await writeChanges(db, decided, now);
+
+  const open: RowUpdates[] = [];
+  for (const { row, change, certain, outcomes: settled, base } of decided) {
+    const submittedToday = change && written.get(change);
+    if (change ? submittedToday === undefined : !certain) {
+      lastSeen.forget(row);
+      open.push(row);
+      continue;
+    }
+    lastSeen.remember(row, change?.next ?? base);
+    row.items.forEach(({ index }, position) => {
+      const outcome = settled[position] as UpdateOutcome;
+      outcomes[index] =
+        submittedToday === undefined || outcome instanceof Error ? outcome : { ...outcome, submittedToday };
+    });
+  }
+  return open;
 }
 
 function byRow(updates: readonly Update[], nowMs: number): RowUpdates[] {
@@ -197,14 +216,19 @@ function decide(
 async function writeChanges(
   db: Database,
   decided: readonly Decided[],
-  changes: readonly Change[],
   now: string,
 ): Promise<Map<Change, number>> {
-  if (changes.length === 0) return new Map();
-  const principals = decided.flatMap(({ change, row }) =>
-    change ? row.items.slice(0, 1).map(({ update }) => update.principal) : [],
+  const changing = decided.filter(({ change }) => change);
+  if (changing.length === 0) return new Map();
+  const principals = changing.flatMap(({ row }) =>
+    row.items.slice(0, 1).map(({ update }) => update.principal),
   );
-  return changeSubmissionTypes(db, principals, now, changes);
+  return changeSubmissionTypes(
+    db,
+    principals,
+    now,
+    changing.flatMap(({ change }) => change ?? []),
+  );
 }
 
 interface Fresh {

@@ -53,7 +53,7 @@ export async function updateSubmissionType(app: App, call: PartnerCall<typeof up
     ifMatch: call.ifMatch,
     requestId: call.requestId,
   });
-  if (outcome instanceof Problem) throw outcome;
+  if (outcome instanceof Error) throw outcome;
   return { body: presentSubmissionType(outcome), etag: etagOf(outcome.type.version) };
 }
 

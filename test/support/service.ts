@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
 import { Agent, request } from 'undici';
-import { afterAll, inject } from 'vitest';
+import { afterAll, inject, onTestFinished } from 'vitest';
 import { type Service, startService } from '../../src/compose.ts';
 import { readConfig } from '../../src/config.ts';
 import { scopeNames } from '../../src/contract/access.ts';
@@ -109,7 +109,12 @@ export async function startHarness(options: HarnessOptions = {}): Promise<Harnes
       rmSync(folder, { recursive: true, force: true });
     },
   };
-  afterAll(() => harness.stop());
+  // Started inside a test it ends with the test, started for a file with the file.
+  try {
+    onTestFinished(() => harness.stop());
+  } catch {
+    afterAll(() => harness.stop());
+  }
   return harness;
 }
 

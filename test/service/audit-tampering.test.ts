@@ -2,7 +2,6 @@ import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import type pg from 'pg';
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { startForTest } from '../support/for-test.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 import { type Harness, makeWorld, startHarness } from '../support/service.ts';
 import { superuser } from '../support/superuser.ts';
@@ -215,7 +214,7 @@ describe('an honest chain', () => {
         return super.now();
       }
     }
-    const ticking = await startForTest({ clock: new TickingClock() });
+    const ticking = await startHarness({ clock: new TickingClock() });
     const { keyId } = await makeWorld(ticking);
     await ticking.operator('POST', `/keys/${keyId}/rotate`);
     expect(await ticking.operator('GET', '/audit/verify')).toMatchObject({ ok: true });

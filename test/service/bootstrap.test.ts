@@ -13,8 +13,14 @@ import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { banner } from '../../src/banner.ts';
 import { readConfig } from '../../src/config.ts';
-import { contents, startForTest } from '../support/for-test.ts';
-import { createDatabase, type Harness, type Loose, OPERATOR_TOKEN } from '../support/service.ts';
+import { contents } from '../support/for-test.ts';
+import {
+  createDatabase,
+  type Harness,
+  type Loose,
+  OPERATOR_TOKEN,
+  startHarness,
+} from '../support/service.ts';
 
 /** One deployment that is started again and again: its database and its data folder stay. */
 async function deployment(base: Record<string, string> = {}) {
@@ -22,7 +28,7 @@ async function deployment(base: Record<string, string> = {}) {
   const folder = mkdtempSync(join(tmpdir(), 'porter-bootstrap-'));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   const start = (env: Record<string, string> = {}) =>
-    startForTest({ databaseUrl, env: { PORTER_DATA_DIR: folder, ...base, ...env } });
+    startHarness({ databaseUrl, env: { PORTER_DATA_DIR: folder, ...base, ...env } });
   return { databaseUrl, folder, start };
 }
 

@@ -1,5 +1,4 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { startForTest } from '../support/for-test.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 import { fresh } from '../support/operator-calls.ts';
 import { type Harness, makeKey, OPERATOR_TOKEN, startHarness } from '../support/service.ts';
@@ -186,7 +185,7 @@ describe('the day that a form counts towards', () => {
       }
     }
     const clock = new TickingClock('2026-06-09T22:00:00.000Z');
-    const ticking = await startForTest({ clock });
+    const ticking = await startHarness({ clock });
     await ticking.operator('POST', '/practice-groups', { id: 'ticking', name: 'P' });
     await ticking.operator('POST', '/practice-groups/ticking/submission-types', {
       id: 'type',

@@ -1,5 +1,4 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { startForTest } from '../support/for-test.ts';
 import { fresh } from '../support/operator-calls.ts';
 import {
   type Harness,
@@ -178,7 +177,7 @@ describe('the cap', () => {
   });
 
   it('is never exceeded: of 50 forms at once exactly 10 come in, through two services', async () => {
-    const other = await startForTest({ databaseUrl: house.databaseUrl, clock: house.clock });
+    const other = await startHarness({ databaseUrl: house.databaseUrl, clock: house.clock });
     for (let round = 0; round < 3; round++) {
       const type = await newType({ daily_limit: 10 });
       const answers = await Promise.all(

@@ -2,9 +2,9 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import pg from 'pg';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { contents, startForTest } from '../support/for-test.ts';
+import { contents } from '../support/for-test.ts';
 import { ManualClock } from '../support/manual-clock.ts';
-import { type Harness, makeWorld, OPERATOR_TOKEN } from '../support/service.ts';
+import { type Harness, makeWorld, OPERATOR_TOKEN, startHarness } from '../support/service.ts';
 
 /** Time stands still for whoever sleeps, until the test says that it has passed. */
 class HeldClock extends ManualClock {
@@ -29,7 +29,7 @@ class HeldClock extends ManualClock {
 
 async function startHeld(): Promise<{ house: Harness; clock: HeldClock }> {
   const clock = new HeldClock();
-  const house = await startForTest({ clock });
+  const house = await startHarness({ clock });
   return { house, clock };
 }
 

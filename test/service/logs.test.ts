@@ -1,7 +1,6 @@
 import pg from 'pg';
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { createLogger } from '../../src/platform/logger.ts';
-import { startForTest } from '../support/for-test.ts';
 import {
   type Answer,
   type Harness,
@@ -94,7 +93,7 @@ describe('the log', () => {
   });
 
   it('shows one success in a hundred', async () => {
-    const alone = await startForTest();
+    const alone = await startHarness();
     for (let i = 0; i < 250; i += 25)
       await Promise.all(Array.from({ length: 25 }, () => alone.send('GET', '/healthz')));
     const lines = alone.logLines().filter(({ msg, status }) => msg === 'request' && status === 200);
@@ -152,7 +151,7 @@ describe('secrets', () => {
 
 describe('a fault of our own', () => {
   it('is an opaque 500 for the caller, while the log has the story under the same request ID', async () => {
-    const broken = await startForTest();
+    const broken = await startHarness();
     const { groupId: group, key } = await makeWorld(broken);
     const db = new pg.Client({ connectionString: broken.databaseUrl });
     await db.connect();

@@ -6,8 +6,7 @@ import { join } from 'node:path';
 import pg from 'pg';
 import { request } from 'undici';
 import { describe, expect, inject, it, onTestFinished } from 'vitest';
-import { startForTest } from '../support/for-test.ts';
-import { createDatabase, OPERATOR_TOKEN } from '../support/service.ts';
+import { createDatabase, OPERATOR_TOKEN, startHarness } from '../support/service.ts';
 
 const MAIN = new URL('../../src/main.ts', import.meta.url).pathname;
 
@@ -102,7 +101,7 @@ describe('node src/main.ts', () => {
   });
 
   it('ends with code 1 when the port is taken', async () => {
-    const { url } = await startForTest();
+    const { url } = await startHarness();
     const { output, ended } = run({ DATABASE_URL: await createDatabase(), PORTER_PORT: new URL(url).port });
     expect(await ended).toBe(1);
     expect(output.stderr).toContain('EADDRINUSE');

@@ -2,14 +2,14 @@ import { readdirSync } from 'node:fs';
 import pg from 'pg';
 import { describe, expect, inject, it, onTestFinished } from 'vitest';
 import { MIGRATIONS_FOLDER, UnusableDatabase } from '../../src/store/migrate.ts';
-import { contents, startForTest } from '../support/for-test.ts';
+import { contents } from '../support/for-test.ts';
 import { asAdmin, createOwnedDatabase } from '../support/logins.ts';
-import { createDatabase } from '../support/service.ts';
+import { createDatabase, startHarness } from '../support/service.ts';
 
 const files = readdirSync(MIGRATIONS_FOLDER).filter((name) => name.endsWith('.sql'));
 
 async function failure(databaseUrl: string): Promise<Error> {
-  const started = await startForTest({ databaseUrl }).catch((error: Error) => error);
+  const started = await startHarness({ databaseUrl }).catch((error: Error) => error);
   if (!(started instanceof Error)) throw new Error('the service started');
   return started;
 }
@@ -18,7 +18,7 @@ describe('several services that start at once on an empty database', () => {
   it('all work; the migrations, the first operator and the demo world are made once', async () => {
     const databaseUrl = await createDatabase();
     const env = { PORTER_DEMO: 'on', PORTER_OPERATOR_TOKEN: '' };
-    const houses = await Promise.all(Array.from({ length: 4 }, () => startForTest({ databaseUrl, env })));
+    const houses = await Promise.all(Array.from({ length: 4 }, () => startHarness({ databaseUrl, env })));
 
     const tokens = houses.map(({ service }) => service.firstOperatorToken).filter(Boolean) as string[];
     expect(tokens).toHaveLength(1);
@@ -39,7 +39,7 @@ describe('several services that start at once on an empty database', () => {
 
   it('all work on a database that an ordinary login owns, too', async () => {
     const databaseUrl = await createOwnedDatabase();
-    const houses = await Promise.all(Array.from({ length: 3 }, () => startForTest({ databaseUrl })));
+    const houses = await Promise.all(Array.from({ length: 3 }, () => startHarness({ databaseUrl })));
     for (const [i, house] of houses.entries())
       await house.operator('POST', '/practice-groups', { id: `group-${i}`, name: 'G' });
     expect((await contents(databaseUrl)).practice_groups).toHaveLength(3);
@@ -49,11 +49,11 @@ describe('several services that start at once on an empty database', () => {
 describe('a service that starts again', () => {
   it('changes nothing in the database', async () => {
     const databaseUrl = await createDatabase();
-    const first = await startForTest({ databaseUrl });
+    const first = await startHarness({ databaseUrl });
     await first.operator('POST', '/practice-groups', { id: 'g', name: 'G' });
     await first.stop();
     const before = await contents(databaseUrl);
-    const second = await startForTest({ databaseUrl });
+    const second = await startHarness({ databaseUrl });
     expect(await contents(databaseUrl)).toEqual(before);
     expect((await second.operator('GET', '/practice-groups/g')).name).toBe('G');
     expect(second.logLines().map(({ msg }) => msg)).not.toContain('migrated');
@@ -64,7 +64,7 @@ describe('a service that starts again', () => {
 describe('a database that the service cannot use', () => {
   it('with a newer schema: names what it does not know and leaves everything alone', async () => {
     const databaseUrl = await createDatabase();
-    await (await startForTest({ databaseUrl })).stop();
+    await (await startHarness({ databaseUrl })).stop();
     const db = new pg.Client({ connectionString: databaseUrl });
     await db.connect();
     onTestFinished(() => db.end());
@@ -79,7 +79,7 @@ describe('a database that the service cannot use', () => {
     expect(await contents(databaseUrl)).toEqual(before);
     // The lock is not held by a start that failed.
     await db.query("DELETE FROM schema_migrations WHERE name LIKE '999%'");
-    await startForTest({ databaseUrl });
+    await startHarness({ databaseUrl });
   });
 
   const changed = (change: (url: URL) => void): string => {
@@ -141,7 +141,7 @@ describe('a database that the service cannot use', () => {
 
 describe('a database that refuses connections for a while', () => {
   it('is served again without a restart of the service', async () => {
-    const house = await startForTest();
+    const house = await startHarness();
     const name = new URL(house.databaseUrl).pathname.slice(1);
     await asAdmin(
       `ALTER DATABASE ${name} ALLOW_CONNECTIONS false`,

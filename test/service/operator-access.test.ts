@@ -1,6 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { type OperatorOperationId, operatorEndpoints } from '../../src/contract/operator/index.ts';
-import { startForTest } from '../support/for-test.ts';
 import { type Furnished, furnish, make, operationIds, validCall } from '../support/operator-calls.ts';
 import { makeKey, OPERATOR_TOKEN, startHarness } from '../support/service.ts';
 
@@ -140,7 +139,7 @@ describe('operators', () => {
   });
 
   it('409: the last admin cannot be revoked, also when two admins revoke each other at once', async () => {
-    const house = await startForTest();
+    const house = await startHarness();
     const last = await house.send('POST', '/operator/v1/operators/opr_first/revoke', {
       token: OPERATOR_TOKEN,
     });

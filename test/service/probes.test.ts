@@ -1,5 +1,4 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { startForTest } from '../support/for-test.ts';
 import { asAdmin } from '../support/logins.ts';
 import { type Harness, makeWorld, OPERATOR_TOKEN, startHarness } from '../support/service.ts';
 
@@ -78,15 +77,15 @@ describe('probes', () => {
 
   it.each(probes)('%s is served through a trusted proxy only when PORTER_PROBES says so', async (path) => {
     const headers = { 'x-forwarded-for': '203.0.113.9', 'x-forwarded-proto': 'https' };
-    const closed = await startForTest({ env: { PORTER_TRUST_PROXY: '127.0.0.1' } });
+    const closed = await startHarness({ env: { PORTER_TRUST_PROXY: '127.0.0.1' } });
     expect((await closed.send('GET', path, { headers })).status).toBe(404);
-    const open = await startForTest({ env: { PORTER_PROBES: 'anywhere' } });
+    const open = await startHarness({ env: { PORTER_PROBES: 'anywhere' } });
     expect((await open.send('GET', path, { headers })).status).toBe(200);
     expect((await open.send('GET', path)).status).toBe(200);
   });
 
   it('answer on the loopback of a production deployment over plain HTTP, where nothing else does', async () => {
-    const production = await startForTest({ env: { PORTER_ENVIRONMENT: 'production' } });
+    const production = await startHarness({ env: { PORTER_ENVIRONMENT: 'production' } });
     for (const path of probes) expect((await production.send('GET', path)).status).toBe(200);
     const answer = await production.send('GET', '/operator/v1/partners', { token: OPERATOR_TOKEN });
     expect(answer.body).toMatchObject({ statusCode: 403, error: 'https_required' });
@@ -97,7 +96,7 @@ describe('probes', () => {
 
 describe('without its database', () => {
   it('the service is alive but not ready, and ready again when the database is back', async () => {
-    const alone = await startForTest();
+    const alone = await startHarness();
     const name = new URL(alone.databaseUrl).pathname.slice(1);
     expect((await alone.send('GET', '/readyz')).status).toBe(200);
     await asAdmin(

@@ -1,14 +1,4 @@
 import pg from 'pg';
-import { onTestFinished } from 'vitest';
-import { type Harness, type HarnessOptions, startHarness } from './service.ts';
-
-/** For use inside a test: what is started here ends with that test. (`afterAll` does nothing when a test calls it.) */
-
-export async function startForTest(options: HarnessOptions = {}): Promise<Harness> {
-  const house = await startHarness(options);
-  onTestFinished(() => house.stop());
-  return house;
-}
 
 /** Every row of every table, as text: to show that something changed nothing. */
 export async function contents(databaseUrl: string): Promise<Record<string, string[]>> {

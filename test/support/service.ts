@@ -61,7 +61,7 @@ export async function createDatabase(): Promise<string> {
   return url.href;
 }
 
-export interface HarnessOptions {
+interface HarnessOptions {
   env?: Record<string, string>;
   clock?: ManualClock;
   databaseUrl?: string;

@@ -2,8 +2,8 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 
 /**
  * Every answer leaves here. The headers that the steps on the way have gathered go out in one piece, and the request's
- * metrics and log line are written. The framework's own sending is passed by: it serves needs that this house does not
- * have, and costs a GET a tenth of its time.
+ * metrics and log line are written. The framework's own sending is passed by: its hooks and serialiser serve needs that
+ * this house does not have. Together with `onward` this took a GET from 36 to 30 µs of processor time.
  */
 export function respond(
   request: FastifyRequest,

@@ -1,6 +1,6 @@
 /**
- * How long answers took, as a Prometheus histogram. Written by hand because this one runs for every request: the
- * library's hashing of labels took 1.3 of the 22 µs of a GET, two map look-ups take 0.1.
+ * How long answers took, as a Prometheus histogram. Written by hand because this one runs for every request: in a
+ * profile of a GET the library's observing and hashing of labels took 3 % of the time, more than any step of the door.
  */
 const BOUNDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 

@@ -34,36 +34,61 @@ export interface Ceiling {
   seconds: number;
 }
 
+/** One event a transaction: what publishing would cost without batches. */
+const EVENT_SCRIPT = `INSERT INTO events (id, practice_group_id, event, object_id, object_hash, payload, source_id, accepted_at)
+VALUES (gen_random_uuid()::text, 'group', 'appointment.confirmed', 'appointment', 1,
+        '{"object":"Appointment","id":"appointment-1","practice_group_id":"group","event":"appointment.confirmed"}', 'bench', now());
+`;
+
+export async function insertEvents({
+  adminUrl,
+  folder,
+  seconds,
+}: Pick<Ceiling, 'adminUrl' | 'folder' | 'seconds'>) {
+  return hasPgbench()
+    ? pgbench(join(folder, 'events.sql'), EVENT_SCRIPT, ['-T', String(seconds), adminUrl])
+    : inserts(adminUrl, seconds);
+}
+
 /** Transactions a second by pgbench, or by a bare driver loop where pgbench is not installed. */
 export function ceiling(options: Ceiling): Promise<number> {
   return hasPgbench() ? runPgbench(options) : runDriverLoop(options);
 }
 
-async function runPgbench({ adminUrl, folder, rows, groups, seconds }: Ceiling): Promise<number> {
-  const script = join(folder, 'update.sql');
-  writeFileSync(script, SCRIPT);
-  const { stdout } = await promisify(execFile)('pgbench', [
-    ...['-n', '-M', 'prepared', '-c', String(CLIENTS), '-j', '2', '-T', String(seconds)],
-    ...['-D', `rows=${rows}`, '-D', `groups=${groups}`, '-f', script, adminUrl],
-  ]);
+function runPgbench({ adminUrl, folder, rows, groups, seconds }: Ceiling): Promise<number> {
+  const variables = ['-D', `rows=${rows}`, '-D', `groups=${groups}`];
+  return pgbench(join(folder, 'update.sql'), SCRIPT, ['-T', String(seconds), ...variables, adminUrl]);
+}
+
+async function pgbench(file: string, script: string, options: string[]): Promise<number> {
+  writeFileSync(file, script);
+  const usual = ['-n', '-M', 'prepared', '-c', String(CLIENTS), '-j', '2'];
+  const { stdout } = await promisify(execFile)('pgbench', [...usual, '-f', file, ...options]);
   return Number(/tps = ([\d.]+)/.exec(stdout)?.[1]);
 }
 
-async function runDriverLoop({ adminUrl, rows, groups, seconds }: Ceiling): Promise<number> {
+function runDriverLoop({ adminUrl, rows, groups, seconds }: Ceiling): Promise<number> {
+  return driverLoop(adminUrl, seconds, async (client) => {
+    const n = 1 + Math.floor(Math.random() * rows);
+    await client.query('BEGIN');
+    await client.query(oneUpdate(n, groups));
+    await client.query(oneAudit(n, groups));
+    await client.query('COMMIT');
+  });
+}
+
+function inserts(adminUrl: string, seconds: number): Promise<number> {
+  return driverLoop(adminUrl, seconds, (client) => client.query({ name: 'bench-event', text: EVENT_SCRIPT }));
+}
+
+async function driverLoop(url: string, seconds: number, work: (client: pg.Client) => Promise<unknown>) {
   const until = performance.now() + seconds * 1000;
   let done = 0;
   await Promise.all(
     Array.from({ length: CLIENTS }, async () => {
-      const client = new pg.Client({ connectionString: adminUrl });
+      const client = new pg.Client({ connectionString: url });
       await client.connect();
-      while (performance.now() < until) {
-        const n = 1 + Math.floor(Math.random() * rows);
-        await client.query('BEGIN');
-        await client.query(oneUpdate(n, groups));
-        await client.query(oneAudit(n, groups));
-        await client.query('COMMIT');
-        done++;
-      }
+      for (; performance.now() < until; done++) await work(client);
       await client.end();
     }),
   );

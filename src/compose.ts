@@ -2,7 +2,9 @@ import { randomBytes } from 'node:crypto';
 import { chmod, mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { FastifyInstance } from 'fastify';
-import type { Config } from './config.ts';
+import { type Config, masterKey } from './config.ts';
+import { createEngine, type Engine } from './delivery/engine.ts';
+import { webhookDocument } from './describe/asyncapi.ts';
 import { errorIndexPage, errorPage } from './describe/error-pages.ts';
 import { partnerDocument } from './describe/openapi.ts';
 import { toBase62 } from './domain/ids.ts';
@@ -13,10 +15,15 @@ import type { App } from './operations/app.ts';
 import { makeDemoWorld, replaceDemoKey } from './operations/demo.ts';
 import { ensureFirstOperator } from './operations/operators.ts';
 import { RateLimits } from './operations/rate-limits.ts';
+import { Refusals } from './operations/refusals.ts';
 import { gatherUpdates } from './operations/submission-type-updates.ts';
+import { resealSecrets } from './operations/webhook-secrets.ts';
 import { type Clock, systemClock } from './platform/clock.ts';
+import { createEgress } from './platform/egress/egress.ts';
+import { keepKeyFile } from './platform/key-file.ts';
 import type { Logger } from './platform/logger.ts';
 import { type EmbeddedPostgres, startEmbeddedPostgres } from './platform/postgres/embedded.ts';
+import { createSealer, MASTER_KEY_BYTES, type Sealer } from './platform/sealing.ts';
 import { closeDatabase, type Database, openDatabase, transact } from './store/database.ts';
 import { prepareDatabase } from './store/migrate.ts';
 
@@ -40,6 +47,8 @@ export interface Surroundings {
 }
 
 const CONNECTIONS_MAX = 10;
+/** The delivery engine puts in, takes out, writes down and listens, each on a connection of its own. */
+const WORKER_CONNECTIONS = 4;
 /** Requests under way get this long to finish; with closing the database it stays within ten seconds. */
 const FINISH_MS = 8_000;
 /** A statement that is still running then is left to PostgreSQL, which ends it when it notices that nobody listens. */
@@ -53,21 +62,32 @@ export async function startService(config: Config, surroundings: Surroundings): 
     if (embedded) undo.push(() => embedded.stop());
     const url = config.databaseUrl ?? embedded?.url ?? '';
 
+    const sealer = await makeSealer(config, random);
+
     const seeded: Seeded = { firstOperatorToken: undefined, demoKey: undefined };
     const { applied, role } = await prepareDatabase(url, async ({ role }) => {
       const db = openDatabase({ url, connectionsMax: 2, role });
       try {
-        Object.assign(seeded, await seed(config, assemble(config, db, clock, random)));
+        const resealed = await resealSecrets(db, sealer, new Date(clock.now()).toISOString());
+        if (resealed > 0) log.info({ resealed, key_id: sealer.keyId }, 'webhook secrets sealed anew');
+        Object.assign(seeded, await seed(config, assemble(config, db, clock, random, sealer)));
       } finally {
         await closeDatabase(db);
       }
     });
     if (applied.length > 0) log.info({ applied }, 'migrated');
 
-    const db = openDatabase({ url, connectionsMax: CONNECTIONS_MAX, role });
-    undo.push(() => Promise.race([closeDatabase(db), clock.sleep(CLOSE_MS)]));
-    const app = assemble(config, db, clock, random);
+    const worker = config.role !== 'api';
+    const connectionsMax = CONNECTIONS_MAX + (worker ? WORKER_CONNECTIONS : 0);
+    const db = openDatabase({ url, connectionsMax, role });
+    const app = assemble(config, db, clock, random, sealer);
+    const close = async () => {
+      await app.refusals.flush();
+      await closeDatabase(db);
+    };
+    undo.push(() => Promise.race([close(), clock.sleep(CLOSE_MS)]));
 
+    const engine = worker ? startDelivering(app, log) : undefined;
     let listening = '';
     let stopping = false;
     const server = createServer({
@@ -77,14 +97,17 @@ export async function startService(config: Config, surroundings: Surroundings): 
       tls: config.tls,
       trustProxy: config.trustProxy,
       pool: db.pool,
+      servesApi: config.role !== 'worker',
+      moreMetrics: async () => engine?.metrics() ?? '',
       probes: { exposed: config.probes, ready: async () => !stopping && (await canReach(db)) },
       docsUrl: () => `${config.ownUrl ?? listening}/docs`,
       newRequestId: requestIds(random),
       openApi: () => JSON.stringify(partnerDocument(config.baseUrls)),
+      asyncApi: () => JSON.stringify(webhookDocument(config.webhookUrls)),
       errorPage,
       errorIndexPage,
     });
-    undo.push(() => finish(server, clock));
+    undo.push(() => Promise.all([finish(server, clock), engine?.stop()]));
     await server.listen({ host: config.host, port: config.port });
     listening = addressOf(server, config);
 
@@ -123,11 +146,60 @@ async function finish(server: FastifyInstance, clock: Clock): Promise<void> {
   await closed;
 }
 
-function assemble(config: Config, db: Database, clock: Clock, random: App['random']): App {
+/** The delivery engine with its way out. What is still under way when the time is up is sent again by the next worker. */
+function startDelivering(app: App, log: Logger): Pick<Engine, 'metrics' | 'stop'> {
+  const egress = createEgress({ targets: app.webhookTargets });
+  const engine = createEngine({
+    ...app,
+    log,
+    post: egress.post,
+    open: (secret) => app.sealer.open(secret),
+  });
+  engine.start();
+  return {
+    metrics: engine.metrics,
+    async stop() {
+      const stopped = engine.stop();
+      await Promise.race([stopped, app.clock.sleep(FINISH_MS)]);
+      await egress.close();
+      await stopped;
+    },
+  };
+}
+
+function assemble(config: Config, db: Database, clock: Clock, random: App['random'], sealer: Sealer): App {
   const access = createAccess(db, clock, config.environment);
   const limits = new RateLimits(clock);
   const updates = gatherUpdates({ db, clock });
-  return { db, clock, random, environment: config.environment, access, limits, updates };
+  const refusals = new Refusals(db, clock);
+  const { environment, webhookTargets, retentionDays } = config;
+  return {
+    db,
+    clock,
+    random,
+    environment,
+    access,
+    limits,
+    updates,
+    refusals,
+    sealer,
+    webhookTargets,
+    retentionDays,
+  };
+}
+
+/** The master key is the configured one, or one that is made on the first start and kept in the data folder. */
+async function makeSealer(config: Config, random: App['random']): Promise<Sealer> {
+  const previous = config.previousMasterKeys;
+  if (config.masterKey) return createSealer({ current: config.masterKey, previous });
+  const file = join(config.dataDir, 'master-key');
+  const newKey = () => Buffer.from(random(MASTER_KEY_BYTES)).toString('base64');
+  const text = await keepKeyFile(file, newKey);
+  try {
+    return createSealer({ current: masterKey(text), previous });
+  } catch (error) {
+    throw new Error(`The master key in ${file} cannot be used: it ${(error as Error).message}.`);
+  }
 }
 
 async function startEmbedded(config: Config, log: Logger): Promise<EmbeddedPostgres> {

@@ -1,6 +1,8 @@
 import { isAbsolute, resolve } from 'node:path';
 import type { Environment } from './contract/access.ts';
 import { listOf } from './http/transport.ts';
+import type { Targets } from './platform/egress/targets.ts';
+import { MASTER_KEY_BYTES } from './platform/sealing.ts';
 
 /** The only reader of the environment. Every name, its default and its limits are here. */
 export interface Config {
@@ -16,8 +18,19 @@ export interface Config {
   probes: 'loopback' | 'anywhere';
   /** The public addresses of the two deployments, as the OpenAPI document names them. */
   baseUrls: { production: string; staging: string };
+  /** The two webhook servers, as the AsyncAPI document names them. */
+  webhookUrls: { production: string; staging: string };
   /** This deployment's own public address, when it was configured. */
   ownUrl: string | undefined;
+  /** Seals the secrets of webhooks; without one, the service makes its own in the data folder. */
+  masterKey: Buffer | undefined;
+  /** What these sealed is sealed anew at the start. */
+  previousMasterKeys: Buffer[];
+  webhookTargets: Targets;
+  /** What this process does: answer calls, deliver events, or both. */
+  role: 'all' | 'api' | 'worker';
+  /** How long events, deliveries and refused calls are kept. */
+  retentionDays: number;
 }
 
 export class ConfigError extends Error {}
@@ -59,8 +72,19 @@ export function readConfig(env: Env, workingFolder: string): Config {
       production: read('PORTER_BASE_URL', 'https://api.porter.example', webUrl),
       staging: read('PORTER_STAGING_BASE_URL', 'https://staging.api.porter.example', webUrl),
     },
+    webhookUrls: {
+      production: read('PORTER_WEBHOOKS_URL', 'https://webhooks.porter.example', webUrl),
+      staging: read('PORTER_STAGING_WEBHOOKS_URL', 'https://staging.webhooks.porter.example', webUrl),
+    },
     ownUrl: undefined,
+    masterKey: read('PORTER_MASTER_KEY', undefined, masterKey),
+    previousMasterKeys: read('PORTER_MASTER_KEY_PREVIOUS', [], masterKeys),
+    webhookTargets: read('PORTER_WEBHOOK_TARGETS', production ? 'public' : 'loopback', targets(production)),
+    role: read('PORTER_ROLE', 'all', oneOf('all', 'api', 'worker')),
+    retentionDays: read('PORTER_RETENTION_DAYS', RETENTION_DAYS_DEFAULT, retentionDays),
   };
+  if (production && !env.PORTER_MASTER_KEY?.trim())
+    problems.push('PORTER_MASTER_KEY: is required in production; make one with `openssl rand -base64 32`');
   if (env[production ? 'PORTER_BASE_URL' : 'PORTER_STAGING_BASE_URL']?.trim())
     config.ownUrl = config.baseUrls[environment];
   if (problems.length > 0) throw new ConfigError(problems.join('\n'));
@@ -118,4 +142,37 @@ function operatorToken(text: string, production: boolean): string {
   if (production && text.length < TOKEN_LENGTH_MIN)
     throw new Error(`must have at least ${TOKEN_LENGTH_MIN} characters in production`);
   return text;
+}
+
+const RETENTION_DAYS_DEFAULT = 30;
+const RETENTION_DAYS_MAX = 3_650;
+
+function retentionDays(text: string): number {
+  const value = Number(text);
+  if (!/^\d+$/.test(text) || value < 1 || value > RETENTION_DAYS_MAX)
+    throw new Error(`"${text}" is not a number of days from 1 to ${RETENTION_DAYS_MAX}`);
+  return value;
+}
+
+function targets(production: boolean): (text: string) => Targets {
+  return (text) => {
+    const found = oneOf('public', 'loopback')(text);
+    if (production && found === 'loopback') throw new Error('"loopback" is for staging only');
+    return found;
+  };
+}
+
+/** What is wrong with a key is told without a character of it. */
+export function masterKey(text: string): Buffer {
+  const key = Buffer.from(text, /^[0-9a-f]{64}$/i.test(text) ? 'hex' : 'base64');
+  if (!/^([0-9a-f]{64}|[A-Za-z0-9+/]{43}=)$/i.test(text) || key.length !== MASTER_KEY_BYTES)
+    throw new Error(`must be ${MASTER_KEY_BYTES} random bytes, written in base64 or hex`);
+  return key;
+}
+
+function masterKeys(text: string): Buffer[] {
+  return text
+    .split(/[\s,]+/)
+    .filter(Boolean)
+    .map(masterKey);
 }

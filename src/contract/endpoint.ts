@@ -17,8 +17,8 @@ export interface Endpoint {
   description?: string;
   /** True for what the specification does not name: removing every extension leaves exactly the specified service. */
   extension: boolean;
-  /** Who may call it: partners by scope, operators by role. */
-  access: { scope: Scope } | { roles: readonly Role[] };
+  /** Who may call it: partners by scope, or with any key that works; operators by role. */
+  access: { scope: Scope } | { anyKey: true } | { roles: readonly Role[] };
   params?: z.ZodObject;
   query?: z.ZodObject;
   body?: z.ZodType;
@@ -29,7 +29,15 @@ export interface Endpoint {
   bodyOptional?: true;
   /** The endpoint understands If-Match, and its answers carry an ETag. */
   conditional?: true;
-  response: { status: 200 | 201 | 202 | 204; description: string; body?: z.ZodType };
+  /** The endpoint understands Idempotency-Key: the same call made again is answered again and done once. */
+  idempotent?: true;
+  response: {
+    status: 200 | 201 | 202 | 204;
+    description: string;
+    body?: z.ZodType;
+    /** The handler writes the text itself, because parts of it must leave byte for byte as they are stored. */
+    verbatim?: true;
+  };
   /** Refusals of this endpoint's own; those that every endpoint shares are added where they are documented. */
   problems: readonly ProblemCode[];
   /** With business_rule_violation: which rules. */
@@ -37,6 +45,8 @@ export interface Endpoint {
 }
 
 export const BODY_BYTES_MAX = 64 * 1024;
+/** Visible ASCII characters. */
+export const IDEMPOTENCY_KEY = /^[!-~]{1,255}$/;
 
 export function defineEndpoint<const E extends Endpoint>(endpoint: E): E {
   return endpoint;
@@ -54,10 +64,15 @@ export interface Input<E extends Endpoint> {
     | (Property<E, 'bodyOptional'> extends true ? undefined : Output<Property<E, 'body'>>);
   /** The If-Match header as sent. */
   ifMatch: string | undefined;
+  /** The Idempotency-Key header of an endpoint that understands it. */
+  idempotencyKey?: string | undefined;
 }
 
 /** What a handler answers. */
-export interface Answer<E extends Endpoint> {
+export type Answer<E extends Endpoint> =
+  Property<E['response'], 'verbatim'> extends true ? { text: string } : BodyAnswer<E>;
+
+interface BodyAnswer<E extends Endpoint> {
   body: Property<E['response'], 'body'> extends z.ZodType
     ? z.input<Property<E['response'], 'body'>>
     : undefined;

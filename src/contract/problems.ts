@@ -120,6 +120,17 @@ export const problemCatalogue = {
   },
 } as const satisfies Record<string, CatalogueEntry>;
 
+/** The 400 has no code in its body; this name stands for it in addresses and lists. */
+export const validationEntry = {
+  code: 'validation_error',
+  status: 400,
+  message: 'The request is not valid.',
+  cause:
+    'A field is missing, unknown, read only, of the wrong type or out of range, or the body is not JSON. Here `error` is true, and `message` has one entry for every problem found, each with `code`, `expected`, `path` and `message`.',
+  remedy:
+    'Go through the entries: `path` leads to the field, `expected` and `message` say what belongs there. An empty `path` means the body as a whole. Nothing was changed, so correct the request and send it again.',
+} as const;
+
 export type ProblemCode = keyof typeof problemCatalogue;
 
 /** What some refusals say in addition. */

@@ -44,13 +44,28 @@ const rules = {
     message: 'Not all of these practice groups exist.',
   },
   expiry_in_the_past: { path: 'expires_at', message: 'A key cannot expire before it is issued.' },
+  webhook_target_refused: { path: 'url', message: 'The address must begin with https://.' },
+  webhooks_max: {
+    path: 'url',
+    message: 'You have 20 webhooks for this practice group already, which is as many as there may be.',
+  },
+  event_unknown: {
+    path: 'event_ids',
+    message: 'This practice group has no event evt_0VkQ3yXbTm1c8Zr4Hn6Lp2WsE.',
+  },
+  replay_too_large: {
+    path: 'since',
+    message:
+      'More than 100,000 events were accepted since then: replay a shorter stretch, or read the event feed.',
+  },
 } as const satisfies Record<string, Rule>;
 
 export type RuleName = keyof typeof rules;
 
-export function ruleBroken(rule: RuleName): Problem {
+/** `why` where the case says more than the rule does; `within` where the field stands, if not at the top. */
+export function ruleBroken(rule: RuleName, why?: string, within: readonly (string | number)[] = []): Problem {
   const { path, message } = rules[rule];
-  return new Problem('business_rule_violation', { rule, path: [path], message });
+  return new Problem('business_rule_violation', { rule, path: [...within, path], message: why ?? message });
 }
 
 /** The rules of a submission type, checked on the merged result. */

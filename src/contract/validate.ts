@@ -48,12 +48,17 @@ function entries(issue: z.core.$ZodIssue, readOnly: readonly string[]): Validati
   const params = issue.code === 'custom' ? issue.params : undefined;
   return [
     {
-      code: typeof params?.code === 'string' ? params.code : issue.code,
+      code: typeof params?.code === 'string' ? params.code : codeOf(issue),
       expected: typeof params?.expected === 'string' ? params.expected : expectedType(issue),
       path,
       message: issue.code === 'invalid_type' && issue.input === undefined ? 'Required.' : issue.message,
     },
   ];
+}
+
+/** Where a field's value decides which shape is due, the value is what is wrong; callers know nothing of unions. */
+function codeOf(issue: z.core.$ZodIssue): string {
+  return issue.code === 'invalid_union' ? 'invalid_value' : issue.code;
 }
 
 function expectedType(issue: z.core.$ZodIssue): string {

@@ -1,4 +1,4 @@
-import { problemCatalogue } from '../contract/problems.ts';
+import { problemCatalogue, validationEntry } from '../contract/problems.ts';
 import { defaultServers } from './openapi.ts';
 import { problemExample, validationExample } from './problem-examples.ts';
 
@@ -12,18 +12,6 @@ export interface ErrorEntry {
   example: unknown;
 }
 
-/** The 400 has no code in its body; this name stands for it in addresses and lists. */
-const validationEntry: ErrorEntry = {
-  code: 'validation_error',
-  status: 400,
-  message: 'The request is not valid.',
-  cause:
-    'A field is missing, unknown, read only, of the wrong type or out of range, or the body is not JSON. Here `error` is true, and `message` has one entry for every problem found, each with `code`, `expected`, `path` and `message`.',
-  remedy:
-    'Go through the entries: `path` leads to the field, `expected` and `message` say what belongs there. An empty `path` means the body as a whole. Nothing was changed, so correct the request and send it again.',
-  example: validationExample,
-};
-
 export function errorEntries(): ErrorEntry[] {
   const problems = Object.entries(problemCatalogue).map(([code, { status, message, cause, remedy }]) => ({
     code,
@@ -33,5 +21,7 @@ export function errorEntries(): ErrorEntry[] {
     remedy,
     example: problemExample(code as keyof typeof problemCatalogue, defaultServers.production),
   }));
-  return [validationEntry, ...problems].sort((a, b) => a.status - b.status);
+  return [{ ...validationEntry, example: validationExample }, ...problems].sort(
+    (a, b) => a.status - b.status,
+  );
 }

@@ -1,4 +1,6 @@
-import { type EventName, events } from '../contract/events.ts';
+import { eventNames } from '../contract/event-payloads.ts';
+import { events } from '../contract/events.ts';
+import { deliveryExample, eventExamples } from './event-examples.ts';
 
 const COMMON = '`object`, `id`, `practice_group_id`, `event`';
 
@@ -8,22 +10,127 @@ const FIELDS = {
   resource: `${COMMON}, \`resource\`, \`resource_id\``,
 } as const;
 
-/** The 13 events as one Markdown page. */
+const VERIFY_IN_TYPESCRIPT = [
+  "import { Webhook } from 'standardwebhooks';",
+  '',
+  'const event = new Webhook(secret).verify(rawBody, headers); // throws unless it is genuine and fresh',
+].join('\n');
+
+/** The 13 events and how they arrive, as one Markdown page. */
 export function eventReference(): string {
-  const names = Object.keys(events) as EventName[];
   return [
-    '<!-- Made by `npm run generate` from src/contract/events.ts. Change it there. -->',
+    '<!-- Made by `npm run generate` from src/contract/events.ts and src/describe/event-reference.ts. Change it there. -->',
     '',
     '# Events',
     '',
-    'Every field is a string. `event` is the name of the event and of its channel, `id` identifies the object.',
+    'Every field is a string. `event` is the name of the event and of its channel, `id` identifies the object. A body has the',
+    'fields listed here and no others. The same for machines: [`spec/asyncapi.json`](../../spec/asyncapi.json), which the service',
+    'serves at `/docs/asyncapi.json`. Step by step: [Receiving webhooks](../guides/receiving-webhooks.md).',
     '',
     '| Event | `object` | Sent when | Fields |',
     '|---|---|---|---|',
-    ...names.map((name) => {
+    ...eventNames.map((name) => {
       const { object, sentWhen, fields } = events[name];
-      return `| \`${name}\` | \`${object}\` | ${sentWhen} | ${FIELDS[fields]} |`;
+      return `| [\`${name}\`](#${anchorOf(name)}) | \`${object}\` | ${sentWhen} | ${FIELDS[fields]} |`;
     }),
     '',
+    delivery(),
+    '',
+    '## An example of each',
+    ...eventNames.flatMap((name) => ['', `### ${name}`, '', events[name].sentWhen, '', ...exampleOf(name)]),
+    '',
   ].join('\n');
+}
+
+function exampleOf(name: keyof typeof eventExamples): string[] {
+  return ['```json', JSON.stringify(eventExamples[name], null, 2), '```'];
+}
+
+/** As GitHub and most other renderers make it from a heading. */
+function anchorOf(name: string): string {
+  return name.replaceAll('.', '');
+}
+
+function delivery(): string {
+  const { secret, headers, body } = deliveryExample;
+  return `## How a delivery arrives
+
+A \`POST\` to the address of the webhook:
+
+\`\`\`http
+content-type: application/json
+user-agent: Porter/1.0
+${Object.entries(headers)
+  .map(([name, value]) => `${name}: ${value}`)
+  .join('\n')}
+
+${body}
+\`\`\`
+
+| Header | Meaning |
+|---|---|
+| \`webhook-id\` | names this delivery, the same in every attempt and every replay: what you handled under this name, you need not handle again |
+| \`webhook-timestamp\` | when this attempt was made, in seconds since 1970 |
+| \`webhook-signature\` | \`v1,\` and the signature; while a secret is being rotated one for each, separated by spaces |
+| \`webhook-sequence\` | counts the deliveries of one webhook: 1, 2, 3, without a gap |
+
+These headers are extensions of the published specification; the body is exactly as specified.
+
+## The signature
+
+[Standard Webhooks](https://www.standardwebhooks.com): HMAC-SHA-256 over \`{webhook-id}.{webhook-timestamp}.{body}\`, in base64.
+The key is the secret that was shown when the webhook was registered, decoded from the base64 after \`whsec_\`. Verify the body
+as it arrived, byte for byte, before anything parses it, and refuse a timestamp that is more than five minutes off. One
+signature that matches is enough. The libraries do all of this.
+
+In TypeScript (\`npm install standardwebhooks\`):
+
+\`\`\`ts
+${VERIFY_IN_TYPESCRIPT}
+\`\`\`
+
+In Python (\`pip install standardwebhooks\`):
+
+\`\`\`python
+from standardwebhooks.webhooks import Webhook
+
+event = Webhook(secret).verify(raw_body, headers)  # raises unless it is genuine and fresh
+\`\`\`
+
+By hand, for the delivery above. The secret is \`${secret}\`, and this prints the signature after \`v1,\`:
+
+\`\`\`sh
+secret='${secret}'
+key=$(printf %s "\${secret#whsec_}" | openssl base64 -d -A | od -An -v -tx1 | tr -d ' \\n')
+printf '%s.%s.%s' '${headers['webhook-id']}' '${headers['webhook-timestamp']}' \\
+  '${body}' |
+  openssl dgst -sha256 -mac HMAC -macopt "hexkey:$key" -binary | openssl base64 -A
+\`\`\`
+
+## Success and retries
+
+Any 2xx within 15 seconds is a success; connecting counts towards that time. Everything else is a failure: another status, no
+answer in time, an answer that breaks off, a certificate that is not valid. Redirects are not followed. Of the answer
+at most 16 KiB are read, and the first 1 KiB is kept for the delivery log.
+
+There are ten attempts, about three days from the first to the last. Each wait is counted from the failure before it, and is up
+to 10 % shorter or longer.
+
+| Attempt | 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | 9 | 10 |
+|---|---|---|---|---|---|---|---|---|---|---|
+| Made after | at once | 5 s | 5 min | 30 min | 2 h | 5 h | 10 h | 14 h | 20 h | 24 h |
+
+- A \`Retry-After\` on a 429 or 503 is honoured if it asks for a longer wait, up to 24 hours.
+- A 410 disables the webhook at once: the address is gone.
+- Five days without one success disable the webhook. Its \`status_reason\` says so.
+- Nothing queued is lost while a webhook is paused or disabled: once it is active again, deliveries go on where they stopped. A
+  replay sends what had been given up.
+
+## Order
+
+Events about the same object arrive in the order in which they were accepted: a later one waits until the earlier one is
+delivered or given up. Events about different objects do not wait for each other, so a higher \`webhook-sequence\` may arrive
+before a lower one. A number that stays missing is a delivery to look for.
+
+Delivery is at least once: when your answer is lost, the same delivery comes again, with the same \`webhook-id\`.`;
 }

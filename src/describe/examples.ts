@@ -1,6 +1,7 @@
 import type { partnerEndpoints } from '../contract/partner/index.ts';
 import type { PracticeGroup } from '../contract/partner/practice-groups.ts';
 import type { SubmissionType } from '../contract/partner/submission-types.ts';
+import { webhookRequests, webhookResponses } from './webhook-examples.ts';
 
 export type Audience = 'partner' | 'operator';
 
@@ -80,6 +81,7 @@ export const partnerRequests: Record<TakesBody<typeof partnerEndpoints>, Example
     },
     suspend: { summary: 'Take nothing for now', value: { suspended: true } },
   },
+  ...webhookRequests,
 };
 
 /** What a success looks like, where seeing it helps. */
@@ -101,4 +103,5 @@ export const partnerResponses: Partial<Record<keyof typeof partnerEndpoints, Exa
   },
   getSubmissionType: { sick_note: { summary: 'A category of administrative requests', value: sickNote } },
   updateSubmissionType: { sick_note: { summary: 'As it is after the update', value: sickNote } },
+  ...webhookResponses,
 };

@@ -1,5 +1,6 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
+import { webhookDocument } from './asyncapi.ts';
 import { errorReference } from './error-reference.ts';
 import { eventReference } from './event-reference.ts';
 import { operatorDocument, partnerDocument } from './openapi.ts';
@@ -13,6 +14,7 @@ const root = resolve(import.meta.dirname, '../..');
 const files: Record<string, string> = {
   'spec/openapi.json': asJson(partnerDocument()),
   'spec/operator.openapi.json': asJson(operatorDocument()),
+  'spec/asyncapi.json': asJson(webhookDocument()),
   'docs/reference/errors.md': errorReference(),
   'docs/reference/events.md': eventReference(),
 };

@@ -7,8 +7,8 @@ const extensions = `## Extensions
 Whatever carries \`x-extension: true\` goes beyond the published specification. Removing every such node leaves exactly what
 is specified. New optional fields and operations may appear under \`/v1\`; nothing there is removed or changes its meaning.`;
 
-export const partnerIntroduction = `Work on behalf of healthcare practice groups: read them, and update the submission types
-through which their patients ask for things.
+export const partnerIntroduction = `Work on behalf of healthcare practice groups: read them, update the submission types
+through which their patients ask for things, and hear of what happens in them.
 
 ## Authentication
 
@@ -24,7 +24,7 @@ left. After a 429, wait for \`Retry-After\` and back off exponentially.
 ## Errors
 
 A 400 lists every problem of the request. All other refusals carry a stable code in \`error\`, the \`request_id\` to quote to
-support, and in \`doc_url\` a page that says what to do.
+support, and in \`doc_url\` a page that says what to do. \`GET /v1/requests/{request_id}\` tells of a refused call afterwards.
 
 ${extensions}`;
 

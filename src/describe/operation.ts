@@ -1,5 +1,5 @@
 import { roles, scopes } from '../contract/access.ts';
-import type { Endpoint } from '../contract/endpoint.ts';
+import { type Endpoint, IDEMPOTENCY_KEY } from '../contract/endpoint.ts';
 import { toReferencedSchema } from '../contract/json-schema.ts';
 import type { Examples } from './examples.ts';
 import { isNode, type Node } from './extensions.ts';
@@ -24,6 +24,16 @@ const ifMatchParameter: Node = {
   required: false,
   schema: { type: 'string' },
   example: '"7"',
+};
+
+const idempotencyKeyParameter: Node = {
+  name: 'Idempotency-Key',
+  in: 'header',
+  description:
+    'A name of your own for this call, so that it can be made again when its answer was lost: with the same key and the same body, the answer is the same and nothing is done twice. With another body it is a 409. Keys are kept as long as events are.',
+  required: false,
+  schema: { type: 'string', minLength: 1, maxLength: 255, pattern: IDEMPOTENCY_KEY.source },
+  example: 'booking-run-2026-11-14-0042',
 };
 
 export interface OperationExamples {
@@ -54,12 +64,12 @@ export function operationOf(endpoint: Endpoint, examples: OperationExamples, dra
 }
 
 function accessMark({ access }: Endpoint): Node {
-  return 'scope' in access
-    ? { 'x-required-scopes': [access.scope] }
-    : { 'x-required-roles': [...access.roles] };
+  if ('roles' in access) return { 'x-required-roles': [...access.roles] };
+  return { 'x-required-scopes': 'scope' in access ? [access.scope] : [] };
 }
 
 function accessSentence({ access }: Endpoint): string {
+  if ('anyKey' in access) return 'Open to every key, whatever its scopes.';
   if ('scope' in access) return `Needs the scope \`${access.scope}\`: ${scopes[access.scope]}`;
   const allowed = (Object.keys(roles) as (keyof typeof roles)[]).filter((role) =>
     access.roles.includes(role),
@@ -88,6 +98,7 @@ function parametersOf(endpoint: Endpoint, draft: Draft): Node[] {
     ...(endpoint.conditional && endpoint.method !== 'GET'
       ? [shared(draft, 'IfMatch', ifMatchParameter)]
       : []),
+    ...(endpoint.idempotent ? [shared(draft, 'IdempotencyKey', idempotencyKeyParameter)] : []),
     shared(draft, 'RequestId', requestIdParameter),
   ];
 }

@@ -58,5 +58,44 @@ export const operatorRequests: Record<TakesBody<typeof operatorEndpoints>, Examp
   putForm: one('A form', { title: 'Sick note request' }),
   putAssignee: one('A team', { name: 'Reception' }),
   createFormSubmission: one('A patient sent a form', { submission_type_id: 'st_sick_note' }),
+  publishEvents: {
+    one: {
+      summary: 'One event',
+      value: {
+        object: 'Appointment',
+        id: 'apt_1042',
+        practice_group_id: 'pg_larkhill',
+        event: 'appointment.confirmed',
+      },
+    },
+    several: {
+      summary: 'Several at once',
+      value: {
+        events: [
+          {
+            object: 'Appointment',
+            id: 'apt_1043',
+            practice_group_id: 'pg_larkhill',
+            event: 'appointment.booking-failed',
+            failure_reason: 'The record system did not answer.',
+            code: 'EhrUnreachable',
+          },
+          {
+            object: 'Prescription',
+            id: 'rx_77',
+            practice_group_id: 'pg_plain_hub',
+            event: 'prescription.issued',
+          },
+        ],
+      },
+    },
+  },
+  reportEhrHealth: one('The connection is down', { status: 'unhealthy' }),
+  createWriteToRecordJob: one('A consultation is to be written', {
+    practice_group_id: 'pg_larkhill',
+    resource: 'Consultation',
+    resource_id: 'con_311',
+  }),
+  failWriteToRecordJob: one('It will not be tried again', { permanent: true }),
   createOperator: one('A system that reports what happened', { name: 'Booking system', role: 'source' }),
 };

@@ -8,6 +8,12 @@ export const tagDescriptions: Record<string, string> = {
   Forms: 'The forms that submission types may point to.',
   Assignees: 'The people and teams that requests may be handed to.',
   'Form submissions': 'What patients sent, counted by the day of their practice group.',
+  Events: 'What happened in the practice groups, in order.',
+  'EHR health': "How the connection to a practice group's record system is doing.",
+  'Write to record': 'What is on its way into the record of a practice group.',
+  Webhooks: 'Addresses that hear of events, and what became of each delivery.',
+  Deliveries: 'Events on their way to the webhooks of partners.',
+  Requests: 'Why a call was refused.',
   Operators: 'People and systems of the operator, each with a token and a role.',
   Audit: 'Every change and who made it, chained by hashes so that tampering shows.',
 };

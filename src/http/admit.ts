@@ -27,14 +27,15 @@ export function admitHolder(app: App, request: FastifyRequest): KeyHolder | Prom
   });
 }
 
-/** Steps three and four. Without the header there is nobody to act for: that is for the validation to report. */
+/** Steps three and four; without a scope, any key will do. Without the header there is nobody to act for: that is for the validation to report. */
 export function admitPartner(
   app: App,
   request: FastifyRequest,
   holder: KeyHolder,
-  scope: Scope,
+  scope: Scope | undefined,
 ): PartnerPrincipal | ValidationEntry | Promise<PartnerPrincipal> {
-  if (!holder.scopes.has(scope)) throw new Problem('insufficient_permissions', { required_scopes: [scope] });
+  if (scope !== undefined && !holder.scopes.has(scope))
+    throw new Problem('insufficient_permissions', { required_scopes: [scope] });
   const groupId = request.headers['x-practice-group-id'];
   if (typeof groupId !== 'string' || groupId === '') return groupMissing;
   return onward(app.access.reach(holder, groupId), (group) => {

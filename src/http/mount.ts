@@ -1,11 +1,11 @@
 import compileSerialiser from 'fast-json-stringify';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { BODY_BYTES_MAX, type Endpoint } from '../contract/endpoint.ts';
+import { BODY_BYTES_MAX, type Endpoint, IDEMPOTENCY_KEY } from '../contract/endpoint.ts';
 import { toJsonSchema } from '../contract/json-schema.ts';
 import { operatorEndpoints } from '../contract/operator/index.ts';
 import { partnerEndpoints } from '../contract/partner/index.ts';
 import { Problem, ValidationProblem } from '../contract/problems.ts';
-import { check, nothing, type ValidationEntry } from '../contract/validate.ts';
+import { type Checked, check, nothing, type ValidationEntry } from '../contract/validate.ts';
 import type { App } from '../operations/app.ts';
 import { operatorHandlers, partnerHandlers } from '../operations/handlers.ts';
 import { admitHolder, admitOperator, admitPartner, missingGroup, requireRole } from './admit.ts';
@@ -19,7 +19,7 @@ import { respond } from './respond.ts';
  * body size, key, rate, scope, network, validation, then the operation. (Transport comes before, in server.ts.)
  */
 
-type Result = { body: unknown; etag?: string; reusable?: true };
+type Result = { body: unknown; etag?: string; reusable?: true } | { text: string };
 type Handler = (app: App, call: unknown) => Result | Promise<Result>;
 
 export function mountEndpoints(server: FastifyInstance, app: App): void {
@@ -38,8 +38,8 @@ function mount(server: FastifyInstance, endpoint: Endpoint, handler: Route): voi
 }
 
 function partnerRoute(app: App, endpoint: Endpoint, handle: Handler): Route {
+  if ('roles' in endpoint.access) throw new Error(`${endpoint.operationId} is for operators`);
   const scope = 'scope' in endpoint.access ? endpoint.access.scope : undefined;
-  if (!scope) throw new Error(`${endpoint.operationId} names no scope`);
   const validate = validator(endpoint);
   const send = sender(endpoint);
   return (request, reply) => {
@@ -73,17 +73,19 @@ function operatorRoute(app: App, endpoint: Endpoint, handle: Handler): Route {
 }
 
 /** The serialiser is compiled from the response's schema: what is not declared there cannot leave the house. */
-function sender({ response: { status, body } }: Endpoint) {
-  const serialise = body && compileSerialiser(toJsonSchema(body, { io: 'output' }));
+function sender({ response: { status, body, verbatim } }: Endpoint) {
+  const serialise = body && !verbatim ? compileSerialiser(toJsonSchema(body, { io: 'output' })) : undefined;
   const texts = new WeakMap<object, string>();
-  const textOf = ({ body, reusable }: Result): string | undefined => {
+  const textOf = (result: Result): string | undefined => {
+    if ('text' in result) return result.text;
+    const { body, reusable } = result;
     if (!reusable) return serialise?.(body);
     const text = texts.get(body as object) ?? serialise?.(body) ?? '';
     texts.set(body as object, text);
     return text;
   };
   return (request: FastifyRequest, reply: FastifyReply, result: Result): void => {
-    if (result.etag !== undefined) request.outgoing.push('etag', result.etag);
+    if ('etag' in result && result.etag !== undefined) request.outgoing.push('etag', result.etag);
     respond(request, reply, status, textOf(result));
   };
 }
@@ -95,10 +97,12 @@ interface Parts {
   principal?: unknown;
   requestId: string;
   ifMatch: string | undefined;
+  idempotencyKey?: string | undefined;
 }
 
-/** All problems of path, query and body together. Where nothing is declared, nothing may be sent. */
-function validator({ method, params, query = nothing, body, bodyOptional, readOnly }: Endpoint) {
+/** All problems of path, query, headers and body together. Where nothing is declared, nothing may be sent. */
+function validator(endpoint: Endpoint) {
+  const { method, params, query = nothing, body, bodyOptional, readOnly, idempotent } = endpoint;
   // Most calls have no query, and what that amounts to need not be found out each time.
   const noQuery = check(query, {});
   const takesBody = method !== 'GET' && method !== 'DELETE';
@@ -107,6 +111,7 @@ function validator({ method, params, query = nothing, body, bodyOptional, readOn
     const problems: ValidationEntry[] = [];
     if (params) parts.params = take(check(params, request.params), problems);
     parts.query = take(request.url.includes('?') ? check(query, request.query) : noQuery, problems);
+    if (idempotent) parts.idempotencyKey = take(idempotencyKey(request), problems);
     if (takesBody && (bytes.length > 0 || (body && !bodyOptional)))
       parts.body = take(check(body ?? nothing, parseJson(request.raw, bytes), readOnly), problems);
     if (problems.length > 0) throw new ValidationProblem(problems);
@@ -114,10 +119,18 @@ function validator({ method, params, query = nothing, body, bodyOptional, readOn
   };
 }
 
-function take<T>(
-  checked: { ok: true; value: T } | { ok: false; problems: ValidationEntry[] },
-  problems: ValidationEntry[],
-): T | undefined {
+function idempotencyKey({ headers }: FastifyRequest): Checked<string | undefined> {
+  const key = headers['idempotency-key'];
+  if (key === undefined || (typeof key === 'string' && IDEMPOTENCY_KEY.test(key)))
+    return { ok: true, value: key };
+  const message = 'Must be 1 to 255 visible ASCII characters, without blanks.';
+  return {
+    ok: false,
+    problems: [{ code: 'invalid_format', expected: 'string', path: ['idempotency-key'], message }],
+  };
+}
+
+function take<T>(checked: Checked<T>, problems: ValidationEntry[]): T | undefined {
   if (checked.ok) return checked.value;
   problems.push(...checked.problems);
   return undefined;
@@ -169,12 +182,13 @@ function isDecodable(path: string): boolean {
 }
 
 /** Whatever has no route: the same door first, so that a stranger cannot tell which addresses exist. */
-export function mountNothing(server: FastifyInstance, app: App): void {
+export function mountNothing(server: FastifyInstance, app: App, servesApi: boolean): void {
   server.setNotFoundHandler(async (request) => {
     request.trace.operation = 'none';
     const unreadable = request.url === UNREADABLE;
     const path = pathOf(unreadable ? withoutOrigin(request.originalUrl) : request.url);
     await readBody(request.raw, BODY_BYTES_MAX);
+    if (!servesApi) throw new Problem('not_found');
     if (/^\/operator(\/|$)/.test(path)) await admitOperator(app, request);
     else if (/^\/v\d+(\/|$)/.test(path)) await admitHolder(app, request);
 

@@ -37,7 +37,15 @@ export interface Observer {
   finish: (request: FastifyRequest, status: number) => void;
 }
 
-export function observe({ log, clock, pool }: { log: Logger; clock: Clock; pool: PoolNumbers }): Observer {
+interface ObserverOptions {
+  log: Logger;
+  clock: Clock;
+  pool: PoolNumbers;
+  refusals: { dropped: number };
+  moreMetrics: () => Promise<string>;
+}
+
+export function observe({ log, clock, pool, refusals: kept, moreMetrics }: ObserverOptions): Observer {
   const registry = new Registry();
   const registers = [registry];
   const seconds = new Timings('porter_http_request_seconds', 'Time to answer, by operation and status.');
@@ -67,6 +75,16 @@ export function observe({ log, clock, pool }: { log: Logger; clock: Clock; pool:
     },
   });
 
+  new Counter({
+    name: 'porter_refusals_not_kept_total',
+    help: 'Refused calls that partners cannot ask about, because there were too many.',
+    registers,
+    collect() {
+      this.reset();
+      this.inc(kept.dropped);
+    },
+  });
+
   let successes = 0;
   const finish: Observer['finish'] = (request, status) => {
     const { trace } = request;
@@ -93,6 +111,6 @@ export function observe({ log, clock, pool }: { log: Logger; clock: Clock; pool:
       );
     }
   };
-  const text = async () => (await registry.metrics()) + seconds.text();
+  const text = async () => (await registry.metrics()) + seconds.text() + (await moreMetrics());
   return { metrics: { contentType: registry.contentType, text }, finish };
 }

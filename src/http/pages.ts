@@ -14,6 +14,8 @@ interface Pages {
   probes: Probes;
   /** The OpenAPI document of the partner API. */
   openApi: () => string;
+  /** The AsyncAPI document of the webhook events. */
+  asyncApi: () => string;
   errorPage: (code: string) => string | undefined;
   errorIndexPage: () => string;
 }
@@ -24,7 +26,7 @@ const HTML_TYPE = 'text/html; charset=utf-8';
 /** What needs no key: the probes of whoever runs the service, and the pages that errors point to. */
 export function mountPublicPages(
   server: FastifyInstance,
-  { probes, openApi, errorPage, errorIndexPage }: Pages,
+  { probes, openApi, asyncApi, errorPage, errorIndexPage }: Pages,
   metrics: Observer['metrics'],
 ): void {
   const page = (
@@ -60,6 +62,7 @@ export function mountPublicPages(
   });
 
   page('/docs/openapi.json', 'openApi', JSON_TYPE, () => openApi());
+  page('/docs/asyncapi.json', 'asyncApi', JSON_TYPE, () => asyncApi());
   page('/docs/errors', 'errorIndexPage', HTML_TYPE, () => errorIndexPage());
   page('/docs/errors/:code', 'errorPage', HTML_TYPE, (request) => {
     const found = errorPage((request.params as { code: string }).code);

@@ -1,20 +1,27 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Problem, type ProblemCode, ValidationProblem } from '../contract/problems.ts';
 import type { ValidationEntry } from '../contract/validate.ts';
+import type { Refusals } from '../operations/refusals.ts';
 import type { Logger } from '../platform/logger.ts';
 import { Outage } from '../platform/outage.ts';
 import { respond } from './respond.ts';
+
+export interface Refusing {
+  log: Logger;
+  docsUrl: string;
+  refusals: Pick<Refusals, 'add'>;
+}
 
 /** Turns whatever went wrong into the bytes that the contract promises. */
 export function refuse(
   error: unknown,
   request: FastifyRequest,
   reply: FastifyReply,
-  { log, docsUrl }: { log: Logger; docsUrl: string },
+  { log, docsUrl, refusals }: Refusing,
 ): void {
   if (error instanceof ValidationProblem) {
     request.trace.error = 'validation_error';
-    respond(request, reply, 400, validationBody(error.entries));
+    answer(request, reply, 400, validationBody(error.entries), refusals);
     return;
   }
   const problem = asProblem(error, request, log);
@@ -22,7 +29,23 @@ export function refuse(
   if (error instanceof Outage) request.outgoing.push('retry-after', String(error.retryAfterSeconds));
   const { retry_after } = problem.details;
   if (retry_after !== undefined) request.outgoing.push('retry-after', String(retry_after));
-  respond(request, reply, problem.status, problemBody(problem, request.id, docsUrl));
+  answer(request, reply, problem.status, problemBody(problem, request.id, docsUrl), refusals);
+}
+
+/** What a partner is refused is kept, so that it can ask why (`getRefusedRequest`). */
+function answer(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  status: number,
+  body: string,
+  refusals: Refusing['refusals'],
+): void {
+  respond(request, reply, status, body);
+  const { keyId, partnerId, practiceGroupId, operation } = request.trace;
+  if (keyId === undefined || partnerId === undefined) return;
+  const path = request.originalUrl.split('?', 1)[0] ?? '';
+  const { id: requestId, method } = request;
+  refusals.add({ requestId, keyId, partnerId, practiceGroupId, operation, method, path, status, body });
 }
 
 function asProblem(error: unknown, request: FastifyRequest, log: Logger): Problem {

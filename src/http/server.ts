@@ -20,10 +20,15 @@ export interface ServerOptions {
   trustProxy: readonly string[];
   probes: Probes;
   pool: PoolNumbers;
+  /** False: only the probes and the public pages. */
+  servesApi: boolean;
+  /** Prometheus text of other parts of the service. */
+  moreMetrics: () => Promise<string>;
   /** Where the pages about errors are served, without a slash at the end. */
   docsUrl: () => string;
   newRequestId: () => string;
   openApi: () => string;
+  asyncApi: () => string;
   errorPage: (code: string) => string | undefined;
   errorIndexPage: () => string;
 }
@@ -67,7 +72,7 @@ export function createServer(options: ServerOptions): FastifyInstance {
     clientErrorHandler: (error, socket) => answerBrokenHttp(error, socket, newRequestId()),
     frameworkErrors: (_error, request, reply) => {
       begin(request, readTransport(request.raw, trusted));
-      const context = { log, docsUrl: options.docsUrl() };
+      const context = { log, docsUrl: options.docsUrl(), refusals: app.refusals };
       refuse(malformedRequest('The address of the request cannot be read.'), request, reply, context);
     },
   } as FastifyServerOptions) as FastifyInstance;
@@ -76,7 +81,7 @@ export function createServer(options: ServerOptions): FastifyInstance {
   for (const method of ['POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'QUERY'])
     server.addHttpMethod(method, { hasBody: false, overrideExisting: true });
 
-  const { metrics, finish } = observe({ log, clock: app.clock, pool: options.pool });
+  const { metrics, finish } = observe({ clock: app.clock, refusals: app.refusals, ...options });
   function begin(request: FastifyRequest, transport: Transport): void {
     request.transport = transport;
     request.trace = { startedAt: app.clock.monotonic(), operation: 'none', address: transport.address };
@@ -98,11 +103,11 @@ export function createServer(options: ServerOptions): FastifyInstance {
   );
 
   server.setErrorHandler((error, request, reply) => {
-    refuse(error, request, reply, { log, docsUrl: options.docsUrl() });
+    refuse(error, request, reply, { log, docsUrl: options.docsUrl(), refusals: app.refusals });
   });
   mountPublicPages(server, options, metrics);
-  mountEndpoints(server, app);
-  mountNothing(server, app);
+  if (options.servesApi) mountEndpoints(server, app);
+  mountNothing(server, app, options.servesApi);
   return server;
 }
 

@@ -3,10 +3,13 @@ import type { Answer, Endpoint, Input } from '../contract/endpoint.ts';
 import type { RandomBytes } from '../domain/ids.ts';
 import type { OperatorPrincipal, PartnerPrincipal } from '../domain/principal.ts';
 import type { Clock } from '../platform/clock.ts';
+import type { Targets } from '../platform/egress/targets.ts';
+import type { Sealer } from '../platform/sealing.ts';
 import type { AuditRecord } from '../store/audit-append.ts';
 import type { Database } from '../store/database.ts';
 import type { Access } from './access.ts';
 import type { RateLimits } from './rate-limits.ts';
+import type { Refusals } from './refusals.ts';
 import type { SubmissionTypeUpdates } from './submission-type-updates.ts';
 
 /** What every operation works with. Time and randomness come in here, so that a test decides both. */
@@ -18,6 +21,11 @@ export interface App {
   access: Access;
   limits: RateLimits;
   updates: SubmissionTypeUpdates;
+  refusals: Refusals;
+  /** Seals the secrets of webhooks. */
+  sealer: Sealer;
+  webhookTargets: Targets;
+  retentionDays: number;
 }
 
 /** One authorised, validated call. */

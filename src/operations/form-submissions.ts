@@ -10,6 +10,7 @@ import { refusalOfForm } from '../domain/form-submission.ts';
 import { newId } from '../domain/ids.ts';
 import { localTime } from '../domain/local-time.ts';
 import { isUniqueViolation, transact } from '../store/database.ts';
+import { appendEvents } from '../store/events.ts';
 import {
   countForms,
   findFormSubmission,
@@ -19,6 +20,7 @@ import {
 } from '../store/form-submissions.ts';
 import { findGroup } from '../store/practice-groups.ts';
 import type { App, OperatorCall } from './app.ts';
+import { eventBy } from './events.ts';
 
 /**
  * The lock on the submission type makes the count exact: of two forms at once, the second sees the first counted. So
@@ -53,6 +55,14 @@ export async function createFormSubmission(app: App, call: OperatorCall<typeof c
         submitted_at: new Date(now).toISOString(),
       };
       await insertFormSubmission(tx, submission);
+      appendEvents(tx, [
+        eventBy(app, call.principal, {
+          object: 'FormSubmission',
+          id,
+          practice_group_id: groupId,
+          event: 'form-submission.created',
+        }),
+      ]);
       tx.audit({
         at: submission.submitted_at,
         principal: call.principal,

@@ -3,14 +3,23 @@ import type { partnerEndpoints } from '../contract/partner/index.ts';
 import type { OperatorPrincipal, PartnerPrincipal } from '../domain/principal.ts';
 import type { Handlers } from './app.ts';
 import * as audit from './audit.ts';
+import * as deliveries from './deliveries.ts';
 import * as directory from './directory.ts';
+import * as ehrHealth from './ehr-health.ts';
+import { listEvents } from './event-feed.ts';
+import * as events from './events.ts';
 import * as formSubmissions from './form-submissions.ts';
 import * as keys from './keys.ts';
 import * as networks from './networks.ts';
 import * as operators from './operators.ts';
 import * as partners from './partners.ts';
 import * as practiceGroups from './practice-groups.ts';
+import { getRefusedRequest } from './requests.ts';
 import * as submissionTypes from './submission-types.ts';
+import * as webhookDeliveries from './webhook-deliveries.ts';
+import { rotateWebhookSecret } from './webhook-secrets.ts';
+import * as webhooks from './webhooks.ts';
+import * as writeToRecordJobs from './write-to-record-jobs.ts';
 
 /** Which function carries out which operation. An operation without one does not compile. */
 export const partnerHandlers: Handlers<typeof partnerEndpoints, PartnerPrincipal> = {
@@ -18,6 +27,18 @@ export const partnerHandlers: Handlers<typeof partnerEndpoints, PartnerPrincipal
   listSubmissionTypes: submissionTypes.listSubmissionTypes,
   getSubmissionType: submissionTypes.getSubmissionType,
   updateSubmissionType: submissionTypes.updateSubmissionType,
+  createWebhook: webhooks.createWebhook,
+  listWebhooks: webhooks.listWebhooks,
+  getWebhook: webhooks.getWebhook,
+  updateWebhook: webhooks.updateWebhook,
+  deleteWebhook: webhooks.deleteWebhook,
+  rotateWebhookSecret,
+  testWebhook: webhookDeliveries.testWebhook,
+  listWebhookDeliveries: webhookDeliveries.listWebhookDeliveries,
+  getWebhookDelivery: webhookDeliveries.getWebhookDelivery,
+  replayWebhook: webhookDeliveries.replayWebhook,
+  listEvents,
+  getRefusedRequest,
 };
 
 export const operatorHandlers: Handlers<typeof operatorEndpoints, OperatorPrincipal> = {
@@ -54,6 +75,21 @@ export const operatorHandlers: Handlers<typeof operatorEndpoints, OperatorPrinci
   createFormSubmission: formSubmissions.createFormSubmission,
   listFormSubmissions: formSubmissions.listFormSubmissions,
   getFormSubmission: formSubmissions.getFormSubmission,
+  publishEvents: events.publishEvents,
+  listPublishedEvents: events.listPublishedEvents,
+  getPublishedEvent: events.getPublishedEvent,
+  reportEhrHealth: ehrHealth.reportEhrHealth,
+  getEhrHealth: ehrHealth.getEhrHealth,
+  createWriteToRecordJob: writeToRecordJobs.createWriteToRecordJob,
+  listWriteToRecordJobs: writeToRecordJobs.listWriteToRecordJobs,
+  getWriteToRecordJob: writeToRecordJobs.getWriteToRecordJob,
+  succeedWriteToRecordJob: writeToRecordJobs.succeedWriteToRecordJob,
+  failWriteToRecordJob: writeToRecordJobs.failWriteToRecordJob,
+  listAllWebhooks: webhooks.listAllWebhooks,
+  getPartnerWebhook: webhooks.getPartnerWebhook,
+  listDeliveries: deliveries.listDeliveries,
+  getDelivery: deliveries.getDelivery,
+  retryDelivery: deliveries.retryDelivery,
   createOperator: operators.createOperator,
   listOperators: operators.listOperators,
   getOperator: operators.getOperator,

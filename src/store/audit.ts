@@ -6,7 +6,7 @@ import type { Transaction } from './database.ts';
 import { type Keyset, readPage } from './page.ts';
 
 interface Row {
-  seq: string;
+  seq: number;
   body: string;
   hash: Buffer;
 }
@@ -69,7 +69,7 @@ export async function findAuditEntry(tx: Transaction, seq: number): Promise<Audi
 }
 
 function entryOf(row: Row): AuditEntry {
-  return { seq: Number(row.seq), ...(JSON.parse(row.body) as AuditBody), hash: row.hash.toString('hex') };
+  return { seq: row.seq, ...(JSON.parse(row.body) as AuditBody), hash: row.hash.toString('hex') };
 }
 
 /** Where the chain says that it ends, and where the entries do: both as of one moment. */
@@ -81,14 +81,11 @@ export interface AuditHead {
 }
 
 export async function readAuditHead(tx: Transaction): Promise<AuditHead | undefined> {
-  const head = await tx.first<{ seq: string; hash: Buffer; first: string | null; last: string | null }>(
+  const head = await tx.first<{ seq: number; hash: Buffer; first: number | null; last: number | null }>(
     `SELECT seq, hash, (SELECT min(seq) FROM audit_entries) AS first, (SELECT max(seq) FROM audit_entries) AS last
        FROM audit_head`,
   );
-  const number = (seq: string | null) => (seq === null ? undefined : Number(seq));
-  return (
-    head && { seq: Number(head.seq), hash: head.hash, first: number(head.first), last: number(head.last) }
-  );
+  return head && { ...head, first: head.first ?? undefined, last: head.last ?? undefined };
 }
 
 /** The hash before the first entry. */
@@ -115,7 +112,7 @@ export async function walkAuditChain(
   let { seq, hash } = from;
   for (const row of rows) {
     seq++;
-    if (Number(row.seq) !== seq) return { entries: rows.length, hash, firstBad: seq };
+    if (row.seq !== seq) return { entries: rows.length, hash, firstBad: seq };
     hash = createHash('sha256').update(hash).update(`${seq}:${row.body}`).digest();
     if (!hash.equals(row.hash) || !columnsAgree(row)) return { entries: rows.length, hash, firstBad: seq };
   }

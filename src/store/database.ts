@@ -127,7 +127,7 @@ export async function transact<T>(
   principal: Principal | readonly Principal[],
   work: (tx: Transaction) => Promise<T>,
 ): Promise<T> {
-  return retried(() => transactOnce(db, tenantOf(principal), work));
+  return retried(() => transactOnce(db, tenantOf(principal), partnerOf(principal), work));
 }
 
 async function retried<T>(run: () => Promise<T>): Promise<T> {
@@ -144,13 +144,17 @@ async function retried<T>(run: () => Promise<T>): Promise<T> {
 async function transactOnce<T>(
   db: Database,
   tenant: string,
+  partner: string,
   work: (tx: Transaction) => Promise<T>,
 ): Promise<T> {
   const client = await connect(db);
   const tx = new Transaction(client);
   try {
     tx.defer('BEGIN');
-    tx.defer("SELECT set_config('porter.tenant', $1, true)", [tenant]);
+    tx.defer("SELECT set_config('porter.tenant', $1, true), set_config('porter.partner', $2, true)", [
+      tenant,
+      partner,
+    ]);
     const result = await work(tx);
     await tx.commit();
     client.release();
@@ -168,6 +172,11 @@ async function transactOnce<T>(
 export function tenantOf(principal: Principal | readonly Principal[]): string {
   const all = Array.isArray(principal) ? principal : [principal];
   return [...new Set(all.map((one) => (one.kind === 'partner' ? one.group.id : '*')))].join(',');
+}
+
+/** What belongs to a partner is reached by that partner alone; nothing of the kind is done for several at once. */
+function partnerOf(principal: Principal | readonly Principal[]): string {
+  return 'kind' in principal && principal.kind === 'partner' ? principal.holder.partnerId : '';
 }
 
 async function connect(db: Database): Promise<pg.PoolClient> {

@@ -10,13 +10,16 @@ export interface Keyset<T> {
   keyOf(item: T): readonly (string | number)[];
 }
 
+/** Nulls before the first page. */
+type Key = readonly (string | number | null)[];
+
 export const byId: Keyset<{ id: string }> = { types: ['string'], keyOf: (item) => [item.id] };
 
 /** `read` gets the key to go on after (nulls on the first page) and how many rows to fetch. */
 export async function readPage<T>(
   query: PageQuery,
   keyset: Keyset<NoInfer<T>>,
-  read: (after: readonly (string | number | null)[], limit: number) => Promise<T[]>,
+  read: (after: Key, limit: number) => Promise<T[]>,
 ): Promise<Page<T>> {
   const size = query.page_size ?? PAGE_SIZE_DEFAULT;
   // One more than asked for tells whether there is a next page.
@@ -30,14 +33,28 @@ export async function readPage<T>(
   };
 }
 
-function encodeCursor(key: readonly (string | number)[]): string {
+/**
+ * For filters that no index serves: each page looks through a stretch of bounded length and no further, so that it is
+ * quick however rare the matches are. It may hold fewer entries than asked for, and still lead on.
+ * `endOf` finds the key at which the stretch after a key ends, undefined when nothing lies beyond.
+ */
+export async function readStretch<T>(
+  query: PageQuery,
+  keyset: Keyset<NoInfer<T>>,
+  endOf: (after: Key) => Promise<readonly (string | number)[] | undefined>,
+  read: (after: Key, end: readonly (string | number)[] | undefined, limit: number) => Promise<T[]>,
+): Promise<Page<T>> {
+  const after = decodeCursor(query.cursor, keyset.types);
+  const end = await endOf(after);
+  const page = await readPage(query, keyset, (_after, limit) => read(after, end, limit));
+  return { ...page, next_cursor: page.next_cursor ?? (end ? encodeCursor(end) : null) };
+}
+
+export function encodeCursor(key: readonly (string | number)[]): string {
   return Buffer.from(JSON.stringify(key)).toString('base64url');
 }
 
-function decodeCursor(
-  cursor: string | undefined,
-  types: readonly string[],
-): readonly (string | number | null)[] {
+export function decodeCursor(cursor: string | undefined, types: readonly string[]): Key {
   if (cursor === undefined) return types.map(() => null);
   try {
     const key: unknown = JSON.parse(Buffer.from(cursor, 'base64url').toString());

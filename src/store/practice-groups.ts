@@ -54,6 +54,46 @@ export function lockGroup(tx: Transaction, id: string): Promise<OperatorPractice
   return findGroup(tx, id);
 }
 
+/** Which of these practice groups do not exist. */
+export async function findUnknownGroups(tx: Transaction, ids: readonly string[]): Promise<string[]> {
+  const rows = await tx.query<{ id: string }>(
+    `SELECT id FROM unnest($1::text[]) AS named (id)
+      WHERE NOT EXISTS (SELECT FROM practice_groups g WHERE g.id = named.id)`,
+    [ids],
+  );
+  return rows.map(({ id }) => id);
+}
+
+type EhrStatus = PracticeGroup['ehr_status'];
+
+export async function findEhrStatus(tx: Transaction, id: string): Promise<EhrStatus | undefined> {
+  const row = await tx.first<{ ehr_status: EhrStatus }>(
+    'SELECT ehr_status FROM practice_groups WHERE id = $1',
+    [id],
+  );
+  return row?.ehr_status;
+}
+
+/** Locked: nobody else changes it before the transaction ends. */
+export async function lockEhrStatus(tx: Transaction, id: string): Promise<EhrStatus | undefined> {
+  const row = await tx.first<{ ehr_status: EhrStatus }>(
+    'SELECT ehr_status FROM practice_groups WHERE id = $1 FOR NO KEY UPDATE',
+    [id],
+  );
+  return row?.ehr_status;
+}
+
+export function updateEhrStatus(
+  tx: Transaction,
+  change: { id: string; status: EhrStatus; now: string },
+): void {
+  tx.defer('UPDATE practice_groups SET ehr_status = $2, updated_at = $3 WHERE id = $1', [
+    change.id,
+    change.status,
+    change.now,
+  ]);
+}
+
 export interface GroupRecord {
   id: string;
   name: string;

@@ -9,7 +9,12 @@ export function contractTime(text: string): string {
 }
 
 const TIMESTAMPTZ = 1184;
+/** Counters and sequences: all of them stay far below 2^53, where a number stops being exact. */
+const INT8 = 20;
 
 export const typeParsers: pg.CustomTypesConfig = {
-  getTypeParser: (oid, format) => (oid === TIMESTAMPTZ ? contractTime : pg.types.getTypeParser(oid, format)),
+  getTypeParser: (oid, format) => {
+    if (oid === TIMESTAMPTZ) return contractTime;
+    return oid === INT8 ? Number : pg.types.getTypeParser(oid, format);
+  },
 };

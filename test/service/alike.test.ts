@@ -82,6 +82,12 @@ describe('403 forbidden looks the same for a group elsewhere and for one that do
       ['GET', '/v1/care-nav/submission-types'],
       ['GET', '/v1/care-nav/submission-types/type-1'],
       ['PATCH', '/v1/care-nav/submission-types/type-1', { title: 'x' }],
+      ['POST', '/v1/webhooks', { url: 'https://partner.example/hook' }],
+      ['GET', '/v1/webhooks'],
+      ['GET', '/v1/webhooks/wh_none/deliveries'],
+      ['POST', '/v1/webhooks/wh_none/replay', { since: '2026-01-01T00:00:00Z' }],
+      ['GET', '/v1/events'],
+      ['GET', '/v1/requests/req_none'],
     ] as const) {
       const call = (group: string) => house.send(method, path, { key: world.key, group, body });
       const exists = await call(other.groupId);

@@ -17,8 +17,9 @@ function may(role: Role, id: OperatorOperationId): boolean {
   const reads = method === 'GET';
   if (role === 'admin') return true;
   if (role === 'viewer') return reads;
-  if (role === 'support') return reads || /^\/operator\/v1\/(partners|keys)(\/|$)/.test(path);
-  return id === 'createFormSubmission';
+  if (role === 'support') return reads || /^\/operator\/v1\/(partners|keys|deliveries)(\/|$)/.test(path);
+  const told = /^\/operator\/v1\/(events|write-to-record-jobs|.+\/ehr-health|.+\/form-submissions)(\/|$)/;
+  return !reads && told.test(path);
 }
 
 async function newOperator(role: Role): Promise<{ id: string; token: string }> {

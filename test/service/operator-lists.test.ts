@@ -1,7 +1,16 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { Endpoint } from '../../src/contract/endpoint.ts';
 import { type OperatorOperationId, operatorEndpoints } from '../../src/contract/operator/index.ts';
-import { type Furnished, fresh, furnish, make, operationIds, pathOf } from '../support/operator-calls.ts';
+import {
+  type Furnished,
+  fresh,
+  furnish,
+  make,
+  newDelivery,
+  newWebhook,
+  operationIds,
+  pathOf,
+} from '../support/operator-calls.ts';
 import { type Harness, type Loose, makeKey, startHarness } from '../support/service.ts';
 
 let house: Harness;
@@ -95,10 +104,31 @@ const cases: Record<string, ListCase> = {
     add: () => house.operator('POST', `${groupPath()}/form-submissions`, { submission_type_id: 'type-1' }),
     key: byId,
   },
+  listPublishedEvents: {
+    add: () =>
+      house.operator('POST', '/events', {
+        object: 'Patient',
+        id: fresh('patient'),
+        practice_group_id: given.groupId,
+        event: 'patient.added-to-sequence',
+      }),
+    key: byId,
+  },
+  listWriteToRecordJobs: {
+    add: () =>
+      house.operator('POST', '/write-to-record-jobs', {
+        practice_group_id: given.groupId,
+        resource: 'Letter',
+        resource_id: fresh('letter'),
+      }),
+    key: byId,
+  },
   listOperators: {
     add: () => house.operator('POST', '/operators', { name: 'O', role: 'viewer' }),
     key: byId,
   },
+  listAllWebhooks: { add: () => newWebhook(given), key: byId },
+  listDeliveries: { add: () => newDelivery(given), key: byId },
   listAudit: {
     add: () => house.operator('POST', '/partners', { name: 'P', contact_email: 'a@b.example' }),
     key: (item) => item.seq,

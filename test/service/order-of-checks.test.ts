@@ -137,6 +137,38 @@ describe('a request that fails two checks hears of the earlier one', () => {
   });
 });
 
+describe('webhooks', () => {
+  const hook = (id: string, options: Send = {}) =>
+    house.send('PATCH', `/v1/webhooks/${id}`, { key: world.key, group: world.groupId, ...options });
+
+  it('400 before 404, 404 before 412, 412 before 422', async () => {
+    const created = await house.send('POST', '/v1/webhooks', {
+      key: world.key,
+      group: world.groupId,
+      body: { url: 'https://partner.example/hook' },
+    });
+    const { id } = created.body;
+    const refused = { url: 'https://10.0.0.1/' };
+    expectInvalid(await hook('wh_none', { body: { ...refused, status: 1 }, headers: STALE }), [
+      { path: ['status'] },
+    ]);
+    expectProblem(await hook('wh_none', { body: refused, headers: STALE }), 404, 'not_found');
+    expectProblem(await hook(id, { body: refused, headers: STALE }), 412, 'precondition_failed');
+    expectProblem(await hook(id, { body: refused }), 422, 'business_rule_violation', {
+      rule: 'webhook_target_refused',
+      path: ['url'],
+    });
+  });
+
+  it('400 before 404 before 422 in a replay, and 404 before 409 in a test', async () => {
+    const post = (path: string, body: unknown) =>
+      house.send('POST', `/v1/webhooks/${path}`, { key: world.key, group: world.groupId, body });
+    expectInvalid(await post('wh_none/replay', { since: '2999-01-01T00:00:00Z' }), [{ path: ['since'] }]);
+    expectProblem(await post('wh_none/replay', { event_ids: ['evt_none'] }), 404, 'not_found');
+    expectProblem(await post('wh_none/test', { event: 'prescription.issued' }), 404, 'not_found');
+  });
+});
+
 it('a request that fails every check hears of them one after the other, as each is mended', async () => {
   const limited = await readOnlyKey({ rate_limit_per_minute: 1 });
   const invalid = { title: 1, form_id: 'unknown' };

@@ -7,10 +7,29 @@ import { createDatabase, type Harness, makeKey, OPERATOR_TOKEN, startHarness } f
 
 /** Queries that forgot their filter, on the service's own connections. */
 
-const tenantTables = ['forms', 'assignees', 'submission_types', 'form_submissions', 'form_counts'];
-const operatorTables = ['partners', 'networks', 'network_members', 'api_keys', 'operators', 'audit_entries'];
+const tenantTables = ['forms', 'assignees', 'submission_types', 'form_submissions', 'form_counts', 'events'];
+const operatorTables = [
+  'partners',
+  'networks',
+  'network_members',
+  'api_keys',
+  'operators',
+  'audit_entries',
+  'write_to_record_jobs',
+  'idempotency_keys',
+  'feed_head',
+];
+/** Belong to one partner within one practice group, or to a partner altogether; see below. */
+const partnerTables = ['webhooks', 'webhook_secrets', 'webhook_lanes', 'deliveries', 'refused_requests'];
 /** Hold nothing that belongs to anybody: how far the migrations and the audit chain are. */
 const plainTables = ['schema_migrations', 'audit_head'];
+
+interface Partner {
+  partnerId: string;
+  /** The first in the own practice group, the second in the other one. */
+  webhooks: string[];
+  principal: PartnerPrincipal;
+}
 
 describe.each([
   ['a superuser, through the role porter_app', createDatabase],
@@ -21,9 +40,11 @@ describe.each([
   let own: Furnished;
   let other: Furnished;
   let principal: PartnerPrincipal;
+  let mine: Partner;
 
   beforeAll(async () => {
-    house = await startHarness({ databaseUrl: await database() });
+    // Without a worker, which would keep connections of its own.
+    house = await startHarness({ databaseUrl: await database(), env: { PORTER_ROLE: 'api' } });
     db = house.service.app.db;
     own = await furnish(house);
     other = await furnish(house);
@@ -31,8 +52,44 @@ describe.each([
       name: 'Both',
       practice_group_ids: [own.groupId, other.groupId],
     });
+    await house.operator('POST', '/write-to-record-jobs', {
+      practice_group_id: own.groupId,
+      resource: 'Letter',
+      resource_id: 'letter-1',
+    });
+    await house.send('POST', '/operator/v1/events', {
+      token: OPERATOR_TOKEN,
+      headers: { 'idempotency-key': 'once' },
+      body: {
+        object: 'Patient',
+        id: 'patient-1',
+        practice_group_id: other.groupId,
+        event: 'patient.added-to-sequence',
+      },
+    });
     principal = await principalOf(own.groupId);
+    const { key, partnerId } = await makeKey(house, own.groupId);
+    mine = await furnishPartner(key, partnerId);
   });
+
+  /** A webhook with its secret, lane and a delivery in the own group, another one in the other group, and a refusal. */
+  async function furnishPartner(key: string, partnerId: string): Promise<Partner> {
+    const webhooks: string[] = [];
+    for (const group of [own.groupId, other.groupId]) {
+      const send = (path: string, body: unknown) =>
+        house.send('POST', `/v1/webhooks${path}`, { key, group, body });
+      const { id } = (await send('', { url: 'https://partner.example/hook' })).body;
+      expect((await send(`/${id}/test`, { event: 'prescription.issued' })).status).toBe(202);
+      webhooks.push(id);
+    }
+    await house.send('GET', '/v1/nothing', { key, group: own.groupId });
+    await house.service.app.refusals.flush();
+    const { access } = house.service.app;
+    const holder = await access.holderOf(key);
+    const group = holder && (await access.reach(holder, own.groupId));
+    if (!holder || !group) throw new Error('the key does not reach its own group');
+    return { partnerId, webhooks, principal: { kind: 'partner', holder, group } };
+  }
 
   async function principalOf(groupId: string): Promise<PartnerPrincipal> {
     const { access } = house.service.app;
@@ -80,7 +137,9 @@ describe.each([
     );
     const bound = rows.filter((row) => row.bound).map((row) => row.relname);
     const free = rows.filter((row) => !row.bound).map((row) => row.relname);
-    expect(bound.sort()).toEqual([...tenantTables, ...operatorTables, 'practice_groups'].sort());
+    expect(bound.sort()).toEqual(
+      [...tenantTables, ...operatorTables, ...partnerTables, 'practice_groups'].sort(),
+    );
     expect(free.sort()).toEqual([...plainTables].sort());
   });
 
@@ -110,7 +169,7 @@ describe.each([
     expect(all.length).toBeGreaterThan(0);
   });
 
-  it.each([...tenantTables, ...operatorTables, 'practice_groups'])(
+  it.each([...tenantTables, ...operatorTables, ...partnerTables, 'practice_groups'])(
     'SELECT * FROM %s: whoever does not say for whom sees nothing',
     async (table) => {
       const client = await db.pool.connect();
@@ -127,6 +186,73 @@ describe.each([
       }
     },
   );
+
+  it('of two partners of one practice group neither sees what is the other’s', async () => {
+    const { key, partnerId } = await makeKey(house, own.groupId);
+    const theirs = await furnishPartner(key, partnerId);
+    const seen = (of: Partner) =>
+      transact(db, of.principal, async (tx) => ({
+        webhooks: (await tx.query<{ id: string }>('SELECT * FROM webhooks')).map(({ id }) => id),
+        numbers: await Promise.all(
+          ['webhook_secrets', 'webhook_lanes', 'deliveries'].map(
+            async (table) => await tx.query<{ webhook_no: number }>(`SELECT webhook_no FROM ${table}`),
+          ),
+        ),
+        refusals: (await tx.query<{ partner_id: string }>('SELECT * FROM refused_requests')).map(
+          ({ partner_id }) => partner_id,
+        ),
+      }));
+    for (const of of [mine, theirs]) {
+      const { webhooks, numbers, refusals } = await seen(of);
+      expect(webhooks).toEqual(of.webhooks.slice(0, 1));
+      const [no] = await transact(db, SYSTEM, (tx) =>
+        tx.query<{ no: number }>('SELECT no FROM webhooks WHERE id = $1', of.webhooks.slice(0, 1)),
+      );
+      for (const rows of numbers) expect(rows).toEqual([{ webhook_no: no?.no }]);
+      expect(refusals).toEqual([of.partnerId]);
+    }
+    for (const table of partnerTables) {
+      const all = await transact(db, SYSTEM, (tx) => tx.query(`SELECT * FROM ${table}`));
+      expect(all.length, table).toBeGreaterThanOrEqual(2);
+    }
+  });
+
+  it('a partner that does not say who it is sees no webhook of its practice group', async () => {
+    const client = await db.pool.connect();
+    try {
+      for (const partner of ['', '%', `'${mine.partnerId}'`, '*']) {
+        await client.query('BEGIN');
+        await client.query(
+          "SELECT set_config('porter.tenant', $1, true), set_config('porter.partner', $2, true)",
+          [own.groupId, partner],
+        );
+        for (const table of partnerTables)
+          expect((await client.query(`SELECT * FROM ${table}`)).rows, `${table} "${partner}"`).toEqual([]);
+        await client.query('ROLLBACK');
+      }
+    } finally {
+      client.release();
+    }
+  });
+
+  it('UPDATE and DELETE without a filter touch only what is the partner’s own', async () => {
+    const undo = new Error('undo');
+    const attempt = async (sql: string) => {
+      let touched: unknown[] = [];
+      await transact(db, mine.principal, async (tx) => {
+        touched = await tx.query(sql);
+        throw undo;
+      }).catch((error) => {
+        if (error !== undo) throw error;
+      });
+      return touched;
+    };
+    expect(await attempt("UPDATE webhooks SET url = 'https://evil.example' RETURNING id")).toEqual([
+      { id: mine.webhooks[0] },
+    ]);
+    for (const table of partnerTables.filter((name) => name !== 'webhooks'))
+      expect(await attempt(`DELETE FROM ${table} RETURNING 1`), table).toHaveLength(1);
+  });
 
   it('what one transaction may see is forgotten when it ends, on every connection', async () => {
     await Promise.all(

@@ -20,7 +20,7 @@ import { createDatabase, OPERATOR_TOKEN, sender } from './service.ts';
 /** The loops of the fault tests. `npm test` runs each for a round or two, `npm run test:faults` for many. */
 
 /** Small, quick and repeatable: which of several faults, and after how many writes. */
-function dice(seed: number): (below: number) => number {
+export function dice(seed: number): (below: number) => number {
   let state = seed >>> 0;
   return (below) => {
     state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;

@@ -1,5 +1,7 @@
 import fc from 'fast-check';
 import { roleNames, scopeNames } from '../../src/contract/access.ts';
+import { eventNames } from '../../src/contract/event-payloads.ts';
+import { events } from '../../src/contract/events.ts';
 import { assigneeTypes, priorities, requestTypes } from '../../src/contract/partner/submission-types.ts';
 
 /** Bodies: good ones of every operation, and every way that we know to spoil them. */
@@ -12,6 +14,10 @@ export interface Known {
   keys: string[];
   networks: string[];
   operators: string[];
+  jobs: string[];
+  events: string[];
+  webhooks: string[];
+  deliveries: string[];
 }
 
 export const moments = fc.oneof(
@@ -115,6 +121,50 @@ const group = {
   opening_hours: openingHours,
 };
 
+/** Mostly one that is as specified. */
+function eventOf(known: Known): fc.Arbitrary<unknown> {
+  const further = {
+    none: {},
+    failure: { failure_reason: title, code: title },
+    resource: { resource: title, resource_id: title },
+  };
+  return fc.constantFrom(...eventNames).chain((event) =>
+    some(
+      {
+        object: fc.constant(events[event].object),
+        id: title,
+        practice_group_id: fc.constantFrom(...known.groups, ...known.groups, ...known.groups, 'none'),
+        event: fc.constant(event),
+        ...further[events[event].fields],
+      },
+      ['object', 'id', 'practice_group_id', 'event', ...Object.keys(further[events[event].fields])],
+    ),
+  );
+}
+
+const hookUrl = fc.oneof(
+  {
+    weight: 8,
+    arbitrary: fc.constantFrom(
+      'https://partner.example/hook',
+      'https://partner.example:8443/?token=x',
+      'http://127.0.0.1:4000/',
+    ),
+  },
+  {
+    weight: 2,
+    arbitrary: fc.constantFrom(
+      'http://partner.example/',
+      'https://10.0.0.1/',
+      'https://u:p@partner.example/',
+      'https://0x7f.1/#x',
+      'https://[::ffff:a00:1]/',
+    ),
+  },
+  { weight: 1, arbitrary: nastyText },
+);
+const someEvents = fc.array(fc.constantFrom(...eventNames), { minLength: 1, maxLength: 3 });
+
 /** A body that the operation would mostly take. */
 function goodBody(operationId: string, known: Known): fc.Arbitrary<unknown> {
   const newId = fc.oneof(fc.uuid(), fc.uuid(), fc.constantFrom('taken', 'type-1', 'fuzz-hub'), nastyText);
@@ -159,6 +209,37 @@ function goodBody(operationId: string, known: Known): fc.Arbitrary<unknown> {
       return some({ name: title }, ['name']);
     case 'createFormSubmission':
       return some({ submission_type_id: of([...known.types, 'none']), id: newId }, ['submission_type_id']);
+    case 'publishEvents':
+      return fc.oneof(
+        eventOf(known),
+        fc.array(eventOf(known), { minLength: 1, maxLength: 5 }).map((all) => ({ events: all })),
+      );
+    case 'reportEhrHealth':
+      return some({ status: fc.constantFrom('healthy', 'unhealthy', 'unknown') }, ['status']);
+    case 'createWriteToRecordJob':
+      return some({ practice_group_id: of([...known.groups, 'none']), resource: title, resource_id: title }, [
+        'practice_group_id',
+        'resource',
+        'resource_id',
+      ]);
+    case 'failWriteToRecordJob':
+      return some({ permanent: fc.boolean() }, ['permanent']);
+    case 'createWebhook':
+      return some({ url: hookUrl, event_types: someEvents, description: orNull(title) }, ['url']);
+    case 'updateWebhook':
+      return some({
+        url: hookUrl,
+        event_types: someEvents,
+        description: orNull(title),
+        status: fc.constantFrom('active', 'active', 'paused', 'disabled'),
+      });
+    case 'testWebhook':
+      return some({ event: fc.constantFrom(...eventNames) }, ['event']);
+    case 'replayWebhook':
+      return fc.oneof(
+        some({ since: moments }, ['since']),
+        some({ event_ids: fc.array(of([...known.events, ...known.events, 'none']), { maxLength: 3 }) }),
+      );
     case 'createOperator':
       return some({ name: title, role: fc.constantFrom(...roleNames) }, ['name', 'role']);
     default:
@@ -276,6 +357,7 @@ const spoil: fc.Arbitrary<Spoil> = fc.oneof(
     () => `{"title":"${'x'.repeat(65_000)}"}`,
     () => `{${Array.from({ length: 6_000 }, (_, n) => `"k${n}":1`).join()}}`,
     () => `{"practice_group_ids":[${'1,'.repeat(20_000)}1],"name":"n"}`,
+    () => `{"events":[${'{},'.repeat(900)}{}]}`,
     () => '',
   ),
 );

@@ -69,7 +69,14 @@ const queryValues: Record<string, fc.Arbitrary<string>> = {
   cursor,
   since: moments,
   until: moments,
-  status: fc.constantFrom('verified', 'applied', 'gone'),
+  status: fc.constantFrom('verified', 'applied', 'gone', 'queued', 'paused', 'pending', 'failed'),
+  event: fc.constantFrom('prescription.issued', 'none'),
+  event_types: fc.constantFrom(
+    'prescription.issued',
+    'prescription.issued,appointment.confirmed',
+    'none',
+    ',',
+  ),
 };
 const encoded = (pairs: [string, string][]) =>
   `?${pairs.map((pair) => pair.map((text) => encodeURIComponent(text.toWellFormed())).join('=')).join('&')}`;
@@ -108,15 +115,27 @@ function queryOf(endpoint: Endpoint): fc.Arbitrary<string> {
 
 function paramOf(
   name: string,
-  { groups, types, partners, keys, networks, operators }: Callers,
+  { groups, types, partners, keys, networks, operators, jobs, events, webhooks, deliveries }: Callers,
   path: string,
 ) {
-  const noun = /\/operator\/v1\/([a-z-]+)\/\{id\}/.exec(path)?.[1] ?? '';
-  const byNoun: Record<string, string[]> = { 'practice-groups': groups, networks, partners, keys, operators };
+  const noun = /\/v1\/([a-z-]+)\/\{id\}/.exec(path)?.[1] ?? '';
+  const byNoun: Record<string, string[]> = {
+    'practice-groups': groups,
+    networks,
+    partners,
+    keys,
+    operators,
+    'write-to-record-jobs': jobs,
+    events,
+    webhooks,
+    deliveries,
+  };
   const byName: Record<string, string[]> = {
     id: byNoun[noun] ?? types,
     practice_group_id: groups,
     submission_type_id: types,
+    delivery_id: deliveries,
+    request_id: ['the-same', 'req_none'],
     form_id: ['form-1'],
     assignee_type: ['Admin', 'AdminTeam', 'admin'],
     assignee_id: ['ann', 'desk'],
@@ -177,6 +196,7 @@ const named = (name: string, values: fc.Arbitrary<string>) =>
 const oddHeader: fc.Arbitrary<[string, string]> = fc.oneof(
   named('content-encoding', fc.constantFrom('gzip', 'identity', 'br, gzip', 'IDENTITY', '')),
   named('if-match', ifMatch),
+  named('idempotency-key', fc.oneof(fc.constantFrom('a', 'b', '', 'x'.repeat(256)), headerText)),
   named(
     'x-request-id',
     fc.oneof(fc.constantFrom('abc', 'a b', 'x'.repeat(128), 'x'.repeat(129), ''), headerText),

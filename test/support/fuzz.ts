@@ -9,7 +9,7 @@ import { type Harness, makeKey, makeWorld, OPERATOR_TOKEN } from './service.ts';
 /** Fewer than a stranger may send in a minute; then a minute passes, so that no limit hides what lies behind it. */
 const ROUND = 250;
 const CONNECTIONS = 12;
-const DOCUMENTED = new Set([200, 201, 204, 400, 401, 403, 404, 405, 409, 412, 413, 415, 422]);
+const DOCUMENTED = new Set([200, 201, 202, 204, 400, 401, 403, 404, 405, 409, 412, 413, 415, 422]);
 
 /** Does not move when somebody sleeps: only the test does, between rounds. */
 export class StillClock extends ManualClock {
@@ -36,6 +36,31 @@ async function makeCallers(house: Harness): Promise<Callers> {
     operator('POST', '/operators', { name: role, role }),
   );
   const operators = await Promise.all(roles);
+  // Several, because what is reported ends one.
+  const jobs = Array.from({ length: 10 }, (_, n) =>
+    operator('POST', '/write-to-record-jobs', {
+      practice_group_id: home.groupId,
+      resource: 'Letter',
+      resource_id: `letter-${n}`,
+    }),
+  );
+  const { event_ids } = await operator('POST', '/events', {
+    object: 'Patient',
+    id: 'patient-1',
+    practice_group_id: home.groupId,
+    event: 'patient.added-to-sequence',
+  });
+  const webhooks: string[] = [];
+  const deliveries: string[] = [];
+  // As many as there may be but a few, because some requests delete one.
+  for (const group of [home.groupId, hub.groupId]) {
+    const send = (path: string, body: unknown) =>
+      house.send('POST', `/v1/webhooks${path}`, { key: all.key, group, body });
+    for (let n = 0; n < 16; n++)
+      webhooks.push((await send('', { url: 'https://partner.example/hook' })).body.id);
+    const tested = await send(`/${webhooks.at(-1)}/test`, { event: 'prescription.issued' });
+    deliveries.push(tested.body.delivery_id);
+  }
   house.clock.advance(2_000);
   return {
     groups: [home.groupId, hub.groupId, foreign.groupId],
@@ -44,6 +69,10 @@ async function makeCallers(house: Harness): Promise<Callers> {
     keys: [foreign.keyId, revoked.keyId],
     networks: (await Promise.all(networks)).map(({ id }) => id),
     operators: [operators[0].id],
+    jobs: (await Promise.all(jobs)).map(({ id }) => id),
+    events: event_ids,
+    webhooks,
+    deliveries,
     apiKeys: [
       ...Array(24).fill(all.key),
       reader.key,

@@ -1,3 +1,5 @@
+import { WEBHOOKS_MAX } from '../../src/contract/partner/webhooks.ts';
+
 /** What the service knows, as far as it decides who sees what. */
 export interface Model {
   groups: Set<string>;
@@ -6,6 +8,10 @@ export interface Model {
   keys: Map<string, ModelKey>;
   /** Titles by practice group and submission type. */
   titles: Map<string, Map<string, string>>;
+  /** IDs of webhooks, by practice group and partner. */
+  webhooks: Map<string, Set<string>>;
+  /** IDs of the objects of events, by practice group. */
+  events: Map<string, string[]>;
 }
 
 export interface ModelKey {
@@ -44,4 +50,30 @@ export function expectedStatus(model: Model, { key: text, group, scope, typeId }
 /** Every group whose data an answer with `include=network` may hold. */
 export function reachable(model: Model, key: ModelKey): string[] {
   return [...model.groups].filter((group) => reaches(model, key.home, group));
+}
+
+/** The webhooks of the partner that calls, in the group that it acts for. */
+export function webhooksOf({ keys, webhooks }: Model, { key, group }: Call): Set<string> | undefined {
+  const partnerId = keys.get(key)?.partnerId;
+  if (partnerId === undefined || group === undefined) return undefined;
+  const owner = `${group} ${partnerId}`;
+  const known = webhooks.get(owner) ?? new Set();
+  webhooks.set(owner, known);
+  return known;
+}
+
+/** The same for an operation, which may name a webhook or make one. */
+export function expectedOf(
+  model: Model,
+  operation: string,
+  call: Call,
+  hookId: string | undefined,
+  now: number,
+): number {
+  const status = expectedStatus(model, call, now);
+  if (status !== 200) return status;
+  const own = webhooksOf(model, call);
+  if (operation === 'hookRead') return own?.has(hookId ?? '') ? 200 : 404;
+  if (operation === 'hook') return own && own.size < WEBHOOKS_MAX ? 201 : 422;
+  return 200;
 }

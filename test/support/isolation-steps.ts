@@ -1,11 +1,12 @@
 import fc from 'fast-check';
 import { scopeNames } from '../../src/contract/access.ts';
+import { HOOK } from './post.ts';
 
 /** What may happen; numbers stand for whatever exists when the step comes. */
 
 type Pick = number;
 export interface Asked {
-  operation: 'groups' | 'network' | 'list' | 'read' | 'patch';
+  operation: 'groups' | 'network' | 'list' | 'read' | 'patch' | 'hook' | 'hooks' | 'hookRead' | 'feed';
   key: Pick;
   group: Pick;
   type: Pick;
@@ -23,6 +24,7 @@ const changes = [
   'verify',
   'wait',
   'type',
+  'publish',
 ] as const;
 export type Change = (typeof changes)[number];
 export type Step =
@@ -31,7 +33,18 @@ export type Step =
 
 const pick = fc.nat(1_000);
 const asked: fc.Arbitrary<Asked> = fc.record({
-  operation: fc.constantFrom('groups', 'network', 'list', 'read', 'patch', 'patch'),
+  operation: fc.constantFrom(
+    'groups',
+    'network',
+    'list',
+    'read',
+    'patch',
+    'patch',
+    'hook',
+    'hooks',
+    'hookRead',
+    'feed',
+  ),
   key: pick,
   group: pick,
   type: pick,
@@ -50,3 +63,52 @@ export const step: fc.Arbitrary<Step> = fc.oneof(
     }),
   },
 );
+
+export function scopeOf(operation: Asked['operation']): string {
+  switch (operation) {
+    case 'groups':
+    case 'network':
+      return 'practice-groups:read';
+    case 'patch':
+      return 'submission-types:write';
+    case 'hook':
+      return 'webhooks:write';
+    case 'hooks':
+    case 'hookRead':
+      return 'webhooks:read';
+    case 'feed':
+      return 'events:read';
+    default:
+      return 'submission-types:read';
+  }
+}
+
+/** `text` carries the mark of the group that is acted for. */
+export function requestOf(
+  operation: Asked['operation'],
+  typeId: string | undefined,
+  hookId: string | undefined,
+  text: string,
+): { method: string; path: string; body?: unknown } {
+  const type = `/v1/care-nav/submission-types/${typeId}`;
+  switch (operation) {
+    case 'groups':
+      return { method: 'GET', path: '/v1/practice-groups' };
+    case 'network':
+      return { method: 'GET', path: '/v1/practice-groups?include=network' };
+    case 'list':
+      return { method: 'GET', path: '/v1/care-nav/submission-types' };
+    case 'read':
+      return { method: 'GET', path: type };
+    case 'patch':
+      return { method: 'PATCH', path: type, body: { title: text } };
+    case 'hook':
+      return { method: 'POST', path: '/v1/webhooks', body: { url: HOOK, description: text } };
+    case 'hooks':
+      return { method: 'GET', path: '/v1/webhooks?page_size=100' };
+    case 'hookRead':
+      return { method: 'GET', path: `/v1/webhooks/${hookId}` };
+    case 'feed':
+      return { method: 'GET', path: '/v1/events?page_size=100' };
+  }
+}

@@ -1,8 +1,17 @@
 import fc from 'fast-check';
 import { expect } from 'vitest';
 import { scopeNames } from '../../src/contract/access.ts';
-import { type Call, expectedStatus, type Model, type ModelKey, reachable } from './isolation-model.ts';
-import { type Asked, type Change, type Step, step } from './isolation-steps.ts';
+import {
+  type Call,
+  expectedOf,
+  expectedStatus,
+  type Model,
+  type ModelKey,
+  reachable,
+  webhooksOf,
+} from './isolation-model.ts';
+import { type Asked, type Change, requestOf, type Step, scopeOf, step } from './isolation-steps.ts';
+import { fanOutAll } from './post.ts';
 import type { Answer, Harness } from './service.ts';
 
 /**
@@ -21,8 +30,11 @@ const MARKS = /mark-group-\d+-eod/g;
 interface Resolved {
   operation: Asked['operation'];
   call: Call;
+  hookId?: string | undefined;
   house: Harness;
 }
+
+const isWrite = (operation: Asked['operation']) => operation === 'patch' || operation === 'hook';
 
 export class Isolation {
   readonly #nodes: Harness[];
@@ -32,6 +44,8 @@ export class Isolation {
     verified: new Map(),
     keys: new Map(),
     titles: new Map(),
+    webhooks: new Map(),
+    events: new Map(),
   };
   readonly #networkNumbers = new Map<string, number>();
   /** Refusals that must look alike, by node and kind. */
@@ -106,17 +120,17 @@ export class Isolation {
       .map((one) => this.#resolve(one))
       .filter(({ call, operation }) => {
         // Of two patches of one row at once either may come last; the model knows one order only.
-        const row = `${call.group} ${call.typeId}`;
-        if (operation === 'patch' && taken.has(row)) return false;
-        if (operation === 'patch') taken.add(row);
+        const row = `${operation} ${call.group} ${call.typeId}`;
+        if (isWrite(operation) && taken.has(row)) return false;
+        if (isWrite(operation)) taken.add(row);
         return true;
       });
-    const patched = distinct.some(({ operation }) => operation === 'patch');
+    const written = distinct.some(({ operation }) => isWrite(operation));
     // Reads among patches may see the row before or after: they are asked when the patches are done.
-    const [first, then] = patched
+    const [first, then] = written
       ? [
-          distinct.filter(({ operation }) => operation === 'patch'),
-          distinct.filter(({ operation }) => operation !== 'patch'),
+          distinct.filter(({ operation }) => isWrite(operation)),
+          distinct.filter(({ operation }) => !isWrite(operation)),
         ]
       : [distinct, []];
     await Promise.all(first.map((one) => this.#call(one)));
@@ -135,42 +149,37 @@ export class Isolation {
       ...[...this.#model.groups].map((id) => `only-${id}`),
       'type-none',
     ];
-    const scope = {
-      groups: 'practice-groups:read',
-      network: 'practice-groups:read',
-      patch: 'submission-types:write',
-    };
     const call: Call = {
       key: keys[key % keys.length] as string,
       group: groups[group % groups.length],
-      scope: scope[operation as 'groups'] ?? 'submission-types:read',
+      scope: scopeOf(operation),
       typeId: operation === 'read' || operation === 'patch' ? types[type % types.length] : undefined,
     };
-    return { operation, call, house: this.#nodes[node % this.#nodes.length] as Harness };
+    // Mostly of somebody else.
+    const hooks = [...this.#model.webhooks.values()].flatMap((ids) => [...ids]);
+    const hookId =
+      operation === 'hookRead' ? (hooks[type % Math.max(hooks.length, 1)] ?? 'wh_none') : undefined;
+    return { operation, call, hookId, house: this.#nodes[node % this.#nodes.length] as Harness };
   }
 
-  async #call({ operation, call, house }: Resolved): Promise<void> {
-    const expected = expectedStatus(this.#model, call, this.#clock.now());
+  async #call({ operation, call, hookId, house }: Resolved): Promise<void> {
+    const expected = expectedOf(this.#model, operation, call, hookId, this.#clock.now());
     const title = `${groupMark(call.group ?? 'none')} step ${this.#steps} ${call.typeId}`;
-    const path = {
-      groups: '/v1/practice-groups',
-      network: '/v1/practice-groups?include=network',
-      list: '/v1/care-nav/submission-types',
-      read: `/v1/care-nav/submission-types/${call.typeId}`,
-      patch: `/v1/care-nav/submission-types/${call.typeId}`,
-    }[operation];
-    const answer = await house.send(operation === 'patch' ? 'PATCH' : 'GET', path, {
+    const { method, path, body } = requestOf(operation, call.typeId, hookId, title);
+    const answer = await house.send(method, path, {
       key: call.key,
       group: call.group,
       headers: { 'x-request-id': 'the-same' },
-      ...(operation === 'patch' && { body: { title } }),
+      body,
     });
     const about = `step ${this.#steps}: ${operation} ${JSON.stringify(call)}: ${answer.text}`;
     expect(answer.status, about).toBe(expected);
     this.seen[expected] = (this.seen[expected] ?? 0) + 1;
     if (expected === 200 && operation === 'patch')
       this.#model.titles.get(call.group as string)?.set(call.typeId as string, title);
+    if (expected === 201) webhooksOf(this.#model, call)?.add(answer.body.id);
     this.#checkBytes(operation, call, answer, about);
+    if (expected === 201) return;
     if (expected === 200) this.#checkData(operation, call, answer, about);
     else this.#checkRefusal(house, answer, about);
   }
@@ -179,7 +188,7 @@ export class Isolation {
   #checkBytes(operation: string, call: Call, answer: Answer, about: string): void {
     const key = this.#model.keys.get(call.key);
     const mine =
-      answer.status !== 200 || !key
+      answer.status >= 300 || !key
         ? []
         : operation === 'network'
           ? reachable(this.#model, key)
@@ -207,7 +216,13 @@ export class Isolation {
     } else if (operation === 'list') {
       const listed = answer.body.data.map((type: { id: string; title: string }) => [type.id, type.title]);
       expect(new Map(listed), about).toEqual(titles);
-    } else {
+    } else if (operation === 'hooks') {
+      const ids = answer.body.data.map(({ id }: { id: string }) => id);
+      expect(new Set(ids), about).toEqual(webhooksOf(this.#model, call));
+    } else if (operation === 'feed') {
+      const ids = answer.body.data.map(({ data }: { data: { id: string } }) => data.id);
+      expect(ids, about).toEqual(this.#model.events.get(group) ?? []);
+    } else if (operation !== 'hookRead') {
       const ids = answer.body.data.map(({ id }: { id: string }) => id);
       const key = this.#model.keys.get(call.key);
       expect(ids[0], about).toBe(group);
@@ -321,6 +336,19 @@ export class Isolation {
         const text = this.#living().find((one) => keys.get(one)?.expiresAt !== Number.POSITIVE_INFINITY);
         if (text !== undefined) return this.#outlive(text, keys.get(text) as ModelKey);
         this.#clock.advance(seconds * 1000);
+        return;
+      }
+      case 'publish': {
+        const id = `${groupMark(group)} ${this.#steps}`;
+        const event = 'appointment.confirmed';
+        await this.#operator('POST', '/events', {
+          object: 'Appointment',
+          id,
+          practice_group_id: group,
+          event,
+        });
+        await fanOutAll(this.#nodes[0] as Harness);
+        this.#model.events.set(group, [...(this.#model.events.get(group) ?? []), id]);
         return;
       }
       case 'type':

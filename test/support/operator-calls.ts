@@ -1,4 +1,5 @@
 import { type OperatorOperationId, operatorEndpoints } from '../../src/contract/operator/index.ts';
+import { fanOut } from '../../src/store/deliveries.ts';
 import { type Answer, type Harness, makeKey, OPERATOR_TOKEN } from './service.ts';
 
 /**
@@ -84,6 +85,52 @@ const keyBody = (partner_id: string, practice_group_id: string) => ({
   scopes: ['practice-groups:read'],
 });
 
+const appointmentEvent = (practice_group_id: string) => ({
+  object: 'Appointment',
+  id: fresh('appointment'),
+  practice_group_id,
+  event: 'appointment.confirmed',
+});
+
+const jobBody = (practice_group_id: string) => ({
+  practice_group_id,
+  resource: 'Consultation',
+  resource_id: fresh('consultation'),
+});
+
+const newJob = async ({ house, groupId }: Furnished): Promise<string> =>
+  (await house.operator('POST', '/write-to-record-jobs', jobBody(groupId))).id;
+
+const webhooks = new WeakMap<Furnished, Promise<string>>();
+
+/** One for each practice group, paused: what is queued for it stays as it is. */
+function pausedWebhook(given: Furnished): Promise<string> {
+  const known = webhooks.get(given) ?? newWebhook(given);
+  webhooks.set(given, known);
+  return known;
+}
+
+/** Of a new partner. */
+export async function newWebhook({ house, groupId }: Furnished): Promise<string> {
+  const { key } = await makeKey(house, groupId);
+  const send = (method: string, path: string, body: unknown) =>
+    house.send(method, `/v1/webhooks${path}`, { key, group: groupId, body });
+  const { id } = (await send('POST', '', { url: 'https://partner.example/hook' })).body;
+  await send('PATCH', `/${id}`, { status: 'paused' });
+  return id;
+}
+
+export async function newDelivery(given: Furnished): Promise<string> {
+  const { house, groupId } = given;
+  await pausedWebhook(given);
+  const { event_ids } = await house.operator('POST', '/events', appointmentEvent(groupId));
+  for (;;) {
+    await fanOut(house.service.app.db, new Date(house.clock.now()).toISOString(), 1_000);
+    const { data } = await house.operator('GET', `/deliveries?event_id=${event_ids[0]}`);
+    if (data.length > 0) return data[0].id;
+  }
+}
+
 const ofGroup = async ({ groupId }: Furnished): Promise<Parts> => ({ params: { id: groupId } });
 const nothing = async (): Promise<Parts> => ({});
 
@@ -143,6 +190,29 @@ const table: Record<OperatorOperationId, (given: Furnished) => Promise<Parts>> =
   getFormSubmission: async ({ groupId }) => ({
     params: { id: groupId, form_submission_id: 'submission-1' },
   }),
+  publishEvents: async ({ groupId }) => ({ body: appointmentEvent(groupId) }),
+  listPublishedEvents: nothing,
+  getPublishedEvent: async ({ house, groupId }) => ({
+    params: { id: (await house.operator('POST', '/events', appointmentEvent(groupId))).event_ids[0] },
+  }),
+  reportEhrHealth: async ({ house }) => ({
+    params: { id: (await house.operator('POST', '/practice-groups', { name: 'Unheard of' })).id },
+    body: { status: 'healthy' },
+  }),
+  getEhrHealth: ofGroup,
+  createWriteToRecordJob: async ({ groupId }) => ({ body: jobBody(groupId) }),
+  listWriteToRecordJobs: nothing,
+  getWriteToRecordJob: async (given) => ({ params: { id: await newJob(given) } }),
+  succeedWriteToRecordJob: async (given) => ({ params: { id: await newJob(given) } }),
+  failWriteToRecordJob: async (given) => ({
+    params: { id: await newJob(given) },
+    body: { permanent: true },
+  }),
+  listAllWebhooks: nothing,
+  getPartnerWebhook: async (given) => ({ params: { id: await pausedWebhook(given) } }),
+  listDeliveries: nothing,
+  getDelivery: async (given) => ({ params: { id: await newDelivery(given) } }),
+  retryDelivery: async (given) => ({ params: { id: await newDelivery(given) } }),
   createOperator: async () => ({ body: { name: 'New operator', role: 'viewer' } }),
   listOperators: nothing,
   getOperator: async () => ({ params: { id: 'opr_first' } }),

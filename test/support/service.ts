@@ -14,6 +14,8 @@ import { ManualClock } from './manual-clock.ts';
 /** A real service on a real port, on a database of its own, with a clock that the test moves. */
 
 export const OPERATOR_TOKEN = 'test-operator-token-of-24-or-more';
+/** The same on every node, as several nodes on one database must have it. */
+const MASTER_KEY = Buffer.alloc(32, 'master').toString('base64');
 
 /** JSON of any shape: a test states what it expects of it. */
 export type Loose = ReturnType<typeof JSON.parse>;
@@ -79,6 +81,7 @@ export async function startHarness(options: HarnessOptions = {}): Promise<Harnes
       PORTER_PORT: '0',
       PORTER_OPERATOR_TOKEN: OPERATOR_TOKEN,
       PORTER_DEMO: 'off',
+      PORTER_MASTER_KEY: MASTER_KEY,
       PORTER_DATA_DIR: folder,
       ...options.env,
     },

@@ -3,6 +3,8 @@ import { describe, expect, it } from 'vitest';
 import { ConfigError, readConfig } from '../../src/config.ts';
 
 const FOLDER = '/srv/porter';
+/** 32 bytes in base64. */
+const KEY = Buffer.alloc(32, 'key').toString('base64');
 const read = (env: Record<string, string> = {}) => readConfig(env, FOLDER);
 
 function problems(env: Record<string, string>): string[] {
@@ -29,7 +31,16 @@ describe('configuration', () => {
       demo: true,
       probes: 'loopback',
       baseUrls: { production: 'https://api.porter.example', staging: 'https://staging.api.porter.example' },
+      webhookUrls: {
+        production: 'https://webhooks.porter.example',
+        staging: 'https://staging.webhooks.porter.example',
+      },
       ownUrl: undefined,
+      masterKey: undefined,
+      previousMasterKeys: [],
+      webhookTargets: 'loopback',
+      role: 'all',
+      retentionDays: 30,
     });
   });
 
@@ -49,6 +60,13 @@ describe('configuration', () => {
         PORTER_PROBES: 'anywhere',
         PORTER_BASE_URL: 'https://api.example.org/',
         PORTER_STAGING_BASE_URL: 'https://staging.example.org/porter//',
+        PORTER_WEBHOOKS_URL: 'https://hooks.example.org/',
+        PORTER_STAGING_WEBHOOKS_URL: 'https://staging.example.org/hooks',
+        PORTER_MASTER_KEY: KEY,
+        PORTER_MASTER_KEY_PREVIOUS: `${'0a'.repeat(32)}, ${'0B'.repeat(32)}`,
+        PORTER_WEBHOOK_TARGETS: 'public',
+        PORTER_ROLE: 'worker',
+        PORTER_RETENTION_DAYS: '90',
       }),
     ).toEqual({
       environment: 'production',
@@ -62,7 +80,13 @@ describe('configuration', () => {
       demo: true,
       probes: 'anywhere',
       baseUrls: { production: 'https://api.example.org', staging: 'https://staging.example.org/porter' },
+      webhookUrls: { production: 'https://hooks.example.org', staging: 'https://staging.example.org/hooks' },
       ownUrl: 'https://api.example.org',
+      masterKey: Buffer.alloc(32, 'key'),
+      previousMasterKeys: [Buffer.alloc(32, 10), Buffer.alloc(32, 11)],
+      webhookTargets: 'public',
+      role: 'worker',
+      retentionDays: 90,
     });
   });
 
@@ -109,6 +133,20 @@ describe('configuration', () => {
     ['PORTER_PROBES', 'everywhere'],
     ['PORTER_BASE_URL', 'api.example.org'],
     ['PORTER_STAGING_BASE_URL', 'ftp://example.org'],
+    ['PORTER_WEBHOOKS_URL', 'hooks.example.org'],
+    ['PORTER_STAGING_WEBHOOKS_URL', 'ftp://example.org'],
+    ['PORTER_MASTER_KEY', 'hunter2'],
+    ['PORTER_MASTER_KEY', KEY.slice(1)],
+    ['PORTER_MASTER_KEY', `${KEY}AAAA`],
+    ['PORTER_MASTER_KEY', '0g'.repeat(32)],
+    ['PORTER_MASTER_KEY', '0a'.repeat(31)],
+    ['PORTER_MASTER_KEY_PREVIOUS', `${KEY}, hunter2`],
+    ['PORTER_WEBHOOK_TARGETS', 'private'],
+    ['PORTER_ROLE', 'both'],
+    ['PORTER_RETENTION_DAYS', '0'],
+    ['PORTER_RETENTION_DAYS', '3651'],
+    ['PORTER_RETENTION_DAYS', '1.5'],
+    ['PORTER_RETENTION_DAYS', 'forever'],
   ])('refuses %s=%s, and says which variable it is', (name, value) => {
     const found = problems({ [name]: value });
     expect(found).toHaveLength(1);
@@ -156,9 +194,12 @@ describe('configuration', () => {
     const said = problems({
       DATABASE_URL: 'http://porter:hunter2-secret@db/porter',
       PORTER_OPERATOR_TOKEN: 'hunter2 secret',
+      PORTER_MASTER_KEY: 'hunter2',
+      PORTER_MASTER_KEY_PREVIOUS: 'hunter2',
       PORTER_PORT: 'x',
     }).join('\n');
     expect(said).toContain('DATABASE_URL');
+    expect(said).toContain('PORTER_MASTER_KEY');
     expect(said).not.toContain('hunter2');
   });
 
@@ -169,11 +210,25 @@ describe('configuration', () => {
 });
 
 describe('in production', () => {
-  const production = { PORTER_ENVIRONMENT: 'production' };
+  const production = { PORTER_ENVIRONMENT: 'production', PORTER_MASTER_KEY: KEY };
 
   it('there is no demo world unless it is asked for', () => {
     expect(read(production).demo).toBe(false);
     expect(read({ ...production, PORTER_DEMO: 'on' }).demo).toBe(true);
+  });
+
+  it('a master key is needed, and said so once', () => {
+    expect(problems({ PORTER_ENVIRONMENT: 'production' })).toEqual([
+      'PORTER_MASTER_KEY: is required in production; make one with `openssl rand -base64 32`',
+    ]);
+    expect(problems({ PORTER_ENVIRONMENT: 'production', PORTER_MASTER_KEY: 'x' })).toHaveLength(1);
+  });
+
+  it('webhooks reach public addresses only', () => {
+    expect(read(production).webhookTargets).toBe('public');
+    expect(problems({ ...production, PORTER_WEBHOOK_TARGETS: 'loopback' })).toEqual([
+      'PORTER_WEBHOOK_TARGETS: "loopback" is for staging only',
+    ]);
   });
 
   it('an operator token that could be guessed is refused; in staging it is not', () => {

@@ -134,11 +134,14 @@ test('every declared schema is inlined, closed and free of unions', () => {
       [body, 'input'],
       [query, 'output'],
       [params, 'output'],
-      [response.body, 'output'],
+      // What is written by hand needs no serialiser, and may be any of several shapes.
+      [response.verbatim ? undefined : response.body, 'output'],
     ] as const) {
       if (!schema) continue;
       const text = JSON.stringify(toJsonSchema(schema, { io }));
-      expect(text, operationId).not.toMatch(/"(\$ref|\$defs|\$schema|anyOf|oneOf|prefixItems|x-[a-z]+)":/);
+      expect(text, operationId).not.toMatch(/"(\$ref|\$defs|\$schema|prefixItems|x-[a-z]+)":/);
+      // What is read is never put through a serialiser, and may be any of several shapes too.
+      if (io === 'output') expect(text, operationId).not.toMatch(/"(anyOf|oneOf)":/);
       expect(text.split('"properties":').length, operationId).toBe(
         text.split('"additionalProperties":false').length,
       );

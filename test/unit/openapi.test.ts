@@ -216,8 +216,8 @@ describe.each(audiences)('the %s document', (audience) => {
     (_id, endpoint) => {
       const { access } = endpoint;
       const described = operation(document, endpoint);
-      const needed = 'scope' in access ? [access.scope] : [...access.roles];
-      expect(described['scope' in access ? 'x-required-scopes' : 'x-required-roles']).toEqual(needed);
+      const needed = 'roles' in access ? [...access.roles] : 'scope' in access ? [access.scope] : [];
+      expect(described['roles' in access ? 'x-required-roles' : 'x-required-scopes']).toEqual(needed);
       for (const name of needed) expect(described.description).toContain(`\`${name}\``);
 
       if (endpoint.body) {

@@ -10,9 +10,10 @@ const SRC = resolve(import.meta.dirname, '../../src');
 const MAY_IMPORT: Record<string, string[]> = {
   contract: ['zod'],
   domain: ['contract'],
-  platform: ['pg', 'pino'],
+  platform: ['pg', 'pino', 'undici'],
   store: ['contract', 'domain', 'platform', 'pg'],
   operations: ['contract', 'domain', 'store', 'platform'],
+  delivery: ['contract', 'domain', 'store', 'platform', 'prom-client'],
   http: ['contract', 'operations', 'platform', 'fastify', 'fast-json-stringify', 'prom-client'],
   describe: ['contract', 'zod'],
 };
@@ -90,7 +91,7 @@ describe('the house', () => {
   it('asks for the time and for randomness in one place each', () => {
     const askers = (pattern: RegExp) =>
       files
-        .filter((file) => /^(domain|operations|store|http|contract)\//.test(file))
+        .filter((file) => /^(domain|operations|store|delivery|http|contract)\//.test(file))
         .filter((file) => {
           const code = readFileSync(join(SRC, file), 'utf8').replaceAll(/\/\*[\s\S]*?\*\/|\/\/.*/g, '');
           return pattern.test(code);

@@ -29,7 +29,7 @@ export const createFormSubmission = defineEndpoint({
   tag,
   summary: 'Say that a patient sent a form',
   description:
-    'Counts towards forms_submitted_today. Refused with 422 when the submission type is suspended (`suspended`), takes nothing at this hour (`outside_hours`), has reached its cap for the day (`daily_limit_reached`) or does not exist (`submission_type_unknown`).',
+    'Counts towards forms_submitted_today, and sends `form-submission.created`. Refused with 422 when the submission type is suspended (`suspended`), takes nothing at this hour (`outside_hours`), has reached its cap for the day (`daily_limit_reached`) or does not exist (`submission_type_unknown`).',
   extension: true,
   access: { roles: sources },
   params: ofGroup,

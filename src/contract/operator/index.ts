@@ -1,5 +1,8 @@
 import * as audit from './audit.ts';
+import * as deliveries from './deliveries.ts';
 import * as directory from './directory.ts';
+import * as ehrHealth from './ehr-health.ts';
+import * as events from './events.ts';
 import * as formSubmissions from './form-submissions.ts';
 import * as keys from './keys.ts';
 import * as networks from './networks.ts';
@@ -7,6 +10,8 @@ import * as operators from './operators.ts';
 import * as partners from './partners.ts';
 import * as practiceGroups from './practice-groups.ts';
 import * as submissionTypes from './submission-types.ts';
+import * as webhooks from './webhooks.ts';
+import * as writeToRecordJobs from './write-to-record-jobs.ts';
 
 /** Every operation of the operator API. */
 export const operatorEndpoints = {
@@ -43,6 +48,21 @@ export const operatorEndpoints = {
   createFormSubmission: formSubmissions.createFormSubmission,
   listFormSubmissions: formSubmissions.listFormSubmissions,
   getFormSubmission: formSubmissions.getFormSubmission,
+  listAllWebhooks: webhooks.listAllWebhooks,
+  getPartnerWebhook: webhooks.getPartnerWebhook,
+  listDeliveries: deliveries.listDeliveries,
+  getDelivery: deliveries.getDelivery,
+  retryDelivery: deliveries.retryDelivery,
+  publishEvents: events.publishEvents,
+  listPublishedEvents: events.listPublishedEvents,
+  getPublishedEvent: events.getPublishedEvent,
+  reportEhrHealth: ehrHealth.reportEhrHealth,
+  getEhrHealth: ehrHealth.getEhrHealth,
+  createWriteToRecordJob: writeToRecordJobs.createWriteToRecordJob,
+  listWriteToRecordJobs: writeToRecordJobs.listWriteToRecordJobs,
+  getWriteToRecordJob: writeToRecordJobs.getWriteToRecordJob,
+  succeedWriteToRecordJob: writeToRecordJobs.succeedWriteToRecordJob,
+  failWriteToRecordJob: writeToRecordJobs.failWriteToRecordJob,
   createOperator: operators.createOperator,
   listOperators: operators.listOperators,
   getOperator: operators.getOperator,

@@ -1,5 +1,9 @@
+import { listEvents } from './events.ts';
 import { listPracticeGroups } from './practice-groups.ts';
+import { getRefusedRequest } from './requests.ts';
 import { getSubmissionType, listSubmissionTypes, updateSubmissionType } from './submission-types.ts';
+import * as deliveries from './webhook-deliveries.ts';
+import * as webhooks from './webhooks.ts';
 
 /** Every operation that a partner can call. */
 export const partnerEndpoints = {
@@ -7,4 +11,16 @@ export const partnerEndpoints = {
   listSubmissionTypes,
   getSubmissionType,
   updateSubmissionType,
+  createWebhook: webhooks.createWebhook,
+  listWebhooks: webhooks.listWebhooks,
+  getWebhook: webhooks.getWebhook,
+  updateWebhook: webhooks.updateWebhook,
+  deleteWebhook: webhooks.deleteWebhook,
+  rotateWebhookSecret: webhooks.rotateWebhookSecret,
+  testWebhook: webhooks.testWebhook,
+  listWebhookDeliveries: deliveries.listWebhookDeliveries,
+  getWebhookDelivery: deliveries.getWebhookDelivery,
+  replayWebhook: deliveries.replayWebhook,
+  listEvents,
+  getRefusedRequest,
 } as const;

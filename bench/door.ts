@@ -1,0 +1,353 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import pg from 'pg';
+import { startService } from '../src/compose.ts';
+import { readConfig } from '../src/config.ts';
+import type { PartnerPrincipal } from '../src/domain/principal.ts';
+import { gatherUpdates } from '../src/operations/submission-type-updates.ts';
+import { systemClock } from '../src/platform/clock.ts';
+import { createLogger } from '../src/platform/logger.ts';
+import { startEmbeddedPostgres } from '../src/platform/postgres/embedded.ts';
+import { openDatabase } from '../src/store/database.ts';
+import { drive, httpRequest } from './load.ts';
+import { inTurns, median, ratioLine, say, valueLine } from './measure.ts';
+import { AUDIT_TABLE, ceiling, hasPgbench, oneStatement } from './pgbench.ts';
+
+/** The door: both specified operations, and what stands behind the update. */
+
+const ROUND_MS = 2_000;
+const ROWS = 1_000;
+const GROUPS = 50;
+const OPERATOR = 'bench-operator-token';
+
+const folder = mkdtempSync(join(tmpdir(), 'porter-bench-'));
+const postgres = await startEmbeddedPostgres({
+  dataDir: join(folder, 'data'),
+  log: () => {},
+  settings: { max_connections: '200' },
+});
+const children: ChildProcess[] = [];
+
+try {
+  const world = await makeWorld();
+  const targets = {
+    service: await target('service'),
+    usual: await target('usual'),
+    constant: await target('constant'),
+    bare: await target('bare', world.groupBytes),
+  };
+
+  say('GET, 64 connections');
+  const get = (port: number) => measureHttp(port, 64, world.gets, true);
+  const gets = await inTurns({ service: () => get(targets.service), bare: () => get(targets.bare) });
+  ratioLine('GET, the whole path, to a bare Fastify route', gets, 'service', 'bare', '≥ 0.80', 'requests/s');
+
+  say('PATCH, 128 at once');
+  const patch = (port: number) => measureHttp(port, 128, world.patches);
+  const patches = await inTurns({
+    service: () => patch(targets.service),
+    usual: () => patch(targets.usual),
+    constant: () => patch(targets.constant),
+  });
+  ratioLine('PATCH, 128 at once, to a transaction each', patches, 'service', 'usual', '≥ 2.0', 'requests/s');
+  ratioLine(
+    'PATCH, 128 at once, to a constant store',
+    patches,
+    'service',
+    'constant',
+    '≥ 0.65',
+    'requests/s',
+  );
+
+  say(
+    `the gathered write alone, against ${hasPgbench() ? 'pgbench' : 'a bare driver loop (pgbench is not installed)'}`,
+  );
+  const gathered = gatheredWriter(world.principals);
+  const writes = await inTurns({
+    gathered,
+    pgbench: () =>
+      ceiling({ adminUrl: adminOfPorter(), folder, rows: ROWS, groups: GROUPS, seconds: ROUND_MS / 1000 }),
+  });
+  const name = hasPgbench() ? 'pgbench -M prepared -c 16' : 'a bare driver loop, 16 at once';
+  ratioLine(`gathered write, 128 at once, to ${name}`, writes, 'gathered', 'pgbench', '≥ 2.0', 'changes/s');
+
+  say('the gathered write with and without row-level security');
+  const secured = await inTurns({
+    with: () => switchRowSecurity('ENABLE').then(gathered),
+    without: () => switchRowSecurity('DISABLE').then(gathered),
+  });
+  await switchRowSecurity('ENABLE');
+  ratioLine('gathered write, to the same without RLS', secured, 'with', 'without', '≥ 0.90', 'changes/s');
+
+  say('PATCH, one at a time');
+  const own = ownStatement();
+  const single = await inTurns({
+    service: () => measureHttp(targets.service, 1, world.patches),
+    statement: () => singleStatements(oneStatement),
+    own: () => singleStatements(own),
+  });
+  ratioLine(
+    'PATCH, 1 at a time, to UPDATE + INSERT alone',
+    single,
+    'service',
+    'statement',
+    '≥ 0.5',
+    'requests/s',
+  );
+  ratioLine('PATCH, 1 at a time, to its own statement alone', single, 'service', 'own', '', 'requests/s');
+
+  for (const child of children.splice(0)) child.kill('SIGKILL');
+  say('start to first 200');
+  const starts: number[] = [];
+  await timeToFirstAnswer(); // makes the data
+  for (let round = 0; round < 5; round++) starts.push(await timeToFirstAnswer());
+  valueLine(
+    'start to first 200, embedded PostgreSQL, data present',
+    (median(starts) / 1000).toFixed(2),
+    '≤ 1.5 s',
+    `${starts.map((ms) => Math.round(ms)).join(', ')} ms`,
+  );
+} finally {
+  for (const child of children) child.kill('SIGKILL');
+  await postgres.stop();
+  rmSync(folder, { recursive: true, force: true });
+}
+
+// ---- Measuring ----
+
+async function measureHttp(
+  port: number,
+  connections: number,
+  requests: Buffer[][],
+  awake = false,
+): Promise<number> {
+  const { perSecond, statuses } = await drive({
+    port,
+    awake,
+    connections,
+    milliseconds: ROUND_MS,
+    request: (connection, turn) => {
+      const mine = requests[connection % requests.length] ?? [];
+      return mine[turn % mine.length] as Buffer;
+    },
+  });
+  if (statuses.size !== 1 || !statuses.has('200'))
+    throw new Error(`not only 200: ${JSON.stringify([...statuses])}`);
+  return perSecond;
+}
+
+function gatheredWriter(principals: PartnerPrincipal[]): () => Promise<number> {
+  const db = openDatabase({ url: postgres.url, connectionsMax: 10 });
+  const updates = gatherUpdates({ db, clock: systemClock });
+  return async () => {
+    let done = 0;
+    const started = performance.now();
+    await Promise.all(
+      Array.from({ length: 128 }, async () => {
+        while (performance.now() - started < ROUND_MS) {
+          const n = 1 + Math.floor(Math.random() * ROWS);
+          const principal = principals[n % GROUPS] as PartnerPrincipal;
+          const patch = { title: `title ${Math.random()}` };
+          await updates.submit({ principal, id: `type-${n}`, patch, ifMatch: undefined, requestId: 'bench' });
+          done++;
+        }
+      }),
+    );
+    return (done * 1000) / (performance.now() - started);
+  };
+}
+
+async function switchRowSecurity(how: 'ENABLE' | 'DISABLE'): Promise<void> {
+  const admin = new pg.Client({ connectionString: adminOfPorter() });
+  await admin.connect();
+  for (const table of ['submission_types', 'form_counts', 'audit_entries'])
+    await admin.query(`ALTER TABLE ${table} ${how} ROW LEVEL SECURITY`);
+  await admin.end();
+}
+
+type Statement = (n: number, groups: number) => { name: string; text: string; values: unknown[] };
+
+async function singleStatements(statement: Statement): Promise<number> {
+  const client = new pg.Client({ connectionString: adminOfPorter() });
+  await client.connect();
+  let done = 0;
+  const started = performance.now();
+  while (performance.now() - started < ROUND_MS) {
+    // A connection of the load keeps to its practice group; so do these.
+    await client.query(statement(GROUPS * (1 + Math.floor((Math.random() * ROWS) / GROUPS)), GROUPS));
+    done++;
+  }
+  await client.end();
+  return (done * 1000) / (performance.now() - started);
+}
+
+/** The statement that a lone PATCH sends, on rows that nobody else writes meanwhile. */
+function ownStatement(): Statement {
+  const versions = new Map<number, number>();
+  return (n, groups) => {
+    const version = versions.get(n) ?? 0;
+    versions.set(n, version + 1);
+    const group = `bench-${n % groups}`;
+    const row = [
+      null,
+      `title ${Math.random()}`,
+      'd'.repeat(200),
+      true,
+      true,
+      false,
+      null,
+      null,
+      null,
+      'medium',
+    ];
+    return {
+      name: 'bench-own',
+      text: `SELECT change_submission_type(${Array.from({ length: 25 }, (_, i) => `$${i + 1}`).join(', ')})`,
+      values: [
+        ...[group, new Date().toISOString(), group, `own-${n}`, version, version + 1, '2026-01-01'],
+        ...[...row, null, false, null, null, null, 'key_bench', 'submission_type.update', 'x'.repeat(330)],
+      ],
+    };
+  };
+}
+
+async function timeToFirstAnswer(): Promise<number> {
+  const port = await freePort();
+  const env = {
+    ...process.env,
+    PORTER_PORT: String(port),
+    PORTER_DATA_DIR: join(folder, 'start'),
+    DATABASE_URL: '',
+  };
+  const started = performance.now();
+  const child = spawn(process.execPath, ['src/main.ts'], { env, stdio: ['ignore', 'ignore', 'inherit'] });
+  const ended = once(child, 'exit');
+  for (;;) {
+    const answer = await fetch(`http://127.0.0.1:${port}/readyz`).catch(() => undefined);
+    await answer?.text();
+    if (answer?.status === 200) break;
+    if (child.exitCode !== null) throw new Error(`the service ended with ${child.exitCode}`);
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+  const elapsed = performance.now() - started;
+  child.kill('SIGTERM');
+  await ended;
+  return elapsed;
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  server.close();
+  await once(server, 'close');
+  return typeof address === 'object' && address ? address.port : 0;
+}
+
+// ---- Preparing ----
+
+function adminOfPorter(): string {
+  const url = new URL(postgres.adminUrl);
+  url.pathname = 'porter';
+  return url.href;
+}
+
+async function target(variant: string, bytes = ''): Promise<number> {
+  const url = variant === 'usual' ? adminOfPorter() : postgres.url;
+  const child = spawn(process.execPath, ['bench/targets.ts', variant, url, bytes], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  children.push(child);
+  const [chunk] = await once(child.stdout as NodeJS.ReadableStream, 'data');
+  return Number(chunk);
+}
+
+/** Groups, rows, and a key for each connection, so that no limit is met. */
+async function makeWorld() {
+  const env = {
+    DATABASE_URL: postgres.url,
+    PORTER_PORT: '0',
+    PORTER_OPERATOR_TOKEN: OPERATOR,
+    PORTER_DEMO: 'off',
+  };
+  const service = await startService(readConfig({ ...env, PORTER_DATA_DIR: join(folder, 'x') }, folder), {
+    log: createLogger(() => {}),
+  });
+  const operator = async (path: string, body: unknown = {}) => {
+    const headers = { authorization: `Bearer ${OPERATOR}`, 'content-type': 'application/json' };
+    const url = `${service.url}/operator/v1${path}`;
+    const answer = await fetch(url, { method: 'POST', headers, body: JSON.stringify(body) });
+    if (!answer.ok) throw new Error(`${path}: ${await answer.text()}`);
+    return (await answer.json()) as { id: string; key: string };
+  };
+
+  for (let g = 0; g < GROUPS; g++) {
+    await operator('/practice-groups', {
+      id: `bench-${g}`,
+      name: `Practice ${g}`,
+      address: { line_1: '1 Weir Lane' },
+    });
+  }
+  for (let n = 1; n <= ROWS; n++) {
+    const type = { id: `type-${n}`, pathway_id: 'pathway', title: `Type ${n}`, description: 'd'.repeat(200) };
+    await operator(`/practice-groups/bench-${n % GROUPS}/submission-types`, type);
+  }
+  const partner = await operator('/partners', { name: 'Bench', contact_email: 'bench@partner.example' });
+  await operator(`/partners/${partner.id}/sign-agreement`);
+  await operator(`/partners/${partner.id}/verify`);
+
+  const gets: Buffer[][] = [];
+  const patches: Buffer[][] = [];
+  const principals: PartnerPrincipal[] = [];
+  let groupBytes = '';
+  for (let c = 0; c < 128; c++) {
+    const groupId = `bench-${c % GROUPS}`;
+    const { key, id: keyId } = await operator('/keys', {
+      partner_id: partner.id,
+      practice_group_id: groupId,
+      scopes: ['practice-groups:read', 'submission-types:write'],
+      rate_limit_per_minute: 100_000,
+    });
+    const headers = { 'x-api-key': key, 'x-practice-group-id': groupId };
+    gets.push([httpRequest('GET', '/v1/practice-groups', headers)]);
+    const rows = Array.from({ length: ROWS }, (_, i) => i + 1).filter((n) => n % GROUPS === c % GROUPS);
+    // Twice over the rows with other titles, so that every request changes something.
+    patches.push(
+      ['first', 'second', 'third'].flatMap((word) =>
+        rows.map((n) =>
+          httpRequest(
+            'PATCH',
+            `/v1/care-nav/submission-types/type-${n}`,
+            headers,
+            JSON.stringify({ title: `The ${word} title of connection ${c}`, suspended: false }),
+          ),
+        ),
+      ),
+    );
+    if (c < GROUPS) {
+      const answer = await fetch(`${service.url}/v1/practice-groups`, { headers });
+      const body = await answer.text();
+      const kept = [...answer.headers].filter(
+        ([name]) => !/^(date|connection|keep-alive|content-length)$/.test(name),
+      );
+      groupBytes = JSON.stringify({ headers: Object.fromEntries(kept), body });
+      const [group] = (JSON.parse(body) as { data: [PartnerPrincipal['group']] }).data;
+      const holder = { keyId, partnerId: partner.id, homeGroupId: groupId } as PartnerPrincipal['holder'];
+      principals.push({ kind: 'partner', holder, group });
+    }
+  }
+  await service.stop();
+
+  const admin = new pg.Client({ connectionString: adminOfPorter() });
+  await admin.connect();
+  await admin.query(AUDIT_TABLE);
+  await admin.query(
+    "INSERT INTO submission_types SELECT practice_group_id, replace(id, 'type-', 'own-'), pathway_id, form_id, title, description, in_hours, out_of_hours, suspended, external_url, external_url_name, type, default_priority, daily_limit, patient_eligibility_check, assignee_id, assignee_type, \"order\", 0, created_at, updated_at FROM submission_types",
+  );
+  await admin.end();
+  return { gets, patches, principals, groupBytes };
+}

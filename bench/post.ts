@@ -1,0 +1,352 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import pg from 'pg';
+import { startService } from '../src/compose.ts';
+import { readConfig } from '../src/config.ts';
+import type { EventPayload } from '../src/contract/event-payloads.ts';
+import { createEngine } from '../src/delivery/engine.ts';
+import { deliveryId } from '../src/domain/delivery-id.ts';
+import { newId } from '../src/domain/ids.ts';
+import { SYSTEM } from '../src/domain/principal.ts';
+import { signedHeaders } from '../src/domain/signature.ts';
+import { systemClock } from '../src/platform/clock.ts';
+import { createEgress } from '../src/platform/egress/egress.ts';
+import { createLogger } from '../src/platform/logger.ts';
+import { startEmbeddedPostgres } from '../src/platform/postgres/embedded.ts';
+import { closeDatabase, type Database, openDatabase, transact } from '../src/store/database.ts';
+import { appendEvents } from '../src/store/events.ts';
+import { prepareDatabase } from '../src/store/migrate.ts';
+import { inTurns, percentile, ROUNDS, ratioLine, say, valueLine } from './measure.ts';
+import { hasPgbench, insertEvents } from './pgbench.ts';
+
+/** The post: from the publishing of an event to the recorded result of its delivery. */
+
+const EVENTS = Number(process.env.BENCH_EVENTS ?? 20_000);
+const WEBHOOKS = 3;
+const FINISHED = Number(process.env.BENCH_FINISHED ?? 5_000_000);
+const OPERATOR = 'bench-operator-token';
+/** As many as the engine has under way to a webhook that is well. */
+const AT_ONCE = 64 * WEBHOOKS;
+const log = createLogger(() => {});
+
+const folder = mkdtempSync(join(tmpdir(), 'porter-bench-'));
+const postgres = await startEmbeddedPostgres({
+  dataDir: join(folder, 'data'),
+  log: () => {},
+  settings: { max_connections: '200', shared_preload_libraries: 'pg_stat_statements' },
+});
+const children: ChildProcess[] = [];
+
+try {
+  const receiver = await startReceiver();
+  const egress = createEgress({ targets: 'loopback' });
+
+  say(
+    `deliveries, ${EVENTS} events to ${WEBHOOKS} webhooks (and into tables with ${FINISHED} finished ones)`,
+  );
+  const empty = await office('empty', receiver);
+  const full = await office('full', receiver);
+  await full.fill();
+  const bare = () => bareLoop(receiver);
+  const deliveries = await inTurns(
+    { empty: empty.deliver, bare, full: full.deliver },
+    { rounds: Math.min(ROUNDS, 5), warmUps: 1 },
+  );
+  ratioLine('durable deliveries, to the bare loop', deliveries, 'empty', 'bare', '≥ 0.65', 'deliveries/s');
+  ratioLine(
+    `the same with ${FINISHED / 1e6} million finished ones`,
+    deliveries,
+    'full',
+    'empty',
+    '≥ 0.95',
+    'deliveries/s',
+  );
+
+  say('statements per delivered event');
+  const perEvent = await empty.statements();
+  valueLine(
+    'SQL statements for each delivered event',
+    perEvent.toFixed(3),
+    '≤ 1',
+    'pg_stat_statements, full load',
+  );
+  await full.close();
+
+  say('publishing in batches of 100');
+  const publishing = await inTurns({
+    batches: empty.publishBatches,
+    pgbench: () => insertEvents({ adminUrl: empty.adminUrl, folder, seconds: 2 }),
+  });
+  const name = hasPgbench() ? 'pgbench -c 16' : 'a bare driver loop, 16 at once';
+  ratioLine(
+    `publishing, 100 at a time, to ${name}, one a row`,
+    publishing,
+    'batches',
+    'pgbench',
+    '≥ 4',
+    'events/s',
+  );
+  await empty.close();
+
+  say('from publishing to receipt, 200 events/s');
+  const calm = await measureLatency('calm', receiver, 0);
+  valueLine(
+    'publish to received, 200 events/s, p95',
+    `${percentile(calm, 0.95).toFixed(0)} ms`,
+    '≤ 60 ms',
+    `p50 ${percentile(calm, 0.5).toFixed(1)} ms, ${calm.length} events`,
+  );
+
+  say('the same beside 50 webhooks that hang');
+  const p99s = await inTurns(
+    {
+      beside: async () => percentile(await measureLatency('beside', receiver, 50), 0.99),
+      without: async () => percentile(await measureLatency('without', receiver, 0), 0.99),
+    },
+    { rounds: 3, warmUps: 0 },
+  );
+  ratioLine('p99 beside 50 hanging webhooks, to without', p99s, 'beside', 'without', '≤ 1.3', 'ms');
+  await egress.close();
+} finally {
+  for (const child of children) child.kill('SIGKILL');
+  await postgres.stop();
+  rmSync(folder, { recursive: true, force: true });
+}
+
+async function startReceiver(): Promise<string> {
+  const child = spawn(process.execPath, ['bench/receiver.ts'], { stdio: ['ignore', 'pipe', 'inherit'] });
+  children.push(child);
+  const [chunk] = await once(child.stdout as NodeJS.ReadableStream, 'data');
+  return `http://127.0.0.1:${Number(chunk)}`;
+}
+
+function payloadOf(n: number, group = 'group'): EventPayload {
+  return {
+    object: 'Appointment',
+    id: `appointment-${n}`,
+    practice_group_id: group,
+    event: 'appointment.confirmed',
+  };
+}
+
+/** Signs and posts the same bodies with the same client, and writes nothing down. */
+async function bareLoop(receiver: string): Promise<number> {
+  const egress = createEgress({ targets: 'loopback' });
+  const secrets = [randomBytes(32)];
+  const total = EVENTS * WEBHOOKS;
+  let next = 0;
+  const started = performance.now();
+  await Promise.all(
+    Array.from({ length: AT_ONCE }, async () => {
+      while (next < total) {
+        const sequence = next++;
+        const body = JSON.stringify(payloadOf(sequence));
+        const id = deliveryId('wh_00Vb13pkZeDP1yAD86FW5V4Dr', sequence);
+        const headers = signedHeaders({
+          id,
+          timestampSeconds: Math.floor(Date.now() / 1000),
+          sequence,
+          body,
+          secrets,
+        });
+        const { status } = await egress.post({ url: `${receiver}/hook`, headers, body });
+        if (status !== 204) throw new Error(`the receiver answered ${status}`);
+      }
+    }),
+  );
+  const perSecond = (total * 1000) / (performance.now() - started);
+  await egress.close();
+  return perSecond;
+}
+
+async function createDatabase(name: string): Promise<{ url: string; adminUrl: string }> {
+  const admin = new pg.Client({ connectionString: postgres.adminUrl });
+  await admin.connect();
+  await admin.query(`CREATE DATABASE "${name}"`);
+  await admin.end();
+  const url = new URL(postgres.adminUrl);
+  url.pathname = name;
+  return { url: url.href, adminUrl: url.href };
+}
+
+/** A queue with a few webhooks, and what is measured on it. */
+async function office(name: string, receiver: string) {
+  const { url, adminUrl } = await createDatabase(name);
+  const { role } = await prepareDatabase(url, async () => {});
+  const db = openDatabase({ url, connectionsMax: 10, role });
+  const admin = new pg.Client({ connectionString: adminUrl });
+  admin.on('error', () => {});
+  await admin.connect();
+  await admin.query(`
+    CREATE EXTENSION pg_stat_statements;
+    INSERT INTO practice_groups (id, name, timezone, opening_hours, created_at, updated_at)
+      VALUES ('group', 'Group', 'Europe/London', '{}', now(), now());
+    INSERT INTO partners (id, name, contact_email, status, created_at, updated_at)
+      VALUES ('partner', 'P', 'p@partner.example', 'verified', now(), now());
+    INSERT INTO api_keys (id, partner_id, practice_group_id, key_hash, prefix, last_four, scopes, created_at)
+      VALUES ('key', 'partner', 'group', '\\x00', 'ptr', 'four', '{}', now());`);
+  for (let n = 0; n < WEBHOOKS; n++)
+    await admin.query(
+      `WITH w AS (INSERT INTO webhooks (id, partner_id, practice_group_id, url, event_types, status, created_at, updated_at)
+                  VALUES ($1, 'partner', 'group', $2, '{appointment.confirmed}', 'active', now(), now()) RETURNING no),
+            lane AS (INSERT INTO webhook_lanes (webhook_no) SELECT no FROM w)
+       INSERT INTO webhook_secrets (webhook_no, sealed, key_id, created_at) SELECT no, $3, 'k', now() FROM w`,
+      [newId('wh', Date.now(), randomBytes), `${receiver}/hook`, randomBytes(32)],
+    );
+  let published = 0;
+
+  async function publish(count: number): Promise<void> {
+    const acceptedAt = new Date().toISOString();
+    const events = Array.from({ length: count }, () => ({
+      id: newId('evt', Date.now(), randomBytes),
+      payload: payloadOf(published++),
+      sourceId: 'bench',
+      acceptedAt,
+    }));
+    await transact(db, SYSTEM, async (tx) => appendEvents(tx, events));
+  }
+
+  /** From the first event to the last recorded result. */
+  async function deliver(): Promise<number> {
+    const egress = createEgress({ targets: 'loopback' });
+    const engine = createEngine({
+      db,
+      clock: systemClock,
+      random: randomBytes,
+      log,
+      post: egress.post,
+      open: ({ sealed }) => sealed,
+      retentionDays: 3_650,
+    });
+    const before = await delivered(db);
+    const started = performance.now();
+    engine.start();
+    for (let n = 0; n < EVENTS; n += 1_000) await publish(1_000);
+    while ((await delivered(db)) - before < EVENTS * WEBHOOKS) await systemClock.sleep(20);
+    const perSecond = (EVENTS * WEBHOOKS * 1000) / (performance.now() - started);
+    await engine.stop();
+    await egress.close();
+    return perSecond;
+  }
+
+  return {
+    adminUrl,
+    deliver,
+    /** Batches of 100, a few at once, as an operator's systems send them. */
+    async publishBatches(): Promise<number> {
+      const until = performance.now() + 2_000;
+      const started = performance.now();
+      let events = 0;
+      await Promise.all(
+        Array.from({ length: 4 }, async () => {
+          while (performance.now() < until) {
+            await publish(100);
+            events += 100;
+          }
+        }),
+      );
+      const perSecond = (events * 1000) / (performance.now() - started);
+      await admin.query('TRUNCATE events');
+      return perSecond;
+    },
+    async statements(): Promise<number> {
+      await admin.query('SELECT pg_stat_statements_reset()');
+      await deliver();
+      const { rows } = await admin.query(
+        `SELECT sum(calls)::integer AS calls FROM pg_stat_statements s JOIN pg_database d ON d.oid = s.dbid
+          WHERE d.datname = $1 AND query NOT LIKE '%webhook_lanes AS counted%'`,
+        [name],
+      );
+      return rows[0].calls / (EVENTS * WEBHOOKS);
+    },
+    /** Events and deliveries of days gone by, and statistics that know of them. */
+    async fill(): Promise<void> {
+      const events = Math.ceil(FINISHED / WEBHOOKS);
+      await admin.query(
+        `INSERT INTO events (id, practice_group_id, event, object_id, object_hash, payload, source_id, accepted_at, position)
+         SELECT 'evt_old_' || n, 'group', 'appointment.confirmed', 'old-' || n, n, $2, 'bench', now() - interval '1 day', n
+           FROM generate_series(1, $1::integer) AS n`,
+        [events, JSON.stringify(payloadOf(0))],
+      );
+      await admin.query(
+        `INSERT INTO deliveries (webhook_no, sequence, event_no, object_hash, state, due_at, tries, attempts, created_at, finished_at)
+         SELECT w.no, e.position, e.no, e.object_hash, 'delivered', now(), 1,
+                '[{"at":"2026-01-01T00:00:00.000Z","outcome":"delivered","status":204,"phase":null,"code":null,"diagnosis":"Received: 204","duration_ms":3,"answer":null}]',
+                now(), now()
+           FROM events e CROSS JOIN webhooks w`,
+      );
+      await admin.query('UPDATE webhook_lanes SET last_sequence = $1', [events]);
+      await admin.query('UPDATE feed_head SET position = $1', [events]);
+      await admin.query('VACUUM ANALYZE');
+      await admin.query('CHECKPOINT');
+    },
+    async close(): Promise<void> {
+      await admin.end();
+      await closeDatabase(db);
+    },
+  };
+}
+
+/** Counted by sequence and what is open, so that asking costs nothing worth mentioning. */
+async function delivered(db: Database): Promise<number> {
+  const rows = await transact(db, SYSTEM, (tx) =>
+    tx.query<{ done: number }>(
+      `SELECT sum(last_sequence)::bigint - (SELECT count(*) FROM deliveries WHERE state IN ('waiting', 'due')) AS done
+         FROM webhook_lanes AS counted`,
+    ),
+  );
+  return rows[0]?.done ?? 0;
+}
+
+/** The whole service: events published one by one over HTTP, received by a webhook, with others beside it that hang. */
+async function measureLatency(name: string, receiver: string, hanging: number): Promise<number[]> {
+  const { url } = await createDatabase(`latency_${name}_${randomBytes(4).toString('hex')}`);
+  const env = { DATABASE_URL: url, PORTER_PORT: '0', PORTER_OPERATOR_TOKEN: OPERATOR, PORTER_DEMO: 'off' };
+  const config = readConfig({ ...env, PORTER_DATA_DIR: join(folder, 'latency') }, folder);
+  const service = await startService(config, { log });
+  const call = async (path: string, headers: Record<string, string>, body: unknown) => {
+    const answer = await fetch(service.url + path, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', ...headers },
+      body: JSON.stringify(body),
+    });
+    if (!answer.ok) throw new Error(`${path}: ${await answer.text()}`);
+    return (await answer.json()) as { id: string; key: string };
+  };
+  const operator = (path: string, body: unknown = {}) =>
+    call(`/operator/v1${path}`, { authorization: `Bearer ${OPERATOR}` }, body);
+
+  const partner = await operator('/partners', { name: 'P', contact_email: 'p@partner.example' });
+  await operator(`/partners/${partner.id}/sign-agreement`);
+  await operator(`/partners/${partner.id}/verify`);
+  const register = async (group: string, path: string) => {
+    await operator('/practice-groups', { id: group, name: group });
+    const scopes = ['webhooks:write'];
+    const { key } = await operator('/keys', { partner_id: partner.id, practice_group_id: group, scopes });
+    await call('/v1/webhooks', { 'x-api-key': key, 'x-practice-group-id': group }, { url: receiver + path });
+  };
+  await register('group', '/timed');
+  for (let n = 0; n < hanging; n++) await register(`hanging-${n}`, `/hang-${n}`);
+
+  const seconds = 8;
+  const rate = 200;
+  const started = performance.now();
+  const sent: Promise<unknown>[] = [];
+  for (let n = 0; n < seconds * rate; n++) {
+    const late = started + (n * 1000) / rate - performance.now();
+    if (late > 0) await systemClock.sleep(late);
+    const at = (performance.timeOrigin + performance.now()).toFixed(3);
+    sent.push(operator('/events', { ...payloadOf(n), id: `sent-${at}-${n}` }));
+    if (hanging > 0 && n % 4 === 0) sent.push(operator('/events', payloadOf(n, `hanging-${n % hanging}`)));
+  }
+  await Promise.all(sent);
+  await systemClock.sleep(500);
+  const latencies = (await (await fetch(`${receiver}/latencies`)).json()) as number[];
+  await service.stop();
+  if (latencies.length < seconds * rate) throw new Error(`only ${latencies.length} letters were received`);
+  return latencies.slice(rate);
+}

@@ -1,0 +1,41 @@
+import { z } from 'zod';
+import { timestamp } from './fields.ts';
+
+/** Where an attempt broke off: the address is not one to call, or one of the steps on the way failed. */
+export const attemptPhases = ['address', 'dns', 'connect', 'tls', 'send', 'answer'] as const;
+
+export type AttemptPhase = (typeof attemptPhases)[number];
+
+/** One attempt to deliver, as it is kept with the delivery and shown to the partner. */
+export const attempt = z
+  .object({
+    at: timestamp(),
+    outcome: z.enum(['delivered', 'failed']),
+    status: z
+      .int()
+      .nullable()
+      .meta({ description: 'What the receiver answered; null when no answer began.', examples: [204] }),
+    phase: z
+      .enum(attemptPhases)
+      .nullable()
+      .meta({ description: 'Where the attempt broke off; null when an answer arrived.' }),
+    code: z
+      .string()
+      .nullable()
+      .meta({
+        description: 'Why it broke off, for machines; null when an answer arrived.',
+        examples: ['tls_certificate_expired'],
+      }),
+    diagnosis: z.string().meta({
+      description: 'What happened, in words for people.',
+      examples: ['TLS certificate expired on 1 May 2026. Renew it.'],
+    }),
+    duration_ms: z.int().meta({ description: 'From the start of the attempt to its end.', examples: [42] }),
+    answer: z
+      .string()
+      .nullable()
+      .meta({ description: 'The first 1 KiB of the answer as text; null when it had none.' }),
+  })
+  .meta({ id: 'DeliveryAttempt' });
+
+export type Attempt = z.infer<typeof attempt>;

@@ -1,0 +1,63 @@
+import { z } from 'zod';
+import { readers, support } from '../access.ts';
+import { defineEndpoint } from '../endpoint.ts';
+import { recordId } from '../fields.ts';
+import { pageOf, pageQuery } from '../page.ts';
+import { delivery, deliveryStatuses, shortPages } from '../partner/webhook-deliveries.ts';
+
+const partnerDelivery = delivery
+  .extend({ webhook_id: z.string(), partner_id: z.string(), practice_group_id: z.string() })
+  .meta({ id: 'PartnerDelivery' });
+
+export type PartnerDelivery = z.infer<typeof partnerDelivery>;
+
+const byId = z.strictObject({ id: recordId() });
+const tag = 'Deliveries';
+
+export const listDeliveries = defineEndpoint({
+  operationId: 'listDeliveries',
+  method: 'GET',
+  path: '/operator/v1/deliveries',
+  tag,
+  summary: 'What was sent to whom, with every attempt',
+  description: `Newest events first; with \`webhook_id\`, in the order in which that webhook gets them. ${shortPages} Deliveries of test events are found by \`webhook_id\` or \`event_id\`, not by \`practice_group_id\` alone.`,
+  extension: true,
+  access: { roles: readers },
+  query: z.strictObject({
+    ...pageQuery,
+    webhook_id: recordId().optional(),
+    event_id: recordId().optional(),
+    practice_group_id: recordId().optional(),
+    status: z.enum(deliveryStatuses).optional(),
+  }),
+  response: { status: 200, description: 'One page.', body: pageOf(partnerDelivery) },
+  problems: [],
+});
+
+export const getDelivery = defineEndpoint({
+  operationId: 'getDelivery',
+  method: 'GET',
+  path: '/operator/v1/deliveries/{id}',
+  tag,
+  summary: 'Read a delivery',
+  extension: true,
+  access: { roles: readers },
+  params: byId,
+  response: { status: 200, description: 'The delivery.', body: partnerDelivery },
+  problems: ['not_found'],
+});
+
+export const retryDelivery = defineEndpoint({
+  operationId: 'retryDelivery',
+  method: 'POST',
+  path: '/operator/v1/deliveries/{id}/retry',
+  tag,
+  summary: 'Send a delivery again',
+  description:
+    'Whatever became of it before, it goes out under its old name, now or as soon as its webhook is active and earlier events about the same object are finished. Refused with 409 when its partner may no longer hear of the practice group.',
+  extension: true,
+  access: { roles: support },
+  params: byId,
+  response: { status: 202, description: 'The delivery as it is now.', body: partnerDelivery },
+  problems: ['not_found', 'conflict'],
+});

@@ -1,0 +1,51 @@
+import { z } from 'zod';
+import { readers, sources } from '../access.ts';
+import { defineEndpoint } from '../endpoint.ts';
+import { recordId } from '../fields.ts';
+
+const reported = ['healthy', 'unhealthy'] as const;
+
+const path = '/operator/v1/practice-groups/{id}/ehr-health';
+const ofGroup = z.strictObject({ id: recordId() });
+const tag = 'EHR health';
+
+export const reportEhrHealth = defineEndpoint({
+  operationId: 'reportEhrHealth',
+  method: 'PUT',
+  path,
+  tag,
+  summary: "Report how the connection to a group's record system is doing",
+  description:
+    'Report as often as you like: `ehr.health_status.healthy` or `ehr.health_status.unhealthy` is sent only when the status changes, the first report included.',
+  extension: true,
+  access: { roles: sources },
+  params: ofGroup,
+  body: z.strictObject({ status: z.enum(reported) }),
+  response: {
+    status: 200,
+    description: 'The status, and whether the report changed it.',
+    body: z.object({ changed: z.boolean(), status: z.enum(reported) }).meta({ id: 'EhrHealthReport' }),
+  },
+  problems: ['not_found'],
+});
+
+export const getEhrHealth = defineEndpoint({
+  operationId: 'getEhrHealth',
+  method: 'GET',
+  path,
+  tag,
+  summary: "Read how the connection to a group's record system is doing",
+  extension: true,
+  access: { roles: readers },
+  params: ofGroup,
+  response: {
+    status: 200,
+    description: 'The status.',
+    body: z
+      .object({
+        status: z.enum([...reported, 'unknown']).meta({ description: 'unknown: nobody has reported yet.' }),
+      })
+      .meta({ id: 'EhrHealth' }),
+  },
+  problems: ['not_found'],
+});

@@ -1,0 +1,103 @@
+import { z } from 'zod';
+import { readers, sources } from '../access.ts';
+import { defineEndpoint } from '../endpoint.ts';
+import { eventNames, eventPayload } from '../event-payloads.ts';
+import { recordId, reference, timestamp } from '../fields.ts';
+import { pageOf, pageQuery } from '../page.ts';
+import { deliveryStatuses } from '../partner/webhook-deliveries.ts';
+
+const EVENTS_MAX = 1_000;
+const EVENTS_BYTES_MAX = 2 * 1024 * 1024;
+
+const batch = z
+  .strictObject({ events: z.array(eventPayload).min(1).max(EVENTS_MAX) })
+  .meta({ id: 'EventBatch', description: 'Several events: all of them are accepted, or none.' });
+
+const oneOrSeveral = z.union([eventPayload, batch]);
+// What is meant is plain from the field `events`. A union would try both, and report what is wrong with neither.
+oneOrSeveral._zod.run = (payload, context) =>
+  (isOne(payload.value) ? eventPayload : batch)._zod.run(payload, context);
+
+function isOne(value: unknown): boolean {
+  return (
+    typeof value === 'object' && value !== null && !Array.isArray(value) && !Object.hasOwn(value, 'events')
+  );
+}
+
+const acceptedEvent = z
+  .object({
+    id: z.string().meta({ examples: ['evt_00VQ3mJ1kd7Lw0aXoPq3ZtUe6'] }),
+    payload: eventPayload,
+    source_id: z.string().meta({ description: 'Who said so.' }),
+    accepted_at: timestamp(),
+    test: z.boolean().meta({ description: 'A partner asked for it, to try a webhook: nothing happened.' }),
+  })
+  .meta({ id: 'AcceptedEvent' });
+
+const eventWithDeliveries = acceptedEvent
+  .extend({
+    deliveries: z.array(
+      z.object({
+        id: z.string(),
+        webhook_id: z.string(),
+        status: z.enum(deliveryStatuses).meta({
+          description:
+            'waiting: an earlier event about the same object comes first; pending: to be sent, or sent again; failed: given up.',
+        }),
+      }),
+    ),
+  })
+  .meta({ id: 'EventWithDeliveries', description: 'An event, and how far it has come with each webhook.' });
+
+const tag = 'Events';
+
+export const publishEvents = defineEndpoint({
+  operationId: 'publishEvents',
+  method: 'POST',
+  path: '/operator/v1/events',
+  tag,
+  summary: 'Say what happened',
+  description: `Takes one event, or up to ${EVENTS_MAX} as \`{"events": […]}\`. When the call is answered, the events are kept and will reach every webhook that is to have them. All are accepted or none.`,
+  extension: true,
+  access: { roles: sources },
+  idempotent: true,
+  body: oneOrSeveral,
+  bodyBytesMax: EVENTS_BYTES_MAX,
+  response: {
+    status: 202,
+    description: 'Accepted. The IDs stand in the order of the events.',
+    body: z.object({ event_ids: z.array(z.string()) }).meta({ id: 'PublishedEvents' }),
+  },
+  problems: ['conflict', 'business_rule_violation'],
+  rules: ['practice_group_unknown'],
+});
+
+export const listPublishedEvents = defineEndpoint({
+  operationId: 'listPublishedEvents',
+  method: 'GET',
+  path: '/operator/v1/events',
+  tag,
+  summary: 'What happened, newest first',
+  extension: true,
+  access: { roles: readers },
+  query: z.strictObject({
+    ...pageQuery,
+    practice_group_id: reference().optional(),
+    event: z.enum(eventNames).optional(),
+  }),
+  response: { status: 200, description: 'One page.', body: pageOf(acceptedEvent), verbatim: true },
+  problems: [],
+});
+
+export const getPublishedEvent = defineEndpoint({
+  operationId: 'getPublishedEvent',
+  method: 'GET',
+  path: '/operator/v1/events/{id}',
+  tag,
+  summary: 'Read an event, and see who has it',
+  extension: true,
+  access: { roles: readers },
+  params: z.strictObject({ id: recordId() }),
+  response: { status: 200, description: 'The event.', body: eventWithDeliveries, verbatim: true },
+  problems: ['not_found'],
+});

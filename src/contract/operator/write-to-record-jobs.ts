@@ -1,0 +1,105 @@
+import { z } from 'zod';
+import { readers, sources } from '../access.ts';
+import { defineEndpoint } from '../endpoint.ts';
+import { recordId, reference, timestamp } from '../fields.ts';
+import { pageOf, pageQuery } from '../page.ts';
+
+const jobStatuses = ['queued', 'succeeded', 'failed'] as const;
+export type JobStatus = (typeof jobStatuses)[number];
+
+const job = z
+  .object({
+    id: z.string(),
+    practice_group_id: z.string(),
+    resource: z.string().meta({ description: 'The type of the resource that is to be written.' }),
+    resource_id: z.string(),
+    status: z.enum(jobStatuses),
+    failed_attempts: z.int().meta({ description: 'How often it was reported as failed.' }),
+    created_at: timestamp(),
+    updated_at: timestamp(),
+  })
+  .meta({ id: 'WriteToRecordJob', description: "Something on its way into a practice group's record." });
+
+export type WriteToRecordJob = z.infer<typeof job>;
+
+const byId = z.strictObject({ id: recordId() });
+const answer = { status: 200, description: 'The job.', body: job } as const;
+const tag = 'Write to record';
+
+export const createWriteToRecordJob = defineEndpoint({
+  operationId: 'createWriteToRecordJob',
+  method: 'POST',
+  path: '/operator/v1/write-to-record-jobs',
+  tag,
+  summary: 'Queue a write to the record',
+  extension: true,
+  access: { roles: sources },
+  body: z.strictObject({
+    practice_group_id: reference(),
+    resource: reference(),
+    resource_id: reference(),
+  }),
+  response: { ...answer, status: 201 },
+  problems: ['business_rule_violation'],
+  rules: ['practice_group_unknown'],
+});
+
+export const listWriteToRecordJobs = defineEndpoint({
+  operationId: 'listWriteToRecordJobs',
+  method: 'GET',
+  path: '/operator/v1/write-to-record-jobs',
+  tag,
+  summary: 'List writes to the record',
+  extension: true,
+  access: { roles: readers },
+  query: z.strictObject({
+    ...pageQuery,
+    practice_group_id: reference().optional(),
+    status: z.enum(jobStatuses).optional(),
+  }),
+  response: { status: 200, description: 'One page.', body: pageOf(job) },
+  problems: [],
+});
+
+export const getWriteToRecordJob = defineEndpoint({
+  operationId: 'getWriteToRecordJob',
+  method: 'GET',
+  path: '/operator/v1/write-to-record-jobs/{id}',
+  tag,
+  summary: 'Read a write to the record',
+  extension: true,
+  access: { roles: readers },
+  params: byId,
+  response: answer,
+  problems: ['not_found'],
+});
+
+export const succeedWriteToRecordJob = defineEndpoint({
+  operationId: 'succeedWriteToRecordJob',
+  method: 'POST',
+  path: '/operator/v1/write-to-record-jobs/{id}/succeed',
+  tag,
+  summary: 'Say that a write has finished',
+  description: 'Sends `write-to-record.succeeded`. A job that is not queued any more is a 409.',
+  extension: true,
+  access: { roles: sources },
+  params: byId,
+  response: answer,
+  problems: ['not_found', 'conflict'],
+});
+
+export const failWriteToRecordJob = defineEndpoint({
+  operationId: 'failWriteToRecordJob',
+  method: 'POST',
+  path: '/operator/v1/write-to-record-jobs/{id}/fail',
+  tag,
+  summary: 'Say that a write has failed',
+  description:
+    'Sends `write-to-record.failed` if it failed for good (`permanent`). Otherwise the job stays queued, the failure is counted, and nothing is sent. A job that is not queued any more is a 409.',
+  extension: true,
+  access: { roles: sources },
+  params: byId,
+  body: z.strictObject({ permanent: z.boolean() }),
+  response: answer,
+  problems: ['not_found', 'conflict'],
+});

@@ -1,0 +1,50 @@
+import { z } from 'zod';
+import { defineEndpoint } from '../endpoint.ts';
+import { eventNames, eventPayload } from '../event-payloads.ts';
+import { text, timestamp } from '../fields.ts';
+import { pageQuery } from '../page.ts';
+
+const feedEvent = z
+  .object({
+    id: z.string().meta({ examples: ['evt_0VkQ3yXbTm1c8Zr4Hn6Lp2WsE'] }),
+    created_at: timestamp(),
+    data: eventPayload,
+  })
+  .meta({ id: 'FeedEvent' });
+
+/** Longer than all names together. */
+const NAMES_LENGTH_MAX = 1024;
+
+/** `event_types=a,b` is the list of both. */
+const namesInQuery = text({ min: 1, max: NAMES_LENGTH_MAX })
+  .transform((names) => names.split(','))
+  .pipe(z.array(z.enum(eventNames)))
+  .optional()
+  .meta({ description: 'Names of events, separated by commas; all of them unless given.' });
+
+export const listEvents = defineEndpoint({
+  operationId: 'listEvents',
+  method: 'GET',
+  path: '/v1/events',
+  tag: 'Events',
+  summary: 'Read the events of a practice group',
+  description:
+    'The log that webhooks are sent from, in order, for whoever missed one or would rather ask. Go on from `next_cursor`, which is there on the last page too: kept and sent later, it leads to what has happened since. Events are kept for a while (30 days unless configured otherwise); a cursor from before leads to the oldest that is left. With `event_types` a page may hold fewer events than asked for, even none, while `has_more` is true.',
+  extension: true,
+  access: { scope: 'events:read' },
+  query: z.strictObject({ ...pageQuery, event_types: namesInQuery }),
+  response: {
+    status: 200,
+    description: 'One page.',
+    verbatim: true,
+    body: z
+      .object({
+        data: z.array(feedEvent),
+        count: z.int().min(0).meta({ description: 'How many events this page holds.' }),
+        next_cursor: z.string().meta({ description: 'Send it as `cursor` to go on from here.' }),
+        has_more: z.boolean().meta({ description: 'There is more to read at this moment.' }),
+      })
+      .meta({ id: 'EventFeedPage' }),
+  },
+  problems: [],
+});

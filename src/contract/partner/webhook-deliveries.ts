@@ -1,0 +1,108 @@
+import { z } from 'zod';
+import { attempt } from '../attempts.ts';
+import { defineEndpoint } from '../endpoint.ts';
+import { eventNames } from '../event-payloads.ts';
+import { moment, text, timestamp } from '../fields.ts';
+import { pageOf, pageQuery } from '../page.ts';
+import { tag, webhookById } from './webhooks.ts';
+
+export const REPLAY_EVENTS_MAX = 100_000;
+const REPLAY_IDS_MAX = 1_000;
+
+export const deliveryStatuses = ['waiting', 'pending', 'delivered', 'failed'] as const;
+
+export const delivery = z
+  .object({
+    id: z
+      .string()
+      .meta({ description: 'Sent as `webhook-id`.', examples: ['dlv_0VkQ3yXbTm1c8Zr4Hn6Lp2WsE_42'] }),
+    event_id: z.string(),
+    event: z.enum(eventNames),
+    object_id: z.string().meta({ description: 'What the event is about: the `id` in its payload.' }),
+    sequence: z
+      .int()
+      .meta({ description: 'Sent as `webhook-sequence`: counts the deliveries of the webhook.' }),
+    status: z.enum(deliveryStatuses).meta({
+      description:
+        'waiting: an earlier event about the same object is not finished. pending: to be sent. failed: given up.',
+    }),
+    attempts: z.array(attempt).meta({ description: 'Oldest first; of very many, the last 50.' }),
+    next_attempt_at: timestamp().nullable().meta({
+      description: 'Of one that is pending, provided that its webhook is active; null otherwise.',
+    }),
+    created_at: timestamp(),
+    finished_at: timestamp().nullable(),
+  })
+  .meta({ id: 'Delivery', description: 'One event on its way to one webhook.' });
+
+export type Delivery = z.infer<typeof delivery>;
+
+export const shortPages =
+  'A page may hold fewer entries than asked for, even none, and still have a next_cursor.';
+
+export const listWebhookDeliveries = defineEndpoint({
+  operationId: 'listWebhookDeliveries',
+  method: 'GET',
+  path: '/v1/webhooks/{id}/deliveries',
+  tag,
+  summary: 'What was sent to a webhook, with every attempt',
+  description: `Newest first. ${shortPages}`,
+  extension: true,
+  access: { scope: 'webhooks:read' },
+  params: webhookById,
+  query: z.strictObject({
+    ...pageQuery,
+    status: z.enum(deliveryStatuses).optional(),
+    event: z.enum(eventNames).optional(),
+  }),
+  response: { status: 200, description: 'One page.', body: pageOf(delivery) },
+  problems: ['not_found'],
+});
+
+export const getWebhookDelivery = defineEndpoint({
+  operationId: 'getWebhookDelivery',
+  method: 'GET',
+  path: '/v1/webhooks/{id}/deliveries/{delivery_id}',
+  tag,
+  summary: 'Read a delivery',
+  extension: true,
+  access: { scope: 'webhooks:read' },
+  params: webhookById.extend({ delivery_id: text({ min: 1, max: 255 }) }),
+  response: { status: 200, description: 'The delivery.', body: delivery },
+  problems: ['not_found'],
+});
+
+export const replayWebhook = defineEndpoint({
+  operationId: 'replayWebhook',
+  method: 'POST',
+  path: '/v1/webhooks/{id}/replay',
+  tag,
+  summary: 'Send events again',
+  description: `Everything accepted since a moment, or the events named, as far as the webhook subscribes to them: what was delivered or given up goes out again under its old \`webhook-id\`, what waits for a retry is tried now, and what the webhook never got is sent for the first time. At most ${REPLAY_EVENTS_MAX} events in one call.`,
+  extension: true,
+  access: { scope: 'webhooks:write' },
+  params: webhookById,
+  body: z
+    .strictObject({
+      since: moment().optional().meta({ description: 'Not in the future.' }),
+      event_ids: z
+        .array(text({ min: 1, max: 255 }))
+        .min(1)
+        .max(REPLAY_IDS_MAX)
+        .optional(),
+    })
+    .refine(({ since, event_ids }) => (since === undefined) !== (event_ids === undefined), {
+      error: 'Send either since or event_ids.',
+      params: { code: 'invalid_value', expected: 'object' },
+    })
+    .meta({ id: 'ReplayRequest', minProperties: 1, maxProperties: 1 }),
+  response: {
+    status: 202,
+    description: 'They are on their way.',
+    body: z
+      .object({ count: z.int().meta({ description: 'How many deliveries were put into the queue.' }) })
+      .meta({ id: 'Replay' }),
+  },
+  problems: ['not_found', 'business_rule_violation'],
+  rules: ['event_unknown', 'replay_too_large'],
+});

@@ -1,0 +1,223 @@
+import { z } from 'zod';
+import { defineEndpoint } from '../endpoint.ts';
+import { eventNames } from '../event-payloads.ts';
+import { text, timestamp, webAddress } from '../fields.ts';
+import { pageOf, pageQuery } from '../page.ts';
+
+/** For each partner and practice group. */
+export const WEBHOOKS_MAX = 20;
+/** Of one webhook: the newest, and those that were rotated out less than a day ago. */
+export const LIVE_SECRETS_MAX = 5;
+export const SECRET_OVERLAP_HOURS = 24;
+/** Counting further would make reading a webhook as slow as its queue is long. */
+export const QUEUED_COUNT_MAX = 1_000;
+
+export const webhookStatuses = ['active', 'paused', 'disabled'] as const;
+
+const health = z
+  .object({
+    failures: z.int().meta({ description: 'Failed attempts since the last success.' }),
+    failing_since: timestamp().nullable().meta({ description: 'When the first of them was.' }),
+    last_success_at: timestamp().nullable(),
+    queued: z.int().meta({
+      description: `Deliveries that are not finished. Counted up to ${QUEUED_COUNT_MAX}, which stands for that many or more.`,
+    }),
+  })
+  .meta({ id: 'WebhookHealth' });
+
+export const webhook = z
+  .object({
+    id: z.string().meta({ examples: ['wh_0VkQ3yXbTm1c8Zr4Hn6Lp2WsE'] }),
+    url: z.string(),
+    description: z.string().nullable(),
+    event_types: z.array(z.enum(eventNames)),
+    status: z.enum(webhookStatuses).meta({
+      description:
+        'paused: by you. disabled: by the service, because the address is gone (410) or failed for five days. In both cases events queue up, and go out once it is active again.',
+    }),
+    status_reason: z.string().nullable().meta({ description: 'Why it was disabled, in words for people.' }),
+    practice_group_id: z.string(),
+    health,
+    created_at: timestamp(),
+    updated_at: timestamp(),
+  })
+  .meta({ id: 'Webhook', description: 'An address that hears of the events of one practice group.' });
+
+export type Webhook = z.infer<typeof webhook>;
+
+const secret = () =>
+  z.string().meta({
+    description: 'Verifies signatures (Standard Webhooks). Shown here once and never again.',
+    examples: ['whsec_…'],
+  });
+
+const createdWebhook = webhook.extend({ secret: secret() }).meta({ id: 'CreatedWebhook' });
+
+const eventTypes = () =>
+  z
+    .array(z.enum(eventNames))
+    .min(1)
+    .max(eventNames.length)
+    .refine((names) => new Set(names).size === names.length, {
+      error: 'Name each event once.',
+      params: { code: 'invalid_value', expected: 'array' },
+    })
+    .meta({ uniqueItems: true });
+
+const url = () =>
+  webAddress().meta({
+    description: 'Public and https. Redirects are not followed.',
+    examples: ['https://partner.example/porter'],
+  });
+const description = () => text({ max: 255 }).nullable();
+
+const webhookPatch = z
+  .strictObject({
+    url: url().optional(),
+    event_types: eventTypes().optional(),
+    description: description().optional(),
+    status: z
+      .enum(['active', 'paused'])
+      .optional()
+      .meta({ description: 'Activating a disabled webhook begins its count of failures anew.' }),
+  })
+  .meta({
+    id: 'WebhookPatch',
+    description: 'A merge patch: what is left out stays as it is; null clears the description.',
+  });
+
+export type WebhookPatch = z.infer<typeof webhookPatch>;
+
+export const webhookById = z.strictObject({ id: text({ min: 1, max: 255 }) });
+export const tag = 'Webhooks';
+
+export const createWebhook = defineEndpoint({
+  operationId: 'createWebhook',
+  method: 'POST',
+  path: '/v1/webhooks',
+  tag,
+  summary: 'Register a webhook',
+  description: `Events of the practice group acted for are posted to the address from now on, signed with \`secret\`. A partner has at most ${WEBHOOKS_MAX} webhooks for each practice group.`,
+  extension: true,
+  access: { scope: 'webhooks:write' },
+  body: z.strictObject({
+    url: url(),
+    event_types: eventTypes().optional().meta({ description: 'All of them unless given.' }),
+    description: description().optional(),
+  }),
+  readOnly: ['id', 'status', 'status_reason', 'practice_group_id', 'health', 'created_at', 'updated_at'],
+  response: {
+    status: 201,
+    description: 'The webhook with its secret, shown this once.',
+    body: createdWebhook,
+  },
+  problems: ['business_rule_violation'],
+  rules: ['webhook_target_refused', 'webhooks_max'],
+});
+
+export const listWebhooks = defineEndpoint({
+  operationId: 'listWebhooks',
+  method: 'GET',
+  path: '/v1/webhooks',
+  tag,
+  summary: 'List webhooks',
+  description: 'Yours, for the practice group acted for.',
+  extension: true,
+  access: { scope: 'webhooks:read' },
+  query: z.strictObject(pageQuery),
+  response: { status: 200, description: 'One page.', body: pageOf(webhook) },
+  problems: [],
+});
+
+export const getWebhook = defineEndpoint({
+  operationId: 'getWebhook',
+  method: 'GET',
+  path: '/v1/webhooks/{id}',
+  tag,
+  summary: 'Read a webhook and how it is doing',
+  extension: true,
+  access: { scope: 'webhooks:read' },
+  params: webhookById,
+  conditional: true,
+  response: { status: 200, description: 'The webhook.', body: webhook },
+  problems: ['not_found'],
+});
+
+export const updateWebhook = defineEndpoint({
+  operationId: 'updateWebhook',
+  method: 'PATCH',
+  path: '/v1/webhooks/{id}',
+  tag,
+  summary: 'Change, pause or activate a webhook',
+  description:
+    'What is queued is kept while a webhook is paused, and goes to the new address after a change of `url`.',
+  extension: true,
+  access: { scope: 'webhooks:write' },
+  params: webhookById,
+  body: webhookPatch,
+  readOnly: ['id', 'status_reason', 'practice_group_id', 'health', 'created_at', 'updated_at'],
+  conditional: true,
+  response: { status: 200, description: 'The webhook as it is now.', body: webhook },
+  problems: ['not_found', 'precondition_failed', 'business_rule_violation'],
+  rules: ['webhook_target_refused'],
+});
+
+export const deleteWebhook = defineEndpoint({
+  operationId: 'deleteWebhook',
+  method: 'DELETE',
+  path: '/v1/webhooks/{id}',
+  tag,
+  summary: 'Delete a webhook',
+  description: 'Its deliveries go with it; what is queued is not sent any more.',
+  extension: true,
+  access: { scope: 'webhooks:write' },
+  params: webhookById,
+  response: { status: 204, description: 'It is gone.' },
+  problems: ['not_found'],
+});
+
+export const rotateWebhookSecret = defineEndpoint({
+  operationId: 'rotateWebhookSecret',
+  method: 'POST',
+  path: '/v1/webhooks/{id}/rotate-secret',
+  tag,
+  summary: 'Replace the secret of a webhook',
+  description: `Deliveries are signed with the new secret at once, and with the one before as well for ${SECRET_OVERLAP_HOURS} hours: take the new one into use in that time. A webhook has at most ${LIVE_SECRETS_MAX} secrets that sign.`,
+  extension: true,
+  access: { scope: 'webhooks:write' },
+  params: webhookById,
+  response: {
+    status: 200,
+    description: 'The new secret, shown this once.',
+    body: z
+      .object({
+        id: z.string().meta({ description: 'The webhook.' }),
+        secret: secret(),
+        previous_secret_expires_at: timestamp().meta({
+          description: 'Until then deliveries carry a signature of the secret before, too.',
+        }),
+      })
+      .meta({ id: 'RotatedWebhookSecret' }),
+  },
+  problems: ['not_found', 'conflict'],
+});
+
+export const testWebhook = defineEndpoint({
+  operationId: 'testWebhook',
+  method: 'POST',
+  path: '/v1/webhooks/{id}/test',
+  tag,
+  summary: 'Send a test event',
+  description:
+    'Delivers an event with example values like any other, signed and retried, but to this webhook alone and whatever its event_types. The ID of its object begins with `test_`. It does not show in the event feed.',
+  extension: true,
+  access: { scope: 'webhooks:write' },
+  params: webhookById,
+  body: z.strictObject({ event: z.enum(eventNames) }),
+  response: {
+    status: 202,
+    description: 'It is on its way.',
+    body: z.object({ event_id: z.string(), delivery_id: z.string() }).meta({ id: 'TestDelivery' }),
+  },
+  problems: ['not_found', 'conflict'],
+});

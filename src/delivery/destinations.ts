@@ -1,0 +1,49 @@
+import type { Database } from '../store/database.ts';
+import { findDestinations } from '../store/deliveries.ts';
+
+/** Opens what was sealed under a master key. */
+export type Open = (secret: { sealed: Buffer; keyId: string }) => Uint8Array;
+
+export interface OpenDestination {
+  id: string;
+  version: number;
+  url: string;
+  /** Scheme, host and port: what letters to several webhooks may have in common. */
+  origin: string;
+  secrets: { bytes: Uint8Array; expiresAt: number }[];
+}
+
+const REMEMBERED_MAX = 10_000;
+
+/** Where the webhooks want their letters and what signs them, remembered for as long as their version stays the same. */
+export class Destinations {
+  readonly #known = new Map<number, OpenDestination>();
+  readonly #db: Database;
+  readonly #open: Open;
+
+  constructor(db: Database, open: Open) {
+    this.#db = db;
+    this.#open = open;
+  }
+
+  get(no: number): OpenDestination | undefined {
+    return this.#known.get(no);
+  }
+
+  /** Makes sure that these are known in the version that was claimed. One that cannot be had is forgotten. */
+  async learn(wanted: Iterable<{ webhook_no: number; version: number }>): Promise<void> {
+    const missing = new Set<number>();
+    for (const { webhook_no, version } of wanted)
+      if (this.#known.get(webhook_no)?.version !== version) missing.add(webhook_no);
+    if (missing.size === 0) return;
+    for (const no of missing) this.#known.delete(no);
+    if (this.#known.size > REMEMBERED_MAX) this.#known.clear();
+    for (const { no, secrets, ...found } of await findDestinations(this.#db, [...missing])) {
+      this.#known.set(no, {
+        ...found,
+        origin: new URL(found.url).origin,
+        secrets: secrets.map((secret) => ({ bytes: this.#open(secret), expiresAt: secret.expiresAt })),
+      });
+    }
+  }
+}

@@ -1,0 +1,241 @@
+import type { RandomBytes } from '../domain/ids.ts';
+import { isBeyondHope } from '../domain/retry.ts';
+import { Bell } from '../platform/bell.ts';
+import type { Clock } from '../platform/clock.ts';
+import type { Egress, PostOutcome } from '../platform/egress/egress.ts';
+import type { Logger } from '../platform/logger.ts';
+import { Outage } from '../platform/outage.ts';
+import type { Database } from '../store/database.ts';
+import {
+  clearOld,
+  disableWebhook,
+  fanOut,
+  type LaneState,
+  type Result,
+  readQueueNumbers,
+} from '../store/deliveries.ts';
+import { bePresent, freeLanesOfTheDead } from '../store/presence.ts';
+import { Destinations, type Open } from './destinations.ts';
+import { Dispatch } from './dispatch.ts';
+import { createMetrics } from './metrics.ts';
+import { Recorder } from './recorder.ts';
+
+/**
+ * The engine that carries the post. Read this before anything else in this room.
+ *
+ * An event is accepted when its row commits, in one transaction with whatever caused it. From that moment on it must
+ * reach every webhook that wants it and may have it, at least once, whatever process dies at whatever instruction. The
+ * queue is tables in PostgreSQL, so that "accepted" and "queued" cannot come apart, and every step below is one
+ * transaction that moves rows from one state to the next. A crash between two steps leaves rows in a state from which
+ * the next worker, on this node or another, goes on. Nothing lives in memory alone that could not be lost.
+ *
+ *   1. FAN OUT  (`fan_out`) New events are taken, oldest first, by one node at a time. For each webhook that wants an
+ *      event, and whose partner may act for the practice at this moment, a delivery is inserted with the next number of
+ *      that webhook's sequence; the events get their place in the feed. All in one transaction: a crash undoes all of it,
+ *      and the events are still new. New is a state of the row, not a position in a log, so an event that commits late
+ *      is not overlooked.
+ *   2. CLAIM  (`claim_deliveries`) A worker leases the lanes of webhooks that have something due and reads as much from
+ *      each as it has room for, one webhook after the other, so a queue of a million letters to one does not keep another
+ *      waiting. A lane has one holder at a time, who knows what it has under way; the lease is kept up as long as there
+ *      is something, and runs out by itself when it is not.
+ *   3. SEND  (`Dispatch`) Signed and posted, with no transaction open and no lock held. A webhook that fails gets a
+ *      smaller and smaller window, a host that cannot be reached gets a rest; nobody else notices either.
+ *   4. RECORD  (`Recorder`, `record_results`) What became of them is written in batches: delivered, due again at a later
+ *      time, or given up. Only the holder of the lane may write a failure; a success counts from anybody, for the letter
+ *      has arrived. Writing the same result twice changes nothing.
+ *
+ * If the process dies between 3 and 4, the letter is still due. The lease runs out and another worker sends it again, under
+ * the same `webhook-id`: a receiver sees it twice, never not at all. If it dies before 3, likewise. There is no other way for a row to leave the
+ * queue than step 4 (and, after the retention time, housekeeping).
+ *
+ * ORDER. Of the open deliveries of one webhook about one object, at most one is `due`; the later ones are `waiting`.
+ * Step 1 decides which when it inserts, step 4 wakes the next when it finishes one. Both do so under the lock on the
+ * webhook's lane, so neither can miss what the other is doing. Events about different objects never wait for each other.
+ *
+ * SEQUENCE. Numbers are given in step 1 under the same lock and commit with their deliveries, so they have no gaps; a
+ * sequence of PostgreSQL would leave one with every transaction that is undone.
+ *
+ * TAKING OVER. A worker that dies frees its lanes at once: it holds an advisory lock on a connection of its own, which
+ * PostgreSQL lets go with the connection, and the others look for lanes whose holder shows no such sign of life. A worker
+ * that is stuck, but connected, keeps its lanes until the leases run out. Whoever takes over too early sends twice.
+ *
+ * WAKING UP. NOTIFY and the bells are hints that save time. Whoever misses one looks by itself twice a second.
+ */
+
+const EVENTS_MAX = 1_000;
+const LOOK_MS = 500;
+/** After the database was out of reach. */
+const RECOVER_MS = 250;
+const HOUSEKEEPING_MS = 60_000;
+const ROWS_CLEARED_MAX = 2_000;
+const DAY_MS = 24 * 3_600_000;
+
+export interface EngineOptions {
+  db: Database;
+  clock: Clock;
+  random: RandomBytes;
+  log: Logger;
+  post: Egress['post'];
+  /** Opens the webhooks' secrets. */
+  open: Open;
+  retentionDays: number;
+}
+
+export interface Engine {
+  /** Works on its own until it is stopped. */
+  start(): void;
+  /** Does all that can be done now, then returns: for a test that decides how time passes. */
+  drain(): Promise<void>;
+  /** Removes what is older than the retention time. Returns how many rows went. */
+  clear(): Promise<number>;
+  /** Prometheus text. */
+  metrics(): Promise<string>;
+  /** Begins nothing more, waits for what is under way and writes it down. */
+  stop(): Promise<void>;
+}
+
+export function createEngine(options: EngineOptions): Engine {
+  const { db, clock, random, log, post, open, retentionDays } = options;
+  const metrics = createMetrics(
+    () => readQueueNumbers(db),
+    () => clock.now(),
+  );
+  const newEvents = new Bell();
+  const dueDeliveries = new Bell();
+  const nextLook = new Bell();
+  const nextSweep = new Bell();
+  const running: Promise<void>[] = [];
+  let stopping = false;
+
+  const me = Buffer.from(random(6)).readUIntBE(0, 6);
+  const gone = new Set<number>();
+  const recorder = new Recorder({ db, clock, log, me, written: afterwards });
+  const dispatch = new Dispatch({
+    db,
+    clock,
+    random,
+    me,
+    post,
+    destinations: new Destinations(db, open),
+    recorder,
+    hungry: () => dueDeliveries.ring(),
+    sent(letter, outcome, succeeded) {
+      metrics.attempts.inc({ outcome: classOf(outcome) });
+      if (succeeded)
+        metrics.latency.observe(Math.max(0, (clock.now() - Date.parse(letter.accepted_at)) / 1000));
+    },
+    leaseExpired: () => metrics.leasesExpired.inc(),
+    gone: (webhookNo) => gone.add(webhookNo),
+  });
+
+  /** Once results are written: deliveries that were waiting for them may be due, and a webhook may be past hope. */
+  async function afterwards(results: readonly Result[], lanes: readonly LaneState[]): Promise<void> {
+    dispatch.settled(results);
+    if (lanes.some(({ woken }) => woken > 0)) dueDeliveries.ring();
+    for (const { webhookNo, state } of results)
+      if (state !== 'delivered' && gone.delete(webhookNo))
+        await disable(webhookNo, 'Your address answered 410 Gone.');
+    for (const { webhook_no, failing_since } of lanes)
+      if (failing_since && isBeyondHope(Date.parse(failing_since), clock.now()))
+        await disable(webhook_no, `No delivery has succeeded for 5 days, since ${failing_since}.`);
+  }
+
+  async function disable(webhookNo: number, reason: string): Promise<void> {
+    const now = new Date(clock.now()).toISOString();
+    if (await disableWebhook(db, webhookNo, `${reason} Activate the webhook to resume.`, now))
+      log.warn({ webhook_no: webhookNo, reason }, 'webhook disabled');
+  }
+
+  /** Returns whether there may be more to do at once. */
+  async function fanOutOnce(): Promise<boolean> {
+    const { taken, made } = await fanOut(db, new Date(clock.now()).toISOString(), EVENTS_MAX);
+    if (taken > 0) metrics.fannedOut.inc(taken);
+    if (made > 0) dueDeliveries.ring();
+    return taken === EVENTS_MAX;
+  }
+
+  async function clear(): Promise<number> {
+    const before = new Date(clock.now() - retentionDays * DAY_MS).toISOString();
+    let cleared = 0;
+    for (;;) {
+      // Each call is a short transaction, so nobody ever waits for long.
+      const rows = await clearOld(db, before, ROWS_CLEARED_MAX);
+      cleared += rows;
+      if (rows === 0 || stopping) return cleared;
+    }
+  }
+
+  /** Again and again: at once as long as there is more to do, else when the bell rings or it is time to look. */
+  async function keepDoing(work: () => Promise<boolean>, bell: Bell, lookMs: number): Promise<void> {
+    while (!stopping) {
+      try {
+        if (await work()) continue;
+        await bell.wait(lookMs);
+      } catch (error) {
+        if (!(error instanceof Outage)) log.error({ err: error }, 'the delivery engine stumbled');
+        await bell.wait(RECOVER_MS);
+      }
+    }
+  }
+
+  const presence = bePresent(db, me, ['porter_events', 'porter_deliveries'], (channel) =>
+    (channel === 'porter_events' ? newEvents : dueDeliveries).ring(),
+  );
+
+  async function takeOver(): Promise<void> {
+    const freed = await freeLanesOfTheDead(db, me);
+    if (freed === 0) return;
+    metrics.leasesExpired.inc(freed);
+    log.warn({ lanes: freed }, 'took over from a worker that is gone');
+    dueDeliveries.ring();
+  }
+
+  return {
+    start() {
+      const work = [
+        keepDoing(fanOutOnce, newEvents, LOOK_MS),
+        keepDoing(
+          async () => {
+            // Nobody may hold a lane without a sign of life.
+            await presence.ensure();
+            return (await dispatch.claim()).more;
+          },
+          dueDeliveries,
+          LOOK_MS,
+        ),
+        keepDoing(() => takeOver().then(() => false), nextLook, LOOK_MS),
+        keepDoing(async () => (await clear()) > 0, nextSweep, HOUSEKEEPING_MS),
+      ];
+      running.push(...work);
+    },
+    async drain() {
+      await presence.ensure();
+      await takeOver();
+      for (;;) {
+        while (await fanOutOnce());
+        const { count, more } = await dispatch.claim();
+        await dispatch.idle();
+        await recorder.idle();
+        if (count === 0 && !more) return;
+      }
+    },
+    clear,
+    metrics: metrics.text,
+    async stop() {
+      stopping = true;
+      recorder.giveUp();
+      for (const bell of [newEvents, dueDeliveries, nextLook, nextSweep]) bell.ring();
+      await Promise.all(running);
+      presence.leave();
+      dispatch.abandonQueues();
+      await dispatch.idle();
+      await recorder.idle();
+      await dispatch.freeLanes().catch(() => {});
+    },
+  };
+}
+
+/** `2xx` to `5xx`, or the phase in which it failed. */
+function classOf({ status, failure }: PostOutcome): string {
+  return failure?.phase ?? `${Math.floor((status ?? 0) / 100)}xx`;
+}

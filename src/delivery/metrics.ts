@@ -1,0 +1,78 @@
+import { Counter, Gauge, Histogram, Registry } from 'prom-client';
+import type { QueueNumbers } from '../store/deliveries.ts';
+
+/** Latencies from the acceptance of an event to the receiver's answer: from a local receiver to the last retry. */
+const SECONDS = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 15, 60, 600, 3_600, 36_000, 360_000];
+/** A scrape asks the database no more often than this: counting a long queue is not free. */
+const NUMBERS_KEPT_MS = 10_000;
+
+/** What a person on call needs to know about the post. */
+export function createMetrics(readNumbers: () => Promise<QueueNumbers>, now: () => number) {
+  const registry = new Registry();
+  const registers = [registry];
+  let numbers: QueueNumbers | undefined;
+  let readAt = Number.NEGATIVE_INFINITY;
+
+  const attempts = new Counter({
+    name: 'porter_delivery_attempts_total',
+    help: 'Attempts to deliver, by what came of them: 2xx, 3xx, 4xx, 5xx, or the phase that failed.',
+    labelNames: ['outcome'] as const,
+    registers,
+  });
+  const latency = new Histogram({
+    name: 'porter_delivery_seconds',
+    help: 'From the acceptance of an event to its receipt, delivered ones only.',
+    buckets: SECONDS,
+    registers,
+  });
+  const leasesExpired = new Counter({
+    name: 'porter_delivery_leases_expired_total',
+    help: 'Webhooks that were taken over from a worker that died or let its lease run out.',
+    registers,
+  });
+  const fannedOut = new Counter({
+    name: 'porter_events_fanned_out_total',
+    help: 'Events that were put into the queues of their webhooks.',
+    registers,
+  });
+  new Gauge({
+    name: 'porter_delivery_queue',
+    help: 'Events not yet fanned out, and deliveries that are due (those to be retried later included) or wait for an earlier one.',
+    labelNames: ['state'] as const,
+    registers,
+    collect() {
+      if (!numbers) return;
+      this.set({ state: 'new' }, numbers.events_new);
+      this.set({ state: 'due' }, numbers.due);
+      this.set({ state: 'waiting' }, numbers.waiting);
+    },
+  });
+  new Gauge({
+    name: 'porter_delivery_oldest_seconds',
+    help: 'Age of the oldest event that an active webhook has not received yet; 0 when there is none.',
+    registers,
+    collect() {
+      if (numbers) this.set(numbers.oldest ? Math.max(0, (now() - Date.parse(numbers.oldest)) / 1000) : 0);
+    },
+  });
+  new Gauge({
+    name: 'porter_webhook_failing_attempts',
+    help: 'Failed attempts since the last success, for the 100 webhooks that have failed most often.',
+    labelNames: ['webhook_id'] as const,
+    registers,
+    collect() {
+      this.reset();
+      for (const { id, failures } of numbers?.failing ?? []) this.set({ webhook_id: id }, failures);
+    },
+  });
+
+  async function text(): Promise<string> {
+    if (now() - readAt >= NUMBERS_KEPT_MS) {
+      readAt = now();
+      // While the database is away the last numbers stand; that it is away, other metrics tell.
+      numbers = await readNumbers().catch(() => numbers);
+    }
+    return registry.metrics();
+  }
+  return { attempts, latency, leasesExpired, fannedOut, text };
+}

@@ -1,0 +1,82 @@
+import type { Clock } from '../platform/clock.ts';
+import type { Logger } from '../platform/logger.ts';
+import { Outage } from '../platform/outage.ts';
+import type { Database } from '../store/database.ts';
+import { type LaneState, type Result, recordResults } from '../store/deliveries.ts';
+
+const RESULTS_MAX = 500;
+const PAUSE_MS = 250;
+
+export interface RecorderOptions {
+  db: Database;
+  clock: Clock;
+  log: Logger;
+  me: number;
+  /** Called with every batch that was written. */
+  written: (results: readonly Result[], lanes: readonly LaneState[]) => Promise<void>;
+}
+
+/**
+ * Writes what became of letters, many at a time: while one batch is being written the next one gathers. While the database
+ * is away it keeps on trying. Nothing is claimed in that time, so what waits here is bounded by what was under way;
+ * if this process ends before it could write, the lanes come free and the letters are sent once more.
+ */
+export class Recorder {
+  readonly #options: RecorderOptions;
+  #waiting: Result[] = [];
+  #writing: Promise<void> | undefined;
+  #givenUp = false;
+
+  constructor(options: RecorderOptions) {
+    this.#options = options;
+  }
+
+  add(result: Result): void {
+    this.#waiting.push(result);
+    this.#writing ??= this.#run();
+  }
+
+  /** When everything so far is written. */
+  async idle(): Promise<void> {
+    while (this.#writing) await this.#writing;
+  }
+
+  /** For a stop that cannot wait for the database to come back. */
+  giveUp(): void {
+    this.#givenUp = true;
+  }
+
+  async #run(): Promise<void> {
+    // What was answered in the same turn of the event loop is written together.
+    await new Promise(setImmediate);
+    while (this.#waiting.length > 0) await this.#write(this.#waiting.splice(0, RESULTS_MAX));
+    this.#writing = undefined;
+  }
+
+  async #write(results: Result[]): Promise<void> {
+    const { db, clock, log, me, written } = this.#options;
+    for (;;) {
+      try {
+        const lanes = await recordResults(db, new Date(clock.now()).toISOString(), me, results);
+        await written(results, lanes);
+        return;
+      } catch (error) {
+        if (error instanceof Outage) {
+          if (this.#givenUp) return;
+          // Written or not, nobody knows; written again it changes nothing.
+          await clock.sleep(PAUSE_MS);
+          continue;
+        }
+        log.error({ err: error, results: results.length }, 'results could not be written');
+        return this.#writeEach(results);
+      }
+    }
+  }
+
+  /** One odd result must not hold up its neighbours, and what came of an attempt matters more than how it looked. */
+  async #writeEach(results: Result[]): Promise<void> {
+    if (results.length > 1) for (const one of results) await this.#write([one]);
+    else if (results[0]?.attempt) await this.#write([{ ...results[0], attempt: '' }]);
+    else await this.#options.written(results, []);
+  }
+}

@@ -1,0 +1,114 @@
+import { hash } from 'node:crypto';
+import type { EventPayload } from '../contract/event-payloads.ts';
+import type {
+  getPublishedEvent as getEndpoint,
+  listPublishedEvents as listEndpoint,
+  publishEvents as publishEndpoint,
+} from '../contract/operator/events.ts';
+import { Problem } from '../contract/problems.ts';
+import { ruleBroken } from '../contract/rules.ts';
+import { deliveryId } from '../domain/delivery-id.ts';
+import { newId } from '../domain/ids.ts';
+import type { OperatorPrincipal } from '../domain/principal.ts';
+import { transact } from '../store/database.ts';
+import {
+  appendEvents,
+  type EventDelivery,
+  findEvent,
+  listEventDeliveries,
+  listEventPage,
+  type NewEvent,
+  type StoredEvent,
+} from '../store/events.ts';
+import { type Keyed, keepAnswer } from '../store/idempotency.ts';
+import { findUnknownGroups } from '../store/practice-groups.ts';
+import { type App, nowIso, type OperatorCall } from './app.ts';
+
+/** An event that an operator's call causes, for `appendEvents` in the transaction of that call. */
+export function eventBy(
+  app: Pick<App, 'clock' | 'random'>,
+  { operatorId }: OperatorPrincipal,
+  payload: EventPayload,
+): NewEvent {
+  const now = app.clock.now();
+  return {
+    id: newId('evt', now, app.random),
+    payload,
+    sourceId: operatorId,
+    acceptedAt: new Date(now).toISOString(),
+  };
+}
+
+/**
+ * Nothing is written to the audit trail: it records changes of what is kept about practices and partners. An event is
+ * itself the record of who said what and when, and a thousand of them would double the cost of the call.
+ */
+export async function publishEvents(app: App, call: OperatorCall<typeof publishEndpoint>) {
+  const { body, principal } = call;
+  const payloads = 'events' in body ? body.events : [body];
+  const events = payloads.map((payload) => eventBy(app, principal, payload));
+  const answer = { event_ids: events.map(({ id }) => id) };
+  const groupIds = [...new Set(payloads.map(({ practice_group_id }) => practice_group_id))];
+  // The IDs are ours to choose, so the answer can be kept before the work is done.
+  const keyed = keyedAnswer(app, call, answer);
+
+  const given = await transact(app.db, principal, async (tx) => {
+    const [earlier, unknown] = await Promise.all([
+      keyed && keepAnswer(tx, keyed),
+      findUnknownGroups(tx, groupIds),
+    ]);
+    if (earlier) {
+      if (keyed?.bodyHash.equals(earlier.bodyHash)) return earlier.answer;
+      throw new Problem('conflict', { message: 'This Idempotency-Key was sent before with another body.' });
+    }
+    if (unknown.length > 0) throw unknownGroup(body, payloads, unknown);
+    appendEvents(tx, events);
+    return answer;
+  });
+  return { body: given };
+}
+
+type Published = { event_ids: string[] };
+
+function keyedAnswer(
+  app: App,
+  { body, principal, idempotencyKey: key }: OperatorCall<typeof publishEndpoint>,
+  answer: Published,
+): Keyed<Published> | undefined {
+  if (key === undefined) return undefined;
+  // Of the value, not of the bytes: validation has put the fields into the contract's order, and blanks are gone.
+  const bodyHash = hash('sha256', JSON.stringify(body), 'buffer');
+  return { callerId: principal.operatorId, key, bodyHash, answer, at: nowIso(app) };
+}
+
+function unknownGroup(body: object, payloads: readonly EventPayload[], unknown: readonly string[]): Problem {
+  const at = payloads.findIndex(({ practice_group_id }) => unknown.includes(practice_group_id));
+  const why = `There is no practice group ${payloads[at]?.practice_group_id}.`;
+  return ruleBroken('practice_group_unknown', why, 'events' in body ? ['events', at] : []);
+}
+
+export async function listPublishedEvents(app: App, call: OperatorCall<typeof listEndpoint>) {
+  const { data, ...rest } = await transact(app.db, call.principal, (tx) => listEventPage(tx, call.query));
+  return { text: `{"data":[${data.map(textOf).join()}],${JSON.stringify(rest).slice(1)}` };
+}
+
+export async function getPublishedEvent(app: App, call: OperatorCall<typeof getEndpoint>) {
+  const [event, deliveries] = await transact(app.db, call.principal, (tx) =>
+    Promise.all([findEvent(tx, call.params.id), listEventDeliveries(tx, call.params.id)]),
+  );
+  if (!event) throw new Problem('not_found');
+  return { text: textOf({ ...event, deliveries: deliveries.map(deliveryOf) }) };
+}
+
+/** Payloads go out as they are stored, byte for byte, as they do in webhooks. */
+function textOf({ payload, ...event }: StoredEvent & { deliveries?: unknown }): string {
+  return `${JSON.stringify(event).slice(0, -1)},"payload":${payload}}`;
+}
+
+function deliveryOf({ webhook_id, sequence, state }: EventDelivery) {
+  return {
+    id: deliveryId(webhook_id, sequence),
+    webhook_id,
+    status: state === 'due' ? ('pending' as const) : state,
+  };
+}

@@ -1,0 +1,155 @@
+import type { EventPayload } from '../contract/event-payloads.ts';
+import { type EventName, events } from '../contract/events.ts';
+import {
+  type getWebhookDelivery as getEndpoint,
+  type listWebhookDeliveries as listEndpoint,
+  REPLAY_EVENTS_MAX,
+  type replayWebhook as replayEndpoint,
+} from '../contract/partner/webhook-deliveries.ts';
+import type { testWebhook as testEndpoint } from '../contract/partner/webhooks.ts';
+import { Problem, ValidationProblem } from '../contract/problems.ts';
+import { ruleBroken } from '../contract/rules.ts';
+import { deliveryId, parseDeliveryId } from '../domain/delivery-id.ts';
+import { newId } from '../domain/ids.ts';
+import type { PartnerPrincipal } from '../domain/principal.ts';
+import type { StoredWebhook } from '../domain/webhook.ts';
+import { transact } from '../store/database.ts';
+import { findDelivery, listDeliveryPage } from '../store/deliveries-read.ts';
+import { enqueueTest, findEventNos, findEventNosSince, replayEvents } from '../store/deliveries-replay.ts';
+import { appendEvents } from '../store/events.ts';
+import { findWebhook, lockWebhook } from '../store/webhooks.ts';
+import { type App, nowIso, type PartnerCall } from './app.ts';
+import { webhookRecord } from './webhooks.ts';
+
+export async function listWebhookDeliveries(app: App, call: PartnerCall<typeof listEndpoint>) {
+  const { principal, params, query } = call;
+  const body = await transact(app.db, principal, async (tx) => {
+    if (!(await findWebhook(tx, principal, params.id))) throw new Problem('not_found');
+    return listDeliveryPage(tx, { ...query, webhook_id: params.id });
+  });
+  return { body };
+}
+
+export async function getWebhookDelivery(app: App, { principal, params }: PartnerCall<typeof getEndpoint>) {
+  const named = parseDeliveryId(params.delivery_id);
+  if (named?.webhookId !== params.id) throw new Problem('not_found');
+  const found = await transact(app.db, principal, async (tx) => {
+    if (!(await findWebhook(tx, principal, params.id))) return undefined;
+    return findDelivery(tx, params.id, named.sequence);
+  });
+  if (!found) throw new Problem('not_found');
+  return { body: found.delivery };
+}
+
+// ---- Test events ----
+
+export async function testWebhook(app: App, call: PartnerCall<typeof testEndpoint>) {
+  const { principal, params, body } = call;
+  const now = nowIso(app);
+  const event = {
+    id: newId('evt', app.clock.now(), app.random),
+    payload: examplePayload(body.event, newId('test', app.clock.now(), app.random), principal.group.id),
+    sourceId: principal.holder.keyId,
+    acceptedAt: now,
+  };
+  const sequence = await transact(app.db, principal, async (tx) => {
+    const webhook = await lockWebhook(tx, principal, params.id);
+    if (!webhook) throw new Problem('not_found');
+    if (webhook.status !== 'active')
+      throw new Problem('conflict', {
+        message: `The webhook is ${webhook.status}: set its status to active first.`,
+      });
+    appendEvents(tx, [{ ...event, onlyWebhookNo: webhook.no }]);
+    tx.audit(webhookRecord(call, now, 'test', webhook, null, { event: body.event, event_id: event.id }));
+    return enqueueTest(tx, now, event.id, webhook.no);
+  });
+  return { body: { event_id: event.id, delivery_id: deliveryId(params.id, sequence) } };
+}
+
+function examplePayload(event: EventName, id: string, practice_group_id: string): EventPayload {
+  const { object, fields } = events[event];
+  const further = {
+    none: {},
+    failure: { failure_reason: 'The record system did not answer.', code: 'EhrUnreachable' },
+    resource: { resource: 'Appointment', resource_id: id },
+  };
+  return { object, id, practice_group_id, event, ...further[fields] } as EventPayload;
+}
+
+// ---- Replay ----
+
+/** A transaction for each: the queue of the webhook is locked while it is filled, and others wait for it. */
+const CHUNK = 1_000;
+
+export async function replayWebhook(app: App, call: PartnerCall<typeof replayEndpoint>) {
+  const { principal, params, body } = call;
+  if (body.since !== undefined && Date.parse(body.since) > app.clock.now()) throw sinceInTheFuture();
+  const webhook = await transact(app.db, principal, (tx) => findWebhook(tx, principal, params.id));
+  if (!webhook) throw new Problem('not_found');
+  const chosen = await chooseEvents(app, principal, webhook, body);
+
+  const now = nowIso(app);
+  let count = 0;
+  for (let from = 0; from < chosen.length; from += CHUNK) {
+    const chunk = chosen.slice(from, from + CHUNK);
+    count += await transact(app.db, principal, async (tx) => {
+      if (from === 0)
+        tx.audit(webhookRecord(call, now, 'replay', webhook, null, { ...body, events: chosen.length }));
+      return replayEvents(tx, nowIso(app), webhook.no, chunk);
+    });
+  }
+  return { body: { count } };
+}
+
+/** The numbers of the events, in the order in which they were accepted. */
+async function chooseEvents(
+  app: App,
+  principal: PartnerPrincipal,
+  webhook: StoredWebhook,
+  { since, event_ids }: { since?: string | undefined; event_ids?: string[] | undefined },
+): Promise<number[]> {
+  if (event_ids) {
+    const ids = [...new Set(event_ids)];
+    const found = await transact(app.db, principal, (tx) => findEventNos(tx, webhook, ids));
+    const known = new Set(found.map(({ id }) => id));
+    const unknown = ids.filter((id) => !known.has(id));
+    if (unknown.length > 0) throw ruleBroken('event_unknown', tellUnknown(unknown));
+    return found.filter(({ wanted }) => wanted).map(({ no }) => no);
+  }
+  return chooseSince(app, principal, webhook, Date.parse(since ?? ''));
+}
+
+/** Far more than the moments of acceptance can be out of order in the feed. */
+const STRETCH = 10_000;
+
+/** Backwards through the feed, stretch by stretch, until one is reached that lies before the moment altogether. */
+async function chooseSince(
+  app: App,
+  principal: PartnerPrincipal,
+  webhook: StoredWebhook,
+  sinceMs: number,
+): Promise<number[]> {
+  const chosen: number[] = [];
+  let before = Number.MAX_SAFE_INTEGER;
+  for (;;) {
+    const stretch = await transact(app.db, principal, (tx) =>
+      findEventNosSince(tx, webhook, sinceMs / 1000, before, STRETCH),
+    );
+    chosen.push(...stretch.nos);
+    if (chosen.length > REPLAY_EVENTS_MAX) throw ruleBroken('replay_too_large');
+    if (!stretch.anySince || stretch.first === null) return chosen.sort((a, b) => a - b);
+    before = stretch.first;
+  }
+}
+
+const NAMED_MAX = 10;
+
+function tellUnknown(ids: readonly string[]): string {
+  const more = ids.length > NAMED_MAX ? ` and ${ids.length - NAMED_MAX} more` : '';
+  return `This practice group has no event ${ids.slice(0, NAMED_MAX).join(', ')}${more}.`;
+}
+
+function sinceInTheFuture(): ValidationProblem {
+  const message = 'Must not lie in the future.';
+  return new ValidationProblem([{ code: 'too_big', expected: 'string', path: ['since'], message }]);
+}

@@ -1,0 +1,76 @@
+import {
+  LIVE_SECRETS_MAX,
+  type rotateWebhookSecret as rotateEndpoint,
+  SECRET_OVERLAP_HOURS,
+} from '../contract/partner/webhooks.ts';
+import { Problem } from '../contract/problems.ts';
+import { SYSTEM } from '../domain/principal.ts';
+import { newSecret, secretBytes } from '../domain/signature.ts';
+import type { Sealer } from '../platform/sealing.ts';
+import { type Database, transact } from '../store/database.ts';
+import {
+  countLiveSecrets,
+  deleteExpiredSecrets,
+  expireSecrets,
+  insertSecret,
+  listSealingKeys,
+  lockSecretsNotUnder,
+  replaceSealed,
+} from '../store/webhook-secrets.ts';
+import { lockWebhook, updateWebhookRow } from '../store/webhooks.ts';
+import { type App, nowIso, type PartnerCall } from './app.ts';
+import { webhookRecord } from './webhooks.ts';
+
+const OVERLAP_MS = SECRET_OVERLAP_HOURS * 3_600_000;
+
+/** Signs with a new secret at once, and along with those before until each has had its overlap. */
+export async function rotateWebhookSecret(app: App, call: PartnerCall<typeof rotateEndpoint>) {
+  const { principal, params } = call;
+  const now = nowIso(app);
+  const until = new Date(app.clock.now() + OVERLAP_MS).toISOString();
+  const secret = newSecret(app.random);
+  await transact(app.db, principal, async (tx) => {
+    const webhook = await lockWebhook(tx, principal, params.id);
+    if (!webhook) throw new Problem('not_found');
+    if ((await countLiveSecrets(tx, webhook.no, now)) >= LIVE_SECRETS_MAX)
+      throw new Problem('conflict', {
+        message: `The webhook has ${LIVE_SECRETS_MAX} secrets that sign already; wait until the oldest expires.`,
+      });
+    expireSecrets(tx, webhook.no, now, until);
+    insertSecret(tx, webhook.no, app.sealer.seal(secretBytes(secret)), now);
+    updateWebhookRow(tx, { ...webhook, version: webhook.version + 1, updated_at: now });
+    tx.audit(webhookRecord(call, now, 'rotate-secret', webhook, null, { previous_expires_at: until }));
+  });
+  return { body: { id: params.id, secret, previous_secret_expires_at: until } };
+}
+
+const BATCH = 500;
+
+/**
+ * At the start: whatever a previous master key sealed is sealed under the current one. Small transactions that lock what
+ * they change, so several nodes may do it at once, and one that is cut short is simply gone on with.
+ */
+export async function resealSecrets(db: Database, sealer: Sealer, now: string): Promise<number> {
+  const unknown = await transact(db, SYSTEM, async (tx) => {
+    deleteExpiredSecrets(tx, now);
+    return (await listSealingKeys(tx)).filter((id) => !sealer.keyIds.includes(id));
+  });
+  if (unknown.length > 0)
+    throw new Error(
+      `The secrets of some webhooks are sealed under the master key ${unknown.join(', ')}, which is not configured: add it to PORTER_MASTER_KEY_PREVIOUS, or set PORTER_MASTER_KEY to it.`,
+    );
+  let resealed = 0;
+  for (;;) {
+    const count = await transact(db, SYSTEM, async (tx) => {
+      const rows = await lockSecretsNotUnder(tx, sealer.keyId, BATCH);
+      if (rows.length > 0)
+        replaceSealed(
+          tx,
+          rows.map((row) => ({ ...row, ...sealer.seal(sealer.open(row)) })),
+        );
+      return rows.length;
+    });
+    if (count === 0) return resealed;
+    resealed += count;
+  }
+}

@@ -1,0 +1,152 @@
+import { eventNames } from '../contract/event-payloads.ts';
+import type {
+  getPartnerWebhook as getAnyEndpoint,
+  listAllWebhooks as listAllEndpoint,
+} from '../contract/operator/webhooks.ts';
+import {
+  type createWebhook as createEndpoint,
+  type deleteWebhook as deleteEndpoint,
+  type getWebhook as getEndpoint,
+  type listWebhooks as listEndpoint,
+  type updateWebhook as updateEndpoint,
+  WEBHOOKS_MAX,
+} from '../contract/partner/webhooks.ts';
+import { Problem } from '../contract/problems.ts';
+import { ruleBroken } from '../contract/rules.ts';
+import { newId } from '../domain/ids.ts';
+import { newSecret, secretBytes } from '../domain/signature.ts';
+import { etagOf, ifMatchHolds } from '../domain/submission-type.ts';
+import { applyWebhookPatch, auditable, inOrder, type StoredWebhook } from '../domain/webhook.ts';
+import { refuseTarget } from '../platform/egress/targets.ts';
+import type { AuditRecord } from '../store/audit-append.ts';
+import { transact } from '../store/database.ts';
+import { wakeWorkers } from '../store/deliveries-wake.ts';
+import { insertSecret } from '../store/webhook-secrets.ts';
+import {
+  countWebhooks,
+  findAnyWebhook,
+  findWebhook,
+  forgetFailures,
+  insertWebhook,
+  listAllWebhookPage,
+  listWebhookPage,
+  lockWebhook,
+  markWebhookDeleted,
+  updateWebhookRow,
+} from '../store/webhooks.ts';
+import { type Actor, type App, nowIso, type OperatorCall, type PartnerCall } from './app.ts';
+
+// ---- Partners ----
+
+export async function createWebhook(app: App, call: PartnerCall<typeof createEndpoint>) {
+  const { principal, body } = call;
+  refuseBadTarget(app, body.url);
+  const now = nowIso(app);
+  const secret = newSecret(app.random);
+  const settings = {
+    id: newId('wh', app.clock.now(), app.random),
+    partner_id: principal.holder.partnerId,
+    practice_group_id: principal.group.id,
+    url: body.url,
+    description: body.description ?? null,
+    event_types: body.event_types ? inOrder(body.event_types) : [...eventNames],
+    status: 'active' as const,
+    status_reason: null,
+    version: 1,
+    created_at: now,
+    updated_at: now,
+  };
+  const health = { failures: 0, failing_since: null, last_success_at: null, queued: 0 };
+  await transact(app.db, principal, async (tx) => {
+    if ((await countWebhooks(tx, principal)) >= WEBHOOKS_MAX) throw ruleBroken('webhooks_max');
+    const no = await insertWebhook(tx, settings);
+    insertSecret(tx, no, app.sealer.seal(secretBytes(secret)), now);
+    tx.audit(webhookRecord(call, now, 'create', settings, null, auditable({ ...settings, no, health })));
+  });
+  return { body: { ...settings, health, secret } };
+}
+
+export async function listWebhooks(app: App, { principal, query }: PartnerCall<typeof listEndpoint>) {
+  return { body: await transact(app.db, principal, (tx) => listWebhookPage(tx, principal, query)) };
+}
+
+export async function getWebhook(app: App, { principal, params }: PartnerCall<typeof getEndpoint>) {
+  const found = await transact(app.db, principal, (tx) => findWebhook(tx, principal, params.id));
+  if (!found) throw new Problem('not_found');
+  return { body: found, etag: etagOf(found.version) };
+}
+
+export async function updateWebhook(app: App, call: PartnerCall<typeof updateEndpoint>) {
+  const { principal, params, body: patch, ifMatch } = call;
+  const now = nowIso(app);
+  const webhook = await transact(app.db, principal, async (tx) => {
+    const current = await lockWebhook(tx, principal, params.id);
+    if (!current) throw new Problem('not_found');
+    if (!ifMatchHolds(ifMatch, etagOf(current.version))) throw new Problem('precondition_failed');
+    // An address that was allowed once is not looked at again unless it changes.
+    if (patch.url !== undefined && patch.url !== current.url) refuseBadTarget(app, patch.url);
+    const change = applyWebhookPatch(current, patch, now);
+    if (change.outcome === 'unchanged') return current;
+    updateWebhookRow(tx, change.next);
+    if (change.startsAnew) {
+      forgetFailures(tx, current.no);
+      wakeWorkers(tx);
+    }
+    tx.audit(webhookRecord(call, now, 'update', current, change.before, change.after));
+    return change.next;
+  });
+  return { body: webhook, etag: etagOf(webhook.version) };
+}
+
+export async function deleteWebhook(app: App, call: PartnerCall<typeof deleteEndpoint>) {
+  const { principal, params } = call;
+  const now = nowIso(app);
+  await transact(app.db, principal, async (tx) => {
+    const webhook = await lockWebhook(tx, principal, params.id);
+    if (!webhook) throw new Problem('not_found');
+    markWebhookDeleted(tx, webhook, now);
+    tx.audit(webhookRecord(call, now, 'delete', webhook, auditable(webhook), null));
+  });
+  return { body: undefined };
+}
+
+function refuseBadTarget(app: App, url: string): void {
+  const reason = refuseTarget(url, app.webhookTargets);
+  if (reason !== undefined) throw ruleBroken('webhook_target_refused', reason);
+}
+
+/** Never with a secret, sealed or not. */
+export function webhookRecord(
+  { principal, requestId }: Actor,
+  at: string,
+  action: string,
+  webhook: Pick<StoredWebhook, 'id' | 'practice_group_id'>,
+  before: unknown,
+  after: unknown,
+): AuditRecord {
+  return {
+    at,
+    principal,
+    action: `webhook.${action}`,
+    subject: { type: 'webhook', id: webhook.id },
+    practiceGroupId: webhook.practice_group_id,
+    requestId,
+    before,
+    after,
+  };
+}
+
+// ---- Operators ----
+
+export async function listAllWebhooks(app: App, { principal, query }: OperatorCall<typeof listAllEndpoint>) {
+  return { body: await transact(app.db, principal, (tx) => listAllWebhookPage(tx, query)) };
+}
+
+export async function getPartnerWebhook(
+  app: App,
+  { principal, params }: OperatorCall<typeof getAnyEndpoint>,
+) {
+  const body = await transact(app.db, principal, (tx) => findAnyWebhook(tx, params.id));
+  if (!body) throw new Problem('not_found');
+  return { body };
+}

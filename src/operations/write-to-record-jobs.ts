@@ -1,0 +1,103 @@
+import type {
+  createWriteToRecordJob as createEndpoint,
+  failWriteToRecordJob as failEndpoint,
+  getWriteToRecordJob as getEndpoint,
+  listWriteToRecordJobs as listEndpoint,
+  succeedWriteToRecordJob as succeedEndpoint,
+  WriteToRecordJob,
+} from '../contract/operator/write-to-record-jobs.ts';
+import { Problem } from '../contract/problems.ts';
+import { ruleBroken } from '../contract/rules.ts';
+import { newId } from '../domain/ids.ts';
+import { afterJobReport, type JobReport } from '../domain/write-to-record.ts';
+import { transact } from '../store/database.ts';
+import { appendEvents } from '../store/events.ts';
+import { findUnknownGroups } from '../store/practice-groups.ts';
+import { findJob, insertJob, listJobPage, lockJob, updateJob } from '../store/write-to-record-jobs.ts';
+import { type App, nowIso, type OperatorCall } from './app.ts';
+import { eventBy } from './events.ts';
+
+export async function createWriteToRecordJob(app: App, call: OperatorCall<typeof createEndpoint>) {
+  const now = nowIso(app);
+  const job: WriteToRecordJob = {
+    id: newId('wtr', app.clock.now(), app.random),
+    ...call.body,
+    status: 'queued',
+    failed_attempts: 0,
+    created_at: now,
+    updated_at: now,
+  };
+  await transact(app.db, call.principal, async (tx) => {
+    const unknown = await findUnknownGroups(tx, [job.practice_group_id]);
+    if (unknown.length > 0) throw ruleBroken('practice_group_unknown');
+    insertJob(tx, job);
+    tx.audit({
+      at: now,
+      principal: call.principal,
+      action: 'write_to_record_job.create',
+      subject: { type: 'write_to_record_job', id: job.id },
+      practiceGroupId: job.practice_group_id,
+      requestId: call.requestId,
+      before: null,
+      after: job,
+    });
+  });
+  return { body: job };
+}
+
+export async function succeedWriteToRecordJob(app: App, call: OperatorCall<typeof succeedEndpoint>) {
+  return { body: await report(app, call, call.params.id, 'succeeded') };
+}
+
+export async function failWriteToRecordJob(app: App, call: OperatorCall<typeof failEndpoint>) {
+  const outcome = call.body.permanent ? 'failed' : 'failed_for_now';
+  return { body: await report(app, call, call.params.id, outcome) };
+}
+
+async function report(
+  app: App,
+  { principal, requestId }: Pick<OperatorCall<typeof getEndpoint>, 'principal' | 'requestId'>,
+  id: string,
+  outcome: JobReport,
+): Promise<WriteToRecordJob> {
+  return transact(app.db, principal, async (tx) => {
+    const before = await lockJob(tx, id);
+    if (!before) throw new Problem('not_found');
+    const next = afterJobReport(before, outcome);
+    if (!next) throw new Problem('conflict', { message: `The job ${id} has ${before.status} already.` });
+    const after: WriteToRecordJob = { ...before, ...next, updated_at: nowIso(app) };
+    updateJob(tx, after);
+    if (after.status !== 'queued')
+      appendEvents(tx, [
+        eventBy(app, principal, {
+          object: 'WriteToRecordEntry',
+          id,
+          practice_group_id: after.practice_group_id,
+          event: `write-to-record.${after.status}`,
+          resource: after.resource,
+          resource_id: after.resource_id,
+        }),
+      ]);
+    tx.audit({
+      at: after.updated_at,
+      principal,
+      action: outcome === 'succeeded' ? 'write_to_record_job.succeed' : 'write_to_record_job.fail',
+      subject: { type: 'write_to_record_job', id },
+      practiceGroupId: after.practice_group_id,
+      requestId,
+      before,
+      after,
+    });
+    return after;
+  });
+}
+
+export async function listWriteToRecordJobs(app: App, call: OperatorCall<typeof listEndpoint>) {
+  return { body: await transact(app.db, call.principal, (tx) => listJobPage(tx, call.query)) };
+}
+
+export async function getWriteToRecordJob(app: App, call: OperatorCall<typeof getEndpoint>) {
+  const body = await transact(app.db, call.principal, (tx) => findJob(tx, call.params.id));
+  if (!body) throw new Problem('not_found');
+  return { body };
+}

@@ -1,0 +1,134 @@
+import { connect as connectTcp, isIP, type Socket } from 'node:net';
+import { connect as connectTls, type DetailedPeerCertificate, type SecureContext } from 'node:tls';
+import { authority, connectFailure, failed, lookupFailure, tlsFailure } from './failures.ts';
+import type { Failure, Phase } from './outcome.ts';
+import type { Lookup } from './resolve.ts';
+import { mayDial, type Targets } from './targets.ts';
+
+export interface Place {
+  /** A name, or a literal address without brackets. */
+  host: string;
+  port: number;
+  secure: boolean;
+}
+
+export interface Network {
+  targets: Targets;
+  lookup: Lookup;
+  secureContext: SecureContext;
+}
+
+type Opened = (failure: Failure | undefined, socket: Socket | undefined) => void;
+
+/** One address that does not answer gets this long before the next one of the same name is tried. */
+const NEXT_ADDRESS_AFTER_MS = 500;
+
+/**
+ * One connection being made: name → addresses → TCP → TLS. Only addresses that may be called are dialled, and before a
+ * byte is sent the one that the socket really reached is looked at again, so that a name which changes its mind
+ * between the question and the call gains nothing.
+ */
+export class Dialling {
+  /** How far it has come, for whoever loses patience. */
+  phase: Extract<Phase, 'dns' | 'connect' | 'tls'> = 'dns';
+  detail: string;
+  readonly #place: Place;
+  readonly #network: Network;
+  #opened: Opened | undefined;
+  readonly #sockets: Socket[] = [];
+
+  constructor(place: Place, network: Network, opened: Opened) {
+    this.#place = place;
+    this.#network = network;
+    this.#opened = opened;
+    this.detail = place.host;
+    if (isIP(place.host)) this.#connect([place.host]);
+    else
+      network.lookup(place.host).then(
+        (addresses) => this.#connect(addresses),
+        (error) => this.#fail(lookupFailure(error, place.host)),
+      );
+  }
+
+  cancel(): void {
+    this.#opened = undefined;
+    for (const socket of this.#sockets) socket.destroy();
+  }
+
+  #connect(addresses: readonly string[]): void {
+    if (!this.#opened) return;
+    const { host, port, secure } = this.#place;
+    const allowed = addresses.filter((address) => mayDial(address, this.#network.targets));
+    if (allowed.length === 0) {
+      if (addresses.length > 0) this.#refuse(addresses.join(', '));
+      else this.#fail(failed('dns', 'dns_not_found', host));
+      return;
+    }
+
+    this.phase = 'connect';
+    this.detail = allowed.map((address) => authority({ address, port })).join(', ');
+    const socket = connectTcp({
+      host,
+      port,
+      noDelay: true,
+      autoSelectFamily: true,
+      autoSelectFamilyAttemptTimeout: NEXT_ADDRESS_AFTER_MS,
+      // With autoSelectFamily, Node asks for all of them.
+      lookup: (_host, _options, answer) =>
+        answer(
+          null,
+          allowed.map((address) => ({ address, family: isIP(address) })),
+        ),
+    });
+    this.#sockets.push(socket);
+    socket.on('error', (error) => this.#fail(connectFailure(error, this.detail)));
+    socket.once('connect', () => {
+      const { remoteAddress = '' } = socket;
+      if (!mayDial(remoteAddress, this.#network.targets)) this.#refuse(remoteAddress);
+      else if (secure) this.#secure(socket, remoteAddress);
+      else this.#succeed(socket);
+    });
+  }
+
+  #secure(plain: Socket, address: string): void {
+    const { host, port } = this.#place;
+    this.phase = 'tls';
+    this.detail = authority({ address, port });
+    const socket = connectTls({
+      socket: plain,
+      host,
+      ...(!isIP(host) && { servername: host }),
+      secureContext: this.#network.secureContext,
+      rejectUnauthorized: true,
+      ALPNProtocols: ['http/1.1'],
+    });
+    this.#sockets.push(socket);
+    let certificate: DetailedPeerCertificate | undefined;
+    // Before Node judges the certificate: once it has refused one, the certificate is gone, and with it the date.
+    socket.prependListener('secure', () => {
+      certificate = socket.getPeerCertificate(true);
+    });
+    socket.on('error', (error) => this.#fail(tlsFailure(error, host, certificate)));
+    socket.once('close', () => this.#fail(failed('tls', 'tls_failed', 'closed during the handshake')));
+    socket.once('secureConnect', () => this.#succeed(socket));
+  }
+
+  #refuse(found: string): void {
+    const { host } = this.#place;
+    const what = host === found ? found : `${host} resolves to ${found}, which`;
+    this.#fail(failed('address', 'address_refused', `${what} is not a public address.`));
+  }
+
+  #fail(failure: Failure): void {
+    const opened = this.#opened;
+    this.cancel();
+    opened?.(failure, undefined);
+  }
+
+  #succeed(socket: Socket): void {
+    const opened = this.#opened;
+    this.#opened = undefined;
+    if (opened) opened(undefined, socket);
+    else socket.destroy();
+  }
+}

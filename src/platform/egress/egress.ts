@@ -1,0 +1,120 @@
+import { createSecureContext } from 'node:tls';
+import type { Network } from './connect.ts';
+import { Exchange } from './exchange.ts';
+import { failed } from './failures.ts';
+import { Lane } from './lane.ts';
+import type { Line } from './line.ts';
+import type { Failure, Letter, PostOutcome } from './outcome.ts';
+import { createLookup, type Lookup } from './resolve.ts';
+import { literalAddress, refuseTarget, type Targets } from './targets.ts';
+
+export type { Letter, PostOutcome } from './outcome.ts';
+
+/**
+ * The way out: POSTs to addresses that partners chose. Every call ends, well or badly, within its deadline, and says
+ * how; none throws. How many are under way at once is for the caller to limit: a limit for each host in here would let
+ * one webhook that hangs hold up another on the same host.
+ */
+export interface Egress {
+  post(letter: Letter): Promise<PostOutcome>;
+  /** Ends what is still under way with the code `stopped`. */
+  close(): Promise<void>;
+}
+
+interface EgressOptions {
+  targets: Targets;
+  /** For everything from the name to the last byte of the answer. */
+  timeoutMs?: number;
+  lookup?: Lookup;
+  /** Certificates to trust in place of the usual ones; for tests. */
+  ca?: string;
+}
+
+type Route = { refusal: string } | { refusal: undefined; path: string; lane: Lane };
+
+/** URLs remembered with what was found out about them, so that a call costs a look into a map. */
+const ROUTES_MAX = 10_000;
+
+export function createEgress(options: EgressOptions): Egress {
+  const { targets, timeoutMs = 15_000, lookup = createLookup(), ca } = options;
+  const secureContext = createSecureContext({ minVersion: 'TLSv1.2', ...(ca !== undefined && { ca }) });
+  const network: Network = { targets, lookup, secureContext };
+  const routes = new Map<string, Route>();
+  const lanes = new Map<string, Lane>();
+  const lines = new Set<Line>();
+  /** In the order in which they began, which is that of their deadlines: one timer serves them all. */
+  const underway = new Map<Exchange, (outcome: PostOutcome) => void>();
+  let timer: NodeJS.Timeout | undefined;
+  let isClosed = false;
+
+  function expireDue(): void {
+    timer = undefined;
+    for (const exchange of underway.keys()) {
+      const left = exchange.startedAt + timeoutMs - performance.now();
+      if (left > 0) {
+        timer = setTimeout(expireDue, Math.ceil(left)).unref();
+        return;
+      }
+      exchange.expire();
+    }
+  }
+
+  function done(exchange: Exchange, outcome: PostOutcome): void {
+    const resolve = underway.get(exchange);
+    underway.delete(exchange);
+    resolve?.(outcome);
+  }
+
+  function routeTo(url: string): Route {
+    // Lanes that are forgotten here live on until their last line goes.
+    if (routes.size >= ROUTES_MAX) {
+      routes.clear();
+      lanes.clear();
+    }
+    const refusal = refuseTarget(url, targets);
+    const route: Route = refusal === undefined ? openRoute(new URL(url)) : { refusal };
+    routes.set(url, route);
+    return route;
+  }
+
+  function openRoute({ origin, hostname, port, protocol, pathname, search }: URL): Route {
+    let lane = lanes.get(origin);
+    if (!lane) {
+      const secure = protocol === 'https:';
+      const place = {
+        host: literalAddress(hostname) ?? hostname,
+        port: port === '' ? (secure ? 443 : 80) : Number(port),
+        secure,
+      };
+      lane = new Lane(origin, place, network, lines);
+      lanes.set(origin, lane);
+    }
+    return { refusal: undefined, path: pathname + search, lane };
+  }
+
+  return {
+    post(letter) {
+      if (isClosed) return Promise.resolve(notMade(failed('send', 'stopped', '')));
+      const route = routes.get(letter.url) ?? routeTo(letter.url);
+      if (route.refusal !== undefined)
+        return Promise.resolve(notMade(failed('address', 'address_refused', route.refusal)));
+      return new Promise((resolve) => {
+        const exchange = new Exchange(letter, route.path, route.lane, done);
+        underway.set(exchange, resolve);
+        timer ??= setTimeout(expireDue, timeoutMs).unref();
+        exchange.start();
+      });
+    },
+
+    async close() {
+      isClosed = true;
+      clearTimeout(timer);
+      for (const exchange of underway.keys()) exchange.stop();
+      await Promise.all([...lines].map((line) => line.destroy()));
+    },
+  };
+}
+
+function notMade(failure: Failure): PostOutcome {
+  return { status: undefined, retryAfter: undefined, answer: '', durationMs: 0, failure };
+}

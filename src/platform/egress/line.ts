@@ -1,0 +1,122 @@
+import type { Socket } from 'node:net';
+import { Client, type Dispatcher } from 'undici';
+import { Dialling, type Network, type Place } from './connect.ts';
+import { CallFailed } from './failures.ts';
+
+/** Most receivers close after 5 s (Node) to 75 s (nginx) of silence; to be earlier saves a second try. */
+const IDLE_MS = 4_000;
+/** A receiver that says how long it waits is believed up to here. */
+const IDLE_MS_MAX = 15_000;
+/** After this a line is not used again, so that a receiver which moves, or changes its certificate, is noticed. */
+const AGE_MS_MAX = 300_000;
+const HEADER_BYTES_MAX = 16 * 1024;
+/** `100 Continue`s that are passed over before an answer. */
+const CONTINUES_MAX = 16;
+
+/** A request, and whoever hears what becomes of it. */
+export interface Load extends Dispatcher.DispatchHandler {
+  readonly request: Dispatcher.DispatchOptions;
+  /** Whether no answer has begun, so that the next bytes can only be the beginning of one. */
+  readonly isAwaiting: boolean;
+}
+
+/** A connection to one origin, or the attempt to get one. It carries one load at a time. */
+export class Line {
+  /** Set while a connection is being made. */
+  dialling: Dialling | undefined;
+  /** Whether this connection has carried a load before: then it may have been cut since, and nobody noticed. */
+  isWorn = false;
+  /** Whether the load is too large to have gone out at once, and has not gone out yet. */
+  isSending = false;
+  readonly #client: Client;
+  #socket: Socket | undefined;
+  #openedAt = 0;
+  #load: Load | undefined;
+  #continues = 0;
+
+  /** `lost`: the connection is gone while nobody used it. */
+  constructor(origin: string, place: Place, network: Network, lost: () => void) {
+    this.#client = new Client(origin, {
+      connect: (_options, opened) => {
+        this.dialling = new Dialling(place, network, (failure, socket) => {
+          this.dialling = undefined;
+          if (socket) opened(null, this.#use(socket));
+          else if (failure) opened(new CallFailed(failure), null);
+        });
+      },
+      allowH2: false,
+      // The deadline of the load covers both.
+      headersTimeout: 0,
+      bodyTimeout: 0,
+      keepAliveTimeout: IDLE_MS,
+      keepAliveMaxTimeout: IDLE_MS_MAX,
+      maxHeaderSize: HEADER_BYTES_MAX,
+    });
+    this.#client.on('disconnect', () => {
+      if (!this.#load) lost();
+    });
+  }
+
+  get isUsable(): boolean {
+    return this.#socket?.destroyed === false && performance.now() - this.#openedAt < AGE_MS_MAX;
+  }
+
+  carry(load: Load): void {
+    this.#load = load;
+    this.#continues = 0;
+    this.isSending = false;
+    this.#client.dispatch(load.request, load);
+  }
+
+  /** Everything was handed to the socket, which may still hold it back. */
+  noteSent(): void {
+    if (!this.#socket?.writableNeedDrain) return;
+    this.isSending = true;
+    this.#socket.once('drain', () => {
+      this.isSending = false;
+    });
+  }
+
+  unload(): void {
+    this.#load = undefined;
+    this.isWorn = true;
+  }
+
+  async destroy(): Promise<void> {
+    this.dialling?.cancel();
+    this.dialling = undefined;
+    await this.#client.destroy();
+  }
+
+  #use(socket: Socket): Socket {
+    this.#socket = socket;
+    this.#openedAt = performance.now();
+    this.isWorn = false;
+    this.#passOverContinue(socket);
+    return socket;
+  }
+
+  /**
+   * Some receivers say `100 Continue` to every POST. HTTP tells clients to bear with that; undici closes the
+   * connection. So it is taken out of what undici reads.
+   */
+  #passOverContinue(socket: Socket): void {
+    const read = socket.read;
+    socket.read = (size) => {
+      let chunk: Buffer | null = read.call(socket, size);
+      while (chunk && this.#load?.isAwaiting && isContinue(chunk) && this.#continues < CONTINUES_MAX) {
+        const end = chunk.indexOf('\r\n\r\n');
+        if (end < 0) break;
+        this.#continues++;
+        chunk = end + 4 < chunk.length ? chunk.subarray(end + 4) : read.call(socket, size);
+      }
+      return chunk;
+    };
+  }
+}
+
+const CONTINUE = Buffer.from('HTTP/1.1 100');
+
+function isContinue(bytes: Buffer): boolean {
+  return bytes[9] === 0x31 && bytes.subarray(0, CONTINUE.length).equals(CONTINUE);
+}

@@ -1,0 +1,60 @@
+import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:crypto';
+
+/**
+ * Secrets at rest. What is sealed names the key that sealed it, so that keys can be changed while old secrets are still
+ * about: new ones are sealed under the current key, and whatever a previous key sealed can still be opened.
+ */
+export interface Sealed {
+  /** Nonce, authentication tag, ciphertext. */
+  sealed: Buffer;
+  keyId: string;
+}
+
+export interface Sealer {
+  /** The ID of the current key. */
+  keyId: string;
+  /** Of every key that can open, the current one first. */
+  keyIds: readonly string[];
+  seal(plain: Uint8Array): Sealed;
+  open(secret: Sealed): Buffer;
+}
+
+export const MASTER_KEY_BYTES = 32;
+const CIPHER = 'aes-256-gcm';
+const NONCE_BYTES = 12;
+const TAG_BYTES = 16;
+
+export function createSealer({ current, previous }: { current: Buffer; previous: Buffer[] }): Sealer {
+  const keys = new Map([current, ...previous].map((key) => [idOf(key), key]));
+  const keyId = idOf(current);
+  return {
+    keyId,
+    keyIds: [...keys.keys()],
+    seal(plain) {
+      const nonce = randomBytes(NONCE_BYTES);
+      const cipher = createCipheriv(CIPHER, current, nonce).setAAD(Buffer.from(keyId));
+      const ciphertext = Buffer.concat([cipher.update(plain), cipher.final()]);
+      return { sealed: Buffer.concat([nonce, cipher.getAuthTag(), ciphertext]), keyId };
+    },
+    open({ sealed, keyId: sealedUnder }) {
+      const key = keys.get(sealedUnder);
+      if (!key) throw new Error(`The master key ${sealedUnder} is not configured.`);
+      const ciphertext = sealed.subarray(NONCE_BYTES + TAG_BYTES);
+      const decipher = createDecipheriv(CIPHER, key, sealed.subarray(0, NONCE_BYTES), {
+        authTagLength: TAG_BYTES,
+      })
+        .setAAD(Buffer.from(sealedUnder))
+        .setAuthTag(sealed.subarray(NONCE_BYTES, NONCE_BYTES + TAG_BYTES));
+      try {
+        return Buffer.concat([decipher.update(ciphertext), decipher.final()]);
+      } catch {
+        throw new Error(`What was sealed under the master key ${sealedUnder} has been altered since.`);
+      }
+    },
+  };
+}
+
+/** Names a key without telling anything of it. */
+function idOf(key: Buffer): string {
+  return createHash('sha256').update(key).digest('hex').slice(0, 8);
+}

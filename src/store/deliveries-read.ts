@@ -1,0 +1,194 @@
+import type { Attempt } from '../contract/attempts.ts';
+import type { EventName } from '../contract/events.ts';
+import type { PartnerDelivery } from '../contract/operator/deliveries.ts';
+import type { Page, PageQuery } from '../contract/page.ts';
+import { deliveryId } from '../domain/delivery-id.ts';
+import type { Transaction } from './database.ts';
+import { type Keyset, readPage, readStretch } from './page.ts';
+
+/**
+ * Deliveries as people look at them. There are millions, and every index on them slows the engine down, so lists go along
+ * the indexes that it has: a webhook's queue, an event's deliveries, the feed of a practice group.
+ */
+
+interface Row {
+  webhook_id: string;
+  partner_id: string;
+  practice_group_id: string;
+  event_id: string;
+  event: EventName;
+  object_id: string;
+  sequence: number;
+  state: 'waiting' | 'due' | 'delivered' | 'failed';
+  attempts: Attempt[];
+  due_at: string;
+  created_at: string;
+  finished_at: string | null;
+  /** Its place in the list. */
+  major: number;
+  minor: number;
+}
+
+const COLUMNS = `w.id AS webhook_id, w.partner_id, w.practice_group_id, e.id AS event_id, e.event, e.object_id,
+  d.sequence, d.state, d.attempts, d.due_at, d.created_at, d.finished_at`;
+
+function deliveryOf(row: Row): PartnerDelivery {
+  return {
+    id: deliveryId(row.webhook_id, row.sequence),
+    webhook_id: row.webhook_id,
+    partner_id: row.partner_id,
+    practice_group_id: row.practice_group_id,
+    event_id: row.event_id,
+    event: row.event,
+    object_id: row.object_id,
+    sequence: row.sequence,
+    status: row.state === 'due' ? 'pending' : row.state,
+    attempts: row.attempts,
+    next_attempt_at: row.state === 'due' ? row.due_at : null,
+    created_at: row.created_at,
+    finished_at: row.finished_at,
+  };
+}
+
+export interface FoundDelivery {
+  delivery: PartnerDelivery;
+  webhookNo: number;
+  eventNo: number;
+}
+
+export async function findDelivery(
+  tx: Transaction,
+  webhookId: string,
+  sequence: number,
+): Promise<FoundDelivery | undefined> {
+  const row = await tx.first<Row & { webhook_no: number; event_no: number }>(
+    `SELECT ${COLUMNS}, d.webhook_no, d.event_no
+       FROM webhooks w JOIN deliveries d ON d.webhook_no = w.no JOIN events e ON e.no = d.event_no
+      WHERE w.id = $1 AND w.deleted_at IS NULL AND d.sequence = $2`,
+    [webhookId, sequence],
+  );
+  return row && { delivery: deliveryOf(row), webhookNo: row.webhook_no, eventNo: row.event_no };
+}
+
+export interface DeliveryFilter extends PageQuery {
+  webhook_id?: string | undefined;
+  event_id?: string | undefined;
+  practice_group_id?: string | undefined;
+  status?: PartnerDelivery['status'] | undefined;
+  event?: string | undefined;
+}
+
+/**
+ * A way through the deliveries, newest first. Each is one index read backwards: $1 is where it begins, ($2, $3) the place
+ * to go on after, $4 the last `major` of the stretch.
+ */
+interface Way {
+  rows: string;
+  /** The `major` at which a stretch of $4 + 1 ends that begins after ($2, $3). */
+  end: string;
+}
+
+/**
+ * So many are looked through for one page, at most. Without that bound PostgreSQL sorts all there are: 1 to 10 s for a page
+ * with 2.5 million deliveries, against 3 to 80 ms.
+ */
+const STRETCH = { unfiltered: 1_000, filtered: 10_000 };
+
+const alongWebhook: Way = {
+  rows: `SELECT d.*, d.sequence AS major, 0 AS minor FROM deliveries d
+          WHERE d.webhook_no = (SELECT no FROM webhooks WHERE id = $1)
+            AND d.sequence < $2 AND $3::bigint IS NOT NULL AND d.sequence >= $4
+          ORDER BY d.sequence DESC`,
+  end: `SELECT d.sequence AS major FROM deliveries d
+         WHERE d.webhook_no = (SELECT no FROM webhooks WHERE id = $1) AND d.sequence < $2 AND $3::bigint IS NOT NULL
+         ORDER BY d.sequence DESC OFFSET $4 LIMIT 1`,
+};
+
+const alongGroup: Way = {
+  rows: `SELECT d.*, feed.position AS major, d.webhook_no AS minor
+           FROM events feed JOIN deliveries d ON d.event_no = feed.no
+          WHERE feed.practice_group_id = $1 AND feed.position <= $2 AND feed.position >= $4
+            AND (feed.position < $2 OR d.webhook_no < $3::bigint)
+          ORDER BY feed.position DESC, d.webhook_no DESC`,
+  end: `SELECT position AS major FROM events
+         WHERE practice_group_id = $1 AND position < $2 AND $3::bigint IS NOT NULL
+         ORDER BY position DESC OFFSET $4 LIMIT 1`,
+};
+
+const alongEvents: Way = {
+  rows: `SELECT d.*, d.event_no AS major, d.webhook_no AS minor FROM deliveries d
+          WHERE $1::text IS NULL AND (d.event_no, d.webhook_no) < ($2::bigint, $3::bigint) AND d.event_no >= $4
+          ORDER BY d.event_no DESC, d.webhook_no DESC`,
+  end: `SELECT d.event_no AS major FROM deliveries d
+         WHERE $1::text IS NULL AND (d.event_no, d.webhook_no) < ($2::bigint, $3::bigint)
+         ORDER BY d.event_no DESC, d.webhook_no DESC OFFSET $4 LIMIT 1`,
+};
+
+/** There are as many as its practice group has webhooks: no stretch is needed. */
+const ofEvent = `SELECT d.*, d.event_no AS major, d.webhook_no AS minor FROM deliveries d
+                  WHERE d.event_no = (SELECT no FROM events WHERE id = $1)
+                    AND (d.event_no, d.webhook_no) < ($2::bigint, $3::bigint) AND d.event_no >= $4
+                  ORDER BY d.event_no DESC, d.webhook_no DESC`;
+
+const listed = (rows: string) => `
+  SELECT ${COLUMNS}, d.major, d.minor
+    FROM (${rows}) AS d JOIN events e ON e.no = d.event_no
+    JOIN webhooks w ON w.no = d.webhook_no AND w.deleted_at IS NULL
+   WHERE ($5::text IS NULL OR d.state = $5) AND ($6::text IS NULL OR e.event = $6)
+     AND ($7::text IS NULL OR w.id = $7) AND ($8::text IS NULL OR w.practice_group_id = $8)
+   ORDER BY d.major DESC, d.minor DESC LIMIT $9`;
+
+const newestFirst: Keyset<Row> = {
+  types: ['number', 'number'],
+  keyOf: ({ major, minor }) => [major, minor],
+};
+
+export async function listDeliveryPage(
+  tx: Transaction,
+  filter: DeliveryFilter,
+): Promise<Page<PartnerDelivery>> {
+  const { way, start } = wayOf(filter);
+  const place = ([major, minor]: readonly unknown[]) => [
+    start,
+    major ?? Number.MAX_SAFE_INTEGER,
+    minor ?? Number.MAX_SAFE_INTEGER,
+  ];
+  const read = (rows: string, after: readonly unknown[], end: number, limit: number) =>
+    tx.query<Row>(listed(rows), [
+      ...place(after),
+      end,
+      filter.status === 'pending' ? 'due' : filter.status,
+      filter.event,
+      filter.webhook_id,
+      filter.practice_group_id,
+      limit,
+    ]);
+
+  if (typeof way === 'string') {
+    const page = await readPage(filter, newestFirst, (after, limit) => read(way, after, 0, limit));
+    return { ...page, data: page.data.map(deliveryOf) };
+  }
+  const isFiltered = filter.status !== undefined || filter.event !== undefined;
+  const length = isFiltered ? STRETCH.filtered : STRETCH.unfiltered;
+  const page = await readStretch(
+    filter,
+    newestFirst,
+    async (after) => {
+      const end = await tx.first<{ major: number }>(way.end, [...place(after), length - 1]);
+      // Nothing has the number 0, so this stands after all that share the last `major`.
+      return end && [end.major, 0];
+    },
+    (after, end, limit) => read(way.rows, after, Number(end?.[0] ?? 0), limit),
+  );
+  return { ...page, data: page.data.map(deliveryOf) };
+}
+
+function wayOf({ webhook_id, event_id, practice_group_id }: DeliveryFilter): {
+  way: Way | string;
+  start: string | null;
+} {
+  if (event_id !== undefined) return { way: ofEvent, start: event_id };
+  if (webhook_id !== undefined) return { way: alongWebhook, start: webhook_id };
+  if (practice_group_id !== undefined) return { way: alongGroup, start: practice_group_id };
+  return { way: alongEvents, start: null };
+}

@@ -1,0 +1,110 @@
+import type { StoredWebhook } from '../domain/webhook.ts';
+import type { Transaction } from './database.ts';
+import { wakeWorkers } from './deliveries-wake.ts';
+
+/** Puts deliveries into the queue of one webhook, outside the usual fan-out. */
+
+/** Returns the place in the queue. */
+export async function enqueueTest(
+  tx: Transaction,
+  at: string,
+  eventId: string,
+  webhookNo: number,
+): Promise<number> {
+  tx.defer('SELECT enqueue($1, ARRAY[(SELECT no FROM events WHERE id = $2)], ARRAY[$3::integer])', [
+    at,
+    eventId,
+    webhookNo,
+  ]);
+  const row = await tx.first<{ sequence: number }>(
+    `SELECT sequence FROM deliveries
+      WHERE event_no = (SELECT no FROM events WHERE id = $1) AND webhook_no = $2`,
+    [eventId, webhookNo],
+  );
+  if (!row) throw new Error('a test event was not put into the queue');
+  wakeWorkers(tx);
+  return row.sequence;
+}
+
+/** Returns how many deliveries that made. */
+export async function replayEvents(
+  tx: Transaction,
+  at: string,
+  webhookNo: number,
+  eventNos: readonly number[],
+): Promise<number> {
+  const row = await tx.first<{ count: number }>('SELECT replay_deliveries($1, $2, $3::bigint[]) AS count', [
+    at,
+    webhookNo,
+    eventNos,
+  ]);
+  wakeWorkers(tx);
+  return row?.count ?? 0;
+}
+
+export interface NamedEvent {
+  id: string;
+  no: number;
+  /** The webhook is to get it again. One that was not fanned out yet is on its way as it is. */
+  wanted: boolean;
+}
+
+/** In the order of acceptance. Test events are known to the one webhook that they were for. */
+export function findEventNos(
+  tx: Transaction,
+  { no, event_types, practice_group_id }: StoredWebhook,
+  ids: readonly string[],
+): Promise<NamedEvent[]> {
+  return tx.query<NamedEvent>(
+    `SELECT id, no, only_webhook_no IS NOT NULL OR (position IS NOT NULL AND event = ANY ($4)) AS wanted FROM events
+      WHERE id = ANY ($1) AND practice_group_id = $2 AND (only_webhook_no IS NULL OR only_webhook_no = $3)
+      ORDER BY no`,
+    [ids, practice_group_id, no, event_types],
+  );
+}
+
+export interface Stretch {
+  nos: number[];
+  /** Whether any event of the stretch, wanted or not, was accepted since. */
+  anySince: boolean;
+  /** The position where the stretch begins; null when it is empty. */
+  first: number | null;
+}
+
+/** Looks at a stretch of the feed that ends before a position: what of it the webhook wants, accepted since a moment. */
+export async function findEventNosSince(
+  tx: Transaction,
+  { event_types, practice_group_id }: StoredWebhook,
+  sinceSeconds: number,
+  before: number,
+  limit: number,
+): Promise<Stretch> {
+  const row = await tx.first<{ nos: string | null; any_since: boolean | null; first: number | null }>(
+    `SELECT string_agg(no::text, ',') FILTER (WHERE accepted_at >= to_timestamp($1) AND event = ANY ($2)) AS nos,
+            bool_or(accepted_at >= to_timestamp($1)) AS any_since, min(position) AS first
+       FROM (SELECT no, event, accepted_at, position FROM events
+              WHERE practice_group_id = $3 AND position < $4 AND only_webhook_no IS NULL
+              ORDER BY position DESC LIMIT $5) AS stretch`,
+    [sinceSeconds, event_types, practice_group_id, before, limit],
+  );
+  return {
+    nos: row?.nos?.split(',').map(Number) ?? [],
+    anySince: row?.any_since ?? false,
+    first: row?.first ?? null,
+  };
+}
+
+/** Whether a partner may hear of a practice group at this moment, as fan-out decides it. */
+export async function mayReceive(
+  tx: Transaction,
+  partnerId: string,
+  groupId: string,
+  at: string,
+): Promise<boolean> {
+  const row = await tx.first<{ allowed: boolean }>('SELECT may_receive($1, $2, $3) AS allowed', [
+    partnerId,
+    groupId,
+    at,
+  ]);
+  return row?.allowed ?? false;
+}

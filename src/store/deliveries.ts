@@ -1,0 +1,238 @@
+import { SYSTEM } from '../domain/principal.ts';
+import type { AuditRecord } from './audit-append.ts';
+import { type Database, statement, transact } from './database.ts';
+
+/**
+ * The queue of deliveries, for the engine. What each statement guarantees is told where it is written, in
+ * migrations/0002_post.sql; the order of the whole in delivery/engine.ts.
+ */
+
+/** A delivery that was handed to this worker to be sent. */
+export interface Claimed {
+  webhook_no: number;
+  /** Of the webhook: which address and secrets to use. */
+  version: number;
+  sequence: number;
+  /** Attempts that were made before. */
+  tries: number;
+  payload: string;
+  accepted_at: string;
+  /** Whoever held the lane before let its lease run out. */
+  lease_expired: boolean;
+}
+
+/** Returns how many events were taken (-1: another node is at it) and how many deliveries they made. */
+export async function fanOut(
+  db: Database,
+  at: string,
+  eventsMax: number,
+): Promise<{ taken: number; made: number }> {
+  const [row] = await statement<{ taken: number; made: number }>(db, 'SELECT * FROM fan_out($1, $2)', [
+    at,
+    eventsMax,
+  ]);
+  return row ?? { taken: 0, made: 0 };
+}
+
+/** A webhook that the worker knows. */
+export interface KnownLane {
+  no: number;
+  /** How many letters more it may be given. */
+  room: number;
+  /** Whether its lane is leased to this worker for long enough. */
+  held: boolean;
+  /** What the worker has of it already. */
+  underWay: Iterable<number>;
+}
+
+export interface Claim {
+  at: string;
+  until: string;
+  me: number;
+  /** Goes on with the webhook after this one. */
+  afterNo: number;
+  deliveriesMax: number;
+  /** How many of a webhook that is not known. */
+  usualRoom: number;
+  known: readonly KnownLane[];
+}
+
+export function claimDeliveries(db: Database, claim: Claim): Promise<Claimed[]> {
+  const underWay: number[] = [];
+  const ends = claim.known.map((lane) => underWay.push(...lane.underWay));
+  return statement<Claimed>(
+    db,
+    `SELECT * FROM claim_deliveries($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`,
+    [
+      claim.at,
+      claim.until,
+      claim.me,
+      claim.afterNo,
+      claim.deliveriesMax,
+      claim.usualRoom,
+      claim.known.map((lane) => lane.no),
+      claim.known.map((lane) => lane.room),
+      claim.known.map((lane) => lane.held),
+      ends,
+      underWay,
+    ],
+  );
+}
+
+/** Returns which of these lanes the worker still holds, now until then. */
+export async function renewLanes(db: Database, me: number, until: string, nos: readonly number[]) {
+  const rows = await statement<{ no: number }>(db, 'SELECT renew_lanes($1, $2, $3) AS no', [me, until, nos]);
+  return new Set(rows.map(({ no }) => no));
+}
+
+export async function freeLanes(db: Database, me: number): Promise<void> {
+  await statement(db, 'SELECT free_lanes($1)', [me]);
+}
+
+/** What became of a delivery. */
+export interface Result {
+  webhookNo: number;
+  sequence: number;
+  /** Attempts before this one. */
+  triesBefore: number;
+  state: 'delivered' | 'failed' | 'due';
+  /** When to try again, if it is due. */
+  dueAt: string;
+  /** The attempt as JSON, on one line. */
+  attempt: string;
+}
+
+/** How a webhook is doing after results were written. */
+export interface LaneState {
+  webhook_no: number;
+  failures: number;
+  failing_since: string | null;
+  /** Over all webhooks: deliveries that are due because an earlier one of their object is finished. */
+  woken: number;
+}
+
+export function recordResults(
+  db: Database,
+  at: string,
+  me: number,
+  results: readonly Result[],
+): Promise<LaneState[]> {
+  return statement<LaneState>(db, 'SELECT * FROM record_results($1, $2, $3, $4, $5, $6, $7, $8)', [
+    at,
+    me,
+    results.map((one) => one.webhookNo),
+    results.map((one) => one.sequence),
+    results.map((one) => one.triesBefore),
+    results.map((one) => one.state),
+    results.map((one) => one.dueAt),
+    results.map((one) => one.attempt).join('\n'),
+  ]);
+}
+
+/** Where deliveries go and what signs them. */
+export interface Destination {
+  no: number;
+  id: string;
+  version: number;
+  url: string;
+  secrets: { sealed: Buffer; keyId: string; expiresAt: number }[];
+}
+
+interface DestinationRow {
+  no: number;
+  id: string;
+  version: number;
+  url: string;
+  sealed: string[];
+  key_ids: string[];
+  expiries: (string | null)[];
+}
+
+/** Of these webhooks; one that was deleted meanwhile is left out. The newest secret comes first. */
+export async function findDestinations(db: Database, nos: readonly number[]): Promise<Destination[]> {
+  const rows = await transact(db, SYSTEM, (tx) =>
+    tx.query<DestinationRow>(
+      `SELECT w.no, w.id, w.version, w.url,
+              array_agg(encode(s.sealed, 'base64') ORDER BY s.no DESC) AS sealed,
+              array_agg(s.key_id ORDER BY s.no DESC) AS key_ids,
+              array_agg(to_char(s.expires_at, 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') ORDER BY s.no DESC) AS expiries
+         FROM webhooks w JOIN webhook_secrets s ON s.webhook_no = w.no
+        WHERE w.no = ANY ($1::integer[]) AND w.deleted_at IS NULL GROUP BY w.no`,
+      [nos],
+    ),
+  );
+  return rows.map(({ sealed, key_ids, expiries, ...webhook }) => ({
+    ...webhook,
+    secrets: sealed.map((text, index) => ({
+      sealed: Buffer.from(text, 'base64'),
+      keyId: key_ids[index] ?? '',
+      expiresAt: expiries[index] ? Date.parse(expiries[index]) : Number.POSITIVE_INFINITY,
+    })),
+  }));
+}
+
+/** Nothing is sent to it any more until its owner activates it again; what is queued stays queued. */
+export async function disableWebhook(db: Database, no: number, reason: string, at: string): Promise<boolean> {
+  return transact(db, SYSTEM, async (tx) => {
+    const webhook = await tx.first<{ id: string; practice_group_id: string }>(
+      `UPDATE webhooks SET status = 'disabled', status_reason = $2, version = version + 1, updated_at = $3
+        WHERE no = $1 AND status = 'active' AND deleted_at IS NULL RETURNING id, practice_group_id`,
+      [no, reason, at],
+    );
+    if (!webhook) return false;
+    const record: AuditRecord = {
+      at,
+      principal: SYSTEM,
+      action: 'webhook.disable',
+      subject: { type: 'webhook', id: webhook.id },
+      practiceGroupId: webhook.practice_group_id,
+      requestId: null,
+      before: { status: 'active' },
+      after: { status: 'disabled', status_reason: reason },
+    };
+    tx.audit(record);
+    return true;
+  });
+}
+
+/** Returns how many rows went; as long as it is not zero there may be more. */
+export async function clearOld(db: Database, before: string, rowsMax: number): Promise<number> {
+  const [row] = await statement<{ cleared: number }>(db, 'SELECT clear_old($1, $2) AS cleared', [
+    before,
+    rowsMax,
+  ]);
+  return row?.cleared ?? 0;
+}
+
+export interface QueueNumbers {
+  /** Events that were accepted and not yet looked at. */
+  events_new: number;
+  due: number;
+  waiting: number;
+  /** When the oldest event was accepted that an active webhook should have by now; null when there is none. */
+  oldest: string | null;
+  failing: { id: string; failures: number }[];
+}
+
+/** For the metrics. What waits for a paused or disabled webhook waits on purpose, and is not counted as late. */
+export async function readQueueNumbers(db: Database): Promise<QueueNumbers> {
+  return transact(db, SYSTEM, async (tx) => {
+    const [numbers, failing] = await Promise.all([
+      tx.first<Omit<QueueNumbers, 'failing'>>(
+        `SELECT new.count::integer AS events_new, open.due::integer AS due, open.waiting::integer AS waiting,
+                least(new.oldest, open.oldest) AS oldest
+           FROM (SELECT count(*), min(accepted_at) AS oldest FROM events
+                  WHERE position IS NULL AND only_webhook_no IS NULL) AS new,
+                (SELECT count(*) FILTER (WHERE d.state = 'due') AS due, count(*) FILTER (WHERE d.state = 'waiting') AS waiting,
+                        min(d.created_at) FILTER (WHERE w.status = 'active') AS oldest
+                   FROM deliveries d JOIN webhooks w ON w.no = d.webhook_no AND w.deleted_at IS NULL
+                  WHERE d.state IN ('waiting', 'due')) AS open`,
+      ),
+      tx.query<{ id: string; failures: number }>(
+        `SELECT w.id, l.failures FROM webhook_lanes l JOIN webhooks w ON w.no = l.webhook_no
+          WHERE l.failures > 0 AND w.deleted_at IS NULL ORDER BY l.failures DESC LIMIT 100`,
+      ),
+    ]);
+    return { events_new: 0, due: 0, waiting: 0, oldest: null, ...numbers, failing };
+  });
+}

@@ -1,0 +1,73 @@
+import type pg from 'pg';
+import { type Database, statement } from './database.ts';
+
+/** Added to a worker's number, so that it is no other advisory lock's. */
+const PRESENCE = '1152921504606846976';
+
+export interface Presence {
+  /** Connects if need be; fails while the database is away. */
+  ensure(): Promise<void>;
+  leave(): void;
+}
+
+/**
+ * A worker's own connection, kept open for as long as it works. It holds an advisory lock that tells others that the
+ * worker is alive: PostgreSQL lets go of it the moment the process dies, so that nobody has to wait until leases run
+ * out. And it hears what others NOTIFY, which is a hint and no more: one that is missed while the connection is down
+ * is made good by looking from time to time.
+ */
+export function bePresent(
+  db: Database,
+  me: number,
+  channels: readonly string[],
+  heard: (channel: string) => void,
+): Presence {
+  let client: pg.PoolClient | undefined;
+  let left = false;
+  let connecting: Promise<void> | undefined;
+
+  const lose = (lost: pg.PoolClient) => {
+    if (client !== lost) return;
+    client = undefined;
+    lost.release(true);
+  };
+
+  async function connect(): Promise<void> {
+    const fresh = await db.pool.connect();
+    client = fresh;
+    try {
+      fresh.on('notification', ({ channel }) => heard(channel));
+      fresh.on('end', () => lose(fresh));
+      for (const channel of channels) await fresh.query(`LISTEN ${channel}`);
+      await fresh.query(`SELECT pg_advisory_lock_shared(${PRESENCE} + $1::bigint)`, [me]);
+      if (left) lose(fresh);
+    } catch (error) {
+      lose(fresh);
+      throw error;
+    }
+  }
+
+  return {
+    async ensure() {
+      if (client || left) return;
+      connecting ??= connect().finally(() => {
+        connecting = undefined;
+      });
+      await connecting;
+    },
+    leave() {
+      left = true;
+      if (client && !connecting) lose(client);
+    },
+  };
+}
+
+/** Frees the lanes of workers that are no more. Returns how many lanes that were. */
+export async function freeLanesOfTheDead(db: Database, me: number): Promise<number> {
+  const [row] = await statement<{ freed: number }>(
+    db,
+    `SELECT free_lanes_of_the_dead($1, ${PRESENCE}) AS freed`,
+    [me],
+  );
+  return row?.freed ?? 0;
+}

@@ -1,0 +1,81 @@
+import type { Sealed } from '../platform/sealing.ts';
+import type { Transaction } from './database.ts';
+
+/** Secrets as they lie in the database: sealed, each with the ID of the key that sealed it. */
+
+export async function countLiveSecrets(tx: Transaction, webhookNo: number, now: string): Promise<number> {
+  const row = await tx.first<{ count: number }>(
+    'SELECT count(*) FROM webhook_secrets WHERE webhook_no = $1 AND (expires_at IS NULL OR expires_at > $2)',
+    [webhookNo, now],
+  );
+  return row?.count ?? 0;
+}
+
+export function insertSecret(
+  tx: Transaction,
+  webhookNo: number,
+  { sealed, keyId }: Sealed,
+  now: string,
+): void {
+  tx.defer('INSERT INTO webhook_secrets (webhook_no, sealed, key_id, created_at) VALUES ($1, $2, $3, $4)', [
+    webhookNo,
+    sealed,
+    keyId,
+    now,
+  ]);
+}
+
+/** The newest secret signs until then; those whose time is over go. */
+export function expireSecrets(tx: Transaction, webhookNo: number, now: string, until: string): void {
+  tx.defer('DELETE FROM webhook_secrets WHERE webhook_no = $1 AND expires_at <= $2', [webhookNo, now]);
+  tx.defer('UPDATE webhook_secrets SET expires_at = $2 WHERE webhook_no = $1 AND expires_at IS NULL', [
+    webhookNo,
+    until,
+  ]);
+}
+
+// ---- A change of the master key ----
+
+export function deleteExpiredSecrets(tx: Transaction, now: string): void {
+  tx.defer('DELETE FROM webhook_secrets WHERE expires_at <= $1', [now]);
+}
+
+/** The IDs of the keys that some secret is sealed under. */
+export async function listSealingKeys(tx: Transaction): Promise<string[]> {
+  const rows = await tx.query<{ key_id: string }>(
+    'SELECT DISTINCT key_id FROM webhook_secrets ORDER BY key_id',
+  );
+  return rows.map(({ key_id }) => key_id);
+}
+
+export interface SealedRow extends Sealed {
+  webhookNo: number;
+  no: number;
+}
+
+/** Some that are not sealed under the key; locked, so that nobody else seals them anew at the same time. */
+export async function lockSecretsNotUnder(
+  tx: Transaction,
+  keyId: string,
+  limit: number,
+): Promise<SealedRow[]> {
+  return tx.query<SealedRow>(
+    `SELECT webhook_no AS "webhookNo", no, sealed, key_id AS "keyId" FROM webhook_secrets
+      WHERE key_id <> $1 ORDER BY webhook_no, no LIMIT $2 FOR UPDATE`,
+    [keyId, limit],
+  );
+}
+
+export function replaceSealed(tx: Transaction, rows: readonly SealedRow[]): void {
+  tx.defer(
+    `UPDATE webhook_secrets s SET sealed = new.sealed, key_id = new.key_id
+       FROM unnest($1::integer[], $2::integer[], $3::bytea[], $4::text[]) AS new (webhook_no, no, sealed, key_id)
+      WHERE s.webhook_no = new.webhook_no AND s.no = new.no`,
+    [
+      rows.map(({ webhookNo }) => webhookNo),
+      rows.map(({ no }) => no),
+      rows.map(({ sealed }) => sealed),
+      rows.map(({ keyId }) => keyId),
+    ],
+  );
+}

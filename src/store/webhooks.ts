@@ -1,0 +1,154 @@
+import type { PageQuery } from '../contract/page.ts';
+import { QUEUED_COUNT_MAX, type Webhook } from '../contract/partner/webhooks.ts';
+import type { PartnerPrincipal } from '../domain/principal.ts';
+import type { StoredWebhook } from '../domain/webhook.ts';
+import type { Transaction } from './database.ts';
+import { byId, readPage } from './page.ts';
+
+/** Webhooks are reached through their partner and practice group, never by their ID alone; operators see all of them. */
+
+type Row = Omit<StoredWebhook, 'health'> & Webhook['health'];
+
+const WEBHOOKS = `
+  SELECT w.no, w.id, w.partner_id, w.practice_group_id, w.url, w.description, w.event_types, w.status, w.status_reason,
+         w.version, w.created_at, w.updated_at, l.failures, l.failing_since, l.last_success_at,
+         (SELECT count(*) FROM (SELECT FROM deliveries d
+                                 WHERE d.webhook_no = w.no AND d.state IN ('waiting', 'due')
+                                 LIMIT ${QUEUED_COUNT_MAX}) AS open) AS queued
+    FROM webhooks w JOIN webhook_lanes l ON l.webhook_no = w.no
+   WHERE w.deleted_at IS NULL`;
+
+function webhookOf({ failures, failing_since, last_success_at, queued, ...row }: Row): StoredWebhook {
+  return { ...row, health: { failures, failing_since, last_success_at, queued } };
+}
+
+const ownedBy = ({ group, holder }: PartnerPrincipal) => [group.id, holder.partnerId];
+
+export async function findWebhook(
+  tx: Transaction,
+  owner: PartnerPrincipal,
+  id: string,
+): Promise<StoredWebhook | undefined> {
+  const row = await tx.first<Row>(
+    `${WEBHOOKS} AND w.practice_group_id = $1 AND w.partner_id = $2 AND w.id = $3`,
+    [...ownedBy(owner), id],
+  );
+  return row && webhookOf(row);
+}
+
+/** The same, and nobody else changes it until the transaction ends. */
+export async function lockWebhook(
+  tx: Transaction,
+  owner: PartnerPrincipal,
+  id: string,
+): Promise<StoredWebhook | undefined> {
+  const row = await tx.first<Row>(
+    `${WEBHOOKS} AND w.practice_group_id = $1 AND w.partner_id = $2 AND w.id = $3 FOR NO KEY UPDATE OF w`,
+    [...ownedBy(owner), id],
+  );
+  return row && webhookOf(row);
+}
+
+export function listWebhookPage(tx: Transaction, owner: PartnerPrincipal, query: PageQuery) {
+  return readPage(query, byId, async ([after], limit) => {
+    const rows = await tx.query<Row>(
+      `${WEBHOOKS} AND w.practice_group_id = $1 AND w.partner_id = $2 AND ($3::text IS NULL OR w.id > $3)
+       ORDER BY w.id LIMIT $4`,
+      [...ownedBy(owner), after, limit],
+    );
+    return rows.map(webhookOf);
+  });
+}
+
+/** How many there are. Whoever asks is the only one to add one until the transaction ends. */
+export async function countWebhooks(tx: Transaction, owner: PartnerPrincipal): Promise<number> {
+  tx.defer('SELECT FROM practice_groups WHERE id = $1 FOR NO KEY UPDATE', [owner.group.id]);
+  const row = await tx.first<{ count: number }>(
+    `SELECT count(*) FROM webhooks WHERE practice_group_id = $1 AND partner_id = $2 AND deleted_at IS NULL`,
+    ownedBy(owner),
+  );
+  return row?.count ?? 0;
+}
+
+/** Gives it its number, and a queue. */
+export async function insertWebhook(
+  tx: Transaction,
+  webhook: Omit<StoredWebhook, 'no' | 'health'>,
+): Promise<number> {
+  const row = await tx.first<{ no: number }>(
+    `INSERT INTO webhooks (id, partner_id, practice_group_id, url, description, event_types, status, version,
+                           created_at, updated_at)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) RETURNING no`,
+    [
+      webhook.id,
+      webhook.partner_id,
+      webhook.practice_group_id,
+      webhook.url,
+      webhook.description,
+      webhook.event_types,
+      webhook.status,
+      webhook.version,
+      webhook.created_at,
+      webhook.updated_at,
+    ],
+  );
+  if (!row) throw new Error('a webhook was inserted without a number');
+  tx.defer('INSERT INTO webhook_lanes (webhook_no) VALUES ($1)', [row.no]);
+  return row.no;
+}
+
+export function updateWebhookRow(tx: Transaction, webhook: StoredWebhook): void {
+  tx.defer(
+    `UPDATE webhooks SET url = $2, description = $3, event_types = $4, status = $5, status_reason = $6, version = $7,
+                         updated_at = $8 WHERE no = $1`,
+    [
+      webhook.no,
+      webhook.url,
+      webhook.description,
+      webhook.event_types,
+      webhook.status,
+      webhook.status_reason,
+      webhook.version,
+      webhook.updated_at,
+    ],
+  );
+}
+
+export function forgetFailures(tx: Transaction, no: number): void {
+  tx.defer('UPDATE webhook_lanes SET failures = 0, failing_since = NULL WHERE webhook_no = $1', [no]);
+}
+
+/** Its deliveries are cleared away later, little by little; what could sign in its name goes at once. */
+export function markWebhookDeleted(tx: Transaction, { no, version }: StoredWebhook, now: string): void {
+  tx.defer('UPDATE webhooks SET deleted_at = $2, updated_at = $2, version = $3 WHERE no = $1', [
+    no,
+    now,
+    version + 1,
+  ]);
+  tx.defer('DELETE FROM webhook_secrets WHERE webhook_no = $1', [no]);
+}
+
+// ---- Operators ----
+
+export interface WebhookFilter extends PageQuery {
+  partner_id?: string | undefined;
+  practice_group_id?: string | undefined;
+  status?: string | undefined;
+}
+
+export function listAllWebhookPage(tx: Transaction, filter: WebhookFilter) {
+  return readPage(filter, byId, async ([after], limit) => {
+    const rows = await tx.query<Row>(
+      `${WEBHOOKS} AND ($1::text IS NULL OR w.id > $1) AND ($2::text IS NULL OR w.partner_id = $2)
+         AND ($3::text IS NULL OR w.practice_group_id = $3) AND ($4::text IS NULL OR w.status = $4)
+       ORDER BY w.id LIMIT $5`,
+      [after, filter.partner_id, filter.practice_group_id, filter.status, limit],
+    );
+    return rows.map(webhookOf);
+  });
+}
+
+export async function findAnyWebhook(tx: Transaction, id: string): Promise<StoredWebhook | undefined> {
+  const row = await tx.first<Row>(`${WEBHOOKS} AND w.id = $1`, [id]);
+  return row && webhookOf(row);
+}

@@ -1,0 +1,19 @@
+import fc from 'fast-check';
+import { expect, it } from 'vitest';
+import { orderRound, ROUND } from '../support/delivery-model.ts';
+import { liveThroughYear } from '../support/delivery-year.ts';
+import { dice } from '../support/fault-loops.ts';
+import { seedOf } from '../support/seed.ts';
+
+/** The rounds of test/service/delivery-order.test.ts, many and different each time. */
+
+it('order and sequence hold in 150 random rounds', async () => {
+  await fc.assert(fc.asyncProperty(ROUND, orderRound), { seed: seedOf('order'), numRuns: 150 });
+});
+
+it('in a year of retries every event arrives or is given up after ten attempts', async () => {
+  const told = await liveThroughYear(365, 4, dice(seedOf('year')));
+  console.log('a year:', { ...told, letters: told.letters.length });
+  expect(told).toMatchObject({ open: 0, disabled: 0, attempts_max: 10 });
+  expect((told.delivered ?? 0) + (told.given_up ?? 0)).toBe(told.accepted);
+});

@@ -1,0 +1,231 @@
+import { describe, expect, it } from 'vitest';
+import { answered, openPostOffice } from '../support/post-office.ts';
+
+const HOUR = 3_600_000;
+
+describe('an event', () => {
+  it('reaches every webhook that wants it, once, with its exact body', async () => {
+    const office = await openPostOffice();
+    await office.addWebhook();
+    await office.addWebhook({ eventTypes: ['prescription.issued'] });
+    await office.addWebhook({ group: 'other-group' });
+    await office.publish({ id: 'a' }, { id: 'b' });
+    await office.engine.drain();
+    await office.engine.drain();
+    expect(office.letters.map(({ url, body, sequence }) => [url, body, sequence])).toEqual([
+      [
+        'https://receiver-1.example/hook',
+        '{"object":"Appointment","id":"a","practice_group_id":"group","event":"appointment.confirmed"}',
+        1,
+      ],
+      [
+        'https://receiver-1.example/hook',
+        '{"object":"Appointment","id":"b","practice_group_id":"group","event":"appointment.confirmed"}',
+        2,
+      ],
+    ]);
+  });
+
+  it('goes to nobody whose key was revoked, or whose network was dissolved, when it is fanned out', async () => {
+    const office = await openPostOffice();
+    await office.addWebhook();
+    await office.rows("UPDATE api_keys SET revoked_at = now() WHERE practice_group_id = 'group'");
+    await office.publish({ id: 'without a key' });
+    await office.engine.drain();
+    expect(office.letters).toEqual([]);
+
+    await office.rows("INSERT INTO networks VALUES ('n', 'n', now(), now())");
+    await office.rows("INSERT INTO network_members VALUES ('n', 'group'), ('n', 'other-group')");
+    await office.publish({ id: 'through the network' });
+    await office.engine.drain();
+    expect(office.letters.map(({ payload }) => payload.id)).toEqual(['through the network']);
+
+    await office.rows('DELETE FROM network_members');
+    await office.publish({ id: 'after it was dissolved' });
+    await office.rows("UPDATE api_keys SET revoked_at = NULL, expires_at = '2026-01-01'");
+    await office.publish({ id: 'with an expired key' });
+    await office.engine.drain();
+    await office.rows("UPDATE api_keys SET expires_at = NULL; UPDATE partners SET status = 'suspended'");
+    await office.publish({ id: 'of a suspended partner' });
+    await office.engine.drain();
+    expect(office.letters).toHaveLength(1);
+  });
+
+  it('waits for a webhook that is paused, and goes when it is active again', async () => {
+    const office = await openPostOffice();
+    const no = await office.addWebhook();
+    await office.rows("UPDATE webhooks SET status = 'paused'");
+    await office.publish({ id: 'a' }, { id: 'a' });
+    await office.engine.drain();
+    expect(office.letters).toEqual([]);
+    await office.rows("UPDATE webhooks SET status = 'active' WHERE no = $1", [no]);
+    await office.engine.drain();
+    expect(office.letters.map(({ sequence }) => sequence)).toEqual([1, 2]);
+  });
+});
+
+describe('a failure', () => {
+  it('is retried on schedule, ten attempts in all under one name, then given up', async () => {
+    const office = await openPostOffice();
+    office.answerWith(() => 500);
+    await office.addWebhook();
+    await office.publish({ id: 'a' }, { id: 'a' });
+    do await office.engine.drain();
+    while (await office.toNextDue());
+
+    const first = office.letters.filter(({ sequence }) => sequence === 1);
+    const gaps = first.slice(1).map(({ at }, index) => at - (first[index]?.at ?? 0));
+    const expected = [5, 300, 1_800, 7_200, 18_000, 36_000, 50_400, 72_000, 86_400].map((s) => s * 1_000);
+    expect(gaps).toHaveLength(9);
+    gaps.forEach((gap, index) => {
+      expect(gap).toBeGreaterThanOrEqual((expected[index] ?? 0) * 0.9);
+      expect(gap).toBeLessThanOrEqual((expected[index] ?? 0) * 1.1 + 1);
+    });
+    expect(new Set(first.map(({ id }) => id)).size).toBe(1);
+    // The second one about the same object begins when the first is given up.
+    expect(office.letters.findIndex(({ sequence }) => sequence === 2)).toBe(10);
+  });
+
+  it('honours Retry-After on 429 and 503, in seconds or as a date, up to a day', async () => {
+    const office = await openPostOffice();
+    await office.addWebhook();
+    const start = office.clock.now();
+    const waits = ['120', new Date(start + 120_000 + HOUR).toUTCString(), '9999999', 'soon'];
+    office.answerWith(({ at }) =>
+      answered(at % 2 ? 429 : 503, { retryAfter: waits[office.letters.length - 1] }),
+    );
+    await office.publish({ id: 'a' });
+    for (let round = 0; round < 5; round++) {
+      await office.engine.drain();
+      await office.toNextDue();
+    }
+    const [a = 0, b = 0, c = 0, d = 0, e = 0] = office.letters.map(({ at }) => at - start);
+    expect([a, b]).toEqual([0, 120_000]);
+    expect(Math.abs(c - 120_000 - HOUR)).toBeLessThan(1_001);
+    expect(d - c).toBe(24 * HOUR);
+    expect(e - d).toBeGreaterThan(1.7 * HOUR);
+    expect(e - d).toBeLessThan(2.3 * HOUR);
+  });
+
+  it('disables the webhook at once on 410, and keeps what is queued', async () => {
+    const office = await openPostOffice();
+    const no = await office.addWebhook();
+    office.answerWith(() => 410);
+    await office.publish({ id: 'a' }, { id: 'b' });
+    await office.engine.drain();
+    const [webhook] = await office.rows<{ status: string; status_reason: string }>('SELECT * FROM webhooks');
+    expect(webhook).toMatchObject({ status: 'disabled', status_reason: expect.stringContaining('410') });
+    const [entry] = await office.rows('SELECT * FROM audit_entries');
+    expect(entry).toMatchObject({ action: 'webhook.disable', actor_id: 'porter' });
+
+    office.answerWith(() => 200);
+    office.clock.advance(24 * HOUR);
+    office.letters.length = 0;
+    await office.engine.drain();
+    expect(office.letters).toEqual([]);
+    await office.rows("UPDATE webhooks SET status = 'active', version = version + 1 WHERE no = $1", [no]);
+    await office.engine.drain();
+    expect(office.letters.map(({ sequence }) => sequence).sort()).toEqual([1, 2]);
+  });
+
+  it('disables the webhook after five days without one success, and not before', async () => {
+    const office = await openPostOffice();
+    await office.addWebhook();
+    office.answerWith(() => 500);
+    const start = office.clock.now();
+    let status = 'active';
+    for (let day = 0; status === 'active' && day < 10; day++) {
+      await office.publish({ id: `of day ${day}` });
+      await office.engine.drain();
+      office.clock.set(new Date(start + (day + 1) * 24 * HOUR - 60_000).toISOString());
+      await office.engine.drain();
+      office.clock.set(new Date(start + (day + 1) * 24 * HOUR).toISOString());
+      await office.engine.drain();
+      [{ status } = { status }] = await office.rows<{ status: string }>('SELECT status FROM webhooks');
+      if (day < 4) expect(status).toBe('active');
+    }
+    expect(status).toBe('disabled');
+    expect(office.clock.now() - start).toBeLessThanOrEqual(6 * 24 * HOUR);
+  });
+
+  it('of one webhook is no concern of another', async () => {
+    const office = await openPostOffice();
+    await office.addWebhook();
+    await office.addWebhook();
+    let release = () => {};
+    const hanging = new Promise<number>((resolve) => {
+      release = () => resolve(500);
+    });
+    office.answerWith(({ url }) => (url.includes('receiver-1') ? hanging : 200));
+    const events = Array.from({ length: 300 }, (_, n) => ({ id: `appointment-${n}` }));
+    await office.publish(...events);
+    office.engine.start();
+    await until(() => office.letters.filter(({ url }) => url.includes('receiver-2')).length === 300);
+    expect(office.letters.filter(({ url }) => url.includes('receiver-1')).length).toBeLessThanOrEqual(4);
+    release();
+  });
+});
+
+describe('a worker that dies', () => {
+  it('with letters under way is taken over at once; they are sent again under the same name', async () => {
+    const office = await openPostOffice();
+    await office.addWebhook();
+    await office.publish({ id: 'a' }, { id: 'b' });
+    const doomed = await office.workerThat(() => new Promise(() => {}));
+    void doomed.engine.drain();
+    await until(() => office.letters.length === 2);
+    await office.engine.drain();
+    expect(office.letters).toHaveLength(2);
+
+    await doomed.die();
+    await office.engine.drain();
+    expect(office.letters).toHaveLength(4);
+    expect(office.letters.slice(2).map(({ id }) => id)).toEqual(
+      office.letters.slice(0, 2).map(({ id }) => id),
+    );
+    expect(await office.engine.metrics()).toContain('porter_delivery_leases_expired_total 1');
+  });
+
+  it('in all but name keeps its lanes until the lease runs out', async () => {
+    const office = await openPostOffice();
+    await office.addWebhook();
+    await office.publish({ id: 'a' });
+    const stuck = await office.workerThat(() => new Promise(() => {}));
+    void stuck.engine.drain();
+    await until(() => office.letters.length === 1);
+    office.clock.advance(19_999);
+    await office.engine.drain();
+    expect(office.letters).toHaveLength(1);
+    office.clock.advance(1);
+    await office.engine.drain();
+    expect(office.letters).toHaveLength(2);
+    await stuck.die();
+  });
+
+  it('after another took over may still say that a letter arrived, but not that it failed', async () => {
+    const office = await openPostOffice();
+    await office.addWebhook();
+    await office.publish({ id: 'a' }, { id: 'b' });
+    const answers = new Map<string, (status: number) => void>();
+    const slow = await office.workerThat(
+      ({ payload }) => new Promise((resolve) => answers.set(payload.id, resolve)),
+    );
+    const slowly = slow.engine.drain();
+    await until(() => answers.size === 2);
+    office.clock.advance(20_000);
+    office.answerWith(() => 500);
+    await office.engine.drain();
+    answers.get('a')?.(200);
+    answers.get('b')?.(500);
+    await slowly;
+    const rows = await office.rows('SELECT state, tries FROM deliveries ORDER BY sequence');
+    expect(rows).toEqual([
+      { state: 'delivered', tries: 2 },
+      { state: 'due', tries: 1 },
+    ]);
+  });
+});
+
+async function until(condition: () => boolean): Promise<void> {
+  while (!condition()) await new Promise(setImmediate);
+}

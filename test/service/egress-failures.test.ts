@@ -1,0 +1,278 @@
+import type { Socket } from 'node:net';
+import { connect } from 'node:net';
+import { Worker } from 'node:worker_threads';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { letterTo, testEgress, testReceiver, testServer } from '../support/egress.ts';
+import { type Behaviour, closeMidway, hang, lieLength, redirect, say, slow } from '../support/receiver.ts';
+
+const HEAD = 'HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n';
+const BIG_BODY = 'x'.repeat(40_000_000);
+
+/** What comes of a letter to a receiver that behaves so. */
+async function outcomeOf(behaviour: Behaviour, timeoutMs = 300) {
+  const receiver = await testReceiver({ behaviour });
+  const outcome = await testEgress({ timeoutMs }).post(letterTo(receiver.url));
+  return { ...outcome, requests: receiver.received.length };
+}
+
+describe('a receiver that lets a letter wait', () => {
+  const ENOUGH = 250;
+
+  it('for the connection', async () => {
+    const port = await portThatNobodyAccepts();
+    const { failure, durationMs } = await testEgress().post(letterTo(`http://127.0.0.1:${port}/`));
+    expect(failure).toEqual({ phase: 'connect', code: 'connect_timeout', detail: `127.0.0.1:${port}` });
+    expect(durationMs).toBeGreaterThan(ENOUGH);
+  });
+
+  it('for TLS', async () => {
+    const port = await testServer(() => {});
+    const { failure } = await testEgress().post(letterTo(`https://localhost:${port}/`));
+    expect(failure).toEqual({ phase: 'tls', code: 'tls_timeout', detail: `127.0.0.1:${port}` });
+  });
+
+  it('until it reads', async () => {
+    const port = await testServer((socket) => socket.pause());
+    const { failure } = await testEgress().post(letterTo(`http://127.0.0.1:${port}/`, BIG_BODY));
+    expect(failure).toEqual({ phase: 'send', code: 'send_timeout', detail: '' });
+  });
+
+  it.each<[string, Behaviour]>([
+    ['an answer', hang],
+    ['the rest of the status line', say('HTTP/1.1 20')],
+    ['the rest of the headers', say('HTTP/1.1 200 OK\r\ncontent-length: 2\r\n')],
+    ['an answer after an interim one', say('HTTP/1.1 103 Early Hints\r\nlink: </x>\r\n\r\n')],
+    ['an answer after 100 Continue', say('HTTP/1.1 100 Continue\r\n\r\n')],
+  ])('for %s', async (_what, behaviour) => {
+    const outcome = await outcomeOf(behaviour);
+    expect(outcome).toMatchObject({
+      status: undefined,
+      failure: { phase: 'answer', code: 'answer_timeout' },
+    });
+    expect(outcome.durationMs).toBeGreaterThan(ENOUGH);
+    expect(outcome.durationMs).toBeLessThan(2_000);
+  });
+
+  it.each<[string, Behaviour]>([
+    ['byte by byte', slow],
+    ['having claimed more than it sends', lieLength(10, 5)],
+    ['in the middle of a chunk', say('HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n5\r\nab')],
+  ])('for the rest of the answer, %s', async (_what, behaviour) => {
+    const outcome = await outcomeOf(behaviour);
+    expect(outcome).toMatchObject({ status: 200, failure: { phase: 'answer', code: 'body_timeout' } });
+    expect(outcome.answer).not.toBe('');
+    expect(outcome.durationMs).toBeLessThan(2_000);
+  });
+});
+
+describe('a receiver that breaks off', () => {
+  it('refuses the connection', async () => {
+    const { failure, requests } = await outcomeOf('refuse');
+    expect(failure).toMatchObject({ phase: 'connect', code: 'connection_refused' });
+    expect(failure?.detail).toMatch(/^127\.0\.0\.1:\d+, \[::1\]:\d+$/);
+    expect(requests).toBe(0);
+  });
+
+  it('in the middle of the answer', async () => {
+    const outcome = await outcomeOf(closeMidway);
+    expect(outcome).toMatchObject({
+      status: 200,
+      answer: 'half of',
+      failure: { phase: 'answer', code: 'closed_early' },
+      requests: 1,
+    });
+  });
+
+  it('in the middle of the headers', async () => {
+    const behaviour: Behaviour = ({ socket }) => void socket?.end('HTTP/1.1 200 OK\r\ncontent-');
+    expect(await outcomeOf(behaviour)).toMatchObject({
+      status: undefined,
+      failure: { code: 'closed_early' },
+    });
+  });
+
+  it('without an answer, and is not asked twice on a new connection', async () => {
+    const outcome = await outcomeOf(({ socket }) => void socket?.end());
+    expect(outcome).toMatchObject({
+      status: undefined,
+      failure: { phase: 'answer', code: 'closed_early' },
+      requests: 1,
+    });
+  });
+
+  it('by a reset', async () => {
+    const outcome = await outcomeOf(({ socket }) => void socket?.resetAndDestroy());
+    expect(outcome).toMatchObject({ failure: { phase: 'answer', code: 'connection_reset' }, requests: 1 });
+  });
+
+  it('while the letter is still being sent', async () => {
+    const port = await testServer((socket) => socket.once('data', () => socket.resetAndDestroy()));
+    const { failure } = await testEgress().post(letterTo(`http://127.0.0.1:${port}/`, BIG_BODY));
+    expect(failure).toMatchObject({ phase: 'send', code: 'connection_reset' });
+  });
+});
+
+describe('a receiver that talks nonsense', () => {
+  it.each<[string, Behaviour]>([
+    ['another protocol', say('SSH-2.0-OpenSSH_9.9\r\n')],
+    ['binary', say('\0\x01\x02\xff\xfe')],
+    ['HTTP/0.9', say('<html>hello</html>')],
+    ['no status', say('HTTP/1.1 OK\r\n\r\n')],
+    ['a header without an end', say(`HTTP/1.1 200 OK\r\nx: ${'y'.repeat(100_000)}`)],
+    ['a negative length', say('HTTP/1.1 200 OK\r\ncontent-length: -1\r\n\r\n')],
+    ['two lengths', say('HTTP/1.1 200 OK\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\nab')],
+    [
+      'a length and chunks',
+      say('HTTP/1.1 200 OK\r\ncontent-length: 1\r\ntransfer-encoding: chunked\r\n\r\n'),
+    ],
+    ['a chunk that is none', say('HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\nzz\r\n')],
+    [
+      'another protocol, politely',
+      say('HTTP/1.1 101 Switching Protocols\r\nupgrade: x\r\nconnection: upgrade\r\n\r\n'),
+    ],
+    ['hints without end', say('HTTP/1.1 103 Early Hints\r\n\r\n'.repeat(1_000))],
+    ['100 Continue without end', say('HTTP/1.1 100 Continue\r\n\r\n'.repeat(1_000))],
+  ])('%s', async (_what, behaviour) => {
+    expect(await outcomeOf(behaviour, 2_000)).toMatchObject({
+      failure: { phase: 'answer', code: 'invalid_http' },
+    });
+  });
+
+  it('sends more than it claimed: the answer counts, and the next one is not made of the rest', async () => {
+    const receiver = await testReceiver({ behaviour: lieLength(5, 500) });
+    const egress = testEgress();
+    for (let n = 1; n <= 3; n++) {
+      const outcome = await egress.post(letterTo(receiver.url));
+      expect(outcome).toMatchObject({ status: 200, answer: 'xxxxx', failure: undefined });
+      expect(receiver.connections).toBe(n);
+    }
+  });
+
+  it('sends a second answer that nobody asked for: the next letter does not get it', async () => {
+    const receiver = await testReceiver({
+      behaviour: say(`${HEAD}ok`, 'HTTP/1.1 418 No\r\ncontent-length: 0\r\n\r\n'),
+    });
+    const egress = testEgress();
+    for (let n = 0; n < 3; n++) expect((await egress.post(letterTo(receiver.url))).status).toBe(200);
+  });
+
+  it('sends a body with 204', async () => {
+    const outcome = await outcomeOf(say('HTTP/1.1 204 No Content\r\ncontent-length: 5\r\n\r\nhello'));
+    expect(outcome).toMatchObject({ status: 204, failure: undefined });
+  });
+
+  it('redirects to the metadata of the cloud: nobody goes there', async () => {
+    for (const code of [301, 302, 303, 307, 308])
+      expect(await outcomeOf(redirect(undefined, code))).toMatchObject({
+        status: code,
+        failure: undefined,
+        requests: 1,
+      });
+  });
+});
+
+describe('interim answers are not the answer', () => {
+  it.each([
+    ['103', ['HTTP/1.1 103 Early Hints\r\nlink: </x>\r\n\r\n', `${HEAD}ok`]],
+    ['103 in one piece with the answer', [`HTTP/1.1 103 Early Hints\r\n\r\n${HEAD}ok`]],
+    ['100', ['HTTP/1.1 100 Continue\r\n\r\n', `${HEAD}ok`]],
+    ['100 in one piece with the answer', [`HTTP/1.1 100 Continue\r\n\r\n${HEAD}ok`]],
+    [
+      '100 twice and 103 in one piece with the answer',
+      [`HTTP/1.1 100 C\r\nx: y\r\n\r\nHTTP/1.1 100 C\r\n\r\nHTTP/1.1 103 E\r\n\r\n${HEAD}ok`],
+    ],
+  ])('%s', async (_what, parts) => {
+    let connections = 0;
+    const port = await testServer((socket) => {
+      connections++;
+      socket.on('data', () => {
+        for (const part of parts) socket.write(part);
+      });
+    });
+    const egress = testEgress();
+    for (let n = 0; n < 20; n++)
+      expect(await egress.post(letterTo(`http://127.0.0.1:${port}/`))).toMatchObject({
+        status: 200,
+        answer: 'ok',
+      });
+    expect(connections).toBe(1);
+  });
+});
+
+describe('a connection that the receiver closed while it lay idle', () => {
+  /** Answers the first `answers` requests of each connection and then does something else. */
+  async function answering(answers: number, afterwards: (socket: Socket, connection: number) => void) {
+    let requests = 0;
+    let connections = 0;
+    const port = await testServer((socket) => {
+      const connection = ++connections;
+      let answered = 0;
+      socket.on('data', () => {
+        requests++;
+        if (answered++ < answers) socket.write(`${HEAD}ok`);
+        else afterwards(socket, connection);
+      });
+    });
+    const egress = testEgress();
+    return { post: () => egress.post(letterTo(`http://127.0.0.1:${port}/`)), requests: () => requests };
+  }
+
+  it('is replaced, and nobody hears of it', async () => {
+    const receiver = await testReceiver();
+    const egress = testEgress();
+    for (let n = 1; n <= 5; n++) {
+      expect(await egress.post(letterTo(receiver.url))).toMatchObject({ status: 200, failure: undefined });
+      receiver.cutConnections();
+    }
+    expect(receiver.received).toHaveLength(5);
+  });
+
+  it.each<[string, (socket: Socket) => void]>([
+    ['closed', (socket) => void socket.end()],
+    ['reset', (socket) => void socket.resetAndDestroy()],
+  ])('%s just as the next letter came: that one goes over a new connection', async (_how, afterwards) => {
+    const { post, requests } = await answering(1, afterwards);
+    for (let n = 0; n < 4; n++) expect(await post()).toMatchObject({ status: 200, failure: undefined });
+    expect(requests()).toBe(7);
+  });
+
+  it('is tried once more, not for ever', async () => {
+    const { post, requests } = await answering(1, (socket) => void socket.end());
+    await post();
+    const broken = await answering(0, (socket, connection) => {
+      if (connection === 1 && broken.requests() === 1) socket.write(`${HEAD}ok`);
+      else socket.end();
+    });
+    await broken.post();
+    expect(await broken.post()).toMatchObject({ status: undefined, failure: { code: 'closed_early' } });
+    expect([requests(), broken.requests()]).toEqual([1, 3]);
+  });
+
+  it('is not replaced once the answer has begun', async () => {
+    const { post, requests } = await answering(1, (socket) => void socket.end('HTTP/1.1 2'));
+    await post();
+    expect(await post()).toMatchObject({ status: undefined, failure: { code: 'closed_early' } });
+    expect(requests()).toBe(2);
+  });
+});
+
+/** A port whose queue of new connections is full, so that the kernel answers no more. */
+async function portThatNobodyAccepts(): Promise<number> {
+  const worker = new Worker(
+    `const { parentPort } = require('node:worker_threads');
+     const server = require('node:net').createServer();
+     server.listen({ port: 0, host: '127.0.0.1', backlog: 1 }, () => {
+       parentPort.postMessage(server.address().port);
+       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);
+     });`,
+    { eval: true },
+  );
+  const port = await new Promise<number>((resolve) => worker.once('message', resolve));
+  const fillers = Array.from({ length: 8 }, () => connect(port, '127.0.0.1').on('error', () => {}));
+  onTestFinished(async () => {
+    for (const socket of fillers) socket.destroy();
+    await worker.terminate();
+  });
+  await new Promise((resolve) => fillers[0]?.once('connect', resolve));
+  return port;
+}

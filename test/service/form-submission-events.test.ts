@@ -1,0 +1,55 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import { fresh } from '../support/operator-calls.ts';
+import { type Harness, type Loose, makeWorld, OPERATOR_TOKEN, startHarness } from '../support/service.ts';
+
+let house: Harness;
+let groupId: string;
+beforeAll(async () => {
+  house = await startHarness();
+  ({ groupId } = await makeWorld(house));
+});
+
+const submit = (submission_type_id: string, id: string) =>
+  house.send('POST', `/operator/v1/practice-groups/${groupId}/form-submissions`, {
+    token: OPERATOR_TOKEN,
+    body: { submission_type_id, id },
+  });
+
+const said = async (id: string) =>
+  (await house.operator('GET', `/events?practice_group_id=${groupId}&page_size=100`)).data
+    .map(({ payload }: Loose) => payload)
+    .filter((payload: Loose) => payload.id === id);
+
+async function newType(settings: object): Promise<string> {
+  const body = { id: fresh('kind'), pathway_id: 'p', title: 'T', ...settings };
+  return (await house.operator('POST', `/practice-groups/${groupId}/submission-types`, body)).id;
+}
+
+describe('a form submission', () => {
+  it('201: is an event', async () => {
+    const id = fresh('form');
+    expect((await submit('type-1', id)).status).toBe(201);
+    expect(await said(id)).toEqual([
+      { object: 'FormSubmission', id, practice_group_id: groupId, event: 'form-submission.created' },
+    ]);
+  });
+
+  it('409: sent again is not another event', async () => {
+    const id = fresh('form');
+    const answers = await Promise.all(Array.from({ length: 10 }, () => submit('type-1', id)));
+    expect(answers.filter(({ status }) => status === 201)).toHaveLength(1);
+    expect(await said(id)).toHaveLength(1);
+  });
+
+  it('422: refused is no event', async () => {
+    const capped = await newType({ daily_limit: 2 });
+    const ids = Array.from({ length: 6 }, () => fresh('form'));
+    const answers = await Promise.all(ids.map((id) => submit(capped, id)));
+    const taken = ids.filter((_, at) => answers[at]?.status === 201);
+    expect(taken).toHaveLength(2);
+    for (const id of ids) expect(await said(id)).toHaveLength(taken.includes(id) ? 1 : 0);
+    const closed = fresh('form');
+    expect((await submit(await newType({ suspended: true }), closed)).status).toBe(422);
+    expect(await said(closed)).toEqual([]);
+  });
+});

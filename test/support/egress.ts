@@ -1,0 +1,46 @@
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { type AddressInfo, createServer, type Socket } from 'node:net';
+import { onTestFinished } from 'vitest';
+import { createEgress, type Egress } from '../../src/platform/egress/egress.ts';
+import { type Receiver, startReceiver } from './receiver.ts';
+
+/** The way out as tests use it: real sockets on the loopback, a short deadline, and everything gone with the test. */
+
+const DEADLINE_MS = 300;
+
+export const pem = (name: string) => readFileSync(new URL(`tls/${name}.pem`, import.meta.url), 'utf8');
+
+export function testEgress(options: Partial<Parameters<typeof createEgress>[0]> = {}): Egress {
+  const egress = createEgress({ targets: 'loopback', timeoutMs: DEADLINE_MS, ...options });
+  onTestFinished(() => egress.close());
+  return egress;
+}
+
+export async function testReceiver(options: Parameters<typeof startReceiver>[0] = {}): Promise<Receiver> {
+  const receiver = await startReceiver(options);
+  onTestFinished(() => receiver.close());
+  return receiver;
+}
+
+/** A server that speaks whatever the test makes it speak; its port. */
+export async function testServer(connected: (socket: Socket) => void): Promise<number> {
+  const open = new Set<Socket>();
+  const server = createServer((socket) => {
+    open.add(socket.on('error', () => {}));
+    connected(socket);
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  onTestFinished(() => {
+    for (const socket of open) socket.destroy();
+    server.close();
+  });
+  return (server.address() as AddressInfo).port;
+}
+
+export const letterTo = (url: string, body = '{"event":"appointment.confirmed"}') => ({
+  url,
+  headers: { 'content-type': 'application/json', 'webhook-id': 'dlv_1_1' },
+  body,
+});

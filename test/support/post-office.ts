@@ -1,0 +1,198 @@
+import { randomBytes } from 'node:crypto';
+import pg from 'pg';
+import { afterAll, onTestFinished } from 'vitest';
+import type { EventPayload } from '../../src/contract/event-payloads.ts';
+import { createEngine, type Engine } from '../../src/delivery/engine.ts';
+import { newId } from '../../src/domain/ids.ts';
+import { SYSTEM } from '../../src/domain/principal.ts';
+import type { Letter, PostOutcome } from '../../src/platform/egress/egress.ts';
+import { createLogger } from '../../src/platform/logger.ts';
+import { closeDatabase, type Database, openDatabase, transact } from '../../src/store/database.ts';
+import { appendEvents } from '../../src/store/events.ts';
+import { prepareDatabase } from '../../src/store/migrate.ts';
+import { ManualClock } from './manual-clock.ts';
+import { createDatabase } from './service.ts';
+
+/**
+ * A delivery engine on a real PostgreSQL, with a clock and a sender that the test decides: a year of retries takes as long
+ * as its statements. What a receiver would see is in `letters`.
+ */
+interface SentLetter extends Letter {
+  at: number;
+  id: string;
+  sequence: number;
+  payload: EventPayload;
+}
+
+type Answering = (letter: SentLetter) => number | PostOutcome | Promise<number | PostOutcome>;
+
+export interface PostOffice {
+  db: Database;
+  admin: pg.Client;
+  clock: ManualClock;
+  engine: Engine;
+  letters: SentLetter[];
+  logLines: Record<string, unknown>[];
+  answerWith(answering: Answering): void;
+  /** Another worker on the same queue, with connections of its own. */
+  workerThat(answering: Answering): Promise<{ engine: Engine; die(): Promise<void> }>;
+  addWebhook(options?: { url?: string; group?: string; eventTypes?: string[] }): Promise<number>;
+  publish(...events: Partial<EventPayload>[]): Promise<string[]>;
+  /** Rows of the database, for what nobody is told. */
+  rows<T extends object>(sql: string, values?: unknown[]): Promise<T[]>;
+  /** Moves the clock to when the next delivery is due, if that is before the limit. False when there is none. */
+  toNextDue(limit?: number): Promise<boolean>;
+  close(): Promise<void>;
+}
+
+const WORKER = 'another worker';
+
+export const answered = (status: number, extra: Partial<PostOutcome> = {}): PostOutcome => ({
+  status,
+  retryAfter: undefined,
+  answer: '',
+  durationMs: 1,
+  failure: undefined,
+  ...extra,
+});
+
+export async function openPostOffice(): Promise<PostOffice> {
+  const url = await createDatabase();
+  const { role } = await prepareDatabase(url, async () => {});
+  const db = openDatabase({ url, connectionsMax: 8, role });
+  const admin = new pg.Client({ connectionString: url });
+  await admin.connect();
+  const clock = new ManualClock();
+  const letters: SentLetter[] = [];
+  const logLines: Record<string, unknown>[] = [];
+  const log = createLogger((line) => logLines.push(JSON.parse(line)));
+  const workers: Database[] = [];
+  let answering: Answering = () => 200;
+  let webhooks = 0;
+  let closed = false;
+
+  const engineThat = (db: Database, answers: Answering): Engine => {
+    const post = async (letter: Letter) => {
+      const { 'webhook-id': id = '', 'webhook-sequence': sequence } = letter.headers;
+      const payload = JSON.parse(letter.body);
+      const sent = { ...letter, at: clock.now(), id, sequence: Number(sequence), payload };
+      letters.push(sent);
+      const answer = await answers(sent);
+      return typeof answer === 'number' ? answered(answer) : answer;
+    };
+    const open = ({ sealed }: { sealed: Uint8Array }) => sealed;
+    const made = createEngine({ db, clock, random: randomBytes, log, post, open, retentionDays: 30 });
+    return made;
+  };
+
+  /** Their connections break off, as when the process is killed. */
+  const killWorkers = async () => {
+    const pids = await office.rows<{ pid: number }>(
+      'SELECT pid FROM pg_stat_activity WHERE application_name = $1 AND datname = current_database()',
+      [WORKER],
+    );
+    for (const { pid } of pids) await office.rows('SELECT pg_terminate_backend($1, 5000)', [pid]);
+  };
+
+  const office: PostOffice = {
+    db,
+    admin,
+    clock,
+    letters,
+    logLines,
+    engine: engineThat(db, (letter) => answering(letter)),
+    answerWith(next) {
+      answering = next;
+    },
+    async workerThat(answers) {
+      const named = new URL(url);
+      named.searchParams.set('application_name', WORKER);
+      const own = openDatabase({ url: named.href, connectionsMax: 4, role });
+      workers.push(own);
+      return { engine: engineThat(own, answers), die: killWorkers };
+    },
+    async addWebhook({
+      url = `https://receiver-${++webhooks}.example/hook`,
+      group = 'group',
+      eventTypes,
+    } = {}) {
+      const { rows } = await admin.query(
+        `WITH w AS (INSERT INTO webhooks (id, partner_id, practice_group_id, url, event_types, status, created_at, updated_at)
+           VALUES ($1, 'partner', $2, $3, $4, 'active', $5, $5) RETURNING no),
+         lane AS (INSERT INTO webhook_lanes (webhook_no) SELECT no FROM w),
+         secret AS (INSERT INTO webhook_secrets (webhook_no, sealed, key_id, created_at) SELECT no, $6, 'k', $5 FROM w)
+         SELECT no FROM w`,
+        [
+          newId('wh', clock.now(), randomBytes),
+          group,
+          url,
+          eventTypes ?? ['appointment.confirmed', 'appointment.cancelled', 'prescription.issued'],
+          new Date(clock.now()).toISOString(),
+          randomBytes(32),
+        ],
+      );
+      return rows[0].no;
+    },
+    async publish(...events) {
+      const acceptedAt = new Date(clock.now()).toISOString();
+      const accepted = events.map((event) => ({
+        id: newId('evt', clock.now(), randomBytes),
+        payload: {
+          object: 'Appointment',
+          id: 'appointment-1',
+          practice_group_id: 'group',
+          event: 'appointment.confirmed',
+          ...event,
+        } as EventPayload,
+        sourceId: 'test',
+        acceptedAt,
+      }));
+      await transact(db, SYSTEM, async (tx) => appendEvents(tx, accepted));
+      return accepted.map(({ id }) => id);
+    },
+    async rows(sql, values) {
+      return (await admin.query(sql, values)).rows;
+    },
+    async toNextDue(limit = Number.POSITIVE_INFINITY) {
+      const [row] = await office.rows<{ at: Date | null }>(
+        "SELECT min(due_at) AS at FROM deliveries d JOIN webhooks w ON w.no = d.webhook_no WHERE state = 'due' AND status = 'active'",
+      );
+      if (!row?.at || row.at.getTime() > limit) return false;
+      clock.advance(Math.max(1, row.at.getTime() - clock.now()));
+      return true;
+    },
+    async close() {
+      if (closed) return;
+      closed = true;
+      await killWorkers();
+      await office.engine.stop();
+      for (const worker of workers) await closeDatabase(worker);
+      await admin.end();
+      await closeDatabase(db);
+    },
+  };
+
+  for (const group of ['group', 'other-group'])
+    await admin.query(
+      `INSERT INTO practice_groups (id, name, timezone, opening_hours, created_at, updated_at)
+       VALUES ($1, $1, 'Europe/London', '{}', now(), now())`,
+      [group],
+    );
+  await admin.query(
+    `INSERT INTO partners (id, name, contact_email, status, created_at, updated_at)
+     VALUES ('partner', 'Partner', 'dev@partner.example', 'verified', now(), now())`,
+  );
+  for (const [index, group] of ['group', 'other-group'].entries())
+    await admin.query(
+      `INSERT INTO api_keys (id, partner_id, practice_group_id, key_hash, prefix, last_four, scopes, created_at)
+       VALUES ($1, 'partner', $2, $3, 'ptr_test_', 'last', '{}', now())`,
+      [`key-${index}`, group, randomBytes(32)],
+    );
+
+  try {
+    onTestFinished(() => office.close());
+  } catch {
+    afterAll(() => office.close());
+  }
+  return office;
+}

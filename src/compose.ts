@@ -3,7 +3,7 @@ import { chmod, mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { FastifyInstance } from 'fastify';
 import { type Config, masterKey } from './config.ts';
-import { createEngine, type Engine } from './delivery/engine.ts';
+import { createEngine } from './delivery/engine.ts';
 import { webhookDocument } from './describe/asyncapi.ts';
 import { errorIndexPage, errorPage } from './describe/error-pages.ts';
 import { partnerDocument } from './describe/openapi.ts';
@@ -49,7 +49,7 @@ export interface Surroundings {
 const CONNECTIONS_MAX = 10;
 /** The delivery engine puts in, takes out, writes down and listens, each on a connection of its own. */
 const WORKER_CONNECTIONS = 4;
-/** Requests under way get this long to finish; with closing the database it stays within ten seconds. */
+/** Requests and letters under way get this long to finish; with closing the database it stays within ten seconds. */
 const FINISH_MS = 8_000;
 /** A statement that is still running then is left to PostgreSQL, which ends it when it notices that nobody listens. */
 const CLOSE_MS = 1_500;
@@ -107,7 +107,10 @@ export async function startService(config: Config, surroundings: Surroundings): 
       errorPage,
       errorIndexPage,
     });
-    undo.push(() => Promise.all([finish(server, clock), engine?.stop()]));
+    undo.push(() => {
+      const late = clock.sleep(FINISH_MS);
+      return Promise.all([finish(server, late), engine?.stop(late)]);
+    });
     await server.listen({ host: config.host, port: config.port });
     listening = addressOf(server, config);
 
@@ -137,17 +140,17 @@ async function runAll(undo: (() => Promise<unknown>)[]): Promise<void> {
 }
 
 /** Lets requests under way finish, but not for ever. */
-async function finish(server: FastifyInstance, clock: Clock): Promise<void> {
+async function finish(server: FastifyInstance, late: Promise<void>): Promise<void> {
   // Idle connections close now; one whose request is answered from here on is kept for no further request.
   Object.assign(server.server, { keepAliveTimeout: 1, keepAliveTimeoutBuffer: 0 });
   const closed = server.close();
-  const late = clock.sleep(FINISH_MS).then(() => 'late' as const);
-  if ((await Promise.race([closed, late])) === 'late') server.server.closeAllConnections();
+  if ((await Promise.race([closed, late.then(() => 'late' as const)])) === 'late')
+    server.server.closeAllConnections();
   await closed;
 }
 
 /** The delivery engine with its way out. What is still under way when the time is up is sent again by the next worker. */
-function startDelivering(app: App, log: Logger): Pick<Engine, 'metrics' | 'stop'> {
+function startDelivering(app: App, log: Logger) {
   const egress = createEgress({ targets: app.webhookTargets });
   const engine = createEngine({
     ...app,
@@ -158,9 +161,9 @@ function startDelivering(app: App, log: Logger): Pick<Engine, 'metrics' | 'stop'
   engine.start();
   return {
     metrics: engine.metrics,
-    async stop() {
+    async stop(late: Promise<void>): Promise<void> {
       const stopped = engine.stop();
-      await Promise.race([stopped, app.clock.sleep(FINISH_MS)]);
+      await Promise.race([stopped, late]);
       await egress.close();
       await stopped;
     },

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { timestamp } from './fields.ts';
 
 /** Where an attempt broke off: the address is not one to call, or one of the steps on the way failed. */
-export const attemptPhases = ['address', 'dns', 'connect', 'tls', 'send', 'answer'] as const;
+const attemptPhases = ['address', 'dns', 'connect', 'tls', 'send', 'answer'] as const;
 
 export type AttemptPhase = (typeof attemptPhases)[number];
 

@@ -18,9 +18,11 @@ const GROUPS = ['north', 'south', 'west'];
 const SOURCES = 6;
 const OBJECTS_PER_SOURCE = 4;
 const BATCH_MAX = 30;
-/** Between two calls of a source: fast enough to keep queues filled, slow enough that they empty again. */
+/** Between two calls of a source. */
 const BREATH_MS = 25;
-/** In all that time some letters were refused and are tried again after 5 s. */
+/** With so many letters still to come the sources wait: queues are never empty, and never longer than a test is. */
+const OWED_MAX = 500;
+/** Some letters were refused, and are tried again after 5 s. */
 const ARRIVES_MS_MAX = 60_000;
 
 const FAILURES = [
@@ -52,6 +54,8 @@ interface Hook {
   key: string;
   types: readonly EventName[];
   mailbox: Mailbox;
+  /** Exact bodies that were accepted and did not arrive so far. */
+  owed: Set<string>;
 }
 
 export class PostTraffic {
@@ -68,6 +72,7 @@ export class PostTraffic {
   #stopping = false;
   #numbers = 0;
   #calls = 0;
+  #lastAcceptedCall = 0;
   readonly #faults: string[] = [];
   /** Since the start. */
   readonly statuses: Record<number, number> = {};
@@ -109,7 +114,7 @@ export class PostTraffic {
       expect(made.status, made.text).toBe(201);
       const { id, secret, event_types } = made.body;
       mailbox.secret = secret;
-      this.#hooks.push({ id, group, key, types: event_types, mailbox });
+      this.#hooks.push({ id, group, key, types: event_types, mailbox, owed: new Set() });
     }
   }
 
@@ -129,26 +134,41 @@ export class PostTraffic {
   async #publish(source: number): Promise<void> {
     const group = GROUPS[source % GROUPS.length] as string;
     while (!this.#stopping) {
+      await pause(BREATH_MS);
+      if (this.#missing().length > OWED_MAX) continue;
       const single = this.#roll(2) === 0;
       const count = single ? 1 : 1 + this.#roll(BATCH_MAX);
       const payloads = Array.from({ length: count }, () => this.#payload(source, group));
-      const body = single ? payloads[0] : { events: payloads };
-      const ids = await this.#untilAccepted(body);
+      const call = ++this.#calls;
+      const ids = await this.#untilAccepted(call, single ? payloads[0] : { events: payloads });
       if (!ids) return;
-      if (ids.length !== count) this.#faults.push(`${count} events, ${ids.length} IDs`);
-      for (const id of ids) {
-        if (this.#eventIds.has(id)) this.#faults.push(`${id} twice`);
-        this.#eventIds.add(id);
-      }
-      for (const payload of payloads) {
-        const about = `${payload.object} ${payload.id}`;
-        const earlier = this.#accepted.get(about);
-        if (earlier) earlier.push(payload);
-        else this.#accepted.set(about, [payload]);
-      }
-      this.accepted += count;
-      await pause(BREATH_MS);
+      this.#lastAcceptedCall = Math.max(this.#lastAcceptedCall, call);
+      this.#remember(payloads, ids);
     }
+  }
+
+  #remember(payloads: Payload[], ids: string[]): void {
+    if (ids.length !== payloads.length) this.#faults.push(`${payloads.length} events, ${ids.length} IDs`);
+    for (const id of ids) {
+      if (this.#eventIds.has(id)) this.#faults.push(`${id} twice`);
+      this.#eventIds.add(id);
+    }
+    for (const payload of payloads) {
+      const about = `${payload.object} ${payload.id}`;
+      const earlier = this.#accepted.get(about);
+      if (earlier) earlier.push(payload);
+      else this.#accepted.set(about, [payload]);
+      for (const hook of this.#hooks) if (wants(hook, payload)) hook.owed.add(JSON.stringify(payload));
+    }
+    this.accepted += payloads.length;
+  }
+
+  /** What was accepted and did not arrive so far. */
+  #missing(): { hook: Hook; body: string }[] {
+    return this.#hooks.flatMap((hook) => {
+      for (const body of hook.owed) if (hook.mailbox.letters.has(body)) hook.owed.delete(body);
+      return [...hook.owed].map((body) => ({ hook, body }));
+    });
   }
 
   #payload(source: number, group: string): Payload {
@@ -168,8 +188,8 @@ export class PostTraffic {
   }
 
   /** Says the same under the same key until it is told that it was heard; undefined when the test ended before. */
-  async #untilAccepted(body: unknown): Promise<string[] | undefined> {
-    const headers = { 'idempotency-key': `call-${++this.#calls}` };
+  async #untilAccepted(call: number, body: unknown): Promise<string[] | undefined> {
+    const headers = { 'idempotency-key': `call-${call}` };
     while (!this.#agent.destroyed) {
       try {
         const answer = await this.#send('POST', '/operator/v1/events', {
@@ -189,28 +209,48 @@ export class PostTraffic {
     return undefined;
   }
 
-  /** Returns when something was accepted from now on and something arrived; `by` must live on for that. */
+  /** Returns when a call that is made from now on was accepted, and then something arrived; `by` must live on for that. */
   async move(by?: Porter): Promise<void> {
-    const { accepted } = this;
+    const made = this.#calls;
+    await this.#until('a call is accepted', () => this.#lastAcceptedCall > made, by);
     const { received } = this.#receiver;
-    await until(
-      () => `traffic: ${this.summary()} ${by?.output().slice(-3_000) ?? ''}`,
-      () => {
-        if (by?.hasExited()) throw new Error(`the service ended: ${by.output().slice(-3_000)}`);
-        return this.accepted > accepted && this.#receiver.received > received;
-      },
-    );
+    await this.#until('a letter arrives', () => this.#receiver.received > received, by);
   }
 
   /** Returns when all that was accepted until now has arrived. */
   async catchUp(): Promise<void> {
-    const wanted = this.#hooks.map((hook) => ({ hook, bodies: [...this.#wantedBy(hook)] }));
-    const missing = () =>
-      wanted.flatMap(({ hook, bodies }) =>
-        bodies.filter((body) => !hook.mailbox.letters.has(body)).map((body) => `${hook.id}: ${body}`),
+    const missing = this.#missing();
+    await this.#until('all letters arrive', () =>
+      missing.every(({ hook, body }) => hook.mailbox.letters.has(body)),
+    );
+  }
+
+  async #until(what: string, condition: () => boolean, by?: Porter): Promise<void> {
+    try {
+      await until(
+        what,
+        () => {
+          if (by?.hasExited()) throw new Error('the service ended');
+          return condition();
+        },
+        ARRIVES_MS_MAX,
       );
-    const late = () => `${missing().length} are missing: ${missing().slice(0, 5).join(', ')}`;
-    await until(late, () => missing().length === 0, ARRIVES_MS_MAX);
+    } catch (error) {
+      const log = by?.output().slice(-3_000) ?? '';
+      throw new Error(`${(error as Error).message}\n${this.summary()}\n${await this.#stuck()}\n${log}`);
+    }
+  }
+
+  /** What the service says about letters that do not arrive. */
+  async #stuck(): Promise<string> {
+    const missing = this.#missing();
+    const [first] = missing;
+    if (!first) return 'nothing is missing';
+    const { id } = first.hook;
+    const { data } = await this.#operator('GET', `/deliveries?webhook_id=${id}&status=pending`).catch(
+      (error: Error) => ({ data: error.message }),
+    );
+    return `${missing.length} are missing, first at ${id}: ${first.body}\npending there: ${JSON.stringify(data)}`;
   }
 
   /** Publishes no more, waits until all has arrived, and compares. */
@@ -234,19 +274,12 @@ export class PostTraffic {
     return (await this.#send('GET', `/v1/webhooks/${id}`, { key, group })).body;
   }
 
-  /** The exact bodies that this webhook is to get. */
-  #wantedBy({ group, types }: Hook): Set<string> {
-    const bodies = [...this.#accepted.values()].flat();
-    return new Set(
-      bodies
-        .filter((payload) => payload.practice_group_id === group && types.includes(payload.event))
-        .map((payload) => JSON.stringify(payload)),
-    );
-  }
-
   #compare(hook: Hook): void {
-    const wanted = this.#wantedBy(hook);
     const { letters } = hook.mailbox;
+    const orders = [...this.#accepted.values()].map((payloads) =>
+      payloads.filter((payload) => wants(hook, payload)).map((payload) => JSON.stringify(payload)),
+    );
+    const wanted = new Set(orders.flat());
     const unasked = [...letters.keys()].filter((body) => !wanted.has(body));
     expect(unasked, `${hook.id} got what nobody published for it`).toEqual([]);
 
@@ -255,10 +288,9 @@ export class PostTraffic {
     for (const { id, sequence } of letters.values()) expect(id).toBe(deliveryId(hook.id, sequence));
 
     const places = new Map([...letters.keys()].map((body, at) => [body, at]));
-    for (const [about, payloads] of this.#accepted) {
-      const bodies = payloads.map((payload) => JSON.stringify(payload)).filter((body) => wanted.has(body));
+    for (const bodies of orders) {
       const arrived = bodies.toSorted((a, b) => (places.get(a) ?? 0) - (places.get(b) ?? 0));
-      expect(arrived, `the order of ${about} at ${hook.id}`).toEqual(bodies);
+      expect(arrived, `the order of one object at ${hook.id}`).toEqual(bodies);
     }
   }
 
@@ -274,4 +306,8 @@ export class PostTraffic {
       connectionErrors: this.connectionErrors,
     });
   }
+}
+
+function wants({ group, types }: Hook, { practice_group_id, event }: Payload): boolean {
+  return practice_group_id === group && types.includes(event);
 }

@@ -19,6 +19,7 @@ it('the service is killed under traffic, 100 times: every accepted event arrives
 it('PostgreSQL is killed under traffic, 15 times: every accepted event arrives, in order', async () => {
   const traffic = await killPostgresUnderTraffic(15, seedOf('post, PostgreSQL killed'));
   console.log('post, PostgreSQL killed:', traffic.summary());
+  expect(traffic.statuses[503]).toBeGreaterThan(0);
   expect(traffic.connectionErrors).toBe(0);
 });
 

@@ -18,6 +18,7 @@ it('the service is killed under traffic: every accepted event arrives, in order'
 it('PostgreSQL is killed under traffic: every accepted event arrives, in order', async () => {
   const traffic = await killPostgresUnderTraffic(2, seedOf('post, PostgreSQL killed', 1));
   console.log('post, PostgreSQL killed:', traffic.summary());
+  expect(traffic.statuses[503]).toBeGreaterThan(0);
   expect(traffic.connectionErrors).toBe(0);
 }, 120_000);
 

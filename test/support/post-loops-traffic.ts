@@ -59,7 +59,6 @@ interface Hook {
 }
 
 export class PostTraffic {
-  readonly #url: string;
   readonly #roll: (below: number) => number;
   readonly #receiver: PostReceiver;
   readonly #agent = new Agent({ connections: SOURCES + 2, pipelining: 1 });
@@ -80,10 +79,9 @@ export class PostTraffic {
   accepted = 0;
 
   private constructor(url: string, roll: (below: number) => number, receiver: PostReceiver) {
-    this.#url = url;
     this.#roll = roll;
     this.#receiver = receiver;
-    this.#send = sender(this.#url, this.#agent);
+    this.#send = sender(url, this.#agent);
   }
 
   /** Makes the groups, the partners and their webhooks, and begins to publish. */
@@ -218,11 +216,10 @@ export class PostTraffic {
   }
 
   /** Returns when all that was accepted until now has arrived. */
-  async catchUp(): Promise<void> {
+  async catchUp(by: Porter): Promise<void> {
     const missing = this.#missing();
-    await this.#until('all letters arrive', () =>
-      missing.every(({ hook, body }) => hook.mailbox.letters.has(body)),
-    );
+    const allArrived = () => missing.every(({ hook, body }) => hook.mailbox.letters.has(body));
+    await this.#until('all letters arrive', allArrived, by);
   }
 
   async #until(what: string, condition: () => boolean, by?: Porter): Promise<void> {
@@ -254,10 +251,10 @@ export class PostTraffic {
   }
 
   /** Publishes no more, waits until all has arrived, and compares. */
-  async finish(): Promise<void> {
+  async finish(by: Porter): Promise<void> {
     this.#stopping = true;
     await Promise.all(this.#sources);
-    await this.catchUp();
+    await this.catchUp(by);
     expect(this.#faults.slice(0, 5)).toEqual([]);
     expect(this.#receiver.faults.slice(0, 5)).toEqual([]);
     for (const hook of this.#hooks) {

@@ -9,6 +9,7 @@ import {
   postmasterPid,
   signal,
   startPorter,
+  until,
 } from './porter-process.ts';
 import { PostTraffic } from './post-loops-traffic.ts';
 import { createDatabase } from './service.ts';
@@ -47,7 +48,7 @@ export async function killServiceUnderTraffic(rounds: number, seed: number): Pro
     porter = await startPorter(port, { PORTER_DATA_DIR });
     await traffic.move(porter);
   }
-  await traffic.finish();
+  await traffic.finish(porter);
   return traffic;
 }
 
@@ -58,14 +59,15 @@ export async function killPostgresUnderTraffic(rounds: number, seed: number): Pr
   const { traffic, roll, randomInstant } = await startTraffic(porter.url, rounds, seed);
   for (let round = 0; round < rounds; round++) {
     await randomInstant();
-    const [postmaster, ...children] = clusterPids(PORTER_DATA_DIR);
-    if (postmaster === undefined) throw new Error('PostgreSQL does not run');
+    await until('PostgreSQL runs', () => postmasterPid(PORTER_DATA_DIR) !== undefined);
+    const pids = clusterPids(PORTER_DATA_DIR);
     // Most often the server itself; sometimes one of its processes, after which it restarts all others by itself.
-    const victim = roll(4) === 0 ? (children[roll(children.length)] ?? postmaster) : postmaster;
+    const victim = pids[roll(4) === 0 ? roll(pids.length) : 0];
+    if (victim === undefined) throw new Error('PostgreSQL does not run');
     signal(victim, 'SIGKILL');
     await traffic.move(porter);
   }
-  await traffic.finish();
+  await traffic.finish(porter);
   return traffic;
 }
 
@@ -98,7 +100,7 @@ export async function killWorkersUnderTraffic(rounds: number, seed: number): Pro
     workers[turn] = await newWorker();
     await traffic.move(api);
   }
-  await traffic.finish();
+  await traffic.finish(api);
   return traffic;
 }
 
@@ -110,10 +112,10 @@ export async function freezeWorkersUnderTraffic(rounds: number, seed: number): P
     const { pid } = workers[round % workers.length] as Porter;
     await randomInstant();
     signal(pid, 'SIGSTOP');
-    await traffic.catchUp();
+    await traffic.catchUp(api);
     signal(pid, 'SIGCONT');
     await traffic.move(api);
   }
-  await traffic.finish();
+  await traffic.finish(api);
   return traffic;
 }

@@ -41,7 +41,7 @@ async function serve(): Promise<number> {
   if (variant === 'usual') service.app.updates = { submit: oneTransactionEach() };
   if (variant === 'constant')
     service.app.updates = gatherUpdates({ db: constantDatabase(), clock: systemClock });
-  return portOf(service.server.server.address());
+  return portOf(service.server.address());
 }
 
 /** The usual way: a pool, BEGIN, read for update, decide, write, audit, COMMIT, each awaited. */

@@ -313,11 +313,14 @@ BEGIN
   RETURN QUERY UPDATE webhook_lanes SET held_until = until WHERE webhook_no = ANY (nos) AND holder = me RETURNING webhook_no;
 END $$;
 
--- When a worker ends in an orderly way, others need not wait until its leases run out.
-CREATE FUNCTION free_lanes(me bigint) RETURNS void LANGUAGE plpgsql AS $$
+-- When a worker ends in an orderly way, or cannot serve a webhook, others need not wait until its lease runs out. `nos`:
+-- null for all of its lanes.
+CREATE FUNCTION free_lanes(me bigint, nos integer[]) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
   PERFORM set_config('porter.tenant', '*', true);
-  UPDATE webhook_lanes SET holder = NULL, held_until = NULL WHERE holder = me;
+  PERFORM FROM webhook_lanes WHERE holder = me ORDER BY webhook_no FOR NO KEY UPDATE;
+  UPDATE webhook_lanes SET holder = NULL, held_until = NULL
+   WHERE holder = me AND (nos IS NULL OR webhook_no = ANY (nos));
 END $$;
 
 -- A worker that is alive holds an advisory lock, its number added to `base`. The lanes of one that does not are free; how
@@ -372,7 +375,7 @@ BEGIN
        SET state = r.state,
            due_at = r.due_at,
            tries = d.tries + 1,
-           attempts = CASE WHEN r.attempt = '' THEN d.attempts
+           attempts = CASE WHEN coalesce(r.attempt, '') = '' THEN d.attempts
                            WHEN jsonb_array_length(d.attempts) < 50 THEN d.attempts || r.attempt::jsonb
                            ELSE (d.attempts - 0) || r.attempt::jsonb END,
            finished_at = CASE WHEN r.state IN ('delivered', 'failed') THEN record_results.at END

@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
 import { chmod, mkdir, readFile, rename, writeFile } from 'node:fs/promises';
+import type { Server } from 'node:http';
 import { join } from 'node:path';
-import type { FastifyInstance } from 'fastify';
 import { type Config, masterKey } from './config.ts';
 import { createEngine } from './delivery/engine.ts';
 import { webhookDocument } from './describe/asyncapi.ts';
@@ -30,7 +31,7 @@ import { prepareDatabase } from './store/migrate.ts';
 /** The whole service, put together. The parts know nothing of each other's making; this file knows all of it. */
 export interface Service {
   app: App;
-  server: FastifyInstance;
+  server: Server;
   /** Where it listens, such as http://127.0.0.1:8080. */
   url: string;
   /** Made on the first start and never shown again. */
@@ -111,7 +112,8 @@ export async function startService(config: Config, surroundings: Surroundings): 
       const late = clock.sleep(FINISH_MS);
       return Promise.all([finish(server, late), engine?.stop(late)]);
     });
-    await server.listen({ host: config.host, port: config.port });
+    server.listen({ host: config.host, port: config.port });
+    await once(server, 'listening');
     listening = addressOf(server, config);
 
     let stopped: Promise<void> | undefined;
@@ -140,12 +142,13 @@ async function runAll(undo: (() => Promise<unknown>)[]): Promise<void> {
 }
 
 /** Lets requests under way finish, but not for ever. */
-async function finish(server: FastifyInstance, late: Promise<void>): Promise<void> {
+async function finish(server: Server, late: Promise<void>): Promise<void> {
   // Idle connections close now; one whose request is answered from here on is kept for no further request.
-  Object.assign(server.server, { keepAliveTimeout: 1, keepAliveTimeoutBuffer: 0 });
-  const closed = server.close();
+  Object.assign(server, { keepAliveTimeout: 1, keepAliveTimeoutBuffer: 0 });
+  const closed = once(server, 'close');
+  server.close();
   if ((await Promise.race([closed, late.then(() => 'late' as const)])) === 'late')
-    server.server.closeAllConnections();
+    server.closeAllConnections();
   await closed;
 }
 
@@ -254,8 +257,8 @@ function requestIds(random: App['random']): () => string {
   return () => `req_${node}${toBase62(count++, 6)}`;
 }
 
-function addressOf(server: FastifyInstance, config: Config): string {
-  const address = server.server.address();
+function addressOf(server: Server, config: Config): string {
+  const address = server.address();
   const port = typeof address === 'object' && address ? address.port : config.port;
   const host = config.host.includes(':') ? `[${config.host}]` : config.host;
   return `${config.tls ? 'https' : 'http'}://${host}:${port}`;

@@ -1,5 +1,6 @@
+import type { Logger } from '../platform/logger.ts';
 import type { Database } from '../store/database.ts';
-import { findDestinations } from '../store/deliveries.ts';
+import { type Destination, findDestinations } from '../store/deliveries.ts';
 
 /** Opens what was sealed under a master key. */
 export type Open = (secret: { sealed: Buffer; keyId: string }) => Uint8Array;
@@ -20,10 +21,12 @@ export class Destinations {
   readonly #known = new Map<number, OpenDestination>();
   readonly #db: Database;
   readonly #open: Open;
+  readonly #log: Logger;
 
-  constructor(db: Database, open: Open) {
+  constructor(db: Database, open: Open, log: Logger) {
     this.#db = db;
     this.#open = open;
+    this.#log = log;
   }
 
   get(no: number): OpenDestination | undefined {
@@ -38,12 +41,23 @@ export class Destinations {
     if (missing.size === 0) return;
     for (const no of missing) this.#known.delete(no);
     if (this.#known.size > REMEMBERED_MAX) this.#known.clear();
-    for (const { no, secrets, ...found } of await findDestinations(this.#db, [...missing])) {
-      this.#known.set(no, {
-        ...found,
-        origin: new URL(found.url).origin,
-        secrets: secrets.map((secret) => ({ bytes: this.#open(secret), expiresAt: secret.expiresAt })),
-      });
+    for (const found of await findDestinations(this.#db, [...missing])) {
+      try {
+        this.#known.set(found.no, this.#opened(found));
+      } catch (error) {
+        // Sealed under a master key that this node does not have, as while a new one is being rolled out.
+        this.#log.error({ webhook_id: found.id, err: error }, 'the secret of a webhook cannot be opened');
+      }
     }
+  }
+
+  #opened({ id, version, url, secrets }: Destination): OpenDestination {
+    return {
+      id,
+      version,
+      url,
+      origin: new URL(url).origin,
+      secrets: secrets.map((secret) => ({ bytes: this.#open(secret), expiresAt: secret.expiresAt })),
+    };
   }
 }

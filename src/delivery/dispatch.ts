@@ -31,12 +31,16 @@ const HOST_MAX = 1_000;
 /** A webhook that is well has letters fetched ahead, so that the next one is at hand when one is answered. */
 const AHEAD = 4;
 const WELL_FROM = 16;
+/** How long a webhook is left to others whose address or secrets cannot be had here. */
+const LEAVE_MS = 30_000;
 const HOSTS_MAX = 10_000;
 
 /** One webhook: what is under way to it and what waits here to follow. */
 interface Lane {
   no: number;
   heldUntil: number;
+  /** This worker cannot serve it until then. */
+  leftUntil: number;
   flow: Flow;
   queue: Claimed[];
   /** Sequences that were claimed and whose results are not written yet: they still look due in the database. */
@@ -113,6 +117,7 @@ export class Dispatch {
       this.#queued += letters.length;
       this.#pump(lane);
     }
+    await this.#leave([...fetched.keys()].filter((no) => !destinations.get(no)));
     return { count: claimed.length, more: full || before !== 0 };
   }
 
@@ -145,6 +150,7 @@ export class Dispatch {
     const lane: Lane = {
       no,
       heldUntil: 0,
+      leftUntil: 0,
       flow: new Flow(WINDOW_START, WEBHOOK_WINDOW_MAX),
       queue: [],
       underWay: new Set(),
@@ -169,16 +175,27 @@ export class Dispatch {
     const known = new Map<number, KnownLane>();
     for (const lane of this.#lanes.values()) {
       const held = lane.heldUntil - now > RENEW_MS;
-      if (!held && lane.underWay.size === 0) this.#lanes.delete(lane.no);
+      if (!held && lane.underWay.size === 0 && lane.leftUntil <= now) this.#lanes.delete(lane.no);
       else known.set(lane.no, { no: lane.no, room: this.#roomOf(lane, now), held, underWay: lane.underWay });
     }
     return known;
   }
 
-  #roomOf({ no, flow, queue }: Lane, now: number): number {
+  #roomOf({ no, flow, queue, leftUntil }: Lane, now: number): number {
+    if (leftUntil > now) return 0;
     const origin = this.#options.destinations.get(no)?.origin;
     const rests = origin !== undefined && (this.#hosts.get(origin)?.restsUntil ?? 0) > now;
     return rests ? 0 : Math.max(0, capacityOf(flow) - flow.inFlight - queue.length);
+  }
+
+  async #leave(nos: readonly number[]): Promise<void> {
+    if (nos.length === 0) return;
+    for (const no of nos) {
+      const lane = this.#lane(no);
+      lane.heldUntil = 0;
+      lane.leftUntil = this.#options.clock.now() + LEAVE_MS;
+    }
+    await freeLanes(this.#options.db, this.#options.me, nos);
   }
 
   /** Keeps the lanes that have letters under way. One that was lost to another worker gets no more from here. */

@@ -116,7 +116,7 @@ export function createEngine(options: EngineOptions): Engine {
     random,
     me,
     post,
-    destinations: new Destinations(db, open),
+    destinations: new Destinations(db, open, log),
     recorder,
     hungry: () => dueDeliveries.ring(),
     sent(letter, outcome, succeeded) {
@@ -132,9 +132,11 @@ export function createEngine(options: EngineOptions): Engine {
   async function afterwards(results: readonly Result[], lanes: readonly LaneState[]): Promise<void> {
     dispatch.settled(results);
     if (lanes.some(({ woken }) => woken > 0)) dueDeliveries.ring();
-    for (const { webhookNo, state } of results)
-      if (state !== 'delivered' && gone.delete(webhookNo))
-        await disable(webhookNo, 'Your address answered 410 Gone.');
+    for (const { webhookNo, state } of results) {
+      if (state === 'delivered' || !gone.has(webhookNo)) continue;
+      await disable(webhookNo, 'Your address answered 410 Gone.');
+      gone.delete(webhookNo);
+    }
     for (const { webhook_no, failing_since } of lanes)
       if (failing_since && isBeyondHope(Date.parse(failing_since), clock.now()))
         await disable(webhook_no, `No delivery has succeeded for 5 days, since ${failing_since}.`);

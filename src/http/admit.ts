@@ -1,8 +1,8 @@
-import type { FastifyRequest } from 'fastify';
 import { ADDRESS_RATE_LIMIT, RATE_WINDOW_SECONDS, type Role, type Scope } from '../contract/access.ts';
 import { Problem } from '../contract/problems.ts';
 import type { ValidationEntry } from '../contract/validate.ts';
 import type { App, OperatorCall, PartnerCall } from '../operations/app.ts';
+import type { Exchange } from './exchange.ts';
 import { onward } from './onward.ts';
 import { addressKey } from './transport.ts';
 
@@ -16,13 +16,13 @@ type OperatorPrincipal = OperatorCall<never>['principal'];
 type KeyHolder = PartnerPrincipal['holder'];
 
 /** Steps one and two: who is it, and may it call now. */
-export function admitHolder(app: App, request: FastifyRequest): KeyHolder | Promise<KeyHolder> {
-  const key = request.headers['x-api-key'];
+export function admitHolder(app: App, exchange: Exchange): KeyHolder | Promise<KeyHolder> {
+  const key = exchange.headers['x-api-key'];
   return onward(typeof key === 'string' ? app.access.holderOf(key) : undefined, (holder) => {
-    if (!holder || holder.expiresAt <= app.clock.now()) throw refuseStranger(app, request);
-    request.trace.keyId = holder.keyId;
-    request.trace.partnerId = holder.partnerId;
-    takeOrRefuse(app, request, holder.keyId, holder.rateLimitPerMinute, 'default');
+    if (!holder || holder.expiresAt <= app.clock.now()) throw refuseStranger(app, exchange);
+    exchange.trace.keyId = holder.keyId;
+    exchange.trace.partnerId = holder.partnerId;
+    takeOrRefuse(app, exchange, holder.keyId, holder.rateLimitPerMinute, 'default');
     return holder;
   });
 }
@@ -30,17 +30,17 @@ export function admitHolder(app: App, request: FastifyRequest): KeyHolder | Prom
 /** Steps three and four; without a scope, any key will do. Without the header there is nobody to act for: that is for the validation to report. */
 export function admitPartner(
   app: App,
-  request: FastifyRequest,
+  exchange: Exchange,
   holder: KeyHolder,
   scope: Scope | undefined,
 ): PartnerPrincipal | ValidationEntry | Promise<PartnerPrincipal> {
   if (scope !== undefined && !holder.scopes.has(scope))
     throw new Problem('insufficient_permissions', { required_scopes: [scope] });
-  const groupId = request.headers['x-practice-group-id'];
+  const groupId = exchange.headers['x-practice-group-id'];
   if (typeof groupId !== 'string' || groupId === '') return groupMissing;
   return onward(app.access.reach(holder, groupId), (group) => {
     if (!group) throw new Problem('forbidden');
-    request.trace.practiceGroupId = group.id;
+    exchange.trace.practiceGroupId = group.id;
     return { kind: 'partner', holder, group };
   });
 }
@@ -52,11 +52,11 @@ const groupMissing: ValidationEntry = {
   message: 'Send the ID of the practice group that you act for in the x-practice-group-id header.',
 };
 
-export async function admitOperator(app: App, request: FastifyRequest): Promise<OperatorPrincipal> {
-  const [, token] = /^bearer +(\S+)$/i.exec(request.headers.authorization ?? '') ?? [];
+export async function admitOperator(app: App, exchange: Exchange): Promise<OperatorPrincipal> {
+  const [, token] = /^bearer +(\S+)$/i.exec(exchange.headers.authorization ?? '') ?? [];
   const operator = token === undefined ? undefined : await app.access.operatorOf(token);
-  if (!operator) throw refuseStranger(app, request);
-  request.trace.operatorId = operator.operatorId;
+  if (!operator) throw refuseStranger(app, exchange);
+  exchange.trace.operatorId = operator.operatorId;
   return operator;
 }
 
@@ -69,17 +69,17 @@ export function requireRole(operator: OperatorPrincipal, roles: readonly Role[])
 }
 
 /** Strangers are counted by address, so that guessing is slow, and never at a partner's expense. */
-function refuseStranger(app: App, request: FastifyRequest): Problem {
-  const who = `address ${addressKey(request.trace.address)}`;
-  takeOrRefuse(app, request, who, ADDRESS_RATE_LIMIT, 'address');
+function refuseStranger(app: App, exchange: Exchange): Problem {
+  const who = `address ${addressKey(exchange.transport.address)}`;
+  takeOrRefuse(app, exchange, who, ADDRESS_RATE_LIMIT, 'address');
   return new Problem('invalid_credentials');
 }
 
-function takeOrRefuse(app: App, request: FastifyRequest, who: string, limit: number, policy: string): void {
+function takeOrRefuse(app: App, exchange: Exchange, who: string, limit: number, policy: string): void {
   const { allowed, remaining, roomInMs } = app.limits.take(who, limit);
   // Rounded up: a call made that many whole seconds later is answered.
   const seconds = Math.ceil(roomInMs / 1000);
-  request.outgoing.push(
+  exchange.outgoing.push(
     'ratelimit-policy',
     `"${policy}";q=${limit};w=${RATE_WINDOW_SECONDS}`,
     'ratelimit',

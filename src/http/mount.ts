@@ -1,5 +1,4 @@
 import compileSerialiser from 'fast-json-stringify';
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { BODY_BYTES_MAX, type Endpoint, IDEMPOTENCY_KEY } from '../contract/endpoint.ts';
 import { toJsonSchema } from '../contract/json-schema.ts';
 import { operatorEndpoints } from '../contract/operator/index.ts';
@@ -10,9 +9,11 @@ import type { App } from '../operations/app.ts';
 import { operatorHandlers, partnerHandlers } from '../operations/handlers.ts';
 import { admitHolder, admitOperator, admitPartner, missingGroup, requireRole } from './admit.ts';
 import { parseJson, readBody } from './body.ts';
+import type { Exchange } from './exchange.ts';
 import { onward } from './onward.ts';
 import { malformedRequest } from './refuse.ts';
 import { respond } from './respond.ts';
+import type { Handler, Route } from './router.ts';
 
 /**
  * Routes, read off the contract. Every request of an endpoint goes the same way, in the order that the contract fixes:
@@ -20,55 +21,52 @@ import { respond } from './respond.ts';
  */
 
 type Result = { body: unknown; etag?: string; reusable?: true } | { text: string };
-type Handler = (app: App, call: unknown) => Result | Promise<Result>;
+type Operation = (app: App, call: unknown) => Result | Promise<Result>;
 
-export function mountEndpoints(server: FastifyInstance, app: App): void {
-  for (const [id, endpoint] of Object.entries(partnerEndpoints)) {
-    mount(server, endpoint, partnerRoute(app, endpoint, partnerHandlers[id as never] as Handler));
-  }
-  for (const [id, endpoint] of Object.entries(operatorEndpoints)) {
-    mount(server, endpoint, operatorRoute(app, endpoint, operatorHandlers[id as never] as Handler));
-  }
+export function endpointRoutes(app: App): Route[] {
+  const partner = Object.entries(partnerEndpoints).map(([id, endpoint]: [string, Endpoint]) => ({
+    ...endpoint,
+    handler: partnerHandler(app, endpoint, partnerHandlers[id as never] as Operation),
+  }));
+  const operator = Object.entries(operatorEndpoints).map(([id, endpoint]: [string, Endpoint]) => ({
+    ...endpoint,
+    handler: operatorHandler(app, endpoint, operatorHandlers[id as never] as Operation),
+  }));
+  return [...partner, ...operator];
 }
 
-type Route = (request: FastifyRequest, reply: FastifyReply) => void | Promise<void>;
-
-function mount(server: FastifyInstance, endpoint: Endpoint, handler: Route): void {
-  server.route({ method: endpoint.method, url: endpoint.path.replaceAll(/\{(\w+)\}/g, ':$1'), handler });
-}
-
-function partnerRoute(app: App, endpoint: Endpoint, handle: Handler): Route {
+function partnerHandler(app: App, endpoint: Endpoint, operation: Operation): Handler {
   if ('roles' in endpoint.access) throw new Error(`${endpoint.operationId} is for operators`);
   const scope = 'scope' in endpoint.access ? endpoint.access.scope : undefined;
   const validate = validator(endpoint);
   const send = sender(endpoint);
-  return (request, reply) => {
-    request.trace.operation = endpoint.operationId;
-    return onward(readBody(request.raw, endpoint.bodyBytesMax ?? BODY_BYTES_MAX), (bytes) =>
-      onward(admitHolder(app, request), (holder) =>
-        onward(admitPartner(app, request, holder, scope), (admitted) => {
-          if (missingGroup(admitted)) throw withProblems(admitted, () => validate(request, bytes));
-          const call = validate(request, bytes);
+  return (exchange) => {
+    exchange.trace.operation = endpoint.operationId;
+    return onward(readBody(exchange.raw, endpoint.bodyBytesMax ?? BODY_BYTES_MAX), (bytes) =>
+      onward(admitHolder(app, exchange), (holder) =>
+        onward(admitPartner(app, exchange, holder, scope), (admitted) => {
+          if (missingGroup(admitted)) throw withProblems(admitted, () => validate(exchange, bytes));
+          const call = validate(exchange, bytes);
           call.principal = admitted;
-          return onward(handle(app, call), (result) => send(request, reply, result));
+          return onward(operation(app, call), (result) => send(exchange, result));
         }),
       ),
     );
   };
 }
 
-function operatorRoute(app: App, endpoint: Endpoint, handle: Handler): Route {
+function operatorHandler(app: App, endpoint: Endpoint, operation: Operation): Handler {
   const roles = 'roles' in endpoint.access ? endpoint.access.roles : [];
   const validate = validator(endpoint);
   const send = sender(endpoint);
-  return async (request, reply) => {
-    request.trace.operation = endpoint.operationId;
-    const bytes = await readBody(request.raw, endpoint.bodyBytesMax ?? BODY_BYTES_MAX);
-    const operator = await admitOperator(app, request);
+  return async (exchange) => {
+    exchange.trace.operation = endpoint.operationId;
+    const bytes = await readBody(exchange.raw, endpoint.bodyBytesMax ?? BODY_BYTES_MAX);
+    const operator = await admitOperator(app, exchange);
     requireRole(operator, roles);
-    const call = validate(request, bytes);
+    const call = validate(exchange, bytes);
     call.principal = operator;
-    send(request, reply, await handle(app, call));
+    send(exchange, await operation(app, call));
   };
 }
 
@@ -84,9 +82,9 @@ function sender({ response: { status, body, verbatim } }: Endpoint) {
     texts.set(body as object, text);
     return text;
   };
-  return (request: FastifyRequest, reply: FastifyReply, result: Result): void => {
-    if ('etag' in result && result.etag !== undefined) request.outgoing.push('etag', result.etag);
-    respond(request, reply, status, textOf(result));
+  return (exchange: Exchange, result: Result): void => {
+    if ('etag' in result && result.etag !== undefined) exchange.outgoing.push('etag', result.etag);
+    respond(exchange, status, textOf(result));
   };
 }
 
@@ -106,20 +104,20 @@ function validator(endpoint: Endpoint) {
   // Most calls have no query, and what that amounts to need not be found out each time.
   const noQuery = check(query, {});
   const takesBody = method !== 'GET' && method !== 'DELETE';
-  return (request: FastifyRequest, bytes: Buffer): Parts => {
-    const parts: Parts = { requestId: request.id, ifMatch: request.headers['if-match'] };
+  return (exchange: Exchange, bytes: Buffer): Parts => {
+    const parts: Parts = { requestId: exchange.id, ifMatch: exchange.headers['if-match'] };
     const problems: ValidationEntry[] = [];
-    if (params) parts.params = take(check(params, request.params), problems);
-    parts.query = take(request.url.includes('?') ? check(query, request.query) : noQuery, problems);
-    if (idempotent) parts.idempotencyKey = take(idempotencyKey(request), problems);
+    if (params) parts.params = take(check(params, exchange.params), problems);
+    parts.query = take(exchange.url.includes('?') ? check(query, exchange.query) : noQuery, problems);
+    if (idempotent) parts.idempotencyKey = take(idempotencyKey(exchange), problems);
     if (takesBody && (bytes.length > 0 || (body && !bodyOptional)))
-      parts.body = take(check(body ?? nothing, parseJson(request.raw, bytes), readOnly), problems);
+      parts.body = take(check(body ?? nothing, parseJson(exchange.raw, bytes), readOnly), problems);
     if (problems.length > 0) throw new ValidationProblem(problems);
     return parts;
   };
 }
 
-function idempotencyKey({ headers }: FastifyRequest): Checked<string | undefined> {
+function idempotencyKey({ headers }: Exchange): Checked<string | undefined> {
   const key = headers['idempotency-key'];
   if (key === undefined || (typeof key === 'string' && IDEMPOTENCY_KEY.test(key)))
     return { ok: true, value: key };
@@ -156,7 +154,7 @@ const UNREADABLE = '/unreadable-address';
 
 /**
  * The address by which a request is routed. `GET http://host/path` asks for `/path`; escapes that stand for no text
- * have no route, and so come to `mountNothing` like any address that does not exist.
+ * have no route, and so come to `nothingThere` like any address that does not exist.
  */
 export function readableAddress(url: string): string {
   const address = withoutOrigin(url);
@@ -182,20 +180,19 @@ function isDecodable(path: string): boolean {
 }
 
 /** Whatever has no route: the same door first, so that a stranger cannot tell which addresses exist. */
-export function mountNothing(server: FastifyInstance, app: App, servesApi: boolean): void {
-  server.setNotFoundHandler(async (request) => {
-    request.trace.operation = 'none';
-    const unreadable = request.url === UNREADABLE;
-    const path = pathOf(unreadable ? withoutOrigin(request.originalUrl) : request.url);
-    await readBody(request.raw, BODY_BYTES_MAX);
+export function nothingThere(app: App, servesApi: boolean): Handler {
+  return async (exchange) => {
+    const unreadable = exchange.url === UNREADABLE;
+    const path = unreadable ? pathOf(withoutOrigin(exchange.raw.url ?? '')) : exchange.path;
+    await readBody(exchange.raw, BODY_BYTES_MAX);
     if (!servesApi) throw new Problem('not_found');
-    if (/^\/operator(\/|$)/.test(path)) await admitOperator(app, request);
-    else if (/^\/v\d+(\/|$)/.test(path)) await admitHolder(app, request);
+    if (/^\/operator(\/|$)/.test(path)) await admitOperator(app, exchange);
+    else if (/^\/v\d+(\/|$)/.test(path)) await admitHolder(app, exchange);
 
-    if (unreadable) throw malformedRequest('The address of the request cannot be read.');
+    if (unreadable) throw malformedRequest('The address of the exchange cannot be read.');
     const methods = shapes.filter(({ shape }) => shape.test(path)).map(({ method }) => method);
     if (methods.length === 0) throw new Problem('not_found');
-    request.outgoing.push('allow', [...methods, ...(methods.includes('GET') ? ['HEAD'] : [])].join(', '));
+    exchange.outgoing.push('allow', [...methods, ...(methods.includes('GET') ? ['HEAD'] : [])].join(', '));
     throw new Problem('method_not_allowed');
-  });
+  };
 }

@@ -1,26 +1,8 @@
-import type { FastifyRequest } from 'fastify';
 import { Counter, Gauge, Registry } from 'prom-client';
 import type { Clock } from '../platform/clock.ts';
 import type { Logger } from '../platform/logger.ts';
+import type { Exchange } from './exchange.ts';
 import { Timings } from './timings.ts';
-
-/** What is learned about a request on its way through, for its one log line. */
-interface Trace {
-  startedAt: number;
-  operation: string;
-  address: string;
-  error?: string;
-  keyId?: string;
-  partnerId?: string;
-  practiceGroupId?: string;
-  operatorId?: string;
-}
-
-declare module 'fastify' {
-  interface FastifyRequest {
-    trace: Trace;
-  }
-}
 
 /** One success in so many is logged; every refusal and every error is. */
 const SUCCESSES_PER_LINE = 100;
@@ -34,7 +16,7 @@ export interface PoolNumbers {
 export interface Observer {
   metrics: { contentType: string; text: () => Promise<string> };
   /** One wide log line and two metrics, when a request has its answer. */
-  finish: (request: FastifyRequest, status: number) => void;
+  finish: (exchange: Exchange, status: number) => void;
 }
 
 interface ObserverOptions {
@@ -86,22 +68,22 @@ export function observe({ log, clock, pool, refusals: kept, moreMetrics }: Obser
   });
 
   let successes = 0;
-  const finish: Observer['finish'] = (request, status) => {
-    const { trace } = request;
+  const finish: Observer['finish'] = (exchange, status) => {
+    const { trace } = exchange;
     const elapsedMs = clock.monotonic() - trace.startedAt;
     seconds.observe(trace.operation, status, elapsedMs / 1000);
     if (trace.error) refusals.inc({ operation: trace.operation, error: trace.error });
     if (status >= 400 || successes++ % SUCCESSES_PER_LINE === 0) {
       log.info(
         {
-          request_id: request.id,
-          method: request.method,
-          path: request.url.split('?', 1)[0],
+          request_id: exchange.id,
+          method: exchange.method,
+          path: exchange.path,
           operation: trace.operation,
           status,
           error: trace.error,
           duration_ms: Math.round(elapsedMs * 100) / 100,
-          address: trace.address,
+          address: exchange.transport.address,
           key_id: trace.keyId,
           partner_id: trace.partnerId,
           practice_group_id: trace.practiceGroupId,

@@ -1,7 +1,9 @@
-import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { Problem } from '../contract/problems.ts';
 import { Outage } from '../platform/outage.ts';
+import type { Exchange } from './exchange.ts';
 import type { Observer } from './observe.ts';
+import { JSON_TYPE, respond } from './respond.ts';
+import type { Route } from './router.ts';
 
 export interface Probes {
   /** `loopback`: only for callers on this machine; `anywhere`: for every caller. */
@@ -20,53 +22,51 @@ interface Pages {
   errorIndexPage: () => string;
 }
 
-const JSON_TYPE = 'application/json; charset=utf-8';
 const HTML_TYPE = 'text/html; charset=utf-8';
 
 /** What needs no key: the probes of whoever runs the service, and the pages that errors point to. */
-export function mountPublicPages(
-  server: FastifyInstance,
+export function publicPages(
   { probes, openApi, asyncApi, errorPage, errorIndexPage }: Pages,
   metrics: Observer['metrics'],
-): void {
+): Route[] {
   const page = (
-    url: string,
+    path: string,
     operation: string,
     type: string,
-    read: (request: FastifyRequest) => string | Promise<string>,
-  ) =>
-    server.get(url, async (request, reply) => {
-      request.trace.operation = operation;
-      const body = await read(request);
-      for (let i = 0; i < request.outgoing.length; i += 2)
-        reply.header(request.outgoing[i] ?? '', request.outgoing[i + 1]);
-      request.finish(request, 200);
-      return reply.header('content-type', type).send(body);
-    });
-  const guard = ({ transport }: FastifyRequest) => {
+    read: (exchange: Exchange) => string | Promise<string>,
+  ): Route => ({
+    method: 'GET',
+    path,
+    async handler(exchange) {
+      exchange.trace.operation = operation;
+      respond(exchange, 200, await read(exchange), type);
+    },
+  });
+  const guard = ({ transport }: Exchange) => {
     if (probes.exposed === 'loopback' && !transport.loopback) throw new Problem('not_found');
   };
 
-  page('/healthz', 'healthz', JSON_TYPE, (request) => {
-    guard(request);
-    return '{"status":"ok"}';
-  });
-  page('/readyz', 'readyz', JSON_TYPE, async (request) => {
-    guard(request);
-    if (!(await probes.ready())) throw new Outage('not ready');
-    return '{"status":"ready"}';
-  });
-  page('/metrics', 'metrics', metrics.contentType, (request) => {
-    guard(request);
-    return metrics.text();
-  });
-
-  page('/docs/openapi.json', 'openApi', JSON_TYPE, () => openApi());
-  page('/docs/asyncapi.json', 'asyncApi', JSON_TYPE, () => asyncApi());
-  page('/docs/errors', 'errorIndexPage', HTML_TYPE, () => errorIndexPage());
-  page('/docs/errors/:code', 'errorPage', HTML_TYPE, (request) => {
-    const found = errorPage((request.params as { code: string }).code);
-    if (found === undefined) throw new Problem('not_found');
-    return found;
-  });
+  return [
+    page('/healthz', 'healthz', JSON_TYPE, (exchange) => {
+      guard(exchange);
+      return '{"status":"ok"}';
+    }),
+    page('/readyz', 'readyz', JSON_TYPE, async (exchange) => {
+      guard(exchange);
+      if (!(await probes.ready())) throw new Outage('not ready');
+      return '{"status":"ready"}';
+    }),
+    page('/metrics', 'metrics', metrics.contentType, (exchange) => {
+      guard(exchange);
+      return metrics.text();
+    }),
+    page('/docs/openapi.json', 'openApi', JSON_TYPE, () => openApi()),
+    page('/docs/asyncapi.json', 'asyncApi', JSON_TYPE, () => asyncApi()),
+    page('/docs/errors', 'errorIndexPage', HTML_TYPE, () => errorIndexPage()),
+    page('/docs/errors/{code}', 'errorPage', HTML_TYPE, ({ params }) => {
+      const found = errorPage((params as { code: string }).code);
+      if (found === undefined) throw new Problem('not_found');
+      return found;
+    }),
+  ];
 }

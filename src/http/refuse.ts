@@ -1,9 +1,9 @@
-import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Problem, type ProblemCode, ValidationProblem } from '../contract/problems.ts';
 import type { ValidationEntry } from '../contract/validate.ts';
 import type { Refusals } from '../operations/refusals.ts';
 import type { Logger } from '../platform/logger.ts';
 import { Outage } from '../platform/outage.ts';
+import type { Exchange } from './exchange.ts';
 import { respond } from './respond.ts';
 
 export interface Refusing {
@@ -13,49 +13,38 @@ export interface Refusing {
 }
 
 /** Turns whatever went wrong into the bytes that the contract promises. */
-export function refuse(
-  error: unknown,
-  request: FastifyRequest,
-  reply: FastifyReply,
-  { log, docsUrl, refusals }: Refusing,
-): void {
+export function refuse(error: unknown, exchange: Exchange, { log, docsUrl, refusals }: Refusing): void {
   if (error instanceof ValidationProblem) {
-    request.trace.error = 'validation_error';
-    answer(request, reply, 400, validationBody(error.entries), refusals);
+    exchange.trace.error = 'validation_error';
+    answer(exchange, 400, validationBody(error.entries), refusals);
     return;
   }
-  const problem = asProblem(error, request, log);
-  request.trace.error = problem.code;
-  if (error instanceof Outage) request.outgoing.push('retry-after', String(error.retryAfterSeconds));
+  const problem = asProblem(error, exchange, log);
+  exchange.trace.error = problem.code;
+  if (error instanceof Outage) exchange.outgoing.push('retry-after', String(error.retryAfterSeconds));
   const { retry_after } = problem.details;
-  if (retry_after !== undefined) request.outgoing.push('retry-after', String(retry_after));
-  answer(request, reply, problem.status, problemBody(problem, request.id, docsUrl), refusals);
+  if (retry_after !== undefined) exchange.outgoing.push('retry-after', String(retry_after));
+  answer(exchange, problem.status, problemBody(problem, exchange.id, docsUrl), refusals);
 }
 
 /** What a partner is refused is kept, so that it can ask why (`getRefusedRequest`). */
-function answer(
-  request: FastifyRequest,
-  reply: FastifyReply,
-  status: number,
-  body: string,
-  refusals: Refusing['refusals'],
-): void {
-  respond(request, reply, status, body);
-  const { keyId, partnerId, practiceGroupId, operation } = request.trace;
+function answer(exchange: Exchange, status: number, body: string, refusals: Refusing['refusals']): void {
+  respond(exchange, status, body);
+  const { keyId, partnerId, practiceGroupId, operation } = exchange.trace;
   if (keyId === undefined || partnerId === undefined) return;
-  const path = request.originalUrl.split('?', 1)[0] ?? '';
-  const { id: requestId, method } = request;
+  const path = (exchange.raw.url ?? '').split('?', 1)[0] ?? '';
+  const { id: requestId, method } = exchange;
   refusals.add({ requestId, keyId, partnerId, practiceGroupId, operation, method, path, status, body });
 }
 
-function asProblem(error: unknown, request: FastifyRequest, log: Logger): Problem {
+function asProblem(error: unknown, exchange: Exchange, log: Logger): Problem {
   if (error instanceof Problem) return error;
   if (error instanceof Outage) {
-    log.warn({ request_id: request.id, reason: error.message }, 'outage');
+    log.warn({ request_id: exchange.id, reason: error.message }, 'outage');
     return new Problem('service_unavailable');
   }
   // Anything else is a bug. Its story goes to the log; the caller gets the number to ask about.
-  log.error({ request_id: request.id, err: error }, 'bug');
+  log.error({ request_id: exchange.id, err: error }, 'bug');
   return new Problem('internal_error');
 }
 

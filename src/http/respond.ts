@@ -1,37 +1,23 @@
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Exchange } from './exchange.ts';
+
+export const JSON_TYPE = 'application/json; charset=utf-8';
 
 /**
  * Every answer leaves here. The headers that the steps on the way have gathered go out in one piece, and the request's
- * metrics and log line are written. The framework's own sending is passed by: its hooks and serialiser serve needs that
- * this house does not have. Together with `onward` this took a GET from 36 to 30 µs of processor time.
+ * metrics and log line are written.
  */
 export function respond(
-  request: FastifyRequest,
-  reply: FastifyReply,
+  exchange: Exchange,
   status: number,
   body: string | undefined,
+  type: string = JSON_TYPE,
 ): void {
-  const { outgoing } = request;
+  const { outgoing, response, desk } = exchange;
   if (body !== undefined)
-    outgoing.push(
-      'content-type',
-      'application/json; charset=utf-8',
-      'content-length',
-      String(Buffer.byteLength(body)),
-    );
+    outgoing.push('content-type', type, 'content-length', String(Buffer.byteLength(body)));
   // Whoever asks again must ask somebody else: this connection closes when the service stops.
-  if (!reply.server.server.listening && !reply.raw.hasHeader('connection'))
-    outgoing.push('connection', 'close');
-  reply.hijack();
-  reply.raw.writeHead(status, outgoing);
-  reply.raw.end(body);
-  request.finish(request, status);
-}
-
-declare module 'fastify' {
-  interface FastifyRequest {
-    /** Names and values in turn, as Node takes them. */
-    outgoing: string[];
-    finish: (request: FastifyRequest, status: number) => void;
-  }
+  if (desk.isClosing()) outgoing.push('connection', 'close');
+  response.writeHead(status, outgoing);
+  response.end(body);
+  desk.finish(exchange, status);
 }

@@ -1,16 +1,23 @@
 import { readFileSync } from 'node:fs';
-import type { IncomingMessage } from 'node:http';
+import {
+  createServer as createHttpServer,
+  type IncomingMessage,
+  type Server,
+  type ServerResponse,
+} from 'node:http';
+import { createServer as createHttpsServer } from 'node:https';
 import type { Socket } from 'node:net';
-import Fastify, { type FastifyInstance, type FastifyRequest, type FastifyServerOptions } from 'fastify';
 import type { Environment } from '../contract/access.ts';
 import { Problem } from '../contract/problems.ts';
 import type { App } from '../operations/app.ts';
 import type { Logger } from '../platform/logger.ts';
-import { mountEndpoints, mountNothing, readableAddress } from './mount.ts';
+import { Exchange } from './exchange.ts';
+import { endpointRoutes, nothingThere, readableAddress } from './mount.ts';
 import { observe, type PoolNumbers } from './observe.ts';
-import { mountPublicPages, type Probes } from './pages.ts';
+import { type Probes, publicPages } from './pages.ts';
 import { invalidHttp, malformedRequest, refuse, validationBody } from './refuse.ts';
-import { isAllowed, listOf, readTransport, type Transport } from './transport.ts';
+import { createRouter } from './router.ts';
+import { isAllowed, listOf, readTransport } from './transport.ts';
 
 export interface ServerOptions {
   app: App;
@@ -39,82 +46,60 @@ const WELL_FORMED_ID = /^(?!.*(?:ptr_|pto_|whsec_))[A-Za-z0-9._:-]{1,128}$/;
 const REQUEST_MS = 30_000;
 const HEADERS_MS = 10_000;
 const HEADERS_BYTES_MAX = 16 * 1024;
+/** Longer than the idle time of the usual proxies, so that it is they who close a connection, not we under them. */
+const KEEP_ALIVE_MS = 72_000;
 
-export function createServer(options: ServerOptions): FastifyInstance {
+/**
+ * HTTP by Node itself. A framework's own reading, routing hooks and sending were passed by already, because of the order of
+ * checks and of what they cost; without the rest of it a GET takes about two thirds of the processor time.
+ */
+export function createServer(options: ServerOptions): Server {
   const { app, log, environment, newRequestId } = options;
   const trusted = listOf(options.trustProxy);
-  const tls = options.tls && {
-    cert: readFileSync(options.tls.certFile),
-    key: readFileSync(options.tls.keyFile),
-  };
+  const { metrics, finish } = observe({ ...options, clock: app.clock, refusals: app.refusals });
+  const routes = publicPages(options, metrics);
+  if (options.servesApi) routes.push(...endpointRoutes(app));
+  const find = createRouter(routes, nothingThere(app, options.servesApi));
+  const desk = { finish, isClosing: () => !server.listening };
+
+  function answer(request: IncomingMessage, response: ServerResponse): void {
+    const sent = request.headers['x-request-id'];
+    const id = typeof sent === 'string' && WELL_FORMED_ID.test(sent) ? sent : newRequestId();
+    const transport = readTransport(request, trusted);
+    const url = readableAddress(request.url ?? '/');
+    const exchange = new Exchange(request, response, id, url, transport, app.clock.monotonic(), desk);
+    const failed = (error: unknown) =>
+      refuse(error, exchange, { log, docsUrl: options.docsUrl(), refusals: app.refusals });
+    try {
+      if (!isAllowed(transport, environment) && !isPublicPage(url)) throw new Problem('https_required');
+      if (lacksHost(request)) throw malformedRequest('The Host header is missing.');
+      find(exchange)(exchange)?.catch(failed);
+    } catch (error) {
+      failed(error);
+    }
+  }
 
   const parser = {
     headersTimeout: HEADERS_MS,
+    requestTimeout: REQUEST_MS,
+    keepAliveTimeout: KEEP_ALIVE_MS,
     maxHeaderSize: HEADERS_BYTES_MAX,
     // Node would answer a missing Host by itself, without a body or a request ID: see `lacksHost`.
     requireHostHeader: false,
   };
-
-  const server = Fastify({
-    logger: false,
-    ...(tls ? { https: { ...parser, ...tls, minVersion: 'TLSv1.2' } } : { http: parser }),
-    requestTimeout: REQUEST_MS,
-    // What is asked on an open connection while the service stops is still answered; the connection then closes.
-    return503OnClosing: false,
-    forceCloseConnections: 'idle',
-    // Longer than any that fits into the headers: how long an ID may be is for the contract to say.
-    routerOptions: { maxParamLength: HEADERS_BYTES_MAX },
-    rewriteUrl: ({ url = '/' }) => readableAddress(url),
-    genReqId: (request) => {
-      const sent = request.headers['x-request-id'];
-      return typeof sent === 'string' && WELL_FORMED_ID.test(sent) ? sent : newRequestId();
-    },
-    clientErrorHandler: (error, socket) => answerBrokenHttp(error, socket, newRequestId()),
-    frameworkErrors: (_error, request, reply) => {
-      begin(request, readTransport(request.raw, trusted));
-      const context = { log, docsUrl: options.docsUrl(), refusals: app.refusals };
-      refuse(malformedRequest('The address of the request cannot be read.'), request, reply, context);
-    },
-  } as FastifyServerOptions) as FastifyInstance;
-
-  // Bodies are read by our own hand, at the right place in the order of checks: see body.ts.
-  for (const method of ['POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'QUERY'])
-    server.addHttpMethod(method, { hasBody: false, overrideExisting: true });
-
-  const { metrics, finish } = observe({ clock: app.clock, refusals: app.refusals, ...options });
-  function begin(request: FastifyRequest, transport: Transport): void {
-    request.transport = transport;
-    request.trace = { startedAt: app.clock.monotonic(), operation: 'none', address: transport.address };
-    request.outgoing = ['x-request-id', request.id, 'cache-control', 'no-store'];
-    request.finish = finish;
-  }
-
-  for (const name of ['transport', 'trace', 'outgoing', 'finish']) server.decorateRequest(name);
-  server.addHook('onRequest', (request, _reply, done) => {
-    const transport = readTransport(request.raw, trusted);
-    begin(request, transport);
-    const barred = !isAllowed(transport, environment) && !isPublicPage(request.url);
-    if (barred) done(new Problem('https_required'));
-    else done(lacksHost(request.raw) ? malformedRequest('The Host header is missing.') : undefined);
-  });
+  const server = options.tls
+    ? createHttpsServer({
+        ...parser,
+        cert: readFileSync(options.tls.certFile),
+        key: readFileSync(options.tls.keyFile),
+        minVersion: 'TLSv1.2',
+      })
+    : createHttpServer(parser);
+  server.on('request', answer);
   // Node would answer an Expect header that it does not know by itself; a server may as well ignore it (RFC 9110).
-  server.server.on('checkExpectation', (request, response) =>
-    server.server.emit('request', request, response),
-  );
-
-  server.setErrorHandler((error, request, reply) => {
-    refuse(error, request, reply, { log, docsUrl: options.docsUrl(), refusals: app.refusals });
-  });
-  mountPublicPages(server, options, metrics);
-  if (options.servesApi) mountEndpoints(server, app);
-  mountNothing(server, app, options.servesApi);
+  server.on('checkExpectation', answer);
+  server.on('clientError', (error, socket) => answerBrokenHttp(error, socket as Socket, newRequestId()));
   return server;
-}
-
-declare module 'fastify' {
-  interface FastifyRequest {
-    transport: Transport;
-  }
 }
 
 /** Probes decide for themselves whom they answer. */

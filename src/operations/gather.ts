@@ -9,7 +9,7 @@ export class Gatherer<Item, Result> {
   readonly #write: (items: readonly Item[]) => Promise<readonly Result[]>;
   readonly #batchMax: number;
   #waiting: Waiting<Item, Result>[] = [];
-  #underWay = false;
+  #state: 'idle' | 'gathering' | 'writing' = 'idle';
 
   constructor(batchMax: number, write: (items: readonly Item[]) => Promise<readonly Result[]>) {
     this.#batchMax = batchMax;
@@ -19,35 +19,49 @@ export class Gatherer<Item, Result> {
   submit(item: Item): Promise<Result> {
     return new Promise((resolve, reject) => {
       this.#waiting.push({ item, resolve, reject });
-      if (this.#underWay) return;
-      this.#underWay = true;
-      // Requests that arrived in the same turn of the event loop join the first batch.
-      setImmediate(() => void this.#run());
+      if (this.#state === 'writing') return;
+      // Requests that arrived in the same turn of the event loop join the first batch; a full one need not wait for them.
+      if (this.#waiting.length >= this.#batchMax) void this.#run();
+      else if (this.#state === 'idle') setImmediate(() => this.#state === 'gathering' && void this.#run());
+      if (this.#state === 'idle') this.#state = 'gathering';
     });
   }
 
   async #run(): Promise<void> {
-    while (this.#waiting.length > 0) await this.#writeBatch(this.#waiting.splice(0, this.#batchMax));
-    this.#underWay = false;
+    this.#state = 'writing';
+    let current = this.#begin();
+    while (current) {
+      const settle = await current;
+      // The next batch is on its way before the callers of this one go on: the database works while they answer.
+      current = this.#begin();
+      settle();
+    }
+    this.#state = 'idle';
   }
 
-  async #writeBatch(batch: Waiting<Item, Result>[]): Promise<void> {
+  /** Returns what tells the callers of the batch how it went; undefined when nobody waits. */
+  #begin(): Promise<() => void> | undefined {
+    const batch = this.#waiting.splice(0, this.#batchMax);
+    return batch.length === 0 ? undefined : this.#attempt(batch);
+  }
+
+  async #attempt(batch: Waiting<Item, Result>[]): Promise<() => void> {
     try {
       const results = await this.#write(batch.map((one) => one.item));
-      batch.forEach((one, index) => {
-        one.resolve(results[index] as Result);
-      });
+      return () =>
+        batch.forEach((one, index) => {
+          one.resolve(results[index] as Result);
+        });
     } catch (error) {
-      if (batch.length === 1 || error instanceof Outage) {
+      if (batch.length > 1 && !(error instanceof Outage)) return this.#attemptEach(batch);
+      return () => {
         for (const one of batch) one.reject(error);
-        return;
-      }
-      await this.#writeEach(batch);
+      };
     }
   }
 
   /** One by one. An outage that begins meanwhile fails all that are left: each would only wait for it to be told. */
-  async #writeEach(batch: Waiting<Item, Result>[]): Promise<void> {
+  async #attemptEach(batch: Waiting<Item, Result>[]): Promise<() => void> {
     let outage: Outage | undefined;
     for (const one of batch) {
       try {
@@ -58,6 +72,7 @@ export class Gatherer<Item, Result> {
         one.reject(error);
       }
     }
+    return () => {};
   }
 }
 

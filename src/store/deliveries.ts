@@ -85,8 +85,13 @@ export async function renewLanes(db: Database, me: number, until: string, nos: r
   return new Set(rows.map(({ no }) => no));
 }
 
-export async function freeLanes(db: Database, me: number): Promise<void> {
-  await statement(db, 'SELECT free_lanes($1)', [me]);
+/** All that the worker holds, unless some are named. */
+export async function freeLanes(
+  db: Database,
+  me: number,
+  nos: readonly number[] | null = null,
+): Promise<void> {
+  await statement(db, 'SELECT free_lanes($1, $2)', [me, nos]);
 }
 
 /** What became of a delivery. */

@@ -226,6 +226,38 @@ describe('a worker that dies', () => {
   });
 });
 
+describe('a mishap', () => {
+  it('with the secret of one webhook, which cannot be opened here, does not hold up the others', async () => {
+    const office = await openPostOffice();
+    const [bad] = [await office.addWebhook(), await office.addWebhook()];
+    await office.rows("UPDATE webhook_secrets SET key_id = 'unknown' WHERE webhook_no = $1", [bad]);
+    await office.publish({ id: 'a' });
+    await office.engine.drain();
+    expect(office.letters.map(({ url }) => url)).toEqual(['https://receiver-2.example/hook']);
+    expect(office.logLines).toMatchObject([{ msg: 'the secret of a webhook cannot be opened' }]);
+    // A node that can open it may have it at once; this one looks again after a while.
+    expect(await office.rows('SELECT holder FROM webhook_lanes WHERE webhook_no = $1', [bad])).toEqual([
+      { holder: null },
+    ]);
+    await office.rows("UPDATE webhook_secrets SET key_id = 'k'");
+    office.clock.advance(30_000);
+    await office.engine.drain();
+    expect(office.letters).toHaveLength(2);
+  });
+
+  it('in storing how an attempt looked does not keep its result from being written', async () => {
+    const office = await openPostOffice();
+    await office.addWebhook();
+    office.answerWith(() => answered(500, { answer: 'a\u0000b' }));
+    await office.publish({ id: 'a' });
+    await office.engine.drain();
+    expect(office.letters).toHaveLength(1);
+    expect(await office.rows('SELECT state, tries, attempts FROM deliveries')).toEqual([
+      { state: 'due', tries: 1, attempts: [] },
+    ]);
+  });
+});
+
 async function until(condition: () => boolean): Promise<void> {
   while (!condition()) await new Promise(setImmediate);
 }

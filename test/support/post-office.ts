@@ -80,7 +80,10 @@ export async function openPostOffice(): Promise<PostOffice> {
       const answer = await answers(sent);
       return typeof answer === 'number' ? answered(answer) : answer;
     };
-    const open = ({ sealed }: { sealed: Uint8Array }) => sealed;
+    const open = ({ sealed, keyId }: { sealed: Uint8Array; keyId: string }) => {
+      if (keyId !== 'k') throw new Error(`no key ${keyId}`);
+      return sealed;
+    };
     const made = createEngine({ db, clock, random: randomBytes, log, post, open, retentionDays: 30 });
     return made;
   };

@@ -14,7 +14,15 @@ const MAY_IMPORT: Record<string, string[]> = {
   store: ['contract', 'domain', 'platform', 'pg'],
   operations: ['contract', 'domain', 'store', 'platform'],
   delivery: ['contract', 'domain', 'store', 'platform', 'prom-client'],
-  http: ['contract', 'operations', 'platform', 'fastify', 'fast-json-stringify', 'prom-client'],
+  http: [
+    'contract',
+    'operations',
+    'platform',
+    'find-my-way',
+    'fast-json-stringify',
+    'fast-querystring',
+    'prom-client',
+  ],
   describe: ['contract', 'zod'],
 };
 

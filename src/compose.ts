@@ -8,7 +8,6 @@ import { createEngine } from './delivery/engine.ts';
 import { webhookDocument } from './describe/asyncapi.ts';
 import { errorIndexPage, errorPage } from './describe/error-pages.ts';
 import { partnerDocument } from './describe/openapi.ts';
-import { toBase62 } from './domain/ids.ts';
 import { SYSTEM } from './domain/principal.ts';
 import { createServer } from './http/server.ts';
 import { createAccess } from './operations/access.ts';
@@ -254,7 +253,7 @@ async function canReach(db: Database): Promise<boolean> {
 function requestIds(random: App['random']): () => string {
   const node = Buffer.from(random(9)).toString('base64url');
   let count = 0;
-  return () => `req_${node}${toBase62(count++, 6)}`;
+  return () => `req_${node}${(count++).toString(36)}`;
 }
 
 function addressOf(server: Server, config: Config): string {

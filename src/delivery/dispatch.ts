@@ -23,13 +23,19 @@ const LEASE_MS = 20_000;
 /** With less than this left, a lane is leased anew; workers look at their lanes twice a second. */
 const RENEW_MS = 12_000;
 const CLAIM_MAX = 1_000;
-/** Over all webhooks. */
+/** Over all webhooks: letters under way, and those fetched with them. */
 const IN_FLIGHT_MAX = 2_000;
+const HELD_MAX = 10_000;
 const WINDOW_START = 4;
 const WEBHOOK_WINDOW_MAX = 64;
 const HOST_MAX = 1_000;
-/** A webhook that is well has letters fetched ahead, so that the next one is at hand when one is answered. */
-const AHEAD = 4;
+/**
+ * A webhook that is well has letters fetched ahead, many at a time: a claim has to pass over all that is under way, so a
+ * few large ones cost less than many small ones.
+ */
+const AHEAD = 16;
+/** With this share of them left, more are fetched. */
+const REFILL = 1 / 8;
 const WELL_FROM = 16;
 /** How long a webhook is left to others whose address or secrets cannot be had here. */
 const LEAVE_MS = 30_000;
@@ -47,6 +53,8 @@ interface Lane {
   underWay: Set<number>;
   /** The last claim gave all that there was room for, so there may be more. */
   more: boolean;
+  /** The highest sequence that was claimed: what is new comes after it. */
+  last: number;
 }
 
 export interface DispatchOptions {
@@ -81,15 +89,15 @@ export class Dispatch {
 
   /**
    * Fetches what is due and there is room for, and begins to send it. Returns how many letters that were, and whether
-   * there may be more that could be fetched at once.
+   * there may be more that could be fetched at once. `onward`: of webhooks that are well, only what is new.
    */
-  async claim(): Promise<{ count: number; more: boolean }> {
+  async claim(onward = false): Promise<{ count: number; more: boolean }> {
     const { db, clock, me, destinations } = this.#options;
     const now = clock.now();
     await this.#renew(now);
-    const budget = Math.min(CLAIM_MAX, IN_FLIGHT_MAX - this.#inFlight - this.#queued);
+    const budget = Math.min(CLAIM_MAX, HELD_MAX - this.#inFlight - this.#queued);
     if (budget <= 0) return { count: 0, more: false };
-    const known = this.#known(now);
+    const known = this.#known(now, onward);
     const until = now + LEASE_MS;
     const claimed = await claimDeliveries(db, {
       at: new Date(now).toISOString(),
@@ -113,7 +121,10 @@ export class Dispatch {
       if (lane.heldUntil - now <= RENEW_MS) lane.heldUntil = until;
       lane.more = full || letters.length >= (known.get(no)?.room ?? WINDOW_START);
       lane.queue.push(...letters);
-      for (const { sequence } of letters) lane.underWay.add(sequence);
+      for (const { sequence } of letters) {
+        lane.underWay.add(sequence);
+        if (sequence > lane.last) lane.last = sequence;
+      }
       this.#queued += letters.length;
       this.#pump(lane);
     }
@@ -155,6 +166,7 @@ export class Dispatch {
       queue: [],
       underWay: new Set(),
       more: false,
+      last: 0,
     };
     this.#lanes.set(no, lane);
     return lane;
@@ -171,12 +183,16 @@ export class Dispatch {
   }
 
   /** The lanes that are in use, or were a moment ago. The others are forgotten: every claim names all that are known. */
-  #known(now: number): Map<number, KnownLane> {
+  #known(now: number, onward: boolean): Map<number, KnownLane> {
     const known = new Map<number, KnownLane>();
     for (const lane of this.#lanes.values()) {
       const held = lane.heldUntil - now > RENEW_MS;
       if (!held && lane.underWay.size === 0 && lane.leftUntil <= now) this.#lanes.delete(lane.no);
-      else known.set(lane.no, { no: lane.no, room: this.#roomOf(lane, now), held, underWay: lane.underWay });
+      else {
+        const { no, underWay } = lane;
+        const last = onward && held && lane.last > 0 ? lane.last : undefined;
+        known.set(no, { no, room: this.#roomOf(lane, now), held, last, underWay });
+      }
     }
     return known;
   }
@@ -224,7 +240,12 @@ export class Dispatch {
     }
     const host = this.#host(destination.origin);
     const now = clock.now();
-    while (lane.queue.length > 0 && lane.flow.hasRoom && host.hasRoom(now)) {
+    while (
+      lane.queue.length > 0 &&
+      this.#inFlight < IN_FLIGHT_MAX &&
+      lane.flow.hasRoom &&
+      host.hasRoom(now)
+    ) {
       const letter = lane.queue.shift() as Claimed;
       this.#queued--;
       void this.#send(letter, lane, destination, host);
@@ -265,7 +286,7 @@ export class Dispatch {
       triesBefore: letter.tries,
       state: step.state,
       dueAt: new Date(step.state === 'due' ? step.dueAt : now).toISOString(),
-      attempt: JSON.stringify(toAttempt(outcome, startedAt)),
+      attempt: JSON.stringify([toAttempt(outcome, startedAt)]),
     });
     sent(letter, outcome, succeeded);
     lane.flow.end(succeeded);
@@ -275,7 +296,7 @@ export class Dispatch {
       gone(lane.no);
     }
     this.#pump(lane);
-    if (lane.more && lane.queue.length + lane.flow.inFlight <= capacityOf(lane.flow) / 2) {
+    if (lane.more && lane.queue.length + lane.flow.inFlight <= capacityOf(lane.flow) * REFILL) {
       lane.more = false;
       hungry();
     }

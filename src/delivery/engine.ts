@@ -131,7 +131,10 @@ export function createEngine(options: EngineOptions): Engine {
   /** Once results are written: deliveries that were waiting for them may be due, and a webhook may be past hope. */
   async function afterwards(results: readonly Result[], lanes: readonly LaneState[]): Promise<void> {
     dispatch.settled(results);
-    if (lanes.some(({ woken }) => woken > 0)) dueDeliveries.ring();
+    if (lanes.some((lane) => lane.woken > 0)) {
+      woken = true;
+      dueDeliveries.ring();
+    }
     for (const { webhookNo, state } of results) {
       if (state === 'delivered' || !gone.has(webhookNo)) continue;
       await disable(webhookNo, 'Your address answered 410 Gone.');
@@ -146,6 +149,20 @@ export function createEngine(options: EngineOptions): Engine {
     const now = new Date(clock.now()).toISOString();
     if (await disableWebhook(db, webhookNo, `${reason} Activate the webhook to resume.`, now))
       log.warn({ webhook_no: webhookNo, reason }, 'webhook disabled');
+  }
+
+  /**
+   * Most claims ask for what is new alone, which costs least. Twice a second, and when something was woken, they look
+   * at everything that is due.
+   */
+  let lookedBackAt = Number.NEGATIVE_INFINITY;
+  let woken = false;
+  function mustLookBack(): boolean {
+    const now = clock.monotonic();
+    if (!woken && now - lookedBackAt < LOOK_MS) return false;
+    lookedBackAt = now;
+    woken = false;
+    return true;
   }
 
   /** Returns whether there may be more to do at once. */
@@ -200,7 +217,7 @@ export function createEngine(options: EngineOptions): Engine {
           async () => {
             // Nobody may hold a lane without a sign of life.
             await presence.ensure();
-            return (await dispatch.claim()).more;
+            return (await dispatch.claim(!mustLookBack())).more;
           },
           dueDeliveries,
           LOOK_MS,

@@ -81,11 +81,22 @@ function takeOrRefuse(app: App, exchange: Exchange, who: string, limit: number, 
   const seconds = Math.ceil(roomInMs / 1000);
   exchange.outgoing.push(
     'ratelimit-policy',
-    `"${policy}";q=${limit};w=${RATE_WINDOW_SECONDS}`,
+    policyText(policy, limit),
     'ratelimit',
     `"${policy}";r=${remaining};t=${seconds}`,
   );
   if (!allowed) throw new Problem('rate_limit_exceeded', { retry_after: Math.max(1, seconds) });
+}
+
+/** There are few limits, and every answer names one. */
+const policyTexts = new Map<string, string>();
+
+function policyText(policy: string, limit: number): string {
+  const known = policyTexts.get(policy + limit);
+  if (known) return known;
+  const text = `"${policy}";q=${limit};w=${RATE_WINDOW_SECONDS}`;
+  policyTexts.set(policy + limit, text);
+  return text;
 }
 
 export function missingGroup(admitted: PartnerPrincipal | ValidationEntry): admitted is ValidationEntry {

@@ -41,6 +41,8 @@ export interface KnownLane {
   room: number;
   /** Whether its lane is leased to this worker for long enough. */
   held: boolean;
+  /** Only what follows this one is wanted; undefined: whatever is due. */
+  last: number | undefined;
   /** What the worker has of it already. */
   underWay: Iterable<number>;
 }
@@ -58,11 +60,9 @@ export interface Claim {
 }
 
 export function claimDeliveries(db: Database, claim: Claim): Promise<Claimed[]> {
-  const underWay: number[] = [];
-  const ends = claim.known.map((lane) => underWay.push(...lane.underWay));
   return statement<Claimed>(
     db,
-    `SELECT * FROM claim_deliveries($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`,
+    'SELECT * FROM claim_deliveries($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)',
     [
       claim.at,
       claim.until,
@@ -70,13 +70,29 @@ export function claimDeliveries(db: Database, claim: Claim): Promise<Claimed[]> 
       claim.afterNo,
       claim.deliveriesMax,
       claim.usualRoom,
-      claim.known.map((lane) => lane.no),
-      claim.known.map((lane) => lane.room),
-      claim.known.map((lane) => lane.held),
-      ends,
-      underWay,
+      list(claim.known, (lane) => lane.no),
+      list(claim.known, (lane) => lane.room),
+      list(claim.known, (lane) => lane.held),
+      list(claim.known, (lane) => lane.last ?? 'NULL'),
+      claim.known.map((lane) => (lane.last === undefined ? rangesOf(lane.underWay) : '{}')).join('\n'),
     ],
   );
+}
+
+/** As PostgreSQL writes an array. For words and numbers of our own only: nothing is escaped, as the driver would do. */
+function list<T>(items: readonly T[], part: (item: T) => string | number | boolean): string {
+  return `{${items.map(part).join(',')}}`;
+}
+
+/** As PostgreSQL writes a multirange: `{[7,9],[12,12]}`. */
+function rangesOf(numbers: Iterable<number>): string {
+  const ranges: [first: number, last: number][] = [];
+  for (const number of [...numbers].sort((a, b) => a - b)) {
+    const open = ranges.at(-1);
+    if (open && number === open[1] + 1) open[1] = number;
+    else ranges.push([number, number]);
+  }
+  return `{${ranges.map(([first, last]) => `[${first},${last}]`).join(',')}}`;
 }
 
 /** Returns which of these lanes the worker still holds, now until then. */
@@ -103,7 +119,7 @@ export interface Result {
   state: 'delivered' | 'failed' | 'due';
   /** When to try again, if it is due. */
   dueAt: string;
-  /** The attempt as JSON, on one line. */
+  /** The attempt as JSON on one line, in an array of its own; empty when it cannot be told. */
   attempt: string;
 }
 
@@ -125,11 +141,11 @@ export function recordResults(
   return statement<LaneState>(db, 'SELECT * FROM record_results($1, $2, $3, $4, $5, $6, $7, $8)', [
     at,
     me,
-    results.map((one) => one.webhookNo),
-    results.map((one) => one.sequence),
-    results.map((one) => one.triesBefore),
-    results.map((one) => one.state),
-    results.map((one) => one.dueAt),
+    list(results, (one) => one.webhookNo),
+    list(results, (one) => one.sequence),
+    list(results, (one) => one.triesBefore),
+    list(results, (one) => one.state),
+    list(results, (one) => one.dueAt),
     results.map((one) => one.attempt).join('\n'),
   ]);
 }

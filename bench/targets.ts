@@ -123,8 +123,7 @@ function constantDatabase(): Database {
   };
   const answer = (text: string, values: unknown[]): unknown[] => {
     const list = (index: number) => values[index] as string[];
-    if (text.includes('change_submission_types'))
-      return [{ written: list(2).map((_, i) => i + 1), submitted: list(2).map(() => 0) }];
+    if (text.includes('change_submission_types')) return [{ complete: true, written: null, submitted: null }];
     if (text.includes('change_submission_type')) return [{ submitted: 0 }];
     if (text.includes('unnest'))
       return list(0).map((g, i) => ({ ...row, practice_group_id: g, id: list(1)[i] }));

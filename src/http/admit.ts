@@ -19,12 +19,17 @@ type KeyHolder = PartnerPrincipal['holder'];
 export function admitHolder(app: App, exchange: Exchange): KeyHolder | Promise<KeyHolder> {
   const key = exchange.headers['x-api-key'];
   return onward(typeof key === 'string' ? app.access.holderOf(key) : undefined, (holder) => {
-    if (!holder || holder.expiresAt <= app.clock.now()) throw refuseStranger(app, exchange);
+    if (!holder || hasExpired(holder, app)) throw refuseStranger(app, exchange);
     exchange.trace.keyId = holder.keyId;
     exchange.trace.partnerId = holder.partnerId;
     takeOrRefuse(app, exchange, holder.keyId, holder.rateLimitPerMinute, 'default');
     return holder;
   });
+}
+
+/** Most keys do not expire, and need not ask for the time. */
+function hasExpired({ expiresAt }: KeyHolder, { clock }: App): boolean {
+  return expiresAt !== Number.POSITIVE_INFINITY && expiresAt <= clock.now();
 }
 
 /** Steps three and four; without a scope, any key will do. Without the header there is nobody to act for: that is for the validation to report. */

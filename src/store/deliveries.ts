@@ -1,6 +1,7 @@
 import { SYSTEM } from '../domain/principal.ts';
 import type { AuditRecord } from './audit-append.ts';
 import { type Database, statement, transact } from './database.ts';
+import { list } from './list.ts';
 
 /**
  * The queue of deliveries, for the engine. What each statement guarantees is told where it is written, in
@@ -77,11 +78,6 @@ export function claimDeliveries(db: Database, claim: Claim): Promise<Claimed[]> 
       claim.known.map((lane) => (lane.last === undefined ? rangesOf(lane.underWay) : '{}')).join('\n'),
     ],
   );
-}
-
-/** As PostgreSQL writes an array. For words and numbers of our own only: nothing is escaped, as the driver would do. */
-function list<T>(items: readonly T[], part: (item: T) => string | number | boolean): string {
-  return `{${items.map(part).join(',')}}`;
 }
 
 /** As PostgreSQL writes a multirange: `{[7,9],[12,12]}`. */

@@ -4,6 +4,7 @@ import type { Principal } from '../domain/principal.ts';
 import type { StoredSubmissionType } from '../domain/submission-type.ts';
 import { type AuditRecord, auditColumns, auditText } from './audit-append.ts';
 import { type Database, statement, type Transaction, tenantOf } from './database.ts';
+import { list } from './list.ts';
 import { type Keyset, readPage } from './page.ts';
 
 /**
@@ -161,7 +162,7 @@ const UPDATABLE = [
 
 const placeholders = (count: number) => Array.from({ length: count }, (_, i) => `$${i + 1}`).join(', ');
 const CHANGE_ONE = `SELECT change_submission_type(${placeholders(25)}) AS submitted`;
-const CHANGE_MANY = `SELECT written, submitted FROM change_submission_types(${placeholders(28)})`;
+const CHANGE_MANY = `SELECT complete, written, submitted FROM change_submission_types(${placeholders(25)})`;
 
 async function writeOne(
   db: Database,
@@ -194,24 +195,32 @@ async function writeMany(
   changes: readonly Change[],
 ): Promise<Map<Change, number>> {
   const sorted = changes.toSorted((a, b) => compareKeys(a.next, b.next));
-  const column = <K extends keyof StoredSubmissionType>(name: K) => sorted.map(({ next }) => next[name]);
   const records = sorted.flatMap((change) => change.records);
   const touched = new Set(records.flatMap(({ after }) => Object.keys(after as object)));
-  const [answer] = await statement<{ written: number[] | null; submitted: number[] }>(db, CHANGE_MANY, [
+  const [actors = []] = auditColumns(records);
+  const [answer] = await statement<Written>(db, CHANGE_MANY, [
     tenantOf(principals),
     at,
-    column('practice_group_id'),
-    column('id'),
-    sorted.map((change) => change.oldVersion),
-    column('version'),
-    sorted.map((change) => change.localDay),
-    ...UPDATABLE.map((name) => (touched.has(name) ? column(name) : null)),
-    sorted.flatMap((change, index) => change.records.map(() => index + 1)),
-    ...auditColumns(records),
+    sorted.map(({ next }) => next.practice_group_id).join('\n'),
+    sorted.map(({ next }) => next.id).join('\n'),
+    list(sorted, ({ oldVersion }) => oldVersion),
+    list(sorted, ({ next }) => next.version),
+    list(sorted, ({ localDay }) => localDay),
+    ...UPDATABLE.map((name) => (touched.has(name) ? sorted.map(({ next }) => next[name]) : null)),
+    records.length === sorted.length ? null : sorted.flatMap((one, row) => one.records.map(() => row + 1)),
+    actors.join('\n'),
     records.map(auditText).join('\n'),
   ]);
-  const { written, submitted } = answer ?? { written: null, submitted: [] };
-  return new Map(written?.map((row, index) => [sorted[row - 1] as Change, submitted[index] ?? 0]));
+  if (answer?.complete) return new Map(sorted.map((change) => [change, 0]));
+  const { written, submitted } = answer ?? { written: null, submitted: null };
+  return new Map(written?.map((row, index) => [sorted[row - 1] as Change, submitted?.[index] ?? 0]));
+}
+
+interface Written {
+  /** All of them, and no form was counted today for any: the lists are left out. */
+  complete: boolean | null;
+  written: number[] | null;
+  submitted: number[] | null;
 }
 
 function compareKeys(a: StoredSubmissionType, b: StoredSubmissionType): number {

@@ -3,6 +3,8 @@ import { defineConfig } from 'vitest/config';
 /** Three tiers. `unit` needs nothing; `service` and `faults` share one real PostgreSQL that the setup file starts. */
 export default defineConfig({
   test: {
+    // Much of the time is waiting: two at a time on two cores, where the default would be one.
+    maxWorkers: 2,
     projects: [
       { test: { name: 'unit', include: ['test/unit/**/*.test.ts'] } },
       {

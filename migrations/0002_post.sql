@@ -232,7 +232,7 @@ BEGIN
   END IF;
 
   IF made > 0 THEN
-    PERFORM pg_notify('porter_deliveries', '');
+    PERFORM pg_notify('porter_queue', '');
   END IF;
   UPDATE feed_head SET position = position + taken RETURNING position - taken INTO head;
   UPDATE events e SET position = head + n FROM unnest(event_nos) WITH ORDINALITY AS placed (no, n) WHERE e.no = placed.no;

@@ -249,11 +249,11 @@ async function canReach(db: Database): Promise<boolean> {
   }
 }
 
-/** Unique across nodes and restarts by a random start, cheap by counting on from there. */
+/** Unique across nodes and restarts by a random start, cheap by counting on from there; all of one length, so that answers are too. */
 function requestIds(random: App['random']): () => string {
   const node = Buffer.from(random(9)).toString('base64url');
   let count = 0;
-  return () => `req_${node}${(count++).toString(36)}`;
+  return () => `req_${node}${(count++).toString(36).padStart(6, '0')}`;
 }
 
 function addressOf(server: Server, config: Config): string {

@@ -131,10 +131,7 @@ export function createEngine(options: EngineOptions): Engine {
   /** Once results are written: deliveries that were waiting for them may be due, and a webhook may be past hope. */
   async function afterwards(results: readonly Result[], lanes: readonly LaneState[]): Promise<void> {
     dispatch.settled(results);
-    if (lanes.some((lane) => lane.woken > 0)) {
-      woken = true;
-      dueDeliveries.ring();
-    }
+    if (lanes.some(({ woken }) => woken > 0)) wake();
     for (const { webhookNo, state } of results) {
       if (state === 'delivered' || !gone.has(webhookNo)) continue;
       await disable(webhookNo, 'Your address answered 410 Gone.');
@@ -152,17 +149,13 @@ export function createEngine(options: EngineOptions): Engine {
   }
 
   /**
-   * Most claims ask for what is new alone, which costs least. Twice a second, and when something was woken, they look
-   * at everything that is due.
+   * Most claims ask for what is new alone, which costs least. From time to time, and when something else may be due, one
+   * looks at everything.
    */
-  let lookedBackAt = Number.NEGATIVE_INFINITY;
-  let woken = false;
-  function mustLookBack(): boolean {
-    const now = clock.monotonic();
-    if (!woken && now - lookedBackAt < LOOK_MS) return false;
-    lookedBackAt = now;
-    woken = false;
-    return true;
+  let lookBack = true;
+  function wake(): void {
+    lookBack = true;
+    dueDeliveries.ring();
   }
 
   /** Returns whether there may be more to do at once. */
@@ -197,16 +190,19 @@ export function createEngine(options: EngineOptions): Engine {
     }
   }
 
-  const presence = bePresent(db, me, ['porter_events', 'porter_deliveries'], (channel) =>
-    (channel === 'porter_events' ? newEvents : dueDeliveries).ring(),
-  );
+  const heard: Record<string, () => void> = {
+    porter_events: () => newEvents.ring(),
+    // Another node has put new deliveries into the queues; or somebody has made old ones due again.
+    porter_queue: () => dueDeliveries.ring(),
+    porter_deliveries: wake,
+  };
+  const presence = bePresent(db, me, Object.keys(heard), (channel) => heard[channel]?.());
 
   async function takeOver(): Promise<void> {
     const freed = await freeLanesOfTheDead(db, me);
     if (freed === 0) return;
     metrics.leasesExpired.inc(freed);
     log.warn({ lanes: freed }, 'took over from a worker that is gone');
-    dueDeliveries.ring();
   }
 
   return {
@@ -217,12 +213,25 @@ export function createEngine(options: EngineOptions): Engine {
           async () => {
             // Nobody may hold a lane without a sign of life.
             await presence.ensure();
-            return (await dispatch.claim(!mustLookBack())).more;
+            const back = lookBack;
+            lookBack = false;
+            const { more } = await dispatch.claim(!back);
+            // A look back goes on until it has been through all webhooks.
+            if (back && more) lookBack = true;
+            return more;
           },
           dueDeliveries,
           LOOK_MS,
         ),
-        keepDoing(() => takeOver().then(() => false), nextLook, LOOK_MS),
+        keepDoing(
+          async () => {
+            await takeOver();
+            wake();
+            return false;
+          },
+          nextLook,
+          LOOK_MS,
+        ),
         keepDoing(async () => (await clear()) > 0, nextSweep, HOUSEKEEPING_MS),
       ];
       running.push(...work);

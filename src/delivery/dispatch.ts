@@ -34,8 +34,6 @@ const HOST_MAX = 1_000;
  * few large ones cost less than many small ones.
  */
 const AHEAD = 16;
-/** With this share of them left, more are fetched. */
-const REFILL = 1 / 8;
 const WELL_FROM = 16;
 /** How long a webhook is left to others whose address or secrets cannot be had here. */
 const LEAVE_MS = 30_000;
@@ -296,7 +294,7 @@ export class Dispatch {
       gone(lane.no);
     }
     this.#pump(lane);
-    if (lane.more && lane.queue.length + lane.flow.inFlight <= capacityOf(lane.flow) * REFILL) {
+    if (lane.more && lane.queue.length + lane.flow.inFlight <= refillAt(lane.flow)) {
       lane.more = false;
       hungry();
     }
@@ -315,4 +313,9 @@ function wasReached({ failure }: PostOutcome): boolean {
 
 function capacityOf({ window }: Flow): number {
   return window >= WELL_FROM ? window * AHEAD : window;
+}
+
+/** With so many left, more are fetched. */
+function refillAt({ window }: Flow): number {
+  return window >= WELL_FROM ? window * 2 : window / 2;
 }

@@ -18,7 +18,7 @@ import type { Destinations, OpenDestination } from './destinations.ts';
 import { Flow, Host } from './flow.ts';
 import type { Recorder } from './recorder.ts';
 
-/** So long a crash may delay the letters that the dead worker had. */
+/** So long a worker that is stuck may delay its letters; of one that dies, others hear at once. */
 const LEASE_MS = 20_000;
 /** With less than this left, a lane is leased anew; workers look at their lanes twice a second. */
 const RENEW_MS = 12_000;
@@ -29,10 +29,7 @@ const HELD_MAX = 10_000;
 const WINDOW_START = 4;
 const WEBHOOK_WINDOW_MAX = 64;
 const HOST_MAX = 1_000;
-/**
- * A webhook that is well has letters fetched ahead, many at a time: a claim has to pass over all that is under way, so a
- * few large ones cost less than many small ones.
- */
+/** A webhook that is well has letters fetched ahead, many windows at a time, so that claims are few and large. */
 const AHEAD = 16;
 const WELL_FROM = 16;
 /** How long a webhook is left to others whose address or secrets cannot be had here. */
@@ -68,7 +65,6 @@ export interface DispatchOptions {
   hungry: () => void;
   sent: (letter: Claimed, outcome: PostOutcome, succeeded: boolean) => void;
   leaseExpired: () => void;
-  gone: (webhookNo: number) => void;
 }
 
 /** Takes deliveries from the queues of the webhooks and sends them, as many at a time as each can bear. */
@@ -273,11 +269,12 @@ export class Dispatch {
   }
 
   #judge(letter: Claimed, outcome: PostOutcome, lane: Lane, host: Host, startedAt: number): void {
-    const { clock, random, sent, recorder, gone, hungry } = this.#options;
+    const { clock, random, sent, recorder, hungry } = this.#options;
     const now = clock.now();
     const judged = { ...outcome, broken: outcome.failure !== undefined };
     const step = nextStep(letter.tries + 1, judged, now, random);
     const succeeded = step.state === 'delivered';
+    const gone = step.state !== 'delivered' && step.gone;
     recorder.add({
       webhookNo: lane.no,
       sequence: letter.sequence,
@@ -285,14 +282,12 @@ export class Dispatch {
       state: step.state,
       dueAt: new Date(step.state === 'due' ? step.dueAt : now).toISOString(),
       attempt: JSON.stringify([toAttempt(outcome, startedAt)]),
+      gone,
     });
     sent(letter, outcome, succeeded);
     lane.flow.end(succeeded);
     host.end(wasReached(outcome), now);
-    if (step.state !== 'delivered' && step.gone) {
-      this.#drop(lane);
-      gone(lane.no);
-    }
+    if (gone) this.#drop(lane);
     this.#pump(lane);
     if (lane.more && lane.queue.length + lane.flow.inFlight <= refillAt(lane.flow)) {
       lane.more = false;

@@ -108,7 +108,6 @@ export function createEngine(options: EngineOptions): Engine {
   let stopping = false;
 
   const me = Buffer.from(random(6)).readUIntBE(0, 6);
-  const gone = new Set<number>();
   const recorder = new Recorder({ db, clock, log, me, written: afterwards });
   const dispatch = new Dispatch({
     db,
@@ -125,18 +124,14 @@ export function createEngine(options: EngineOptions): Engine {
         metrics.latency.observe(Math.max(0, (clock.now() - Date.parse(letter.accepted_at)) / 1000));
     },
     leaseExpired: () => metrics.leasesExpired.inc(),
-    gone: (webhookNo) => gone.add(webhookNo),
   });
 
   /** Once results are written: deliveries that were waiting for them may be due, and a webhook may be past hope. */
   async function afterwards(results: readonly Result[], lanes: readonly LaneState[]): Promise<void> {
     dispatch.settled(results);
     if (lanes.some(({ woken }) => woken > 0)) wake();
-    for (const { webhookNo, state } of results) {
-      if (state === 'delivered' || !gone.has(webhookNo)) continue;
+    for (const webhookNo of new Set(results.flatMap((one) => (one.gone ? one.webhookNo : []))))
       await disable(webhookNo, 'Your address answered 410 Gone.');
-      gone.delete(webhookNo);
-    }
     for (const { webhook_no, failing_since } of lanes)
       if (failing_since && isBeyondHope(Date.parse(failing_since), clock.now()))
         await disable(webhook_no, `No delivery has succeeded for 5 days, since ${failing_since}.`);

@@ -72,7 +72,7 @@ function operatorHandler(app: App, endpoint: Endpoint, operation: Operation): Ha
 
 /**
  * The serialiser is compiled from the response's schema: what is not declared there cannot leave the house. It is made with
- * the first answer, since all of them together would make the start take a quarter of a second longer.
+ * the first answer: all of them together made the start about 0.2 s longer.
  */
 function sender({ response: { status, body: schema } }: Endpoint) {
   let compiled: ((body: unknown) => string) | undefined;

@@ -50,8 +50,8 @@ const HEADERS_BYTES_MAX = 16 * 1024;
 const KEEP_ALIVE_MS = 72_000;
 
 /**
- * HTTP by Node itself. A framework's own reading, routing hooks and sending were passed by already, because of the order of
- * checks and of what they cost; without the rest of it a GET takes about two thirds of the processor time.
+ * HTTP by Node itself. A framework's reading, hooks and sending would have to be passed by, because of the order of checks
+ * and of what they cost; what would be left of it is the routing, which is a library of its own.
  */
 export function createServer(options: ServerOptions): Server {
   const { app, log, environment, newRequestId } = options;
@@ -68,8 +68,16 @@ export function createServer(options: ServerOptions): Server {
     const transport = readTransport(request, trusted);
     const url = readableAddress(request.url ?? '/');
     const exchange = new Exchange(request, response, id, url, transport, app.clock.monotonic(), desk);
-    const failed = (error: unknown) =>
-      refuse(error, exchange, { log, docsUrl: options.docsUrl(), refusals: app.refusals });
+    const failed = (error: unknown): void => {
+      try {
+        if (response.headersSent) throw error;
+        refuse(error, exchange, { log, docsUrl: options.docsUrl(), refusals: app.refusals });
+      } catch (mistake) {
+        // Nothing is left to be answered, and a mistake here must not be the end of everybody else's requests.
+        log.error({ request_id: id, err: mistake }, 'bug after the answer');
+        if (!response.writableEnded) response.destroy();
+      }
+    };
     try {
       if (!isAllowed(transport, environment) && !isPublicPage(url)) throw new Problem('https_required');
       if (lacksHost(request)) throw malformedRequest('The Host header is missing.');

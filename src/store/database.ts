@@ -179,7 +179,8 @@ function partnerOf(principal: Principal | readonly Principal[]): string {
   return 'kind' in principal && principal.kind === 'partner' ? principal.holder.partnerId : '';
 }
 
-async function connect(db: Database): Promise<pg.PoolClient> {
+/** A connection of the pool, to be released. */
+export async function connect(db: Database): Promise<pg.PoolClient> {
   try {
     return await db.pool.connect();
   } catch (error) {

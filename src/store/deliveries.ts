@@ -5,7 +5,7 @@ import { list } from './list.ts';
 
 /**
  * The queue of deliveries, for the engine. What each statement guarantees is told where it is written, in
- * migrations/0002_post.sql; the order of the whole in delivery/engine.ts.
+ * migrations/0003_delivery.sql; the order of the whole in delivery/engine.ts.
  */
 
 /** A delivery that was handed to this worker to be sent. */
@@ -117,6 +117,8 @@ export interface Result {
   dueAt: string;
   /** The attempt as JSON on one line, in an array of its own; empty when it cannot be told. */
   attempt: string;
+  /** The receiver says that there is nobody any more. */
+  gone: boolean;
 }
 
 /** How a webhook is doing after results were written. */

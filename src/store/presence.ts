@@ -1,11 +1,11 @@
 import type pg from 'pg';
-import { type Database, statement } from './database.ts';
+import { connect, type Database, statement, translate } from './database.ts';
 
 /** Added to a worker's number, so that it is no other advisory lock's. */
 const PRESENCE = '1152921504606846976';
 
 export interface Presence {
-  /** Connects if need be; fails while the database is away. */
+  /** Connects if need be, and returns when the sign of life is there; an outage while the database is away. */
   ensure(): Promise<void>;
   leave(): void;
 }
@@ -24,7 +24,7 @@ export function bePresent(
 ): Presence {
   let client: pg.PoolClient | undefined;
   let left = false;
-  let connecting: Promise<void> | undefined;
+  let appearing: Promise<void> | undefined;
 
   const lose = (lost: pg.PoolClient) => {
     if (client !== lost) return;
@@ -32,8 +32,8 @@ export function bePresent(
     lost.release(true);
   };
 
-  async function connect(): Promise<void> {
-    const fresh = await db.pool.connect();
+  async function appear(): Promise<void> {
+    const fresh = await connect(db);
     client = fresh;
     try {
       fresh.on('notification', ({ channel }) => heard(channel));
@@ -43,21 +43,22 @@ export function bePresent(
       if (left) lose(fresh);
     } catch (error) {
       lose(fresh);
-      throw error;
+      throw translate(error);
     }
   }
 
   return {
     async ensure() {
-      if (client || left) return;
-      connecting ??= connect().finally(() => {
-        connecting = undefined;
-      });
-      await connecting;
+      if (left) return;
+      if (!client)
+        appearing ??= appear().finally(() => {
+          appearing = undefined;
+        });
+      await appearing;
     },
     leave() {
       left = true;
-      if (client && !connecting) lose(client);
+      if (client && !appearing) lose(client);
     },
   };
 }

@@ -2,8 +2,8 @@ import { createSecureContext } from 'node:tls';
 import type { Network } from './connect.ts';
 import { Exchange } from './exchange.ts';
 import { failed } from './failures.ts';
-import { Lane } from './lane.ts';
 import type { Line } from './line.ts';
+import { Origin } from './origin.ts';
 import type { Failure, Letter, PostOutcome } from './outcome.ts';
 import { createLookup, type Lookup } from './resolve.ts';
 import { literalAddress, refuseTarget, type Targets } from './targets.ts';
@@ -30,7 +30,7 @@ interface EgressOptions {
   ca?: string;
 }
 
-type Route = { refusal: string } | { refusal: undefined; path: string; lane: Lane };
+type Route = { refusal: string } | { refusal: undefined; path: string; origin: Origin };
 
 /** URLs remembered with what was found out about them, so that a call costs a look into a map. */
 const ROUTES_MAX = 10_000;
@@ -40,7 +40,7 @@ export function createEgress(options: EgressOptions): Egress {
   const secureContext = createSecureContext({ minVersion: 'TLSv1.2', ...(ca !== undefined && { ca }) });
   const network: Network = { targets, lookup, secureContext };
   const routes = new Map<string, Route>();
-  const lanes = new Map<string, Lane>();
+  const origins = new Map<string, Origin>();
   const lines = new Set<Line>();
   /** In the order in which they began, which is that of their deadlines: one timer serves them all. */
   const underway = new Map<Exchange, (outcome: PostOutcome) => void>();
@@ -66,10 +66,10 @@ export function createEgress(options: EgressOptions): Egress {
   }
 
   function routeTo(url: string): Route {
-    // Lanes that are forgotten here live on until their last line goes.
+    // Origins that are forgotten here live on until their last line goes.
     if (routes.size >= ROUTES_MAX) {
       routes.clear();
-      lanes.clear();
+      origins.clear();
     }
     const refusal = refuseTarget(url, targets);
     const route: Route = refusal === undefined ? openRoute(new URL(url)) : { refusal };
@@ -77,19 +77,19 @@ export function createEgress(options: EgressOptions): Egress {
     return route;
   }
 
-  function openRoute({ origin, hostname, port, protocol, pathname, search }: URL): Route {
-    let lane = lanes.get(origin);
-    if (!lane) {
+  function openRoute({ origin: url, hostname, port, protocol, pathname, search }: URL): Route {
+    let origin = origins.get(url);
+    if (!origin) {
       const secure = protocol === 'https:';
       const place = {
         host: literalAddress(hostname) ?? hostname,
         port: port === '' ? (secure ? 443 : 80) : Number(port),
         secure,
       };
-      lane = new Lane(origin, place, network, lines);
-      lanes.set(origin, lane);
+      origin = new Origin(url, place, network, lines);
+      origins.set(url, origin);
     }
-    return { refusal: undefined, path: pathname + search, lane };
+    return { refusal: undefined, path: pathname + search, origin };
   }
 
   return {
@@ -99,7 +99,7 @@ export function createEgress(options: EgressOptions): Egress {
       if (route.refusal !== undefined)
         return Promise.resolve(notMade(failed('address', 'address_refused', route.refusal)));
       return new Promise((resolve) => {
-        const exchange = new Exchange(letter, route.path, route.lane, done);
+        const exchange = new Exchange(letter, route.path, route.origin, done);
         underway.set(exchange, resolve);
         timer ??= setTimeout(expireDue, timeoutMs).unref();
         exchange.start();

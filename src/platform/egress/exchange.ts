@@ -1,8 +1,8 @@
 import type { Dispatcher } from 'undici';
 import { clean } from './clean.ts';
 import { CallFailed, exchangeFailure, failed, isConnectionLost } from './failures.ts';
-import type { Lane } from './lane.ts';
 import type { Line, Load } from './line.ts';
+import type { Origin } from './origin.ts';
 import type { Failure, Letter, PostOutcome } from './outcome.ts';
 
 /** Of an answer, this much is read; the rest is cut off, and the connection with it. */
@@ -18,7 +18,7 @@ type Headers = Parameters<NonNullable<Dispatcher.DispatchHandler['onResponseStar
 export class Exchange implements Load {
   readonly request: Dispatcher.DispatchOptions;
   readonly startedAt = performance.now();
-  readonly #lane: Lane;
+  readonly #origin: Origin;
   readonly #done: (exchange: Exchange, outcome: PostOutcome) => void;
   #line: Line;
   #isOver = false;
@@ -33,13 +33,13 @@ export class Exchange implements Load {
   constructor(
     letter: Letter,
     path: string,
-    lane: Lane,
+    origin: Origin,
     done: (exchange: Exchange, outcome: PostOutcome) => void,
   ) {
     this.request = { method: 'POST', path, headers: letter.headers, body: letter.body };
-    this.#lane = lane;
+    this.#origin = origin;
     this.#done = done;
-    this.#line = lane.take();
+    this.#line = origin.take();
   }
 
   get isAwaiting(): boolean {
@@ -104,8 +104,8 @@ export class Exchange implements Load {
   #tryAgain(): void {
     this.#isSecondTry = true;
     this.#line.unload();
-    this.#lane.drop(this.#line);
-    this.#line = this.#lane.open();
+    this.#origin.drop(this.#line);
+    this.#line = this.#origin.open();
     this.#line.carry(this);
   }
 
@@ -125,8 +125,8 @@ export class Exchange implements Load {
     if (this.#isOver) return;
     this.#isOver = true;
     this.#line.unload();
-    if (keepLine) this.#lane.keep(this.#line);
-    else this.#lane.drop(this.#line);
+    if (keepLine) this.#origin.keep(this.#line);
+    else this.#origin.drop(this.#line);
     this.#done(this, {
       status: this.#status,
       retryAfter: this.#retryAfter,

@@ -2,17 +2,17 @@ import type { Network, Place } from './connect.ts';
 import { Line } from './line.ts';
 
 /** The lines to one origin. How many there are at once is for whoever calls to say; those that nobody uses go by themselves. */
-export class Lane {
-  readonly #origin: string;
+export class Origin {
+  readonly #url: string;
   readonly #place: Place;
   readonly #network: Network;
   readonly #lines: Set<Line>;
   /** The one used last is at the end and is taken first, so that those too many grow old and go. */
   readonly #idle: Line[] = [];
 
-  /** `lines`: where those of all lanes are listed until they are closed. */
-  constructor(origin: string, place: Place, network: Network, lines: Set<Line>) {
-    this.#origin = origin;
+  /** `lines`: where those of all origins are listed until they are closed. */
+  constructor(url: string, place: Place, network: Network, lines: Set<Line>) {
+    this.#url = url;
     this.#place = place;
     this.#network = network;
     this.#lines = lines;
@@ -27,7 +27,7 @@ export class Lane {
   }
 
   open(): Line {
-    const line = new Line(this.#origin, this.#place, this.#network, () => {
+    const line = new Line(this.#url, this.#place, this.#network, () => {
       const at = this.#idle.indexOf(line);
       if (at >= 0) this.#idle.splice(at, 1);
       this.drop(line);

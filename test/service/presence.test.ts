@@ -1,0 +1,26 @@
+import { describe, expect, it } from 'vitest';
+import { Outage } from '../../src/platform/outage.ts';
+import { closeDatabase, openDatabase } from '../../src/store/database.ts';
+import { bePresent, freeLanesOfTheDead } from '../../src/store/presence.ts';
+import { openPostOffice } from '../support/post-office.ts';
+
+describe("a worker's sign of life", () => {
+  it('is an outage, and no bug, while the database is away', async () => {
+    const nowhere = openDatabase({ url: 'postgres://nobody:x@127.0.0.1:1/none', connectionsMax: 1 });
+    await expect(bePresent(nowhere, 1, [], () => {}).ensure()).rejects.toBeInstanceOf(Outage);
+    await closeDatabase(nowhere);
+  });
+
+  it('is there when `ensure` returns, for everybody who asked, and goes with the worker', async () => {
+    const office = await openPostOffice();
+    const no = await office.addWebhook();
+    const presence = bePresent(office.db, 7, ['porter_events'], () => {});
+    const hold = () => office.rows('UPDATE webhook_lanes SET holder = 7 WHERE webhook_no = $1', [no]);
+    await hold();
+    void presence.ensure();
+    await presence.ensure();
+    expect(await freeLanesOfTheDead(office.db, 8)).toBe(0);
+    presence.leave();
+    await expect.poll(() => freeLanesOfTheDead(office.db, 8)).toBe(1);
+  });
+});

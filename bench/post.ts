@@ -204,10 +204,8 @@ async function office(name: string, receiver: string) {
     const events = Array.from({ length: count }, () => ({
       id: newId('evt', Date.now(), randomBytes),
       payload: payloadOf(published++),
-      sourceId: 'bench',
-      acceptedAt,
     }));
-    await transact(db, SYSTEM, async (tx) => appendEvents(tx, events));
+    await transact(db, SYSTEM, async (tx) => appendEvents(tx, { sourceId: 'bench', acceptedAt }, events));
   }
 
   /** From the first event to the last recorded result. */

@@ -13,6 +13,7 @@ import { createServer } from './http/server.ts';
 import { createAccess } from './operations/access.ts';
 import type { App } from './operations/app.ts';
 import { makeDemoWorld, replaceDemoKey } from './operations/demo.ts';
+import { OpenStreams } from './operations/open-streams.ts';
 import { ensureFirstOperator } from './operations/operators.ts';
 import { RateLimits } from './operations/rate-limits.ts';
 import { Refusals } from './operations/refusals.ts';
@@ -109,6 +110,7 @@ export async function startService(config: Config, surroundings: Surroundings): 
     });
     undo.push(() => {
       const late = clock.sleep(FINISH_MS);
+      app.streams.endAll();
       return Promise.all([finish(server, late), engine?.stop(late)]);
     });
     server.listen({ host: config.host, port: config.port });
@@ -177,6 +179,7 @@ function assemble(config: Config, db: Database, clock: Clock, random: App['rando
   const limits = new RateLimits(clock);
   const updates = gatherUpdates({ db, clock });
   const refusals = new Refusals(db, clock);
+  const streams = new OpenStreams(db, clock);
   const { environment, webhookTargets, retentionDays } = config;
   return {
     db,
@@ -187,6 +190,7 @@ function assemble(config: Config, db: Database, clock: Clock, random: App['rando
     limits,
     updates,
     refusals,
+    streams,
     sealer,
     webhookTargets,
     retentionDays,

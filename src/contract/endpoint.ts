@@ -37,6 +37,8 @@ export interface Endpoint {
     body?: z.ZodType;
     /** The handler writes the text itself, because parts of it must leave byte for byte as they are stored. */
     verbatim?: true;
+    /** The answer goes on: a text/event-stream whose events each carry such a body as their data. */
+    stream?: true;
   };
   /** Refusals of this endpoint's own; those that every endpoint shares are added where they are documented. */
   problems: readonly ProblemCode[];
@@ -56,7 +58,10 @@ type Output<S> = S extends z.ZodType ? z.output<S> : undefined;
 type Property<E, K extends string> = E extends { [P in K]: infer V } ? V : undefined;
 
 /** What a handler is given, after every check of the declaration has passed. */
-export interface Input<E extends Endpoint> {
+export type Input<E extends Endpoint> = PlainInput<E> &
+  (Property<E['response'], 'stream'> extends true ? StreamInput : unknown);
+
+interface PlainInput<E extends Endpoint> {
   params: Output<Property<E, 'params'>>;
   query: Output<Property<E, 'query'>>;
   body:
@@ -68,9 +73,26 @@ export interface Input<E extends Endpoint> {
   idempotencyKey?: string | undefined;
 }
 
+interface StreamInput {
+  /** The Last-Event-ID header as sent. */
+  lastEventId: string | undefined;
+  /** Whether the same call would be let in at this moment. */
+  stillAdmitted(): Promise<boolean>;
+}
+
+/** An answer that goes on: text as it comes, until it ends or whoever reads it is gone. */
+export interface Stream {
+  text: AsyncIterable<string>;
+  close(): void;
+}
+
 /** What a handler answers. */
 export type Answer<E extends Endpoint> =
-  Property<E['response'], 'verbatim'> extends true ? { text: string } : BodyAnswer<E>;
+  Property<E['response'], 'stream'> extends true
+    ? { stream: Stream }
+    : Property<E['response'], 'verbatim'> extends true
+      ? { text: string }
+      : BodyAnswer<E>;
 
 interface BodyAnswer<E extends Endpoint> {
   body: Property<E['response'], 'body'> extends z.ZodType

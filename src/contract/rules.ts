@@ -53,6 +53,10 @@ const rules = {
     path: 'event_ids',
     message: 'This practice group has no event evt_0VkQ3yXbTm1c8Zr4Hn6Lp2WsE.',
   },
+  staging_only: {
+    path: 'event',
+    message: 'Test events can be caused in staging only: production carries what really happened.',
+  },
   replay_too_large: {
     path: 'since',
     message:

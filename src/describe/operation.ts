@@ -36,6 +36,16 @@ const idempotencyKeyParameter: Node = {
   example: 'booking-run-2026-11-14-0042',
 };
 
+const lastEventIdParameter: Node = {
+  name: 'Last-Event-ID',
+  in: 'header',
+  description:
+    'The `id` of the last event that you have seen: the stream goes on after it. Goes before `cursor`.',
+  required: false,
+  schema: { type: 'string' },
+  example: 'WzQyXQ',
+};
+
 export interface OperationExamples {
   request: Examples | undefined;
   response: Examples | undefined;
@@ -99,6 +109,7 @@ function parametersOf(endpoint: Endpoint, draft: Draft): Node[] {
       ? [shared(draft, 'IfMatch', ifMatchParameter)]
       : []),
     ...(endpoint.idempotent ? [shared(draft, 'IdempotencyKey', idempotencyKeyParameter)] : []),
+    ...(endpoint.response.stream ? [shared(draft, 'LastEventId', lastEventIdParameter)] : []),
     shared(draft, 'RequestId', requestIdParameter),
   ];
 }

@@ -106,13 +106,15 @@ const headers = {
 type HeaderName = keyof typeof headers;
 
 export function responsesOf(endpoint: Endpoint, examples: Examples | undefined, draft: Draft): Node {
-  const { status, description, body } = endpoint.response;
+  const { status, description, body, stream } = endpoint.response;
   const success: Node = {
     description,
     headers: headersOf(draft, endpoint.conditional ? ['ETag'] : []),
-    ...(body && {
-      content: json(toReferencedSchema(body, { io: 'output', components: draft.schemas }), examples),
-    }),
+    ...(stream && { content: { 'text/event-stream': { schema: { type: 'string' }, ...shown(examples) } } }),
+    ...(body &&
+      !stream && {
+        content: json(toReferencedSchema(body, { io: 'output', components: draft.schemas }), examples),
+      }),
   };
   const responses: Node = { [status]: success, 400: validationResponse(draft) };
   for (const [problemStatus, codes] of problemsOf(endpoint, draft.audience)) {
@@ -220,17 +222,17 @@ function component(draft: Draft, status: number, make: () => Node): Node {
 
 /** A JSON body, of a request or of an answer. */
 export function json(schema: JsonSchema, examples: Examples | undefined): Node {
+  return { 'application/json': { schema, ...shown(examples) } };
+}
+
+function shown(examples: Examples | undefined): Node {
+  if (!examples) return {};
   return {
-    'application/json': {
-      schema,
-      ...(examples && {
-        examples: Object.fromEntries(
-          Object.entries(examples).map(([name, { summary, value, extension }]) => [
-            name,
-            { summary, value, ...(extension && { 'x-extension': true }) },
-          ]),
-        ),
-      }),
-    },
+    examples: Object.fromEntries(
+      Object.entries(examples).map(([name, { summary, value, extension }]) => [
+        name,
+        { summary, value, ...(extension && { 'x-extension': true }) },
+      ]),
+    ),
   };
 }

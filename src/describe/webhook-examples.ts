@@ -45,6 +45,17 @@ const delivery: Delivery = {
   finished_at: null,
 };
 
+const feedEvent = {
+  id: delivery.event_id,
+  created_at: '2026-11-14T08:00:00.000Z',
+  data: {
+    object: 'Appointment',
+    id: 'apt_1042',
+    practice_group_id: 'pg_larkhill',
+    event: 'appointment.confirmed',
+  },
+};
+
 const page = (data: unknown[]) => ({ data, count: data.length, next_cursor: null });
 /** Not a secret of anybody: the bytes 0 to 31. */
 const secret = 'whsec_AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=';
@@ -67,6 +78,9 @@ export const webhookRequests = {
       summary: 'A new address, and active again',
       value: { url: 'https://partner.example/porter/v2', status: 'active' },
     },
+  },
+  triggerTestEvent: {
+    confirmed: { summary: 'A confirmed appointment', value: { event: 'appointment.confirmed' } },
   },
   testWebhook: {
     confirmed: { summary: 'A confirmed appointment', value: { event: 'appointment.confirmed' } },
@@ -123,22 +137,18 @@ export const webhookResponses = {
     page: {
       summary: 'The newest event',
       value: {
-        data: [
-          {
-            id: delivery.event_id,
-            created_at: '2026-11-14T08:00:00.000Z',
-            data: {
-              object: 'Appointment',
-              id: 'apt_1042',
-              practice_group_id: 'pg_larkhill',
-              event: 'appointment.confirmed',
-            },
-          },
-        ],
+        data: [feedEvent],
         count: 1,
         next_cursor: 'WzQyXQ',
         has_more: false,
       },
     },
   },
+  streamEvents: {
+    stream: {
+      summary: 'The beginning, and an event',
+      value: `retry: 2000\nid: WzQxXQ\n\nid: WzQyXQ\nevent: appointment.confirmed\ndata: ${JSON.stringify(feedEvent)}\n\n`,
+    },
+  },
+  triggerTestEvent: { accepted: { summary: 'Accepted', value: { event_id: delivery.event_id } } },
 };

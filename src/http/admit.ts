@@ -50,6 +50,17 @@ export function admitPartner(
   });
 }
 
+/** Whether a call that was let in would be let in again: for an answer that goes on. It is not counted again. */
+export async function isStillAdmitted(
+  app: App,
+  { headers }: Exchange,
+  scope: Scope | undefined,
+): Promise<boolean> {
+  const holder = await app.access.holderOf(String(headers['x-api-key']));
+  if (!holder || hasExpired(holder, app) || (scope !== undefined && !holder.scopes.has(scope))) return false;
+  return (await app.access.reach(holder, String(headers['x-practice-group-id']))) !== undefined;
+}
+
 const groupMissing: ValidationEntry = {
   code: 'invalid_type',
   expected: 'string',

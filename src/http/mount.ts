@@ -1,5 +1,5 @@
 import compileSerialiser from 'fast-json-stringify';
-import { BODY_BYTES_MAX, type Endpoint, IDEMPOTENCY_KEY } from '../contract/endpoint.ts';
+import { BODY_BYTES_MAX, type Endpoint, IDEMPOTENCY_KEY, type Stream } from '../contract/endpoint.ts';
 import { toJsonSchema } from '../contract/json-schema.ts';
 import { operatorEndpoints } from '../contract/operator/index.ts';
 import { partnerEndpoints } from '../contract/partner/index.ts';
@@ -7,12 +7,19 @@ import { Problem, ValidationProblem } from '../contract/problems.ts';
 import { type Checked, check, nothing, type ValidationEntry } from '../contract/validate.ts';
 import type { App } from '../operations/app.ts';
 import { operatorHandlers, partnerHandlers } from '../operations/handlers.ts';
-import { admitHolder, admitOperator, admitPartner, missingGroup, requireRole } from './admit.ts';
+import {
+  admitHolder,
+  admitOperator,
+  admitPartner,
+  isStillAdmitted,
+  missingGroup,
+  requireRole,
+} from './admit.ts';
 import { parseJson, readBody } from './body.ts';
 import type { Exchange } from './exchange.ts';
 import { onward } from './onward.ts';
 import { malformedRequest } from './refuse.ts';
-import { respond } from './respond.ts';
+import { respond, respondOnAndOn } from './respond.ts';
 import type { Handler, Route } from './router.ts';
 
 /**
@@ -20,7 +27,7 @@ import type { Handler, Route } from './router.ts';
  * body size, key, rate, scope, network, validation, then the operation. (Transport comes before, in server.ts.)
  */
 
-type Result = { body: unknown; etag?: string; reusable?: true } | { text: string };
+type Result = { body: unknown; etag?: string; reusable?: true } | { text: string } | { stream: Stream };
 type Operation = (app: App, call: unknown) => Result | Promise<Result>;
 
 export function endpointRoutes(app: App): Route[] {
@@ -39,7 +46,7 @@ function partnerHandler(app: App, endpoint: Endpoint, operation: Operation): Han
   if ('roles' in endpoint.access) throw new Error(`${endpoint.operationId} is for operators`);
   const scope = 'scope' in endpoint.access ? endpoint.access.scope : undefined;
   const validate = validator(endpoint);
-  const send = sender(endpoint);
+  const send = sender(app, endpoint);
   return (exchange) => {
     exchange.trace.operation = endpoint.operationId;
     return onward(readBody(exchange.raw, endpoint.bodyBytesMax ?? BODY_BYTES_MAX), (bytes) =>
@@ -48,6 +55,7 @@ function partnerHandler(app: App, endpoint: Endpoint, operation: Operation): Han
           if (missingGroup(admitted)) throw withProblems(admitted, () => validate(exchange, bytes));
           const call = validate(exchange, bytes);
           call.principal = admitted;
+          if (endpoint.response.stream) call.stillAdmitted = () => isStillAdmitted(app, exchange, scope);
           return onward(operation(app, call), (result) => send(exchange, result));
         }),
       ),
@@ -58,7 +66,7 @@ function partnerHandler(app: App, endpoint: Endpoint, operation: Operation): Han
 function operatorHandler(app: App, endpoint: Endpoint, operation: Operation): Handler {
   const roles = 'roles' in endpoint.access ? endpoint.access.roles : [];
   const validate = validator(endpoint);
-  const send = sender(endpoint);
+  const send = sender(app, endpoint);
   return async (exchange) => {
     exchange.trace.operation = endpoint.operationId;
     const bytes = await readBody(exchange.raw, endpoint.bodyBytesMax ?? BODY_BYTES_MAX);
@@ -74,7 +82,7 @@ function operatorHandler(app: App, endpoint: Endpoint, operation: Operation): Ha
  * The serialiser is compiled from the response's schema: what is not declared there cannot leave the house. It is made with
  * the first answer: all of them together made the start about 0.2 s longer.
  */
-function sender({ response: { status, body: schema } }: Endpoint) {
+function sender({ clock }: App, { response: { status, body: schema } }: Endpoint) {
   let compiled: ((body: unknown) => string) | undefined;
   const serialise = (body: unknown): string | undefined => {
     if (!schema) return undefined;
@@ -82,7 +90,7 @@ function sender({ response: { status, body: schema } }: Endpoint) {
     return compiled(body);
   };
   const texts = new WeakMap<object, string>();
-  const textOf = (result: Result): string | undefined => {
+  const textOf = (result: Exclude<Result, { stream: Stream }>): string | undefined => {
     if ('text' in result) return result.text;
     const { body, reusable } = result;
     if (!reusable) return serialise(body);
@@ -90,7 +98,8 @@ function sender({ response: { status, body: schema } }: Endpoint) {
     texts.set(body as object, text);
     return text;
   };
-  return (exchange: Exchange, result: Result): void => {
+  return (exchange: Exchange, result: Result): void | Promise<void> => {
+    if ('stream' in result) return respondOnAndOn(exchange, result.stream, clock);
     if ('etag' in result && result.etag !== undefined) exchange.outgoing.push('etag', result.etag);
     respond(exchange, status, textOf(result));
   };
@@ -104,11 +113,13 @@ interface Parts {
   requestId: string;
   ifMatch: string | undefined;
   idempotencyKey?: string | undefined;
+  lastEventId?: string | undefined;
+  stillAdmitted?: () => Promise<boolean>;
 }
 
 /** All problems of path, query, headers and body together. Where nothing is declared, nothing may be sent. */
 function validator(endpoint: Endpoint) {
-  const { method, params, query = nothing, body, bodyOptional, readOnly, idempotent } = endpoint;
+  const { method, params, query = nothing, body, bodyOptional, readOnly, idempotent, response } = endpoint;
   // Most calls have no query, and what that amounts to need not be found out each time.
   const noQuery = check(query, {});
   const takesBody = method !== 'GET' && method !== 'DELETE';
@@ -117,6 +128,7 @@ function validator(endpoint: Endpoint) {
     const problems: ValidationEntry[] = [];
     if (params) parts.params = take(check(params, exchange.params), problems);
     parts.query = take(exchange.url.includes('?') ? check(query, exchange.query) : noQuery, problems);
+    if (response.stream) parts.lastEventId = lastEventId(exchange);
     if (idempotent) parts.idempotencyKey = take(idempotencyKey(exchange), problems);
     if (takesBody && (bytes.length > 0 || (body && !bodyOptional)))
       parts.body = take(check(body ?? nothing, parseJson(exchange.raw, bytes), readOnly), problems);
@@ -134,6 +146,11 @@ function idempotencyKey({ headers }: Exchange): Checked<string | undefined> {
     ok: false,
     problems: [{ code: 'invalid_format', expected: 'string', path: ['idempotency-key'], message }],
   };
+}
+
+/** A browser that has not seen an ID yet sends none, or an empty one. */
+function lastEventId({ headers }: Exchange): string | undefined {
+  return String(headers['last-event-id'] ?? '') || undefined;
 }
 
 function take<T>(checked: Checked<T>, problems: ValidationEntry[]): T | undefined {

@@ -24,10 +24,12 @@ interface ObserverOptions {
   clock: Clock;
   pool: PoolNumbers;
   refusals: { dropped: number };
+  streams: { count: number };
   moreMetrics: () => Promise<string>;
 }
 
-export function observe({ log, clock, pool, refusals: kept, moreMetrics }: ObserverOptions): Observer {
+export function observe(options: ObserverOptions): Observer {
+  const { log, clock, pool, refusals: kept, streams, moreMetrics } = options;
   const registry = new Registry();
   const registers = [registry];
   const seconds = new Timings('porter_http_request_seconds', 'Time to answer, by operation and status.');
@@ -54,6 +56,15 @@ export function observe({ log, clock, pool, refusals: kept, moreMetrics }: Obser
     registers,
     collect() {
       this.set(process.memoryUsage.rss());
+    },
+  });
+
+  new Gauge({
+    name: 'porter_event_streams',
+    help: 'Streams of events that are open.',
+    registers,
+    collect() {
+      this.set(streams.count);
     },
   });
 

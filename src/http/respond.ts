@@ -1,3 +1,6 @@
+import type { Stream } from '../contract/endpoint.ts';
+import type { Clock } from '../platform/clock.ts';
+import { Outage } from '../platform/outage.ts';
 import type { Exchange } from './exchange.ts';
 
 export const JSON_TYPE = 'application/json; charset=utf-8';
@@ -20,4 +23,37 @@ export function respond(
   response.writeHead(status, outgoing);
   response.end(body);
   desk.finish(exchange, status);
+}
+
+/** A reader that takes nothing of what is there for so long is gone. */
+const STUCK_MS = 60_000;
+
+/**
+ * An answer that goes on until it ends by itself, its reader leaves, or the database is out of reach: then the reader
+ * comes again and is told so. Nothing more is read from the source than the reader takes.
+ */
+export async function respondOnAndOn(
+  exchange: Exchange,
+  { text, close }: Stream,
+  clock: Clock,
+): Promise<void> {
+  const { outgoing, response, desk } = exchange;
+  outgoing.push('content-type', 'text/event-stream; charset=utf-8', 'x-accel-buffering', 'no');
+  const happens = (event: 'close' | 'drain') => new Promise<void>((resolve) => response.once(event, resolve));
+  const gone = happens('close').then(close);
+  response.writeHead(200, outgoing);
+  desk.finish(exchange, 200);
+  try {
+    for await (const part of text) {
+      if (response.destroyed || exchange.method === 'HEAD') break;
+      if (response.write(part)) continue;
+      const stuck = clock.sleep(STUCK_MS).then(() => 'stuck' as const);
+      if ((await Promise.race([happens('drain'), gone, stuck])) === 'stuck') response.destroy();
+    }
+  } catch (error) {
+    if (!(error instanceof Outage)) throw error;
+  } finally {
+    close();
+    response.end();
+  }
 }

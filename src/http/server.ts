@@ -56,7 +56,12 @@ const KEEP_ALIVE_MS = 72_000;
 export function createServer(options: ServerOptions): Server {
   const { app, log, environment, newRequestId } = options;
   const trusted = listOf(options.trustProxy);
-  const { metrics, finish } = observe({ ...options, clock: app.clock, refusals: app.refusals });
+  const { metrics, finish } = observe({
+    ...options,
+    clock: app.clock,
+    refusals: app.refusals,
+    streams: app.streams,
+  });
   const routes = publicPages(options, metrics);
   if (options.servesApi) routes.push(...endpointRoutes(app));
   const find = createRouter(routes, nothingThere(app, options.servesApi));

@@ -8,6 +8,7 @@ import type { Sealer } from '../platform/sealing.ts';
 import type { AuditRecord } from '../store/audit-append.ts';
 import type { Database } from '../store/database.ts';
 import type { Access } from './access.ts';
+import type { OpenStreams } from './open-streams.ts';
 import type { RateLimits } from './rate-limits.ts';
 import type { Refusals } from './refusals.ts';
 import type { SubmissionTypeUpdates } from './submission-type-updates.ts';
@@ -22,6 +23,7 @@ export interface App {
   limits: RateLimits;
   updates: SubmissionTypeUpdates;
   refusals: Refusals;
+  streams: OpenStreams;
   /** Seals the secrets of webhooks. */
   sealer: Sealer;
   webhookTargets: Targets;

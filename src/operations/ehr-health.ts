@@ -7,7 +7,7 @@ import { transact } from '../store/database.ts';
 import { appendEvents } from '../store/events.ts';
 import { findEhrStatus, lockEhrStatus, updateEhrStatus } from '../store/practice-groups.ts';
 import { type App, nowIso, type OperatorCall } from './app.ts';
-import { eventBy } from './events.ts';
+import { newEvent, saidBy } from './events.ts';
 
 /** Speaks only on a change. The lock makes that exact: of two reports at once, the second sees what the first changed. */
 export async function reportEhrHealth(app: App, call: OperatorCall<typeof reportEndpoint>) {
@@ -19,8 +19,8 @@ export async function reportEhrHealth(app: App, call: OperatorCall<typeof report
     if (before === status) return false;
     const now = nowIso(app);
     updateEhrStatus(tx, { id, status, now });
-    appendEvents(tx, [
-      eventBy(app, call.principal, {
+    appendEvents(tx, saidBy(app, call.principal), [
+      newEvent(app, {
         object: 'EhrHealthStatus',
         id,
         practice_group_id: id,

@@ -18,25 +18,20 @@ import {
   listEventDeliveries,
   listEventPage,
   type NewEvent,
+  type Said,
   type StoredEvent,
 } from '../store/events.ts';
 import { type Keyed, keepAnswer } from '../store/idempotency.ts';
 import { findUnknownGroups } from '../store/practice-groups.ts';
 import { type App, nowIso, type OperatorCall } from './app.ts';
 
-/** An event that an operator's call causes, for `appendEvents` in the transaction of that call. */
-export function eventBy(
-  app: Pick<App, 'clock' | 'random'>,
-  { operatorId }: OperatorPrincipal,
-  payload: EventPayload,
-): NewEvent {
-  const now = app.clock.now();
-  return {
-    id: newId('evt', now, app.random),
-    payload,
-    sourceId: operatorId,
-    acceptedAt: new Date(now).toISOString(),
-  };
+export function newEvent(app: Pick<App, 'clock' | 'random'>, payload: EventPayload): NewEvent {
+  return { id: newId('evt', app.clock.now(), app.random), payload };
+}
+
+/** What an operator's call causes is said by that operator, now. */
+export function saidBy(app: Pick<App, 'clock'>, { operatorId }: OperatorPrincipal): Said {
+  return { sourceId: operatorId, acceptedAt: nowIso(app) };
 }
 
 /**
@@ -46,7 +41,7 @@ export function eventBy(
 export async function publishEvents(app: App, call: OperatorCall<typeof publishEndpoint>) {
   const { body, principal } = call;
   const payloads = 'events' in body ? body.events : [body];
-  const events = payloads.map((payload) => eventBy(app, principal, payload));
+  const events = payloads.map((payload) => newEvent(app, payload));
   const answer = { event_ids: events.map(({ id }) => id) };
   const groupIds = [...new Set(payloads.map(({ practice_group_id }) => practice_group_id))];
   // The IDs are ours to choose, so the answer can be kept before the work is done.
@@ -62,7 +57,7 @@ export async function publishEvents(app: App, call: OperatorCall<typeof publishE
       throw new Problem('conflict', { message: 'This Idempotency-Key was sent before with another body.' });
     }
     if (unknown.length > 0) throw unknownGroup(body, payloads, unknown);
-    appendEvents(tx, events);
+    appendEvents(tx, saidBy(app, principal), events);
     return answer;
   });
   return { body: given };

@@ -20,7 +20,7 @@ import {
 } from '../store/form-submissions.ts';
 import { findGroup } from '../store/practice-groups.ts';
 import type { App, OperatorCall } from './app.ts';
-import { eventBy } from './events.ts';
+import { newEvent, saidBy } from './events.ts';
 
 /**
  * The lock on the submission type makes the count exact: of two forms at once, the second sees the first counted. So
@@ -55,8 +55,8 @@ export async function createFormSubmission(app: App, call: OperatorCall<typeof c
         submitted_at: new Date(now).toISOString(),
       };
       await insertFormSubmission(tx, submission);
-      appendEvents(tx, [
-        eventBy(app, call.principal, {
+      appendEvents(tx, saidBy(app, call.principal), [
+        newEvent(app, {
           object: 'FormSubmission',
           id,
           practice_group_id: groupId,

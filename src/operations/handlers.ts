@@ -7,6 +7,7 @@ import * as deliveries from './deliveries.ts';
 import * as directory from './directory.ts';
 import * as ehrHealth from './ehr-health.ts';
 import { listEvents } from './event-feed.ts';
+import { streamEvents } from './event-stream.ts';
 import * as events from './events.ts';
 import * as formSubmissions from './form-submissions.ts';
 import * as keys from './keys.ts';
@@ -16,6 +17,7 @@ import * as partners from './partners.ts';
 import * as practiceGroups from './practice-groups.ts';
 import { getRefusedRequest } from './requests.ts';
 import * as submissionTypes from './submission-types.ts';
+import * as testEvents from './test-events.ts';
 import * as webhookDeliveries from './webhook-deliveries.ts';
 import { rotateWebhookSecret } from './webhook-secrets.ts';
 import * as webhooks from './webhooks.ts';
@@ -33,11 +35,13 @@ export const partnerHandlers: Handlers<typeof partnerEndpoints, PartnerPrincipal
   updateWebhook: webhooks.updateWebhook,
   deleteWebhook: webhooks.deleteWebhook,
   rotateWebhookSecret,
-  testWebhook: webhookDeliveries.testWebhook,
+  testWebhook: testEvents.testWebhook,
   listWebhookDeliveries: webhookDeliveries.listWebhookDeliveries,
   getWebhookDelivery: webhookDeliveries.getWebhookDelivery,
   replayWebhook: webhookDeliveries.replayWebhook,
   listEvents,
+  streamEvents,
+  triggerTestEvent: testEvents.triggerTestEvent,
   getRefusedRequest,
 };
 

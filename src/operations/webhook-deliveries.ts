@@ -1,23 +1,18 @@
-import type { EventPayload } from '../contract/event-payloads.ts';
-import { type EventName, events } from '../contract/events.ts';
 import {
   type getWebhookDelivery as getEndpoint,
   type listWebhookDeliveries as listEndpoint,
   REPLAY_EVENTS_MAX,
   type replayWebhook as replayEndpoint,
 } from '../contract/partner/webhook-deliveries.ts';
-import type { testWebhook as testEndpoint } from '../contract/partner/webhooks.ts';
 import { Problem, ValidationProblem } from '../contract/problems.ts';
 import { ruleBroken } from '../contract/rules.ts';
-import { deliveryId, parseDeliveryId } from '../domain/delivery-id.ts';
-import { newId } from '../domain/ids.ts';
+import { parseDeliveryId } from '../domain/delivery-id.ts';
 import type { PartnerPrincipal } from '../domain/principal.ts';
 import type { StoredWebhook } from '../domain/webhook.ts';
 import { transact } from '../store/database.ts';
 import { findDelivery, listDeliveryPage } from '../store/deliveries-read.ts';
-import { enqueueTest, findEventNos, findEventNosSince, replayEvents } from '../store/deliveries-replay.ts';
-import { appendEvents } from '../store/events.ts';
-import { findWebhook, lockWebhook } from '../store/webhooks.ts';
+import { findEventNos, findEventNosSince, replayEvents } from '../store/deliveries-replay.ts';
+import { findWebhook } from '../store/webhooks.ts';
 import { type App, nowIso, type PartnerCall } from './app.ts';
 import { webhookRecord } from './webhooks.ts';
 
@@ -40,43 +35,6 @@ export async function getWebhookDelivery(app: App, { principal, params }: Partne
   if (!found) throw new Problem('not_found');
   return { body: found.delivery };
 }
-
-// ---- Test events ----
-
-export async function testWebhook(app: App, call: PartnerCall<typeof testEndpoint>) {
-  const { principal, params, body } = call;
-  const now = nowIso(app);
-  const event = {
-    id: newId('evt', app.clock.now(), app.random),
-    payload: examplePayload(body.event, newId('test', app.clock.now(), app.random), principal.group.id),
-    sourceId: principal.holder.keyId,
-    acceptedAt: now,
-  };
-  const sequence = await transact(app.db, principal, async (tx) => {
-    const webhook = await lockWebhook(tx, principal, params.id);
-    if (!webhook) throw new Problem('not_found');
-    if (webhook.status !== 'active')
-      throw new Problem('conflict', {
-        message: `The webhook is ${webhook.status}: set its status to active first.`,
-      });
-    appendEvents(tx, [{ ...event, onlyWebhookNo: webhook.no }]);
-    tx.audit(webhookRecord(call, now, 'test', webhook, null, { event: body.event, event_id: event.id }));
-    return enqueueTest(tx, now, event.id, webhook.no);
-  });
-  return { body: { event_id: event.id, delivery_id: deliveryId(params.id, sequence) } };
-}
-
-function examplePayload(event: EventName, id: string, practice_group_id: string): EventPayload {
-  const { object, fields } = events[event];
-  const further = {
-    none: {},
-    failure: { failure_reason: 'The record system did not answer.', code: 'EhrUnreachable' },
-    resource: { resource: 'Appointment', resource_id: id },
-  };
-  return { object, id, practice_group_id, event, ...further[fields] } as EventPayload;
-}
-
-// ---- Replay ----
 
 /** A transaction for each: the queue of the webhook is locked while it is filled, and others wait for it. */
 const CHUNK = 1_000;

@@ -15,7 +15,7 @@ import { appendEvents } from '../store/events.ts';
 import { findUnknownGroups } from '../store/practice-groups.ts';
 import { findJob, insertJob, listJobPage, lockJob, updateJob } from '../store/write-to-record-jobs.ts';
 import { type App, nowIso, type OperatorCall } from './app.ts';
-import { eventBy } from './events.ts';
+import { newEvent, saidBy } from './events.ts';
 
 export async function createWriteToRecordJob(app: App, call: OperatorCall<typeof createEndpoint>) {
   const now = nowIso(app);
@@ -68,8 +68,8 @@ async function report(
     const after: WriteToRecordJob = { ...before, ...next, updated_at: nowIso(app) };
     updateJob(tx, after);
     if (after.status !== 'queued')
-      appendEvents(tx, [
-        eventBy(app, principal, {
+      appendEvents(tx, saidBy(app, principal), [
+        newEvent(app, {
           object: 'WriteToRecordEntry',
           id,
           practice_group_id: after.practice_group_id,

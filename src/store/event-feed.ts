@@ -1,4 +1,5 @@
 import { PAGE_SIZE_DEFAULT, type PageQuery } from '../contract/page.ts';
+import type { PartnerPrincipal } from '../domain/principal.ts';
 import type { Transaction } from './database.ts';
 import { decodeCursor, encodeCursor } from './page.ts';
 
@@ -12,8 +13,9 @@ export interface FeedPage {
   hasMore: boolean;
 }
 
-interface FeedEvent {
+export interface FeedEvent {
   id: string;
+  event: string;
   accepted_at: string;
   /** JSON, exactly as receivers get it. */
   payload: string;
@@ -25,28 +27,60 @@ const STRETCH = 10_000;
 
 export async function readFeedPage(
   tx: Transaction,
-  groupId: string,
+  { group, holder }: PartnerPrincipal,
   query: PageQuery & { event_types?: readonly string[] | undefined },
 ): Promise<FeedPage> {
   const size = query.page_size ?? PAGE_SIZE_DEFAULT;
-  const after = Number(decodeCursor(query.cursor, ['number'])[0] ?? 0);
+  const after = positionIn(query.cursor) ?? 0;
   const bounds = await tx.first<{ newest: number | null; stretch_end: number | null }>(
     `SELECT (SELECT position FROM events WHERE practice_group_id = $1 AND position IS NOT NULL
               ORDER BY position DESC LIMIT 1) AS newest,
             CASE WHEN $3 THEN (SELECT position FROM events WHERE practice_group_id = $1 AND position > $2
                                 ORDER BY position OFFSET ${STRETCH - 1} LIMIT 1) END AS stretch_end`,
-    [groupId, after, query.event_types !== undefined],
+    [group.id, after, query.event_types !== undefined],
   );
   const newest = Math.max(after, bounds?.newest ?? 0);
   const end = bounds?.stretch_end ?? newest;
   const rows = await tx.query<FeedEvent>(
-    `SELECT id, accepted_at, payload, position FROM events
+    `SELECT id, event, accepted_at, payload, position FROM events
       WHERE practice_group_id = $1 AND position > $2 AND position <= $3 AND only_webhook_no IS NULL
+        AND (only_partner_id IS NULL OR only_partner_id = $6)
         AND ($4::text[] IS NULL OR event = ANY ($4))
       ORDER BY position LIMIT $5`,
-    [groupId, after, end, query.event_types, size + 1],
+    [group.id, after, end, query.event_types, size + 1, holder.partnerId],
   );
   const events = rows.slice(0, size);
   const last = rows.length > size ? (events.at(-1)?.position ?? end) : end;
   return { events, nextCursor: encodeCursor([last]), hasMore: last < newest };
+}
+
+function positionIn(cursor: string | undefined, name?: string): number | undefined {
+  const [position] = decodeCursor(cursor, ['number'], name);
+  return typeof position === 'number' ? position : undefined;
+}
+
+/** The one that was sent, as `name`, if there is one; else that of the position. */
+export function cursorAt(position: number, cursor?: string, name?: string): string {
+  return encodeCursor([positionIn(cursor, name) ?? position]);
+}
+
+export interface FeedNews {
+  position: number;
+  /** Those of the groups that have something new. */
+  groups: string[];
+}
+
+/** Where the feed ends at this moment, and which of the groups have something after a position. */
+export async function readFeedNews(
+  tx: Transaction,
+  groups: readonly string[],
+  after: number,
+): Promise<FeedNews> {
+  const news = await tx.first<FeedNews>(
+    `SELECT position, ARRAY(SELECT id FROM unnest($1::text[]) AS open (id)
+                             WHERE EXISTS (SELECT FROM events WHERE practice_group_id = open.id AND position > $2)) AS groups
+       FROM feed_head`,
+    [groups, after],
+  );
+  return news ?? { position: after, groups: [] };
 }

@@ -54,7 +54,8 @@ export function encodeCursor(key: readonly (string | number)[]): string {
   return Buffer.from(JSON.stringify(key)).toString('base64url');
 }
 
-export function decodeCursor(cursor: string | undefined, types: readonly string[]): Key {
+/** `name`: of the parameter or header that it was sent as. */
+export function decodeCursor(cursor: string | undefined, types: readonly string[], name = 'cursor'): Key {
   if (cursor === undefined) return types.map(() => null);
   try {
     const key: unknown = JSON.parse(Buffer.from(cursor, 'base64url').toString());
@@ -71,8 +72,8 @@ export function decodeCursor(cursor: string | undefined, types: readonly string[
     {
       code: 'invalid_value',
       expected: 'string',
-      path: ['cursor'],
-      message: 'Send the next_cursor of the page before, unchanged.',
+      path: [name],
+      message: 'Send the next_cursor of the page before, or the ID of an event of the stream, unchanged.',
     },
   ]);
 }

@@ -234,6 +234,7 @@ function goodBody(operationId: string, known: Known): fc.Arbitrary<unknown> {
         status: fc.constantFrom('active', 'active', 'paused', 'disabled'),
       });
     case 'testWebhook':
+    case 'triggerTestEvent':
       return some({ event: fc.constantFrom(...eventNames) }, ['event']);
     case 'replayWebhook':
       return fc.oneof(

@@ -147,10 +147,8 @@ export async function openPostOffice(): Promise<PostOffice> {
           event: 'appointment.confirmed',
           ...event,
         } as EventPayload,
-        sourceId: 'test',
-        acceptedAt,
       }));
-      await transact(db, SYSTEM, async (tx) => appendEvents(tx, accepted));
+      await transact(db, SYSTEM, async (tx) => appendEvents(tx, { sourceId: 'test', acceptedAt }, accepted));
       return accepted.map(({ id }) => id);
     },
     async rows(sql, values) {

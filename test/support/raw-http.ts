@@ -54,7 +54,7 @@ export class RawConnection {
       if (parsed) {
         this.#received = this.#received.subarray(parsed.length);
         if (parsed.answer.status < 200) continue;
-        if (parsed.answer.headers.connection === 'close') this.close();
+        if (parsed.answer.headers.connection === 'close' || goesOn(parsed.answer)) this.close();
         return parsed.answer;
       }
       if (this.#ended) throw new Error(`closed after ${JSON.stringify(this.#received.toString('latin1'))}`);
@@ -127,6 +127,11 @@ export class RawConnection {
   }
 }
 
+/** A stream has no end: its head is all that is looked at. */
+function goesOn({ headers }: Pick<RawAnswer, 'headers'>): boolean {
+  return headers['content-type']?.startsWith('text/event-stream') ?? false;
+}
+
 function parseAnswer(
   bytes: Buffer,
   ended: boolean,
@@ -148,6 +153,7 @@ function parseAnswer(
     length: headEnd + 4 + used,
   });
 
+  if (goesOn({ headers })) return whole(Buffer.alloc(0), rest.length);
   if (bodiless || status < 200 || status === 204 || status === 304) return whole(Buffer.alloc(0), 0);
   if (headers['transfer-encoding'] === 'chunked') {
     const decoded = dechunk(rest);

@@ -230,7 +230,12 @@ describe.each(audiences)('the %s document', (audience) => {
       const { status, body } = endpoint.response;
       const success = at(described, 'responses', status);
       expect('content' in success).toBe(body !== undefined);
-      if (body && 'examples' in at(success, 'content', 'application/json')) {
+      if (body && endpoint.response.stream) {
+        const { value } = at(success, 'content', 'text/event-stream', 'examples', 'stream');
+        const data = [...String(value).matchAll(/^data: (.*)$/gm)].map(([, text = '']) => JSON.parse(text));
+        expect(data.map((one) => body.parse(one))).toEqual(data);
+        expect(data).not.toEqual([]);
+      } else if (body && 'examples' in at(success, 'content', 'application/json')) {
         const examples = at(success, 'content', 'application/json', 'examples');
         // Parsing drops unknown fields, so equality also shows that the example has none.
         for (const name of Object.keys(examples)) {

@@ -48,3 +48,40 @@ export const listEvents = defineEndpoint({
   },
   problems: [],
 });
+
+export const STREAMS_PER_KEY_MAX = 5;
+export const HEARTBEAT_SECONDS = 15;
+
+export const streamEvents = defineEndpoint({
+  operationId: 'streamEvents',
+  method: 'GET',
+  path: '/v1/events/stream',
+  tag: 'Events',
+  summary: 'Hear of events as they happen',
+  description: `The feed as Server-Sent Events: one for each event, with its name as \`event\` and its place in the feed as \`id\`. It begins now, or after \`cursor\`. Whoever is cut off sends the last \`id\` as \`Last-Event-ID\` and misses nothing; EventSource does so by itself. A comment comes every ${HEARTBEAT_SECONDS} seconds when nothing else does. A key may have ${STREAMS_PER_KEY_MAX} streams open. The stream ends when the key may no longer read these events, and when the service stops.`,
+  extension: true,
+  access: { scope: 'events:read' },
+  query: z.strictObject({ cursor: pageQuery.cursor, event_types: namesInQuery }),
+  response: { status: 200, description: 'Events, as they happen.', stream: true, body: feedEvent },
+  problems: ['conflict'],
+});
+
+export const triggerTestEvent = defineEndpoint({
+  operationId: 'triggerTestEvent',
+  method: 'POST',
+  path: '/v1/test-events',
+  tag: 'Events',
+  summary: 'Cause a test event',
+  description:
+    'In staging only. Causes an event with example values, which goes the way of any other: into your event feed and streams, and to each of your webhooks of the practice group that wants it. Nobody else hears of it. The ID of its object begins with `test_`.',
+  extension: true,
+  access: { scope: 'webhooks:write' },
+  body: z.strictObject({ event: z.enum(eventNames) }),
+  response: {
+    status: 202,
+    description: 'It is accepted.',
+    body: z.object({ event_id: z.string() }).meta({ id: 'TestEvent' }),
+  },
+  problems: ['business_rule_violation'],
+  rules: ['staging_only'],
+});

@@ -1,4 +1,4 @@
-import { listEvents } from './events.ts';
+import * as events from './events.ts';
 import { listPracticeGroups } from './practice-groups.ts';
 import { getRefusedRequest } from './requests.ts';
 import { getSubmissionType, listSubmissionTypes, updateSubmissionType } from './submission-types.ts';
@@ -21,6 +21,8 @@ export const partnerEndpoints = {
   listWebhookDeliveries: deliveries.listWebhookDeliveries,
   getWebhookDelivery: deliveries.getWebhookDelivery,
   replayWebhook: deliveries.replayWebhook,
-  listEvents,
+  listEvents: events.listEvents,
+  streamEvents: events.streamEvents,
+  triggerTestEvent: events.triggerTestEvent,
   getRefusedRequest,
 } as const;

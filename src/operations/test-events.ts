@@ -1,0 +1,63 @@
+import type { EventPayload } from '../contract/event-payloads.ts';
+import { type EventName, events } from '../contract/events.ts';
+import type { triggerTestEvent as triggerEndpoint } from '../contract/partner/events.ts';
+import type { testWebhook as testEndpoint } from '../contract/partner/webhooks.ts';
+import { Problem } from '../contract/problems.ts';
+import { ruleBroken } from '../contract/rules.ts';
+import { deliveryId } from '../domain/delivery-id.ts';
+import { newId } from '../domain/ids.ts';
+import { transact } from '../store/database.ts';
+import { enqueueTest } from '../store/deliveries-replay.ts';
+import { appendEvents } from '../store/events.ts';
+import { lockWebhook } from '../store/webhooks.ts';
+import { type App, nowIso, type PartnerCall } from './app.ts';
+import { newEvent } from './events.ts';
+import { webhookRecord } from './webhooks.ts';
+
+/** Events that did not happen, for partners that try something out. Only the one who asked hears of them. */
+
+/** To one webhook, whatever its event_types; it does not show in the feed. */
+export async function testWebhook(app: App, call: PartnerCall<typeof testEndpoint>) {
+  const { principal, params, body } = call;
+  const acceptedAt = nowIso(app);
+  const event = newEvent(app, examplePayload(app, body.event, principal.group.id));
+  const sequence = await transact(app.db, principal, async (tx) => {
+    const webhook = await lockWebhook(tx, principal, params.id);
+    if (!webhook) throw new Problem('not_found');
+    if (webhook.status !== 'active')
+      throw new Problem('conflict', {
+        message: `The webhook is ${webhook.status}: set its status to active first.`,
+      });
+    const said = { sourceId: principal.holder.keyId, acceptedAt };
+    appendEvents(tx, said, [event], { onlyWebhookNo: webhook.no });
+    tx.audit(
+      webhookRecord(call, acceptedAt, 'test', webhook, null, { event: body.event, event_id: event.id }),
+    );
+    return enqueueTest(tx, acceptedAt, event.id, webhook.no);
+  });
+  return { body: { event_id: event.id, delivery_id: deliveryId(params.id, sequence) } };
+}
+
+/** The way of any other event, but for one partner. Like any other it is its own record, so it is not audited. */
+export async function triggerTestEvent(app: App, call: PartnerCall<typeof triggerEndpoint>) {
+  const { principal, body } = call;
+  if (app.environment !== 'staging') throw ruleBroken('staging_only');
+  const event = newEvent(app, examplePayload(app, body.event, principal.group.id));
+  await transact(app.db, principal, async (tx) =>
+    appendEvents(tx, { sourceId: principal.holder.keyId, acceptedAt: nowIso(app) }, [event], {
+      onlyPartnerId: principal.holder.partnerId,
+    }),
+  );
+  return { body: { event_id: event.id } };
+}
+
+function examplePayload(app: App, event: EventName, practice_group_id: string): EventPayload {
+  const id = newId('test', app.clock.now(), app.random);
+  const { object, fields } = events[event];
+  const further = {
+    none: {},
+    failure: { failure_reason: 'The record system did not answer.', code: 'EhrUnreachable' },
+    resource: { resource: 'Appointment', resource_id: id },
+  };
+  return { object, id, practice_group_id, event, ...further[fields] } as EventPayload;
+}

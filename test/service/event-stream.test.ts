@@ -1,0 +1,250 @@
+import { beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { eventNames } from '../../src/contract/event-payloads.ts';
+import { SYSTEM } from '../../src/domain/principal.ts';
+import { systemClock } from '../../src/platform/clock.ts';
+import { transact } from '../../src/store/database.ts';
+import { appendEvents } from '../../src/store/events.ts';
+import { expectInvalid } from '../support/answers.ts';
+import { openStream } from '../support/event-stream.ts';
+import { fanOutAll, newPartner, type Partner, publish, startPost } from '../support/post.ts';
+import { type Harness, makeKey } from '../support/service.ts';
+
+let house: Harness;
+let own: Partner;
+beforeAll(async () => {
+  house = await startPost();
+});
+beforeEach(async () => {
+  own = await newPartner(house);
+});
+
+async function happen(...names: Parameters<typeof publish>[2][]): Promise<string[]> {
+  const ids = await publish(house, own.groupId, ...names);
+  await fanOutAll(house);
+  return ids;
+}
+
+const streamCount = () => house.service.app.streams.count;
+
+describe('GET /v1/events/stream', () => {
+  it('200: tells of what happens from now on, as the feed tells it', async () => {
+    await happen('prescription.issued');
+    const stream = await openStream(house, own);
+    expect(stream.status).toBe(200);
+    expect(stream.headers).toMatchObject({
+      'content-type': 'text/event-stream; charset=utf-8',
+      'cache-control': 'no-store',
+      'x-accel-buffering': 'no',
+      ratelimit: expect.any(String),
+      'x-request-id': expect.any(String),
+    });
+    expect(await stream.next()).toEqual({ retry: '2000', id: expect.any(String) });
+
+    const ids = await happen(['appointment.confirmed', 'a'], 'prescription.issued');
+    const first = await stream.event();
+    const second = await stream.event();
+    expect([first.data.id, second.data.id]).toEqual(ids);
+    expect([first.name, second.name]).toEqual(['appointment.confirmed', 'prescription.issued']);
+    const { data } = await own.call('GET', '/v1/events');
+    expect([first.data, second.data]).toEqual(data.slice(1));
+  });
+
+  it('a reader that was cut off goes on after the last ID that it saw, and misses nothing', async () => {
+    const before = await openStream(house, own);
+    const start = await before.next();
+    before.close();
+    const ids = await happen(...eventNames);
+    const seen: string[] = [];
+    let last = start?.id ?? '';
+    while (seen.length < ids.length) {
+      const stream = await openStream(house, own, { headers: { 'last-event-id': last } });
+      for (const _ of Array(Math.min(3, ids.length - seen.length))) {
+        const { cursor, data } = await stream.event();
+        seen.push(data.id);
+        last = cursor;
+      }
+      stream.close();
+    }
+    expect(seen).toEqual(ids);
+  });
+
+  it('IDs and the cursors of the feed are one and the same; Last-Event-ID goes before cursor', async () => {
+    const [, second, third] = await happen(
+      'prescription.issued',
+      'prescription.issued',
+      'prescription.issued',
+    );
+    const { next_cursor } = await own.call('GET', '/v1/events?page_size=1');
+    const stream = await openStream(house, own, { query: `cursor=${next_cursor}` });
+    const { cursor, data } = await stream.event();
+    expect(data.id).toBe(second);
+    const rest = await own.call('GET', `/v1/events?cursor=${cursor}`);
+    expect(rest.data).toMatchObject([{ id: third }]);
+
+    const headers = { 'last-event-id': cursor };
+    const resumed = await openStream(house, own, { query: `cursor=${next_cursor}`, headers });
+    expect((await resumed.event()).data.id).toBe(third);
+  });
+
+  it('only the events that were asked for, also in a long stretch of others', async () => {
+    const stream = await openStream(house, own, {
+      query: 'event_types=prescription.issued,patient.added-to-sequence',
+    });
+    await happen('appointment.confirmed', 'prescription.issued', 'appointment.cancelled');
+    await happen('patient.added-to-sequence');
+    expect((await stream.event()).name).toBe('prescription.issued');
+    expect((await stream.event()).name).toBe('patient.added-to-sequence');
+  });
+
+  it('nothing of another practice group, whatever happens there', async () => {
+    const other = await newPartner(house);
+    const stream = await openStream(house, own);
+    await publish(house, other.groupId, 'prescription.issued');
+    const [id] = await happen('prescription.issued');
+    expect((await stream.event()).data.id).toBe(id);
+  });
+
+  it('a heartbeat when nothing has come for 15 seconds, with the place to go on from', async () => {
+    const stream = await openStream(house, own, { query: 'event_types=prescription.issued' });
+    const start = await stream.next();
+    await happen('appointment.confirmed');
+    house.clock.advance(15_000);
+    const heartbeat = await stream.next();
+    expect(heartbeat).toEqual({ comment: 'heartbeat', id: expect.any(String) });
+    expect(heartbeat?.id).not.toBe(start?.id);
+    const [id] = await happen('prescription.issued');
+    const resumed = await openStream(house, own, { headers: { 'last-event-id': heartbeat?.id ?? '' } });
+    expect((await resumed.event()).data.id).toBe(id);
+  });
+
+  it('409: a sixth stream with the same key; another key has its own five', async () => {
+    const streams = await Promise.all(Array.from({ length: 5 }, () => openStream(house, own)));
+    const sixth = await own.send('GET', '/v1/events/stream');
+    expect(sixth).toMatchObject({ status: 409, body: { error: 'conflict' } });
+    expect(sixth.body.message).toContain('5 streams');
+    const colleague = { ...own, ...(await makeKey(house, own.groupId)) };
+    expect((await openStream(house, colleague)).status).toBe(200);
+
+    streams[0]?.close();
+    await vi.waitFor(async () => expect((await openStream(house, own)).status).toBe(200));
+  });
+
+  it('400: a Last-Event-ID or a cursor that is none, and names that are none', async () => {
+    const invalid = async (query: string, headers = {}) =>
+      own.send('GET', `/v1/events/stream?${query}`, undefined, headers);
+    expectInvalid(await invalid('cursor=nonsense'), [{ path: ['cursor'] }]);
+    expectInvalid(await invalid('', { 'last-event-id': 'nonsense' }), [{ path: ['last-event-id'] }]);
+    expectInvalid(await invalid('event_types=nonsense'), [{ path: ['event_types', 0] }]);
+    expect(streamCount()).toBe(0);
+  });
+
+  it('HEAD answers the headers and opens nothing', async () => {
+    const answer = await own.send('HEAD', '/v1/events/stream');
+    expect(answer.status).toBe(200);
+    expect(answer.headers['content-type']).toBe('text/event-stream; charset=utf-8');
+    await vi.waitFor(() => expect(streamCount()).toBe(0));
+  });
+
+  it('a reader that leaves is forgotten', async () => {
+    const stream = await openStream(house, own);
+    await stream.next();
+    expect(streamCount()).toBe(1);
+    stream.close();
+    await vi.waitFor(() => expect(streamCount()).toBe(0));
+  });
+});
+
+describe('a stream ends', () => {
+  it('before the first event after its key was revoked', async () => {
+    const stream = await openStream(house, own);
+    await house.operator('POST', `/keys/${own.keyId}/revoke`);
+    await happen('prescription.issued');
+    await stream.ended;
+    expect(await stream.next()).toMatchObject({ retry: '2000' });
+    expect(await stream.next()).toBeUndefined();
+    expect((await own.send('GET', '/v1/events/stream')).status).toBe(401);
+  });
+
+  it('when its key expires, at the next heartbeat at the latest', async () => {
+    const expires_at = new Date(house.clock.now() + 10_000).toISOString();
+    const brief = { ...own, ...(await makeKey(house, own.groupId, { expires_at })) };
+    const stream = await openStream(house, brief);
+    house.clock.advance(15_000);
+    await stream.ended;
+  });
+
+  it('when the network that let it in is no more', async () => {
+    const hub = await newPartner(house);
+    const { id } = await house.operator('POST', '/networks', {
+      name: 'Network',
+      practice_group_ids: [own.groupId, hub.groupId],
+    });
+    const stream = await openStream(house, { key: own.key, groupId: hub.groupId });
+    await publish(house, hub.groupId, 'prescription.issued');
+    await fanOutAll(house);
+    await stream.event();
+    await house.operator('DELETE', `/networks/${id}/members/${hub.groupId}`);
+    await publish(house, hub.groupId, 'prescription.issued');
+    await fanOutAll(house);
+    await expect(stream.event()).rejects.toThrow('over');
+  });
+
+  it('when the service stops, at once', async () => {
+    const node = await startPost();
+    const partner = await newPartner(node);
+    const stream = await openStream(node, partner);
+    await stream.next();
+    await node.stop();
+    await stream.ended;
+    expect(await stream.next()).toBeUndefined();
+  });
+
+  it('when its reader takes nothing any more; nothing is read ahead for it', async () => {
+    const stream = await openStream(house, own);
+    await stream.next();
+    stream.pause();
+    await transact(house.service.app.db, SYSTEM, async (tx) =>
+      appendEvents(tx, { sourceId: 'test', acceptedAt: new Date().toISOString() }, largeEvents(own.groupId)),
+    );
+    await fanOutAll(house);
+    await vi.waitFor(() => expect(streamCount()).toBe(0), { timeout: 20_000 });
+  });
+});
+
+/** More than any socket buffers. */
+function largeEvents(practice_group_id: string) {
+  return Array.from({ length: 4_000 }, (_, n) => ({
+    id: `evt_large_${practice_group_id}_${n}`,
+    payload: {
+      object: 'Appointment' as const,
+      id: `a-${n}`,
+      practice_group_id,
+      event: 'appointment.booking-failed' as const,
+      failure_reason: 'x'.repeat(4_000),
+    },
+  }));
+}
+
+it('a slow reader gets everything', async () => {
+  const node = await startPost();
+  const partner = await newPartner(node);
+  // Waiting for a reader takes real time here.
+  Object.assign(node.clock, { sleep: systemClock.sleep });
+  const { next_cursor } = await partner.call('GET', '/v1/events');
+  await transact(node.service.app.db, SYSTEM, async (tx) =>
+    appendEvents(
+      tx,
+      { sourceId: 'test', acceptedAt: new Date().toISOString() },
+      largeEvents(partner.groupId),
+    ),
+  );
+  await fanOutAll(node);
+  const stream = await openStream(node, partner, { query: `cursor=${next_cursor}` });
+  for (let n = 0; n < 4_000; n++) expect((await stream.event()).data.data.id).toBe(`a-${n}`);
+});
+
+it('counts its streams for whoever watches', async () => {
+  await openStream(house, own);
+  const { text } = await house.send('GET', '/metrics');
+  expect(text).toMatch(/^porter_event_streams [1-9]/m);
+});

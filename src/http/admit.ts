@@ -91,7 +91,13 @@ function refuseStranger(app: App, exchange: Exchange): Problem {
   return new Problem('invalid_credentials');
 }
 
-function takeOrRefuse(app: App, exchange: Exchange, who: string, limit: number, policy: string): void {
+function takeOrRefuse(
+  app: App,
+  exchange: Exchange,
+  who: string,
+  limit: number,
+  policy: keyof typeof policyTexts,
+): void {
   const { allowed, remaining, roomInMs } = app.limits.take(who, limit);
   // Rounded up: a call made that many whole seconds later is answered.
   const seconds = Math.ceil(roomInMs / 1000);
@@ -105,13 +111,13 @@ function takeOrRefuse(app: App, exchange: Exchange, who: string, limit: number, 
 }
 
 /** There are few limits, and every answer names one. */
-const policyTexts = new Map<string, string>();
+const policyTexts = { default: new Map<number, string>(), address: new Map<number, string>() };
 
-function policyText(policy: string, limit: number): string {
-  const known = policyTexts.get(policy + limit);
+function policyText(policy: keyof typeof policyTexts, limit: number): string {
+  const known = policyTexts[policy].get(limit);
   if (known) return known;
   const text = `"${policy}";q=${limit};w=${RATE_WINDOW_SECONDS}`;
-  policyTexts.set(policy + limit, text);
+  policyTexts[policy].set(limit, text);
   return text;
 }
 

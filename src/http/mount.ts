@@ -191,7 +191,8 @@ function withoutOrigin(url: string): string {
 }
 
 function pathOf(url: string): string {
-  return url.split('?', 1)[0] ?? '';
+  const end = url.indexOf('?');
+  return end < 0 ? url : url.slice(0, end);
 }
 
 function isDecodable(path: string): boolean {

@@ -7,7 +7,7 @@ import type { Clock } from '../platform/clock.ts';
 import { type Database, transact } from '../store/database.ts';
 import { findHolders } from '../store/keys.ts';
 import { findTokenHolder } from '../store/operators.ts';
-import { findReachableGroup } from '../store/practice-groups.ts';
+import { findReachableGroups, type Reach } from '../store/practice-groups.ts';
 import { BriefCache } from './brief-cache.ts';
 import { Gatherer } from './gather.ts';
 
@@ -43,6 +43,9 @@ export function createAccess(db: Database, clock: Clock, environment: Environmen
   const lookups = new Gatherer<Buffer, KeyHolder | undefined>(LOOKUPS_MAX, (hashes) =>
     transact(db, SYSTEM, (tx) => findHolders(tx, hashes)),
   );
+  const reaches = new Gatherer<Reach, PracticeGroup | undefined>(LOOKUPS_MAX, (asked) =>
+    transact(db, SYSTEM, (tx) => findReachableGroups(tx, asked)),
+  );
 
   const forget = () => {
     holders.clear();
@@ -64,10 +67,10 @@ export function createAccess(db: Database, clock: Clock, environment: Environmen
         return found && timingSafeEqual(found.hash, digest) ? found.operator : undefined;
       });
     },
-    reach(holder, groupId) {
-      return groups.get(`${holder.homeGroupId} ${groupId}`, () =>
-        transact(db, SYSTEM, (tx) => findReachableGroup(tx, holder, groupId)),
-      );
+    reach({ homeGroupId }, groupId) {
+      // Most calls act for the key's own group, and need no text put together. No header holds a line break.
+      const question = groupId === homeGroupId ? groupId : `${homeGroupId}\n${groupId}`;
+      return groups.get(question, () => reaches.submit({ homeGroupId, groupId }));
     },
     forget,
     async settle() {

@@ -21,6 +21,8 @@ export interface DatabaseOptions {
 }
 
 const CONNECT_MS = 3_000;
+/** Signing in takes both sides milliseconds of work: what is needed again soon is kept. */
+const IDLE_MS = 300_000;
 const STATEMENT_MS = 10_000;
 const LOCK_MS = 5_000;
 
@@ -31,6 +33,7 @@ export function openDatabase({ url, connectionsMax, role }: DatabaseOptions): Da
     pipeline: true,
     application_name: 'porter',
     connectionTimeoutMillis: CONNECT_MS,
+    idleTimeoutMillis: IDLE_MS,
     statement_timeout: STATEMENT_MS,
     lock_timeout: LOCK_MS,
     idle_in_transaction_session_timeout: STATEMENT_MS,

@@ -11,26 +11,36 @@ const GROUP = `
               FROM network_members m JOIN networks n ON n.id = m.network_id
              WHERE m.practice_group_id = g.id), '[]') AS networks`;
 
-const SHARES_NETWORK = `EXISTS (
+const sharesNetworkWith = (homeId: string) => `EXISTS (
   SELECT FROM network_members home JOIN network_members target USING (network_id)
-   WHERE home.practice_group_id = $1 AND target.practice_group_id = g.id)`;
+   WHERE home.practice_group_id = ${homeId} AND target.practice_group_id = g.id)`;
 
-/** The door's question: the group itself if this key may act for it, nothing otherwise, whatever the reason. */
-export async function findReachableGroup(
+/** A group that somebody wants to act for, with the one that the key is tied to. */
+export interface Reach {
+  homeGroupId: string;
+  groupId: string;
+}
+
+/** The door's question: the group itself if such a key may act for it, nothing otherwise, whatever the reason. */
+export async function findReachableGroups(
   tx: Transaction,
-  holder: KeyHolder,
-  groupId: string,
-): Promise<PracticeGroup | undefined> {
-  return tx.first<OperatorPracticeGroup>(
-    `SELECT ${GROUP} FROM practice_groups g WHERE g.id = $2 AND (g.id = $1 OR ${SHARES_NETWORK})`,
-    [holder.homeGroupId, groupId],
+  asked: readonly Reach[],
+): Promise<(PracticeGroup | undefined)[]> {
+  const rows = await tx.query<OperatorPracticeGroup & { home_id: string }>(
+    `SELECT asked.home_id, ${GROUP}
+       FROM unnest($1::text[], $2::text[]) AS asked (home_id, id) JOIN practice_groups g ON g.id = asked.id
+      WHERE asked.id = asked.home_id OR ${sharesNetworkWith('asked.home_id')}`,
+    [asked.map(({ homeGroupId }) => homeGroupId), asked.map(({ groupId }) => groupId)],
+  );
+  return asked.map(({ homeGroupId, groupId }) =>
+    rows.find(({ home_id, id }) => home_id === homeGroupId && id === groupId),
   );
 }
 
 /** Every group that this key may act for, its own included. Networks are small; the limit is a fuse, not a page. */
 export async function listReachableGroups(tx: Transaction, holder: KeyHolder): Promise<PracticeGroup[]> {
   return tx.query<OperatorPracticeGroup>(
-    `SELECT ${GROUP} FROM practice_groups g WHERE g.id = $1 OR ${SHARES_NETWORK} ORDER BY g.id LIMIT 5000`,
+    `SELECT ${GROUP} FROM practice_groups g WHERE g.id = $1 OR ${sharesNetworkWith('$1')} ORDER BY g.id LIMIT 5000`,
     [holder.homeGroupId],
   );
 }

@@ -290,6 +290,7 @@ async function makeWorld() {
     PORTER_PORT: '0',
     PORTER_OPERATOR_TOKEN: OPERATOR,
     PORTER_DEMO: 'off',
+    PORTER_RATE_WINDOWS: 'memory',
   };
   const service = await startService(readConfig({ ...env, PORTER_DATA_DIR: join(folder, 'x') }, folder), {
     log: createLogger(() => {}),

@@ -36,7 +36,13 @@ async function serve(): Promise<number> {
     return portOf(server.server.address());
   }
   const folder = mkdtempSync(join(tmpdir(), 'porter-bench-'));
-  const env = { DATABASE_URL: databaseUrl, PORTER_PORT: '0', PORTER_DATA_DIR: folder, PORTER_DEMO: 'off' };
+  const env = {
+    DATABASE_URL: databaseUrl,
+    PORTER_PORT: '0',
+    PORTER_DATA_DIR: folder,
+    PORTER_DEMO: 'off',
+    PORTER_RATE_WINDOWS: 'memory',
+  };
   const service = await startService(readConfig(env, folder), { log: createLogger(() => {}) });
   if (variant === 'usual') service.app.updates = { submit: oneTransactionEach() };
   if (variant === 'constant')

@@ -17,6 +17,7 @@ import { OpenStreams } from './operations/open-streams.ts';
 import { ensureFirstOperator } from './operations/operators.ts';
 import { RateLimits } from './operations/rate-limits.ts';
 import { Refusals } from './operations/refusals.ts';
+import { SharedRateLimits } from './operations/shared-rate-limits.ts';
 import { gatherUpdates } from './operations/submission-type-updates.ts';
 import { resealSecrets } from './operations/webhook-secrets.ts';
 import { type Clock, systemClock } from './platform/clock.ts';
@@ -176,7 +177,8 @@ function startDelivering(app: App, log: Logger) {
 
 function assemble(config: Config, db: Database, clock: Clock, random: App['random'], sealer: Sealer): App {
   const access = createAccess(db, clock, config.environment);
-  const limits = new RateLimits(clock);
+  const addresses = new RateLimits(clock);
+  const keys = config.rateWindows === 'shared' ? new SharedRateLimits(db, clock) : new RateLimits(clock);
   const updates = gatherUpdates({ db, clock });
   const refusals = new Refusals(db, clock);
   const streams = new OpenStreams(db, clock);
@@ -187,7 +189,7 @@ function assemble(config: Config, db: Database, clock: Clock, random: App['rando
     random,
     environment,
     access,
-    limits,
+    limits: { keys, addresses },
     updates,
     refusals,
     streams,

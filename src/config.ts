@@ -29,6 +29,8 @@ export interface Config {
   webhookTargets: Targets;
   /** What this process does: answer calls, deliver events, or both. */
   role: 'all' | 'api' | 'worker';
+  /** Where calls are counted: in this process, or for all nodes together in PostgreSQL. */
+  rateWindows: 'memory' | 'shared';
   /** How long events, deliveries and refused calls are kept. */
   retentionDays: number;
 }
@@ -81,6 +83,12 @@ export function readConfig(env: Env, workingFolder: string): Config {
     previousMasterKeys: read('PORTER_MASTER_KEY_PREVIOUS', [], masterKeys),
     webhookTargets: read('PORTER_WEBHOOK_TARGETS', production ? 'public' : 'loopback', targets(production)),
     role: read('PORTER_ROLE', 'all', oneOf('all', 'api', 'worker')),
+    // On a database of its own it is alone.
+    rateWindows: read(
+      'PORTER_RATE_WINDOWS',
+      env.DATABASE_URL?.trim() ? 'shared' : 'memory',
+      oneOf('memory', 'shared'),
+    ),
     retentionDays: read('PORTER_RETENTION_DAYS', RETENTION_DAYS_DEFAULT, retentionDays),
   };
   if (production && !env.PORTER_MASTER_KEY?.trim())

@@ -14,6 +14,7 @@ import { addressKey } from './transport.ts';
 type PartnerPrincipal = PartnerCall<never>['principal'];
 type OperatorPrincipal = OperatorCall<never>['principal'];
 type KeyHolder = PartnerPrincipal['holder'];
+type RateDecision = ReturnType<App['limits']['addresses']['take']>;
 
 /** Steps one and two: who is it, and may it call now. */
 export function admitHolder(app: App, exchange: Exchange): KeyHolder | Promise<KeyHolder> {
@@ -22,8 +23,11 @@ export function admitHolder(app: App, exchange: Exchange): KeyHolder | Promise<K
     if (!holder || hasExpired(holder, app)) throw refuseStranger(app, exchange);
     exchange.trace.keyId = holder.keyId;
     exchange.trace.partnerId = holder.partnerId;
-    takeOrRefuse(app, exchange, holder.keyId, holder.rateLimitPerMinute, 'default');
-    return holder;
+    const { keyId, rateLimitPerMinute: limit } = holder;
+    return onward(app.limits.keys.take(keyId, limit), (decision) => {
+      tellOrRefuse(exchange, decision, limit, 'default');
+      return holder;
+    });
   });
 }
 
@@ -87,18 +91,16 @@ export function requireRole(operator: OperatorPrincipal, roles: readonly Role[])
 /** Strangers are counted by address, so that guessing is slow, and never at a partner's expense. */
 function refuseStranger(app: App, exchange: Exchange): Problem {
   const who = `address ${addressKey(exchange.transport.address)}`;
-  takeOrRefuse(app, exchange, who, ADDRESS_RATE_LIMIT, 'address');
+  tellOrRefuse(exchange, app.limits.addresses.take(who, ADDRESS_RATE_LIMIT), ADDRESS_RATE_LIMIT, 'address');
   return new Problem('invalid_credentials');
 }
 
-function takeOrRefuse(
-  app: App,
+function tellOrRefuse(
   exchange: Exchange,
-  who: string,
+  { allowed, remaining, roomInMs }: RateDecision,
   limit: number,
   policy: keyof typeof policyTexts,
 ): void {
-  const { allowed, remaining, roomInMs } = app.limits.take(who, limit);
   // Rounded up: a call made that many whole seconds later is answered.
   const seconds = Math.ceil(roomInMs / 1000);
   exchange.outgoing.push(

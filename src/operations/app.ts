@@ -9,7 +9,7 @@ import type { AuditRecord } from '../store/audit-append.ts';
 import type { Database } from '../store/database.ts';
 import type { Access } from './access.ts';
 import type { OpenStreams } from './open-streams.ts';
-import type { RateLimits } from './rate-limits.ts';
+import type { Limits, RateLimits } from './rate-limits.ts';
 import type { Refusals } from './refusals.ts';
 import type { SubmissionTypeUpdates } from './submission-type-updates.ts';
 
@@ -20,7 +20,8 @@ export interface App {
   random: RandomBytes;
   environment: Environment;
   access: Access;
-  limits: RateLimits;
+  /** Of keys, and of the addresses of those who have none. */
+  limits: { keys: Limits; addresses: RateLimits };
   updates: SubmissionTypeUpdates;
   refusals: Refusals;
   streams: OpenStreams;

@@ -11,8 +11,14 @@ import type { Clock } from '../platform/clock.ts';
 
 const SPAN_MS = RATE_WINDOW_SECONDS * 1000;
 
+/** Who counts calls, and lets them through or not. */
+export interface Limits {
+  /** Counts the call if there is room for it; one that is refused does not count. */
+  take(who: string, limit: number): RateDecision | Promise<RateDecision>;
+}
+
 /** The windows of this node, one for each key or address, kept in memory and forgotten when idle. */
-export class RateLimits {
+export class RateLimits implements Limits {
   readonly #clock: Clock;
   readonly #windows = new Map<string, RateWindow>();
   #sweptAt = 0;
@@ -21,7 +27,6 @@ export class RateLimits {
     this.#clock = clock;
   }
 
-  /** Counts the request if there is room for it; one that is refused does not count. */
   take(who: string, limit: number): RateDecision {
     const now = this.#clock.monotonic();
     if (now - this.#sweptAt >= SPAN_MS) this.#sweep(now);

@@ -18,6 +18,8 @@ const operatorTables = [
   'write_to_record_jobs',
   'idempotency_keys',
   'feed_head',
+  'rate_windows',
+  'rate_moments',
 ];
 /** Belong to one partner within one practice group, or to a partner altogether; see below. */
 const partnerTables = ['webhooks', 'webhook_secrets', 'webhook_lanes', 'deliveries', 'refused_requests'];
@@ -44,7 +46,8 @@ describe.each([
 
   beforeAll(async () => {
     // Without a worker, which would keep connections of its own.
-    house = await startHarness({ databaseUrl: await database(), env: { PORTER_ROLE: 'api' } });
+    const env = { PORTER_ROLE: 'api', PORTER_RATE_WINDOWS: 'shared' };
+    house = await startHarness({ databaseUrl: await database(), env });
     db = house.service.app.db;
     own = await furnish(house);
     other = await furnish(house);

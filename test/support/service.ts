@@ -81,6 +81,7 @@ export async function startHarness(options: HarnessOptions = {}): Promise<Harnes
       PORTER_PORT: '0',
       PORTER_OPERATOR_TOKEN: OPERATOR_TOKEN,
       PORTER_DEMO: 'off',
+      PORTER_RATE_WINDOWS: 'memory',
       PORTER_MASTER_KEY: MASTER_KEY,
       PORTER_DATA_DIR: folder,
       ...options.env,

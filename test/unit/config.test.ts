@@ -40,6 +40,7 @@ describe('configuration', () => {
       previousMasterKeys: [],
       webhookTargets: 'loopback',
       role: 'all',
+      rateWindows: 'memory',
       retentionDays: 30,
     });
   });
@@ -66,6 +67,7 @@ describe('configuration', () => {
         PORTER_MASTER_KEY_PREVIOUS: `${'0a'.repeat(32)}, ${'0B'.repeat(32)}`,
         PORTER_WEBHOOK_TARGETS: 'public',
         PORTER_ROLE: 'worker',
+        PORTER_RATE_WINDOWS: 'memory',
         PORTER_RETENTION_DAYS: '90',
       }),
     ).toEqual({
@@ -86,8 +88,13 @@ describe('configuration', () => {
       previousMasterKeys: [Buffer.alloc(32, 10), Buffer.alloc(32, 11)],
       webhookTargets: 'public',
       role: 'worker',
+      rateWindows: 'memory',
       retentionDays: 90,
     });
+  });
+
+  it('counts calls for all nodes together on a database that they may share, unless told otherwise', () => {
+    expect(read({ DATABASE_URL: 'postgres://db/porter' }).rateWindows).toBe('shared');
   });
 
   it('is all that this file tests: no variable is read that it does not know', () => {

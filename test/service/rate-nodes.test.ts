@@ -1,0 +1,118 @@
+import fc from 'fast-check';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { SharedRateLimits } from '../../src/operations/shared-rate-limits.ts';
+import { ManualClock } from '../support/manual-clock.ts';
+import { type Harness, makeKey, makeWorld, startHarness } from '../support/service.ts';
+import { superuser } from '../support/superuser.ts';
+
+const SPAN = 60_000;
+let nodes: [Harness, Harness];
+beforeAll(async () => {
+  const env = { PORTER_RATE_WINDOWS: 'shared' };
+  const first = await startHarness({ env });
+  nodes = [first, await startHarness({ env, clock: first.clock, databaseUrl: first.databaseUrl })];
+});
+
+describe('a key at two nodes', () => {
+  it('exactly 300 of 400 calls at once are answered, whichever node they come to', async () => {
+    const { key, groupId } = await makeWorld(nodes[0]);
+    const answers = await Promise.all(
+      Array.from({ length: 400 }, (_, n) =>
+        nodes[n % 2 ? 1 : 0].send('GET', '/v1/practice-groups', { key, group: groupId }),
+      ),
+    );
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(300);
+    expect(answers.filter(({ status }) => status === 429)).toHaveLength(100);
+  });
+
+  it('one node tells what is left after calls at the other', async () => {
+    const { groupId } = await makeWorld(nodes[0]);
+    const { key } = await makeKey(nodes[0], groupId, { rate_limit_per_minute: 3 });
+    const call = (node: Harness) => node.send('GET', '/v1/practice-groups', { key, group: groupId });
+    expect((await call(nodes[0])).headers.ratelimit).toBe('"default";r=2;t=60');
+    nodes[0].clock.advance(5_000);
+    expect((await call(nodes[1])).headers.ratelimit).toBe('"default";r=1;t=55');
+    expect((await call(nodes[0])).headers.ratelimit).toBe('"default";r=0;t=55');
+    expect((await call(nodes[1])).headers['retry-after']).toBe('55');
+    nodes[0].clock.advance(55_000);
+    expect((await call(nodes[1])).status).toBe(200);
+  });
+
+  it('survives the restart of a node', async () => {
+    const { groupId } = await makeWorld(nodes[0]);
+    const { key } = await makeKey(nodes[0], groupId, { rate_limit_per_minute: 1 });
+    const env = { PORTER_RATE_WINDOWS: 'shared' };
+    const { clock, databaseUrl } = nodes[0];
+    const call = (node: Harness) => node.send('GET', '/v1/practice-groups', { key, group: groupId });
+    const brief = await startHarness({ env, clock, databaseUrl });
+    expect((await call(brief)).status).toBe(200);
+    await brief.stop();
+    const next = await startHarness({ env, clock, databaseUrl });
+    expect((await call(next)).status).toBe(429);
+  });
+});
+
+/** The definition: how many of these moments lie in the 60 seconds before. */
+const countedIn = (times: readonly number[], now: number) => times.filter((time) => time > now - SPAN);
+
+it('lets through exactly while fewer than the limit lie in the 60 seconds before, at random moments and nodes', async () => {
+  let keys = 0;
+  const step = fc.record({
+    gap: fc.oneof(fc.constant(0), fc.nat(300), fc.nat(20_000), fc.constantFrom(SPAN, SPAN - 1, SPAN + 1)),
+    asks: fc.integer({ min: 1, max: 5 }),
+    node: fc.constantFrom(0, 1),
+    limit: fc.option(fc.integer({ min: 1, max: 6 }), { freq: 10, nil: undefined }),
+  });
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 40 }), async (steps) => {
+      const clock = new ManualClock();
+      const limits = nodes.map(({ service }) => new SharedRateLimits(service.app.db, clock));
+      const key = `key-${++keys}`;
+      const answered: number[] = [];
+      let most = 4;
+      for (const { gap, asks, node, limit } of steps) {
+        clock.advance(gap);
+        most = limit ?? most;
+        const now = clock.now();
+        const decisions = await Promise.all(
+          Array.from({ length: asks }, () => limits[node]?.take(key, most)),
+        );
+        for (const decision of decisions) {
+          const counted = countedIn(answered, now);
+          const allowed = counted.length < most;
+          const leaves = allowed ? (counted[0] ?? now) : (answered.at(-most) ?? now);
+          expect(decision).toEqual({
+            allowed,
+            remaining: Math.max(0, most - counted.length - 1),
+            roomInMs: leaves + SPAN - now,
+          });
+          if (allowed) answered.push(now);
+        }
+      }
+    }),
+    { numRuns: 150 },
+  );
+});
+
+it('the time of a window never goes back, so that a node whose clock is behind lets nothing more through', async () => {
+  const ahead = new ManualClock();
+  const behind = new ManualClock();
+  ahead.advance(5_000);
+  const [one, other] = [ahead, behind].map(
+    (clock) => new SharedRateLimits(nodes[0].service.app.db, clock),
+  ) as [SharedRateLimits, SharedRateLimits];
+  expect(await one.take('skewed', 1)).toMatchObject({ allowed: true });
+  expect(await other.take('skewed', 1)).toEqual({ allowed: false, remaining: 0, roomInMs: SPAN });
+});
+
+it('forgets the windows of keys that nobody uses any more', async () => {
+  const clock = new ManualClock();
+  clock.set('2031-01-01T00:00:00.000Z');
+  const limits = new SharedRateLimits(nodes[0].service.app.db, clock);
+  await limits.take('forgotten', 5);
+  clock.advance(3 * SPAN);
+  await limits.take('other', 5);
+  const db = await superuser(nodes[0].databaseUrl);
+  for (const table of ['rate_windows', 'rate_moments'])
+    expect((await db.query(`SELECT key_id FROM ${table}`)).rows).toEqual([{ key_id: 'other' }]);
+});

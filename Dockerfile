@@ -1,9 +1,12 @@
 FROM node:24-slim
 WORKDIR /srv/porter
 COPY package.json package-lock.json ./
+COPY packages/sdk/package.json packages/sdk/
 RUN npm ci --omit=dev --loglevel=error && npm cache clean --force
 COPY migrations migrations
+COPY docs docs
 COPY src src
+COPY porter ./
 # PostgreSQL refuses to run as root, and so should the service.
 RUN mkdir /data && chown node:node /data
 USER node

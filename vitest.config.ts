@@ -1,6 +1,9 @@
 import { defineConfig } from 'vitest/config';
 
-/** Three tiers. `unit` needs nothing; `service` and `faults` share one real PostgreSQL that the setup file starts. */
+/**
+ * `unit` needs nothing; `service`, `browser` and `faults` share one real PostgreSQL that the setup file starts. `browser` also
+ * needs what .ci/run installs: Debian's chromium, and curl, openssl and python3 for the examples of the guides.
+ */
 export default defineConfig({
   test: {
     // Much of the time is waiting: two at a time on two cores, where the default would be one.
@@ -13,6 +16,16 @@ export default defineConfig({
           include: ['test/service/**/*.test.ts'],
           globalSetup: 'test/support/postgres-for-tests.ts',
           testTimeout: 60_000,
+          hookTimeout: 60_000,
+        },
+      },
+      {
+        test: {
+          name: 'browser',
+          include: ['test/browser/**/*.test.ts'],
+          globalSetup: 'test/support/postgres-for-tests.ts',
+          fileParallelism: false,
+          testTimeout: 120_000,
           hookTimeout: 60_000,
         },
       },

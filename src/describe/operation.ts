@@ -103,6 +103,8 @@ function parametersOf(endpoint: Endpoint, draft: Draft): Node[] {
       ...describedAs(description),
       // The specification names no query parameter. Inside an extension, everything is one anyway.
       ...(!endpoint.extension && { 'x-extension': true }),
+      // Lists are sent as `a,b`.
+      ...(schema.type === 'array' && { style: 'form', explode: false }),
       schema,
     })),
     ...(endpoint.conditional && endpoint.method !== 'GET'

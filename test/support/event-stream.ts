@@ -17,7 +17,7 @@ export interface StreamReader {
   close(): void;
 }
 
-export interface Block {
+interface Block {
   id?: string;
   event?: string;
   data?: string;

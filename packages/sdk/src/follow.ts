@@ -1,0 +1,95 @@
+import { readBody } from './body.ts';
+import { PorterApiError, PorterError } from './errors.ts';
+import { BACKOFF_MAX_MS, backoff, mayPass } from './retry.ts';
+import { type Block, BlockReader } from './sse.ts';
+import type { Transport } from './transport.ts';
+
+export interface FollowOptions {
+  /** Begin after this place in the feed: a `cursor` that you kept. Without it, with what happens from now on. */
+  cursor?: string | undefined;
+  signal?: AbortSignal | undefined;
+  /** A connection that is silent for longer is replaced; 45,000 unless given. The service says something every 15 s. */
+  silenceMs?: number | undefined;
+}
+
+/** `cursor` is the place just after this event: keep it, and nothing is missed or heard twice. */
+export type Followed<Item> = Item & { cursor: string };
+
+const SILENCE_MS = 45_000;
+const RETRY_MS = 2_000;
+
+/**
+ * Yields what the stream brings, for ever. A connection that ends is replaced, from the last place that the service has
+ * named. The first one must succeed within the limits of any call; later ones are tried until the service refuses.
+ */
+export async function* follow<Item>(
+  transport: Transport,
+  path: string,
+  { signal, silenceMs = SILENCE_MS, cursor, ...query }: FollowOptions,
+  readItem: (item: Item) => Item,
+): AsyncGenerator<Followed<Item>, never> {
+  const { now, random, sleep } = transport.runtime;
+  let place = cursor;
+  let retryMs = RETRY_MS;
+  let shortLived = 0;
+  for (let isFirst = true; ; isFirst = false) {
+    const headers = { accept: 'text/event-stream', ...(place !== undefined && { 'last-event-id': place }) };
+    const request = { method: 'GET', path, query, headers, options: { signal } };
+    const body = await transport.send(request, readStream, isFirst ? undefined : comesBack);
+    const openedAt = now();
+    for await (const { id, data, retry } of blocksOf(body, silenceMs, signal)) {
+      place = id ?? place;
+      retryMs = retry ?? retryMs;
+      if (data === undefined) continue;
+      shortLived = 0;
+      yield { ...readItem(parse(data)), cursor: place ?? '' };
+    }
+    if (now() - openedAt >= BACKOFF_MAX_MS) shortLived = 0;
+    await sleep(backoff(shortLived++, random, retryMs), signal);
+  }
+}
+
+/** The service may count the connection that was lost as open for a while, and refuse one more with a 409. */
+const comesBack = (error: unknown): boolean =>
+  mayPass(error, true) || (error instanceof PorterApiError && error.status === 409);
+
+async function readStream(response: Response): Promise<ReadableStream<Uint8Array> | null> {
+  const { status, headers, body } = response;
+  if (headers.get('content-type')?.startsWith('text/event-stream')) return body;
+  throw new PorterApiError(status, headers, await readBody(response));
+}
+
+/** Ends when the connection does, whoever ended it. */
+async function* blocksOf(
+  body: ReadableStream<Uint8Array> | null,
+  silenceMs: number,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<Block, void> {
+  const reader = body?.getReader();
+  if (!reader) return;
+  const blocks = new BlockReader();
+  const stop = () => void reader.cancel().catch(() => {});
+  signal?.addEventListener('abort', stop, { once: true });
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  try {
+    for (;;) {
+      timer = setTimeout(stop, silenceMs);
+      const { done, value } = await reader.read().catch(() => ({ done: true, value: undefined }));
+      clearTimeout(timer);
+      if (done || !value) return;
+      yield* blocks.read(value);
+    }
+  } finally {
+    clearTimeout(timer);
+    signal?.removeEventListener('abort', stop);
+    stop();
+  }
+}
+
+function parse<Item>(data: string): Item {
+  try {
+    return JSON.parse(data);
+  } catch (error) {
+    throw new PorterError('The stream brought an event that is no JSON.', { cause: error });
+  }
+}

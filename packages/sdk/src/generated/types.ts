@@ -1,0 +1,575 @@
+// Made by `npm run generate` from spec/. Change it there.
+
+import type { UnknownEvent } from '../unknown.ts';
+
+export const eventNames = [
+  'appointment.confirmed',
+  'appointment.rescheduled',
+  'appointment.cancelled',
+  'appointment.booking-failed',
+  'appointment.cancel-failed',
+  'appointment.reschedule-failed',
+  'form-submission.created',
+  'prescription.issued',
+  'patient.added-to-sequence',
+  'write-to-record.succeeded',
+  'write-to-record.failed',
+  'ehr.health_status.healthy',
+  'ehr.health_status.unhealthy',
+] as const;
+
+/** The events that this version of the library knows. */
+export type EventName = (typeof eventNames)[number];
+
+export interface Address {
+  line_1: string | null;
+  line_2: string | null;
+  town: string | null;
+  county: string | null;
+  postcode: string | null;
+}
+
+/** The record system did not confirm a booking. */
+export interface AppointmentBookingFailedEvent {
+  /** The type of the object that the event is about. */
+  object: 'Appointment';
+  /** The ID of the object that the event is about. */
+  id: string;
+  /** The practice group concerned. */
+  practice_group_id: string;
+  /** The name of the event. */
+  event: 'appointment.booking-failed';
+  /** Why the record system did not confirm it, in words for people. */
+  failure_reason?: string;
+  /** The same for machines. */
+  code?: string;
+}
+
+/** The record system did not confirm a cancellation. */
+export interface AppointmentCancelFailedEvent {
+  /** The type of the object that the event is about. */
+  object: 'Appointment';
+  /** The ID of the object that the event is about. */
+  id: string;
+  /** The practice group concerned. */
+  practice_group_id: string;
+  /** The name of the event. */
+  event: 'appointment.cancel-failed';
+  /** Why the record system did not confirm it, in words for people. */
+  failure_reason?: string;
+  /** The same for machines. */
+  code?: string;
+}
+
+/** An appointment was cancelled. */
+export interface AppointmentCancelledEvent {
+  /** The type of the object that the event is about. */
+  object: 'Appointment';
+  /** The ID of the object that the event is about. */
+  id: string;
+  /** The practice group concerned. */
+  practice_group_id: string;
+  /** The name of the event. */
+  event: 'appointment.cancelled';
+}
+
+/** An appointment was confirmed. */
+export interface AppointmentConfirmedEvent {
+  /** The type of the object that the event is about. */
+  object: 'Appointment';
+  /** The ID of the object that the event is about. */
+  id: string;
+  /** The practice group concerned. */
+  practice_group_id: string;
+  /** The name of the event. */
+  event: 'appointment.confirmed';
+}
+
+/** The record system did not confirm a move. */
+export interface AppointmentRescheduleFailedEvent {
+  /** The type of the object that the event is about. */
+  object: 'Appointment';
+  /** The ID of the object that the event is about. */
+  id: string;
+  /** The practice group concerned. */
+  practice_group_id: string;
+  /** The name of the event. */
+  event: 'appointment.reschedule-failed';
+  /** Why the record system did not confirm it, in words for people. */
+  failure_reason?: string;
+  /** The same for machines. */
+  code?: string;
+}
+
+/** An appointment was moved. */
+export interface AppointmentRescheduledEvent {
+  /** The type of the object that the event is about. */
+  object: 'Appointment';
+  /** The ID of the object that the event is about. */
+  id: string;
+  /** The practice group concerned. */
+  practice_group_id: string;
+  /** The name of the event. */
+  event: 'appointment.rescheduled';
+}
+
+export interface CreatedWebhook {
+  id: string;
+  url: string;
+  description: string | null;
+  event_types: EventName[];
+  /**
+   * paused: by you. disabled: by the service, because the address is gone (410) or failed for five days.
+   * In both cases events queue up, and go out once it is active again.
+   */
+  status: 'active' | 'paused' | 'disabled';
+  /** Why it was disabled, in words for people. */
+  status_reason: string | null;
+  practice_group_id: string;
+  health: WebhookHealth;
+  created_at: string;
+  updated_at: string;
+  /** Verifies signatures (Standard Webhooks). Shown here once and never again. */
+  secret: string;
+}
+
+/** One event on its way to one webhook. */
+export interface Delivery {
+  /** Sent as `webhook-id`. */
+  id: string;
+  event_id: string;
+  event: EventName;
+  /** What the event is about: the `id` in its payload. */
+  object_id: string;
+  /** Sent as `webhook-sequence`: counts the deliveries of the webhook. */
+  sequence: number;
+  /**
+   * waiting: an earlier event about the same object is not finished. pending: to be sent. failed: given
+   * up.
+   */
+  status: 'waiting' | 'pending' | 'delivered' | 'failed';
+  /** Oldest first; of very many, the last 50. */
+  attempts: DeliveryAttempt[];
+  /** Of one that is pending, provided that its webhook is active; null otherwise. */
+  next_attempt_at: string | null;
+  created_at: string;
+  finished_at: string | null;
+}
+
+export interface DeliveryAttempt {
+  at: string;
+  outcome: 'delivered' | 'failed';
+  /** What the receiver answered; null when no answer began. */
+  status: number | null;
+  /** Where the attempt broke off; null when an answer arrived. */
+  phase: 'address' | 'dns' | 'connect' | 'tls' | 'send' | 'answer' | null;
+  /** Why it broke off, for machines; null when an answer arrived. */
+  code: string | null;
+  /** What happened, in words for people. */
+  diagnosis: string;
+  /** From the start of the attempt to its end. */
+  duration_ms: number;
+  /** The first 1 KiB of the answer as text; null when it had none. */
+  answer: string | null;
+}
+
+export interface DeliveryPage {
+  data: Delivery[];
+  /** How many entries this page holds. */
+  count: number;
+  /** Send it as `cursor` to get the next page; null on the last one. */
+  next_cursor: string | null;
+}
+
+/** The connection to a practice group's record system became healthy. */
+export interface EhrHealthStatusHealthyEvent {
+  /** The type of the object that the event is about. */
+  object: 'EhrHealthStatus';
+  /** The ID of the object that the event is about. */
+  id: string;
+  /** The practice group concerned. */
+  practice_group_id: string;
+  /** The name of the event. */
+  event: 'ehr.health_status.healthy';
+}
+
+/** The connection to a practice group's record system became unhealthy. */
+export interface EhrHealthStatusUnhealthyEvent {
+  /** The type of the object that the event is about. */
+  object: 'EhrHealthStatus';
+  /** The ID of the object that the event is about. */
+  id: string;
+  /** The practice group concerned. */
+  practice_group_id: string;
+  /** The name of the event. */
+  event: 'ehr.health_status.unhealthy';
+}
+
+export interface EventFeedPage {
+  data: FeedEvent[];
+  /** How many events this page holds. */
+  count: number;
+  /** Send it as `cursor` to go on from here. */
+  next_cursor: string;
+  /** There is more to read at this moment. */
+  has_more: boolean;
+}
+
+export interface FeedEvent {
+  id: string;
+  created_at: string;
+  data: EventPayload;
+}
+
+/** A patient sent a form. */
+export interface FormSubmissionCreatedEvent {
+  /** The type of the object that the event is about. */
+  object: 'FormSubmission';
+  /** The ID of the object that the event is about. */
+  id: string;
+  /** The practice group concerned. */
+  practice_group_id: string;
+  /** The name of the event. */
+  event: 'form-submission.created';
+}
+
+/** A patient was added to a sequence. */
+export interface PatientAddedToSequenceEvent {
+  /** The type of the object that the event is about. */
+  object: 'Patient';
+  /** The ID of the object that the event is about. */
+  id: string;
+  /** The practice group concerned. */
+  practice_group_id: string;
+  /** The name of the event. */
+  event: 'patient.added-to-sequence';
+}
+
+/** A practice, or a hub that serves several. */
+export interface PracticeGroup {
+  id: string;
+  name: string;
+  /** The organisation code of the practice. */
+  ods_code: string | null;
+  /** IANA time zone. */
+  timezone: string;
+  address: Address | null;
+  networks: {
+    id: string;
+    name: string;
+  }[];
+  /** The last reported state of the connection to the electronic health record. */
+  ehr_status: 'healthy' | 'unhealthy' | 'unknown';
+  created_at: string;
+  updated_at: string;
+}
+
+export interface PracticeGroupList {
+  data: PracticeGroup[];
+  count: number;
+}
+
+/** A prescription was issued. */
+export interface PrescriptionIssuedEvent {
+  /** The type of the object that the event is about. */
+  object: 'Prescription';
+  /** The ID of the object that the event is about. */
+  id: string;
+  /** The practice group concerned. */
+  practice_group_id: string;
+  /** The name of the event. */
+  event: 'prescription.issued';
+}
+
+export interface RefusedRequest {
+  request_id: string;
+  at: string;
+  method: string;
+  /** Without its query. */
+  path: string;
+  operation: string;
+  status: number;
+  /** The code of the refusal; `validation_error` for a 400. */
+  error: string;
+  /** The body of the refusal. Of a 400 with very many problems, the first 100. */
+  answer: ValidationError | Problem;
+  /** The cause and what to do about it, in plain words. */
+  explanation: string;
+}
+
+export interface Replay {
+  /** How many deliveries were put into the queue. */
+  count: number;
+}
+
+export type ReplayRequest =
+  | {
+      /** Not in the future. */
+      since: string;
+      event_ids?: never;
+    }
+  | {
+      since?: never;
+      event_ids: string[];
+    };
+
+export interface RotatedWebhookSecret {
+  /** The webhook. */
+  id: string;
+  /** Verifies signatures (Standard Webhooks). Shown here once and never again. */
+  secret: string;
+  /** Until then deliveries carry a signature of the secret before, too. */
+  previous_secret_expires_at: string;
+}
+
+/** A category of patient request that care navigation handles. */
+export interface SubmissionType {
+  id: string;
+  pathway_id: string;
+  form_id: string | null;
+  title: string;
+  description: string | null;
+  /** Taken during opening hours. */
+  in_hours: boolean;
+  /** Taken outside opening hours. */
+  out_of_hours: boolean;
+  suspended: boolean;
+  external_url: string | null;
+  external_url_name: string | null;
+  type: 'admin_request' | 'clinical_request' | 'other_request' | null;
+  default_priority: 'lowest' | 'low' | 'medium' | 'high' | 'highest';
+  /** Forms taken on one day; null: no cap. */
+  daily_limit: number | null;
+  /** Forms sent on the current day, in the time zone of the practice group. */
+  forms_submitted_today?: number;
+  patient_eligibility_check: boolean;
+  assignee_id: string | null;
+  assignee_type: 'Admin' | 'AdminTeam' | null;
+  /** Sort position. */
+  order: number | null;
+  created_at: string | null;
+  updated_at: string | null;
+}
+
+export interface SubmissionTypePage {
+  data: SubmissionType[];
+  /** How many entries this page holds. */
+  count: number;
+  /** Send it as `cursor` to get the next page; null on the last one. */
+  next_cursor: string | null;
+}
+
+/** A merge patch: what is left out stays as it is, null clears a nullable field. */
+export interface SubmissionTypePatch {
+  title?: string;
+  description?: string | null;
+  in_hours?: boolean;
+  out_of_hours?: boolean;
+  suspended?: boolean;
+  form_id?: string | null;
+  external_url?: string | null;
+  external_url_name?: string | null;
+  type?: 'admin_request' | 'clinical_request' | 'other_request' | null;
+  default_priority?: 'lowest' | 'low' | 'medium' | 'high' | 'highest';
+  /** null: no cap; 0: closed today. */
+  daily_limit?: number | null;
+  patient_eligibility_check?: boolean;
+  assignee_id?: string | null;
+  assignee_type?: 'Admin' | 'AdminTeam' | null;
+  order?: number;
+}
+
+export interface TestDelivery {
+  event_id: string;
+  delivery_id: string;
+}
+
+export interface TestEvent {
+  event_id: string;
+}
+
+/** Every problem of the request, one entry each. */
+export interface ValidationError {
+  error: true;
+  statusCode: 400;
+  message: {
+    /** The kind of problem. */
+    code: string;
+    /** The expected type. */
+    expected: string;
+    /** Where the offending field is; empty for the body itself. */
+    path: (string | number)[];
+    message: string;
+  }[];
+}
+
+/** An address that hears of the events of one practice group. */
+export interface Webhook {
+  id: string;
+  url: string;
+  description: string | null;
+  event_types: EventName[];
+  /**
+   * paused: by you. disabled: by the service, because the address is gone (410) or failed for five days.
+   * In both cases events queue up, and go out once it is active again.
+   */
+  status: 'active' | 'paused' | 'disabled';
+  /** Why it was disabled, in words for people. */
+  status_reason: string | null;
+  practice_group_id: string;
+  health: WebhookHealth;
+  created_at: string;
+  updated_at: string;
+}
+
+export interface WebhookHealth {
+  /** Failed attempts since the last success. */
+  failures: number;
+  /** When the first of them was. */
+  failing_since: string | null;
+  last_success_at: string | null;
+  /** Deliveries that are not finished. Counted up to 1000, which stands for that many or more. */
+  queued: number;
+}
+
+export interface WebhookPage {
+  data: Webhook[];
+  /** How many entries this page holds. */
+  count: number;
+  /** Send it as `cursor` to get the next page; null on the last one. */
+  next_cursor: string | null;
+}
+
+/** A merge patch: what is left out stays as it is; null clears the description. */
+export interface WebhookPatch {
+  /** Public and https. Redirects are not followed. */
+  url?: string;
+  event_types?: EventName[];
+  description?: string | null;
+  /** Activating a disabled webhook begins its count of failures anew. */
+  status?: 'active' | 'paused';
+}
+
+/** A write to the record failed for good. */
+export interface WriteToRecordFailedEvent {
+  /** The type of the object that the event is about. */
+  object: 'WriteToRecordEntry';
+  /** The ID of the object that the event is about. */
+  id: string;
+  /** The practice group concerned. */
+  practice_group_id: string;
+  /** The name of the event. */
+  event: 'write-to-record.failed';
+  /** The type of the resource that was to be written. */
+  resource: string;
+  /** The ID of that resource. */
+  resource_id: string;
+}
+
+/** A write to the record finished. */
+export interface WriteToRecordSucceededEvent {
+  /** The type of the object that the event is about. */
+  object: 'WriteToRecordEntry';
+  /** The ID of the object that the event is about. */
+  id: string;
+  /** The practice group concerned. */
+  practice_group_id: string;
+  /** The name of the event. */
+  event: 'write-to-record.succeeded';
+  /** The type of the resource that was to be written. */
+  resource: string;
+  /** The ID of that resource. */
+  resource_id: string;
+}
+
+/** What happened: told apart by `event`. New kinds may come at any time, and arrive as `unknown`. */
+export type EventPayload =
+  | AppointmentConfirmedEvent
+  | AppointmentRescheduledEvent
+  | AppointmentCancelledEvent
+  | AppointmentBookingFailedEvent
+  | AppointmentCancelFailedEvent
+  | AppointmentRescheduleFailedEvent
+  | FormSubmissionCreatedEvent
+  | PrescriptionIssuedEvent
+  | PatientAddedToSequenceEvent
+  | WriteToRecordSucceededEvent
+  | WriteToRecordFailedEvent
+  | EhrHealthStatusHealthyEvent
+  | EhrHealthStatusUnhealthyEvent
+  | UnknownEvent;
+
+export const problemCodes = [
+  'invalid_credentials',
+  'insufficient_permissions',
+  'forbidden',
+  'https_required',
+  'not_found',
+  'method_not_allowed',
+  'conflict',
+  'precondition_failed',
+  'payload_too_large',
+  'unsupported_media_type',
+  'business_rule_violation',
+  'rate_limit_exceeded',
+  'internal_error',
+  'service_unavailable',
+] as const;
+
+/** A refusal, with a stable code in `error`. */
+export type Problem =
+  | {
+      error:
+        | 'invalid_credentials'
+        | 'forbidden'
+        | 'https_required'
+        | 'not_found'
+        | 'method_not_allowed'
+        | 'conflict'
+        | 'precondition_failed'
+        | 'payload_too_large'
+        | 'unsupported_media_type'
+        | 'internal_error'
+        | 'service_unavailable';
+      statusCode: number;
+      message: string;
+      /** Quote it to support; it is also in x-request-id. */
+      request_id: string;
+      /** A page about this error. */
+      doc_url: string;
+    }
+  | {
+      error: 'insufficient_permissions';
+      statusCode: number;
+      message: string;
+      /** Quote it to support; it is also in x-request-id. */
+      request_id: string;
+      /** A page about this error. */
+      doc_url: string;
+      /** With insufficient_permissions: what the key lacks. */
+      required_scopes: string[];
+    }
+  | {
+      error: 'business_rule_violation';
+      statusCode: number;
+      message: string;
+      /** Quote it to support; it is also in x-request-id. */
+      request_id: string;
+      /** A page about this error. */
+      doc_url: string;
+      /** With business_rule_violation: the rule that is broken. */
+      rule: string;
+      /** With business_rule_violation: the field to look at. */
+      path: (string | number)[];
+    }
+  | {
+      error: 'rate_limit_exceeded';
+      statusCode: number;
+      message: string;
+      /** Quote it to support; it is also in x-request-id. */
+      request_id: string;
+      /** A page about this error. */
+      doc_url: string;
+      /** With rate_limit_exceeded: seconds to wait, as in Retry-After. */
+      retry_after: number;
+    };

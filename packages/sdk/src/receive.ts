@@ -1,0 +1,74 @@
+import { join } from './body.ts';
+import {
+  secretBytes,
+  type VerifiedWebhook,
+  verifyWebhook,
+  type WebhookHeaders,
+  WebhookVerificationError,
+} from './webhook.ts';
+
+/** What every receiver does, whatever server it is part of. */
+
+export interface WebhookHandlerOptions {
+  /** `whsec_…`; several while a secret is being replaced. */
+  secret: string | readonly string[];
+  /** What you do with an event. If it throws, the delivery is answered with 500 and comes again. */
+  onEvent(webhook: VerifiedWebhook): unknown;
+  /** Hears of what `onEvent` threw; `console.error` unless given. */
+  onError?: ((error: unknown) => void) | undefined;
+  /** Milliseconds since 1970, for tests. */
+  now?: (() => number) | undefined;
+}
+
+/** The body is what Porter shows in the log of its deliveries. */
+interface ReceiverAnswer {
+  status: 204 | 400 | 401 | 413 | 500;
+  body: string;
+}
+
+export type Receive = (
+  headers: WebhookHeaders,
+  body: string | Uint8Array | AsyncIterable<Uint8Array>,
+) => Promise<ReceiverAnswer>;
+
+/** Far more than any event has: whoever sends more is somebody else. */
+const BODY_BYTES_MAX = 1_048_576;
+
+export function receiver({ secret, onEvent, onError = console.error, now }: WebhookHandlerOptions): Receive {
+  secretBytes(secret);
+  return async (headers, given) => {
+    let webhook: VerifiedWebhook;
+    try {
+      const body = typeof given === 'string' || given instanceof Uint8Array ? given : await collect(given);
+      if (body === undefined)
+        return { status: 413, body: `The body is larger than ${BODY_BYTES_MAX} bytes.` };
+      webhook = await verifyWebhook({ headers, body }, secret, { now });
+    } catch (error) {
+      if (error instanceof WebhookVerificationError) return refusal(error);
+      throw error;
+    }
+    try {
+      await onEvent(webhook);
+      return { status: 204, body: '' };
+    } catch (error) {
+      onError(error);
+      return { status: 500, body: 'The receiver failed. Its log says why.' };
+    }
+  };
+}
+
+function refusal({ reason, message }: WebhookVerificationError): ReceiverAnswer {
+  const isForged = reason === 'no_matching_signature' || reason.startsWith('timestamp');
+  return { status: isForged ? 401 : 400, body: `${reason}: ${message}` };
+}
+
+async function collect(chunks: AsyncIterable<Uint8Array>): Promise<Uint8Array | undefined> {
+  const parts: Uint8Array[] = [];
+  let length = 0;
+  for await (const chunk of chunks) {
+    parts.push(chunk);
+    length += chunk.length;
+    if (length > BODY_BYTES_MAX) return undefined;
+  }
+  return join(parts);
+}

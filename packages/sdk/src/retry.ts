@@ -1,0 +1,41 @@
+import { PorterApiError, PorterConnectionError } from './errors.ts';
+import type { Idempotency, IfMatch, Runtime } from './options.ts';
+
+const BACKOFF_MIN_MS = 500;
+export const BACKOFF_MAX_MS = 30_000;
+
+/**
+ * Whether sending it twice does the same as sending it once. A PATCH says what shall be, so it does; with `ifMatch` its
+ * repetition would be refused because of itself. A POST does it again, unless a key names it.
+ */
+export function isRepeatable(method: string, { ifMatch, idempotencyKey }: IfMatch & Idempotency): boolean {
+  return method === 'POST' ? idempotencyKey !== undefined : ifMatch === undefined;
+}
+
+/** The service did not begin with it. After a 503 or a lost connection, it may have happened all the same. */
+export const wasNotDone = (error: unknown): boolean =>
+  error instanceof PorterApiError && error.status === 429;
+
+/** True if the same call may succeed in a moment, and no harm is done if the first one did. */
+export function mayPass(error: unknown, repeatable: boolean): boolean {
+  if (wasNotDone(error)) return true;
+  const isOutage = error instanceof PorterApiError && error.status === 503;
+  return repeatable && (isOutage || error instanceof PorterConnectionError);
+}
+
+/** What the service asked for, and on top a random share of a time that doubles, so that not everybody comes at once. */
+export function waitBefore(retries: number, error: unknown, { now, random }: Runtime): number {
+  const asked = error instanceof PorterApiError ? retryAfter(error.headers, now()) : 0;
+  return asked + backoff(retries, random, BACKOFF_MIN_MS);
+}
+
+export function backoff(retries: number, random: () => number, firstMs: number): number {
+  return random() * Math.min(BACKOFF_MAX_MS, firstMs * 2 ** retries);
+}
+
+/** Milliseconds: the header holds seconds, or a date. */
+function retryAfter(headers: Headers, now: number): number {
+  const value = headers.get('retry-after') ?? '';
+  const wait = /^\d+$/.test(value) ? Number(value) * 1000 : Date.parse(value) - now;
+  return Math.max(0, wait || 0);
+}

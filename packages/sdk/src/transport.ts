@@ -1,0 +1,149 @@
+import { readBody } from './body.ts';
+import { type Answer, Call, PageCall, type PageOf } from './call.ts';
+import { PorterApiError, PorterConnectionError, PorterTimeoutError } from './errors.ts';
+import {
+  type CallOptions,
+  defaultRuntime,
+  type Idempotency,
+  type IfMatch,
+  type PorterOptions,
+  type Runtime,
+} from './options.ts';
+import { isRepeatable, mayPass, waitBefore, wasNotDone } from './retry.ts';
+
+/** Requests → answers: sends, waits, sends again, and gives up in time. */
+
+export interface ApiRequest {
+  method: string;
+  path: string;
+  query?: object;
+  body?: unknown;
+  headers?: Record<string, string>;
+  options: CallOptions & IfMatch & Idempotency;
+}
+
+/** What is done with an answer once its headers are there; the time limit holds until it is done. */
+type Reader<T> = (response: Response) => Promise<T>;
+
+const TIMEOUT_MS = 30_000;
+const MAX_RETRIES = 3;
+const MAX_RETRY_MS = 90_000;
+
+export class Transport {
+  readonly #options: PorterOptions;
+  readonly #baseUrl: string;
+  readonly runtime: Runtime;
+
+  constructor(options: PorterOptions) {
+    for (const name of ['apiKey', 'practiceGroupId', 'baseUrl'] as const)
+      if (!options[name]) throw new TypeError(`new Porter({ ${name} }): it is missing or empty.`);
+    this.#options = options;
+    this.#baseUrl = new URL(options.baseUrl).href.replace(/\/+$/, '');
+    this.runtime = { ...defaultRuntime, ...options.runtime };
+  }
+
+  call<T>(request: ApiRequest): Call<T> {
+    return new Call(this.send(request, readJson<T>));
+  }
+
+  pages<Item, Page extends PageOf<Item>>(
+    request: ApiRequest,
+    readItem: (item: Item) => Item = (item) => item,
+  ): PageCall<Item, Page> {
+    const answer = this.send(request, readJson<Page>).then((answer) => ({
+      ...answer,
+      data: { ...answer.data, data: answer.data.data.map(readItem) },
+    }));
+    return new PageCall(answer, (cursor) =>
+      this.pages({ ...request, query: { ...request.query, cursor } }, readItem),
+    );
+  }
+
+  /** With `insist`, it is repeated for as long as that says so, whatever the limits. */
+  async send<T>(request: ApiRequest, read: Reader<T>, insist?: (error: unknown) => boolean): Promise<T> {
+    const { signal, maxRetries = this.#options.maxRetries ?? MAX_RETRIES } = request.options;
+    const { now, sleep } = this.runtime;
+    const latest = now() + (this.#options.maxRetryMs ?? MAX_RETRY_MS);
+    const repeatable = isRepeatable(request.method, request.options);
+    let mayBeDone = false;
+    for (let retries = 0; ; retries++) {
+      try {
+        return await this.#attempt(request, read, mayBeDone);
+      } catch (error) {
+        const wait = waitBefore(retries, error, this.runtime);
+        const isInTime = retries < maxRetries && now() + wait <= latest;
+        const again = insist ? insist(error) : isInTime && mayPass(error, repeatable);
+        if (!again) throw error;
+        mayBeDone ||= !wasNotDone(error);
+        await sleep(wait, signal);
+      }
+    }
+  }
+
+  async #attempt<T>(request: ApiRequest, read: Reader<T>, mayBeDone: boolean): Promise<T> {
+    const { signal, timeoutMs = this.#options.timeoutMs ?? TIMEOUT_MS } = request.options;
+    signal?.throwIfAborted();
+    const { fetch = globalThis.fetch } = this.#options;
+    const body = request.body === undefined ? null : JSON.stringify(request.body);
+    const controller = new AbortController();
+    const stop = () => controller.abort(signal?.reason);
+    signal?.addEventListener('abort', stop, { once: true });
+    const late = new PorterTimeoutError(`No answer from ${this.#baseUrl} within ${timeoutMs} ms.`);
+    const timer = setTimeout(() => controller.abort(late), timeoutMs);
+    try {
+      const response = await fetch(this.#url(request), {
+        method: request.method,
+        headers: this.#headers(request),
+        body,
+        // Followed, a redirect would carry the key to wherever it leads.
+        redirect: 'manual',
+        signal: controller.signal,
+      });
+      // What a lost attempt has deleted is gone, as it should be.
+      const isGone = mayBeDone && request.method === 'DELETE' && response.status === 404;
+      if (!response.ok && !isGone)
+        throw new PorterApiError(response.status, response.headers, await readBody(response));
+      return await read(response);
+    } catch (error) {
+      if (error instanceof PorterApiError) throw error;
+      signal?.throwIfAborted();
+      if (controller.signal.aborted) throw late;
+      throw new PorterConnectionError(`The connection to ${this.#baseUrl} failed.`, { cause: error });
+    } finally {
+      clearTimeout(timer);
+      signal?.removeEventListener('abort', stop);
+    }
+  }
+
+  #url({ path, query = {} }: ApiRequest): string {
+    const given = Object.entries(query).filter(([, value]) => value !== undefined);
+    const search = new URLSearchParams(given.map(([name, value]) => [name, String(value)])).toString();
+    return `${this.#baseUrl}${path}${search && `?${search}`}`;
+  }
+
+  #headers({ body, headers, options }: ApiRequest): Record<string, string> {
+    const { requestId, ifMatch, idempotencyKey } = options;
+    return {
+      'x-api-key': this.#options.apiKey,
+      'x-practice-group-id': this.#options.practiceGroupId,
+      ...(body !== undefined && { 'content-type': 'application/json' }),
+      ...(requestId !== undefined && { 'x-request-id': requestId }),
+      ...(ifMatch !== undefined && { 'if-match': ifMatch }),
+      ...(idempotencyKey !== undefined && { 'idempotency-key': idempotencyKey }),
+      ...headers,
+    };
+  }
+}
+
+async function readJson<T>(response: Response): Promise<Answer<T>> {
+  const { status, headers } = response;
+  const body = response.ok && status !== 204 ? await readBody(response) : undefined;
+  if (typeof body === 'string') throw new PorterApiError(status, headers, body);
+  return {
+    data: body as T,
+    status,
+    headers,
+    requestId: headers.get('x-request-id') ?? undefined,
+    etag: headers.get('etag') ?? undefined,
+  };
+}

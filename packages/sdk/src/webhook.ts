@@ -1,0 +1,149 @@
+import { join } from './body.ts';
+import { readEvent } from './event.ts';
+import type { EventPayload } from './generated/types.ts';
+
+/** What a receiver is sent, after the Standard Webhooks specification: HMAC-SHA-256 over `id.timestamp.body`. */
+
+export type WebhookHeaders =
+  | { get(name: string): string | null }
+  | { readonly [name: string]: string | readonly string[] | undefined };
+
+/** A delivery as it arrived: a fetch `Request`, or its headers and the bytes of its body before anybody parsed them. */
+export type WebhookRequest =
+  | { headers: { get(name: string): string | null }; arrayBuffer(): Promise<ArrayBuffer> }
+  | { headers: WebhookHeaders; body: string | Uint8Array | ArrayBuffer };
+
+export interface VerifiedWebhook {
+  /** The same in every attempt and every replay: what you have handled under this name need not be handled again. */
+  webhookId: string;
+  /** Counts the deliveries of one webhook without a gap. It is not signed. */
+  sequence: number | undefined;
+  /** When this attempt was made. */
+  timestamp: Date;
+  /** What happened: switch on `data.event`. */
+  data: EventPayload;
+}
+
+export type WebhookFailure =
+  | 'missing_header'
+  | 'invalid_header'
+  | 'timestamp_too_old'
+  | 'timestamp_too_new'
+  | 'no_matching_signature'
+  | 'invalid_body';
+
+/** Do not act on what was posted. Answer 400 or 401; `message` may be shown to the sender. */
+export class WebhookVerificationError extends Error {
+  override name = 'WebhookVerificationError';
+  readonly reason: WebhookFailure;
+
+  constructor(reason: WebhookFailure, message: string) {
+    super(message);
+    this.reason = reason;
+  }
+}
+
+const TOLERANCE_SECONDS = 5 * 60;
+
+/**
+ * Verifies that Porter sent it, to whoever has this secret, in the last five minutes. While a secret is being replaced,
+ * give both: one that fits is enough.
+ */
+export async function verifyWebhook(
+  request: WebhookRequest,
+  secret: string | readonly string[],
+  { now = Date.now }: { now?: (() => number) | undefined } = {},
+): Promise<VerifiedWebhook> {
+  const keys = secretBytes(secret);
+  const id = header(request.headers, 'webhook-id');
+  const seconds = header(request.headers, 'webhook-timestamp');
+  const signatures = header(request.headers, 'webhook-signature');
+  checkAge(seconds, now());
+
+  const body = bytesOf('arrayBuffer' in request ? await request.arrayBuffer() : request.body);
+  await checkSignature(keys, `${id}.${seconds}.`, body, signatures);
+  const sequence = Number(find(request.headers, 'webhook-sequence'));
+  return {
+    webhookId: id,
+    sequence: Number.isSafeInteger(sequence) && sequence > 0 ? sequence : undefined,
+    timestamp: new Date(Number(seconds) * 1000),
+    data: parse(body),
+  };
+}
+
+/** Throws at once if a secret cannot be one, so that a receiver does not start with it. */
+export function secretBytes(secret: string | readonly string[]): Uint8Array<ArrayBuffer>[] {
+  const secrets = [secret].flat();
+  if (secrets.length === 0) throw new TypeError('A webhook is verified with at least one secret.');
+  return secrets.map((one) => {
+    const [, base64] = /^whsec_([A-Za-z0-9+/]+={0,2})$/.exec(one) ?? [];
+    if (base64 === undefined)
+      throw new TypeError('The secret of a webhook begins with whsec_: copy it whole, as it was shown.');
+    return Uint8Array.from(atob(base64), (char) => char.charCodeAt(0));
+  });
+}
+
+function find(headers: WebhookHeaders, name: string): string | undefined {
+  if (typeof headers.get === 'function') return headers.get(name) ?? undefined;
+  const [, value] = Object.entries(headers).find(([key]) => key.toLowerCase() === name) ?? [];
+  return Array.isArray(value) ? value.join(' ') : value;
+}
+
+function header(headers: WebhookHeaders, name: string): string {
+  const value = find(headers, name);
+  if (!value) throw new WebhookVerificationError('missing_header', `The header ${name} is missing.`);
+  return value;
+}
+
+function checkAge(seconds: string, now: number): void {
+  if (!/^\d{1,12}$/.test(seconds))
+    throw new WebhookVerificationError('invalid_header', 'webhook-timestamp is not a number of seconds.');
+  const age = Math.floor(now / 1000) - Number(seconds);
+  if (age > TOLERANCE_SECONDS)
+    throw new WebhookVerificationError('timestamp_too_old', `It was sent ${age} seconds ago.`);
+  if (age < -TOLERANCE_SECONDS)
+    throw new WebhookVerificationError(
+      'timestamp_too_new',
+      `It was sent ${-age} seconds from now. Check this clock.`,
+    );
+}
+
+async function checkSignature(
+  keys: Uint8Array<ArrayBuffer>[],
+  head: string,
+  body: Uint8Array,
+  signatures: string,
+): Promise<void> {
+  const signed = join([new TextEncoder().encode(head), body]);
+  const algorithm = { name: 'HMAC', hash: 'SHA-256' };
+  for (const bytes of keys) {
+    const key = await crypto.subtle.importKey('raw', bytes, algorithm, false, ['sign']);
+    const mac = new Uint8Array(await crypto.subtle.sign('HMAC', key, signed));
+    const expected = `v1,${btoa(String.fromCharCode(...mac))}`;
+    if (signatures.split(' ').some((signature) => isEqual(signature, expected))) return;
+  }
+  throw new WebhookVerificationError(
+    'no_matching_signature',
+    'No signature fits. Check the secret, and that the body is verified as it arrived, before it is parsed.',
+  );
+}
+
+/** Takes as long for any two texts of one length, so that nobody can guess their way, a character at a time. */
+function isEqual(given: string, expected: string): boolean {
+  let difference = given.length ^ expected.length;
+  for (let at = 0; at < expected.length; at++) difference |= given.charCodeAt(at) ^ expected.charCodeAt(at);
+  return difference === 0;
+}
+
+function bytesOf(body: string | Uint8Array | ArrayBuffer): Uint8Array {
+  if (typeof body === 'string') return new TextEncoder().encode(body);
+  return body instanceof ArrayBuffer ? new Uint8Array(body) : body;
+}
+
+function parse(body: Uint8Array): EventPayload {
+  try {
+    const event = readEvent(JSON.parse(new TextDecoder().decode(body)));
+    if (event) return event;
+  } catch {}
+  throw new WebhookVerificationError('invalid_body', 'The body is signed, but it is no event.');
+}

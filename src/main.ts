@@ -1,32 +1,81 @@
+import { mkdir } from 'node:fs/promises';
 import { banner } from './banner.ts';
 import { startService } from './compose.ts';
-import { ConfigError, readConfig } from './config.ts';
-import { createLogger, redact } from './platform/logger.ts';
+import { type Config, ConfigError, readConfig } from './config.ts';
+import { createLogger, type Logger, redact } from './platform/logger.ts';
+import { startEmbeddedPostgres } from './platform/postgres/embedded.ts';
+import { prepareDatabase } from './store/migrate.ts';
 
-const log = createLogger((line) => process.stdout.write(line));
+/** What the service and its migrations are started with. */
+export interface Start {
+  env: Record<string, string | undefined>;
+  cwd: string;
+  /** Log lines. */
+  log(line: string): unknown;
+  /** Words for people. */
+  say(text: string): unknown;
+  /** Aborted with the name of a signal when the service is to stop. */
+  stop: AbortSignal;
+}
 
-try {
-  const config = readConfig(process.env, process.cwd());
-  const service = await startService(config, { log });
-
-  // Before the banner: whoever reads it may send a signal at once.
-  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
-    process.on(signal, async () => {
-      log.info({ signal }, 'stopping');
-      await service.stop();
-      log.info({}, 'stopped');
-      process.exit(0);
-    });
+/** Serves until it is to stop, and resolves to the exit code. */
+export async function serve({ env, cwd, say, stop, ...start }: Start): Promise<number> {
+  const log = createLogger((line) => start.log(line));
+  const stopped = new Promise((resolve) => stop.addEventListener('abort', resolve, { once: true }));
+  try {
+    const config = readConfig(env, cwd);
+    const service = await startService(config, { log });
+    // The banner comes last: whoever reads it may send a signal at once.
+    if (!stop.aborted) say(banner(config, service));
+    if (!stop.aborted) await stopped;
+    log.info({ signal: stop.reason }, 'stopping');
+    await service.stop();
+    log.info({}, 'stopped');
+    return 0;
+  } catch (error) {
+    say(`\nPorter cannot start. ${explained(error)}\n`);
+    return 1;
   }
-  process.stderr.write(banner(config, service));
-} catch (error) {
-  // What an operator can mend is told in one sentence; a stack trace is for what only a developer can.
+}
+
+/** Brings the database up to date without serving, and resolves to the names of the migrations that it applied. */
+export async function migrate({ env, cwd, log }: Pick<Start, 'env' | 'cwd' | 'log'>): Promise<string[]> {
+  const config = readConfig(env, cwd);
+  const logger = createLogger((line) => log(line));
+  if (config.databaseUrl) return (await prepareDatabase(config.databaseUrl, async () => {})).applied;
+  const embedded = await startEmbedded(config, logger);
+  try {
+    return (await prepareDatabase(embedded.url, async () => {})).applied;
+  } finally {
+    await embedded.stop();
+  }
+}
+
+async function startEmbedded({ dataDir }: Config, log: Logger) {
+  await mkdir(dataDir, { recursive: true, mode: 0o700 });
+  return startEmbeddedPostgres({ dataDir, log: (message, fields) => log.info(fields ?? {}, message) });
+}
+
+/** What an operator can mend is told in one sentence; a stack trace is for what only a developer can. */
+export function explained(error: unknown): string {
   const reason = error instanceof ConfigError ? `The configuration is not usable:\n${error.message}` : error;
   const told = reason instanceof Error ? (isExpected(reason) ? reason.message : reason.stack) : reason;
-  process.stderr.write(`\nPorter cannot start. ${redact(String(told))}\n`);
-  process.exit(1);
+  return redact(String(told));
 }
 
 function isExpected(error: Error): boolean {
   return error.constructor !== TypeError && error.constructor !== RangeError && !('severity' in error);
+}
+
+if (import.meta.main) {
+  const stop = new AbortController();
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => stop.abort(signal));
+  const code = await serve({
+    env: process.env,
+    cwd: process.cwd(),
+    log: (line) => process.stdout.write(line),
+    say: (text) => process.stderr.write(text),
+    stop: stop.signal,
+  });
+  process.exit(code);
 }

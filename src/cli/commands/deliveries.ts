@@ -1,0 +1,63 @@
+import type { PartnerDelivery } from '../../contract/operator/deliveries.ts';
+import type { Page } from '../../contract/page.ts';
+import { deliveryStatuses } from '../../contract/partner/webhook-deliveries.ts';
+import { defineCommand } from '../command.ts';
+import type { Column } from '../printer.ts';
+import { limitOf, limitOption } from './limit.ts';
+
+const section = 'operator' as const;
+const calls = 'operator' as const;
+
+const columns: Column<PartnerDelivery>[] = [
+  ['ID', ({ id }) => id],
+  ['STATUS', ({ status }) => status],
+  ['EVENT', ({ event }) => event],
+  ['OBJECT', ({ object_id }) => object_id],
+  ['ATTEMPTS', ({ attempts }) => attempts.length],
+  ['LAST ANSWER', ({ attempts }) => attempts.at(-1)?.diagnosis],
+];
+
+export const deliveryCommands = [
+  defineCommand({
+    name: 'deliveries list',
+    section,
+    calls,
+    summary: 'List what was sent to whom, and what came of it.',
+    options: {
+      status: { value: 'status', summary: 'Only those.', choices: deliveryStatuses },
+      webhook: { value: 'id', summary: 'Only those of this webhook.' },
+      event: { value: 'id', summary: 'Only those of this event.' },
+      group: { value: 'id', summary: 'Only those of this practice group.' },
+      limit: limitOption,
+    },
+    examples: ['deliveries list --status failed', 'deliveries list --webhook wh_00Vb13pkZeDP1yAD86FW5V4Dr'],
+    async run({ api, options, out }) {
+      const filter = {
+        status: options.status,
+        webhook_id: options.webhook,
+        event_id: options.event,
+        practice_group_id: options.group,
+      };
+      const page = await api.list(
+        (query) =>
+          api.operator<Page<PartnerDelivery>>('GET', '/deliveries', { query: { ...query, ...filter } }),
+        limitOf(options.limit),
+      );
+      out.page(page, columns);
+    },
+  }),
+  defineCommand({
+    name: 'deliveries retry',
+    section,
+    calls,
+    summary: 'Send deliveries again, whatever became of them.',
+    arguments: [{ name: 'delivery_id', summary: 'The IDs of deliveries.', many: true }],
+    examples: ['deliveries retry dlv_00Vb13pkZeDP1yAD86FW5V4Dr_1'],
+    async run({ api, args, out }) {
+      const data: PartnerDelivery[] = [];
+      for (const id of args.delivery_id)
+        data.push(await api.operator('POST', `/deliveries/${encodeURIComponent(id)}/retry`));
+      out.page({ data, next_cursor: null }, columns);
+    },
+  }),
+];

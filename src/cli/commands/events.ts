@@ -1,0 +1,152 @@
+import { hash } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import { type EventName, events } from '../../contract/events.ts';
+import { newId } from '../../domain/ids.ts';
+import { defineCommand } from '../command.ts';
+import { Failure, UsageError } from '../exit.ts';
+import { readStdin, type World } from '../world.ts';
+
+/** What one call takes: so many events, and so many bytes with something left over for the brackets. */
+const BATCH_EVENTS_MAX = 1_000;
+const BATCH_BYTES_MAX = 2 * 1024 * 1024 - 1_024;
+
+const names = Object.keys(events) as EventName[];
+
+export const eventCommands = [
+  defineCommand({
+    name: 'events publish',
+    section: 'operator',
+    calls: 'operator',
+    summary: 'Say what happened in practice groups.',
+    details: `Takes one event from options, or a file (\`-\` or none: stdin) with one event, an array of them, or {"events": […]}. They are sent ${BATCH_EVENTS_MAX.toLocaleString('en')} at a time. A file can be published again after a break: what was accepted before is not accepted twice. To mean it twice, add --again.`,
+    arguments: [{ name: 'file', summary: 'JSON; `-` is stdin.', optional: true }],
+    options: {
+      event: { value: 'name', summary: 'Build one event with this name.', choices: names },
+      id: { value: 'id', summary: 'Of the object that it is about, such as an appointment.' },
+      group: { value: 'id', summary: 'The practice group concerned.' },
+      'failure-reason': { value: 'text', summary: 'Why it failed, where the event is about a failure.' },
+      code: { value: 'code', summary: 'The same for machines.' },
+      resource: { value: 'type', summary: 'Of write-to-record events: what was to be written.' },
+      'resource-id': { value: 'id', summary: 'The ID of that resource.' },
+      again: { summary: 'Accept the events even if the same file was published before.' },
+    },
+    examples: [
+      'events publish --event appointment.confirmed --id apt_1 --group riverside-surgery',
+      'events publish events.json',
+    ],
+    async run({ api, args, options, out, world }) {
+      const built = options.event === undefined ? undefined : oneEvent(options);
+      if (built && args.file !== undefined) throw new UsageError('Give either a file or --event, not both.');
+      const all = built ? [built] : await readEvents(world, args.file);
+      const batches = batchesOf(all);
+      const repeatable = !built && !options.again;
+      const keys = repeatable
+        ? contentKeys(batches)
+        : batches.map(() => newId('once', world.clock.now(), world.random));
+
+      const event_ids: string[] = [];
+      const send = async () => {
+        for (const [at, batch] of batches.entries()) {
+          const answer = await api
+            .operator<{ event_ids: string[] }>('POST', '/events', {
+              body: batch.length === 1 ? batch[0] : { events: batch },
+              headers: { 'idempotency-key': keys[at] ?? '' },
+            })
+            .catch((error) => {
+              if (batches.length > 1) out.note(brokenOff(event_ids.length, batch.length, all.length));
+              throw error;
+            });
+          event_ids.push(...answer.event_ids);
+        }
+      };
+      await out.during(() => `Accepted ${event_ids.length} of ${all.length} events`, send());
+      out.document({ event_ids }, () =>
+        event_ids.length === 1 ? `Accepted ${event_ids[0]}.` : `Accepted ${event_ids.length} events.`,
+      );
+    },
+  }),
+];
+
+function brokenOff(accepted: number, batch: number, total: number): string {
+  return `Accepted ${accepted} of ${total} events; it broke off at events ${accepted + 1} to ${accepted + batch}. Run it again to go on: nothing is accepted twice.`;
+}
+
+function oneEvent(options: Record<string, string | string[] | boolean | undefined>): object {
+  const { event, id, group, code, resource } = options;
+  for (const [name, value] of [
+    ['id', id],
+    ['group', group],
+  ])
+    if (value === undefined) throw new UsageError(`--event needs --${name} as well.`);
+  return {
+    object: events[event as EventName].object,
+    id,
+    practice_group_id: group,
+    event,
+    failure_reason: options['failure-reason'],
+    code,
+    resource,
+    resource_id: options['resource-id'],
+  };
+}
+
+async function readEvents(world: World, file: string | undefined): Promise<unknown[]> {
+  const text = file === undefined || file === '-' ? await readPiped(world) : await readText(world, file);
+  const where = file === undefined || file === '-' ? 'stdin' : file;
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    throw new Failure(`${where} is not JSON: ${(error as Error).message}`);
+  }
+  const list = Array.isArray(value) ? value : ((value as { events?: unknown } | null)?.events ?? [value]);
+  if (!Array.isArray(list) || list.length === 0) throw new Failure(`There are no events in ${where}.`);
+  return list;
+}
+
+async function readText({ cwd }: World, file: string): Promise<string> {
+  return readFile(resolve(cwd, file), 'utf8').catch((error: NodeJS.ErrnoException) => {
+    throw new Failure(`${file} cannot be read (${error.code}).`);
+  });
+}
+
+async function readPiped(world: World): Promise<string> {
+  if (world.stdin.isTTY)
+    throw new UsageError(
+      'Give a file, pipe events in, or build one with --event.',
+      'See `porter events publish --help`.',
+    );
+  return (await readStdin(world)).toString();
+}
+
+export function batchesOf(all: readonly unknown[]): unknown[][] {
+  const batches: unknown[][] = [[]];
+  let bytes = 0;
+  for (const event of all) {
+    const size = Buffer.byteLength(JSON.stringify(event)) + 1;
+    const batch = batches.at(-1) as unknown[];
+    if (batch.length > 0 && (batch.length === BATCH_EVENTS_MAX || bytes + size > BATCH_BYTES_MAX)) {
+      batches.push([event]);
+      bytes = size;
+    } else {
+      batch.push(event);
+      bytes += size;
+    }
+  }
+  return batches;
+}
+
+/**
+ * A key for each batch that depends on its content alone: after a break, or after a mistake in a later batch was mended,
+ * the batches before it are known by their keys. Equal batches of one file are counted, so that each is accepted.
+ */
+export function contentKeys(batches: readonly unknown[][]): string[] {
+  const seen = new Map<string, number>();
+  return batches.map((batch) => {
+    const digest = hash('sha256', JSON.stringify(batch));
+    const count = (seen.get(digest) ?? 0) + 1;
+    seen.set(digest, count);
+    return `file_${digest}_${count}`;
+  });
+}

@@ -1,0 +1,31 @@
+import type { Command } from '../command.ts';
+import { auditCommands } from './audit.ts';
+import { deliveryCommands } from './deliveries.ts';
+import { eventCommands } from './events.ts';
+import { keyCommands } from './keys.ts';
+import { listenCommand } from './listen.ts';
+import { networkCommands } from './networks.ts';
+import { partnerCommands } from './partners.ts';
+import { profileCommands } from './profiles.ts';
+import { resendCommand } from './resend.ts';
+import { serviceCommands } from './service.ts';
+import { statusCommand } from './status.ts';
+import { triggerCommand } from './trigger.ts';
+import { verifyCommand } from './verify.ts';
+
+/** In the order in which the help lists them. */
+export const commands: readonly Command[] = [
+  ...serviceCommands,
+  statusCommand,
+  ...profileCommands,
+  listenCommand,
+  triggerCommand,
+  resendCommand,
+  verifyCommand,
+  ...partnerCommands,
+  ...keyCommands,
+  ...networkCommands,
+  ...eventCommands,
+  ...deliveryCommands,
+  ...auditCommands,
+];

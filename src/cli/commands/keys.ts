@@ -1,0 +1,128 @@
+import { scopeNames } from '../../contract/access.ts';
+import type { ApiKey } from '../../contract/operator/keys.ts';
+import type { Page } from '../../contract/page.ts';
+import { defineCommand } from '../command.ts';
+import { UsageError } from '../exit.ts';
+import type { Printer } from '../printer.ts';
+import { limitOf, limitOption, wholeNumber } from './limit.ts';
+
+type IssuedKey = ApiKey & { key: string };
+
+const key = [{ name: 'key_id', summary: 'The ID of the key, which is not the key itself.' }] as const;
+const section = 'operator' as const;
+const calls = 'operator' as const;
+
+function showIssued(out: Printer, issued: IssuedKey): void {
+  out.record(issued);
+  out.note('The key is shown this once: hand it over safely now.');
+}
+
+export const keyCommands = [
+  defineCommand({
+    name: 'keys issue',
+    section,
+    calls,
+    summary: 'Issue an API key to a verified partner.',
+    options: {
+      partner: { value: 'id', summary: 'The partner.', required: true },
+      group: { value: 'id', summary: 'The practice group that the key is tied to.', required: true },
+      scopes: {
+        value: 'names',
+        summary: 'What the key may do, with commas between.',
+        many: true,
+        required: true,
+        choices: ['all', ...scopeNames],
+      },
+      'expires-at': { value: 'time', summary: 'Such as 2027-01-01T00:00:00Z; never unless given.' },
+      'rate-limit': { value: 'count', summary: "Requests a minute; the partner's unless given." },
+    },
+    examples: [
+      'keys issue --partner prt_00Vb13pkZeDP1yAD86FW5V4Dr --group riverside-surgery --scopes all',
+      'keys issue --partner prt_00Vb13pkZeDP1yAD86FW5V4Dr --group riverside-surgery --scopes webhooks:read,webhooks:write,events:read',
+    ],
+    async run({ api, options, out }) {
+      const body = {
+        partner_id: options.partner,
+        practice_group_id: options.group,
+        scopes: options.scopes.includes('all') ? scopeNames : options.scopes,
+        expires_at: options['expires-at'],
+        rate_limit_per_minute:
+          options['rate-limit'] === undefined
+            ? undefined
+            : wholeNumber(options['rate-limit'], '--rate-limit', 1),
+      };
+      showIssued(out, await api.operator('POST', '/keys', { body }));
+    },
+  }),
+  defineCommand({
+    name: 'keys rotate',
+    section,
+    calls,
+    summary: 'Replace a key; the old one works on for a while.',
+    arguments: key,
+    options: {
+      overlap: {
+        value: 'time',
+        summary: 'How long the old key works on: 0, 90s, 30m, 12h, 7d. 24h unless given.',
+      },
+    },
+    examples: [
+      'keys rotate key_00Vb13pkZeDP1yAD86FW5V4Dr',
+      'keys rotate key_00Vb13pkZeDP1yAD86FW5V4Dr --overlap 7d',
+    ],
+    async run({ api, args, options, out }) {
+      const body = { overlap_seconds: options.overlap === undefined ? undefined : seconds(options.overlap) };
+      showIssued(
+        out,
+        await api.operator('POST', `/keys/${encodeURIComponent(args.key_id)}/rotate`, { body }),
+      );
+    },
+  }),
+  defineCommand({
+    name: 'keys revoke',
+    section,
+    calls,
+    summary: 'Revoke a key: it does not work any more when this ends.',
+    arguments: key,
+    examples: ['keys revoke key_00Vb13pkZeDP1yAD86FW5V4Dr'],
+    async run({ api, args, out }) {
+      out.record(await api.operator<ApiKey>('POST', `/keys/${encodeURIComponent(args.key_id)}/revoke`));
+    },
+  }),
+  defineCommand({
+    name: 'keys list',
+    section,
+    calls,
+    summary: 'List keys, without their secrets.',
+    options: {
+      partner: { value: 'id', summary: 'Only those of this partner.' },
+      group: { value: 'id', summary: 'Only those tied to this practice group.' },
+      limit: limitOption,
+    },
+    examples: ['keys list', 'keys list --group riverside-surgery'],
+    async run({ api, options, out }) {
+      const filter = { partner_id: options.partner, practice_group_id: options.group };
+      const page = await api.list(
+        (query) => api.operator<Page<ApiKey>>('GET', '/keys', { query: { ...query, ...filter } }),
+        limitOf(options.limit),
+      );
+      out.page(page, [
+        ['ID', ({ id }) => id],
+        ['KEY', ({ prefix, last_four }) => `${prefix}…${last_four}`],
+        ['STATUS', ({ status }) => status],
+        ['PRACTICE GROUP', ({ practice_group_id }) => practice_group_id],
+        ['PARTNER', ({ partner_id }) => partner_id],
+        ['EXPIRES', ({ expires_at }) => expires_at],
+      ]);
+    },
+  }),
+];
+
+const UNITS = { s: 1, m: 60, h: 3_600, d: 86_400 } as const;
+
+function seconds(text: string): number {
+  const [, count, unit] = /^(\d{1,9})([smhd])$/.exec(text === '0' ? '0s' : text) ?? [];
+  if (unit === undefined)
+    throw new UsageError(`--overlap: "${text}" is not a time.`, 'Write it like 90s, 30m, 12h or 7d.');
+  return Number(count) * UNITS[unit as keyof typeof UNITS];
+}

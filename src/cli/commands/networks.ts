@@ -1,0 +1,72 @@
+import type { Network } from '../../contract/operator/networks.ts';
+import type { Page } from '../../contract/page.ts';
+import { type Call, defineCommand } from '../command.ts';
+import { limitOf, limitOption } from './limit.ts';
+
+const members = [
+  { name: 'network_id', summary: 'The ID of the network.' },
+  { name: 'group', summary: 'The IDs of practice groups.', many: true },
+] as const;
+const section = 'operator' as const;
+const calls = 'operator' as const;
+
+/** Each group in turn, then the network as it is. */
+async function change({ api, args, out }: Call<typeof members>, method: 'PUT' | 'DELETE'): Promise<void> {
+  const network = `/networks/${encodeURIComponent(args.network_id)}`;
+  for (const group of args.group)
+    await api.operator(method, `${network}/members/${encodeURIComponent(group)}`);
+  out.record(await api.operator<Network>('GET', network));
+}
+
+export const networkCommands = [
+  defineCommand({
+    name: 'networks list',
+    section,
+    calls,
+    summary: 'List networks and their practice groups.',
+    options: { limit: limitOption },
+    examples: ['networks list'],
+    async run({ api, options, out }) {
+      const page = await api.list(
+        (query) => api.operator<Page<Network>>('GET', '/networks', { query }),
+        limitOf(options.limit),
+      );
+      out.page(page, [
+        ['ID', ({ id }) => id],
+        ['NAME', ({ name }) => name],
+        ['PRACTICE GROUPS', ({ practice_group_ids }) => practice_group_ids],
+      ]);
+    },
+  }),
+  defineCommand({
+    name: 'networks create',
+    section,
+    calls,
+    summary: 'Make a network of practice groups.',
+    arguments: [{ name: 'group', summary: 'The IDs of practice groups.', many: true, optional: true }],
+    options: { name: { value: 'name', summary: 'What to call it.', required: true } },
+    examples: ["networks create --name 'North network' riverside-surgery hillview-hub"],
+    async run({ api, args, options: { name }, out }) {
+      const body = { name, practice_group_ids: args.group };
+      out.record(await api.operator<Network>('POST', '/networks', { body }));
+    },
+  }),
+  defineCommand({
+    name: 'networks add',
+    section,
+    calls,
+    summary: 'Put practice groups into a network.',
+    arguments: members,
+    examples: ['networks add net_00Vb13pkZeDP1yAD86FW5V4Dr hillview-hub'],
+    run: (call) => change(call, 'PUT'),
+  }),
+  defineCommand({
+    name: 'networks remove',
+    section,
+    calls,
+    summary: 'Take practice groups out of a network: when this ends, no call passes on its strength.',
+    arguments: members,
+    examples: ['networks remove net_00Vb13pkZeDP1yAD86FW5V4Dr hillview-hub'],
+    run: (call) => change(call, 'DELETE'),
+  }),
+];

@@ -1,0 +1,106 @@
+import { type Partner, partnerStatuses } from '../../contract/operator/partners.ts';
+import type { Page } from '../../contract/page.ts';
+import { type Call, defineCommand } from '../command.ts';
+import { limitOf, limitOption, wholeNumber } from './limit.ts';
+
+const partner = [{ name: 'partner_id', summary: 'The ID of the partner.' }] as const;
+const section = 'operator' as const;
+const calls = 'operator' as const;
+
+/** One step on a partner's way, and the partner as it is then. */
+async function step({ api, args, out }: Call<typeof partner>, verb: string, body?: object): Promise<void> {
+  out.record(
+    await api.operator<Partner>('POST', `/partners/${encodeURIComponent(args.partner_id)}/${verb}`, { body }),
+  );
+}
+
+export const partnerCommands = [
+  defineCommand({
+    name: 'partners list',
+    section,
+    calls,
+    summary: 'List partner companies.',
+    options: {
+      status: { value: 'status', summary: 'Only those.', choices: partnerStatuses },
+      limit: limitOption,
+    },
+    examples: ['partners list', 'partners list --status verified'],
+    async run({ api, options, out }) {
+      const { status } = options;
+      const page = await api.list(
+        (query) => api.operator<Page<Partner>>('GET', '/partners', { query: { ...query, status } }),
+        limitOf(options.limit),
+      );
+      out.page(page, [
+        ['ID', ({ id }) => id],
+        ['STATUS', ({ status }) => status],
+        ['NAME', ({ name }) => name],
+        ['CONTACT', ({ contact_email }) => contact_email],
+      ]);
+    },
+  }),
+  defineCommand({
+    name: 'partners create',
+    section,
+    calls,
+    summary: 'Take the application of a partner.',
+    details: 'What follows: `porter partners sign-agreement`, `porter partners verify`, `porter keys issue`.',
+    options: {
+      name: { value: 'name', summary: 'The name of the company.', required: true },
+      email: { value: 'address', summary: 'Whom to write to.', required: true },
+    },
+    examples: ["partners create --name 'Acme Care' --email dev@acme.example"],
+    async run({ api, options: { name, email }, out }) {
+      out.record(await api.operator<Partner>('POST', '/partners', { body: { name, contact_email: email } }));
+    },
+  }),
+  defineCommand({
+    name: 'partners show',
+    section,
+    calls,
+    summary: 'Show a partner.',
+    arguments: partner,
+    examples: ['partners show prt_00Vb13pkZeDP1yAD86FW5V4Dr'],
+    async run({ api, args, out }) {
+      out.record(await api.operator<Partner>('GET', `/partners/${encodeURIComponent(args.partner_id)}`));
+    },
+  }),
+  defineCommand({
+    name: 'partners sign-agreement',
+    section,
+    calls,
+    summary: 'Record that the partner agreement is signed.',
+    arguments: partner,
+    options: {
+      'rate-limit': { value: 'count', summary: 'Requests a minute for each key, if agreed.' },
+      sla: { value: 'text', summary: 'The service level, if agreed.' },
+    },
+    examples: [
+      'partners sign-agreement prt_00Vb13pkZeDP1yAD86FW5V4Dr',
+      'partners sign-agreement prt_00Vb13pkZeDP1yAD86FW5V4Dr --rate-limit 600',
+    ],
+    run(call) {
+      const { 'rate-limit': limit, sla } = call.options;
+      const rate_limit_per_minute = limit === undefined ? undefined : wholeNumber(limit, '--rate-limit', 1);
+      return step(call, 'sign-agreement', { rate_limit_per_minute, sla });
+    },
+  }),
+  defineCommand({
+    name: 'partners verify',
+    section,
+    calls,
+    summary: 'Verify a partner, or lift a suspension.',
+    arguments: partner,
+    examples: ['partners verify prt_00Vb13pkZeDP1yAD86FW5V4Dr'],
+    run: (call) => step(call, 'verify'),
+  }),
+  defineCommand({
+    name: 'partners suspend',
+    section,
+    calls,
+    summary: 'Suspend a partner: none of its keys works any more when this ends.',
+    arguments: partner,
+    examples: ['partners suspend prt_00Vb13pkZeDP1yAD86FW5V4Dr'],
+    run: (call) => step(call, 'suspend'),
+  }),
+];

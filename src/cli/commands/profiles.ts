@@ -1,0 +1,157 @@
+import { isWellFormedKey } from '../../domain/api-key.ts';
+import { defineCommand } from '../command.ts';
+import { checkedUrl } from '../connection.ts';
+import { Failure, UsageError } from '../exit.ts';
+import { didYouMean } from '../nearest.ts';
+import { masked, type ProfileFile, profilePath, readProfiles, writeProfiles } from '../profiles.ts';
+import { readStdin, type World } from '../world.ts';
+
+const named = [{ name: 'name', summary: 'The name of the profile.' }] as const;
+const section = 'setUp' as const;
+const calls = 'nobody' as const;
+
+const NAME = /^[A-Za-z0-9][\w.-]{0,63}$/;
+
+export const profileCommands = [
+  defineCommand({
+    name: 'profiles add',
+    section,
+    calls,
+    summary: 'Keep an address and a key under a name, or change them.',
+    details:
+      'The API key is asked for without being shown, read from stdin, or taken from PORTER_KEY. With --operator it is the token of an operator (PORTER_OPERATOR_TOKEN). Run it twice for a profile that has both. The first profile is in use from then on. Profiles are kept in a file that only you can read.',
+    arguments: named,
+    options: {
+      url: { value: 'url', summary: 'Where the service is; http://127.0.0.1:8080 unless given.' },
+      group: { value: 'id', summary: 'The practice group to act for.' },
+      operator: { summary: 'The secret is the token of an operator, not an API key.' },
+    },
+    examples: [
+      'profiles add staging --url https://staging.api.porter.example --group riverside-surgery',
+      'profiles add staging --operator',
+    ],
+    async run({ args: { name }, options, out, world }) {
+      if (!NAME.test(name))
+        throw new UsageError(
+          `"${name}" is not a name.`,
+          'Use letters, digits, dots, dashes and underscores.',
+        );
+      const url = options.url === undefined ? undefined : checkedUrl(options.url);
+      const secret = await readSecret(world, options.operator);
+      const file = await readProfiles(world);
+      const profile = {
+        ...file.profiles[name],
+        url: url ?? file.profiles[name]?.url ?? 'http://127.0.0.1:8080',
+        ...(options.group !== undefined && { group: options.group }),
+        ...(options.operator ? { operator_token: secret } : { key: secret }),
+      };
+      const current = file.current ?? name;
+      await writeProfiles(world, { ...file, current, profiles: { ...file.profiles, [name]: profile } });
+      out.document(
+        shown(name, profile, current),
+        () => `Kept profile ${name} (${profile.url}, ${masked(secret)}).`,
+      );
+      if (current !== name)
+        out.note(`The profile in use is ${current}. To change: porter profiles use ${name}`);
+    },
+  }),
+  defineCommand({
+    name: 'profiles list',
+    section,
+    calls,
+    summary: 'List profiles; their keys are shown in part.',
+    examples: ['profiles list'],
+    async run({ out, world }) {
+      const { current, profiles } = await readProfiles(world);
+      const data = Object.entries(profiles).map(([name, profile]) => shown(name, profile, current));
+      const none = `There are no profiles in ${profilePath(world)}. See \`porter profiles add --help\`.`;
+      out.page(
+        { data, next_cursor: null },
+        [
+          ['', ({ in_use }) => (in_use ? '*' : '')],
+          ['NAME', ({ name }) => name],
+          ['URL', ({ url }) => url],
+          ['PRACTICE GROUP', ({ group }) => group],
+          ['KEY', ({ key }) => key],
+          ['OPERATOR TOKEN', ({ operator_token }) => operator_token],
+        ],
+        none,
+      );
+    },
+  }),
+  defineCommand({
+    name: 'profiles use',
+    section,
+    calls,
+    summary: 'Use this profile from now on.',
+    arguments: named,
+    examples: ['profiles use staging'],
+    async run({ args: { name }, out, world }) {
+      const file = await readProfiles(world);
+      refuseUnknown(file, name);
+      await writeProfiles(world, { ...file, current: name });
+      out.document({ in_use: name }, () => `Using profile ${name}.`);
+    },
+  }),
+  defineCommand({
+    name: 'profiles remove',
+    section,
+    calls,
+    summary: 'Forget a profile and its keys.',
+    arguments: named,
+    examples: ['profiles remove staging'],
+    async run({ args: { name }, out, world }) {
+      const { current, ...file } = await readProfiles(world);
+      refuseUnknown(file, name);
+      delete file.profiles[name];
+      await writeProfiles(world, { ...file, ...(current !== undefined && current !== name && { current }) });
+      out.document({ removed: name }, () => `Removed profile ${name}.`);
+    },
+  }),
+];
+
+function shown(name: string, profile: ProfileFile['profiles'][string], current: string | undefined) {
+  const { url, group = null, key, operator_token } = profile;
+  return {
+    name,
+    in_use: name === current,
+    url,
+    group,
+    key: key === undefined ? null : masked(key),
+    operator_token: operator_token === undefined ? null : masked(operator_token),
+  };
+}
+
+function refuseUnknown({ profiles }: ProfileFile, name: string): void {
+  if (!Object.hasOwn(profiles, name))
+    throw new Failure(
+      `There is no profile "${name}".`,
+      didYouMean(name, Object.keys(profiles)) ?? 'See `porter profiles list`.',
+    );
+}
+
+async function readSecret(world: World, operator: boolean): Promise<string> {
+  const [variable, what] = operator
+    ? (['PORTER_OPERATOR_TOKEN', 'operator token'] as const)
+    : (['PORTER_KEY', 'API key'] as const);
+  const { env, stdin } = world;
+  const piped = stdin.isTTY ? '' : (await readStdin(world)).toString().trim();
+  const known = piped || env[variable] || '';
+  const secret = (known || !stdin.isTTY ? known : await world.askHidden(`${what} (not shown): `)).trim();
+  if (secret === '')
+    throw new UsageError(
+      `There is no ${what}.`,
+      `Type or paste it when asked, pipe it in, or set ${variable}.`,
+    );
+  const looksRight = operator
+    ? /^(?!ptr_)[!-~]+$/.test(secret)
+    : isWellFormedKey('staging', secret) || isWellFormedKey('production', secret);
+  if (!looksRight)
+    throw new Failure(
+      `That is not a whole ${what}: a character is missing, changed or too many.`,
+      operator
+        ? 'Tokens begin with pto_ unless chosen otherwise.'
+        : 'Keys begin with ptr_test_ or ptr_live_.',
+    );
+  return secret;
+}

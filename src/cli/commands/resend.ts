@@ -1,0 +1,47 @@
+import type { Page } from '../../contract/page.ts';
+import type { Webhook } from '../../contract/partner/webhooks.ts';
+import type { Api } from '../api.ts';
+import { defineCommand } from '../command.ts';
+import { Failure, UsageError } from '../exit.ts';
+
+export const resendCommand = defineCommand({
+  name: 'resend',
+  section: 'partner',
+  calls: 'partner',
+  summary: 'Have events sent to your webhook again.',
+  details: 'They go out under their old `webhook-id`. Without --webhook, the only webhook is meant.',
+  arguments: [{ name: 'event_id', summary: 'The IDs of events.', many: true }],
+  options: { webhook: { value: 'id', summary: 'The webhook, if there are several.' } },
+  examples: [
+    'resend evt_00Vb13pkZeDP1yAD86FW5V4Dr',
+    'resend evt_00Vb13pkZeDP1yAD86FW5V4Dr --webhook wh_00Vb13pkZeDP1yAD86FW5V4Dr',
+  ],
+  async run({ api, args, options, out }) {
+    const webhook = options.webhook ?? (await onlyWebhook(api));
+    const body = { event_ids: args.event_id };
+    const { count } = await api.partner<{ count: number }>(
+      'POST',
+      `/webhooks/${encodeURIComponent(webhook)}/replay`,
+      { body },
+    );
+    if (count === 0)
+      out.note(`${webhook} does not subscribe to ${args.event_id.length === 1 ? 'it' : 'them'}.`);
+    out.document({ webhook_id: webhook, count }, () => `${count} on the way to ${webhook}.`);
+  },
+});
+
+async function onlyWebhook(api: Api): Promise<string> {
+  const { data } = await api.partner<Page<Webhook>>('GET', '/webhooks');
+  const [first, second] = data;
+  if (!first)
+    throw new Failure(
+      'You have no webhook for this practice group.',
+      'Register one with POST /v1/webhooks, or hear events without one: porter listen',
+    );
+  if (second)
+    throw new UsageError(
+      'You have several webhooks: name one with --webhook.',
+      data.map(({ id, url, status }) => `${id}  ${url} (${status})`).join('\n'),
+    );
+  return first.id;
+}

@@ -1,0 +1,61 @@
+/** How a command can end. What each means is part of the help and of the guide. */
+export const exitCodes = {
+  ok: 0,
+  failed: 1,
+  usage: 2,
+  unreachable: 3,
+  interrupted: 130,
+  terminated: 143,
+} as const;
+
+export const exitMeanings: Record<keyof typeof exitCodes, string> = {
+  ok: 'Done.',
+  failed: 'Refused or failed. `verify`: not genuine. `status`: not healthy. `audit verify`: altered.',
+  usage: 'The command line is not right.',
+  unreachable: 'The service cannot be reached.',
+  interrupted: 'Ended by Ctrl-C.',
+  terminated: 'Ended by SIGTERM.',
+};
+
+/** Of a command that a signal ended. */
+export function stoppedCode(stop: AbortSignal): number {
+  return stop.reason === 'SIGTERM' ? exitCodes.terminated : exitCodes.interrupted;
+}
+
+/** Something that a person can mend. `hint` says how. */
+export class Failure extends Error {
+  readonly exitCode: number = exitCodes.failed;
+  readonly hint: string | undefined;
+
+  constructor(message: string, hint?: string) {
+    super(message);
+    this.hint = hint;
+  }
+
+  /** For `--json`. */
+  toJSON(): object {
+    return {
+      error: this.kind,
+      message: this.message,
+      ...(this.hint !== undefined && { hint: this.hint }),
+    };
+  }
+
+  get kind(): string {
+    return 'failed';
+  }
+}
+
+export class UsageError extends Failure {
+  override readonly exitCode = exitCodes.usage;
+  override get kind(): string {
+    return 'usage';
+  }
+}
+
+export class Unreachable extends Failure {
+  override readonly exitCode = exitCodes.unreachable;
+  override get kind(): string {
+    return 'unreachable';
+  }
+}

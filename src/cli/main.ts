@@ -1,0 +1,68 @@
+import { randomBytes } from 'node:crypto';
+import { homedir } from 'node:os';
+import { createInterface } from 'node:readline/promises';
+import { Writable } from 'node:stream';
+import { systemClock } from '../platform/clock.ts';
+import { commands } from './commands/index.ts';
+import { exitCodes } from './exit.ts';
+import { run } from './run.ts';
+
+/** The command line in a real terminal. */
+
+const stop = new AbortController();
+/** npx passes on a Ctrl-C that came here by itself as well: one so soon after the first is the same. */
+const SAME_MS = 1_000;
+let stoppedAt = Number.POSITIVE_INFINITY;
+for (const [signal, code] of [
+  ['SIGINT', exitCodes.interrupted],
+  ['SIGTERM', exitCodes.terminated],
+] as const) {
+  process.on(signal, () => {
+    // Whoever presses it twice does not want to wait for anything.
+    if (systemClock.monotonic() - stoppedAt > SAME_MS) process.exit(code);
+    if (!stop.signal.aborted) stoppedAt = systemClock.monotonic();
+    stop.abort(signal);
+  });
+}
+
+// Whoever reads has seen enough (`porter … | head -1`).
+for (const stream of [process.stdout, process.stderr])
+  stream.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code === 'EPIPE') process.exit(exitCodes.ok);
+    throw error;
+  });
+
+async function askHidden(question: string): Promise<string> {
+  const silent = new Writable({ write: (_chunk, _encoding, done) => done() });
+  const lines = createInterface({ input: process.stdin, output: silent, terminal: true });
+  process.stderr.write(question);
+  lines.on('SIGINT', () => process.kill(process.pid, 'SIGINT'));
+  try {
+    return await lines.question('', { signal: stop.signal });
+  } finally {
+    lines.close();
+    process.stderr.write('\n');
+  }
+}
+
+const code = await run(
+  process.argv.slice(2),
+  {
+    env: process.env,
+    cwd: process.cwd(),
+    home: homedir(),
+    // Opened only by a command that reads it.
+    get stdin() {
+      return process.stdin;
+    },
+    stdout: process.stdout,
+    stderr: process.stderr,
+    fetch,
+    clock: systemClock,
+    random: randomBytes,
+    askHidden,
+    stop: stop.signal,
+  },
+  commands,
+);
+process.exit(code);

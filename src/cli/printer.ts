@@ -1,0 +1,132 @@
+import { styleText } from 'node:util';
+import type { Output, World } from './world.ts';
+
+type Format = Parameters<typeof styleText>[0];
+type Field = string | number | boolean | null | undefined | readonly unknown[] | object;
+
+/** A column of a table: its title and what stands in it. */
+export type Column<T> = readonly [title: string, cell: (row: T) => Field];
+
+const SLOW_MS = 1_000;
+const FRAME_MS = 100;
+/** Between two lines about progress where nothing can be drawn over. */
+const LINE_EVERY_MS = 5_000;
+const FRAMES = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏'];
+
+/** Data to stdout, as JSON or for people; everything else to stderr. */
+export class Printer {
+  readonly #world: World;
+  readonly #json: boolean;
+  /** Something tells about its progress already. */
+  #busy = false;
+
+  constructor(world: World, json: boolean) {
+    this.#world = world;
+    this.#json = json;
+  }
+
+  /** The one answer of a command. */
+  document(value: unknown, forPeople: () => string): void {
+    this.#world.stdout.write(`${this.#json ? JSON.stringify(value, null, 2) : forPeople()}\n`);
+  }
+
+  /** One entry of a stream. */
+  line(value: unknown, forPeople: () => string): void {
+    this.#world.stdout.write(`${this.#json ? JSON.stringify(value) : forPeople()}\n`);
+  }
+
+  /** Every field of one thing. */
+  record(value: object): void {
+    this.document(value, () => {
+      const fields = Object.entries(value);
+      const width = Math.max(...fields.map(([name]) => name.length));
+      return fields
+        .map(([name, field]) => `${this.paint('dim', name.padEnd(width))}  ${cell(field)}`)
+        .join('\n');
+    });
+  }
+
+  /** A list in the shape in which the API answers one. */
+  page<T>(
+    page: { data: T[]; next_cursor: string | null },
+    columns: readonly Column<T>[],
+    none = 'There are none.',
+  ): void {
+    if (this.#json || page.data.length > 0) this.document(page, () => this.table(page.data, columns));
+    else this.note(none);
+    if (page.next_cursor !== null && !this.#json) this.note('There are more: see --limit.');
+  }
+
+  table<T>(rows: readonly T[], columns: readonly Column<T>[]): string {
+    const cells = rows.map((row) => columns.map(([, of]) => cell(of(row))));
+    const widths = columns.map(([title], at) =>
+      Math.max(title.length, ...cells.map((row) => row[at]?.length ?? 0)),
+    );
+    const line = (texts: readonly string[]) =>
+      texts
+        .map((text, at) => text.padEnd(widths[at] ?? 0))
+        .join('  ')
+        .trimEnd();
+    const titles = line(columns.map(([title]) => title));
+    return [this.paint('dim', titles), ...cells.map(line)].join('\n');
+  }
+
+  /** Colours and the like, where stdout is a terminal that wants them. */
+  paint(format: Format, text: string): string {
+    return paintFor(this.#world, this.#world.stdout)(format, text);
+  }
+
+  note(text: string): void {
+    const { stderr } = this.#world;
+    stderr.write(`${this.#busy && stderr.isTTY ? '\r\x1b[K' : ''}${text}\n`);
+  }
+
+  /** Waits for `work`, and says so once that takes more than a second. */
+  async during<T>(what: string | (() => string), work: Promise<T>): Promise<T> {
+    if (this.#busy) return work;
+    this.#busy = true;
+    try {
+      await this.#tell(typeof what === 'string' ? () => what : what, work);
+    } finally {
+      this.#busy = false;
+    }
+    return work;
+  }
+
+  async #tell(text: () => string, work: Promise<unknown>): Promise<void> {
+    const { stderr, clock, env } = this.#world;
+    let done = false;
+    const ended = work.then(
+      () => (done = true),
+      () => (done = true),
+    );
+    await Promise.race([ended, clock.sleep(SLOW_MS)]);
+    const draws = stderr.isTTY === true && env.TERM !== 'dumb';
+    for (let frame = 0, said = ''; !done; frame++) {
+      if (draws) stderr.write(`\r\x1b[K${FRAMES[frame % FRAMES.length]} ${text()}`);
+      else if (text() !== said) {
+        said = text();
+        stderr.write(`${said}…\n`);
+      }
+      await Promise.race([ended, clock.sleep(draws ? FRAME_MS : LINE_EVERY_MS)]);
+      if (done && draws) stderr.write('\r\x1b[K');
+    }
+  }
+}
+
+export function paintFor({ env }: World, output: Output): (format: Format, text: string) => string {
+  const colours = output.isTTY === true && !env.NO_COLOR && env.TERM !== 'dumb';
+  return (format, text) => (colours ? styleText(format, text, { validateStream: false }) : text);
+}
+
+function cell(field: Field): string {
+  if (field === null || field === undefined) return '-';
+  if (Array.isArray(field) && field.every((one) => typeof one !== 'object')) return field.join(', ') || '-';
+  const text = typeof field === 'object' ? JSON.stringify(field) : String(field);
+  return visible(text);
+}
+
+/** Text from afar must not steer the terminal. */
+export function visible(text: string): string {
+  return text.replaceAll(/[^\P{Cc}\n]/gu, '�');
+}

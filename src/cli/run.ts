@@ -1,0 +1,65 @@
+import { readFile } from 'node:fs/promises';
+import { Api } from './api.ts';
+import type { Call, Command } from './command.ts';
+import { type ConnectionFlags, connect } from './connection.ts';
+import { exitCodes, Failure, stoppedCode } from './exit.ts';
+import { helpText } from './help.ts';
+import { parse } from './parse.ts';
+import { Printer, paintFor, visible } from './printer.ts';
+import type { World } from './world.ts';
+
+/** Runs one command line and resolves to its exit code. */
+export async function run(
+  argv: readonly string[],
+  world: World,
+  commands: readonly Command[],
+): Promise<number> {
+  const json = argv.includes('--json');
+  try {
+    return await dispatch(argv, world, commands);
+  } catch (error) {
+    if (world.stop.aborted) return stoppedCode(world.stop);
+    report(error, json, world);
+    return error instanceof Failure ? error.exitCode : exitCodes.failed;
+  }
+}
+
+async function dispatch(
+  argv: readonly string[],
+  world: World,
+  commands: readonly Command[],
+): Promise<number> {
+  const parsed = parse(argv, commands);
+  const out = new Printer(world, 'json' in parsed && parsed.json);
+  if (parsed.kind === 'version') {
+    const { version } = JSON.parse(await readFile(new URL('../../package.json', import.meta.url), 'utf8'));
+    world.stdout.write(`${version}\n`);
+    return exitCodes.ok;
+  }
+  if (parsed.kind === 'help') {
+    const bold = (text: string) => out.paint('bold', text);
+    const text = helpText(parsed.about, commands, bold);
+    out.document({ help: text }, () => text);
+    return exitCodes.ok;
+  }
+  const { command, args, options } = parsed;
+  const api = new Api(world, out, () => connect(world, options as ConnectionFlags));
+  const call = { args, options, world, out, api } as Call;
+  return (await command.run(call)) ?? exitCodes.ok;
+}
+
+function report(error: unknown, json: boolean, world: World): void {
+  const { stderr } = world;
+  if (!(error instanceof Failure)) {
+    // A mistake of ours: the whole story helps whoever mends it.
+    stderr.write(`porter has failed: ${error instanceof Error ? error.stack : error}\n`);
+    return;
+  }
+  if (json) {
+    stderr.write(`${JSON.stringify(error)}\n`);
+    return;
+  }
+  const paint = paintFor(world, stderr);
+  stderr.write(`${paint('red', 'Error:')} ${visible(error.message)}\n`);
+  if (error.hint) stderr.write(`${visible(error.hint).replaceAll(/^/gm, '  ')}\n`);
+}

@@ -1,0 +1,123 @@
+import { spawn } from 'node:child_process';
+import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { commands } from '../../src/cli/commands/index.ts';
+import { environment, exitLines, usage } from '../../src/cli/help.ts';
+import { temporaryFolder } from '../support/cli.ts';
+import { startReceiver, status } from '../support/receiver.ts';
+import { type Harness, makeWorld, OPERATOR_TOKEN, startHarness } from '../support/service.ts';
+
+/** The guide to the command line: its lists are those of the help, and its examples are pasted into a shell. */
+
+const ROOT = resolve(import.meta.dirname, '../..');
+const guide = readFileSync(join(ROOT, 'docs/guides/command-line.md'), 'utf8');
+
+describe('the guide to the command line', () => {
+  const section = (title: string) =>
+    new RegExp(`^## ${title}\n\n(.*?)\n*(?=^## |(?![^]))`, 'ms').exec(guide)?.[1];
+  const table = (titles: [string, string], rows: readonly (readonly [string, string])[], code = true) =>
+    [
+      `| ${titles.join(' | ')} |`,
+      '|---|---|',
+      ...rows.map(([left, right]) => `| ${code ? `\`${left}\`` : left} | ${right.replaceAll('|', '\\|')} |`),
+    ].join('\n');
+
+  it('lists the exit codes, the environment and all commands as the help does', () => {
+    expect(section('Exit codes')).toBe(table(['Code', 'Meaning'], exitLines(), false));
+    expect(section('Environment')).toBe(table(['Name', 'Meaning'], environment));
+    const rows = commands.map((command) => [`porter ${usage(command)}`, command.summary] as const);
+    expect(section('All commands')).toBe(table(['Command', 'What it does'], rows));
+  });
+});
+
+const blocks = [...guide.matchAll(/^```sh\n(.*?)^```\n(?:\n```text output\n(.*?)^```$)?/gms)].map(
+  ([, code = '', output]) => ({ code, output }),
+);
+
+describe('the examples of the guide', () => {
+  let harness: Harness;
+  const folder = temporaryFolder();
+  /** What stands in the guide for something that differs each time, and what it is here. */
+  const real = new Map<string, string>();
+
+  beforeAll(async () => {
+    harness = await startHarness();
+    await makeWorld(harness, 'hillview-hub');
+    const { key, groupId: group } = await makeWorld(harness, 'riverside-surgery');
+    const receiver = await startReceiver({ behaviour: status(204) });
+    const { body } = await harness.send('POST', '/v1/webhooks', { key, group, body: { url: receiver.url } });
+    real
+      .set('http://127.0.0.1:8080', harness.url)
+      .set('ptr_test_YOUR_KEY', key)
+      .set('pto_YOUR_TOKEN', OPERATOR_TOKEN)
+      .set('postgres://porter:secret@db.example/porter', harness.databaseUrl)
+      .set('http://localhost:3000/hooks', receiver.url)
+      .set('wh_00Vb13pkZeDP1yAD86FW5V4Dr', body.id)
+      .set('dlv_00Vb13pkZeDP1yAD86FW5V4Dr_1', `dlv_${body.id.slice(3)}_1`);
+    symlinkSync(join(ROOT, 'porter'), join(folder, 'porter'));
+    mkdirSync(join(folder, '.porter'));
+    writeFileSync(join(folder, '.porter/demo-key'), key);
+    return () => receiver.close();
+  });
+
+  const pasted = (code: string) =>
+    [...real].reduce((text, [shown, here]) => text.replaceAll(shown, here), code);
+
+  /** Without what differs from run to run. */
+  const alike = (text: string) =>
+    text
+      .replaceAll(harness.url, 'http://127.0.0.1:8080')
+      .replaceAll(/\b(prt|key|net|evt|wh|dlv|test)_\w+/g, '$1_…')
+      .replaceAll(/\d\d:\d\d:\d\d|\d+ ms/g, '…')
+      .trim();
+
+  it.each(blocks)('$code', async ({ code, output }) => {
+    // `npx porter` is the script itself here: that npx finds it has a test of its own.
+    const script = pasted(code).replaceAll('npx porter', './porter');
+    const listens = /porter listen(?!.*--print-secret)/.test(code);
+    const child = spawn(
+      'sh',
+      ['-c', `set -e\n${script.replace('./porter listen', 'exec ./porter listen')}`],
+      {
+        cwd: folder,
+        env: { PATH: process.env.PATH, HOME: folder, PORTER_URL: harness.url },
+        stdio: ['ignore', 'pipe', 'pipe'],
+      },
+    );
+    let [stdout, stderr] = ['', ''];
+    child.stdout.setEncoding('utf8').on('data', (text) => {
+      stdout += text;
+      if (listens) child.kill('SIGINT');
+    });
+    child.stderr.setEncoding('utf8').on('data', (text) => {
+      stderr += text;
+      // What `listen` shows has to happen first.
+      if (text.includes('Listening.')) void harness.send('POST', '/v1/test-events', testEvent());
+    });
+    const exit = await new Promise((resolve) => child.once('close', resolve));
+    expect(exit, stderr).toBe(listens ? 130 : 0);
+    if (output !== undefined) expect(alike(stdout)).toBe(alike(output));
+    remember(stdout);
+  });
+
+  const testEvent = () => ({
+    key: real.get('ptr_test_YOUR_KEY'),
+    group: 'riverside-surgery',
+    body: { event: 'appointment.confirmed' },
+  });
+
+  /** The guide goes on with what a command made. */
+  function remember(stdout: string): void {
+    for (const [id, prefix] of stdout.matchAll(/\b(prt|key|net|evt)_\w{25}\b/g))
+      real.set(`${prefix}_00Vb13pkZeDP1yAD86FW5V4Dr`, id);
+  }
+
+  it('run every command but serve', () => {
+    const run = blocks.map(({ code }) => code).join('\n');
+    const missing = commands
+      .filter(({ name }) => !run.includes(`npx porter ${name}`))
+      .map(({ name }) => name);
+    expect(missing).toEqual(['serve', 'profiles remove']);
+  });
+});

@@ -1,0 +1,366 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import pg from 'pg';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { batchesOf, contentKeys } from '../../src/cli/commands/events.ts';
+import { porter as run, type Surroundings, temporaryFolder } from '../support/cli.ts';
+import { freePort } from '../support/porter-process.ts';
+import { ok, startReceiver, status } from '../support/receiver.ts';
+import { type Harness, makeWorld, OPERATOR_TOKEN, startHarness } from '../support/service.ts';
+
+let harness: Harness;
+let group: string;
+let key: string;
+let partnerId: string;
+const cwd = temporaryFolder();
+
+beforeAll(async () => {
+  harness = await startHarness();
+  ({ groupId: group, key, partnerId } = await makeWorld(harness));
+});
+
+const porter = (line: string, surroundings: Surroundings = {}) =>
+  run(line, {
+    cwd,
+    ...surroundings,
+    env: { PORTER_URL: harness.url, PORTER_OPERATOR_TOKEN: OPERATOR_TOKEN, ...surroundings.env },
+  });
+const json = async (line: string, surroundings?: Surroundings) => {
+  const { code, json: value, stderr } = await porter(`${line} --json`, surroundings);
+  expect(stderr).not.toMatch(/error/i);
+  expect(code).toBe(0);
+  return value;
+};
+
+describe('partners', () => {
+  it('go from application to suspension', async () => {
+    const { id } = await json("partners create --name 'Acme Care' --email dev@acme.example");
+    expect(await json(`partners show ${id}`)).toMatchObject({ name: 'Acme Care', status: 'applied' });
+    expect(await json(`partners sign-agreement ${id} --rate-limit 600 --sla gold`)).toMatchObject({
+      status: 'agreement_signed',
+      rate_limit_per_minute: 600,
+      sla: 'gold',
+    });
+    expect((await porter(`partners verify ${id}`)).stdout).toMatch(/status +verified/);
+    expect(await json(`partners suspend ${id}`)).toMatchObject({ status: 'suspended' });
+
+    const { stdout } = await porter('partners list --status suspended');
+    expect(stdout).toMatch(/^ID +STATUS +NAME +CONTACT\n/);
+    expect(stdout).toContain(`${id}  suspended  Acme Care  dev@acme.example\n`);
+    expect((await json('partners list --status suspended')).data).toMatchObject([{ id }]);
+  });
+
+  it('are listed page after page, up to the limit', async () => {
+    for (let count = 0; count < 4; count++)
+      await json(`partners create --name p${count} --email a@b.example`);
+    expect(await json('partners list --limit 3')).toMatchObject({
+      count: 3,
+      next_cursor: expect.any(String),
+    });
+    const { stderr } = await porter('partners list --limit 3');
+    expect(stderr).toBe('There are more: see --limit.\n');
+    const all = await json('partners list --limit 500');
+    expect(all.next_cursor).toBeNull();
+    expect(all.data.length).toBeGreaterThan(4);
+  });
+});
+
+describe('keys', () => {
+  it('are issued, rotated, listed and revoked', async () => {
+    const issue = `keys issue --partner ${partnerId} --group ${group}`;
+    const all = await json(`${issue} --scopes all --rate-limit 10 --expires-at 2027-01-01T00:00:00Z`);
+    expect(all.scopes).toHaveLength(6);
+    expect(all).toMatchObject({ rate_limit_per_minute: 10, expires_at: '2027-01-01T00:00:00.000Z' });
+    const { stdout, stderr } = await porter(`${issue} --scopes events:read,webhooks:read`);
+    expect(stdout).toMatch(/scopes +events:read, webhooks:read/);
+    expect(stdout).toMatch(/key +ptr_test_\w{38}/);
+    expect(stderr).toBe('The key is shown this once: hand it over safely now.\n');
+
+    const rotated = await json(`keys rotate ${all.id} --overlap 2h`);
+    expect(rotated.key).toMatch(/^ptr_test_/);
+    const keys = await json(`keys list --partner ${partnerId} --group ${group}`);
+    const old = keys.data.find(({ id }: { id: string }) => id === all.id);
+    expect(old).toMatchObject({
+      replaced_by: rotated.id,
+      expires_at: expect.stringMatching(/^2026-11-16T12:00/),
+    });
+    expect(await json(`keys revoke ${rotated.id}`)).toMatchObject({ status: 'revoked' });
+  });
+});
+
+it('networks are made and changed', async () => {
+  const { groupId: other } = await makeWorld(harness);
+  const { id } = await json(`networks create --name North ${group}`);
+  expect(await json(`networks add ${id} ${other}`)).toMatchObject({ practice_group_ids: [group, other] });
+  expect((await porter('networks list')).stdout).toContain(`${id}  North  ${group}, ${other}\n`);
+  expect(await json(`networks remove ${id} ${other} ${group}`)).toMatchObject({ practice_group_ids: [] });
+});
+
+describe('events publish', () => {
+  const event = (id: string) => ({
+    object: 'Appointment',
+    id,
+    practice_group_id: group,
+    event: 'appointment.confirmed',
+  });
+  const file = (name: string, value: unknown) => {
+    writeFileSync(join(cwd, name), typeof value === 'string' ? value : JSON.stringify(value));
+    return name;
+  };
+  const published = async (ids: string[]) =>
+    Promise.all(ids.map(async (id) => (await harness.operator('GET', `/events/${id}`)).payload));
+
+  it('builds one event from options', async () => {
+    const flags = `--event write-to-record.failed --id w1 --group ${group} --resource Observation --resource-id o1`;
+    const { event_ids } = await json(`events publish ${flags}`);
+    expect(await published(event_ids)).toEqual([
+      {
+        object: 'WriteToRecordEntry',
+        id: 'w1',
+        practice_group_id: group,
+        event: 'write-to-record.failed',
+        resource: 'Observation',
+        resource_id: 'o1',
+      },
+    ]);
+    const again = await json(`events publish ${flags}`);
+    expect(again.event_ids).not.toEqual(event_ids);
+  });
+
+  it.each([
+    ['one event', (one: object) => one],
+    ['an array', (one: object) => [one]],
+    ['{events}', (one: object) => ({ events: [one] })],
+  ])('takes %s from a file and from stdin', async (name, wrap) => {
+    const made = await json(`events publish ${file('events.json', wrap(event(`file ${name}`)))}`);
+    expect(await published(made.event_ids)).toEqual([event(`file ${name}`)]);
+    for (const argument of ['', ' -']) {
+      const stdin = JSON.stringify(wrap(event(`stdin${argument} ${name}`)));
+      expect((await porter(`events publish${argument}`, { stdin })).stdout).toMatch(/^Accepted evt_\w+\.\n$/);
+    }
+  });
+
+  it('sends batches of a thousand and goes on after a break without accepting anything twice', async () => {
+    const many = Array.from({ length: 2_500 }, (_, at) => event(`apt_${at}`));
+    const name = file('many.json', many);
+    let calls = 0;
+    const breaking: typeof fetch = async (url, init) => {
+      if (++calls === 2)
+        throw Object.assign(new TypeError('fetch failed'), { cause: { code: 'ECONNRESET' } });
+      return fetch(url, init);
+    };
+    const broken = await porter(`events publish ${name}`, { fetch: breaking });
+    expect(broken.code).toBe(3);
+    expect(broken.stderr).toContain('Accepted 1000 of 2500 events; it broke off at events 1001 to 2000.');
+
+    const whole = await json(`events publish ${name}`);
+    expect(whole.event_ids).toHaveLength(2_500);
+    expect(await json(`events publish ${name}`)).toEqual(whole);
+    expect((await porter(`events publish ${name}`)).stdout).toBe('Accepted 2500 events.\n');
+
+    // A mistake that is mended later leaves the batches before it as they were.
+    const mended = file('mended.json', [...many.slice(0, 1_000), event('another'), ...many.slice(1_001)]);
+    const { event_ids } = await json(`events publish ${mended}`);
+    expect(event_ids.slice(0, 1_000)).toEqual(whole.event_ids.slice(0, 1_000));
+    expect(event_ids[1_000]).not.toBe(whole.event_ids[1_000]);
+
+    const again = await json(`events publish ${name} --again`);
+    expect(new Set([...again.event_ids, ...whole.event_ids]).size).toBe(5_000);
+  });
+
+  it('keeps a batch within the size that the service takes, and tells equal batches apart', () => {
+    const large = Array.from({ length: 3_000 }, () => ({
+      ...event('x'.repeat(200)),
+      failure_reason: 'y'.repeat(2_000),
+    }));
+    const batches = batchesOf(large);
+    expect(batches.flat()).toEqual(large);
+    for (const batch of batches)
+      expect(Buffer.byteLength(JSON.stringify({ events: batch }))).toBeLessThan(2 * 1024 * 1024);
+    expect(new Set(contentKeys([['a'], ['a'], ['b']])).size).toBe(3);
+  });
+
+  it.each([
+    ['{', /events\.json is not JSON/],
+    ['[]', /no events in events\.json/],
+    ['{"events": 1}', /no events/],
+  ])('refuses a file with %s', async (content, says) => {
+    const { code, stderr } = await porter(`events publish ${file('events.json', content)}`);
+    expect(stderr).toMatch(says);
+    expect(code).toBe(1);
+  });
+});
+
+describe('deliveries', () => {
+  it('are listed and sent again', async () => {
+    const receiver = await startReceiver({ behaviour: status(500) });
+    const { key: theirs, groupId } = await makeWorld(harness);
+    const made = await harness.send('POST', '/v1/webhooks', {
+      key: theirs,
+      group: groupId,
+      body: { url: receiver.url },
+    });
+    await json(`events publish --event appointment.confirmed --id a1 --group ${groupId}`);
+    await expect.poll(() => receiver.received.length).toBeGreaterThan(0);
+    const list = `deliveries list --webhook ${made.body.id}`;
+    await expect
+      .poll(async () => (await porter(list)).stdout)
+      .toMatch(/pending +appointment\.confirmed +a1 +1 +.*500/);
+
+    // The operator and the probes see the same trouble.
+    const trouble = await porter('status');
+    expect(trouble.code).toBe(1);
+    expect(trouble.stdout).toContain(`Webhook ${made.body.id} (${groupId}, ${receiver.url}) has failed once`);
+
+    const [{ id }] = (await json(list)).data;
+    await receiver.setBehaviour(ok);
+    expect(await json(`deliveries retry ${id}`)).toMatchObject({ data: [{ id, status: 'pending' }] });
+    await expect.poll(async () => (await json(list)).data[0].status).toBe('delivered');
+    await receiver.close();
+  });
+});
+
+describe('audit verify', () => {
+  it('ends with 0 for a whole chain and with 1 for one that was altered', async () => {
+    const other = await startHarness();
+    await makeWorld(other);
+    const env = { PORTER_URL: other.url };
+    expect(await porter('audit verify', { env })).toMatchObject({
+      code: 0,
+      stdout: expect.stringMatching(/^Whole: \d+ entries/),
+    });
+    const client = new pg.Client({ connectionString: other.databaseUrl });
+    await client.connect();
+    await client.query('SET session_replication_role = replica');
+    await client.query("UPDATE audit_entries SET action = 'other' WHERE seq = 2");
+    await client.end();
+    const { code, stdout } = await porter('audit verify', { env });
+    expect(stdout).toMatch(/^Altered: entry 2 of \d+/);
+    expect(code).toBe(1);
+  });
+});
+
+describe('status', () => {
+  it('is well with a token, with a key and with neither', async () => {
+    const fresh = await startHarness();
+    const { key: theirs, groupId } = await makeWorld(fresh);
+    const env = { PORTER_URL: fresh.url };
+    expect(await porter('status --json', { env })).toMatchObject({
+      code: 0,
+      json: {
+        url: fresh.url,
+        ready: true,
+        queue: { new: 0, due: 0, waiting: 0 },
+        oldest_undelivered_seconds: 0,
+        failing_webhooks: [],
+        healthy: true,
+      },
+    });
+    const asPartner = { ...env, PORTER_OPERATOR_TOKEN: '', PORTER_KEY: theirs, PORTER_GROUP: groupId };
+    expect((await porter('status', { env: asPartner })).stdout).toBe(
+      `${fresh.url} is running and ready.\nNothing waits to be delivered.\nNo webhook is failing.\n`,
+    );
+    const asNobody = { ...env, PORTER_OPERATOR_TOKEN: '' };
+    expect(await porter('status', { env: asNobody })).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining('PORTER_OPERATOR_TOKEN'),
+    });
+  });
+
+  it('tells a service that is not ready, one that hides its probes, and one with events that are stuck', async () => {
+    const answering =
+      (answers: Record<string, [number, string]>): typeof fetch =>
+      async (url) => {
+        const [status, text] = answers[new URL(String(url)).pathname] ?? [404, '{}'];
+        return new Response(text, { status });
+      };
+    const env = { PORTER_OPERATOR_TOKEN: '' };
+    const healthz = [200, '{}'] as [number, string];
+    const unready = await porter('status', {
+      env,
+      fetch: answering({ '/healthz': healthz, '/readyz': [503, '{}'] }),
+    });
+    expect(unready).toMatchObject({ code: 1, stdout: expect.stringContaining('not ready') });
+    const hidden = await porter('status', { env, fetch: answering({}) });
+    expect(hidden).toMatchObject({ code: 0, stdout: expect.stringContaining('not shown to this machine') });
+    const metrics = 'porter_delivery_queue{state="due"} 7\nporter_delivery_oldest_seconds 7320\n';
+    const stuck = await porter('status', {
+      env,
+      fetch: answering({ '/healthz': healthz, '/readyz': healthz, '/metrics': [200, metrics] }),
+    });
+    expect(stuck.code).toBe(1);
+    expect(stuck.stdout).toContain('7 due');
+    expect(stuck.stdout).toContain('2 hours 2 minutes old');
+  });
+
+  it('ends with 3 when nothing answers', async () => {
+    const { code, stdout, stderr } = await porter('status', {
+      env: { PORTER_URL: `http://127.0.0.1:${await freePort()}` },
+    });
+    expect(stderr).toMatch(/Nothing answers at .* \(ECONNREFUSED\)[\s\S]*porter serve/);
+    expect([code, stdout]).toEqual([3, '']);
+  });
+});
+
+describe('a refusal', () => {
+  it('is told with what to do, where to read on, and the ID of the request', async () => {
+    const { code, stdout, stderr } = await porter('partners show prt_none');
+    expect([code, stdout]).toEqual([1, '']);
+    expect(stderr).toContain(
+      'Error: There is nothing at this address that you can reach.\n  Check the ID in the path',
+    );
+    expect(stderr).toContain(`  More: ${harness.url}/docs/errors/not_found\n  Request: req_`);
+  });
+
+  it('is told to programs as the API told it', async () => {
+    const { stderr } = await porter('partners show prt_none --json');
+    expect(JSON.parse(stderr)).toMatchObject({
+      error: 'not_found',
+      statusCode: 404,
+      request_id: expect.any(String),
+    });
+  });
+
+  it('names each field that is not valid', async () => {
+    const { code, stderr } = await porter('partners create --name x --email nobody');
+    expect(stderr).toMatch(
+      /The request is not valid\.\n {2}contact_email: .+\n {2}More: .*validation_error\n {2}Request: req_/,
+    );
+    expect(code).toBe(1);
+  });
+
+  it('names the role that is lacking', async () => {
+    const { token } = await harness.operator('POST', '/operators', { name: 'v', role: 'viewer' });
+    const { stderr } = await porter('partners create --name x --email a@b.example', {
+      env: { PORTER_OPERATOR_TOKEN: token },
+    });
+    expect(stderr).toContain('Needed: admin or support');
+  });
+
+  it('says what is lacking before anything is sent', async () => {
+    const nobody = { PORTER_OPERATOR_TOKEN: '' };
+    const never: typeof fetch = () => Promise.reject(new Error('was sent'));
+    expect(await porter('keys list', { env: nobody, fetch: never })).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('needs the token of an operator'),
+    });
+    expect(await porter('trigger appointment.confirmed', { env: nobody, fetch: never })).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('needs an API key'),
+    });
+    expect(
+      await porter('trigger appointment.confirmed', { env: { ...nobody, PORTER_KEY: key }, fetch: never }),
+    ).toMatchObject({ code: 1, stderr: expect.stringContaining('--group') });
+  });
+
+  it('by something that is not Porter is told as such', async () => {
+    const elsewhere: typeof fetch = async () => new Response('<html>Bad gateway</html>', { status: 502 });
+    const { code, stderr } = await porter('keys list', { fetch: elsewhere });
+    expect(stderr).toMatch(/status 502 and is not one of Porter's/);
+    expect(code).toBe(1);
+    const page: typeof fetch = async () => new Response('<html>Welcome</html>');
+    expect((await porter('keys list', { fetch: page })).stderr).toMatch(
+      /status 200 and is not one of Porter's/,
+    );
+  });
+});

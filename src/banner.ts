@@ -22,6 +22,10 @@ export function banner(config: Config, service: Service): string {
       `  curl ${service.url}/v1/practice-groups \\`,
       `    -H 'x-api-key: ${service.demoKey}' \\`,
       `    -H 'x-practice-group-id: ${DEMO_GROUP}'`,
+      '',
+      'The documentation, with this key filled in:',
+      // A fragment stays in the browser: the key is in no request and in no log.
+      `  ${service.url}/docs#key=${service.demoKey}&group=${DEMO_GROUP}`,
     );
   }
   return `${lines.join('\n')}\n\n`;

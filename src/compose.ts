@@ -5,9 +5,6 @@ import type { Server } from 'node:http';
 import { join } from 'node:path';
 import { type Config, masterKey } from './config.ts';
 import { createEngine } from './delivery/engine.ts';
-import { webhookDocument } from './describe/asyncapi.ts';
-import { errorIndexPage, errorPage } from './describe/error-pages.ts';
-import { partnerDocument } from './describe/openapi.ts';
 import { SYSTEM } from './domain/principal.ts';
 import { createServer } from './http/server.ts';
 import { createAccess } from './operations/access.ts';
@@ -26,6 +23,7 @@ import { keepKeyFile } from './platform/key-file.ts';
 import type { Logger } from './platform/logger.ts';
 import { type EmbeddedPostgres, startEmbeddedPostgres } from './platform/postgres/embedded.ts';
 import { createSealer, MASTER_KEY_BYTES, type Sealer } from './platform/sealing.ts';
+import { createSite } from './site/site.ts';
 import { closeDatabase, type Database, openDatabase, transact } from './store/database.ts';
 import { prepareDatabase } from './store/migrate.ts';
 
@@ -104,10 +102,7 @@ export async function startService(config: Config, surroundings: Surroundings): 
       probes: { exposed: config.probes, ready: async () => !stopping && (await canReach(db)) },
       docsUrl: () => `${config.ownUrl ?? listening}/docs`,
       newRequestId: requestIds(random),
-      openApi: () => JSON.stringify(partnerDocument(config.baseUrls)),
-      asyncApi: () => JSON.stringify(webhookDocument(config.webhookUrls)),
-      errorPage,
-      errorIndexPage,
+      site: createSite(config),
     });
     undo.push(() => {
       const late = clock.sleep(FINISH_MS);

@@ -4,7 +4,7 @@ import { listOf } from './http/transport.ts';
 import type { Targets } from './platform/egress/targets.ts';
 import { MASTER_KEY_BYTES } from './platform/sealing.ts';
 
-/** The only reader of the environment. Every name, its default and its limits are here. */
+/** The settings of the service: every name, its default and its limits are here, and nobody else reads them. */
 export interface Config {
   environment: Environment;
   host: string;

@@ -83,18 +83,11 @@ The key is the secret that was shown when the webhook was registered, decoded fr
 as it arrived, byte for byte, before anything parses it, and refuse a timestamp that is more than five minutes off. One
 signature that matches is enough. The libraries do all of this.
 
-In TypeScript (\`npm install standardwebhooks\`):
+In TypeScript (\`npm install standardwebhooks\`; there is a function in Python in
+[the guide](../guides/receiving-webhooks.md#verify-every-delivery)):
 
 \`\`\`ts
 ${VERIFY_IN_TYPESCRIPT}
-\`\`\`
-
-In Python (\`pip install standardwebhooks\`):
-
-\`\`\`python
-from standardwebhooks.webhooks import Webhook
-
-event = Webhook(secret).verify(raw_body, headers)  # raises unless it is genuine and fresh
 \`\`\`
 
 By hand, for the delivery above. The secret is \`${secret}\`, and this prints the signature after \`v1,\`:
@@ -132,5 +125,10 @@ Events about the same object arrive in the order in which they were accepted: a 
 delivered or given up. Events about different objects do not wait for each other, so a higher \`webhook-sequence\` may arrive
 before a lower one. A number that stays missing is a delivery to look for.
 
-Delivery is at least once: when your answer is lost, the same delivery comes again, with the same \`webhook-id\`.`;
+Delivery is at least once: when your answer is lost, the same delivery comes again, with the same \`webhook-id\`.
+
+## Other ways to the same events
+
+\`GET /v1/events\` reads them in order behind a cursor, \`GET /v1/events/stream\` sends them as they happen:
+[the guide](../guides/receiving-webhooks.md#ask-instead-of-being-told) shows both.`;
 }

@@ -1,3 +1,4 @@
+import type { IncomingHttpHeaders } from 'node:http';
 import { Problem } from '../contract/problems.ts';
 import { Outage } from '../platform/outage.ts';
 import type { Exchange } from './exchange.ts';
@@ -12,61 +13,60 @@ export interface Probes {
   ready: () => Promise<boolean>;
 }
 
-interface Pages {
-  probes: Probes;
-  /** The OpenAPI document of the partner API. */
-  openApi: () => string;
-  /** The AsyncAPI document of the webhook events. */
-  asyncApi: () => string;
-  errorPage: (code: string) => string | undefined;
-  errorIndexPage: () => string;
+interface Page {
+  status: number;
+  headers: Record<string, string>;
+  body: Buffer | undefined;
 }
 
-const HTML_TYPE = 'text/html; charset=utf-8';
+/** The documentation. Undefined: there is no such page. */
+export type Site = (path: string, headers: IncomingHttpHeaders) => Promise<Page | undefined>;
 
-/** What needs no key: the probes of whoever runs the service, and the pages that errors point to. */
-export function publicPages(
-  { probes, openApi, asyncApi, errorPage, errorIndexPage }: Pages,
-  metrics: Observer['metrics'],
-): Route[] {
-  const page = (
-    path: string,
-    operation: string,
-    type: string,
-    read: (exchange: Exchange) => string | Promise<string>,
-  ): Route => ({
+interface Pages {
+  probes: Probes;
+  site: Site;
+}
+
+/** What needs no key: the probes of whoever runs the service, and its documentation. */
+export function publicPages({ probes, site }: Pages, metrics: Observer['metrics']): Route[] {
+  const probe = (path: string, type: string, read: () => string | Promise<string>): Route => ({
     method: 'GET',
     path,
     async handler(exchange) {
-      exchange.trace.operation = operation;
-      respond(exchange, 200, await read(exchange), type);
+      exchange.trace.operation = path.slice(1);
+      if (probes.exposed === 'loopback' && !exchange.transport.loopback) throw new Problem('not_found');
+      respond(exchange, 200, await read(), type);
     },
   });
-  const guard = ({ transport }: Exchange) => {
-    if (probes.exposed === 'loopback' && !transport.loopback) throw new Problem('not_found');
-  };
+  const documentation = (path: string): Route => ({
+    method: 'GET',
+    path,
+    async handler(exchange) {
+      exchange.trace.operation = 'documentation';
+      const page = await site(exchange.path, exchange.headers);
+      if (!page) throw new Problem('not_found');
+      send(exchange, page);
+    },
+  });
 
   return [
-    page('/healthz', 'healthz', JSON_TYPE, (exchange) => {
-      guard(exchange);
-      return '{"status":"ok"}';
-    }),
-    page('/readyz', 'readyz', JSON_TYPE, async (exchange) => {
-      guard(exchange);
+    probe('/healthz', JSON_TYPE, () => '{"status":"ok"}'),
+    probe('/readyz', JSON_TYPE, async () => {
       if (!(await probes.ready())) throw new Outage('not ready');
       return '{"status":"ready"}';
     }),
-    page('/metrics', 'metrics', metrics.contentType, (exchange) => {
-      guard(exchange);
-      return metrics.text();
-    }),
-    page('/docs/openapi.json', 'openApi', JSON_TYPE, () => openApi()),
-    page('/docs/asyncapi.json', 'asyncApi', JSON_TYPE, () => asyncApi()),
-    page('/docs/errors', 'errorIndexPage', HTML_TYPE, () => errorIndexPage()),
-    page('/docs/errors/{code}', 'errorPage', HTML_TYPE, ({ params }) => {
-      const found = errorPage((params as { code: string }).code);
-      if (found === undefined) throw new Problem('not_found');
-      return found;
-    }),
+    probe('/metrics', metrics.contentType, () => metrics.text()),
+    ...['/', '/docs', '/docs/*'].map(documentation),
   ];
+}
+
+/** What `respond` does for an answer of the API. A page is bytes, and says for itself how long it may be kept. */
+function send(exchange: Exchange, { status, headers, body }: Page): void {
+  const { id, response, desk } = exchange;
+  const outgoing = ['x-request-id', id, ...Object.entries(headers).flat()];
+  if (body) outgoing.push('content-length', String(body.length));
+  if (desk.isClosing()) outgoing.push('connection', 'close');
+  response.writeHead(status, outgoing);
+  response.end(body);
+  desk.finish(exchange, status);
 }

@@ -14,7 +14,7 @@ import type { Logger } from '../platform/logger.ts';
 import { Exchange } from './exchange.ts';
 import { endpointRoutes, nothingThere, readableAddress } from './mount.ts';
 import { observe, type PoolNumbers } from './observe.ts';
-import { type Probes, publicPages } from './pages.ts';
+import { type Probes, publicPages, type Site } from './pages.ts';
 import { invalidHttp, malformedRequest, refuse, validationBody } from './refuse.ts';
 import { createRouter } from './router.ts';
 import { isAllowed, listOf, readTransport } from './transport.ts';
@@ -34,10 +34,7 @@ export interface ServerOptions {
   /** Where the pages about errors are served, without a slash at the end. */
   docsUrl: () => string;
   newRequestId: () => string;
-  openApi: () => string;
-  asyncApi: () => string;
-  errorPage: (code: string) => string | undefined;
-  errorIndexPage: () => string;
+  site: Site;
 }
 
 /** An ID ends up in logs and in the audit trail, so a key that was sent by mistake is not one. */

@@ -252,6 +252,7 @@ describe('the banner', () => {
     );
     const answer = await first.send('GET', url.replace(first.url, ''), { headers });
     expect(answer.body).toMatchObject({ count: 1, data: [{ id: 'riverside-surgery' }] });
+    expect(told).toContain(`${first.url}/docs#key=${headers['x-api-key']}&group=riverside-surgery`);
     await first.stop();
 
     const again = banner(config, (await start()).service);

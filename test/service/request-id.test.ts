@@ -28,7 +28,7 @@ describe('x-request-id', () => {
       [403, 'GET', '/v1/practice-groups', { headers: { 'x-forwarded-for': '1.2.3.4' } }],
       [404, 'GET', '/v1/nothing', {}],
       [404, 'GET', '/nothing', {}],
-      [404, 'GET', '/', {}],
+      [302, 'GET', '/', {}],
       [405, 'PUT', '/v1/practice-groups', {}],
       [412, 'PATCH', `${TYPES}/type-1`, { body: {}, headers: { 'if-match': '"0"' } }],
       [413, 'PATCH', `${TYPES}/type-1`, { raw: 'x'.repeat(70_000) }],

@@ -1,0 +1,37 @@
+/** What the browser remembers. One that refuses to keep anything still shows every page. */
+
+/** @param {string} name */
+export function recall(name) {
+  try {
+    return localStorage.getItem(`porter.${name}`) ?? '';
+  } catch {
+    return '';
+  }
+}
+
+/**
+ * @param {string} name
+ * @param {string} value Nothing is kept for an empty one.
+ */
+export function keep(name, value) {
+  try {
+    if (value) localStorage.setItem(`porter.${name}`, value);
+    else localStorage.removeItem(`porter.${name}`);
+  } catch {
+    // It works until the page is left.
+  }
+}
+
+/**
+ * The element that the page must have.
+ * @template {Element} T
+ * @param {string} selector
+ * @param {new () => T} kind
+ * @param {ParentNode} [within]
+ * @returns {T}
+ */
+export function part(selector, kind, within = document) {
+  const found = within.querySelector(selector);
+  if (!(found instanceof kind)) throw new Error(`The page lacks ${selector}.`);
+  return found;
+}

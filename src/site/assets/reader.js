@@ -1,0 +1,93 @@
+import { keep, part, recall } from './page.js';
+
+/**
+ * The reader's own key and practice group, for the examples and for trying out. They are kept in this browser and leave it
+ * only in the calls that the reader makes.
+ */
+
+// Both end up in commands that people paste into a terminal: nothing but what a key and an ID are made of.
+const KEY = /^ptr_(?:test|live)_[0-9A-Za-z]{38}$/;
+const GROUP = /^[A-Za-z0-9_-]{1,64}$/;
+
+export function reader() {
+  return { key: recall('key'), group: recall('group') };
+}
+
+/** @param {() => void} changed */
+export function onReaderChange(changed) {
+  document.addEventListener('porter:reader', changed);
+}
+
+/** What of a key may be seen by whoever looks over a shoulder: its kind and its end. @param {string} key */
+export function masked(key) {
+  return `${key.slice(0, 9)}••••${key.slice(-4)}`;
+}
+
+/** @param {{ key: string, group: string }} reader */
+function remember({ key, group }) {
+  keep('key', key);
+  keep('group', group);
+  document.dispatchEvent(new Event('porter:reader'));
+}
+
+export function setUpReader() {
+  const button = part('button.reader', HTMLButtonElement);
+  const dialog = part('dialog.reader', HTMLDialogElement);
+  const form = part('form', HTMLFormElement, dialog);
+  const key = part('[name=key]', HTMLInputElement, form);
+  const group = part('[name=group]', HTMLInputElement, form);
+  const known = part('.known', HTMLElement, dialog);
+  const live = part('.live', HTMLElement, dialog);
+  const wrong = part('[role=alert]', HTMLElement, dialog);
+
+  const show = () => {
+    const current = reader();
+    part('span', HTMLElement, button).textContent = current.key ? masked(current.key) : 'Your key';
+    button.setAttribute('aria-label', current.key ? `Your key: ${masked(current.key)}` : 'Your key');
+    known.textContent = current.key ? `In use: ${masked(current.key)}` : 'No key yet.';
+    live.hidden = !current.key.startsWith('ptr_live_');
+    group.value = current.group;
+    key.value = '';
+    wrong.textContent = '';
+  };
+
+  button.addEventListener('click', () => {
+    show();
+    dialog.showModal();
+  });
+  form.addEventListener('submit', (event) => {
+    event.preventDefault();
+    const next = { key: key.value.trim() || reader().key, group: group.value.trim() };
+    if (next.key && !KEY.test(next.key)) {
+      wrong.textContent =
+        'That is not a whole key. It begins with ptr_test_ or ptr_live_, and 38 characters follow.';
+      key.focus();
+    } else if (next.group && !GROUP.test(next.group)) {
+      wrong.textContent = 'The ID of a practice group has letters, digits, hyphens and underscores only.';
+      group.focus();
+    } else {
+      remember(next);
+      dialog.close();
+    }
+  });
+  part('.clear', HTMLButtonElement, form).addEventListener('click', () => {
+    remember({ key: '', group: '' });
+    dialog.close();
+  });
+  part('.cancel', HTMLButtonElement, form).addEventListener('click', () => dialog.close());
+  onReaderChange(show);
+
+  takeFromAddress();
+  addEventListener('hashchange', takeFromAddress);
+  show();
+}
+
+/** The link that `npm start` prints: /docs#key=…&group=…. A fragment is never sent to a server. */
+function takeFromAddress() {
+  const given = new URLSearchParams(location.hash.slice(1));
+  const key = given.get('key') ?? '';
+  if (!key) return;
+  const group = given.get('group') ?? '';
+  history.replaceState(history.state, '', location.pathname + location.search);
+  if (KEY.test(key)) remember({ key, group: GROUP.test(group) ? group : '' });
+}

@@ -1,0 +1,52 @@
+import { setUpHeader } from './header.js';
+import { part } from './page.js';
+import { onReaderChange, reader } from './reader.js';
+import { isDark, onThemeChange } from './theme.js';
+
+/**
+ * @typedef {{ updateConfiguration(configuration: object): void }} Drawn
+ * @typedef {{ createApiReference(place: Element, configuration: object): Drawn }} Scalar
+ */
+
+setUpHeader();
+
+const place = part('#reference', HTMLElement);
+const { Scalar } = /** @type {Window & { Scalar: Scalar }} */ (/** @type {unknown} */ (window));
+const drawn = Scalar.createApiReference(place, configuration());
+
+onReaderChange(() => drawn.updateConfiguration(configuration()));
+onThemeChange(() => {
+  // Scalar reads the scheme of its configuration only once; from then on it is these two classes.
+  document.body.classList.toggle('dark-mode', isDark());
+  document.body.classList.toggle('light-mode', !isDark());
+});
+
+function configuration() {
+  const { key, group } = reader();
+  return {
+    url: place.dataset.document,
+    // Calls go to the service that serves this page, whatever addresses the document names.
+    servers: [{ url: location.origin, description: 'This service' }],
+    authentication: {
+      securitySchemes: { ApiKey: { value: key }, PracticeGroupId: { value: group } },
+    },
+    generateTagSlug: (/** @type {{ name: string }} */ { name }) => name.toLowerCase().replaceAll(' ', '-'),
+    generateOperationSlug: (/** @type {{ operationId?: string }} */ { operationId }) => operationId ?? '',
+    forceDarkModeState: isDark() ? 'dark' : 'light',
+    hideDarkModeToggle: true,
+    // The search of the site finds operations too.
+    hideSearch: true,
+    theme: 'none',
+    layout: 'modern',
+    withDefaultFonts: false,
+    defaultHttpClient: { targetKey: 'shell', clientKey: 'curl' },
+    documentDownloadType: 'direct',
+    operationTitleSource: 'summary',
+    // Nothing that leads away from this service or tells anybody of it.
+    telemetry: false,
+    hideClientButton: true,
+    showDeveloperTools: 'never',
+    agent: { disabled: true },
+    mcp: { disabled: true },
+  };
+}

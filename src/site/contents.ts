@@ -1,0 +1,72 @@
+/** The contents of the site: what stands in the navigation, in which order, under which name. */
+export interface Entry {
+  path: string;
+  title: string;
+  /** The markdown file below docs/. Pages without one are made from the contract. */
+  source?: string;
+}
+
+interface Section {
+  title: string;
+  entries: readonly Entry[];
+}
+
+const guide = (name: string, title: string): Entry => ({
+  path: `/docs/guides/${name}`,
+  title,
+  source: `guides/${name}.md`,
+});
+
+const operating = (name: string, title: string): Entry => ({
+  path: `/docs/operating/${name}`,
+  title,
+  source: `operating/${name}.md`,
+});
+
+export const contents: readonly Section[] = [
+  { title: 'Getting started', entries: [{ path: '/docs', title: 'The first hour', source: 'index.md' }] },
+  {
+    title: 'Guides',
+    entries: [
+      guide('authentication', 'Authentication'),
+      guide('acting-for-another-practice', 'Acting for another practice'),
+      guide('updating-submission-types', 'Updating submission types'),
+      guide('receiving-webhooks', 'Receiving webhooks'),
+      guide('handling-errors', 'Handling errors'),
+      guide('rate-limits', 'Rate limits'),
+      guide('going-live', 'Going live'),
+      guide('versioning', 'Versioning'),
+    ],
+  },
+  {
+    title: 'Tools',
+    entries: [guide('command-line', 'Command line'), guide('client-library', 'Client library')],
+  },
+  {
+    title: 'Reference',
+    entries: [
+      { path: '/docs/api', title: 'Partner API' },
+      { path: '/docs/events', title: 'Events', source: 'reference/events.md' },
+      { path: '/docs/errors', title: 'Errors' },
+    ],
+  },
+  {
+    title: 'Operating Porter',
+    entries: [
+      operating('deploying', 'Deploying'),
+      operating('settings', 'Settings'),
+      operating('upgrading', 'Upgrading'),
+      operating('backup-and-restore', 'Backup and restore'),
+      operating('rotating-secrets', 'Rotating secrets'),
+      operating('watching', 'Watching'),
+      operating('what-to-do-when', 'What to do when'),
+      { path: '/docs/operator-api', title: 'Operator API' },
+    ],
+  },
+];
+
+export const entries: readonly Entry[] = contents.flatMap((section) => section.entries);
+
+export function sectionOf(path: string): string | undefined {
+  return contents.find((section) => section.entries.some((entry) => entry.path === path))?.title;
+}

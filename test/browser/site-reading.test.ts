@@ -1,0 +1,196 @@
+import type { Page } from 'playwright-core';
+import { describe, expect, it } from 'vitest';
+import { barriers, DESK, PHONE, readers } from '../support/site-browser.ts';
+
+/** What the scripts of the pages do for their readers. */
+
+const { open, house, demoKey } = readers();
+
+const GUIDE = '/docs/guides/receiving-webhooks';
+const masked = () => `ptr_test_••••${demoKey().slice(-4)}`;
+const withKey = (path: string) => `${path}#key=${demoKey()}&group=hillview-hub`;
+const pasted = (page: Page) => page.evaluate(() => Reflect.get(globalThis, 'navigator').clipboard.readText());
+const firstRequest = (page: Page) => page.locator('figure.code:has([data-fill=key])').first();
+
+describe("the reader's key", () => {
+  it('comes with the link, leaves the address bar, and is shown masked and copied whole', async () => {
+    const { page } = await open(withKey(GUIDE));
+    expect(page.url()).toBe(house().url + GUIDE);
+    expect(await page.locator('button.reader').innerText()).toBe(masked());
+    const example = firstRequest(page);
+    for (const shown of [masked(), 'hillview-hub', house().url])
+      expect(await example.innerText()).toContain(shown);
+    expect(await page.locator('body').innerText()).not.toContain(demoKey());
+
+    await example.getByRole('button', { name: 'Copy' }).click();
+    await example.getByRole('button', { name: 'Copied' }).waitFor();
+    const text = await pasted(page);
+    for (const whole of [demoKey(), 'hillview-hub', house().url]) expect(text).toContain(whole);
+    expect(text).not.toMatch(/••|YOUR_KEY|Copied/);
+  });
+
+  it('is whole too in what is selected and copied by hand', async () => {
+    const { page } = await open(withKey(GUIDE));
+    await firstRequest(page).locator('pre').selectText();
+    await page.keyboard.press('Control+c');
+    await expect.poll(() => pasted(page)).toContain(demoKey());
+  });
+
+  it('survives a reload and other pages, and is gone when it is cleared', async () => {
+    const { page } = await open(withKey(GUIDE));
+    await page.reload();
+    expect(await firstRequest(page).innerText()).toContain(masked());
+    await page.goto(`${house().url}/docs/guides/authentication`);
+    expect(await page.locator('button.reader').innerText()).toBe(masked());
+    await page.locator('button.reader').click();
+    await page.getByRole('button', { name: 'Clear both' }).click();
+    expect(await page.locator('button.reader').innerText()).toBe('Your key');
+    await page.goto(house().url + GUIDE);
+    expect(await firstRequest(page).innerText()).toContain('ptr_test_YOUR_KEY');
+    expect(await firstRequest(page).innerText()).toContain('riverside-surgery');
+  });
+
+  it('can be typed in; what is no key is refused and said so', async () => {
+    const { page } = await open(GUIDE);
+    await page.locator('button.reader').click();
+    const dialog = page.getByRole('dialog', { name: 'Your key' });
+    expect(await barriers(page, 'dialog.reader')).toEqual([]);
+    await dialog.getByLabel('API key').fill('ptr_test_short');
+    await page.keyboard.press('Enter');
+    expect(await dialog.getByRole('alert').innerText()).toContain('not a whole key');
+    await dialog.getByLabel('API key').fill(demoKey());
+    await dialog.getByLabel('Practice group').fill('riverside-surgery; rm -rf /');
+    await page.keyboard.press('Enter');
+    expect(await dialog.getByRole('alert').innerText()).toContain('practice group');
+    await dialog.getByLabel('Practice group').fill('hillview-hub');
+    await page.keyboard.press('Enter');
+    await dialog.waitFor({ state: 'hidden' });
+    expect(await firstRequest(page).innerText()).toContain('hillview-hub');
+  });
+
+  it('from a link is only taken if it cannot be anything else', async () => {
+    const { page } = await open(
+      `${GUIDE}#key=${encodeURIComponent('$(touch /tmp/x)')}&group=riverside-surgery`,
+    );
+    expect(await page.locator('button.reader').innerText()).toBe('Your key');
+    await page.goto(`${house().url}/docs/events`);
+    await page.goto(`${house().url}${GUIDE}#key=${demoKey()}&group=${encodeURIComponent('`id`')}`);
+    expect(await firstRequest(page).innerText()).toContain('riverside-surgery');
+  });
+
+  it('never leaves the browser while reading', async () => {
+    const { page, requests } = await open(withKey('/docs'));
+    await page.goto(house().url + GUIDE);
+    await page.keyboard.press('/');
+    await page.keyboard.type('webhook');
+    await page.getByRole('option').first().waitFor();
+    for (const request of requests)
+      expect(`${request.url()} ${JSON.stringify(await request.allHeaders())}`).not.toContain(demoKey());
+  });
+});
+
+describe('the search', () => {
+  it.each([
+    ['rate_limit_exceeded', '/docs/errors/rate_limit_exceeded'],
+    ['prescription.issued', '/docs/events#prescriptionissued'],
+    ['Register a webhook', '/docs/api#tag/webhooks/createWebhook'],
+    ['rotating secrets', '/docs/operating/rotating-secrets'],
+  ])('finds %s by the keyboard alone', async (query, target) => {
+    const { page } = await open('/docs/errors');
+    await page.keyboard.press('Control+k');
+    await page.keyboard.type(query);
+    const options = page.getByRole('option');
+    await options.first().waitFor();
+    const hrefs = await options.evaluateAll((links) => links.map((link) => link.getAttribute('href')));
+    expect(hrefs).toContain(target);
+    for (let at = 0; at < hrefs.indexOf(target); at++) await page.keyboard.press('ArrowDown');
+    await page.keyboard.press('Enter');
+    await page.waitForURL(house().url + target);
+  });
+
+  it('says what it found, and what is selected, to whoever listens', async () => {
+    const { page } = await open('/docs/errors');
+    await page.getByRole('button', { name: 'Search' }).click();
+    const box = page.getByRole('combobox');
+    await box.fill('webhook secret');
+    await page.getByRole('option').first().waitFor();
+    expect(await page.locator('dialog.search [role=status]').innerText()).toMatch(/^\d+ results$/);
+    await page.keyboard.press('ArrowDown');
+    expect(await box.getAttribute('aria-activedescendant')).toBe('result-1');
+    expect(await page.getByRole('option', { selected: true }).getAttribute('id')).toBe('result-1');
+    expect(await page.getByRole('option').first().locator('mark').count()).toBeGreaterThan(0);
+    expect(await barriers(page, 'dialog.search')).toEqual([]);
+    await box.fill('zzzzzz');
+    await page.getByText('Nothing found').waitFor();
+    await page.keyboard.press('Escape');
+    expect(await page.locator('dialog.search').isVisible()).toBe(false);
+  });
+});
+
+describe('languages', () => {
+  it('the chosen one is shown everywhere, and again after a reload', async () => {
+    const { page } = await open(GUIDE);
+    const tabs = page.getByRole('tablist').first();
+    await tabs.getByRole('tab', { name: 'TypeScript' }).focus();
+    await page.keyboard.press('ArrowRight');
+    const chosen = await tabs.getByRole('tab', { selected: true }).innerText();
+    expect(chosen).not.toBe('TypeScript');
+    await page.reload();
+    expect(await tabs.getByRole('tab', { selected: true }).innerText()).toBe(chosen);
+    for (const group of await page.locator('.tabs').all())
+      expect(await group.getByRole('tabpanel').filter({ visible: true }).count()).toBe(1);
+  });
+});
+
+describe('the colour scheme', () => {
+  const ground = (page: Page) =>
+    page
+      .locator('body')
+      .evaluate((body) => body.ownerDocument.defaultView?.getComputedStyle(body).backgroundColor);
+
+  it("is the system's until the reader chooses, and then the reader's", async () => {
+    const { page } = await open('/docs/errors', { ...DESK, colorScheme: 'dark' });
+    const dark = await ground(page);
+    await page.getByRole('button', { name: 'Colour scheme: system' }).click();
+    await page.getByRole('button', { name: 'Colour scheme: light' }).waitFor();
+    const light = await ground(page);
+    expect(light).not.toBe(dark);
+    await page.reload();
+    expect(await ground(page)).toBe(light);
+    await page.getByRole('button', { name: 'Colour scheme: light' }).click();
+    expect(await ground(page)).toBe(dark);
+    await page.emulateMedia({ colorScheme: 'light' });
+    expect(await ground(page)).toBe(dark);
+    await page.getByRole('button', { name: 'Colour scheme: dark' }).click();
+    expect(await ground(page)).toBe(light);
+  });
+});
+
+describe('the contents on a phone', () => {
+  it('open and close by the keyboard, and take the focus along', async () => {
+    const { page } = await open(GUIDE, PHONE);
+    const contents = page.getByRole('navigation', { name: 'Contents' });
+    const button = page.getByRole('button', { name: 'Contents' });
+    expect(await contents.isVisible()).toBe(false);
+    await button.focus();
+    await page.keyboard.press('Enter');
+    await contents.waitFor();
+    expect(await button.getAttribute('aria-expanded')).toBe('true');
+    expect(await contents.locator('a:focus').count()).toBe(1);
+    expect(await barriers(page)).toEqual([]);
+    await page.keyboard.press('Escape');
+    await contents.waitFor({ state: 'hidden' });
+    expect(await button.evaluate((element) => element === element.ownerDocument.activeElement)).toBe(true);
+    await page.keyboard.press('Enter');
+    await contents.getByRole('link', { name: 'Rate limits' }).click();
+    await page.waitForURL(`${house().url}/docs/guides/rate-limits`);
+    expect(await contents.isVisible()).toBe(false);
+  });
+});
+
+it('the first stop of the keyboard leads past the bar and the contents', async () => {
+  const { page } = await open(GUIDE);
+  await page.keyboard.press('Tab');
+  await page.keyboard.press('Enter');
+  expect(await page.locator('main:focus').count()).toBe(1);
+});

@@ -1,0 +1,82 @@
+import { describe, expect, it } from 'vitest';
+import { OPERATOR_TOKEN } from '../support/service.ts';
+import { DESK, readers } from '../support/site-browser.ts';
+
+/** The pages on which calls can be tried out: drawn by Scalar, answered by this very service. */
+
+const { open, house, demoKey } = readers();
+
+describe('the partner API', () => {
+  it("sends a call with the reader's key and practice group, and shows the answer", async () => {
+    const { page, complaints, requests } = await open(`/docs/api#key=${demoKey()}&group=hillview-hub`);
+    await page.goto(`${house().url}/docs/api#tag/practice-groups/listPracticeGroups`);
+    await page.getByRole('button', { name: /Test Request.*practice-groups/ }).click();
+    const answered = page.waitForResponse((response) => response.url().includes('/v1/practice-groups'));
+    await page.locator('[data-addressbar-action=send]').filter({ visible: true }).first().click();
+    const answer = await answered;
+    expect(answer.status()).toBe(200);
+    expect(answer.url().startsWith(`${house().url}/v1/`)).toBe(true);
+    expect(await answer.request().allHeaders()).toMatchObject({
+      'x-api-key': demoKey(),
+      'x-practice-group-id': 'hillview-hub',
+    });
+    await page.getByText('200 OK').waitFor();
+    expect(complaints).toEqual([]);
+    // The key was in that call and in no other.
+    const carriers = await Promise.all(requests.map(async (one) => JSON.stringify(await one.allHeaders())));
+    expect(carriers.filter((headers) => headers.includes(demoKey()))).toHaveLength(1);
+  });
+
+  it('shows the operation that a link names', async () => {
+    const { page } = await open('/docs/api#tag/webhooks/createWebhook');
+    await page.getByRole('heading', { name: 'Register a webhook' }).first().waitFor();
+    await expect
+      .poll(() =>
+        page
+          .getByRole('heading', { name: 'Register a webhook' })
+          .first()
+          .evaluate((h) => h.getBoundingClientRect().top),
+      )
+      .toBeLessThan(700);
+  });
+
+  it('takes over a key and a colour scheme that change meanwhile', async () => {
+    const { page } = await open('/docs/api', { ...DESK, colorScheme: 'light' });
+    await page.getByRole('heading', { level: 1 }).waitFor();
+    await page.getByRole('button', { name: 'Colour scheme: system' }).click();
+    await page.getByRole('button', { name: 'Colour scheme: light' }).click();
+    await page.locator('body.dark-mode').waitFor();
+    await page.locator('button.reader').click();
+    await page.getByRole('dialog').getByLabel('API key').fill(demoKey());
+    await page.getByRole('dialog').getByLabel('Practice group').fill('riverside-surgery');
+    await page.keyboard.press('Enter');
+    await page.getByRole('button', { name: /Test Request.*practice-groups/ }).click();
+    const answered = page.waitForResponse((response) => response.url().includes('/v1/practice-groups'));
+    await page.locator('[data-addressbar-action=send]').filter({ visible: true }).first().click();
+    expect((await answered).status()).toBe(200);
+  });
+
+  it('leads nowhere else and offers nothing of anybody else', async () => {
+    const { page } = await open('/docs/api');
+    await page.getByRole('heading', { level: 1 }).waitFor();
+    const outside = page.locator('a[href^="http"]').filter({ visible: true });
+    expect(await outside.count()).toBe(0);
+    expect(await page.locator('body').innerText()).not.toMatch(/\bAI\b|Scalar|MCP|Agent/);
+    await page.getByRole('link', { name: 'Porter', exact: true }).click();
+    await page.waitForURL(`${house().url}/docs`);
+  });
+});
+
+describe('the operator API', () => {
+  it('sends a call with the token that the reader types, and forgets it', async () => {
+    const { page, complaints } = await open('/docs/operator-api#tag/partners/listPartners');
+    await page.getByRole('button', { name: /Test Request.*get \/operator\/v1\/partners\)/ }).click();
+    await page.getByRole('dialog').getByPlaceholder('Token').fill(OPERATOR_TOKEN);
+    const answered = page.waitForResponse((response) => response.url().includes('/operator/v1/partners'));
+    await page.locator('[data-addressbar-action=send]').filter({ visible: true }).first().click();
+    expect((await answered).status()).toBe(200);
+    expect(complaints).toEqual([]);
+    const kept = await page.evaluate(() => JSON.stringify(Reflect.get(globalThis, 'localStorage')));
+    expect(kept).not.toContain(OPERATOR_TOKEN);
+  });
+});

@@ -1,0 +1,85 @@
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import type { AxeResults } from 'axe-core';
+import { type Browser, type BrowserContextOptions, chromium, type Page, type Request } from 'playwright-core';
+import { afterAll, beforeAll, onTestFinished } from 'vitest';
+import { type Harness, startHarness } from './service.ts';
+
+/** A service with the demo world, and a real browser in front of it. */
+export interface Readers {
+  house: () => Harness;
+  demoKey: () => string;
+  /** A reader with a browser profile of their own, which is gone after the test. */
+  open(path: string, options?: BrowserContextOptions): Promise<Reader>;
+}
+
+interface Reader {
+  page: Page;
+  /** What went wrong: errors in the console, requests to anybody else. */
+  complaints: string[];
+  requests: Request[];
+}
+
+export const PHONE = { viewport: { width: 390, height: 844 } } as const;
+export const DESK = { viewport: { width: 1280, height: 900 } } as const;
+
+const CHROMIUM = '/usr/bin/chromium';
+const FLAGS = [
+  '--no-sandbox',
+  '--disable-gpu',
+  '--disable-quic',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+];
+
+/** For a test file: starts both before its tests and stops them afterwards. */
+export function readers(): Readers {
+  let house: Harness;
+  let browser: Browser;
+  beforeAll(async () => {
+    house = await startHarness({ env: { PORTER_DEMO: 'on' } });
+    browser = await chromium.launch({ executablePath: CHROMIUM, args: FLAGS });
+  });
+  afterAll(() => browser.close());
+  return {
+    house: () => house,
+    demoKey: () => house.service.demoKey ?? '',
+    async open(path, options = DESK) {
+      const context = await browser.newContext(options);
+      await context.grantPermissions(['clipboard-read', 'clipboard-write'], { origin: house.url });
+      onTestFinished(() => context.close());
+      const page = await context.newPage();
+      const complaints: string[] = [];
+      const requests: Request[] = [];
+      page.on('console', (message) => {
+        if (['error', 'warning'].includes(message.type())) complaints.push(message.text());
+      });
+      page.on('pageerror', (error) => complaints.push(error.message));
+      page.on('request', (request) => {
+        requests.push(request);
+        if (!request.url().startsWith(`${house.url}/`) && !request.url().startsWith('data:'))
+          complaints.push(`asked ${request.url()}`);
+      });
+      await page.goto(house.url + path);
+      return { page, complaints, requests };
+    },
+  };
+}
+
+const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+
+/** What axe finds that keeps people out, one line each. */
+export async function barriers(page: Page, within = 'html'): Promise<string[]> {
+  await page.evaluate(axe);
+  const found = await page.evaluate<AxeResults, string>(
+    (selector) => Reflect.get(globalThis, 'axe').run(selector, { resultTypes: ['violations'] }),
+    within,
+  );
+  return found.violations
+    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+    .flatMap(({ id, nodes }) =>
+      nodes.map(({ target, failureSummary }) => `${id} ${target}: ${failureSummary}`),
+    );
+}

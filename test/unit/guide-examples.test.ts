@@ -1,178 +1,114 @@
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
-import { randomBytes } from 'node:crypto';
-import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
-import { createInterface } from 'node:readline';
-import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { roles, scopes } from '../../src/contract/access.ts';
+import type { Endpoint } from '../../src/contract/endpoint.ts';
+import { operatorEndpoints } from '../../src/contract/operator/index.ts';
 import { partnerEndpoints } from '../../src/contract/partner/index.ts';
+import { submissionTypePatch, submissionTypeReadOnly } from '../../src/contract/partner/submission-types.ts';
+import { problemCatalogue, validationEntry } from '../../src/contract/problems.ts';
+import { ruleBroken, submissionTypeRules } from '../../src/contract/rules.ts';
 import { check } from '../../src/contract/validate.ts';
-import { deliveryExample } from '../../src/describe/event-examples.ts';
-import { toAttempt } from '../../src/domain/diagnosis.ts';
 import { ATTEMPTS_MAX, nextStep } from '../../src/domain/retry.ts';
-import { newSecret, secretBytes, signedHeaders } from '../../src/domain/signature.ts';
+import {
+  blocksOf,
+  compareJson,
+  compareText,
+  nameOf,
+  pages,
+  ROOT,
+  Stand,
+  textOf,
+} from '../support/examples.ts';
 
-/** What the guide and the reference tell people to paste, taken from them and run. */
+/** What the pages say is what the contract says. That their examples work is shown where they run: `examples-*.test.ts`. */
 
-const root = resolve(import.meta.dirname, '../..');
-const guide = readFileSync(join(root, 'docs/guides/receiving-webhooks.md'), 'utf8');
-const reference = readFileSync(join(root, 'docs/reference/events.md'), 'utf8');
+const reference = ['docs/reference/events.md', 'docs/reference/errors.md'];
 
-interface Block {
-  language: string;
-  code: string;
+/** The cells of the table below a header, without the marks around them. */
+function tableOf(page: string, header: string): string[][] {
+  const [, rows] = textOf(page).split(`${header}\n`);
+  if (rows === undefined) throw new Error(`${page} has no table ${header}`);
+  const lines = rows.slice(rows.indexOf('\n') + 1).split('\n');
+  const end = lines.findIndex((line) => !line.startsWith('|'));
+  return lines.slice(0, end).map((line) =>
+    line
+      .split('|')
+      .slice(1, -1)
+      .map((cell) => cell.trim()),
+  );
 }
 
-const blocksOf = (page: string): Block[] =>
-  [...page.matchAll(/^```(\w+)\n(.*?)^```$/gms)].map(([, language = '', code = '']) => ({ language, code }));
+const code = (cell = '') => /`([^`]+)`/.exec(cell)?.[1] ?? cell;
+const codes = (cell = '') => [...cell.matchAll(/`([^`]+)`/g)].map(([, one]) => one);
 
-function block(page: string, language: string, holds: string): string {
-  const found = blocksOf(page).filter((one) => one.language === language && one.code.includes(holds));
-  expect(found, `one ${language} block with "${holds}"`).toHaveLength(1);
-  return found[0]?.code ?? '';
-}
-
-const folder = mkdtempSync(join(tmpdir(), 'porter-guide-'));
-afterAll(() => rmSync(folder, { recursive: true }));
-symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'));
-writeFileSync(join(folder, 'package.json'), '{"type": "module"}');
-
-const secret = newSecret(randomBytes);
-const otherSecret = newSecret(randomBytes);
-const body =
-  '{"object":"Appointment","id":"äpt_1","practice_group_id":"riverside-surgery","event":"appointment.confirmed"}';
-
-function sign({ secrets = [secret], secondsAgo = 0, sequence = 1 } = {}) {
-  return signedHeaders({
-    id: `dlv_00VavrySW7QkzdE4DIp3JusJ3_${sequence}`,
-    timestampSeconds: Math.floor(Date.now() / 1000) - secondsAgo,
-    sequence,
-    body,
-    secrets: secrets.map(secretBytes),
-  });
-}
-
-describe('the shell example of the guide', () => {
-  const script = join(folder, 'verify.sh');
-  writeFileSync(script, block(guide, 'sh', '#!/bin/sh'));
-  const verdict = (headers: ReturnType<typeof sign>, text: string) => {
-    const { 'webhook-id': id, 'webhook-timestamp': timestamp, 'webhook-signature': signature } = headers;
-    try {
-      const options = {
-        input: text,
-        env: { ...process.env, WEBHOOK_SECRET: secret },
-        encoding: 'utf8',
-      } as const;
-      return execFileSync('sh', [script, id, timestamp, signature], { ...options, stdio: 'pipe' }).trim();
-    } catch (error) {
-      return String((error as { stderr: string }).stderr).trim();
-    }
-  };
-
-  test('accepts what the service signed, also while the secret is being rotated', () => {
-    expect(verdict(sign(), body)).toBe('genuine');
-    expect(verdict(sign({ secrets: [otherSecret, secret] }), body)).toBe('genuine');
-  });
-
-  test('refuses everything else, and says why', () => {
-    expect(verdict(sign(), `${body}\n`)).toBe('no signature matches');
-    expect(verdict(sign({ secrets: [otherSecret] }), body)).toBe('no signature matches');
-    expect(verdict({ ...sign(), 'webhook-id': 'dlv_other_1' }, body)).toBe('no signature matches');
-    expect(verdict(sign({ secondsAgo: 400 }), body)).toMatch(/^sent 40\d seconds ago$/);
-    expect(verdict(sign({ secondsAgo: -400 }), body)).toMatch(/^sent -(400|39\d) seconds ago$/);
-    expect(verdict({ ...sign(), 'webhook-timestamp': 'a[$(exit)]' }, body)).toBe(
-      'the timestamp is not a number',
+describe('the tables of the pages', () => {
+  test('scopes, with the operations that each opens', () => {
+    const rows = tableOf('docs/guides/authentication.md', '| Scope | Allows | Operations |');
+    const expected = Object.entries(scopes).map(([scope, allows]) => [
+      scope,
+      allows,
+      Object.values<Endpoint>(partnerEndpoints)
+        .filter(({ access }) => 'scope' in access && access.scope === scope)
+        .map(({ method, path }) => `${method} ${path}`),
+    ]);
+    expect(rows.map(([scope, allows, operations]) => [code(scope), allows, codes(operations)])).toEqual(
+      expected,
     );
   });
-});
 
-describe('the TypeScript example of the guide', () => {
-  const file = join(folder, 'receiver.ts');
-  writeFileSync(file, block(guide, 'ts', 'createServer'));
-
-  test('compiles under strict rules', () => {
-    const tsc = join(root, 'node_modules/.bin/tsc');
-    const options = ['--noEmit', '--strict', '--noUncheckedIndexedAccess', '--skipLibCheck'];
-    const modules = ['--module', 'nodenext', '--target', 'es2024', '--types', 'node'];
-    expect(execFileSync(tsc, [...options, ...modules, file], { cwd: folder, encoding: 'utf8' })).toBe('');
-  }, 60_000);
-
-  test('answers 204 to what the service signed, acts once, and answers 401 to the rest', async () => {
-    const receiver = spawn(process.execPath, [file], {
-      env: { ...process.env, PORT: '0', WEBHOOK_SECRET: secret, NODE_NO_WARNINGS: '1' },
-      stdio: ['ignore', 'pipe', 'inherit'],
-    });
-    onTestFinished(() => ended(receiver));
-    const lines = createInterface(receiver.stdout)[Symbol.asyncIterator]();
-    const line = async () => String((await lines.next()).value);
-    let said = await line();
-    while (!/port: \d+/.test(said)) said += await line();
-    const url = `http://127.0.0.1:${/port: (\d+)/.exec(said)?.[1]}/porter`;
-    const post = async (headers: Record<string, string>, text: string) =>
-      (await fetch(url, { method: 'POST', headers, body: text })).status;
-
-    expect(await post(sign(), body.replace('confirmed', 'cancelled'))).toBe(401);
-    expect(await post(sign({ secrets: [otherSecret] }), body)).toBe(401);
-    expect(await post(sign({ secondsAgo: 400 }), body)).toBe(401);
-    expect(await post({ 'content-type': 'application/json' }, body)).toBe(401);
-    expect(await post(sign(), body)).toBe(204);
-    expect(await post(sign(), body)).toBe(204);
-    expect(await post(sign({ secrets: [otherSecret, secret], sequence: 2 }), body)).toBe(204);
-
-    while (!said.endsWith('}')) said = await line();
-    const acted = [await line(), await line()];
-    expect(acted).toEqual(Array(2).fill('appointment.confirmed: Appointment äpt_1'));
-    await ended(receiver);
-    expect(await lines.next()).toMatchObject({ done: true });
-  }, 60_000);
-});
-
-async function ended(child: ChildProcess): Promise<void> {
-  if (child.exitCode !== null || child.signalCode !== null) return;
-  const exit = once(child, 'exit');
-  child.kill();
-  await exit;
-}
-
-describe('the examples of the reference', () => {
-  test('the shell one prints the signature that is shown', () => {
-    const printed = execFileSync('sh', ['-c', block(reference, 'sh', 'openssl dgst')], { encoding: 'utf8' });
-    expect(`v1,${printed}`).toBe(deliveryExample.headers['webhook-signature']);
+  test('roles', () => {
+    const rows = tableOf('docs/operating/rotating-secrets.md', '| Role | May |');
+    expect(rows.map(([role, may]) => [code(role), may])).toEqual(Object.entries(roles));
   });
 
-  test('the TypeScript one takes what is genuine and throws at the rest', () => {
-    mkdirSync(join(folder, 'reference'));
-    const file = join(folder, 'reference/verify.ts');
-    const given = (text: string) =>
-      `const secret = ${JSON.stringify(secret)}, headers = ${JSON.stringify(sign())}, rawBody = ${JSON.stringify(text)};`;
-    const verify = (text: string) => {
-      writeFileSync(
-        file,
-        [given(text), block(reference, 'ts', 'Webhook'), 'console.log(event.id);'].join('\n'),
-      );
-      return execFileSync(process.execPath, [file], { encoding: 'utf8', stdio: 'pipe' }).trim();
-    };
-    expect(verify(body)).toBe('äpt_1');
-    expect(() => verify(`${body} `)).toThrow('No matching signature found');
+  test('errors, with their statuses', () => {
+    const rows = tableOf('docs/guides/handling-errors.md', '| Status | `error` | Repeat it? | Do |');
+    const expected = [
+      validationEntry,
+      ...Object.entries(problemCatalogue).map(([name, one]) => ({ code: name, ...one })),
+    ];
+    expect(rows.map(([status, error]) => `${status} ${code(error)}`)).toEqual(
+      expected.map((one) => `${one.status} ${one.code}`),
+    );
   });
 
-  test('the links between the pages lead somewhere', () => {
-    for (const [page, from] of [
-      [guide, 'docs/guides'],
-      [reference, 'docs/reference'],
-    ] as const) {
-      const links = [...page.matchAll(/\]\((?!https?:)([^)]+)\)/g)].map(([, link = '']) => link);
-      for (const link of links) {
-        const [path, anchor] = link.split('#');
-        const target = path ? readFileSync(join(root, from, path), 'utf8') : page;
-        if (anchor) expect(anchorsOf(target), link).toContain(anchor);
-      }
-    }
+  test('the rules of submission types', () => {
+    const rows = tableOf('docs/guides/updating-submission-types.md', '| Rule | What holds |');
+    expect(rows.map(([rule, holds]) => [code(rule), holds])).toEqual(
+      submissionTypeRules.map((rule) => [rule, ruleBroken(rule).message]),
+    );
+  });
+
+  test('the fields of submission types that may be null, and those that cannot be set', () => {
+    const page = textOf('docs/guides/updating-submission-types.md').replaceAll('\n', ' ');
+    const nullable = Object.entries(submissionTypePatch.shape)
+      .filter(([, field]) => field.safeParse(null).success)
+      .map(([name]) => name);
+    expect(codes(/These may be null: (.*?)\. /.exec(page)?.[1]).sort()).toEqual(nullable.sort());
+    expect(codes(/can be read but not set: (.*?)\. /.exec(page)?.[1])).toEqual([...submissionTypeReadOnly]);
+  });
+
+  test('settings', () => {
+    const read = readFileSync(join(ROOT, 'src/config.ts'), 'utf8').matchAll(/read\('([A-Z_]+)'/g);
+    const rows = tableOf('docs/operating/settings.md', '| Name | Meaning | Default |');
+    expect(rows.map(([name]) => code(name)).sort()).toEqual([...read].map(([, name]) => name).sort());
+  });
+
+  test('lines of the log', () => {
+    const sources = readdirSync(join(ROOT, 'src'), { recursive: true, encoding: 'utf8' })
+      .filter((name) => name.endsWith('.ts'))
+      .map((name) => readFileSync(join(ROOT, 'src', name), 'utf8'))
+      .join('\n');
+    const rows = tableOf('docs/operating/watching.md', '| `msg` | Means |');
+    const unknown = rows
+      .flatMap(([messages]) => codes(messages))
+      .filter((one) => !sources.includes(`'${one}'`));
+    expect(unknown).toEqual([]);
   });
 });
 
-test('both pages tell the times of the retries as they are', () => {
+test('the pages tell the times of the retries as they are', () => {
   const unitOf = (seconds: number) =>
     seconds >= 3600 ? `${seconds / 3600} h` : seconds >= 60 ? `${seconds / 60} min` : `${seconds} s`;
   const halfway = () => Uint8Array.of(128, 0, 0);
@@ -181,12 +117,25 @@ test('both pages tell the times of the retries as they are', () => {
     const step = nextStep(failed + 1, refused, 0, halfway);
     return step.state === 'due' ? unitOf(step.dueAt / 1000) : step.state;
   });
-  expect(reference).toContain(`| Made after | at once | ${waits.join(' | ')} |`);
-  expect(guide.replaceAll('\n', ' ')).toContain(`${waits.slice(0, -1).join(', ')} and ${waits.at(-1)}`);
+  expect(textOf('docs/reference/events.md')).toContain(`| Made after | at once | ${waits.join(' | ')} |`);
+  const guide = textOf('docs/guides/receiving-webhooks.md').replaceAll('\n', ' ');
+  expect(guide).toContain(`${waits.slice(0, -1).join(', ')} and ${waits.at(-1)}`);
 });
 
-function anchorsOf(page: string): string[] {
-  return [...page.matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) =>
+test.each([...pages, ...reference])('the links of %s lead somewhere', (page) => {
+  const text = textOf(page);
+  for (const [, link = ''] of text
+    .replaceAll(/^```.*?^```$/gms, '')
+    .matchAll(/\]\((?!https?:)([^)\s]+)\)/g)) {
+    const [path = '', anchor] = link.split('#');
+    const target = path ? join(dirname(page), path) : page;
+    expect(existsSync(join(ROOT, target)), `${page}: ${link}`).toBe(true);
+    if (anchor !== undefined) expect(anchorsOf(textOf(target)), `${page}: ${link}`).toContain(anchor);
+  }
+});
+
+function anchorsOf(text: string): string[] {
+  return [...text.replaceAll(/^```.*?^```$/gms, '').matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) =>
     heading
       .toLowerCase()
       .replaceAll(/[^\w\s-]/g, '')
@@ -194,53 +143,102 @@ function anchorsOf(page: string): string[] {
   );
 }
 
-/** Each call of the guide, with the answer that is shown below it, if there is one. */
-const calls = blocksOf(guide).flatMap(({ language, code }, at, all) => {
-  const [, path, query] = /"\$PORTER(\/v1\/[^"?]+)(?:\?([^"]*))?"/.exec(code) ?? [];
-  if (language !== 'sh' || path === undefined) return [];
-  const sent = /-d '(.*)'/.exec(code)?.[1];
-  const method = /-X (\w+)/.exec(code)?.[1] ?? (sent === undefined ? 'GET' : 'POST');
-  const next = all[at + 1];
-  const answer = next?.language === 'json' ? next.code : undefined;
-  return [{ method, path: path.replace('$WEBHOOK', '{id}'), query, sent, answer }];
+test.each(pages)('%s begins with a title and a summary, and has something to paste', (page) => {
+  expect(textOf(page)).toMatch(/^# [^\n]+\n\n[A-Z0-9`*][^\n]+\n/);
+  expect(blocksOf(page).some(({ language, output }) => language === 'sh' && !output)).toBe(true);
 });
 
-test.each(calls)(
-  'the guide calls $method $path as the contract says',
-  ({ method, path, query, sent, answer }) => {
-    const endpoint = Object.values(partnerEndpoints).find(
-      (one) => one.method === method && one.path === path,
-    );
-    if (!endpoint) throw new Error('No such operation.');
-    expect('body' in endpoint).toBe(sent !== undefined);
-    if ('body' in endpoint) expect(check(endpoint.body, JSON.parse(sent ?? ''))).toMatchObject({ ok: true });
-    if (query !== undefined && 'query' in endpoint)
-      expect(check(endpoint.query, Object.fromEntries(new URLSearchParams(query)))).toMatchObject({
-        ok: true,
-      });
-    // Parsing drops unknown fields, so equality also shows that the example has none.
-    if (answer !== undefined && 'body' in endpoint.response)
-      expect(endpoint.response.body.parse(JSON.parse(answer))).toEqual(JSON.parse(answer));
-  },
+/** Each call that a page makes with curl, with the answer that is shown below it, if there is one. */
+const calls = pages.flatMap((page) =>
+  blocksOf(page).flatMap((block, at, all) => {
+    const [, url = ''] = /(https?:\/\/127\.0\.0\.1:8080\/(?:v1|operator)[^\s'"]*)/.exec(block.code) ?? [];
+    if (block.language !== 'sh' || !block.code.startsWith('curl ') || !url) return [];
+    const { pathname, searchParams } = new URL(url);
+    const sent = /-d '([^']*)'/.exec(block.code)?.[1];
+    const method = /-X (\w+)/.exec(block.code)?.[1] ?? (sent === undefined ? 'GET' : 'POST');
+    const next = all[at + 1];
+    const answer = next?.output && next.language === 'json' ? next.code : undefined;
+    return [{ name: nameOf(block), method, pathname, query: Object.fromEntries(searchParams), sent, answer }];
+  }),
 );
 
-test('the attempt that the guide shows is told as the service tells it', () => {
-  const [shown] = JSON.parse(block(guide, 'json', '"attempts"')).data[0].attempts;
-  const outcome = { status: 500, answer: 'database is down', durationMs: 38, failure: undefined };
-  expect(toAttempt(outcome, Date.parse(shown.at))).toEqual(shown);
+const endpoints: Endpoint[] = [...Object.values(partnerEndpoints), ...Object.values(operatorEndpoints)];
+
+test.each(calls)('$name calls $method $pathname as the contract says', (call) => {
+  const { method, pathname, query, sent, answer } = call;
+  const endpoint = endpoints
+    .filter((one) => one.method === method)
+    .sort((one, other) => one.path.split('{').length - other.path.split('{').length)
+    .find(({ path }) => new RegExp(`^${path.replaceAll(/\{\w+\}/g, '[^/]+')}$`).test(pathname));
+  if (!endpoint) throw new Error('No such operation.');
+  const shown = answer === undefined ? undefined : JSON.parse(answer);
+  const isRefusal = shown?.statusCode !== undefined;
+  if (endpoint.query) expect(check(endpoint.query, query).ok).toBe(true);
+  if (sent !== undefined && endpoint.body && shown?.statusCode !== 400)
+    expect(check(endpoint.body, JSON.parse(sent)).ok).toBe(true);
+  // Parsing drops unknown fields, so equality also shows that the answer has none.
+  if (shown !== undefined && !isRefusal && endpoint.response.body)
+    expect(endpoint.response.body.parse(shown)).toEqual(shown);
 });
 
-test('the guide shows every call that it speaks of', () => {
-  expect(calls.map(({ method, path }) => `${method} ${path}`)).toEqual([
-    'POST /v1/webhooks',
-    'POST /v1/webhooks/{id}/test',
-    'GET /v1/webhooks/{id}/deliveries',
-    'GET /v1/webhooks/{id}',
-    'POST /v1/webhooks/{id}/replay',
-    'POST /v1/webhooks/{id}/replay',
-    'PATCH /v1/webhooks/{id}',
-    'PATCH /v1/webhooks/{id}',
-    'POST /v1/webhooks/{id}/rotate-secret',
-    'GET /v1/events',
-  ]);
+test('the pages call nearly everything that a partner can (this test is not blind)', () => {
+  const called = new Set(
+    calls.map(({ method, pathname }) => `${method} ${pathname.replaceAll(/_\w{25}/g, '')}`),
+  );
+  expect(called.size).toBeGreaterThan(25);
+});
+
+describe('files that are shown', () => {
+  const shown = (language: string) =>
+    pages.flatMap((page) => blocksOf(page)).filter((one) => one.language === language);
+
+  test('the unit of systemd names what is in the repository', () => {
+    const [unit, ...others] = shown('ini');
+    expect(others).toEqual([]);
+    const lines = unit?.code.split('\n').filter(Boolean) ?? [];
+    expect(lines.filter((line) => !/^\[(Unit|Service|Install)\]$|^[A-Z]\w+=\S/.test(line))).toEqual([]);
+    expect(unit?.code).toContain('ExecStart=/srv/porter/node_modules/.bin/node src/main.ts');
+    expect(existsSync(join(ROOT, 'src/main.ts'))).toBe(true);
+  });
+
+  test('the part for nginx is well-formed', () => {
+    const [part, ...others] = shown('nginx');
+    expect(others).toEqual([]);
+    expect(part?.code).toMatch(/^location \/ \{\n( {2}\w+( \S+)+;\n)+\}\n$/);
+  });
+
+  test('the alerts are well-formed', () => {
+    const [rules, ...others] = shown('yaml');
+    expect(others).toEqual([]);
+    const rule = / {6}- alert: Porter\w+\n {8}expr: [^\n]+\n {8}for: \d+m\n/;
+    expect(rules?.code).toMatch(new RegExp(`^groups:\\n  - name: porter\\n    rules:\\n(${rule.source})+$`));
+  });
+});
+
+describe('comparing an answer that is shown with the real one', () => {
+  const [shown, real] = ['wh_00Vb1p8sT4kXq0ZrLw7YdNcGm', 'wh_00Vb1pBf2HhVJ5uEoK9iRtMxQ'];
+  const compare = (one: unknown, other: unknown, stand = new Stand({})) => compareJson(one, other, stand, '');
+
+  test('what varies may differ, everything else may not', () => {
+    compare({ id: shown, at: '2026-11-15T08:00:00.000Z' }, { at: '2027-01-01T00:00:00.000Z', id: real });
+    expect(() => compare({ status: 'active' }, { status: 'paused' })).toThrow();
+    expect(() => compare({ id: shown }, { id: 'riverside-surgery' })).toThrow();
+    expect(() => compare({ id: shown }, { id: shown.replace('wh_', 'evt_') })).toThrow();
+    expect(() => compare({ a: 1 }, { a: 1, b: null })).toThrow();
+    expect(() => compareText('r=299;t=60', 'r=298;t=60', new Stand({}), '')).toThrow();
+    compareText('r=299;t=60', 'r=299;t=59', new Stand({}), '');
+  });
+
+  test('what is shown twice must be the same thing twice, and leads to the real thing in later calls', () => {
+    const stand = new Stand({ ptr_test_YOUR_KEY: 'ptr_test_real' });
+    compare({ id: shown }, { id: real }, stand);
+    expect(stand.toReal(`/v1/webhooks/${shown} ptr_test_YOUR_KEY`)).toBe(
+      `/v1/webhooks/${real} ptr_test_real`,
+    );
+    expect(stand.toShown(`/v1/webhooks/${real} ptr_test_real`)).toBe(
+      `/v1/webhooks/${shown} ptr_test_YOUR_KEY`,
+    );
+    compare({ id: shown }, { id: real }, stand);
+    expect(() => compare({ id: shown }, { id: real.replace('Q', 'R') }, stand)).toThrow('is shown where');
+  });
 });

@@ -1,0 +1,76 @@
+// Receives the events of a practice group: registers itself as a webhook, verifies what comes, prints it.
+// Stop it with Ctrl-C, and it removes its webhook.
+import { readFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import { Webhook } from 'standardwebhooks';
+
+const {
+  PORTER_URL = 'http://127.0.0.1:8080',
+  PORTER_GROUP = 'riverside-surgery',
+  PORT = '3000',
+} = process.env;
+const key = process.env.PORTER_KEY ?? demoKey();
+const url = `http://127.0.0.1:${PORT}/hooks`;
+const handled = new Set<string>(); // in earnest: a table, written together with what you do
+let verifier: Webhook | undefined;
+
+const server = createServer(async (request, response) => {
+  const chunks: Buffer[] = [];
+  for await (const chunk of request) chunks.push(chunk);
+  const rawBody = Buffer.concat(chunks).toString(); // signed as it arrived, so not parsed yet
+  try {
+    if (!verifier) throw new Error('not registered yet');
+    const event = verifier.verify(rawBody, request.headers as Record<string, string>) as Record<
+      string,
+      string
+    >;
+    response.writeHead(204).end(); // answer first, work afterwards
+    const deliveryId = String(request.headers['webhook-id']);
+    if (!handled.has(deliveryId)) console.log(`verified ${event.event} ${event.object} ${event.id}`);
+    handled.add(deliveryId);
+  } catch {
+    response.writeHead(401).end();
+  }
+});
+server.on('error', () => stop(`Port ${PORT} is taken. Set PORT to another one.`));
+server.listen(Number(PORT), '127.0.0.1', async () => {
+  const { data } = await porter('GET', '/v1/webhooks');
+  for (const old of data) if (old.url === url) await porter('DELETE', `/v1/webhooks/${old.id}`);
+  const { id, secret } = await porter('POST', '/v1/webhooks', { url });
+  verifier = new Webhook(secret);
+  console.log(`registered ${id} for ${PORTER_GROUP}, listening on ${url}`);
+  for (const signal of ['SIGINT', 'SIGTERM']) {
+    process.once(signal, async () => {
+      await porter('DELETE', `/v1/webhooks/${id}`);
+      stop(`removed ${id}`, 0);
+    });
+  }
+});
+
+async function porter(method: string, path: string, body?: object) {
+  const headers = {
+    'x-api-key': key,
+    'x-practice-group-id': PORTER_GROUP,
+    'content-type': 'application/json',
+  };
+  const answer = await fetch(PORTER_URL + path, {
+    method,
+    headers,
+    body: body ? JSON.stringify(body) : null,
+  }).catch(() => stop(`Nothing answers at ${PORTER_URL}. Run \`npm start\` first, or set PORTER_URL.`));
+  if (!answer.ok) stop(`${method} ${path} was refused: ${await answer.text()}`);
+  return answer.status === 204 ? undefined : JSON.parse(await answer.text());
+}
+
+function demoKey(): string {
+  try {
+    return readFileSync('.porter/demo-key', 'utf8');
+  } catch {
+    return stop('There is no .porter/demo-key. Run `npm start` in this folder first, or set PORTER_KEY.');
+  }
+}
+
+function stop(why: string, code = 1): never {
+  console.log(why);
+  process.exit(code);
+}

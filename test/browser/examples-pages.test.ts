@@ -1,0 +1,63 @@
+import { execFileSync } from 'node:child_process';
+import { expect, test } from 'vitest';
+import { type Block, blocksOf, nameOf, pages } from '../support/examples.ts';
+import { RUN_ELSEWHERE, readersOf, runPage } from '../support/examples-page.ts';
+import { startDemo } from '../support/examples-world.ts';
+
+/** Everything that the pages tell people to paste is pasted here, with curl, openssl and python3 as they would have them. */
+
+const FIRST_HOUR = /^npm ci$/m;
+
+/** What cannot run here, with the reason; its syntax is checked. */
+const LEFT_OUT = [
+  { holds: FIRST_HOUR, why: 'examples-first-hour.test.ts goes this way, from a copy of the repository' },
+  { holds: /^docker /m, why: 'there is no container runtime where the tests run' },
+  { holds: /^systemctl /m, why: 'the machine of the tests has no systemd of its own' },
+  {
+    holds: /^psql |^createdb |pg_dump /m,
+    why: 'the client of PostgreSQL must be as new as the server, and no distribution has that one yet',
+  },
+  { holds: /api\.porter\.example/, why: 'it looks at the certificate of a deployment' },
+];
+
+/** Languages of files that are shown, not run; `test/unit/guide-examples.test.ts` looks into them. */
+const FILES = ['ini', 'nginx', 'yaml'];
+
+const directions = {
+  isLeftOut: (block: Block) =>
+    FILES.includes(block.language) || LEFT_OUT.some(({ holds }) => holds.test(block.code)),
+  isSeenElsewhere: ({ code }: Block) => FIRST_HOUR.test(code),
+  goesOn: ({ code }: Block) =>
+    /examples\/(receiver|verify)\.(ts|py)|curl -sSN|porter (listen|events tail)|npm start/m.test(code),
+};
+
+/** Where a page says: with the service stopped. */
+const WHEN_STOPPED = /^tar -czf|^export PORTER_MASTER_KEY_PREVIOUS/m;
+
+/** The embedded PostgreSQL is copied there; elsewhere the one that all tests share is quicker. */
+const EMBEDDED = ['docs/operating/backup-and-restore.md'];
+
+const readings = pages
+  .filter((page) => !(page in RUN_ELSEWHERE))
+  .flatMap((page) => readersOf(page).map((reader) => ({ page, reader })));
+
+test.each(readings)('$page works as it says for $reader', async ({ page, reader }) => {
+  const demo = await startDemo({ embedded: EMBEDDED.includes(page) });
+  await runPage(page, reader, demo, {
+    ...directions,
+    async before({ code }) {
+      if (!WHEN_STOPPED.test(code)) return;
+      demo.porter.process.kill('SIGTERM');
+      await demo.porter.exited;
+    },
+  });
+});
+
+test.each(LEFT_OUT)('what is left out because $why is at least a script', ({ holds }) => {
+  const blocks = pages.flatMap((page) => blocksOf(page)).filter(({ code }) => holds.test(code));
+  expect(blocks.length, 'an entry that nothing needs').toBeGreaterThan(0);
+  for (const block of blocks) {
+    expect(block.language, nameOf(block)).toBe('sh');
+    execFileSync('sh', ['-n'], { input: block.code, stdio: 'pipe' });
+  }
+});

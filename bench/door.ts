@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
-import { constants, cpus, setPriority, tmpdir } from 'node:os';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
 import { startService } from '../src/compose.ts';
@@ -83,9 +83,8 @@ try {
   await switchRowSecurity('ENABLE');
   ratioLine('gathered write, to the same without RLS', secured, 'with', 'without', '≥ 0.90', 'changes/s');
 
-  say('PATCH, one at a time, the processors kept awake');
+  say('PATCH, one at a time');
   const own = ownStatement();
-  const awake = keepProcessorsAwake();
   const single = await inTurns({
     service: () => measureHttp(targets.service, 1, world.patches),
     statement: () => singleStatements(oneStatement),
@@ -100,7 +99,6 @@ try {
     'requests/s',
   );
   ratioLine('PATCH, 1 at a time, to its own statement alone', single, 'service', 'own', '', 'requests/s');
-  awake.stop();
 
   for (const child of children.splice(0)) child.kill('SIGKILL');
   say('start to first 200');
@@ -171,21 +169,6 @@ async function switchRowSecurity(how: 'ENABLE' | 'DISABLE'): Promise<void> {
   await admin.end();
 }
 
-/**
- * One at a time, each side mostly waits, and what is measured is how long a halted processor takes to wake up: the more
- * processes take part, the more often. Here it took longer than all the work. So something of the lowest priority keeps them
- * from halting, for both sides alike.
- */
-function keepProcessorsAwake(): { stop(): void } {
-  const spinners = cpus().map(() => {
-    const child = spawn(process.execPath, ['-e', 'for (;;);'], { stdio: 'ignore' });
-    if (child.pid) setPriority(child.pid, constants.priority.PRIORITY_LOW);
-    children.push(child);
-    return child;
-  });
-  return { stop: () => void spinners.forEach((child) => void child.kill('SIGKILL')) };
-}
-
 type Statement = (n: number, groups: number) => { name: string; text: string; values: unknown[] };
 
 async function singleStatements(statement: Statement): Promise<number> {
@@ -241,7 +224,7 @@ async function timeToFirstAnswer(): Promise<number> {
     DATABASE_URL: '',
   };
   const started = performance.now();
-  const child = spawn(process.execPath, ['src/main.ts'], { env, stdio: ['ignore', 'ignore', 'inherit'] });
+  const child = spawn(process.execPath, ['src/main.ts'], { env, stdio: 'ignore' });
   const ended = once(child, 'exit');
   for (;;) {
     const answer = await fetch(`http://127.0.0.1:${port}/readyz`).catch(() => undefined);

@@ -54,6 +54,8 @@ export function readConfig(env: Env, workingFolder: string): Config {
 
   const environment = read('PORTER_ENVIRONMENT', 'staging', oneOf('staging', 'production'));
   const production = environment === 'production';
+  // On a database of its own there is no other node.
+  const isAlone = !env.DATABASE_URL?.trim();
   const certFile = read('PORTER_TLS_CERT', undefined, path(workingFolder));
   const keyFile = read('PORTER_TLS_KEY', undefined, path(workingFolder));
   if ((certFile === undefined) !== (keyFile === undefined))
@@ -83,12 +85,7 @@ export function readConfig(env: Env, workingFolder: string): Config {
     previousMasterKeys: read('PORTER_MASTER_KEY_PREVIOUS', [], masterKeys),
     webhookTargets: read('PORTER_WEBHOOK_TARGETS', production ? 'public' : 'loopback', targets(production)),
     role: read('PORTER_ROLE', 'all', oneOf('all', 'api', 'worker')),
-    // On a database of its own it is alone.
-    rateWindows: read(
-      'PORTER_RATE_WINDOWS',
-      env.DATABASE_URL?.trim() ? 'shared' : 'memory',
-      oneOf('memory', 'shared'),
-    ),
+    rateWindows: read('PORTER_RATE_WINDOWS', isAlone ? 'memory' : 'shared', oneOf('memory', 'shared')),
     retentionDays: read('PORTER_RETENTION_DAYS', RETENTION_DAYS_DEFAULT, retentionDays),
   };
   if (production && !env.PORTER_MASTER_KEY?.trim())

@@ -9,7 +9,8 @@ import { type Harness, makeKey, makeWorld, OPERATOR_TOKEN } from './service.ts';
 /** Fewer than a stranger may send in a minute; then a minute passes, so that no limit hides what lies behind it. */
 const ROUND = 250;
 const CONNECTIONS = 12;
-const DOCUMENTED = new Set([200, 201, 202, 204, 400, 401, 403, 404, 405, 409, 412, 413, 415, 422]);
+/** 302: to the start of the documentation. */
+const DOCUMENTED = new Set([200, 201, 202, 204, 302, 400, 401, 403, 404, 405, 409, 412, 413, 415, 422]);
 
 /** Does not move when somebody sleeps: only the test does, between rounds. */
 export class StillClock extends ManualClock {

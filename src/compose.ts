@@ -208,7 +208,7 @@ async function makeSealer(config: Config, random: App['random']): Promise<Sealer
   }
 }
 
-async function startEmbedded(config: Config, log: Logger): Promise<EmbeddedPostgres> {
+export async function startEmbedded(config: Config, log: Logger): Promise<EmbeddedPostgres> {
   await mkdir(config.dataDir, { recursive: true, mode: 0o700 });
   return startEmbeddedPostgres({
     dataDir: config.dataDir,

@@ -1,9 +1,7 @@
-import { mkdir } from 'node:fs/promises';
 import { banner } from './banner.ts';
-import { startService } from './compose.ts';
-import { type Config, ConfigError, readConfig } from './config.ts';
-import { createLogger, type Logger, redact } from './platform/logger.ts';
-import { startEmbeddedPostgres } from './platform/postgres/embedded.ts';
+import { startEmbedded, startService } from './compose.ts';
+import { ConfigError, readConfig } from './config.ts';
+import { createLogger, redact } from './platform/logger.ts';
 import { prepareDatabase } from './store/migrate.ts';
 
 /** What the service and its migrations are started with. */
@@ -49,11 +47,6 @@ export async function migrate({ env, cwd, log }: Pick<Start, 'env' | 'cwd' | 'lo
   } finally {
     await embedded.stop();
   }
-}
-
-async function startEmbedded({ dataDir }: Config, log: Logger) {
-  await mkdir(dataDir, { recursive: true, mode: 0o700 });
-  return startEmbeddedPostgres({ dataDir, log: (message, fields) => log.info(fields ?? {}, message) });
 }
 
 /** What an operator can mend is told in one sentence; a stack trace is for what only a developer can. */

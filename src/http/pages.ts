@@ -1,9 +1,8 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { Problem } from '../contract/problems.ts';
 import { Outage } from '../platform/outage.ts';
-import type { Exchange } from './exchange.ts';
 import type { Observer } from './observe.ts';
-import { JSON_TYPE, respond } from './respond.ts';
+import { JSON_TYPE, respond, send } from './respond.ts';
 import type { Route } from './router.ts';
 
 export interface Probes {
@@ -45,7 +44,10 @@ export function publicPages({ probes, site }: Pages, metrics: Observer['metrics'
       exchange.trace.operation = 'documentation';
       const page = await site(exchange.path, exchange.headers);
       if (!page) throw new Problem('not_found');
-      send(exchange, page);
+      // A page says for itself how long it may be kept.
+      const headers = ['x-request-id', exchange.id, ...Object.entries(page.headers).flat()];
+      if (page.body) headers.push('content-length', String(page.body.length));
+      send(exchange, page.status, headers, page.body);
     },
   });
 
@@ -58,15 +60,4 @@ export function publicPages({ probes, site }: Pages, metrics: Observer['metrics'
     probe('/metrics', metrics.contentType, () => metrics.text()),
     ...['/', '/docs', '/docs/*'].map(documentation),
   ];
-}
-
-/** What `respond` does for an answer of the API. A page is bytes, and says for itself how long it may be kept. */
-function send(exchange: Exchange, { status, headers, body }: Page): void {
-  const { id, response, desk } = exchange;
-  const outgoing = ['x-request-id', id, ...Object.entries(headers).flat()];
-  if (body) outgoing.push('content-length', String(body.length));
-  if (desk.isClosing()) outgoing.push('connection', 'close');
-  response.writeHead(status, outgoing);
-  response.end(body);
-  desk.finish(exchange, status);
 }

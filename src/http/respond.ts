@@ -15,12 +15,23 @@ export function respond(
   body: string | undefined,
   type: string = JSON_TYPE,
 ): void {
-  const { outgoing, response, desk } = exchange;
+  const { outgoing } = exchange;
   if (body !== undefined)
     outgoing.push('content-type', type, 'content-length', String(Buffer.byteLength(body)));
+  send(exchange, status, outgoing, body);
+}
+
+/** With these headers and no others. */
+export function send(
+  exchange: Exchange,
+  status: number,
+  headers: string[],
+  body: string | Uint8Array | undefined,
+): void {
+  const { response, desk } = exchange;
   // Whoever asks again must ask somebody else: this connection closes when the service stops.
-  if (desk.isClosing()) outgoing.push('connection', 'close');
-  response.writeHead(status, outgoing);
+  if (desk.isClosing()) headers.push('connection', 'close');
+  response.writeHead(status, headers);
   response.end(body);
   desk.finish(exchange, status);
 }

@@ -2,12 +2,11 @@ import { eventNames } from '../contract/event-payloads.ts';
 import { events } from '../contract/events.ts';
 import { deliveryExample, eventExamples } from './event-examples.ts';
 
-const COMMON = '`object`, `id`, `practice_group_id`, `event`';
-
-const FIELDS = {
-  none: COMMON,
-  failure: `${COMMON}; optional: \`failure_reason\`, \`code\``,
-  resource: `${COMMON}, \`resource\`, \`resource_id\``,
+/** Beside the four that every event has. */
+const FURTHER_FIELDS = {
+  none: '',
+  failure: '`failure_reason` and `code`, both optional',
+  resource: '`resource` and `resource_id`',
 } as const;
 
 const VERIFY_IN_TYPESCRIPT = [
@@ -23,15 +22,18 @@ export function eventReference(): string {
     '',
     '# Events',
     '',
-    'Every field is a string. `event` is the name of the event and of its channel, `id` identifies the object. A body has the',
-    'fields listed here and no others. The same for machines: [`spec/asyncapi.json`](../../spec/asyncapi.json), which the service',
-    'serves at `/docs/asyncapi.json`. Step by step: [Receiving webhooks](../guides/receiving-webhooks.md).',
+    'What happens in a practice group, as it is sent to webhooks and read from the feed: 13 events, each a small JSON object that',
+    'says what happened to what. Step by step: [Receiving webhooks](../guides/receiving-webhooks.md).',
     '',
-    '| Event | `object` | Sent when | Fields |',
+    'Every event has `object`, the kind of thing that it is about, its `id`, the `practice_group_id`, and `event`, the name of the',
+    'event and of its channel. A body has these, the further fields listed here, and no others. Every field is a string. The same',
+    'for machines: [`spec/asyncapi.json`](../../spec/asyncapi.json), served at `/docs/asyncapi.json`.',
+    '',
+    '| Event | `object` | Sent when | Further fields |',
     '|---|---|---|---|',
     ...eventNames.map((name) => {
       const { object, sentWhen, fields } = events[name];
-      return `| [\`${name}\`](#${anchorOf(name)}) | \`${object}\` | ${sentWhen} | ${FIELDS[fields]} |`;
+      return `| [\`${name}\`](#${anchorOf(name)}) | \`${object}\` | ${sentWhen} | ${FURTHER_FIELDS[fields]} |`;
     }),
     '',
     delivery(),

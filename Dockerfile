@@ -6,6 +6,7 @@ RUN npm ci --omit=dev --loglevel=error && npm cache clean --force
 COPY migrations migrations
 COPY docs docs
 COPY src src
+COPY packages/sdk/src packages/sdk/src
 COPY porter ./
 # PostgreSQL refuses to run as root, and so should the service.
 RUN mkdir /data && chown node:node /data

@@ -6,6 +6,11 @@ CREATE POLICY tenant ON events
   USING ((SELECT porter_sees_all()) OR (practice_group_id = ANY ((SELECT porter_tenants())::text[])
          AND (only_partner_id IS NULL OR only_partner_id = (SELECT current_setting('porter.partner', true)))));
 
+-- Partners may send an Idempotency-Key with it, and find their own answers again.
+DROP POLICY no_tenant ON idempotency_keys;
+CREATE POLICY tenant ON idempotency_keys
+  USING ((SELECT porter_sees_all()) OR caller_id = (SELECT current_setting('porter.partner', true)));
+
 -- As in 0003, and each event only to those whom it is for.
 CREATE OR REPLACE FUNCTION enqueue(at timestamptz, event_nos bigint[], webhook_nos integer[]) RETURNS integer LANGUAGE plpgsql
   SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off

@@ -92,6 +92,15 @@ const headers = {
       example: 12,
     },
   },
+  'Idempotent-Replayed': {
+    component: 'IdempotentReplayed',
+    node: {
+      description:
+        'With an Idempotency-Key that was sent before: nothing was done, and this is what it was answered then.',
+      schema: { type: 'string', const: 'true' },
+      example: 'true',
+    },
+  },
   ETag: {
     component: 'ETag',
     node: {
@@ -109,7 +118,10 @@ export function responsesOf(endpoint: Endpoint, examples: Examples | undefined, 
   const { status, description, body, stream } = endpoint.response;
   const success: Node = {
     description,
-    headers: headersOf(draft, endpoint.conditional ? ['ETag'] : []),
+    headers: headersOf(draft, [
+      ...(endpoint.conditional ? (['ETag'] as const) : []),
+      ...(endpoint.idempotent ? (['Idempotent-Replayed'] as const) : []),
+    ]),
     ...(stream && { content: { 'text/event-stream': { schema: { type: 'string' }, ...shown(examples) } } }),
     ...(body &&
       !stream && {

@@ -27,7 +27,10 @@ import type { Handler, Route } from './router.ts';
  * body size, key, rate, scope, network, validation, then the operation. (Transport comes before, in server.ts.)
  */
 
-type Result = { body: unknown; etag?: string; reusable?: true } | { text: string } | { stream: Stream };
+type Result =
+  | { body: unknown; etag?: string; replayed?: true; reusable?: true }
+  | { text: string }
+  | { stream: Stream };
 type Operation = (app: App, call: unknown) => Result | Promise<Result>;
 
 export function endpointRoutes(app: App): Route[] {
@@ -101,6 +104,7 @@ function sender({ clock }: App, { response: { status, body: schema } }: Endpoint
   return (exchange: Exchange, result: Result): void | Promise<void> => {
     if ('stream' in result) return respondOnAndOn(exchange, result.stream, clock);
     if ('etag' in result && result.etag !== undefined) exchange.outgoing.push('etag', result.etag);
+    if ('replayed' in result) exchange.outgoing.push('idempotent-replayed', 'true');
     respond(exchange, status, textOf(result));
   };
 }

@@ -1,4 +1,3 @@
-import { hash } from 'node:crypto';
 import type { EventPayload } from '../contract/event-payloads.ts';
 import type {
   getPublishedEvent as getEndpoint,
@@ -21,9 +20,10 @@ import {
   type Said,
   type StoredEvent,
 } from '../store/events.ts';
-import { type Keyed, keepAnswer } from '../store/idempotency.ts';
+import { keepAnswer } from '../store/idempotency.ts';
 import { findUnknownGroups } from '../store/practice-groups.ts';
 import { type App, nowIso, type OperatorCall } from './app.ts';
+import { answerAgain, keyedAnswer } from './idempotency.ts';
 
 export function newEvent(app: Pick<App, 'clock' | 'random'>, payload: EventPayload): NewEvent {
   return { id: newId('evt', app.clock.now(), app.random), payload };
@@ -45,35 +45,18 @@ export async function publishEvents(app: App, call: OperatorCall<typeof publishE
   const answer = { event_ids: events.map(({ id }) => id) };
   const groupIds = [...new Set(payloads.map(({ practice_group_id }) => practice_group_id))];
   // The IDs are ours to choose, so the answer can be kept before the work is done.
-  const keyed = keyedAnswer(app, call, answer);
+  const keyed = keyedAnswer(app, call, principal.operatorId, body, answer);
 
-  const given = await transact(app.db, principal, async (tx) => {
+  return transact(app.db, principal, async (tx) => {
     const [earlier, unknown] = await Promise.all([
       keyed && keepAnswer(tx, keyed),
       findUnknownGroups(tx, groupIds),
     ]);
-    if (earlier) {
-      if (keyed?.bodyHash.equals(earlier.bodyHash)) return earlier.answer;
-      throw new Problem('conflict', { message: 'This Idempotency-Key was sent before with another body.' });
-    }
+    if (keyed && earlier) return answerAgain(keyed, earlier);
     if (unknown.length > 0) throw unknownGroup(body, payloads, unknown);
     appendEvents(tx, saidBy(app, principal), events);
-    return answer;
+    return { body: answer };
   });
-  return { body: given };
-}
-
-type Published = { event_ids: string[] };
-
-function keyedAnswer(
-  app: App,
-  { body, principal, idempotencyKey: key }: OperatorCall<typeof publishEndpoint>,
-  answer: Published,
-): Keyed<Published> | undefined {
-  if (key === undefined) return undefined;
-  // Of the value, not of the bytes: validation has put the fields into the contract's order, and blanks are gone.
-  const bodyHash = hash('sha256', JSON.stringify(body), 'buffer');
-  return { callerId: principal.operatorId, key, bodyHash, answer, at: nowIso(app) };
 }
 
 function unknownGroup(body: object, payloads: readonly EventPayload[], unknown: readonly string[]): Problem {

@@ -9,9 +9,11 @@ import { newId } from '../domain/ids.ts';
 import { transact } from '../store/database.ts';
 import { enqueueTest } from '../store/deliveries-replay.ts';
 import { appendEvents } from '../store/events.ts';
+import { keepAnswer } from '../store/idempotency.ts';
 import { lockWebhook } from '../store/webhooks.ts';
 import { type App, nowIso, type PartnerCall } from './app.ts';
 import { newEvent } from './events.ts';
+import { answerAgain, keyedAnswer } from './idempotency.ts';
 import { webhookRecord } from './webhooks.ts';
 
 /** Events that did not happen, for partners that try something out. Only the one who asked hears of them. */
@@ -42,13 +44,17 @@ export async function testWebhook(app: App, call: PartnerCall<typeof testEndpoin
 export async function triggerTestEvent(app: App, call: PartnerCall<typeof triggerEndpoint>) {
   const { principal, body } = call;
   if (app.environment !== 'staging') throw ruleBroken('staging_only');
+  const { partnerId, keyId } = principal.holder;
   const event = newEvent(app, examplePayload(app, body.event, principal.group.id));
-  await transact(app.db, principal, async (tx) =>
-    appendEvents(tx, { sourceId: principal.holder.keyId, acceptedAt: nowIso(app) }, [event], {
-      onlyPartnerId: principal.holder.partnerId,
-    }),
-  );
-  return { body: { event_id: event.id } };
+  const answer = { event_id: event.id };
+  const keyed = keyedAnswer(app, call, partnerId, [principal.group.id, body], answer);
+  return transact(app.db, principal, async (tx) => {
+    const earlier = keyed && (await keepAnswer(tx, keyed));
+    if (keyed && earlier) return answerAgain(keyed, earlier);
+    const said = { sourceId: keyId, acceptedAt: nowIso(app) };
+    appendEvents(tx, said, [event], { onlyPartnerId: partnerId });
+    return { body: answer };
+  });
 }
 
 function examplePayload(app: App, event: EventName, practice_group_id: string): EventPayload {

@@ -88,6 +88,23 @@ describe('POST /v1/test-events', () => {
     expect(replayed).toEqual({ count: 1 });
   });
 
+  it('with an Idempotency-Key it is caused once, and the answer to the second call says so', async () => {
+    const send = (event: string, key = 'once', partner = own) =>
+      partner.send('POST', '/v1/test-events', { event }, { 'idempotency-key': key });
+    const first = await send('appointment.confirmed');
+    const again = await send('appointment.confirmed');
+    expect([first.status, again.status]).toEqual([202, 202]);
+    expect(again.body).toEqual(first.body);
+    expect(first.headers['idempotent-replayed']).toBeUndefined();
+    expect(again.headers['idempotent-replayed']).toBe('true');
+    expectProblem(await send('prescription.issued'), 409, 'conflict');
+    // Keys of two partners never meet, nor do those of a partner and an operator.
+    const others = await send('appointment.confirmed', 'once', other);
+    expect(others.body.event_id).not.toBe(first.body.event_id);
+    await fanOutAll(house);
+    expect((await own.call('GET', '/v1/events')).count).toBe(1);
+  });
+
   it('400: an event that is none', async () => {
     expectInvalid(await own.send('POST', '/v1/test-events', { event: 'nonsense' }), [{ path: ['event'] }]);
   });

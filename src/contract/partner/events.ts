@@ -76,12 +76,13 @@ export const triggerTestEvent = defineEndpoint({
     'In staging only. Causes an event with example values, which goes the way of any other: into your event feed and streams, and to each of your webhooks of the practice group that wants it. Nobody else hears of it. The ID of its object begins with `test_`.',
   extension: true,
   access: { scope: 'webhooks:write' },
+  idempotent: true,
   body: z.strictObject({ event: z.enum(eventNames) }),
   response: {
     status: 202,
     description: 'It is accepted.',
     body: z.object({ event_id: z.string() }).meta({ id: 'TestEvent' }),
   },
-  problems: ['business_rule_violation'],
+  problems: ['business_rule_violation', 'conflict'],
   rules: ['staging_only'],
 });

@@ -45,6 +45,8 @@ describe('the same key', () => {
     const again = await publish(body, key);
     expect([first.status, again.status]).toEqual([202, 202]);
     expect(again.body).toEqual(first.body);
+    const replayed = [first, again].map(({ headers }) => headers['idempotent-replayed']);
+    expect(replayed).toEqual([undefined, 'true']);
     expect(await kept()).toBe(2);
   });
 

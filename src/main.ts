@@ -1,6 +1,7 @@
 import { banner } from './banner.ts';
-import { startEmbedded, startService } from './compose.ts';
+import { type Service, startEmbedded, startService } from './compose.ts';
 import { ConfigError, readConfig } from './config.ts';
+import { systemClock } from './platform/clock.ts';
 import { createLogger, redact } from './platform/logger.ts';
 import { prepareDatabase } from './store/migrate.ts';
 
@@ -16,22 +17,33 @@ export interface Start {
   stop: AbortSignal;
 }
 
+/** A start that is not done by then is left where it is: the next one goes on from there. */
+const START_MS = 5_000;
+
 /** Serves until it is to stop, and resolves to the exit code. */
 export async function serve({ env, cwd, say, stop, ...start }: Start): Promise<number> {
   const log = createLogger((line) => start.log(line));
-  const stopped = new Promise((resolve) => stop.addEventListener('abort', resolve, { once: true }));
+  const stopped = new Promise<void>((resolve) =>
+    stop.addEventListener('abort', () => resolve(), { once: true }),
+  );
+  let service: Service | undefined;
   try {
     const config = readConfig(env, cwd);
-    const service = await startService(config, { log });
-    // The banner comes last: whoever reads it may send a signal at once.
-    if (!stop.aborted) say(banner(config, service));
+    const starting = startService(config, { log });
+    service = (await Promise.race([starting, stopped.then(() => systemClock.sleep(START_MS))])) ?? undefined;
+    if (!service) {
+      log.info({ signal: stop.reason }, 'stopped while it was starting');
+      return 0;
+    }
+    // The banner comes last: whoever reads it may send a signal at once. A token is shown now or never.
+    if (!stop.aborted || service.firstOperatorToken) say(banner(config, service));
     if (!stop.aborted) await stopped;
     log.info({ signal: stop.reason }, 'stopping');
     await service.stop();
     log.info({}, 'stopped');
     return 0;
   } catch (error) {
-    say(`\nPorter cannot start. ${explained(error)}\n`);
+    say(`\nPorter ${service ? 'did not stop in order' : 'cannot start'}. ${explained(error)}\n`);
     return 1;
   }
 }

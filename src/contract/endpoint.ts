@@ -83,7 +83,10 @@ interface StreamInput {
 /** An answer that goes on: text as it comes, until it ends or whoever reads it is gone. */
 export interface Stream {
   text: AsyncIterable<string>;
+  /** Its reader is gone. */
   close(): void;
+  /** Aborted when its reader takes nothing any more. */
+  stuck: AbortSignal;
 }
 
 /** What a handler answers. */

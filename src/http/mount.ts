@@ -49,7 +49,7 @@ function partnerHandler(app: App, endpoint: Endpoint, operation: Operation): Han
   if ('roles' in endpoint.access) throw new Error(`${endpoint.operationId} is for operators`);
   const scope = 'scope' in endpoint.access ? endpoint.access.scope : undefined;
   const validate = validator(endpoint);
-  const send = sender(app, endpoint);
+  const send = sender(endpoint);
   return (exchange) => {
     exchange.trace.operation = endpoint.operationId;
     return onward(readBody(exchange.raw, endpoint.bodyBytesMax ?? BODY_BYTES_MAX), (bytes) =>
@@ -69,7 +69,7 @@ function partnerHandler(app: App, endpoint: Endpoint, operation: Operation): Han
 function operatorHandler(app: App, endpoint: Endpoint, operation: Operation): Handler {
   const roles = 'roles' in endpoint.access ? endpoint.access.roles : [];
   const validate = validator(endpoint);
-  const send = sender(app, endpoint);
+  const send = sender(endpoint);
   return async (exchange) => {
     exchange.trace.operation = endpoint.operationId;
     const bytes = await readBody(exchange.raw, endpoint.bodyBytesMax ?? BODY_BYTES_MAX);
@@ -85,7 +85,7 @@ function operatorHandler(app: App, endpoint: Endpoint, operation: Operation): Ha
  * The serialiser is compiled from the response's schema: what is not declared there cannot leave the house. It is made with
  * the first answer: all of them together made the start about 0.2 s longer.
  */
-function sender({ clock }: App, { response: { status, body: schema } }: Endpoint) {
+function sender({ response: { status, body: schema } }: Endpoint) {
   let compiled: ((body: unknown) => string) | undefined;
   const serialise = (body: unknown): string | undefined => {
     if (!schema) return undefined;
@@ -102,7 +102,7 @@ function sender({ clock }: App, { response: { status, body: schema } }: Endpoint
     return text;
   };
   return (exchange: Exchange, result: Result): void | Promise<void> => {
-    if ('stream' in result) return respondOnAndOn(exchange, result.stream, clock);
+    if ('stream' in result) return respondOnAndOn(exchange, result.stream);
     if ('etag' in result && result.etag !== undefined) exchange.outgoing.push('etag', result.etag);
     if ('replayed' in result) exchange.outgoing.push('idempotent-replayed', 'true');
     respond(exchange, status, textOf(result));

@@ -1,5 +1,4 @@
 import type { Stream } from '../contract/endpoint.ts';
-import type { Clock } from '../platform/clock.ts';
 import { Outage } from '../platform/outage.ts';
 import type { Exchange } from './exchange.ts';
 
@@ -36,30 +35,31 @@ export function send(
   desk.finish(exchange, status);
 }
 
-/** A reader that takes nothing of what is there for so long is gone. */
-const STUCK_MS = 60_000;
-
 /**
- * An answer that goes on until it ends by itself, its reader leaves, or the database is out of reach: then the reader
- * comes again and is told so. Nothing more is read from the source than the reader takes.
+ * An answer that goes on until it ends by itself, its reader leaves or is stuck, or the database is out of reach: then the
+ * reader comes again and is told so. Nothing more is read from the source than the reader takes.
  */
-export async function respondOnAndOn(
-  exchange: Exchange,
-  { text, close }: Stream,
-  clock: Clock,
-): Promise<void> {
+export async function respondOnAndOn(exchange: Exchange, { text, close, stuck }: Stream): Promise<void> {
   const { outgoing, response, desk } = exchange;
-  outgoing.push('content-type', 'text/event-stream; charset=utf-8', 'x-accel-buffering', 'no');
-  const happens = (event: 'close' | 'drain') => new Promise<void>((resolve) => response.once(event, resolve));
-  const gone = happens('close').then(close);
-  response.writeHead(200, outgoing);
-  desk.finish(exchange, 200);
+  let taken = () => {};
+  response.on('drain', () => taken());
+  response.on('close', () => {
+    close();
+    taken();
+  });
+  stuck.addEventListener('abort', () => response.destroy(), { once: true });
   try {
+    outgoing.push('content-type', 'text/event-stream; charset=utf-8', 'x-accel-buffering', 'no');
+    if (desk.isClosing()) outgoing.push('connection', 'close');
+    response.writeHead(200, outgoing);
+    desk.finish(exchange, 200);
     for await (const part of text) {
       if (response.destroyed || exchange.method === 'HEAD') break;
-      if (response.write(part)) continue;
-      const stuck = clock.sleep(STUCK_MS).then(() => 'stuck' as const);
-      if ((await Promise.race([happens('drain'), gone, stuck])) === 'stuck') response.destroy();
+      const hasRoom = response.write(part);
+      if (!hasRoom && !response.destroyed)
+        await new Promise<void>((resolve) => {
+          taken = resolve;
+        });
     }
   } catch (error) {
     if (!(error instanceof Outage)) throw error;

@@ -16,7 +16,11 @@ export async function streamEvents(app: App, call: PartnerCall<typeof streamEndp
   startAt(0);
   const { stream, end } = await app.streams.open(call.principal);
   return {
-    stream: { text: follow(app, call, stream, startAt(end)), close: () => app.streams.end(stream) },
+    stream: {
+      text: follow(app, call, stream, startAt(end)),
+      close: () => app.streams.end(stream),
+      stuck: stream.stuck.signal,
+    },
   };
 }
 
@@ -27,24 +31,28 @@ async function* follow(
   start: string,
 ): AsyncGenerator<string> {
   let cursor = start;
-  try {
-    yield `retry: ${RETRY_MS}\nid: ${cursor}\n\n`;
-    while (!stream.over) {
-      const page = await transact(app.db, principal, (tx) =>
+  const hand = (text: string): string => {
+    stream.handedAt = app.clock.monotonic();
+    return text;
+  };
+  yield hand(`retry: ${RETRY_MS}\nid: ${cursor}\n\n`);
+  while (!stream.over) {
+    stream.handedAt = undefined;
+    const page = await app.streams.read(() =>
+      transact(app.db, principal, (tx) =>
         readFeedPage(tx, principal, { ...query, cursor, page_size: EVENTS_AT_ONCE }),
-      );
-      // Asked after reading: what is sent now may be sent now, however long it took to read.
-      if (!(await stillAdmitted())) return;
-      cursor = page.nextCursor;
-      const due = app.clock.monotonic() - stream.quietSince >= HEARTBEAT_SECONDS * 1000;
-      if (page.events.length > 0 || due) {
-        stream.quietSince = app.clock.monotonic();
-        yield page.events.map(blockOf).join('') || `: heartbeat\nid: ${cursor}\n\n`;
-      }
-      if (!page.hasMore) await stream.bell.wait(HEARTBEAT_SECONDS * 1000);
+      ),
+    );
+    // Asked after reading: what is sent now may be sent now, however long it took to read.
+    if (!(await stillAdmitted())) return;
+    cursor = page.nextCursor;
+    const isDue = app.clock.monotonic() - stream.quietSince >= HEARTBEAT_SECONDS * 1000;
+    if (page.events.length > 0 || isDue) {
+      stream.quietSince = app.clock.monotonic();
+      yield hand(page.events.map(blockOf).join('') || `: heartbeat\nid: ${cursor}\n\n`);
+      stream.handedAt = undefined;
     }
-  } finally {
-    app.streams.end(stream);
+    if (!page.hasMore) await stream.bell.wait(HEARTBEAT_SECONDS * 1000);
   }
 }
 

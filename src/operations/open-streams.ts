@@ -10,6 +10,10 @@ import { readFeedNews } from '../store/event-feed.ts';
 /** How soon an event shows in the streams: one question so often, for all streams of the node together. */
 const LOOK_MS = 250;
 const STREAMS_MAX = 1_000;
+/** A stream that is far behind reads page after page, and must leave connections to the calls. */
+const READS_AT_ONCE = 3;
+/** A reader that has not taken what it was given for so long takes nothing any more. */
+const STUCK_MS = 60_000;
 
 export interface OpenStream {
   keyId: string;
@@ -17,6 +21,9 @@ export interface OpenStream {
   /** Rings when there is something to do: events, a heartbeat, or the end. */
   bell: Bell;
   quietSince: number;
+  /** Since when its reader has something to take; undefined when it has taken all. */
+  handedAt: number | undefined;
+  stuck: AbortController;
   over: boolean;
 }
 
@@ -25,7 +32,10 @@ export class OpenStreams {
   readonly #db: Database;
   readonly #clock: Clock;
   readonly #open = new Set<OpenStream>();
+  readonly #readers: (() => void)[] = [];
+  #reading = 0;
   #looking = false;
+  #closed = false;
   #position = 0;
 
   constructor(db: Database, clock: Clock) {
@@ -39,14 +49,22 @@ export class OpenStreams {
 
   /** Also the position of the feed's end at a moment from which on the stream is told of news. */
   async open({ holder: { keyId }, group }: PartnerPrincipal): Promise<{ stream: OpenStream; end: number }> {
+    if (this.#closed) throw new Outage('the service stops');
     if (this.#open.size >= STREAMS_MAX) throw new Outage('too many streams are open');
     const own = [...this.#open].filter((one) => one.keyId === keyId);
     if (own.length >= STREAMS_PER_KEY_MAX)
       throw new Problem('conflict', {
         message: `This key has ${STREAMS_PER_KEY_MAX} streams open already, which is as many as there may be. Close one of them.`,
       });
-    const bell = new Bell();
-    const stream = { keyId, groupId: group.id, bell, quietSince: this.#clock.monotonic(), over: false };
+    const stream: OpenStream = {
+      keyId,
+      groupId: group.id,
+      bell: new Bell(),
+      quietSince: this.#clock.monotonic(),
+      handedAt: undefined,
+      stuck: new AbortController(),
+      over: false,
+    };
     this.#open.add(stream);
     try {
       const { position } = await transact(this.#db, SYSTEM, (tx) => readFeedNews(tx, [], 0));
@@ -64,8 +82,23 @@ export class OpenStreams {
     stream.bell.ring();
   }
 
+  /** For good: the service stops. */
   endAll(): void {
+    this.#closed = true;
     for (const stream of this.#open) this.end(stream);
+  }
+
+  /** Reads for a stream, a few at a time, in the order in which they ask. */
+  async read<T>(work: () => Promise<T>): Promise<T> {
+    if (this.#reading >= READS_AT_ONCE) await new Promise<void>((resolve) => this.#readers.push(resolve));
+    else this.#reading++;
+    try {
+      return await work();
+    } finally {
+      const next = this.#readers.shift();
+      if (next) next();
+      else this.#reading--;
+    }
   }
 
   async #look(from: number): Promise<void> {
@@ -78,14 +111,16 @@ export class OpenStreams {
         () => undefined,
       );
       const now = this.#clock.monotonic();
-      // One that was opened meanwhile was not asked for.
-      for (const { bell, groupId, quietSince } of this.#open)
+      for (const { bell, groupId, quietSince, handedAt, stuck } of this.#open) {
+        if (now - (handedAt ?? now) >= STUCK_MS) stuck.abort();
+        // One that was opened meanwhile was not asked for.
         if (
           news?.groups.includes(groupId) ||
           !groups.includes(groupId) ||
           now - quietSince >= HEARTBEAT_SECONDS * 1000
         )
           bell.ring();
+      }
       this.#position = news?.position ?? this.#position;
       await pause.wait(LOOK_MS);
     }

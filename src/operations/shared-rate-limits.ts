@@ -1,6 +1,6 @@
 import { RATE_WINDOW_SECONDS } from '../contract/access.ts';
 import type { RateDecision } from '../domain/rate-window.ts';
-import type { Clock } from '../platform/clock.ts';
+import { type Clock, systemClock } from '../platform/clock.ts';
 import type { Database } from '../store/database.ts';
 import { forgetRates, type RateAnswer, takeRates } from '../store/rate-windows.ts';
 import { Gatherer } from './gather.ts';
@@ -16,17 +16,20 @@ interface Call {
 
 /**
  * The windows of all nodes together, in PostgreSQL: a call is let through by one statement that counts those of every node.
- * Calls of the same moment ask together.
+ * Calls of the same moment ask together. The time is PostgreSQL's own, so that the clocks of the nodes do not matter; a test
+ * brings one of its own.
  */
 export class SharedRateLimits implements Limits {
   readonly #db: Database;
-  readonly #clock: Clock;
+  readonly #now: () => number | undefined;
+  readonly #monotonic: () => number;
   readonly #calls: Gatherer<Call, RateDecision>;
   #sweptAt: number;
 
   constructor(db: Database, clock: Clock) {
     this.#db = db;
-    this.#clock = clock;
+    this.#now = () => (clock === systemClock ? undefined : clock.now());
+    this.#monotonic = () => clock.monotonic();
     this.#calls = new Gatherer(CALLS_MAX, (calls) => this.#decide(calls));
     this.#sweptAt = clock.monotonic();
   }
@@ -36,43 +39,39 @@ export class SharedRateLimits implements Limits {
   }
 
   async #decide(calls: readonly Call[]): Promise<RateDecision[]> {
-    await this.#sweep();
-    // Two limits of one key meet for a second after it was changed: then each asks for itself.
-    const limits = new Set(calls.map(({ limit }) => limit));
+    this.#sweep();
+    // The limit too: for a second after it was changed, calls of one key may come with either.
+    const questions = [...Map.groupBy(calls, ({ keyId, limit }) => `${keyId} ${limit}`).values()];
+    const answers = await takeRates(
+      this.#db,
+      this.#now(),
+      SPAN_MS,
+      questions.map((alike) => ({ ...(alike[0] as Call), calls: alike.length })),
+    );
     const decisions = new Map<Call, RateDecision>();
-    for (const limit of limits) {
-      const byKey = Map.groupBy(
-        calls.filter((call) => call.limit === limit),
-        ({ keyId }) => keyId,
-      );
-      const questions = [...byKey].map(([keyId, { length }]) => ({ keyId, limit, calls: length }));
-      const answers = await takeRates(this.#db, this.#clock.now(), SPAN_MS, questions);
-      for (const answer of answers)
-        byKey.get(answer.key_id)?.forEach((call, place) => {
-          decisions.set(call, decisionOf(answer, limit, place));
-        });
-    }
+    for (const answer of answers)
+      questions[answer.place - 1]?.forEach((call, place) => {
+        decisions.set(call, decisionOf(answer, call.limit, place));
+      });
     return calls.map((call) => decisions.get(call) as RateDecision);
   }
 
-  /** Once a minute. */
-  async #sweep(): Promise<void> {
-    const now = this.#clock.monotonic();
+  /** Once a minute, beside the calls: none of them waits for it, and if it fails there is a next time. */
+  #sweep(): void {
+    const now = this.#monotonic();
     if (now - this.#sweptAt < SPAN_MS) return;
     this.#sweptAt = now;
-    // With room for clocks that differ.
-    await forgetRates(this.#db, this.#clock.now() - 2 * SPAN_MS);
+    forgetRates(this.#db, this.#now(), 2 * SPAN_MS).catch(() => {});
   }
 }
 
 /** `place`: of the call among those of its key that asked together. */
 function decisionOf(answer: RateAnswer, limit: number, place: number): RateDecision {
-  const { at_ms: at, used, granted } = answer;
+  const { used, granted, oldest_us, blocking_us } = answer;
   const allowed = place < granted;
-  const leaves = (allowed ? answer.oldest_ms : answer.blocking_ms) ?? at;
   return {
     allowed,
     remaining: allowed ? limit - used - place - 1 : 0,
-    roomInMs: leaves + SPAN_MS - at,
+    roomInMs: SPAN_MS - ((allowed ? oldest_us : blocking_us) ?? 0) / 1000,
   };
 }

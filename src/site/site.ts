@@ -56,6 +56,7 @@ export function createSite({ baseUrls, webhookUrls }: Addresses): Site {
       async () => reference(one, await assets(), await scalar()),
     ]),
   ];
+  const nothing = once(async () => html('', NOTHING, await assets(), 404));
   const makers = new Map(things.map(([path, make]) => [path, once(async () => make())]));
 
   async function find(path: string): Promise<Resource | undefined> {
@@ -68,7 +69,7 @@ export function createSite({ baseUrls, webhookUrls }: Addresses): Site {
 
   return async (path, headers) => {
     const isBrowser = headers.accept?.includes('text/html');
-    const found = (await find(path)) ?? (isBrowser ? html('', NOTHING, await assets(), 404) : undefined);
+    const found = (await find(path)) ?? (isBrowser ? await nothing() : undefined);
     return found && replyWith(found, headers);
   };
 }

@@ -11,7 +11,7 @@ import { translate } from './database.ts';
 export const MIGRATIONS_FOLDER = new URL('../../migrations/', import.meta.url);
 const OLDEST_SERVER = 15;
 /** Any number, as long as it is always the same: it names the lock. */
-const START_LOCK = 7_203_561;
+export const START_LOCK = 7_203_561;
 
 /** Why the service will not work with this database; the message says what to do. */
 export class UnusableDatabase extends Error {}

@@ -9,29 +9,32 @@ export interface RateQuestion {
 
 /** What came of it; see `take_rates` in migrations/0006_shared_rate.sql. Null only where there is no such call. */
 export interface RateAnswer {
-  key_id: string;
-  at_ms: number;
+  /** Which question: the first is 1. */
+  place: number;
   used: number;
   granted: number;
-  oldest_ms: number | null;
-  blocking_ms: number | null;
+  oldest_us: number | null;
+  blocking_us: number | null;
 }
 
+const inMicroseconds = (milliseconds: number) => Math.round(milliseconds * 1000);
+
+/** `nowMs` undefined: by the clock of the server, which is the same for every node. */
 export function takeRates(
   db: Database,
-  nowMs: number,
+  nowMs: number | undefined,
   spanMs: number,
   questions: readonly RateQuestion[],
 ): Promise<RateAnswer[]> {
   return statement<RateAnswer>(db, 'SELECT * FROM take_rates($1, $2, $3, $4, $5)', [
-    Math.floor(nowMs),
-    spanMs,
+    nowMs && inMicroseconds(nowMs),
+    inMicroseconds(spanMs),
     questions.map(({ keyId }) => keyId),
     questions.map(({ limit }) => limit),
     questions.map(({ calls }) => calls),
   ]);
 }
 
-export async function forgetRates(db: Database, beforeMs: number): Promise<void> {
-  await statement(db, 'SELECT forget_rates($1)', [Math.floor(beforeMs)]);
+export async function forgetRates(db: Database, nowMs: number | undefined, ageMs: number): Promise<void> {
+  await statement(db, 'SELECT forget_rates($1, $2)', [nowMs && inMicroseconds(nowMs), inMicroseconds(ageMs)]);
 }

@@ -5,7 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
 import { request } from 'undici';
-import { describe, expect, inject, it, onTestFinished } from 'vitest';
+import { describe, expect, inject, it, onTestFinished, vi } from 'vitest';
+import { START_LOCK } from '../../src/store/migrate.ts';
 import { createDatabase, OPERATOR_TOKEN, startHarness } from '../support/service.ts';
 
 const MAIN = new URL('../../src/main.ts', import.meta.url).pathname;
@@ -57,6 +58,29 @@ describe('node src/main.ts', () => {
       expect(output.stderr).toMatch(new RegExp(`^${name}: `, 'm'));
     expect(output.stderr).not.toMatch(/^ +at /m);
     expect(output.stdout).toBe('');
+  });
+
+  it('shows the first token also when it is told to stop while it starts, for it is shown only once', async () => {
+    const { child, output, ended } = run({});
+    while (!output.stdout.includes('PostgreSQL is ready'))
+      await once(child.stdout as NonNullable<typeof child.stdout>, 'data');
+    child.kill('SIGTERM');
+    expect(await ended).toBe(0);
+    expect(output.stderr).toMatch(/shown only this once:\n {2}pto_\w+/);
+  });
+
+  it('can be stopped while it waits for another node that migrates', async () => {
+    const DATABASE_URL = await createDatabase();
+    const other = new pg.Client({ connectionString: DATABASE_URL });
+    await other.connect();
+    onTestFinished(() => other.end());
+    await other.query('SELECT pg_advisory_lock($1)', [START_LOCK]);
+    const { child, ended } = run({ DATABASE_URL });
+    const waits =
+      "SELECT FROM pg_locks WHERE locktype = 'advisory' AND NOT granted AND database = (SELECT oid FROM pg_database WHERE datname = current_database())";
+    await vi.waitFor(async () => expect((await other.query(waits)).rowCount).toBe(1), { timeout: 20_000 });
+    child.kill('SIGTERM');
+    expect(await ended).toBe(0);
   });
 
   const elsewhere = (change: (url: URL) => void): string => {

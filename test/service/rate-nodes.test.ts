@@ -1,6 +1,7 @@
 import fc from 'fast-check';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it, vi } from 'vitest';
 import { SharedRateLimits } from '../../src/operations/shared-rate-limits.ts';
+import { systemClock } from '../../src/platform/clock.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 import { type Harness, makeKey, makeWorld, startHarness } from '../support/service.ts';
 import { superuser } from '../support/superuser.ts';
@@ -94,15 +95,57 @@ it('lets through exactly while fewer than the limit lie in the 60 seconds before
   );
 });
 
-it('the time of a window never goes back, so that a node whose clock is behind lets nothing more through', async () => {
-  const ahead = new ManualClock();
-  const behind = new ManualClock();
-  ahead.advance(5_000);
-  const [one, other] = [ahead, behind].map(
-    (clock) => new SharedRateLimits(nodes[0].service.app.db, clock),
-  ) as [SharedRateLimits, SharedRateLimits];
-  expect(await one.take('skewed', 1)).toMatchObject({ allowed: true });
-  expect(await other.take('skewed', 1)).toEqual({ allowed: false, remaining: 0, roomInMs: SPAN });
+it('a clock that was set back lets nothing more through; set back by more than a minute, it begins anew', async () => {
+  const clock = new ManualClock();
+  const limits = new SharedRateLimits(nodes[0].service.app.db, clock);
+  expect(await limits.take('set-back', 1)).toMatchObject({ allowed: true });
+  clock.advance(-5_000);
+  expect(await limits.take('set-back', 1)).toEqual({ allowed: false, remaining: 0, roomInMs: SPAN + 5_000 });
+  clock.advance(SPAN + 5_000);
+  expect(await limits.take('set-back', 1)).toMatchObject({ allowed: true });
+  clock.advance(-3_600_000);
+  expect(await limits.take('set-back', 1)).toMatchObject({ allowed: true });
+  expect(await limits.take('set-back', 1)).toMatchObject({ allowed: false, roomInMs: SPAN });
+});
+
+it('nodes go by the clock of PostgreSQL: whatever their own say, they count together', async () => {
+  const { groupId } = await makeWorld(nodes[0]);
+  const { keyId } = await makeKey(nodes[0], groupId);
+  const [one, other] = nodes.map(({ service }) => new SharedRateLimits(service.app.db, systemClock)) as [
+    SharedRateLimits,
+    SharedRateLimits,
+  ];
+  expect(await one.take(keyId, 2)).toMatchObject({ allowed: true, remaining: 1 });
+  const second = await other.take(keyId, 2);
+  expect(second).toMatchObject({ allowed: true, remaining: 0 });
+  // The first call was a moment ago, by the server's clock.
+  expect(second.roomInMs).toBeGreaterThan(SPAN - 30_000);
+  expect(second.roomInMs).toBeLessThan(SPAN);
+  expect(await one.take(keyId, 2)).toMatchObject({ allowed: false });
+});
+
+it('calls with several limits ask together, and those of one key one after the other', async () => {
+  const limits = new SharedRateLimits(nodes[0].service.app.db, new ManualClock());
+  const decisions = await Promise.all([
+    limits.take('changed', 1),
+    limits.take('changed', 3),
+    limits.take('changed', 3),
+    limits.take('changed', 3),
+    limits.take('untouched', 5),
+  ]);
+  expect(decisions.map(({ allowed }) => allowed)).toEqual([true, true, true, false, true]);
+});
+
+it('no call waits for the windows that are being forgotten', async () => {
+  const clock = new ManualClock();
+  const limits = new SharedRateLimits(nodes[0].service.app.db, clock);
+  await limits.take('held', 5);
+  const db = await superuser(nodes[0].databaseUrl);
+  await db.query('BEGIN');
+  await db.query('SELECT FROM rate_moments FOR UPDATE');
+  clock.advance(3 * SPAN);
+  expect(await limits.take('somebody', 5)).toMatchObject({ allowed: true });
+  await db.query('ROLLBACK');
 });
 
 it('forgets the windows of keys that nobody uses any more', async () => {
@@ -114,5 +157,7 @@ it('forgets the windows of keys that nobody uses any more', async () => {
   await limits.take('other', 5);
   const db = await superuser(nodes[0].databaseUrl);
   for (const table of ['rate_windows', 'rate_moments'])
-    expect((await db.query(`SELECT key_id FROM ${table}`)).rows).toEqual([{ key_id: 'other' }]);
+    await vi.waitFor(async () =>
+      expect((await db.query(`SELECT key_id FROM ${table}`)).rows).toEqual([{ key_id: 'other' }]),
+    );
 });

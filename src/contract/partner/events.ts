@@ -58,7 +58,7 @@ export const streamEvents = defineEndpoint({
   path: '/v1/events/stream',
   tag: 'Events',
   summary: 'Hear of events as they happen',
-  description: `The feed as Server-Sent Events: one for each event, with its name as \`event\` and its place in the feed as \`id\`. It begins now, or after \`cursor\`. Whoever is cut off sends the last \`id\` as \`Last-Event-ID\` and misses nothing; EventSource does so by itself. A comment comes every ${HEARTBEAT_SECONDS} seconds when nothing else does. A key may have ${STREAMS_PER_KEY_MAX} streams open. The stream ends when the key may no longer read these events, and when the service stops.`,
+  description: `The feed as Server-Sent Events: one for each event, with its name as \`event\` and its place in the feed as \`id\`. It begins now, or after \`cursor\`. Whoever is cut off sends the last \`id\` as \`Last-Event-ID\` and misses nothing. A comment comes every ${HEARTBEAT_SECONDS} seconds when nothing else does. A key may have ${STREAMS_PER_KEY_MAX} streams open on each node. The stream ends when the key may no longer read these events, and when the service stops.`,
   extension: true,
   access: { scope: 'events:read' },
   query: z.strictObject({ cursor: pageQuery.cursor, event_types: namesInQuery }),

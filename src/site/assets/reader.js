@@ -77,17 +77,34 @@ export function setUpReader() {
   part('.cancel', HTMLButtonElement, form).addEventListener('click', () => dialog.close());
   onReaderChange(show);
 
-  takeFromAddress();
-  addEventListener('hashchange', takeFromAddress);
+  const take = () => {
+    const given = takeFromAddress();
+    if (!given) return;
+    const current = reader();
+    if (!current.key || current.key === given.key) {
+      remember({ key: given.key, group: given.group || current.group });
+      return;
+    }
+    // A link must not put somebody else's key in the place of the reader's own.
+    show();
+    key.value = given.key;
+    group.value = given.group || current.group;
+    dialog.showModal();
+  };
   show();
+  take();
+  addEventListener('hashchange', take);
 }
 
-/** The link that `npm start` prints: /docs#key=…&group=…. A fragment is never sent to a server. */
+/**
+ * The link that `npm start` prints: /docs#key=…&group=…, with the key of a demo world. A fragment is never sent to a server.
+ */
 function takeFromAddress() {
   const given = new URLSearchParams(location.hash.slice(1));
   const key = given.get('key') ?? '';
-  if (!key) return;
+  if (!key) return undefined;
   const group = given.get('group') ?? '';
   history.replaceState(history.state, '', location.pathname + location.search);
-  if (KEY.test(key)) remember({ key, group: GROUP.test(group) ? group : '' });
+  if (!KEY.test(key) || !key.startsWith('ptr_test_')) return undefined;
+  return { key, group: GROUP.test(group) ? group : '' };
 }

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { chmod, mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import type { Server } from 'node:http';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { type Config, masterKey } from './config.ts';
 import { createEngine } from './delivery/engine.ts';
 import { SYSTEM } from './domain/principal.ts';
@@ -110,8 +110,11 @@ export async function startService(config: Config, surroundings: Surroundings): 
       return Promise.all([finish(server, late), engine?.stop(late)]);
     });
     server.listen({ host: config.host, port: config.port });
-    await once(server, 'listening');
+    await once(server, 'listening').catch((error: NodeJS.ErrnoException) => {
+      throw error.code === 'EADDRINUSE' ? portTaken(config) : error;
+    });
     listening = addressOf(server, config);
+    if (seeded.demoKey) await keepFile(join(config.dataDir, 'url'), listening);
 
     let stopped: Promise<void> | undefined;
     return {
@@ -234,11 +237,22 @@ async function demoKey(config: Config, app: App): Promise<string | undefined> {
   if (kept && (await app.access.holderOf(kept))) return kept;
   const key = made ?? (await replaceDemoKey(app));
   if (!key) return undefined;
-  await mkdir(config.dataDir, { recursive: true, mode: 0o700 });
-  await writeFile(`${file}.new`, key, { mode: 0o600 });
+  await keepFile(file, key);
+  return key;
+}
+
+/** For what is run on the same machine: the command line and the examples find the demo world by it. */
+async function keepFile(file: string, text: string): Promise<void> {
+  await mkdir(dirname(file), { recursive: true, mode: 0o700 });
+  await writeFile(`${file}.new`, text, { mode: 0o600 });
   await chmod(`${file}.new`, 0o600);
   await rename(`${file}.new`, file);
-  return key;
+}
+
+function portTaken({ host, port }: Config): Error {
+  return new Error(
+    `Port ${port} of ${host} is taken. Stop what listens there, or set PORTER_PORT to another one.`,
+  );
 }
 
 async function canReach(db: Database): Promise<boolean> {

@@ -3,9 +3,9 @@ import { type Endpoint, IDEMPOTENCY_KEY } from '../contract/endpoint.ts';
 import { toReferencedSchema } from '../contract/json-schema.ts';
 import type { Examples } from './examples.ts';
 import { isNode, type Node } from './extensions.ts';
-import { REQUEST_ID_EXAMPLE } from './problem-examples.ts';
 import { type Draft, json, responsesOf } from './responses.ts';
 
+/** Optional headers carry no example: whoever tries a call out in the browser would send it without meaning to. */
 const requestIdParameter: Node = {
   name: 'x-request-id',
   in: 'header',
@@ -13,7 +13,6 @@ const requestIdParameter: Node = {
     'An ID of your own for this call: up to 128 letters, digits and `. _ : -`. The answer repeats it, and support can find the call by it. One that is not of this form is replaced.',
   required: false,
   schema: { type: 'string' },
-  example: REQUEST_ID_EXAMPLE,
 };
 
 const ifMatchParameter: Node = {
@@ -23,7 +22,6 @@ const ifMatchParameter: Node = {
     'The ETag that you last saw. If somebody else has changed the record since, the answer is 412.',
   required: false,
   schema: { type: 'string' },
-  example: '"7"',
 };
 
 const idempotencyKeyParameter: Node = {
@@ -33,7 +31,6 @@ const idempotencyKeyParameter: Node = {
     'A name of your own for this call, so that it can be made again when its answer was lost: with the same key and the same body, the answer is the same and nothing is done twice. With another body it is a 409. Keys are kept as long as events are.',
   required: false,
   schema: { type: 'string', minLength: 1, maxLength: 255, pattern: IDEMPOTENCY_KEY.source },
-  example: 'booking-run-2026-11-14-0042',
 };
 
 const lastEventIdParameter: Node = {
@@ -43,7 +40,6 @@ const lastEventIdParameter: Node = {
     'The `id` of the last event that you have seen: the stream goes on after it. Goes before `cursor`.',
   required: false,
   schema: { type: 'string' },
-  example: 'WzQyXQ',
 };
 
 export interface OperationExamples {

@@ -9,7 +9,7 @@ import type {
 import { Problem } from '../contract/problems.ts';
 import { newId, randomBase62 } from '../domain/ids.ts';
 import { SYSTEM } from '../domain/principal.ts';
-import { type Transaction, transact } from '../store/database.ts';
+import { isUniqueViolation, type Transaction, transact } from '../store/database.ts';
 import {
   countOperators,
   findOperator,
@@ -81,7 +81,7 @@ export async function ensureFirstOperator(
   configured: string | undefined,
 ): Promise<string | undefined> {
   const system: Actor = { principal: SYSTEM, requestId: null };
-  return transact(app.db, SYSTEM, async (tx) => {
+  const ensured = transact(app.db, SYSTEM, async (tx) => {
     const first = await findOperator(tx, FIRST_OPERATOR);
     if (first && configured) {
       if (await setOperatorToken(tx, FIRST_OPERATOR, secretHash(configured))) {
@@ -95,6 +95,12 @@ export async function ensureFirstOperator(
     const token = configured ?? newToken(app);
     addOperator(app, tx, system, FIRST_OPERATOR, 'First operator', 'admin', token);
     return configured ? undefined : token;
+  });
+  return ensured.catch((error: unknown) => {
+    if (!isUniqueViolation(error)) throw error;
+    throw new Error(
+      'PORTER_OPERATOR_TOKEN is the token of another operator. Unset it, or set one that only the first operator has.',
+    );
   });
 }
 

@@ -52,6 +52,16 @@ describe('PORTER_OPERATOR_TOKEN', () => {
     expect((await contents(databaseUrl)).operators).toHaveLength(1);
   });
 
+  it('is refused when it is the token of another operator, with what to do', async () => {
+    const { start } = await deployment();
+    const house = await start();
+    const { token } = await house.operator('POST', '/operators', { name: 'Night shift', role: 'support' });
+    await house.stop();
+    await expect(start({ PORTER_OPERATOR_TOKEN: token })).rejects.toThrow(
+      'PORTER_OPERATOR_TOKEN is the token of another operator. Unset it',
+    );
+  });
+
   it('leaves an entry when it changes, and none when it does not', async () => {
     const { start } = await deployment();
     const entries = async (house: Harness, token: string): Promise<Loose[]> =>
@@ -142,7 +152,7 @@ describe('the demo world', () => {
     expect(await works(first, first.service.demoKey)).toBe(true);
     expect(readFileSync(file, 'utf8')).toBe(first.service.demoKey);
     expect(statSync(file).mode & 0o777).toBe(0o600);
-    expect(readdirSync(folder)).toEqual(['demo-key']);
+    expect(readdirSync(folder)).toEqual(['demo-key', 'url']);
     await first.stop();
 
     const before = await contents(databaseUrl);
@@ -240,7 +250,7 @@ describe('the demo world', () => {
 
 describe('the banner', () => {
   it('shows the token once, and a first call that works as it stands', async () => {
-    const { start } = await deployment({ PORTER_DEMO: 'on', PORTER_OPERATOR_TOKEN: '' });
+    const { start, folder } = await deployment({ PORTER_DEMO: 'on', PORTER_OPERATOR_TOKEN: '' });
     const config = readConfig({}, '/');
     const first = await start();
     const told = banner(config, first.service);
@@ -252,6 +262,7 @@ describe('the banner', () => {
     );
     const answer = await first.send('GET', url.replace(first.url, ''), { headers });
     expect(answer.body).toMatchObject({ count: 1, data: [{ id: 'riverside-surgery' }] });
+    expect(readFileSync(join(folder, 'url'), 'utf8')).toBe(first.url);
     expect(told).toContain(`${first.url}/docs#key=${headers['x-api-key']}&group=riverside-surgery`);
     await first.stop();
 

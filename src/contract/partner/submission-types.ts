@@ -74,7 +74,7 @@ export const submissionTypeReadOnly = [
   'updated_at',
 ] as const;
 
-const byId = z.strictObject({ id: text({ min: 1, max: 255 }) });
+const byId = z.strictObject({ id: text({ min: 1, max: 255 }).meta({ examples: ['symptoms'] }) });
 
 export const updateSubmissionType = defineEndpoint({
   operationId: 'updateSubmissionType',

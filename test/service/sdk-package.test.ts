@@ -47,6 +47,23 @@ describe('the package', () => {
     expect(Math.abs(unpackedSize / 1000 - Number(unpacked))).toBeLessThan(8);
   });
 
+  it('is an ES module that require takes too', async () => {
+    const file = project.write('required.cjs', "console.log(typeof require('@porter/sdk').verifyWebhook)");
+    expect(await project.run(file)).toBe('function\n');
+  });
+
+  it('has a description that leads nowhere outside of it', () => {
+    expect(textOf(README)).not.toMatch(/\]\((?!https:)/);
+  });
+
+  it('has types that older compilers know', () => {
+    const types = project.packed.files.filter(({ path }) => path.endsWith('.d.ts'));
+    for (const { path } of types)
+      expect(readFileSync(resolve(ROOT, 'packages/sdk', path), 'utf8'), path).not.toMatch(
+        /Array<ArrayBuffer/,
+      );
+  });
+
   it('needs nothing of Node', () => {
     const sources = project.packed.files.filter(({ path }) => path.endsWith('.js'));
     for (const { path } of sources) {
@@ -129,8 +146,9 @@ EXACT patches.push({ title: undefined });
 porter.submissionTypes.update('symptoms', { suspended: true }, { ifMatch: undefined });
 // @ts-expect-error: this operation does not look at it.
 porter.webhooks.create({ url: 'https://partner.example' }, { ifMatch: '"1"' });
-// @ts-expect-error: nor does any of them know this one.
+// @ts-expect-error: nor at this one.
 porter.webhooks.create({ url: 'https://partner.example' }, { idempotencyKey: 'once' });
+porter.events.trigger({ event: 'prescription.issued' }, { idempotencyKey: 'once' });
 // @ts-expect-error: a webhook has an address.
 porter.webhooks.create({});
 // @ts-expect-error: there is no such event.

@@ -1,5 +1,11 @@
 import { beforeAll, expect, it } from 'vitest';
-import { type EventName, Porter, PorterApiError, type PorterOptions } from '../../packages/sdk/src/index.ts';
+import {
+  type EventName,
+  Porter,
+  PorterApiError,
+  PorterConnectionError,
+  type PorterOptions,
+} from '../../packages/sdk/src/index.ts';
 import { fanOutAll, newPartner, type Partner, publish, startPost } from '../support/post.ts';
 import { type Harness, makeKey } from '../support/service.ts';
 
@@ -81,6 +87,32 @@ it('problems are typed as the service sends them', async () => {
   expect(await problemOf(clientFor({ ...partner, key: 'ptr_test_none' }).webhooks.list())).toMatchObject({
     error: 'invalid_credentials',
   });
+});
+
+it('a test event with a key of its own is caused once, though the first answer was lost', async () => {
+  const own = await newPartner(house);
+  const { next_cursor: cursor } = await clientFor(own).events.list();
+  let isLost = false;
+  const losing: typeof fetch = async (url, init) => {
+    const response = await fetch(url, init);
+    if (isLost || init?.method !== 'POST') return response;
+    isLost = true;
+    await response.body?.cancel();
+    throw new TypeError('The connection was lost.');
+  };
+  const porter = clientFor(own, { fetch: losing, runtime: { sleep: async () => {} } });
+  const trigger = porter.events.trigger({ event: 'prescription.issued' }, { idempotencyKey: 'nightly-7' });
+  const { data, headers } = await trigger.withResponse();
+  expect(headers.get('idempotent-replayed')).toBe('true');
+  await fanOutAll(house);
+  const found: string[] = [];
+  for await (const { id } of porter.events.list({ cursor })) found.push(id);
+  expect(found).toEqual([data.event_id]);
+
+  isLost = false;
+  await expect(porter.events.trigger({ event: 'prescription.issued' })).rejects.toThrow(
+    PorterConnectionError,
+  );
 });
 
 it('the feed is read to its end, and from there on', async () => {

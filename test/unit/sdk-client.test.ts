@@ -1,3 +1,4 @@
+import { inspect } from 'node:util';
 import { describe, expect, expectTypeOf, it } from 'vitest';
 import {
   type ApiProblem,
@@ -12,6 +13,14 @@ const webhook = (id: string) => ({ id, url: 'https://partner.example/hook' });
 const caught = async (call: PromiseLike<unknown>): Promise<unknown> => {
   try {
     await call;
+  } catch (error) {
+    return error;
+  }
+  throw new Error('It did not fail.');
+};
+const caughtNow = (run: () => unknown): unknown => {
+  try {
+    run();
   } catch (error) {
     return error;
   }
@@ -82,8 +91,67 @@ describe('a call', () => {
     expect(() => new Porter(options)).toThrow(`new Porter({ ${name} }): it is missing or empty.`);
   });
 
+  it.each(['apiKey', 'practiceGroupId'])('refuses what cannot be %s, and does not repeat it', (name) => {
+    for (const value of ['secret\n', 'sec\u0000ret', 'se cret', 'sécret', 'secret\u007f']) {
+      const error = caughtNow(() => clientOf('https://porter.test', { [name]: value }));
+      expect(error).toBeInstanceOf(TypeError);
+      expect(inspect(error)).toContain(`new Porter({ ${name} })`);
+      expect(inspect(error)).not.toMatch(/s[eé].*cret/s);
+    }
+    const other = () => clientOf('https://porter.test').actingFor('hill\nview');
+    expect(other).toThrow('new Porter({ practiceGroupId })');
+  });
+
+  it.each([
+    'http://porter.test',
+    'http://127.0.0.1.porter.test',
+    'http://localhost.porter.test',
+    'http://[::2]',
+    'ftp://127.0.0.1',
+    'porter.test',
+    'https://ann@porter.test',
+    'https://:hunter2@porter.test',
+    'https://porter.test?a=hunter2',
+    'https://porter.test/#hunter2',
+  ])('does not take its key to %s', (baseUrl) => {
+    const error = caughtNow(() => clientOf(baseUrl));
+    expect(error).toBeInstanceOf(TypeError);
+    expect(inspect(error)).toContain('new Porter({ baseUrl })');
+    expect(inspect(error)).not.toContain('hunter2');
+  });
+
+  it.each([
+    ['https://porter.test/v0//', 'https://porter.test/v0/v1/webhooks/wh_1'],
+    ['https://porter.test?', 'https://porter.test/v1/webhooks/wh_1'],
+    ['http://localhost:8080', 'http://localhost:8080/v1/webhooks/wh_1'],
+    ['http://127.9.8.7', 'http://127.9.8.7/v1/webhooks/wh_1'],
+    ['http://[::1]:8080/', 'http://[::1]:8080/v1/webhooks/wh_1'],
+  ])('at %s goes to %s', async (baseUrl, expected) => {
+    const urls: unknown[] = [];
+    const fetch: typeof globalThis.fetch = async (url) => {
+      urls.push(url);
+      return Response.json(webhook('wh_1'));
+    };
+    await clientOf(baseUrl, { fetch }).webhooks.get('wh_1');
+    expect(urls).toEqual([expected]);
+  });
+
+  it.each(['', '.', '..'])('with the ID %j is not sent: it would be another call', async (id) => {
+    const { webhooks } = clientOf('https://porter.test');
+    expect(() => webhooks.delete(id)).toThrow(`"${id}" is no ID.`);
+    expect(() => webhooks.getDelivery('wh_1', id)).toThrow(TypeError);
+  });
+
+  it.each(['null', '[]', '7', '"x"', ''])(
+    'answered with %s instead of an object is refused',
+    async (text) => {
+      const fetch = async () => new Response(text);
+      const error = await caught(clientOf('https://porter.test', { fetch }).webhooks.get('wh_1'));
+      expect(error).toMatchObject({ name: 'PorterApiError', status: 200, problem: { error: 'unknown' } });
+    },
+  );
+
   it('shows the key to nobody who prints the client', async () => {
-    const { inspect } = await import('node:util');
     expect(inspect(clientOf('https://porter.test'), { depth: 9, showHidden: true })).not.toContain(
       'ptr_test',
     );
@@ -146,6 +214,28 @@ describe('pages', () => {
   });
 });
 
+describe('a list', () => {
+  const event = { id: 'evt_1', created_at: '', data: { event: 'prescription.issued' } };
+  it.each([
+    ['null', null],
+    ['no entries', {}],
+    ['entries that are no list', { data: {}, next_cursor: null }],
+    ['an entry that is none', { data: [event, null], next_cursor: null, has_more: false }],
+    ['an entry without an event', { data: [{ id: 'evt_1' }], next_cursor: null, has_more: false }],
+    ['no cursor', { data: [event], has_more: true }],
+  ])('answered with %s is refused once', async (_name, body) => {
+    const server = await startScript(answer(200, body));
+    const error = await caught(clientOf(server.url).events.list());
+    expect(error).toMatchObject({ name: 'PorterApiError', status: 200, problem: { error: 'unknown', body } });
+    expect(server.requests).toHaveLength(1);
+  });
+
+  it('of anything else has entries that are objects', async () => {
+    const server = await startScript(answer(200, { data: [webhook('a'), 7], next_cursor: null }));
+    expect(await caught(clientOf(server.url).webhooks.list())).toBeInstanceOf(PorterApiError);
+  });
+});
+
 describe('a refusal', () => {
   const refused = async (status: number, body: unknown, headers = {}) => {
     const server = await startScript(answer(status, body, headers));
@@ -181,6 +271,24 @@ describe('a refusal', () => {
     const error = await refused(400, body, { 'x-request-id': 'req_2' });
     expect(error).toMatchObject({ requestId: 'req_2', docUrl: undefined, problem: body });
     expect(error.message).toBe('400 not valid: a.b: wrong; body: wrong');
+  });
+
+  it.each([
+    ['an entry without a path', { error: true, message: [{ message: 'wrong' }] }],
+    ['an entry that is none', { error: true, message: [null] }],
+    ['an entry without words', { error: true, message: [{ path: [] }] }],
+    ['a path of something else', { error: true, message: [{ path: [{ toString: 1 }], message: 'wrong' }] }],
+    ['a code without words', { error: 'not_found', message: { toString: 1 } }],
+    ['nothing', null],
+  ])('with %s is kept as it came, and not repeated', async (_name, body) => {
+    const server = await startScript(answer(400, body));
+    const error = await caught(clientOf(server.url).webhooks.get('wh_1'));
+    expect(error).toMatchObject({ name: 'PorterApiError', status: 400, problem: { error: 'unknown', body } });
+    expect(server.requests).toHaveLength(1);
+  });
+
+  it('whose page is no address has none', async () => {
+    expect((await refused(404, problem('not_found', 404, { doc_url: 7 }))).docUrl).toBeUndefined();
   });
 
   it('whose code is new, or that comes from something in between, is kept as it came', async () => {

@@ -1,8 +1,9 @@
+import { getEventListeners } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { PorterApiError, PorterConnectionError, PorterError } from '../../packages/sdk/src/index.ts';
-import { type Block, BlockReader } from '../../packages/sdk/src/sse.ts';
+import { SSE_BLOCK_MAX, type SseMessage, SseParser } from '../../packages/sdk/src/sse.ts';
 import { answer, clientOf, cut, manualRuntime, problem, startScript } from '../support/sdk.ts';
 
 const OPENING = 'retry: 3000\nid: c0\n\n';
@@ -161,12 +162,106 @@ describe('following the feed', () => {
     });
     await expect(events.next()).rejects.toThrow(PorterError);
   });
+
+  it.each(['null', '[]', '{}', '{"data":null}', '{"data":{"event":7}}'])(
+    'refuses %s, which is JSON but no event',
+    async (text) => {
+      const server = await startScript(stream(`data: ${text}\n\n`));
+      await expect(clientOf(server.url).events.follow().next()).rejects.toThrow(PorterError);
+    },
+  );
+
+  it('refuses an event without end', async () => {
+    const server = await startScript(stream(`data: ${'x'.repeat(SSE_BLOCK_MAX)}`));
+    const end = clientOf(server.url).events.follow().next();
+    await expect(end).rejects.toMatchObject({ name: 'PorterError', cause: expect.any(RangeError) });
+  });
+
+  it('is in no hurry, whatever the service says', async () => {
+    const hurry = stream('retry: 0\n\n', 'end');
+    const huge = { 'retry-after': '9999999999' };
+    const server = await startScript(
+      hurry,
+      hurry,
+      answer(503, problem('service_unavailable', 503), huge),
+      stream(event('c1')),
+    );
+    const runtime = manualRuntime();
+    await take(clientOf(server.url, { runtime }).events.follow(), 1);
+    expect(runtime.waits).toEqual([250, 500, 3_600_000 + 250]);
+  });
+
+  it('hands out nothing once its signal is aborted', async () => {
+    const controller = new AbortController();
+    const server = await startScript(stream(OPENING + event('c1') + event('c2')));
+    const events = clientOf(server.url).events.follow({ signal: controller.signal });
+    await events.next();
+    controller.abort();
+    await expect(events.next()).rejects.toBe(controller.signal.reason);
+  });
+
+  it('ends when its signal is aborted in the moment in which the stream opens', async () => {
+    const controller = new AbortController();
+    const reason = new Error('enough');
+    const fetch = async () => {
+      const response = new Response('', { headers: { 'content-type': 'text/event-stream' } });
+      // Read when the call is over, and before the stream listens to the signal.
+      const body = () => {
+        controller.abort(reason);
+        return new ReadableStream();
+      };
+      return Object.defineProperty(response, 'body', { get: body });
+    };
+    const events = clientOf('https://porter.test', { fetch }).events.follow({ signal: controller.signal });
+    await expect(events.next()).rejects.toBe(reason);
+  });
+
+  it.each([0, -1, Number.NaN])('does not begin with a silence of %d ms', async (silenceMs) => {
+    const events = clientOf('https://porter.test').events.follow({ silenceMs });
+    await expect(events.next()).rejects.toThrow(TypeError);
+  });
+
+  describe('with timers that are watched', () => {
+    const streaming = (...texts: string[]) => {
+      vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+      onTestFinished(() => void vi.useRealTimers());
+      const body = new ReadableStream({
+        start: (controller) => {
+          for (const text of texts) controller.enqueue(new TextEncoder().encode(text));
+        },
+      });
+      const fetch = async () => new Response(body, { headers: { 'content-type': 'text/event-stream' } });
+      return clientOf('https://porter.test', { fetch });
+    };
+
+    it('leaves no timer behind, and nobody who listens to its signal', async () => {
+      const { signal } = new AbortController();
+      const events = streaming(OPENING, event('c1'), event('c2')).events.follow({ signal });
+      await events.next();
+      expect(vi.getTimerCount()).toBe(0);
+      await events.return(undefined as never);
+      expect(vi.getTimerCount()).toBe(0);
+      expect(getEventListeners(signal, 'abort')).toEqual([]);
+    });
+
+    it.each([
+      [Number.POSITIVE_INFINITY, 0],
+      [2 ** 31, 1],
+    ])('takes a silence of %d ms as what it is', async (silenceMs, timers) => {
+      const events = streaming(OPENING, event('c1')).events.follow({ silenceMs });
+      await events.next();
+      const next = events.next();
+      next.catch(() => {});
+      await vi.advanceTimersByTimeAsync(1000);
+      expect(vi.getTimerCount()).toBe(timers);
+    });
+  });
 });
 
 describe('the blocks of a stream', () => {
-  const read = (chunks: Uint8Array[]): Block[] => {
-    const reader = new BlockReader();
-    return chunks.flatMap((chunk) => reader.read(chunk));
+  const read = (chunks: Uint8Array[]): SseMessage[] => {
+    const parser = new SseParser();
+    return chunks.flatMap((chunk) => parser.push(chunk));
   };
   const bytes = (text: string) => new TextEncoder().encode(text);
 
@@ -184,8 +279,7 @@ describe('the blocks of a stream', () => {
             [`id: ${id}`, ...data.map((one) => `data: ${one}`), ':x', '', ''].join(end),
           )
           .join('');
-        // A lone carriage return at the very end may still become a line end of two characters.
-        const all = bytes(`${text}:`);
+        const all = bytes(text);
         const places = [0, ...cuts.map((at) => at % (all.length + 1)).sort((a, b) => a - b), all.length];
         const chunks = places.slice(1).map((end, at) => all.slice(places[at], end));
         expect(read(chunks)).toEqual(blocks.map(({ id, data }) => ({ id, data: data.join('\n') })));
@@ -199,7 +293,38 @@ describe('the blocks of a stream', () => {
   });
 
   it('take a field without a colon as empty, and leave out what is not theirs', () => {
-    const text = '\uFEFFdata\nretry: soon\nid:x\nid: a\0b\ndata:y\nother: z\nretry: 5\n\n';
-    expect(read([bytes(text)])).toEqual([{ data: '\ny', id: 'x', retry: 5 }]);
+    const text =
+      '\uFEFFdata\nretry: 5\nid:x\nid: a\0b\ndata:y\nother: z\nretry: soon\nretry: 5s\nevent:e\n\n';
+    expect(read([bytes(text)])).toEqual([{ data: '\ny', id: 'x', retry: 5, event: 'e' }]);
   });
+
+  it.each([
+    ['line', bytes('x'.repeat(1024))],
+    ['block', bytes(`data:${'x'.repeat(1018)}\n`)],
+  ])('are no longer than is sensible: a %s without end', (_name, chunk) => {
+    const parser = new SseParser();
+    const push = (times: number) => {
+      for (let time = 0; time < times; time++) parser.push(chunk);
+    };
+    push(SSE_BLOCK_MAX / 1024);
+    expect(() => push(2)).toThrow(RangeError);
+  });
+
+  it('are no longer than is sensible, also if they come in one piece', () => {
+    const whole = bytes(`data:${'x'.repeat(SSE_BLOCK_MAX)}\n\n`);
+    expect(() => read([whole])).toThrow(RangeError);
+  });
+
+  it('may be many, each as long as it likes', () => {
+    const parser = new SseParser();
+    const long = bytes(`data:${'x'.repeat(SSE_BLOCK_MAX / 2)}\n\n`);
+    for (let time = 0; time < 4; time++) expect(parser.push(long)).toHaveLength(1);
+  });
+
+  it('take as long as their length: a line is not read again with each of its pieces', () => {
+    const parser = new SseParser();
+    const piece = bytes('x');
+    for (let at = 0; at < 150_000; at++) parser.push(piece);
+    expect(parser.push(bytes('\n\n'))).toEqual([{}]);
+  }, 5_000);
 });

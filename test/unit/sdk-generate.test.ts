@@ -36,7 +36,7 @@ describe('the generated library', () => {
     const porter = new Porter({
       apiKey: 'key',
       practiceGroupId: 'group',
-      baseUrl: 'http://porter.test',
+      baseUrl: 'https://porter.test',
       fetch: async (url, init) => {
         sent.push(`${init?.method} ${new URL(String(url)).pathname}`);
         return new Response('{}', { status: 404 });
@@ -128,8 +128,8 @@ describe('the options of an operation', () => {
     const signature = 'create(body: CreateWebhookBody, options: CallOptions & Idempotency = {})';
     expect(generated(document)).toContain(signature);
     const declared = operationsOf(openApi).filter(({ operation }) =>
-      JSON.stringify(operation).includes(key.name),
+      /Idempotency-?Key/.test(JSON.stringify(operation.parameters)),
     );
-    expect(generated(openApi).split('Idempotency').length - 1).toBe(declared.length);
+    expect(generated(openApi).split('& Idempotency').length - 1).toBe(declared.length);
   });
 });

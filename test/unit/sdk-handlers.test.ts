@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import express from 'express';
 import Fastify from 'fastify';
 import { Webhook } from 'standardwebhooks';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { webhookHandler as expressHandler } from '../../packages/sdk/src/express.ts';
 import { webhookPlugin } from '../../packages/sdk/src/fastify.ts';
 import { webhookHandler as fetchHandler, type WebhookHandlerOptions } from '../../packages/sdk/src/fetch.ts';
@@ -121,6 +121,31 @@ describe.each(servers)('a receiver on %s', (_name, start) => {
     });
     expect(await answers(post, signedHeaders())).toEqual([500, 'The receiver failed. Its log says why.']);
     expect(errors).toEqual([broken]);
+  });
+
+  it('calls what it was given as the methods that they are', async () => {
+    const practice = {
+      secret,
+      heard: [] as unknown[],
+      onEvent({ webhookId }: VerifiedWebhook) {
+        this.heard.push(webhookId);
+        throw 'failed';
+      },
+      onError(error: unknown) {
+        this.heard.push(error);
+      },
+    };
+    expect((await answers(await start(practice), signedHeaders()))[0]).toBe(500);
+    expect(practice.heard).toEqual(['dlv_1_7', 'failed']);
+  });
+
+  it('tells the console when nobody else wants to hear', async () => {
+    const said = vi.spyOn(console, 'error').mockImplementation(() => {});
+    onTestFinished(() => said.mockRestore());
+    const broken = new Error('database is down');
+    const post = await start({ secret, onEvent: () => Promise.reject(broken) });
+    await answers(post, signedHeaders());
+    expect(said).toHaveBeenCalledWith(broken);
   });
 
   it('does not start with a secret that is none', async () => {

@@ -1,7 +1,7 @@
-import { describe, expect, it } from 'vitest';
+import { getEventListeners } from 'node:events';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { PorterApiError, PorterConnectionError, PorterTimeoutError } from '../../packages/sdk/src/index.ts';
 import { defaultRuntime } from '../../packages/sdk/src/options.ts';
-import { Transport } from '../../packages/sdk/src/transport.ts';
 import { answer, clientOf, cut, hang, manualRuntime, problem, startScript } from '../support/sdk.ts';
 
 const busy = (headers = {}) => answer(429, problem('rate_limit_exceeded', 429, { retry_after: 2 }), headers);
@@ -22,10 +22,12 @@ describe('a call is repeated', () => {
     ['a date', 'Mon, 16 Nov 2026 10:00:09 GMT', 9000],
     ['a date that is over', 'Mon, 16 Nov 2026 09:00:00 GMT', 0],
     ['no time at all', 'soon', 0],
+    ['no more than an hour, in seconds', '9999999999', 3_600_000],
+    ['no more than an hour, as a date', 'Mon, 16 Nov 2099 10:00:00 GMT', 3_600_000],
   ])('no earlier than Retry-After says: %s', async (_name, value, wait) => {
     const server = await startScript(busy({ 'retry-after': value }), fine);
     const runtime = { ...manualRuntime(), random: () => 0 };
-    await clientOf(server.url, { runtime }).webhooks.get('wh_1');
+    await clientOf(server.url, { runtime, maxRetryMs: 3_600_000 }).webhooks.get('wh_1');
     expect(runtime.waits).toEqual([wait]);
   });
 
@@ -61,10 +63,10 @@ describe('a call is repeated', () => {
       expect(server.requests).toHaveLength(1);
     }
 
-    const keyed = await startScript(cut, outage, fine);
-    const options = { apiKey: 'k', practiceGroupId: 'g', baseUrl: keyed.url, runtime };
-    const request = { method: 'POST', path: '/', body, options: { idempotencyKey: 'once' } };
-    expect(await new Transport(options).call(request)).toEqual({ id: 'wh_1' });
+    const keyed = await startScript(cut, outage, answer(202, { event_id: 'evt_1' }));
+    const { events } = clientOf(keyed.url, { runtime });
+    const trigger = events.trigger({ event: 'prescription.issued' }, { idempotencyKey: 'once' });
+    expect(await trigger).toEqual({ event_id: 'evt_1' });
     expect(keyed.requests.map(({ headers }) => headers['idempotency-key'])).toEqual(['once', 'once', 'once']);
   });
 
@@ -127,5 +129,66 @@ describe('a call is not repeated', () => {
     const call = porter.webhooks.get('wh_1', { timeoutMs: 20, maxRetries: 1 });
     await expect(call).rejects.toThrow(PorterTimeoutError);
     expect(server.requests).toHaveLength(2);
+  });
+});
+
+describe('nothing is left behind', () => {
+  const watchTimers = () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    onTestFinished(() => void vi.useRealTimers());
+  };
+
+  it('by a call: no timer, and nobody who listens to its signal', async () => {
+    watchTimers();
+    const { signal } = new AbortController();
+    const fetch = async () => Response.json({ id: 'wh_1' });
+    await clientOf('https://porter.test', { fetch }).webhooks.get('wh_1', { signal });
+    expect(vi.getTimerCount()).toBe(0);
+    expect(getEventListeners(signal, 'abort')).toEqual([]);
+  });
+
+  it('by a wait, whether it is over or aborted', async () => {
+    watchTimers();
+    const controller = new AbortController();
+    const { signal } = controller;
+    const over = defaultRuntime.sleep(50, signal);
+    await vi.advanceTimersByTimeAsync(50);
+    await over;
+    expect(getEventListeners(signal, 'abort')).toEqual([]);
+    const aborted = defaultRuntime.sleep(50, signal);
+    controller.abort();
+    await expect(aborted).rejects.toBe(signal.reason);
+    expect(vi.getTimerCount()).toBe(0);
+  });
+
+  it('by a refusal that means success: its text is not waited for', async () => {
+    const cancel = vi.fn();
+    const endless = new ReadableStream({ cancel });
+    const answers = [new Response('{}', { status: 503 }), new Response(endless, { status: 404 })];
+    const fetch = async () => answers.shift() ?? Response.error();
+    const porter = clientOf('https://porter.test', { fetch, runtime: manualRuntime() });
+    await porter.webhooks.delete('wh_1');
+    expect(cancel).toHaveBeenCalledOnce();
+  });
+});
+
+describe('a time', () => {
+  it.each([0, -1, Number.NaN])('of %d ms is none, for the client and for a call', async (timeoutMs) => {
+    expect(() => clientOf('https://porter.test', { timeoutMs })).toThrow('timeoutMs: give a number');
+    const call = clientOf('https://porter.test').webhooks.get('wh_1', { timeoutMs });
+    await expect(call).rejects.toThrow(TypeError);
+  });
+
+  it.each([Number.POSITIVE_INFINITY, 2 ** 31, 1e300])('of %d ms does not end at once', async (timeoutMs) => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    onTestFinished(() => void vi.useRealTimers());
+    const ended: string[] = [];
+    const fetch: typeof globalThis.fetch = (_url, init) =>
+      new Promise((_resolve, reject) => init?.signal?.addEventListener('abort', reject));
+    const porter = clientOf('https://porter.test', { fetch, timeoutMs, maxRetries: 0 });
+    porter.webhooks.get('wh_1').catch(() => ended.push('call'));
+    defaultRuntime.sleep(timeoutMs).then(() => ended.push('wait'));
+    await vi.advanceTimersByTimeAsync(86_400_000);
+    expect(ended).toEqual([]);
   });
 });

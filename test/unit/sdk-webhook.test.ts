@@ -1,3 +1,4 @@
+import { runInNewContext } from 'node:vm';
 import fc from 'fast-check';
 import { Webhook } from 'standardwebhooks';
 import { Webhook as Svix } from 'svix';
@@ -166,13 +167,52 @@ describe('a delivery is refused', () => {
   );
 });
 
-it.each([[''], ['whsec_'], ['ptr_test_1'], ['whsec_???'], [[]]])(
-  '%j is no secret, and says so',
-  async (secret) => {
-    const verdict = verifyWebhook({ headers: signed(), body: BODY }, secret, { now });
-    await expect(verdict).rejects.toThrow(TypeError);
-  },
-);
+it.each([
+  [''],
+  ['whsec_'],
+  ['ptr_test_1'],
+  ['whsec_???'],
+  [SECRET.slice(0, -1)],
+  [SECRET.slice(0, -5)],
+  ['whsec_A'],
+  [`${SECRET.slice(0, -1)}A`],
+  [`${SECRET}\n`],
+  [[SECRET, 'whsec_cG9ydGVy']],
+  [[]],
+])('%j is no secret, and says so', async (secret) => {
+  const verdict = verifyWebhook({ headers: signed(), body: BODY }, secret, { now });
+  await expect(verdict).rejects.toThrow(TypeError);
+});
+
+it.each([
+  ['parsed JSON', payload],
+  ['a list of bytes', [...Buffer.from(BODY)]],
+  ['nothing', undefined],
+])('a body that is %s says what to do instead', async (_name, body) => {
+  const verdict = verifyWebhook({ headers: signed(), body: body as unknown as string }, SECRET, { now });
+  await expect(verdict).rejects.toThrow(TypeError);
+  await expect(verdict).rejects.toThrow('express.raw()');
+});
+
+it('a body may be any view of its bytes, and come from another realm', async () => {
+  const bytes = Buffer.from(`x${BODY}x`);
+  const view = new DataView(bytes.buffer, bytes.byteOffset + 1, bytes.length - 2);
+  const elsewhere: ArrayBuffer = runInNewContext('Uint8Array.from(bytes).buffer', {
+    bytes: Buffer.from(BODY),
+  });
+  expect(elsewhere).not.toBeInstanceOf(ArrayBuffer);
+  for (const body of [view, elsewhere])
+    expect((await verifyWebhook({ headers: signed(), body }, SECRET, { now })).data).toEqual(payload);
+});
+
+it('signatures may come in several headers, as a list or joined', async () => {
+  const { 'webhook-signature': good, ...rest } = signed();
+  const { 'webhook-signature': bad } = signed({ secrets: [OTHER] });
+  for (const both of [[bad, good], [good, bad], `${bad}, ${good}`, `${good}, ${bad}`, `${bad}  ${good}`]) {
+    const headers = { ...rest, 'webhook-signature': both };
+    expect(await reasonOf(verifyWebhook({ headers, body: BODY }, SECRET, { now }))).toBeUndefined();
+  }
+});
 
 it('a sequence that is missing or no number is left out', async () => {
   for (const sequence of ['', 'x', '0', '1.5']) {

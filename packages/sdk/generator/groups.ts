@@ -60,6 +60,7 @@ export function groupsFile(openApi: OpenApi, events: readonly string[]): string 
     importOf(['readFeedEvent'], '../event.ts', code, ''),
     importOf(['type Followed', 'type FollowOptions', 'follow'], '../follow.ts', code, ''),
     importOf(['CallOptions', 'Idempotency', 'IfMatch'], '../options.ts', code),
+    importOf(['segment'], '../segment.ts', code, ''),
     importOf(['Transport'], '../transport.ts', code),
     importOf(['EventName', ...Object.keys(openApi.components.schemas)].sort(), './types.ts', code),
   ];
@@ -175,5 +176,5 @@ function optionsType(operationId: string, parameters: Parameter[]): string {
 
 const pathTemplate = (path: string): string =>
   path.includes('{')
-    ? `\`${path.replaceAll(/\{(\w+)\}/g, (_, name) => `\${encodeURIComponent(${camelCase(name)})}`)}\``
+    ? `\`${path.replaceAll(/\{(\w+)\}/g, (_, name) => `\${segment(${camelCase(name)})}`)}\``
     : `'${path}'`;

@@ -8,12 +8,12 @@ export async function readBody(response: Response): Promise<unknown> {
   }
 }
 
-export function join(parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
+export function join(parts: readonly Uint8Array[]): ArrayBuffer {
   const whole = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0));
   let at = 0;
   for (const part of parts) {
     whole.set(part, at);
     at += part.length;
   }
-  return whole;
+  return whole.buffer;
 }

@@ -1,4 +1,5 @@
 import { type Problem, problemCodes, type ValidationError } from './generated/types.ts';
+import { isRecord } from './shape.ts';
 import type { UnknownProblem } from './unknown.ts';
 
 /**
@@ -40,17 +41,23 @@ export class PorterApiError extends PorterError {
     this.headers = headers;
     this.problem = problem;
     this.requestId = headers.get('x-request-id') ?? undefined;
-    this.docUrl = 'doc_url' in problem ? problem.doc_url : undefined;
+    this.docUrl = 'doc_url' in problem && typeof problem.doc_url === 'string' ? problem.doc_url : undefined;
   }
 }
 
 function readProblem(body: unknown): ApiProblem {
-  const { error, message } = (typeof body === 'object' && body ? body : {}) as Partial<ApiProblem>;
-  if (error === true && Array.isArray(message)) return body as ValidationError;
-  if (typeof error === 'string' && (problemCodes as readonly string[]).includes(error))
-    return body as Problem;
-  const said = typeof message === 'string' ? message : 'The answer is not one of Porter.';
-  return { error: 'unknown', message: said, body };
+  const { error, message } = isRecord(body) ? body : {};
+  if (error === true && Array.isArray(message) && message.every(isEntry))
+    return body as unknown as ValidationError;
+  if (typeof message !== 'string')
+    return { error: 'unknown', message: 'The answer is not one of Porter.', body };
+  const isKnown = (problemCodes as readonly unknown[]).includes(error);
+  return isKnown ? (body as Problem) : { error: 'unknown', message, body };
+}
+
+function isEntry(entry: unknown): boolean {
+  if (!isRecord(entry) || typeof entry.message !== 'string' || !Array.isArray(entry.path)) return false;
+  return entry.path.every((part) => typeof part === 'string' || typeof part === 'number');
 }
 
 function describe({ message }: ValidationError): string {

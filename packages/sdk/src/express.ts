@@ -28,9 +28,9 @@ export function webhookHandler(
   };
 }
 
-function rawBody(request: ExpressRequest): string | Uint8Array | AsyncIterable<Uint8Array> {
+function rawBody(request: ExpressRequest): string | ArrayBufferView | AsyncIterable<Uint8Array> {
   const { body } = request;
-  if (typeof body === 'string' || body instanceof Uint8Array) return body;
+  if (typeof body === 'string' || ArrayBuffer.isView(body)) return body;
   if (!request.readableDidRead) return request;
   throw new Error(
     'The body was parsed before the webhook was verified, and its bytes are gone. ' +

@@ -39,7 +39,7 @@ export async function webhookPlugin(app: FastifyScope, options: FastifyWebhookOp
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
   app.post(options.path ?? '/', async ({ headers, body }, reply) => {
-    const answer = await receive(headers, body instanceof Uint8Array ? body : '');
+    const answer = await receive(headers, ArrayBuffer.isView(body) ? body : '');
     return reply.code(answer.status).type('text/plain').send(answer.body);
   });
 }

@@ -1,7 +1,8 @@
 import { readBody } from './body.ts';
 import { PorterApiError, PorterError } from './errors.ts';
 import { BACKOFF_MAX_MS, backoff, mayPass } from './retry.ts';
-import { type Block, BlockReader } from './sse.ts';
+import { type SseMessage, SseParser } from './sse.ts';
+import { checkLimit, startTimer } from './timer.ts';
 import type { Transport } from './transport.ts';
 
 export interface FollowOptions {
@@ -17,6 +18,8 @@ export type Followed<Item> = Item & { cursor: string };
 
 const SILENCE_MS = 45_000;
 const RETRY_MS = 2_000;
+/** Whatever the service asks for, nobody comes back in an endless hurry. */
+const RETRY_MIN_MS = 500;
 
 /**
  * Yields what the stream brings, for ever. A connection that ends is replaced, from the last place that the service has
@@ -26,9 +29,10 @@ export async function* follow<Item>(
   transport: Transport,
   path: string,
   { signal, silenceMs = SILENCE_MS, cursor, ...query }: FollowOptions,
-  readItem: (item: Item) => Item,
+  readItem: (item: unknown) => Item | undefined,
 ): AsyncGenerator<Followed<Item>, never> {
   const { now, random, sleep } = transport.runtime;
+  checkLimit('silenceMs', silenceMs);
   let place = cursor;
   let retryMs = RETRY_MS;
   let shortLived = 0;
@@ -37,12 +41,13 @@ export async function* follow<Item>(
     const request = { method: 'GET', path, query, headers, options: { signal } };
     const body = await transport.send(request, readStream, isFirst ? undefined : comesBack);
     const openedAt = now();
-    for await (const { id, data, retry } of blocksOf(body, silenceMs, signal)) {
+    for await (const { id, data, retry } of messagesOf(body, silenceMs, signal)) {
+      signal?.throwIfAborted();
       place = id ?? place;
-      retryMs = retry ?? retryMs;
+      if (retry !== undefined) retryMs = Math.max(RETRY_MIN_MS, retry);
       if (data === undefined) continue;
       shortLived = 0;
-      yield { ...readItem(parse(data)), cursor: place ?? '' };
+      yield { ...parse(data, readItem), cursor: place ?? '' };
     }
     if (now() - openedAt >= BACKOFF_MAX_MS) shortLived = 0;
     await sleep(backoff(shortLived++, random, retryMs), signal);
@@ -60,36 +65,38 @@ async function readStream(response: Response): Promise<ReadableStream<Uint8Array
 }
 
 /** Ends when the connection does, whoever ended it. */
-async function* blocksOf(
+async function* messagesOf(
   body: ReadableStream<Uint8Array> | null,
   silenceMs: number,
   signal: AbortSignal | undefined,
-): AsyncGenerator<Block, void> {
+): AsyncGenerator<SseMessage, void> {
   const reader = body?.getReader();
   if (!reader) return;
-  const blocks = new BlockReader();
+  const parser = new SseParser();
   const stop = () => void reader.cancel().catch(() => {});
   signal?.addEventListener('abort', stop, { once: true });
-  let timer: ReturnType<typeof setTimeout> | undefined;
+  // It may have been aborted between the answer and now.
+  if (signal?.aborted) stop();
   try {
     for (;;) {
-      timer = setTimeout(stop, silenceMs);
+      const timer = startTimer(stop, silenceMs);
       const { done, value } = await reader.read().catch(() => ({ done: true, value: undefined }));
       clearTimeout(timer);
       if (done || !value) return;
-      yield* blocks.read(value);
+      yield* parser.push(value);
     }
+  } catch (error) {
+    throw new PorterError('The stream brought what cannot be read.', { cause: error });
   } finally {
-    clearTimeout(timer);
     signal?.removeEventListener('abort', stop);
     stop();
   }
 }
 
-function parse<Item>(data: string): Item {
+function parse<Item>(data: string, readItem: (item: unknown) => Item | undefined): Item {
   try {
-    return JSON.parse(data);
-  } catch (error) {
-    throw new PorterError('The stream brought an event that is no JSON.', { cause: error });
-  }
+    const item = readItem(JSON.parse(data));
+    if (item !== undefined) return item;
+  } catch {}
+  throw new PorterError('The stream brought something that is no event.');
 }

@@ -1,14 +1,16 @@
+import { startTimer } from './timer.ts';
+
 /** How the client is made, and what a single call may add. */
 export interface PorterOptions {
   /** `ptr_test_…` on staging, `ptr_live_…` in production. */
   apiKey: string;
   /** The practice group that calls act for. `actingFor` makes a client for another one. */
   practiceGroupId: string;
-  /** Where the service is, such as `https://api.porter.example`. */
+  /** Where the service is, such as `https://api.porter.example`; http only on this machine. */
   baseUrl: string;
   /** Instead of the global one. */
   fetch?: typeof fetch | undefined;
-  /** For each attempt, from its start to the last byte of the answer; 30,000 unless given. */
+  /** For each attempt, from its start to the last byte of the answer; 30,000 unless given, Infinity for no limit. */
   timeoutMs?: number | undefined;
   /** How often a call is repeated at most; 3 unless given, 0 for never. */
   maxRetries?: number | undefined;
@@ -58,7 +60,7 @@ export const defaultRuntime: Runtime = {
         clearTimeout(timer);
         reject(signal?.reason);
       };
-      const timer = setTimeout(() => {
+      const timer = startTimer(() => {
         signal?.removeEventListener('abort', stop);
         resolve();
       }, milliseconds);

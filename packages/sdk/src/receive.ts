@@ -28,18 +28,19 @@ interface ReceiverAnswer {
 
 export type Receive = (
   headers: WebhookHeaders,
-  body: string | Uint8Array | AsyncIterable<Uint8Array>,
+  body: string | ArrayBufferView | AsyncIterable<Uint8Array>,
 ) => Promise<ReceiverAnswer>;
 
 /** Far more than any event has: whoever sends more is somebody else. */
 const BODY_BYTES_MAX = 1_048_576;
 
-export function receiver({ secret, onEvent, onError = console.error, now }: WebhookHandlerOptions): Receive {
+export function receiver(options: WebhookHandlerOptions): Receive {
+  const { secret, now } = options;
   secretBytes(secret);
   return async (headers, given) => {
     let webhook: VerifiedWebhook;
     try {
-      const body = typeof given === 'string' || given instanceof Uint8Array ? given : await collect(given);
+      const body = typeof given === 'string' || ArrayBuffer.isView(given) ? given : await collect(given);
       if (body === undefined)
         return { status: 413, body: `The body is larger than ${BODY_BYTES_MAX} bytes.` };
       webhook = await verifyWebhook({ headers, body }, secret, { now });
@@ -48,10 +49,11 @@ export function receiver({ secret, onEvent, onError = console.error, now }: Webh
       throw error;
     }
     try {
-      await onEvent(webhook);
+      await options.onEvent(webhook);
       return { status: 204, body: '' };
     } catch (error) {
-      onError(error);
+      if (options.onError) options.onError(error);
+      else console.error(error);
       return { status: 500, body: 'The receiver failed. Its log says why.' };
     }
   };
@@ -70,5 +72,5 @@ async function collect(chunks: AsyncIterable<Uint8Array>): Promise<Uint8Array | 
     length += chunk.length;
     if (length > BODY_BYTES_MAX) return undefined;
   }
-  return join(parts);
+  return new Uint8Array(join(parts));
 }

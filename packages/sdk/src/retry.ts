@@ -3,6 +3,8 @@ import type { Idempotency, IfMatch, Runtime } from './options.ts';
 
 const BACKOFF_MIN_MS = 500;
 export const BACKOFF_MAX_MS = 30_000;
+/** Whoever asks for more is asked again after this. */
+const RETRY_AFTER_MAX_MS = 3_600_000;
 
 /**
  * Whether sending it twice does the same as sending it once. A PATCH says what shall be, so it does; with `ifMatch` its
@@ -37,5 +39,5 @@ export function backoff(retries: number, random: () => number, firstMs: number):
 function retryAfter(headers: Headers, now: number): number {
   const value = headers.get('retry-after') ?? '';
   const wait = /^\d+$/.test(value) ? Number(value) * 1000 : Date.parse(value) - now;
-  return Math.max(0, wait || 0);
+  return Math.min(RETRY_AFTER_MAX_MS, Math.max(0, wait || 0));
 }

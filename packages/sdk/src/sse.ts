@@ -1,34 +1,70 @@
-/** What stands between two blank lines of an event stream. A field that did not come is undefined. */
-export interface Block {
+/**
+ * Server-Sent Events, by itself: this file needs nothing else of the library.
+ *
+ *     const parser = new SseParser();                       // one for each connection
+ *     for await (const chunk of response.body)              // chunks are bytes, cut anywhere
+ *       for (const { id, event, data, retry } of parser.push(chunk)) …
+ *
+ * `push` returns every block that the chunk has completed, in order. A block of comments alone is `{}`: somebody is still
+ * there. What a connection cut off in the middle of a block is never returned. It throws a RangeError when a block is longer
+ * than `SSE_BLOCK_MAX`: leave that connection.
+ */
+
+/** What stands between two blank lines of an event stream. A field that did not come is not there. */
+export interface SseMessage {
   id?: string;
+  event?: string;
   data?: string;
+  /** Milliseconds. */
   retry?: number;
 }
 
-/** Reads Server-Sent Events, however the bytes are cut into chunks. Comments keep the connection open and say nothing. */
-export class BlockReader {
-  readonly #decoder = new TextDecoder();
-  #rest = '';
-  #block: Block = {};
+/** In characters; far more than any event has. */
+export const SSE_BLOCK_MAX = 1_048_576;
 
-  read(chunk: Uint8Array): Block[] {
-    // A carriage return at the very end may be the first half of a line end.
-    const lines = (this.#rest + this.#decoder.decode(chunk, { stream: true })).split(/\r\n|\n|\r(?!$)/);
+export class SseParser {
+  readonly #decoder = new TextDecoder();
+  #message: SseMessage = {};
+  /** The line that has not ended yet. */
+  #rest = '';
+  /** Of the lines of this block that have. */
+  #length = 0;
+  #endedWithReturn = false;
+
+  push(chunk: Uint8Array): SseMessage[] {
+    const text = this.#decoder.decode(chunk, { stream: true });
+    if (text === '') return [];
+    // A carriage return has ended its line. What follows may be the other half of that line end.
+    const isHalf = this.#endedWithReturn && text.startsWith('\n');
+    this.#endedWithReturn = text.endsWith('\r');
+    const lines = (isHalf ? text.slice(1) : text).split(/\r\n|\n|\r/);
+    lines[0] = this.#rest + lines[0];
     this.#rest = lines.pop() ?? '';
-    return lines.flatMap((line) => this.#line(line));
+    const messages = lines.flatMap((line) => this.#line(line));
+    this.#checkLength(this.#rest);
+    return messages;
   }
 
-  #line(line: string): Block[] {
+  #line(line: string): SseMessage[] {
     if (line === '') {
-      const block = this.#block;
-      this.#block = {};
-      return [block];
+      const message = this.#message;
+      this.#message = {};
+      this.#length = 0;
+      return [message];
     }
+    this.#checkLength(line);
+    this.#length += line.length;
     const [, field, value = ''] = /^([^:]*)(?:: ?(.*))?$/s.exec(line) ?? [];
-    if (field === 'id' && !value.includes('\0')) this.#block.id = value;
-    if (field === 'retry' && /^\d+$/.test(value)) this.#block.retry = Number(value);
+    if (field === 'id' && !value.includes('\0')) this.#message.id = value;
+    if (field === 'event') this.#message.event = value;
+    if (field === 'retry' && /^\d+$/.test(value)) this.#message.retry = Number(value);
     if (field === 'data')
-      this.#block.data = this.#block.data === undefined ? value : `${this.#block.data}\n${value}`;
+      this.#message.data = this.#message.data === undefined ? value : `${this.#message.data}\n${value}`;
     return [];
+  }
+
+  #checkLength(line: string): void {
+    if (this.#length + line.length > SSE_BLOCK_MAX)
+      throw new RangeError(`A block of the event stream is longer than ${SSE_BLOCK_MAX} characters.`);
   }
 }

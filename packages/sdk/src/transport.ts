@@ -1,5 +1,6 @@
 import { readBody } from './body.ts';
 import { type Answer, Call, PageCall, type PageOf } from './call.ts';
+import { checkOptions, readBaseUrl } from './check.ts';
 import { PorterApiError, PorterConnectionError, PorterTimeoutError } from './errors.ts';
 import {
   type CallOptions,
@@ -10,6 +11,8 @@ import {
   type Runtime,
 } from './options.ts';
 import { isRepeatable, mayPass, waitBefore, wasNotDone } from './retry.ts';
+import { isRecord } from './shape.ts';
+import { checkLimit, startTimer } from './timer.ts';
 
 /** Requests → answers: sends, waits, sends again, and gives up in time. */
 
@@ -35,10 +38,10 @@ export class Transport {
   readonly runtime: Runtime;
 
   constructor(options: PorterOptions) {
-    for (const name of ['apiKey', 'practiceGroupId', 'baseUrl'] as const)
-      if (!options[name]) throw new TypeError(`new Porter({ ${name} }): it is missing or empty.`);
+    checkOptions(options);
+    checkLimit('timeoutMs', options.timeoutMs ?? TIMEOUT_MS);
     this.#options = options;
-    this.#baseUrl = new URL(options.baseUrl).href.replace(/\/+$/, '');
+    this.#baseUrl = readBaseUrl(options.baseUrl);
     this.runtime = { ...defaultRuntime, ...options.runtime };
   }
 
@@ -48,12 +51,14 @@ export class Transport {
 
   pages<Item, Page extends PageOf<Item>>(
     request: ApiRequest,
-    readItem: (item: Item) => Item = (item) => item,
+    readItem: (item: unknown) => Item | undefined = readRecord<Item>,
   ): PageCall<Item, Page> {
-    const answer = this.send(request, readJson<Page>).then((answer) => ({
-      ...answer,
-      data: { ...answer.data, data: answer.data.data.map(readItem) },
-    }));
+    const answer = this.send(request, async (response) => {
+      const answer = await readJson<Page>(response);
+      const data = readPage(answer.data, readItem);
+      if (!data) throw new PorterApiError(answer.status, answer.headers, answer.data);
+      return { ...answer, data };
+    });
     return new PageCall(answer, (cursor) =>
       this.pages({ ...request, query: { ...request.query, cursor } }, readItem),
     );
@@ -82,6 +87,7 @@ export class Transport {
 
   async #attempt<T>(request: ApiRequest, read: Reader<T>, mayBeDone: boolean): Promise<T> {
     const { signal, timeoutMs = this.#options.timeoutMs ?? TIMEOUT_MS } = request.options;
+    checkLimit('timeoutMs', timeoutMs);
     signal?.throwIfAborted();
     const { fetch = globalThis.fetch } = this.#options;
     const body = request.body === undefined ? null : JSON.stringify(request.body);
@@ -89,7 +95,7 @@ export class Transport {
     const stop = () => controller.abort(signal?.reason);
     signal?.addEventListener('abort', stop, { once: true });
     const late = new PorterTimeoutError(`No answer from ${this.#baseUrl} within ${timeoutMs} ms.`);
-    const timer = setTimeout(() => controller.abort(late), timeoutMs);
+    const timer = startTimer(() => controller.abort(late), timeoutMs);
     try {
       const response = await fetch(this.#url(request), {
         method: request.method,
@@ -137,8 +143,9 @@ export class Transport {
 
 async function readJson<T>(response: Response): Promise<Answer<T>> {
   const { status, headers } = response;
-  const body = response.ok && status !== 204 ? await readBody(response) : undefined;
-  if (typeof body === 'string') throw new PorterApiError(status, headers, body);
+  const hasData = response.ok && status !== 204;
+  const body = hasData ? await readBody(response) : await response.body?.cancel();
+  if (hasData && !isRecord(body)) throw new PorterApiError(status, headers, body);
   return {
     data: body as T,
     status,
@@ -146,4 +153,16 @@ async function readJson<T>(response: Response): Promise<Answer<T>> {
     requestId: headers.get('x-request-id') ?? undefined,
     etag: headers.get('etag') ?? undefined,
   };
+}
+
+const readRecord = <T>(value: unknown): T | undefined => (isRecord(value) ? (value as T) : undefined);
+
+function readPage<Item, Page extends PageOf<Item>>(
+  page: Page,
+  readItem: (item: unknown) => Item | undefined,
+): Page | undefined {
+  const { data, next_cursor: cursor }: { data: unknown; next_cursor: unknown } = page;
+  if (!Array.isArray(data) || (cursor !== null && typeof cursor !== 'string')) return undefined;
+  const items = data.map(readItem);
+  return items.includes(undefined) ? undefined : { ...page, data: items };
 }

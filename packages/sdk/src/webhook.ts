@@ -11,7 +11,7 @@ export type WebhookHeaders =
 /** A delivery as it arrived: a fetch `Request`, or its headers and the bytes of its body before anybody parsed them. */
 export type WebhookRequest =
   | { headers: { get(name: string): string | null }; arrayBuffer(): Promise<ArrayBuffer> }
-  | { headers: WebhookHeaders; body: string | Uint8Array | ArrayBuffer };
+  | { headers: WebhookHeaders; body: string | ArrayBufferView | ArrayBuffer };
 
 export interface VerifiedWebhook {
   /** The same in every attempt and every replay: what you have handled under this name need not be handled again. */
@@ -72,14 +72,16 @@ export async function verifyWebhook(
 }
 
 /** Throws at once if a secret cannot be one, so that a receiver does not start with it. */
-export function secretBytes(secret: string | readonly string[]): Uint8Array<ArrayBuffer>[] {
+export function secretBytes(secret: string | readonly string[]): ArrayBuffer[] {
   const secrets = [secret].flat();
   if (secrets.length === 0) throw new TypeError('A webhook is verified with at least one secret.');
   return secrets.map((one) => {
-    const [, base64] = /^whsec_([A-Za-z0-9+/]+={0,2})$/.exec(one) ?? [];
+    const [, base64] = /^whsec_([A-Za-z0-9+/]{43}=)$/.exec(one) ?? [];
     if (base64 === undefined)
-      throw new TypeError('The secret of a webhook begins with whsec_: copy it whole, as it was shown.');
-    return Uint8Array.from(atob(base64), (char) => char.charCodeAt(0));
+      throw new TypeError(
+        'The secret of a webhook begins with whsec_, and 44 characters follow: copy it whole, as it was shown.',
+      );
+    return Uint8Array.from(atob(base64), (char) => char.charCodeAt(0)).buffer;
   });
 }
 
@@ -109,7 +111,7 @@ function checkAge(seconds: string, now: number): void {
 }
 
 async function checkSignature(
-  keys: Uint8Array<ArrayBuffer>[],
+  keys: ArrayBuffer[],
   head: string,
   body: Uint8Array,
   signatures: string,
@@ -120,7 +122,8 @@ async function checkSignature(
     const key = await crypto.subtle.importKey('raw', bytes, algorithm, false, ['sign']);
     const mac = new Uint8Array(await crypto.subtle.sign('HMAC', key, signed));
     const expected = `v1,${btoa(String.fromCharCode(...mac))}`;
-    if (signatures.split(' ').some((signature) => isEqual(signature, expected))) return;
+    // Headers that came twice are joined with a comma.
+    if (signatures.split(/,? +/).some((signature) => isEqual(signature, expected))) return;
   }
   throw new WebhookVerificationError(
     'no_matching_signature',
@@ -135,9 +138,15 @@ function isEqual(given: string, expected: string): boolean {
   return difference === 0;
 }
 
-function bytesOf(body: string | Uint8Array | ArrayBuffer): Uint8Array {
+function bytesOf(body: string | ArrayBufferView | ArrayBuffer): Uint8Array {
   if (typeof body === 'string') return new TextEncoder().encode(body);
-  return body instanceof ArrayBuffer ? new Uint8Array(body) : body;
+  if (ArrayBuffer.isView(body)) return new Uint8Array(body.buffer, body.byteOffset, body.byteLength);
+  // Not instanceof: a test runner or a sandbox may have an ArrayBuffer of its own.
+  if (Object.prototype.toString.call(body) === '[object ArrayBuffer]') return new Uint8Array(body);
+  throw new TypeError(
+    'The body of a webhook is verified as it arrived: give its text or its bytes, not what a parser made of it. ' +
+      'In Express, use express.raw() for this route, or the webhookHandler of @porter/sdk/express.',
+  );
 }
 
 function parse(body: Uint8Array): EventPayload {

@@ -3,7 +3,8 @@
 import type { Call, PageCall } from '../call.ts';
 import { readFeedEvent } from '../event.ts';
 import { type Followed, type FollowOptions, follow } from '../follow.ts';
-import type { CallOptions, IfMatch } from '../options.ts';
+import type { CallOptions, Idempotency, IfMatch } from '../options.ts';
+import { segment } from '../segment.ts';
 import type { Transport } from '../transport.ts';
 import type {
   CreatedWebhook,
@@ -138,7 +139,7 @@ export class SubmissionTypes {
   get(id: string, options: CallOptions = {}): Call<SubmissionType> {
     return this.#transport.call({
       method: 'GET',
-      path: `/v1/care-nav/submission-types/${encodeURIComponent(id)}`,
+      path: `/v1/care-nav/submission-types/${segment(id)}`,
       options,
     });
   }
@@ -154,7 +155,7 @@ export class SubmissionTypes {
   update(id: string, body: SubmissionTypePatch, options: CallOptions & IfMatch = {}): Call<SubmissionType> {
     return this.#transport.call({
       method: 'PATCH',
-      path: `/v1/care-nav/submission-types/${encodeURIComponent(id)}`,
+      path: `/v1/care-nav/submission-types/${segment(id)}`,
       body,
       options,
     });
@@ -198,7 +199,7 @@ export class Webhooks {
    * Needs the scope `webhooks:read`: Read webhooks and their deliveries.
    */
   get(id: string, options: CallOptions = {}): Call<Webhook> {
-    return this.#transport.call({ method: 'GET', path: `/v1/webhooks/${encodeURIComponent(id)}`, options });
+    return this.#transport.call({ method: 'GET', path: `/v1/webhooks/${segment(id)}`, options });
   }
 
   /**
@@ -210,12 +211,7 @@ export class Webhooks {
    * Needs the scope `webhooks:write`: Register, change and delete webhooks.
    */
   update(id: string, body: WebhookPatch, options: CallOptions & IfMatch = {}): Call<Webhook> {
-    return this.#transport.call({
-      method: 'PATCH',
-      path: `/v1/webhooks/${encodeURIComponent(id)}`,
-      body,
-      options,
-    });
+    return this.#transport.call({ method: 'PATCH', path: `/v1/webhooks/${segment(id)}`, body, options });
   }
 
   /**
@@ -226,11 +222,7 @@ export class Webhooks {
    * Needs the scope `webhooks:write`: Register, change and delete webhooks.
    */
   delete(id: string, options: CallOptions = {}): Call<void> {
-    return this.#transport.call({
-      method: 'DELETE',
-      path: `/v1/webhooks/${encodeURIComponent(id)}`,
-      options,
-    });
+    return this.#transport.call({ method: 'DELETE', path: `/v1/webhooks/${segment(id)}`, options });
   }
 
   /**
@@ -244,7 +236,7 @@ export class Webhooks {
   rotateSecret(id: string, options: CallOptions = {}): Call<RotatedWebhookSecret> {
     return this.#transport.call({
       method: 'POST',
-      path: `/v1/webhooks/${encodeURIComponent(id)}/rotate-secret`,
+      path: `/v1/webhooks/${segment(id)}/rotate-secret`,
       options,
     });
   }
@@ -259,12 +251,7 @@ export class Webhooks {
    * Needs the scope `webhooks:write`: Register, change and delete webhooks.
    */
   test(id: string, body: TestWebhookBody, options: CallOptions = {}): Call<TestDelivery> {
-    return this.#transport.call({
-      method: 'POST',
-      path: `/v1/webhooks/${encodeURIComponent(id)}/test`,
-      body,
-      options,
-    });
+    return this.#transport.call({ method: 'POST', path: `/v1/webhooks/${segment(id)}/test`, body, options });
   }
 
   /**
@@ -281,7 +268,7 @@ export class Webhooks {
   ): PageCall<Delivery, DeliveryPage> {
     return this.#transport.pages({
       method: 'GET',
-      path: `/v1/webhooks/${encodeURIComponent(id)}/deliveries`,
+      path: `/v1/webhooks/${segment(id)}/deliveries`,
       query,
       options,
     });
@@ -295,7 +282,7 @@ export class Webhooks {
   getDelivery(id: string, deliveryId: string, options: CallOptions = {}): Call<Delivery> {
     return this.#transport.call({
       method: 'GET',
-      path: `/v1/webhooks/${encodeURIComponent(id)}/deliveries/${encodeURIComponent(deliveryId)}`,
+      path: `/v1/webhooks/${segment(id)}/deliveries/${segment(deliveryId)}`,
       options,
     });
   }
@@ -313,7 +300,7 @@ export class Webhooks {
   replay(id: string, body: ReplayRequest, options: CallOptions = {}): Call<Replay> {
     return this.#transport.call({
       method: 'POST',
-      path: `/v1/webhooks/${encodeURIComponent(id)}/replay`,
+      path: `/v1/webhooks/${segment(id)}/replay`,
       body,
       options,
     });
@@ -348,9 +335,9 @@ export class Events {
    *
    * The feed as Server-Sent Events: one for each event, with its name as `event` and its place in the
    * feed as `id`. It begins now, or after `cursor`. Whoever is cut off sends the last `id` as
-   * `Last-Event-ID` and misses nothing; EventSource does so by itself. A comment comes every 15 seconds
-   * when nothing else does. A key may have 5 streams open. The stream ends when the key may no longer
-   * read these events, and when the service stops.
+   * `Last-Event-ID` and misses nothing. A comment comes every 15 seconds when nothing else does. A key
+   * may have 5 streams open on each node. The stream ends when the key may no longer read these events,
+   * and when the service stops.
    *
    * Needs the scope `events:read`: Read the event feed.
    */
@@ -367,7 +354,7 @@ export class Events {
    *
    * Needs the scope `webhooks:write`: Register, change and delete webhooks.
    */
-  trigger(body: TriggerTestEventBody, options: CallOptions = {}): Call<TestEvent> {
+  trigger(body: TriggerTestEventBody, options: CallOptions & Idempotency = {}): Call<TestEvent> {
     return this.#transport.call({ method: 'POST', path: '/v1/test-events', body, options });
   }
 }
@@ -389,11 +376,7 @@ export class Requests {
    * Open to every key, whatever its scopes.
    */
   get(requestId: string, options: CallOptions = {}): Call<RefusedRequest> {
-    return this.#transport.call({
-      method: 'GET',
-      path: `/v1/requests/${encodeURIComponent(requestId)}`,
-      options,
-    });
+    return this.#transport.call({ method: 'GET', path: `/v1/requests/${segment(requestId)}`, options });
   }
 }
 

@@ -2,7 +2,8 @@ import type { Page } from '../contract/page.ts';
 import { problemCatalogue, validationEntry } from '../contract/problems.ts';
 import { type Connection, operatorHeaders, partnerHeaders } from './connection.ts';
 import { Failure, Unreachable } from './exit.ts';
-import type { Printer } from './printer.ts';
+import { isObject, parseJson } from './json.ts';
+import { inLine, type Printer } from './printer.ts';
 import type { World } from './world.ts';
 
 export interface Request {
@@ -35,7 +36,8 @@ export class Api {
   }
 
   async partner<T>(method: string, path: string, request: Request = {}): Promise<T> {
-    return this.#json(method, `/v1${path}`, withHeaders(request, await this.partnerHeaders()));
+    return (await this.#json<T>(method, `/v1${path}`, withHeaders(request, await this.partnerHeaders())))
+      .value;
   }
 
   async partnerHeaders(): Promise<Record<string, string>> {
@@ -47,6 +49,10 @@ export class Api {
   }
 
   async operator<T>(method: string, path: string, request: Request = {}): Promise<T> {
+    return (await this.operatorAnswer<T>(method, path, request)).value;
+  }
+
+  async operatorAnswer<T>(method: string, path: string, request: Request): Promise<Told<T>> {
     const connection = await this.connection();
     return this.#json(method, `/operator/v1${path}`, withHeaders(request, operatorHeaders(connection)));
   }
@@ -67,6 +73,10 @@ export class Api {
   /** The whole answer, with whatever status. */
   async answer(method: string, path: string, request: Request = {}, ms = ANSWER_MS): Promise<Answer> {
     const response = await this.open(method, path, request, AbortSignal.timeout(ms));
+    return this.readWhole(response);
+  }
+
+  async readWhole(response: Response): Promise<Answer> {
     const text = await response.text().catch((error) => this.#fail(error));
     return { status: response.status, headers: response.headers, text };
   }
@@ -93,19 +103,25 @@ export class Api {
   }
 
   async #fail(error: unknown): Promise<never> {
-    throw this.#world.stop.aborted ? error : unreachable((await this.connection()).url, error);
+    if (this.#world.stop.aborted || !isNetworkError(error)) throw error;
+    throw unreachable((await this.connection()).url, error);
   }
 
-  async #json<T>(method: string, path: string, request: Request): Promise<T> {
+  async #json<T>(method: string, path: string, request: Request): Promise<Told<T>> {
     const { url } = await this.connection();
     const answer = await this.#out.during('Waiting for the service', this.answer(method, path, request));
-    const value = answer.text === '' ? undefined : parsed(answer.text);
+    const value = answer.text === '' ? undefined : parseJson(answer.text);
     if (answer.status >= 300 || (answer.text !== '' && value === undefined)) throw refused(answer, url);
-    return value as T;
+    return { value: value as T, headers: answer.headers };
   }
 }
 
-interface Answer {
+interface Told<T> {
+  value: T;
+  headers: Headers;
+}
+
+export interface Answer {
   status: number;
   headers: Headers;
   text: string;
@@ -115,7 +131,12 @@ function withHeaders(request: Request, headers: Record<string, string>): Request
   return { ...request, headers: { ...request.headers, ...headers } };
 }
 
-function unreachable(url: string, error: unknown): Unreachable {
+/** What `fetch` fails with when the network does; a mistake in the call itself has no cause. */
+export function isNetworkError(error: unknown): error is Error {
+  return error instanceof Error && (error.name === 'TimeoutError' || error.cause !== undefined);
+}
+
+function unreachable(url: string, error: Error): Unreachable {
   const { cause, message, name } = error as Error & { cause?: { code?: string; message?: string } };
   const reason = name === 'TimeoutError' ? 'no answer in time' : (cause?.code ?? cause?.message ?? message);
   return new Unreachable(
@@ -128,10 +149,13 @@ function unreachable(url: string, error: unknown): Unreachable {
 export class Refused extends Failure {
   readonly status: number;
   readonly body: object;
+  /** How long the service asks to be left alone. */
+  readonly retryAfterSeconds: number;
 
-  constructor(status: number, message: string, hint: string, body: object) {
+  constructor(answer: Pick<Answer, 'status' | 'headers'>, message: string, hint: string, body: object) {
     super(message, hint);
-    this.status = status;
+    this.status = answer.status;
+    this.retryAfterSeconds = Number(/^\d+$/.exec(answer.headers.get('retry-after') ?? '')?.[0] ?? 0);
     this.body = body;
   }
 
@@ -141,7 +165,7 @@ export class Refused extends Failure {
 }
 
 interface ProblemBody {
-  error: keyof typeof problemCatalogue | true;
+  error: string | true;
   message: string | { path: (string | number)[]; message: string }[];
   request_id?: string;
   doc_url?: string;
@@ -151,42 +175,52 @@ interface ProblemBody {
   retry_after?: number;
 }
 
-export function refused({ status, headers, text }: Answer, url: string): Refused {
+export function refused(answer: Answer, url: string): Refused {
+  const { status, headers, text } = answer;
   const body = problemOf(text);
   if (!body)
     return new Refused(
-      status,
+      answer,
       `The answer has status ${status} and is not one of Porter's.`,
       `Is ${url} the address of a Porter service?`,
       { error: 'not_porter', statusCode: status, message: text.slice(0, 200) },
     );
-  const { remedy } = body.error === true ? validationEntry : (problemCatalogue[body.error] ?? { remedy: '' });
+  const entry = body.error === true ? validationEntry : entryOf(body.error);
   const lacks = [...(body.required_scopes ?? []), ...(body.required_roles ?? [])];
+  const page =
+    body.doc_url ?? (body.error === true ? `${url}/docs/errors/${validationEntry.code}` : undefined);
+  const request = body.request_id ?? headers.get('x-request-id');
   const hints = [
-    ...(typeof body.message === 'string' ? [remedy] : []),
+    ...(typeof body.message === 'string' && entry ? [entry.remedy] : []),
     ...(lacks.length > 0 ? [`Needed: ${lacks.join(' or ')}`] : []),
     ...(body.retry_after === undefined ? [] : [`Try again in ${body.retry_after} s.`]),
-    `More: ${body.doc_url ?? `${url}/docs/errors/${validationEntry.code}`}`,
-    `Request: ${body.request_id ?? headers.get('x-request-id')}`,
+    ...(page === undefined ? [] : [`More: ${page}`]),
+    ...(request === null ? [] : [`Request: ${request}`]),
   ];
-  return new Refused(status, sentence(body), hints.join('\n'), body);
+  return new Refused(answer, sentence(body), hints.map(inLine).join('\n'), body);
 }
 
 function sentence({ message, path }: ProblemBody): string {
-  if (typeof message === 'string') return path?.length ? `${message} (${path.join('.')})` : message;
-  const entries = message.map((one) => `\n  ${one.path.join('.') || 'request'}: ${one.message}`);
+  if (typeof message === 'string') return inLine(path?.length ? `${message} (${path.join('.')})` : message);
+  const entries = message.map((one) => `\n  ${inLine(`${one.path.join('.') || 'request'}: ${one.message}`)}`);
   return `The request is not valid.${entries.join('')}`;
 }
 
-function problemOf(text: string): ProblemBody | undefined {
-  const body = parsed(text) as Partial<ProblemBody> | null | undefined;
-  return body?.error !== undefined && body.message !== undefined ? (body as ProblemBody) : undefined;
+function entryOf(code: string): { remedy: string } | undefined {
+  return Object.hasOwn(problemCatalogue, code)
+    ? problemCatalogue[code as keyof typeof problemCatalogue]
+    : undefined;
 }
 
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
+function problemOf(text: string): ProblemBody | undefined {
+  const body = parseJson(text);
+  if (!isObject(body)) return undefined;
+  const { error, message } = body;
+  const told = typeof error === 'string' && typeof message === 'string';
+  const listed = error === true && Array.isArray(message) && message.every(isEntry);
+  return told || listed ? (body as unknown as ProblemBody) : undefined;
+}
+
+function isEntry(value: unknown): boolean {
+  return isObject(value) && Array.isArray(value.path) && typeof value.message === 'string';
 }

@@ -11,6 +11,8 @@ export interface Connection {
   operatorToken: string | undefined;
   /** The key is that of the demo world, which nobody asked for by name. */
   demo: boolean;
+  /** A profile whose key and token are not used, because they are for another address. */
+  elsewhere?: { name: string; url: string } | undefined;
 }
 
 export interface ConnectionFlags {
@@ -27,38 +29,59 @@ export async function connect(world: World, flags: ConnectionFlags): Promise<Con
   const { env } = world;
   const named = flags.profile === undefined ? undefined : await namedProfile(world, flags.profile);
   const current = named ? undefined : await currentProfile(world);
-  const pick = (field: keyof Profile, variable: string): string | undefined =>
-    named ? named[field] : env[variable] || current?.[field];
+  const profile = named ?? current;
+  const pick = (
+    from: NamedProfile | undefined,
+    field: keyof Profile,
+    variable: string,
+  ): string | undefined => (named ? from?.[field] : env[variable] || from?.[field]);
 
-  const url = flags.url ?? pick('url', 'PORTER_URL') ?? DEFAULT_URL;
+  const url = checkedUrl(flags.url ?? pick(profile, 'url', 'PORTER_URL') ?? DEFAULT_URL);
+  // A key goes to the service that it is for, and nowhere else.
+  const fits = profile && new URL(url).origin === new URL(checkedUrl(profile.url)).origin;
+  const trusted = fits ? profile : undefined;
   const found: Connection = {
-    url: checkedUrl(url),
-    key: pick('key', 'PORTER_KEY'),
-    group: flags.group ?? pick('group', 'PORTER_GROUP'),
-    operatorToken: pick('operator_token', 'PORTER_OPERATOR_TOKEN'),
+    url,
+    key: forHeader('API key', pick(trusted, 'key', 'PORTER_KEY')),
+    group: forHeader('ID of the practice group', flags.group ?? pick(trusted, 'group', 'PORTER_GROUP')),
+    operatorToken: forHeader('operator token', pick(trusted, 'operator_token', 'PORTER_OPERATOR_TOKEN')),
     demo: false,
+    ...(profile && !fits && { elsewhere: { name: profile.name, url: profile.url } }),
   };
-  return named || current || found.key ? found : demoWorld(world, found);
+  return named || trusted || found.key ? found : demoWorld(world, found);
 }
 
 /** For whoever has only just started the service: it left a key below the folder that it was started in. */
 async function demoWorld(world: World, found: Connection): Promise<Connection> {
-  const key = isLoopback(found.url) ? await readDemoKey(world) : undefined;
+  const key = isLoopback(found.url) ? forHeader('API key', await readDemoKey(world)) : undefined;
   return key === undefined ? found : { ...found, key, group: found.group ?? DEMO_GROUP, demo: true };
 }
 
-async function namedProfile(world: World, name: string): Promise<Profile> {
+type NamedProfile = Profile & { name: string };
+
+/** Such a value goes into a header, which takes no other characters. It is not repeated: it may be a secret with a slip in it. */
+function forHeader(what: string, value: string | undefined): string | undefined {
+  if (value && !/^[!-~]+$/.test(value))
+    throw new UsageError(
+      `The ${what} holds a character that none can have, such as a blank or a line break.`,
+      'Look at the environment variable or the profile that it comes from.',
+    );
+  return value;
+}
+
+async function namedProfile(world: World, name: string): Promise<NamedProfile> {
   const { profiles } = await readProfiles(world);
   const profile = Object.hasOwn(profiles, name) ? profiles[name] : undefined;
-  if (profile) return profile;
+  if (profile) return { ...profile, name };
   const names = Object.keys(profiles);
   const others = names.length > 0 ? `There are: ${names.join(', ')}.` : 'Add it: porter profiles add --help';
   throw new UsageError(`There is no profile "${name}".`, didYouMean(name, names) ?? others);
 }
 
-async function currentProfile(world: World): Promise<Profile | undefined> {
+async function currentProfile(world: World): Promise<NamedProfile | undefined> {
   const { current, profiles } = await readProfiles(world);
-  return current !== undefined && Object.hasOwn(profiles, current) ? profiles[current] : undefined;
+  const profile = current !== undefined && Object.hasOwn(profiles, current) ? profiles[current] : undefined;
+  return current !== undefined && profile ? { ...profile, name: current } : undefined;
 }
 
 export function checkedUrl(text: string): string {
@@ -67,6 +90,11 @@ export function checkedUrl(text: string): string {
     throw new UsageError(
       `"${text}" is not the address of a service.`,
       'It looks like https://api.example.com',
+    );
+  if (url.username || url.password || url.search || url.hash)
+    throw new UsageError(
+      `The address of ${url.host} has a user, a password, a query or a fragment in it.`,
+      `Give it without them: ${url.origin}`,
     );
   if (url.protocol === 'http:' && !isLoopback(text))
     throw new UsageError(
@@ -81,7 +109,8 @@ function isLoopback(url: string): boolean {
   return /^(localhost|.*\.localhost|127(\.\d+){3}|\[::1\])$/.test(hostname);
 }
 
-export function partnerHeaders({ key, group }: Connection): Record<string, string> {
+export function partnerHeaders({ url, key, group, elsewhere }: Connection): Record<string, string> {
+  if (!key && elsewhere) throw isElsewhere(elsewhere, url, 'PORTER_KEY and PORTER_GROUP');
   if (!key)
     throw new Failure(
       'This needs an API key, and there is none.',
@@ -95,7 +124,19 @@ export function partnerHeaders({ key, group }: Connection): Record<string, strin
   return { 'x-api-key': key, 'x-practice-group-id': group };
 }
 
-export function operatorHeaders({ operatorToken }: Connection): Record<string, string> {
+function isElsewhere(
+  { name, url: its }: { name: string; url: string },
+  url: string,
+  variables: string,
+): UsageError {
+  return new UsageError(
+    `The profile ${name} is for ${its}: its keys are not sent to ${url}.`,
+    `Name another profile with --profile, or set ${variables} for this address.`,
+  );
+}
+
+export function operatorHeaders({ url, operatorToken, elsewhere }: Connection): Record<string, string> {
+  if (!operatorToken && elsewhere) throw isElsewhere(elsewhere, url, 'PORTER_OPERATOR_TOKEN');
   if (!operatorToken)
     throw new Failure(
       'This needs the token of an operator, and there is none.',

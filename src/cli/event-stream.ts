@@ -1,7 +1,8 @@
-import { type Api, Refused, refused } from './api.ts';
+import { type SseMessage, SseParser } from '../../packages/sdk/src/sse.ts';
+import { type Api, isNetworkError, Refused, refused } from './api.ts';
 import { Failure, Unreachable } from './exit.ts';
+import { isObject, parseJson } from './json.ts';
 import type { Printer } from './printer.ts';
-import { SseParser } from './sse.ts';
 import { pause, type World } from './world.ts';
 
 /** An event as the stream and the feed tell it. */
@@ -15,7 +16,10 @@ const PATH = '/v1/events/stream';
 /** The service sends a heartbeat every 15 seconds: after three that did not come, nobody is there any more. */
 const SILENCE_MS = 45_000;
 const RETRY_MS = 2_000;
+const RETRY_MIN_MS = 500;
 const RETRY_MAX_MS = 30_000;
+/** However long the service asks to be left alone. */
+const RETRY_AFTER_MAX_MS = 300_000;
 
 export interface StreamOptions {
   api: Api;
@@ -36,6 +40,7 @@ export async function followEvents(options: StreamOptions): Promise<void> {
   let failures = 0;
   while (!world.stop.aborted) {
     const broken = new AbortController();
+    let askedMs = 0;
     try {
       const response = await out.during('Connecting', open(options, position.cursor, broken.signal));
       if (everOpen) out.note('Connected again.');
@@ -47,6 +52,7 @@ export async function followEvents(options: StreamOptions): Promise<void> {
     } catch (error) {
       if (world.stop.aborted) return;
       if (!everOpen || isFinal(error)) throw error;
+      if (error instanceof Refused) askedMs = Math.min(RETRY_AFTER_MAX_MS, error.retryAfterSeconds * 1000);
       out.note(`The stream broke off: ${reasonOf(error)}`);
     } finally {
       // A response that is not read to its end keeps its connection.
@@ -54,7 +60,7 @@ export async function followEvents(options: StreamOptions): Promise<void> {
     }
     const wait = Math.min(RETRY_MAX_MS, position.retryMs * 2 ** failures++);
     // Not all at the same moment, when a service has come back.
-    const spread = wait * (0.75 + (world.random(1)[0] ?? 0) / 512);
+    const spread = Math.max(askedMs, wait * (0.75 + (world.random(1)[0] ?? 0) / 512));
     out.note(`Connecting again in ${Math.ceil(spread / 1000)} s, from where it stopped.`);
     await pause(world, spread, world.stop);
   }
@@ -73,9 +79,14 @@ async function open({ api, eventTypes }: StreamOptions, cursor: string | undefin
   };
   const query = { event_types: eventTypes.length > 0 ? eventTypes.join() : undefined };
   const response = await api.open('GET', PATH, { headers, query }, signal);
-  if (response.status === 200) return response;
-  const { status, headers: answered } = response;
-  throw refused({ status, headers: answered, text: await response.text() }, (await api.connection()).url);
+  const isStream = /^text\/event-stream\b/i.test(response.headers.get('content-type') ?? '');
+  if (response.status === 200 && isStream) return response;
+  // Whatever answers with 200 may go on for ever: its text is left alone.
+  const answer =
+    response.status === 200
+      ? { status: 200, headers: response.headers, text: '' }
+      : await api.readWhole(response);
+  throw refused(answer, (await api.connection()).url);
 }
 
 async function read(
@@ -88,11 +99,41 @@ async function read(
   const listening = watchSilence(world, broken);
   for await (const chunk of response.body ?? []) {
     listening(false);
-    for (const { data } of parser.push(chunk)) await received(JSON.parse(data) as StreamedEvent);
-    position.cursor = parser.lastEventId ?? position.cursor;
-    position.retryMs = parser.retryMs ?? position.retryMs;
+    for (const { id, data, retry } of messagesOf(parser, chunk)) {
+      if (data !== undefined) await received(eventOf(data));
+      if (id !== undefined) position.cursor = cursorOf(id);
+      if (retry !== undefined) position.retryMs = Math.max(RETRY_MIN_MS, retry);
+    }
     listening(true);
   }
+}
+
+function messagesOf(parser: SseParser, chunk: Uint8Array): SseMessage[] {
+  try {
+    return parser.push(chunk);
+  } catch {
+    throw notAnEvent();
+  }
+}
+
+/** It is sent back as a header, which takes no other characters. */
+function cursorOf(id: string): string {
+  if (!/^[!-~]*$/.test(id)) throw notAnEvent();
+  return id;
+}
+
+function eventOf(text: string): StreamedEvent {
+  const event = parseJson(text);
+  if (isObject(event) && typeof event.id === 'string' && isObject(event.data))
+    return event as unknown as StreamedEvent;
+  throw notAnEvent();
+}
+
+function notAnEvent(): Failure {
+  return new Failure(
+    'The stream holds something that is no event.',
+    'Is this the address of a Porter service?',
+  );
 }
 
 /** Breaks a connection on which nothing is heard any more. To be told when something is heard, and when to go on. */
@@ -121,5 +162,5 @@ function reasonOf(error: unknown): string {
 /** Asking again would be answered the same. A conflict is a stream of ours that the service has not seen end yet. */
 function isFinal(error: unknown): boolean {
   if (error instanceof Refused) return error.status < 500 && ![409, 429, 408].includes(error.status);
-  return error instanceof SyntaxError || (error instanceof Failure && !(error instanceof Unreachable));
+  return !(error instanceof Unreachable || isNetworkError(error));
 }

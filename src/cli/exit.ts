@@ -5,6 +5,7 @@ export const exitCodes = {
   usage: 2,
   unreachable: 3,
   interrupted: 130,
+  unread: 141,
   terminated: 143,
 } as const;
 
@@ -14,6 +15,7 @@ export const exitMeanings: Record<keyof typeof exitCodes, string> = {
   usage: 'The command line is not right.',
   unreachable: 'The service cannot be reached.',
   interrupted: 'Ended by Ctrl-C.',
+  unread: 'Nobody reads its output any more.',
   terminated: 'Ended by SIGTERM.',
 };
 

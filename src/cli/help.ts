@@ -55,7 +55,7 @@ export const environment: [string, string][] = [
   ['PORTER_KEY', 'The API key of a partner.'],
   ['PORTER_GROUP', 'The practice group to act for.'],
   ['PORTER_OPERATOR_TOKEN', 'The token of an operator.'],
-  ['WEBHOOK_SECRET', 'The secret that `verify` checks with.'],
+  ['WEBHOOK_SECRET', 'The secret that `verify` checks with, and `listen` signs with.'],
   ['NO_COLOR', 'Set to anything: no colours.'],
 ];
 

@@ -4,7 +4,7 @@ import { createInterface } from 'node:readline/promises';
 import { Writable } from 'node:stream';
 import { systemClock } from '../platform/clock.ts';
 import { commands } from './commands/index.ts';
-import { exitCodes } from './exit.ts';
+import { exitCodes, UsageError } from './exit.ts';
 import { run } from './run.ts';
 
 /** The command line in a real terminal. */
@@ -25,12 +25,15 @@ for (const [signal, code] of [
   });
 }
 
-// Whoever reads has seen enough (`porter … | head -1`).
-for (const stream of [process.stdout, process.stderr])
-  stream.on('error', (error: NodeJS.ErrnoException) => {
-    if (error.code === 'EPIPE') process.exit(exitCodes.ok);
-    throw error;
-  });
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  // Whoever reads has seen enough (`porter … | head -1`).
+  if (error.code === 'EPIPE') process.exit(exitCodes.unread);
+  throw error;
+});
+process.stderr.on('error', (error: NodeJS.ErrnoException) => {
+  // What a command does goes on where nobody reads about it.
+  if (error.code !== 'EPIPE') throw error;
+});
 
 async function askHidden(question: string): Promise<string> {
   const silent = new Writable({ write: (_chunk, _encoding, done) => done() });
@@ -39,6 +42,8 @@ async function askHidden(question: string): Promise<string> {
   lines.on('SIGINT', () => process.kill(process.pid, 'SIGINT'));
   try {
     return await lines.question('', { signal: stop.signal });
+  } catch {
+    throw new UsageError('Nothing was entered.');
   } finally {
     lines.close();
     process.stderr.write('\n');

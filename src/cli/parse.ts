@@ -7,7 +7,7 @@ import { didYouMean } from './nearest.ts';
 export type Parsed =
   | { kind: 'run'; command: Command; args: Call['args']; options: Record<string, unknown>; json: boolean }
   | { kind: 'help'; about: string; json: boolean }
-  | { kind: 'version' };
+  | { kind: 'version'; json: boolean };
 
 export function parse(argv: readonly string[], commands: readonly Command[]): Parsed {
   const known: Options = Object.assign({}, ...commands.map(optionsOf));
@@ -24,7 +24,8 @@ export function parse(argv: readonly string[], commands: readonly Command[]): Pa
   const given = tokens.filter((token) => token.kind === 'option');
   const json = given.some(({ name }) => name === 'json');
 
-  if (positionals.length === 0 && given.some(({ name }) => name === 'version')) return { kind: 'version' };
+  if (positionals.length === 0 && given.some(({ name }) => name === 'version'))
+    return { kind: 'version', json };
   const isHelp = positionals[0] === 'help';
   if (isHelp || given.some(({ name }) => name === 'help') || argv.length === 0)
     return { kind: 'help', about: inTree(positionals.slice(isHelp ? 1 : 0), commands), json };
@@ -144,6 +145,7 @@ const SECRET_FLAGS: Record<string, string> = {
   '--api-key': 'PORTER_KEY',
   '--token': 'PORTER_OPERATOR_TOKEN',
   '--operator-token': 'PORTER_OPERATOR_TOKEN',
+  '--secret': 'WEBHOOK_SECRET',
 };
 
 function unknownOption(rawName: string, declared: Options, command?: Command): UsageError {
@@ -151,7 +153,7 @@ function unknownOption(rawName: string, declared: Options, command?: Command): U
   if (variable)
     return new UsageError(
       `${rawName} is not taken: everybody on this machine could read it in the list of processes.`,
-      `Set ${variable}, or keep it in a profile with \`porter profiles add\`.`,
+      `Set ${variable}${variable.startsWith('PORTER_') ? ', or keep it in a profile with `porter profiles add`' : ''}.`,
     );
   return new UsageError(
     `There is no option ${rawName}${command ? ` for \`porter ${command.name}\`` : ''}.`,

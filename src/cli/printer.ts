@@ -27,12 +27,18 @@ export class Printer {
 
   /** The one answer of a command. */
   document(value: unknown, forPeople: () => string): void {
-    this.#world.stdout.write(`${this.#json ? JSON.stringify(value, null, 2) : forPeople()}\n`);
+    this.#print(value, forPeople, 2);
   }
 
   /** One entry of a stream. */
   line(value: unknown, forPeople: () => string): void {
-    this.#world.stdout.write(`${this.#json ? JSON.stringify(value) : forPeople()}\n`);
+    this.#print(value, forPeople);
+  }
+
+  #print(value: unknown, forPeople: () => string, indent?: number): void {
+    const { stdout } = this.#world;
+    const tame = hasColours(this.#world, stdout) ? visibleBetweenColours : visible;
+    stdout.write(`${this.#json ? safeJson(value, indent) : tame(forPeople())}\n`);
   }
 
   /** Every field of one thing. */
@@ -41,7 +47,7 @@ export class Printer {
       const fields = Object.entries(value);
       const width = Math.max(...fields.map(([name]) => name.length));
       return fields
-        .map(([name, field]) => `${this.paint('dim', name.padEnd(width))}  ${cell(field)}`)
+        .map(([name, field]) => `${this.paint('dim', inLine(name).padEnd(width))}  ${cell(field)}`)
         .join('\n');
     });
   }
@@ -78,7 +84,7 @@ export class Printer {
 
   note(text: string): void {
     const { stderr } = this.#world;
-    stderr.write(`${this.#busy && stderr.isTTY ? '\r\x1b[K' : ''}${text}\n`);
+    stderr.write(`${this.#busy && stderr.isTTY ? '\r\x1b[K' : ''}${visible(text)}\n`);
   }
 
   /** Waits for `work`, and says so once that takes more than a second. */
@@ -114,19 +120,49 @@ export class Printer {
   }
 }
 
-export function paintFor({ env }: World, output: Output): (format: Format, text: string) => string {
-  const colours = output.isTTY === true && !env.NO_COLOR && env.TERM !== 'dumb';
+function hasColours({ env }: World, output: Output): boolean {
+  return output.isTTY === true && !env.NO_COLOR && env.TERM !== 'dumb';
+}
+
+export function paintFor(world: World, output: Output): (format: Format, text: string) => string {
+  const colours = hasColours(world, output);
   return (format, text) => (colours ? styleText(format, text, { validateStream: false }) : text);
 }
 
 function cell(field: Field): string {
   if (field === null || field === undefined) return '-';
-  if (Array.isArray(field) && field.every((one) => typeof one !== 'object')) return field.join(', ') || '-';
-  const text = typeof field === 'object' ? JSON.stringify(field) : String(field);
-  return visible(text);
+  if (Array.isArray(field) && field.every((one) => typeof one !== 'object'))
+    return inLine(field.join(', ')) || '-';
+  return inLine(typeof field === 'object' ? JSON.stringify(field) : String(field));
 }
 
-/** Text from afar must not steer the terminal. */
+/** Text from afar must neither steer the terminal nor turn the direction of what follows. */
+const STEERING = /[\p{Cc}\p{Bidi_Control}]/gu;
+
+/** Such text, which may have several lines. */
 export function visible(text: string): string {
-  return text.replaceAll(/[^\P{Cc}\n]/gu, '�');
+  return text.replaceAll(STEERING, (one) => (one === '\n' ? one : '�'));
+}
+
+/** Such text where a line break would look like another line of ours. */
+export function inLine(text: string): string {
+  return text.replaceAll(STEERING, '�');
+}
+
+/** The same for text in which `paint` was at work: its own codes stay. */
+function visibleBetweenColours(text: string): string {
+  return (
+    text
+      // biome-ignore lint/suspicious/noControlCharactersInRegex: an escape sequence begins with one
+      .split(/(\x1b\[(?:1|2|22|31|32|39)m)/)
+      .map((part, at) => (at % 2 ? part : visible(part)))
+      .join('')
+  );
+}
+
+/** JSON escapes only some of them by itself, and means the same if all are. */
+export function safeJson(value: unknown, indent?: number): string {
+  return JSON.stringify(value, null, indent).replaceAll(STEERING, (one) =>
+    one === '\n' ? one : `\\u${one.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
 }

@@ -1,7 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import { mkdir, open, readFile, rename, rm, stat } from 'node:fs/promises';
+import { constants } from 'node:fs';
+import { chmod, lstat, mkdir, open, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { Failure } from './exit.ts';
+import { isObject, parseJson } from './json.ts';
 import type { World } from './world.ts';
 
 export interface Profile {
@@ -26,22 +28,48 @@ export function profilePath({ env, home }: Pick<World, 'env' | 'home'>): string 
 /** Reads the profiles. A file that others could read is closed to them first. */
 export async function readProfiles(world: World): Promise<ProfileFile> {
   const path = profilePath(world);
-  const handle = await open(path, 'r').catch((error: NodeJS.ErrnoException) => {
+  // Neither through a link, whose target may be anybody's, nor waiting for the other end of a pipe.
+  const flags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
+  const handle = await open(path, flags).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return undefined;
-    throw new Failure(`${path} cannot be read (${error.code}).`, 'Make it a file of your own.');
+    throw unreadable(path, error.code === 'ELOOP' ? 'it is a link' : error.code);
   });
   if (!handle) return { profiles: {} };
   try {
-    await keepPrivate(path, (await handle.stat()).mode, world, (mode) => handle.chmod(mode));
-    const read = JSON.parse(await handle.readFile('utf8')) as Partial<ProfileFile>;
+    const about = await handle.stat();
+    if (!about.isFile()) throw unreadable(path, 'it is not a file');
+    await keepPrivate(path, about.mode, world, (mode) => handle.chmod(mode));
+    const read = parseJson(await handle.readFile('utf8'));
+    if (!isProfileFile(read))
+      throw new Failure(
+        `${path} is not JSON, or does not hold profiles.`,
+        'Mend it, or remove it and add the profiles again.',
+      );
     return { ...read, profiles: read.profiles ?? {} };
-  } catch (error) {
-    if (error instanceof SyntaxError)
-      throw new Failure(`${path} is not JSON.`, 'Mend it, or remove it and add the profiles again.');
-    throw error;
   } finally {
     await handle.close();
   }
+}
+
+function unreadable(path: string, why: string | undefined): Failure {
+  return new Failure(`${path} cannot be read (${why}).`, 'Make it a file of your own.');
+}
+
+function isProfileFile(value: unknown): value is Partial<ProfileFile> {
+  if (!isObject(value)) return false;
+  const { current, profiles = {}, listen_secret } = value;
+  return (
+    isText(current) && isText(listen_secret) && isObject(profiles) && Object.values(profiles).every(isProfile)
+  );
+}
+
+function isProfile(value: unknown): boolean {
+  if (!isObject(value) || typeof value.url !== 'string') return false;
+  return [value.key, value.group, value.operator_token].every(isText);
+}
+
+function isText(value: unknown): boolean {
+  return value === undefined || typeof value === 'string';
 }
 
 async function keepPrivate(
@@ -63,22 +91,22 @@ async function keepPrivate(
 /** The new file takes the old one's place whole, and is never readable by others. */
 export async function writeProfiles(world: World, file: ProfileFile): Promise<void> {
   const path = profilePath(world);
-  const folder = dirname(path);
-  await mkdir(folder, { recursive: true, mode: 0o700 });
-  const { mode } = await stat(folder);
-  if (mode & 0o077) await open(folder).then((handle) => handle.chmod(0o700).finally(() => handle.close()));
   const draft = `${path}.${randomUUID()}`;
-  const handle = await open(draft, 'wx', 0o600);
   try {
-    await handle.writeFile(`${JSON.stringify(file, null, 2)}\n`);
-    await handle.sync();
-  } finally {
-    await handle.close();
+    await makePrivateFolder(dirname(path));
+    await writeFile(draft, `${JSON.stringify(file, null, 2)}\n`, { flag: 'wx', mode: 0o600, flush: true });
+    await rename(draft, path);
+  } catch (error) {
+    await rm(draft, { force: true }).catch(() => {});
+    throw new Failure(`${path} cannot be written (${(error as NodeJS.ErrnoException).code}).`);
   }
-  await rename(draft, path).catch(async (error) => {
-    await rm(draft, { force: true });
-    throw error;
-  });
+}
+
+async function makePrivateFolder(folder: string): Promise<void> {
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  const about = await lstat(folder);
+  // What a link leads to is somebody's own arrangement.
+  if (about.isDirectory() && about.mode & 0o077) await chmod(folder, 0o700);
 }
 
 /** How a key is shown: enough to tell it from others, not enough to use it. */

@@ -5,7 +5,7 @@ import { type ConnectionFlags, connect } from './connection.ts';
 import { exitCodes, Failure, stoppedCode } from './exit.ts';
 import { helpText } from './help.ts';
 import { parse } from './parse.ts';
-import { Printer, paintFor, visible } from './printer.ts';
+import { Printer, paintFor, safeJson, visible } from './printer.ts';
 import type { World } from './world.ts';
 
 /** Runs one command line and resolves to its exit code. */
@@ -30,10 +30,10 @@ async function dispatch(
   commands: readonly Command[],
 ): Promise<number> {
   const parsed = parse(argv, commands);
-  const out = new Printer(world, 'json' in parsed && parsed.json);
+  const out = new Printer(world, parsed.json);
   if (parsed.kind === 'version') {
     const { version } = JSON.parse(await readFile(new URL('../../package.json', import.meta.url), 'utf8'));
-    world.stdout.write(`${version}\n`);
+    out.document({ version }, () => version);
     return exitCodes.ok;
   }
   if (parsed.kind === 'help') {
@@ -52,11 +52,14 @@ function report(error: unknown, json: boolean, world: World): void {
   const { stderr } = world;
   if (!(error instanceof Failure)) {
     // A mistake of ours: the whole story helps whoever mends it.
-    stderr.write(`porter has failed: ${error instanceof Error ? error.stack : error}\n`);
+    const story = String(error instanceof Error ? error.stack : error);
+    stderr.write(
+      `${json ? safeJson({ error: 'crashed', message: story }) : visible(`porter has failed: ${story}`)}\n`,
+    );
     return;
   }
   if (json) {
-    stderr.write(`${JSON.stringify(error)}\n`);
+    stderr.write(`${safeJson(error)}\n`);
     return;
   }
   const paint = paintFor(world, stderr);

@@ -1,8 +1,5 @@
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import pg from 'pg';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { batchesOf, contentKeys } from '../../src/cli/commands/events.ts';
 import { porter as run, type Surroundings, temporaryFolder } from '../support/cli.ts';
 import { freePort } from '../support/porter-process.ts';
 import { ok, startReceiver, status } from '../support/receiver.ts';
@@ -94,100 +91,11 @@ it('networks are made and changed', async () => {
   expect(await json(`networks add ${id} ${other}`)).toMatchObject({ practice_group_ids: [group, other] });
   expect((await porter('networks list')).stdout).toContain(`${id}  North  ${group}, ${other}\n`);
   expect(await json(`networks remove ${id} ${other} ${group}`)).toMatchObject({ practice_group_ids: [] });
-});
 
-describe('events publish', () => {
-  const event = (id: string) => ({
-    object: 'Appointment',
-    id,
-    practice_group_id: group,
-    event: 'appointment.confirmed',
-  });
-  const file = (name: string, value: unknown) => {
-    writeFileSync(join(cwd, name), typeof value === 'string' ? value : JSON.stringify(value));
-    return name;
-  };
-  const published = async (ids: string[]) =>
-    Promise.all(ids.map(async (id) => (await harness.operator('GET', `/events/${id}`)).payload));
-
-  it('builds one event from options', async () => {
-    const flags = `--event write-to-record.failed --id w1 --group ${group} --resource Observation --resource-id o1`;
-    const { event_ids } = await json(`events publish ${flags}`);
-    expect(await published(event_ids)).toEqual([
-      {
-        object: 'WriteToRecordEntry',
-        id: 'w1',
-        practice_group_id: group,
-        event: 'write-to-record.failed',
-        resource: 'Observation',
-        resource_id: 'o1',
-      },
-    ]);
-    const again = await json(`events publish ${flags}`);
-    expect(again.event_ids).not.toEqual(event_ids);
-  });
-
-  it.each([
-    ['one event', (one: object) => one],
-    ['an array', (one: object) => [one]],
-    ['{events}', (one: object) => ({ events: [one] })],
-  ])('takes %s from a file and from stdin', async (name, wrap) => {
-    const made = await json(`events publish ${file('events.json', wrap(event(`file ${name}`)))}`);
-    expect(await published(made.event_ids)).toEqual([event(`file ${name}`)]);
-    for (const argument of ['', ' -']) {
-      const stdin = JSON.stringify(wrap(event(`stdin${argument} ${name}`)));
-      expect((await porter(`events publish${argument}`, { stdin })).stdout).toMatch(/^Accepted evt_\w+\.\n$/);
-    }
-  });
-
-  it('sends batches of a thousand and goes on after a break without accepting anything twice', async () => {
-    const many = Array.from({ length: 2_500 }, (_, at) => event(`apt_${at}`));
-    const name = file('many.json', many);
-    let calls = 0;
-    const breaking: typeof fetch = async (url, init) => {
-      if (++calls === 2)
-        throw Object.assign(new TypeError('fetch failed'), { cause: { code: 'ECONNRESET' } });
-      return fetch(url, init);
-    };
-    const broken = await porter(`events publish ${name}`, { fetch: breaking });
-    expect(broken.code).toBe(3);
-    expect(broken.stderr).toContain('Accepted 1000 of 2500 events; it broke off at events 1001 to 2000.');
-
-    const whole = await json(`events publish ${name}`);
-    expect(whole.event_ids).toHaveLength(2_500);
-    expect(await json(`events publish ${name}`)).toEqual(whole);
-    expect((await porter(`events publish ${name}`)).stdout).toBe('Accepted 2500 events.\n');
-
-    // A mistake that is mended later leaves the batches before it as they were.
-    const mended = file('mended.json', [...many.slice(0, 1_000), event('another'), ...many.slice(1_001)]);
-    const { event_ids } = await json(`events publish ${mended}`);
-    expect(event_ids.slice(0, 1_000)).toEqual(whole.event_ids.slice(0, 1_000));
-    expect(event_ids[1_000]).not.toBe(whole.event_ids[1_000]);
-
-    const again = await json(`events publish ${name} --again`);
-    expect(new Set([...again.event_ids, ...whole.event_ids]).size).toBe(5_000);
-  });
-
-  it('keeps a batch within the size that the service takes, and tells equal batches apart', () => {
-    const large = Array.from({ length: 3_000 }, () => ({
-      ...event('x'.repeat(200)),
-      failure_reason: 'y'.repeat(2_000),
-    }));
-    const batches = batchesOf(large);
-    expect(batches.flat()).toEqual(large);
-    for (const batch of batches)
-      expect(Buffer.byteLength(JSON.stringify({ events: batch }))).toBeLessThan(2 * 1024 * 1024);
-    expect(new Set(contentKeys([['a'], ['a'], ['b']])).size).toBe(3);
-  });
-
-  it.each([
-    ['{', /events\.json is not JSON/],
-    ['[]', /no events in events\.json/],
-    ['{"events": 1}', /no events/],
-  ])('refuses a file with %s', async (content, says) => {
-    const { code, stderr } = await porter(`events publish ${file('events.json', content)}`);
-    expect(stderr).toMatch(says);
-    expect(code).toBe(1);
+  const never = `${'x'.repeat(300)}`;
+  expect(await porter(`networks add ${id} ${group} ${other} ${never}`)).toMatchObject({
+    code: 1,
+    stderr: expect.stringMatching(new RegExp(`^Done before it failed: ${group}, ${other}\\.\nError: `)),
   });
 });
 
@@ -216,6 +124,11 @@ describe('deliveries', () => {
     await receiver.setBehaviour(ok);
     expect(await json(`deliveries retry ${id}`)).toMatchObject({ data: [{ id, status: 'pending' }] });
     await expect.poll(async () => (await json(list)).data[0].status).toBe('delivered');
+
+    // One that fails does not hide those before it.
+    const partly = await porter(`deliveries retry ${id} dlv_none --json`);
+    expect(partly).toMatchObject({ code: 1, json: { data: [{ id }] } });
+    expect(JSON.parse(partly.stderr)).toMatchObject({ error: 'not_found' });
     await receiver.close();
   });
 });
@@ -271,11 +184,14 @@ describe('status', () => {
     const answering =
       (answers: Record<string, [number, string]>): typeof fetch =>
       async (url) => {
-        const [status, text] = answers[new URL(String(url)).pathname] ?? [404, '{}'];
+        const [status, text] = answers[new URL(String(url)).pathname] ?? [
+          404,
+          '{"error":"not_found","message":""}',
+        ];
         return new Response(text, { status });
       };
     const env = { PORTER_OPERATOR_TOKEN: '' };
-    const healthz = [200, '{}'] as [number, string];
+    const healthz = [200, '{"status":"ok"}'] as [number, string];
     const unready = await porter('status', {
       env,
       fetch: answering({ '/healthz': healthz, '/readyz': [503, '{}'] }),
@@ -291,6 +207,22 @@ describe('status', () => {
     expect(stuck.code).toBe(1);
     expect(stuck.stdout).toContain('7 due');
     expect(stuck.stdout).toContain('2 hours 2 minutes old');
+  });
+
+  it.each([
+    [502, '<html>Bad gateway</html>'],
+    [503, '{}'],
+    [404, '<html>Not found</html>'],
+    [404, '{"error":"no_route","message":""}'],
+    [200, '<html>Welcome</html>'],
+  ])('is not well when a proxy answers everything with %d %s', async (status, text) => {
+    const everywhere: typeof fetch = async () => new Response(text, { status });
+    const { code, stdout, stderr } = await porter('status', {
+      env: { PORTER_OPERATOR_TOKEN: '' },
+      fetch: everywhere,
+    });
+    expect(stderr).toMatch(/^Error: /);
+    expect([code, stdout]).toEqual([1, '']);
   });
 
   it('ends with 3 when nothing answers', async () => {
@@ -327,6 +259,12 @@ describe('a refusal', () => {
       /The request is not valid\.\n {2}contact_email: .+\n {2}More: .*validation_error\n {2}Request: req_/,
     );
     expect(code).toBe(1);
+  });
+
+  it('is told without a link of another error and without an ID that is not there', async () => {
+    const body = { error: 'new_code', message: 'No.' };
+    const newer: typeof fetch = async () => Response.json(body, { status: 400 });
+    expect((await porter('keys list', { fetch: newer })).stderr).toBe('Error: No.\n');
   });
 
   it('names the role that is lacking', async () => {

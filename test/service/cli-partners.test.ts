@@ -135,13 +135,25 @@ describe('listen', () => {
   it('signs with another secret if told to', async () => {
     const secret = newSecret((count) => Buffer.alloc(count, 7));
     const receiver = await receiving();
-    await listening(`listen --forward-to ${receiver.url.replace('http://', '')} --secret ${secret}`);
+    const listener = await listening(`listen --forward-to ${receiver.url.replace('http://', '')}`, {
+      env: { WEBHOOK_SECRET: secret },
+    });
+    expect(listener.stderr()).toContain('signed with the secret in WEBHOOK_SECRET\n');
+    const print = await porter('listen --print-secret', { env: { WEBHOOK_SECRET: secret } });
+    expect(listener.stderr() + print.stdout).not.toContain(secret);
     await publish('a4');
     await until('it was forwarded', () => receiver.received.length === 1);
     const [request] = receiver.received;
     expect(() =>
       new Webhook(secret).verify(request?.body ?? '', request?.headers as Record<string, string>),
     ).not.toThrow();
+  });
+
+  it('refuses a WEBHOOK_SECRET that is none, without repeating it', async () => {
+    const { code, stderr } = await porter('listen', { env: { WEBHOOK_SECRET: 'hush' } });
+    expect(stderr).toContain('WEBHOOK_SECRET is not the secret of a webhook.');
+    expect(stderr).not.toContain('hush');
+    expect(code).toBe(2);
   });
 
   it('shows what the receiver refuses, and goes on when it is not there', async () => {

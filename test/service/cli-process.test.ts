@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { copyFileSync, readFileSync, symlinkSync } from 'node:fs';
+import { copyFileSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { formatKey } from '../../src/domain/api-key.ts';
@@ -140,8 +140,26 @@ describe('./porter', () => {
     // The first write may still fit into the pipe.
     await publish();
     await publish();
-    expect(await listener.ended).toBe(0);
+    expect(await listener.ended).toBe(141);
     expect(listener.stderr()).not.toMatch(/EPIPE|Error/);
+  });
+
+  it('goes on when nobody reads its notes any more', async () => {
+    const folder = temporaryFolder();
+    const event = (at: number) => ({
+      object: 'Appointment',
+      id: `epipe_${at}`,
+      practice_group_id: env.PORTER_GROUP,
+      event: 'appointment.confirmed',
+    });
+    writeFileSync(
+      join(folder, 'events.json'),
+      JSON.stringify(Array.from({ length: 2_001 }, (_, at) => event(at))),
+    );
+    const run = spawned(PORTER, ['events', 'publish', 'events.json', '--again', '--json'], env, folder);
+    run.child.stderr?.destroy();
+    expect(await run.ended).toBe(0);
+    expect(JSON.parse(run.stdout()).event_ids).toHaveLength(2_001);
   });
 
   it('ends with 130 at Ctrl-C, and with 143 at SIGTERM', async () => {
@@ -190,15 +208,19 @@ describe('porter in a terminal', () => {
     );
   });
 
-  it('lets go of the question at Ctrl-C, with nothing kept', async () => {
+  it.each([
+    ['Ctrl-C', '\x03', 130],
+    ['Ctrl-D', '\x04', 2],
+  ])('lets go of the question at %s, with nothing kept', async (_what, typed, code) => {
     const config = temporaryFolder();
     const run = inTerminal('profiles add mine', { XDG_CONFIG_HOME: config });
     await until(
       () => run.stdout(),
       () => run.stdout().includes('API key (not shown): '),
     );
-    run.child.stdin?.write('\x03');
-    expect(await run.ended).toBe(130);
+    run.child.stdin?.write(typed);
+    expect(await run.ended).toBe(code);
+    expect(run.stdout()).not.toMatch(/ at .*:\d+|has failed/);
     expect(() => readFileSync(join(config, 'porter/profiles.json'))).toThrow('ENOENT');
   });
 });

@@ -1,8 +1,16 @@
-import { chmodSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { connect } from '../../src/cli/connection.ts';
-import { profilePath } from '../../src/cli/profiles.ts';
+import { connect, operatorHeaders, partnerHeaders } from '../../src/cli/connection.ts';
+import { profilePath, writeProfiles } from '../../src/cli/profiles.ts';
 import type { World } from '../../src/cli/world.ts';
 import { formatKey } from '../../src/domain/api-key.ts';
 import { porter, temporaryFolder } from '../support/cli.ts';
@@ -40,9 +48,11 @@ describe('profiles', () => {
 
   it('profiles add takes a key from the environment, or asks without showing it', async () => {
     const { cwd, read } = someone();
-    await porter('profiles add a', { cwd, env: { PORTER_KEY: KEY } });
-    await porter('profiles add b', { cwd, env: { PORTER_KEY: KEY }, stdin: OTHER_KEY });
-    expect(read().profiles.b.key).toBe(OTHER_KEY);
+    async function* open() {
+      yield* await new Promise<Uint8Array[]>(() => {});
+    }
+    const { stderr } = await porter('profiles add a', { cwd, env: { PORTER_KEY: KEY }, stdin: open() });
+    expect(stderr).toBe('Taking the API key from PORTER_KEY.\n');
     const asked: string[] = [];
     const askHidden = async (question: string) => {
       asked.push(question);
@@ -112,14 +122,71 @@ describe('profiles', () => {
     expect((await porter('profiles list', { cwd })).stderr).toBe('');
   });
 
-  it('says what to do about a file that is not JSON', async () => {
+  it.each([
+    '{',
+    'null',
+    '[]',
+    '{"profiles":null}',
+    '{"profiles":{"a":null}}',
+    '{"profiles":{"a":{"url":1}}}',
+  ])('says what to do about a file with %s', async (content) => {
     const { cwd, path } = someone();
     mkdirSync(dirname(path), { recursive: true });
-    writeFileSync(path, '{', { mode: 0o600 });
+    writeFileSync(path, content, { mode: 0o600 });
     expect(await porter('profiles list', { cwd })).toMatchObject({
       code: 1,
-      stderr: expect.stringContaining('is not JSON'),
+      stderr: expect.stringMatching(/^Error: .* is not JSON, or does not hold profiles\.\n {2}Mend it/),
     });
+  });
+
+  it('says so about a folder in the place of the file, and leaves it alone', async () => {
+    const { cwd, path, mode } = someone();
+    mkdirSync(path, { recursive: true, mode: 0o755 });
+    expect(await porter('profiles list', { cwd })).toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(/^Error: .* cannot be read \(it is not a file\)/),
+    });
+    expect(mode(path)).toBe(0o755);
+  });
+
+  it('does not follow a link, nor close what it leads to', async () => {
+    const { cwd, path, mode } = someone();
+    const target = join(cwd, 'target.json');
+    writeFileSync(target, '{}');
+    chmodSync(target, 0o644);
+    mkdirSync(dirname(path), { recursive: true });
+    symlinkSync(target, path);
+    expect(await porter('profiles list', { cwd })).toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(/cannot be read \(it is a link\)/),
+    });
+    expect(mode(target)).toBe(0o644);
+  });
+
+  it('closes a folder that others can read, but not what a link leads to', async () => {
+    const { cwd, path, mode } = someone();
+    mkdirSync(dirname(path), { recursive: true });
+    chmodSync(dirname(path), 0o755);
+    await porter('profiles add a', { cwd, stdin: KEY });
+    expect(mode(dirname(path))).toBe(0o700);
+
+    const other = someone();
+    const target = join(other.cwd, 'target');
+    mkdirSync(target);
+    chmodSync(target, 0o755);
+    mkdirSync(dirname(dirname(other.path)));
+    symlinkSync(target, dirname(other.path));
+    expect((await porter('profiles add a', { cwd: other.cwd, stdin: KEY })).code).toBe(0);
+    expect([mode(target), mode(join(target, 'profiles.json'))]).toEqual([0o755, 0o600]);
+  });
+
+  it('leaves no draft behind when it cannot write', async () => {
+    const { cwd, path } = someone();
+    mkdirSync(path, { recursive: true });
+    await expect(writeProfiles({ env: {}, home: cwd } as World, { profiles: {} })).rejects.toThrow(
+      /profiles\.json cannot be written \(\w+\)/,
+    );
+    expect(readdirSync(dirname(path))).toEqual(['profiles.json']);
   });
 });
 
@@ -209,6 +276,47 @@ describe('what a command calls with', () => {
     ],
   ])('is %s', async (_what, surroundings, flags, expected) => {
     const theirs = world(surroundings);
-    expect(await connect(theirs, flags)).toEqual({ ...expected, demo: expected.key === KEY });
+    expect(await connect(theirs, flags)).toMatchObject({ ...expected, demo: expected.key === KEY });
   });
+
+  const elsewhere = { name: 'a', url: 'https://a.example' };
+  it.each([
+    ['--url', {}, { url: 'https://other.example' }, elsewhere],
+    [
+      '--url with a profile',
+      {},
+      { profile: 'b', url: 'https://a.example' },
+      { name: 'b', url: 'https://b.example' },
+    ],
+    ['PORTER_URL', { PORTER_URL: 'https://other.example' }, {}, elsewhere],
+    ['another port', { PORTER_URL: 'https://a.example:444' }, {}, elsewhere],
+  ])('never is a key of a profile for another address, by %s', async (_what, variables, flags, profile) => {
+    const theirs = world({ profiles: true, env: variables });
+    const found = await connect(theirs, flags);
+    expect(found).toMatchObject({ ...nothing, url: expect.any(String), elsewhere: profile });
+    for (const headers of [partnerHeaders, operatorHeaders])
+      expect(() => headers(found)).toThrow(`The profile ${profile.name} is for ${profile.url}`);
+  });
+
+  it('is the demo world on this machine, whatever the profile in use is for', async () => {
+    const theirs = world({ profiles: true, demo: true });
+    expect(await connect(theirs, { url: 'http://127.0.0.1:8080' })).toMatchObject({ key: KEY, demo: true });
+  });
+
+  it('is still a profile where the path differs', async () => {
+    const theirs = world({ profiles: true });
+    expect(await connect(theirs, { url: 'https://a.example/porter' })).toMatchObject({ key: 'key-a' });
+  });
+
+  it.each(['PORTER_KEY', 'PORTER_GROUP', 'PORTER_OPERATOR_TOKEN'])(
+    'is no %s with a control character, which is not repeated',
+    async (variable) => {
+      for (const secret of ['hush\nhush', 'hush hush', 'hush\u{1f512}']) {
+        const { code, stderr } = await porter('status', { env: { ...env, [variable]: secret } });
+        expect(stderr).toContain('holds a character that none can have');
+        expect(stderr).not.toContain('hush');
+        expect(code).toBe(2);
+      }
+    },
+  );
 });

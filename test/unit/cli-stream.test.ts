@@ -1,62 +1,98 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { InOrder } from '../../src/cli/in-order.ts';
-import { type ServerSentEvent, SseParser } from '../../src/cli/sse.ts';
+import { porter } from '../support/cli.ts';
 
-describe('the reader of server-sent events', () => {
-  const line = fc
-    .string({ unit: 'grapheme', maxLength: 12 })
-    .map((text) => text.replaceAll(/[\r\n\0\uFEFF]/g, ''));
-  const block = fc.record({
-    id: fc.option(line, { nil: undefined }),
-    event: line.filter((text) => text !== '' && !text.startsWith(' ')),
-    data: fc.array(line, { minLength: 1, maxLength: 3 }),
-    comment: line,
-    end: fc.constantFrom('\n', '\r\n', '\r'),
+const event = (id: string) =>
+  `id: c${id}\ndata: ${JSON.stringify({ id, created_at: '', data: { object: 'Appointment', id, event: 'e' } })}\n\n`;
+const streaming = (text: string, type = 'Text/Event-Stream; charset=utf-8') =>
+  new Response(text, { headers: { 'content-type': type } });
+const refusing = (status: number, headers: Record<string, string> = {}) =>
+  Response.json({ error: 'conflict', message: 'No.' }, { status, headers });
+
+/** Listens to a service that answers so, one after another; then the key has lost its access. */
+async function listening(...answers: Response[]) {
+  const waits: number[] = [];
+  const cursors: unknown[] = [];
+  const { code, stdout, stderr } = await porter('listen', {
+    env: { PORTER_KEY: 'ptr_x', PORTER_GROUP: 'g' },
+    random: (count) => Buffer.alloc(count, 128),
+    fetch: async (_url, init) => {
+      cursors.push(new Headers(init?.headers).get('last-event-id'));
+      return answers.shift() ?? refusing(403);
+    },
+    clock: {
+      now: () => 0,
+      monotonic: () => 0,
+      sleep: async (milliseconds) => {
+        // The watch over silence, and what is said about slow work.
+        if ([45_000, 1_000].includes(milliseconds)) await new Promise(() => {});
+        waits.push(milliseconds);
+      },
+    },
+  });
+  return { code, stdout, stderr, waits, cursors };
+}
+
+describe('listen', () => {
+  it.each(['text/html', 'application/json', ''])('ends at once when it is answered with %s', async (type) => {
+    for (const before of [[], [streaming(event('1'))]]) {
+      const { code, stderr, cursors } = await listening(...before, streaming('<html>', type));
+      expect(stderr).toContain("The answer has status 200 and is not one of Porter's.");
+      expect([code, cursors.length]).toEqual([1, before.length + 1]);
+    }
   });
 
-  it('reads the same events however the bytes are cut', () => {
-    fc.assert(
-      fc.property(fc.array(block), fc.array(fc.integer({ min: 1, max: 40 })), (blocks, cuts) => {
-        const bytes = Buffer.from(
-          blocks
-            .map(({ id, event, data, comment, end }) =>
-              [
-                `: ${comment}`,
-                ...(id === undefined ? [] : [`id: ${id}`]),
-                `event: ${event}`,
-                ...data.map((one) => `data: ${one}`),
-                '',
-                '',
-              ].join(end),
-            )
-            // A last line, so that a final CR is known to be a whole line break.
-            .concat(': end\n')
-            .join(''),
-        );
-        const parser = new SseParser();
-        const seen: ServerSentEvent[] = [];
-        for (let at = 0, turn = 0; at < bytes.length; turn++) {
-          const size = cuts[turn % cuts.length] ?? bytes.length;
-          seen.push(...parser.push(bytes.subarray(at, at + size)));
-          at += size;
-        }
-        expect(seen).toEqual(blocks.map(({ event, data }) => ({ event, data: data.join('\n') })));
-        expect(parser.lastEventId).toBe(blocks.findLast(({ id }) => id !== undefined)?.id);
-      }),
+  it.each([
+    ['no JSON', 'data: {\n\n'],
+    ['no event', 'data: {"id":"1"}\n\n'],
+    ['no cursor', 'id: 🔑\n\n'],
+    ['a line without end', `data: ${'x'.repeat(1_100_000)}`],
+  ])('ends at a stream with %s', async (_what, text) => {
+    const { code, stderr, cursors } = await listening(streaming(event('1')), streaming(text));
+    expect(stderr).toContain('Error: The stream holds something that is no event.');
+    expect([code, cursors]).toEqual([1, [null, 'c1']]);
+  });
+
+  it('goes on after the last event that it showed, not after one that was cut off', async () => {
+    const { cursors, stdout } = await listening(
+      streaming(event('1') + event('2') + event('3').slice(0, -1)),
+      streaming(event('3')),
     );
+    expect(cursors).toEqual([null, 'c2', 'c3']);
+    expect(stdout.match(/e {2}\d/g)).toEqual(['e  1', 'e  2', 'e  3']);
   });
 
-  it('takes the ID and the waiting time of a block without data', () => {
-    const parser = new SseParser();
-    expect(parser.push(Buffer.from('retry: 2000\nid: c1\n\n'))).toEqual([]);
-    expect([parser.lastEventId, parser.retryMs]).toEqual(['c1', 2000]);
+  it('leaves the service alone for as long as it asks, within bounds', async () => {
+    const { waits } = await listening(
+      streaming(event('1')),
+      refusing(503, { 'retry-after': '7' }),
+      refusing(429, { 'retry-after': '1' }),
+      refusing(503, { 'retry-after': '99999999' }),
+      refusing(503, { 'retry-after': 'soon' }),
+      streaming('retry: 0\n\n'),
+      streaming('retry: 99999999999\n\n'),
+    );
+    expect(waits).toEqual([2_000, 7_000, 8_000, 300_000, 30_000, 500, 30_000]);
   });
 
-  it('does not take the ID of a block that was cut off', () => {
-    const parser = new SseParser();
-    parser.push(Buffer.from('id: c1\ndata: 1\n\nid: c2\ndata: 2\n'));
-    expect(parser.lastEventId).toBe('c1');
+  it('ends with 3 when the network fails in the middle of a refusal', async () => {
+    const body = new ReadableStream({
+      start(controller) {
+        controller.error(new TypeError('terminated', { cause: { code: 'ECONNRESET' } }));
+      },
+    });
+    const { code, stderr } = await listening(new Response(body, { status: 503 }));
+    expect(stderr).toMatch(/^Error: Nothing answers at .* \(ECONNRESET\)/);
+    expect(code).toBe(3);
+  });
+
+  it('does not try a mistake of its own again', async () => {
+    const body = new ReadableStream({ start: (controller) => controller.error(new TypeError('of ours')) });
+    const broken = new Response(body, { headers: { 'content-type': 'text/event-stream' } });
+    const { code, stderr, cursors } = await listening(streaming(event('1')), broken);
+    expect(stderr).toContain('porter has failed: TypeError: of ours');
+    expect([code, cursors.length]).toEqual([1, 2]);
   });
 });
 

@@ -1,3 +1,5 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { readRequest } from '../../src/cli/verify/captured.ts';
 import { newSecret, secretBytes, signedHeaders } from '../../src/domain/signature.ts';
@@ -20,6 +22,33 @@ describe('a raw HTTP request', () => {
       ['Content-Length', '2'],
     ]);
     expect(body.toString()).toBe('{}');
+  });
+
+  const bodyOf = (header: string, text: string) =>
+    readRequest(Buffer.from(`POST / HTTP/1.1\r\n${header}\r\n\r\n${text}`)).body.toString();
+
+  it('is put together from its chunks', () => {
+    const chunked = 'Transfer-Encoding: chunked';
+    expect(bodyOf(chunked, '3\r\n{"a\r\nB;x=y\r\n":"\r\n bcde"\r\n1\r\n}\r\n0\r\n\r\n')).toBe(
+      '{"a":"\r\n bcde"}',
+    );
+    expect(bodyOf(chunked, '2\n{}\n0\n\n')).toBe('{}');
+    // What a framework logged has no sizes any more.
+    expect(bodyOf(chunked, '{"a":1}')).toBe('{"a":1}');
+    expect(bodyOf(chunked, '2\r\n{}')).toBe('2\r\n{}');
+  });
+
+  it.each(['-1', '1.5', 'x', ''])('is taken whole with a content-length of "%s"', (length) => {
+    expect(bodyOf(`Content-Length: ${length}`, '{}')).toBe('{}');
+  });
+
+  it('keeps a header that came twice', () => {
+    const { headers } = readRequest(Buffer.from('POST / HTTP/1.1\na: 1\nA: 2\na: 3\n\n'));
+    expect([...headers]).toEqual([
+      ['a', '1'],
+      ['A', '2'],
+      ['a', '3'],
+    ]);
   });
 });
 
@@ -60,6 +89,23 @@ describe('porter verify', () => {
   it('says why in words, and ends with 1', async () => {
     const { code, stdout } = await porter('verify', { env, stdin: request.toString() });
     expect(stdout).toMatch(/^Not genuine\.\nIt was signed .* \[clock\]\n {2}.*--at/);
+    expect(code).toBe(1);
+  });
+
+  it('prefers a part that was given to the same in the file', async () => {
+    const cwd = temporaryFolder();
+    const lines = Object.entries({ ...whole.headers, 'webhook-id': 'other' });
+    writeFileSync(join(cwd, 'headers'), lines.map(([name, value]) => `${name}: ${value}`).join('\n'));
+    const line = `verify --headers headers --id ${letter.id} --at ${at}`;
+    expect(await porter(line, { env, cwd, stdin: body.toString() })).toMatchObject({ code: 0 });
+  });
+
+  it('is not steered by a hostile request', async () => {
+    const hostile = '\x1b]0;x\x07\u202e';
+    const stdin = `POST / HTTP/1.1\nwebhook-id: ${hostile}\nX_Webhook_Timestamp: ${hostile}\nwebhook-signature: ${hostile}\n\n${hostile}`;
+    const { code, stdout } = await porter('verify', { env, stdin });
+    expect(stdout).toContain('�]0;x��');
+    expect(stdout.replaceAll('\n', '')).not.toMatch(/[\p{Cc}\p{Bidi_Control}]/u);
     expect(code).toBe(1);
   });
 

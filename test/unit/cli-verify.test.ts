@@ -75,7 +75,8 @@ const changeTimestamp =
   });
 
 /** Every kind of damage, with words that the diagnosis must hold. */
-const damages: [FindingKind, string, Damage, RegExp][] = [
+type Damaged = [FindingKind, string, Damage, RegExp];
+const damages: Damaged[] = [
   [
     'body_reencoded',
     'read as Latin-1',
@@ -204,6 +205,14 @@ const damages: [FindingKind, string, Damage, RegExp][] = [
     changeTimestamp((seconds) => new Date(seconds * 1000).toISOString()),
     /instead of whole seconds/,
   ],
+  ...['.0', '.75', '123.5'].map(
+    (rest): Damaged => [
+      'timestamp_rewritten',
+      `a fraction ${rest}`,
+      changeTimestamp((seconds) => `${seconds}${rest}`),
+      /instead of whole seconds/,
+    ],
+  ),
   ['timestamp_rewritten', 'nonsense', changeTimestamp(() => 'soon'), /is no time/],
 ];
 
@@ -255,10 +264,11 @@ describe('the diagnosis of a request', () => {
   });
 
   it('has an example of damage for every kind', () => {
-    const kinds = new Set<FindingKind>([...damages.map(([kind]) => kind), 'clock']);
+    const kinds = new Set<FindingKind>([...damages.map(([kind]) => kind), 'clock', 'duplicated_header']);
     const all: Record<FindingKind, true> = {
       missing_header: true,
       renamed_header: true,
+      duplicated_header: true,
       timestamp_rewritten: true,
       clock: true,
       signature_version: true,
@@ -304,6 +314,34 @@ describe('the diagnosis of a request', () => {
     expect(findings.map(({ kind, message }) => [kind, message])).toEqual([
       ['body_reencoded', expect.stringContaining('stored as Latin-1')],
     ]);
+  });
+
+  it('does not take bytes for the text that they resemble', () => {
+    const sent = '{"id":"\uFFFD"}';
+    const letter = { id: 'dlv_1_1', timestampSeconds: NOW, sequence: 1, body: sent };
+    const headers = signedHeaders({ ...letter, secrets: [Buffer.alloc(32)] });
+    const secret = `whsec_${Buffer.alloc(32).toString('base64')}`;
+    const body = Buffer.concat([Buffer.from('{"id":"'), Buffer.of(0xff), Buffer.from('"}')]);
+    const { genuine, findings } = verdict({ headers, body, secret, payload: {} });
+    expect([genuine, findings.map(({ kind }) => kind)]).toEqual([false, ['body_reencoded']]);
+    expect(verdict({ headers, body: Buffer.from(sent), secret, payload: {} }).genuine).toBe(true);
+  });
+
+  it('names a header that came twice, whichever of them is right', () => {
+    fc.assert(
+      fc.property(
+        delivery,
+        fc.constantFrom('webhook-signature', 'Webhook-Signature'),
+        fc.boolean(),
+        (whole, name, first) => {
+          const forged: [string, string] = [name, `v1,${Buffer.alloc(32).toString('base64')}`];
+          const genuine = Object.entries(whole.headers);
+          const headers = first ? [forged, ...genuine] : [...genuine, forged];
+          const { findings } = diagnose({ headers, body: whole.body }, whole.secret, NOW);
+          expect(findings.map(({ kind }) => kind)).toEqual(['duplicated_header']);
+        },
+      ),
+    );
   });
 
   it('names several damages at once', () => {

@@ -100,10 +100,15 @@ describe('a command line that is not right', () => {
     ['trigger appointment.confirmd', /Did you mean appointment.confirmed\?/],
     ['events publish --event appointment.confirmed', /--event needs --id/],
     ['events publish a.json --event appointment.confirmed --id 1 --group g', /not both/],
-    ['listen --secret abc', /not the secret of a webhook/],
+    ['listen --secret abc', /--secret is not taken/],
+    ['verify --secret=abc', /--secret is not taken/],
     ['listen --forward-to http://', /not an address/],
     ['status --url ftp://x', /not the address of a service/],
     ['status --url http://api.example.com', /is not https/],
+    ['status --url https://me:hush@api.example.com', /^(?!.*hush).*has a user, a password/s],
+    ['status --url https://api.example.com/?a=1', /a query or a fragment/],
+    ['status --url https://api.example.com/#a', /a query or a fragment/],
+    ['events publish --run one', /is not a run/],
     ['status --profile nobody', /no profile "nobody"/],
     ['profiles add ../x', /is not a name/],
   ])('porter %s ends with 2 and says what is wrong', async (line, says) => {
@@ -135,6 +140,36 @@ it('the nearest word is one that is near', () => {
   expect(nearest('lsit', ['list', 'create'])).toBe('list');
   expect(nearest('cre', ['list', 'create'])).toBe('create');
   expect(nearest('xyz', ['list', 'create'])).toBeUndefined();
+});
+
+it.each([
+  'partners show',
+  'partners verify',
+  'keys revoke',
+  'keys rotate',
+  'deliveries retry dlv_1',
+  'networks add net_1 g',
+  'networks remove',
+])('%s refuses an ID that would be another path, before anything is sent', async (line) => {
+  const never: typeof fetch = () => Promise.reject(new Error('was sent'));
+  const env = { PORTER_OPERATOR_TOKEN: 'pto_x' };
+  for (const id of ['', '.', '..']) {
+    const rest = line === 'networks remove' ? [id, 'g'] : [id];
+    const { code, stderr } = await porter([...words(line), ...rest], { env, fetch: never });
+    expect(stderr).toContain(`"${id}" is not an ID.`);
+    expect(code).toBe(2);
+  }
+});
+
+describe('with --json', () => {
+  it('the version and a mistake of ours are JSON as well', async () => {
+    const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
+    expect((await porter('--version --json')).json).toEqual({ version });
+    const broken: typeof fetch = () => Promise.reject(new TypeError('of ours'));
+    const { code, stderr } = await porter('status --json', { fetch: broken });
+    expect(JSON.parse(stderr)).toEqual({ error: 'crashed', message: expect.stringContaining('of ours') });
+    expect(code).toBe(1);
+  });
 });
 
 describe('the terminal', () => {
@@ -176,13 +211,6 @@ describe('the terminal', () => {
 
   it('gets one plain line about it where nothing can be drawn', async () => {
     expect(await slowWork(false, 3)).toBe('Working…\n');
-  });
-
-  it('is not steered by text from afar', async () => {
-    const fetch = async () => Response.json({ id: 'prt_1', name: 'a\x1b[2Jb', status: 'applied' });
-    const env = { PORTER_OPERATOR_TOKEN: 'pto_x' };
-    const { stdout } = await porter('partners show prt_1', { env, fetch: fetch as typeof globalThis.fetch });
-    expect(stdout).toContain('a�[2Jb');
   });
 });
 

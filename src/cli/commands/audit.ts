@@ -1,5 +1,6 @@
 import { defineCommand } from '../command.ts';
 import { exitCodes } from '../exit.ts';
+import { inLine } from '../printer.ts';
 
 interface Verdict {
   ok: boolean;
@@ -18,8 +19,8 @@ export const auditCommands = [
       const verdict = await api.operator<Verdict>('GET', '/audit/verify');
       out.document(verdict, () =>
         verdict.ok
-          ? `${out.paint('green', 'Whole')}: ${verdict.entries} entries, each as it was written.`
-          : `${out.paint('red', 'Altered')}: entry ${verdict.first_bad} of ${verdict.entries} is the first that does not fit the one before.`,
+          ? `${out.paint('green', 'Whole')}${inLine(`: ${verdict.entries} entries, each as it was written.`)}`
+          : `${out.paint('red', 'Altered')}${inLine(`: entry ${verdict.first_bad} of ${verdict.entries} is the first that does not fit the one before.`)}`,
       );
       return verdict.ok ? exitCodes.ok : exitCodes.failed;
     },

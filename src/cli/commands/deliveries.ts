@@ -3,6 +3,7 @@ import type { Page } from '../../contract/page.ts';
 import { deliveryStatuses } from '../../contract/partner/webhook-deliveries.ts';
 import { defineCommand } from '../command.ts';
 import type { Column } from '../printer.ts';
+import { segment } from '../segment.ts';
 import { limitOf, limitOption } from './limit.ts';
 
 const section = 'operator' as const;
@@ -55,9 +56,13 @@ export const deliveryCommands = [
     examples: ['deliveries retry dlv_00Vb13pkZeDP1yAD86FW5V4Dr_1'],
     async run({ api, args, out }) {
       const data: PartnerDelivery[] = [];
-      for (const id of args.delivery_id)
-        data.push(await api.operator('POST', `/deliveries/${encodeURIComponent(id)}/retry`));
-      out.page({ data, next_cursor: null }, columns);
+      try {
+        for (const path of args.delivery_id.map((id) => `/deliveries/${segment(id)}/retry`))
+          data.push(await api.operator('POST', path));
+      } finally {
+        // Also of those before one that failed.
+        if (data.length > 0) out.page({ data, next_cursor: null }, columns);
+      }
     },
   }),
 ];

@@ -4,7 +4,8 @@ import { resolve } from 'node:path';
 import { type EventName, events } from '../../contract/events.ts';
 import { newId } from '../../domain/ids.ts';
 import { defineCommand } from '../command.ts';
-import { Failure, UsageError } from '../exit.ts';
+import { Failure, Unreachable, UsageError } from '../exit.ts';
+import { inLine } from '../printer.ts';
 import { readStdin, type World } from '../world.ts';
 
 /** What one call takes: so many events, and so many bytes with something left over for the brackets. */
@@ -19,7 +20,7 @@ export const eventCommands = [
     section: 'operator',
     calls: 'operator',
     summary: 'Say what happened in practice groups.',
-    details: `Takes one event from options, or a file (\`-\` or none: stdin) with one event, an array of them, or {"events": […]}. They are sent ${BATCH_EVENTS_MAX.toLocaleString('en')} at a time. A file can be published again after a break: what was accepted before is not accepted twice. To mean it twice, add --again.`,
+    details: `Takes one event from options, or a file (\`-\` or none: stdin) with one event, an array of them, or {"events": […]}. They are sent ${BATCH_EVENTS_MAX.toLocaleString('en')} at a time. A batch that was accepted before, with the same events in the same order, is not accepted twice: after a break, publish the same file again. To mean it twice, add --again; after a break of that, go on with the --run that it names.`,
     arguments: [{ name: 'file', summary: 'JSON; `-` is stdin.', optional: true }],
     options: {
       event: { value: 'name', summary: 'Build one event with this name.', choices: names },
@@ -30,46 +31,68 @@ export const eventCommands = [
       resource: { value: 'type', summary: 'Of write-to-record events: what was to be written.' },
       'resource-id': { value: 'id', summary: 'The ID of that resource.' },
       again: { summary: 'Accept the events even if the same file was published before.' },
+      run: { value: 'id', summary: 'Go on with a run that broke off.' },
     },
     examples: [
       'events publish --event appointment.confirmed --id apt_1 --group riverside-surgery',
       'events publish events.json',
     ],
     async run({ api, args, options, out, world }) {
+      const given = checkedRun(options.run);
       const built = options.event === undefined ? undefined : oneEvent(options);
       if (built && args.file !== undefined) throw new UsageError('Give either a file or --event, not both.');
       const all = built ? [built] : await readEvents(world, args.file);
       const batches = batchesOf(all);
-      const repeatable = !built && !options.again;
-      const keys = repeatable
-        ? contentKeys(batches)
-        : batches.map(() => newId('once', world.clock.now(), world.random));
+      const isMeant = options.again || built !== undefined;
+      const run = given ?? (isMeant ? newId('run', world.clock.now(), world.random) : undefined);
+      const keys = contentKeys(batches, run ?? 'file');
+      if (options.again) out.note(`This is ${run}.`);
 
       const event_ids: string[] = [];
+      let replayed = 0;
       const send = async () => {
         for (const [at, batch] of batches.entries()) {
-          const answer = await api
-            .operator<{ event_ids: string[] }>('POST', '/events', {
+          const { value, headers } = await api
+            .operatorAnswer<{ event_ids: string[] }>('POST', '/events', {
               body: batch.length === 1 ? batch[0] : { events: batch },
               headers: { 'idempotency-key': keys[at] ?? '' },
             })
             .catch((error) => {
-              if (batches.length > 1) out.note(brokenOff(event_ids.length, batch.length, all.length));
+              if (batches.length > 1 || error instanceof Unreachable)
+                out.note(brokenOff(event_ids.length, batch.length, all.length, run));
               throw error;
             });
-          event_ids.push(...answer.event_ids);
+          event_ids.push(...value.event_ids);
+          if (headers.get('idempotent-replayed') === 'true') replayed += batch.length;
         }
       };
       await out.during(() => `Accepted ${event_ids.length} of ${all.length} events`, send());
-      out.document({ event_ids }, () =>
-        event_ids.length === 1 ? `Accepted ${event_ids[0]}.` : `Accepted ${event_ids.length} events.`,
-      );
+      if (replayed > 0)
+        out.note(
+          `${replayed} of these were accepted before and are not sent again${run === undefined ? '; --again to mean it' : ''}.`,
+        );
+      out.document({ event_ids, replayed, ...(run !== undefined && { run }) }, () => {
+        if (replayed > 0) return `Accepted ${event_ids.length - replayed} of ${event_ids.length} events now.`;
+        return event_ids.length === 1
+          ? inLine(`Accepted ${event_ids[0]}.`)
+          : `Accepted ${event_ids.length} events.`;
+      });
     },
   }),
 ];
 
-function brokenOff(accepted: number, batch: number, total: number): string {
-  return `Accepted ${accepted} of ${total} events; it broke off at events ${accepted + 1} to ${accepted + batch}. Run it again to go on: nothing is accepted twice.`;
+function brokenOff(accepted: number, batch: number, total: number, run: string | undefined): string {
+  const again = run === undefined ? 'Run it again' : `Run it again with --run ${run}`;
+  return `Accepted ${accepted} of ${total} events; it broke off at events ${accepted + 1} to ${accepted + batch}. ${again} to go on: nothing is accepted twice.`;
+}
+
+function checkedRun(run: string | undefined): string | undefined {
+  if (run !== undefined && !/^run_\w{1,64}$/.test(run))
+    throw new UsageError(
+      `--run: "${run}" is not a run.`,
+      'It begins with run_ and was named when it broke off.',
+    );
+  return run;
 }
 
 function oneEvent(options: Record<string, string | string[] | boolean | undefined>): object {
@@ -138,15 +161,15 @@ export function batchesOf(all: readonly unknown[]): unknown[][] {
 }
 
 /**
- * A key for each batch that depends on its content alone: after a break, or after a mistake in a later batch was mended,
+ * A key for each batch that depends on its content, and on the run if one was asked for: after a break, or after a mistake in a later batch was mended,
  * the batches before it are known by their keys. Equal batches of one file are counted, so that each is accepted.
  */
-export function contentKeys(batches: readonly unknown[][]): string[] {
+export function contentKeys(batches: readonly unknown[][], run: string): string[] {
   const seen = new Map<string, number>();
   return batches.map((batch) => {
     const digest = hash('sha256', JSON.stringify(batch));
     const count = (seen.get(digest) ?? 0) + 1;
     seen.set(digest, count);
-    return `file_${digest}_${count}`;
+    return `${run}_${digest}_${count}`;
   });
 }

@@ -4,6 +4,7 @@ import type { Page } from '../../contract/page.ts';
 import { defineCommand } from '../command.ts';
 import { UsageError } from '../exit.ts';
 import type { Printer } from '../printer.ts';
+import { segment } from '../segment.ts';
 import { limitOf, limitOption, wholeNumber } from './limit.ts';
 
 type IssuedKey = ApiKey & { key: string };
@@ -72,10 +73,7 @@ export const keyCommands = [
     ],
     async run({ api, args, options, out }) {
       const body = { overlap_seconds: options.overlap === undefined ? undefined : seconds(options.overlap) };
-      showIssued(
-        out,
-        await api.operator('POST', `/keys/${encodeURIComponent(args.key_id)}/rotate`, { body }),
-      );
+      showIssued(out, await api.operator('POST', `/keys/${segment(args.key_id)}/rotate`, { body }));
     },
   }),
   defineCommand({
@@ -86,7 +84,7 @@ export const keyCommands = [
     arguments: key,
     examples: ['keys revoke key_00Vb13pkZeDP1yAD86FW5V4Dr'],
     async run({ api, args, out }) {
-      out.record(await api.operator<ApiKey>('POST', `/keys/${encodeURIComponent(args.key_id)}/revoke`));
+      out.record(await api.operator<ApiKey>('POST', `/keys/${segment(args.key_id)}/revoke`));
     },
   }),
   defineCommand({

@@ -4,7 +4,7 @@ import { defineCommand } from '../command.ts';
 import { followEvents, type StreamedEvent } from '../event-stream.ts';
 import { exitCodes, stoppedCode, UsageError } from '../exit.ts';
 import { InOrder } from '../in-order.ts';
-import { visible } from '../printer.ts';
+import { inLine } from '../printer.ts';
 import { readProfiles, writeProfiles } from '../profiles.ts';
 import type { World } from '../world.ts';
 
@@ -26,7 +26,7 @@ export const listenCommand = defineCommand({
   calls: 'partner',
   summary: 'Show events as they happen, and forward them to a server on your machine.',
   details:
-    'Nothing has to be registered. What is forwarded is signed like a real delivery, with a secret that stays the same between runs. Events about the same object are forwarded one after another. A stream that breaks off is resumed where it broke. What your server refuses is shown, and not sent again: use `porter resend` with a webhook for that.',
+    'Nothing has to be registered. What is forwarded is signed like a real delivery, with the secret in WEBHOOK_SECRET, or with one that is made once and stays the same. Events about the same object are forwarded one after another. A stream that breaks off is resumed where it broke. What your server refuses is shown, and not sent again: use `porter resend` with a webhook for that.',
   options: {
     'forward-to': { value: 'url', summary: 'Post each event there.' },
     events: {
@@ -35,8 +35,7 @@ export const listenCommand = defineCommand({
       many: true,
       choices: Object.keys(events),
     },
-    secret: { value: 'whsec', summary: 'Sign with this secret instead of your own.' },
-    'print-secret': { summary: 'Print the secret and end.' },
+    'print-secret': { summary: 'Print the secret that stays the same, and end.' },
   },
   examples: [
     'listen --forward-to http://localhost:3000/hooks',
@@ -45,11 +44,13 @@ export const listenCommand = defineCommand({
   ],
   async run({ api, options, out, world }) {
     const target = options['forward-to'] === undefined ? undefined : targetOf(options['forward-to']);
-    const secret = options.secret ?? (await keptSecret(world));
     if (options['print-secret']) {
+      const secret = await keptSecret(world);
       out.document({ secret }, () => secret);
       return exitCodes.ok;
     }
+    const given = world.env.WEBHOOK_SECRET;
+    const secret = given || (await keptSecret(world));
     const forward = forwarder(world, bytesOf(secret));
     let sequence = 0;
     const queue = new InOrder({ atOnceMax: AT_ONCE_MAX, waitingMax: WAITING_MAX });
@@ -57,7 +58,7 @@ export const listenCommand = defineCommand({
     const show = (event: StreamedEvent, forwarded: Forwarded | null) =>
       out.line({ ...event, forwarded }, () => {
         const at = out.paint('dim', new Date(world.clock.now()).toTimeString().slice(0, 8));
-        const what = `${at}  ${visible(`${event.data.event}  ${event.data.id}`)}  ${out.paint('dim', event.id)}`;
+        const what = `${at}  ${inLine(`${event.data.event}  ${event.data.id}`)}  ${out.paint('dim', inLine(event.id))}`;
         return forwarded ? `${what} → ${answerInWords(forwarded, out.paint.bind(out))}` : what;
       });
 
@@ -67,7 +68,8 @@ export const listenCommand = defineCommand({
       world,
       eventTypes: options.events,
       opened() {
-        if (target) out.note(`Forwarding to ${target}, signed with ${secret}`);
+        if (target)
+          out.note(`Forwarding to ${target}, signed with ${given ? 'the secret in WEBHOOK_SECRET' : secret}`);
         out.note('Listening. Ctrl-C ends it.');
       },
       async received(event) {
@@ -136,8 +138,8 @@ function bytesOf(secret: string): Uint8Array {
     return secretBytes(secret);
   } catch {
     throw new UsageError(
-      '--secret is not the secret of a webhook.',
-      'It is whsec_ and 44 characters of base64.',
+      'WEBHOOK_SECRET is not the secret of a webhook.',
+      'It is whsec_ and 44 characters of base64; without it, one is made for you.',
     );
   }
 }

@@ -1,6 +1,7 @@
 import type { Network } from '../../contract/operator/networks.ts';
 import type { Page } from '../../contract/page.ts';
 import { type Call, defineCommand } from '../command.ts';
+import { segment } from '../segment.ts';
 import { limitOf, limitOption } from './limit.ts';
 
 const members = [
@@ -10,11 +11,14 @@ const members = [
 const section = 'operator' as const;
 const calls = 'operator' as const;
 
-/** Each group in turn, then the network as it is. */
+/** Each group in turn, then the network as it is. If one fails, those before it are told. */
 async function change({ api, args, out }: Call<typeof members>, method: 'PUT' | 'DELETE'): Promise<void> {
-  const network = `/networks/${encodeURIComponent(args.network_id)}`;
-  for (const group of args.group)
-    await api.operator(method, `${network}/members/${encodeURIComponent(group)}`);
+  const network = `/networks/${segment(args.network_id)}`;
+  for (const [at, path] of args.group.map((group) => `${network}/members/${segment(group)}`).entries())
+    await api.operator(method, path).catch((error) => {
+      if (at > 0) out.note(`Done before it failed: ${args.group.slice(0, at).join(', ')}.`);
+      throw error;
+    });
   out.record(await api.operator<Network>('GET', network));
 }
 

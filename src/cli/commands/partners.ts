@@ -1,6 +1,7 @@
 import { type Partner, partnerStatuses } from '../../contract/operator/partners.ts';
 import type { Page } from '../../contract/page.ts';
 import { type Call, defineCommand } from '../command.ts';
+import { segment } from '../segment.ts';
 import { limitOf, limitOption, wholeNumber } from './limit.ts';
 
 const partner = [{ name: 'partner_id', summary: 'The ID of the partner.' }] as const;
@@ -9,9 +10,7 @@ const calls = 'operator' as const;
 
 /** One step on a partner's way, and the partner as it is then. */
 async function step({ api, args, out }: Call<typeof partner>, verb: string, body?: object): Promise<void> {
-  out.record(
-    await api.operator<Partner>('POST', `/partners/${encodeURIComponent(args.partner_id)}/${verb}`, { body }),
-  );
+  out.record(await api.operator<Partner>('POST', `/partners/${segment(args.partner_id)}/${verb}`, { body }));
 }
 
 export const partnerCommands = [
@@ -62,7 +61,7 @@ export const partnerCommands = [
     arguments: partner,
     examples: ['partners show prt_00Vb13pkZeDP1yAD86FW5V4Dr'],
     async run({ api, args, out }) {
-      out.record(await api.operator<Partner>('GET', `/partners/${encodeURIComponent(args.partner_id)}`));
+      out.record(await api.operator<Partner>('GET', `/partners/${segment(args.partner_id)}`));
     },
   }),
   defineCommand({

@@ -3,6 +3,7 @@ import { defineCommand } from '../command.ts';
 import { checkedUrl } from '../connection.ts';
 import { Failure, UsageError } from '../exit.ts';
 import { didYouMean } from '../nearest.ts';
+import type { Printer } from '../printer.ts';
 import { masked, type ProfileFile, profilePath, readProfiles, writeProfiles } from '../profiles.ts';
 import { readStdin, type World } from '../world.ts';
 
@@ -19,7 +20,7 @@ export const profileCommands = [
     calls,
     summary: 'Keep an address and a key under a name, or change them.',
     details:
-      'The API key is asked for without being shown, read from stdin, or taken from PORTER_KEY. With --operator it is the token of an operator (PORTER_OPERATOR_TOKEN). Run it twice for a profile that has both. The first profile is in use from then on. Profiles are kept in a file that only you can read.',
+      'The API key is taken from PORTER_KEY, read from stdin, or asked for without being shown. With --operator it is the token of an operator (PORTER_OPERATOR_TOKEN). Run it twice for a profile that has both. The first profile is in use from then on. Profiles are kept in a file that only you can read.',
     arguments: named,
     options: {
       url: { value: 'url', summary: 'Where the service is; http://127.0.0.1:8080 unless given.' },
@@ -37,7 +38,7 @@ export const profileCommands = [
           'Use letters, digits, dots, dashes and underscores.',
         );
       const url = options.url === undefined ? undefined : checkedUrl(options.url);
-      const secret = await readSecret(world, options.operator);
+      const secret = await readSecret(world, out, options.operator);
       const file = await readProfiles(world);
       const profile = {
         ...file.profiles[name],
@@ -130,19 +131,19 @@ function refuseUnknown({ profiles }: ProfileFile, name: string): void {
     );
 }
 
-async function readSecret(world: World, operator: boolean): Promise<string> {
+async function readSecret(world: World, out: Printer, operator: boolean): Promise<string> {
   const [variable, what] = operator
     ? (['PORTER_OPERATOR_TOKEN', 'operator token'] as const)
     : (['PORTER_KEY', 'API key'] as const);
   const { env, stdin } = world;
-  const piped = stdin.isTTY ? '' : (await readStdin(world)).toString().trim();
-  const known = piped || env[variable] || '';
-  const secret = (known || !stdin.isTTY ? known : await world.askHidden(`${what} (not shown): `)).trim();
+  // The variable first: stdin of a script may stay open for ever.
+  const known = env[variable]?.trim();
+  if (known) out.note(`Taking the ${what} from ${variable}.`);
+  const asked = async () =>
+    stdin.isTTY ? world.askHidden(`${what} (not shown): `) : (await readStdin(world)).toString();
+  const secret = known || (await asked()).trim();
   if (secret === '')
-    throw new UsageError(
-      `There is no ${what}.`,
-      `Type or paste it when asked, pipe it in, or set ${variable}.`,
-    );
+    throw new UsageError(`There is no ${what}.`, `Set ${variable}, pipe it in, or type it when asked.`);
   const looksRight = operator
     ? /^(?!ptr_)[!-~]+$/.test(secret)
     : isWellFormedKey('staging', secret) || isWellFormedKey('production', secret);

@@ -3,6 +3,8 @@ import type { Webhook } from '../../contract/partner/webhooks.ts';
 import type { Api } from '../api.ts';
 import { defineCommand } from '../command.ts';
 import { Failure, UsageError } from '../exit.ts';
+import { inLine } from '../printer.ts';
+import { segment } from '../segment.ts';
 
 export const resendCommand = defineCommand({
   name: 'resend',
@@ -19,14 +21,12 @@ export const resendCommand = defineCommand({
   async run({ api, args, options, out }) {
     const webhook = options.webhook ?? (await onlyWebhook(api));
     const body = { event_ids: args.event_id };
-    const { count } = await api.partner<{ count: number }>(
-      'POST',
-      `/webhooks/${encodeURIComponent(webhook)}/replay`,
-      { body },
-    );
+    const { count } = await api.partner<{ count: number }>('POST', `/webhooks/${segment(webhook)}/replay`, {
+      body,
+    });
     if (count === 0)
       out.note(`${webhook} does not subscribe to ${args.event_id.length === 1 ? 'it' : 'them'}.`);
-    out.document({ webhook_id: webhook, count }, () => `${count} on the way to ${webhook}.`);
+    out.document({ webhook_id: webhook, count }, () => inLine(`${count} on the way to ${webhook}.`));
   },
 });
 
@@ -41,7 +41,7 @@ async function onlyWebhook(api: Api): Promise<string> {
   if (second)
     throw new UsageError(
       'You have several webhooks: name one with --webhook.',
-      data.map(({ id, url, status }) => `${id}  ${url} (${status})`).join('\n'),
+      data.map(({ id, url, status }) => inLine(`${id}  ${url} (${status})`)).join('\n'),
     );
   return first.id;
 }

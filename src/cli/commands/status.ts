@@ -1,9 +1,10 @@
 import type { Page } from '../../contract/page.ts';
 import type { Webhook } from '../../contract/partner/webhooks.ts';
-import type { Api } from '../api.ts';
+import { type Answer, type Api, refused } from '../api.ts';
 import { defineCommand } from '../command.ts';
 import { exitCodes } from '../exit.ts';
-import { visible } from '../printer.ts';
+import { isObject, parseJson } from '../json.ts';
+import { inLine } from '../printer.ts';
 import { spoken } from '../words.ts';
 
 /** An event that nobody has after so long, with nobody's receiver to blame, is stuck. */
@@ -37,13 +38,12 @@ export const statusCommand = defineCommand({
       Promise.all([probe(api, '/healthz'), probe(api, '/readyz'), probe(api, '/metrics')]),
     );
     const numbers = readMetrics(metrics.text);
-    const visible = live.status === 200;
     const failing = await failingWebhooks(api);
     const oldest = numbers.get('porter_delivery_oldest_seconds') ?? null;
     const queued = (state: string) => numbers.get(`porter_delivery_queue{state="${state}"}`) ?? 0;
     const status: Status = {
       url,
-      ready: visible ? ready.status === 200 : null,
+      ready: showsProbes(live, url) ? ready.status === 200 : null,
       queue: oldest === null ? null : { new: queued('new'), due: queued('due'), waiting: queued('waiting') },
       oldest_undelivered_seconds: oldest,
       failing_webhooks: failing,
@@ -55,8 +55,16 @@ export const statusCommand = defineCommand({
   },
 });
 
-async function probe(api: Api, path: string): Promise<{ status: number; text: string }> {
+async function probe(api: Api, path: string): Promise<Answer> {
   return api.answer('GET', path, {}, PROBE_MS);
+}
+
+/** Only Porter's own 404 means that this machine may not see them: a proxy answers as well when nothing is behind it. */
+function showsProbes(live: Answer, url: string): boolean {
+  const body = parseJson(live.text);
+  if (live.status === 200 && isObject(body) && body.status === 'ok') return true;
+  if (live.status === 404 && isObject(body) && body.error === 'not_found') return false;
+  throw refused(live, url);
 }
 
 /** `name{labels} value` lines of Prometheus text. */
@@ -110,7 +118,7 @@ function inWords(status: Status, red: (text: string) => string): string {
       state === 'disabled'
         ? 'is disabled'
         : `has failed ${health.failures === 1 ? 'once' : `${health.failures} times`} since ${health.failing_since ?? 'its start'}`;
-    lines.push(red(`Webhook ${id} (${practice_group_id}, ${visible(to)}) ${what}; ${health.queued} wait.`));
+    lines.push(red(inLine(`Webhook ${id} (${practice_group_id}, ${to}) ${what}; ${health.queued} wait.`)));
   }
   if (failing?.length === 0) lines.push('No webhook is failing.');
   if (failing === null)

@@ -1,5 +1,6 @@
 import { events } from '../../contract/events.ts';
 import { defineCommand } from '../command.ts';
+import { inLine } from '../printer.ts';
 
 export const triggerCommand = defineCommand({
   name: 'trigger',
@@ -11,6 +12,6 @@ export const triggerCommand = defineCommand({
   examples: ['trigger appointment.confirmed'],
   async run({ api, args: { event }, out }) {
     const answer = await api.partner<{ event_id: string }>('POST', '/test-events', { body: { event } });
-    out.document(answer, () => `${event} is on its way: ${answer.event_id}`);
+    out.document(answer, () => `${event} is on its way: ${inLine(answer.event_id)}`);
   },
 });

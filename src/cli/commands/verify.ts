@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { defineCommand } from '../command.ts';
 import { exitCodes, Failure, UsageError } from '../exit.ts';
+import { inLine } from '../printer.ts';
 import { type Captured, readHeaders, readRequest } from '../verify/captured.ts';
 import { diagnose } from '../verify/diagnose.ts';
 import { spoken } from '../words.ts';
@@ -13,10 +14,9 @@ export const verifyCommand = defineCommand({
   calls: 'nobody',
   summary: 'Check a request that you received against a secret, and learn why it fails.',
   details:
-    'The request is a file as it came over the wire: request line, headers, an empty line, body (`-` or none: stdin). Or give its parts: --headers and --body as files, or --id, --timestamp and --signature with --body. The secret comes from WEBHOOK_SECRET or --secret. Ends with 0 if the request is genuine, with 1 if it is not.',
+    'The request is a file as it came over the wire: request line, headers, an empty line, body (`-` or none: stdin). Or give its parts: --headers and --body as files, or --id, --timestamp and --signature with --body. The secret is in WEBHOOK_SECRET. Ends with 0 if the request is genuine, with 1 if it is not.',
   arguments: [{ name: 'file', summary: 'A raw HTTP request; `-` is stdin.', optional: true }],
   options: {
-    secret: { value: 'whsec', summary: 'The secret; WEBHOOK_SECRET unless given.' },
     headers: { value: 'file', summary: 'Its headers, one on a line.' },
     body: { value: 'file', summary: 'Its body; `-` is stdin.' },
     id: { value: 'text', summary: 'Its webhook-id.' },
@@ -26,9 +26,8 @@ export const verifyCommand = defineCommand({
   },
   examples: ['verify request.txt', 'verify --headers headers.txt --body body.json --at 2026-11-14T08:00:00Z'],
   async run({ args, options, out, world }) {
-    const secret = options.secret ?? world.env.WEBHOOK_SECRET;
-    if (!secret)
-      throw new UsageError('There is no secret to check with.', 'Set WEBHOOK_SECRET, or give --secret.');
+    const secret = world.env.WEBHOOK_SECRET;
+    if (!secret) throw new UsageError('There is no secret to check with.', 'Set WEBHOOK_SECRET.');
     const now = options.at === undefined ? world.clock.now() : Date.parse(options.at);
     if (Number.isNaN(now)) throw new UsageError(`--at: "${options.at}" is not a time.`);
     const captured = await capture(world, args.file, options);
@@ -39,7 +38,9 @@ export const verifyCommand = defineCommand({
         ? `${out.paint('green', 'Genuine')}: signed with this secret ${age(verdict.age_seconds ?? 0)}.`
         : [
             out.paint('red', 'Not genuine.'),
-            ...verdict.findings.map(({ kind, message, remedy }) => `${message} [${kind}]\n  ${remedy}`),
+            ...verdict.findings.map(
+              ({ kind, message, remedy }) => `${inLine(`${message} [${kind}]`)}\n  ${inLine(remedy)}`,
+            ),
           ].join('\n'),
     );
     return verdict.genuine ? exitCodes.ok : exitCodes.failed;
@@ -65,7 +66,8 @@ async function capture(world: World, file: string | undefined, parts: Parts): Pr
   if (headers === '-' && (body ?? '-') === '-')
     throw new UsageError('Headers and body cannot both come from stdin.', 'Put one of them into a file.');
   const lines = headers === undefined ? '' : (await read(world, headers)).toString();
-  return { headers: new Map([...readHeaders(lines), ...single]), body: await read(world, body) };
+  const others = readHeaders(lines).filter(([name]) => single.every(([own]) => own !== name.toLowerCase()));
+  return { headers: [...others, ...single], body: await read(world, body) };
 }
 
 async function read(world: World, file: string | undefined): Promise<Buffer> {

@@ -1,3 +1,4 @@
+import { parseJson } from '../json.ts';
 import type { Finding, Reading } from './finding.ts';
 
 const REMEDY =
@@ -16,13 +17,15 @@ const FIELDS = [
 ];
 
 /** What may have been sent, if this body is what became of it; the likelier comes first. */
-export function bodyReadings(body: Buffer): Reading<string>[] {
+export function bodyReadings(body: Buffer): Reading<Buffer>[] {
   const text = body.toString();
-  const readings: Reading<string>[] = [{ value: text }];
-  const changed = (value: string | undefined, what: string, how: string) => {
-    if (value !== undefined && readings.every((one) => one.value !== value))
+  const readings: Reading<Buffer>[] = [{ value: body }];
+  const changed = (sent: string, what: string, how: string) => {
+    const value = Buffer.from(sent);
+    if (readings.every((one) => !one.value.equals(value)))
       readings.push({ value, finding: reencoded(what, how) });
   };
+  changed(text, 'bytes in it are not UTF-8', 'With those replaced (\uFFFD)');
   changed(text.replace(/\r?\n$/, ''), 'a line break was added at its end', 'Without it');
   changed(text.replace(/^\uFEFF/, ''), 'a byte order mark was put before it', 'Without it');
   changed(text.trim(), 'white space was added around it', 'Without it');
@@ -31,7 +34,7 @@ export function bodyReadings(body: Buffer): Reading<string>[] {
   changed(body.toString('latin1'), 'it was stored as Latin-1', 'As UTF-8');
   if (/^[A-Za-z0-9+/_-]+=*\s*$/.test(text))
     changed(Buffer.from(text, 'base64').toString(), 'it was encoded as base64', 'Decoded');
-  const parsed = parse(text.replace(/^\uFEFF/, ''));
+  const parsed = parseJson(text.replace(/^\uFEFF/, ''));
   if (typeof parsed === 'string') changed(parsed, 'it was put into a JSON string', 'Taken out of it');
   if (typeof parsed === 'object' && parsed !== null) {
     const again = 'the JSON was parsed and written again';
@@ -72,7 +75,7 @@ export function brokenBody(body: Buffer, contentLength: number | undefined): Fin
   if (contentLength !== undefined && contentLength > body.length)
     return truncated(`content-length says ${contentLength} bytes, and there are ${body.length}`);
   if (body.length === 0) return truncated('it is empty');
-  if (parse(text) === undefined && /^\s*\{/.test(text))
+  if (parseJson(text) === undefined && /^\s*\{/.test(text))
     return truncated(`after ${body.length} bytes it ends in the middle of its JSON`);
   if (text.includes('\uFFFD'))
     return {
@@ -91,12 +94,4 @@ function truncated(why: string): Finding {
     remedy:
       'Read the request to its end before you verify it, and raise any limit on the size of bodies or logs.',
   };
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

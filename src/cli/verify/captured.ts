@@ -1,6 +1,7 @@
 /** A request as somebody saved it: header names as they were written, the body byte for byte. */
 export interface Captured {
-  headers: ReadonlyMap<string, string>;
+  /** A header that came twice is there twice. */
+  headers: Iterable<readonly [name: string, value: string]>;
   body: Buffer;
 }
 
@@ -11,21 +12,37 @@ const RETURN = 13;
 export function readRequest(bytes: Buffer): Captured {
   const { head, rest } = splitHead(bytes);
   const headers = readHeaders(head);
-  const length = Number([...headers].find(([name]) => name.toLowerCase() === 'content-length')?.[1]);
+  const header = (wanted: string) => headers.find(([name]) => name.toLowerCase() === wanted)?.[1] ?? '';
+  if (/\bchunked$/i.test(header('transfer-encoding'))) return { headers, body: withoutChunks(rest) ?? rest };
+  const length = /^\d+$/.test(header('content-length')) ? Number(header('content-length')) : rest.length;
   // What an editor added after the end is no part of the request.
-  return { headers, body: length < rest.length ? rest.subarray(0, length) : rest };
+  return { headers, body: rest.subarray(0, length) };
 }
 
 /** Lines such as `webhook-id: …`; a request line before them is passed over. */
-export function readHeaders(text: string): Map<string, string> {
-  const headers = new Map<string, string>();
+export function readHeaders(text: string): [name: string, value: string][] {
+  const headers: [string, string][] = [];
   for (const line of text.split(/\r?\n/)) {
     const [, name, value = ''] = /^([^\s:]+):\s*(.*?)\s*$/.exec(line) ?? [];
-    if (name === undefined) continue;
-    const before = headers.get(name);
-    headers.set(name, before === undefined ? value : `${before}, ${value}`);
+    if (name !== undefined) headers.push([name, value]);
   }
   return headers;
+}
+
+/** The body itself, without the sizes between its chunks; undefined if there are none, as in what a framework logged. */
+function withoutChunks(bytes: Buffer): Buffer | undefined {
+  const chunks: Buffer[] = [];
+  for (let rest = bytes; ; ) {
+    const end = rest.indexOf(NEWLINE);
+    const [, digits] = /^([0-9a-f]{1,8})\s*(?:;|$)/i.exec(rest.toString('latin1', 0, Math.max(end, 0))) ?? [];
+    if (digits === undefined) return undefined;
+    const size = Number.parseInt(digits, 16);
+    if (size === 0) return Buffer.concat(chunks);
+    const start = end + 1;
+    chunks.push(rest.subarray(start, start + size));
+    rest = rest.subarray(start + size);
+    rest = rest.subarray(rest[0] === RETURN ? 2 : 1);
+  }
 }
 
 function splitHead(bytes: Buffer): { head: string; rest: Buffer } {

@@ -2,6 +2,7 @@
 export type FindingKind =
   | 'missing_header'
   | 'renamed_header'
+  | 'duplicated_header'
   | 'timestamp_rewritten'
   | 'clock'
   | 'signature_version'

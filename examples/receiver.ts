@@ -4,12 +4,13 @@ import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { Webhook } from 'standardwebhooks';
 
-const {
-  PORTER_URL = 'http://127.0.0.1:8080',
-  PORTER_GROUP = 'riverside-surgery',
-  PORT = '3000',
-} = process.env;
-const key = process.env.PORTER_KEY ?? demoKey();
+const { PORTER_KEY, PORTER_GROUP = 'riverside-surgery', PORT = '3000' } = process.env;
+const key =
+  PORTER_KEY ??
+  demo('demo-key') ??
+  stop('There is no .porter/demo-key. Run `npm start` in this folder first, or set PORTER_KEY.');
+const PORTER_URL =
+  process.env.PORTER_URL ?? (PORTER_KEY ? undefined : demo('url')) ?? 'http://127.0.0.1:8080';
 const url = `http://127.0.0.1:${PORT}/hooks`;
 const handled = new Set<string>(); // in earnest: a table, written together with what you do
 let verifier: Webhook | undefined;
@@ -62,11 +63,12 @@ async function porter(method: string, path: string, body?: object) {
   return answer.status === 204 ? undefined : JSON.parse(await answer.text());
 }
 
-function demoKey(): string {
+/** What a service that was started in this folder says of its demo world. */
+function demo(name: string): string | undefined {
   try {
-    return readFileSync('.porter/demo-key', 'utf8');
+    return readFileSync(`.porter/${name}`, 'utf8').trim();
   } catch {
-    return stop('There is no .porter/demo-key. Run `npm start` in this folder first, or set PORTER_KEY.');
+    return undefined;
   }
 }
 

@@ -1,12 +1,16 @@
 import os
 import random
+import sys
 import time
 import urllib.error
 import urllib.request
 
 PORTER_URL = os.environ.get("PORTER_URL", "http://127.0.0.1:8080")
+PORTER_KEY = os.environ.get("PORTER_KEY")
+if not PORTER_KEY:
+    sys.exit("Set PORTER_KEY to your API key. That of the demo world is in .porter/demo-key.")
 HEADERS = {
-    "x-api-key": os.environ["PORTER_KEY"],
+    "x-api-key": PORTER_KEY,
     "x-practice-group-id": os.environ.get("PORTER_GROUP", "riverside-surgery"),
 }
 ATTEMPTS = 5

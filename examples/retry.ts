@@ -5,6 +5,10 @@ const {
   PORTER_KEY = '',
   PORTER_GROUP = 'riverside-surgery',
 } = process.env;
+if (!PORTER_KEY) {
+  console.error('Set PORTER_KEY to your API key. That of the demo world is in .porter/demo-key.');
+  process.exit(1);
+}
 const ATTEMPTS = 5;
 
 /** For calls that may be repeated: every GET, PATCH and DELETE. */

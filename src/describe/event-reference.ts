@@ -36,12 +36,63 @@ export function eventReference(): string {
       return `| [\`${name}\`](#${anchorOf(name)}) | \`${object}\` | ${sentWhen} | ${FURTHER_FIELDS[fields]} |`;
     }),
     '',
+    ...firstEvent(),
+    '',
     delivery(),
     '',
     '## An example of each',
     ...eventNames.flatMap((name) => ['', `### ${name}`, '', events[name].sentWhen, '', ...exampleOf(name)]),
     '',
   ].join('\n');
+}
+
+const FEED = {
+  data: [
+    {
+      id: 'evt_00Vb1rC4xNpLs8KdWz0TgYhJq',
+      created_at: '2026-11-15T09:56:15.299Z',
+      data: {
+        ...eventExamples['appointment.confirmed'],
+        id: 'test_00Vb2Bldhk5K2OG1rAV1uuD4I',
+        practice_group_id: 'riverside-surgery',
+      },
+    },
+  ],
+  count: 1,
+  next_cursor: 'WzFd',
+  has_more: false,
+};
+
+/** In staging, anybody can make one happen. */
+function firstEvent(): string[] {
+  const headers = ["-H 'x-api-key: ptr_test_YOUR_KEY'", "-H 'x-practice-group-id: riverside-surgery'"];
+  return [
+    '## See one for yourself',
+    '',
+    'In staging, let an event happen. It reaches you alone:',
+    '',
+    '```sh',
+    'curl -sS http://127.0.0.1:8080/v1/test-events \\',
+    ...headers.map((header) => `  ${header} \\`),
+    "  -H 'content-type: application/json' \\",
+    `  -d '{"event": "appointment.confirmed"}'`,
+    '```',
+    '',
+    '```json output',
+    '{ "event_id": "evt_00Vb1rC4xNpLs8KdWz0TgYhJq" }',
+    '```',
+    '',
+    'Then read the feed, the oldest first:',
+    '',
+    '```sh',
+    'curl -sS http://127.0.0.1:8080/v1/events \\',
+    `  ${headers.join(' \\\n  ')}`,
+    '```',
+    '',
+    '```json output',
+    JSON.stringify(FEED, null, 2),
+    '```',
+  ];
 }
 
 function exampleOf(name: keyof typeof eventExamples): string[] {

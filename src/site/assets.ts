@@ -13,6 +13,7 @@ const FOLDER = new URL('./assets/', import.meta.url);
 const NAMES = [
   'base.css',
   'dialogs.css',
+  'contents.css',
   'page.css',
   'text.css',
   'code.css',

@@ -1,6 +1,8 @@
 import { type ErrorEntry, errorEntries } from '../describe/error-catalogue.ts';
 import { statusName } from '../describe/status-names.ts';
+import { askWhy, type Demonstration, demonstrationOf } from './error-commands.ts';
 import { type Article, escapeHtml, type Heading, heading } from './html.ts';
+import { withPlaceholders } from './placeholders.ts';
 
 /**
  * The pages behind `doc_url`. Whoever reads one may be in the middle of an outage: they are made from the contract alone,
@@ -18,6 +20,7 @@ export function errorPage(code: string): Article | undefined {
     ['meaning', 'What it means', `<p>${prose(entry.cause)}</p>`],
     ['remedy', 'What to do', `<p class="remedy">${prose(entry.remedy)}</p>`],
     ['example', 'What the answer looks like', example(entry)],
+    ['try', 'See it for yourself', demonstration(demonstrationOf(code))],
   ];
   if (siblings.length > 0)
     sections.push(['related', `Other errors with status ${entry.status}`, list(siblings)]);
@@ -41,12 +44,14 @@ export function errorIndexPage(): Article {
     { level: 2, id: 'yours', text: 'Yours to fix' },
     { level: 2, id: 'ours', text: 'Ours to fix' },
   ];
+  const why: Heading = { level: 2, id: 'why', text: 'Ask why a call was refused' };
   return {
     title: 'Errors',
     html: `<h1>Errors</h1>
 <p>Every refusal that a call can meet, and what to do about it. A code keeps its status and its meaning; match on the code, not on the sentence.</p>
-${headings.map((one) => heading(one, one.text) + list(groups.get(one.id as 'yours' | 'ours') ?? [])).join('\n')}`,
-    headings,
+${headings.map((one) => heading(one, one.text) + list(groups.get(one.id as 'yours' | 'ours') ?? [])).join('\n')}
+${heading(why, why.text)}${demonstration(askWhy)}`,
+    headings: [...headings, why],
   };
 }
 
@@ -60,6 +65,10 @@ function list(entries: ErrorEntry[]): string {
 
 function example(entry: ErrorEntry): string {
   return `<figure class="code output"><figcaption>Answer</figcaption><pre tabindex="0"><code>${highlighted(entry.example)}</code></pre></figure>`;
+}
+
+function demonstration({ says, command }: Demonstration): string {
+  return `<p>${prose(says)}</p><figure class="code"><figcaption>Shell</figcaption><pre tabindex="0"><code>${withPlaceholders(escapeHtml(command))}</code></pre></figure>`;
 }
 
 /** Colour tells whose turn it is: amber for the caller's, red for ours. The words say so too. */

@@ -11,7 +11,7 @@ interface Framed {
   assets: string;
 }
 
-const STYLES = ['base.css', 'dialogs.css', 'page.css', 'text.css', 'code.css'];
+const STYLES = ['base.css', 'dialogs.css', 'contents.css', 'page.css', 'text.css', 'code.css'];
 /** Scripts that the page's own script imports, so that the browser need not find out one after another. */
 const PRELOADED = ['page.js', 'header.js', 'theme.js', 'reader.js', 'code.js', 'navigation.js'];
 
@@ -22,9 +22,9 @@ ${preload}
 <script type="module" src="${assets}site.js"></script>
 </head>
 <body>
-${bar(path, MENU)}
+${bar(path)}
 <div class="columns">
-<nav id="contents" class="contents" aria-label="Contents">${contentsList(path)}</nav>
+${contentsOf(path)}
 <main id="content" tabindex="-1">
 <article>
 ${place(path)}
@@ -63,10 +63,10 @@ const SHORTCUTS: readonly Entry[] = [
 const MENU = `<button type="button" class="icon menu" aria-controls="contents" aria-expanded="false" aria-label="Contents">${icons.menu}</button>`;
 
 /** What needs a script to work is hidden by the style until the script is there. */
-export function bar(path: string, menu = ''): string {
+export function bar(path: string): string {
   return `<a class="skip" href="#content">Skip to the content</a>
 <header class="bar">
-${menu}
+${MENU}
 <a class="brand" href="/docs">${icons.door}<span>Porter</span></a>
 <nav class="shortcuts" aria-label="Shortcuts">${SHORTCUTS.map((entry) => link(entry, path)).join('')}</nav>
 <button type="button" class="find" aria-label="Search" aria-keyshortcuts="/ Control+K Meta+K">${icons.lens}<span>Search</span><kbd>/</kbd></button>
@@ -82,13 +82,14 @@ function link({ path, title }: Entry, current: string): string {
   return `<a href="${path}"${here}>${escapeHtml(title)}</a>`;
 }
 
-function contentsList(current: string): string {
-  return contents
+export function contentsOf(current: string): string {
+  const sections = contents
     .map(
       ({ title, entries }) =>
         `<h2>${escapeHtml(title)}</h2><ul>${entries.map((entry) => `<li>${link(entry, current)}</li>`).join('')}</ul>`,
     )
     .join('\n');
+  return `<nav id="contents" aria-label="Contents">${sections}</nav>`;
 }
 
 /** Where in the contents the page stands. The page of one error stands below the list of all. */

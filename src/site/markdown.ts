@@ -1,4 +1,4 @@
-import { Marked, Renderer, type RendererObject, type Token, type Tokens } from 'marked';
+import { Marked, type RendererObject, type Token, type Tokens } from 'marked';
 import { codeBlock, type Fence, readFence } from './code.ts';
 import { type Article, escapeHtml, type Heading, heading } from './html.ts';
 import { isServed, resolveLink } from './links.ts';
@@ -32,6 +32,9 @@ export function renderMarkdown(text: string, source: string): Page {
   return { title: headings[0]?.text ?? source, html, headings: headings.slice(1), passages };
 }
 
+/** Longer code may be broken where there is little room. */
+const WORD_MAX = 24;
+
 function renderer(source: string): RendererObject {
   let insideLink = false;
   return {
@@ -43,9 +46,19 @@ function renderer(source: string): RendererObject {
     code({ text, lang }) {
       return codeBlock(text, readFence(lang));
     },
-    table(token) {
-      const table = Renderer.prototype.table.call(this as Renderer, token);
-      return `<div class="table" role="region" aria-label="Table" tabindex="0">${table}</div>\n`;
+    /** With its roles said, because the style takes the table apart on a phone; a cell names its column there. */
+    table({ header, rows }) {
+      const head = header.map(
+        ({ tokens }) => `<th scope="col" role="columnheader">${this.parser.parseInline(tokens)}</th>`,
+      );
+      const columns = header.map(({ tokens }) => tokens.map(plainText).join(''));
+      const body = rows.map((cells) => {
+        const html = cells.map(({ tokens }, at) => {
+          return `<td role="cell" data-column="${escapeHtml(columns[at] ?? '')}">${this.parser.parseInline(tokens)}</td>`;
+        });
+        return `<tr role="row">${html.join('')}</tr>`;
+      });
+      return `<div class="table" role="region" aria-label="Table" tabindex="0"><table role="table"><thead role="rowgroup"><tr role="row">${head.join('')}</tr></thead><tbody role="rowgroup">${body.join('\n')}</tbody></table></div>\n`;
     },
     link({ href, title, tokens }) {
       insideLink = true;
@@ -60,7 +73,7 @@ function renderer(source: string): RendererObject {
     },
     /** In the repository an address of the site can only be named; here it can be followed. */
     codespan({ text }) {
-      const code = `<code>${escapeHtml(text)}</code>`;
+      const code = `<code${text.length > WORD_MAX ? ' class="long"' : ''}>${escapeHtml(text)}</code>`;
       return isServed(text) && !insideLink ? `<a href="${text}">${code}</a>` : code;
     },
     /** Remarks are for whoever edits the file; other markup is shown as what it is, text. */

@@ -1,5 +1,5 @@
 import { type Assets, assetsOf } from './assets.ts';
-import { bar, head } from './frame.ts';
+import { bar, contentsOf, head } from './frame.ts';
 
 /**
  * The pages on which every operation can be read and tried. They are drawn by Scalar in the browser, from the OpenAPI
@@ -12,7 +12,7 @@ export interface Reference {
   document: string;
 }
 
-const STYLES = ['base.css', 'dialogs.css', 'reference.css'];
+const STYLES = ['base.css', 'dialogs.css', 'contents.css', 'reference.css'];
 
 export const references: readonly Reference[] = [
   { path: '/docs/api', title: 'Partner API', document: '/docs/openapi.json' },
@@ -56,6 +56,7 @@ export function referencePage({ path, title, document }: Reference, assets: Asse
 </head>
 <body class="reference">
 ${bar(path)}
+${contentsOf(path)}
 <div id="content" tabindex="-1">
 <div id="reference" data-document="${document}"></div>
 <noscript><main><h1>${title}</h1><p>This page needs a script to be drawn. The same is in <a href="${document}">the OpenAPI document</a>.</p></main></noscript>

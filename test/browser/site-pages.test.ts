@@ -34,6 +34,18 @@ describe.each(paths)('%s', (path) => {
   });
 });
 
+it.each(paths.filter((path) => !isReference(path)))('%s: no table is wider than its place', async (path) => {
+  for (const size of [DESK, PHONE]) {
+    const { page } = await open(path, size);
+    const cut = await page
+      .locator('.table')
+      .evaluateAll((tables) =>
+        tables.flatMap((one) => (one.scrollWidth > one.clientWidth ? (one.textContent ?? '') : [])),
+      );
+    expect([size.viewport.width, cut]).toEqual([size.viewport.width, []]);
+  }
+});
+
 it.each(paths.filter((path) => !isReference(path)))('%s can be read without a script', async (path) => {
   const { page } = await open(path, { ...PHONE, javaScriptEnabled: false });
   expect(await page.locator('main').innerText()).toMatch(/\S{3}/);

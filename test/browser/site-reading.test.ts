@@ -188,6 +188,41 @@ describe('the contents on a phone', () => {
   });
 });
 
+describe('scrolling', () => {
+  /** Every place that the page was at when a frame was drawn. */
+  const WATCH = `
+    addEventListener('scroll', () => {
+      window.places = [...(window.places ?? []), scrollY];
+    });`;
+  const places = (page: Page) => page.evaluate<number[]>(() => Reflect.get(globalThis, 'places') ?? []);
+  const top = (page: Page, id: string) =>
+    page.locator(`[id="${id}"]`).evaluate((heading) => Math.abs(heading.getBoundingClientRect().top - 84));
+
+  it('jumps to where a reader arrives, and glides from one place of the page to another', async () => {
+    const { page } = await open('/docs/errors');
+    await page.addInitScript(WATCH);
+    await page.keyboard.press('Control+k');
+    await page.keyboard.type('prescription.issued');
+    await page.locator('[role=option][href="/docs/events#prescriptionissued"]').click();
+    await expect.poll(() => top(page, 'prescriptionissued').catch(() => 1000)).toBeLessThan(40);
+    const arrived = await places(page);
+    expect(arrived.length).toBeLessThanOrEqual(2);
+
+    await page.locator('.toc a[href="#order"]').click();
+    await expect.poll(() => top(page, 'order')).toBeLessThan(40);
+    expect((await places(page)).length - arrived.length).toBeGreaterThan(5);
+    expect(await page.locator('html.gliding').count()).toBe(0);
+  });
+
+  it('does not glide for those who asked for less motion', async () => {
+    const { page } = await open('/docs/events', { ...DESK, reducedMotion: 'reduce' });
+    await page.evaluate(WATCH);
+    await page.locator('.toc a[href="#order"]').click();
+    await expect.poll(() => top(page, 'order')).toBeLessThan(40);
+    expect((await places(page)).length).toBeLessThanOrEqual(2);
+  });
+});
+
 it('the first stop of the keyboard leads past the bar and the contents', async () => {
   const { page } = await open(GUIDE);
   await page.keyboard.press('Tab');

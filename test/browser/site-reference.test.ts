@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { OPERATOR_TOKEN } from '../support/service.ts';
-import { DESK, readers } from '../support/site-browser.ts';
+import { DESK, PHONE, readers } from '../support/site-browser.ts';
 
 /** The pages on which calls can be tried out: drawn by Scalar, answered by this very service. */
 
@@ -55,6 +55,40 @@ describe('the partner API', () => {
     await page.locator('[data-addressbar-action=send]').filter({ visible: true }).first().click();
     expect((await answered).status()).toBe(200);
   });
+
+  it('nothing lies on top of something else', async () => {
+    const { page } = await open('/docs/api#tag/webhooks/createWebhook');
+    const card = page.locator('.scalar-card-header-tabs').filter({ visible: true }).first();
+    await card.waitFor();
+    const last = await card.getByRole('tab').last().boundingBox();
+    const copy = await card.getByRole('button', { name: 'Copy example value' }).boundingBox();
+    const frame = await card.boundingBox();
+    if (!last || !copy || !frame) throw new Error('The card is not drawn.');
+    expect(last.x + last.width).toBeLessThanOrEqual(frame.x + frame.width);
+    expect(last.y + last.height <= copy.y || last.x + last.width <= copy.x).toBe(true);
+
+    const title = page.getByTestId('auth-indicator').first();
+    await title.scrollIntoViewIfNeeded();
+    expect(
+      await title.evaluate((element) => {
+        const { left, right, top, bottom } = element.getBoundingClientRect();
+        const above = element.ownerDocument.elementFromPoint((left + right) / 2, (top + bottom) / 2);
+        return above === element;
+      }),
+    ).toBe(true);
+  });
+
+  it.each([PHONE, { viewport: { width: 1000, height: 800 } }])(
+    'leads to the rest of the site at $viewport',
+    async (size) => {
+      const { page } = await open('/docs/api', size);
+      await page.getByRole('heading', { level: 1 }).waitFor();
+      await page.getByRole('button', { name: 'Contents' }).click();
+      const contents = page.getByRole('navigation', { name: 'Contents' });
+      await contents.getByRole('link', { name: 'Events' }).click();
+      await page.waitForURL(`${house().url}/docs/events`);
+    },
+  );
 
   it('leads nowhere else and offers nothing of anybody else', async () => {
     const { page } = await open('/docs/api');

@@ -90,6 +90,20 @@ describe('examples/receiver.ts', () => {
     expect(await webhooks(demo)).toEqual([]);
   });
 
+  test('finds the service that was started in its folder, unless it is told of one', async () => {
+    const demo = await startDemo();
+    const { PORTER_URL: _url, ...env } = demo.env;
+    const receiver = start({ ...demo, env });
+    expect(await receiver.lines(1)).toMatch(/^registered wh_\w+ for riverside-surgery/);
+    await receiver.stop();
+    const nobody = `http://127.0.0.1:${await freePort()}`;
+    writeFileSync(join(demo.folder, '.porter/url'), nobody);
+    const lost = await run(process.execPath, ['examples/receiver.ts'], { ...demo, env });
+    expect(lost.stdout).toContain(`Nothing answers at ${nobody}.`);
+    // Told of a service, it does not look there.
+    expect(await start(demo).lines(1)).toMatch(/^registered wh_/);
+  });
+
   test('takes the place of one that had no time to clean up', async () => {
     const demo = await startDemo();
     await fetch(`${demo.porter.url}/v1/webhooks`, {

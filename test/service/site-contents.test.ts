@@ -5,8 +5,8 @@ import { eventNames } from '../../src/contract/event-payloads.ts';
 import { operatorEndpoints } from '../../src/contract/operator/index.ts';
 import { partnerEndpoints } from '../../src/contract/partner/index.ts';
 import { problemCatalogue } from '../../src/contract/problems.ts';
-import { PLACEHOLDERS } from '../../src/site/code.ts';
 import { entries } from '../../src/site/contents.ts';
+import { PLACEHOLDERS } from '../../src/site/placeholders.ts';
 import { operationAddress } from '../../src/site/reference.ts';
 import { type Harness, startHarness } from '../support/service.ts';
 
@@ -98,7 +98,7 @@ it('every placeholder in an example that the reader sends can be filled in', () 
   for (const { path, source } of entries.filter(({ source }) => source)) {
     const markdown = readFileSync(resolve(ROOT, 'docs', source ?? ''), 'utf8');
     const blocks = [...markdown.matchAll(/^( *)```(.*)\n([\s\S]*?)^\1```/gm)].filter(
-      ([, , info]) => !/\boutput\b/.test(info ?? ''),
+      ([, , info]) => !/\b(output|fixed)\b/.test(info ?? ''),
     );
     for (const [name, value] of Object.entries(PLACEHOLDERS)) {
       const written = blocks.flatMap(([, , , code = '']) => [...code.matchAll(new RegExp(value, 'g'))]);

@@ -73,4 +73,8 @@ export async function checkRetries(command: string, program: string): Promise<vo
   expect((asked[1] ?? 0) - (asked[0] ?? 0)).toBeGreaterThanOrEqual(990);
   expect(await retry()).toBe('404 third');
   expect(asked).toHaveLength(3);
+
+  const { code, stderr } = await run(command, [program], { folder: ROOT, env: { PATH, PORTER_URL: url } });
+  expect([code, stderr]).toEqual([1, expect.stringMatching(/^Set PORTER_KEY to your API key\..*\n$/)]);
+  expect(asked).toHaveLength(3);
 }

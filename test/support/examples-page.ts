@@ -28,7 +28,7 @@ export interface Directions {
   /** Goes on while the following blocks run. */
   goesOn: (block: Block) => boolean;
   /** Whatever a reader does between two blocks, such as stopping the service. */
-  before?: (block: Block) => Promise<void>;
+  before?: (block: Block, running: readonly Background[]) => Promise<void>;
   /** Another test looks at what a block prints that is left out here. */
   isSeenElsewhere?: (block: Block) => boolean;
 }
@@ -88,7 +88,7 @@ export async function runPage(
       last = undefined;
       continue;
     }
-    await directions.before?.(block);
+    await directions.before?.(block, running);
     last = undefined;
     leftOut = directions.isLeftOut(block) || programOf(block) ? block : undefined;
     if (leftOut) continue;

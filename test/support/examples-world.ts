@@ -1,6 +1,14 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { onTestFinished } from 'vitest';
@@ -31,6 +39,8 @@ export async function startDemo({ embedded = false } = {}): Promise<Demo> {
   for (const name of readdirSync(ROOT).filter((one) => !NOT_IN_A_CLONE.includes(one)))
     symlinkSync(join(ROOT, name), join(folder, name));
   const dataDir = join(folder, '.porter');
+  const home = join(folder, 'home');
+  mkdirSync(home);
   // A PostgreSQL of its own outlives a service that is killed.
   onTestFinished(() => {
     for (const pid of clusterPids(dataDir)) signal(pid, 'SIGKILL');
@@ -43,7 +53,7 @@ export async function startDemo({ embedded = false } = {}): Promise<Demo> {
   const stand = standFor({ port, receiverPort, nobody, key, token: OPERATOR_TOKEN });
   const env = {
     PATH: systemPath(),
-    HOME: folder,
+    HOME: home,
     // The ports of the pages are taken by somebody, as a rule.
     PORTER_URL: porter.url,
     PORTER_PORT: String(port),

@@ -46,6 +46,13 @@ describe.each([...codes, 'index'])('the page %s', (code) => {
     expect(links.filter((target) => !/^(\/docs\/errors\/|#)/.test(target ?? ''))).toEqual([]);
   });
 
+  test("has a command to paste, with the reader's own values in it", () => {
+    const [, command = ''] = /<figure class="code">.*?<code>(.*?)<\/code>/s.exec(html) ?? [];
+    expect(textOf(command)).toMatch(/^(head -c 70000 \/dev\/zero \|\n {2})?curl -sS /);
+    expect(command).toContain('<span data-fill="origin">');
+    expect(command).toMatch(/<span data-fill="(key|group)">/);
+  });
+
   test('has one title, and every heading that the table of contents names', () => {
     expect(html.match(/<h1>/g)).toHaveLength(1);
     for (const { id } of headings) expect(html).toContain(`<h2 id="${id}">`);

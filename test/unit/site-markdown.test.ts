@@ -85,6 +85,20 @@ describe('headings', () => {
   });
 });
 
+describe('tables', () => {
+  it('name the column in each cell, for where there is no room for columns', () => {
+    const made = html('| Event | `object` |\n|---|---|\n| *one* | `"<b>` |');
+    expect(made).toContain('<td role="cell" data-column="Event"><em>one</em></td>');
+    expect(made).toContain('<td role="cell" data-column="object"><code>&quot;&lt;b&gt;</code></td>');
+  });
+
+  it('say of long code that it may be broken', () => {
+    const address = 'https://staging.webhooks.porter.example';
+    expect(html(`| a |\n|---|\n| \`${address}\` |`)).toContain(`<code class="long">${address}</code>`);
+    expect(html('| a |\n|---|\n| `127.0.0.1` |')).toContain('<code>127.0.0.1</code>');
+  });
+});
+
 describe('code blocks', () => {
   it('mark what stands for the reader, but not in answers', () => {
     const block =
@@ -96,6 +110,14 @@ describe('code blocks', () => {
       'group',
     ]);
     expect(html('```json output\n{"id": "riverside-surgery"}\n```')).not.toContain('data-fill');
+  });
+
+  it('are left as they are where they say so, in a tab too', () => {
+    for (const info of ['sh fixed', 'sh tab="Shell" fixed']) {
+      const made = html(`\`\`\`${info}\necho riverside-surgery ptr_test_YOUR_KEY\n\`\`\``);
+      expect(made).toContain('riverside-surgery');
+      expect(made).not.toContain('data-fill');
+    }
   });
 
   it('are tabs where neighbours have titles, in a list too', () => {

@@ -4,13 +4,13 @@ import { part } from './page.js';
 export function setUpDrawer() {
   const button = part('button.menu', HTMLButtonElement);
   const contents = part('#contents', HTMLElement);
-  const main = part('main', HTMLElement);
+  const content = part('#content', HTMLElement);
 
   /** @param {boolean} open */
   const show = (open) => {
     button.setAttribute('aria-expanded', String(open));
     document.body.classList.toggle('drawer-open', open);
-    main.inert = open;
+    content.inert = open;
   };
   const isOpen = () => button.getAttribute('aria-expanded') === 'true';
 
@@ -27,8 +27,20 @@ export function setUpDrawer() {
     if (isOpen() && target instanceof Element && !target.closest('#contents, .bar')) show(false);
   });
   // Once there is room for it again, nothing must stay shut off.
-  matchMedia('(min-width: 56.25rem)').addEventListener('change', () => show(false));
+  for (const width of ['56.25rem', '68rem'])
+    matchMedia(`(min-width: ${width})`).addEventListener('change', () => show(false));
   contents.querySelector('[aria-current]')?.scrollIntoView({ block: 'nearest' });
+}
+
+/** From one place of the page to another the page glides, so that the eye can follow. */
+export function setUpGliding() {
+  document.querySelector('.columns')?.addEventListener('click', ({ target }) => {
+    if (!(target instanceof Element) || !target.closest('a[href^="#"]')) return;
+    const { classList } = document.documentElement;
+    classList.add('gliding');
+    // The browser looks when it sets out, which is before the frame after the next.
+    requestAnimationFrame(() => requestAnimationFrame(() => classList.remove('gliding')));
+  });
 }
 
 /** Marks the section that is being read in the table of contents. */

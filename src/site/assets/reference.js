@@ -1,4 +1,5 @@
 import { setUpHeader } from './header.js';
+import { setUpDrawer } from './navigation.js';
 import { part } from './page.js';
 import { onReaderChange, reader } from './reader.js';
 import { isDark, onThemeChange } from './theme.js';
@@ -9,6 +10,7 @@ import { isDark, onThemeChange } from './theme.js';
  */
 
 setUpHeader();
+setUpDrawer();
 
 const place = part('#reference', HTMLElement);
 const { Scalar } = /** @type {Window & { Scalar: Scalar }} */ (/** @type {unknown} */ (window));

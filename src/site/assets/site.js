@@ -1,8 +1,9 @@
 import { setUpCode } from './code.js';
 import { setUpHeader } from './header.js';
-import { setUpDrawer, setUpTableOfContents } from './navigation.js';
+import { setUpDrawer, setUpGliding, setUpTableOfContents } from './navigation.js';
 
 setUpHeader();
 setUpCode();
 setUpDrawer();
+setUpGliding();
 setUpTableOfContents();

@@ -1,7 +1,8 @@
 import type { Page } from '../contract/page.ts';
 import { problemCatalogue, validationEntry } from '../contract/problems.ts';
-import { type Connection, operatorHeaders, partnerHeaders } from './connection.ts';
+import { type Connection, isLoopback, operatorHeaders, partnerHeaders } from './connection.ts';
 import { Failure, Unreachable } from './exit.ts';
+import { type Asked, hintFor, type Side } from './hints.ts';
 import { isObject, parseJson } from './json.ts';
 import { inLine, type Printer } from './printer.ts';
 import type { World } from './world.ts';
@@ -10,6 +11,8 @@ export interface Request {
   query?: Record<string, string | number | undefined> | undefined;
   body?: unknown;
   headers?: Record<string, string>;
+  /** How long to wait for the answer, if not for the usual time. */
+  waitMs?: number;
 }
 
 /** Longer than anything that the service does before it answers. */
@@ -21,13 +24,15 @@ export class Api {
   readonly #world: World;
   readonly #out: Printer;
   readonly #connect: () => Promise<Connection>;
+  readonly #command: string;
   #connection: Promise<Connection> | undefined;
   #toldOfDemo = false;
 
-  constructor(world: World, out: Printer, connect: () => Promise<Connection>) {
+  constructor(world: World, out: Printer, connect: () => Promise<Connection>, command: string) {
     this.#world = world;
     this.#out = out;
     this.#connect = connect;
+    this.#command = command;
   }
 
   connection(): Promise<Connection> {
@@ -36,8 +41,8 @@ export class Api {
   }
 
   async partner<T>(method: string, path: string, request: Request = {}): Promise<T> {
-    return (await this.#json<T>(method, `/v1${path}`, withHeaders(request, await this.partnerHeaders())))
-      .value;
+    const whole = withHeaders(request, await this.partnerHeaders());
+    return (await this.#json<T>('partner', method, `/v1${path}`, whole)).value;
   }
 
   async partnerHeaders(): Promise<Record<string, string>> {
@@ -54,7 +59,8 @@ export class Api {
 
   async operatorAnswer<T>(method: string, path: string, request: Request): Promise<Told<T>> {
     const connection = await this.connection();
-    return this.#json(method, `/operator/v1${path}`, withHeaders(request, operatorHeaders(connection)));
+    const whole = withHeaders(request, operatorHeaders(connection));
+    return this.#json('operator', method, `/operator/v1${path}`, whole);
   }
 
   /** Reads pages until there are `limit` entries. */
@@ -71,8 +77,9 @@ export class Api {
   }
 
   /** The whole answer, with whatever status. */
-  async answer(method: string, path: string, request: Request = {}, ms = ANSWER_MS): Promise<Answer> {
-    const response = await this.open(method, path, request, AbortSignal.timeout(ms));
+  async answer(method: string, path: string, request: Request = {}): Promise<Answer> {
+    const signal = AbortSignal.timeout(request.waitMs ?? ANSWER_MS);
+    const response = await this.open(method, path, request, signal);
     return this.readWhole(response);
   }
 
@@ -107,11 +114,17 @@ export class Api {
     throw unreachable((await this.connection()).url, error);
   }
 
-  async #json<T>(method: string, path: string, request: Request): Promise<Told<T>> {
-    const { url } = await this.connection();
+  /** What an answer that is a refusal says, with what to do about it here. */
+  async refusal(side: Side, answer: Answer): Promise<Refused> {
+    const connection = await this.connection();
+    return refused(answer, connection.url, { command: this.#command, side, connection });
+  }
+
+  async #json<T>(side: Side, method: string, path: string, request: Request): Promise<Told<T>> {
     const answer = await this.#out.during('Waiting for the service', this.answer(method, path, request));
     const value = answer.text === '' ? undefined : parseJson(answer.text);
-    if (answer.status >= 300 || (answer.text !== '' && value === undefined)) throw refused(answer, url);
+    if (answer.status >= 300 || (answer.text !== '' && value === undefined))
+      throw await this.refusal(side, answer);
     return { value: value as T, headers: answer.headers };
   }
 }
@@ -139,6 +152,11 @@ export function isNetworkError(error: unknown): error is Error {
 function unreachable(url: string, error: Error): Unreachable {
   const { cause, message, name } = error as Error & { cause?: { code?: string; message?: string } };
   const reason = name === 'TimeoutError' ? 'no answer in time' : (cause?.code ?? cause?.message ?? message);
+  // What TLS makes of an answer that is plain text.
+  if (/^ERR_SSL_(WRONG_VERSION_NUMBER|PACKET_LENGTH_TOO_LONG)$/.test(reason))
+    return isLoopback(url)
+      ? new Unreachable(`${url} does not speak HTTPS; try ${url.replace(/^https/, 'http')}`)
+      : new Unreachable(`${url} does not speak HTTPS.`, 'Is its port right (--url, PORTER_URL)?');
   return new Unreachable(
     `Nothing answers at ${url} (${reason}).`,
     'Is the service running (`porter serve`), and is the address right (--url, PORTER_URL)?',
@@ -175,7 +193,7 @@ interface ProblemBody {
   retry_after?: number;
 }
 
-export function refused(answer: Answer, url: string): Refused {
+export function refused(answer: Answer, url: string, asked?: Asked): Refused {
   const { status, headers, text } = answer;
   const body = problemOf(text);
   if (!body)
@@ -186,18 +204,20 @@ export function refused(answer: Answer, url: string): Refused {
       { error: 'not_porter', statusCode: status, message: text.slice(0, 200) },
     );
   const entry = body.error === true ? validationEntry : entryOf(body.error);
-  const lacks = [...(body.required_scopes ?? []), ...(body.required_roles ?? [])];
+  const hint = (asked && hintFor(asked, body)) ?? entry?.remedy;
   const page =
     body.doc_url ?? (body.error === true ? `${url}/docs/errors/${validationEntry.code}` : undefined);
   const request = body.request_id ?? headers.get('x-request-id');
   const hints = [
-    ...(typeof body.message === 'string' && entry ? [entry.remedy] : []),
-    ...(lacks.length > 0 ? [`Needed: ${lacks.join(' or ')}`] : []),
+    ...(typeof body.message === 'string' && hint !== undefined ? [hint] : []),
     ...(body.retry_after === undefined ? [] : [`Try again in ${body.retry_after} s.`]),
     ...(page === undefined ? [] : [`More: ${page}`]),
     ...(request === null ? [] : [`Request: ${request}`]),
   ];
-  return new Refused(answer, sentence(body), hints.map(inLine).join('\n'), body);
+  // The API has one sentence for both, which speaks of a key.
+  const isToken = asked?.side === 'operator' && body.error === 'invalid_credentials';
+  const message = isToken ? 'The operator token is invalid or expired.' : sentence(body);
+  return new Refused(answer, message, hints.map(inLine).join('\n'), body);
 }
 
 function sentence({ message, path }: ProblemBody): string {

@@ -1,6 +1,6 @@
 import { Failure, UsageError } from './exit.ts';
 import { didYouMean } from './nearest.ts';
-import { type Profile, readDemoKey, readProfiles } from './profiles.ts';
+import { type Demo, type Profile, readDemo, readProfiles } from './profiles.ts';
 import type { World } from './world.ts';
 
 /** Where a command calls, and as whom. */
@@ -9,6 +9,8 @@ export interface Connection {
   key: string | undefined;
   group: string | undefined;
   operatorToken: string | undefined;
+  /** Where the secrets come from, in words for people. */
+  sources: { key: string; operatorToken: string };
   /** The key is that of the demo world, which nobody asked for by name. */
   demo: boolean;
   /** A profile whose key and token are not used, because they are for another address. */
@@ -21,7 +23,7 @@ export interface ConnectionFlags {
   group?: string | undefined;
 }
 
-const DEFAULT_URL = 'http://127.0.0.1:8080';
+export const DEFAULT_URL = 'http://127.0.0.1:8080';
 const DEMO_GROUP = 'riverside-surgery';
 
 /** A flag wins over a profile that is named, that over the environment, and that over the profile in use. */
@@ -36,7 +38,12 @@ export async function connect(world: World, flags: ConnectionFlags): Promise<Con
     variable: string,
   ): string | undefined => (named ? from?.[field] : env[variable] || from?.[field]);
 
-  const url = checkedUrl(flags.url ?? pick(profile, 'url', 'PORTER_URL') ?? DEFAULT_URL);
+  const sourceOf = (variable: string) =>
+    profile && (named || !env[variable]) ? `profile ${profile.name}` : variable;
+
+  const demo = await readDemo(world);
+  const usual = (!env.PORTER_KEY && demoUrl(demo)) || DEFAULT_URL;
+  const url = checkedUrl(flags.url ?? pick(profile, 'url', 'PORTER_URL') ?? usual);
   // A key goes to the service that it is for, and nowhere else.
   const fits = profile && new URL(url).origin === new URL(checkedUrl(profile.url)).origin;
   const trusted = fits ? profile : undefined;
@@ -45,16 +52,30 @@ export async function connect(world: World, flags: ConnectionFlags): Promise<Con
     key: forHeader('API key', pick(trusted, 'key', 'PORTER_KEY')),
     group: forHeader('ID of the practice group', flags.group ?? pick(trusted, 'group', 'PORTER_GROUP')),
     operatorToken: forHeader('operator token', pick(trusted, 'operator_token', 'PORTER_OPERATOR_TOKEN')),
+    sources: { key: sourceOf('PORTER_KEY'), operatorToken: sourceOf('PORTER_OPERATOR_TOKEN') },
     demo: false,
     ...(profile && !fits && { elsewhere: { name: profile.name, url: profile.url } }),
   };
-  return named || trusted || found.key ? found : demoWorld(world, found);
+  return named || trusted || found.key ? found : demoWorld(demo, found);
 }
 
 /** For whoever has only just started the service: it left a key below the folder that it was started in. */
-async function demoWorld(world: World, found: Connection): Promise<Connection> {
-  const key = isLoopback(found.url) ? forHeader('API key', await readDemoKey(world)) : undefined;
-  return key === undefined ? found : { ...found, key, group: found.group ?? DEMO_GROUP, demo: true };
+function demoWorld({ key, keyFile }: Demo, found: Connection): Connection {
+  if (key === undefined || !isLoopback(found.url)) return found;
+  return {
+    ...found,
+    key: forHeader('API key', key),
+    group: found.group ?? DEMO_GROUP,
+    sources: { ...found.sources, key: `the demo world (${keyFile})` },
+    demo: true,
+  };
+}
+
+/** Whoever prepares a folder must not get the token of an operator who works in it: this machine only. */
+function demoUrl({ key, url = '' }: Demo): string | undefined {
+  // Who listens on all addresses listens on this one too.
+  const here = url.replace(/\/\/(0\.0\.0\.0|\[::\])(?=:|$)/, '//127.0.0.1');
+  return key !== undefined && URL.canParse(here) && isLoopback(here) ? here : undefined;
 }
 
 type NamedProfile = Profile & { name: string };
@@ -104,7 +125,7 @@ export function checkedUrl(text: string): string {
   return url.href.replace(/\/+$/, '');
 }
 
-function isLoopback(url: string): boolean {
+export function isLoopback(url: string): boolean {
   const { hostname } = new URL(url);
   return /^(localhost|.*\.localhost|127(\.\d+){3}|\[::1\])$/.test(hostname);
 }

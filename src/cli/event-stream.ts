@@ -1,5 +1,5 @@
 import { type SseMessage, SseParser } from '../../packages/sdk/src/sse.ts';
-import { type Api, isNetworkError, Refused, refused } from './api.ts';
+import { type Api, isNetworkError, Refused } from './api.ts';
 import { Failure, Unreachable } from './exit.ts';
 import { isObject, parseJson } from './json.ts';
 import type { Printer } from './printer.ts';
@@ -86,7 +86,7 @@ async function open({ api, eventTypes }: StreamOptions, cursor: string | undefin
     response.status === 200
       ? { status: 200, headers: response.headers, text: '' }
       : await api.readWhole(response);
-  throw refused(answer, (await api.connection()).url);
+  throw await api.refusal('partner', answer);
 }
 
 async function read(

@@ -51,11 +51,12 @@ const groupSummaries: Record<string, string> = {
 };
 
 export const environment: [string, string][] = [
-  ['PORTER_URL', 'Where the service is; http://127.0.0.1:8080 unless set.'],
+  ['PORTER_URL', 'Where the service is; unless set, that of the demo world, or `http://127.0.0.1:8080`.'],
   ['PORTER_KEY', 'The API key of a partner.'],
   ['PORTER_GROUP', 'The practice group to act for.'],
   ['PORTER_OPERATOR_TOKEN', 'The token of an operator.'],
   ['WEBHOOK_SECRET', 'The secret that `verify` checks with, and `listen` signs with.'],
+  ['PORTER_DATA_DIR', 'The folder of the service with the demo world; `.porter` unless set.'],
   ['NO_COLOR', 'Set to anything: no colours.'],
 ];
 

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { constants } from 'node:fs';
 import { chmod, lstat, mkdir, open, readFile, rename, rm, writeFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { Failure } from './exit.ts';
 import { isObject, parseJson } from './json.ts';
 import type { World } from './world.ts';
@@ -115,7 +115,17 @@ export function masked(secret: string): string {
   return secret.length - prefix.length < 12 ? `${prefix}…` : `${prefix}…${secret.slice(-4)}`;
 }
 
-export async function readDemoKey({ cwd }: World): Promise<string | undefined> {
-  const text = await readFile(join(cwd, '.porter', 'demo-key'), 'utf8').catch(() => '');
-  return text.trim() || undefined;
+export interface Demo {
+  key: string | undefined;
+  keyFile: string;
+  /** Where the service with this key listened when it was last started. */
+  url: string | undefined;
+}
+
+/** What a service with a demo world leaves in its folder. */
+export async function readDemo({ cwd, env }: Pick<World, 'cwd' | 'env'>): Promise<Demo> {
+  const folder = resolve(cwd, env.PORTER_DATA_DIR || '.porter');
+  const keyFile = join(folder, 'demo-key');
+  const read = async (file: string) => (await readFile(file, 'utf8').catch(() => '')).trim() || undefined;
+  return { key: await read(keyFile), keyFile, url: await read(join(folder, 'url')) };
 }

@@ -43,7 +43,7 @@ async function dispatch(
     return exitCodes.ok;
   }
   const { command, args, options } = parsed;
-  const api = new Api(world, out, () => connect(world, options as ConnectionFlags));
+  const api = new Api(world, out, () => connect(world, options as ConnectionFlags), command.name);
   const call = { args, options, world, out, api } as Call;
   return (await command.run(call)) ?? exitCodes.ok;
 }

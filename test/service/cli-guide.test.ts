@@ -31,7 +31,11 @@ describe('the guide to the command line', () => {
   });
 });
 
-const blocks = [...guide.matchAll(/^```sh\n(.*?)^```\n(?:\n```text output\n(.*?)^```$)?/gms)].map(
+it('the signed sample of the guide is shown as it was signed, whoever reads it', () => {
+  expect(guide).toMatch(/^```sh fixed\n(?:(?!^```).*\n)*webhook-signature: v1,/m);
+});
+
+const blocks = [...guide.matchAll(/^```sh(?: fixed)?\n(.*?)^```\n(?:\n```text output\n(.*?)^```$)?/gms)].map(
   ([, code = '', output]) => ({ code, output }),
 );
 

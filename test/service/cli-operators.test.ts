@@ -73,7 +73,8 @@ describe('keys', () => {
     expect(stdout).toMatch(/key +ptr_test_\w{38}/);
     expect(stderr).toBe('The key is shown this once: hand it over safely now.\n');
 
-    const rotated = await json(`keys rotate ${all.id} --overlap 2h`);
+    const rotation = await porter(`keys rotate ${all.id} --overlap 2h --json`);
+    const rotated = rotation.json;
     expect(rotated.key).toMatch(/^ptr_test_/);
     const keys = await json(`keys list --partner ${partnerId} --group ${group}`);
     const old = keys.data.find(({ id }: { id: string }) => id === all.id);
@@ -81,6 +82,10 @@ describe('keys', () => {
       replaced_by: rotated.id,
       expires_at: expect.stringMatching(/^2026-11-16T12:00/),
     });
+    expect(rotation.stderr).toContain(`The old key works until ${old.expires_at}.\n`);
+    const { id: third, ...replaced } = (await porter(`keys rotate ${rotated.id} --overlap 0 --json`)).json;
+    expect(replaced.key).not.toBe(rotated.key);
+    expect((await porter(`keys rotate ${third} --overlap 0`)).stderr).toContain('The old key is revoked.\n');
     expect(await json(`keys revoke ${rotated.id}`)).toMatchObject({ status: 'revoked' });
   });
 });
@@ -239,7 +244,7 @@ describe('a refusal', () => {
     const { code, stdout, stderr } = await porter('partners show prt_none');
     expect([code, stdout]).toEqual([1, '']);
     expect(stderr).toContain(
-      'Error: There is nothing at this address that you can reach.\n  Check the ID in the path',
+      'Error: There is nothing at this address that you can reach.\n  There is no such partner. See `porter partners list`.\n',
     );
     expect(stderr).toContain(`  More: ${harness.url}/docs/errors/not_found\n  Request: req_`);
   });
@@ -272,7 +277,9 @@ describe('a refusal', () => {
     const { stderr } = await porter('partners create --name x --email a@b.example', {
       env: { PORTER_OPERATOR_TOKEN: token },
     });
-    expect(stderr).toContain('Needed: admin or support');
+    expect(stderr).toContain(
+      '  Roles that may: admin, support. The token is that of PORTER_OPERATOR_TOKEN.\n',
+    );
   });
 
   it('says what is lacking before anything is sent', async () => {

@@ -312,6 +312,29 @@ describe('a stream that breaks off', () => {
 });
 
 describe('resend', () => {
+  it('says why a webhook is disabled', async () => {
+    const receiver = await receiving(status(410));
+    const { key: theirs } = await makeKey(harness, group);
+    const made = await harness.send('POST', '/v1/webhooks', {
+      key: theirs,
+      group,
+      body: { url: receiver.url },
+    });
+    const { event_ids } = await publish('gone');
+    const path = `/v1/webhooks/${made.body.id}`;
+    const read = async () => (await harness.send('GET', path, { key: theirs, group })).body;
+    await expect.poll(async () => (await read()).status).toBe('disabled');
+    const { status_reason } = await read();
+    expect(status_reason).toMatch(/\w/);
+    const env = { PORTER_KEY: theirs };
+    expect((await porter(`resend ${event_ids[0]}`, { env })).stdout).toBe(
+      `Queued: ${made.body.id} is disabled (${status_reason}). Activate it with PATCH ${path} {"status":"active"}.\n`,
+    );
+    expect((await porter('status', { env })).stdout).toMatch(
+      new RegExp(`Webhook ${made.body.id} .* is disabled \\(${status_reason}\\); 1 waits\\.`),
+    );
+  });
+
   it('picks the only webhook, and says which there are if there are several', async () => {
     const receiver = await receiving();
     const { key: theirs } = await makeKey(harness, group);
@@ -328,6 +351,14 @@ describe('resend', () => {
     const { code, stdout } = await porter(`resend ${id}`, { env });
     expect([code, stdout]).toEqual([0, `1 on the way to ${first}.\n`]);
     await until('it arrived', () => receiver.received.some(({ body }) => JSON.parse(body).id === 'r1'));
+
+    const patch = (body: object) =>
+      harness.send('PATCH', `/v1/webhooks/${first}`, { key: theirs, group, body });
+    await patch({ status: 'paused' });
+    expect((await porter(`resend ${id}`, { env })).stdout).toBe(
+      `Queued: ${first} is paused. Activate it with PATCH /v1/webhooks/${first} {"status":"active"}.\n`,
+    );
+    await patch({ status: 'active' });
 
     const second = (await make({ url: `${receiver.url}/2`, event_types: ['prescription.issued'] })).body.id;
     const several = await porter(`resend ${id}`, { env });

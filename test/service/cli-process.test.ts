@@ -261,11 +261,7 @@ describe('porter serve and migrate', () => {
       () => service.stderr(),
       () => service.stderr().includes('listens on'),
     );
-    const trigger = await porter(
-      ['trigger', 'appointment.confirmed', '--json'],
-      { PORTER_URL: `http://127.0.0.1:${port}` },
-      folder,
-    );
+    const trigger = await porter(['trigger', 'appointment.confirmed', '--json'], {}, folder);
     expect(trigger).toMatchObject({
       code: 0,
       stderr: `Using the demo world: http://127.0.0.1:${port}, practice group riverside-surgery.\n`,

@@ -63,6 +63,27 @@ describe('profiles', () => {
     expect(read().profiles.a).toEqual({ url: 'http://127.0.0.1:8080', key: KEY, operator_token: TOKEN });
   });
 
+  it('profiles add takes address and practice group from the environment as well, for a new profile', async () => {
+    const { cwd, read } = someone();
+    const env = { PORTER_KEY: KEY, PORTER_URL: 'https://env.example/', PORTER_GROUP: 'group-env' };
+    const { stderr } = await porter('profiles add a', { cwd, env });
+    expect(stderr).toBe(
+      'Taking the address from PORTER_URL.\nTaking the practice group from PORTER_GROUP.\nTaking the API key from PORTER_KEY.\n',
+    );
+    const kept = { url: 'https://env.example', key: KEY, group: 'group-env' };
+    expect(read().profiles.a).toEqual(kept);
+
+    await porter('profiles add b --url https://flag.example --group group-flag', { cwd, env });
+    expect(read().profiles.b).toEqual({ url: 'https://flag.example', key: KEY, group: 'group-flag' });
+    const other = {
+      PORTER_URL: 'https://other.example',
+      PORTER_GROUP: 'other',
+      PORTER_OPERATOR_TOKEN: TOKEN,
+    };
+    await porter('profiles add a --operator', { cwd, env: other });
+    expect(read().profiles.a).toEqual({ ...kept, operator_token: TOKEN });
+  });
+
   it.each([
     ['profiles add a', `${KEY.slice(0, -1)}x`, /not a whole API key/, 1],
     ['profiles add a', TOKEN, /not a whole API key/, 1],
@@ -199,15 +220,16 @@ describe('what a command calls with', () => {
     },
   };
 
-  function world({ profiles = false, demo = false, env = {} }): World {
+  function world({ profiles = false, demo = false, demoUrl = '', folder = '.porter', env = {} }): World {
     const { cwd, path } = someone();
     if (profiles) {
       mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
       writeFileSync(path, JSON.stringify(file), { mode: 0o600 });
     }
     if (demo) {
-      mkdirSync(join(cwd, '.porter'));
-      writeFileSync(join(cwd, '.porter', 'demo-key'), `${KEY}\n`);
+      mkdirSync(join(cwd, folder));
+      writeFileSync(join(cwd, folder, 'demo-key'), `${KEY}\n`);
+      if (demoUrl) writeFileSync(join(cwd, folder, 'url'), `${demoUrl}\n`);
     }
     return { cwd, home: cwd, env } as unknown as World;
   }
@@ -260,6 +282,40 @@ describe('what a command calls with', () => {
       { demo: true, env: { PORTER_URL: 'http://localhost:9000' } },
       { group: 'hillview-hub' },
       { ...nothing, url: 'http://localhost:9000', key: KEY, group: 'hillview-hub' },
+    ],
+    [
+      'the demo world where it listens',
+      { demo: true, demoUrl: 'http://127.0.0.1:9000' },
+      {},
+      { ...nothing, url: 'http://127.0.0.1:9000', key: KEY, group: 'riverside-surgery' },
+    ],
+    [
+      'the demo world that listens everywhere',
+      { demo: true, demoUrl: 'http://0.0.0.0:9000' },
+      {},
+      { ...nothing, url: 'http://127.0.0.1:9000', key: KEY, group: 'riverside-surgery' },
+    ],
+    [
+      'the demo world in another folder',
+      { demo: true, demoUrl: 'http://[::1]:9000', folder: 'data', env: { PORTER_DATA_DIR: 'data' } },
+      {},
+      { ...nothing, url: 'http://[::1]:9000', key: KEY, group: 'riverside-surgery' },
+    ],
+    [
+      'no demo world that is elsewhere, also for a token',
+      {
+        demo: true,
+        demoUrl: 'https://elsewhere.example',
+        env: { PORTER_OPERATOR_TOKEN: 'token-env' },
+      },
+      {},
+      { ...nothing, key: KEY, group: 'riverside-surgery', operatorToken: 'token-env' },
+    ],
+    [
+      'no address of the demo world for another key',
+      { demo: true, demoUrl: 'http://127.0.0.1:9000', env: { PORTER_KEY: 'key-env' } },
+      {},
+      { ...nothing, key: 'key-env' },
     ],
     [
       'no demo key for an address elsewhere',

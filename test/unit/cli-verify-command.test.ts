@@ -121,6 +121,15 @@ describe('porter verify', () => {
     expect([code, stdout]).toEqual([2, '']);
   });
 
+  it.each(['garbage\n', '{"event":"appointment.confirmed"}', '{"event": "appointment.confirmed"}', ''])(
+    'says of %j that it is no request',
+    async (stdin) => {
+      const { code, stderr, stdout } = await porter('verify', { env, stdin });
+      expect(stderr).toBe('Error: This is not a request: expected headers, an empty line, the body.\n');
+      expect([code, stdout]).toEqual([2, '']);
+    },
+  );
+
   it('lets go of stdin at Ctrl-C', async () => {
     const reading = Promise.withResolvers<void>();
     async function* endless() {

@@ -3,7 +3,7 @@ import type { ApiKey } from '../../contract/operator/keys.ts';
 import type { Page } from '../../contract/page.ts';
 import { defineCommand } from '../command.ts';
 import { UsageError } from '../exit.ts';
-import type { Printer } from '../printer.ts';
+import { inLine, type Printer } from '../printer.ts';
 import { segment } from '../segment.ts';
 import { limitOf, limitOption, wholeNumber } from './limit.ts';
 
@@ -16,6 +16,16 @@ const calls = 'operator' as const;
 function showIssued(out: Printer, issued: IssuedKey): void {
   out.record(issued);
   out.note('The key is shown this once: hand it over safely now.');
+}
+
+/** It may have been about to expire before the overlap ends. */
+function fateOf({ status, expires_at }: ApiKey): string {
+  return inLine(status === 'active' ? `The old key works until ${expires_at}.` : 'The old key is revoked.');
+}
+
+/** The rotation is done, whatever comes after it. */
+function untold(): string {
+  return 'Until when the old key works is not known: see `porter keys list`.';
 }
 
 export const keyCommands = [
@@ -73,7 +83,9 @@ export const keyCommands = [
     ],
     async run({ api, args, options, out }) {
       const body = { overlap_seconds: options.overlap === undefined ? undefined : seconds(options.overlap) };
-      showIssued(out, await api.operator('POST', `/keys/${segment(args.key_id)}/rotate`, { body }));
+      const path = `/keys/${segment(args.key_id)}`;
+      showIssued(out, await api.operator('POST', `${path}/rotate`, { body }));
+      out.note(await api.operator<ApiKey>('GET', path).then(fateOf, untold));
     },
   }),
   defineCommand({

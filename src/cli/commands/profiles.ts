@@ -1,6 +1,6 @@
 import { isWellFormedKey } from '../../domain/api-key.ts';
 import { defineCommand } from '../command.ts';
-import { checkedUrl } from '../connection.ts';
+import { checkedUrl, DEFAULT_URL } from '../connection.ts';
 import { Failure, UsageError } from '../exit.ts';
 import { didYouMean } from '../nearest.ts';
 import type { Printer } from '../printer.ts';
@@ -20,10 +20,10 @@ export const profileCommands = [
     calls,
     summary: 'Keep an address and a key under a name, or change them.',
     details:
-      'The API key is taken from PORTER_KEY, read from stdin, or asked for without being shown. With --operator it is the token of an operator (PORTER_OPERATOR_TOKEN). Run it twice for a profile that has both. The first profile is in use from then on. Profiles are kept in a file that only you can read.',
+      'The API key is taken from PORTER_KEY, read from stdin, or asked for without being shown. With --operator it is the token of an operator (PORTER_OPERATOR_TOKEN). A new profile takes its address from PORTER_URL and its practice group from PORTER_GROUP unless they are given. Run it twice for a profile that has both. The first profile is in use from then on. Profiles are kept in a file that only you can read.',
     arguments: named,
     options: {
-      url: { value: 'url', summary: 'Where the service is; http://127.0.0.1:8080 unless given.' },
+      url: { value: 'url', summary: `Where the service is; ${DEFAULT_URL} unless given.` },
       group: { value: 'id', summary: 'The practice group to act for.' },
       operator: { summary: 'The secret is the token of an operator, not an API key.' },
     },
@@ -37,13 +37,22 @@ export const profileCommands = [
           `"${name}" is not a name.`,
           'Use letters, digits, dots, dashes and underscores.',
         );
-      const url = options.url === undefined ? undefined : checkedUrl(options.url);
-      const secret = await readSecret(world, out, options.operator);
       const file = await readProfiles(world);
+      const known = Object.hasOwn(file.profiles, name) ? file.profiles[name] : undefined;
+      // The secrets that a profile has are for its address: the environment does not move them to another.
+      const taken = (what: string, variable: 'PORTER_URL' | 'PORTER_GROUP') => {
+        const value = known ? undefined : world.env[variable];
+        if (value) out.note(`Taking the ${what} from ${variable}.`);
+        return value || undefined;
+      };
+      const given = options.url ?? taken('address', 'PORTER_URL');
+      const url = given === undefined ? (known?.url ?? DEFAULT_URL) : checkedUrl(given);
+      const group = options.group ?? taken('practice group', 'PORTER_GROUP');
+      const secret = await readSecret(world, out, options.operator);
       const profile = {
-        ...file.profiles[name],
-        url: url ?? file.profiles[name]?.url ?? 'http://127.0.0.1:8080',
-        ...(options.group !== undefined && { group: options.group }),
+        ...known,
+        url,
+        ...(group !== undefined && { group }),
         ...(options.operator ? { operator_token: secret } : { key: secret }),
       };
       const current = file.current ?? name;

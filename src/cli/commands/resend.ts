@@ -26,9 +26,27 @@ export const resendCommand = defineCommand({
     });
     if (count === 0)
       out.note(`${webhook} does not subscribe to ${args.event_id.length === 1 ? 'it' : 'them'}.`);
-    out.document({ webhook_id: webhook, count }, () => inLine(`${count} on the way to ${webhook}.`));
+    const held = count === 0 ? undefined : await whyHeld(api, webhook);
+    out.document({ webhook_id: webhook, count }, () =>
+      inLine(
+        held === undefined
+          ? `${count} on the way to ${webhook}.`
+          : `Queued: ${webhook} is ${held}. Activate it with PATCH /v1/webhooks/${webhook} {"status":"active"}.`,
+      ),
+    );
   },
 });
+
+/** Why nothing goes out to it now, if so. A key may be allowed to resend without being allowed to read this. */
+async function whyHeld(api: Api, webhook: string): Promise<string | undefined> {
+  const read = api.partner<Webhook>('GET', `/webhooks/${segment(webhook)}`);
+  const { status, status_reason } = await read.catch((error) => {
+    if (error instanceof Failure) return { status: 'active', status_reason: null };
+    throw error;
+  });
+  if (status === 'active') return undefined;
+  return status_reason === null ? status : `${status} (${status_reason})`;
+}
 
 async function onlyWebhook(api: Api): Promise<string> {
   const { data } = await api.partner<Page<Webhook>>('GET', '/webhooks');

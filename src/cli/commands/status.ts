@@ -1,8 +1,8 @@
 import type { Page } from '../../contract/page.ts';
 import type { Webhook } from '../../contract/partner/webhooks.ts';
-import { type Answer, type Api, refused } from '../api.ts';
+import { type Answer, type Api, type Request, refused } from '../api.ts';
 import { defineCommand } from '../command.ts';
-import { exitCodes } from '../exit.ts';
+import { exitCodes, Failure, Unreachable } from '../exit.ts';
 import { isObject, parseJson } from '../json.ts';
 import { inLine } from '../printer.ts';
 import { spoken } from '../words.ts';
@@ -12,14 +12,19 @@ const STUCK_SECONDS = 300;
 const WEBHOOKS_MAX = 1_000;
 const PROBE_MS = 10_000;
 
+type FailingWebhook = Pick<
+  Webhook,
+  'id' | 'url' | 'practice_group_id' | 'status' | 'status_reason' | 'health'
+>;
+
 interface Status {
   url: string;
   /** null: the service does not show its probes to this machine. */
   ready: boolean | null;
   queue: { new: number; due: number; waiting: number } | null;
   oldest_undelivered_seconds: number | null;
-  /** null without a token or key. */
-  failing_webhooks: Pick<Webhook, 'id' | 'url' | 'practice_group_id' | 'status' | 'health'>[] | null;
+  /** null without a token or key, or when the service does not list them. */
+  failing_webhooks: FailingWebhook[] | null;
   healthy: boolean;
 }
 
@@ -33,30 +38,44 @@ export const statusCommand = defineCommand({
   examples: ['status'],
   async run({ api, out }) {
     const { url } = await api.connection();
-    const [live, ready, metrics] = await out.during(
+    const [live, readyAnswer, metrics, webhooks] = await out.during(
       'Asking the service',
-      Promise.all([probe(api, '/healthz'), probe(api, '/readyz'), probe(api, '/metrics')]),
+      Promise.all([
+        probe(api, '/healthz'),
+        probeOfDatabase(api, '/readyz'),
+        probeOfDatabase(api, '/metrics'),
+        failingWebhooks(api),
+      ]),
     );
-    const numbers = readMetrics(metrics.text);
-    const failing = await failingWebhooks(api);
+    const ready = showsProbes(live, url) ? readyAnswer?.status === 200 && metrics !== undefined : null;
+    const numbers = readMetrics(ready && metrics ? metrics.text : '');
     const oldest = numbers.get('porter_delivery_oldest_seconds') ?? null;
     const queued = (state: string) => numbers.get(`porter_delivery_queue{state="${state}"}`) ?? 0;
     const status: Status = {
       url,
-      ready: showsProbes(live, url) ? ready.status === 200 : null,
+      ready,
       queue: oldest === null ? null : { new: queued('new'), due: queued('due'), waiting: queued('waiting') },
       oldest_undelivered_seconds: oldest,
-      failing_webhooks: failing,
+      failing_webhooks: webhooks.failing,
       healthy: false,
     };
-    status.healthy = status.ready !== false && (failing ?? []).length === 0 && (oldest ?? 0) < STUCK_SECONDS;
-    out.document(status, () => inWords(status, (text) => out.paint('red', text)));
+    status.healthy =
+      ready !== false && (webhooks.failing ?? []).length === 0 && (oldest ?? 0) < STUCK_SECONDS;
+    out.document(status, () => inWords(status, webhooks.why, (text) => out.paint('red', text)));
     return status.healthy ? exitCodes.ok : exitCodes.failed;
   },
 });
 
 async function probe(api: Api, path: string): Promise<Answer> {
-  return api.answer('GET', path, {}, PROBE_MS);
+  return api.answer('GET', path, { waitMs: PROBE_MS });
+}
+
+/** Such a probe hangs when the database does, although the service is there. */
+async function probeOfDatabase(api: Api, path: string): Promise<Answer | undefined> {
+  return probe(api, path).catch((error) => {
+    if (error instanceof Unreachable) return undefined;
+    throw error;
+  });
 }
 
 /** Only Porter's own 404 means that this machine may not see them: a proxy answers as well when nothing is behind it. */
@@ -73,28 +92,42 @@ function readMetrics(text: string): Map<string, number> {
   return new Map(Array.from(lines, ([, name = '', value]) => [name, Number(value)]));
 }
 
-async function failingWebhooks(api: Api): Promise<Status['failing_webhooks']> {
+/** `why` says in words why they are not known. A refusal here says nothing about how the service is. */
+async function failingWebhooks(
+  api: Api,
+): Promise<{ failing: FailingWebhook[]; why?: never } | { failing: null; why: string }> {
   const { operatorToken, key } = await api.connection();
-  if (!operatorToken && !key) return null;
-  const { data } = await api.list(
-    (query) =>
-      operatorToken
-        ? api.operator<Page<Webhook>>('GET', '/webhooks', { query })
-        : api.partner<Page<Webhook>>('GET', '/webhooks', { query }),
-    WEBHOOKS_MAX,
-  );
-  return data
-    .filter(({ status, health }) => status === 'disabled' || health.failures > 0)
-    .map(({ id, url, practice_group_id, status, health }) => ({
-      id,
-      url,
-      practice_group_id,
-      status,
-      health,
-    }));
+  if (!operatorToken && !key)
+    return {
+      failing: null,
+      why: 'Whether webhooks fail is told to a token or a key: PORTER_OPERATOR_TOKEN.',
+    };
+  const read = (query: Request['query']) => {
+    const request = { query, waitMs: PROBE_MS };
+    return operatorToken
+      ? api.operator<Page<Webhook>>('GET', '/webhooks', request)
+      : api.partner<Page<Webhook>>('GET', '/webhooks', request);
+  };
+  try {
+    const { data } = await api.list(read, WEBHOOKS_MAX);
+    const failing = data
+      .filter(({ status, health }) => status === 'disabled' || health.failures > 0)
+      .map(({ id, url, practice_group_id, status, status_reason, health }) => ({
+        id,
+        url,
+        practice_group_id,
+        status,
+        status_reason,
+        health,
+      }));
+    return { failing };
+  } catch (error) {
+    if (!(error instanceof Failure)) throw error;
+    return { failing: null, why: inLine(`Webhooks were not listed: ${error.message}`) };
+  }
 }
 
-function inWords(status: Status, red: (text: string) => string): string {
+function inWords(status: Status, why: string | undefined, red: (text: string) => string): string {
   const { url, ready, queue, oldest_undelivered_seconds: oldest, failing_webhooks: failing } = status;
   const lines = [
     ready === null
@@ -103,7 +136,8 @@ function inWords(status: Status, red: (text: string) => string): string {
         ? `${url} is running and ready.`
         : red(`${url} is running, but not ready: it cannot reach its database, or it is stopping.`),
   ];
-  if (queue)
+  if (!queue) lines.push('What waits cannot be told now.');
+  else
     lines.push(
       queue.new + queue.due + queue.waiting === 0
         ? 'Nothing waits to be delivered.'
@@ -113,15 +147,15 @@ function inWords(status: Status, red: (text: string) => string): string {
     const text = `The oldest event that somebody has not received is ${spoken(oldest)} old.`;
     lines.push(oldest < STUCK_SECONDS ? text : red(text));
   }
-  for (const { id, url: to, practice_group_id, status: state, health } of failing ?? []) {
+  for (const { id, url: to, practice_group_id, status: state, status_reason, health } of failing ?? []) {
     const what =
       state === 'disabled'
-        ? 'is disabled'
+        ? `is disabled${status_reason === null ? '' : ` (${status_reason})`}`
         : `has failed ${health.failures === 1 ? 'once' : `${health.failures} times`} since ${health.failing_since ?? 'its start'}`;
-    lines.push(red(inLine(`Webhook ${id} (${practice_group_id}, ${to}) ${what}; ${health.queued} wait.`)));
+    const waits = `${health.queued} ${health.queued === 1 ? 'waits' : 'wait'}`;
+    lines.push(red(inLine(`Webhook ${id} (${practice_group_id}, ${to}) ${what}; ${waits}.`)));
   }
   if (failing?.length === 0) lines.push('No webhook is failing.');
-  if (failing === null)
-    lines.push('Whether webhooks fail is told to a token or a key: PORTER_OPERATOR_TOKEN.');
+  if (why !== undefined) lines.push(why);
   return lines.join('\n');
 }

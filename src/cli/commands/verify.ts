@@ -61,7 +61,11 @@ async function capture(world: World, file: string | undefined, parts: Parts): Pr
     ['webhook-signature', signature],
   ].filter((pair): pair is [string, string] => pair[1] !== undefined);
   const inParts = headers !== undefined || body !== undefined || single.length > 0;
-  if (!inParts) return readRequest(await read(world, file));
+  if (!inParts) {
+    const request = readRequest(await read(world, file));
+    if (request.headers.length > 0) return request;
+    throw new UsageError('This is not a request: expected headers, an empty line, the body.');
+  }
   if (file !== undefined) throw new UsageError('Give either a whole request or its parts, not both.');
   if (headers === '-' && (body ?? '-') === '-')
     throw new UsageError('Headers and body cannot both come from stdin.', 'Put one of them into a file.');

@@ -9,7 +9,7 @@ const NEWLINE = 10;
 const RETURN = 13;
 
 /** A raw HTTP request: a request line, headers, an empty line, the body. Line breaks may have lost their CR. */
-export function readRequest(bytes: Buffer): Captured {
+export function readRequest(bytes: Buffer): Captured & { headers: Header[] } {
   const { head, rest } = splitHead(bytes);
   const headers = readHeaders(head);
   const header = (wanted: string) => headers.find(([name]) => name.toLowerCase() === wanted)?.[1] ?? '';
@@ -19,11 +19,13 @@ export function readRequest(bytes: Buffer): Captured {
   return { headers, body: rest.subarray(0, length) };
 }
 
-/** Lines such as `webhook-id: …`; a request line before them is passed over. */
-export function readHeaders(text: string): [name: string, value: string][] {
-  const headers: [string, string][] = [];
+type Header = [name: string, value: string];
+
+/** Lines such as `webhook-id: …`; a request line before them is passed over, as is a line of JSON. */
+export function readHeaders(text: string): Header[] {
+  const headers: Header[] = [];
   for (const line of text.split(/\r?\n/)) {
-    const [, name, value = ''] = /^([^\s:]+):\s*(.*?)\s*$/.exec(line) ?? [];
+    const [, name, value = ''] = /^([\w!#$%&'*+.^`|~-]+):\s*(.*?)\s*$/.exec(line) ?? [];
     if (name !== undefined) headers.push([name, value]);
   }
   return headers;

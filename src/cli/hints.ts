@@ -1,0 +1,60 @@
+import type { Connection } from './connection.ts';
+
+/** Whom a command called as. */
+export type Side = 'partner' | 'operator';
+
+export interface Asked {
+  /** Its words, such as `keys rotate`. */
+  command: string;
+  side: Side;
+  connection: Connection;
+}
+
+interface Refusal {
+  error: string | true;
+  required_scopes?: readonly string[];
+  required_roles?: readonly string[];
+}
+
+const nouns: Record<string, string> = {
+  partners: 'partner',
+  keys: 'key',
+  networks: 'network',
+  deliveries: 'delivery',
+};
+
+const conflicts: Record<string, string> = {
+  'partners verify': 'A partner is verified after its agreement: porter partners sign-agreement <partner_id>',
+  listen: 'End another `porter listen` that uses this key.',
+};
+
+/** What to do about a refusal at a command line, where the API's own remedy speaks of headers and paths. */
+const hints: Record<string, (asked: Asked, refusal: Refusal) => string | undefined> = {
+  not_found({ command, connection }) {
+    const [word = ''] = command.split(' ');
+    if (word === 'resend') return `There is no such event or webhook of yours in ${connection.group}.`;
+    const noun = nouns[word];
+    return noun && `There is no such ${noun}. See \`porter ${word} list\`.`;
+  },
+  invalid_credentials: ({ side, connection: { url, sources } }) =>
+    side === 'operator'
+      ? `It is that of ${sources.operatorToken}. Is it whole, and is it for ${url}?`
+      : `It is that of ${sources.key}. Is it whole, and is it for ${url}?`,
+  insufficient_permissions: (
+    { side, connection: { sources } },
+    { required_roles = [], required_scopes = [] },
+  ) =>
+    side === 'operator'
+      ? `Roles that may: ${required_roles.join(', ')}. The token is that of ${sources.operatorToken}.`
+      : `Needed: ${required_scopes.join(', ')}. The key is that of ${sources.key}.`,
+  forbidden: ({ side, connection: { group, sources } }) =>
+    side === 'operator'
+      ? undefined
+      : `The key is that of ${sources.key}, the practice group is ${group}. Name another with --group, or ask support to put both into one network.`,
+  conflict: ({ command }) => conflicts[command],
+};
+
+export function hintFor(asked: Asked, refusal: Refusal): string | undefined {
+  const code = String(refusal.error);
+  return Object.hasOwn(hints, code) ? hints[code]?.(asked, refusal) : undefined;
+}

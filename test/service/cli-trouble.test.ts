@@ -1,0 +1,145 @@
+import { writeFileSync } from 'node:fs';
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { porter as run, type Surroundings, temporaryFolder } from '../support/cli.ts';
+import { type Harness, makeKey, makeWorld, OPERATOR_TOKEN, startHarness } from '../support/service.ts';
+
+/** What a person reads when something is wrong: with the service, with a token, or with the address. */
+
+let harness: Harness;
+let group: string;
+let key: string;
+
+beforeAll(async () => {
+  harness = await startHarness();
+  ({ groupId: group, key } = await makeWorld(harness));
+});
+
+const porter = (line: string, env: Surroundings['env'] = {}, surroundings: Surroundings = {}) =>
+  run(line, { ...surroundings, env: { PORTER_URL: harness.url, ...env } });
+const operator = { PORTER_OPERATOR_TOKEN: OPERATOR_TOKEN };
+const partner = () => ({ PORTER_KEY: key, PORTER_GROUP: group });
+
+describe('status', () => {
+  const unavailable = { error: 'service_unavailable', message: 'No database.' };
+  /** As the service answers without its database; `hanging` paths never answer. */
+  const unready =
+    (hanging: readonly string[]): typeof fetch =>
+    async (url) => {
+      const { pathname } = new URL(String(url));
+      if (hanging.includes(pathname)) throw new DOMException('', 'TimeoutError');
+      if (pathname === '/healthz') return Response.json({ status: 'ok' });
+      if (pathname === '/metrics')
+        return new Response('porter_delivery_queue{state="due"} 0\nporter_delivery_oldest_seconds 0\n');
+      return Response.json(unavailable, { status: 503 });
+    };
+
+  it.each([
+    ['answers that it is not ready', []],
+    ['does not answer /readyz in time', ['/readyz']],
+    ['does not answer /metrics in time', ['/metrics']],
+    ['answers nothing but /healthz', ['/readyz', '/metrics', '/v1/webhooks', '/operator/v1/webhooks']],
+  ])('is told, with a token as with a key, of a service that %s', async (_what, hanging) => {
+    for (const env of [operator, partner()]) {
+      const surroundings = { fetch: unready(hanging) };
+      expect(await porter('status --json', env, surroundings)).toMatchObject({
+        code: 1,
+        json: {
+          url: harness.url,
+          ready: false,
+          queue: null,
+          oldest_undelivered_seconds: null,
+          failing_webhooks: null,
+          healthy: false,
+        },
+      });
+      const { stdout } = await porter('status', env, surroundings);
+      expect(stdout).toMatch(
+        /is running, but not ready.*\nWhat waits cannot be told now\.\nWebhooks were not listed: .+\n$/,
+      );
+    }
+  });
+
+  it('ends with 3 when /healthz does not answer', async () => {
+    const { code, stderr } = await porter('status', operator, { fetch: unready(['/healthz']) });
+    expect(stderr).toContain(`Nothing answers at ${harness.url} (no answer in time).`);
+    expect(code).toBe(3);
+  });
+
+  it('is healthy whatever is wrong with the token or the key', async () => {
+    const { key: lacking } = await makeKey(harness, group, { scopes: ['events:read'] });
+    const wrong = [
+      { PORTER_OPERATOR_TOKEN: 'pto_wrong' },
+      { ...partner(), PORTER_KEY: lacking },
+      { PORTER_KEY: key },
+    ];
+    for (const env of wrong) {
+      const { code, stdout } = await porter('status', env);
+      expect(stdout).toMatch(/is running and ready\.\n.+\nWebhooks were not listed: .+\n$/);
+      expect(code).toBe(0);
+      expect((await porter('status --json', env)).json).toMatchObject({
+        healthy: true,
+        failing_webhooks: null,
+      });
+    }
+  });
+});
+
+describe('a refusal', () => {
+  it.each([
+    ['keys revoke key_none', 'There is no such key. See `porter keys list`.'],
+    ['networks add net_none g', 'There is no such network. See `porter networks list`.'],
+    ['deliveries retry dlv_none', 'There is no such delivery. See `porter deliveries list`.'],
+  ])('of %s names what there is not', async (line, hint) => {
+    expect((await porter(line, operator)).stderr).toContain(`\n  ${hint}\n`);
+  });
+
+  it('of resend names the practice group', async () => {
+    const { stderr } = await porter('resend evt_none --webhook wh_none', partner());
+    expect(stderr).toContain(`\n  There is no such event or webhook of yours in ${group}.\n`);
+  });
+
+  it('of a secret names where it comes from', async () => {
+    const cwd = temporaryFolder();
+    const wrong = { PORTER_KEY: 'ptr_test_wrong', PORTER_GROUP: group };
+    const trigger = 'trigger appointment.confirmed';
+    expect((await porter(trigger, wrong)).stderr).toContain('It is that of PORTER_KEY. ');
+    expect((await porter('keys list', { PORTER_OPERATOR_TOKEN: 'pto_wrong' })).stderr).toContain(
+      'Error: The operator token is invalid or expired.\n  It is that of PORTER_OPERATOR_TOKEN. ',
+    );
+    await mkdir(join(cwd, '.porter'));
+    writeFileSync(join(cwd, '.porter/demo-key'), 'ptr_test_wrong');
+    expect((await porter(trigger, {}, { cwd })).stderr).toContain(
+      `It is that of the demo world (${join(cwd, '.porter/demo-key')}). `,
+    );
+    await porter('profiles add mine --operator', {}, { cwd, stdin: 'pto_wrong' });
+    expect((await porter('keys list', {}, { cwd })).stderr).toContain('It is that of profile mine. ');
+  });
+
+  it('of a key names the scope that it lacks, and the practice group that it may not act for', async () => {
+    const { key: lacking } = await makeKey(harness, group, { scopes: ['events:read'] });
+    const { groupId: other } = await makeWorld(harness);
+    const trigger = 'trigger appointment.confirmed';
+    expect((await porter(trigger, { ...partner(), PORTER_KEY: lacking })).stderr).toContain(
+      '\n  Needed: webhooks:write. The key is that of PORTER_KEY.\n',
+    );
+    expect((await porter(`${trigger} --group ${other}`, partner())).stderr).toContain(
+      `\n  The key is that of PORTER_KEY, the practice group is ${other}. Name another with --group`,
+    );
+  });
+
+  it('of partners verify names the step before it', async () => {
+    const { json } = await porter('partners create --name x --email a@b.example --json', operator);
+    const { code, stderr } = await porter(`partners verify ${json.id}`, operator);
+    expect(stderr).toContain('porter partners sign-agreement <partner_id>\n');
+    expect(code).toBe(1);
+  });
+});
+
+it('says of a service without HTTPS that it has none', async () => {
+  const url = harness.url.replace('http:', 'https:');
+  const { code, stderr } = await porter('status', { PORTER_URL: url });
+  expect(stderr).toBe(`Error: ${url} does not speak HTTPS; try ${harness.url}\n`);
+  expect(code).toBe(3);
+});

@@ -11,19 +11,19 @@ import { seedOf } from '../support/seed.ts';
 
 /** The loops of test/service/faults.test.ts, long and different each time. */
 
-it('PostgreSQL is killed under load, 25 times', async () => {
-  const load = await killPostgresUnderLoad(25, seedOf('PostgreSQL killed'));
+it('PostgreSQL is killed under load, 15 times', async () => {
+  const load = await killPostgresUnderLoad(15, seedOf('PostgreSQL killed'));
   console.log('PostgreSQL killed:', load.summary());
   expect(load.statuses[503]).toBeGreaterThan(0);
 });
 
-it('the service is killed under load, 35 times', async () => {
-  const load = await killServiceUnderLoad(35, seedOf('service killed'));
+it('the service is killed under load, 25 times', async () => {
+  const load = await killServiceUnderLoad(25, seedOf('service killed'));
   console.log('service killed:', load.summary());
 });
 
-it('SIGTERM under load, 15 times', async () => {
-  const load = await terminateUnderLoad(15, seedOf('SIGTERM'));
+it('SIGTERM under load, 10 times', async () => {
+  const load = await terminateUnderLoad(10, seedOf('SIGTERM'));
   console.log('SIGTERM:', load.summary());
 });
 

@@ -6,19 +6,19 @@ import { startHarness } from '../support/service.ts';
 
 /** The generated tests of test/service, longer and different each time. */
 
-it('100,000 generated requests', async () => {
+it('60,000 generated requests', async () => {
   const house = await startHarness({ clock: new StillClock(), env: { PORTER_ROLE: 'api' } });
-  const { statuses, faults } = await fuzz(house, 100_000, seedOf('fuzz'));
+  const { statuses, faults } = await fuzz(house, 60_000, seedOf('fuzz'));
   console.log('fuzz: answers by status', statuses);
   expect(faults.slice(0, 5), `${faults.length} faults`).toEqual([]);
 });
 
-it('8,000 random steps on two nodes', async () => {
+it('5,000 random steps on two nodes', async () => {
   // No worker: an event is in the feed when the test says so.
   const env = { PORTER_ROLE: 'api' };
   const first = await startHarness({ env });
   const second = await startHarness({ databaseUrl: first.databaseUrl, clock: first.clock, env });
   const isolation = new Isolation([first, second]);
-  await isolation.run(8_000, seedOf('isolation'));
+  await isolation.run(5_000, seedOf('isolation'));
   console.log('isolation: answers by status', isolation.seen);
 });

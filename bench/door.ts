@@ -222,6 +222,8 @@ async function timeToFirstAnswer(): Promise<number> {
     PORTER_PORT: String(port),
     PORTER_DATA_DIR: join(folder, 'start'),
     DATABASE_URL: '',
+    // As `npm start` does: compiled code is kept, which takes a third off the time.
+    NODE_COMPILE_CACHE: join(folder, 'compiled'),
   };
   const started = performance.now();
   const child = spawn(process.execPath, ['src/main.ts'], { env, stdio: 'ignore' });

@@ -1,7 +1,6 @@
 FROM node:24-slim
 WORKDIR /srv/porter
 COPY package.json package-lock.json ./
-COPY packages/sdk/package.json packages/sdk/
 RUN npm ci --omit=dev --loglevel=error && npm cache clean --force
 COPY migrations migrations
 COPY docs docs

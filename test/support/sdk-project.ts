@@ -38,7 +38,7 @@ export interface Program {
 
 export async function makeProject(): Promise<Project> {
   const folder = mkdtempSync(join(tmpdir(), 'porter-sdk-'));
-  const pack = ['pack', '--workspace', '@porter/sdk', '--pack-destination', folder, '--json'];
+  const pack = ['pack', './packages/sdk', '--pack-destination', folder, '--json'];
   const { stdout } = await run('npm', pack, { cwd: ROOT });
   const [packed] = JSON.parse(stdout.slice(stdout.indexOf('[\n')));
   writeFileSync(join(folder, 'package.json'), '{"type": "module", "private": true}');

@@ -1,9 +1,13 @@
 -- The steps of the delivery engine, one function each, with what it guarantees. How they follow on each other is told in
 -- src/delivery/engine.ts. Plans are pinned: statistics from a quiet time make others look cheap that read a whole queue.
 
+-- These functions were once part of 0002. A database from that time has them, and an index that was not unique.
+DROP INDEX deliveries_by_event;
+CREATE UNIQUE INDEX deliveries_by_event ON deliveries (event_no, webhook_no);
+
 -- Whether the partner of a webhook may hear of its practice group at this moment: it is verified, and holds a key that is
 -- alive and tied to the group, or to another one of a network that holds both.
-CREATE FUNCTION may_receive(partner text, group_id text, at timestamptz) RETURNS boolean LANGUAGE sql STABLE AS $$
+CREATE OR REPLACE FUNCTION may_receive(partner text, group_id text, at timestamptz) RETURNS boolean LANGUAGE sql STABLE AS $$
   SELECT EXISTS (SELECT FROM partners WHERE id = partner AND status = 'verified')
      AND (EXISTS (SELECT FROM api_keys k
                    WHERE k.practice_group_id = group_id AND k.partner_id = partner
@@ -17,7 +21,7 @@ $$;
 
 -- Puts one event into the queues of its webhooks; `event_nos` in the order of their acceptance. Returns how many
 -- deliveries were made. The caller holds no lock on a lane.
-CREATE FUNCTION enqueue(at timestamptz, event_nos bigint[], webhook_nos integer[]) RETURNS integer LANGUAGE plpgsql
+CREATE OR REPLACE FUNCTION enqueue(at timestamptz, event_nos bigint[], webhook_nos integer[]) RETURNS integer LANGUAGE plpgsql
   SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off
 AS $$
 DECLARE
@@ -58,7 +62,7 @@ END $$;
 -- Takes the oldest events that nobody has looked at and puts each into the queue of every webhook that wants it and may
 -- have it now. One node at a time: the others get -1 and need not wait, the work is being done. So places in the feed
 -- and sequences have no gaps, and an event that was accepted before another began is always put first.
-CREATE FUNCTION fan_out(at timestamptz, events_max integer, OUT taken integer, OUT made integer) LANGUAGE plpgsql
+CREATE OR REPLACE FUNCTION fan_out(at timestamptz, events_max integer, OUT taken integer, OUT made integer) LANGUAGE plpgsql
   SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off
 AS $$
 DECLARE
@@ -103,7 +107,7 @@ END $$;
 -- `known_lasts`: where given, only what follows this sequence is wanted. Sequences commit in their order, so nothing new can
 -- be before it, and neither what is under way nor what was just finished has to be passed over. What an earlier place
 -- holds (a retry, one that was waiting, a replay) is found by the claims that leave it out.
-CREATE FUNCTION claim_deliveries(
+CREATE OR REPLACE FUNCTION claim_deliveries(
   at timestamptz, until timestamptz, me bigint, after_no integer, deliveries_max integer, usual_room integer,
   known_nos integer[], known_rooms integer[], known_held boolean[], known_lasts bigint[],
   under_way text
@@ -176,7 +180,7 @@ BEGIN
 END $$;
 
 -- Holds lanes for longer; tells which of them the worker still has.
-CREATE FUNCTION renew_lanes(me bigint, until timestamptz, nos integer[]) RETURNS SETOF integer LANGUAGE plpgsql
+CREATE OR REPLACE FUNCTION renew_lanes(me bigint, until timestamptz, nos integer[]) RETURNS SETOF integer LANGUAGE plpgsql
   SET enable_seqscan = off
 AS $$
 BEGIN
@@ -187,7 +191,7 @@ END $$;
 
 -- When a worker ends in an orderly way, or cannot serve a webhook, others need not wait until its lease runs out. `nos`:
 -- null for all of its lanes.
-CREATE FUNCTION free_lanes(me bigint, nos integer[]) RETURNS void LANGUAGE plpgsql AS $$
+CREATE OR REPLACE FUNCTION free_lanes(me bigint, nos integer[]) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
   PERFORM set_config('porter.tenant', '*', true);
   PERFORM FROM webhook_lanes WHERE holder = me ORDER BY webhook_no FOR NO KEY UPDATE;
@@ -197,7 +201,7 @@ END $$;
 
 -- A worker that is alive holds an advisory lock, its number added to `base`. The lanes of one that does not are free; how
 -- many those were. This saves the time until their leases run out.
-CREATE FUNCTION free_lanes_of_the_dead(me bigint, base bigint) RETURNS integer LANGUAGE plpgsql
+CREATE OR REPLACE FUNCTION free_lanes_of_the_dead(me bigint, base bigint) RETURNS integer LANGUAGE plpgsql
   SET enable_seqscan = off
 AS $$
 DECLARE
@@ -223,7 +227,7 @@ END $$;
 -- a worker that no longer holds the lane is not written, for another one is at it; a success is, for it has been received.
 -- Nor is one written twice: that is what `tries_before` is for. When an event is finished, the next one about its object is due.
 -- `states`: delivered; failed: given up; due: to be tried again at `due_ats`. `attempt_texts`: line by line, each a JSON array of one.
-CREATE FUNCTION record_results(
+CREATE OR REPLACE FUNCTION record_results(
   at timestamptz, me bigint, webhook_nos integer[], sequences bigint[], tries_before integer[], states text[],
   due_ats timestamptz[], attempt_texts text
 ) RETURNS TABLE (webhook_no integer, failures integer, failing_since timestamptz, woken integer) LANGUAGE plpgsql
@@ -292,7 +296,7 @@ END $$;
 
 -- Sends events to one webhook again, or for the first time if it never got them: what is finished begins anew with its old
 -- name and sequence, what waits for a retry is tried now, what is missing is put into the queue. Tells how many that were.
-CREATE FUNCTION replay_deliveries(at timestamptz, webhook integer, event_nos bigint[]) RETURNS integer LANGUAGE plpgsql
+CREATE OR REPLACE FUNCTION replay_deliveries(at timestamptz, webhook integer, event_nos bigint[]) RETURNS integer LANGUAGE plpgsql
   SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off
 AS $$
 DECLARE
@@ -333,7 +337,7 @@ END $$;
 -- What is older than `before` goes, a bounded number of rows with each call, oldest first and without a look at the rest.
 -- A delivery that is still open by then (its webhook was paused for as long) goes too, together with all that wait behind
 -- it, for they are as old or will be. Tells how many rows went; zero means that nothing is left to do now.
-CREATE FUNCTION clear_old(before timestamptz, rows_max integer) RETURNS integer LANGUAGE plpgsql
+CREATE OR REPLACE FUNCTION clear_old(before timestamptz, rows_max integer) RETURNS integer LANGUAGE plpgsql
   SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off
 AS $$
 DECLARE

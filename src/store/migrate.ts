@@ -13,6 +13,9 @@ const OLDEST_SERVER = 15;
 /** Any number, as long as it is always the same: it names the lock. */
 export const START_LOCK = 7_203_561;
 
+/** Migrations that have run under another name. */
+const RENAMED: Record<string, string> = { '0003_lighter_updates.sql': '0004_lighter_updates.sql' };
+
 /** Why the service will not work with this database; the message says what to do. */
 export class UnusableDatabase extends Error {}
 
@@ -98,6 +101,8 @@ async function migrate(client: pg.Client): Promise<string[]> {
   await client.query(
     `CREATE TABLE IF NOT EXISTS schema_migrations (name text PRIMARY KEY, applied_at timestamptz NOT NULL DEFAULT now())`,
   );
+  for (const [before, name] of Object.entries(RENAMED))
+    await client.query('UPDATE schema_migrations SET name = $2 WHERE name = $1', [before, name]);
   const { rows } = await client.query<{ name: string }>('SELECT name FROM schema_migrations ORDER BY name');
   const done = new Set(rows.map((row) => row.name));
   const known = (await readdir(MIGRATIONS_FOLDER)).filter((name) => name.endsWith('.sql')).sort();

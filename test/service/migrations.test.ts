@@ -1,4 +1,4 @@
-import { readdirSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import pg from 'pg';
 import { describe, expect, inject, it, onTestFinished } from 'vitest';
 import { MIGRATIONS_FOLDER, UnusableDatabase } from '../../src/store/migrate.ts';
@@ -58,6 +58,46 @@ describe('a service that starts again', () => {
     expect((await second.operator('GET', '/practice-groups/g')).name).toBe('G');
     expect(second.logLines().map(({ msg }) => msg)).not.toContain('migrated');
     expect(first.logLines().map(({ msg }) => msg)).toContain('migrated');
+  });
+});
+
+describe('a database from before the steps of the delivery had a migration of their own', () => {
+  it('is brought up to date, with what is in it', async () => {
+    const databaseUrl = await createDatabase();
+    const db = new pg.Client({ connectionString: databaseUrl });
+    await db.connect();
+    onTestFinished(() => db.end());
+    await db.query(
+      'CREATE TABLE schema_migrations (name text PRIMARY KEY, applied_at timestamptz DEFAULT now())',
+    );
+    const read = (name: string) => readFileSync(new URL(name, MIGRATIONS_FOLDER), 'utf8');
+    // Then 0002 held the functions too, with an index that was not unique.
+    for (const [name, ...parts] of [
+      ['0001_door.sql', '0001_door.sql'],
+      ['0002_post.sql', '0002_post.sql', '0003_delivery.sql'],
+      ['0003_lighter_updates.sql', '0004_lighter_updates.sql'],
+    ] as const) {
+      for (const part of parts)
+        await db.query(
+          read(part).replaceAll('UNIQUE INDEX deliveries_by_event', 'INDEX deliveries_by_event'),
+        );
+      await db.query('INSERT INTO schema_migrations (name) VALUES ($1)', [name]);
+    }
+    await db.query(
+      `INSERT INTO practice_groups (id, name, timezone, opening_hours, created_at, updated_at)
+       VALUES ('old', 'Old', 'Europe/London', '{}', now(), now())`,
+    );
+
+    const house = await startHarness({ databaseUrl });
+    expect((await house.operator('GET', '/practice-groups/old')).name).toBe('Old');
+    expect(house.logLines().find(({ msg }) => msg === 'migrated')?.applied).toEqual(
+      files.filter((name) => name === '0003_delivery.sql' || name >= '0005'),
+    );
+    expect((await contents(databaseUrl)).schema_migrations).toHaveLength(files.length);
+    const { rows } = await db.query(
+      "SELECT indexdef FROM pg_indexes WHERE indexname = 'deliveries_by_event'",
+    );
+    expect(rows[0].indexdef).toContain('UNIQUE');
   });
 });
 

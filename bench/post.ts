@@ -272,13 +272,13 @@ async function office(name: string, receiver: string) {
         [events, JSON.stringify(payloadOf(0))],
       );
       await admin.query(
-        `INSERT INTO deliveries (webhook_no, sequence, event_no, object_hash, state, due_at, tries, attempts, created_at, finished_at)
-         SELECT w.no, e.position, e.no, e.object_hash, 'delivered', now(), 1,
+        `INSERT INTO deliveries (webhook_no, sequence, event_no, object_hash, state, tries, attempts, created_at, finished_at)
+         SELECT w.no, e.position, e.no, e.object_hash, 'delivered', 1,
                 '[{"at":"2026-01-01T00:00:00.000Z","outcome":"delivered","status":204,"phase":null,"code":null,"diagnosis":"Received: 204","duration_ms":3,"answer":null}]',
                 now(), now()
            FROM events e CROSS JOIN webhooks w`,
       );
-      await admin.query('UPDATE webhook_lanes SET last_sequence = $1', [events]);
+      await admin.query('UPDATE webhook_lanes SET last_sequence = $1, open_from = $1::bigint + 1', [events]);
       await admin.query('UPDATE feed_head SET position = $1', [events]);
       await admin.query('VACUUM ANALYZE');
       await admin.query('CHECKPOINT');
@@ -294,7 +294,8 @@ async function office(name: string, receiver: string) {
 async function isAllDone(admin: pg.Client, sequences: number): Promise<boolean> {
   const { rows } = await admin.query({
     name: 'all-done',
-    text: `SELECT sum(last_sequence) >= $1 AND NOT EXISTS (SELECT FROM deliveries WHERE state IN ('waiting', 'due')) AS done
+    text: `SELECT sum(last_sequence) >= $1 AND NOT bool_or(has_new)
+                  AND NOT EXISTS (SELECT FROM deliveries WHERE retry_at IS NOT NULL) AS done
              FROM webhook_lanes`,
     values: [sequences],
   });

@@ -34,10 +34,10 @@ export class Destinations {
   }
 
   /** Makes sure that these are known in the version that was claimed. One that cannot be had is forgotten. */
-  async learn(wanted: Iterable<{ webhook_no: number; version: number }>): Promise<void> {
+  async learn(wanted: Iterable<{ webhookNo: number; version: number }>): Promise<void> {
     const missing = new Set<number>();
-    for (const { webhook_no, version } of wanted)
-      if (this.#known.get(webhook_no)?.version !== version) missing.add(webhook_no);
+    for (const { webhookNo, version } of wanted)
+      if (this.#known.get(webhookNo)?.version !== version) missing.add(webhookNo);
     if (missing.size === 0) return;
     for (const no of missing) this.#known.delete(no);
     if (this.#known.size > REMEMBERED_MAX) this.#known.clear();

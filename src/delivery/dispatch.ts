@@ -7,15 +7,17 @@ import type { Clock } from '../platform/clock.ts';
 import type { Egress, PostOutcome } from '../platform/egress/egress.ts';
 import type { Database } from '../store/database.ts';
 import {
-  type Claimed,
   claimDeliveries,
   freeLanes,
   type KnownLane,
+  type LaneLow,
+  type Letter,
   type Result,
   renewLanes,
 } from '../store/deliveries.ts';
 import type { Destinations, OpenDestination } from './destinations.ts';
-import { Flow, Host } from './flow.ts';
+import { Host } from './flow.ts';
+import { Lane, WINDOW_START } from './lane.ts';
 import type { Recorder } from './recorder.ts';
 
 /** So long a worker that is stuck may delay its letters; of one that dies, others hear at once. */
@@ -26,31 +28,10 @@ const CLAIM_MAX = 1_000;
 /** Over all webhooks: letters under way, and those fetched with them. */
 const IN_FLIGHT_MAX = 2_000;
 const HELD_MAX = 10_000;
-const WINDOW_START = 4;
-const WEBHOOK_WINDOW_MAX = 64;
 const HOST_MAX = 1_000;
-/** A webhook that is well has letters fetched ahead, many windows at a time, so that claims are few and large. */
-const AHEAD = 16;
-const WELL_FROM = 16;
 /** How long a webhook is left to others whose address or secrets cannot be had here. */
 const LEAVE_MS = 30_000;
 const HOSTS_MAX = 10_000;
-
-/** One webhook: what is under way to it and what waits here to follow. */
-interface Lane {
-  no: number;
-  heldUntil: number;
-  /** This worker cannot serve it until then. */
-  leftUntil: number;
-  flow: Flow;
-  queue: Claimed[];
-  /** Sequences that were claimed and whose results are not written yet: they still look due in the database. */
-  underWay: Set<number>;
-  /** The last claim gave all that there was room for, so there may be more. */
-  more: boolean;
-  /** The highest sequence that was claimed: what is new comes after it. */
-  last: number;
-}
 
 export interface DispatchOptions {
   db: Database;
@@ -63,7 +44,7 @@ export interface DispatchOptions {
   recorder: Recorder;
   /** There is room again, and there may be something to fill it. */
   hungry: () => void;
-  sent: (letter: Claimed, outcome: PostOutcome, succeeded: boolean) => void;
+  sent: (letter: Letter, outcome: PostOutcome, succeeded: boolean) => void;
   leaseExpired: () => void;
 }
 
@@ -82,16 +63,16 @@ export class Dispatch {
   }
 
   /**
-   * Fetches what is due and there is room for, and begins to send it. Returns how many letters that were, and whether
-   * there may be more that could be fetched at once. `onward`: of webhooks that are well, only what is new.
+   * Fetches what there is room for, and begins to send it. Returns how many letters that were, and whether there may be more
+   * that could be fetched at once. `lookBack`: also what was set aside and is due.
    */
-  async claim(onward = false): Promise<{ count: number; more: boolean }> {
-    const { db, clock, me, destinations } = this.#options;
+  async claim(lookBack: boolean): Promise<{ count: number; more: boolean }> {
+    const { db, clock, me, destinations, recorder } = this.#options;
     const now = clock.now();
     await this.#renew(now);
     const budget = Math.min(CLAIM_MAX, HELD_MAX - this.#inFlight - this.#queued);
     if (budget <= 0) return { count: 0, more: false };
-    const known = this.#known(now, onward);
+    const known = this.#known(now, lookBack);
     const until = now + LEASE_MS;
     const claimed = await claimDeliveries(db, {
       at: new Date(now).toISOString(),
@@ -100,35 +81,44 @@ export class Dispatch {
       afterNo: this.#afterNo,
       deliveriesMax: budget,
       usualRoom: WINDOW_START,
+      lookBack,
       known: [...known.values()],
     });
+    const count = claimed.reduce((sum, { letters }) => sum + letters.length, 0);
     // Whoever was left out because the claim was full comes first the next time.
-    const full = claimed.length === budget;
+    const full = count === budget;
     const before = this.#afterNo;
-    this.#afterNo = full ? (claimed.at(-1)?.webhook_no ?? 0) : 0;
+    this.#afterNo = full ? (claimed.at(-1)?.webhookNo ?? 0) : 0;
 
     await destinations.learn(claimed);
-    const fetched = Map.groupBy(claimed, (one) => one.webhook_no);
-    for (const [no, letters] of fetched) {
-      const lane = this.#lane(no);
-      if (letters[0]?.lease_expired) this.#options.leaseExpired();
+    for (const { webhookNo, leaseExpired, letters } of claimed) {
+      const lane = this.#lane(webhookNo);
+      if (leaseExpired) this.#options.leaseExpired();
       if (lane.heldUntil - now <= RENEW_MS) lane.heldUntil = until;
-      lane.more = full || letters.length >= (known.get(no)?.room ?? WINDOW_START);
-      lane.queue.push(...letters);
-      for (const { sequence } of letters) {
-        lane.underWay.add(sequence);
-        if (sequence > lane.last) lane.last = sequence;
-      }
-      this.#queued += letters.length;
+      lane.more = full || letters.length >= (known.get(webhookNo)?.room ?? WINDOW_START);
+      const queued = lane.queue.length;
+      for (const result of lane.take(letters, !lane.more)) recorder.add(result);
+      this.#queued += lane.queue.length - queued;
       this.#pump(lane);
     }
-    await this.#leave([...fetched.keys()].filter((no) => !destinations.get(no)));
-    return { count: claimed.length, more: full || before !== 0 };
+    await this.#leave(claimed.flatMap(({ webhookNo }) => (destinations.get(webhookNo) ? [] : webhookNo)));
+    return { count, more: full || before !== 0 };
   }
 
   /** Results that were written no longer look due. */
-  settled(results: readonly Result[]): void {
-    for (const { webhookNo, sequence } of results) this.#lanes.get(webhookNo)?.underWay.delete(sequence);
+  settled(results: readonly Result[], areWritten: boolean): void {
+    for (const result of results) this.#lanes.get(result.webhookNo)?.settle(result, areWritten);
+  }
+
+  /** For each lane that these results are about: before where nothing will be new once they are written. */
+  lowsAfter(results: readonly Result[]): LaneLow[] {
+    const sequences = new Map<number, Set<number>>();
+    for (const { webhookNo, sequence } of results) {
+      const known = sequences.get(webhookNo);
+      if (known) known.add(sequence);
+      else sequences.set(webhookNo, new Set([sequence]));
+    }
+    return [...sequences].map(([no, those]) => this.#lane(no).lowAfter(those));
   }
 
   /** When all that is under way is answered. */
@@ -150,19 +140,11 @@ export class Dispatch {
   }
 
   #lane(no: number): Lane {
-    const known = this.#lanes.get(no);
-    if (known) return known;
-    const lane: Lane = {
-      no,
-      heldUntil: 0,
-      leftUntil: 0,
-      flow: new Flow(WINDOW_START, WEBHOOK_WINDOW_MAX),
-      queue: [],
-      underWay: new Set(),
-      more: false,
-      last: 0,
-    };
-    this.#lanes.set(no, lane);
+    let lane = this.#lanes.get(no);
+    if (!lane) {
+      lane = new Lane(no);
+      this.#lanes.set(no, lane);
+    }
     return lane;
   }
 
@@ -177,25 +159,21 @@ export class Dispatch {
   }
 
   /** The lanes that are in use, or were a moment ago. The others are forgotten: every claim names all that are known. */
-  #known(now: number, onward: boolean): Map<number, KnownLane> {
+  #known(now: number, lookBack: boolean): Map<number, KnownLane> {
     const known = new Map<number, KnownLane>();
     for (const lane of this.#lanes.values()) {
       const held = lane.heldUntil - now > RENEW_MS;
-      if (!held && lane.underWay.size === 0 && lane.leftUntil <= now) this.#lanes.delete(lane.no);
-      else {
-        const { no, underWay } = lane;
-        const last = onward && held && lane.last > 0 ? lane.last : undefined;
-        known.set(no, { no, room: this.#roomOf(lane, now), held, last, underWay });
-      }
+      if (!held && lane.isIdle && lane.leftUntil <= now) this.#lanes.delete(lane.no);
+      else known.set(lane.no, lane.beginClaim(this.#roomOf(lane, now), held, lookBack));
     }
     return known;
   }
 
-  #roomOf({ no, flow, queue, leftUntil }: Lane, now: number): number {
+  #roomOf({ no, room, leftUntil }: Lane, now: number): number {
     if (leftUntil > now) return 0;
     const origin = this.#options.destinations.get(no)?.origin;
     const rests = origin !== undefined && (this.#hosts.get(origin)?.restsUntil ?? 0) > now;
-    return rests ? 0 : Math.max(0, capacityOf(flow) - flow.inFlight - queue.length);
+    return rests ? 0 : room;
   }
 
   async #leave(nos: readonly number[]): Promise<void> {
@@ -212,7 +190,7 @@ export class Dispatch {
   async #renew(now: number): Promise<void> {
     const { db, me } = this.#options;
     const waning = [...this.#lanes.values()].filter(
-      (lane) => lane.underWay.size > 0 && lane.heldUntil - now <= RENEW_MS,
+      (lane) => !lane.isIdle && lane.heldUntil - now <= RENEW_MS,
     );
     if (waning.length === 0) return;
     const until = now + LEASE_MS;
@@ -240,7 +218,7 @@ export class Dispatch {
       lane.flow.hasRoom &&
       host.hasRoom(now)
     ) {
-      const letter = lane.queue.shift() as Claimed;
+      const letter = lane.queue.shift() as Letter;
       this.#queued--;
       void this.#send(letter, lane, destination, host);
     }
@@ -248,7 +226,7 @@ export class Dispatch {
     if (lane.flow.inFlight === 0) this.#drop(lane);
   }
 
-  async #send(letter: Claimed, lane: Lane, destination: OpenDestination, host: Host): Promise<void> {
+  async #send(letter: Letter, lane: Lane, destination: OpenDestination, host: Host): Promise<void> {
     const { clock, post } = this.#options;
     lane.flow.begin();
     host.begin();
@@ -268,19 +246,22 @@ export class Dispatch {
     if (this.#inFlight === 0) this.#allAnswered?.();
   }
 
-  #judge(letter: Claimed, outcome: PostOutcome, lane: Lane, host: Host, startedAt: number): void {
+  #judge(letter: Letter, outcome: PostOutcome, lane: Lane, host: Host, startedAt: number): void {
     const { clock, random, sent, recorder, hungry } = this.#options;
     const now = clock.now();
     const judged = { ...outcome, broken: outcome.failure !== undefined };
     const step = nextStep(letter.tries + 1, judged, now, random);
     const succeeded = step.state === 'delivered';
     const gone = step.state !== 'delivered' && step.gone;
+    if (step.state === 'due') lane.noteSetAside(letter.objectHash);
     recorder.add({
       webhookNo: lane.no,
       sequence: letter.sequence,
+      objectHash: letter.objectHash,
       triesBefore: letter.tries,
       state: step.state,
-      dueAt: new Date(step.state === 'due' ? step.dueAt : now).toISOString(),
+      retryAt: step.state === 'due' ? new Date(step.dueAt).toISOString() : undefined,
+      after: 0,
       attempt: JSON.stringify([toAttempt(outcome, startedAt)]),
       gone,
     });
@@ -289,28 +270,17 @@ export class Dispatch {
     host.end(wasReached(outcome), now);
     if (gone) this.#drop(lane);
     this.#pump(lane);
-    if (lane.more && lane.queue.length + lane.flow.inFlight <= refillAt(lane.flow)) {
+    if (lane.isHungry) {
       lane.more = false;
       hungry();
     }
   }
 
-  /** Forgets what was not begun: it is due in the database as before. */
   #drop(lane: Lane): void {
-    this.#queued -= lane.queue.length;
-    for (const { sequence } of lane.queue.splice(0)) lane.underWay.delete(sequence);
+    this.#queued -= lane.drop();
   }
 }
 
 function wasReached({ failure }: PostOutcome): boolean {
   return failure === undefined || failure.phase === 'send' || failure.phase === 'answer';
-}
-
-function capacityOf({ window }: Flow): number {
-  return window >= WELL_FROM ? window * AHEAD : window;
-}
-
-/** With so many left, more are fetched. */
-function refillAt({ window }: Flow): number {
-  return window >= WELL_FROM ? window * 2 : window / 2;
 }

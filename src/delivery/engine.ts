@@ -108,7 +108,15 @@ export function createEngine(options: EngineOptions): Engine {
   let stopping = false;
 
   const me = Buffer.from(random(6)).readUIntBE(0, 6);
-  const recorder = new Recorder({ db, clock, log, me, written: afterwards });
+  const recorder = new Recorder({
+    db,
+    clock,
+    log,
+    me,
+    lowsAfter: (results) => dispatch.lowsAfter(results),
+    written: afterwards,
+    unwritten: (result) => dispatch.settled([result], false),
+  });
   const dispatch = new Dispatch({
     db,
     clock,
@@ -120,15 +128,14 @@ export function createEngine(options: EngineOptions): Engine {
     hungry: () => dueDeliveries.ring(),
     sent(letter, outcome, succeeded) {
       metrics.attempts.inc({ outcome: classOf(outcome) });
-      if (succeeded)
-        metrics.latency.observe(Math.max(0, (clock.now() - Date.parse(letter.accepted_at)) / 1000));
+      if (succeeded) metrics.latency.observe(Math.max(0, (clock.now() - letter.acceptedMs) / 1000));
     },
     leaseExpired: () => metrics.leasesExpired.inc(),
   });
 
   /** Once results are written: deliveries that were waiting for them may be due, and a webhook may be past hope. */
   async function afterwards(results: readonly Result[], lanes: readonly LaneState[]): Promise<void> {
-    dispatch.settled(results);
+    dispatch.settled(results, true);
     if (lanes.some(({ woken }) => woken > 0)) wake();
     for (const webhookNo of new Set(results.flatMap((one) => (one.gone ? one.webhookNo : []))))
       await disable(webhookNo, 'Your address answered 410 Gone.');
@@ -210,7 +217,7 @@ export function createEngine(options: EngineOptions): Engine {
             await presence.ensure();
             const back = lookBack;
             lookBack = false;
-            const { more } = await dispatch.claim(!back);
+            const { more } = await dispatch.claim(back);
             // A look back goes on until it has been through all webhooks.
             if (back && more) lookBack = true;
             return more;
@@ -236,7 +243,7 @@ export function createEngine(options: EngineOptions): Engine {
       await takeOver();
       for (;;) {
         while (await fanOutOnce());
-        const { count, more } = await dispatch.claim();
+        const { count, more } = await dispatch.claim(true);
         await dispatch.idle();
         await recorder.idle();
         if (count === 0 && !more) return;

@@ -2,7 +2,7 @@ import type { Clock } from '../platform/clock.ts';
 import type { Logger } from '../platform/logger.ts';
 import { Outage } from '../platform/outage.ts';
 import type { Database } from '../store/database.ts';
-import { type LaneState, type Result, recordResults } from '../store/deliveries.ts';
+import { type LaneLow, type LaneState, type Result, recordResults } from '../store/deliveries.ts';
 
 const RESULTS_MAX = 500;
 const PAUSE_MS = 250;
@@ -12,8 +12,12 @@ export interface RecorderOptions {
   clock: Clock;
   log: Logger;
   me: number;
+  /** What else there is to say of the lanes, at the moment of writing. */
+  lowsAfter: (results: readonly Result[]) => LaneLow[];
   /** Called with every batch that was written. */
   written: (results: readonly Result[], lanes: readonly LaneState[]) => Promise<void>;
+  /** One that cannot be written at all. */
+  unwritten: (result: Result) => void;
 }
 
 /**
@@ -54,10 +58,16 @@ export class Recorder {
   }
 
   async #write(results: Result[]): Promise<void> {
-    const { db, clock, log, me, written } = this.#options;
+    const { db, clock, log, me, lowsAfter, written } = this.#options;
     for (;;) {
       try {
-        const lanes = await recordResults(db, new Date(clock.now()).toISOString(), me, results);
+        const lanes = await recordResults(
+          db,
+          new Date(clock.now()).toISOString(),
+          me,
+          results,
+          lowsAfter(results),
+        );
         await written(results, lanes);
         return;
       } catch (error) {
@@ -77,6 +87,6 @@ export class Recorder {
   async #writeEach(results: Result[]): Promise<void> {
     if (results.length > 1) for (const one of results) await this.#write([one]);
     else if (results[0]?.attempt) await this.#write([{ ...results[0], attempt: '' }]);
-    else await this.#options.written(results, []);
+    else for (const one of results) this.#options.unwritten(one);
   }
 }

@@ -21,7 +21,7 @@ interface Row {
   sequence: number;
   state: 'waiting' | 'due' | 'delivered' | 'failed';
   attempts: Attempt[];
-  due_at: string;
+  retry_at: string | null;
   created_at: string;
   finished_at: string | null;
   /** Its place in the list. */
@@ -30,7 +30,7 @@ interface Row {
 }
 
 const COLUMNS = `w.id AS webhook_id, w.partner_id, w.practice_group_id, e.id AS event_id, e.event, e.object_id,
-  d.sequence, d.state, d.attempts, d.due_at, d.created_at, d.finished_at`;
+  d.sequence, d.state, d.attempts, nullif(d.retry_at, 'infinity') AS retry_at, d.created_at, d.finished_at`;
 
 function deliveryOf(row: Row): PartnerDelivery {
   return {
@@ -44,7 +44,7 @@ function deliveryOf(row: Row): PartnerDelivery {
     sequence: row.sequence,
     status: row.state === 'due' ? 'pending' : row.state,
     attempts: row.attempts,
-    next_attempt_at: row.state === 'due' ? row.due_at : null,
+    next_attempt_at: row.state === 'due' ? (row.retry_at ?? row.created_at) : null,
     created_at: row.created_at,
     finished_at: row.finished_at,
   };

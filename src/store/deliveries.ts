@@ -9,17 +9,28 @@ import { list } from './list.ts';
  */
 
 /** A delivery that was handed to this worker to be sent. */
-export interface Claimed {
-  webhook_no: number;
-  /** Of the webhook: which address and secrets to use. */
-  version: number;
+export interface Letter {
   sequence: number;
   /** Attempts that were made before. */
   tries: number;
+  /** Of the object that it is about. */
+  objectHash: string;
   payload: string;
-  accepted_at: string;
+  acceptedMs: number;
+  /** Never attempted, and not set aside. */
+  isNew: boolean;
+  /** It has to wait for an earlier one about the same object. */
+  isBehind: boolean;
+}
+
+/** Letters to one webhook, in the order of their sequence. */
+export interface ClaimedLane {
+  webhookNo: number;
+  /** Of the webhook: which address and secrets to use. */
+  version: number;
   /** Whoever held the lane before let its lease run out. */
-  lease_expired: boolean;
+  leaseExpired: boolean;
+  letters: Letter[];
 }
 
 /** Returns how many events were taken (-1: another node is at it) and how many deliveries they made. */
@@ -42,9 +53,9 @@ export interface KnownLane {
   room: number;
   /** Whether its lane is leased to this worker for long enough. */
   held: boolean;
-  /** Only what follows this one is wanted; undefined: whatever is due. */
-  last: number | undefined;
-  /** What the worker has of it already. */
+  /** From which sequence on it wants what is new; undefined: whatever is new. */
+  from: number | undefined;
+  /** What the worker has of it already and could be handed again. */
   underWay: Iterable<number>;
 }
 
@@ -57,13 +68,30 @@ export interface Claim {
   deliveriesMax: number;
   /** How many of a webhook that is not known. */
   usualRoom: number;
+  /** Also what was set aside and is due. */
+  lookBack: boolean;
   known: readonly KnownLane[];
 }
 
-export function claimDeliveries(db: Database, claim: Claim): Promise<Claimed[]> {
-  return statement<Claimed>(
+interface ClaimRow {
+  webhook_no: number;
+  version: number;
+  lease_expired: boolean;
+  /** This and the rest is null when there was nothing for a webhook. */
+  is_new: boolean | null;
+  sequences: string | null;
+  /** Null for new ones. */
+  tries: string | null;
+  object_hashes: string;
+  accepted_ms: string;
+  behind: string | null;
+  payloads: string;
+}
+
+export async function claimDeliveries(db: Database, claim: Claim): Promise<ClaimedLane[]> {
+  const rows = await statement<ClaimRow>(
     db,
-    'SELECT * FROM claim_deliveries($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)',
+    'SELECT * FROM claim_deliveries($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)',
     [
       claim.at,
       claim.until,
@@ -71,13 +99,42 @@ export function claimDeliveries(db: Database, claim: Claim): Promise<Claimed[]> 
       claim.afterNo,
       claim.deliveriesMax,
       claim.usualRoom,
+      claim.lookBack,
       list(claim.known, (lane) => lane.no),
       list(claim.known, (lane) => lane.room),
       list(claim.known, (lane) => lane.held),
-      list(claim.known, (lane) => lane.last ?? 'NULL'),
-      claim.known.map((lane) => (lane.last === undefined ? rangesOf(lane.underWay) : '{}')).join('\n'),
+      list(claim.known, (lane) => lane.from ?? 'NULL'),
+      claim.known.map((lane) => rangesOf(lane.underWay)).join('\n'),
     ],
   );
+  const lanes = new Map<number, ClaimedLane>();
+  for (const row of rows) {
+    const { webhook_no: webhookNo, version, lease_expired: leaseExpired } = row;
+    const lane = lanes.get(webhookNo);
+    if (lane) lane.letters.push(...lettersOf(row));
+    else lanes.set(webhookNo, { webhookNo, version, leaseExpired, letters: lettersOf(row) });
+  }
+  for (const { letters } of lanes.values()) letters.sort((a, b) => a.sequence - b.sequence);
+  return [...lanes.values()];
+}
+
+/** Lists travel as text; a payload is JSON on one line. */
+function lettersOf(row: ClaimRow): Letter[] {
+  if (row.sequences === null) return [];
+  const tries = row.tries?.split(',');
+  const hashes = row.object_hashes.split(',');
+  const accepted = row.accepted_ms.split(',');
+  const payloads = row.payloads.split('\n');
+  const behind = row.behind === null ? undefined : new Set(row.behind.split(','));
+  return row.sequences.split(',').map((sequence, index) => ({
+    sequence: Number(sequence),
+    tries: Number(tries?.[index] ?? 0),
+    objectHash: hashes[index] as string,
+    payload: payloads[index] as string,
+    acceptedMs: Number(accepted[index]),
+    isNew: row.is_new === true,
+    isBehind: behind?.has(sequence) ?? false,
+  }));
 }
 
 /** As PostgreSQL writes a multirange: `{[7,9],[12,12]}`. */
@@ -110,15 +167,25 @@ export async function freeLanes(
 export interface Result {
   webhookNo: number;
   sequence: number;
+  objectHash: string;
   /** Attempts before this one. */
   triesBefore: number;
-  state: 'delivered' | 'failed' | 'due';
+  /** Waiting: it was not sent, because an earlier one about the same object is not finished. */
+  state: 'delivered' | 'failed' | 'due' | 'waiting';
   /** When to try again, if it is due. */
-  dueAt: string;
-  /** The attempt as JSON on one line, in an array of its own; empty when it cannot be told. */
+  retryAt: string | undefined;
+  /** The one that it waits for; 0: one that was set aside. */
+  after: number;
+  /** The attempt as JSON on one line, in an array of its own; empty when there was none or it cannot be told. */
   attempt: string;
   /** The receiver says that there is nobody any more. */
   gone: boolean;
+}
+
+/** Before this sequence nothing is new, once the results are written. */
+export interface LaneLow {
+  no: number;
+  low: number;
 }
 
 /** How a webhook is doing after results were written. */
@@ -130,22 +197,31 @@ export interface LaneState {
   woken: number;
 }
 
+/** `lows` has every lane that the results are about. */
 export function recordResults(
   db: Database,
   at: string,
   me: number,
   results: readonly Result[],
+  lows: readonly LaneLow[],
 ): Promise<LaneState[]> {
-  return statement<LaneState>(db, 'SELECT * FROM record_results($1, $2, $3, $4, $5, $6, $7, $8)', [
-    at,
-    me,
-    list(results, (one) => one.webhookNo),
-    list(results, (one) => one.sequence),
-    list(results, (one) => one.triesBefore),
-    list(results, (one) => one.state),
-    list(results, (one) => one.dueAt),
-    results.map((one) => one.attempt).join('\n'),
-  ]);
+  return statement<LaneState>(
+    db,
+    'SELECT * FROM record_results($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)',
+    [
+      at,
+      me,
+      list(results, (one) => one.webhookNo),
+      list(results, (one) => one.sequence),
+      list(results, (one) => one.triesBefore),
+      list(results, (one) => one.state),
+      list(results, (one) => one.retryAt ?? 'NULL'),
+      list(results, (one) => one.after),
+      results.map((one) => one.attempt).join('\n'),
+      list(lows, (lane) => lane.no),
+      list(lows, (lane) => lane.low),
+    ],
+  );
 }
 
 /** Where deliveries go and what signs them. */
@@ -233,6 +309,14 @@ export interface QueueNumbers {
   failing: { id: string; failures: number }[];
 }
 
+/** New, and set aside: each along its own index. */
+const OPEN = `
+  SELECT d.webhook_no, d.state, d.created_at FROM webhook_lanes l
+    JOIN deliveries d ON d.webhook_no = l.webhook_no AND d.sequence >= l.open_from
+   WHERE l.has_new AND d.state = 'due' AND d.retry_at IS NULL
+  UNION ALL
+  SELECT webhook_no, state, created_at FROM deliveries WHERE retry_at IS NOT NULL`;
+
 /** For the metrics. What waits for a paused or disabled webhook waits on purpose, and is not counted as late. */
 export async function readQueueNumbers(db: Database): Promise<QueueNumbers> {
   return transact(db, SYSTEM, async (tx) => {
@@ -244,8 +328,7 @@ export async function readQueueNumbers(db: Database): Promise<QueueNumbers> {
                   WHERE position IS NULL AND only_webhook_no IS NULL) AS new,
                 (SELECT count(*) FILTER (WHERE d.state = 'due') AS due, count(*) FILTER (WHERE d.state = 'waiting') AS waiting,
                         min(d.created_at) FILTER (WHERE w.status = 'active') AS oldest
-                   FROM deliveries d JOIN webhooks w ON w.no = d.webhook_no AND w.deleted_at IS NULL
-                  WHERE d.state IN ('waiting', 'due')) AS open`,
+                   FROM (${OPEN}) AS d JOIN webhooks w ON w.no = d.webhook_no AND w.deleted_at IS NULL) AS open`,
       ),
       tx.query<{ id: string; failures: number }>(
         `SELECT w.id, l.failures FROM webhook_lanes l JOIN webhooks w ON w.no = l.webhook_no

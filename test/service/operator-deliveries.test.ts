@@ -156,7 +156,7 @@ describe('POST /operator/v1/deliveries/{id}/retry', () => {
 
   it('202: one that waits for its next attempt is due now; the workers are told', async () => {
     const [given] = (await list(`event_id=${events[1]}&webhook_id=${hooks.one}`)).data;
-    await db.query(`UPDATE deliveries SET due_at = due_at + interval '1 day' WHERE sequence = $1`, [
+    await db.query(`UPDATE deliveries SET retry_at = created_at + interval '1 day' WHERE sequence = $1`, [
       given.sequence,
     ]);
     const heard: string[] = [];
@@ -195,8 +195,8 @@ describe('with very many deliveries', () => {
          FROM generate_series(1, 150000) AS n`,
     );
     await db.query(
-      `INSERT INTO deliveries (webhook_no, sequence, event_no, object_hash, state, due_at, created_at)
-       SELECT (SELECT no FROM webhooks WHERE id = $1), 1000000 + object_hash, no, object_hash, 'delivered', now(), now()
+      `INSERT INTO deliveries (webhook_no, sequence, event_no, object_hash, state, created_at)
+       SELECT (SELECT no FROM webhooks WHERE id = $1), 1000000 + object_hash, no, object_hash, 'delivered', now()
          FROM events WHERE id LIKE 'bulk-%'`,
       [hooks.other],
     );

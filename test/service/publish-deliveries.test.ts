@@ -31,8 +31,8 @@ it('an event tells who has it', async () => {
       `WITH made AS (
          INSERT INTO webhooks (id, partner_id, practice_group_id, url, event_types, status, created_at, updated_at)
          VALUES ($1, $2, $3, 'https://example.org', '{}', 'paused', now(), now()) RETURNING no)
-       INSERT INTO deliveries (webhook_no, sequence, event_no, object_hash, state, due_at, created_at)
-       SELECT made.no, $4, e.no, e.object_hash, $5, now(), now() FROM made, events e WHERE e.id = $6`,
+       INSERT INTO deliveries (webhook_no, sequence, event_no, object_hash, state, created_at)
+       SELECT made.no, $4, e.no, e.object_hash, $5, now() FROM made, events e WHERE e.id = $6`,
       [`wh_${at}`, partnerId, elsewhere, 40 + at, state, eventId],
     );
   const { deliveries } = await house.operator('GET', `/events/${eventId}`);

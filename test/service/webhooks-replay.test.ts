@@ -26,7 +26,7 @@ const log = async (id: string): Promise<Loose[]> =>
 const statuses = async (id: string) => (await log(id)).map(({ event_id, status }) => [event_id, status]);
 const finish = (state: string, id: string) =>
   db.query(
-    `UPDATE deliveries SET state = $1, tries = 10, finished_at = now()
+    `UPDATE deliveries SET state = $1, tries = 10, retry_at = NULL, finished_at = now()
       WHERE webhook_no = (SELECT no FROM webhooks WHERE id = $2)`,
     [state, id],
   );
@@ -89,7 +89,7 @@ describe('POST /v1/webhooks/{id}/replay', () => {
     expect((await replay(id, { since: '2026-01-01T00:00:00Z' })).body).toEqual({ count: 2 });
     expect(await statuses(id)).toEqual([
       [events[0], 'pending'],
-      [events[1], 'waiting'],
+      [events[1], 'pending'],
     ]);
   });
 
@@ -165,7 +165,7 @@ describe('POST /v1/webhooks/{id}/replay', () => {
         WHERE d.webhook_no = (SELECT no FROM webhooks WHERE id = $1)`,
       [id],
     );
-    expect(rows).toEqual([{ in_order: true, due: '1' }]);
+    expect(rows).toEqual([{ in_order: true, due: '2500' }]);
 
     await insert(2_501, 100_001);
     expectProblem(await replay(id, { since: '2026-01-01T00:00:00Z' }), 422, 'business_rule_violation', {

@@ -39,7 +39,7 @@ export async function liveThroughYear(days: number, eventsPerDay: number, roll: 
     `SELECT count(*) FILTER (WHERE state = 'delivered')::integer AS delivered,
             count(*) FILTER (WHERE state = 'failed')::integer AS given_up,
             count(*) FILTER (WHERE state IN ('due', 'waiting'))::integer AS open,
-            max(jsonb_array_length(attempts)) AS attempts_max FROM deliveries`,
+            max(json_array_length(attempts)) AS attempts_max FROM deliveries`,
   );
   const disabled = await office.rows("SELECT FROM webhooks WHERE status <> 'active'");
   return {

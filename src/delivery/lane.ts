@@ -1,0 +1,157 @@
+import type { ClaimedLane, KnownLane, LaneLow, Letter, Result } from '../store/deliveries.ts';
+import { Flow } from './flow.ts';
+
+const WINDOW_MAX = 64;
+/** A webhook that is well has letters fetched ahead, many windows at a time, so that claims are few and large. */
+const AHEAD = 16;
+const WELL_FROM = 16;
+/** So many letters a webhook is given that nothing is known of. */
+export const WINDOW_START = 4;
+
+/**
+ * One webhook, as the worker that holds its lane sees it: what is under way to it, and what waits here to follow. It knows
+ * which letters of the queue it has been handed, so nothing has to be written to them until they are finished, and it keeps
+ * the order of letters about one object: the next one begins when the result of the one before it is written.
+ */
+export class Lane {
+  readonly no: number;
+  heldUntil = 0;
+  /** This worker cannot serve it until then. */
+  leftUntil = 0;
+  readonly flow = new Flow(WINDOW_START, WINDOW_MAX);
+  readonly queue: Letter[] = [];
+  /** The last claim gave all that there was room for, so there may be more. */
+  more = false;
+  /** Sequences that were claimed and whose results are not written yet: they still look due in the database. */
+  readonly #underWay = new Set<number>();
+  /** Those of them that are new. */
+  readonly #news = new Set<number>();
+  /** By object: the letter here that the others about it have to wait for. */
+  readonly #first = new Map<string, number>();
+  /** Objects whose letters are being set aside, with how many of these results are not written: a claim may not know of them yet. */
+  readonly #setAside = new Map<string, number>();
+  /** What is new from here on was not claimed; undefined: the database knows. */
+  #from: number | undefined;
+  /** The lowest that was given back since the last claim began. */
+  #givenBack = Number.POSITIVE_INFINITY;
+  #highest = 0;
+
+  constructor(no: number) {
+    this.no = no;
+  }
+
+  get isIdle(): boolean {
+    return this.#underWay.size === 0;
+  }
+
+  /** How many letters more it may be given. */
+  get room(): number {
+    return Math.max(0, this.#capacity - this.flow.inFlight - this.queue.length);
+  }
+
+  get isHungry(): boolean {
+    const { window, inFlight } = this.flow;
+    return this.more && this.queue.length + inFlight <= (window >= WELL_FROM ? window * 2 : window / 2);
+  }
+
+  get #capacity(): number {
+    const { window } = this.flow;
+    return window >= WELL_FROM ? window * AHEAD : window;
+  }
+
+  /** What a claim has to know of it. From then on, what is given back may be missing in the answer. */
+  beginClaim(room: number, held: boolean, lookBack: boolean): KnownLane {
+    this.#givenBack = Number.POSITIVE_INFINITY;
+    // What was written by now, the claim will see by itself.
+    for (const [object, unwritten] of this.#setAside) if (unwritten === 0) this.#setAside.delete(object);
+    // Whoever held it meanwhile may have left gaps.
+    if (!held) this.#from = undefined;
+    const from = this.#from;
+    const overlaps = lookBack || from === undefined || from <= this.#highest;
+    return { no: this.no, room, held, from, underWay: overlaps ? this.#underWay : [] };
+  }
+
+  /** Takes what was claimed into its queue. Returns what has to wait for an earlier letter about the same object. */
+  take(letters: ClaimedLane['letters'], isAll: boolean): Result[] {
+    const putBack: Result[] = [];
+    let next = this.#from;
+    for (const letter of letters) {
+      const { sequence, objectHash, isNew } = letter;
+      const first = this.#first.get(objectHash);
+      // It was set aside and is due again. Claimed once more when the other one is finished.
+      if (!isNew && first !== undefined) continue;
+      this.#underWay.add(sequence);
+      if (isNew) {
+        next = sequence + 1;
+        this.#news.add(sequence);
+        this.#highest = Math.max(this.#highest, sequence);
+        if (first !== undefined || letter.isBehind || this.#setAside.has(objectHash)) {
+          putBack.push(this.#behind(letter, first ?? 0));
+          continue;
+        }
+      }
+      this.#first.set(objectHash, sequence);
+      this.queue.push(letter);
+    }
+    if (next !== undefined)
+      this.#from = Math.min(isAll ? Math.max(next, this.#highest + 1) : next, this.#givenBack);
+    return putBack;
+  }
+
+  #behind({ sequence, objectHash, tries }: Letter, after: number): Result {
+    this.noteSetAside(objectHash);
+    return {
+      webhookNo: this.no,
+      sequence,
+      objectHash,
+      triesBefore: tries,
+      state: 'waiting',
+      retryAt: undefined,
+      after,
+      attempt: '',
+      gone: false,
+    };
+  }
+
+  /** A result that sets a letter about this object aside is about to be written. */
+  noteSetAside(object: string): void {
+    this.#setAside.set(object, (this.#setAside.get(object) ?? 0) + 1);
+  }
+
+  /** The result of a letter was written, or nobody will try to any more: then the letter is due as before. */
+  settle({ sequence, objectHash, state }: Result, isWritten: boolean): void {
+    if (!isWritten && this.#news.has(sequence)) this.#giveBack(sequence);
+    this.#forget(sequence, objectHash);
+    if (state === 'due' || state === 'waiting')
+      this.#setAside.set(objectHash, Math.max(0, (this.#setAside.get(objectHash) ?? 0) - 1));
+  }
+
+  /** Forgets what was not begun: it is due in the database as before. Returns how many that were. */
+  drop(): number {
+    const dropped = this.queue.splice(0);
+    for (const { sequence, objectHash, isNew } of dropped) {
+      if (isNew) this.#giveBack(sequence);
+      this.#forget(sequence, objectHash);
+    }
+    return dropped.length;
+  }
+
+  /** Once these results are written, what is the lowest sequence that may be new? */
+  lowAfter(results: ReadonlySet<number>): LaneLow {
+    // Without knowing where the unclaimed ones begin, nothing can be said.
+    let low = this.#from ?? 0;
+    for (const sequence of this.#news) if (sequence < low && !results.has(sequence)) low = sequence;
+    return { no: this.no, low };
+  }
+
+  #giveBack(sequence: number): void {
+    this.#givenBack = Math.min(this.#givenBack, sequence);
+    if (this.#from !== undefined) this.#from = Math.min(this.#from, sequence);
+  }
+
+  #forget(sequence: number, objectHash: string): void {
+    this.#underWay.delete(sequence);
+    this.#news.delete(sequence);
+    if (this.#first.get(objectHash) === sequence) this.#first.delete(objectHash);
+  }
+}

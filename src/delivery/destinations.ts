@@ -11,7 +11,8 @@ export interface OpenDestination {
   url: string;
   /** Scheme, host and port: what letters to several webhooks may have in common. */
   origin: string;
-  secrets: { bytes: Uint8Array; expiresAt: number }[];
+  /** What signs at a moment. */
+  secretsAt: (now: number) => readonly Uint8Array[];
 }
 
 const REMEMBERED_MAX = 10_000;
@@ -52,12 +53,16 @@ export class Destinations {
   }
 
   #opened({ id, version, url, secrets }: Destination): OpenDestination {
+    const opened = secrets.map((secret) => ({ bytes: this.#open(secret), expiresAt: secret.expiresAt }));
+    const all = opened.map(({ bytes }) => bytes);
+    const firstExpiry = Math.min(...opened.map(({ expiresAt }) => expiresAt));
     return {
       id,
       version,
       url,
       origin: new URL(url).origin,
-      secrets: secrets.map((secret) => ({ bytes: this.#open(secret), expiresAt: secret.expiresAt })),
+      secretsAt: (now) =>
+        now < firstExpiry ? all : opened.flatMap(({ bytes, expiresAt }) => (expiresAt > now ? bytes : [])),
     };
   }
 }

@@ -237,7 +237,7 @@ export class Dispatch {
       timestampSeconds: Math.floor(startedAt / 1000),
       sequence: letter.sequence,
       body: letter.payload,
-      secrets: destination.secrets.flatMap(({ bytes, expiresAt }) => (expiresAt > startedAt ? bytes : [])),
+      secrets: destination.secretsAt(startedAt),
     });
     const outcome = await post({ url: destination.url, headers, body: letter.payload });
     this.#inFlight--;
@@ -249,8 +249,13 @@ export class Dispatch {
   #judge(letter: Letter, outcome: PostOutcome, lane: Lane, host: Host, startedAt: number): void {
     const { clock, random, sent, recorder, hungry } = this.#options;
     const now = clock.now();
-    const judged = { ...outcome, broken: outcome.failure !== undefined };
-    const step = nextStep(letter.tries + 1, judged, now, random);
+    const { status, retryAfter, failure } = outcome;
+    const step = nextStep(
+      letter.tries + 1,
+      { status, retryAfter, broken: failure !== undefined },
+      now,
+      random,
+    );
     const succeeded = step.state === 'delivered';
     const gone = step.state !== 'delivered' && step.gone;
     if (step.state === 'due') lane.noteSetAside(letter.objectHash);

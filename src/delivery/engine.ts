@@ -34,13 +34,13 @@ import { Recorder } from './recorder.ts';
  *      that webhook's sequence; the events get their place in the feed. All in one transaction: a crash undoes all of it,
  *      and the events are still new. New is a state of the row, not a position in a log, so an event that commits late
  *      is not overlooked.
- *   2. CLAIM  (`claim_deliveries`) A worker leases the lanes of webhooks that have something due and reads as much from
- *      each as it has room for, one webhook after the other, so a queue of a million letters to one does not keep another
- *      waiting. A lane has one holder at a time, who knows what it has under way; the lease is kept up as long as there
- *      is something, and runs out by itself when it is not.
+ *   2. CLAIM  (`claim_deliveries`) A worker leases the lanes of webhooks that have something new, or set aside and due, and
+ *      reads as much from each as it has room for, one webhook after the other, so a queue of a million letters to one does
+ *      not keep another waiting. A lane has one holder at a time, who knows what it has under way (`Lane`); the lease is
+ *      kept up as long as there is something, and runs out by itself when it is not.
  *   3. SEND  (`Dispatch`) Signed and posted, with no transaction open and no lock held. A webhook that fails gets a
  *      smaller and smaller window, a host that cannot be reached gets a rest; nobody else notices either.
- *   4. RECORD  (`Recorder`, `record_results`) What became of them is written in batches: delivered, due again at a later
+ *   4. RECORD  (`Recorder`, `record_results`) What became of them is written in batches: delivered, set aside until a later
  *      time, or given up. Only the holder of the lane may write a failure; a success counts from anybody, for the letter
  *      has arrived. Writing the same result twice changes nothing.
  *
@@ -48,8 +48,13 @@ import { Recorder } from './recorder.ts';
  * the same `webhook-id`: a receiver sees it twice, never not at all. If it dies before 3, likewise. There is no other way for a row to leave the
  * queue than step 4 (and, after the retention time, housekeeping).
  *
- * ORDER. Of the open deliveries of one webhook about one object, at most one is `due`; the later ones are `waiting`.
- * Step 1 decides which when it inserts, step 4 wakes the next when it finishes one. Both do so under the lock on the
+ * NEW AND SET ASIDE. A letter that was never attempted is new. It is found by its place: none before `open_from` of its lane
+ * is new, and the holder of the lane, which knows what it has under way, moves that on with the results that it writes.
+ * Whoever takes over begins there. Everything else that is open was set aside, until a time or until another one is
+ * finished, and only that is in the indexes of what is due: most letters never are.
+ *
+ * ORDER. A new letter is not sent while an earlier one to the same webhook about the same object is under way or set aside:
+ * it is put back to wait for that one, and step 4 wakes the next when it finishes one. Both happen under the lock on the
  * webhook's lane, so neither can miss what the other is doing. Events about different objects never wait for each other.
  *
  * SEQUENCE. Numbers are given in step 1 under the same lock and commit with their deliveries, so they have no gaps; a
@@ -127,7 +132,8 @@ export function createEngine(options: EngineOptions): Engine {
     recorder,
     hungry: () => dueDeliveries.ring(),
     sent(letter, outcome, succeeded) {
-      metrics.attempts.inc({ outcome: classOf(outcome) });
+      const kind = classOf(outcome);
+      metrics.attempts.set(kind, (metrics.attempts.get(kind) ?? 0) + 1);
       if (succeeded) metrics.latency.observe(Math.max(0, (clock.now() - letter.acceptedMs) / 1000));
     },
     leaseExpired: () => metrics.leasesExpired.inc(),

@@ -166,6 +166,60 @@ describe('a failure', () => {
   });
 });
 
+describe('events about one object', () => {
+  it('wait for the first of them, however many; those about others do not wait for any', async () => {
+    const office = await openPostOffice();
+    await office.addWebhook();
+    let answerFirst = (_status: number) => {};
+    office.answerWith(({ sequence }) =>
+      sequence === 1
+        ? new Promise((resolve) => {
+            answerFirst = resolve;
+          })
+        : 200,
+    );
+    await office.publish(...Array.from({ length: 100 }, () => ({ id: 'a' })), { id: 'b' }, { id: 'c' });
+    await office.publish({ id: 'd' }, { id: 'a' }, { id: 'e' });
+    const drained = office.engine.drain();
+    await until(() => office.letters.length === 1);
+    office.answerWith(() => 200);
+    answerFirst(503);
+    await drained;
+    const received = office.letters.map(({ payload }) => payload.id);
+    expect(received.toSorted()).toEqual(['a', 'b', 'c', 'd', 'e']);
+    expect(
+      await office.rows('SELECT state, count(*)::integer FROM deliveries GROUP BY state ORDER BY state'),
+    ).toEqual([
+      { state: 'delivered', count: 4 },
+      { state: 'due', count: 1 },
+      { state: 'waiting', count: 100 },
+    ]);
+
+    await office.toNextDue();
+    await office.engine.drain();
+    const sequences = office.letters.flatMap(({ payload, sequence }) => (payload.id === 'a' ? sequence : []));
+    expect(sequences).toEqual([1, ...Array.from({ length: 100 }, (_, n) => n + 1), 104]);
+  });
+
+  it('are not held up while the first is under way, if they are about another', async () => {
+    const office = await openPostOffice();
+    await office.addWebhook();
+    let answerFirst = (_status: number) => {};
+    office.answerWith(({ sequence }) =>
+      sequence === 1
+        ? new Promise((resolve) => {
+            answerFirst = resolve;
+          })
+        : 200,
+    );
+    office.engine.start();
+    await office.publish(...Array.from({ length: 100 }, () => ({ id: 'a' })), { id: 'b' });
+    await until(() => office.letters.some(({ payload }) => payload.id === 'b'));
+    answerFirst(200);
+    await until(() => office.letters.length === 101);
+  });
+});
+
 describe('a worker that dies', () => {
   it('with letters under way is taken over at once; they are sent again under the same name', async () => {
     const office = await openPostOffice();

@@ -1,7 +1,9 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import pg from 'pg';
 import { describe, expect, inject, it, onTestFinished } from 'vitest';
-import { MIGRATIONS_FOLDER, UnusableDatabase } from '../../src/store/migrate.ts';
+import { closeDatabase, openDatabase } from '../../src/store/database.ts';
+import { claimDeliveries } from '../../src/store/deliveries.ts';
+import { MIGRATIONS_FOLDER, prepareDatabase, UnusableDatabase } from '../../src/store/migrate.ts';
 import { contents } from '../support/for-test.ts';
 import { asAdmin, createOwnedDatabase } from '../support/logins.ts';
 import { createDatabase, startHarness } from '../support/service.ts';
@@ -98,6 +100,62 @@ describe('a database from before the steps of the delivery had a migration of th
       "SELECT indexdef FROM pg_indexes WHERE indexname = 'deliveries_by_event'",
     );
     expect(rows[0].indexdef).toContain('UNIQUE');
+  });
+});
+
+describe('a database from before new deliveries were told from those set aside', () => {
+  it('has its open deliveries set aside, each for when it was due', async () => {
+    const databaseUrl = await createDatabase();
+    const db = new pg.Client({ connectionString: databaseUrl });
+    await db.connect();
+    onTestFinished(() => db.end());
+    await db.query(
+      'CREATE TABLE schema_migrations (name text PRIMARY KEY, applied_at timestamptz DEFAULT now())',
+    );
+    for (const name of files.filter((file) => file < '0007')) {
+      await db.query(readFileSync(new URL(name, MIGRATIONS_FOLDER), 'utf8'));
+      await db.query('INSERT INTO schema_migrations (name) VALUES ($1)', [name]);
+    }
+    await db.query(`
+      INSERT INTO practice_groups (id, name, timezone, opening_hours, created_at, updated_at)
+        VALUES ('old', 'Old', 'Europe/London', '{}', now(), now());
+      INSERT INTO partners (id, name, contact_email, status, created_at, updated_at)
+        VALUES ('partner', 'P', 'p@partner.example', 'verified', now(), now());
+      INSERT INTO webhooks (id, partner_id, practice_group_id, url, event_types, status, created_at, updated_at)
+        VALUES ('wh_1', 'partner', 'old', 'https://receiver.example/', '{appointment.confirmed}', 'active', now(), now());
+      INSERT INTO webhook_lanes (webhook_no, last_sequence) SELECT no, 4 FROM webhooks;
+      INSERT INTO events (id, practice_group_id, event, object_id, object_hash, payload, source_id, accepted_at, position)
+        SELECT 'evt_' || n, 'old', 'appointment.confirmed', 'a', 1, '{}', 'test', now(), n FROM generate_series(1, 4) AS n;
+      INSERT INTO deliveries (webhook_no, sequence, event_no, object_hash, state, due_at, attempts, created_at)
+        SELECT w.no, e.position, e.no, 1, (ARRAY['delivered', 'due', 'waiting', 'waiting'])[e.position],
+               '2026-11-01T10:00:00Z', '[{"status": 204}]', now() FROM webhooks w, events e`);
+
+    const { role } = await prepareDatabase(databaseUrl, async () => {});
+    const { rows } = await db.query(
+      'SELECT state, retry_at::text, attempts FROM deliveries ORDER BY sequence',
+    );
+    const attempts = [{ status: 204 }];
+    expect(rows).toEqual([
+      { state: 'delivered', retry_at: null, attempts },
+      { state: 'due', retry_at: expect.stringContaining('2026-11-01'), attempts },
+      { state: 'waiting', retry_at: 'infinity', attempts },
+      { state: 'waiting', retry_at: 'infinity', attempts },
+    ]);
+
+    const own = openDatabase({ url: databaseUrl, connectionsMax: 2, role });
+    onTestFinished(() => closeDatabase(own));
+    const at = '2026-11-02T10:00:00Z';
+    const claimed = await claimDeliveries(own, {
+      at,
+      until: at,
+      me: 1,
+      afterNo: 0,
+      deliveriesMax: 10,
+      usualRoom: 4,
+      lookBack: true,
+      known: [],
+    });
+    expect(claimed).toMatchObject([{ letters: [{ sequence: 2, isNew: false }] }]);
   });
 });
 

@@ -1,0 +1,127 @@
+import { describe, expect, it } from 'vitest';
+import { Lane } from '../../src/delivery/lane.ts';
+import type { Letter, Result } from '../../src/store/deliveries.ts';
+
+const letter = (sequence: number, objectHash: string, more: Partial<Letter> = {}): Letter => ({
+  sequence,
+  objectHash,
+  tries: 0,
+  payload: '{}',
+  acceptedMs: 0,
+  isNew: true,
+  isBehind: false,
+  ...more,
+});
+
+const result = (
+  { sequence, objectHash, tries }: Letter,
+  state: Result['state'],
+  after = 0,
+): Omit<Result, 'retryAt'> & { retryAt: undefined } => ({
+  webhookNo: 7,
+  sequence,
+  objectHash,
+  triesBefore: tries,
+  state,
+  retryAt: undefined,
+  after,
+  attempt: '',
+  gone: false,
+});
+
+/** As when a claim is answered in full. */
+function claim(lane: Lane, ...letters: Letter[]): Result[] {
+  lane.beginClaim(64, true, false);
+  return lane.take(letters, true);
+}
+
+const queued = (lane: Lane) => lane.queue.map(({ sequence }) => sequence);
+const from = (lane: Lane, held = true) => lane.beginClaim(64, held, false).from;
+
+describe('letters about one object', () => {
+  it('wait for the one before them until its result is written', () => {
+    const lane = new Lane(7);
+    const [first, second, third] = [letter(1, 'a'), letter(2, 'a'), letter(3, 'a')];
+    expect(claim(lane, first, second, letter(4, 'b'))).toEqual([result(second, 'waiting', 1)]);
+    expect(queued(lane)).toEqual([1, 4]);
+    lane.settle(result(second, 'waiting', 1), true);
+    lane.settle(result(first, 'delivered'), true);
+    expect(claim(lane, third)).toEqual([]);
+    expect(queued(lane)).toEqual([1, 4, 3]);
+  });
+
+  it('wait for one that was set aside, although a claim that began before does not know of it', () => {
+    const lane = new Lane(7);
+    const [first, second, third] = [letter(1, 'a'), letter(2, 'a'), letter(3, 'a')];
+    claim(lane, first);
+    lane.noteSetAside('a');
+    lane.beginClaim(64, true, false);
+    lane.settle(result(first, 'due'), true);
+    expect(lane.take([second], true)).toEqual([result(second, 'waiting')]);
+    lane.settle(result(second, 'waiting'), true);
+    // A claim that begins now sees it, and says so.
+    expect(claim(lane, third)).toEqual([]);
+    expect(claim(lane, letter(4, 'c', { isBehind: true }))).toMatchObject([{ sequence: 4, after: 0 }]);
+  });
+
+  it('are sent again only while none of them is under way', () => {
+    const lane = new Lane(7);
+    const again = letter(1, 'a', { isNew: false, tries: 1 });
+    claim(lane, letter(2, 'a'));
+    expect(claim(lane, again)).toEqual([]);
+    expect(queued(lane)).toEqual([2]);
+    lane.settle(result(letter(2, 'a'), 'delivered'), true);
+    claim(lane, again);
+    expect(queued(lane)).toEqual([2, 1]);
+  });
+});
+
+describe('what is new', () => {
+  it('is claimed from where the last claim ended', () => {
+    const lane = new Lane(7);
+    expect(from(lane)).toBeUndefined();
+    claim(lane, letter(5, 'a'), letter(6, 'b'));
+    expect(from(lane)).toBe(7);
+    claim(lane, letter(7, 'c'));
+    expect(from(lane)).toBe(8);
+  });
+
+  it('is claimed again from the first that was given back, without those under way', () => {
+    const lane = new Lane(7);
+    claim(lane, letter(5, 'a'), letter(6, 'b'), letter(7, 'c'));
+    lane.queue.shift();
+    expect(lane.drop()).toBe(2);
+    const known = lane.beginClaim(64, true, false);
+    expect([known.from, [...known.underWay]]).toEqual([6, [5]]);
+    // A full claim may have left some: the next one goes on where it ended.
+    lane.take([letter(6, 'b')], false);
+    expect(from(lane)).toBe(7);
+    lane.take([letter(7, 'c')], true);
+    expect(from(lane)).toBe(8);
+  });
+
+  it('and given back while a claim is under way is not passed over', () => {
+    const lane = new Lane(7);
+    claim(lane, letter(5, 'a'), letter(6, 'b'));
+    lane.beginClaim(64, true, false);
+    lane.drop();
+    lane.take([letter(7, 'c')], true);
+    expect(from(lane)).toBe(5);
+  });
+
+  it('whose result could not be written is claimed again', () => {
+    const lane = new Lane(7);
+    claim(lane, letter(5, 'a'), letter(6, 'b'));
+    lane.settle(result(letter(5, 'a'), 'delivered'), false);
+    expect(from(lane)).toBe(5);
+    lane.take([letter(5, 'a')], true);
+    expect(queued(lane)).toEqual([5, 6, 5]);
+  });
+
+  it('is for the database to say once the lane was not held', () => {
+    const lane = new Lane(7);
+    claim(lane, letter(5, 'a'));
+    expect(from(lane, false)).toBeUndefined();
+    expect([...lane.beginClaim(64, true, false).underWay]).toEqual([5]);
+  });
+});

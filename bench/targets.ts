@@ -141,6 +141,7 @@ function constantDatabase(): Database {
       rows: answer(text, values),
     }),
     release: () => {},
+    once: () => {},
   };
   return { pool: { connect: async () => client } as unknown as Database['pool'] };
 }

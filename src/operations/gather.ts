@@ -1,50 +1,102 @@
 import { Outage } from '../platform/outage.ts';
 
+export interface GatherOptions<Item> {
+  /** So many batches may be under way together. More than one needs `keyOf`. */
+  atOnce?: number;
+  /** What an item writes to. Items of one key are written in the order of their arrival, never in two batches at once. */
+  keyOf?: (item: Item) => string;
+}
+
 /**
  * Gathers what concurrent callers want written and writes it together: while one batch is under way the next one
  * gathers. A lone caller waits for nobody. Every caller gets an answer of its own; when a batch fails, each of its
  * items is tried alone, so that one bad item never spoils its neighbours.
+ *
+ * Where two batches may be under way, the database finds the next one waiting instead of standing still while it is
+ * built. The second goes only once it is half as large as the first: small batches would cost more than the wait.
  */
 export class Gatherer<Item, Result> {
   readonly #write: (items: readonly Item[]) => Promise<readonly Result[]>;
   readonly #batchMax: number;
+  readonly #atOnce: number;
+  readonly #keyOf: ((item: Item) => string) | undefined;
+  /** Whoever comes for a key that is being written waits here until that is done. */
+  readonly #held = new Map<string, Waiting<Item, Result>[]>();
   #waiting: Waiting<Item, Result>[] = [];
-  #state: 'idle' | 'gathering' | 'writing' = 'idle';
+  #gathering = false;
+  #batches = 0;
+  #itemsUnderWay = 0;
 
-  constructor(batchMax: number, write: (items: readonly Item[]) => Promise<readonly Result[]>) {
+  constructor(
+    batchMax: number,
+    write: (items: readonly Item[]) => Promise<readonly Result[]>,
+    { atOnce = 1, keyOf }: GatherOptions<Item> = {},
+  ) {
     this.#batchMax = batchMax;
     this.#write = write;
+    this.#atOnce = atOnce;
+    this.#keyOf = keyOf;
   }
 
   submit(item: Item): Promise<Result> {
     return new Promise((resolve, reject) => {
-      this.#waiting.push({ item, resolve, reject });
-      if (this.#state === 'writing') return;
-      // Requests that arrived in the same turn of the event loop join the first batch; a full one need not wait for them.
-      if (this.#waiting.length >= this.#batchMax) void this.#run();
-      else if (this.#state === 'idle') setImmediate(() => this.#state === 'gathering' && void this.#run());
-      if (this.#state === 'idle') this.#state = 'gathering';
+      const one = { item, key: this.#keyOf?.(item), resolve, reject };
+      if (this.#hold(one)) return;
+      this.#waiting.push(one);
+      // Requests that arrived in the same turn of the event loop join the batch; a full one need not wait for them.
+      if (this.#waiting.length >= this.#batchMax) this.#begin();
+      else if (!this.#gathering && this.#mayBegin()) {
+        this.#gathering = true;
+        setImmediate(() => {
+          this.#gathering = false;
+          this.#begin();
+        });
+      }
     });
   }
 
-  async #run(): Promise<void> {
-    this.#state = 'writing';
-    let current = this.#begin();
-    while (current) {
-      const settle = await current;
+  #mayBegin(): boolean {
+    if (this.#batches === 0) return true;
+    return this.#batches < this.#atOnce && this.#waiting.length * 2 >= this.#itemsUnderWay;
+  }
+
+  #begin(): void {
+    if (this.#waiting.length === 0 || !this.#mayBegin()) return;
+    const batch = this.#take();
+    this.#batches++;
+    this.#itemsUnderWay += batch.length;
+    void this.#attempt(batch).then((settle) => {
+      this.#batches--;
+      this.#itemsUnderWay -= batch.length;
+      for (const { key } of batch) this.#free(key);
       // The next batch is on its way before the callers of this one go on: the database works while they answer.
-      current = this.#begin();
+      this.#begin();
       settle();
-    }
-    this.#state = 'idle';
+    });
   }
 
-  /** Returns what tells the callers of the batch how it went; undefined when nobody waits. */
-  #begin(): Promise<() => void> | undefined {
+  #take(): Waiting<Item, Result>[] {
     const batch = this.#waiting.splice(0, this.#batchMax);
-    return batch.length === 0 ? undefined : this.#attempt(batch);
+    for (const { key } of batch) if (key !== undefined) this.#held.set(key, []);
+    // What did not fit may be for a key that is now being written.
+    if (this.#waiting.length > 0) this.#waiting = this.#waiting.filter((one) => !this.#hold(one));
+    return batch;
   }
 
+  #hold(one: Waiting<Item, Result>): boolean {
+    const held = one.key === undefined ? undefined : this.#held.get(one.key);
+    held?.push(one);
+    return held !== undefined;
+  }
+
+  #free(key: string | undefined): void {
+    const held = key === undefined ? undefined : this.#held.get(key);
+    if (!held) return;
+    this.#held.delete(key as string);
+    this.#waiting.push(...held);
+  }
+
+  /** Returns what tells the callers of the batch how it went. */
   async #attempt(batch: Waiting<Item, Result>[]): Promise<() => void> {
     try {
       const results = await this.#write(batch.map((one) => one.item));
@@ -78,6 +130,7 @@ export class Gatherer<Item, Result> {
 
 interface Waiting<Item, Result> {
   item: Item;
+  key: string | undefined;
   resolve: (result: Result) => void;
   reject: (error: unknown) => void;
 }

@@ -32,6 +32,9 @@ import { Gatherer } from './gather.ts';
  *   3. Write the row if it still has the version that was decided on, with the audit entries, in one statement.
  *   4. What was not written, because somebody else was faster, is read afresh and decided again.
  *
+ * Two batches may be under way, never with the same row: what is decided in one cannot depend on how the other ends,
+ * and the updates of a row keep their order.
+ *
  * A remembered row is only ever a guess. A guess that leads to a change is proved right by step 3; every other answer
  * (not found, precondition failed, rule broken, nothing to change) is given on a fresh read alone.
  */
@@ -52,13 +55,17 @@ export interface SubmissionTypeUpdates {
 }
 
 const BATCH_MAX = 256;
+const BATCHES_AT_ONCE = 2;
 /** So many other writers in a row would have to be faster on the same row. */
 const TRIES_MAX = 20;
 const REMEMBERED_MAX = 10_000;
 
 export function gatherUpdates({ db, clock }: { db: Database; clock: Clock }): SubmissionTypeUpdates {
   const lastSeen = new LastSeen();
-  return new Gatherer(BATCH_MAX, (updates) => updateTogether(db, clock, lastSeen, updates));
+  return new Gatherer(BATCH_MAX, (updates) => updateTogether(db, clock, lastSeen, updates), {
+    atOnce: BATCHES_AT_ONCE,
+    keyOf: ({ principal, id }) => keyOf(principal.group.id, id),
+  });
 }
 
 /** The updates of one row, in the order of their arrival. */

@@ -11,6 +11,8 @@ import { typeParsers } from './times.ts';
  */
 export interface Database {
   pool: pg.Pool;
+  /** The connection that `queued` keeps, once it was needed. */
+  lane?: Promise<pg.PoolClient> | undefined;
 }
 
 export interface DatabaseOptions {
@@ -50,6 +52,9 @@ export function openDatabase({ url, connectionsMax, role }: DatabaseOptions): Da
 }
 
 export async function closeDatabase(db: Database): Promise<void> {
+  const lane = await db.lane?.catch(() => undefined);
+  db.lane = undefined;
+  lane?.release();
   await db.pool.end();
 }
 
@@ -117,6 +122,42 @@ export async function statement<Row extends object>(
     }
   };
   return retried(run);
+}
+
+/**
+ * The same on a connection that is kept for it: nothing is looked for and given back, and a statement is there before
+ * the one ahead of it is answered. They run one after the other, each a transaction by itself.
+ */
+export function queued<Row extends object>(db: Database, text: string, values: Values): Promise<Row[]> {
+  return retried(async () => {
+    db.lane ??= openLane(db);
+    const lane = db.lane;
+    try {
+      return (await send(await lane, text, values)).rows as Row[];
+    } catch (error) {
+      if (error instanceof Outage && !isOnlyLate(error.cause)) dropLane(db, lane);
+      throw error;
+    }
+  });
+}
+
+function openLane(db: Database): Promise<pg.PoolClient> {
+  const lane = connect(db);
+  // One that ends while nothing is under way is replaced as well.
+  lane.then((client) => client.once('end', () => dropLane(db, lane))).catch(() => {});
+  return lane;
+}
+
+/** The next statement opens another. What is still under way on this one fails: its connection is gone. */
+function dropLane(db: Database, lane: Promise<pg.PoolClient>): void {
+  if (db.lane !== lane) return;
+  db.lane = undefined;
+  lane.then((client) => client.release(true)).catch(() => {});
+}
+
+/** A statement that waited too long for a lock, or took too long: the connection is good for those behind it. */
+function isOnlyLate(cause: unknown): boolean {
+  return cause instanceof pg.DatabaseError && (cause.code === '55P03' || cause.code === '57014');
 }
 
 const TRIES_MAX = 3;

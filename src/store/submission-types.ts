@@ -3,7 +3,7 @@ import type { SubmissionType } from '../contract/partner/submission-types.ts';
 import type { Principal } from '../domain/principal.ts';
 import type { StoredSubmissionType } from '../domain/submission-type.ts';
 import { type AuditRecord, auditColumns, auditText } from './audit-append.ts';
-import { type Database, statement, type Transaction, tenantOf } from './database.ts';
+import { type Database, queued, type Transaction, tenantOf } from './database.ts';
 import { list } from './list.ts';
 import { type Keyset, readPage } from './page.ts';
 
@@ -172,7 +172,7 @@ async function writeOne(
 ): Promise<Map<Change, number>> {
   const { next, oldVersion, localDay, records } = change;
   const [actors, actions] = auditColumns(records);
-  const [answer] = await statement<{ submitted: number | null }>(db, CHANGE_ONE, [
+  const [answer] = await queued<{ submitted: number | null }>(db, CHANGE_ONE, [
     tenantOf(principals),
     at,
     next.practice_group_id,
@@ -198,7 +198,7 @@ async function writeMany(
   const records = sorted.flatMap((change) => change.records);
   const touched = new Set(records.flatMap(({ after }) => Object.keys(after as object)));
   const [actors = []] = auditColumns(records);
-  const [answer] = await statement<Written>(db, CHANGE_MANY, [
+  const [answer] = await queued<Written>(db, CHANGE_MANY, [
     tenantOf(principals),
     at,
     sorted.map(({ next }) => next.practice_group_id).join('\n'),

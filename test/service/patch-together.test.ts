@@ -23,6 +23,7 @@ beforeAll(async () => {
   for (const [{ groupId }, id] of [
     [north, 'type-3'],
     [north, 'gate'],
+    [north, 'gate-2'],
     [south, 'souths'],
   ] as const) {
     await house.operator('POST', `/practice-groups/${groupId}/submission-types`, {
@@ -46,9 +47,8 @@ const updatesOf = async (tenant: Tenant, id: string): Promise<Loose[]> =>
 type Call = () => Promise<Answer>;
 
 /**
- * Sends calls in this order, so that all of them wait together while an update before them waits for a row that
- * somebody else holds, and are then written in one transaction. (Rows take one of two lanes by the last letter of
- * their ID; the IDs here all take the same one.)
+ * Sends calls in this order, so that all of them wait together while two batches before them are under way, the first
+ * of which waits for a row that somebody else holds, and are then written in one transaction.
  */
 async function together(calls: Call[]): Promise<Answer[]> {
   const outsider = new pg.Client({ connectionString: house.databaseUrl });
@@ -72,11 +72,13 @@ async function together(calls: Call[]): Promise<Answer[]> {
   try {
     await outsider.query('BEGIN');
     await outsider.query("SELECT FROM submission_types WHERE id = 'gate' FOR UPDATE");
-    const gate = await begin(() => patch(north, 'gate', { title: `Gate ${Math.random()}` }));
+    const gates = [];
+    for (const id of ['gate', 'gate-2'])
+      gates.push(await begin(() => patch(north, id, { title: `Gate ${Math.random()}` })));
     const begun: { answer: Promise<Answer> }[] = [];
     for (const call of calls) begun.push(await begin(call));
     await outsider.query('COMMIT');
-    expect((await gate.answer).status).toBe(200);
+    for (const gate of gates) expect((await gate.answer).status).toBe(200);
     return await Promise.all(begun.map(({ answer }) => answer));
   } finally {
     updates.submit = submit;

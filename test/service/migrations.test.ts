@@ -16,6 +16,18 @@ async function failure(databaseUrl: string): Promise<Error> {
   return started;
 }
 
+/** Without a table of the service's yet, but for the list of the migrations that were applied. */
+async function databaseToMigrate() {
+  const databaseUrl = await createDatabase();
+  const db = new pg.Client({ connectionString: databaseUrl });
+  await db.connect();
+  onTestFinished(() => db.end());
+  await db.query(
+    'CREATE TABLE schema_migrations (name text PRIMARY KEY, applied_at timestamptz DEFAULT now())',
+  );
+  return { databaseUrl, db };
+}
+
 describe('several services that start at once on an empty database', () => {
   it('all work; the migrations, the first operator and the demo world are made once', async () => {
     const databaseUrl = await createDatabase();
@@ -65,13 +77,7 @@ describe('a service that starts again', () => {
 
 describe('a database from before the steps of the delivery had a migration of their own', () => {
   it('is brought up to date, with what is in it', async () => {
-    const databaseUrl = await createDatabase();
-    const db = new pg.Client({ connectionString: databaseUrl });
-    await db.connect();
-    onTestFinished(() => db.end());
-    await db.query(
-      'CREATE TABLE schema_migrations (name text PRIMARY KEY, applied_at timestamptz DEFAULT now())',
-    );
+    const { databaseUrl, db } = await databaseToMigrate();
     const read = (name: string) => readFileSync(new URL(name, MIGRATIONS_FOLDER), 'utf8');
     // Then 0002 held the functions too, with an index that was not unique.
     for (const [name, ...parts] of [
@@ -105,13 +111,7 @@ describe('a database from before the steps of the delivery had a migration of th
 
 describe('a database from before new deliveries were told from those set aside', () => {
   it('has its open deliveries set aside, each for when it was due', async () => {
-    const databaseUrl = await createDatabase();
-    const db = new pg.Client({ connectionString: databaseUrl });
-    await db.connect();
-    onTestFinished(() => db.end());
-    await db.query(
-      'CREATE TABLE schema_migrations (name text PRIMARY KEY, applied_at timestamptz DEFAULT now())',
-    );
+    const { databaseUrl, db } = await databaseToMigrate();
     for (const name of files.filter((file) => file < '0007')) {
       await db.query(readFileSync(new URL(name, MIGRATIONS_FOLDER), 'utf8'));
       await db.query('INSERT INTO schema_migrations (name) VALUES ($1)', [name]);

@@ -29,6 +29,7 @@ const EVENTS = Number(process.env.BENCH_EVENTS ?? 20_000);
 const WEBHOOKS = 3;
 const FINISHED = Number(process.env.BENCH_FINISHED ?? 5_000_000);
 const HANGING = 50;
+const CROWD = 5_000;
 const OPERATOR = 'bench-operator-token';
 /** As many as the engine has under way to a webhook that is well. */
 const AT_ONCE = 64 * WEBHOOKS;
@@ -47,7 +48,7 @@ try {
 
   // First, while nothing else is in the tables: the server tidies up after what follows for a long time.
   say('from publishing to receipt, 200 events/s');
-  const calm = await measureLatency('calm', receiver, false);
+  const calm = await measureLatency('calm', receiver);
   valueLine(
     'publish to received, 200 events/s, p95',
     `${percentile(calm, 0.95).toFixed(0)} ms`,
@@ -58,12 +59,21 @@ try {
   say('the same beside 50 webhooks that hang');
   const p99s = await inTurns(
     {
-      beside: async () => percentile(await measureLatency('beside', receiver, true), 0.99),
-      without: async () => percentile(await measureLatency('without', receiver, false), 0.99),
+      beside: async () => percentile(await measureLatency('beside', receiver, { hanging: true }), 0.99),
+      without: async () => percentile(await measureLatency('without', receiver), 0.99),
     },
     { rounds: 5, warmUps: 1 },
   );
   ratioLine('p99 beside 50 hanging webhooks, to without', p99s, 'beside', 'without', '≤ 1.3', 'ms');
+
+  say(`the same spread over ${CROWD} webhooks`);
+  const crowd = await measureLatency('crowd', receiver, { crowd: CROWD });
+  valueLine(
+    `publish to received, 200 events/s to ${CROWD} webhooks, p95`,
+    `${percentile(crowd, 0.95).toFixed(0)} ms`,
+    '',
+    `p50 ${percentile(crowd, 0.5).toFixed(1)} ms, ${crowd.length} events`,
+  );
 
   say(
     `deliveries, ${EVENTS} events to ${WEBHOOKS} webhooks (and into tables with ${FINISHED} finished ones)`,
@@ -303,7 +313,11 @@ async function isAllDone(admin: pg.Client, sequences: number): Promise<boolean> 
 }
 
 /** The whole service: events published one by one over HTTP, received by a webhook, with others beside it that hang. */
-async function measureLatency(name: string, receiver: string, hanging: boolean): Promise<number[]> {
+async function measureLatency(
+  name: string,
+  receiver: string,
+  { hanging = false, crowd = 0 } = {},
+): Promise<number[]> {
   const { url } = await createDatabase(`latency_${name}_${randomBytes(4).toString('hex')}`);
   const env = { DATABASE_URL: url, PORTER_PORT: '0', PORTER_OPERATOR_TOKEN: OPERATOR, PORTER_DEMO: 'off' };
   const config = readConfig({ ...env, PORTER_DATA_DIR: join(folder, 'latency') }, folder);
@@ -336,6 +350,8 @@ async function measureLatency(name: string, receiver: string, hanging: boolean):
     if (hanging) await register(`hanging-${n}`, `/hang-${n}`);
   }
 
+  if (crowd > 0) await addCrowd(url, crowd, `${receiver}/timed`);
+
   const seconds = 8;
   const rate = 200;
   const started = performance.now();
@@ -344,7 +360,8 @@ async function measureLatency(name: string, receiver: string, hanging: boolean):
     const late = started + (n * 1000) / rate - performance.now();
     if (late > 0) await systemClock.sleep(late);
     const at = (performance.timeOrigin + performance.now()).toFixed(3);
-    sent.push(operator('/events', { ...payloadOf(n), id: `sent-${at}-${n}` }));
+    const group = crowd > 0 ? `crowd-${1 + ((n * 7_919) % crowd)}` : 'group';
+    sent.push(operator('/events', { ...payloadOf(n, group), id: `sent-${at}-${n}` }));
     if (n % 4 === 0) sent.push(operator('/events', payloadOf(n, `hanging-${n % HANGING}`)));
   }
   await Promise.all(sent);
@@ -353,4 +370,30 @@ async function measureLatency(name: string, receiver: string, hanging: boolean):
   await service.stop();
   if (latencies.length < seconds * rate) throw new Error(`only ${latencies.length} letters were received`);
   return latencies.slice(rate);
+}
+
+/** As many practices, each with a webhook of the same partner and the same secret. */
+async function addCrowd(url: string, count: number, address: string): Promise<void> {
+  const db = new pg.Client({ connectionString: url });
+  await db.connect();
+  await db.query(
+    `INSERT INTO practice_groups (id, name, timezone, opening_hours, created_at, updated_at)
+     SELECT 'crowd-' || n, 'Group', 'Europe/London', '{}', now(), now() FROM generate_series(1, $1::integer) AS n`,
+    [count],
+  );
+  await db.query(`
+    INSERT INTO api_keys (id, partner_id, practice_group_id, key_hash, prefix, last_four, scopes, created_at)
+      SELECT g.id, p.id, g.id, sha256(g.id::bytea), 'ptr', 'four', '{}', now()
+        FROM practice_groups g, partners p WHERE g.id LIKE 'crowd-%'`);
+  await db.query(
+    `WITH w AS (INSERT INTO webhooks (id, partner_id, practice_group_id, url, event_types, status, created_at, updated_at)
+                SELECT 'wh_' || replace(g.id, '-', ''), p.id, g.id, $1, '{appointment.confirmed}', 'active', now(), now()
+                  FROM practice_groups g, partners p WHERE g.id LIKE 'crowd-%' RETURNING no),
+          lane AS (INSERT INTO webhook_lanes (webhook_no) SELECT no FROM w)
+     INSERT INTO webhook_secrets (webhook_no, sealed, key_id, created_at)
+     SELECT w.no, s.sealed, s.key_id, now() FROM w, (SELECT sealed, key_id FROM webhook_secrets LIMIT 1) AS s`,
+    [address],
+  );
+  await db.query('ANALYZE');
+  await db.end();
 }

@@ -75,8 +75,8 @@ CREATE FUNCTION claim_deliveries(
   sequences text, tries text, object_hashes text, accepted_ms text, behind text, payloads text
 ) LANGUAGE plpgsql
   SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off
-  -- In the order of the indexes, whatever the statistics say.
-  SET enable_sort = off
+  -- In the order of the indexes, and no further than needed, whatever the statistics say.
+  SET enable_sort = off SET enable_bitmapscan = off
 AS $$
 #variable_conflict use_column
 DECLARE
@@ -100,28 +100,25 @@ BEGIN
     UNION
     SELECT aside.no FROM aside WHERE aside.retry_at <= at
   )
-  SELECT array_agg(waiting.no ORDER BY waiting.no) INTO candidates
-    FROM waiting JOIN webhooks w ON w.no = waiting.no AND w.status = 'active' AND w.deleted_at IS NULL
-   WHERE coalesce(known_rooms[array_position(known_nos, waiting.no)], usual_room) > 0;
+  SELECT array_agg(waiting.no) INTO candidates
+    FROM waiting WHERE coalesce(known_rooms[array_position(known_nos, waiting.no)], usual_room) > 0;
   IF candidates IS NULL THEN
     RETURN;
   END IF;
+  -- Looked up one by one: in one query with the above, all webhooks were read to have them in order.
+  candidates := ARRAY(SELECT w.no FROM webhooks w
+                       WHERE w.no = ANY (candidates) AND w.status = 'active' AND w.deleted_at IS NULL ORDER BY w.no);
 
-  WITH free AS (
-    SELECT lane.webhook_no, lane.holder FROM unnest(candidates) AS c (no)
-      JOIN webhook_lanes lane ON lane.webhook_no = c.no
-     WHERE known_held[array_position(known_nos, c.no)] IS NOT TRUE
-       AND (lane.holder IS NULL OR lane.holder = me OR lane.held_until <= at)
-     ORDER BY c.no FOR NO KEY UPDATE OF lane
-  ), taken AS (
-    UPDATE webhook_lanes lane SET holder = me, held_until = until FROM free WHERE lane.webhook_no = free.webhook_no
-    RETURNING lane.webhook_no, free.holder <> me AS expired
-  )
-  SELECT array_agg(c.no ORDER BY c.no) FILTER (WHERE known_held[array_position(known_nos, c.no)] OR taken.webhook_no IS NOT NULL),
-         array_agg(taken.webhook_no) FILTER (WHERE taken.webhook_no IS NOT NULL),
-         array_agg(c.no) FILTER (WHERE taken.expired)
-    INTO candidates, leased, expired
-    FROM unnest(candidates) AS c (no) LEFT JOIN taken ON taken.webhook_no = c.no;
+  -- In the order of their numbers, as everybody locks lanes.
+  SELECT array_agg(lane.webhook_no), array_agg(lane.webhook_no) FILTER (WHERE lane.holder <> me) INTO leased, expired
+    FROM (SELECT l.webhook_no, l.holder FROM webhook_lanes l
+           WHERE l.webhook_no = ANY (ARRAY(SELECT no FROM unnest(candidates) AS no
+                                            WHERE known_held[array_position(known_nos, no)] IS NOT TRUE))
+             AND (l.holder IS NULL OR l.holder = me OR l.held_until <= at)
+           ORDER BY l.webhook_no FOR NO KEY UPDATE) AS lane;
+  UPDATE webhook_lanes lane SET holder = me, held_until = until WHERE lane.webhook_no = ANY (leased);
+  candidates := ARRAY(SELECT no FROM unnest(candidates) AS no
+                       WHERE known_held[array_position(known_nos, no)] OR no = ANY (leased));
 
   -- What another worker left behind may turn out to be finished. The lock on these lanes is held since they were leased, so
   -- nothing was put into their queues meanwhile that this would not see.
@@ -255,17 +252,19 @@ BEGIN
 
   RETURN QUERY
   UPDATE webhook_lanes lane
-     SET failures = CASE WHEN succeeded THEN 0 ELSE lane.failures + coalesce(failed, 0) END,
+     SET failures = CASE WHEN succeeded THEN 0 ELSE lane.failures + failed END,
          failing_since = CASE WHEN succeeded THEN NULL
                               WHEN failed > 0 THEN coalesce(lane.failing_since, record_results.at)
                               ELSE lane.failing_since END,
          last_success_at = CASE WHEN succeeded THEN record_results.at ELSE lane.last_success_at END,
          open_from = CASE WHEN lane.webhook_no = ANY (mine) THEN greatest(lane.open_from, low) ELSE lane.open_from END
-    FROM unnest(lane_nos, lows) AS known (no, low)
-    LEFT JOIN (SELECT no, bool_or(state = 'delivered') AS succeeded,
-                      (count(*) FILTER (WHERE state <> 'delivered'))::integer AS failed
-                 FROM unnest(done_nos, done_states) AS done (no, state) GROUP BY no) AS told ON told.no = known.no
-   WHERE lane.webhook_no = known.no
+    FROM (SELECT no, max(low) AS low, coalesce(bool_or(state = 'delivered'), false) AS succeeded,
+                 (count(*) FILTER (WHERE state <> 'delivered'))::integer AS failed
+            FROM (SELECT no, low, NULL AS state FROM unnest(lane_nos, lows) AS known (no, low)
+                  UNION ALL
+                  SELECT no, NULL, state FROM unnest(done_nos, done_states) AS done (no, state)) AS all_of_them
+           GROUP BY no) AS told
+   WHERE lane.webhook_no = told.no
   RETURNING lane.webhook_no, lane.failures, lane.failing_since, woken_count + freed_count;
 END $$;
 

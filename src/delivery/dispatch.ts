@@ -158,13 +158,17 @@ export class Dispatch {
     return host;
   }
 
-  /** The lanes that are in use, or were a moment ago. The others are forgotten: every claim names all that are known. */
+  /**
+   * The lanes that are in use, or must not be given anything. The others are forgotten, unless they are well and may go on at
+   * once: every claim names all that are known, and among thousands of webhooks most have a letter now and then.
+   */
   #known(now: number, lookBack: boolean): Map<number, KnownLane> {
     const known = new Map<number, KnownLane>();
     for (const lane of this.#lanes.values()) {
       const held = lane.heldUntil - now > RENEW_MS;
-      if (!held && lane.isIdle && lane.leftUntil <= now) this.#lanes.delete(lane.no);
-      else known.set(lane.no, lane.beginClaim(this.#roomOf(lane, now), held, lookBack));
+      const room = this.#roomOf(lane, now);
+      if (lane.isIdle && room > 0 && !(held && lane.isWell)) this.#lanes.delete(lane.no);
+      else known.set(lane.no, lane.beginClaim(room, held, lookBack));
     }
     return known;
   }

@@ -44,6 +44,11 @@ export class Lane {
     return this.#underWay.size === 0;
   }
 
+  /** Many letters are fetched ahead for it. */
+  get isWell(): boolean {
+    return this.flow.window >= WELL_FROM;
+  }
+
   /** How many letters more it may be given. */
   get room(): number {
     return Math.max(0, this.#capacity - this.flow.inFlight - this.queue.length);
@@ -51,12 +56,12 @@ export class Lane {
 
   get isHungry(): boolean {
     const { window, inFlight } = this.flow;
-    return this.more && this.queue.length + inFlight <= (window >= WELL_FROM ? window * 2 : window / 2);
+    return this.more && this.queue.length + inFlight <= (this.isWell ? window * 2 : window / 2);
   }
 
   get #capacity(): number {
     const { window } = this.flow;
-    return window >= WELL_FROM ? window * AHEAD : window;
+    return this.isWell ? window * AHEAD : window;
   }
 
   /** What a claim has to know of it. From then on, what is given back may be missing in the answer. */

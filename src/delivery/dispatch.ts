@@ -85,29 +85,43 @@ export class Dispatch {
       known: [...known.values()],
     });
     const count = claimed.reduce((sum, { letters }) => sum + letters.length, 0);
-    // Whoever was left out because the claim was full comes first the next time.
-    const full = count === budget;
+    // Whoever was left out because the claim was full comes first the next time. A webhook without a letter took a place too.
+    const full = claimed.reduce((sum, { letters }) => sum + Math.max(1, letters.length), 0) >= budget;
     const before = this.#afterNo;
     this.#afterNo = full ? (claimed.at(-1)?.webhookNo ?? 0) : 0;
 
     await destinations.learn(claimed);
+    let passed = false;
     for (const { webhookNo, leaseExpired, letters } of claimed) {
       const lane = this.#lane(webhookNo);
       if (leaseExpired) this.#options.leaseExpired();
+      // What was claimed may be another worker's by now.
+      if (lane.isLost) continue;
       if (lane.heldUntil - now <= RENEW_MS) lane.heldUntil = until;
       lane.more = full || letters.length >= (known.get(webhookNo)?.room ?? WINDOW_START);
       const queued = lane.queue.length;
-      for (const result of lane.take(letters, !lane.more)) recorder.add(result);
+      const putBack = lane.take(letters, !lane.more);
+      for (const result of putBack) recorder.add(result);
+      // Those that wait for another one took the room of those behind them, which need not.
+      if (putBack.length > 0 && lane.more) passed = true;
       this.#queued += lane.queue.length - queued;
       this.#pump(lane);
     }
     await this.#leave(claimed.flatMap(({ webhookNo }) => (destinations.get(webhookNo) ? [] : webhookNo)));
-    return { count, more: full || before !== 0 };
+    return { count, more: full || before !== 0 || passed };
   }
 
   /** Results that were written no longer look due. */
   settled(results: readonly Result[], areWritten: boolean): void {
     for (const result of results) this.#lanes.get(result.webhookNo)?.settle(result, areWritten);
+  }
+
+  /** These lanes are not this worker's, as it turned out when results were written. */
+  lost(nos: Iterable<number>): void {
+    for (const no of nos) {
+      const lane = this.#lanes.get(no);
+      if (lane) this.#queued -= lane.lose();
+    }
   }
 
   /** For each lane that these results are about: before where nothing will be new once they are written. */
@@ -202,7 +216,7 @@ export class Dispatch {
     const kept = await renewLanes(db, me, new Date(until).toISOString(), nos);
     for (const lane of waning) {
       if (kept.has(lane.no)) lane.heldUntil = until;
-      else this.#drop(lane);
+      else this.#queued -= lane.lose();
     }
   }
 
@@ -262,7 +276,7 @@ export class Dispatch {
     );
     const succeeded = step.state === 'delivered';
     const gone = step.state !== 'delivered' && step.gone;
-    if (step.state === 'due') lane.noteSetAside(letter.objectHash);
+    if (step.state === 'due') lane.noteSetAside(letter.objectHash, letter.sequence);
     recorder.add({
       webhookNo: lane.no,
       sequence: letter.sequence,

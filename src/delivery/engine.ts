@@ -119,7 +119,13 @@ export function createEngine(options: EngineOptions): Engine {
     log,
     me,
     lowsAfter: (results) => dispatch.lowsAfter(results),
-    written: afterwards,
+    written(results, lanes) {
+      dispatch.settled(results, true);
+      dispatch.lost(lanes.flatMap(({ webhook_no, held }) => (held ? [] : webhook_no)));
+      // Deliveries that were waiting for these may be due.
+      if (lanes.some(({ woken }) => woken > 0)) wake();
+    },
+    afterwards,
     unwritten: (result) => dispatch.settled([result], false),
   });
   const dispatch = new Dispatch({
@@ -139,10 +145,8 @@ export function createEngine(options: EngineOptions): Engine {
     leaseExpired: () => metrics.leasesExpired.inc(),
   });
 
-  /** Once results are written: deliveries that were waiting for them may be due, and a webhook may be past hope. */
+  /** Once results are written, a webhook may be past hope. */
   async function afterwards(results: readonly Result[], lanes: readonly LaneState[]): Promise<void> {
-    dispatch.settled(results, true);
-    if (lanes.some(({ woken }) => woken > 0)) wake();
     for (const webhookNo of new Set(results.flatMap((one) => (one.gone ? one.webhookNo : []))))
       await disable(webhookNo, 'Your address answered 410 Gone.');
     for (const { webhook_no, failing_since } of lanes)

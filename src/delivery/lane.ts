@@ -28,13 +28,18 @@ export class Lane {
   readonly #news = new Set<number>();
   /** By object: the letter here that the others about it have to wait for. */
   readonly #first = new Map<string, number>();
-  /** Objects whose letters are being set aside, with how many of these results are not written: a claim may not know of them yet. */
-  readonly #setAside = new Map<string, number>();
+  /**
+   * Objects whose letters are being set aside: how many of these results are not written, and the first such letter. A claim
+   * may not know of them yet.
+   */
+  readonly #setAside = new Map<string, { unwritten: number; first: number }>();
   /** What is new from here on was not claimed; undefined: the database knows. */
   #from: number | undefined;
   /** The lowest that was given back since the last claim began. */
   #givenBack = Number.POSITIVE_INFINITY;
   #highest = 0;
+  /** Since the last claim began it turned out that it was lost to another worker. */
+  #isLost = false;
 
   constructor(no: number) {
     this.no = no;
@@ -47,6 +52,10 @@ export class Lane {
   /** Many letters are fetched ahead for it. */
   get isWell(): boolean {
     return this.flow.window >= WELL_FROM;
+  }
+
+  get isLost(): boolean {
+    return this.#isLost;
   }
 
   /** How many letters more it may be given. */
@@ -67,8 +76,9 @@ export class Lane {
   /** What a claim has to know of it. From then on, what is given back may be missing in the answer. */
   beginClaim(room: number, held: boolean, lookBack: boolean): KnownLane {
     this.#givenBack = Number.POSITIVE_INFINITY;
+    this.#isLost = false;
     // What was written by now, the claim will see by itself.
-    for (const [object, unwritten] of this.#setAside) if (unwritten === 0) this.#setAside.delete(object);
+    for (const [object, { unwritten }] of this.#setAside) if (unwritten === 0) this.#setAside.delete(object);
     // Whoever held it meanwhile may have left gaps.
     if (!held) this.#from = undefined;
     const from = this.#from;
@@ -82,15 +92,18 @@ export class Lane {
     let next = this.#from;
     for (const letter of letters) {
       const { sequence, objectHash, isNew } = letter;
+      // What was given back meanwhile may be about the same object, and goes first: both come with the next claim.
+      if (sequence > this.#givenBack) continue;
       const first = this.#first.get(objectHash);
+      const aside = this.#setAside.get(objectHash);
       // It was set aside and is due again. Claimed once more when the other one is finished.
-      if (!isNew && first !== undefined) continue;
+      if (!isNew && (first !== undefined || (aside !== undefined && aside.first < sequence))) continue;
       this.#underWay.add(sequence);
       if (isNew) {
         next = sequence + 1;
         this.#news.add(sequence);
         this.#highest = Math.max(this.#highest, sequence);
-        if (first !== undefined || letter.isBehind || this.#setAside.has(objectHash)) {
+        if (first !== undefined || letter.isBehind || aside) {
           putBack.push(this.#behind(letter, first ?? 0));
           continue;
         }
@@ -104,7 +117,7 @@ export class Lane {
   }
 
   #behind({ sequence, objectHash, tries }: Letter, after: number): Result {
-    this.noteSetAside(objectHash);
+    this.noteSetAside(objectHash, sequence);
     return {
       webhookNo: this.no,
       sequence,
@@ -119,16 +132,32 @@ export class Lane {
   }
 
   /** A result that sets a letter about this object aside is about to be written. */
-  noteSetAside(object: string): void {
-    this.#setAside.set(object, (this.#setAside.get(object) ?? 0) + 1);
+  noteSetAside(object: string, sequence: number): void {
+    const known = this.#setAside.get(object);
+    if (!known) this.#setAside.set(object, { unwritten: 1, first: sequence });
+    else {
+      known.unwritten++;
+      known.first = Math.min(known.first, sequence);
+    }
   }
 
   /** The result of a letter was written, or nobody will try to any more: then the letter is due as before. */
   settle({ sequence, objectHash, state }: Result, isWritten: boolean): void {
     if (!isWritten && this.#news.has(sequence)) this.#giveBack(sequence);
     this.#forget(sequence, objectHash);
-    if (state === 'due' || state === 'waiting')
-      this.#setAside.set(objectHash, Math.max(0, (this.#setAside.get(objectHash) ?? 0) - 1));
+    const aside = this.#setAside.get(objectHash);
+    if (aside && (state === 'due' || state === 'waiting')) aside.unwritten--;
+  }
+
+  /**
+   * Another worker has it, or nobody: of the results since then none was written but successes, so nothing is known of the
+   * queue any more. Returns how many letters were forgotten.
+   */
+  lose(): number {
+    this.#isLost = true;
+    this.heldUntil = 0;
+    this.#from = undefined;
+    return this.drop();
   }
 
   /** Forgets what was not begun: it is due in the database as before. Returns how many that were. */

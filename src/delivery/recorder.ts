@@ -14,8 +14,10 @@ export interface RecorderOptions {
   me: number;
   /** What else there is to say of the lanes, at the moment of writing. */
   lowsAfter: (results: readonly Result[]) => LaneLow[];
-  /** Called with every batch that was written. */
-  written: (results: readonly Result[], lanes: readonly LaneState[]) => Promise<void>;
+  /** Called once with every batch that was written. */
+  written: (results: readonly Result[], lanes: readonly LaneState[]) => void;
+  /** What follows from it, tried again while the database is away. */
+  afterwards: (results: readonly Result[], lanes: readonly LaneState[]) => Promise<void>;
   /** One that cannot be written at all. */
   unwritten: (result: Result) => void;
 }
@@ -58,18 +60,16 @@ export class Recorder {
   }
 
   async #write(results: Result[]): Promise<void> {
-    const { db, clock, log, me, lowsAfter, written } = this.#options;
+    const { db, clock, log, me, lowsAfter, written, afterwards } = this.#options;
+    let lanes: LaneState[] | undefined;
     for (;;) {
       try {
-        const lanes = await recordResults(
-          db,
-          new Date(clock.now()).toISOString(),
-          me,
-          results,
-          lowsAfter(results),
-        );
-        await written(results, lanes);
-        return;
+        if (!lanes) {
+          const at = new Date(clock.now()).toISOString();
+          lanes = await recordResults(db, at, me, results, lowsAfter(results));
+          written(results, lanes);
+        }
+        return await afterwards(results, lanes);
       } catch (error) {
         if (error instanceof Outage) {
           if (this.#givenUp) return;
@@ -78,7 +78,7 @@ export class Recorder {
           continue;
         }
         log.error({ err: error, results: results.length }, 'results could not be written');
-        return this.#writeEach(results);
+        return lanes ? undefined : this.#writeEach(results);
       }
     }
   }

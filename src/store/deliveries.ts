@@ -5,7 +5,7 @@ import { list } from './list.ts';
 
 /**
  * The queue of deliveries, for the engine. What each statement guarantees is told where it is written, in
- * migrations/0003_delivery.sql and 0007_lighter_deliveries.sql; the order of the whole in delivery/engine.ts.
+ * migrations/0003_delivery.sql, 0007_lighter_deliveries.sql and 0009_lost_lanes.sql; the order of the whole in delivery/engine.ts.
  */
 
 /** A delivery that was handed to this worker to be sent. */
@@ -195,6 +195,8 @@ export interface LaneState {
   failing_since: string | null;
   /** Over all webhooks: deliveries that are due because an earlier one of their object is finished. */
   woken: number;
+  /** Whether this worker holds its lane; if not, nothing but successes was written. */
+  held: boolean;
 }
 
 /** `lows` has every lane that the results are about. */

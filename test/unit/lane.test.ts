@@ -54,7 +54,7 @@ describe('letters about one object', () => {
     const lane = new Lane(7);
     const [first, second, third] = [letter(1, 'a'), letter(2, 'a'), letter(3, 'a')];
     claim(lane, first);
-    lane.noteSetAside('a');
+    lane.noteSetAside('a', 1);
     lane.beginClaim(64, true, false);
     lane.settle(result(first, 'due'), true);
     expect(lane.take([second], true)).toEqual([result(second, 'waiting')]);
@@ -62,6 +62,27 @@ describe('letters about one object', () => {
     // A claim that begins now sees it, and says so.
     expect(claim(lane, third)).toEqual([]);
     expect(claim(lane, letter(4, 'c', { isBehind: true }))).toMatchObject([{ sequence: 4, after: 0 }]);
+  });
+
+  it('are left for the next claim when an earlier one was given back during this one', () => {
+    const lane = new Lane(7);
+    claim(lane, letter(1, 'a'));
+    lane.beginClaim(64, true, true);
+    lane.drop();
+    expect(lane.take([letter(2, 'a'), letter(3, 'a', { isNew: false })], true)).toEqual([]);
+    expect(queued(lane)).toEqual([]);
+    expect(from(lane)).toBe(1);
+  });
+
+  it('are not sent again while an earlier one is being put back', () => {
+    const lane = new Lane(7);
+    const [second, third] = [letter(2, 'a', { isBehind: true }), letter(3, 'a', { isNew: false })];
+    claim(lane, second);
+    expect(claim(lane, third)).toEqual([]);
+    expect(queued(lane)).toEqual([]);
+    lane.settle(result(second, 'waiting'), true);
+    claim(lane, third);
+    expect(queued(lane)).toEqual([3]);
   });
 
   it('are sent again only while none of them is under way', () => {
@@ -123,5 +144,18 @@ describe('what is new', () => {
     claim(lane, letter(5, 'a'));
     expect(from(lane, false)).toBeUndefined();
     expect([...lane.beginClaim(64, true, false).underWay]).toEqual([5]);
+  });
+});
+
+describe('a lane that was lost', () => {
+  it('knows nothing of the queue until it is claimed anew', () => {
+    const lane = new Lane(7);
+    claim(lane, letter(1, 'a'), letter(2, 'a'), letter(3, 'b'));
+    lane.settle(result(letter(2, 'a'), 'waiting', 1), true);
+    expect(lane.lose()).toBe(2);
+    expect(lane).toMatchObject({ isLost: true, heldUntil: 0 });
+    expect(lane.lowAfter(new Set())).toEqual({ no: 7, low: 0 });
+    expect(from(lane)).toBeUndefined();
+    expect(lane.isLost).toBe(false);
   });
 });

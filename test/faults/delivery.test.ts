@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { orderRound, ROUND } from '../support/delivery-model.ts';
+import { storm } from '../support/delivery-storm.ts';
 import { liveThroughYear } from '../support/delivery-year.ts';
 import { dice } from '../support/fault-loops.ts';
 import { seedOf } from '../support/seed.ts';
@@ -16,4 +17,9 @@ it('in a year of retries every event arrives or is given up after ten attempts',
   console.log('a year:', { ...told, letters: told.letters.length });
   expect(told).toMatchObject({ open: 0, disabled: 0, attempts_max: 10 });
   expect((told.delivered ?? 0) + (told.given_up ?? 0)).toBe(told.accepted);
+});
+
+it('nothing is lost and no order broken in 20 storms with three workers at once', async () => {
+  const roll = dice(seedOf('storm'));
+  for (let round = 0; round < 20; round++) await storm(roll, 150);
 });

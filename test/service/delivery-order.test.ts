@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { orderRound, ROUND } from '../support/delivery-model.ts';
+import { storm } from '../support/delivery-storm.ts';
 import { liveThroughYear } from '../support/delivery-year.ts';
 import { dice } from '../support/fault-loops.ts';
 import { seedOf } from '../support/seed.ts';
@@ -15,4 +16,8 @@ it('in two months of retries every event arrives or is given up after ten attemp
   expect((told.delivered ?? 0) + (told.given_up ?? 0)).toBe(told.accepted);
   expect(told.given_up).toBeGreaterThan(0);
   expect(told.delivered).toBeGreaterThan(told.accepted / 2);
+}, 120_000);
+
+it('nothing is lost and no order broken with three workers at once, whatever happens to them', async () => {
+  await storm(dice(seedOf('storm', 11)), 60);
 }, 120_000);

@@ -99,7 +99,8 @@ it('a replay that what is old is cleared away under does not leave the next one 
     no,
   ]);
   const cleared = office.engine.clear();
-  const isBlocked = "SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'";
+  const isBlocked =
+    "SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'";
   while ((await office.rows(isBlocked)).length === 0) await pause(5);
   await replayer.query('COMMIT');
   await replayer.end();

@@ -174,22 +174,27 @@ END $$;
 -- Nor is one written twice: that is what `tries_before` is for. When an event is finished, the next one about its object is due.
 -- `states`: delivered; failed: given up; due: to be tried again at `retry_ats`; waiting: not sent, because the one before it
 -- about the same object (`afters`, or one that was set aside) is not finished. `attempt_texts`: line by line, each a JSON array of one.
+-- Of several about one object that are put back at once, one at most is due; one that is put back behind others that all wait
+-- themselves (a replay, when the one under way was taken over) wakes the first of them, else nobody would.
+-- `held`: whether the worker still has the lane; if not, it must not go on as if all of this had been written.
 -- `lows`: for each of `lane_nos`, before which sequence nothing is new once these results are written.
 DROP FUNCTION record_results;
 CREATE FUNCTION record_results(
   at timestamptz, me bigint, webhook_nos integer[], sequences bigint[], tries_before integer[], states text[],
   retry_ats timestamptz[], afters bigint[], attempt_texts text, lane_nos integer[], lows bigint[]
-) RETURNS TABLE (webhook_no integer, failures integer, failing_since timestamptz, woken integer) LANGUAGE plpgsql
+) RETURNS TABLE (webhook_no integer, failures integer, failing_since timestamptz, woken integer, held boolean) LANGUAGE plpgsql
   SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off
 AS $$
 #variable_conflict use_column
 DECLARE
-  mine        integer[];
-  done_nos    integer[];
-  done_hashes bigint[];
-  done_states text[];
-  woken_count integer := 0;
-  freed_count integer := 0;
+  mine               integer[];
+  done_nos           integer[];
+  done_hashes        bigint[];
+  done_states        text[];
+  led_by_none_nos    integer[];
+  led_by_none_hashes bigint[];
+  woken_count        integer := 0;
+  freed_count        integer := 0;
 BEGIN
   PERFORM set_config('porter.tenant', '*', true);
   SELECT array_agg(locked.webhook_no) FILTER (WHERE locked.holder = me) INTO mine
@@ -219,27 +224,34 @@ BEGIN
 
   -- Each in a statement of its own, so that it sees what the one before it wrote.
   IF 'waiting' = ANY (states) THEN
-    WITH put_back AS (
-      UPDATE deliveries d
-         SET (state, retry_at) = (
-           SELECT CASE WHEN still THEN 'waiting' ELSE 'due' END, CASE WHEN still THEN 'infinity' ELSE record_results.at END
-             FROM (SELECT EXISTS (SELECT FROM deliveries o WHERE o.webhook_no = d.webhook_no AND o.sequence = r.after
-                                     AND o.state = 'due')
-                       OR EXISTS (SELECT FROM deliveries o WHERE o.webhook_no = d.webhook_no AND o.object_hash = d.object_hash
-                                     AND o.retry_at IS NOT NULL AND o.sequence < d.sequence) AS still) AS earlier)
+    WITH judged AS (
+      SELECT d.webhook_no, d.sequence,
+             EXISTS (SELECT FROM deliveries o WHERE o.webhook_no = d.webhook_no AND o.sequence = r.after
+                        AND o.state = 'due') AS is_led,
+             row_number() OVER (PARTITION BY d.webhook_no, d.object_hash ORDER BY d.sequence) > 1
+               OR EXISTS (SELECT FROM deliveries o WHERE o.webhook_no = d.webhook_no AND o.object_hash = d.object_hash
+                             AND o.retry_at IS NOT NULL AND o.sequence < d.sequence) AS is_behind
         FROM unnest(webhook_nos, sequences, states, afters) AS r (webhook_no, sequence, state, after)
-       WHERE r.state = 'waiting' AND r.webhook_no = ANY (mine)
-         AND d.webhook_no = r.webhook_no AND d.sequence = r.sequence AND d.state = 'due' AND d.retry_at IS NULL
-      RETURNING d.state
+        JOIN deliveries d ON d.webhook_no = r.webhook_no AND d.sequence = r.sequence
+       WHERE r.state = 'waiting' AND r.webhook_no = ANY (mine) AND d.state = 'due' AND d.retry_at IS NULL
+    ), put_back AS (
+      UPDATE deliveries d
+         SET state = CASE WHEN is_led OR is_behind THEN 'waiting' ELSE 'due' END,
+             retry_at = CASE WHEN is_led OR is_behind THEN 'infinity' ELSE record_results.at END
+        FROM judged WHERE d.webhook_no = judged.webhook_no AND d.sequence = judged.sequence
+      RETURNING d.webhook_no, d.object_hash, d.state, is_led
     )
-    SELECT count(*) FILTER (WHERE state = 'due') INTO freed_count FROM put_back;
+    SELECT count(*) FILTER (WHERE state = 'due'), array_agg(webhook_no) FILTER (WHERE state = 'waiting' AND NOT is_led),
+           array_agg(object_hash) FILTER (WHERE state = 'waiting' AND NOT is_led)
+      INTO freed_count, led_by_none_nos, led_by_none_hashes FROM put_back;
   END IF;
 
   -- Most objects have one event at a time. A look whether anything waits at all spares most batches the search.
   IF EXISTS (SELECT FROM deliveries d WHERE d.webhook_no = ANY (lane_nos) AND d.retry_at = 'infinity') THEN
     UPDATE deliveries d SET state = 'due', retry_at = record_results.at
-      FROM (SELECT DISTINCT no, hash FROM unnest(done_nos, done_hashes, done_states) AS done (no, hash, state)
-             WHERE state <> 'due') AS done
+      FROM (SELECT no, hash FROM unnest(done_nos, done_hashes, done_states) AS done (no, hash, state) WHERE state <> 'due'
+            UNION
+            SELECT no, hash FROM unnest(led_by_none_nos, led_by_none_hashes) AS put_back (no, hash)) AS done
      CROSS JOIN LATERAL (
        -- "due" comes before "waiting": as long as one is due, none is woken.
        SELECT o.sequence, o.state FROM deliveries o
@@ -265,7 +277,8 @@ BEGIN
                   SELECT no, NULL, state FROM unnest(done_nos, done_states) AS done (no, state)) AS all_of_them
            GROUP BY no) AS told
    WHERE lane.webhook_no = told.no
-  RETURNING lane.webhook_no, lane.failures, lane.failing_since, woken_count + freed_count;
+  RETURNING lane.webhook_no, lane.failures, lane.failing_since, woken_count + freed_count,
+            coalesce(lane.webhook_no = ANY (mine), false);
 END $$;
 
 -- As in 0003. One that is new and on its way as it is stays so.
@@ -305,7 +318,8 @@ BEGIN
   RETURN found;
 END $$;
 
--- As in 0003, with the next one found among those that were set aside.
+-- As in 0003, with the next one found among those that were set aside, and with the lanes of all that goes locked first, finished
+-- or not: a replay of what was finished could begin meanwhile, and another one wait for it that nobody would wake.
 CREATE OR REPLACE FUNCTION clear_old(before timestamptz, rows_max integer) RETURNS integer LANGUAGE plpgsql
   SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off
 AS $$
@@ -325,8 +339,8 @@ BEGIN
   IF event_nos IS NOT NULL THEN
     -- Of an object's open deliveries one is due. If it goes, the next one takes its place.
     PERFORM FROM webhook_lanes lane
-      WHERE lane.webhook_no IN (SELECT d.webhook_no FROM unnest(event_nos) AS gone (no)
-                                  JOIN deliveries d ON d.event_no = gone.no WHERE d.state = 'due')
+      WHERE lane.webhook_no = ANY (ARRAY(SELECT DISTINCT d.webhook_no FROM unnest(event_nos) AS gone (no)
+                                           JOIN deliveries d ON d.event_no = gone.no))
       ORDER BY lane.webhook_no FOR NO KEY UPDATE;
     WITH gone AS (
       DELETE FROM deliveries d USING unnest(event_nos) AS old (no) WHERE d.event_no = old.no

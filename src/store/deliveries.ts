@@ -5,7 +5,7 @@ import { list } from './list.ts';
 
 /**
  * The queue of deliveries, for the engine. What each statement guarantees is told where it is written, in
- * migrations/0003_delivery.sql, 0007_lighter_deliveries.sql and 0009_lost_lanes.sql; the order of the whole in delivery/engine.ts.
+ * migrations/0003_delivery.sql and 0007_lighter_deliveries.sql; the order of the whole in delivery/engine.ts.
  */
 
 /** A delivery that was handed to this worker to be sent. */

@@ -177,6 +177,8 @@ END $$;
 -- Of several about one object that are put back at once, one at most is due; one that is put back behind others that all wait
 -- themselves (a replay, when the one under way was taken over) wakes the first of them, else nobody would.
 -- `held`: whether the worker still has the lane; if not, it must not go on as if all of this had been written.
+-- Rows are found one by one, in a sub-select, and written where they lie, which the lock on the lane keeps from changing: as a join,
+-- with statistics from when the queue was nearly empty, 500 results among 20,000 deliveries took 46 s.
 -- `lows`: for each of `lane_nos`, before which sequence nothing is new once these results are written.
 DROP FUNCTION record_results;
 CREATE FUNCTION record_results(
@@ -215,7 +217,9 @@ BEGIN
            finished_at = CASE WHEN r.state <> 'due' THEN record_results.at END
       FROM unnest(webhook_nos, sequences, tries_before, states, retry_ats, string_to_array(attempt_texts, E'\n'))
            AS r (webhook_no, sequence, tries, state, retry_at, attempt)
-     WHERE r.state <> 'waiting' AND d.webhook_no = r.webhook_no AND d.sequence = r.sequence AND d.state = 'due'
+     CROSS JOIN LATERAL (SELECT o.ctid FROM deliveries o
+                          WHERE o.webhook_no = r.webhook_no AND o.sequence = r.sequence LIMIT 1) AS found
+     WHERE r.state <> 'waiting' AND d.ctid = found.ctid AND d.state = 'due'
        AND (r.state = 'delivered' OR (d.tries = r.tries AND r.webhook_no = ANY (mine)))
     RETURNING d.webhook_no, d.object_hash, r.state
   )
@@ -224,21 +228,22 @@ BEGIN
 
   -- Each in a statement of its own, so that it sees what the one before it wrote.
   IF 'waiting' = ANY (states) THEN
-    WITH judged AS (
-      SELECT d.webhook_no, d.sequence,
+    WITH judged AS MATERIALIZED (
+      SELECT d.id,
              EXISTS (SELECT FROM deliveries o WHERE o.webhook_no = d.webhook_no AND o.sequence = r.after
                         AND o.state = 'due') AS is_led,
              row_number() OVER (PARTITION BY d.webhook_no, d.object_hash ORDER BY d.sequence) > 1
                OR EXISTS (SELECT FROM deliveries o WHERE o.webhook_no = d.webhook_no AND o.object_hash = d.object_hash
                              AND o.retry_at IS NOT NULL AND o.sequence < d.sequence) AS is_behind
         FROM unnest(webhook_nos, sequences, states, afters) AS r (webhook_no, sequence, state, after)
-        JOIN deliveries d ON d.webhook_no = r.webhook_no AND d.sequence = r.sequence
+       CROSS JOIN LATERAL (SELECT o.*, o.ctid AS id FROM deliveries o
+                            WHERE o.webhook_no = r.webhook_no AND o.sequence = r.sequence LIMIT 1) AS d
        WHERE r.state = 'waiting' AND r.webhook_no = ANY (mine) AND d.state = 'due' AND d.retry_at IS NULL
     ), put_back AS (
       UPDATE deliveries d
          SET state = CASE WHEN is_led OR is_behind THEN 'waiting' ELSE 'due' END,
              retry_at = CASE WHEN is_led OR is_behind THEN 'infinity' ELSE record_results.at END
-        FROM judged WHERE d.webhook_no = judged.webhook_no AND d.sequence = judged.sequence
+        FROM judged WHERE d.ctid = judged.id
       RETURNING d.webhook_no, d.object_hash, d.state, is_led
     )
     SELECT count(*) FILTER (WHERE state = 'due'), array_agg(webhook_no) FILTER (WHERE state = 'waiting' AND NOT is_led),
@@ -254,11 +259,11 @@ BEGIN
             SELECT no, hash FROM unnest(led_by_none_nos, led_by_none_hashes) AS put_back (no, hash)) AS done
      CROSS JOIN LATERAL (
        -- "due" comes before "waiting": as long as one is due, none is woken.
-       SELECT o.sequence, o.state FROM deliveries o
+       SELECT o.ctid, o.state FROM deliveries o
         WHERE o.webhook_no = done.no AND o.object_hash = done.hash AND o.retry_at IS NOT NULL
         ORDER BY o.state, o.sequence LIMIT 1
      ) AS next
-     WHERE next.state = 'waiting' AND d.webhook_no = done.no AND d.sequence = next.sequence;
+     WHERE next.state = 'waiting' AND d.ctid = next.ctid;
     GET DIAGNOSTICS woken_count = ROW_COUNT;
   END IF;
 

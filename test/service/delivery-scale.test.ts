@@ -51,3 +51,30 @@ it('a step costs what there is to do, not how many webhooks there are', async ()
   expect(office.letters).toHaveLength(EVENTS);
   expect(await rowsRead(office, claim, [now])).toBeLessThan(EVENTS);
 });
+
+it('results cost what they are, also with statistics from when the queue was empty', async () => {
+  const office = await openPostOffice();
+  const no = await office.addWebhook();
+  await office.rows("SET porter.tenant = '*'");
+  const insert = (from: number, to: number) =>
+    office.rows(
+      `INSERT INTO deliveries (webhook_no, sequence, event_no, object_hash, state, created_at)
+       SELECT $1::integer, n, n, n % 3000, 'due', now() FROM generate_series($2::integer, $3::integer) AS n`,
+      [no, from, to],
+    );
+  await insert(1, 2);
+  await office.rows('ANALYZE deliveries');
+  await insert(3, 10_000);
+  await office.rows('UPDATE webhook_lanes SET last_sequence = 10000, holder = 1');
+  // Some wait, so that finishing others means to look for the next of their object.
+  await office.rows("UPDATE deliveries SET state = 'waiting', retry_at = 'infinity' WHERE sequence > 9000");
+  const results = 300;
+  for (const state of ['delivered', 'due', 'waiting']) {
+    const record = `
+      SELECT * FROM record_results(now(), 1, array_fill($1::integer, ARRAY[$2::integer]),
+               ARRAY(SELECT generate_series(1, $2)), array_fill(0, ARRAY[$2]), array_fill($3::text, ARRAY[$2]),
+               array_fill(CASE WHEN $3 = 'due' THEN now() END, ARRAY[$2]), array_fill(0::bigint, ARRAY[$2]),
+               array_to_string(array_fill('[{}]'::text, ARRAY[$2]), E'\\n'), ARRAY[$1], ARRAY[1])`;
+    expect(await rowsRead(office, record, [no, results, state]), state).toBeLessThan(10 * results);
+  }
+});

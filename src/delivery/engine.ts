@@ -62,7 +62,8 @@ import { Recorder } from './recorder.ts';
  *
  * TAKING OVER. A worker that dies frees its lanes at once: it holds an advisory lock on a connection of its own, which
  * PostgreSQL lets go with the connection, and the others look for lanes whose holder shows no such sign of life. A worker
- * that is stuck, but connected, keeps its lanes until the leases run out. Whoever takes over too early sends twice.
+ * that is stuck, but connected, keeps its lanes until the leases run out. Whoever takes over too early sends twice. Whoever
+ * finds out, when it writes results, that a lane is no longer its own forgets all that it had of it.
  *
  * WAKING UP. NOTIFY and the bells are hints that save time. Whoever misses one looks by itself twice a second.
  */

@@ -268,11 +268,12 @@ export function createEngine(options: EngineOptions): Engine {
       recorder.giveUp();
       for (const bell of [newEvents, dueDeliveries, nextLook, nextSweep]) bell.ring();
       await Promise.all(running);
-      presence.leave();
       dispatch.abandonQueues();
       await dispatch.idle();
       await recorder.idle();
       await dispatch.freeLanes().catch(() => {});
+      // Last of all: without a sign of life, others would send at once what is still under way here.
+      presence.leave();
     },
   };
 }

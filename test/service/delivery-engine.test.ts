@@ -233,6 +233,24 @@ describe('a worker that dies', () => {
     expect(await office.engine.metrics()).toContain('porter_delivery_leases_expired_total 1');
   });
 
+  it('in good order keeps its lanes until what it has under way is answered', async () => {
+    const office = await openPostOffice();
+    await office.addWebhook();
+    await office.publish({ id: 'a' });
+    const held = Promise.withResolvers<number>();
+    const ending = await office.workerThat(() => held.promise);
+    ending.engine.start();
+    await until(() => office.letters.length === 1);
+    const ended = ending.engine.stop();
+    await office.publish({ id: 'b' });
+    await office.engine.drain();
+    expect(office.letters).toHaveLength(1);
+    held.resolve(200);
+    await ended;
+    await office.engine.drain();
+    expect(office.letters.map(({ payload }) => payload.id)).toEqual(['a', 'b']);
+  });
+
   it('in all but name keeps its lanes until the lease runs out', async () => {
     const office = await openPostOffice();
     await office.addWebhook();

@@ -88,6 +88,7 @@ interface ClaimRow {
   payloads: string;
 }
 
+/** In the order of the webhooks' numbers. */
 export async function claimDeliveries(db: Database, claim: Claim): Promise<ClaimedLane[]> {
   const rows = await statement<ClaimRow>(
     db,
@@ -115,7 +116,8 @@ export async function claimDeliveries(db: Database, claim: Claim): Promise<Claim
     else lanes.set(webhookNo, { webhookNo, version, leaseExpired, letters: lettersOf(row) });
   }
   for (const { letters } of lanes.values()) letters.sort((a, b) => a.sequence - b.sequence);
-  return [...lanes.values()];
+  // PostgreSQL gathers them in no order. Who comes first after a claim that was full goes by their numbers.
+  return [...lanes.values()].sort((a, b) => a.webhookNo - b.webhookNo);
 }
 
 /** Lists travel as text; a payload is JSON on one line. */

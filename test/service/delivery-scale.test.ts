@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import { claimDeliveries } from '../../src/store/deliveries.ts';
 import { openPostOffice, type PostOffice } from '../support/post-office.ts';
 
 const WEBHOOKS = 3_000;
@@ -50,6 +51,19 @@ it('a step costs what there is to do, not how many webhooks there are', async ()
   await office.engine.drain();
   expect(office.letters).toHaveLength(EVENTS);
   expect(await rowsRead(office, claim, [now])).toBeLessThan(EVENTS);
+
+  // One that is cut short is gone on with after the last webhook that it reached.
+  await office.publish(...groups.map((practice_group_id, n) => ({ practice_group_id, id: `b-${n}` })));
+  await office.rows('SELECT * FROM fan_out($1, 1000)', [now]);
+  const at = new Date(office.clock.now() + 60_000).toISOString();
+  const cut = { at, until: at, me: 1, deliveriesMax: 20, usualRoom: 4, lookBack: true, known: [] };
+  const reached: number[] = [];
+  for (let round = 0; round < 2; round++) {
+    const claimed = await claimDeliveries(office.db, { ...cut, afterNo: reached.at(-1) ?? 0 });
+    reached.push(...claimed.map(({ webhookNo }) => webhookNo));
+  }
+  expect(new Set(reached).size).toBe(EVENTS);
+  expect(reached).toEqual(reached.toSorted((a, b) => a - b));
 });
 
 it('results cost what they are, also with statistics from when the queue was empty', async () => {

@@ -12,7 +12,7 @@ import { typeParsers } from './times.ts';
 export interface Database {
   pool: pg.Pool;
   /** The connection that `queued` keeps, once it was needed. */
-  lane?: Promise<pg.PoolClient> | undefined;
+  kept?: Promise<pg.PoolClient> | undefined;
 }
 
 export interface DatabaseOptions {
@@ -52,9 +52,9 @@ export function openDatabase({ url, connectionsMax, role }: DatabaseOptions): Da
 }
 
 export async function closeDatabase(db: Database): Promise<void> {
-  const lane = await db.lane?.catch(() => undefined);
-  db.lane = undefined;
-  lane?.release();
+  const kept = await db.kept?.catch(() => undefined);
+  db.kept = undefined;
+  kept?.release();
   await db.pool.end();
 }
 
@@ -130,29 +130,29 @@ export async function statement<Row extends object>(
  */
 export function queued<Row extends object>(db: Database, text: string, values: Values): Promise<Row[]> {
   return retried(async () => {
-    db.lane ??= openLane(db);
-    const lane = db.lane;
+    db.kept ??= openKept(db);
+    const kept = db.kept;
     try {
-      return (await send(await lane, text, values)).rows as Row[];
+      return (await send(await kept, text, values)).rows as Row[];
     } catch (error) {
-      if (error instanceof Outage && !isOnlyLate(error.cause)) dropLane(db, lane);
+      if (error instanceof Outage && !isOnlyLate(error.cause)) dropKept(db, kept);
       throw error;
     }
   });
 }
 
-function openLane(db: Database): Promise<pg.PoolClient> {
-  const lane = connect(db);
+function openKept(db: Database): Promise<pg.PoolClient> {
+  const kept = connect(db);
   // One that ends while nothing is under way is replaced as well.
-  lane.then((client) => client.once('end', () => dropLane(db, lane))).catch(() => {});
-  return lane;
+  kept.then((client) => client.once('end', () => dropKept(db, kept))).catch(() => {});
+  return kept;
 }
 
 /** The next statement opens another. What is still under way on this one fails: its connection is gone. */
-function dropLane(db: Database, lane: Promise<pg.PoolClient>): void {
-  if (db.lane !== lane) return;
-  db.lane = undefined;
-  lane.then((client) => client.release(true)).catch(() => {});
+function dropKept(db: Database, kept: Promise<pg.PoolClient>): void {
+  if (db.kept !== kept) return;
+  db.kept = undefined;
+  kept.then((client) => client.release(true)).catch(() => {});
 }
 
 /** A statement that waited too long for a lock, or took too long: the connection is good for those behind it. */

@@ -114,7 +114,7 @@ describe('two batches of updates under way', () => {
     await outsider.query(
       "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'porter'",
     );
-    await vi.waitFor(() => expect(house.service.app.db.lane).toBeUndefined());
+    await vi.waitFor(() => expect(house.service.app.db.kept).toBeUndefined());
     await vi.waitFor(async () => expect((await patch('type-1', { title: 'Kept' })).status).toBe(200));
   });
 

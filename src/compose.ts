@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { chmod, mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import type { Server } from 'node:http';
@@ -22,6 +21,7 @@ import { createEgress } from './platform/egress/egress.ts';
 import { keepKeyFile } from './platform/key-file.ts';
 import type { Logger } from './platform/logger.ts';
 import { type EmbeddedPostgres, startEmbeddedPostgres } from './platform/postgres/embedded.ts';
+import { pooledRandomBytes } from './platform/random.ts';
 import { createSealer, MASTER_KEY_BYTES, type Sealer } from './platform/sealing.ts';
 import { createSite } from './site/site.ts';
 import { closeDatabase, type Database, openDatabase, transact } from './store/database.ts';
@@ -55,7 +55,7 @@ const FINISH_MS = 8_000;
 const CLOSE_MS = 1_500;
 
 export async function startService(config: Config, surroundings: Surroundings): Promise<Service> {
-  const { log, clock = systemClock, random = randomBytes } = surroundings;
+  const { log, clock = systemClock, random = pooledRandomBytes() } = surroundings;
   const undo: (() => Promise<unknown>)[] = [];
   try {
     const embedded = config.databaseUrl ? undefined : await startEmbedded(config, log);

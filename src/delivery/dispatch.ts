@@ -1,5 +1,5 @@
 import { deliveryId } from '../domain/delivery-id.ts';
-import { toAttempt } from '../domain/diagnosis.ts';
+import { keptAttempt } from '../domain/diagnosis.ts';
 import type { RandomBytes } from '../domain/ids.ts';
 import { nextStep } from '../domain/retry.ts';
 import { signedHeaders } from '../domain/signature.ts';
@@ -285,7 +285,7 @@ export class Dispatch {
       state: step.state,
       retryAt: step.state === 'due' ? new Date(step.dueAt).toISOString() : undefined,
       after: 0,
-      attempt: JSON.stringify([toAttempt(outcome, startedAt)]),
+      attempt: `[${keptAttempt(outcome, startedAt)}]`,
       gone,
     });
     sent(letter, outcome, succeeded);

@@ -65,7 +65,7 @@ export class Lane {
 
   get isHungry(): boolean {
     const { window, inFlight } = this.flow;
-    return this.more && this.queue.length + inFlight <= (this.isWell ? window * 2 : window / 2);
+    return this.more && this.queue.length + inFlight <= (this.isWell ? window * 4 : window / 2);
   }
 
   get #capacity(): number {

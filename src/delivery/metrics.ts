@@ -1,4 +1,5 @@
-import { Counter, Gauge, Histogram, Registry } from 'prom-client';
+import { Counter, Gauge, Registry } from 'prom-client';
+import { Histogram } from '../platform/histogram.ts';
 import type { QueueNumbers } from '../store/deliveries.ts';
 
 /** Latencies from the acceptance of an event to the receiver's answer: from a local receiver to the last retry. */
@@ -25,12 +26,11 @@ export function createMetrics(readNumbers: () => Promise<QueueNumbers>, now: () 
       for (const [outcome, count] of attempts) this.inc({ outcome }, count);
     },
   });
-  const latency = new Histogram({
-    name: 'porter_delivery_seconds',
-    help: 'From the acceptance of an event to its receipt, delivered ones only.',
-    buckets: SECONDS,
-    registers,
-  });
+  const latencies = new Histogram(
+    'porter_delivery_seconds',
+    'From the acceptance of an event to its receipt, delivered ones only.',
+    SECONDS,
+  );
   const leasesExpired = new Counter({
     name: 'porter_delivery_leases_expired_total',
     help: 'Webhooks that were taken over from a worker that died or let its lease run out.',
@@ -78,7 +78,7 @@ export function createMetrics(readNumbers: () => Promise<QueueNumbers>, now: () 
       // While the database is away the last numbers stand; that it is away, other metrics tell.
       numbers = await readNumbers().catch(() => numbers);
     }
-    return registry.metrics();
+    return (await registry.metrics()) + latencies.text();
   }
-  return { attempts, latency, leasesExpired, fannedOut, text };
+  return { attempts, latency: latencies.series(), leasesExpired, fannedOut, text };
 }

@@ -4,7 +4,7 @@ import { Outage } from '../platform/outage.ts';
 import type { Database } from '../store/database.ts';
 import { type LaneLow, type LaneState, type Result, recordResults } from '../store/deliveries.ts';
 
-const RESULTS_MAX = 500;
+const RESULTS_MAX = 2_000;
 const PAUSE_MS = 250;
 
 export interface RecorderOptions {

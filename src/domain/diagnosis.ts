@@ -14,7 +14,23 @@ interface Failure {
   detail: string;
 }
 
-export function toAttempt(outcome: Outcome, atMs: number): Attempt {
+/** An attempt as it is kept. Of a delivery that was received without a word these three tell everything. */
+export type KeptAttempt = Attempt | Pick<Attempt, 'at' | 'status' | 'duration_ms'>;
+
+/** As JSON. Most attempts are short ones: written out whole they took a third more of the worker's own time. */
+export function keptAttempt(outcome: Outcome, atMs: number): string {
+  if (outcome.answer !== '' || !isDelivered(outcome)) return JSON.stringify(toAttempt(outcome, atMs));
+  return `{"at":"${isoTime(atMs)}","status":${outcome.status},"duration_ms":${Math.round(outcome.durationMs)}}`;
+}
+
+export function shownAttempt(kept: KeptAttempt): Attempt {
+  if ('outcome' in kept) return kept;
+  const { at, status, duration_ms } = kept;
+  const outcome = { status: status ?? undefined, answer: '', durationMs: duration_ms, failure: undefined };
+  return toAttempt(outcome, Date.parse(at));
+}
+
+function toAttempt(outcome: Outcome, atMs: number): Attempt {
   const { status, answer, durationMs, failure } = outcome;
   return {
     at: isoTime(atMs),

@@ -1,11 +1,12 @@
 import { Counter, Gauge, Registry } from 'prom-client';
 import type { Clock } from '../platform/clock.ts';
+import { Histogram, type Series } from '../platform/histogram.ts';
 import type { Logger } from '../platform/logger.ts';
 import type { Exchange } from './exchange.ts';
-import { Timings } from './timings.ts';
 
 /** One success in so many is logged; every refusal and every error is. */
 const SUCCESSES_PER_LINE = 100;
+const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
 export interface PoolNumbers {
   totalCount: number;
@@ -32,7 +33,19 @@ export function observe(options: ObserverOptions): Observer {
   const { log, clock, pool, refusals: kept, streams, moreMetrics } = options;
   const registry = new Registry();
   const registers = [registry];
-  const seconds = new Timings('porter_http_request_seconds', 'Time to answer, by operation and status.');
+  const seconds = new Histogram(
+    'porter_http_request_seconds',
+    'Time to answer, by operation and status.',
+    SECONDS,
+  );
+  const timings = new Map<string, Map<number, Series>>();
+  const timing = (operation: string, status: number) => {
+    const known = timings.get(operation)?.get(status);
+    if (known) return known;
+    const series = seconds.series(`operation="${operation}",status="${status}"`);
+    timings.set(operation, (timings.get(operation) ?? new Map()).set(status, series));
+    return series;
+  };
   const refusals = new Counter({
     name: 'porter_http_refusals_total',
     help: 'Requests that were refused or failed, by operation and error code.',
@@ -82,7 +95,7 @@ export function observe(options: ObserverOptions): Observer {
   const finish: Observer['finish'] = (exchange, status) => {
     const { trace } = exchange;
     const elapsedMs = clock.monotonic() - trace.startedAt;
-    seconds.observe(trace.operation, status, elapsedMs / 1000);
+    timing(trace.operation, status).observe(elapsedMs / 1000);
     if (trace.error) refusals.inc({ operation: trace.operation, error: trace.error });
     if (status >= 400 || successes++ % SUCCESSES_PER_LINE === 0) {
       log.info(

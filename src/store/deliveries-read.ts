@@ -1,8 +1,8 @@
-import type { Attempt } from '../contract/attempts.ts';
 import type { EventName } from '../contract/events.ts';
 import type { PartnerDelivery } from '../contract/operator/deliveries.ts';
 import type { Page, PageQuery } from '../contract/page.ts';
 import { deliveryId } from '../domain/delivery-id.ts';
+import { type KeptAttempt, shownAttempt } from '../domain/diagnosis.ts';
 import type { Transaction } from './database.ts';
 import { type Keyset, readPage, readStretch } from './page.ts';
 
@@ -20,7 +20,7 @@ interface Row {
   object_id: string;
   sequence: number;
   state: 'waiting' | 'due' | 'delivered' | 'failed';
-  attempts: Attempt[];
+  attempts: KeptAttempt[];
   retry_at: string | null;
   created_at: string;
   finished_at: string | null;
@@ -43,7 +43,7 @@ function deliveryOf(row: Row): PartnerDelivery {
     object_id: row.object_id,
     sequence: row.sequence,
     status: row.state === 'due' ? 'pending' : row.state,
-    attempts: row.attempts,
+    attempts: row.attempts.map(shownAttempt),
     next_attempt_at: row.state === 'due' ? (row.retry_at ?? row.created_at) : null,
     created_at: row.created_at,
     finished_at: row.finished_at,

@@ -38,8 +38,8 @@ export function bePresent(
     try {
       fresh.on('notification', ({ channel }) => heard(channel));
       fresh.on('end', () => lose(fresh));
-      for (const channel of channels) await fresh.query(`LISTEN ${channel}`);
-      await fresh.query(`SELECT pg_advisory_lock_shared(${PRESENCE} + $1::bigint)`, [me]);
+      const listen = channels.map((channel) => `LISTEN ${channel};`).join(' ');
+      await fresh.query(`${listen} SELECT pg_advisory_lock_shared(${PRESENCE} + ${me}::bigint)`);
       if (left) lose(fresh);
     } catch (error) {
       lose(fresh);

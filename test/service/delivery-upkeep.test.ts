@@ -1,5 +1,6 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
+import { type KeptAttempt, shownAttempt } from '../../src/domain/diagnosis.ts';
 import { answered, openPostOffice } from '../support/post-office.ts';
 
 const DAY = 24 * 3_600_000;
@@ -163,11 +164,11 @@ describe('the log of a delivery', () => {
       await office.engine.drain();
       await office.toNextDue();
     }
-    const [row] = await office.rows<{ attempts: object[]; state: string; tries: number }>(
+    const [row] = await office.rows<{ attempts: KeptAttempt[]; state: string; tries: number }>(
       'SELECT * FROM deliveries',
     );
     expect(row).toMatchObject({ state: 'delivered', tries: 3 });
-    expect(row?.attempts).toMatchObject([
+    expect(row?.attempts.map(shownAttempt)).toMatchObject([
       {
         outcome: 'failed',
         status: null,

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { type AttemptPhase, attempt } from '../../src/contract/attempts.ts';
-import { diagnose, toAttempt } from '../../src/domain/diagnosis.ts';
+import { diagnose, keptAttempt, shownAttempt } from '../../src/domain/diagnosis.ts';
 
 const answered = (status: number) => ({ status, answer: '', durationMs: 41.7, failure: undefined });
 const broken = (
@@ -125,9 +125,12 @@ describe('a failure in words', () => {
 
 describe('an attempt', () => {
   const at = Date.UTC(2026, 10, 14, 8);
+  /** As it is shown, after it was kept. */
+  const attemptOf = (outcome: Parameters<typeof keptAttempt>[0], atMs: number) =>
+    shownAttempt(JSON.parse(keptAttempt(outcome, atMs)));
 
   it('that was received', () => {
-    const kept = toAttempt({ ...answered(204), answer: '' }, at);
+    const kept = attemptOf({ ...answered(204), answer: '' }, at);
     expect(kept).toEqual({
       at: '2026-11-14T08:00:00.000Z',
       outcome: 'delivered',
@@ -141,26 +144,37 @@ describe('an attempt', () => {
     expect(attempt.parse(kept)).toEqual(kept);
   });
 
+  it('that was received without a word is kept in few bytes, one with an answer whole', () => {
+    expect(JSON.parse(keptAttempt({ ...answered(204), answer: '' }, at))).toEqual({
+      at: '2026-11-14T08:00:00.000Z',
+      status: 204,
+      duration_ms: 42,
+    });
+    const spoken = attemptOf({ ...answered(200), answer: 'thank "you"' }, at);
+    expect(spoken).toMatchObject({ outcome: 'delivered', answer: 'thank "you"' });
+    expect(shownAttempt(spoken)).toBe(spoken);
+  });
+
   it('that was answered, but not received', () => {
-    expect(toAttempt({ ...answered(500), answer: 'no' }, at)).toMatchObject({
+    expect(attemptOf({ ...answered(500), answer: 'no' }, at)).toMatchObject({
       outcome: 'failed',
       status: 500,
       phase: null,
       code: null,
       answer: 'no',
     });
-    expect(toAttempt(answered(302), at)).toMatchObject({ outcome: 'failed', status: 302 });
+    expect(attemptOf(answered(302), at)).toMatchObject({ outcome: 'failed', status: 302 });
   });
 
   it('that broke off, even after a good status', () => {
-    expect(toAttempt(broken('answer', 'body_timeout', '', { status: 200 }), at)).toMatchObject({
+    expect(attemptOf(broken('answer', 'body_timeout', '', { status: 200 }), at)).toMatchObject({
       outcome: 'failed',
       status: 200,
       phase: 'answer',
       code: 'body_timeout',
       duration_ms: 15_000,
     });
-    expect(toAttempt(broken('dns', 'dns_not_found', 'a.example'), at)).toMatchObject({
+    expect(attemptOf(broken('dns', 'dns_not_found', 'a.example'), at)).toMatchObject({
       outcome: 'failed',
       status: null,
       phase: 'dns',

@@ -68,6 +68,8 @@ import { Recorder } from './recorder.ts';
  * WAKING UP. NOTIFY and the bells are hints that save time. Whoever misses one looks by itself twice a second.
  */
 
+/** Events that are taken at a time: few at first, so that the letters of the first are under way while the rest of a burst follows. */
+const EVENTS_MIN = 100;
 const EVENTS_MAX = 1_000;
 const LOOK_MS = 500;
 /** After the database was out of reach. */
@@ -172,12 +174,16 @@ export function createEngine(options: EngineOptions): Engine {
     dueDeliveries.ring();
   }
 
+  let eventsAtOnce = EVENTS_MIN;
+
   /** Returns whether there may be more to do at once. */
   async function fanOutOnce(): Promise<boolean> {
-    const { taken, made } = await fanOut(db, new Date(clock.now()).toISOString(), EVENTS_MAX);
+    const { taken, made } = await fanOut(db, new Date(clock.now()).toISOString(), eventsAtOnce);
     if (taken > 0) metrics.fannedOut.inc(taken);
     if (made > 0) dueDeliveries.ring();
-    return taken === EVENTS_MAX;
+    const mayBeMore = taken === eventsAtOnce;
+    eventsAtOnce = mayBeMore ? Math.min(EVENTS_MAX, eventsAtOnce * 3) : EVENTS_MIN;
+    return mayBeMore;
   }
 
   async function clear(): Promise<number> {

@@ -92,3 +92,23 @@ it('results cost what they are, also with statistics from when the queue was emp
     expect(await rowsRead(office, record, [no, results, state]), state).toBeLessThan(10 * results);
   }
 });
+
+it('the first events of a burst are fanned out by themselves, so that their letters need not wait for the others', async () => {
+  const office = await openPostOffice();
+  await office.addWebhook();
+  await office.rows(`
+    CREATE TABLE steps (position bigint);
+    CREATE FUNCTION note_step() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER AS
+      'BEGIN INSERT INTO steps VALUES (NEW.position); RETURN NEW; END';
+    CREATE TRIGGER note_step AFTER UPDATE ON feed_head FOR EACH ROW EXECUTE FUNCTION note_step();`);
+  const burst = (count: number) => Array.from({ length: count }, (_, n) => ({ id: `a-${n}` }));
+  await office.publish(...burst(1_000));
+  await office.engine.drain();
+  await office.publish(...burst(300));
+  await office.engine.drain();
+  const steps = await office.rows<{ position: number }>(
+    'SELECT position::integer FROM steps ORDER BY position',
+  );
+  expect(steps.map(({ position }) => position)).toEqual([100, 400, 1_000, 1_100, 1_300]);
+  await office.close();
+});

@@ -217,6 +217,27 @@ describe('updates that are written together', () => {
     ]);
   });
 
+  it('every kind of value reaches its column', async () => {
+    const first = { type: 'clinical_request', default_priority: 'highest', in_hours: false, daily_limit: 7 };
+    const second = {
+      type: null,
+      default_priority: 'lowest',
+      order: 3,
+      title: 'With "quotes", {braces} and \\',
+    };
+    const third = { form_id: null, description: null, assignee_id: 'desk', assignee_type: 'AdminTeam' };
+    const answers = await together([
+      () => patch(north, 'type-1', first),
+      () => patch(south, 'type-1', second),
+      () => patch(north, 'type-3', third),
+    ]);
+    expect(answers.map(({ body }) => body)).toMatchObject([first, second, third]);
+    const read = (tenant: Tenant, id: string) =>
+      house.send('GET', path(id), { key: tenant.key, group: tenant.groupId });
+    const stored = [await read(north, 'type-1'), await read(south, 'type-1'), await read(north, 'type-3')];
+    expect(stored.map(({ body }) => body)).toMatchObject([first, second, third]);
+  });
+
   it('500: one that the database itself refuses does not spoil its neighbours', async () => {
     const outsider = new pg.Client({ connectionString: house.databaseUrl });
     await outsider.connect();

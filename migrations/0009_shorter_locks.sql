@@ -34,7 +34,3 @@ BEGIN
     PERFORM pg_notify('porter_queue', '');
   END IF;
 END $$;
-
--- An attempt that succeeded without a word is kept in a third of the space, so a row finds room for its second version on a
--- page that is fuller.
-ALTER TABLE deliveries SET (fillfactor = 36);

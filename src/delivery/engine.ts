@@ -178,11 +178,12 @@ export function createEngine(options: EngineOptions): Engine {
 
   /** Returns whether there may be more to do at once. */
   async function fanOutOnce(): Promise<boolean> {
-    const { taken, made } = await fanOut(db, new Date(clock.now()).toISOString(), eventsAtOnce);
+    const asked = eventsAtOnce;
+    const { taken, made } = await fanOut(db, new Date(clock.now()).toISOString(), asked);
     if (taken > 0) metrics.fannedOut.inc(taken);
     if (made > 0) dueDeliveries.ring();
-    const mayBeMore = taken === eventsAtOnce;
-    eventsAtOnce = mayBeMore ? Math.min(EVENTS_MAX, eventsAtOnce * 3) : EVENTS_MIN;
+    const mayBeMore = taken === asked;
+    eventsAtOnce = mayBeMore ? Math.min(EVENTS_MAX, asked * 3) : EVENTS_MIN;
     return mayBeMore;
   }
 

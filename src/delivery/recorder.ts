@@ -5,6 +5,8 @@ import type { Database } from '../store/database.ts';
 import { type LaneLow, type LaneState, type Result, recordResults } from '../store/deliveries.ts';
 
 const RESULTS_MAX = 2_000;
+/** As many are not too much for any database. */
+const RESULTS_FEW = 100;
 const PAUSE_MS = 250;
 
 export interface RecorderOptions {
@@ -75,7 +77,11 @@ export class Recorder {
           if (this.#givenUp) return;
           // Written or not, nobody knows; written again it changes nothing.
           await clock.sleep(PAUSE_MS);
-          continue;
+          if (lanes || results.length <= RESULTS_FEW) continue;
+          // They may have been more than it can write in its time.
+          const half = results.length >> 1;
+          await this.#write(results.slice(0, half));
+          return this.#write(results.slice(half));
         }
         log.error({ err: error, results: results.length }, 'results could not be written');
         return lanes ? undefined : this.#writeEach(results);

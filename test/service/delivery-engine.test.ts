@@ -310,6 +310,25 @@ describe('a mishap', () => {
     expect(office.letters).toHaveLength(2);
   });
 
+  it('in writing many results in time: they are written in parts', async () => {
+    const office = await openPostOffice();
+    for (let n = 0; n < 60; n++) await office.addWebhook();
+    // As if the database could not write more than 150 before it is told to stop.
+    await office.rows(`
+      CREATE FUNCTION too_long() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+        IF (SELECT count(*) FROM changed) > 150 THEN RAISE EXCEPTION USING ERRCODE = '57014'; END IF;
+        RETURN NULL;
+      END $$;
+      CREATE TRIGGER too_long AFTER UPDATE ON deliveries REFERENCING NEW TABLE AS changed
+        FOR EACH STATEMENT EXECUTE FUNCTION too_long();`);
+    await office.publish(...Array.from({ length: 5 }, (_, n) => ({ id: `a-${n}` })));
+    await office.engine.drain();
+    expect(office.letters).toHaveLength(300);
+    expect(await office.rows('SELECT state, count(*)::integer FROM deliveries GROUP BY state')).toEqual([
+      { state: 'delivered', count: 300 },
+    ]);
+  });
+
   it('in storing how an attempt looked does not keep its result from being written', async () => {
     const office = await openPostOffice();
     await office.addWebhook();

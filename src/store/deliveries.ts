@@ -4,8 +4,8 @@ import { type Database, statement, transact } from './database.ts';
 import { list } from './list.ts';
 
 /**
- * The queue of deliveries, for the engine. What each statement guarantees is told where it is written, in
- * migrations/0003_delivery.sql and 0007_lighter_deliveries.sql; the order of the whole in delivery/engine.ts.
+ * The queue of deliveries, for the engine. What each statement guarantees is told in migrations/0003_delivery.sql and
+ * 0007_lighter_deliveries.sql, how it reads today in 0011_steady_plans.sql; the order of the whole in delivery/engine.ts.
  */
 
 /** A delivery that was handed to this worker to be sent. */

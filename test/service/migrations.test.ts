@@ -243,7 +243,7 @@ describe('a database that refuses connections for a while', () => {
     const name = new URL(house.databaseUrl).pathname.slice(1);
     await asAdmin(
       `ALTER DATABASE ${name} ALLOW_CONNECTIONS false`,
-      `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '${name}'`,
+      `SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE datname = '${name}'`,
     );
     expect((await house.send('GET', '/readyz')).status).toBe(503);
     await asAdmin(`ALTER DATABASE ${name} ALLOW_CONNECTIONS true`);

@@ -101,7 +101,7 @@ describe('without its database', () => {
     expect((await alone.send('GET', '/readyz')).status).toBe(200);
     await asAdmin(
       `ALTER DATABASE ${name} ALLOW_CONNECTIONS false`,
-      `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '${name}'`,
+      `SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE datname = '${name}'`,
     );
     const ready = await alone.send('GET', '/readyz');
     expect(ready.status).toBe(503);

@@ -65,8 +65,9 @@ BEGIN
   RETURN made;
 END $$;
 
--- As in 0009.
-CREATE OR REPLACE FUNCTION fan_out(at timestamptz, events_max integer, OUT taken integer, OUT made integer) LANGUAGE plpgsql
+-- As in 0009, and it tells the workers which of them did it.
+DROP FUNCTION fan_out;
+CREATE FUNCTION fan_out(at timestamptz, me bigint, events_max integer, OUT taken integer, OUT made integer) LANGUAGE plpgsql
   SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off
 AS $$
 DECLARE
@@ -99,7 +100,7 @@ BEGIN
     made := enqueue(at, event_nos, webhook_nos);
   END IF;
   IF made > 0 THEN
-    PERFORM pg_notify('porter_queue', '');
+    PERFORM pg_notify('porter_queue', me::text);
   END IF;
 END $$;
 

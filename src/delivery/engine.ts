@@ -179,7 +179,7 @@ export function createEngine(options: EngineOptions): Engine {
   /** Returns whether there may be more to do at once. */
   async function fanOutOnce(): Promise<boolean> {
     const asked = eventsAtOnce;
-    const { taken, made } = await fanOut(db, new Date(clock.now()).toISOString(), asked);
+    const { taken, made } = await fanOut(db, new Date(clock.now()).toISOString(), me, asked);
     if (taken > 0) metrics.fannedOut.inc(taken);
     if (made > 0) dueDeliveries.ring();
     const mayBeMore = taken === asked;
@@ -211,13 +211,14 @@ export function createEngine(options: EngineOptions): Engine {
     }
   }
 
-  const heard: Record<string, () => void> = {
+  const heard: Record<string, (what: string) => void> = {
     porter_events: () => newEvents.ring(),
-    // Another node has put new deliveries into the queues; or somebody has made old ones due again.
-    porter_queue: () => dueDeliveries.ring(),
+    // A worker has put new deliveries into the queues. Of its own it knows already.
+    porter_queue: (worker) => worker === String(me) || dueDeliveries.ring(),
+    // Somebody has made old ones due again.
     porter_deliveries: wake,
   };
-  const presence = bePresent(db, me, Object.keys(heard), (channel) => heard[channel]?.());
+  const presence = bePresent(db, me, Object.keys(heard), (channel, what) => heard[channel]?.(what));
 
   async function takeOver(): Promise<void> {
     const freed = await freeLanesOfTheDead(db, me);

@@ -37,10 +37,12 @@ export interface ClaimedLane {
 export async function fanOut(
   db: Database,
   at: string,
+  me: number,
   eventsMax: number,
 ): Promise<{ taken: number; made: number }> {
-  const [row] = await statement<{ taken: number; made: number }>(db, 'SELECT * FROM fan_out($1, $2)', [
+  const [row] = await statement<{ taken: number; made: number }>(db, 'SELECT * FROM fan_out($1, $2, $3)', [
     at,
+    me,
     eventsMax,
   ]);
   return row ?? { taken: 0, made: 0 };

@@ -20,7 +20,7 @@ export function bePresent(
   db: Database,
   me: number,
   channels: readonly string[],
-  heard: (channel: string) => void,
+  heard: (channel: string, what: string) => void,
 ): Presence {
   let client: pg.PoolClient | undefined;
   let left = false;
@@ -36,7 +36,7 @@ export function bePresent(
     const fresh = await connect(db);
     client = fresh;
     try {
-      fresh.on('notification', ({ channel }) => heard(channel));
+      fresh.on('notification', ({ channel, payload }) => heard(channel, payload ?? ''));
       fresh.on('end', () => lose(fresh));
       const listen = channels.map((channel) => `LISTEN ${channel};`).join(' ');
       await fresh.query(`${listen} SELECT pg_advisory_lock_shared(${PRESENCE} + ${me}::bigint)`);

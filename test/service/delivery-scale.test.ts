@@ -1,4 +1,5 @@
-import { expect, it } from 'vitest';
+import pg from 'pg';
+import { expect, it, onTestFinished, vi } from 'vitest';
 import { claimDeliveries } from '../../src/store/deliveries.ts';
 import { openPostOffice, type PostOffice } from '../support/post-office.ts';
 
@@ -33,7 +34,7 @@ it.each(['fresh', 'from when there was one webhook'])(
     await office.addWebhook();
     await office.rows("SET porter.tenant = '*'");
     const now = new Date(office.clock.now()).toISOString();
-    const fanOut = 'SELECT * FROM fan_out($1, 1000)';
+    const fanOut = 'SELECT * FROM fan_out($1, 1, 1000)';
     const claim = `SELECT * FROM claim_deliveries($1, $1, 1, 0, 1000, 4, true, '{}', '{}', '{}', '{}', '')`;
     const record = (nos: readonly number[]) => `
     SELECT * FROM record_results($1, 1, '{${nos}}', '{${nos.map(() => 1)}}', '{${nos.map(() => 0)}}',
@@ -169,6 +170,28 @@ it.each(['statistics', 'plans'])(
       expect(await rowsRead(office, step, values), step).toBeLessThan(1_000);
   },
 );
+
+it('a worker that has fanned out an event looks into the queues once, and does not answer its own call', async () => {
+  const office = await openPostOffice();
+  await office.addWebhook();
+  const query = vi.spyOn(pg.Client.prototype, 'query');
+  onTestFinished(() => query.mockRestore());
+  const claims = () =>
+    query.mock.calls.filter((call) => JSON.stringify(call[0]).includes('claim_deliveries')).length;
+  office.engine.start();
+  const started = performance.now();
+  const events = 20;
+  for (let n = 1; n <= events; n++) {
+    await office.publish({ id: `a-${n}` });
+    await expect
+      .poll(() => office.rows("SELECT FROM deliveries WHERE state = 'delivered'"), { interval: 5 })
+      .toHaveLength(n);
+  }
+  // And twice a second, whatever happens.
+  const looks = (performance.now() - started) / 500;
+  expect(claims()).toBeLessThan(1.5 * events + looks);
+  await office.close();
+});
 
 it('the first events of a burst are fanned out by themselves, so that their letters need not wait for the others', async () => {
   const office = await openPostOffice();

@@ -23,4 +23,22 @@ describe("a worker's sign of life", () => {
     presence.leave();
     await expect.poll(() => freeLanesOfTheDead(office.db, 8)).toBe(1);
   });
+
+  it('hears what others call out, and whom they say it of', async () => {
+    const office = await openPostOffice();
+    const heard: string[][] = [];
+    const presence = bePresent(office.db, 7, ['porter_queue', 'porter_events'], (...what) =>
+      heard.push(what),
+    );
+    await presence.ensure();
+    await office.rows("NOTIFY porter_queue, '12'");
+    await office.rows('NOTIFY porter_events');
+    await expect
+      .poll(() => heard)
+      .toEqual([
+        ['porter_queue', '12'],
+        ['porter_events', ''],
+      ]);
+    presence.leave();
+  });
 });

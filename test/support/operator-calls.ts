@@ -125,7 +125,7 @@ export async function newDelivery(given: Furnished): Promise<string> {
   await pausedWebhook(given);
   const { event_ids } = await house.operator('POST', '/events', appointmentEvent(groupId));
   for (;;) {
-    await fanOut(house.service.app.db, new Date(house.clock.now()).toISOString(), 1_000);
+    await fanOut(house.service.app.db, new Date(house.clock.now()).toISOString(), 0, 1_000);
     const { data } = await house.operator('GET', `/deliveries?event_id=${event_ids[0]}`);
     if (data.length > 0) return data[0].id;
   }

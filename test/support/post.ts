@@ -67,5 +67,5 @@ export async function publish(
 /** Gives every accepted event its place in the feed and in the queues. */
 export async function fanOutAll(house: Harness): Promise<void> {
   const at = new Date(house.clock.now()).toISOString();
-  while ((await fanOut(house.service.app.db, at, 1_000)).taken !== 0);
+  while ((await fanOut(house.service.app.db, at, 0, 1_000)).taken !== 0);
 }

@@ -84,6 +84,31 @@ describe('profiles', () => {
     expect(read().profiles.a).toEqual({ ...kept, operator_token: TOKEN });
   });
 
+  it('profiles add leaves the other secret behind when a profile moves to another address', async () => {
+    const { cwd, read } = someone();
+    const env = { PORTER_KEY: KEY, PORTER_OPERATOR_TOKEN: TOKEN };
+    await porter('profiles add a --url https://one.example --group surgery', { cwd, env });
+    await porter('profiles add a --url https://one.example/ --operator', { cwd, env });
+    expect(read().profiles.a).toMatchObject({ key: KEY, operator_token: TOKEN });
+
+    const moved = await porter('profiles add a --url https://two.example', { cwd, env });
+    expect(moved.stderr).toContain(
+      'The operator token of this profile was for https://one.example and is forgotten.',
+    );
+    expect(read().profiles.a).toEqual({ url: 'https://two.example', key: KEY, group: 'surgery' });
+    const back = await porter('profiles add a --url https://one.example --operator', { cwd, env });
+    expect(back.stderr).toContain(
+      'The API key of this profile was for https://two.example and is forgotten.',
+    );
+    expect(read().profiles.a).toEqual({
+      url: 'https://one.example',
+      operator_token: TOKEN,
+      group: 'surgery',
+    });
+    const alone = await porter('profiles add a --url https://two.example --operator', { cwd, env });
+    expect(alone.stderr).not.toContain('forgotten');
+  });
+
   it.each([
     ['profiles add a', `${KEY.slice(0, -1)}x`, /not a whole API key/, 1],
     ['profiles add a', TOKEN, /not a whole API key/, 1],

@@ -20,7 +20,7 @@ export const profileCommands = [
     calls,
     summary: 'Keep an address and a key under a name, or change them.',
     details:
-      'The API key is taken from PORTER_KEY, read from stdin, or asked for without being shown. With --operator it is the token of an operator (PORTER_OPERATOR_TOKEN). A new profile takes its address from PORTER_URL and its practice group from PORTER_GROUP unless they are given. Run it twice for a profile that has both. The first profile is in use from then on. Profiles are kept in a file that only you can read.',
+      'The API key is taken from PORTER_KEY, read from stdin, or asked for without being shown. With --operator it is the token of an operator (PORTER_OPERATOR_TOKEN). A new profile takes its address from PORTER_URL and its practice group from PORTER_GROUP unless they are given. Run it twice for a profile that has both. A profile that moves to another address forgets the secret that is not given with it. The first profile is in use from then on. Profiles are kept in a file that only you can read.',
     arguments: named,
     options: {
       url: { value: 'url', summary: `Where the service is; ${DEFAULT_URL} unless given.` },
@@ -39,7 +39,7 @@ export const profileCommands = [
         );
       const file = await readProfiles(world);
       const known = Object.hasOwn(file.profiles, name) ? file.profiles[name] : undefined;
-      // The secrets that a profile has are for its address: the environment does not move them to another.
+      // The secrets that a profile has are for its address. The environment does not move it, and whoever does leaves them behind.
       const taken = (what: string, variable: 'PORTER_URL' | 'PORTER_GROUP') => {
         const value = known ? undefined : world.env[variable];
         if (value) out.note(`Taking the ${what} from ${variable}.`);
@@ -49,8 +49,12 @@ export const profileCommands = [
       const url = given === undefined ? (known?.url ?? DEFAULT_URL) : checkedUrl(given);
       const group = options.group ?? taken('practice group', 'PORTER_GROUP');
       const secret = await readSecret(world, out, options.operator);
+      const { key, operator_token, ...rest } = known ?? {};
+      const stays = known?.url === url;
+      const left = options.operator ? key && 'API key' : operator_token && 'operator token';
+      if (left && !stays) out.note(`The ${left} of this profile was for ${known?.url} and is forgotten.`);
       const profile = {
-        ...known,
+        ...(stays ? known : rest),
         url,
         ...(group !== undefined && { group }),
         ...(options.operator ? { operator_token: secret } : { key: secret }),

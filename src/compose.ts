@@ -70,7 +70,7 @@ export async function startService(config: Config, surroundings: Surroundings): 
       try {
         const resealed = await resealSecrets(db, sealer, new Date(clock.now()).toISOString());
         if (resealed > 0) log.info({ resealed, key_id: sealer.keyId }, 'webhook secrets sealed anew');
-        Object.assign(seeded, await seed(config, assemble(config, db, clock, random, sealer)));
+        Object.assign(seeded, await seed(config, assemble(config, db, { log, clock, random }, sealer)));
       } finally {
         await closeDatabase(db);
       }
@@ -80,7 +80,7 @@ export async function startService(config: Config, surroundings: Surroundings): 
     const worker = config.role !== 'api';
     const connectionsMax = CONNECTIONS_MAX + (worker ? WORKER_CONNECTIONS : 0);
     const db = openDatabase({ url, connectionsMax, role });
-    const app = assemble(config, db, clock, random, sealer);
+    const app = assemble(config, db, { log, clock, random }, sealer);
     const close = async () => {
       await app.refusals.flush();
       await closeDatabase(db);
@@ -173,13 +173,18 @@ function startDelivering(app: App, log: Logger) {
   };
 }
 
-function assemble(config: Config, db: Database, clock: Clock, random: App['random'], sealer: Sealer): App {
+function assemble(
+  config: Config,
+  db: Database,
+  { log, clock, random }: Required<Surroundings>,
+  sealer: Sealer,
+): App {
   const access = createAccess(db, clock, config.environment);
   const addresses = new RateLimits(clock);
   const keys = config.rateWindows === 'shared' ? new SharedRateLimits(db, clock) : new RateLimits(clock);
   const updates = gatherUpdates({ db, clock });
   const refusals = new Refusals(db, clock);
-  const streams = new OpenStreams(db, clock);
+  const streams = new OpenStreams(db, clock, log);
   const { environment, webhookTargets, retentionDays } = config;
   return {
     db,

@@ -3,6 +3,7 @@ import { Problem } from '../contract/problems.ts';
 import { type PartnerPrincipal, SYSTEM } from '../domain/principal.ts';
 import { Bell } from '../platform/bell.ts';
 import type { Clock } from '../platform/clock.ts';
+import type { Logger } from '../platform/logger.ts';
 import { Outage } from '../platform/outage.ts';
 import { type Database, transact } from '../store/database.ts';
 import { readFeedNews } from '../store/event-feed.ts';
@@ -31,6 +32,7 @@ export interface OpenStream {
 export class OpenStreams {
   readonly #db: Database;
   readonly #clock: Clock;
+  readonly #log: Logger;
   readonly #open = new Set<OpenStream>();
   readonly #readers: (() => void)[] = [];
   #reading = 0;
@@ -38,9 +40,10 @@ export class OpenStreams {
   #closed = false;
   #position = 0;
 
-  constructor(db: Database, clock: Clock) {
+  constructor(db: Database, clock: Clock, log: Logger) {
     this.#db = db;
     this.#clock = clock;
+    this.#log = log;
   }
 
   get count(): number {
@@ -108,7 +111,11 @@ export class OpenStreams {
     while (this.#open.size > 0) {
       const groups = [...new Set([...this.#open].map(({ groupId }) => groupId))];
       const news = await transact(this.#db, SYSTEM, (tx) => readFeedNews(tx, groups, this.#position)).catch(
-        () => undefined,
+        (error) => {
+          // While the database is away the streams find out by themselves, when they read.
+          if (!(error instanceof Outage)) this.#log.error({ err: error }, 'the streams are told of no news');
+          return undefined;
+        },
       );
       const now = this.#clock.monotonic();
       for (const { bell, groupId, quietSince, handedAt, stuck } of this.#open) {

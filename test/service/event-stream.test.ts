@@ -221,7 +221,9 @@ describe('a stream ends', () => {
     const admin = await superuser(inject('postgresUrl'));
     const name = new URL(node.databaseUrl).pathname.slice(1);
     await admin.query(`ALTER DATABASE ${name} ALLOW_CONNECTIONS false`);
-    await admin.query('SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = $1', [name]);
+    await admin.query('SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE datname = $1', [
+      name,
+    ]);
     node.clock.advance(15_000);
     await stream.ended;
     expect(node.logLines().filter(({ level }) => level === 'error')).toEqual([]);
@@ -235,6 +237,19 @@ describe('a stream ends', () => {
     node.service.app.streams.endAll();
     expect((await partner.send('GET', '/v1/events/stream')).status).toBe(503);
   });
+});
+
+it('that there is no news to be had is told in the log, unless the database is away', async () => {
+  const node = await startPost();
+  const partner = await newPartner(node);
+  const stream = await openStream(node, partner);
+  await stream.next();
+  const admin = await superuser(node.databaseUrl);
+  await admin.query('ALTER TABLE feed_head RENAME TO feed_head_gone');
+  const told = () => node.logLines().some(({ msg }) => msg === 'the streams are told of no news');
+  await expect.poll(told).toBe(true);
+  node.service.app.streams.endAll();
+  await stream.ended;
 });
 
 it('streams that are far behind read a few at a time, in turn', async () => {

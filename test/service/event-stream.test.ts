@@ -108,10 +108,13 @@ describe('GET /v1/events/stream', () => {
     const stream = await openStream(house, own, { query: 'event_types=prescription.issued' });
     const start = await stream.next();
     await happen('appointment.confirmed');
-    house.clock.advance(15_000);
-    const heartbeat = await stream.next();
-    expect(heartbeat).toEqual({ comment: 'heartbeat', id: expect.any(String) });
-    expect(heartbeat?.id).not.toBe(start?.id);
+    let heartbeat = start;
+    // The stream may have looked for the first time just before that happened, and say so.
+    while (heartbeat?.id === start?.id) {
+      house.clock.advance(15_000);
+      heartbeat = await stream.next();
+      expect(heartbeat).toEqual({ comment: 'heartbeat', id: expect.any(String) });
+    }
     const [id] = await happen('prescription.issued');
     const resumed = await openStream(house, own, { headers: { 'last-event-id': heartbeat?.id ?? '' } });
     expect((await resumed.event()).data.id).toBe(id);

@@ -13,7 +13,7 @@ const WEBHOOKS = `
   SELECT w.no, w.id, w.partner_id, w.practice_group_id, w.url, w.description, w.event_types, w.status, w.status_reason,
          w.version, w.created_at, w.updated_at, l.failures, l.failing_since, l.last_success_at,
          (SELECT count(*) FROM ((SELECT FROM deliveries d
-                                  WHERE d.webhook_no + 0 = w.no AND d.retry_at IS NOT NULL LIMIT ${QUEUED_COUNT_MAX})
+                                  WHERE greatest(d.webhook_no, 0) = w.no AND d.retry_at IS NOT NULL LIMIT ${QUEUED_COUNT_MAX})
                                 UNION ALL
                                 (SELECT FROM deliveries d
                                   WHERE d.webhook_no = w.no AND d.sequence >= l.open_from AND d.state = 'due'

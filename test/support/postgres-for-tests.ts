@@ -11,7 +11,12 @@ declare module 'vitest' {
   }
 }
 
+/** `TEST_DATABASE_URL`, a superuser's, takes the place of the embedded server: for running the tests on another version. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+  if (process.env.TEST_DATABASE_URL) {
+    project.provide('postgresUrl', process.env.TEST_DATABASE_URL);
+    return async () => {};
+  }
   const dataDir = mkdtempSync(join(tmpdir(), 'porter-tests-'));
   const postgres = await startEmbeddedPostgres({
     dataDir,

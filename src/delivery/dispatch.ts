@@ -124,6 +124,11 @@ export class Dispatch {
     }
   }
 
+  /** It may not be written any more. */
+  isVoid(result: Result): boolean {
+    return this.#lane(result.webhookNo).isVoid(result);
+  }
+
   /** For each lane that these results are about: before where nothing will be new once they are written. */
   lowsAfter(results: readonly Result[]): LaneLow[] {
     const sequences = new Map<number, Set<number>>();

@@ -123,6 +123,7 @@ export function createEngine(options: EngineOptions): Engine {
     log,
     me,
     lowsAfter: (results) => dispatch.lowsAfter(results),
+    isVoid: (result) => dispatch.isVoid(result),
     written(results, lanes) {
       dispatch.settled(results, true);
       dispatch.lost(lanes.flatMap(({ webhook_no, held }) => (held ? [] : webhook_no)));

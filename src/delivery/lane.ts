@@ -33,6 +33,8 @@ export class Lane {
    * may not know of them yet.
    */
   readonly #setAside = new Map<string, { unwritten: number; first: number }>();
+  /** Sequences that are being put back since it was leased. */
+  readonly #puttingBack = new Set<number>();
   /** What is new from here on was not claimed; undefined: the database knows. */
   #from: number | undefined;
   /** The lowest that was given back since the last claim began. */
@@ -118,6 +120,7 @@ export class Lane {
 
   #behind({ sequence, objectHash, tries }: Letter, after: number): Result {
     this.noteSetAside(objectHash, sequence);
+    this.#puttingBack.add(sequence);
     return {
       webhookNo: this.no,
       sequence,
@@ -145,8 +148,17 @@ export class Lane {
   settle({ sequence, objectHash, state }: Result, isWritten: boolean): void {
     if (!isWritten && this.#news.has(sequence)) this.#giveBack(sequence);
     this.#forget(sequence, objectHash);
+    this.#puttingBack.delete(sequence);
     const aside = this.#setAside.get(objectHash);
     if (aside && (state === 'due' || state === 'waiting')) aside.unwritten--;
+  }
+
+  /**
+   * One that was put back before it was lost must not be written if it is leased again: those before it were not written, are
+   * new, and would be overtaken.
+   */
+  isVoid({ sequence, state }: Result): boolean {
+    return state === 'waiting' && !this.#puttingBack.has(sequence);
   }
 
   /**
@@ -157,6 +169,7 @@ export class Lane {
     this.#isLost = true;
     this.heldUntil = 0;
     this.#from = undefined;
+    this.#puttingBack.clear();
     return this.drop();
   }
 

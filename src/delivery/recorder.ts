@@ -16,6 +16,8 @@ export interface RecorderOptions {
   me: number;
   /** What else there is to say of the lanes, at the moment of writing. */
   lowsAfter: (results: readonly Result[]) => LaneLow[];
+  /** What was true when it was added and may not be written any more. */
+  isVoid: (result: Result) => boolean;
   /** Called once with every batch that was written. */
   written: (results: readonly Result[], lanes: readonly LaneState[]) => void;
   /** What follows from it, tried again while the database is away. */
@@ -61,12 +63,15 @@ export class Recorder {
     this.#writing = undefined;
   }
 
-  async #write(results: Result[]): Promise<void> {
+  async #write(given: Result[]): Promise<void> {
     const { db, clock, log, me, lowsAfter, written, afterwards } = this.#options;
+    let results = given;
     let lanes: LaneState[] | undefined;
     for (;;) {
       try {
         if (!lanes) {
+          results = this.#withoutVoid(results);
+          if (results.length === 0) return;
           const at = new Date(clock.now()).toISOString();
           lanes = await recordResults(db, at, me, results, lowsAfter(results));
           written(results, lanes);
@@ -87,6 +92,15 @@ export class Recorder {
         return lanes ? undefined : this.#writeEach(results);
       }
     }
+  }
+
+  #withoutVoid(results: Result[]): Result[] {
+    const { isVoid, unwritten } = this.#options;
+    return results.filter((result) => {
+      if (!isVoid(result)) return true;
+      unwritten(result);
+      return false;
+    });
   }
 
   /** One odd result must not hold up its neighbours, and what came of an attempt matters more than how it looked. */

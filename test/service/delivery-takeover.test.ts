@@ -1,6 +1,10 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
 import { expect, it } from 'vitest';
+import { Lane } from '../../src/delivery/lane.ts';
+import { Recorder } from '../../src/delivery/recorder.ts';
+import { createLogger } from '../../src/platform/logger.ts';
+import { claimDeliveries, fanOut, type Result } from '../../src/store/deliveries.ts';
 import { openPostOffice } from '../support/post-office.ts';
 
 /** What a lane keeps in memory and what the database knows of it may come apart. Each of these did, once. */
@@ -28,6 +32,52 @@ it('a worker that lost its lane without noticing does not send a later letter be
   await office.publish({ id: 'a' });
   await until(() => new Set(office.letters.map(({ sequence }) => sequence)).size === 3);
   expect([...new Set(office.letters.map(({ sequence }) => sequence))]).toEqual([1, 2, 3]);
+});
+
+it('what was put back before a lane was lost is not written after it was leased again', async () => {
+  const office = await openPostOffice();
+  const no = await office.addWebhook();
+  const log = createLogger(() => {});
+  await office.publish({ id: 'a' }, { id: 'a' }, { id: 'a' });
+  const at = new Date(office.clock.now()).toISOString();
+  await fanOut(office.db, at, 7, 100);
+  const lane = new Lane(no);
+  const claim = { at, until: at, me: 7, afterNo: 0, deliveriesMax: 10, usualRoom: 10, lookBack: false };
+  const [claimed] = await claimDeliveries(office.db, {
+    ...claim,
+    known: [lane.beginClaim(10, false, false)],
+  });
+  const [second, third] = lane.take(claimed?.letters ?? [], true) as [Result, Result];
+  const recorder = new Recorder({
+    db: office.db,
+    clock: office.clock,
+    log,
+    me: 7,
+    lowsAfter: (results) => [lane.lowAfter(new Set(results.map(({ sequence }) => sequence)))],
+    isVoid: (result) => lane.isVoid(result),
+    written(results, lanes) {
+      for (const result of results) lane.settle(result, true);
+      if (!lanes[0]?.held) lane.lose();
+    },
+    afterwards: async () => {},
+    unwritten: (result) => lane.settle(result, false),
+  });
+  const hold = (holder: number | null) => office.rows('UPDATE webhook_lanes SET holder = $1', [holder]);
+  await hold(null);
+  recorder.add(second);
+  await recorder.idle();
+  await hold(7);
+  recorder.add(third);
+  await recorder.idle();
+  // Otherwise the third would be due, and the second still be new.
+  const untouched = { state: 'due', retry_at: null };
+  expect(await office.rows('SELECT state, retry_at FROM deliveries')).toEqual([
+    untouched,
+    untouched,
+    untouched,
+  ]);
+  const again = await claimDeliveries(office.db, { ...claim, known: [lane.beginClaim(10, true, false)] });
+  expect(again[0]?.letters.map(({ sequence }) => sequence)).toEqual([1, 2, 3]);
 });
 
 it('letters that wait for each other after a replay and a takeover are woken', async () => {

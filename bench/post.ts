@@ -5,9 +5,6 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
-import { startService } from '../src/compose.ts';
-import { readConfig } from '../src/config.ts';
-import type { EventPayload } from '../src/contract/event-payloads.ts';
 import { createEngine } from '../src/delivery/engine.ts';
 import { deliveryId } from '../src/domain/delivery-id.ts';
 import { newId } from '../src/domain/ids.ts';
@@ -21,6 +18,7 @@ import { pooledRandomBytes } from '../src/platform/random.ts';
 import { closeDatabase, openDatabase, transact } from '../src/store/database.ts';
 import { appendEvents } from '../src/store/events.ts';
 import { prepareDatabase } from '../src/store/migrate.ts';
+import { measureLatency, payloadOf } from './latency.ts';
 import { inTurns, percentile, ROUNDS, ratioLine, say, valueLine } from './measure.ts';
 import { hasPgbench, insertEvents } from './pgbench.ts';
 
@@ -29,9 +27,7 @@ import { hasPgbench, insertEvents } from './pgbench.ts';
 const EVENTS = Number(process.env.BENCH_EVENTS ?? 20_000);
 const WEBHOOKS = 3;
 const FINISHED = Number(process.env.BENCH_FINISHED ?? 5_000_000);
-const HANGING = 50;
 const CROWD = 5_000;
-const OPERATOR = 'bench-operator-token';
 /** As many as the engine has under way to a webhook that is well. */
 const AT_ONCE = 64 * WEBHOOKS;
 const log = createLogger(() => {});
@@ -47,10 +43,14 @@ const children: ChildProcess[] = [];
 
 try {
   const receiver = await startReceiver();
+  const latency = async (name: string, options = {}) => {
+    const { url } = await createDatabase(`latency_${name}_${randomBytes(4).toString('hex')}`);
+    return measureLatency(url, receiver, options);
+  };
 
   // First, while nothing else is in the tables: the server tidies up after what follows for a long time.
   say('from publishing to receipt, 200 events/s');
-  const calm = await measureLatency('calm', receiver);
+  const calm = await latency('calm');
   valueLine(
     'publish to received, 200 events/s, p95',
     `${percentile(calm, 0.95).toFixed(0)} ms`,
@@ -61,8 +61,8 @@ try {
   say('the same beside 50 webhooks that hang');
   const p99s = await inTurns(
     {
-      beside: async () => percentile(await measureLatency('beside', receiver, { hanging: true }), 0.99),
-      without: async () => percentile(await measureLatency('without', receiver), 0.99),
+      beside: async () => percentile(await latency('beside', { hanging: true }), 0.99),
+      without: async () => percentile(await latency('without'), 0.99),
     },
     // A single stall of the machine is the p99 of a round.
     { rounds: 9, warmUps: 1 },
@@ -70,7 +70,7 @@ try {
   ratioLine('p99 beside 50 hanging webhooks, to without', p99s, 'beside', 'without', '≤ 1.3', 'ms');
 
   say(`the same spread over ${CROWD} webhooks`);
-  const crowd = await measureLatency('crowd', receiver, { crowd: CROWD });
+  const crowd = await latency('crowd', { crowd: CROWD });
   valueLine(
     `publish to received, 200 events/s to ${CROWD} webhooks, p95`,
     `${percentile(crowd, 0.95).toFixed(0)} ms`,
@@ -135,15 +135,6 @@ async function startReceiver(): Promise<string> {
   children.push(child);
   const [chunk] = await once(child.stdout as NodeJS.ReadableStream, 'data');
   return `http://127.0.0.1:${Number(chunk)}`;
-}
-
-function payloadOf(n: number, group = 'group'): EventPayload {
-  return {
-    object: 'Appointment',
-    id: `appointment-${n}`,
-    practice_group_id: group,
-    event: 'appointment.confirmed',
-  };
 }
 
 /** Signs and posts the same bodies with the same client, and writes nothing down. */
@@ -315,90 +306,4 @@ async function isAllDone(admin: pg.Client, sequences: number): Promise<boolean> 
     values: [sequences],
   });
   return rows[0].done;
-}
-
-/** The whole service: events published one by one over HTTP, received by a webhook, with others beside it that hang. */
-async function measureLatency(
-  name: string,
-  receiver: string,
-  { hanging = false, crowd = 0 } = {},
-): Promise<number[]> {
-  const { url } = await createDatabase(`latency_${name}_${randomBytes(4).toString('hex')}`);
-  const env = { DATABASE_URL: url, PORTER_PORT: '0', PORTER_OPERATOR_TOKEN: OPERATOR, PORTER_DEMO: 'off' };
-  const config = readConfig({ ...env, PORTER_DATA_DIR: join(folder, 'latency') }, folder);
-  const service = await startService(config, { log });
-  const call = async (path: string, headers: Record<string, string>, body: unknown) => {
-    const answer = await fetch(service.url + path, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json', ...headers },
-      body: JSON.stringify(body),
-    });
-    if (!answer.ok) throw new Error(`${path}: ${await answer.text()}`);
-    return (await answer.json()) as { id: string; key: string };
-  };
-  const operator = (path: string, body: unknown = {}) =>
-    call(`/operator/v1${path}`, { authorization: `Bearer ${OPERATOR}` }, body);
-
-  const partner = await operator('/partners', { name: 'P', contact_email: 'p@partner.example' });
-  await operator(`/partners/${partner.id}/sign-agreement`);
-  await operator(`/partners/${partner.id}/verify`);
-  const register = async (group: string, path: string) => {
-    const scopes = ['webhooks:write'];
-    const { key } = await operator('/keys', { partner_id: partner.id, practice_group_id: group, scopes });
-    await call('/v1/webhooks', { 'x-api-key': key, 'x-practice-group-id': group }, { url: receiver + path });
-  };
-  await operator('/practice-groups', { id: 'group', name: 'Group' });
-  await register('group', '/timed');
-  // The same is published either way; only whether there are webhooks that hang makes the difference.
-  for (let n = 0; n < HANGING; n++) {
-    await operator('/practice-groups', { id: `hanging-${n}`, name: 'Group' });
-    if (hanging) await register(`hanging-${n}`, `/hang-${n}`);
-  }
-
-  if (crowd > 0) await addCrowd(url, crowd, `${receiver}/timed`);
-
-  const seconds = 8;
-  const rate = 200;
-  const started = performance.now();
-  const sent: Promise<unknown>[] = [];
-  for (let n = 0; n < seconds * rate; n++) {
-    const late = started + (n * 1000) / rate - performance.now();
-    if (late > 0) await systemClock.sleep(late);
-    const at = (performance.timeOrigin + performance.now()).toFixed(3);
-    const group = crowd > 0 ? `crowd-${1 + ((n * 7_919) % crowd)}` : 'group';
-    sent.push(operator('/events', { ...payloadOf(n, group), id: `sent-${at}-${n}` }));
-    if (n % 4 === 0) sent.push(operator('/events', payloadOf(n, `hanging-${n % HANGING}`)));
-  }
-  await Promise.all(sent);
-  await systemClock.sleep(500);
-  const latencies = (await (await fetch(`${receiver}/latencies`)).json()) as number[];
-  await service.stop();
-  if (latencies.length < seconds * rate) throw new Error(`only ${latencies.length} letters were received`);
-  return latencies.slice(rate);
-}
-
-/** As many practices, each with a webhook of the same partner and the same secret. */
-async function addCrowd(url: string, count: number, address: string): Promise<void> {
-  const db = new pg.Client({ connectionString: url });
-  await db.connect();
-  await db.query(
-    `INSERT INTO practice_groups (id, name, timezone, opening_hours, created_at, updated_at)
-     SELECT 'crowd-' || n, 'Group', 'Europe/London', '{}', now(), now() FROM generate_series(1, $1::integer) AS n`,
-    [count],
-  );
-  await db.query(`
-    INSERT INTO api_keys (id, partner_id, practice_group_id, key_hash, prefix, last_four, scopes, created_at)
-      SELECT g.id, p.id, g.id, sha256(g.id::bytea), 'ptr', 'four', '{}', now()
-        FROM practice_groups g, partners p WHERE g.id LIKE 'crowd-%'`);
-  await db.query(
-    `WITH w AS (INSERT INTO webhooks (id, partner_id, practice_group_id, url, event_types, status, created_at, updated_at)
-                SELECT 'wh_' || replace(g.id, '-', ''), p.id, g.id, $1, '{appointment.confirmed}', 'active', now(), now()
-                  FROM practice_groups g, partners p WHERE g.id LIKE 'crowd-%' RETURNING no),
-          lane AS (INSERT INTO webhook_lanes (webhook_no) SELECT no FROM w)
-     INSERT INTO webhook_secrets (webhook_no, sealed, key_id, created_at)
-     SELECT w.no, s.sealed, s.key_id, now() FROM w, (SELECT sealed, key_id FROM webhook_secrets LIMIT 1) AS s`,
-    [address],
-  );
-  await db.query('ANALYZE');
-  await db.end();
 }

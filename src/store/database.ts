@@ -42,7 +42,8 @@ export function openDatabase({ url, connectionsMax, role }: DatabaseOptions): Da
     // For a server that accepts statements but never answers: longer than its own limit, so that one speaks first.
     query_timeout: STATEMENT_MS + 1_000,
     types: typeParsers,
-    // Compiling a plan pays after seconds; a server before 18 also does it for every plan that makes do with what it was told to avoid.
+    // No statement runs long enough for compiling its plan to pay, and before 18 a server compiles every plan that makes do
+    // with what it was told to avoid.
     options: `-c TimeZone=UTC -c jit=off${role ? ` -c role=${role}` : ''}`,
   });
   // A connection that dies says so here, idle or in use. What it was doing fails by itself, and the next query opens

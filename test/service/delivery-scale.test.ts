@@ -1,5 +1,6 @@
 import pg from 'pg';
 import { expect, it, onTestFinished, vi } from 'vitest';
+import { statement } from '../../src/store/database.ts';
 import { claimDeliveries } from '../../src/store/deliveries.ts';
 import { openPostOffice, type PostOffice } from '../support/post-office.ts';
 
@@ -178,6 +179,11 @@ it.each(['statistics', 'plans'])(
       expect(await rowsRead(office, step, values), step).toBeLessThan(1_000);
   },
 );
+
+it('no plan is compiled', async () => {
+  const office = await openPostOffice();
+  expect(await statement(office.db, 'SHOW jit', [])).toEqual([{ jit: 'off' }]);
+});
 
 it('what others have set aside costs nobody anything', async () => {
   const office = await openPostOffice();

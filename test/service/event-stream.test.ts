@@ -108,13 +108,16 @@ describe('GET /v1/events/stream', () => {
     const stream = await openStream(house, own, { query: 'event_types=prescription.issued' });
     const start = await stream.next();
     await happen('appointment.confirmed');
-    let heartbeat = start;
-    // The stream may have looked for the first time just before that happened, and say so.
-    while (heartbeat?.id === start?.id) {
+    const beat = async () => {
       house.clock.advance(15_000);
-      heartbeat = await stream.next();
+      const heartbeat = await stream.next();
       expect(heartbeat).toEqual({ comment: 'heartbeat', id: expect.any(String) });
-    }
+      return heartbeat;
+    };
+    // A look that was under way when that happened may be told of, once.
+    const first = await beat();
+    const heartbeat = first?.id === start?.id ? await beat() : first;
+    expect(heartbeat?.id).not.toBe(start?.id);
     const [id] = await happen('prescription.issued');
     const resumed = await openStream(house, own, { headers: { 'last-event-id': heartbeat?.id ?? '' } });
     expect((await resumed.event()).data.id).toBe(id);

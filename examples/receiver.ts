@@ -1,14 +1,15 @@
 // Receives the events of a practice group: registers itself as a webhook, verifies what comes, prints it.
 // Stop it with Ctrl-C, and it removes its webhook.
 import { readFileSync } from 'node:fs';
-import { createServer } from 'node:http';
+import { createServer, type IncomingMessage } from 'node:http';
 import { Webhook } from 'standardwebhooks';
 
 const { PORTER_KEY, PORTER_GROUP = 'riverside-surgery', PORT = '3000' } = process.env;
+const dataDir = process.env.PORTER_DATA_DIR || '.porter';
 const key =
   PORTER_KEY ??
   demo('demo-key') ??
-  stop('There is no .porter/demo-key. Run `npm start` in this folder first, or set PORTER_KEY.');
+  stop(`There is no ${dataDir}/demo-key. Run \`npm start\` in this folder first, or set PORTER_KEY.`);
 const PORTER_URL =
   process.env.PORTER_URL ?? (PORTER_KEY ? undefined : demo('url')) ?? 'http://127.0.0.1:8080';
 const url = `http://127.0.0.1:${PORT}/hooks`;
@@ -16,11 +17,9 @@ const handled = new Set<string>(); // in earnest: a table, written together with
 let verifier: Webhook | undefined;
 
 const server = createServer(async (request, response) => {
-  const chunks: Buffer[] = [];
-  for await (const chunk of request) chunks.push(chunk);
-  const rawBody = Buffer.concat(chunks).toString(); // signed as it arrived, so not parsed yet
   try {
     if (!verifier) throw new Error('not registered yet');
+    const rawBody = await bodyOf(request);
     const event = verifier.verify(rawBody, request.headers as Record<string, string>) as Record<
       string,
       string
@@ -48,6 +47,18 @@ server.listen(Number(PORT), '127.0.0.1', async () => {
   }
 });
 
+/** As it arrived, so not parsed yet. Anybody can post here: what is far too long is not read to its end. */
+async function bodyOf(request: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = [];
+  let length = 0;
+  for await (const chunk of request) {
+    length += chunk.length;
+    if (length > 1_048_576) throw new Error('too long for an event');
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString();
+}
+
 async function porter(method: string, path: string, body?: object) {
   const headers = {
     'x-api-key': key,
@@ -66,7 +77,7 @@ async function porter(method: string, path: string, body?: object) {
 /** What a service that was started in this folder says of its demo world. */
 function demo(name: string): string | undefined {
   try {
-    return readFileSync(`.porter/${name}`, 'utf8').trim();
+    return readFileSync(`${dataDir}/${name}`, 'utf8').trim();
   } catch {
     return undefined;
   }

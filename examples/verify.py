@@ -22,7 +22,11 @@ def is_genuine(raw_body, headers):
 
 class Receiver(BaseHTTPRequestHandler):
     def do_POST(self):
-        raw_body = self.rfile.read(int(self.headers.get("content-length", 0)))
+        length = int(self.headers.get("content-length", 0))
+        if not 0 <= length <= 1_048_576:  # no event is that long, and anybody can post here
+            self.answer(400)
+            return
+        raw_body = self.rfile.read(length)
         if not is_genuine(raw_body, self.headers):
             self.answer(401)
             return

@@ -1,14 +1,12 @@
-import { createServer } from 'node:http';
+import { createServer, type IncomingMessage } from 'node:http';
 import { Webhook, WebhookVerificationError } from 'standardwebhooks';
 
 const webhook = new Webhook(process.env.WEBHOOK_SECRET ?? '');
 const handled = new Set<string>(); // in earnest: a table, written together with what you do
 
 const server = createServer(async (request, response) => {
-  const chunks: Buffer[] = [];
-  for await (const chunk of request) chunks.push(chunk);
-  const rawBody = Buffer.concat(chunks).toString();
   try {
+    const rawBody = await bodyOf(request);
     const event = webhook.verify(rawBody, request.headers as Record<string, string>) as Record<
       string,
       string
@@ -18,8 +16,19 @@ const server = createServer(async (request, response) => {
     handled.add(deliveryId);
     response.writeHead(204).end();
   } catch (error) {
-    if (!(error instanceof WebhookVerificationError)) throw error;
-    response.writeHead(401).end();
+    response.writeHead(error instanceof WebhookVerificationError ? 401 : 400).end();
   }
 });
 server.listen(Number(process.env.PORT ?? 3000), '127.0.0.1', () => console.log('listening'));
+
+/** As it arrived, so not parsed yet. Anybody can post here: what is far too long is not read to its end. */
+async function bodyOf(request: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = [];
+  let length = 0;
+  for await (const chunk of request) {
+    length += chunk.length;
+    if (length > 1_048_576) throw new Error('too long for an event');
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString();
+}

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { type Block, blocksOf, pages, ROOT } from '../support/examples.ts';
-import { body, checkReceiver, checkRetries, secret, sign } from '../support/examples-checks.ts';
+import { body, checkReceiver, checkRetries, hangUp, secret, sign } from '../support/examples-checks.ts';
 import { RUN_ELSEWHERE, runPage } from '../support/examples-page.ts';
 import { Background, type Demo, run, startDemo } from '../support/examples-world.ts';
 import { freePort } from '../support/porter-process.ts';
@@ -85,6 +85,7 @@ describe('examples/receiver.ts', () => {
     expect(await receiver.lines(1)).toMatch(/^verified appointment\.confirmed Appointment test_\w+$/);
     const unsigned = await fetch(`http://127.0.0.1:${demo.env.PORT}/hooks`, { method: 'POST', body: '{}' });
     expect(unsigned.status).toBe(401);
+    await hangUp(String(demo.env.PORT));
     expect(await webhooks(demo)).toHaveLength(1);
     expect(await receiver.stop()).toMatch(/^removed wh_\w+\n$/);
     expect(await webhooks(demo)).toEqual([]);

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, connect } from 'node:net';
 import { expect, onTestFinished } from 'vitest';
 import { newSecret, secretBytes, signedHeaders } from '../../src/domain/signature.ts';
 import { ROOT } from './examples.ts';
@@ -36,6 +36,7 @@ export async function checkReceiver(command: string, program: string): Promise<v
   const post = async (headers: Record<string, string>, text: string) =>
     (await fetch(`http://127.0.0.1:${port}/hooks`, { method: 'POST', headers, body: text })).status;
 
+  await hangUp(port);
   expect(await post(sign(), body.replace('confirmed', 'cancelled'))).toBe(401);
   expect(await post(sign({ secrets: [otherSecret] }), body)).toBe(401);
   expect(await post(sign({ secondsAgo: 400 }), body)).toBe(401);
@@ -46,7 +47,17 @@ export async function checkReceiver(command: string, program: string): Promise<v
   expect(await post(sign({ secrets: [otherSecret, secret], sequence: 2 }), body)).toBe(204);
   const acted = 'verified appointment.confirmed Appointment äpt_1';
   expect(await receiver.lines(2)).toBe(`${acted}\n${acted}`);
+  // It may close the connection while there is more to come.
+  expect(await post(sign(), 'x'.repeat(2_000_000)).catch(() => 400)).toBe(400);
   expect(await receiver.stop()).not.toContain('verified');
+}
+
+/** Goes away in the middle of what it posts. */
+export async function hangUp(port: string): Promise<void> {
+  const socket = connect(Number(port), '127.0.0.1');
+  socket.end('POST /hooks HTTP/1.1\r\nhost: receiver\r\ncontent-length: 100\r\n\r\n{"e');
+  socket.resume();
+  await once(socket, 'close');
 }
 
 /** It waits for Retry-After, repeats what may pass, and returns what may not. */

@@ -6,6 +6,7 @@ import { type Config, masterKey } from './config.ts';
 import { createEngine } from './delivery/engine.ts';
 import { SYSTEM } from './domain/principal.ts';
 import { createServer } from './http/server.ts';
+import { readTls } from './http/tls.ts';
 import { createAccess } from './operations/access.ts';
 import type { App } from './operations/app.ts';
 import { makeDemoWorld, replaceDemoKey } from './operations/demo.ts';
@@ -56,6 +57,7 @@ const CLOSE_MS = 1_500;
 
 export async function startService(config: Config, surroundings: Surroundings): Promise<Service> {
   const { log, clock = systemClock, random = pooledRandomBytes() } = surroundings;
+  const tls = config.tls && readTls(config.tls);
   const undo: (() => Promise<unknown>)[] = [];
   try {
     const embedded = config.databaseUrl ? undefined : await startEmbedded(config, log);
@@ -87,14 +89,14 @@ export async function startService(config: Config, surroundings: Surroundings): 
     };
     undo.push(() => Promise.race([close(), clock.sleep(CLOSE_MS)]));
 
-    const engine = worker ? startDelivering(app, log) : undefined;
+    let engine: ReturnType<typeof startDelivering> | undefined;
     let listening = '';
     let stopping = false;
     const server = createServer({
       app,
       log,
       environment: config.environment,
-      tls: config.tls,
+      tls,
       trustProxy: config.trustProxy,
       pool: db.pool,
       servesApi: config.role !== 'worker',
@@ -111,10 +113,12 @@ export async function startService(config: Config, surroundings: Surroundings): 
     });
     server.listen({ host: config.host, port: config.port });
     await once(server, 'listening').catch((error: NodeJS.ErrnoException) => {
-      throw error.code === 'EADDRINUSE' ? portTaken(config) : error;
+      throw cannotListen(error, config);
     });
     listening = addressOf(server, config);
     if (seeded.demoKey) await keepFile(join(config.dataDir, 'url'), listening);
+    // Last: a service that cannot start sends nothing.
+    if (worker) engine = startDelivering(app, log);
 
     let stopped: Promise<void> | undefined;
     return {
@@ -217,7 +221,6 @@ async function makeSealer(config: Config, random: App['random']): Promise<Sealer
 }
 
 export async function startEmbedded(config: Config, log: Logger): Promise<EmbeddedPostgres> {
-  await mkdir(config.dataDir, { recursive: true, mode: 0o700 });
   return startEmbeddedPostgres({
     dataDir: config.dataDir,
     log: (message, fields) => log.info(fields ?? {}, message),
@@ -254,10 +257,16 @@ async function keepFile(file: string, text: string): Promise<void> {
   await rename(`${file}.new`, file);
 }
 
-function portTaken({ host, port }: Config): Error {
-  return new Error(
-    `Port ${port} of ${host} is taken. Stop what listens there, or set PORTER_PORT to another one.`,
-  );
+function cannotListen(error: NodeJS.ErrnoException, { host, port }: Config): Error {
+  const reasons: Record<string, string> = {
+    EADDRINUSE: `Port ${port} of ${host} is taken. Stop what listens there, or set PORTER_PORT to another one.`,
+    EACCES: `Port ${port} of ${host} is not for this user. Set PORTER_PORT to one above 1023.`,
+    EADDRNOTAVAIL: `This machine has no address ${host}. Set PORTER_HOST to one that it has, or to 0.0.0.0 for all.`,
+    ENOTFOUND: `There is no host ${host}. Set PORTER_HOST to an address of this machine.`,
+    EAI_AGAIN: `There is no host ${host}. Set PORTER_HOST to an address of this machine.`,
+  };
+  const reason = reasons[error.code ?? ''];
+  return reason === undefined ? error : new Error(reason, { cause: error });
 }
 
 async function canReach(db: Database): Promise<boolean> {

@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import {
   createServer as createHttpServer,
   type IncomingMessage,
@@ -17,13 +16,14 @@ import { observe, type PoolNumbers } from './observe.ts';
 import { type Probes, publicPages, type Site } from './pages.ts';
 import { invalidHttp, malformedRequest, refuse, validationBody } from './refuse.ts';
 import { createRouter } from './router.ts';
+import type { Tls } from './tls.ts';
 import { isAllowed, listOf, readTransport } from './transport.ts';
 
 export interface ServerOptions {
   app: App;
   log: Logger;
   environment: Environment;
-  tls?: { certFile: string; keyFile: string } | undefined;
+  tls: Tls | undefined;
   trustProxy: readonly string[];
   probes: Probes;
   pool: PoolNumbers;
@@ -81,7 +81,7 @@ export function createServer(options: ServerOptions): Server {
       }
     };
     try {
-      if (!isAllowed(transport, environment) && !isPublicPage(url)) throw new Problem('https_required');
+      if (!isAllowed(transport, environment) && !isProbe(url)) throw new Problem('https_required');
       if (lacksHost(request)) throw malformedRequest('The Host header is missing.');
       find(exchange)(exchange)?.catch(failed);
     } catch (error) {
@@ -98,12 +98,7 @@ export function createServer(options: ServerOptions): Server {
     requireHostHeader: false,
   };
   const server = options.tls
-    ? createHttpsServer({
-        ...parser,
-        cert: readFileSync(options.tls.certFile),
-        key: readFileSync(options.tls.keyFile),
-        minVersion: 'TLSv1.2',
-      })
+    ? createHttpsServer({ ...parser, ...options.tls, minVersion: 'TLSv1.2' })
     : createHttpServer(parser);
   server.on('request', answer);
   // Node would answer an Expect header that it does not know by itself; a server may as well ignore it (RFC 9110).
@@ -113,7 +108,7 @@ export function createServer(options: ServerOptions): Server {
 }
 
 /** Probes decide for themselves whom they answer. */
-function isPublicPage(url: string): boolean {
+function isProbe(url: string): boolean {
   return /^\/(healthz|readyz|metrics)(\?|$)/.test(url);
 }
 

@@ -7,9 +7,11 @@ import pg from 'pg';
 import { request } from 'undici';
 import { describe, expect, inject, it, onTestFinished, vi } from 'vitest';
 import { START_LOCK } from '../../src/store/migrate.ts';
-import { createDatabase, OPERATOR_TOKEN, startHarness } from '../support/service.ts';
+import { createDatabase, makeWorld, OPERATOR_TOKEN, startHarness } from '../support/service.ts';
 
 const MAIN = new URL('../../src/main.ts', import.meta.url).pathname;
+const CERT_FILE = new URL('../support/tls/cert.pem', import.meta.url).pathname;
+const KEY_FILE = new URL('../support/tls/key.pem', import.meta.url).pathname;
 
 interface Run {
   child: ChildProcess;
@@ -90,6 +92,60 @@ describe('node src/main.ts', () => {
     expect(await ended).toBe(1);
     expect(output.stderr).toContain(`Porter cannot start. Port ${port} of 127.0.0.1 is taken.`);
     expect(output.stderr).not.toMatch(/^ +at /m);
+  });
+
+  it.each([
+    [
+      'PORTER_HOST',
+      { PORTER_HOST: '203.0.113.9' },
+      'This machine has no address 203.0.113.9. Set PORTER_HOST',
+    ],
+    ['PORTER_HOST', { PORTER_HOST: 'nowhere.invalid' }, 'There is no host nowhere.invalid. Set PORTER_HOST'],
+    [
+      'PORTER_TLS_CERT',
+      { PORTER_TLS_CERT: '/nowhere', PORTER_TLS_KEY: KEY_FILE },
+      'PORTER_TLS_CERT cannot be read',
+    ],
+    [
+      'PORTER_TLS_KEY',
+      { PORTER_TLS_CERT: CERT_FILE, PORTER_TLS_KEY: MAIN },
+      'must be a certificate and its key',
+    ],
+    [
+      'PORTER_DATA_DIR',
+      { PORTER_DATA_DIR: MAIN, DATABASE_URL: '' },
+      'there is a file in the way; set PORTER_DATA_DIR',
+    ],
+    [
+      'PORTER_DATA_DIR',
+      { PORTER_DATA_DIR: '/proc/porter', DATABASE_URL: '' },
+      'be made there; set PORTER_DATA_DIR',
+    ],
+  ])('ends with code 1 and says what is wrong with %s: %o', async (_name, env, message) => {
+    const { output, ended } = run({ DATABASE_URL: await createDatabase(), ...env });
+    expect(await ended).toBe(1);
+    expect(output.stderr).toContain('Porter cannot start. ');
+    expect(output.stderr).toContain(message);
+    expect(output.stderr).not.toMatch(/^ +at /m);
+  });
+
+  it('carries no post when it cannot start', async () => {
+    const house = await startHarness({ env: { PORTER_ROLE: 'api' } });
+    const { groupId } = await makeWorld(house);
+    const event = {
+      object: 'Appointment',
+      id: 'apt_1',
+      practice_group_id: groupId,
+      event: 'appointment.confirmed',
+    };
+    await house.operator('POST', '/events', event);
+    const { ended } = run({ DATABASE_URL: house.databaseUrl, PORTER_PORT: new URL(house.url).port });
+    expect(await ended).toBe(1);
+    const client = new pg.Client({ connectionString: house.databaseUrl });
+    await client.connect();
+    const { rows } = await client.query('SELECT position FROM events');
+    await client.end();
+    expect(rows).toEqual([{ position: null }]);
   });
 
   const elsewhere = (change: (url: URL) => void): string => {

@@ -68,6 +68,7 @@ function explained(error: NodeJS.ErrnoException, dataDir: string): Error {
     EACCES: 'no permission; give this user the folder, or set PORTER_DATA_DIR to another',
     EPERM: 'no permission; give this user the folder, or set PORTER_DATA_DIR to another',
     ENOTDIR: 'there is a file in the way; set PORTER_DATA_DIR to another path',
+    ENOENT: 'it cannot be made there; set PORTER_DATA_DIR to another path',
     EROFS: 'the disk is read-only; set PORTER_DATA_DIR to a folder that can be written',
     ENOSPC: 'the disk is full; make room, or set PORTER_DATA_DIR to another disk',
     EDQUOT: 'the disk quota is used up; make room, or set PORTER_DATA_DIR to another disk',

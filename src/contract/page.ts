@@ -13,10 +13,35 @@ const pageSize = z
   .optional()
   .meta({ description: `Entries on a page; ${PAGE_SIZE_DEFAULT} unless given.`, default: PAGE_SIZE_DEFAULT });
 
+/** IDs that others chose have up to 255 characters, which JSON and base64 make eight times as long. */
+const CURSOR_LENGTH_MAX = 4_096;
+export const NOT_A_CURSOR =
+  'Send the next_cursor of the page before, or the ID of an event of the stream, unchanged.';
+
 export const pageQuery = {
   page_size: pageSize,
-  cursor: text({ min: 1, max: 1024 }).optional().meta({ description: 'The next_cursor of the page before.' }),
+  cursor: text({ min: 1, max: CURSOR_LENGTH_MAX })
+    .refine((cursor) => cursor === '' || cursor.length > CURSOR_LENGTH_MAX || parseCursor(cursor), {
+      error: NOT_A_CURSOR,
+      params: { code: 'invalid_value', expected: 'string' },
+    })
+    .optional()
+    .meta({
+      minLength: 1,
+      maxLength: CURSOR_LENGTH_MAX,
+      description: 'The next_cursor of the page before.',
+    }),
 };
+
+/** Of some list: which one, whoever reads that list finds out. */
+export function parseCursor(cursor: string): unknown[] | undefined {
+  try {
+    const key: unknown = JSON.parse(Buffer.from(cursor, 'base64url').toString());
+    return Array.isArray(key) ? key : undefined;
+  } catch {
+    return undefined;
+  }
+}
 
 export interface PageQuery {
   page_size?: number | undefined;

@@ -127,6 +127,15 @@ function validator(endpoint: Endpoint) {
   // Most calls have no query, and what that amounts to need not be found out each time.
   const noQuery = check(query, {});
   const takesBody = method !== 'GET' && method !== 'DELETE';
+  /** What is no JSON is one problem among the others. */
+  const checkBody = (exchange: Exchange, bytes: Buffer): Checked<unknown> => {
+    try {
+      return check(body ?? nothing, parseJson(exchange.raw, bytes), readOnly);
+    } catch (error) {
+      if (error instanceof ValidationProblem) return { ok: false, problems: error.entries };
+      throw error;
+    }
+  };
   return (exchange: Exchange, bytes: Buffer): Parts => {
     const parts: Parts = { requestId: exchange.id, ifMatch: exchange.headers['if-match'] };
     const problems: ValidationEntry[] = [];
@@ -135,7 +144,7 @@ function validator(endpoint: Endpoint) {
     if (response.stream) parts.lastEventId = lastEventId(exchange);
     if (idempotent) parts.idempotencyKey = take(idempotencyKey(exchange), problems);
     if (takesBody && (bytes.length > 0 || (body && !bodyOptional)))
-      parts.body = take(check(body ?? nothing, parseJson(exchange.raw, bytes), readOnly), problems);
+      parts.body = take(checkBody(exchange, bytes), problems);
     if (problems.length > 0) throw new ValidationProblem(problems);
     return parts;
   };
@@ -159,7 +168,8 @@ function lastEventId({ headers }: Exchange): string | undefined {
 
 function take<T>(checked: Checked<T>, problems: ValidationEntry[]): T | undefined {
   if (checked.ok) return checked.value;
-  problems.push(...checked.problems);
+  // One by one: a batch of events can have more problems than a call takes arguments.
+  for (const problem of checked.problems) problems.push(problem);
   return undefined;
 }
 

@@ -64,7 +64,11 @@ export function createServer(options: ServerOptions): Server {
   const find = createRouter(routes, nothingThere(app, options.servesApi));
   const desk = { finish, isClosing: () => !server.listening };
 
+  /** Of each connection. */
+  const latest = new WeakMap<Socket, ServerResponse>();
+
   function answer(request: IncomingMessage, response: ServerResponse): void {
+    latest.set(request.socket, response);
     const sent = request.headers['x-request-id'];
     const id = typeof sent === 'string' && WELL_FORMED_ID.test(sent) ? sent : newRequestId();
     const transport = readTransport(request, trusted);
@@ -96,6 +100,8 @@ export function createServer(options: ServerOptions): Server {
     maxHeaderSize: HEADERS_BYTES_MAX,
     // Node would answer a missing Host by itself, without a body or a request ID: see `lacksHost`.
     requireHostHeader: false,
+    // How often Node looks whose time is over; twice a minute, a limit of ten seconds would be forty.
+    connectionsCheckingInterval: 2_000,
   };
   const server = options.tls
     ? createHttpsServer({ ...parser, ...options.tls, minVersion: 'TLSv1.2' })
@@ -103,7 +109,18 @@ export function createServer(options: ServerOptions): Server {
   server.on('request', answer);
   // Node would answer an Expect header that it does not know by itself; a server may as well ignore it (RFC 9110).
   server.on('checkExpectation', answer);
-  server.on('clientError', (error, socket) => answerBrokenHttp(error, socket as Socket, newRequestId()));
+  const broken = new WeakSet<Socket>();
+  server.on('clientError', (error, stream) => {
+    const socket = stream as Socket;
+    // Whatever follows on a broken connection is broken too, and told once.
+    if (broken.has(socket)) return;
+    broken.add(socket);
+    const tell = () => answerBrokenHttp(error, socket, newRequestId(), log);
+    // What is broken may stand behind a whole request. That has its answer first: it may have changed something.
+    const last = latest.get(socket);
+    if (last?.req.complete && !last.writableFinished) last.once('close', tell);
+    else tell();
+  });
   return server;
 }
 
@@ -117,7 +134,12 @@ function lacksHost(request: IncomingMessage): boolean {
 }
 
 /** What Node's parser cannot read as HTTP never becomes a request; it still gets an answer and a request ID. */
-function answerBrokenHttp(error: Error & { code?: string }, socket: Socket, requestId: string): void {
+function answerBrokenHttp(
+  error: Error & { code?: string },
+  socket: Socket,
+  requestId: string,
+  log: Logger,
+): void {
   if (socket.destroyed || !socket.writable || error.code === 'ECONNRESET') {
     socket.destroy();
     return;
@@ -128,6 +150,7 @@ function answerBrokenHttp(error: Error & { code?: string }, socket: Socket, requ
       : error.code === 'ERR_HTTP_REQUEST_TIMEOUT'
         ? ([408, 'Request Timeout', 'The request took too long to arrive.'] as const)
         : ([400, 'Bad Request', 'The request is not well-formed HTTP.'] as const);
+  log.info({ request_id: requestId, status, reason: error.code }, 'not HTTP');
   const body = validationBody([invalidHttp(message)], status);
   socket.end(
     [

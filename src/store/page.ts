@@ -1,4 +1,4 @@
-import { PAGE_SIZE_DEFAULT, type Page, type PageQuery } from '../contract/page.ts';
+import { NOT_A_CURSOR, PAGE_SIZE_DEFAULT, type Page, type PageQuery, parseCursor } from '../contract/page.ts';
 import { ValidationProblem } from '../contract/problems.ts';
 
 /**
@@ -57,24 +57,10 @@ export function encodeCursor(key: readonly (string | number)[]): string {
 /** `name`: of the parameter or header that it was sent as. */
 export function decodeCursor(cursor: string | undefined, types: readonly string[], name = 'cursor'): Key {
   if (cursor === undefined) return types.map(() => null);
-  try {
-    const key: unknown = JSON.parse(Buffer.from(cursor, 'base64url').toString());
-    if (
-      Array.isArray(key) &&
-      key.length === types.length &&
-      key.every((part, i) => isKeyPart(part, types[i]))
-    )
-      return key;
-  } catch {
-    // Not JSON: fall through to the same refusal.
-  }
+  const key = parseCursor(cursor);
+  if (key?.length === types.length && key.every((part, i) => isKeyPart(part, types[i]))) return key as Key;
   throw new ValidationProblem([
-    {
-      code: 'invalid_value',
-      expected: 'string',
-      path: [name],
-      message: 'Send the next_cursor of the page before, or the ID of an event of the stream, unchanged.',
-    },
+    { code: 'invalid_value', expected: 'string', path: [name], message: NOT_A_CURSOR },
   ]);
 }
 

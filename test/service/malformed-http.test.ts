@@ -157,6 +157,22 @@ describe('where a request ends', () => {
     expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 400, 200]);
   });
 
+  it.each([
+    ['noise', 'NOISE\r\n\r\n'],
+    ['a blank more than the length says, and then noise', ' \x00\x01'],
+  ])('answers a whole request before it complains of what stands behind it: %s', async (_name, noise) => {
+    const title = `changed before ${noise.length}`;
+    const body = JSON.stringify({ title });
+    const length = `content-length: ${body.length}\r\n`;
+    const answers = await say(`${PATCH}${head}${JSON_TYPE}${length}\r\n${body}${noise}`, 2);
+    expect(answers.map(({ status }) => status)).toEqual([200, 400]);
+    expect(JSON.parse(String(answers[0]?.body)).title).toBe(title);
+    expect(await statuses(`${GET}${head}\r\n${GET}${head}\r\n${noise}`)).toEqual([200, 200, 400]);
+    const told = house.logLines().filter(({ msg }) => msg === 'not HTTP');
+    expect(told.at(-2)?.request_id).toBe(answers[1]?.headers['x-request-id']);
+    await stillWorks();
+  });
+
   it('outlives callers who leave in the middle of a body or of the headers', async () => {
     for (const part of [
       'PATCH',

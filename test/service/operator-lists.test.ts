@@ -187,6 +187,15 @@ describe('lists', () => {
     expect(await walk(`/practice-groups/${id}/forms`, 100)).toHaveLength(120);
   });
 
+  it('go on after IDs that make a long cursor', async () => {
+    const { id } = await house.operator('POST', '/practice-groups', { name: 'Odd forms' });
+    const odd = ['\u{1}', '😀', '\\', '"'].map((character) => character.repeat(255));
+    for (const form of odd)
+      await house.operator('PUT', `/practice-groups/${id}/forms/${encodeURIComponent(form)}`, { title: 'F' });
+    const forms = await walk(`/practice-groups/${id}/forms`, 1);
+    expect(forms.map((form) => form.id).sort()).toEqual(odd.sort());
+  });
+
   it('are empty, not missing, when there is nothing', async () => {
     const { id } = await house.operator('POST', '/practice-groups', { name: 'Empty' });
     for (const noun of ['forms', 'assignees', 'submission-types', 'form-submissions'])

@@ -118,6 +118,17 @@ describe('a request that fails two checks hears of the earlier one', () => {
     expectInvalid(await own({}, 'missing'), [{ path: [] }]);
   });
 
+  it('what is no JSON is told with all else that is wrong', async () => {
+    const key = { 'idempotency-key': 'a b' };
+    const both = { key: world.key, group: world.groupId };
+    expectInvalid(await own({ raw: '{' }, 'missing?x=1'), [{ path: ['x'] }, { path: [] }]);
+    expectInvalid(await own({}, 'x'.repeat(256)), [{ path: ['id'] }, { path: [] }]);
+    expectInvalid(await house.send('POST', '/v1/test-events', { ...both, raw: '{', headers: key }), [
+      { path: ['idempotency-key'] },
+      { path: [] },
+    ]);
+  });
+
   it('400 before 412 and 422', async () => {
     expectInvalid(await own({ body: { title: 1, form_id: 'unknown' }, headers: STALE }), [
       { path: ['title'] },
@@ -166,6 +177,12 @@ describe('webhooks', () => {
     expectInvalid(await post('wh_none/replay', { since: '2999-01-01T00:00:00Z' }), [{ path: ['since'] }]);
     expectProblem(await post('wh_none/replay', { event_ids: ['evt_none'] }), 404, 'not_found');
     expectProblem(await post('wh_none/test', { event: 'prescription.issued' }), 404, 'not_found');
+  });
+
+  it('400 before 404 for a cursor that is none, told with all else', async () => {
+    const get = (path: string) => house.send('GET', path, { key: world.key, group: world.groupId });
+    expectInvalid(await get('/v1/webhooks/wh_none/deliveries?cursor=zz'), [{ path: ['cursor'] }]);
+    expectInvalid(await get('/v1/webhooks?cursor=zz&y=1'), [{ path: ['cursor'] }, { path: ['y'] }]);
   });
 });
 

@@ -113,6 +113,13 @@ describe('publishing', () => {
 });
 
 describe('a payload that is not as specified', () => {
+  it('400, not 500: more problems than fit into a call', async () => {
+    const fields = Array.from({ length: 180_000 }, (_, n) => [n.toString(36), 1]);
+    const answer = await publish({ events: [], ...Object.fromEntries(fields) });
+    expect(answer.status).toBe(400);
+    expect(answer.body.message).toHaveLength(180_001);
+  });
+
   it.each<[string, object, { code: string; path: unknown[] }[]]>([
     ['an unknown field', { surprise: 1 }, [{ code: 'unrecognized_keys', path: ['surprise'] }]],
     [

@@ -221,7 +221,7 @@ export class Webhooks {
    *
    * Needs the scope `webhooks:write`: Register, change and delete webhooks.
    */
-  delete(id: string, options: CallOptions = {}): Call<void> {
+  delete(id: string, options: CallOptions & IfMatch = {}): Call<void> {
     return this.#transport.call({ method: 'DELETE', path: `/v1/webhooks/${segment(id)}`, options });
   }
 

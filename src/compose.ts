@@ -19,6 +19,7 @@ import { gatherUpdates } from './operations/submission-type-updates.ts';
 import { resealSecrets } from './operations/webhook-secrets.ts';
 import { type Clock, systemClock } from './platform/clock.ts';
 import { createEgress } from './platform/egress/egress.ts';
+import { Gate } from './platform/gate.ts';
 import { keepKeyFile } from './platform/key-file.ts';
 import type { Logger } from './platform/logger.ts';
 import { type EmbeddedPostgres, startEmbeddedPostgres } from './platform/postgres/embedded.ts';
@@ -48,6 +49,8 @@ export interface Surroundings {
 }
 
 const CONNECTIONS_MAX = 10;
+/** Of the connections. */
+const REPLAYS_AT_ONCE = 2;
 /** The delivery engine puts in, takes out, writes down and listens, each on a connection of its own. */
 const WORKER_CONNECTIONS = 4;
 /** Requests and letters under way get this long to finish; with closing the database it stays within ten seconds. */
@@ -200,6 +203,7 @@ function assemble(
     updates,
     refusals,
     streams,
+    replays: new Gate(REPLAYS_AT_ONCE),
     sealer,
     webhookTargets,
     retentionDays,

@@ -47,7 +47,8 @@ const rules = {
   webhook_target_refused: { path: 'url', message: 'The address must begin with https://.' },
   webhooks_max: {
     path: 'url',
-    message: 'You have 20 webhooks for this practice group already, which is as many as there may be.',
+    message:
+      'You have 20 webhooks for this practice group already, which is as many as there may be. Delete one.',
   },
   event_unknown: {
     path: 'event_ids',
@@ -60,7 +61,7 @@ const rules = {
   replay_too_large: {
     path: 'since',
     message:
-      'More than 100,000 events were accepted since then: replay a shorter stretch, or read the event feed.',
+      'More than 100,000 events for this webhook were accepted since then: replay a shorter stretch, or read the event feed.',
   },
 } as const satisfies Record<string, Rule>;
 
@@ -70,6 +71,14 @@ export type RuleName = keyof typeof rules;
 export function ruleBroken(rule: RuleName, why?: string, within: readonly (string | number)[] = []): Problem {
   const { path, message } = rules[rule];
   return new Problem('business_rule_violation', { rule, path: [...within, path], message: why ?? message });
+}
+
+const NAMED_MAX = 10;
+
+/** Some of many, for a sentence: the first few, and how many more there are. */
+export function naming(ids: readonly string[]): string {
+  const more = ids.length > NAMED_MAX ? ` and ${ids.length - NAMED_MAX} more` : '';
+  return `${ids.slice(0, NAMED_MAX).join(', ')}${more}`;
 }
 
 /** The rules of a submission type, checked on the merged result. */

@@ -4,6 +4,7 @@ import type { RandomBytes } from '../domain/ids.ts';
 import type { OperatorPrincipal, PartnerPrincipal } from '../domain/principal.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Targets } from '../platform/egress/targets.ts';
+import type { Gate } from '../platform/gate.ts';
 import type { Sealer } from '../platform/sealing.ts';
 import type { AuditRecord } from '../store/audit-append.ts';
 import type { Database } from '../store/database.ts';
@@ -25,6 +26,8 @@ export interface App {
   updates: SubmissionTypeUpdates;
   refusals: Refusals;
   streams: OpenStreams;
+  /** A replay is many transactions, each of which waits for the queue of its webhook: the other calls need connections too. */
+  replays: Gate;
   /** Seals the secrets of webhooks. */
   sealer: Sealer;
   webhookTargets: Targets;

@@ -23,5 +23,8 @@ export function answerAgain<Answer>(
   earlier: Pick<Keyed<Answer>, 'bodyHash' | 'answer'>,
 ): { body: Answer; replayed: true } {
   if (bodyHash.equals(earlier.bodyHash)) return { body: earlier.answer, replayed: true };
-  throw new Problem('conflict', { message: 'This Idempotency-Key was sent before with another body.' });
+  throw new Problem('conflict', {
+    message:
+      'This Idempotency-Key was sent before, with another body or for another practice group. Send a new one.',
+  });
 }

@@ -8,7 +8,7 @@ import type {
   removeNetworkMember as removeEndpoint,
 } from '../contract/operator/networks.ts';
 import { Problem } from '../contract/problems.ts';
-import { ruleBroken } from '../contract/rules.ts';
+import { naming, ruleBroken } from '../contract/rules.ts';
 import { newId } from '../domain/ids.ts';
 import { type Transaction, transact } from '../store/database.ts';
 import {
@@ -40,8 +40,10 @@ export async function createNetwork(app: App, call: OperatorCall<typeof createEn
   };
   await transact(app.db, call.principal, async (tx) => {
     insertNetwork(tx, { id: network.id, name: network.name, now });
-    const known = await insertMembers(tx, network.id, network.practice_group_ids);
-    if (known.length < network.practice_group_ids.length) throw ruleBroken('members_unknown');
+    const known = new Set(await insertMembers(tx, network.id, network.practice_group_ids));
+    const unknown = network.practice_group_ids.filter((id) => !known.has(id));
+    if (unknown.length > 0)
+      throw ruleBroken('members_unknown', `There is no practice group ${naming(unknown)}.`);
     audit(tx, call, now, 'network.create', null, network);
   });
   app.access.forget();

@@ -3,6 +3,7 @@ import { Problem } from '../contract/problems.ts';
 import { type PartnerPrincipal, SYSTEM } from '../domain/principal.ts';
 import { Bell } from '../platform/bell.ts';
 import type { Clock } from '../platform/clock.ts';
+import { Gate } from '../platform/gate.ts';
 import type { Logger } from '../platform/logger.ts';
 import { Outage } from '../platform/outage.ts';
 import { type Database, transact } from '../store/database.ts';
@@ -34,8 +35,7 @@ export class OpenStreams {
   readonly #clock: Clock;
   readonly #log: Logger;
   readonly #open = new Set<OpenStream>();
-  readonly #readers: (() => void)[] = [];
-  #reading = 0;
+  readonly #reads = new Gate(READS_AT_ONCE);
   #looking = false;
   #closed = false;
   #position = 0;
@@ -91,17 +91,9 @@ export class OpenStreams {
     for (const stream of this.#open) this.end(stream);
   }
 
-  /** Reads for a stream, a few at a time, in the order in which they ask. */
-  async read<T>(work: () => Promise<T>): Promise<T> {
-    if (this.#reading >= READS_AT_ONCE) await new Promise<void>((resolve) => this.#readers.push(resolve));
-    else this.#reading++;
-    try {
-      return await work();
-    } finally {
-      const next = this.#readers.shift();
-      if (next) next();
-      else this.#reading--;
-    }
+  /** Reads for a stream. */
+  read<T>(work: () => Promise<T>): Promise<T> {
+    return this.#reads.through(work);
   }
 
   async #look(from: number): Promise<void> {

@@ -49,7 +49,7 @@ export class Refusals {
       ...refusal,
       at: new Date(this.#clock.now()).toISOString(),
       path: redact(refusal.path).slice(0, PATH_LENGTH_MAX),
-      body: shortened(refusal.body),
+      body: redact(shortened(refusal.body)),
     };
     this.#waiting.push(kept);
     this.#waitingLength += lengthOf(kept);

@@ -5,7 +5,7 @@ import {
   type replayWebhook as replayEndpoint,
 } from '../contract/partner/webhook-deliveries.ts';
 import { Problem, ValidationProblem } from '../contract/problems.ts';
-import { ruleBroken } from '../contract/rules.ts';
+import { naming, ruleBroken } from '../contract/rules.ts';
 import { parseDeliveryId } from '../domain/delivery-id.ts';
 import type { PartnerPrincipal } from '../domain/principal.ts';
 import type { StoredWebhook } from '../domain/webhook.ts';
@@ -39,9 +39,14 @@ export async function getWebhookDelivery(app: App, { principal, params }: Partne
 /** A transaction for each: the queue of the webhook is locked while it is filled, and others wait for it. */
 const CHUNK = 1_000;
 
-export async function replayWebhook(app: App, call: PartnerCall<typeof replayEndpoint>) {
+export function replayWebhook(app: App, call: PartnerCall<typeof replayEndpoint>) {
+  const { since } = call.body;
+  if (since !== undefined && Date.parse(since) > app.clock.now()) throw sinceInTheFuture();
+  return app.replays.through(() => replay(app, call));
+}
+
+async function replay(app: App, call: PartnerCall<typeof replayEndpoint>) {
   const { principal, params, body } = call;
-  if (body.since !== undefined && Date.parse(body.since) > app.clock.now()) throw sinceInTheFuture();
   const webhook = await transact(app.db, principal, (tx) => findWebhook(tx, principal, params.id));
   if (!webhook) throw new Problem('not_found');
   const chosen = await chooseEvents(app, principal, webhook, body);
@@ -71,7 +76,8 @@ async function chooseEvents(
     const found = await transact(app.db, principal, (tx) => findEventNos(tx, webhook, ids));
     const known = new Set(found.map(({ id }) => id));
     const unknown = ids.filter((id) => !known.has(id));
-    if (unknown.length > 0) throw ruleBroken('event_unknown', tellUnknown(unknown));
+    if (unknown.length > 0)
+      throw ruleBroken('event_unknown', `This practice group has no event ${naming(unknown)}.`);
     return found.filter(({ wanted }) => wanted).map(({ no }) => no);
   }
   return chooseSince(app, principal, webhook, Date.parse(since ?? ''));
@@ -98,13 +104,6 @@ async function chooseSince(
     if (!stretch.anySince || stretch.first === null) return chosen.sort((a, b) => a - b);
     before = stretch.first;
   }
-}
-
-const NAMED_MAX = 10;
-
-function tellUnknown(ids: readonly string[]): string {
-  const more = ids.length > NAMED_MAX ? ` and ${ids.length - NAMED_MAX} more` : '';
-  return `This practice group has no event ${ids.slice(0, NAMED_MAX).join(', ')}${more}.`;
 }
 
 function sinceInTheFuture(): ValidationProblem {

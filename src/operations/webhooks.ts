@@ -104,6 +104,7 @@ export async function deleteWebhook(app: App, call: PartnerCall<typeof deleteEnd
   await transact(app.db, principal, async (tx) => {
     const webhook = await lockWebhook(tx, principal, params.id);
     if (!webhook) throw new Problem('not_found');
+    if (!ifMatchHolds(call.ifMatch, etagOf(webhook.version))) throw new Problem('precondition_failed');
     markWebhookDeleted(tx, webhook, now);
     tx.audit(webhookRecord(call, now, 'delete', webhook, auditable(webhook), null));
   });

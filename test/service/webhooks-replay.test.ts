@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { expectInvalid, expectProblem } from '../support/answers.ts';
 import { fanOutAll, HOOK, newPartner, type Partner, publish, startPost } from '../support/post.ts';
 import type { Harness, Loose } from '../support/service.ts';
@@ -195,4 +195,31 @@ describe('POST /v1/webhooks/{id}/replay', () => {
   ])('400: %j', async (body, path) => {
     expectInvalid(await replay('wh_any', body), [{ path }]);
   });
+});
+
+it('leaves connections to other calls, however many replays wait for the queue of a webhook', async () => {
+  const id = await newWebhook();
+  const [event] = await publish(house, own.groupId, 'prescription.issued');
+  await fanOutAll(house);
+  await finish('delivered', id);
+  await db.query('BEGIN');
+  await db.query(
+    'SELECT FROM webhook_lanes WHERE webhook_no = (SELECT no FROM webhooks WHERE id = $1) FOR UPDATE',
+    [id],
+  );
+  const replays = Array.from({ length: 20 }, () => replay(id, { event_ids: [event] }));
+  await vi.waitFor(
+    async () => {
+      // Within a transaction PostgreSQL tells the same of the others until it is told to forget it.
+      await db.query('SELECT pg_stat_clear_snapshot()');
+      const waiting = `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`;
+      expect((await db.query(waiting)).rowCount).toBeGreaterThan(1);
+    },
+    { timeout: 20_000 },
+  );
+  for (let turn = 0; turn < 20; turn++)
+    expect((await own.send('GET', `/v1/webhooks/${id}`)).status).toBe(200);
+  await db.query('COMMIT');
+  for (const answer of await Promise.all(replays))
+    expect([answer.status, answer.body.count]).toEqual([202, 1]);
 });

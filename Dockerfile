@@ -14,5 +14,6 @@ ENV NODE_ENV=production PORTER_HOST=0.0.0.0 PORTER_DATA_DIR=/data
 VOLUME /data
 EXPOSE 8080
 STOPSIGNAL SIGTERM
-HEALTHCHECK --interval=10s --timeout=3s CMD ["node", "-e", "fetch('http://127.0.0.1:8080/healthz').then((r) => process.exit(r.ok ? 0 : 1), () => process.exit(1))"]
+# On the port and with the protocol that are configured. The certificate is for the service's name, not for this address.
+HEALTHCHECK --interval=10s --timeout=3s CMD ["node", "-e", "const { PORTER_PORT, PORTER_TLS_CERT } = process.env; require(PORTER_TLS_CERT ? 'https' : 'http').get({ host: '127.0.0.1', port: PORTER_PORT || 8080, path: '/healthz', rejectUnauthorized: false }, (r) => process.exit(r.statusCode === 200 ? 0 : 1)).on('error', () => process.exit(1))"]
 CMD ["node", "src/main.ts"]

@@ -124,10 +124,11 @@ export const timeZone = () =>
 
 function isTimeZone(value: string): boolean {
   // Offsets such as "+01:00" are accepted by Intl but know no daylight saving; a practice lives in a place.
-  if (!/^[A-Za-z]/.test(value)) return false;
+  if (!/^[A-Z]/.test(value) || /\/[a-z]/.test(value)) return false;
   try {
-    new Intl.DateTimeFormat('en', { timeZone: value });
-    return true;
+    // Intl also takes names in other letters; partners' libraries may not.
+    const known = new Intl.DateTimeFormat('en', { timeZone: value }).resolvedOptions().timeZone;
+    return known === value || known.toLowerCase() !== value.toLowerCase();
   } catch {
     return false;
   }

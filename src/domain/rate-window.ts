@@ -30,10 +30,10 @@ export function decide(window: RateWindow, limit: number, spanMs: number, now: n
   if (used >= limit) {
     // Room comes when enough of the oldest have left that only limit - 1 remain.
     const blocking = momentAt(window, window.count - limit);
-    return { allowed: false, remaining: 0, roomInMs: blocking + spanMs - now };
+    return { allowed: false, remaining: 0, roomInMs: Math.min(spanMs, blocking + spanMs - now) };
   }
   const oldest = used === 0 ? now : momentAt(window, window.count - used);
-  return { allowed: true, remaining: limit - used - 1, roomInMs: oldest + spanMs - now };
+  return { allowed: true, remaining: limit - used - 1, roomInMs: Math.min(spanMs, oldest + spanMs - now) };
 }
 
 export function record(window: RateWindow, spanMs: number, now: number): void {

@@ -58,7 +58,9 @@ function isSuccess({ status, broken }: Outcome): boolean {
 function askedFor({ status, retryAfter }: Outcome, now: number): number {
   if (retryAfter === undefined || status === undefined || !SAY_WHEN.includes(status)) return 0;
   const text = retryAfter.trim();
-  const ms = /^\d{1,10}$/.test(text) ? Number(text) * SECOND : Date.parse(text) - now;
+  // `Date.parse` makes a year of many a number, such as 3600.5; a date in HTTP begins with the day of the week.
+  const isDate = /^[A-Z][a-z]+,? /.test(text);
+  const ms = /^\d{1,10}$/.test(text) ? Number(text) * SECOND : isDate ? Date.parse(text) - now : Number.NaN;
   return Number.isNaN(ms) ? 0 : Math.min(Math.max(ms, 0), RETRY_AFTER_MAX_MS);
 }
 

@@ -213,10 +213,13 @@ describe('a stream ends', () => {
       appendEvents(tx, { sourceId: 'test', acceptedAt: new Date().toISOString() }, largeEvents(own.groupId)),
     );
     await fanOutAll(house);
-    await vi.waitFor(() => {
-      house.clock.advance(60_000);
-      expect(streamCount()).toBe(0);
-    });
+    await vi.waitFor(
+      () => {
+        house.clock.advance(60_000);
+        expect(streamCount()).toBe(0);
+      },
+      { timeout: 20_000 },
+    );
   });
 
   it('when the database is out of reach; its reader comes again, and nobody calls it a bug', async () => {

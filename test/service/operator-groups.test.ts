@@ -65,6 +65,28 @@ describe('practice groups', () => {
     expect(await house.operator('GET', `/practice-groups/${id}`)).toEqual(body);
   });
 
+  it.each([
+    'europe/london',
+    'EUROPE/LONDON',
+    'Europe/london',
+    'utc',
+    'asia/Kathmandu',
+    '+01:00',
+    'Mars/Base',
+  ])('400: %s is not how the time zone is written', async (timezone) => {
+    const answer = await send('POST', '/practice-groups', { name: 'Elsewhere', timezone });
+    expect(answer.status).toBe(400);
+    expect(answer.body.message).toMatchObject([{ code: 'invalid_value', path: ['timezone'] }]);
+  });
+
+  it.each(['UTC', 'GB', 'Asia/Kathmandu', 'America/Port-au-Prince', 'Africa/Dar_es_Salaam', 'Etc/GMT+1'])(
+    '201: %s is one',
+    async (timezone) => {
+      const made = await house.operator('POST', '/practice-groups', { name: 'Somewhere', timezone });
+      expect(made.timezone).toBe(timezone);
+    },
+  );
+
   it('409: an ID that is taken, and the first one stays as it was', async () => {
     const id = fresh('practice');
     const first = await house.operator('POST', '/practice-groups', { id, name: 'First' });

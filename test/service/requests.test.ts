@@ -119,6 +119,14 @@ describe('GET /v1/requests/{request_id}', () => {
     expect(JSON.stringify(rows)).not.toContain(own.key);
   });
 
+  it('keeps no key that was sent as a field', async () => {
+    const refused = await own.send('PATCH', TYPE, { [own.key]: 1 });
+    expect(refused.status).toBe(400);
+    const { body } = await own.send('GET', `/v1/requests/${idOf(refused)}`);
+    expect(JSON.stringify(body)).toContain('ptr_test_[redacted]');
+    expect(JSON.stringify(body)).not.toContain(own.key);
+  });
+
   it('of a refusal with thousands of entries the first hundred are kept', async () => {
     const body = Object.fromEntries(Array.from({ length: 5_000 }, (_, n) => [`k${n}`, 1]));
     const refused = await own.send('PATCH', TYPE, body);

@@ -148,11 +148,16 @@ describe('PATCH /v1/webhooks/{id}', () => {
     expect(await trail(id)).toHaveLength(1);
   });
 
-  it('412: If-Match that is not the present ETag', async () => {
+  it('412: If-Match that is not the present ETag, also when it is to be deleted', async () => {
     const { id } = await create();
+    const remove = (etag: string) =>
+      own.send('DELETE', `/v1/webhooks/${id}`, undefined, { 'if-match': etag });
+    expectProblem(await remove('"7"'), 412, 'precondition_failed');
     expectProblem(await patch(id, { description: 'x' }, { 'if-match': '"7"' }), 412, 'precondition_failed');
     expect((await patch(id, { description: 'x' }, { 'if-match': '"1"' })).status).toBe(200);
     expectProblem(await patch(id, { description: 'y' }, { 'if-match': '"1"' }), 412, 'precondition_failed');
+    expectProblem(await remove('"1"'), 412, 'precondition_failed');
+    expect((await remove('"2"')).status).toBe(204);
   });
 
   it.each([

@@ -29,6 +29,22 @@ const steps = fc.array(
 );
 
 describe('decide and record against the definition', () => {
+  it('never asks for more patience than the window is long, however the moments round', () => {
+    fc.assert(
+      fc.property(
+        fc.double({ min: 0, max: 1e7, noNaN: true }),
+        fc.integer({ min: 1, max: 3 }),
+        (now, limit) => {
+          const window = newRateWindow();
+          for (let ask = 0; ask <= limit; ask++) {
+            expect(decide(window, limit, SPAN, now).roomInMs).toBeLessThanOrEqual(SPAN);
+            if (ask < limit) record(window, SPAN, now);
+          }
+        },
+      ),
+    );
+  });
+
   it('lets through exactly while fewer than the limit lie in the 60 seconds before, also when the limit changes', () => {
     fc.assert(
       fc.property(steps, limit, (moves, firstLimit) => {

@@ -70,7 +70,18 @@ describe('what follows from an attempt', () => {
   it('does not listen to Retry-After with other statuses, or when it makes no sense', () => {
     const scheduled = dueIn(1);
     for (const status of [500, 502, 400, 301]) expect(dueIn(1, lowest, status, '3600')).toBe(scheduled);
-    for (const odd of ['', 'soon', '-5', '1e3', '99999999999', 'Thu, 01 Jan 1970 00:00:00 GMT'])
+    for (const odd of [
+      '',
+      'soon',
+      '-5',
+      '1e3',
+      '99999999999',
+      '3600.5',
+      '+3600',
+      '3600;',
+      '2999-01-01T00:00:00Z',
+      'Thu, 01 Jan 1970 00:00:00 GMT',
+    ])
       expect(dueIn(1, lowest, 503, odd)).toBe(scheduled);
   });
 });

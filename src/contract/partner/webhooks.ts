@@ -172,8 +172,9 @@ export const deleteWebhook = defineEndpoint({
   extension: true,
   access: { scope: 'webhooks:write' },
   params: webhookById,
+  conditional: true,
   response: { status: 204, description: 'It is gone.' },
-  problems: ['not_found'],
+  problems: ['not_found', 'precondition_failed'],
 });
 
 export const rotateWebhookSecret = defineEndpoint({

@@ -33,6 +33,10 @@ export const pageQuery = {
     }),
 };
 
+/** Said of lists that can be filtered by what no index knows. */
+export const shortPages =
+  'A page may hold fewer entries than asked for, even none, and still have a next_cursor.';
+
 /** Of some list: which one, whoever reads that list finds out. */
 export function parseCursor(cursor: string): unknown[] | undefined {
   try {

@@ -130,10 +130,12 @@ const ofEvent = `SELECT d.*, d.event_no AS major, d.webhook_no AS minor FROM del
                     AND (d.event_no, d.webhook_no) < ($2::bigint, $3::bigint) AND d.event_no >= $4
                   ORDER BY d.event_no DESC, d.webhook_no DESC`;
 
+/** One by one, by their numbers (OFFSET 0): left to choose, PostgreSQL held every webhook there is against the whole stretch. */
 const listed = (rows: string) => `
   SELECT ${COLUMNS}, d.major, d.minor
-    FROM (${rows}) AS d JOIN events e ON e.no = d.event_no
-    JOIN webhooks w ON w.no = d.webhook_no AND w.deleted_at IS NULL
+    FROM (${rows}) AS d
+   CROSS JOIN LATERAL (SELECT * FROM events WHERE events.no = d.event_no OFFSET 0) AS e
+   CROSS JOIN LATERAL (SELECT * FROM webhooks WHERE webhooks.no = d.webhook_no AND deleted_at IS NULL OFFSET 0) AS w
    WHERE ($5::text IS NULL OR d.state = $5) AND ($6::text IS NULL OR e.event = $6)
      AND ($7::text IS NULL OR w.id = $7) AND ($8::text IS NULL OR w.practice_group_id = $8)
    ORDER BY d.major DESC, d.minor DESC LIMIT $9`;

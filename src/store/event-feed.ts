@@ -36,8 +36,9 @@ export async function readFeedPage(
     `SELECT (SELECT position FROM events WHERE practice_group_id = $1 AND position IS NOT NULL
               ORDER BY position DESC LIMIT 1) AS newest,
             CASE WHEN $3 THEN (SELECT position FROM events WHERE practice_group_id = $1 AND position > $2
-                                ORDER BY position OFFSET ${STRETCH - 1} LIMIT 1) END AS stretch_end`,
-    [group.id, after, query.event_types !== undefined],
+                                ORDER BY position OFFSET $4 LIMIT 1) END AS stretch_end`,
+    // A length that PostgreSQL knows beforehand makes it sort the whole feed of a practice that it takes for shorter.
+    [group.id, after, query.event_types !== undefined, STRETCH - 1],
   );
   const newest = Math.max(after, bounds?.newest ?? 0);
   const end = bounds?.stretch_end ?? newest;

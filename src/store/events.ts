@@ -2,7 +2,8 @@ import type { EventPayload } from '../contract/event-payloads.ts';
 import type { EventName } from '../contract/events.ts';
 import type { Page, PageQuery } from '../contract/page.ts';
 import type { Transaction } from './database.ts';
-import { type Keyset, readPage } from './page.ts';
+import { type Keyset, readStretch } from './page.ts';
+import { where } from './where.ts';
 
 export interface NewEvent {
   id: string;
@@ -68,29 +69,67 @@ export interface StoredEvent {
   payload: string;
 }
 
-type EventRow = StoredEvent & { no: number };
+/** `place`: among all events, or in the feed of a practice group. */
+type EventRow = StoredEvent & { no: number; place: number };
 
 const EVENT =
   'id, source_id, accepted_at, num_nonnulls(only_webhook_no, only_partner_id) > 0 AS test, payload';
 
-const newestFirst: Keyset<EventRow> = { types: ['number'], keyOf: ({ no }) => [no] };
+const newestFirst: Keyset<EventRow> = { types: ['number', 'number'], keyOf: ({ place, no }) => [place, no] };
+/** So many are looked through for one page when only some of them are wanted. */
+const STRETCH = 10_000;
+/** Of an event that has no place in the feed yet. */
+const UNPLACED = Number.MAX_SAFE_INTEGER;
 
 export interface EventFilter extends PageQuery {
   practice_group_id?: string | undefined;
   event?: EventName | undefined;
 }
 
+/** Newest first: in the order of acceptance, or of the feed, when it is about one practice group. */
 export async function listEventPage(tx: Transaction, filter: EventFilter): Promise<Page<StoredEvent>> {
-  const page = await readPage(filter, newestFirst, ([before], limit) =>
-    tx.query<EventRow>(
-      `SELECT no, ${EVENT} FROM events
-        WHERE no < coalesce($1, 9223372036854775807)
-          AND ($2::text IS NULL OR practice_group_id = $2) AND ($3::text IS NULL OR event = $3)
-        ORDER BY no DESC LIMIT $4`,
-      [before, filter.practice_group_id, filter.event, limit],
-    ),
+  const { practice_group_id: groupId, event } = filter;
+  const place = groupId === undefined ? 'no' : 'position';
+  const read = (among: string, before: number, end: number, limit: number) => {
+    const { text, values } = where(
+      [`${among} < ?`, before],
+      // Without need, a lower bound leads PostgreSQL astray: it sorts all that lie above.
+      [`${place} >= ?`, end || undefined],
+      ['practice_group_id = ?', groupId],
+      ['event = ?', event],
+    );
+    const unplaced = among === place ? '' : 'AND position IS NULL AND only_webhook_no IS NULL';
+    return tx.query<EventRow>(
+      `SELECT no, coalesce(${place}, ${UNPLACED}) AS place, ${EVENT} FROM events ${text} ${unplaced}
+        ORDER BY ${among} DESC LIMIT $${values.length + 1}`,
+      [...values, limit],
+    );
+  };
+  const page = await readStretch(
+    filter,
+    newestFirst,
+    async ([before]) => {
+      if (event === undefined) return undefined;
+      const { text, values } = where(
+        [`${place} < ?`, before ?? UNPLACED],
+        ['practice_group_id = ?', groupId],
+      );
+      const end = await tx.first<{ place: number }>(
+        `SELECT ${place} AS place FROM events ${text} ORDER BY ${place} DESC OFFSET $${values.length + 1} LIMIT 1`,
+        [...values, STRETCH - 1],
+      );
+      return end && [end.place, 0];
+    },
+    async ([after, afterNo], end, limit) => {
+      const before = Number(after ?? UNPLACED);
+      // What is not fanned out yet comes first. Should it be so meanwhile, it is on the next page once more.
+      const isFirst = groupId !== undefined && before === UNPLACED;
+      const unplaced = isFirst ? await read('no', Number(afterNo ?? UNPLACED), 0, limit) : [];
+      const placed = await read(place, before, Number(end?.[0] ?? 0), limit);
+      return [...unplaced, ...placed].slice(0, limit);
+    },
   );
-  return { ...page, data: page.data.map(({ no: _place, ...event }) => event) };
+  return { ...page, data: page.data.map(({ no: _no, place: _place, ...stored }) => stored) };
 }
 
 export function findEvent(tx: Transaction, id: string): Promise<StoredEvent | undefined> {

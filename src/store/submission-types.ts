@@ -55,10 +55,15 @@ const inOrder: Keyset<Counted> = {
 export function listSubmissionTypePage(tx: Transaction, groupId: string, localDay: string, query: PageQuery) {
   return readPage(query, inOrder, async ([order, id], limit) => {
     const rows = await tx.query<Row>(
-      `SELECT ${COLUMNS} FROM submission_types s ${COUNT_OF('$2')}
-        WHERE s.practice_group_id = $1
-          AND ($3::bigint IS NULL OR (coalesce(s."order", ${UNORDERED}), s.id) > ($3, $4::text))
-        ORDER BY coalesce(s."order", ${UNORDERED}), s.id LIMIT $5`,
+      `SELECT ${COLUMNS}
+         FROM (SELECT * FROM submission_types
+                WHERE practice_group_id = $1
+                  AND (coalesce("order", ${UNORDERED}), id) > (coalesce($3::bigint, -2147483649), coalesce($4::text, ''))
+                ORDER BY coalesce("order", ${UNORDERED}), id LIMIT $5) AS s
+         LEFT JOIN LATERAL (SELECT submitted FROM form_counts
+                             WHERE form_counts.practice_group_id = s.practice_group_id
+                               AND submission_type_id = s.id AND local_day = $2 OFFSET 0) AS c ON true
+        ORDER BY coalesce(s."order", ${UNORDERED}), s.id`,
       [groupId, localDay, order, id, limit],
     );
     return rows.map(countedOf);

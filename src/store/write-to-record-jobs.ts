@@ -2,6 +2,7 @@ import type { JobStatus, WriteToRecordJob } from '../contract/operator/write-to-
 import type { PageQuery } from '../contract/page.ts';
 import type { Transaction } from './database.ts';
 import { byId, readPage } from './page.ts';
+import { where } from './where.ts';
 
 const JOB = 'id, practice_group_id, resource, resource_id, status, failed_attempts, created_at, updated_at';
 
@@ -12,11 +13,15 @@ export interface JobFilter extends PageQuery {
 
 export function listJobPage(tx: Transaction, filter: JobFilter) {
   return readPage(filter, byId, ([after], limit) => {
+    const { text, values } = where(
+      ['id > ?', after],
+      ['practice_group_id = ?', filter.practice_group_id],
+      // Few are not, and have an index of their own.
+      [filter.status === 'succeeded' ? 'status = ?' : "status = ? AND status <> 'succeeded'", filter.status],
+    );
     return tx.query<WriteToRecordJob>(
-      `SELECT ${JOB} FROM write_to_record_jobs
-        WHERE ($1::text IS NULL OR id > $1) AND ($2::text IS NULL OR practice_group_id = $2)
-          AND ($3::text IS NULL OR status = $3) ORDER BY id LIMIT $4`,
-      [after, filter.practice_group_id, filter.status, limit],
+      `SELECT ${JOB} FROM write_to_record_jobs ${text} ORDER BY id LIMIT $${values.length + 1}`,
+      [...values, limit],
     );
   });
 }

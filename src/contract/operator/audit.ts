@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { readers } from '../access.ts';
 import { defineEndpoint } from '../endpoint.ts';
 import { moment, reference, timestamp } from '../fields.ts';
-import { pageOf, pageQuery } from '../page.ts';
+import { pageOf, pageQuery, shortPages } from '../page.ts';
 
 const auditEntry = z
   .object({
@@ -36,6 +36,7 @@ export const listAudit = defineEndpoint({
   path: '/operator/v1/audit',
   tag,
   summary: 'Who changed what, newest first',
+  description: shortPages,
   extension: true,
   access: { roles: readers },
   query: z.strictObject({

@@ -2,8 +2,8 @@ import { z } from 'zod';
 import { readers, support } from '../access.ts';
 import { defineEndpoint } from '../endpoint.ts';
 import { recordId } from '../fields.ts';
-import { pageOf, pageQuery } from '../page.ts';
-import { delivery, deliveryStatuses, shortPages } from '../partner/webhook-deliveries.ts';
+import { pageOf, pageQuery, shortPages } from '../page.ts';
+import { delivery, deliveryStatuses } from '../partner/webhook-deliveries.ts';
 
 const partnerDelivery = delivery
   .extend({ webhook_id: z.string(), partner_id: z.string(), practice_group_id: z.string() })

@@ -3,7 +3,7 @@ import { readers, sources } from '../access.ts';
 import { defineEndpoint } from '../endpoint.ts';
 import { eventNames, eventPayload } from '../event-payloads.ts';
 import { recordId, reference, timestamp } from '../fields.ts';
-import { pageOf, pageQuery } from '../page.ts';
+import { pageOf, pageQuery, shortPages } from '../page.ts';
 import { deliveryStatuses } from '../partner/webhook-deliveries.ts';
 
 const EVENTS_MAX = 1_000;
@@ -78,6 +78,7 @@ export const listPublishedEvents = defineEndpoint({
   path: '/operator/v1/events',
   tag,
   summary: 'What happened, newest first',
+  description: `With \`practice_group_id\`, in the order of the feed, and without the events of tests of one webhook. ${shortPages}`,
   extension: true,
   access: { roles: readers },
   query: z.strictObject({

@@ -3,7 +3,7 @@ import { attempt } from '../attempts.ts';
 import { defineEndpoint } from '../endpoint.ts';
 import { eventNames } from '../event-payloads.ts';
 import { moment, text, timestamp } from '../fields.ts';
-import { pageOf, pageQuery } from '../page.ts';
+import { pageOf, pageQuery, shortPages } from '../page.ts';
 import { tag, webhookById } from './webhooks.ts';
 
 export const REPLAY_EVENTS_MAX = 100_000;
@@ -36,9 +36,6 @@ export const delivery = z
   .meta({ id: 'Delivery', description: 'One event on its way to one webhook.' });
 
 export type Delivery = z.infer<typeof delivery>;
-
-export const shortPages =
-  'A page may hold fewer entries than asked for, even none, and still have a next_cursor.';
 
 export const listWebhookDeliveries = defineEndpoint({
   operationId: 'listWebhookDeliveries',

@@ -35,13 +35,16 @@ export class Destinations {
   }
 
   /** Makes sure that these are known in the version that was claimed. One that cannot be had is forgotten. */
-  async learn(wanted: Iterable<{ webhookNo: number; version: number }>): Promise<void> {
+  async learn(wanted: readonly { webhookNo: number; version: number }[]): Promise<void> {
     const missing = new Set<number>();
     for (const { webhookNo, version } of wanted)
       if (this.#known.get(webhookNo)?.version !== version) missing.add(webhookNo);
     if (missing.size === 0) return;
     for (const no of missing) this.#known.delete(no);
-    if (this.#known.size > REMEMBERED_MAX) this.#known.clear();
+    if (this.#known.size > REMEMBERED_MAX) {
+      const needed = new Set(wanted.map(({ webhookNo }) => webhookNo));
+      for (const no of this.#known.keys()) if (!needed.has(no)) this.#known.delete(no);
+    }
     for (const found of await findDestinations(this.#db, [...missing])) {
       try {
         this.#known.set(found.no, this.#opened(found));

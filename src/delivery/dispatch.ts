@@ -13,6 +13,7 @@ import {
   type LaneLow,
   type Letter,
   type Result,
+  readVersions,
   renewLanes,
 } from '../store/deliveries.ts';
 import type { Destinations, OpenDestination } from './destinations.ts';
@@ -27,6 +28,8 @@ const RENEW_MS = 12_000;
 const CLAIM_MAX = 1_000;
 /** Over all webhooks: letters under way, and those fetched with them. */
 const IN_FLIGHT_MAX = 2_000;
+/** When there were too many under way, and are so few again, others are fetched. */
+const IN_FLIGHT_FEWER = 1_800;
 const HELD_MAX = 10_000;
 const HOST_MAX = 1_000;
 /** How long a webhook is left to others whose address or secrets cannot be had here. */
@@ -54,6 +57,8 @@ export class Dispatch {
   readonly #lanes = new Map<number, Lane>();
   readonly #hosts = new Map<string, Host>();
   #afterNo = 0;
+  /** Whether a round through the webhooks, by one claim or several, has brought anything so far. */
+  #keptInRound = false;
   #inFlight = 0;
   #queued = 0;
   #allAnswered: (() => void) | undefined;
@@ -70,8 +75,10 @@ export class Dispatch {
     const { db, clock, me, destinations, recorder } = this.#options;
     const now = clock.now();
     await this.#renew(now);
+    if (lookBack) await this.#dropChanged();
     const budget = Math.min(CLAIM_MAX, HELD_MAX - this.#inFlight - this.#queued);
-    if (budget <= 0) return { count: 0, more: false };
+    // What could not be sent would be dropped, and fetched again at once.
+    if (budget <= 0 || this.#inFlight >= IN_FLIGHT_MAX) return { count: 0, more: false };
     const known = this.#known(now, lookBack);
     const until = now + LEASE_MS;
     const claimed = await claimDeliveries(db, {
@@ -82,7 +89,7 @@ export class Dispatch {
       deliveriesMax: budget,
       usualRoom: WINDOW_START,
       lookBack,
-      known: [...known.values()],
+      known: [...known.values()].sort((a, b) => a.no - b.no),
     });
     const count = claimed.reduce((sum, { letters }) => sum + letters.length, 0);
     // Whoever was left out because the claim was full comes first the next time. A webhook without a letter took a place too.
@@ -92,6 +99,8 @@ export class Dispatch {
 
     await destinations.learn(claimed);
     let passed = false;
+    const held = this.#inFlight + this.#queued;
+    if (before === 0) this.#keptInRound = false;
     for (const { webhookNo, leaseExpired, letters } of claimed) {
       const lane = this.#lane(webhookNo);
       if (leaseExpired) this.#options.leaseExpired();
@@ -107,8 +116,10 @@ export class Dispatch {
       this.#queued += lane.queue.length - queued;
       this.#pump(lane);
     }
+    this.#keptInRound ||= this.#inFlight + this.#queued > held;
     await this.#leave(claimed.flatMap(({ webhookNo }) => (destinations.get(webhookNo) ? [] : webhookNo)));
-    return { count, more: full || before !== 0 || passed };
+    // A round through all webhooks of which nothing was kept, because it is all under way, is not made again at once.
+    return { count, more: full || passed || (before !== 0 && this.#keptInRound) };
   }
 
   /** Results that were written no longer look due. */
@@ -225,6 +236,19 @@ export class Dispatch {
     }
   }
 
+  /** What waits here for a webhook that was paused, deleted or changed is not for the address that is known. */
+  async #dropChanged(): Promise<void> {
+    const { db, destinations } = this.#options;
+    const queued = [...this.#lanes.values()].filter((lane) => lane.queue.length > 0);
+    if (queued.length === 0) return;
+    const versions = await readVersions(
+      db,
+      queued.map((lane) => lane.no),
+    );
+    for (const lane of queued)
+      if (versions.get(lane.no) !== destinations.get(lane.no)?.version) this.#drop(lane);
+  }
+
   /** Sends as much of the queue as there is room for. */
   #pump(lane: Lane): void {
     const { clock, destinations } = this.#options;
@@ -250,7 +274,7 @@ export class Dispatch {
   }
 
   async #send(letter: Letter, lane: Lane, destination: OpenDestination, host: Host): Promise<void> {
-    const { clock, post } = this.#options;
+    const { clock, post, hungry } = this.#options;
     lane.flow.begin();
     host.begin();
     this.#inFlight++;
@@ -264,12 +288,14 @@ export class Dispatch {
     });
     const outcome = await post({ url: destination.url, headers, body: letter.payload });
     this.#inFlight--;
+    if (this.#inFlight === IN_FLIGHT_FEWER) hungry();
     // Broken off because the service ends: nothing can be said about the receiver, and the letter is due as before.
-    if (outcome.failure?.code !== 'stopped') this.#judge(letter, outcome, lane, host, startedAt);
+    if (outcome.failure?.code !== 'stopped')
+      this.#judge(letter, outcome, lane, host, destination.url, startedAt);
     if (this.#inFlight === 0) this.#allAnswered?.();
   }
 
-  #judge(letter: Letter, outcome: PostOutcome, lane: Lane, host: Host, startedAt: number): void {
+  #judge(letter: Letter, outcome: PostOutcome, lane: Lane, host: Host, url: string, startedAt: number): void {
     const { clock, random, sent, recorder, hungry } = this.#options;
     const now = clock.now();
     const { status, retryAfter, failure } = outcome;
@@ -291,7 +317,7 @@ export class Dispatch {
       retryAt: step.state === 'due' ? new Date(step.dueAt).toISOString() : undefined,
       after: 0,
       attempt: `[${keptAttempt(outcome, startedAt)}]`,
-      gone,
+      gone: gone ? url : undefined,
     });
     sent(letter, outcome, succeeded);
     lane.flow.end(succeeded);

@@ -152,16 +152,23 @@ export function createEngine(options: EngineOptions): Engine {
 
   /** Once results are written, a webhook may be past hope. */
   async function afterwards(results: readonly Result[], lanes: readonly LaneState[]): Promise<void> {
-    for (const webhookNo of new Set(results.flatMap((one) => (one.gone ? one.webhookNo : []))))
-      await disable(webhookNo, 'Your address answered 410 Gone.');
+    // Of the address that it has now, not of one that a letter was still under way to.
+    for (const [webhookNo, url] of new Map(
+      results.flatMap((one) => (one.gone ? [[one.webhookNo, one.gone]] : [])),
+    ))
+      await disable(webhookNo, 'Your address answered 410 Gone.', url);
+    // One that only had letters put back to wait may be well again by now.
+    const failed = new Set(
+      results.flatMap(({ state, webhookNo }) => (state === 'due' || state === 'failed' ? webhookNo : [])),
+    );
     for (const { webhook_no, failing_since } of lanes)
-      if (failing_since && isBeyondHope(Date.parse(failing_since), clock.now()))
+      if (failing_since && failed.has(webhook_no) && isBeyondHope(Date.parse(failing_since), clock.now()))
         await disable(webhook_no, `No delivery has succeeded for 5 days, since ${failing_since}.`);
   }
 
-  async function disable(webhookNo: number, reason: string): Promise<void> {
+  async function disable(webhookNo: number, reason: string, url: string | null = null): Promise<void> {
     const now = new Date(clock.now()).toISOString();
-    if (await disableWebhook(db, webhookNo, `${reason} Activate the webhook to resume.`, now))
+    if (await disableWebhook(db, webhookNo, `${reason} Activate the webhook to resume.`, now, url))
       log.warn({ webhook_no: webhookNo, reason }, 'webhook disabled');
   }
 
@@ -219,7 +226,7 @@ export function createEngine(options: EngineOptions): Engine {
     // Somebody has made old ones due again.
     porter_deliveries: wake,
   };
-  const presence = bePresent(db, me, Object.keys(heard), (channel, what) => heard[channel]?.(what));
+  const presence = bePresent(db, me, Object.keys(heard), (channel, what) => heard[channel]?.(what), clock);
 
   async function takeOver(): Promise<void> {
     const freed = await freeLanesOfTheDead(db, me);

@@ -130,7 +130,7 @@ export class Lane {
       retryAt: undefined,
       after,
       attempt: '',
-      gone: false,
+      gone: undefined,
     };
   }
 

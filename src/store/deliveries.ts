@@ -5,7 +5,7 @@ import { list } from './list.ts';
 
 /**
  * The queue of deliveries, for the engine. What each statement guarantees is told in migrations/0003_delivery.sql and
- * 0007_lighter_deliveries.sql, how it reads today in 0011_steady_plans.sql; the order of the whole in delivery/engine.ts.
+ * 0007_lighter_deliveries.sql, how it reads today in 0011_steady_plans.sql, 0013_no_orphans.sql and 0014_known_lanes.sql; the order of the whole in delivery/engine.ts.
  */
 
 /** A delivery that was handed to this worker to be sent. */
@@ -158,6 +158,17 @@ export async function renewLanes(db: Database, me: number, until: string, nos: r
   return new Set(rows.map(({ no }) => no));
 }
 
+/** Of those webhooks that are active. */
+export async function readVersions(db: Database, nos: readonly number[]): Promise<Map<number, number>> {
+  const rows = await transact(db, SYSTEM, (tx) =>
+    tx.query<{ no: number; version: number }>(
+      "SELECT no, version FROM webhooks WHERE no = ANY ($1::integer[]) AND status = 'active' AND deleted_at IS NULL",
+      [nos],
+    ),
+  );
+  return new Map(rows.map(({ no, version }) => [no, version]));
+}
+
 /** All that the worker holds, unless some are named. */
 export async function freeLanes(
   db: Database,
@@ -182,8 +193,8 @@ export interface Result {
   after: number;
   /** The attempt as JSON on one line, in an array of its own; empty when there was none or it cannot be told. */
   attempt: string;
-  /** The receiver says that there is nobody any more. */
-  gone: boolean;
+  /** The address that says that there is nobody any more. */
+  gone: string | undefined;
 }
 
 /** Before this sequence nothing is new, once the results are written. */
@@ -273,12 +284,19 @@ export async function findDestinations(db: Database, nos: readonly number[]): Pr
 }
 
 /** Nothing is sent to it any more until its owner activates it again; what is queued stays queued. */
-export async function disableWebhook(db: Database, no: number, reason: string, at: string): Promise<boolean> {
+export async function disableWebhook(
+  db: Database,
+  no: number,
+  reason: string,
+  at: string,
+  /** Only if this is still its address. */
+  url: string | null,
+): Promise<boolean> {
   return transact(db, SYSTEM, async (tx) => {
     const webhook = await tx.first<{ id: string; practice_group_id: string }>(
       `UPDATE webhooks SET status = 'disabled', status_reason = $2, version = version + 1, updated_at = $3
-        WHERE no = $1 AND status = 'active' AND deleted_at IS NULL RETURNING id, practice_group_id`,
-      [no, reason, at],
+        WHERE no = $1 AND status = 'active' AND deleted_at IS NULL AND url = coalesce($4, url) RETURNING id, practice_group_id`,
+      [no, reason, at, url],
     );
     if (!webhook) return false;
     const record: AuditRecord = {

@@ -1,8 +1,12 @@
 import type pg from 'pg';
+import type { Clock } from '../platform/clock.ts';
 import { connect, type Database, statement, translate } from './database.ts';
 
 /** Added to a worker's number, so that it is no other advisory lock's. */
 const PRESENCE = '1152921504606846976';
+
+/** A connection that ended without a word, as when a firewall forgets it, is found out by asking. */
+const ASK_MS = 5_000;
 
 export interface Presence {
   /** Connects if need be, and returns when the sign of life is there; an outage while the database is away. */
@@ -21,9 +25,11 @@ export function bePresent(
   me: number,
   channels: readonly string[],
   heard: (channel: string, what: string) => void,
+  clock: Clock,
 ): Presence {
   let client: pg.PoolClient | undefined;
   let left = false;
+  let askedAt = clock.monotonic();
   let appearing: Promise<void> | undefined;
 
   const lose = (lost: pg.PoolClient) => {
@@ -54,6 +60,11 @@ export function bePresent(
         appearing ??= appear().finally(() => {
           appearing = undefined;
         });
+      else if (clock.monotonic() - askedAt > ASK_MS) {
+        askedAt = clock.monotonic();
+        const asked = client;
+        asked.query('SELECT 1').catch(() => lose(asked));
+      }
       await appearing;
     },
     leave() {

@@ -74,7 +74,7 @@ export async function orderRound({ webhooks, steps, endings }: Round): Promise<v
   }
 }
 
-export async function check(
+async function check(
   office: PostOffice,
   nos: number[],
   accepted: { object: string; mark: string }[],

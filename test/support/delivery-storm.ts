@@ -1,17 +1,28 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import pg from 'pg';
 import { expect } from 'vitest';
 import type { PostOutcome } from '../../src/platform/egress/egress.ts';
-import { check } from './delivery-model.ts';
 import { answered, openPostOffice, type PostOffice } from './post-office.ts';
 
 /**
  * Three workers at the same queues at the same time, and everything that may happen to them in between: receivers that are
  * late, fail, cannot be reached or never answer, leases that run out, signs of life that stop, connections that break,
- * webhooks that are paused, changed and disabled, replays. In the end all of it heals, and nothing may be missing.
+ * webhooks that are paused, changed, disabled, added and deleted, replays, what is old cleared away. In the end all of it
+ * heals, and nothing may be missing.
  */
 export async function storm(roll: (below: number) => number, steps: number): Promise<void> {
   const office = await openPostOffice();
   try {
+    // What was ever put into a queue, also of webhooks that are deleted and events that are cleared away.
+    await office.rows(
+      `CREATE TABLE made AS SELECT webhook_no, sequence, event_no, object_hash, ''::text AS object FROM deliveries`,
+    );
+    await office.rows(`CREATE FUNCTION note_made() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER AS $$ BEGIN
+      INSERT INTO made SELECT NEW.webhook_no, NEW.sequence, NEW.event_no, NEW.object_hash, object_id FROM events WHERE no = NEW.event_no;
+      RETURN NULL; END $$`);
+    await office.rows(
+      'CREATE TRIGGER note_made AFTER INSERT ON deliveries FOR EACH ROW EXECUTE FUNCTION note_made()',
+    );
     const hung = new Set<(answer: number) => void>();
     let healed = false;
     const answering = async (): Promise<number | PostOutcome> => {
@@ -33,6 +44,10 @@ export async function storm(roll: (below: number) => number, steps: number): Pro
       nos.push(await office.addWebhook(n < 2 ? { url: `https://shared.example/${n}` } : {}));
     for (const engine of engines) engine.start();
     const accepted: { object: string; mark: string }[] = [];
+    const failures: unknown[] = [];
+    const { user, host, port, database, password } = office.admin;
+    const other = new pg.Client({ user, host, port, database, password: password ?? undefined });
+    await other.connect();
     const release = (all: boolean) => {
       for (const answer of hung)
         if (all || roll(2)) {
@@ -40,7 +55,13 @@ export async function storm(roll: (below: number) => number, steps: number): Pro
           answer(all || roll(2) ? 200 : 500);
         }
     };
+    const lasting = new Set(nos);
+    const ids = new Map<number, string>();
     const one = () => nos[roll(nos.length)];
+    const learnIds = async () => {
+      for (const row of await office.rows<{ no: number; id: string }>('SELECT no, id FROM webhooks'))
+        ids.set(row.no, row.id);
+    };
     const now = () => new Date(office.clock.now()).toISOString();
     const deeds: [number, () => Promise<unknown> | unknown][] = [
       [
@@ -92,6 +113,47 @@ export async function storm(roll: (below: number) => number, steps: number): Pro
           ]),
       ],
       [1, () => workers[0]?.die()],
+      [
+        3,
+        async () => {
+          if (nos.length < 6)
+            nos.push(await office.addWebhook(roll(2) ? { url: `https://shared.example/x${roll(1e6)}` } : {}));
+          await learnIds();
+        },
+      ],
+      [
+        3,
+        async () => {
+          const no = nos.find((no) => !lasting.has(no));
+          if (no === undefined) return;
+          nos.splice(nos.indexOf(no), 1);
+          await office.rows('UPDATE webhooks SET deleted_at = $2, version = version + 1 WHERE no = $1', [
+            no,
+            now(),
+          ]);
+          await office.rows('DELETE FROM webhook_secrets WHERE webhook_no = $1', [no]);
+        },
+      ],
+      // Retention, here for what is older than the newest few.
+      [
+        4,
+        () =>
+          office.rows(
+            'SELECT clear_old(coalesce((SELECT accepted_at FROM events ORDER BY no DESC OFFSET $1 LIMIT 1), $3), $2)',
+            [roll(3) === 0 ? roll(20) : 50 + roll(400), 1 + roll(200), new Date(0).toISOString()],
+          ),
+      ],
+      [
+        3,
+        () =>
+          // All that there is, as for a webhook that is new: not awaited, so that it meets what follows.
+          void other
+            .query(
+              'SELECT replay_deliveries($1, $2, (SELECT array_agg(no) FROM (SELECT no FROM events WHERE position IS NOT NULL ORDER BY no LIMIT $3) AS e))',
+              [now(), one(), 1 + roll(300)],
+            )
+            .catch((error) => failures.push(error)),
+      ],
     ];
     const weights = deeds.reduce((sum, [weight]) => sum + weight, 0);
     for (let step = 0; step < steps; step++) {
@@ -111,7 +173,7 @@ export async function storm(roll: (below: number) => number, steps: number): Pro
     let left = Number.POSITIVE_INFINITY;
     let limit = 0;
     for (;;) {
-      const still = await open(office);
+      const still = await open(office, nos);
       if (still === 0) break;
       // Stuck is what does not move for long, though time passes.
       if (still < left) limit = Date.now() + 8_000;
@@ -125,9 +187,28 @@ export async function storm(roll: (below: number) => number, steps: number): Pro
         "UPDATE webhooks SET status = 'active', version = version + 1 WHERE status <> 'active'",
       );
     }
+    await other.end();
+    expect(failures).toEqual([]);
     for (const engine of engines) await engine.stop();
-    expect(await open(office)).toBe(0);
-    await check(office, nos, accepted);
+    const stuck = await office.rows(
+      "SELECT d.webhook_no, d.sequence, d.state, d.retry_at, e.no AS event, l.open_from, l.last_sequence FROM deliveries d LEFT JOIN events e ON e.no = d.event_no LEFT JOIN webhook_lanes l ON l.webhook_no = d.webhook_no WHERE d.state IN ('due', 'waiting') AND d.webhook_no = ANY ($1) LIMIT 20",
+      [nos],
+    );
+    if (stuck.length > 0)
+      throw new Error(
+        `stuck ${JSON.stringify({
+          stuck,
+          total: await office.rows(
+            "SELECT webhook_no, state, retry_at = 'infinity' AS waits, retry_at IS NULL AS new, event_no IN (SELECT no FROM events) AS has_event, count(*) FROM deliveries WHERE state IN ('due', 'waiting') GROUP BY 1, 2, 3, 4, 5",
+          ),
+          log: office.logLines
+            .filter(({ level }) => level === 'error')
+            .slice(0, 2)
+            .map((line) => JSON.stringify(line).slice(0, 300)),
+        })}`,
+      );
+    expect(await open(office, nos)).toBe(0);
+    await checkMade(office, [...lasting], ids);
     const odd = office.logLines.filter(({ level }) => level === 'error' || Number(level) >= 50);
     expect(odd).toEqual([]);
     expect(
@@ -145,9 +226,58 @@ export async function storm(roll: (below: number) => number, steps: number): Pro
   }
 }
 
-async function open(office: PostOffice): Promise<number> {
+async function open(office: PostOffice, nos: number[]): Promise<number> {
   const [row] = await office.rows<{ count: number }>(
-    "SELECT (SELECT count(*) FROM deliveries WHERE state IN ('due', 'waiting'))::integer + (SELECT count(*) FROM events WHERE position IS NULL)::integer AS count",
+    "SELECT (SELECT count(*) FROM deliveries WHERE state IN ('due', 'waiting') AND webhook_no = ANY ($1))::integer + (SELECT count(*) FROM events WHERE position IS NULL)::integer AS count",
+    [nos],
   );
   return row?.count ?? 0;
+}
+
+interface Made {
+  webhook_no: number;
+  sequence: number;
+  event_no: number;
+  object: string;
+  cleared: boolean;
+}
+
+async function checkMade(office: PostOffice, lasting: number[], ids: Map<number, string>): Promise<void> {
+  for (const row of await office.rows<{ no: number; id: string }>('SELECT no, id FROM webhooks'))
+    ids.set(row.no, row.id);
+  expect(
+    await office.rows(
+      'SELECT d.webhook_no, d.sequence FROM deliveries d LEFT JOIN events e ON e.no = d.event_no WHERE e.no IS NULL',
+    ),
+  ).toEqual([]);
+  const made = await office.rows<Made>(
+    'SELECT webhook_no, sequence::integer, event_no::integer, object, NOT EXISTS (SELECT FROM deliveries d WHERE d.webhook_no = made.webhook_no AND d.sequence = made.sequence) AS cleared FROM made ORDER BY 1, 2',
+  );
+  // Every event went into the queue of every webhook that was there all the time.
+  const [all] = await office.rows<{ last: number }>('SELECT position::integer AS last FROM feed_head');
+  for (const no of new Set(made.map((one) => one.webhook_no))) {
+    const mine = made.filter((one) => one.webhook_no === no);
+    expect(mine.map(({ sequence }) => sequence)).toEqual(mine.map((_, index) => index + 1));
+    expect(new Set(mine.map(({ event_no }) => event_no)).size).toBe(mine.length);
+    if (lasting.includes(no)) expect(mine.length).toBe(all?.last);
+    const prefix = `${ids.get(no)?.replace('wh_', 'dlv_')}_`;
+    const received = office.letters.filter(({ id }) => id.startsWith(prefix));
+    const bySequence = new Map(mine.map((one) => [one.sequence, one]));
+    const seen = new Set<number>();
+    const last = new Map<string, number>();
+    for (const { sequence, payload } of received) {
+      const one = bySequence.get(sequence);
+      expect(one?.object).toBe(payload.id);
+      if (seen.has(sequence)) continue;
+      seen.add(sequence);
+      if (one?.cleared) continue;
+      if ((last.get(payload.id) ?? 0) > sequence)
+        throw new Error(
+          `out of order ${JSON.stringify({ no, object: payload.id, sequence, after: last.get(payload.id), lasting, made: mine.filter((one) => one.object === payload.id && Math.abs(one.sequence - sequence) < 40), seen: received.filter((one) => one.payload.id === payload.id).map((one) => one.sequence) })}`,
+        );
+      last.set(payload.id, sequence);
+    }
+    if (lasting.includes(no))
+      for (const { sequence, cleared } of mine) if (!cleared) expect(seen.has(sequence)).toBe(true);
+  }
 }

@@ -156,7 +156,7 @@ export async function openPostOffice(): Promise<PostOffice> {
     },
     async toNextDue(limit = Number.POSITIVE_INFINITY) {
       const [row] = await office.rows<{ at: Date | null }>(
-        "SELECT min(coalesce(retry_at, d.created_at)) AS at FROM deliveries d JOIN webhooks w ON w.no = d.webhook_no WHERE state = 'due' AND status = 'active'",
+        "SELECT min(coalesce(retry_at, d.created_at)) AS at FROM deliveries d JOIN webhooks w ON w.no = d.webhook_no WHERE state = 'due' AND status = 'active' AND deleted_at IS NULL",
       );
       if (!row?.at || row.at.getTime() > limit) return false;
       clock.advance(Math.max(1, row.at.getTime() - clock.now()));

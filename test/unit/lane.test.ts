@@ -26,7 +26,7 @@ const result = (
   retryAt: undefined,
   after,
   attempt: '',
-  gone: false,
+  gone: undefined,
 });
 
 /** As when a claim is answered in full. */

@@ -1,0 +1,309 @@
+import { randomBytes } from 'node:crypto';
+import pg from 'pg';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { Destinations } from '../../src/delivery/destinations.ts';
+import { createLogger } from '../../src/platform/logger.ts';
+import { openPostOffice, type PostOffice } from '../support/post-office.ts';
+
+/** What happens beside a delivery: events that grow old, webhooks that change, more of everything than fits. */
+
+const DAY = 24 * 3_600_000;
+const SLOW = { timeout: 20_000 };
+const now = (office: PostOffice) => new Date(office.clock.now()).toISOString();
+
+describe('events that are cleared away', () => {
+  it('are not put into a queue by a replay at the same time', async () => {
+    const office = await openPostOffice();
+    await office.publish({ id: 'old' });
+    await office.engine.drain();
+    office.clock.advance(31 * DAY);
+    const young = await office.addWebhook();
+    const { user, host, port, database, password } = office.admin;
+    const clearing = new pg.Client({ user, host, port, database, password: password ?? undefined });
+    await clearing.connect();
+    onTestFinished(() => clearing.end());
+    const replay = () =>
+      office.rows('SELECT replay_deliveries($1, $2, (SELECT array_agg(no) FROM events))', [
+        now(office),
+        young,
+      ]);
+    const clear = (client: Pick<pg.Client, 'query'>) =>
+      client.query('SELECT clear_old($1, 500)', [new Date(office.clock.now() - 30 * DAY).toISOString()]);
+    const orphans = () =>
+      office.rows('SELECT FROM deliveries d WHERE NOT EXISTS (SELECT FROM events WHERE no = d.event_no)');
+
+    await clearing.query('BEGIN');
+    await clear(clearing);
+    await replay();
+    await clearing.query('COMMIT');
+    expect(await orphans()).toEqual([]);
+
+    await office.publish({ id: 'older' });
+    await office.engine.drain();
+    office.clock.advance(31 * DAY);
+    // The other way round: what a replay holds on to is cleared the next time.
+    await office.rows('DELETE FROM deliveries');
+    await office.rows('BEGIN');
+    await replay();
+    await clear(clearing);
+    await office.rows('COMMIT');
+    expect(await orphans()).toEqual([]);
+    expect(await office.rows('SELECT FROM deliveries')).toHaveLength(1);
+    await clear(clearing);
+    expect(await office.rows('SELECT FROM deliveries')).toEqual([]);
+  });
+
+  it('do not wake a letter that waits for another one', async () => {
+    const office = await openPostOffice();
+    await office.publish({ id: 'a' });
+    await office.engine.drain();
+    office.clock.advance(30 * DAY - 1_000);
+    // Added later. Its first letter is set aside, the second waits for it.
+    const no = await office.addWebhook();
+    office.answerWith(({ sequence }) => (sequence === 1 ? 500 : 200));
+    await office.publish({ id: 'a' }, { id: 'a' });
+    await office.engine.drain();
+    // It asks for what was before; that is in its queue, and grows too old there.
+    await office.rows('SELECT replay_deliveries($1, $2, (SELECT ARRAY[min(no)] FROM events))', [
+      now(office),
+      no,
+    ]);
+    office.clock.advance(2_000);
+    await office.engine.clear();
+    expect(await office.rows('SELECT sequence::integer, state FROM deliveries ORDER BY 1')).toEqual([
+      { sequence: 1, state: 'due' },
+      { sequence: 2, state: 'waiting' },
+    ]);
+    await office.engine.drain();
+    expect(office.letters.map(({ sequence }) => sequence)).toEqual([1]);
+  });
+
+  it('by somebody else leave their deliveries where they are, and the others get their own', async () => {
+    const office = await openPostOffice();
+    await office.addWebhook();
+    await office.publish({ id: 'a' }, { id: 'b' }, { id: 'c' });
+    await office.rows('SELECT * FROM fan_out($1, 1, 100)', [now(office)]);
+    await office.rows("DELETE FROM events WHERE object_id = 'a'");
+    await office.engine.drain();
+    expect(office.letters.map(({ sequence, payload }) => [sequence, payload.id])).toEqual([
+      [2, 'b'],
+      [3, 'c'],
+    ]);
+  });
+});
+
+describe('a webhook that changes while letters to it are under way', () => {
+  /** It is well, so that many are fetched ahead, and then answers nothing until it is told to. */
+  async function busy() {
+    const office = await openPostOffice();
+    const no = await office.addWebhook({ url: 'https://old.example/' });
+    const { looks } = counting(office);
+    const held: ((status: number) => void)[] = [];
+    let holds = false;
+    office.answerWith(({ url }) =>
+      holds && url.includes('old') ? new Promise((resolve) => held.push(resolve)) : 200,
+    );
+    office.engine.start();
+    await office.publish(...Array.from({ length: 400 }, (_, n) => ({ id: `a-${n}` })));
+    const delivered = async () =>
+      (await office.rows("SELECT FROM deliveries WHERE state = 'delivered'")).length;
+    await vi.waitFor(async () => expect(await delivered()).toBe(400), SLOW);
+    holds = true;
+    await office.publish(...Array.from({ length: 900 }, (_, n) => ({ id: `b-${n}` })));
+    await vi.waitFor(() => expect(held).toHaveLength(64), SLOW);
+    return {
+      office,
+      no,
+      delivered,
+      answer: () => held.splice(0).map((resolve) => resolve(200)),
+      async looked() {
+        const before = looks();
+        await vi.waitFor(() => expect(looks()).toBeGreaterThan(before + 2), SLOW);
+      },
+    };
+  }
+
+  it('gets the rest at its new address', async () => {
+    const { office, no, delivered, answer, looked } = await busy();
+    await office.rows(
+      "UPDATE webhooks SET url = 'https://new.example/', version = version + 1 WHERE no = $1",
+      [no],
+    );
+    await looked();
+    answer();
+    await vi.waitFor(async () => expect(await delivered()).toBe(1_300), SLOW);
+    const rest = office.letters.slice(464).map(({ url }) => url);
+    expect(rest.filter((url) => url.includes('old'))).toEqual([]);
+  });
+
+  it('gets nothing more while it is paused', async () => {
+    const { office, no, delivered, answer, looked } = await busy();
+    await office.rows("UPDATE webhooks SET status = 'paused', version = version + 1 WHERE no = $1", [no]);
+    await looked();
+    answer();
+    await vi.waitFor(async () => expect(await delivered()).toBe(464), SLOW);
+    expect(office.letters).toHaveLength(464);
+  });
+
+  it('is not disabled for what its old address says', async () => {
+    const office = await openPostOffice();
+    const no = await office.addWebhook({ url: 'https://old.example/' });
+    let answerOld = (_status: number) => {};
+    office.answerWith(
+      ({ url }) =>
+        new Promise((resolve) => {
+          if (url.includes('old')) answerOld = resolve;
+          else resolve(200);
+        }),
+    );
+    office.engine.start();
+    await office.publish({ id: 'a' });
+    await vi.waitFor(() => expect(office.letters).toHaveLength(1), SLOW);
+    await office.rows(
+      "UPDATE webhooks SET url = 'https://new.example/', version = version + 1 WHERE no = $1",
+      [no],
+    );
+    answerOld(410);
+    await office.engine.stop();
+    const state = 'SELECT status, state, tries FROM webhooks JOIN deliveries ON webhook_no = no';
+    expect(await office.rows(state)).toEqual([{ status: 'active', state: 'due', tries: 1 }]);
+  });
+});
+
+it('a webhook that works again is not disabled because a letter is put back to wait', async () => {
+  const office = await openPostOffice();
+  await office.addWebhook();
+  office.answerWith(() => 500);
+  await office.publish({ id: 'a' });
+  do await office.engine.drain();
+  while (await office.toNextDue());
+  expect(await office.rows('SELECT state FROM deliveries')).toEqual([{ state: 'failed' }]);
+  // Nothing happens for some days, in which the receiver is repaired. Then two events about one object.
+  office.clock.advance(3 * DAY);
+  office.answerWith(async ({ sequence }) => {
+    if (sequence === 2)
+      await vi.waitFor(
+        async () =>
+          expect(await office.rows("SELECT FROM deliveries WHERE state = 'waiting'")).toHaveLength(1),
+        SLOW,
+      );
+    return 200;
+  });
+  await office.publish({ id: 'b' }, { id: 'b' });
+  await office.engine.drain();
+  expect(office.letters.slice(10).map(({ sequence }) => sequence)).toEqual([2, 3]);
+  expect(await office.rows('SELECT status FROM webhooks')).toEqual([{ status: 'active' }]);
+});
+
+describe('more than fits', () => {
+  const addMany = (office: PostOffice, count: number) =>
+    office.rows(
+      `WITH w AS (INSERT INTO webhooks (id, partner_id, practice_group_id, url, event_types, status, created_at, updated_at)
+         SELECT 'wh_' || n, 'partner', 'group', 'https://r' || n % 50 || '.example/' || n, '{appointment.confirmed}', 'active', $1, $1
+           FROM generate_series(1, $2::integer) AS n RETURNING no),
+       lane AS (INSERT INTO webhook_lanes (webhook_no) SELECT no FROM w)
+       INSERT INTO webhook_secrets (webhook_no, sealed, key_id, created_at) SELECT no, '\\x0102', 'k', $1 FROM w`,
+      [now(office), count],
+    );
+  /** They hang until the test is over. */
+  const hang = (office: PostOffice) => {
+    const hung: (() => void)[] = [];
+    office.answerWith(() => new Promise((resolve) => hung.push(() => resolve(200))));
+    return () => {
+      office.answerWith(() => 200);
+      for (const answer of hung) answer();
+    };
+  };
+
+  async function claimsInFourLooks({ claims, looks }: ReturnType<typeof counting>) {
+    const before = { claims: claims(), looks: looks() };
+    await vi.waitFor(() => expect(looks()).toBeGreaterThan(before.looks + 3), SLOW);
+    return claims() - before.claims;
+  }
+
+  it('is not fetched again and again while as much is under way as may be', async () => {
+    const office = await openPostOffice();
+    await addMany(office, 1_000);
+    const counts = counting(office);
+    const release = hang(office);
+    await office.publish({ id: 'a' }, { id: 'b' }, { id: 'c' });
+    office.engine.start();
+    await vi.waitFor(() => expect(office.letters).toHaveLength(2_000), SLOW);
+    expect(await claimsInFourLooks(counts)).toBeLessThan(12);
+    expect(office.letters).toHaveLength(2_000);
+    release();
+    // And all of it arrives.
+    const open = "SELECT FROM deliveries WHERE state <> 'delivered'";
+    await vi.waitFor(async () => expect(await office.rows(open)).toEqual([]), SLOW);
+    expect(office.letters).toHaveLength(3_000);
+  });
+
+  it('is not looked for again and again when all that is due is under way', async () => {
+    const office = await openPostOffice();
+    await addMany(office, 1_000);
+    const counts = counting(office);
+    office.answerWith(() => 500);
+    await office.publish({ id: 'a' });
+    office.engine.start();
+    await vi.waitFor(
+      async () => expect(await office.rows('SELECT FROM deliveries WHERE tries = 1')).toHaveLength(1_000),
+      SLOW,
+    );
+    const release = hang(office);
+    office.clock.advance(6_000);
+    await vi.waitFor(() => expect(office.letters).toHaveLength(2_000), SLOW);
+    expect(await claimsInFourLooks(counts)).toBeLessThan(20);
+    release();
+  });
+
+  it('is forgotten of addresses, but none that is needed now', async () => {
+    const office = await openPostOffice();
+    await addMany(office, 10_002);
+    const destinations = new Destinations(
+      office.db,
+      ({ sealed }) => sealed,
+      createLogger(() => {}),
+    );
+    const numbered = (first: number, last: number) =>
+      Array.from({ length: last - first + 1 }, (_, n) => ({ webhookNo: first + n, version: 1 }));
+    await destinations.learn(numbered(1, 10_001));
+    await destinations.learn(numbered(9_900, 10_002));
+    for (const { webhookNo } of numbered(9_900, 10_002)) expect(destinations.get(webhookNo)).toBeDefined();
+    expect(destinations.get(1)).toBeUndefined();
+  });
+
+  it('is found in a list by halving it', async () => {
+    const office = await openPostOffice();
+    const nos = [...new Set(randomBytes(40))].sort((a, b) => a - b);
+    const places = (list: number[]) =>
+      office.rows(
+        'SELECT n, place_in(n, $1) AS place, array_position($1, n) AS really FROM generate_series(-1, 260) AS n',
+        [list],
+      );
+    for (const list of [nos, [], [7]])
+      for (const { place, really } of (await places(list)) as { place: unknown; really: unknown }[])
+        expect(place).toBe(really);
+  });
+});
+
+/** How often the engine has claimed, and looked for itself whether there is anything to do. */
+function counting(office: PostOffice) {
+  const texts: string[] = [];
+  const seen = new WeakSet<object>();
+  const { pool } = office.db;
+  const connect = pool.connect.bind(pool) as () => Promise<pg.PoolClient>;
+  vi.spyOn(pool, 'connect').mockImplementation((async () => {
+    const client = await connect();
+    if (!seen.has(client)) {
+      seen.add(client);
+      const query = client.query.bind(client) as (...given: unknown[]) => unknown;
+      client.query = ((...given: unknown[]) => {
+        texts.push((given[0] as { text?: string }).text ?? '');
+        return query(...given);
+      }) as typeof client.query;
+    }
+    return client;
+  }) as typeof pool.connect);
+  const count = (name: string) => texts.filter((text) => text.includes(name)).length;
+  return { claims: () => count('claim_deliveries'), looks: () => count('free_lanes_of_the_dead') };
+}

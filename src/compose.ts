@@ -190,7 +190,7 @@ function assemble(
   const addresses = new RateLimits(clock);
   const keys = config.rateWindows === 'shared' ? new SharedRateLimits(db, clock) : new RateLimits(clock);
   const updates = gatherUpdates({ db, clock });
-  const refusals = new Refusals(db, clock);
+  const refusals = new Refusals(db, clock, log);
   const streams = new OpenStreams(db, clock, log);
   const { environment, webhookTargets, retentionDays } = config;
   return {

@@ -157,6 +157,11 @@ function unreachable(url: string, error: Error): Unreachable {
     return isLoopback(url)
       ? new Unreachable(`${url} does not speak HTTPS; try ${url.replace(/^https/, 'http')}`)
       : new Unreachable(`${url} does not speak HTTPS.`, 'Is its port right (--url, PORTER_URL)?');
+  if (/^(CERT_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO_|ERR_TLS_CERT)/.test(reason))
+    return new Unreachable(
+      `The certificate of ${url} is not trusted (${reason}).`,
+      'Use the name that is on the certificate (--url, PORTER_URL), or name its authority in NODE_EXTRA_CA_CERTS.',
+    );
   return new Unreachable(
     `Nothing answers at ${url} (${reason}).`,
     'Is the service running (`porter serve`), and is the address right (--url, PORTER_URL)?',

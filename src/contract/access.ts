@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** What a partner's key may be allowed to do. Every partner endpoint names exactly one. */
+/** What a partner's key may be allowed to do. A partner endpoint names one at most. */
 export const scopes = {
   'practice-groups:read': 'Read the practice group acted for.',
   'submission-types:read': 'Read submission types.',

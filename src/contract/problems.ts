@@ -113,8 +113,9 @@ export const problemCatalogue = {
   },
   service_unavailable: {
     status: 503,
-    message: 'The service cannot reach its database for the moment. Try again shortly.',
-    cause: 'The database is restarting or out of reach. Nothing about your request was wrong.',
+    message: 'The service cannot answer this for the moment. Try again shortly.',
+    cause:
+      'The database is restarting, out of reach or too slow, or the service is full or stopping. Nothing about your request was wrong.',
     remedy: 'Retry after the seconds in Retry-After. An update may be repeated safely.',
     extension: true,
   },

@@ -88,7 +88,8 @@ export class Recorder {
           await this.#write(results.slice(0, half));
           return this.#write(results.slice(half));
         }
-        log.error({ err: error, results: results.length }, 'results could not be written');
+        const what = lanes ? 'what follows from results was not done' : 'results could not be written';
+        log.error({ err: error, results: results.length }, what);
         return lanes ? undefined : this.#writeEach(results);
       }
     }

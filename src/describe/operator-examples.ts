@@ -41,7 +41,7 @@ export const operatorRequests: Record<TakesBody<typeof operatorEndpoints>, Examp
   }),
   signAgreement: one('Signed, with a higher limit', { rate_limit_per_minute: 600, sla: '99.9 % a month' }),
   issueKey: one('A key that may read groups and update submission types', {
-    partner_id: 'par_brightwater',
+    partner_id: 'prt_brightwater',
     practice_group_id: 'pg_larkhill',
     scopes: ['practice-groups:read', 'submission-types:read', 'submission-types:write'],
     expires_at: '2027-11-14T00:00:00.000Z',

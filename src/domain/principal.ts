@@ -28,7 +28,7 @@ export interface OperatorPrincipal {
   role: Role;
 }
 
-/** The service itself: bootstrap and the demo world. */
+/** The service itself: its first start, the door, the delivery engine, the streams and the metrics. */
 export interface SystemPrincipal {
   kind: 'system';
 }

@@ -88,7 +88,7 @@ export function requireRole(operator: OperatorPrincipal, roles: readonly Role[])
   });
 }
 
-/** Strangers are counted by address, so that guessing is slow, and never at a partner's expense. */
+/** Strangers are counted by address, so that their noise is refused early, and never at a partner's expense. */
 function refuseStranger(app: App, exchange: Exchange): Problem {
   const who = `address ${addressKey(exchange.transport.address)}`;
   tellOrRefuse(exchange, app.limits.addresses.take(who, ADDRESS_RATE_LIMIT), ADDRESS_RATE_LIMIT, 'address');

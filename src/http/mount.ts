@@ -229,7 +229,10 @@ export function nothingThere(app: App, servesApi: boolean): Handler {
     if (/^\/operator(\/|$)/.test(path)) await admitOperator(app, exchange);
     else if (/^\/v\d+(\/|$)/.test(path)) await admitHolder(app, exchange);
 
-    if (unreadable) throw malformedRequest('The address of the exchange cannot be read.');
+    if (unreadable)
+      throw malformedRequest(
+        'The address of the request cannot be read: write a % that stands for itself as %25.',
+      );
     const methods = shapes.filter(({ shape }) => shape.test(path)).map(({ method }) => method);
     if (methods.length === 0) throw new Problem('not_found');
     exchange.outgoing.push('allow', [...methods, ...(methods.includes('GET') ? ['HEAD'] : [])].join(', '));

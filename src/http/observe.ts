@@ -83,7 +83,7 @@ export function observe(options: ObserverOptions): Observer {
 
   new Counter({
     name: 'porter_refusals_not_kept_total',
-    help: 'Refused calls that partners cannot ask about, because there were too many.',
+    help: 'Refused calls that partners cannot ask about, because there were too many or they could not be written.',
     registers,
     collect() {
       this.reset();

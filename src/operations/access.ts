@@ -80,7 +80,7 @@ export function createAccess(db: Database, clock: Clock, environment: Environmen
   };
 }
 
-/** Keys and tokens are 190 random bits, so a plain hash keeps them; a slow one would only slow the door. */
+/** Keys and tokens that are made here have 190 random bits and more, so a plain hash keeps them; a slow one would only slow the door. */
 export function secretHash(secret: string): Buffer {
   return hash('sha256', secret, 'buffer');
 }

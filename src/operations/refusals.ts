@@ -1,7 +1,7 @@
 import { RATE_WINDOW_SECONDS } from '../contract/access.ts';
 import { SYSTEM } from '../domain/principal.ts';
 import type { Clock } from '../platform/clock.ts';
-import { redact } from '../platform/logger.ts';
+import { type Logger, redact } from '../platform/logger.ts';
 import { Outage } from '../platform/outage.ts';
 import { type Database, transact } from '../store/database.ts';
 import { insertRefusals, type Refusal } from '../store/refusals.ts';
@@ -24,6 +24,7 @@ const ENTRIES_MAX = 100;
 export class Refusals {
   readonly #db: Database;
   readonly #clock: Clock;
+  readonly #log: Logger;
   readonly #waiting: Refusal[] = [];
   readonly #minute = { began: 0, counts: new Map<string, number>() };
   #waitingLength = 0;
@@ -31,9 +32,10 @@ export class Refusals {
   /** How many were not kept. */
   dropped = 0;
 
-  constructor(db: Database, clock: Clock) {
+  constructor(db: Database, clock: Clock, log: Logger) {
     this.#db = db;
     this.#clock = clock;
+    this.#log = log;
   }
 
   add(refusal: Omit<Refusal, 'at'>): void {
@@ -95,7 +97,9 @@ export class Refusals {
       await transact(this.#db, SYSTEM, (tx) => insertRefusals(tx, batch));
       return 'done';
     } catch (error) {
-      return error instanceof Outage ? 'later' : 'never';
+      if (error instanceof Outage) return 'later';
+      this.#log.error({ err: error, refusals: batch.length }, 'refusals could not be written');
+      return 'never';
     }
   }
 }

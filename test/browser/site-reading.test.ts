@@ -62,9 +62,25 @@ describe("the reader's key", () => {
     await dialog.getByLabel('Practice group').fill('riverside-surgery; rm -rf /');
     await page.keyboard.press('Enter');
     expect(await dialog.getByRole('alert').innerText()).toContain('practice group');
-    await dialog.getByLabel('Practice group').fill('hillview-hub');
+    // All that an ID may be made of.
+    await dialog.getByLabel('Practice group').fill('Hill_view.hub:1~a-b');
     await page.keyboard.press('Enter');
     await dialog.waitFor({ state: 'hidden' });
+    expect(await firstRequest(page).innerText()).toContain('Hill_view.hub:1~a-b');
+  });
+
+  it('works until the page is left in a browser that keeps nothing', async () => {
+    const { page } = await open(GUIDE);
+    await page.addInitScript(() => {
+      Object.defineProperty(globalThis, 'localStorage', {
+        get() {
+          throw new Error('not allowed');
+        },
+      });
+    });
+    await page.goto(`${house().url}/docs/events`);
+    await page.goto(house().url + withKey(GUIDE));
+    expect(await page.locator('button.reader').innerText()).toBe(masked());
     expect(await firstRequest(page).innerText()).toContain('hillview-hub');
   });
 

@@ -1,9 +1,14 @@
+import { once } from 'node:events';
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import fc from 'fast-check';
-import { expect, it } from 'vitest';
+import { expect, it, onTestFinished, vi } from 'vitest';
+import { closeDatabase, openDatabase } from '../../src/store/database.ts';
+import { bePresent } from '../../src/store/presence.ts';
 import { orderRound, ROUND } from '../support/delivery-model.ts';
 import { storm } from '../support/delivery-storm.ts';
 import { liveThroughYear } from '../support/delivery-year.ts';
 import { dice } from '../support/fault-loops.ts';
+import { openPostOffice } from '../support/post-office.ts';
 import { seedOf } from '../support/seed.ts';
 
 /** The rounds of test/service/delivery-order.test.ts, many and different each time. */
@@ -22,4 +27,48 @@ it('in a year of retries every event arrives or is given up after ten attempts',
 it('nothing is lost and no order broken in 12 storms with three workers at once', async () => {
   const roll = dice(seedOf('storm'));
   for (let round = 0; round < 12; round++) await storm(roll, 150);
+});
+
+it('a worker whose sign of life ended without a word shows another one', async () => {
+  const office = await openPostOffice();
+  const { host, port, user, password, database } = office.admin;
+  const upward: Socket[] = [];
+  const downward: Socket[] = [];
+  // What ends above is never heard of below, as with a firewall that forgets a connection.
+  const proxy = createServer((down) => {
+    const up = connect(port, host);
+    upward.push(up);
+    downward.push(down);
+    down.on('data', (data) => up.write(data)).on('error', () => {});
+    up.on('data', (data) => down.write(data)).on('error', () => {});
+  });
+  proxy.listen(0, '127.0.0.1');
+  await once(proxy, 'listening');
+  const through = `127.0.0.1:${(proxy.address() as AddressInfo).port}`;
+  const url = `postgres://${user}:${encodeURIComponent(password ?? '')}@${through}/${database}`;
+  const db = openDatabase({ url, connectionsMax: 2 });
+  onTestFinished(async () => {
+    await closeDatabase(db);
+    for (const socket of [...upward, ...downward]) socket.destroy();
+    proxy.close();
+  });
+  const presence = bePresent(db, 7, [], () => {}, office.clock);
+  const signs = () =>
+    office.rows(
+      `SELECT FROM pg_locks WHERE locktype = 'advisory' AND mode = 'ShareLock'
+          AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`,
+    );
+  await presence.ensure();
+  expect(await signs()).toHaveLength(1);
+  for (const socket of upward) socket.destroy();
+  await vi.waitFor(async () => expect(await signs()).toHaveLength(0), { timeout: 10_000 });
+  office.clock.advance(6_000);
+  await vi.waitFor(
+    async () => {
+      await presence.ensure();
+      expect(await signs()).toHaveLength(1);
+    },
+    { timeout: 30_000 },
+  );
+  presence.leave();
 });

@@ -159,6 +159,30 @@ describe('audit verify', () => {
 });
 
 describe('status', () => {
+  it('names what is disabled among thousands, and says of whom it does not know', async () => {
+    const fresh = await startHarness();
+    const { groupId } = await makeWorld(fresh);
+    const client = new pg.Client({ connectionString: fresh.databaseUrl });
+    await client.connect();
+    await client.query(
+      `WITH w AS (
+         INSERT INTO webhooks (id, partner_id, practice_group_id, url, event_types, status, status_reason, created_at, updated_at)
+         SELECT 'wh_' || lpad(n::text, 5, '0'), (SELECT id FROM partners LIMIT 1), $1, 'https://r.example/' || n, '{}',
+                CASE WHEN n = 1100 THEN 'disabled' ELSE 'active' END, CASE WHEN n = 1100 THEN 'Gone.' END, now(), now()
+           FROM generate_series(1, 1100) AS n RETURNING no)
+       INSERT INTO webhook_lanes (webhook_no) SELECT no FROM w`,
+      [groupId],
+    );
+    const env = { PORTER_URL: fresh.url };
+    const told = await porter('status', { env });
+    expect(told.stdout).toMatch(/Webhook wh_01100 .* is disabled \(Gone\.\)/);
+    expect(told.stdout).toContain('Only the first 1,000 webhooks were asked');
+    expect(told.code).toBe(1);
+    await client.query("UPDATE webhooks SET status = 'active'");
+    expect((await porter('status', { env })).stdout).toContain('No webhook that was asked is failing.');
+    await client.end();
+  });
+
   it('is well with a token, with a key and with neither', async () => {
     const fresh = await startHarness();
     const { key: theirs, groupId } = await makeWorld(fresh);

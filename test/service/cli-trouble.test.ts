@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { porter as run, type Surroundings, temporaryFolder } from '../support/cli.ts';
 import { type Harness, makeKey, makeWorld, OPERATOR_TOKEN, startHarness } from '../support/service.ts';
@@ -135,6 +136,15 @@ describe('a refusal', () => {
     expect(stderr).toContain('porter partners sign-agreement <partner_id>\n');
     expect(code).toBe(1);
   });
+});
+
+it('says of a certificate that is not trusted that it is not', async () => {
+  const tls = (file: string) => fileURLToPath(new URL(`../support/tls/${file}.pem`, import.meta.url));
+  const secure = await startHarness({ env: { PORTER_TLS_CERT: tls('cert'), PORTER_TLS_KEY: tls('key') } });
+  const { code, stderr } = await porter('status', { PORTER_URL: secure.url });
+  expect(stderr).toContain(`The certificate of ${secure.url} is not trusted (`);
+  expect(stderr).toContain('NODE_EXTRA_CA_CERTS');
+  expect(code).toBe(3);
 });
 
 it('says of a service without HTTPS that it has none', async () => {

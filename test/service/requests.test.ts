@@ -2,6 +2,7 @@ import type pg from 'pg';
 import { beforeAll, describe, expect, inject, it } from 'vitest';
 import { problemCatalogue } from '../../src/contract/problems.ts';
 import { Refusals } from '../../src/operations/refusals.ts';
+import { createLogger } from '../../src/platform/logger.ts';
 import { closeDatabase, openDatabase } from '../../src/store/database.ts';
 import { expectInvalid, expectProblem, withoutRequestId } from '../support/answers.ts';
 import { ManualClock } from '../support/manual-clock.ts';
@@ -168,7 +169,11 @@ const refusal = (n: number, body = '{"error":"not_found"}') => ({
 describe('keeping refusals', () => {
   it('while the database is out of reach answers go out as ever; what waits is written later, and is bounded', async () => {
     const fresh = openDatabase({ url: house.databaseUrl, connectionsMax: 1 });
-    const kept = new Refusals(fresh, new ManualClock());
+    const kept = new Refusals(
+      fresh,
+      new ManualClock(),
+      createLogger(() => {}),
+    );
     const name = new URL(house.databaseUrl).pathname.slice(1);
     const admin = await superuser(inject('postgresUrl'));
     await admin.query(`ALTER DATABASE ${name} ALLOW_CONNECTIONS false`);
@@ -185,9 +190,30 @@ describe('keeping refusals', () => {
     await closeDatabase(fresh);
   });
 
+  it('what cannot be written at all is counted and told', async () => {
+    const lines: string[] = [];
+    const fresh = openDatabase({ url: house.databaseUrl, connectionsMax: 1 });
+    const kept = new Refusals(
+      fresh,
+      new ManualClock(),
+      createLogger((line) => lines.push(line)),
+    );
+    kept.add({ ...refusal(1), status: 99_999_999 });
+    await kept.flush();
+    expect(kept.dropped).toBe(1);
+    expect(lines.map((line) => JSON.parse(line))).toMatchObject([
+      { level: 'error', msg: 'refusals could not be written', refusals: 1 },
+    ]);
+    await closeDatabase(fresh);
+  });
+
   it('large ones are bounded by what they hold', () => {
     const gone = openDatabase({ url: 'postgres://nobody@127.0.0.1:1/none', connectionsMax: 1 });
-    const kept = new Refusals(gone, new ManualClock());
+    const kept = new Refusals(
+      gone,
+      new ManualClock(),
+      createLogger(() => {}),
+    );
     const body = JSON.stringify({ error: 'not_found', message: 'x'.repeat(60_000) });
     for (let n = 0; n < 1_000; n++) kept.add(refusal(n, body));
     expect(kept.dropped).toBeGreaterThan(400);

@@ -92,10 +92,10 @@ function readMetrics(text: string): Map<string, number> {
   return new Map(Array.from(lines, ([, name = '', value]) => [name, Number(value)]));
 }
 
-/** `why` says in words why they are not known. A refusal here says nothing about how the service is. */
+/** `why` says in words why they, or some of them, are not known. A refusal here says nothing about how the service is. */
 async function failingWebhooks(
   api: Api,
-): Promise<{ failing: FailingWebhook[]; why?: never } | { failing: null; why: string }> {
+): Promise<{ failing: FailingWebhook[]; why?: string } | { failing: null; why: string }> {
   const { operatorToken, key } = await api.connection();
   if (!operatorToken && !key)
     return {
@@ -109,8 +109,12 @@ async function failingWebhooks(
       : api.partner<Page<Webhook>>('GET', '/webhooks', request);
   };
   try {
-    const { data } = await api.list(read, WEBHOOKS_MAX);
-    const failing = data
+    const disabled = operatorToken
+      ? (await api.list((query) => read({ ...query, status: 'disabled' }), WEBHOOKS_MAX)).data
+      : [];
+    const { data, next_cursor } = await api.list(read, WEBHOOKS_MAX);
+    const known = new Map([...disabled, ...data].map((webhook) => [webhook.id, webhook]));
+    const failing = [...known.values()]
       .filter(({ status, health }) => status === 'disabled' || health.failures > 0)
       .map(({ id, url, practice_group_id, status, status_reason, health }) => ({
         id,
@@ -120,7 +124,9 @@ async function failingWebhooks(
         status_reason,
         health,
       }));
-    return { failing };
+    if (next_cursor === null) return { failing };
+    const why = `Only the first ${WEBHOOKS_MAX.toLocaleString('en')} webhooks were asked whether they fail; porter_webhook_failing_attempts of /metrics names the worst of all.`;
+    return { failing, why };
   } catch (error) {
     if (!(error instanceof Failure)) throw error;
     return { failing: null, why: inLine(`Webhooks were not listed: ${error.message}`) };
@@ -155,7 +161,8 @@ function inWords(status: Status, why: string | undefined, red: (text: string) =>
     const waits = `${health.queued} ${health.queued === 1 ? 'waits' : 'wait'}`;
     lines.push(red(inLine(`Webhook ${id} (${practice_group_id}, ${to}) ${what}; ${waits}.`)));
   }
-  if (failing?.length === 0) lines.push('No webhook is failing.');
+  if (failing?.length === 0)
+    lines.push(why === undefined ? 'No webhook is failing.' : 'No webhook that was asked is failing.');
   if (why !== undefined) lines.push(why);
   return lines.join('\n');
 }

@@ -51,8 +51,11 @@ function addCopyButton(figure) {
   button.addEventListener('click', async () => {
     const range = document.createRange();
     range.selectNodeContents(code);
-    await navigator.clipboard.writeText(wholeText(range.cloneContents()));
-    button.textContent = 'Copied';
+    const copied = navigator.clipboard.writeText(wholeText(range.cloneContents()));
+    button.textContent = await copied.then(
+      () => 'Copied',
+      () => 'Not allowed',
+    );
     setTimeout(() => {
       button.textContent = 'Copy';
     }, 2_000);

@@ -1,7 +1,12 @@
-/** What the browser remembers. One that refuses to keep anything still shows every page. */
+/** What the browser remembers. With one that refuses to keep anything it works until the page is left. */
+
+/** @type {Map<string, string>} */
+const kept = new Map();
 
 /** @param {string} name */
 export function recall(name) {
+  const value = kept.get(name);
+  if (value !== undefined) return value;
   try {
     return localStorage.getItem(`porter.${name}`) ?? '';
   } catch {
@@ -14,11 +19,12 @@ export function recall(name) {
  * @param {string} value Nothing is kept for an empty one.
  */
 export function keep(name, value) {
+  kept.set(name, value);
   try {
     if (value) localStorage.setItem(`porter.${name}`, value);
     else localStorage.removeItem(`porter.${name}`);
   } catch {
-    // It works until the page is left.
+    // Then for this page only.
   }
 }
 

@@ -7,7 +7,7 @@ import { keep, part, recall } from './page.js';
 
 // Both end up in commands that people paste into a terminal: nothing but what a key and an ID are made of.
 const KEY = /^ptr_(?:test|live)_[0-9A-Za-z]{38}$/;
-const GROUP = /^[A-Za-z0-9_-]{1,64}$/;
+const GROUP = /^[A-Za-z0-9][A-Za-z0-9._:~-]{0,254}$/;
 
 export function reader() {
   return { key: recall('key'), group: recall('group') };
@@ -63,7 +63,8 @@ export function setUpReader() {
         'That is not a whole key. It begins with ptr_test_ or ptr_live_, and 38 characters follow.';
       key.focus();
     } else if (next.group && !GROUP.test(next.group)) {
-      wrong.textContent = 'The ID of a practice group has letters, digits, hyphens and underscores only.';
+      wrong.textContent =
+        'The ID of a practice group has letters, digits and . _ : ~ - only, and begins with a letter or digit.';
       group.focus();
     } else {
       remember(next);

@@ -126,7 +126,9 @@ export async function listEventPage(tx: Transaction, filter: EventFilter): Promi
       const isFirst = groupId !== undefined && before === UNPLACED;
       const unplaced = isFirst ? await read('no', Number(afterNo ?? UNPLACED), 0, limit) : [];
       const placed = await read(place, before, Number(end?.[0] ?? 0), limit);
-      return [...unplaced, ...placed].slice(0, limit);
+      // It may have been placed between the two.
+      const seen = new Set(unplaced.map(({ no }) => no));
+      return [...unplaced, ...placed.filter(({ no }) => !seen.has(no))].slice(0, limit);
     },
   );
   return { ...page, data: page.data.map(({ no: _no, place: _place, ...stored }) => stored) };

@@ -154,6 +154,24 @@ describe('a walk finds everything once', () => {
     );
   });
 
+  it('events that are fanned out while they are read', async () => {
+    const ids = await read(async (tx) => {
+      const racing: Transaction = Object.create(tx, {
+        query: {
+          value: async (text: string, values: unknown[]) => {
+            const rows = await tx.query(text, values);
+            await db.query(`UPDATE events SET position = no WHERE position IS NULL`);
+            return rows;
+          },
+        },
+      });
+      const page = await listEventPage(racing, { practice_group_id: 'large', page_size: 5 });
+      return page.data.map(({ id }) => Number(id.slice(4)) - EVENTS);
+    });
+    expect(ids).toEqual([3, 2, 1, 0, -1]);
+    await db.query(`UPDATE events SET position = NULL WHERE no > ${EVENTS}`);
+  });
+
   it('one event among many, page by page', async () => {
     const groups = [undefined, 'large'];
     for (const practice_group_id of groups) {

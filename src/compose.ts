@@ -49,7 +49,7 @@ export interface Surroundings {
 }
 
 const CONNECTIONS_MAX = 10;
-/** Of the connections. */
+/** Replays that go on at a time: each takes one of the connections. */
 const REPLAYS_AT_ONCE = 2;
 /** The delivery engine puts in, takes out, writes down and listens, each on a connection of its own. */
 const WORKER_CONNECTIONS = 4;

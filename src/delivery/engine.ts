@@ -65,6 +65,12 @@ import { Recorder } from './recorder.ts';
  * that is stuck, but connected, keeps its lanes until the leases run out. Whoever takes over too early sends twice. Whoever
  * finds out, when it writes results, that a lane is no longer its own forgets all that it had of it.
  *
+ * CHANGES. What a worker knows of a webhook is of one version. Whoever has letters of it waiting looks twice a second whether
+ * it was changed, paused or deleted since; then these go back, and are claimed anew for the address that it has.
+ *
+ * CLEARING. Events go with their deliveries when they are too old, under the lock of the lanes. An event that a replay is just
+ * putting into a queue is left for the next time, so that no delivery is without its event.
+ *
  * WAKING UP. NOTIFY and the bells are hints that save time. Whoever misses one looks by itself twice a second.
  */
 

@@ -64,7 +64,7 @@ export function createServer(options: ServerOptions): Server {
   const find = createRouter(routes, nothingThere(app, options.servesApi));
   const desk = { finish, isClosing: () => !server.listening };
 
-  /** Of each connection. */
+  /** The last answer of each connection, sent or not. */
   const latest = new WeakMap<Socket, ServerResponse>();
 
   function answer(request: IncomingMessage, response: ServerResponse): void {

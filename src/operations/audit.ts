@@ -24,7 +24,7 @@ export async function getAuditEntry(app: App, call: OperatorCall<typeof getEndpo
   return { body };
 }
 
-/** Hashing holds up everybody else: so many entries take a few milliseconds. */
+/** Hashing holds up everybody else; between two stretches their calls go on. */
 const STRETCH = 500;
 
 /**

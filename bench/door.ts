@@ -267,6 +267,8 @@ async function target(variant: string, bytes = ''): Promise<number> {
   const url = variant === 'usual' ? adminOfPorter() : postgres.url;
   const child = spawn(process.execPath, ['bench/targets.ts', variant, url, bytes], {
     stdio: ['ignore', 'pipe', 'inherit'],
+    // What it leaves behind goes with the folder.
+    env: { ...process.env, TMPDIR: folder },
   });
   children.push(child);
   const [chunk] = await once(child.stdout as NodeJS.ReadableStream, 'data');

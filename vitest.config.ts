@@ -9,7 +9,8 @@ export default defineConfig({
     // Much of the time is waiting: two at a time on two cores, where the default would be one.
     maxWorkers: 2,
     projects: [
-      { test: { name: 'unit', include: ['test/unit/**/*.test.ts'] } },
+      // Long for a busy machine, not for the tests.
+      { test: { name: 'unit', include: ['test/unit/**/*.test.ts'], testTimeout: 30_000 } },
       {
         test: {
           name: 'service',

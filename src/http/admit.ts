@@ -23,6 +23,7 @@ export function admitHolder(app: App, exchange: Exchange): KeyHolder | Promise<K
     if (!holder || hasExpired(holder, app)) throw refuseStranger(app, exchange);
     exchange.trace.keyId = holder.keyId;
     exchange.trace.partnerId = holder.partnerId;
+    exchange.trace.practiceGroupId = namedGroup(exchange);
     const { keyId, rateLimitPerMinute: limit } = holder;
     return onward(app.limits.keys.take(keyId, limit), (decision) => {
       tellOrRefuse(exchange, decision, limit, 'default');
@@ -45,13 +46,17 @@ export function admitPartner(
 ): PartnerPrincipal | ValidationEntry | Promise<PartnerPrincipal> {
   if (scope !== undefined && !holder.scopes.has(scope))
     throw new Problem('insufficient_permissions', { required_scopes: [scope] });
-  const groupId = exchange.headers['x-practice-group-id'];
-  if (typeof groupId !== 'string' || groupId === '') return groupMissing;
+  const groupId = namedGroup(exchange);
+  if (groupId === undefined) return groupMissing;
   return onward(app.access.reach(holder, groupId), (group) => {
     if (!group) throw new Problem('forbidden');
-    exchange.trace.practiceGroupId = group.id;
     return { kind: 'partner', holder, group };
   });
+}
+
+function namedGroup({ headers }: Exchange): string | undefined {
+  const named = headers['x-practice-group-id'];
+  return typeof named === 'string' && named !== '' ? named : undefined;
 }
 
 /** Whether a call that was let in would be let in again: for an answer that goes on. It is not counted again. */

@@ -9,7 +9,8 @@ interface Trace {
   error?: string;
   keyId?: string;
   partnerId?: string;
-  practiceGroupId?: string;
+  /** That the call named, whether or not it may act for it. */
+  practiceGroupId?: string | undefined;
   operatorId?: string;
 }
 

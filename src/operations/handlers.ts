@@ -15,7 +15,7 @@ import * as networks from './networks.ts';
 import * as operators from './operators.ts';
 import * as partners from './partners.ts';
 import * as practiceGroups from './practice-groups.ts';
-import { getRefusedRequest } from './requests.ts';
+import { getRefusedRequest, listRefusedRequests } from './requests.ts';
 import * as submissionTypes from './submission-types.ts';
 import * as testEvents from './test-events.ts';
 import * as webhookDeliveries from './webhook-deliveries.ts';
@@ -79,6 +79,7 @@ export const operatorHandlers: Handlers<typeof operatorEndpoints, OperatorPrinci
   createFormSubmission: formSubmissions.createFormSubmission,
   listFormSubmissions: formSubmissions.listFormSubmissions,
   getFormSubmission: formSubmissions.getFormSubmission,
+  listRefusedRequests,
   publishEvents: events.publishEvents,
   listPublishedEvents: events.listPublishedEvents,
   getPublishedEvent: events.getPublishedEvent,

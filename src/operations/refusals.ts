@@ -12,6 +12,7 @@ const WAITING_LENGTH_MAX = 32 * 1024 * 1024;
 const PER_MINUTE_MAX = 600;
 const BATCH = 500;
 const PATH_LENGTH_MAX = 2_048;
+const GROUP_LENGTH_MAX = 255;
 /** A body of 64 KiB can hold thousands of unknown fields, and the answer has an entry for each. */
 const BODY_LENGTH_MAX = 64 * 1024;
 const ENTRIES_MAX = 100;
@@ -50,6 +51,7 @@ export class Refusals {
     const kept = {
       ...refusal,
       at: new Date(this.#clock.now()).toISOString(),
+      practiceGroupId: refusal.practiceGroupId && redact(refusal.practiceGroupId).slice(0, GROUP_LENGTH_MAX),
       path: redact(refusal.path).slice(0, PATH_LENGTH_MAX),
       body: redact(shortened(refusal.body)),
     };

@@ -1,4 +1,7 @@
+import type { Page, PageQuery } from '../contract/page.ts';
 import type { Transaction } from './database.ts';
+import { type Keyset, readStretch } from './page.ts';
+import { where } from './where.ts';
 
 /** A refused call of a partner, as it is kept. */
 export interface Refusal {
@@ -36,10 +39,18 @@ export async function insertRefusals(tx: Transaction, refusals: readonly Refusal
   );
 }
 
-export type KeptRefusal = Pick<
-  Refusal,
-  'requestId' | 'at' | 'method' | 'path' | 'operation' | 'status' | 'body'
->;
+/** As whoever asks is told of it, but for `body`, the answer of then. */
+export interface KeptRefusal {
+  request_id: string;
+  at: string;
+  method: string;
+  path: string;
+  operation: string;
+  status: number;
+  body: string;
+}
+
+const KEPT = 'request_id, at, method, path, operation, status, body';
 
 /** The partner's own, and the newest if the ID was used more than once. */
 export async function findRefusal(
@@ -48,8 +59,57 @@ export async function findRefusal(
   requestId: string,
 ): Promise<KeptRefusal | undefined> {
   return tx.first<KeptRefusal>(
-    `SELECT request_id AS "requestId", at, method, path, operation, status, body FROM refused_requests
-      WHERE partner_id = $1 AND request_id = $2 ORDER BY at DESC LIMIT 1`,
+    `SELECT ${KEPT} FROM refused_requests WHERE partner_id = $1 AND request_id = $2 ORDER BY at DESC LIMIT 1`,
     [partnerId, requestId],
   );
+}
+
+interface PartnerRefusal extends KeptRefusal {
+  partner_id: string;
+  key_id: string;
+  practice_group_id: string | null;
+}
+
+type Row = PartnerRefusal & { no: number };
+
+const newestFirst: Keyset<Row> = { types: ['number'], keyOf: ({ no }) => [no] };
+/** So many are looked through for one page with more than one filter. */
+const STRETCH = 10_000;
+
+export interface RefusalFilter extends PageQuery {
+  request_id?: string | undefined;
+  practice_group_id?: string | undefined;
+  partner_id?: string | undefined;
+}
+
+export async function listRefusalPage(tx: Transaction, filter: RefusalFilter): Promise<Page<PartnerRefusal>> {
+  const given = (['request_id', 'practice_group_id', 'partner_id'] as const).filter((name) => filter[name]);
+  // The list goes along the index of the first, and no other: neither those of the rest, nor that of all, which PostgreSQL
+  // would rather go through from its end when it takes a rare partner for one of two.
+  const place = given.length === 0 ? 'no + 0' : 'no';
+  const conditions = given.map(
+    (name, at) => [at === 0 ? `${name} = ?` : `${name} || '' = ?`, filter[name]] as const,
+  );
+  const page = await readStretch(
+    filter,
+    newestFirst,
+    async ([before]) => {
+      if (given.length < 2) return undefined;
+      const { text, values } = where(['no < ?', before], ...conditions.slice(0, 1));
+      const end = await tx.first<{ no: number }>(
+        `SELECT no FROM refused_requests ${text} ORDER BY no DESC OFFSET $${values.length + 1} LIMIT 1`,
+        [...values, STRETCH - 1],
+      );
+      return end && [end.no];
+    },
+    ([before], end, limit) => {
+      const { text, values } = where([`${place} < ?`, before], ['no >= ?', end?.[0]], ...conditions);
+      return tx.query<Row>(
+        `SELECT no, ${KEPT}, partner_id, key_id, practice_group_id FROM refused_requests ${text}
+          ORDER BY ${place} DESC LIMIT $${values.length + 1}`,
+        [...values, limit],
+      );
+    },
+  );
+  return { ...page, data: page.data.map(({ no: _no, ...kept }) => kept) };
 }

@@ -138,6 +138,28 @@ describe('deliveries', () => {
   });
 });
 
+describe('refusals list', () => {
+  it('tells why calls of a partner were refused', async () => {
+    const { key: theirs, groupId, partnerId } = await makeWorld(harness);
+    const call = { key: theirs, group: groupId, headers: { 'x-request-id': 'import-42' } };
+    await harness.send('PATCH', '/v1/care-nav/submission-types/none', {
+      ...call,
+      body: { title: '', order: -1 },
+    });
+    await harness.send('GET', '/v1/care-nav/submission-types/none', call);
+    const { stdout } = await porter(`refusals list --group ${groupId} --request import-42`);
+    const [title, second, first, ...rest] = stdout.trimEnd().split('\n');
+    expect(rest).toEqual([]);
+    expect(title).toMatch(/^AT +REQUEST +PARTNER +GROUP +CALL +ERROR +WHY$/);
+    expect(second).toMatch(
+      /import-42 +prt_\w+ +\S+ +GET \/v1\/care-nav\/submission-types\/none +404 not_found +\S/,
+    );
+    expect(first).toMatch(/PATCH .* 400 validation_error +title: .* order: /);
+    const { data } = await json(`refusals list --partner ${partnerId} --limit 1`);
+    expect(data).toMatchObject([{ request_id: 'import-42', status: 404, error: 'not_found' }]);
+  });
+});
+
 describe('audit verify', () => {
   it('ends with 0 for a whole chain and with 1 for one that was altered', async () => {
     const other = await startHarness();

@@ -5,6 +5,7 @@ import { listAuditEntries } from '../../src/store/audit.ts';
 import { type Transaction, transact } from '../../src/store/database.ts';
 import { listDeliveryPage } from '../../src/store/deliveries-read.ts';
 import { listEventPage } from '../../src/store/events.ts';
+import { listRefusalPage } from '../../src/store/refusals.ts';
 import { listSubmissionTypePage } from '../../src/store/submission-types.ts';
 import { listJobPage } from '../../src/store/write-to-record-jobs.ts';
 import { type Harness, startHarness } from '../support/service.ts';
@@ -54,6 +55,10 @@ beforeAll(async () => {
       SELECT n, timestamptz '2025-01-01T00:00:00Z' + n * interval '1 minute', 'actor', CASE WHEN n = 3 THEN 'rare' ELSE 'usual' END,
              'subject', 'large', '{"n":' || n || '}', '\\x00'
         FROM generate_series((SELECT coalesce(max(seq), 0) FROM audit_entries) + 1, 120000) AS n;
+    INSERT INTO refused_requests (partner_id, request_id, at, key_id, practice_group_id, method, path, operation, status, body)
+      SELECT CASE WHEN n % 10000 = 5 THEN 'rare' ELSE 'busy' END, CASE WHEN n = 11 THEN 'one' ELSE 'many' END, now(), 'key',
+             CASE WHEN n % 10000 = 9 THEN 'small' ELSE 'large' END, 'GET', '/v1/x', 'none', 404, '{"error":"not_found"}'
+        FROM generate_series(1, 40000) AS n;
     ANALYZE`);
 });
 
@@ -106,6 +111,22 @@ describe.each(['force_custom_plan', 'force_generic_plan'])('with %s', (plans) =>
       (tx) => listAuditEntries(tx, { since: '2025-02-01T10:00:00Z', until: '2025-02-01T10:30:00Z' }),
       30,
       400,
+    ],
+    ['refused calls', (tx) => listRefusalPage(tx, {}), 50, 60],
+    ['refused calls of a partner', (tx) => listRefusalPage(tx, { partner_id: 'rare' }), 4, 60],
+    ['refused calls for a practice', (tx) => listRefusalPage(tx, { practice_group_id: 'small' }), 4, 60],
+    ['refused calls by their ID', (tx) => listRefusalPage(tx, { request_id: 'one' }), 1, 60],
+    [
+      'refused calls by an ID that is always the same',
+      (tx) => listRefusalPage(tx, { request_id: 'many' }),
+      50,
+      60,
+    ],
+    [
+      'refused calls of a partner for a large practice',
+      (tx) => listRefusalPage(tx, { practice_group_id: 'large', partner_id: 'rare' }),
+      1,
+      20_100,
     ],
     ['a rare action', (tx) => listAuditEntries(tx, { action: 'rare' }), 0, 50_100],
   ])('%s: a page costs what it holds, or a stretch', async (_name, list, found, atMost) => {

@@ -33,7 +33,7 @@ describe('the log', () => {
       ],
       [
         await house.send('GET', '/v1/practice-groups', { key, group: 'elsewhere' }),
-        { status: 403, error: 'forbidden', ...who },
+        { status: 403, error: 'forbidden', practice_group_id: 'elsewhere', ...who },
       ],
       [
         await house.send('PATCH', type, { key, group, body: { titel: 'x' } }),

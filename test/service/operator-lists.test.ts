@@ -128,6 +128,13 @@ const cases: Record<string, ListCase> = {
     key: byId,
   },
   listAllWebhooks: { add: () => newWebhook(given), key: byId },
+  listRefusedRequests: {
+    add: async () => {
+      const { key } = await makeKey(house, given.groupId);
+      await house.send('GET', '/v1/nothing', { key, group: given.groupId });
+    },
+    key: (item) => item.request_id,
+  },
   listDeliveries: { add: () => newDelivery(given), key: byId },
   listAudit: {
     add: () => house.operator('POST', '/partners', { name: 'P', contact_email: 'a@b.example' }),

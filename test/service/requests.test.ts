@@ -7,7 +7,14 @@ import { closeDatabase, openDatabase } from '../../src/store/database.ts';
 import { expectInvalid, expectProblem, withoutRequestId } from '../support/answers.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 import { newPartner, type Partner, partnerWith, startPost } from '../support/post.ts';
-import { type Answer, type Harness, makeKey, startHarness } from '../support/service.ts';
+import {
+  type Answer,
+  type Harness,
+  type Loose,
+  makeKey,
+  OPERATOR_TOKEN,
+  startHarness,
+} from '../support/service.ts';
 import { superuser } from '../support/superuser.ts';
 
 let house: Harness;
@@ -151,6 +158,105 @@ describe('GET /v1/requests/{request_id}', () => {
     await storm.send('GET', '/v1/nothing');
     await house.service.app.refusals.flush();
     expect(await count()).toBe(601);
+  });
+});
+
+describe('GET /operator/v1/requests', () => {
+  const listed = async (query: Record<string, string>) =>
+    (await house.operator('GET', `/requests?${new URLSearchParams(query)}`)).data;
+
+  it('200: tells at once what was refused to whom, for which practice, and why', async () => {
+    const refused = await own.send('PATCH', TYPE, { form_id: 'none' });
+    const { text } = await house.send('GET', `/operator/v1/requests?request_id=${idOf(refused)}`, {
+      headers: { authorization: `Bearer ${OPERATOR_TOKEN}` },
+    });
+    const { cause, remedy } = problemCatalogue.business_rule_violation;
+    expect(JSON.parse(text)).toEqual({
+      data: [
+        {
+          request_id: idOf(refused),
+          at: new Date(house.clock.now()).toISOString(),
+          method: 'PATCH',
+          path: TYPE,
+          operation: 'updateSubmissionType',
+          status: 422,
+          error: 'business_rule_violation',
+          partner_id: own.partnerId,
+          key_id: own.keyId,
+          practice_group_id: own.groupId,
+          answer: refused.body,
+          explanation: `${cause} ${remedy}`,
+        },
+      ],
+      count: 1,
+      next_cursor: null,
+    });
+    expect(text).toContain(`"answer":${refused.text},`);
+  });
+
+  it('newest first, of one partner, for one practice, by ID, and all of these together', async () => {
+    const [one, two] = [await newPartner(house), await newPartner(house)];
+    const away = { key: one.key, group: two.groupId, headers: { 'x-request-id': 'third' } };
+    await one.send('GET', `${TYPE}0`, undefined, { 'x-request-id': 'first' });
+    await two.send('GET', `${TYPE}0`, undefined, { 'x-request-id': 'second' });
+    await house.send('GET', TYPE, away);
+    await two.send('GET', `${TYPE}0`, undefined, { 'x-request-id': 'first' });
+    const ids = async (query: Record<string, string>) =>
+      (await listed(query)).map((one: Loose) => `${one.request_id} ${one.status}`);
+    expect((await ids({ page_size: '4' })).slice(0, 4)).toEqual([
+      'first 404',
+      'third 403',
+      'second 404',
+      'first 404',
+    ]);
+    expect(await ids({ partner_id: one.partnerId })).toEqual(['third 403', 'first 404']);
+    expect(await ids({ practice_group_id: two.groupId })).toEqual(['first 404', 'third 403', 'second 404']);
+    expect((await listed({ request_id: 'first' })).map((one: Loose) => one.partner_id)).toEqual([
+      two.partnerId,
+      one.partnerId,
+    ]);
+    const both = { partner_id: two.partnerId, practice_group_id: two.groupId };
+    expect(await ids(both)).toEqual(['first 404', 'second 404']);
+    expect(await ids({ ...both, request_id: 'second' })).toEqual(['second 404']);
+    expect(await ids({ ...both, partner_id: one.partnerId })).toEqual(['third 403']);
+    expect(await ids({ request_id: 'fourth' })).toEqual([]);
+  });
+
+  it('tells which practice was named, also by a call that was turned away before it was looked for', async () => {
+    const limited = await makeKey(house, own.groupId, { rate_limit_per_minute: 1, scopes: ['events:read'] });
+    const named = `${own.key}${'x'.repeat(300)}`;
+    await house.send('GET', TYPE, { key: limited.key, group: 'no-scope' });
+    await house.send('GET', TYPE, { key: limited.key, group: 'too-fast' });
+    await house.send('GET', TYPE, { key: own.key, group: named });
+    const [third, second, first] = await listed({ page_size: '3' });
+    expect(first).toMatchObject({ error: 'insufficient_permissions', practice_group_id: 'no-scope' });
+    expect(second).toMatchObject({ error: 'rate_limit_exceeded', practice_group_id: 'too-fast' });
+    expect(third.practice_group_id).toBe('ptr_test_[redacted]');
+    await house.send('GET', TYPE, { key: own.key, group: 'long-'.repeat(200) });
+    expect((await listed({ page_size: '1' }))[0].practice_group_id).toHaveLength(255);
+  });
+
+  it('of a call that named no practice, null', async () => {
+    await house.send('GET', TYPE, { key: own.key, headers: { 'x-request-id': 'of-no-practice' } });
+    expect(await listed({ request_id: 'of-no-practice' })).toMatchObject([
+      { status: 400, error: 'validation_error', practice_group_id: null },
+    ]);
+  });
+
+  it('what is kept of a busy neighbour is passed over in stretches, and found', async () => {
+    const [busy, quiet] = [await newPartner(house), await newPartner(house, own.groupId)];
+    await quiet.send('GET', `${TYPE}0`);
+    await house.service.app.refusals.flush();
+    await db.query(
+      `INSERT INTO refused_requests (partner_id, request_id, at, key_id, practice_group_id, method, path, operation, status, body)
+       SELECT $1, 'busy', now(), 'key', $2, 'GET', '/v1/x', 'none', 404, '{"error":"not_found"}' FROM generate_series(1, 10000)`,
+      [busy.partnerId, own.groupId],
+    );
+    const path = `/requests?partner_id=${quiet.partnerId}&practice_group_id=${own.groupId}`;
+    const first = await house.operator('GET', path);
+    expect(first).toMatchObject({ data: [], count: 0 });
+    const second = await house.operator('GET', `${path}&cursor=${first.next_cursor}`);
+    expect(second).toMatchObject({ data: [{ partner_id: quiet.partnerId }], next_cursor: null });
   });
 });
 

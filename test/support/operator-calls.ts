@@ -219,6 +219,7 @@ const table: Record<OperatorOperationId, (given: Furnished) => Promise<Parts>> =
   revokeOperator: async ({ house }) => ({
     params: { id: (await house.operator('POST', '/operators', { name: 'Gone', role: 'viewer' })).id },
   }),
+  listRefusedRequests: nothing,
   listAudit: nothing,
   getAuditEntry: async () => ({ params: { seq: '1' } }),
   verifyAudit: nothing,

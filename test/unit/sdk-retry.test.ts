@@ -34,7 +34,9 @@ describe('a call is repeated', () => {
   it('after a lost connection and after a timeout, if that does no harm', async () => {
     const server = await startScript(cut, hang, fine);
     const runtime = manualRuntime();
-    await clientOf(server.url, { runtime, timeoutMs: 50 }).submissionTypes.update('a', { suspended: true });
+    await clientOf(server.url, { runtime, timeoutMs: 1_000 }).submissionTypes.update('a', {
+      suspended: true,
+    });
     expect(server.requests.map(({ method }) => method)).toEqual(['PATCH', 'PATCH', 'PATCH']);
   });
 

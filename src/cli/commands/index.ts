@@ -7,6 +7,7 @@ import { listenCommand } from './listen.ts';
 import { networkCommands } from './networks.ts';
 import { partnerCommands } from './partners.ts';
 import { profileCommands } from './profiles.ts';
+import { refusalCommands } from './refusals.ts';
 import { resendCommand } from './resend.ts';
 import { serviceCommands } from './service.ts';
 import { statusCommand } from './status.ts';
@@ -27,5 +28,6 @@ export const commands: readonly Command[] = [
   ...networkCommands,
   ...eventCommands,
   ...deliveryCommands,
+  ...refusalCommands,
   ...auditCommands,
 ];

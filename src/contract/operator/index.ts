@@ -9,6 +9,7 @@ import * as networks from './networks.ts';
 import * as operators from './operators.ts';
 import * as partners from './partners.ts';
 import * as practiceGroups from './practice-groups.ts';
+import * as requests from './requests.ts';
 import * as submissionTypes from './submission-types.ts';
 import * as webhooks from './webhooks.ts';
 import * as writeToRecordJobs from './write-to-record-jobs.ts';
@@ -53,6 +54,7 @@ export const operatorEndpoints = {
   listDeliveries: deliveries.listDeliveries,
   getDelivery: deliveries.getDelivery,
   retryDelivery: deliveries.retryDelivery,
+  listRefusedRequests: requests.listRefusedRequests,
   publishEvents: events.publishEvents,
   listPublishedEvents: events.listPublishedEvents,
   getPublishedEvent: events.getPublishedEvent,

@@ -3,7 +3,10 @@ import { defineEndpoint } from '../endpoint.ts';
 import { text, timestamp } from '../fields.ts';
 import { problemBody, validationErrorBody } from '../problems.ts';
 
-const refusedRequest = z
+/** Callers may choose it themselves. */
+export const requestId = text({ min: 1, max: 128 }).meta({ description: 'The x-request-id of the call.' });
+
+export const refusedRequest = z
   .object({
     request_id: z.string(),
     at: timestamp(),
@@ -32,9 +35,7 @@ export const getRefusedRequest = defineEndpoint({
     'Tells of a refused call of your own by its `x-request-id`; if the ID was used more than once, of the last one. Calls that succeeded are not kept.',
   extension: true,
   access: { anyKey: true },
-  params: z.strictObject({
-    request_id: text({ min: 1, max: 128 }).meta({ description: 'The x-request-id of the call.' }),
-  }),
+  params: z.strictObject({ request_id: requestId }),
   response: { status: 200, description: 'The call and its refusal.', verbatim: true, body: refusedRequest },
   problems: ['not_found'],
 });

@@ -1,0 +1,52 @@
+import type { PartnerRefusedRequest } from '../../contract/operator/requests.ts';
+import type { Page } from '../../contract/page.ts';
+import { defineCommand } from '../command.ts';
+import type { Column } from '../printer.ts';
+import { limitOf, limitOption } from './limit.ts';
+
+const columns: Column<PartnerRefusedRequest>[] = [
+  ['AT', ({ at }) => at],
+  ['REQUEST', ({ request_id }) => request_id],
+  ['PARTNER', ({ partner_id }) => partner_id],
+  ['GROUP', ({ practice_group_id }) => practice_group_id],
+  ['CALL', ({ method, path }) => `${method} ${path}`],
+  ['ERROR', ({ status, error }) => `${status} ${error}`],
+  ['WHY', why],
+];
+
+export const refusalCommands = [
+  defineCommand({
+    name: 'refusals list',
+    section: 'operator',
+    calls: 'operator',
+    summary: 'List calls of partners that were refused, and why.',
+    details:
+      'Newest first. Calls without a valid key belong to no partner: they are in the log of the service alone.',
+    options: {
+      request: { value: 'id', summary: 'Only those with this x-request-id.' },
+      partner: { value: 'id', summary: 'Only those of this partner.' },
+      group: { value: 'id', summary: 'Only those for this practice group.' },
+      limit: limitOption,
+    },
+    examples: ['refusals list --request import-42', 'refusals list --partner prt_00Vb13pkZeDP1yAD86FW5V4Dr'],
+    async run({ api, options, out }) {
+      const filter = {
+        request_id: options.request,
+        partner_id: options.partner,
+        practice_group_id: options.group,
+      };
+      const page = await api.list(
+        (query) =>
+          api.operator<Page<PartnerRefusedRequest>>('GET', '/requests', { query: { ...query, ...filter } }),
+        limitOf(options.limit),
+      );
+      out.page(page, columns);
+    },
+  }),
+];
+
+/** What the partner was told; of an invalid request, each field with its fault. */
+function why({ answer: { message } }: PartnerRefusedRequest): string {
+  if (typeof message === 'string') return message;
+  return message.map((entry) => `${entry.path.join('.') || 'request'}: ${entry.message}`).join(' ');
+}

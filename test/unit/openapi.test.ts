@@ -289,6 +289,48 @@ describe.each(audiences)('the %s document', (audience) => {
   }
 });
 
+/** What a caller could make as long as it likes: in the schema of a body, or of a parameter. Headers have a limit together. */
+function unlimited(document: Node, node: unknown, path: string): string[] {
+  if (!isNode(node)) return [];
+  const schema =
+    typeof node.$ref === 'string' ? at(document, ...node.$ref.replace('#/', '').split('/')) : node;
+  const choices = ['anyOf', 'oneOf', 'allOf'].flatMap((name) => (schema[name] ?? []) as Node[]);
+  if (choices.length > 0) return choices.flatMap((one) => unlimited(document, one, path));
+  if ('enum' in schema || 'const' in schema) return [];
+  const types = [schema.type].flat();
+  const length = Number(schema.maxLength ?? Number.POSITIVE_INFINITY);
+  const isFixed = typeof schema.pattern === 'string' && /^\^[^*+]*\$$/.test(schema.pattern);
+  const items = isNode(schema.items) ? schema.items : {};
+  const properties = isNode(schema.properties) ? Object.entries(schema.properties) : [];
+  return [
+    ...(types.includes('string') && length > 5_000 && !isFixed ? [path] : []),
+    ...(types.some((type) => type === 'integer' || type === 'number') && !('maximum' in schema)
+      ? [path]
+      : []),
+    ...(types.includes('array') && !('maxItems' in schema) && !('enum' in items) ? [path] : []),
+    ...(types.includes('object') && schema.additionalProperties !== false ? [path] : []),
+    ...unlimited(document, schema.items, `${path}[]`),
+    ...properties.flatMap(([name, one]) => unlimited(document, one, `${path}.${name}`)),
+  ];
+}
+
+test.each(audiences)('everything that the %s API takes has a limit', (audience) => {
+  const document = documents[audience];
+  const taken = endpoints[audience].flatMap((endpoint) => {
+    const { operationId, parameters = [], requestBody } = operation(document, endpoint);
+    const inAddress = (parameters as Node[]).filter((one) => one.in === 'query' || one.in === 'path');
+    const body = requestBody
+      ? at(document, ...pathOf(endpoint), 'requestBody', 'content', 'application/json')
+      : {};
+    return [
+      ...inAddress.map((one): [string, unknown] => [`${operationId} ${one.name}`, one.schema]),
+      [`${operationId} body`, body.schema] as [string, unknown],
+    ];
+  });
+  expect(taken.length).toBeGreaterThan(20);
+  expect(taken.flatMap(([path, schema]) => unlimited(document, schema, path))).toEqual([]);
+});
+
 test('every code of the catalogue is shown somewhere, but for the one that no documented call can meet', () => {
   const text = JSON.stringify(documents);
   const unseen = Object.keys(problemCatalogue).filter((code) => !text.includes(`"error":"${code}"`));

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import type pg from 'pg';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { type OperatorOperationId, operatorEndpoints } from '../../src/contract/operator/index.ts';
+import { partnerEndpoints } from '../../src/contract/partner/index.ts';
 import { contents } from '../support/for-test.ts';
 import {
   type Furnished,
@@ -146,6 +147,52 @@ describe('the audit trail', () => {
       }
     },
   );
+
+  it('has an entry for everything that a partner changes, by its key', async () => {
+    const { groupId: group, key, keyId } = await makeWorld(house);
+    const call = async (method: string, path: string, body?: unknown) => {
+      const answer = await house.send(method, path, { key, group, body });
+      expect(answer.status).toBeLessThan(300);
+      return answer;
+    };
+    const { id } = (await call('POST', '/v1/webhooks', { url: 'https://partner.example/hook' })).body;
+    const event = 'patient.added-to-sequence';
+    /** A test event changes nothing: it is a record of its own, as published events are. */
+    const acts: Record<string, [actions: string[], method: string, path: string, body?: unknown]> = {
+      updateSubmissionType: [
+        ['submission_type.update'],
+        'PATCH',
+        '/v1/care-nav/submission-types/type-1',
+        { order: 7 },
+      ],
+      createWebhook: [['webhook.create'], 'POST', '/v1/webhooks', { url: 'https://partner.example/other' }],
+      updateWebhook: [['webhook.update'], 'PATCH', `/v1/webhooks/${id}`, { description: 'Renamed' }],
+      rotateWebhookSecret: [['webhook.rotate-secret'], 'POST', `/v1/webhooks/${id}/rotate-secret`],
+      testWebhook: [['webhook.test'], 'POST', `/v1/webhooks/${id}/test`, { event }],
+      triggerTestEvent: [[], 'POST', '/v1/test-events', { event }],
+      replayWebhook: [
+        ['webhook.replay'],
+        'POST',
+        `/v1/webhooks/${id}/replay`,
+        { since: '2020-01-01T00:00:00Z' },
+      ],
+      deleteWebhook: [['webhook.delete'], 'DELETE', `/v1/webhooks/${id}`],
+    };
+    const changes = Object.values(partnerEndpoints).filter(({ method }) => method !== 'GET');
+    expect(Object.keys(acts).sort()).toEqual(changes.map(({ operationId }) => operationId).sort());
+    for (const [actions, method, path, body] of Object.values(acts)) {
+      const seq = await lastSeq();
+      const answer = await call(method, path, body);
+      expect(await entriesAfter(seq)).toMatchObject(
+        actions.map((action) => ({
+          action,
+          actor: { type: 'partner', id: keyId },
+          practice_group_id: group,
+          request_id: answer.headers['x-request-id'],
+        })),
+      );
+    }
+  });
 
   it('tells of a rotation which key replaces which', async () => {
     const call = await validCall('rotateKey', given);

@@ -26,7 +26,7 @@ export interface App {
   updates: SubmissionTypeUpdates;
   refusals: Refusals;
   streams: OpenStreams;
-  /** A replay is many transactions, each of which waits for the queue of its webhook: the other calls need connections too. */
+  /** A replay is many transactions, each of which waits for the queue of its webhook: the other calls need connections too. Partners take turns. */
   replays: Gate;
   /** Seals the secrets of webhooks. */
   sealer: Sealer;

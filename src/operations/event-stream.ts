@@ -38,7 +38,7 @@ async function* follow(
   yield hand(`retry: ${RETRY_MS}\nid: ${cursor}\n\n`);
   while (!stream.over) {
     stream.handedAt = undefined;
-    const page = await app.streams.read(() =>
+    const page = await app.streams.read(stream, () =>
       transact(app.db, principal, (tx) =>
         readFeedPage(tx, principal, { ...query, cursor, page_size: EVENTS_AT_ONCE }),
       ),

@@ -91,9 +91,9 @@ export class OpenStreams {
     for (const stream of this.#open) this.end(stream);
   }
 
-  /** Reads for a stream. */
-  read<T>(work: () => Promise<T>): Promise<T> {
-    return this.#reads.through(work);
+  /** Reads for a stream; keys take turns. */
+  read<T>({ keyId }: OpenStream, work: () => Promise<T>): Promise<T> {
+    return this.#reads.through(keyId, work);
   }
 
   async #look(from: number): Promise<void> {

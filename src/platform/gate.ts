@@ -1,21 +1,40 @@
-/** Lets a few through at a time, in the order in which they come. */
+/** Lets a few through at a time: callers in turns, and what each of them wants in the order in which it comes. */
 export class Gate {
-  readonly #waiting: (() => void)[] = [];
+  /** The caller whose turn it is comes first. */
+  readonly #waiting = new Map<string, (() => void)[]>();
   #free: number;
 
   constructor(atOnce: number) {
     this.#free = atOnce;
   }
 
-  async through<T>(work: () => Promise<T>): Promise<T> {
+  async through<T>(caller: string, work: () => Promise<T>): Promise<T> {
     if (this.#free > 0) this.#free--;
-    else await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    else await new Promise<void>((resolve) => this.#queueOf(caller).push(resolve));
     try {
       return await work();
     } finally {
-      const next = this.#waiting.shift();
-      if (next) next();
-      else this.#free++;
+      this.#next();
     }
+  }
+
+  #queueOf(caller: string): (() => void)[] {
+    const queue = this.#waiting.get(caller) ?? [];
+    this.#waiting.set(caller, queue);
+    return queue;
+  }
+
+  #next(): void {
+    const [turn] = this.#waiting;
+    if (!turn) {
+      this.#free++;
+      return;
+    }
+    const [caller, queue] = turn;
+    const proceed = queue.shift();
+    // To the end of the line, if there is more.
+    this.#waiting.delete(caller);
+    if (queue.length > 0) this.#waiting.set(caller, queue);
+    proceed?.();
   }
 }

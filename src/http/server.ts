@@ -86,7 +86,8 @@ export function createServer(options: ServerOptions): Server {
     };
     try {
       if (!isAllowed(transport, environment) && !isProbe(url)) throw new Problem('https_required');
-      if (lacksHost(request)) throw malformedRequest('The Host header is missing.');
+      const wrong = hostFault(request);
+      if (wrong) throw malformedRequest(wrong);
       find(exchange)(exchange)?.catch(failed);
     } catch (error) {
       failed(error);
@@ -129,8 +130,13 @@ function isProbe(url: string): boolean {
   return /^\/(healthz|readyz|metrics)(\?|$)/.test(url);
 }
 
-function lacksHost(request: IncomingMessage): boolean {
-  return request.headers.host === undefined && request.httpVersion === '1.1';
+/** Node takes the first of several; a proxy in front may have gone by another. */
+function hostFault({ rawHeaders, httpVersion }: IncomingMessage): string | undefined {
+  let hosts = 0;
+  for (let at = 0; at < rawHeaders.length; at += 2)
+    if (rawHeaders[at]?.length === 4 && rawHeaders[at]?.toLowerCase() === 'host') hosts++;
+  if (hosts > 1) return 'There is more than one Host header.';
+  return hosts === 0 && httpVersion === '1.1' ? 'The Host header is missing.' : undefined;
 }
 
 /** What Node's parser cannot read as HTTP never becomes a request; it still gets an answer and a request ID. */

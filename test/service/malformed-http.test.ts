@@ -103,9 +103,14 @@ describe('what is HTTP, if unusual', () => {
     await stillWorks();
   });
 
-  it('a request without Host is refused, with a body and an ID', async () => {
-    const [answer] = await say(`${GET}${head.replace('host: a\r\n', '')}\r\n`, 1);
+  it.each([
+    ['without Host', '', 'The Host header is missing.'],
+    ['with two', 'host: a\r\nHOST: b\r\n', 'There is more than one Host header.'],
+  ])('a request %s is refused, with a body and an ID', async (_name, hosts, message) => {
+    const [answer] = await say(`${GET}${head.replace('host: a\r\n', hosts)}\r\n`, 1);
     expect(answer?.status).toBe(400);
+    expect(JSON.parse(String(answer?.body)).message).toMatchObject([{ code: 'invalid_http', message }]);
+    expect(answer?.headers['x-request-id']).toMatch(/./);
   });
 });
 

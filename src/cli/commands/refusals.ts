@@ -48,5 +48,5 @@ export const refusalCommands = [
 /** What the partner was told; of an invalid request, each field with its fault. */
 function why({ answer: { message } }: PartnerRefusedRequest): string {
   if (typeof message === 'string') return message;
-  return message.map((entry) => `${entry.path.join('.') || 'request'}: ${entry.message}`).join(' ');
+  return message.map((entry) => `${entry.path.join('.') || 'request'}: ${entry.message}`).join('; ');
 }

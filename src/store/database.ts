@@ -62,6 +62,8 @@ export async function closeDatabase(db: Database): Promise<void> {
 
 type Values = readonly unknown[];
 
+const IN_FAILED_TRANSACTION = '25P02';
+
 /** A transaction on behalf of somebody: what it can see was settled when it began. */
 export class Transaction {
   readonly #client: pg.PoolClient;
@@ -100,6 +102,13 @@ export class Transaction {
     for (const answer of this.#unawaited) await answer;
     if ((await committed).command !== 'COMMIT')
       throw new Error('the transaction was rolled back by the server');
+  }
+
+  /** Of an error that only tells that an earlier statement failed, which nobody waited for: the error of that one. */
+  async causeOf(error: unknown): Promise<unknown> {
+    if (!(error instanceof pg.DatabaseError) || error.code !== IN_FAILED_TRANSACTION) return error;
+    const failed = (await Promise.allSettled(this.#unawaited)).find(({ status }) => status === 'rejected');
+    return failed?.status === 'rejected' ? failed.reason : error;
   }
 }
 
@@ -211,7 +220,7 @@ async function transactOnce<T>(
       () => client.release(),
       () => client.release(true),
     );
-    throw error;
+    throw await tx.causeOf(error);
   }
 }
 

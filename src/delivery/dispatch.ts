@@ -35,6 +35,7 @@ const HOST_MAX = 1_000;
 /** How long a webhook is left to others whose address or secrets cannot be had here. */
 const LEAVE_MS = 30_000;
 const HOSTS_MAX = 10_000;
+const NARROW_MAX = 10_000;
 
 export interface DispatchOptions {
   db: Database;
@@ -55,6 +56,8 @@ export interface DispatchOptions {
 export class Dispatch {
   readonly #options: DispatchOptions;
   readonly #lanes = new Map<number, Lane>();
+  /** How much webhooks could bear that failed when their lanes were forgotten, the latest last. */
+  readonly #narrow = new Map<number, number>();
   readonly #hosts = new Map<string, Host>();
   #afterNo = 0;
   /** Whether a round through the webhooks, by one claim or several, has brought anything so far. */
@@ -172,7 +175,7 @@ export class Dispatch {
   #lane(no: number): Lane {
     let lane = this.#lanes.get(no);
     if (!lane) {
-      lane = new Lane(no);
+      lane = new Lane(no, this.#narrow.get(no));
       this.#lanes.set(no, lane);
     }
     return lane;
@@ -197,10 +200,19 @@ export class Dispatch {
     for (const lane of this.#lanes.values()) {
       const held = lane.heldUntil - now > RENEW_MS;
       const room = this.#roomOf(lane, now);
-      if (lane.isIdle && room > 0 && !(held && lane.isWell)) this.#lanes.delete(lane.no);
+      if (lane.isIdle && room > 0 && !(held && lane.isWell)) this.#forget(lane);
       else known.set(lane.no, lane.beginClaim(room, held, lookBack));
     }
     return known;
+  }
+
+  /** One that hangs must not begin with a whole window again whenever its letters are retried. */
+  #forget({ no, flow: { window } }: Lane): void {
+    this.#lanes.delete(no);
+    this.#narrow.delete(no);
+    if (window >= WINDOW_START) return;
+    this.#narrow.set(no, window);
+    if (this.#narrow.size > NARROW_MAX) this.#narrow.delete(this.#narrow.keys().next().value as number);
   }
 
   #roomOf({ no, room, leftUntil }: Lane, now: number): number {

@@ -18,7 +18,7 @@ export class Lane {
   heldUntil = 0;
   /** This worker cannot serve it until then. */
   leftUntil = 0;
-  readonly flow = new Flow(WINDOW_START, WINDOW_MAX);
+  readonly flow: Flow;
   readonly queue: Letter[] = [];
   /** The last claim gave all that there was room for, so there may be more. */
   more = false;
@@ -43,8 +43,9 @@ export class Lane {
   /** Since the last claim began it turned out that it was lost to another worker. */
   #isLost = false;
 
-  constructor(no: number) {
+  constructor(no: number, window = WINDOW_START) {
     this.no = no;
+    this.flow = new Flow(window, WINDOW_MAX);
   }
 
   get isIdle(): boolean {

@@ -256,6 +256,40 @@ describe('more than fits', () => {
     release();
   });
 
+  it('is held by one connection for each webhook that hangs, also when its letters are retried', async () => {
+    const office = await openPostOffice();
+    await office.addWebhook();
+    const events = Array.from({ length: 8 }, (_, n) => ({ id: `object-${n}` }));
+    office.answerWith(() => 500);
+    await office.publish(...events);
+    await office.engine.drain();
+    expect(office.letters).toHaveLength(8);
+    let underWay = 0;
+    let most = 0;
+    office.answerWith(async () => {
+      most = Math.max(most, ++underWay);
+      await new Promise(setImmediate);
+      underWay--;
+      return 500;
+    });
+    office.clock.advance(6_000);
+    await office.engine.drain();
+    expect(office.letters).toHaveLength(16);
+    expect(most).toBe(1);
+    // Once it is well, it gets more and more at a time.
+    const slowly = async () => {
+      most = Math.max(most, ++underWay);
+      await new Promise(setImmediate);
+      underWay--;
+      return 200;
+    };
+    office.answerWith(slowly);
+    office.clock.advance(400_000);
+    await office.engine.drain();
+    expect(office.letters).toHaveLength(24);
+    expect(most).toBeGreaterThan(2);
+  });
+
   it('is forgotten of addresses, but none that is needed now', async () => {
     const office = await openPostOffice();
     await addMany(office, 10_002);

@@ -1,6 +1,6 @@
 /**
  * An exact sliding window: inside any 60 seconds never more than `limit` requests are let through. The window keeps
- * the moment of each request that it let through; the oldest `limit` of them are all it ever needs.
+ * the moment of each request that it let through; the newest `limit` of them are all it ever needs.
  *
  * `decide` only looks. `record` is called for a request that was let through. Moments never decrease.
  */

@@ -3,7 +3,7 @@ import { Problem, ValidationProblem } from '../contract/problems.ts';
 import { malformed } from '../contract/validate.ts';
 
 /**
- * Bodies are read here and not by the framework, because of the order of checks: the size is judged before the key,
+ * Bodies are read whole before anything else is looked at, because of the order of checks: the size is judged before the key,
  * the media type and the JSON only after it, so that an unknown caller learns nothing about either.
  */
 

@@ -99,7 +99,7 @@ export function createServer(options: ServerOptions): Server {
     requestTimeout: REQUEST_MS,
     keepAliveTimeout: KEEP_ALIVE_MS,
     maxHeaderSize: HEADERS_BYTES_MAX,
-    // Node would answer a missing Host by itself, without a body or a request ID: see `lacksHost`.
+    // Node would answer a missing Host by itself, without a body or a request ID: see `hostFault`.
     requireHostHeader: false,
     // How often Node looks whose time is over; twice a minute, a limit of ten seconds would be forty.
     connectionsCheckingInterval: 2_000,

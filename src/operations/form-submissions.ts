@@ -24,7 +24,7 @@ import { newEvent, saidBy } from './events.ts';
 
 /**
  * The lock on the submission type makes the count exact: of two forms at once, the second sees the first counted. So
- * the count is a question of its own after the lock; asked together with it, it would be as old as the wait is long.
+ * the count is a statement of its own behind the lock: in the same one, it would be as old as the wait is long. Both travel at once.
  */
 export async function createFormSubmission(app: App, call: OperatorCall<typeof createEndpoint>) {
   const groupId = call.params.id;

@@ -85,13 +85,19 @@ export class Refusals {
         const batch = this.#waiting.slice(0, BATCH);
         const written = await this.#tryWrite(batch);
         if (written === 'later') return;
-        if (written === 'never') this.dropped += batch.length;
+        if (written === 'never') await this.#writeEach(batch);
         this.#waiting.splice(0, batch.length);
         this.#waitingLength -= batch.reduce((sum, one) => sum + lengthOf(one), 0);
       }
     } finally {
       this.#writing = undefined;
     }
+  }
+
+  /** One that cannot be written does not take the others along. An outage that begins meanwhile does. */
+  async #writeEach(batch: readonly Refusal[]): Promise<void> {
+    for (const one of batch)
+      if (batch.length === 1 || (await this.#tryWrite([one])) !== 'done') this.dropped++;
   }
 
   async #tryWrite(batch: readonly Refusal[]): Promise<'done' | 'later' | 'never'> {

@@ -313,6 +313,24 @@ describe('keeping refusals', () => {
     await closeDatabase(fresh);
   });
 
+  it('one that cannot be written does not take the others along', async () => {
+    const fresh = openDatabase({ url: house.databaseUrl, connectionsMax: 1 });
+    const kept = new Refusals(
+      fresh,
+      new ManualClock(),
+      createLogger(() => {}),
+    );
+    for (let n = 0; n < 5; n++)
+      kept.add({ ...refusal(n), partnerId: 'q', status: n === 2 ? 99_999_999 : 404 });
+    await kept.flush();
+    expect(kept.dropped).toBe(1);
+    const { rows } = await db.query(
+      "SELECT request_id FROM refused_requests WHERE partner_id = 'q' ORDER BY no",
+    );
+    expect(rows.map((row) => row.request_id)).toEqual(['req-0', 'req-1', 'req-3', 'req-4']);
+    await closeDatabase(fresh);
+  });
+
   it('large ones are bounded by what they hold', () => {
     const gone = openDatabase({ url: 'postgres://nobody@127.0.0.1:1/none', connectionsMax: 1 });
     const kept = new Refusals(

@@ -28,7 +28,8 @@ export const delivery = z
     }),
     attempts: z.array(attempt).meta({ description: 'Oldest first; of very many, the last 50.' }),
     next_attempt_at: timestamp().nullable().meta({
-      description: 'Of one that is pending, provided that its webhook is active; null otherwise.',
+      description:
+        'When one that is pending goes out, provided that its webhook is active then; null of all others.',
     }),
     created_at: timestamp(),
     finished_at: timestamp().nullable(),
@@ -97,7 +98,11 @@ export const replayWebhook = defineEndpoint({
     status: 202,
     description: 'They are on their way.',
     body: z
-      .object({ count: z.int().meta({ description: 'How many deliveries were put into the queue.' }) })
+      .object({
+        count: z.int().meta({
+          description: 'How many deliveries are on their way, those included that were to be sent anyway.',
+        }),
+      })
       .meta({ id: 'Replay' }),
   },
   problems: ['not_found', 'business_rule_violation'],

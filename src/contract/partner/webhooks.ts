@@ -33,7 +33,7 @@ export const webhook = z
     event_types: z.array(z.enum(eventNames)),
     status: z.enum(webhookStatuses).meta({
       description:
-        'paused: by you. disabled: by the service, because the address is gone (410) or failed for five days. In both cases events queue up, and go out once it is active again.',
+        'paused: by you. disabled: by the service, because the address is gone (410) or failed for five days. In both cases events queue up for as long as events are kept, and go out once it is active again.',
     }),
     status_reason: z.string().nullable().meta({ description: 'Why it was disabled, in words for people.' }),
     practice_group_id: z.string(),

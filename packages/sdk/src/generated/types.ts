@@ -120,7 +120,7 @@ export interface CreatedWebhook {
   event_types: EventName[];
   /**
    * paused: by you. disabled: by the service, because the address is gone (410) or failed for five days.
-   * In both cases events queue up, and go out once it is active again.
+   * In both cases events queue up for as long as events are kept, and go out once it is active again.
    */
   status: 'active' | 'paused' | 'disabled';
   /** Why it was disabled, in words for people. */
@@ -150,7 +150,7 @@ export interface Delivery {
   status: 'waiting' | 'pending' | 'delivered' | 'failed';
   /** Oldest first; of very many, the last 50. */
   attempts: DeliveryAttempt[];
-  /** Of one that is pending, provided that its webhook is active; null otherwise. */
+  /** When one that is pending goes out, provided that its webhook is active then; null of all others. */
   next_attempt_at: string | null;
   created_at: string;
   finished_at: string | null;
@@ -298,7 +298,7 @@ export interface RefusedRequest {
 }
 
 export interface Replay {
-  /** How many deliveries were put into the queue. */
+  /** How many deliveries are on their way, those included that were to be sent anyway. */
   count: number;
 }
 
@@ -411,7 +411,7 @@ export interface Webhook {
   event_types: EventName[];
   /**
    * paused: by you. disabled: by the service, because the address is gone (410) or failed for five days.
-   * In both cases events queue up, and go out once it is active again.
+   * In both cases events queue up for as long as events are kept, and go out once it is active again.
    */
   status: 'active' | 'paused' | 'disabled';
   /** Why it was disabled, in words for people. */

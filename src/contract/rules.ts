@@ -1,5 +1,10 @@
 import { Problem } from './problems.ts';
 
+/** A partner's, for one practice group. */
+export const WEBHOOKS_MAX = 20;
+/** Of one call. */
+export const REPLAY_EVENTS_MAX = 100_000;
+
 /**
  * The business rules: what 422 can be about. Each names the field to look at and says how to make it right. An endpoint
  * lists the rules that it checks, so its documentation cannot forget one.
@@ -47,8 +52,7 @@ const rules = {
   webhook_target_refused: { path: 'url', message: 'The address must begin with https://.' },
   webhooks_max: {
     path: 'url',
-    message:
-      'You have 20 webhooks for this practice group already, which is as many as there may be. Delete one.',
+    message: `You have ${WEBHOOKS_MAX} webhooks for this practice group already, which is as many as there may be. Delete one.`,
   },
   event_unknown: {
     path: 'event_ids',
@@ -60,8 +64,7 @@ const rules = {
   },
   replay_too_large: {
     path: 'since',
-    message:
-      'More than 100,000 events for this webhook were accepted since then: replay a shorter stretch, or read the event feed.',
+    message: `More than ${REPLAY_EVENTS_MAX.toLocaleString('en')} events for this webhook were accepted since then: replay a shorter stretch, or read the event feed.`,
   },
 } as const satisfies Record<string, Rule>;
 

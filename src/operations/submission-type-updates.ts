@@ -1,15 +1,10 @@
 import type { SubmissionTypePatch } from '../contract/partner/submission-types.ts';
 import { Problem } from '../contract/problems.ts';
 import { ruleBroken } from '../contract/rules.ts';
+import { etagOf, ifMatchHolds } from '../domain/etag.ts';
 import { localTime } from '../domain/local-time.ts';
 import type { PartnerPrincipal } from '../domain/principal.ts';
-import {
-  applyPatch,
-  type Directory,
-  etagOf,
-  ifMatchHolds,
-  type StoredSubmissionType,
-} from '../domain/submission-type.ts';
+import { applyPatch, type Directory, type StoredSubmissionType } from '../domain/submission-type.ts';
 import type { Clock } from '../platform/clock.ts';
 import { Outage } from '../platform/outage.ts';
 import type { AuditRecord } from '../store/audit-append.ts';

@@ -11,10 +11,11 @@ import type {
 } from '../contract/partner/submission-types.ts';
 import { Problem } from '../contract/problems.ts';
 import { ruleBroken } from '../contract/rules.ts';
+import { etagOf } from '../domain/etag.ts';
 import { newId } from '../domain/ids.ts';
 import { localTime } from '../domain/local-time.ts';
 import type { Principal } from '../domain/principal.ts';
-import { brokenRule, type Directory, etagOf, type StoredSubmissionType } from '../domain/submission-type.ts';
+import { brokenRule, type Directory, type StoredSubmissionType } from '../domain/submission-type.ts';
 import { isUniqueViolation, type Transaction, transact } from '../store/database.ts';
 import { findAssignee, findForm } from '../store/directory.ts';
 import { findGroup } from '../store/practice-groups.ts';

@@ -1,11 +1,10 @@
-import {
-  type getWebhookDelivery as getEndpoint,
-  type listWebhookDeliveries as listEndpoint,
-  REPLAY_EVENTS_MAX,
-  type replayWebhook as replayEndpoint,
+import type {
+  getWebhookDelivery as getEndpoint,
+  listWebhookDeliveries as listEndpoint,
+  replayWebhook as replayEndpoint,
 } from '../contract/partner/webhook-deliveries.ts';
 import { Problem, ValidationProblem } from '../contract/problems.ts';
-import { naming, ruleBroken } from '../contract/rules.ts';
+import { naming, REPLAY_EVENTS_MAX, ruleBroken } from '../contract/rules.ts';
 import { parseDeliveryId } from '../domain/delivery-id.ts';
 import type { PartnerPrincipal } from '../domain/principal.ts';
 import type { StoredWebhook } from '../domain/webhook.ts';

@@ -3,19 +3,18 @@ import type {
   getPartnerWebhook as getAnyEndpoint,
   listAllWebhooks as listAllEndpoint,
 } from '../contract/operator/webhooks.ts';
-import {
-  type createWebhook as createEndpoint,
-  type deleteWebhook as deleteEndpoint,
-  type getWebhook as getEndpoint,
-  type listWebhooks as listEndpoint,
-  type updateWebhook as updateEndpoint,
-  WEBHOOKS_MAX,
+import type {
+  createWebhook as createEndpoint,
+  deleteWebhook as deleteEndpoint,
+  getWebhook as getEndpoint,
+  listWebhooks as listEndpoint,
+  updateWebhook as updateEndpoint,
 } from '../contract/partner/webhooks.ts';
 import { Problem } from '../contract/problems.ts';
-import { ruleBroken } from '../contract/rules.ts';
+import { ruleBroken, WEBHOOKS_MAX } from '../contract/rules.ts';
+import { etagOf, ifMatchHolds } from '../domain/etag.ts';
 import { newId } from '../domain/ids.ts';
 import { newSecret, secretBytes } from '../domain/signature.ts';
-import { etagOf, ifMatchHolds } from '../domain/submission-type.ts';
 import { applyWebhookPatch, auditable, inOrder, type StoredWebhook } from '../domain/webhook.ts';
 import { refuseTarget } from '../platform/egress/targets.ts';
 import type { AuditRecord } from '../store/audit-append.ts';

@@ -11,6 +11,7 @@ const GROUP = `
               FROM network_members m JOIN networks n ON n.id = m.network_id
              WHERE m.practice_group_id = g.id), '[]') AS networks`;
 
+/** Who may act for a group at the door. Who may hear of it is `may_receive`, today in migrations/0011: the two change together. */
 const sharesNetworkWith = (homeId: string) => `EXISTS (
   SELECT FROM network_members home JOIN network_members target USING (network_id)
    WHERE home.practice_group_id = ${homeId} AND target.practice_group_id = g.id)`;

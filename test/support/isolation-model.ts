@@ -1,4 +1,4 @@
-import { WEBHOOKS_MAX } from '../../src/contract/partner/webhooks.ts';
+import { WEBHOOKS_MAX } from '../../src/contract/rules.ts';
 
 /** What the service knows, as far as it decides who sees what. */
 export interface Model {

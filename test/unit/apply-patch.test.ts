@@ -7,13 +7,8 @@ import {
   type SubmissionTypePatch,
   submissionTypePatch,
 } from '../../src/contract/partner/submission-types.ts';
-import {
-  applyPatch,
-  type Directory,
-  etagOf,
-  ifMatchHolds,
-  type StoredSubmissionType,
-} from '../../src/domain/submission-type.ts';
+import { etagOf, ifMatchHolds } from '../../src/domain/etag.ts';
+import { applyPatch, type Directory, type StoredSubmissionType } from '../../src/domain/submission-type.ts';
 
 const NOW = '2026-11-16T10:00:00.000Z';
 const orNull = <T>(values: fc.Arbitrary<T>) => fc.option(values, { nil: null });

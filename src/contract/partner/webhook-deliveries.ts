@@ -4,9 +4,9 @@ import { defineEndpoint } from '../endpoint.ts';
 import { eventNames } from '../event-payloads.ts';
 import { moment, text, timestamp } from '../fields.ts';
 import { pageOf, pageQuery, shortPages } from '../page.ts';
+import { REPLAY_EVENTS_MAX } from '../rules.ts';
 import { tag, webhookById } from './webhooks.ts';
 
-export const REPLAY_EVENTS_MAX = 100_000;
 const REPLAY_IDS_MAX = 1_000;
 
 export const deliveryStatuses = ['waiting', 'pending', 'delivered', 'failed'] as const;

@@ -3,9 +3,8 @@ import { defineEndpoint } from '../endpoint.ts';
 import { eventNames } from '../event-payloads.ts';
 import { text, timestamp, webAddress } from '../fields.ts';
 import { pageOf, pageQuery } from '../page.ts';
+import { WEBHOOKS_MAX } from '../rules.ts';
 
-/** For each partner and practice group. */
-export const WEBHOOKS_MAX = 20;
 /** Of one webhook: the newest, and those that were rotated out less than a day ago. */
 export const LIVE_SECRETS_MAX = 5;
 export const SECRET_OVERLAP_HOURS = 24;

@@ -68,7 +68,8 @@ import { Recorder } from './recorder.ts';
  * CHANGES. What a worker knows of a webhook is of one version. Whoever has letters of it waiting looks twice a second whether
  * it was changed, paused or deleted since; then these go back, and are claimed anew for the address that it has.
  *
- * CLEARING. Events go with their deliveries when they are too old, under the lock of the lanes. An event that a replay is just
+ * CLEARING. Events go with their deliveries when they are too old, under the lock of the lanes; what is still on its way to a
+ * webhook that is active goes later, so that no letter is gone before its last attempt. An event that a replay is just
  * putting into a queue is left for the next time, so that no delivery is without its event.
  *
  * WAKING UP. NOTIFY and the bells are hints that save time. Whoever misses one looks by itself twice a second.
@@ -84,6 +85,8 @@ const HOUSEKEEPING_MS = 60_000;
 /** While they go, nothing else is done for their webhooks: a few hundredths of a second. */
 const ROWS_CLEARED_MAX = 500;
 const DAY_MS = 24 * 3_600_000;
+/** Ten attempts take three days, and ten if a receiver asks each time to wait for as long as it may. */
+const OPEN_KEPT_DAYS = 14;
 
 export interface EngineOptions {
   db: Database;
@@ -202,11 +205,13 @@ export function createEngine(options: EngineOptions): Engine {
   }
 
   async function clear(): Promise<number> {
-    const before = new Date(clock.now() - retentionDays * DAY_MS).toISOString();
+    const daysAgo = (days: number) => new Date(clock.now() - days * DAY_MS).toISOString();
+    const before = daysAgo(retentionDays);
+    const openBefore = daysAgo(retentionDays + OPEN_KEPT_DAYS);
     let cleared = 0;
     for (;;) {
       // Each call is a short transaction, so nobody ever waits for long.
-      const rows = await clearOld(db, before, ROWS_CLEARED_MAX);
+      const rows = await clearOld(db, before, openBefore, ROWS_CLEARED_MAX);
       cleared += rows;
       if (rows === 0 || stopping) return cleared;
     }

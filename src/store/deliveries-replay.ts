@@ -94,8 +94,10 @@ export async function findEventNosSince(
   };
 }
 
-/** Whether a partner may hear of a practice group at this moment, as fan-out decides it. */
-/** The same rule as at the door (`holderOf`, `sharesNetworkWith`), asked of any key that the partner has. */
+/**
+ * Whether a partner may hear of a practice group at this moment, as fan-out decides it: the rule of the door (`holderOf`,
+ * `sharesNetworkWith`), asked of any key that the partner has.
+ */
 export async function mayReceive(
   tx: Transaction,
   partnerId: string,

@@ -5,7 +5,7 @@ import { list } from './list.ts';
 
 /**
  * The queue of deliveries, for the engine. What each statement guarantees is told in migrations/0003_delivery.sql and
- * 0007_lighter_deliveries.sql, how it reads today in 0011_steady_plans.sql, 0013_no_orphans.sql and 0014_known_lanes.sql;
+ * 0007_lighter_deliveries.sql, how it reads today in 0011_steady_plans.sql, 0013_no_orphans.sql, 0014_known_lanes.sql and 0016_letters_under_way.sql;
  * the order of the whole in delivery/engine.ts.
  */
 
@@ -315,10 +315,19 @@ export async function disableWebhook(
   });
 }
 
-/** Returns how many rows went; as long as it is not zero there may be more. */
-export async function clearOld(db: Database, before: string, rowsMax: number): Promise<number> {
-  const [row] = await statement<{ cleared: number }>(db, 'SELECT clear_old($1, $2) AS cleared', [
+/**
+ * Returns how many rows went; as long as it is not zero there may be more. Of events that are still on their way to
+ * somebody, those from before `openBefore`.
+ */
+export async function clearOld(
+  db: Database,
+  before: string,
+  openBefore: string,
+  rowsMax: number,
+): Promise<number> {
+  const [row] = await statement<{ cleared: number }>(db, 'SELECT clear_old($1, $2, $3) AS cleared', [
     before,
+    openBefore,
     rowsMax,
   ]);
   return row?.cleared ?? 0;

@@ -28,7 +28,7 @@ describe('events that are cleared away', () => {
         young,
       ]);
     const clear = (client: Pick<pg.Client, 'query'>) =>
-      client.query('SELECT clear_old($1, 500)', [new Date(office.clock.now() - 30 * DAY).toISOString()]);
+      client.query('SELECT clear_old($1, $1, 500)', [new Date(office.clock.now() - 30 * DAY).toISOString()]);
     const orphans = () =>
       office.rows('SELECT FROM deliveries d WHERE NOT EXISTS (SELECT FROM events WHERE no = d.event_no)');
 
@@ -53,6 +53,44 @@ describe('events that are cleared away', () => {
     expect(await office.rows('SELECT FROM deliveries')).toEqual([]);
   });
 
+  it('stay while they are on their way to a webhook that is active, and no longer than a while', async () => {
+    const office = await openPostOffice();
+    const [active, paused, deleted] = [
+      await office.addWebhook(),
+      await office.addWebhook(),
+      await office.addWebhook(),
+    ];
+    office.answerWith(() => 500);
+    const only = async (no: number, id: string) => {
+      await office.rows("UPDATE webhooks SET status = CASE no WHEN $1 THEN 'active' ELSE 'paused' END", [no]);
+      const [event] = await office.publish({ id });
+      await office.engine.drain();
+      await office.rows(
+        'DELETE FROM deliveries WHERE webhook_no <> $1 AND event_no = (SELECT no FROM events WHERE id = $2)',
+        [no, event],
+      );
+    };
+    await only(paused, 'to the paused one');
+    await only(deleted, 'to the deleted one');
+    await only(active, 'to the active one');
+    await office.rows("UPDATE webhooks SET status = 'active', deleted_at = now() WHERE no = $1", [deleted]);
+    const left = async () => {
+      await office.engine.clear();
+      return (await office.rows<{ id: string }>('SELECT object_id AS id FROM events ORDER BY no')).map(
+        ({ id }) => id,
+      );
+    };
+    office.clock.advance(29 * DAY);
+    expect(await left()).toHaveLength(3);
+    office.clock.advance(2 * DAY);
+    expect(await left()).toEqual(['to the active one']);
+    expect(await office.rows('SELECT FROM deliveries')).toHaveLength(1);
+    office.clock.advance(12 * DAY);
+    expect(await left()).toEqual(['to the active one']);
+    office.clock.advance(2 * DAY);
+    expect(await left()).toEqual([]);
+  });
+
   it('do not wake a letter that waits for another one', async () => {
     const office = await openPostOffice();
     await office.publish({ id: 'a' });
@@ -69,7 +107,9 @@ describe('events that are cleared away', () => {
       no,
     ]);
     office.clock.advance(2_000);
-    await office.engine.clear();
+    await office.rows('SELECT clear_old($1, $1, 500)', [
+      new Date(office.clock.now() - 30 * DAY).toISOString(),
+    ]);
     expect(await office.rows('SELECT sequence::integer, state FROM deliveries ORDER BY 1')).toEqual([
       { sequence: 1, state: 'due' },
       { sequence: 2, state: 'waiting' },

@@ -164,7 +164,8 @@ it.each(['statistics', 'plans'])(
       [`SELECT * FROM claim_deliveries(now(), now(), 1, 0, 100, 100, true, '{}', '{}', '{}', '{}', '')`, []],
       [`SELECT * FROM claim_deliveries(now(), now(), 1, 0, 100, 100, false, '{}', '{}', '{}', '{}', '')`, []],
       ['SELECT replay_deliveries(now(), $1, ARRAY(SELECT generate_series(1, 100)::bigint))', [no]],
-      ['SELECT clear_old(now(), 100)', []],
+      ['SELECT clear_old(now(), now(), 100)', []],
+      ["SELECT clear_old(now(), now() - interval '1 year', 100)", []],
     ];
     await insert(1, 2);
     await office.rows('ANALYZE');
@@ -220,7 +221,7 @@ it('clearing away deleted webhooks does not go through the deliveries of others'
   const office = await openPostOffice();
   const no = await office.addWebhook();
   await office.rows("SET porter.tenant = '*'");
-  const clear = "SELECT clear_old(now() - interval '1 year', 100)";
+  const clear = "SELECT clear_old(now() - interval '1 year', now() - interval '1 year', 100)";
   const deliver = (from: number, to: number) =>
     office.rows(
       `INSERT INTO deliveries (webhook_no, sequence, event_no, object_hash, state, created_at)

@@ -1,0 +1,83 @@
+-- As in 0013, but what is still on its way to a webhook that is active stays until `open_before`: with a short time of keeping, a
+-- letter was gone before its last attempt. Enough of these at the head of the table hold up the clearing of the others, which is
+-- why there is an end to it.
+DROP FUNCTION clear_old;
+CREATE FUNCTION clear_old(before timestamptz, open_before timestamptz, rows_max integer) RETURNS integer LANGUAGE plpgsql
+  SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off
+AS $$
+DECLARE
+  event_nos bigint[];
+  removed   integer;
+  total     integer := 0;
+BEGIN
+  PERFORM set_config('porter.tenant', '*', true);
+  -- One node at a time is enough.
+  IF NOT pg_try_advisory_xact_lock(7205759403794) THEN
+    RETURN 0;
+  END IF;
+  SELECT array_agg(no) INTO event_nos
+    FROM (SELECT no, accepted_at, position, only_webhook_no FROM events ORDER BY no LIMIT rows_max) AS oldest
+   WHERE accepted_at < before AND (position IS NOT NULL OR only_webhook_no IS NOT NULL)
+     AND (accepted_at < open_before OR NOT EXISTS (
+           SELECT FROM (SELECT webhook_no FROM deliveries d
+                         WHERE d.event_no = oldest.no AND d.state IN ('due', 'waiting') OFFSET 0) AS open
+            CROSS JOIN LATERAL (SELECT FROM webhooks w WHERE w.no = open.webhook_no AND w.status = 'active' AND w.deleted_at IS NULL OFFSET 0) AS active));
+  -- Not one that a replay is just putting into a queue: that delivery is not to be seen yet, and would be left without its event.
+  SELECT array_agg(no) INTO event_nos
+    FROM (SELECT no FROM events WHERE no = ANY (event_nos) FOR UPDATE SKIP LOCKED) AS free;
+  IF event_nos IS NOT NULL THEN
+    -- Of an object's open deliveries one is due. If it goes, the next one takes its place.
+    PERFORM FROM webhook_lanes lane
+      WHERE lane.webhook_no = ANY (ARRAY(SELECT webhook_no FROM deliveries WHERE event_no = ANY (event_nos)))
+      ORDER BY lane.webhook_no FOR NO KEY UPDATE;
+    WITH gone AS (
+      DELETE FROM deliveries WHERE event_no = ANY (event_nos) RETURNING webhook_no, object_hash, state
+    ), freed AS (
+      SELECT DISTINCT next.id
+        FROM gone CROSS JOIN LATERAL (
+          SELECT o.ctid AS id, o.sequence FROM deliveries o
+           WHERE greatest(o.webhook_no, 0) = gone.webhook_no AND o.object_hash = gone.object_hash
+             AND o.retry_at IS NOT NULL AND o.state = 'waiting' AND o.event_no <> ALL (event_nos)
+           ORDER BY o.sequence LIMIT 1) AS next
+       WHERE gone.state = 'due'
+         -- As long as an earlier one is due, set aside or new, none is woken: what went need not be what it waits for.
+         AND NOT EXISTS (SELECT FROM deliveries o
+                          WHERE greatest(o.webhook_no, 0) = gone.webhook_no AND o.object_hash = gone.object_hash
+                            AND o.retry_at IS NOT NULL AND o.sequence < next.sequence AND o.state = 'due'
+                            AND o.event_no <> ALL (event_nos) OFFSET 0)
+         AND NOT EXISTS (SELECT FROM deliveries o
+                          WHERE o.webhook_no = gone.webhook_no AND o.object_hash = gone.object_hash
+                            AND o.sequence >= (SELECT open_from FROM webhook_lanes l WHERE l.webhook_no = gone.webhook_no)
+                            AND o.sequence < next.sequence AND o.retry_at IS NULL AND o.state = 'due'
+                            AND o.event_no <> ALL (event_nos) OFFSET 0)
+    ), woken AS (
+      UPDATE deliveries d SET state = 'due', retry_at = before FROM freed WHERE d.ctid = freed.id
+    )
+    SELECT count(*) INTO total FROM gone;
+    DELETE FROM events WHERE no = ANY (event_nos);
+    GET DIAGNOSTICS removed = ROW_COUNT;
+    total := total + removed;
+  END IF;
+
+  DELETE FROM refused_requests r USING (
+    SELECT ctid AS id FROM refused_requests WHERE at < before ORDER BY at LIMIT rows_max) AS old WHERE r.ctid = old.id;
+  GET DIAGNOSTICS removed = ROW_COUNT;
+  total := total + removed;
+  DELETE FROM idempotency_keys k USING (
+    SELECT ctid AS id FROM idempotency_keys WHERE created_at < before ORDER BY created_at LIMIT rows_max) AS old
+   WHERE k.ctid = old.id;
+  GET DIAGNOSTICS removed = ROW_COUNT;
+  total := total + removed;
+
+  -- The deliveries of deleted webhooks, and then the webhooks.
+  DELETE FROM deliveries d USING (
+    SELECT o.id FROM webhooks w
+     CROSS JOIN LATERAL (SELECT ctid AS id FROM deliveries WHERE webhook_no = w.no ORDER BY sequence LIMIT rows_max) AS o
+     WHERE w.deleted_at IS NOT NULL LIMIT rows_max) AS old
+   WHERE d.ctid = old.id;
+  GET DIAGNOSTICS removed = ROW_COUNT;
+  total := total + removed;
+  DELETE FROM webhooks w WHERE deleted_at IS NOT NULL
+     AND NOT EXISTS (SELECT FROM deliveries d WHERE d.webhook_no = w.no ORDER BY d.sequence OFFSET 0);
+  RETURN total;
+END $$;

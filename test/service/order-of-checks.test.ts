@@ -5,6 +5,7 @@ import {
   type Harness,
   makeKey,
   makeWorld,
+  OPERATOR_TOKEN,
   type Send,
   startHarness,
 } from '../support/service.ts';
@@ -184,6 +185,22 @@ describe('webhooks', () => {
     expectInvalid(await get('/v1/webhooks/wh_none/deliveries?cursor=zz'), [{ path: ['cursor'] }]);
     expectInvalid(await get('/v1/webhooks?cursor=zz&y=1'), [{ path: ['cursor'] }, { path: ['y'] }]);
   });
+});
+
+it('operators: body size before 401 before 403 role before 400', async () => {
+  const { token } = await house.operator('POST', '/operators', { name: 'Viewer', role: 'viewer' });
+  const make = (options: Send) => house.send('POST', '/operator/v1/networks', options);
+  expectProblem(await make({ raw: TOO_LARGE }), 413, 'payload_too_large');
+  expectProblem(await make({ raw: '{' }), 401, 'invalid_credentials');
+  for (const options of [
+    { raw: '{' },
+    { body: { name: 1 } },
+    { raw: '{}', headers: { 'content-type': 'a/b' } },
+  ])
+    expectProblem(await make({ token, ...options }), 403, 'insufficient_permissions', {
+      required_roles: ['admin'],
+    });
+  expectInvalid(await make({ token: OPERATOR_TOKEN, raw: '{' }), [{ path: [] }]);
 });
 
 it('a request that fails every check hears of them one after the other, as each is mended', async () => {

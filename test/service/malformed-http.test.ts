@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it, vi } from 'vitest';
 import { faultsOf } from '../support/answer-shape.ts';
 import { type RawAnswer, RawConnection } from '../support/raw-http.ts';
 import { seedOf } from '../support/seed.ts';
@@ -189,6 +189,19 @@ describe('where a request ends', () => {
       for (const connection of connections) connection.close();
       await stillWorks();
     }
+  });
+
+  it('a call whose caller left in the middle of its body is over, and has its line in the log', async () => {
+    const connection = new RawConnection(house.url);
+    const more = 'x-request-id: left-early\r\nexpect: 100-continue\r\ncontent-length: 99\r\n';
+    await connection.write(`${PATCH}${head}${JSON_TYPE}${more}\r\n{"title":`);
+    await connection.hear('100 Continue');
+    connection.close();
+    await vi.waitFor(() =>
+      expect(house.logLines()).toContainEqual(
+        expect.objectContaining({ request_id: 'left-early', status: 400, error: 'validation_error' }),
+      ),
+    );
   });
 
   it('lets nobody write headers of the answer', async () => {

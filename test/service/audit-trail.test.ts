@@ -59,6 +59,15 @@ interface Expected {
   made?: (answer: Answer) => unknown;
 }
 
+/** What concerns no practice group, or several. */
+const OF_NO_GROUP = /^(partner\.|operator\.|network\.(create|delete)$)/;
+
+/** The practice group in whose part of the trail an entry is to be found. */
+function groupOf({ action, subject }: Loose): string | null {
+  if (OF_NO_GROUP.test(action)) return null;
+  return ['practice_group', 'ehr_health'].includes(subject.type) ? subject.id : given.groupId;
+}
+
 const own = (call: OperatorCall) => call.path.replace('/operator/v1', '');
 const parent = (call: OperatorCall) => own(call).split('/').slice(0, 3).join('/');
 
@@ -108,7 +117,7 @@ describe('the audit trail', () => {
   });
 
   it.each(changing)(
-    '%s leaves one entry for each thing that it changes: who, what, before and after',
+    '%s leaves one entry for each thing that it changes: who, what, for which practice group, before and after',
     async (id) => {
       const expected = tells[id] as Expected;
       const call = await validCall(id, given);
@@ -130,6 +139,7 @@ describe('the audit trail', () => {
         expect(entry).toMatchObject({
           at,
           actor: { type: 'operator', id: 'opr_first', name: 'First operator' },
+          practice_group_id: groupOf(entry),
           request_id: answer.headers['x-request-id'],
           hash: expect.stringMatching(/^[0-9a-f]{64}$/),
         });

@@ -105,6 +105,20 @@ describe('POST /v1/test-events', () => {
     expect((await own.call('GET', '/v1/events')).count).toBe(1);
   });
 
+  it('409: the same Idempotency-Key for another practice group of the network', async () => {
+    const { groupId: hub } = await makeWorld(house);
+    await house.operator('POST', '/networks', { name: 'N', practice_group_ids: [own.groupId, hub] });
+    const sendFor = (group: string) =>
+      house.send('POST', '/v1/test-events', {
+        key: own.key,
+        group,
+        body: { event: 'appointment.confirmed' },
+        headers: { 'idempotency-key': 'for-one-group' },
+      });
+    expect((await sendFor(own.groupId)).status).toBe(202);
+    expectProblem(await sendFor(hub), 409, 'conflict');
+  });
+
   it('400: an event that is none', async () => {
     expectInvalid(await own.send('POST', '/v1/test-events', { event: 'nonsense' }), [{ path: ['event'] }]);
   });

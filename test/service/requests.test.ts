@@ -127,6 +127,11 @@ describe('GET /v1/requests/{request_id}', () => {
     expect(JSON.stringify(rows)).not.toContain(own.key);
   });
 
+  it('keeps the first 2,048 characters of an address', async () => {
+    const address = `${TYPE}${'x'.repeat(5_000)}`;
+    expect((await ask(await own.send('PATCH', address, {}))).body.path).toBe(address.slice(0, 2_048));
+  });
+
   it('keeps no key that was sent as a field', async () => {
     const refused = await own.send('PATCH', TYPE, { [own.key]: 1 });
     expect(refused.status).toBe(400);

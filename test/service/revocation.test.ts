@@ -12,6 +12,7 @@ let second: Harness;
 let home: Awaited<ReturnType<typeof makeWorld>>;
 let hub: Awaited<ReturnType<typeof makeWorld>>;
 let network: { id: string };
+let visitor: { id: string; token: string };
 beforeAll(async () => {
   first = await startHarness();
   second = await startHarness({ databaseUrl: first.databaseUrl, clock: first.clock });
@@ -25,6 +26,7 @@ beforeEach(async () => {
     name: 'Shared',
     practice_group_ids: [home.groupId, hub.groupId],
   });
+  visitor = await first.operator('POST', '/operators', { name: 'Visitor', role: 'viewer' });
 });
 
 /** A clock of its own that shows the same time: only a change of time itself is no news to such a node. */
@@ -33,6 +35,8 @@ const own = (node: Harness, key = home.key): Promise<Answer> =>
   node.send('GET', '/v1/practice-groups', { key, group: home.groupId });
 const across = (node: Harness): Promise<Answer> =>
   node.send('GET', '/v1/practice-groups', { key: home.key, group: hub.groupId });
+const asOperator = (node: Harness): Promise<Answer> =>
+  node.send('GET', '/operator/v1/networks', { token: visitor.token });
 
 const takings: Record<
   string,
@@ -53,6 +57,12 @@ const takings: Record<
   "a suspended partner's key": {
     take: () => first.operator('POST', `/partners/${home.partnerId}/suspend`),
     call: own,
+    status: 401,
+    code: 'invalid_credentials',
+  },
+  "a revoked operator's token": {
+    take: () => first.operator('POST', `/operators/${visitor.id}/revoke`),
+    call: asOperator,
     status: 401,
     code: 'invalid_credentials',
   },
@@ -120,6 +130,15 @@ describe.each(Object.entries(takings))('%s', (_name, { take, call, status, code 
     expect(late).toHaveLength(12);
     expect(new Set(late)).toEqual(new Set([status]));
   });
+});
+
+it('a key rotated without overlap is refused by a node whose clock is behind', async () => {
+  const clock = new ManualClock(new Date(first.clock.now() - 3_600_000).toISOString());
+  const behind = await startHarness({ databaseUrl: first.databaseUrl, clock });
+  expect((await own(behind)).status).toBe(200);
+  await first.operator('POST', `/keys/${home.keyId}/rotate`, { overlap_seconds: 0 });
+  clock.advance(1_000);
+  expectProblem(await own(behind), 401, 'invalid_credentials');
 });
 
 describe('what is granted', () => {

@@ -164,6 +164,22 @@ describe('the day that a form counts towards', () => {
     expect((await submit(early, await newType(early, {}))).local_day).toBe('2026-06-09');
   });
 
+  it('is the one that every view of the type counts, also where it is tomorrow already', async () => {
+    const practice = await practiceIn('Pacific/Auckland');
+    const type = await newType(practice, {});
+    house.clock.set('2026-06-10T13:00:00.000Z');
+    expect((await submit(practice, type)).local_day).toBe('2026-06-11');
+    const partner = { key: practice.key, group: practice.groupId };
+    const types = `/practice-groups/${practice.groupId}/submission-types`;
+    const views = [
+      (await house.send('GET', `/v1/care-nav/submission-types/${type}`, partner)).body,
+      (await house.send('GET', '/v1/care-nav/submission-types', partner)).body.data[0],
+      await house.operator('GET', `${types}/${type}`),
+      (await house.operator('GET', types)).data[0],
+    ];
+    expect(views.map(({ forms_submitted_today }) => forms_submitted_today)).toEqual([1, 1, 1, 1]);
+  });
+
   it('follows a change of time zone at once; what was counted stays where it was counted', async () => {
     house.clock.set('2026-06-10T23:30:00.000Z');
     const practice = await practiceIn('Europe/London');

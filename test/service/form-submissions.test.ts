@@ -1,4 +1,6 @@
-import { beforeAll, describe, expect, it } from 'vitest';
+import type pg from 'pg';
+import { beforeAll, describe, expect, it, vi } from 'vitest';
+import { expectProblem } from '../support/answers.ts';
 import { fresh } from '../support/operator-calls.ts';
 import {
   type Harness,
@@ -9,12 +11,15 @@ import {
   startHarness,
   type World,
 } from '../support/service.ts';
+import { superuser } from '../support/superuser.ts';
 
 let house: Harness;
 let world: World & { groupId: string };
+let db: pg.Client;
 beforeAll(async () => {
   house = await startHarness();
   world = await makeWorld(house, 'practice');
+  db = await superuser(house.databaseUrl);
 });
 
 async function newType(settings: object = {}, groupId = world.groupId): Promise<string> {
@@ -131,6 +136,24 @@ describe('a form submission', () => {
     const statuses = answers.map(({ status }) => status).sort();
     expect(statuses).toEqual([201, ...Array.from({ length: 19 }, () => 409)]);
     expect(await countsSeen(type)).toEqual([1, 1, 1, 1]);
+  });
+
+  it('409: with an ID that is being recorded for another type at that moment', async () => {
+    const [type, other] = [await newType(), await newType()];
+    const id = fresh('submission');
+    await db.query('BEGIN');
+    await db.query(
+      `INSERT INTO form_submissions (practice_group_id, id, submission_type_id, local_day, submitted_at)
+       VALUES ($1, $2, $3, '2026-11-16', now())`,
+      [world.groupId, id, type],
+    );
+    const answer = submit(other, id);
+    const waiting = `SELECT pg_stat_clear_snapshot() FROM pg_stat_activity
+                      WHERE datname = current_database() AND wait_event_type = 'Lock'`;
+    await vi.waitFor(async () => expect((await db.query(waiting)).rowCount).toBe(1), 20_000);
+    await db.query('COMMIT');
+    expectProblem(await answer, 409, 'conflict');
+    expect(await countsSeen(other)).toEqual([0, 0, 0, 0]);
   });
 });
 

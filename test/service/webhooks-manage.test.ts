@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { eventNames } from '../../src/contract/event-payloads.ts';
 import { expectInvalid, expectProblem, withoutRequestId } from '../support/answers.ts';
 import { fanOutAll, HOOK, newPartner, type Partner, publish, startPost } from '../support/post.ts';
-import { type Harness, type Loose, OPERATOR_TOKEN } from '../support/service.ts';
+import { type Harness, type Loose, OPERATOR_TOKEN, startHarness } from '../support/service.ts';
 import { superuser } from '../support/superuser.ts';
 
 let house: Harness;
@@ -83,6 +83,21 @@ describe('POST /v1/webhooks', () => {
     const answer = await own.send('POST', '/v1/webhooks', { url });
     expectProblem(answer, 422, 'business_rule_violation', { rule: 'webhook_target_refused', path: ['url'] });
     expect(answer.body.message).not.toBe('The request breaks a business rule.');
+  });
+
+  it('an address that was taken once stays, though a new one like it would be refused', async () => {
+    const url = 'http://127.0.0.1:4000/hook';
+    const { id } = await create({ url });
+    const { databaseUrl, clock } = house;
+    const env = { PORTER_ROLE: 'api', PORTER_WEBHOOK_TARGETS: 'public' };
+    const strict = await startHarness({ databaseUrl, clock, env });
+    const patch = (body: object) =>
+      strict.send('PATCH', `/v1/webhooks/${id}`, { key: own.key, group: own.groupId, body });
+    expect((await patch({ url, description: 'As before' })).body).toMatchObject({
+      url,
+      description: 'As before',
+    });
+    expect((await patch({ url: `${url}2` })).body.rule).toBe('webhook_target_refused');
   });
 
   it('takes the loopback by plain http where it is configured, and not elsewhere', async () => {

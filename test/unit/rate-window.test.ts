@@ -42,6 +42,8 @@ describe('decide and record against the definition', () => {
           }
         },
       ),
+      // 1,000,000.1 + 60,000 - 1,000,000.1 is a little more than 60,000.
+      { examples: [[1_000_000.1, 1]] },
     );
   });
 

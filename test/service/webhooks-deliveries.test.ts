@@ -227,6 +227,7 @@ describe('GET /v1/webhooks/{id}/deliveries', () => {
       event: 'prescription.issued',
     });
     const other = await newWebhook();
+    await own.call('POST', `/v1/webhooks/${other}/test`, { event: 'prescription.issued' });
     for (const path of [
       `${other}/deliveries/${delivery_id}`,
       `${id}/deliveries/dlv_${id.slice(3)}_2`,

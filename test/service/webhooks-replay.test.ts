@@ -107,6 +107,17 @@ describe('POST /v1/webhooks/{id}/replay', () => {
     expect(await statuses(id)).toEqual([[confirmed, 'pending']]);
   });
 
+  it('not what it got once and does not subscribe to any more', async () => {
+    const id = await newWebhook();
+    const [issued] = await publish(house, own.groupId, 'prescription.issued');
+    await fanOutAll(house);
+    await finish('delivered', id);
+    await own.call('PATCH', `/v1/webhooks/${id}`, { event_types: ['appointment.confirmed'] });
+    expect((await replay(id, { since: '2026-01-01T00:00:00Z' })).body).toEqual({ count: 0 });
+    expect((await replay(id, { event_ids: [issued] })).body).toEqual({ count: 0 });
+    expect(await statuses(id)).toEqual([[issued, 'delivered']]);
+  });
+
   it('by name also a test event of its own; by time none', async () => {
     const id = await newWebhook();
     const other = await newWebhook();
@@ -129,13 +140,13 @@ describe('POST /v1/webhooks/{id}/replay', () => {
     expect(await statuses(id)).toEqual([[event, 'pending']]);
   });
 
-  it('422 event_unknown names the events that this practice group does not have', async () => {
+  it('422 event_unknown names the events that this practice group does not have, each once', async () => {
     const id = await newWebhook();
     const elsewhere = await newPartner(house);
     const [foreign] = await publish(house, elsewhere.groupId, 'prescription.issued');
     const [known] = await publish(house, own.groupId, 'prescription.issued');
     await fanOutAll(house);
-    const answer = await replay(id, { event_ids: [known, foreign, 'evt_none'] });
+    const answer = await replay(id, { event_ids: [known, foreign, 'evt_none', foreign] });
     expectProblem(answer, 422, 'business_rule_violation', { rule: 'event_unknown', path: ['event_ids'] });
     expect(answer.body.message).toBe(`This practice group has no event ${foreign}, evt_none.`);
     const many = await replay(id, { event_ids: Array.from({ length: 12 }, (_, n) => `evt_${n}`) });

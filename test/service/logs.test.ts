@@ -141,10 +141,12 @@ describe('secrets', () => {
     const key = `ptr_live_${'a1B'.repeat(12)}zz`;
     log.info({ deep: { list: [{ key }] } }, `key ${key}`);
     log.error({ err: new Error(`postgres://porter:hunter2@db:5432/x failed for ${key}`) }, 'bug');
+    log.error('postgresql://porter:hunter@2@db:5432/y failed');
     const text = lines.join('');
     expect(text).not.toContain('a1B');
-    expect(text).not.toContain('hunter2');
+    expect(text).not.toContain('hunter');
     expect(text).toContain('postgres://porter:[redacted]@db:5432/x');
+    expect(text).toContain('postgresql://porter:[redacted]@db:5432/y');
     for (const line of lines) expect(() => JSON.parse(line)).not.toThrow();
   });
 });

@@ -40,6 +40,12 @@ describe('sealing', () => {
       expect(() => sealer.open({ sealed: sealed.subarray(0, length), keyId })).toThrow();
   });
 
+  it('refuses a tag that was cut short, also where nothing stands behind it', () => {
+    const { sealed, keyId } = sealer.seal(Buffer.alloc(0));
+    for (let length = 12; length < sealed.length; length++)
+      expect(() => sealer.open({ sealed: sealed.subarray(0, length), keyId })).toThrow();
+  });
+
   it('refuses a secret under the name of another key', () => {
     const { sealed } = sealer.seal(Buffer.from('secret'));
     expect(() => sealer.open({ sealed, keyId: sealer.keyIds[1] ?? '' })).toThrow(/altered/);

@@ -111,7 +111,7 @@ describe('configuration', () => {
         ' \t',
       ]),
     );
-    expect(read({ ...blank, DATABASE_URL: '' })).toEqual(read());
+    for (const DATABASE_URL of ['', ' \t']) expect(read({ ...blank, DATABASE_URL })).toEqual(read());
     expect(read({ PORTER_PORT: ' 81 ', PORTER_DEMO: 'off\n' })).toMatchObject({ port: 81, demo: false });
   });
 
@@ -225,9 +225,10 @@ describe('in production', () => {
   });
 
   it('a master key is needed, and said so once', () => {
-    expect(problems({ PORTER_ENVIRONMENT: 'production' })).toEqual([
-      'PORTER_MASTER_KEY: is required in production; make one with `openssl rand -base64 32`',
-    ]);
+    for (const none of [{}, { PORTER_MASTER_KEY: ' ' }])
+      expect(problems({ PORTER_ENVIRONMENT: 'production', ...none })).toEqual([
+        'PORTER_MASTER_KEY: is required in production; make one with `openssl rand -base64 32`',
+      ]);
     expect(problems({ PORTER_ENVIRONMENT: 'production', PORTER_MASTER_KEY: 'x' })).toHaveLength(1);
   });
 

@@ -336,7 +336,9 @@ describe('the audit trail of a webhook', () => {
         actor: { type: 'partner', id: partner.keyId },
         subject: { type: 'webhook', id },
         practice_group_id: partner.groupId,
+        request_id: expect.stringMatching(/^req_/),
       });
+    expect(new Set(entries.map(({ request_id }) => request_id)).size).toBe(entries.length);
     const redacted = 'https://partner.example/hook?[redacted]';
     const all = {
       url: redacted,

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { z } from 'zod';
+import { z } from 'zod';
 import {
   emailAddress,
   moment,
@@ -201,6 +201,17 @@ describe('the other fields', () => {
       }),
       { numRuns: 2_000 },
     );
+  });
+
+  it('says what is missing, and which bound a number breaks that no double counts exactly', () => {
+    const said = (value: unknown) => check(z.strictObject({ n: wholeNumber(0, 5) }), value);
+    const entry = { expected: 'integer', path: ['n'] };
+    for (const [value, problem] of [
+      [{}, { code: 'invalid_type', message: 'Required.' }],
+      [{ n: -1e20 }, { code: 'too_small', message: 'Too small: expected number to be >=0' }],
+      [{ n: 1e20 }, { code: 'too_big', message: 'Too big: expected number to be <=5' }],
+    ] as const)
+      expect(said(value)).toEqual({ ok: false, problems: [{ ...entry, ...problem }] });
   });
 
   it('takes an e-mail address with one @ and no space', () => {

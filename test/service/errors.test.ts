@@ -197,6 +197,14 @@ describe('503 service_unavailable', () => {
         await remote.send('PATCH', TYPE, { ...call, body: { title: 'x' } }),
       ]) {
         expectProblem(answer, 503, 'service_unavailable');
+        expect(remote.logLines()).toContainEqual(
+          expect.objectContaining({
+            level: 'warn',
+            msg: 'outage',
+            request_id: answer.headers['x-request-id'],
+            reason: expect.stringMatching(/\S/),
+          }),
+        );
         expect(Number(answer.headers['retry-after'])).toBeGreaterThanOrEqual(1);
         expect(answer.text).not.toMatch(/ECONN|127\.0\.0\.1:\d+\b(?!\/docs)|postgres|terminat/i);
       }

@@ -194,3 +194,16 @@ describe('metrics', () => {
     for (const secret of [key, keyId, group, OPERATOR_TOKEN]) expect(text).not.toContain(secret);
   });
 });
+
+it('a worker has its probes, and nothing else to call', async () => {
+  const node = await startHarness();
+  const { key, groupId: group } = await makeWorld(node);
+  const { databaseUrl, clock } = node;
+  const worker = await startHarness({ databaseUrl, clock, env: { PORTER_ROLE: 'worker' } });
+  expect((await worker.send('GET', '/readyz')).status).toBe(200);
+  expect((await node.send('GET', '/v1/practice-groups', { key, group })).status).toBe(200);
+  for (const path of ['/v1/practice-groups', '/operator/v1/partners']) {
+    const answer = await worker.send('GET', path, { key, group, token: OPERATOR_TOKEN });
+    expect([answer.status, answer.body.error]).toEqual([404, 'not_found']);
+  }
+});

@@ -51,6 +51,27 @@ describe('an event', () => {
     expect(office.letters).toHaveLength(1);
   });
 
+  it('goes to nobody because of a key of another partner, or of one in the network that no longer works', async () => {
+    const office = await openPostOffice();
+    await office.addWebhook();
+    await office.rows("INSERT INTO networks VALUES ('n', 'n', now(), now())");
+    await office.rows("INSERT INTO network_members VALUES ('n', 'group'), ('n', 'other-group')");
+    await office.rows(
+      `INSERT INTO partners (id, name, contact_email, status, created_at, updated_at)
+       VALUES ('rival', 'Rival', 'dev@rival.example', 'verified', now(), now())`,
+    );
+    const publishWith = async (keys: string) => {
+      await office.rows(`UPDATE api_keys SET ${keys}`);
+      await office.publish({ id: keys });
+      await office.engine.drain();
+    };
+    await publishWith("partner_id = 'rival'");
+    await publishWith("partner_id = 'partner', revoked_at = now()");
+    await publishWith("revoked_at = NULL, expires_at = '2026-01-01'");
+    await publishWith('expires_at = NULL');
+    expect(office.letters.map(({ payload }) => payload.id)).toEqual(['expires_at = NULL']);
+  });
+
   it('waits for a webhook that is paused, and goes when it is active again', async () => {
     const office = await openPostOffice();
     const no = await office.addWebhook();

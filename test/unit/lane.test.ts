@@ -85,6 +85,13 @@ describe('letters about one object', () => {
     expect(queued(lane)).toEqual([3]);
   });
 
+  it('do not keep an earlier one from being sent again while they are put back behind it', () => {
+    const lane = new Lane(7);
+    claim(lane, letter(3, 'a', { isBehind: true }));
+    claim(lane, letter(1, 'a', { isNew: false, tries: 1 }));
+    expect(queued(lane)).toEqual([1]);
+  });
+
   it('are sent again only while none of them is under way', () => {
     const lane = new Lane(7);
     const again = letter(1, 'a', { isNew: false, tries: 1 });
@@ -137,6 +144,15 @@ describe('what is new', () => {
     expect(from(lane)).toBe(5);
     lane.take([letter(5, 'a')], true);
     expect(queued(lane)).toEqual([5, 6, 5]);
+    // And what it has besides is not read once more.
+    expect(from(lane)).toBe(7);
+  });
+
+  it('is named to a claim that looks back while it is under way, so that it takes no room of others', () => {
+    const lane = new Lane(7);
+    claim(lane, letter(5, 'a'));
+    expect([...lane.beginClaim(64, true, false).underWay]).toEqual([]);
+    expect([...lane.beginClaim(64, true, true).underWay]).toEqual([5]);
   });
 
   it('is for the database to say once the lane was not held', () => {

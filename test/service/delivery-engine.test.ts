@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { fanOut, type Result, recordResults } from '../../src/store/deliveries.ts';
 import { answered, openPostOffice, type PostOffice } from '../support/post-office.ts';
 
 const HOUR = 3_600_000;
@@ -310,6 +311,32 @@ describe('a worker that dies', () => {
       { state: 'due', tries: 1 },
     ]);
   });
+
+  it('in the eyes of others cannot set aside what the one that took over has under way', async () => {
+    const office = await openPostOffice();
+    await office.addWebhook();
+    await office.publish({ id: 'a' });
+    const slow = Promise.withResolvers<number>();
+    const behind = await office.workerThat(() => slow.promise);
+    const slowly = behind.engine.drain();
+    await until(() => office.letters.length === 1);
+    office.clock.advance(20_000);
+    const quick = Promise.withResolvers<number>();
+    office.answerWith(() => quick.promise);
+    const quickly = office.engine.drain();
+    await until(() => office.letters.length === 2);
+    slow.resolve(500);
+    await slowly;
+    // It is still new, and is still looked for where it lies.
+    expect(
+      await office.rows(
+        'SELECT state, tries, retry_at, open_from::integer FROM deliveries NATURAL JOIN webhook_lanes',
+      ),
+    ).toEqual([{ state: 'due', tries: 0, retry_at: null, open_from: 1 }]);
+    quick.resolve(500);
+    await quickly;
+    expect(await office.rows('SELECT state, tries FROM deliveries')).toEqual([{ state: 'due', tries: 1 }]);
+  });
 });
 
 describe('a mishap', () => {
@@ -331,6 +358,18 @@ describe('a mishap', () => {
     expect(office.letters).toHaveLength(2);
   });
 
+  it('with a secret that can be opened no more: nothing goes to the address that was known before', async () => {
+    const office = await openPostOffice();
+    await office.addWebhook();
+    await office.publish({ id: 'a' });
+    await office.engine.drain();
+    await office.rows("UPDATE webhook_secrets SET key_id = 'unknown'");
+    await office.rows("UPDATE webhooks SET url = 'https://new.example/', version = version + 1");
+    await office.publish({ id: 'b' });
+    await office.engine.drain();
+    expect(office.letters).toHaveLength(1);
+  });
+
   it('in writing many results in time: they are written in parts', async () => {
     const office = await openPostOffice();
     for (let n = 0; n < 60; n++) await office.addWebhook();
@@ -348,6 +387,57 @@ describe('a mishap', () => {
     expect(await office.rows('SELECT state, count(*)::integer FROM deliveries GROUP BY state')).toEqual([
       { state: 'delivered', count: 300 },
     ]);
+  });
+
+  it('of our own, a letter that is broken off because the service ends, is no failure of the receiver', async () => {
+    const office = await openPostOffice();
+    await office.addWebhook();
+    office.answerWith(() =>
+      answered(0, { status: undefined, failure: { phase: 'answer', code: 'stopped', detail: '' } }),
+    );
+    await office.publish({ id: 'a' });
+    await office.engine.drain();
+    expect(office.letters).toHaveLength(1);
+    expect(
+      await office.rows('SELECT state, tries, attempts, failures FROM deliveries NATURAL JOIN webhook_lanes'),
+    ).toEqual([{ state: 'due', tries: 0, attempts: [], failures: 0 }]);
+  });
+
+  it('after results were written, so that they are written again, changes nothing', async () => {
+    const office = await openPostOffice();
+    const no = await office.addWebhook();
+    await office.publish({ id: 'a' });
+    const at = new Date(office.clock.now()).toISOString();
+    await fanOut(office.db, at, 7, 100);
+    await office.rows('UPDATE webhook_lanes SET holder = 7');
+    const retryAt = new Date(office.clock.now() + 5_000).toISOString();
+    const failed = {
+      webhookNo: no,
+      sequence: 1,
+      objectHash: '',
+      triesBefore: 0,
+      state: 'due',
+      retryAt,
+      after: 0,
+    } as const;
+    const write = (more: Partial<Result> = {}, low = 2) =>
+      recordResults(
+        office.db,
+        at,
+        7,
+        [{ ...failed, attempt: '[{"n":1}]', gone: undefined, ...more }],
+        [{ no, low }],
+      );
+    const once = await write();
+    expect(once).toMatchObject([{ failures: 1, held: true }]);
+    expect(await write()).toEqual(once);
+    // Nor is one that was set aside put back to wait.
+    await write({ state: 'waiting', retryAt: undefined, attempt: '' }, 0);
+    expect(
+      await office.rows(
+        'SELECT state, tries, attempts, retry_at, open_from::integer FROM deliveries NATURAL JOIN webhook_lanes',
+      ),
+    ).toEqual([{ state: 'due', tries: 1, attempts: [{ n: 1 }], retry_at: new Date(retryAt), open_from: 2 }]);
   });
 
   it('in storing how an attempt looked does not keep its result from being written', async () => {

@@ -1,6 +1,9 @@
+import { randomBytes } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
+import type { Destinations } from '../../src/delivery/destinations.ts';
+import { Dispatch } from '../../src/delivery/dispatch.ts';
 import { Lane } from '../../src/delivery/lane.ts';
 import { Recorder } from '../../src/delivery/recorder.ts';
 import { createLogger } from '../../src/platform/logger.ts';
@@ -160,6 +163,79 @@ it('a replay that what is old is cleared away under does not leave the next one 
     { sequence: 2, state: 'delivered' },
   ]);
   expect(office.letters.map(({ sequence }) => sequence)).toEqual([1, 2, 2]);
+});
+
+describe('while a letter hangs', () => {
+  /** A worker whose receiver never answers. `learning` is done after a claim was answered, before its letters are taken. */
+  async function hanging() {
+    const office = await openPostOffice();
+    const no = await office.addWebhook();
+    const posted: (string | undefined)[] = [];
+    let learning = () => {};
+    const destination = {
+      id: 'wh_1',
+      version: 1,
+      url: 'https://receiver.example/',
+      origin: 'https://receiver.example',
+      secretsAt: () => [],
+    };
+    const dispatch = new Dispatch({
+      db: office.db,
+      clock: office.clock,
+      random: randomBytes,
+      me: 7,
+      post({ headers }) {
+        posted.push(headers['webhook-sequence']);
+        return new Promise(() => {});
+      },
+      destinations: { get: () => destination, learn: async () => learning() } as unknown as Destinations,
+      recorder: undefined as unknown as Recorder,
+      hungry: () => {},
+      sent: () => {},
+      leaseExpired: () => {},
+    });
+    return {
+      office,
+      dispatch,
+      posted,
+      no,
+      learnWith(next: () => void) {
+        learning = next;
+      },
+      async publish(id: string) {
+        await office.publish({ id });
+        await fanOut(office.db, new Date(office.clock.now()).toISOString(), 7, 100);
+      },
+    };
+  }
+
+  it('what is claimed of a lane that is lost meanwhile is not sent', async () => {
+    const { dispatch, posted, no, publish, learnWith } = await hanging();
+    await publish('a');
+    await dispatch.claim(false);
+    await publish('b');
+    learnWith(() => dispatch.lost([no]));
+    await dispatch.claim(false);
+    expect(posted).toEqual(['1']);
+    learnWith(() => {});
+    await dispatch.claim(false);
+    expect(posted).toEqual(['1', '2']);
+  });
+
+  it('its lane is leased anew before the lease runs out, whatever was claimed meanwhile', async () => {
+    const { office, dispatch, posted, publish } = await hanging();
+    await publish('a');
+    await dispatch.claim(false);
+    office.clock.advance(7_000);
+    await publish('b');
+    await dispatch.claim(false);
+    expect(posted).toEqual(['1', '2']);
+    office.clock.advance(7_900);
+    await dispatch.claim(false);
+    expect(await office.rows('SELECT held_until FROM webhook_lanes')).toEqual([
+      { held_until: new Date(office.clock.now() + 20_000) },
+    ]);
+  });
 });
 
 async function until(condition: () => boolean): Promise<void> {

@@ -271,6 +271,9 @@ describe('a worker that dies', () => {
     await ended;
     await office.engine.drain();
     expect(office.letters.map(({ payload }) => payload.id)).toEqual(['a', 'b']);
+    // It has given them back: nobody had to find out that it is gone.
+    expect(office.logLines).toEqual([]);
+    expect(await office.engine.metrics()).toContain('porter_delivery_leases_expired_total 0');
   });
 
   it('in all but name keeps its lanes until the lease runs out', async () => {
@@ -337,6 +340,24 @@ describe('a worker that dies', () => {
     await quickly;
     expect(await office.rows('SELECT state, tries FROM deliveries')).toEqual([{ state: 'due', tries: 1 }]);
   });
+});
+
+it('what another worker left behind and turns out to be finished is not looked through again', async () => {
+  const office = await openPostOffice();
+  await office.addWebhook();
+  await office.publish({ id: 'a' }, { id: 'b' });
+  await office.rows('SELECT * FROM fan_out(now(), 1, 100)');
+  await office.rows("UPDATE deliveries SET state = 'delivered'");
+  await office.engine.drain();
+  expect(await office.rows('SELECT open_from::integer, has_new FROM webhook_lanes')).toEqual([
+    { open_from: 3, has_new: false },
+  ]);
+  // To lease a lane of one's own anew is no takeover.
+  office.clock.advance(20_000);
+  await office.publish({ id: 'c' });
+  await office.engine.drain();
+  expect(office.letters).toHaveLength(1);
+  expect(await office.engine.metrics()).toContain('porter_delivery_leases_expired_total 0');
 });
 
 describe('a mishap', () => {
@@ -433,11 +454,18 @@ describe('a mishap', () => {
     expect(await write()).toEqual(once);
     // Nor is one that was set aside put back to wait.
     await write({ state: 'waiting', retryAt: undefined, attempt: '' }, 0);
-    expect(
-      await office.rows(
-        'SELECT state, tries, attempts, retry_at, open_from::integer FROM deliveries NATURAL JOIN webhook_lanes',
-      ),
-    ).toEqual([{ state: 'due', tries: 1, attempts: [{ n: 1 }], retry_at: new Date(retryAt), open_from: 2 }]);
+    const rows = () =>
+      office.rows(
+        `SELECT state, tries, attempts, retry_at, finished_at, open_from::integer
+           FROM deliveries NATURAL JOIN webhook_lanes`,
+      );
+    const attempts = [{ n: 1 }];
+    expect(await rows()).toEqual([
+      { state: 'due', tries: 1, attempts, retry_at: new Date(retryAt), finished_at: null, open_from: 2 },
+    ]);
+    for (let times = 0; times < 2; times++)
+      await write({ state: 'delivered', triesBefore: 1, retryAt: undefined });
+    expect(await rows()).toMatchObject([{ state: 'delivered', tries: 2, attempts: [...attempts, { n: 1 }] }]);
   });
 
   it('in storing how an attempt looked does not keep its result from being written', async () => {

@@ -6,9 +6,10 @@ import type { Destinations } from '../../src/delivery/destinations.ts';
 import { Dispatch } from '../../src/delivery/dispatch.ts';
 import { Lane } from '../../src/delivery/lane.ts';
 import { Recorder } from '../../src/delivery/recorder.ts';
+import type { PostOutcome } from '../../src/platform/egress/egress.ts';
 import { createLogger } from '../../src/platform/logger.ts';
-import { claimDeliveries, fanOut, type Result } from '../../src/store/deliveries.ts';
-import { openPostOffice } from '../support/post-office.ts';
+import { claimDeliveries, fanOut, type Result, recordResults } from '../../src/store/deliveries.ts';
+import { answered, openPostOffice } from '../support/post-office.ts';
 
 /** What a lane keeps in memory and what the database knows of it may come apart. Each of these did, once. */
 
@@ -165,13 +166,89 @@ it('a replay that what is old is cleared away under does not leave the next one 
   expect(office.letters.map(({ sequence }) => sequence)).toEqual([1, 2, 2]);
 });
 
+describe('two workers at the same lane at once', () => {
+  /** A letter in a lane, and a transaction of somebody else that has not ended yet. */
+  async function contested() {
+    const office = await openPostOffice();
+    const no = await office.addWebhook();
+    await office.publish({ id: 'a' });
+    const at = new Date(office.clock.now()).toISOString();
+    await fanOut(office.db, at, 7, 100);
+    const { user, host, port, database, password } = office.admin;
+    const other = new pg.Client({ user, host, port, database, password: password ?? undefined });
+    await other.connect();
+    await other.query('BEGIN');
+    return {
+      office,
+      no,
+      at,
+      other,
+      async commit() {
+        const isBlocked =
+          "SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'";
+        while ((await office.rows(isBlocked)).length === 0) await pause(5);
+        await other.query('COMMIT');
+        await other.end();
+      },
+    };
+  }
+
+  it('get its letters one of them, who was first', async () => {
+    const { office, at, other, commit } = await contested();
+    const until = new Date(office.clock.now() + 20_000).toISOString();
+    await other.query(
+      "SELECT * FROM claim_deliveries($1, $2, 8, 0, 10, 10, false, '{}', '{}', '{}', '{}', '')",
+      [at, until],
+    );
+    const claim = {
+      at,
+      until,
+      me: 7,
+      afterNo: 0,
+      deliveriesMax: 10,
+      usualRoom: 10,
+      lookBack: false,
+      known: [],
+    };
+    const second = claimDeliveries(office.db, claim);
+    await commit();
+    expect(await second).toEqual([]);
+    expect(await office.rows('SELECT holder FROM webhook_lanes')).toEqual([{ holder: '8' }]);
+  });
+
+  it('cannot both write: a failure from the one that loses it in this moment does not count', async () => {
+    const { office, no, at, other, commit } = await contested();
+    await office.rows('UPDATE webhook_lanes SET holder = 7');
+    await other.query('UPDATE webhook_lanes SET holder = 8');
+    const failed: Result = {
+      webhookNo: no,
+      sequence: 1,
+      objectHash: '',
+      triesBefore: 0,
+      state: 'due',
+      retryAt: at,
+      after: 0,
+      attempt: '',
+      gone: undefined,
+    };
+    const written = recordResults(office.db, at, 7, [failed], [{ no, low: 2 }]);
+    await commit();
+    expect(await written).toMatchObject([{ held: false }]);
+    expect(await office.rows('SELECT state, tries, retry_at FROM deliveries')).toEqual([
+      { state: 'due', tries: 0, retry_at: null },
+    ]);
+  });
+});
+
 describe('while a letter hangs', () => {
-  /** A worker whose receiver never answers. `learning` is done after a claim was answered, before its letters are taken. */
+  /** A worker whose receiver answers when it is told to. `learning` is done after a claim was answered, before its letters are taken. */
   async function hanging() {
     const office = await openPostOffice();
     const no = await office.addWebhook();
     const posted: (string | undefined)[] = [];
-    let learning = () => {};
+    const results: Result[] = [];
+    let answer = (_outcome: PostOutcome) => {};
+    let learning = async () => {};
     const destination = {
       id: 'wh_1',
       version: 1,
@@ -186,10 +263,12 @@ describe('while a letter hangs', () => {
       me: 7,
       post({ headers }) {
         posted.push(headers['webhook-sequence']);
-        return new Promise(() => {});
+        return new Promise((resolve) => {
+          answer = resolve;
+        });
       },
-      destinations: { get: () => destination, learn: async () => learning() } as unknown as Destinations,
-      recorder: undefined as unknown as Recorder,
+      destinations: { get: () => destination, learn: () => learning() } as unknown as Destinations,
+      recorder: { add: (result: Result) => results.push(result) } as unknown as Recorder,
       hungry: () => {},
       sent: () => {},
       leaseExpired: () => {},
@@ -198,8 +277,10 @@ describe('while a letter hangs', () => {
       office,
       dispatch,
       posted,
+      results,
       no,
-      learnWith(next: () => void) {
+      answer: (status: number) => answer(answered(status)),
+      learnWith(next: () => Promise<void>) {
         learning = next;
       },
       async publish(id: string) {
@@ -214,12 +295,30 @@ describe('while a letter hangs', () => {
     await publish('a');
     await dispatch.claim(false);
     await publish('b');
-    learnWith(() => dispatch.lost([no]));
+    learnWith(async () => dispatch.lost([no]));
     await dispatch.claim(false);
     expect(posted).toEqual(['1']);
-    learnWith(() => {});
+    learnWith(async () => {});
     await dispatch.claim(false);
     expect(posted).toEqual(['1', '2']);
+  });
+
+  it('one about the same object that is claimed while its failure is written waits for it', async () => {
+    const { dispatch, posted, results, publish, learnWith, answer } = await hanging();
+    await publish('a');
+    await dispatch.claim(false);
+    await publish('a');
+    learnWith(async () => {
+      answer(500);
+      await until(() => results.length === 1);
+      dispatch.settled(results, true);
+    });
+    await dispatch.claim(false);
+    expect(posted).toEqual(['1']);
+    expect(results).toMatchObject([
+      { sequence: 1, state: 'due' },
+      { sequence: 2, state: 'waiting' },
+    ]);
   });
 
   it('its lane is leased anew before the lease runs out, whatever was claimed meanwhile', async () => {

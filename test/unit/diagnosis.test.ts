@@ -16,6 +16,7 @@ describe('an answer in words', () => {
     [200, 'Received: 200'],
     [204, 'Received: 204'],
     [299, 'Received: 299'],
+    [300, 'Answered 300: redirects are not followed; register the final address.'],
     [301, 'Answered 301: redirects are not followed; register the final address.'],
     [308, 'Answered 308: redirects are not followed; register the final address.'],
     [401, /^Answered 401: .*credentials.*signature/],
@@ -36,6 +37,8 @@ describe('an answer in words', () => {
     const said = diagnose(answered(status));
     if (typeof words === 'string') expect(said).toBe(words);
     else expect(said).toMatch(words);
+    const { outcome } = shownAttempt(JSON.parse(keptAttempt(answered(status), 0)));
+    expect(outcome).toBe(status < 300 ? 'delivered' : 'failed');
   });
 });
 

@@ -60,6 +60,9 @@ describe('a host that cannot be reached', () => {
     expect(host.restsUntil).toBe(0);
     for (let n = 0; n < 99; n++) host.begin();
     expect(host.hasRoom(5_000)).toBe(true);
+    // And the next rest is a short one again.
+    failAt(host, 6_000, 5);
+    expect(host.restsUntil).toBe(11_000);
   });
 
   it('is forgiven by one answer, whatever it says', () => {

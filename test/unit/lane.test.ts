@@ -45,6 +45,8 @@ describe('letters about one object', () => {
     expect(claim(lane, first, second, letter(4, 'b'))).toEqual([result(second, 'waiting', 1)]);
     expect(queued(lane)).toEqual([1, 4]);
     lane.settle(result(second, 'waiting', 1), true);
+    expect(claim(lane, letter(5, 'a'))).toMatchObject([{ sequence: 5, after: 1 }]);
+    lane.settle(result(letter(5, 'a'), 'waiting', 1), true);
     lane.settle(result(first, 'delivered'), true);
     expect(claim(lane, third)).toEqual([]);
     expect(queued(lane)).toEqual([1, 4, 3]);
@@ -83,6 +85,14 @@ describe('letters about one object', () => {
     lane.settle(result(second, 'waiting'), true);
     claim(lane, third);
     expect(queued(lane)).toEqual([3]);
+  });
+
+  it('are not sent again while any that is earlier is being put back', () => {
+    const lane = new Lane(7);
+    lane.noteSetAside('a', 5);
+    lane.noteSetAside('a', 2);
+    claim(lane, letter(3, 'a', { isNew: false, tries: 1 }));
+    expect(queued(lane)).toEqual([]);
   });
 
   it('do not keep an earlier one from being sent again while they are put back behind it', () => {
@@ -163,9 +173,31 @@ describe('what is new', () => {
   });
 });
 
+it('what is new begins with the first that is under way and not among the results', () => {
+  const lane = new Lane(7);
+  claim(lane, letter(5, 'a'), letter(6, 'b'), letter(7, 'c'));
+  expect(lane.lowAfter(new Set([6]))).toEqual({ no: 7, low: 5 });
+  expect(lane.lowAfter(new Set([5, 7]))).toEqual({ no: 7, low: 6 });
+  expect(lane.lowAfter(new Set([5, 6, 7]))).toEqual({ no: 7, low: 8 });
+});
+
+it('a lane has room for what its window holds, without those that wait here or are under way', () => {
+  const lane = new Lane(7);
+  claim(lane, letter(1, 'a'), letter(2, 'b'));
+  expect(lane.room).toBe(2);
+  lane.queue.shift();
+  lane.flow.begin();
+  expect(lane.room).toBe(2);
+  // It asks for more only if the last claim left any.
+  expect(lane.isHungry).toBe(false);
+  lane.more = true;
+  expect(lane.isHungry).toBe(true);
+});
+
 describe('a lane that was lost', () => {
   it('knows nothing of the queue until it is claimed anew', () => {
     const lane = new Lane(7);
+    lane.heldUntil = 20_000;
     claim(lane, letter(1, 'a'), letter(2, 'a'), letter(3, 'b'));
     lane.settle(result(letter(2, 'a'), 'waiting', 1), true);
     expect(lane.lose()).toBe(2);

@@ -321,6 +321,21 @@ describe('while a letter hangs', () => {
     ]);
   });
 
+  it('and its lane is found to be with another worker, nothing is put back any more', async () => {
+    const { office, dispatch, results, publish } = await hanging();
+    await publish('a');
+    await publish('a');
+    await dispatch.claim(false);
+    const [second] = results as [Result];
+    expect(second).toMatchObject({ sequence: 2, state: 'waiting' });
+    expect(dispatch.isVoid(second)).toBe(false);
+    await office.rows('UPDATE webhook_lanes SET holder = 8');
+    office.clock.advance(8_000);
+    await dispatch.claim(false);
+    expect(dispatch.isVoid(second)).toBe(true);
+    expect(await office.rows('SELECT holder FROM webhook_lanes')).toEqual([{ holder: '8' }]);
+  });
+
   it('its lane is leased anew before the lease runs out, whatever was claimed meanwhile', async () => {
     const { office, dispatch, posted, publish } = await hanging();
     await publish('a');

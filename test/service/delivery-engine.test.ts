@@ -150,6 +150,21 @@ describe('a failure', () => {
     expect(office.letters.map(({ sequence }) => sequence).sort()).toEqual([1, 2]);
   });
 
+  it('does not disable a webhook that its owner has paused meanwhile', async () => {
+    const office = await openPostOffice();
+    await office.addWebhook();
+    office.answerWith(async () => {
+      await office.rows("UPDATE webhooks SET status = 'paused', version = version + 1");
+      return 410;
+    });
+    await office.publish({ id: 'a' });
+    await office.engine.drain();
+    expect(await office.rows('SELECT status, status_reason FROM webhooks')).toEqual([
+      { status: 'paused', status_reason: null },
+    ]);
+    expect(await office.rows('SELECT FROM audit_entries')).toEqual([]);
+  });
+
   it('disables the webhook after five days without one success, and not before', async () => {
     const office = await openPostOffice();
     await office.addWebhook();

@@ -146,6 +146,13 @@ describe('metrics', () => {
       `porter_webhook_failing_attempts{webhook_id="${id}"} 1`,
     ])
       expect(text).toContain(line);
+
+    // What waits for a paused webhook waits on purpose: it is counted, and not called late.
+    await office.rows("UPDATE webhooks SET status = 'paused' WHERE no = $1", [failing]);
+    office.clock.advance(10_000);
+    const later = await office.engine.metrics();
+    expect(later).toContain('porter_delivery_queue{state="due"} 1');
+    expect(later).toContain('porter_delivery_oldest_seconds 0');
   });
 });
 

@@ -1,4 +1,6 @@
-import { describe, expect, it } from 'vitest';
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { letterTo, pem, testEgress, testReceiver, testServer } from '../support/egress.ts';
 
 const secureReceiver = () => testReceiver({ tls: { cert: pem('good'), key: pem('key') } });
@@ -112,14 +114,19 @@ describe('a name that does not resolve', () => {
   });
 
   it('an answer that comes after the deadline is not used', async () => {
-    let connections = 0;
-    const port = await testServer(() => connections++);
+    const callers: (number | undefined)[] = [];
+    const port = await testServer(({ remotePort }) => callers.push(remotePort));
     let answer: (addresses: string[]) => void = () => {};
     const egress = testEgress({ lookup: () => new Promise((resolve) => (answer = resolve)) });
     expect((await egress.post(letterTo(`https://a.example.com:${port}/`))).failure?.code).toBe('dns_timeout');
     answer(['127.0.0.1']);
-    await egress.close();
-    expect(connections).toBe(0);
+    // A connection that is made after it arrives after it.
+    await new Promise(setImmediate);
+    const own = connect(port, '127.0.0.1');
+    onTestFinished(() => void own.destroy());
+    await once(own, 'connect');
+    await expect.poll(() => callers).toContain(own.localPort);
+    expect(callers).toEqual([own.localPort]);
   });
 });
 

@@ -172,6 +172,11 @@ describe('an answer', () => {
     ],
     ['line breaks and tabs', Buffer.from('a\r\nb\n\tc\rd'), 'a\nb\n\tc\ufffdd'],
     ['a character cut in two at 1 KiB', Buffer.from(`${'x'.repeat(1022)}🏥🏥`), 'x'.repeat(1022)],
+    [
+      'a character whose last byte is cut off at 1 KiB',
+      Buffer.from(`${'x'.repeat(1021)}🏥`),
+      'x'.repeat(1021),
+    ],
     ['a character that ends at 1 KiB', Buffer.from(`${'x'.repeat(1020)}🏥🏥`), `${'x'.repeat(1020)}🏥`],
   ])('is clean text: %s', async (_what, bytes, text) => {
     const receiver = await testReceiver({ behaviour: (response) => void response.end(bytes) });

@@ -68,6 +68,52 @@ describe('retention', () => {
     expect(office.letters.map(({ sequence }) => sequence)).toEqual([1, 2, 3]);
   });
 
+  it('what waited for several that went together is due in their place', async () => {
+    const office = await openPostOffice();
+    await office.addWebhook();
+    office.answerWith(() => 500);
+    await office.publish({ id: 'a' }, { id: 'a' });
+    await office.engine.drain();
+    await office.rows("UPDATE deliveries SET retry_at = retry_at + interval '100 days'");
+    await office.rows('UPDATE webhook_lanes SET failing_since = NULL');
+    office.clock.advance(15 * DAY);
+    await office.publish({ id: 'a' });
+    await office.engine.drain();
+    office.clock.advance(15 * DAY + 1);
+    expect(await office.engine.clear()).toBe(4);
+    expect(await office.rows('SELECT sequence, state FROM deliveries')).toEqual([
+      { sequence: '3', state: 'due' },
+    ]);
+  });
+
+  it('what waits for a new one is not woken because an older one went', async () => {
+    const office = await openPostOffice();
+    await office.addWebhook();
+    await office.rows("UPDATE webhooks SET status = 'paused'");
+    await office.publish({ id: 'a' });
+    office.clock.advance(15 * DAY);
+    await office.publish({ id: 'a' }, { id: 'a' });
+    await office.engine.drain();
+    // The first was set aside, the second is new again since its worker died, the third was put back to wait for it.
+    await office.rows("UPDATE deliveries SET retry_at = '2100-01-01' WHERE sequence = 1");
+    await office.rows("UPDATE deliveries SET state = 'waiting', retry_at = 'infinity' WHERE sequence = 3");
+    office.clock.advance(15 * DAY + 1);
+    expect(await office.engine.clear()).toBe(2);
+    expect(await office.rows('SELECT sequence, state FROM deliveries ORDER BY 1')).toEqual([
+      { sequence: '2', state: 'due' },
+      { sequence: '3', state: 'waiting' },
+    ]);
+  });
+
+  it('removes test events of one webhook too, which are never fanned out', async () => {
+    const office = await openPostOffice();
+    const no = await office.addWebhook();
+    await office.publish({ id: 'a' });
+    await office.rows('UPDATE events SET only_webhook_no = $1', [no]);
+    office.clock.advance(30 * DAY + 1);
+    expect(await office.engine.clear()).toBe(1);
+  });
+
   it('never removes an event that was not fanned out yet', async () => {
     const office = await openPostOffice();
     await office.addWebhook();

@@ -166,6 +166,45 @@ it('a replay that what is old is cleared away under does not leave the next one 
   expect(office.letters.map(({ sequence }) => sequence)).toEqual([1, 2, 2]);
 });
 
+it('what is due again is not handed out before an earlier one about its object that is new', async () => {
+  const office = await openPostOffice();
+  await office.addWebhook();
+  await office.publish({ id: 'a' }, { id: 'a' });
+  const at = new Date(office.clock.now()).toISOString();
+  await fanOut(office.db, at, 7, 100);
+  await office.rows('UPDATE deliveries SET retry_at = $1, tries = 1 WHERE sequence = 2', [at]);
+  const [claimed] = await claimDeliveries(office.db, {
+    at,
+    until: at,
+    me: 7,
+    afterNo: 0,
+    deliveriesMax: 10,
+    usualRoom: 10,
+    lookBack: true,
+    known: [],
+  });
+  expect(claimed?.letters.map(({ sequence }) => sequence)).toEqual([1]);
+});
+
+it('a replay puts letters behind the one about their object that is set aside, and wakes none', async () => {
+  const office = await openPostOffice();
+  const no = await office.addWebhook();
+  office.answerWith(({ sequence }) => (sequence === 2 ? 500 : 200));
+  await office.publish({ id: 'a' }, { id: 'a' }, { id: 'a' });
+  await office.engine.drain();
+  await office.rows('SELECT replay_deliveries($1, $2, (SELECT array_agg(no) FROM events))', [
+    new Date(office.clock.now()).toISOString(),
+    no,
+  ]);
+  expect(
+    await office.rows("SELECT state, retry_at = 'infinity' AS waits FROM deliveries ORDER BY sequence"),
+  ).toEqual([
+    { state: 'waiting', waits: true },
+    { state: 'due', waits: false },
+    { state: 'waiting', waits: true },
+  ]);
+});
+
 describe('two workers at the same lane at once', () => {
   /** A letter in a lane, and a transaction of somebody else that has not ended yet. */
   async function contested() {

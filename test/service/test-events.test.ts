@@ -59,6 +59,8 @@ describe('POST /v1/test-events', () => {
     const { event_id } = await trigger('appointment.confirmed');
     await fanOutAll(house);
     expect(await deliveriesOf(other, hook.id)).toEqual([]);
+    // Nor is it in a queue where only the workers would see it.
+    expect((await house.operator('GET', `/events/${event_id}`)).deliveries).toEqual([]);
     expect((await other.call('GET', '/v1/events')).data).toEqual([]);
     const replay = (body: unknown) => other.send('POST', `/v1/webhooks/${hook.id}/replay`, body);
     expect(await replay({ event_ids: [event_id] })).toMatchObject({

@@ -1,7 +1,8 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { type PartnerPrincipal, SYSTEM } from '../../src/domain/principal.ts';
 import { type Database, type Transaction, transact } from '../../src/store/database.ts';
-import { createOwnedDatabase } from '../support/logins.ts';
+import { prepareDatabase } from '../../src/store/migrate.ts';
+import { asAdmin, createOwnedDatabase } from '../support/logins.ts';
 import { type Furnished, furnish } from '../support/operator-calls.ts';
 import { createDatabase, type Harness, makeKey, OPERATOR_TOKEN, startHarness } from '../support/service.ts';
 
@@ -355,4 +356,16 @@ describe.each([
     });
     expect(counted.status).toBe(201);
   });
+});
+
+it('a login that bypasses row-level security without being a superuser works through the role that does not', async () => {
+  const url = await createOwnedDatabase();
+  // As a managed PostgreSQL hands it out to its administrator. Where the role is there already, it may give it away.
+  const { username } = new URL(url);
+  await asAdmin(
+    `ALTER ROLE ${username} BYPASSRLS CREATEROLE`,
+    `DO $$ BEGIN CREATE ROLE porter_app NOLOGIN; EXCEPTION WHEN duplicate_object OR unique_violation THEN NULL; END $$`,
+    `GRANT porter_app TO ${username} WITH ADMIN OPTION`,
+  );
+  expect(await prepareDatabase(url, async () => {})).toMatchObject({ role: 'porter_app' });
 });

@@ -152,7 +152,7 @@ function brokenOff(how: string, phase: AttemptPhase, status: number | undefined)
 
 /** 300 ms, 1.5 s, 15 s */
 function inWords(milliseconds: number): string {
-  if (milliseconds < 1000) return `${Math.round(milliseconds)} ms`;
+  if (Math.round(milliseconds) < 1000) return `${Math.round(milliseconds)} ms`;
   return `${Math.round(milliseconds / 100) / 10} s`;
 }
 

@@ -7,7 +7,7 @@ import { porter, type Surroundings, words } from '../support/cli.ts';
 const HOSTILE = 'x\x1b]0;x\x07\x1b[31m\u009b2J\nForged\u202e';
 const LEAF = {
   ...Object.fromEntries(
-    'id name status contact_email url event object_id prefix last_four key partner_id expires_at event_id practice_group_id entries count sla'
+    'id name status request_id at method path error contact_email url event object_id prefix last_four key partner_id expires_at event_id practice_group_id entries count sla'
       .split(' ')
       .map((name) => [name, HOSTILE]),
   ),
@@ -16,6 +16,7 @@ const LEAF = {
   scopes: [HOSTILE],
   event_ids: [HOSTILE],
   attempts: [{ diagnosis: HOSTILE }],
+  answer: { message: [{ path: [HOSTILE], message: HOSTILE }] },
   health: { failures: HOSTILE, failing_since: HOSTILE, queued: HOSTILE },
   ok: true,
   next_cursor: null,

@@ -1,7 +1,10 @@
 import { beforeAll, beforeEach, describe, expect, inject, it, vi } from 'vitest';
 import { eventNames } from '../../src/contract/event-payloads.ts';
 import { SYSTEM } from '../../src/domain/principal.ts';
-import { transact } from '../../src/store/database.ts';
+import { OpenStreams } from '../../src/operations/open-streams.ts';
+import { createLogger } from '../../src/platform/logger.ts';
+import { Outage } from '../../src/platform/outage.ts';
+import { openDatabase, transact } from '../../src/store/database.ts';
 import { appendEvents } from '../../src/store/events.ts';
 import { expectInvalid } from '../support/answers.ts';
 import { openStream } from '../support/event-stream.ts';
@@ -259,6 +262,18 @@ it('that there is no news to be had is told in the log, unless the database is a
   await expect.poll(told).toBe(true);
   node.service.app.streams.endAll();
   await stream.ended;
+});
+
+it('a stream that could not be opened is none of the five that a key may have', async () => {
+  const gone = openDatabase({ url: 'postgres://nobody@127.0.0.1:1/none', connectionsMax: 1 });
+  const streams = new OpenStreams(
+    gone,
+    house.clock,
+    createLogger(() => {}),
+  );
+  const who = { holder: { keyId: 'key' }, group: { id: 'group' } } as Parameters<typeof streams.open>[0];
+  for (let n = 0; n < 6; n++) await expect(streams.open(who)).rejects.toBeInstanceOf(Outage);
+  expect(streams.count).toBe(0);
 });
 
 it('streams that are far behind read a few at a time, and keys take turns', async () => {

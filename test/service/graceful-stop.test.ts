@@ -82,6 +82,22 @@ const isRefused = (url: string) =>
   });
 
 describe('stopping', () => {
+  it('says that it is not ready, to whoever asked before', async () => {
+    const { house, clock } = await startHeld();
+    clock.hold();
+    const socket = await openConnection(house.url);
+    socket.write('GET /readyz HTTP/1.1\r\nhost: a\r\nx-begun: ');
+    const { server } = house.service;
+    const count = () => new Promise<number>((resolve) => server.getConnections((_, n) => resolve(n)));
+    await poll('the connection is there', async () => (await count()) === 1);
+    const stop = house.service.stop();
+    await poll('new connections are refused', () => isRefused(house.url));
+    socket.write('yes\r\n\r\n');
+    const [answer] = await once(socket, 'data');
+    expect(String(answer)).toMatch(/^HTTP\/1\.1 503 /);
+    await stop;
+  });
+
   it('answers what is under way, takes nothing new, and loses no acknowledged change', async () => {
     const { house, clock } = await startHeld();
     const { groupId: group, key } = await makeWorld(house);

@@ -51,6 +51,19 @@ class VirtualTime {
 }
 
 describe('BriefCache', () => {
+  it('gives nobody a "no" that somebody else had asked for: it may be older than what was granted since', async () => {
+    const cache = new BriefCache<string>(new ManualClock(), LIFETIME, 100);
+    const answers: ((value: string | undefined) => void)[] = [];
+    const load = () => new Promise<string | undefined>((resolve) => answers.push(resolve));
+    const before = cache.get('a', load);
+    const after = cache.get('a', load);
+    answers[0]?.(undefined);
+    expect(await before).toBeUndefined();
+    await new Promise(setImmediate);
+    answers[1]?.('granted');
+    expect(await after).toBe('granted');
+  });
+
   it('gives nobody an answer a second or more after its question, nor one asked before a clearing that he came after', async () => {
     await fc.assert(
       fc.asyncProperty(script, async (moves) => {

@@ -121,8 +121,10 @@ interface Parts {
   stillAdmitted?: () => Promise<boolean>;
 }
 
-/** All problems of path, query, headers and body together. Where no query or body is declared, none may be sent; a body of
- * GET and DELETE means nothing in HTTP and is passed over. */
+/**
+ * All problems of path, query, headers and body together. Where no query or body is declared, none may be sent; a body of
+ * GET and DELETE means nothing in HTTP and is passed over.
+ */
 function validator(endpoint: Endpoint) {
   const { method, params, query = nothing, body, bodyOptional, readOnly, idempotent, response } = endpoint;
   // Most calls have no query, and what that amounts to need not be found out each time.

@@ -167,6 +167,9 @@ describe('the audit trail', () => {
     };
     const { id } = (await call('POST', '/v1/webhooks', { url: 'https://partner.example/hook' })).body;
     const event = 'patient.added-to-sequence';
+    // A replay of nothing changes nothing, so there has to be something in the feed.
+    await house.operator('POST', '/events', { object: 'Patient', id: 'p', practice_group_id: group, event });
+    await expect.poll(async () => (await call('GET', '/v1/events')).body.count).toBe(1);
     /** A test event changes nothing: it is a record of its own, as published events are. */
     const acts: Record<string, [actions: string[], method: string, path: string, body?: unknown]> = {
       updateSubmissionType: [

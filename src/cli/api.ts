@@ -194,7 +194,7 @@ interface ProblemBody {
   doc_url?: string;
   required_scopes?: string[];
   required_roles?: string[];
-  path?: (string | number)[];
+  path?: (string | number)[] | undefined;
   retry_after?: number;
 }
 
@@ -225,10 +225,15 @@ export function refused(answer: Answer, url: string, asked?: Asked): Refused {
   return new Refused(answer, message, hints.map(inLine).join('\n'), body);
 }
 
-function sentence({ message, path }: ProblemBody): string {
-  if (typeof message === 'string') return inLine(path?.length ? `${message} (${path.join('.')})` : message);
-  const entries = message.map((one) => `\n  ${inLine(`${one.path.join('.') || 'request'}: ${one.message}`)}`);
-  return `The request is not valid.${entries.join('')}`;
+/** What a refusal says: one sentence, or one for each field of a request that is not valid. */
+export function faultsOf({ message, path }: Pick<ProblemBody, 'message' | 'path'>): string[] {
+  if (typeof message === 'string') return [path?.length ? `${message} (${path.join('.')})` : message];
+  return message.map((one) => `${one.path.join('.') || 'request'}: ${one.message}`);
+}
+
+function sentence(body: ProblemBody): string {
+  const faults = faultsOf(body).map(inLine);
+  return body.error === true ? ['The request is not valid.', ...faults].join('\n  ') : faults.join();
 }
 
 function entryOf(code: string): { remedy: string } | undefined {

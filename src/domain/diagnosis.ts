@@ -152,8 +152,8 @@ function brokenOff(how: string, phase: AttemptPhase, status: number | undefined)
 
 /** 300 ms, 1.5 s, 15 s */
 function inWords(milliseconds: number): string {
-  if (Math.round(milliseconds) < 1000) return `${Math.round(milliseconds)} ms`;
-  return `${Math.round(milliseconds / 100) / 10} s`;
+  const whole = Math.round(milliseconds);
+  return whole < 1000 ? `${whole} ms` : `${Math.round(whole / 100) / 10} s`;
 }
 
 const MONTHS = 'January February March April May June July August September October November December'.split(

@@ -88,6 +88,7 @@ describe('a failure in words', () => {
     [broken('answer', 'answer_timeout'), /^Connected, but no answer in 15 s/],
     [broken('answer', 'answer_timeout', '', { durationMs: 1_549 }), /in 1.5 s/],
     [broken('answer', 'answer_timeout', '', { durationMs: 300.2 }), /in 300 ms/],
+    [broken('answer', 'answer_timeout', '', { durationMs: 999.6 }), /in 1 s/],
     [
       broken('answer', 'body_timeout', '', { status: 200 }),
       /^Answered 200, but the answer did not end in 15 s/,

@@ -1,5 +1,6 @@
 import type { PartnerRefusedRequest } from '../../contract/operator/requests.ts';
 import type { Page } from '../../contract/page.ts';
+import { faultsOf } from '../api.ts';
 import { defineCommand } from '../command.ts';
 import type { Column } from '../printer.ts';
 import { limitOf, limitOption } from './limit.ts';
@@ -11,7 +12,7 @@ const columns: Column<PartnerRefusedRequest>[] = [
   ['GROUP', ({ practice_group_id }) => practice_group_id],
   ['CALL', ({ method, path }) => `${method} ${path}`],
   ['ERROR', ({ status, error }) => `${status} ${error}`],
-  ['WHY', why],
+  ['WHY', ({ answer }) => faultsOf(answer).join('; ')],
 ];
 
 export const refusalCommands = [
@@ -44,9 +45,3 @@ export const refusalCommands = [
     },
   }),
 ];
-
-/** What the partner was told; of an invalid request, each field with its fault. */
-function why({ answer: { message } }: PartnerRefusedRequest): string {
-  if (typeof message === 'string') return message;
-  return message.map((entry) => `${entry.path.join('.') || 'request'}: ${entry.message}`).join('; ');
-}

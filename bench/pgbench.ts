@@ -124,5 +124,4 @@ export const oneStatement = (n: number, groups: number) => ({
 export const AUDIT_TABLE = `
   CREATE TABLE bench_audit (seq bigserial PRIMARY KEY, at timestamptz, actor_id text, action text, subject_id text,
                             practice_group_id text, body text, hash bytea);
-  CREATE INDEX ON bench_audit (practice_group_id, seq) WHERE practice_group_id IS NOT NULL;
-  CREATE INDEX ON bench_audit USING brin (at);`;
+  CREATE INDEX ON bench_audit (practice_group_id, seq) WHERE practice_group_id IS NOT NULL;`;

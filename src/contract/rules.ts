@@ -2,6 +2,8 @@ import { Problem } from './problems.ts';
 
 /** A partner's, for one practice group. */
 export const WEBHOOKS_MAX = 20;
+/** Practice groups in one network. */
+export const MEMBERS_MAX = 1_000;
 /** Of one call. */
 export const REPLAY_EVENTS_MAX = 100_000;
 
@@ -47,6 +49,10 @@ const rules = {
   members_unknown: {
     path: 'practice_group_ids',
     message: 'Not all of these practice groups exist.',
+  },
+  network_full: {
+    path: 'practice_group_id',
+    message: `The network has ${MEMBERS_MAX.toLocaleString('en')} practice groups already, which is as many as there may be.`,
   },
   expiry_in_the_past: { path: 'expires_at', message: 'A key cannot expire before it is issued.' },
   webhook_target_refused: { path: 'url', message: 'The address must begin with https://.' },

@@ -8,7 +8,7 @@ import type {
   removeNetworkMember as removeEndpoint,
 } from '../contract/operator/networks.ts';
 import { Problem } from '../contract/problems.ts';
-import { naming, ruleBroken } from '../contract/rules.ts';
+import { MEMBERS_MAX, naming, ruleBroken } from '../contract/rules.ts';
 import { newId } from '../domain/ids.ts';
 import { type Transaction, transact } from '../store/database.ts';
 import {
@@ -78,6 +78,7 @@ export async function addNetworkMember(app: App, call: OperatorCall<typeof addEn
     const before = await lockNetwork(tx, id);
     if (!before || !(await findGroup(tx, groupId))) throw new Problem('not_found');
     if (before.practice_group_ids.includes(groupId)) return;
+    if (before.practice_group_ids.length >= MEMBERS_MAX) throw ruleBroken('network_full');
     await insertMembers(tx, id, [groupId]);
     changeMembers(tx, call, now, before, [...before.practice_group_ids, groupId].sort(), groupId);
   });

@@ -38,10 +38,10 @@ export async function findReachableGroups(
   );
 }
 
-/** Every group that this key may act for, its own included. Networks are small; the limit is a fuse, not a page. */
+/** Every group that this key may act for, its own included. */
 export async function listReachableGroups(tx: Transaction, holder: KeyHolder): Promise<PracticeGroup[]> {
   return tx.query<OperatorPracticeGroup>(
-    `SELECT ${GROUP} FROM practice_groups g WHERE g.id = $1 OR ${sharesNetworkWith('$1')} ORDER BY g.id LIMIT 5000`,
+    `SELECT ${GROUP} FROM practice_groups g WHERE g.id = $1 OR ${sharesNetworkWith('$1')} ORDER BY g.id`,
     [holder.homeGroupId],
   );
 }

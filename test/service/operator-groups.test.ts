@@ -1,3 +1,4 @@
+import pg from 'pg';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { fresh } from '../support/operator-calls.ts';
 import { type Harness, makeWorld, OPERATOR_TOKEN, startHarness } from '../support/service.ts';
@@ -231,6 +232,38 @@ describe('networks', () => {
     expect(await members()).toEqual([]);
     expect((await send('DELETE', path)).status).toBe(404);
     expect(await entries()).toBe(before + 1);
+  });
+
+  it('422: a full network takes no more, and still takes those that are in it', async () => {
+    const groups: string[] = Array.from({ length: 1_001 }, (_, n) => `crowd-${n}`);
+    const db = new pg.Client({ connectionString: house.databaseUrl });
+    await db.connect();
+    await db.query(
+      `INSERT INTO practice_groups (id, name, timezone, opening_hours, created_at, updated_at)
+       SELECT id, id, 'Europe/London', '{}', now(), now() FROM unnest($1::text[]) AS id`,
+      [groups],
+    );
+    await db.end();
+    const tooMany = await send('POST', '/networks', { name: 'N', practice_group_ids: groups });
+    expect(tooMany.status).toBe(400);
+    const { id } = await house.operator('POST', '/networks', {
+      name: 'N',
+      practice_group_ids: groups.slice(0, 999),
+    });
+    const join = (group: string | undefined) => send('PUT', `/networks/${id}/members/${group}`);
+
+    expect((await join(groups[999])).status).toBe(204);
+    const before = await entries();
+    const answer = await join(groups[1_000]);
+    expect(answer.status).toBe(422);
+    expect(answer.body).toMatchObject({
+      error: 'business_rule_violation',
+      path: ['practice_group_id'],
+      message: 'The network has 1,000 practice groups already, which is as many as there may be.',
+    });
+    expect((await join(groups[5])).status).toBe(204);
+    expect(await entries()).toBe(before);
+    expect((await house.operator('GET', `/networks/${id}`)).practice_group_ids).toHaveLength(1_000);
   });
 
   it('204: a dissolved network is gone, its groups are not', async () => {

@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { expectInvalid, expectProblem, withoutRequestId } from '../support/answers.ts';
 import { type Harness, makeKey, makeWorld, startHarness } from '../support/service.ts';
+import { superuser } from '../support/superuser.ts';
 
 const PATH = '/v1/practice-groups';
 let house: Harness;
@@ -111,6 +112,27 @@ describe('?include=network', () => {
     expect((await get('fir', '?include=network', fir.key)).body).toMatchObject({
       data: [{ id: 'fir' }],
       count: 1,
+    });
+  });
+
+  describe('with many networks', () => {
+    beforeAll(async () => {
+      const db = await superuser(house.databaseUrl);
+      await db.query(`
+        INSERT INTO practice_groups (id, name, timezone, opening_hours, created_at, updated_at)
+          SELECT 'leaf-' || n, 'Leaf', 'Europe/London', '{}', now(), now() FROM generate_series(1, 5100) AS n;
+        INSERT INTO networks (id, name, created_at, updated_at)
+          SELECT 'branch-' || n, 'Branch', now(), now() FROM generate_series(0, 5) AS n;
+        INSERT INTO network_members SELECT 'branch-' || n, 'fir' FROM generate_series(0, 5) AS n;
+        INSERT INTO network_members SELECT 'branch-' || n / 900, 'leaf-' || n FROM generate_series(1, 5100) AS n`);
+      return () => db.query(`DELETE FROM networks WHERE id LIKE 'branch-%'`);
+    });
+
+    it('200: nothing that is in reach is left out', async () => {
+      const fir = await makeKey(house, 'fir');
+      const { data, count } = (await get('fir', '?include=network', fir.key)).body;
+      expect(count).toBe(5_101);
+      expect(new Set(data.map(({ id }: { id: string }) => id)).size).toBe(count);
     });
   });
 

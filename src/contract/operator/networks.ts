@@ -3,6 +3,7 @@ import { admins, readers } from '../access.ts';
 import { defineEndpoint } from '../endpoint.ts';
 import { recordId, text, timestamp } from '../fields.ts';
 import { pageOf, pageQuery } from '../page.ts';
+import { MEMBERS_MAX } from '../rules.ts';
 
 const network = z
   .object({
@@ -30,7 +31,7 @@ export const createNetwork = defineEndpoint({
   access: { roles: admins },
   body: z.strictObject({
     name: text({ min: 1, max: 255 }),
-    practice_group_ids: z.array(recordId()).max(1000),
+    practice_group_ids: z.array(recordId()).max(MEMBERS_MAX),
   }),
   response: { status: 201, description: 'The network.', body: network },
   problems: ['business_rule_violation'],
@@ -87,7 +88,8 @@ export const addNetworkMember = defineEndpoint({
   access: { roles: admins },
   params: member,
   response: { status: 204, description: 'The practice group is a member.' },
-  problems: ['not_found'],
+  problems: ['not_found', 'business_rule_violation'],
+  rules: ['network_full'],
 });
 
 export const removeNetworkMember = defineEndpoint({

@@ -67,7 +67,7 @@ const IN_FAILED_TRANSACTION = '25P02';
 /** A transaction on behalf of somebody: what it can see was settled when it began. */
 export class Transaction {
   readonly #client: pg.PoolClient;
-  readonly #unawaited: Promise<unknown>[] = [];
+  readonly #answers: Promise<pg.QueryResult>[] = [];
   readonly #audit: AuditRecord[] = [];
 
   constructor(client: pg.PoolClient) {
@@ -75,7 +75,7 @@ export class Transaction {
   }
 
   async query<Row extends object>(text: string, values: Values = []): Promise<Row[]> {
-    return (await send(this.#client, text, values)).rows as Row[];
+    return (await this.#send(text, values)).rows as Row[];
   }
 
   async first<Row extends object>(text: string, values: Values = []): Promise<Row | undefined> {
@@ -84,9 +84,14 @@ export class Transaction {
 
   /** Sends a statement whose rows nobody needs. It travels with COMMIT, and the transaction fails if it does. */
   defer(text: string, values: Values = []): void {
+    this.#send(text, values);
+  }
+
+  #send(text: string, values: Values): Promise<pg.QueryResult> {
     const answer = send(this.#client, text, values);
     answer.catch(() => {});
-    this.#unawaited.push(answer);
+    this.#answers.push(answer);
+    return answer;
   }
 
   /** Every change says who made it and what it was; the entries are appended last (see audit_append in 0001). */
@@ -99,15 +104,18 @@ export class Transaction {
     const committed = send(this.#client, 'COMMIT');
     committed.catch(() => {});
     // In order: the first statement that failed says why; those after it only that the transaction was aborted.
-    for (const answer of this.#unawaited) await answer;
+    for (const answer of this.#answers) await answer;
     if ((await committed).command !== 'COMMIT')
       throw new Error('the transaction was rolled back by the server');
   }
 
-  /** Of an error that only tells that an earlier statement failed, which nobody waited for: the error of that one. */
+  /**
+   * Of an error that only tells that an earlier statement failed: the error of that one. It may have been sent without waiting for
+   * it, or together with this one, and be told later.
+   */
   async causeOf(error: unknown): Promise<unknown> {
     if (!(error instanceof pg.DatabaseError) || error.code !== IN_FAILED_TRANSACTION) return error;
-    const failed = (await Promise.allSettled(this.#unawaited)).find(({ status }) => status === 'rejected');
+    const failed = (await Promise.allSettled(this.#answers)).find(({ status }) => status === 'rejected');
     return failed?.status === 'rejected' ? failed.reason : error;
   }
 }

@@ -38,3 +38,20 @@ describe('a statement of a transaction that nobody waits for', () => {
     expect(tries).toBe(3);
   });
 });
+
+describe('statements of a transaction that are sent together', () => {
+  // Whoever waits a little longer for the first hears of it after the second, which only tells that something went wrong before.
+  const together = (code: string) =>
+    transact(house.service.app.db, SYSTEM, (tx) =>
+      Promise.all([tx.first(failing(code)), tx.query('SELECT 1')]),
+    );
+
+  it('tell why the first of them failed', async () => {
+    for (let n = 0; n < 20; n++)
+      await expect(together('22012')).rejects.toMatchObject({ code: '22012', message: 'told' });
+  });
+
+  it('are an outage when the first waited too long for a lock', async () => {
+    for (let n = 0; n < 20; n++) await expect(together('55P03')).rejects.toBeInstanceOf(Outage);
+  });
+});

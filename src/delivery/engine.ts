@@ -1,20 +1,15 @@
 import type { RandomBytes } from '../domain/ids.ts';
+import { SYSTEM } from '../domain/principal.ts';
 import { isBeyondHope } from '../domain/retry.ts';
 import { Bell } from '../platform/bell.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Egress, PostOutcome } from '../platform/egress/egress.ts';
 import type { Logger } from '../platform/logger.ts';
 import { Outage } from '../platform/outage.ts';
-import type { Database } from '../store/database.ts';
-import {
-  clearOld,
-  disableWebhook,
-  fanOut,
-  type LaneState,
-  type Result,
-  readQueueNumbers,
-} from '../store/deliveries.ts';
+import { type Database, transact } from '../store/database.ts';
+import { clearOld, disableWebhook, fanOut, type LaneState, type Result } from '../store/deliveries.ts';
 import { bePresent, freeLanesOfTheDead } from '../store/presence.ts';
+import { readQueueNumbers } from '../store/queue-numbers.ts';
 import { Destinations, type Open } from './destinations.ts';
 import { Dispatch } from './dispatch.ts';
 import { createMetrics } from './metrics.ts';
@@ -115,7 +110,7 @@ export interface Engine {
 export function createEngine(options: EngineOptions): Engine {
   const { db, clock, random, log, post, open, retentionDays } = options;
   const metrics = createMetrics(
-    () => readQueueNumbers(db),
+    () => transact(db, SYSTEM, readQueueNumbers),
     () => clock.now(),
   );
   const newEvents = new Bell();

@@ -1,6 +1,6 @@
 import { Counter, Gauge, Registry } from 'prom-client';
 import { Histogram } from '../platform/histogram.ts';
-import type { QueueNumbers } from '../store/deliveries.ts';
+import type { QueueNumbers } from '../store/queue-numbers.ts';
 
 /** Latencies from the acceptance of an event to the receiver's answer: from a local receiver to the last retry. */
 const SECONDS = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 15, 60, 600, 3_600, 36_000, 360_000];
@@ -43,7 +43,7 @@ export function createMetrics(readNumbers: () => Promise<QueueNumbers>, now: () 
   });
   new Gauge({
     name: 'porter_delivery_queue',
-    help: 'Events not yet fanned out, and deliveries that are due (those to be retried later included) or wait for an earlier one.',
+    help: 'Events not yet fanned out, and deliveries that are due (those to be retried later included) or wait for an earlier one. Of what failed before, or waits, 100,000 are counted.',
     labelNames: ['state'] as const,
     registers,
     collect() {

@@ -1,7 +1,9 @@
 import pg from 'pg';
 import { expect, it, onTestFinished, vi } from 'vitest';
-import { statement } from '../../src/store/database.ts';
+import { SYSTEM } from '../../src/domain/principal.ts';
+import { statement, transact } from '../../src/store/database.ts';
 import { claimDeliveries } from '../../src/store/deliveries.ts';
+import { readQueueNumbers } from '../../src/store/queue-numbers.ts';
 import { openPostOffice, type PostOffice } from '../support/post-office.ts';
 
 const WEBHOOKS = 3_000;
@@ -282,4 +284,49 @@ it('the first events of a burst are fanned out by themselves, so that their lett
   );
   expect(steps.map(({ position }) => position)).toEqual([100, 400, 1_000, 1_100, 1_300]);
   await office.close();
+});
+
+it('the numbers of a queue are told without reading it whole, before PostgreSQL has looked at it', async () => {
+  const [NEW, ASIDE, READ_AT_MOST] = [150_000, 140_000, 210_000];
+  const office = await openPostOffice();
+  const [fresh, failing] = [await office.addWebhook(), await office.addWebhook()];
+  await office.rows(
+    `INSERT INTO events (id, practice_group_id, event, object_id, object_hash, payload, source_id, accepted_at, position)
+     SELECT 'evt_' || n, 'group', 'appointment.confirmed', 'a' || n, n, '{}', 'source', now(), n FROM generate_series(1, $1::integer) AS n`,
+    [NEW],
+  );
+  await office.rows(
+    `INSERT INTO deliveries (webhook_no, sequence, event_no, object_hash, state, created_at)
+     SELECT $1, position, no, object_hash, 'due', timestamptz '2026-01-03' + position * interval '1 second' FROM events`,
+    [fresh],
+  );
+  // The first of them is tried again the latest.
+  await office.rows(
+    `INSERT INTO deliveries (webhook_no, sequence, event_no, object_hash, state, created_at, tries, retry_at)
+     SELECT $1, position, no, object_hash, CASE position % 2 WHEN 0 THEN 'due' ELSE 'waiting' END,
+            timestamptz '2026-01-02' + position * interval '1 second', 1, now() - position * interval '1 second'
+       FROM events WHERE position <= $2::integer`,
+    [failing, ASIDE],
+  );
+  await office.rows('UPDATE webhook_lanes SET last_sequence = $2 WHERE webhook_no = $1', [fresh, NEW]);
+  await office.rows(
+    'UPDATE webhook_lanes SET last_sequence = $2, open_from = $2::bigint + 1 WHERE webhook_no = $1',
+    [failing, ASIDE],
+  );
+
+  const { numbers, read } = await transact(office.db, SYSTEM, async (tx) => {
+    const numbers = await readQueueNumbers(tx);
+    const counted = await tx.first<{ read: number }>(
+      `SELECT (idx_tup_fetch + seq_tup_read)::integer AS read FROM pg_stat_xact_user_tables WHERE relname = 'deliveries'`,
+    );
+    return { numbers, read: counted?.read };
+  });
+  expect(numbers).toEqual({
+    events_new: 0,
+    due: NEW + 50_000,
+    waiting: 50_000,
+    oldest: '2026-01-02T00:00:01.000Z',
+    failing: [],
+  });
+  expect(read).toBeLessThan(READ_AT_MOST);
 });

@@ -1,0 +1,68 @@
+import type { Transaction } from './database.ts';
+
+export interface QueueNumbers {
+  /** Events that were accepted and not yet looked at. */
+  events_new: number;
+  due: number;
+  waiting: number;
+  /** When the oldest event was accepted that an active webhook should have by now; null when there is none. */
+  oldest: string | null;
+  failing: { id: string; failures: number }[];
+}
+
+/**
+ * So many of each kind are counted one by one. A partner that is away for a day leaves millions, and whoever is on call wants to
+ * know of them at once; the new ones beyond are told by their numbers, which some that are finished may stand between.
+ */
+const COUNTED_MAX = 100_000;
+
+/** Of a lane, the first one first. */
+const NEW = `FROM deliveries d
+   WHERE d.webhook_no = lane.webhook_no AND d.sequence >= lane.open_from AND d.state = 'due' AND d.retry_at IS NULL
+   ORDER BY d.sequence`;
+const SET_ASIDE = `FROM deliveries d
+   WHERE least(d.webhook_no, 2147483647) = lane.webhook_no AND d.retry_at IS NOT NULL
+   ORDER BY least(d.webhook_no, 2147483647), d.sequence`;
+
+const QUEUE_NUMBERS = `
+  WITH lane AS MATERIALIZED (
+    SELECT l.webhook_no, l.has_new, l.open_from, l.last_sequence, w.status = 'active' AS active
+      FROM webhook_lanes l JOIN webhooks w ON w.no = l.webhook_no WHERE w.deleted_at IS NULL),
+  first AS (
+    SELECT d.created_at FROM lane
+     CROSS JOIN LATERAL (SELECT d.created_at ${NEW} LIMIT 1) AS d
+     WHERE lane.active AND lane.has_new
+    UNION ALL
+    SELECT d.created_at FROM lane
+     CROSS JOIN LATERAL (SELECT d.created_at ${SET_ASIDE} LIMIT 1) AS d
+     WHERE lane.active)
+  SELECT event.count::integer AS events_new,
+         (CASE WHEN unsent.count > ${COUNTED_MAX} THEN span.count ELSE unsent.count END + aside.due)::integer AS due,
+         aside.waiting::integer AS waiting,
+         least(event.oldest, (SELECT min(created_at) FROM first)) AS oldest
+    FROM (SELECT count(*), min(accepted_at) AS oldest
+            FROM (SELECT accepted_at FROM events WHERE position IS NULL AND only_webhook_no IS NULL
+                   ORDER BY no LIMIT ${COUNTED_MAX}) AS part) AS event,
+         (SELECT sum(last_sequence - open_from + 1) AS count FROM lane WHERE has_new) AS span,
+         (SELECT count(*)
+            FROM (SELECT FROM lane
+                   CROSS JOIN LATERAL (SELECT ${NEW} LIMIT ${COUNTED_MAX + 1}) AS d
+                   WHERE lane.has_new LIMIT ${COUNTED_MAX + 1}) AS part) AS unsent,
+         (SELECT count(*) FILTER (WHERE state = 'due') AS due, count(*) FILTER (WHERE state = 'waiting') AS waiting
+            FROM (SELECT d.state FROM lane
+                   CROSS JOIN LATERAL (SELECT d.state ${SET_ASIDE} LIMIT ${COUNTED_MAX}) AS d
+                   LIMIT ${COUNTED_MAX}) AS part) AS aside`;
+
+/** For the metrics. What waits for a paused or disabled webhook waits on purpose, and is not counted as late. */
+export async function readQueueNumbers(tx: Transaction): Promise<QueueNumbers> {
+  // Otherwise PostgreSQL, for want of statistics, gathers and sorts a whole queue to find the first of it.
+  tx.defer("SELECT set_config('enable_bitmapscan', 'off', true), set_config('enable_sort', 'off', true)");
+  const [numbers, failing] = await Promise.all([
+    tx.first<Omit<QueueNumbers, 'failing'>>(QUEUE_NUMBERS),
+    tx.query<{ id: string; failures: number }>(
+      `SELECT w.id, l.failures FROM webhook_lanes l JOIN webhooks w ON w.no = l.webhook_no
+        WHERE l.failures > 0 AND w.deleted_at IS NULL ORDER BY l.failures DESC LIMIT 100`,
+    ),
+  ]);
+  return { events_new: 0, due: 0, waiting: 0, oldest: null, ...numbers, failing };
+}

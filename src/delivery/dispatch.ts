@@ -52,7 +52,10 @@ export interface DispatchOptions {
   leaseExpired: () => void;
 }
 
-/** Takes deliveries from the queues of the webhooks and sends them, as many at a time as each can bear. */
+/**
+ * Takes deliveries from the queues of the webhooks and sends them, as many at a time as each can bear. What it remembers for a
+ * while, it remembers by the monotonic clock: one that is set back by a day must not keep a host at rest for a day.
+ */
 export class Dispatch {
   readonly #options: DispatchOptions;
   readonly #lanes = new Map<number, Lane>();
@@ -77,16 +80,16 @@ export class Dispatch {
   async claim(lookBack: boolean): Promise<{ count: number; more: boolean }> {
     const { db, clock, me, destinations, recorder } = this.#options;
     const now = clock.now();
-    await this.#renew(now);
+    const moment = clock.monotonic();
+    await this.#renew(now, moment);
     if (lookBack) await this.#dropChanged();
     const budget = Math.min(CLAIM_MAX, HELD_MAX - this.#inFlight - this.#queued);
     // What could not be sent would be dropped, and fetched again at once.
     if (budget <= 0 || this.#inFlight >= IN_FLIGHT_MAX) return { count: 0, more: false };
-    const known = this.#known(now, lookBack);
-    const until = now + LEASE_MS;
+    const known = this.#known(moment, lookBack);
     const claimed = await claimDeliveries(db, {
       at: new Date(now).toISOString(),
-      until: new Date(until).toISOString(),
+      until: new Date(now + LEASE_MS).toISOString(),
       me,
       afterNo: this.#afterNo,
       deliveriesMax: budget,
@@ -109,7 +112,7 @@ export class Dispatch {
       if (leaseExpired) this.#options.leaseExpired();
       // What was claimed may be another worker's by now.
       if (lane.isLost) continue;
-      if (lane.heldUntil - now <= RENEW_MS) lane.heldUntil = until;
+      if (lane.heldUntil - moment <= RENEW_MS) lane.heldUntil = moment + LEASE_MS;
       lane.more = full || letters.length >= (known.get(webhookNo)?.room ?? WINDOW_START);
       const queued = lane.queue.length;
       const putBack = lane.take(letters, !lane.more);
@@ -195,11 +198,11 @@ export class Dispatch {
    * The lanes that are in use, or must not be given anything. The others are forgotten, unless they are well and may go on at
    * once: every claim names all that are known, and among thousands of webhooks most have a letter now and then.
    */
-  #known(now: number, lookBack: boolean): Map<number, KnownLane> {
+  #known(moment: number, lookBack: boolean): Map<number, KnownLane> {
     const known = new Map<number, KnownLane>();
     for (const lane of this.#lanes.values()) {
-      const held = lane.heldUntil - now > RENEW_MS;
-      const room = this.#roomOf(lane, now);
+      const held = lane.heldUntil - moment > RENEW_MS;
+      const room = this.#roomOf(lane, moment);
       if (lane.isIdle && room > 0 && !(held && lane.isWell)) this.#forget(lane);
       else known.set(lane.no, lane.beginClaim(room, held, lookBack));
     }
@@ -215,10 +218,10 @@ export class Dispatch {
     if (this.#narrow.size > NARROW_MAX) this.#narrow.delete(this.#narrow.keys().next().value as number);
   }
 
-  #roomOf({ no, room, leftUntil }: Lane, now: number): number {
-    if (leftUntil > now) return 0;
+  #roomOf({ no, room, leftUntil }: Lane, moment: number): number {
+    if (leftUntil > moment) return 0;
     const origin = this.#options.destinations.get(no)?.origin;
-    const rests = origin !== undefined && (this.#hosts.get(origin)?.restsUntil ?? 0) > now;
+    const rests = origin !== undefined && (this.#hosts.get(origin)?.restsUntil ?? 0) > moment;
     return rests ? 0 : room;
   }
 
@@ -227,23 +230,22 @@ export class Dispatch {
     for (const no of nos) {
       const lane = this.#lane(no);
       lane.heldUntil = 0;
-      lane.leftUntil = this.#options.clock.now() + LEAVE_MS;
+      lane.leftUntil = this.#options.clock.monotonic() + LEAVE_MS;
     }
     await freeLanes(this.#options.db, this.#options.me, nos);
   }
 
   /** Keeps the lanes that have letters under way. One that was lost to another worker gets no more from here. */
-  async #renew(now: number): Promise<void> {
+  async #renew(now: number, moment: number): Promise<void> {
     const { db, me } = this.#options;
     const waning = [...this.#lanes.values()].filter(
-      (lane) => !lane.isIdle && lane.heldUntil - now <= RENEW_MS,
+      (lane) => !lane.isIdle && lane.heldUntil - moment <= RENEW_MS,
     );
     if (waning.length === 0) return;
-    const until = now + LEASE_MS;
     const nos = waning.map((lane) => lane.no);
-    const kept = await renewLanes(db, me, new Date(until).toISOString(), nos);
+    const kept = await renewLanes(db, me, new Date(now + LEASE_MS).toISOString(), nos);
     for (const lane of waning) {
-      if (kept.has(lane.no)) lane.heldUntil = until;
+      if (kept.has(lane.no)) lane.heldUntil = moment + LEASE_MS;
       else this.#queued -= lane.lose();
     }
   }
@@ -270,12 +272,12 @@ export class Dispatch {
       return;
     }
     const host = this.#host(destination.origin);
-    const now = clock.now();
+    const moment = clock.monotonic();
     while (
       lane.queue.length > 0 &&
       this.#inFlight < IN_FLIGHT_MAX &&
       lane.flow.hasRoom &&
-      host.hasRoom(now)
+      host.hasRoom(moment)
     ) {
       const letter = lane.queue.shift() as Letter;
       this.#queued--;
@@ -333,7 +335,7 @@ export class Dispatch {
     });
     sent(letter, outcome, succeeded);
     lane.flow.end(succeeded);
-    host.end(wasReached(outcome), now);
+    host.end(wasReached(outcome), clock.monotonic());
     if (gone) this.#drop(lane);
     this.#pump(lane);
     if (lane.isHungry) {

@@ -15,6 +15,7 @@ export const WINDOW_START = 4;
  */
 export class Lane {
   readonly no: number;
+  /** By the monotonic clock, as the next one. */
   heldUntil = 0;
   /** This worker cannot serve it until then. */
   leftUntil = 0;

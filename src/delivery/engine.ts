@@ -10,6 +10,7 @@ import { type Database, transact } from '../store/database.ts';
 import { clearOld, disableWebhook, fanOut, type LaneState, type Result } from '../store/deliveries.ts';
 import { bePresent, freeLanesOfTheDead } from '../store/presence.ts';
 import { readQueueNumbers } from '../store/queue-numbers.ts';
+import { cautiousNow } from '../store/server-clock.ts';
 import { Destinations, type Open } from './destinations.ts';
 import { Dispatch } from './dispatch.ts';
 import { createMetrics } from './metrics.ts';
@@ -200,7 +201,8 @@ export function createEngine(options: EngineOptions): Engine {
   }
 
   async function clear(): Promise<number> {
-    const daysAgo = (days: number) => new Date(clock.now() - days * DAY_MS).toISOString();
+    const now = await cautiousNow(db, clock);
+    const daysAgo = (days: number) => new Date(now - days * DAY_MS).toISOString();
     const before = daysAgo(retentionDays);
     const openBefore = daysAgo(retentionDays + OPEN_KEPT_DAYS);
     let cleared = 0;

@@ -1,9 +1,17 @@
-import { describe, expect, it, vi } from 'vitest';
+import { randomBytes } from 'node:crypto';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { createEngine } from '../../src/delivery/engine.ts';
+import { systemClock } from '../../src/platform/clock.ts';
+import { createLogger } from '../../src/platform/logger.ts';
 import { answered, openPostOffice } from '../support/post-office.ts';
 
 /** Clocks of machines are set, forward and back, and those of two machines differ. */
 
 const DAY = 24 * 3_600_000;
+
+afterEach(() => {
+  vi.restoreAllMocks();
+});
 
 describe('a clock that is set back by a day', () => {
   it('does not make the rest of a host longer', async () => {
@@ -48,5 +56,33 @@ describe('a clock that is set back by a day', () => {
       expect(lane?.held_until.getTime()).toBe(office.clock.now() + 20_000);
     });
     answer(200);
+  });
+});
+
+describe('a node whose clock is a year ahead of the database', () => {
+  it('removes nothing that is not old by both', async () => {
+    const office = await openPostOffice();
+    await office.addWebhook();
+    const publishedAt = async (moment: number) => {
+      office.clock.set(new Date(moment).toISOString());
+      await office.publish({ id: 'a' });
+      await office.engine.drain();
+    };
+    await publishedAt(Date.now() - 31 * DAY);
+    await publishedAt(Date.now() - 29 * DAY);
+    const engine = createEngine({
+      db: office.db,
+      clock: systemClock,
+      random: randomBytes,
+      log: createLogger(() => {}),
+      post: async () => answered(200),
+      open: ({ sealed }) => sealed,
+      retentionDays: 30,
+    });
+    const ahead = Date.now() + 365 * DAY;
+    vi.spyOn(systemClock, 'now').mockReturnValue(ahead);
+    expect(await engine.clear()).toBe(2);
+    expect(await office.rows('SELECT count(*)::integer AS kept FROM events')).toEqual([{ kept: 1 }]);
+    await engine.stop();
   });
 });

@@ -166,9 +166,13 @@ export function createEngine(options: EngineOptions): Engine {
     const failed = new Set(
       results.flatMap(({ state, webhookNo }) => (state === 'due' || state === 'failed' ? webhookNo : [])),
     );
-    for (const { webhook_no, failing_since } of lanes)
-      if (failing_since && failed.has(webhook_no) && isBeyondHope(Date.parse(failing_since), clock.now()))
+    for (const { webhook_no, failing_since } of lanes) {
+      if (!failing_since || !failed.has(webhook_no)) continue;
+      const since = Date.parse(failing_since);
+      // Another worker may have written when that was. By our own clock first: that costs nothing.
+      if (isBeyondHope(since, clock.now()) && isBeyondHope(since, await cautiousNow(db, clock)))
         await disable(webhook_no, `No delivery has succeeded for 5 days, since ${failing_since}.`);
+    }
   }
 
   async function disable(webhookNo: number, reason: string, url: string | null = null): Promise<void> {

@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { createEngine } from '../../src/delivery/engine.ts';
 import { systemClock } from '../../src/platform/clock.ts';
 import { createLogger } from '../../src/platform/logger.ts';
-import { answered, openPostOffice } from '../support/post-office.ts';
+import { answered, openPostOffice, type PostOffice } from '../support/post-office.ts';
 
 /** Clocks of machines are set, forward and back, and those of two machines differ. */
 
@@ -60,6 +60,23 @@ describe('a clock that is set back by a day', () => {
 });
 
 describe('a node whose clock is a year ahead of the database', () => {
+  /** A worker on the same queues. */
+  const workerAhead = (office: PostOffice, status: number) => {
+    const ahead = Date.now() + 365 * DAY;
+    vi.spyOn(systemClock, 'now').mockReturnValue(ahead);
+    const engine = createEngine({
+      db: office.db,
+      clock: systemClock,
+      random: randomBytes,
+      log: createLogger(() => {}),
+      post: async () => answered(status),
+      open: ({ sealed }) => sealed,
+      retentionDays: 30,
+    });
+    onTestFinished(() => engine.stop());
+    return engine;
+  };
+
   it('removes nothing that is not old by both', async () => {
     const office = await openPostOffice();
     await office.addWebhook();
@@ -70,19 +87,22 @@ describe('a node whose clock is a year ahead of the database', () => {
     };
     await publishedAt(Date.now() - 31 * DAY);
     await publishedAt(Date.now() - 29 * DAY);
-    const engine = createEngine({
-      db: office.db,
-      clock: systemClock,
-      random: randomBytes,
-      log: createLogger(() => {}),
-      post: async () => answered(200),
-      open: ({ sealed }) => sealed,
-      retentionDays: 30,
-    });
-    const ahead = Date.now() + 365 * DAY;
-    vi.spyOn(systemClock, 'now').mockReturnValue(ahead);
-    expect(await engine.clear()).toBe(2);
+    expect(await workerAhead(office, 200).clear()).toBe(2);
     expect(await office.rows('SELECT count(*)::integer AS kept FROM events')).toEqual([{ kept: 1 }]);
-    await engine.stop();
+  });
+
+  it.each([
+    ['does not disable a webhook that began to fail four days ago', 4, 'active'],
+    ['disables one that has failed for more than five days', 6, 'disabled'],
+  ])('%s', async (_what, days, status) => {
+    const office = await openPostOffice();
+    await office.addWebhook();
+    office.clock.set(new Date(Date.now() - days * DAY).toISOString());
+    office.answerWith(() => 500);
+    await office.publish({ id: 'a' });
+    await office.engine.drain();
+    await workerAhead(office, 500).drain();
+    expect(await office.rows('SELECT status FROM webhooks')).toEqual([{ status }]);
+    expect(await office.rows('SELECT failures FROM webhook_lanes')).toEqual([{ failures: 2 }]);
   });
 });

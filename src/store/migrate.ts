@@ -16,6 +16,9 @@ export const START_LOCK = 7_203_561;
 /** Migrations that have run under another name. */
 const RENAMED: Record<string, string> = { '0003_lighter_updates.sql': '0004_lighter_updates.sql' };
 
+/** PostgreSQL's code for what a login may not do. */
+const MAY_NOT = '42501';
+
 /** Why the service will not work with this database; the message says what to do. */
 export class UnusableDatabase extends Error {}
 
@@ -73,7 +76,7 @@ function unreachable(url: string, error: unknown): Error {
 
 function explained(url: string, error: unknown): unknown {
   if (error instanceof UnusableDatabase) return error;
-  if (error instanceof pg.DatabaseError && error.code === '42501')
+  if (error instanceof pg.DatabaseError && error.code === MAY_NOT)
     return new UnusableDatabase(
       `PostgreSQL at ${place(url)} does not let this login set up its tables (${error.message}). Let the login of DATABASE_URL own the database.`,
     );
@@ -114,15 +117,33 @@ async function migrate(client: pg.Client): Promise<string[]> {
     );
 
   const missing = known.filter((name) => !done.has(name));
-  for (const name of missing) {
-    const sql = await readFile(new URL(name, MIGRATIONS_FOLDER), 'utf8');
-    await client.query('BEGIN');
-    await client.query("SELECT set_config('porter.tenant', '*', true)");
-    await client.query(sql);
-    await client.query('INSERT INTO schema_migrations (name) VALUES ($1)', [name]);
-    await client.query('COMMIT');
-  }
+  for (const name of missing)
+    await apply(client, name).catch((error) => {
+      throw blamed(name, error);
+    });
   return missing;
+}
+
+async function apply(client: pg.Client, name: string): Promise<void> {
+  const sql = await readFile(new URL(name, MIGRATIONS_FOLDER), 'utf8');
+  await client.query('BEGIN');
+  await client.query("SELECT set_config('porter.tenant', '*', true)");
+  await client.query(sql);
+  await client.query('INSERT INTO schema_migrations (name) VALUES ($1)', [name]);
+  await client.query('COMMIT');
+}
+
+/**
+ * PostgreSQL says what is wrong, but not which migration met it. A node of the version before that still works may be in its way
+ * (a deadlock). What may pass by itself, and what the login may not do, is told elsewhere.
+ */
+function blamed(name: string, error: unknown): unknown {
+  if (!(error instanceof pg.DatabaseError) || error.code === MAY_NOT || translate(error) !== error)
+    return error;
+  return new UnusableDatabase(
+    `The migration ${name} failed and was undone (${error.message}). Stop every other node and start again; if it fails again, the database is not as the version before left it: restore the backup that was made before the upgrade.`,
+    { cause: error },
+  );
 }
 
 const RESTRICTED_ROLE = 'porter_app';

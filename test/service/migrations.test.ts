@@ -180,6 +180,25 @@ describe('a database that the service cannot use', () => {
     await startHarness({ databaseUrl });
   });
 
+  it('because somebody changed it past the service: names the migration that failed, which leaves nothing behind', async () => {
+    const { databaseUrl, db } = await databaseToMigrate();
+    for (const name of files.filter((file) => file < '0012')) {
+      await db.query(readFileSync(new URL(name, MIGRATIONS_FOLDER), 'utf8'));
+      await db.query('INSERT INTO schema_migrations (name) VALUES ($1)', [name]);
+    }
+    await db.query('ALTER TABLE refused_requests ADD COLUMN no integer');
+
+    const error = await failure(databaseUrl);
+    expect(error).toBeInstanceOf(UnusableDatabase);
+    expect(error.message).toMatch(/^The migration 0015_refusals_listed\.sql failed .*"no".*already exists/);
+    expect(error.message).toMatch(/Stop every other node and start again; .*restore the backup/);
+    const { rows } = await db.query('SELECT max(name) AS last FROM schema_migrations');
+    expect(rows).toEqual([{ last: files.filter((file) => file < '0015').at(-1) }]);
+    // The lock is not held by a start that failed.
+    await db.query('ALTER TABLE refused_requests DROP COLUMN no');
+    await startHarness({ databaseUrl });
+  });
+
   const changed = (change: (url: URL) => void): string => {
     const url = new URL(inject('postgresUrl'));
     url.password = 'hunter2-secret';

@@ -3,6 +3,7 @@ import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { createEngine } from '../../src/delivery/engine.ts';
 import { systemClock } from '../../src/platform/clock.ts';
 import { createLogger } from '../../src/platform/logger.ts';
+import { until } from '../support/porter-process.ts';
 import { answered, openPostOffice, type PostOffice } from '../support/post-office.ts';
 
 /** Clocks of machines are set, forward and back, and those of two machines differ. */
@@ -47,13 +48,13 @@ describe('a clock that is set back by a day', () => {
     );
     await office.publish({ id: 'a' });
     office.engine.start();
-    await vi.waitFor(() => expect(office.letters).toHaveLength(1));
+    await until('it was sent', () => office.letters.length === 1);
     office.clock.set(new Date(office.clock.now() - DAY).toISOString());
     office.clock.advance(10_000);
     // Else nobody could take the lane over for a day, should the worker get stuck.
-    await vi.waitFor(async () => {
+    await until('it is leased anew', async () => {
       const [lane] = await office.rows<{ held_until: Date }>('SELECT held_until FROM webhook_lanes');
-      expect(lane?.held_until.getTime()).toBe(office.clock.now() + 20_000);
+      return lane?.held_until.getTime() === office.clock.now() + 20_000;
     });
     answer(200);
   });

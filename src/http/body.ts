@@ -22,14 +22,17 @@ export function readBody(request: IncomingMessage, bytesMax: number): Promise<Bu
   if (!hasBody(request)) return NONE;
   if (Number(request.headers['content-length'] ?? 0) > bytesMax) throw new Problem('payload_too_large');
   return new Promise((resolve, reject) => {
-    const chunks: Buffer[] = [];
+    let bytes: Buffer = NONE;
     let size = 0;
     request.on('data', (chunk: Buffer) => {
+      const start = size;
       size += chunk.length;
-      if (size > bytesMax) reject(new Problem('payload_too_large'));
-      else chunks.push(chunk);
+      if (size > bytesMax) {
+        bytes = NONE;
+        reject(new Problem('payload_too_large'));
+      } else bytes = start === 0 ? chunk : appended(bytes, start, chunk);
     });
-    request.on('end', () => resolve(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks)));
+    request.on('end', () => resolve(bytes.subarray(0, size)));
     // Gone before the end: nobody is left to answer, but the promise must not hang, and it is not our fault.
     const gone = () => {
       if (!request.complete) reject(new ValidationProblem([malformed('The body ended early.')]));
@@ -37,6 +40,20 @@ export function readBody(request: IncomingMessage, bytesMax: number): Promise<Bu
     request.on('error', gone);
     request.on('close', gone);
   });
+}
+
+/**
+ * In one piece, which is made twice as large as needed when it is full: kept as they came, the chunks of a body that a stranger
+ * sends byte by byte took 400 times its size.
+ */
+function appended(bytes: Buffer, size: number, chunk: Buffer): Buffer {
+  let room = bytes;
+  if (size + chunk.length > bytes.length) {
+    room = Buffer.allocUnsafeSlow(2 * (size + chunk.length));
+    bytes.copy(room, 0, 0, size);
+  }
+  chunk.copy(room, size);
+  return room;
 }
 
 /** Any parameters, except a character set other than UTF-8. */

@@ -1,0 +1,33 @@
+import { IncomingMessage } from 'node:http';
+import { Socket } from 'node:net';
+import { queryObjects } from 'node:v8';
+import { expect, it } from 'vitest';
+import { readBody } from '../../src/http/body.ts';
+
+const LIMIT = 64 * 1024;
+
+function arriving(): IncomingMessage {
+  const request = new IncomingMessage(new Socket());
+  request.headers['transfer-encoding'] = 'chunked';
+  return request;
+}
+
+it('a body in any pieces is the same body', async () => {
+  const whole = Buffer.from(Array.from({ length: LIMIT }, (_, at) => at % 251));
+  for (const size of [1, 7, 1_000, LIMIT / 2, LIMIT]) {
+    const request = arriving();
+    const read = readBody(request, LIMIT);
+    for (let at = 0; at < LIMIT; at += size) request.emit('data', whole.subarray(at, at + size));
+    request.emit('end');
+    expect(whole.equals(await read), `pieces of ${size}`).toBe(true);
+  }
+});
+
+it('what arrives byte by byte is not kept byte by byte', () => {
+  const request = arriving();
+  void readBody(request, LIMIT);
+  const buffers = () => queryObjects(Buffer, { format: 'count' });
+  const before = buffers();
+  for (let at = 0; at < 10_000; at++) request.emit('data', Buffer.alloc(1));
+  expect(buffers() - before).toBeLessThan(100);
+});

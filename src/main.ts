@@ -75,6 +75,11 @@ function isExpected(error: Error): boolean {
 if (import.meta.main) {
   const stop = new AbortController();
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => stop.abort(signal));
+  // Whoever collects the log may end, or its disk be full: partners are served without it, and each line is tried anew.
+  process.stdout.once('error', ({ message }) => {
+    process.stderr.write(`\nThe log cannot be written (${message}). Porter goes on.\n`);
+  });
+  for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {});
   const code = await serve({
     env: process.env,
     cwd: process.cwd(),

@@ -85,6 +85,19 @@ describe('node src/main.ts', () => {
     expect(await ended).toBe(0);
   });
 
+  it('goes on when nobody takes its log any more', async () => {
+    const porter = run({ DATABASE_URL: await createDatabase() });
+    const [, url] = await saidOnStderr(porter, /listens on (\S+)/);
+    porter.child.stdout?.destroy();
+    // Each refusal is a line of the log.
+    for (const _ of [1, 2]) expect((await request(`${url}/v1/practice-groups`)).statusCode).toBe(401);
+    await saidOnStderr(porter, /The log cannot be written \(write EPIPE\)\. Porter goes on\./);
+    expect((await request(`${url}/v1/practice-groups`)).statusCode).toBe(401);
+    porter.child.kill('SIGTERM');
+    expect(await porter.ended).toBe(0);
+    expect(porter.output.stderr.match(/cannot be written/g)).toHaveLength(1);
+  });
+
   it('ends with code 1 when its port is taken, and says which', async () => {
     const house = await startHarness();
     const { port } = new URL(house.url);

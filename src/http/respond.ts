@@ -1,4 +1,5 @@
 import type { Stream } from '../contract/endpoint.ts';
+import { endResponse } from '../platform/end-response.ts';
 import { Outage } from '../platform/outage.ts';
 import type { Exchange } from './exchange.ts';
 
@@ -31,7 +32,7 @@ export function send(
   // Whoever asks again must ask somebody else: this connection closes when the service stops.
   if (desk.isClosing()) headers.push('connection', 'close');
   response.writeHead(status, headers);
-  response.end(body);
+  endResponse(response, body);
   desk.finish(exchange, status);
 }
 
@@ -65,6 +66,6 @@ export async function respondOnAndOn(exchange: Exchange, { text, close, stuck }:
     if (!(error instanceof Outage)) throw error;
   } finally {
     close();
-    response.end();
+    endResponse(response, undefined);
   }
 }

@@ -9,6 +9,7 @@ import type { Socket } from 'node:net';
 import type { Environment } from '../contract/access.ts';
 import { Problem } from '../contract/problems.ts';
 import type { App } from '../operations/app.ts';
+import { Bell } from '../platform/bell.ts';
 import type { Logger } from '../platform/logger.ts';
 import { Exchange } from './exchange.ts';
 import { endpointRoutes, nothingThere, readableAddress } from './mount.ts';
@@ -45,6 +46,8 @@ const HEADERS_MS = 10_000;
 const HEADERS_BYTES_MAX = 16 * 1024;
 /** Longer than the idle time of the usual proxies, so that it is they who close a connection, not we under them. */
 const KEEP_ALIVE_MS = 72_000;
+/** So long whoever sent broken HTTP may take to read that it was, and to close. */
+const LINGER_MS = 1_000;
 
 /**
  * HTTP by Node itself. A framework's reading, hooks and sending would have to be passed by, because of the order of checks
@@ -169,4 +172,6 @@ function answerBrokenHttp(
       body,
     ].join('\r\n'),
   );
+  // One that does not close would stay for ever: for Node, which has given it up, no time limit holds any more.
+  void new Bell().wait(LINGER_MS).then(() => socket.destroy());
 }

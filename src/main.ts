@@ -2,7 +2,7 @@ import { banner } from './banner.ts';
 import { type Service, startEmbedded, startService } from './compose.ts';
 import { ConfigError, readConfig } from './config.ts';
 import { systemClock } from './platform/clock.ts';
-import { createLogger, redact } from './platform/logger.ts';
+import { createLogger, lineWriter, redact } from './platform/logger.ts';
 import { prepareDatabase } from './store/migrate.ts';
 
 /** What the service and its migrations are started with. */
@@ -83,7 +83,7 @@ if (import.meta.main) {
   const code = await serve({
     env: process.env,
     cwd: process.cwd(),
-    log: (line) => process.stdout.write(line),
+    log: lineWriter(process.stdout),
     say: (text) => process.stderr.write(text),
     stop: stop.signal,
   });

@@ -1,3 +1,4 @@
+import type { Writable } from 'node:stream';
 import pino from 'pino';
 
 export type Logger = pino.Logger;
@@ -20,4 +21,24 @@ export function createLogger(write: (line: string) => void): Logger {
     },
     { write: (line: string) => write(redact(line)) },
   );
+}
+
+/** So many bytes wait in memory for whoever collects the log. */
+const WAITING_BYTES_MAX = 8 * 1024 * 1024;
+
+/** Writes lines to a stream. While too much waits to be taken they are dropped; once it is, a line tells how many were. */
+export function lineWriter(stream: Writable): (line: string) => void {
+  let dropped = 0;
+  return (line) => {
+    if (stream.writableLength > WAITING_BYTES_MAX) {
+      dropped++;
+      return;
+    }
+    if (dropped > 0)
+      stream.write(
+        `{"level":"warn"${pino.stdTimeFunctions.isoTime()},"lines":${dropped},"msg":"log lines were dropped"}\n`,
+      );
+    dropped = 0;
+    stream.write(line);
+  };
 }

@@ -1,7 +1,7 @@
 import { RATE_WINDOW_SECONDS } from '../contract/access.ts';
 import { SYSTEM } from '../domain/principal.ts';
 import type { Clock } from '../platform/clock.ts';
-import { type Logger, redact } from '../platform/logger.ts';
+import { type Logger, redact, redactJson } from '../platform/logger.ts';
 import { Outage } from '../platform/outage.ts';
 import { type Database, transact } from '../store/database.ts';
 import { insertRefusals, type Refusal } from '../store/refusals.ts';
@@ -53,7 +53,7 @@ export class Refusals {
       at: new Date(this.#clock.now()).toISOString(),
       practiceGroupId: refusal.practiceGroupId && redact(refusal.practiceGroupId).slice(0, GROUP_LENGTH_MAX),
       path: redact(refusal.path).slice(0, PATH_LENGTH_MAX),
-      body: redact(shortened(refusal.body)),
+      body: redactJson(shortened(refusal.body)),
     };
     this.#waiting.push(kept);
     this.#waitingLength += lengthOf(kept);

@@ -3,12 +3,20 @@ import pino from 'pino';
 
 export type Logger = pino.Logger;
 
-/** API keys, operator tokens, webhook secrets, and passwords in database addresses. */
+/** API keys, operator tokens, webhook secrets (as they are, or as they stand in an address), and passwords in database addresses. */
 const SECRETS =
-  /(ptr_(?:live|test)_|pto_|whsec_)[0-9A-Za-z+/=]+|(postgres(?:ql)?:\/\/[^:@/\s]*:)[^/\s]+(?=@)/g;
+  /(ptr_(?:live|test)_|pto_|whsec_)(?:[0-9A-Za-z+/=]|%2[BFbf]|%3[Dd])+|(postgres(?:ql)?:\/\/[^:@/\s]*:)[^/\s]+(?=@)/g;
+const JSON_STRING = /"[^"\\]*(?:\\.[^"\\]*)*"/g;
+/** JSON may hold these as they are. A terminal that shows a line would obey them. */
+const STEERING = /[\x7f-\x9f\p{Bidi_Control}]/gu;
 
 export function redact(text: string): string {
   return text.replace(SECRETS, (_, prefix, address) => `${prefix ?? address}[redacted]`);
+}
+
+/** In each string by itself: across two of them, callers could hide what stands between, and it would be JSON no more. */
+export function redactJson(text: string): string {
+  return text.replace(JSON_STRING, (one) => redact(one));
 }
 
 /** JSON lines. Whatever is logged, and however it got there, no secret passes the last gate before the stream. */
@@ -19,8 +27,12 @@ export function createLogger(write: (line: string) => void): Logger {
       timestamp: pino.stdTimeFunctions.isoTime,
       formatters: { level: (label) => ({ level: label }) },
     },
-    { write: (line: string) => write(redact(line)) },
+    { write: (line: string) => write(redactJson(line).replaceAll(STEERING, escaped)) },
   );
+}
+
+function escaped(character: string): string {
+  return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
 }
 
 /** So many bytes wait in memory for whoever collects the log. */

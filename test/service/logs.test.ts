@@ -135,6 +135,13 @@ describe('secrets', () => {
     expect(log).toContain('pto_[redacted]');
   });
 
+  it('are taken out whole where they are written as in an address', () => {
+    const lines: string[] = [];
+    const secret = `whsec_${Buffer.alloc(32, 0xfb).toString('base64')}`;
+    createLogger((line) => lines.push(line)).info({ path: `/v1/${encodeURIComponent(secret)}-more` });
+    expect(JSON.parse(lines[0] ?? '').path).toBe('/v1/whsec_[redacted]-more');
+  });
+
   it('are taken out of whatever is logged, database addresses included', () => {
     const lines: string[] = [];
     const log = createLogger((line) => lines.push(line));
@@ -148,6 +155,24 @@ describe('secrets', () => {
     expect(text).toContain('postgres://porter:[redacted]@db:5432/x');
     expect(text).toContain('postgresql://porter:[redacted]@db:5432/y');
     for (const line of lines) expect(() => JSON.parse(line)).not.toThrow();
+  });
+});
+
+describe('what callers send', () => {
+  it('hides nothing of the line, whatever it looks like', async () => {
+    const { key, keyId } = await makeWorld(house);
+    const answer = await house.send('GET', '/v1/postgres://x', { key, group: 'a@b' });
+    expect(linesOf(answer)).toMatchObject([
+      { path: '/v1/postgres://x', status: 404, key_id: keyId, practice_group_id: 'a@b' },
+    ]);
+  });
+
+  it('steers no terminal that shows the line', () => {
+    const lines: string[] = [];
+    const group = 'a\u001b[31m\u009b31m\u007f\u202eb';
+    createLogger((line) => lines.push(line)).info({ practice_group_id: group }, 'request');
+    expect(lines[0]).toContain(String.raw`"a\u001b[31m\u009b31m\u007f\u202eb"`);
+    expect(JSON.parse(lines[0] ?? '')).toMatchObject({ practice_group_id: group });
   });
 });
 

@@ -6,11 +6,11 @@ import type {
 import { Problem, ValidationProblem } from '../contract/problems.ts';
 import { naming, REPLAY_EVENTS_MAX, ruleBroken } from '../contract/rules.ts';
 import { parseDeliveryId } from '../domain/delivery-id.ts';
-import type { PartnerPrincipal } from '../domain/principal.ts';
+import { type PartnerPrincipal, SYSTEM } from '../domain/principal.ts';
 import type { StoredWebhook } from '../domain/webhook.ts';
 import { transact } from '../store/database.ts';
 import { findDelivery, listDeliveryPage } from '../store/deliveries-read.ts';
-import { findEventNos, findEventNosSince, replayEvents } from '../store/deliveries-replay.ts';
+import { findEventNos, findEventNosSince, mayReceive, replayEvents } from '../store/deliveries-replay.ts';
 import { findWebhook } from '../store/webhooks.ts';
 import { type App, nowIso, type PartnerCall } from './app.ts';
 import { webhookRecord } from './webhooks.ts';
@@ -46,6 +46,7 @@ export function replayWebhook(app: App, call: PartnerCall<typeof replayEndpoint>
 
 async function replay(app: App, call: PartnerCall<typeof replayEndpoint>) {
   const { principal, params, body } = call;
+  await mustReceive(app, principal);
   const webhook = await transact(app.db, principal, (tx) => findWebhook(tx, principal, params.id));
   if (!webhook) throw new Problem('not_found');
   const chosen = await chooseEvents(app, principal, webhook, body);
@@ -54,6 +55,7 @@ async function replay(app: App, call: PartnerCall<typeof replayEndpoint>) {
   let count = 0;
   for (let from = 0; from < chosen.length; from += CHUNK) {
     const chunk = chosen.slice(from, from + CHUNK);
+    await mustReceive(app, principal);
     count += await transact(app.db, principal, async (tx) => {
       if (from === 0)
         tx.audit(webhookRecord(call, now, 'replay', webhook, null, { ...body, events: chosen.length }));
@@ -61,6 +63,17 @@ async function replay(app: App, call: PartnerCall<typeof replayEndpoint>) {
     });
   }
   return { body: { count } };
+}
+
+/**
+ * The door was passed before the replay waited for its turn, which may have been minutes ago: whoever has lost access since
+ * hears of nothing any more, as in fan-out.
+ */
+async function mustReceive(app: App, { holder, group }: PartnerPrincipal): Promise<void> {
+  const allowed = await transact(app.db, SYSTEM, (tx) =>
+    mayReceive(tx, holder.partnerId, group.id, nowIso(app)),
+  );
+  if (!allowed) throw new Problem('forbidden');
 }
 
 /** The numbers of the events, in the order in which they were accepted. */

@@ -234,3 +234,28 @@ it('leaves connections to other calls, however many replays wait for the queue o
   for (const answer of await Promise.all(replays))
     expect([answer.status, answer.body.count]).toEqual([202, 1]);
 });
+
+it('puts nothing into the queue of a partner that lost its access while the replay waited for its turn', async () => {
+  const id = await newWebhook();
+  const { replays } = house.service.app;
+  const through = vi.spyOn(replays, 'through');
+  let free = () => {};
+  const busy = new Promise<void>((resolve) => {
+    free = resolve;
+  });
+  const others = ['a', 'b'].map((caller) => replays.through(caller, () => busy));
+  const waiting = replay(id, { since: '2026-01-01T00:00:00Z' });
+  await vi.waitFor(() => expect(through).toHaveBeenCalledTimes(3));
+
+  await house.operator('POST', `/keys/${own.keyId}/revoke`);
+  await publish(house, own.groupId, 'prescription.issued');
+  await fanOutAll(house);
+  free();
+  expectProblem(await waiting, 403, 'forbidden');
+  const { rows } = await db.query(
+    'SELECT FROM deliveries WHERE webhook_no = (SELECT no FROM webhooks WHERE id = $1)',
+    [id],
+  );
+  expect(rows).toEqual([]);
+  await Promise.all(others);
+});

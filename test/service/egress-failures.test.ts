@@ -138,6 +138,32 @@ describe('a receiver that talks nonsense', () => {
     });
   });
 
+  const CHUNKED = 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n';
+  it.each([
+    ['the reason of the status', undefined, 'HTTP/1.1 200 ', 'x'],
+    ['line breaks before the answer', undefined, '', '\r\n'],
+    ['the extension of a chunk', 200, `${CHUNKED}1;`, 'x'],
+    ['extensions of many chunks', 200, CHUNKED, `1;${'x'.repeat(1_000)}\r\nx\r\n`],
+    ['the length of a chunk', 200, CHUNKED, '0'],
+  ])('without an end: %s', async (_what, status, head, piece) => {
+    const more = piece.repeat(Math.ceil(65_536 / piece.length));
+    const port = await testServer((socket) => {
+      const flood = () => {
+        while (!socket.destroyed && socket.write(more));
+      };
+      socket.on('drain', flood);
+      socket.once('data', () => {
+        socket.write(head);
+        flood();
+      });
+    });
+    const outcome = await testEgress({ timeoutMs: 10_000 }).post(letterTo(`http://127.0.0.1:${port}/`));
+    expect(outcome).toMatchObject({
+      status,
+      failure: { phase: 'answer', code: 'invalid_http', detail: 'it has no end' },
+    });
+  });
+
   it('sends more than it claimed: the answer counts, and the next one is not made of the rest', async () => {
     const receiver = await testReceiver({ behaviour: lieLength(5, 500) });
     const egress = testEgress();

@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import { Client, type Dispatcher } from 'undici';
 import { Dialling, type Network, type Place } from './connect.ts';
-import { CallFailed } from './failures.ts';
+import { CallFailed, failed } from './failures.ts';
 
 /** Most receivers close after 5 s (Node) to 75 s (nginx) of silence; to be earlier saves a second try. */
 const IDLE_MS = 4_000;
@@ -12,6 +12,8 @@ const AGE_MS_MAX = 300_000;
 const HEADER_BYTES_MAX = 16 * 1024;
 /** `100 Continue`s that are passed over before an answer. */
 const CONTINUES_MAX = 16;
+/** Far more than the interim answers, the headers and the text that are read, in the smallest of chunks, can take. */
+const BYTES_MAX = 1024 * 1024;
 
 /** A request, and whoever hears what becomes of it. */
 export interface Load extends Dispatcher.DispatchHandler {
@@ -33,6 +35,7 @@ export class Line {
   #openedAt = 0;
   #load: Load | undefined;
   #continues = 0;
+  #bytes = 0;
 
   /** `lost`: the connection is gone while nobody used it. */
   constructor(origin: string, place: Place, network: Network, lost: () => void) {
@@ -64,6 +67,7 @@ export class Line {
   carry(load: Load): void {
     this.#load = load;
     this.#continues = 0;
+    this.#bytes = 0;
     this.isSending = false;
     this.#client.dispatch(load.request, load);
   }
@@ -92,8 +96,25 @@ export class Line {
     this.#socket = socket;
     this.#openedAt = performance.now();
     this.isWorn = false;
+    this.#bound(socket);
     this.#passOverContinue(socket);
     return socket;
+  }
+
+  /**
+   * undici bounds headers, and the load the text. What is neither has no end for them: the reason after the status, a
+   * chunk's extensions and its leading zeros, line breaks before the answer. One receiver could keep the whole process
+   * busy with it until the deadline.
+   */
+  #bound(socket: Socket): void {
+    const read = socket.read;
+    socket.read = (size) => {
+      const chunk: Buffer | null = read.call(socket, size);
+      this.#bytes += chunk?.length ?? 0;
+      if (this.#bytes <= BYTES_MAX) return chunk;
+      socket.destroy(new CallFailed(failed('answer', 'invalid_http', 'it has no end')));
+      return null;
+    };
   }
 
   /**

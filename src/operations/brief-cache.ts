@@ -39,16 +39,13 @@ export class BriefCache<T> {
     const known = this.recall(key);
     if (known !== undefined) return known;
     const underWay = this.#underWay.get(key);
-    // A "no" that others asked for may be older than what was granted since: then ask again.
-    if (underWay) return underWay.then((value) => value ?? this.get(key, load));
-
-    const asked = this.#ask(key, load);
-    this.#underWay.set(key, asked);
-    const done = () => {
-      if (this.#underWay.get(key) === asked) this.#underWay.delete(key);
-    };
-    asked.then(done, done);
-    return asked;
+    if (!underWay) return this.#begin(key, load);
+    // A "no" that others asked for may be older than what was granted since. What is asked after it was asked after all who
+    // waited for it had come, so once is enough for them: each in turn, a thousand strangers with one key waited for a
+    // thousand questions, and woke each other half a million times.
+    return underWay.then(
+      (value) => value ?? this.recall(key) ?? this.#underWay.get(key) ?? this.#begin(key, load),
+    );
   }
 
   clear(): void {
@@ -56,6 +53,16 @@ export class BriefCache<T> {
     this.#entries.clear();
     // Questions under way may have been asked before the change: nobody else shares their answers.
     this.#underWay.clear();
+  }
+
+  #begin(key: string, load: () => Promise<T | undefined>): Promise<T | undefined> {
+    const asked = this.#ask(key, load);
+    this.#underWay.set(key, asked);
+    const done = () => {
+      if (this.#underWay.get(key) === asked) this.#underWay.delete(key);
+    };
+    asked.then(done, done);
+    return asked;
   }
 
   async #ask(key: string, load: () => Promise<T | undefined>): Promise<T | undefined> {

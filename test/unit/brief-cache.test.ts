@@ -64,6 +64,19 @@ describe('BriefCache', () => {
     expect(await after).toBe('granted');
   });
 
+  it('asks once more for all who waited for a "no"', async () => {
+    const cache = new BriefCache<string>(new ManualClock(), LIFETIME, 100);
+    let questions = 0;
+    const load = async () => {
+      questions++;
+      await new Promise(setImmediate);
+      return undefined;
+    };
+    const answers = await Promise.all(Array.from({ length: 1_000 }, () => cache.get('a', load)));
+    expect(new Set(answers)).toEqual(new Set([undefined]));
+    expect(questions).toBe(2);
+  });
+
   it('gives nobody an answer a second or more after its question, nor one asked before a clearing that he came after', async () => {
     await fc.assert(
       fc.asyncProperty(script, async (moves) => {

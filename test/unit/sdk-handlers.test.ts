@@ -1,6 +1,8 @@
 import { once } from 'node:events';
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import express from 'express';
 import Fastify from 'fastify';
 import { Webhook } from 'standardwebhooks';
@@ -9,6 +11,7 @@ import { webhookHandler as expressHandler } from '../../packages/sdk/src/express
 import { webhookPlugin } from '../../packages/sdk/src/fastify.ts';
 import { webhookHandler as fetchHandler, type WebhookHandlerOptions } from '../../packages/sdk/src/fetch.ts';
 import type { VerifiedWebhook } from '../../packages/sdk/src/index.ts';
+import { receiver } from '../../packages/sdk/src/receive.ts';
 
 const secret = 'whsec_cG9ydGVyLWV4YW1wbGUtc2VjcmV0LTMyLWJ5dGVzISE=';
 // Spaces, so that JSON which was parsed and written again has other bytes.
@@ -196,4 +199,23 @@ describe('a body that was read before it could be verified', () => {
     const answer = fetchHandler({ secret, onEvent: () => {} })(request);
     await expect(answer).rejects.toThrow('Hand over the Request untouched.');
   });
+});
+
+it('a body takes little more memory than its bytes, however small its pieces', async () => {
+  setFlagsFromString('--expose-gc');
+  const heapBytes = () => {
+    runInNewContext('gc')();
+    const { heapUsed, external } = process.memoryUsage();
+    return heapUsed + external;
+  };
+  const count = 300_000;
+  let grown = Number.POSITIVE_INFINITY;
+  async function* pieces() {
+    const before = heapBytes();
+    for (let at = 0; at < count; at++) yield Buffer.from(' ');
+    grown = heapBytes() - before;
+  }
+  const { status } = await receiver({ secret, onEvent: () => {} })(signedHeaders(), pieces());
+  expect(status).toBe(401);
+  expect(grown).toBeLessThan(10 * count);
 });

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
-import { beforeAll, describe, expect, it, vi } from 'vitest';
+import { beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { Problem } from '../../src/contract/problems.ts';
 import { faultsOf } from '../support/answer-shape.ts';
 import { type RawAnswer, RawConnection } from '../support/raw-http.ts';
 import { seedOf } from '../support/seed.ts';
@@ -160,6 +161,38 @@ describe('where a request ends', () => {
     const titles = answers.map(({ body }) => JSON.parse(body.toString()).title);
     expect(titles).toEqual(['one', undefined, 'two', undefined, 'three']);
     expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 400, 200]);
+  });
+
+  it('answers a hundred that come in one packet, and leaves whoever sends more ahead of their answers', async () => {
+    const request = 'GET /healthz HTTP/1.1\r\nhost: a\r\n\r\n';
+    expect(await say(request.repeat(100), 100)).toHaveLength(100);
+    const connection = new RawConnection(house.url);
+    await connection.write(request.repeat(1_000));
+    expect((await connection.readAll()).length).toBeLessThanOrEqual(100);
+    await stillWorks();
+  });
+
+  it('goes on with whoever is always one request ahead', async () => {
+    const { app } = house.service;
+    const { updates } = app;
+    onTestFinished(() => {
+      app.updates = updates;
+    });
+    const underWay: (() => void)[] = [];
+    const submit = () =>
+      new Promise<never>((_, reject) => underWay.push(() => reject(new Problem('not_found'))));
+    app.updates = { submit };
+    const request = `${PATCH}${head}${JSON_TYPE}content-length: 2\r\n\r\n{}`;
+    const connection = new RawConnection(house.url);
+    await connection.write(request);
+    for (let n = 0; n < 120; n++) {
+      await connection.write(request);
+      await vi.waitFor(() => expect(underWay).toHaveLength(2), { interval: 1 });
+      underWay.shift()?.();
+      expect((await connection.read()).status).toBe(404);
+    }
+    connection.close();
+    await stillWorks();
   });
 
   it.each([

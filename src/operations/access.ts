@@ -1,4 +1,4 @@
-import { hash, timingSafeEqual } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { Environment } from '../contract/access.ts';
 import type { PracticeGroup } from '../contract/partner/practice-groups.ts';
 import { isWellFormedKey } from '../domain/api-key.ts';
@@ -6,7 +6,7 @@ import { type KeyHolder, type OperatorPrincipal, SYSTEM } from '../domain/princi
 import type { Clock } from '../platform/clock.ts';
 import { type Database, transact } from '../store/database.ts';
 import { findHolders } from '../store/keys.ts';
-import { findTokenHolder } from '../store/operators.ts';
+import { findTokenHolders } from '../store/operators.ts';
 import { findReachableGroups, type Reach } from '../store/practice-groups.ts';
 import { BriefCache } from './brief-cache.ts';
 import { Gatherer } from './gather.ts';
@@ -41,9 +41,13 @@ export function createAccess(db: Database, clock: Clock, environment: Environmen
   const operators = cache<OperatorPrincipal>();
   const groups = cache<PracticeGroup>();
 
-  // A thousand keys in use are a thousand questions a second; those of the same moment are asked together.
+  // A thousand keys in use are a thousand questions a second, and strangers ask with a new token each time: those of the same
+  // moment are asked together.
   const lookups = new Gatherer<Buffer, KeyHolder | undefined>(LOOKUPS_MAX, (hashes) =>
     transact(db, SYSTEM, (tx) => findHolders(tx, hashes)),
+  );
+  const tokens = new Gatherer<Buffer, OperatorPrincipal | undefined>(LOOKUPS_MAX, (hashes) =>
+    transact(db, SYSTEM, (tx) => findTokenHolders(tx, hashes)),
   );
   const reaches = new Gatherer<Reach, PracticeGroup | undefined>(LOOKUPS_MAX, (asked) =>
     transact(db, SYSTEM, (tx) => findReachableGroups(tx, asked)),
@@ -63,11 +67,7 @@ export function createAccess(db: Database, clock: Clock, environment: Environmen
       return holders.get(key, () => lookups.submit(secretHash(key)));
     },
     operatorOf(token) {
-      return operators.get(token, async () => {
-        const digest = secretHash(token);
-        const found = await transact(db, SYSTEM, (tx) => findTokenHolder(tx, digest));
-        return found && timingSafeEqual(found.hash, digest) ? found.operator : undefined;
-      });
+      return operators.get(token, () => tokens.submit(secretHash(token)));
     },
     reach({ homeGroupId }, groupId) {
       // Most calls act for the key's own group, and need no text put together. No header holds a line break.

@@ -1,3 +1,4 @@
+import { timingSafeEqual } from 'node:crypto';
 import type { Role } from '../contract/access.ts';
 import type { Operator } from '../contract/operator/operators.ts';
 import type { PageQuery } from '../contract/page.ts';
@@ -15,22 +16,19 @@ interface Row {
 
 const OPERATOR = 'id, name, role, created_at, revoked_at';
 
-export interface OperatorLookup {
-  operator: OperatorPrincipal;
-  hash: Buffer;
-}
-
-export async function findTokenHolder(tx: Transaction, hash: Buffer): Promise<OperatorLookup | undefined> {
-  const row = await tx.first<{ id: string; name: string; role: Role; token_hash: Buffer }>(
-    'SELECT id, name, role, token_hash FROM operators WHERE token_hash = $1 AND revoked_at IS NULL',
-    [hash],
+/** Who holds these tokens, in the order of their hashes: nobody (undefined) where there is no such token, or it was revoked. */
+export async function findTokenHolders(
+  tx: Transaction,
+  hashes: readonly Buffer[],
+): Promise<(OperatorPrincipal | undefined)[]> {
+  const rows = await tx.query<{ id: string; name: string; role: Role; token_hash: Buffer }>(
+    'SELECT id, name, role, token_hash FROM operators WHERE token_hash = ANY ($1) AND revoked_at IS NULL',
+    [hashes],
   );
-  return (
-    row && {
-      hash: row.token_hash,
-      operator: { kind: 'operator', operatorId: row.id, name: row.name, role: row.role },
-    }
-  );
+  return hashes.map((hash) => {
+    const row = rows.find(({ token_hash }) => timingSafeEqual(token_hash, hash));
+    return row && { kind: 'operator', operatorId: row.id, name: row.name, role: row.role };
+  });
 }
 
 export function listOperatorPage(tx: Transaction, query: PageQuery) {

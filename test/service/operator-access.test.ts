@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { type OperatorOperationId, operatorEndpoints } from '../../src/contract/operator/index.ts';
 import { type Furnished, furnish, make, operationIds, validCall } from '../support/operator-calls.ts';
 import { makeKey, OPERATOR_TOKEN, startHarness } from '../support/service.ts';
@@ -159,4 +159,18 @@ describe('operators', () => {
     expect(won).toHaveLength(1);
     expect([401, 409]).toContain(answers.find(({ status }) => status !== 200)?.status);
   });
+});
+
+it('tokens of the same moment are asked about together: strangers cannot keep the database busy with them', async () => {
+  const { access, db } = given.house.service.app;
+  const viewer = await newOperator('viewer');
+  const tokens = Array.from({ length: 100 }, (_, n) => (n === 25 ? viewer.token : `pto_${n}`));
+  const asked = vi.spyOn(db.pool, 'connect');
+  onTestFinished(() => asked.mockRestore());
+  const found = await Promise.all(tokens.map((token) => access.operatorOf(token)));
+  expect(found.flatMap((operator, n) => (operator ? [[n, operator.operatorId]] : []))).toEqual([
+    [25, viewer.id],
+  ]);
+  // One for them; a worker beside them looks into its queues meanwhile.
+  expect(asked.mock.calls.length).toBeLessThan(10);
 });

@@ -34,14 +34,13 @@ export interface AuditFilter extends PageQuery {
 
 /** So many are looked through for one page when an actor, an action or a subject is wanted, of which no index knows. */
 const STRETCH = 50_000;
-/** Entries are numbered as they commit, and told apart by the clocks of the nodes: within that, their times are in order. */
-const DISORDER_SECONDS = 3_600;
 
 export async function listAuditEntries(tx: Transaction, filter: AuditFilter) {
   const since = epochSeconds(filter.since);
   const until = epochSeconds(filter.until);
-  const first = since === undefined ? undefined : await firstSeqAt(tx, since - DISORDER_SECONDS);
-  const beyond = until === undefined ? undefined : await firstSeqAt(tx, until + DISORDER_SECONDS);
+  const disorder = since === undefined && until === undefined ? 0 : await disorderSeconds(tx);
+  const first = since === undefined ? undefined : await firstSeqAt(tx, since - disorder);
+  const beyond = until === undefined ? undefined : await firstSeqAt(tx, until + disorder);
   const isSearch = [filter.actor_id, filter.action, filter.subject_id].some((value) => value !== undefined);
   return readStretch(
     filter,
@@ -77,6 +76,14 @@ export async function listAuditEntries(tx: Transaction, filter: AuditFilter) {
       return rows.map(entryOf);
     },
   );
+}
+
+/** Entries are numbered as they commit, and carry the times of the nodes that wrote them: so much they are out of order at most. */
+async function disorderSeconds(tx: Transaction): Promise<number> {
+  const head = await tx.first<{ seconds: number }>(
+    'SELECT extract(epoch FROM disorder)::float8 AS seconds FROM audit_head',
+  );
+  return head?.seconds ?? 0;
 }
 
 /**

@@ -1,0 +1,62 @@
+import { readFileSync } from 'node:fs';
+import type pg from 'pg';
+import { beforeAll, expect, it } from 'vitest';
+import { MIGRATIONS_FOLDER } from '../../src/store/migrate.ts';
+import { type Harness, type Loose, makeWorld, startHarness } from '../support/service.ts';
+import { superuser } from '../support/superuser.ts';
+
+const MINUTE = 60_000;
+const DAY = 86_400_000;
+let house: Harness;
+let db: pg.Client;
+let start: number;
+
+/** For 80 minutes something changes every minute; in the middle of it the clock is a day ahead. */
+beforeAll(async () => {
+  house = await startHarness({ env: { PORTER_ROLE: 'api' } });
+  db = await superuser(house.databaseUrl);
+  const { key, groupId: group } = await makeWorld(house);
+  start = house.clock.now();
+  for (let minute = 1; minute <= 80; minute++) {
+    const ahead = minute > 40 && minute <= 52 ? DAY : 0;
+    house.clock.set(new Date(start + minute * MINUTE + ahead).toISOString());
+    // By an operator, and by a partner alone: the two ways into the chain.
+    if (minute % 2 === 0)
+      await house.operator('PUT', `/practice-groups/${group}/forms/f`, { title: `Form ${minute}` });
+    else {
+      const body = { title: `Type ${minute}` };
+      await house.send('PATCH', '/v1/care-nav/submission-types/type-1', { key, group, body });
+    }
+  }
+});
+
+async function list(query = ''): Promise<Loose[]> {
+  const page = await house.operator('GET', `/audit?page_size=100${query}`);
+  expect(page.next_cursor).toBeNull();
+  return page.data;
+}
+
+it.each([5, 45, 60, 79, 1_440 + 45, 1_440 + 60])(
+  'a list by time holds all entries of that time, also when a clock was wrong for a while: minute %i',
+  async (minute) => {
+    const moment = start + minute * MINUTE;
+    const at = new Date(moment).toISOString();
+    const all = await list();
+    expect(all.length).toBeGreaterThan(80);
+    expect(await list(`&until=${at}`)).toEqual(all.filter((entry) => Date.parse(entry.at) < moment));
+    expect(await list(`&since=${at}`)).toEqual(all.filter((entry) => Date.parse(entry.at) >= moment));
+  },
+);
+
+it('a database from before knows how far its times are out of order', async () => {
+  const read = async () => (await db.query('SELECT latest, disorder::text FROM audit_head')).rows;
+  const kept = await read();
+  expect(kept).toEqual([
+    { latest: new Date(start + 52 * MINUTE + DAY), disorder: expect.stringMatching(/^23:59:00$/) },
+  ]);
+  const migration = readFileSync(new URL('0019_times_out_of_order.sql', MIGRATIONS_FOLDER), 'utf8');
+  const [update = ''] = /UPDATE audit_head SET \(latest[^;]*;/.exec(migration) ?? [];
+  await db.query(`UPDATE audit_head SET latest = DEFAULT, disorder = DEFAULT`);
+  await db.query(update);
+  expect(await read()).toEqual(kept);
+});

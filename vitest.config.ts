@@ -35,7 +35,6 @@ export default defineConfig({
           name: 'faults',
           include: ['test/faults/**/*.test.ts'],
           globalSetup: 'test/support/postgres-for-tests.ts',
-          fileParallelism: false,
           testTimeout: 900_000,
           hookTimeout: 60_000,
         },

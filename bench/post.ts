@@ -50,7 +50,7 @@ try {
 
   // First, while nothing else is in the tables: the server tidies up after what follows for a long time.
   say('from publishing to receipt, 200 events/s');
-  await latency('warm_up'); // V8 is still compiling, as before every other line of this table
+  await latency('warm_up'); // not counted: V8 is still compiling what it needs
   const calm = await latency('calm');
   valueLine(
     'publish to received, 200 events/s, p95',

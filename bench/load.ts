@@ -1,4 +1,9 @@
+import { execFile } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { isInstalled } from './installed.ts';
 
 /**
  * A load generator that costs little: raw sockets, requests made beforehand, answers cut by their Content-Length.
@@ -82,4 +87,25 @@ export function httpRequest(
   for (const [name, value] of Object.entries(headers)) lines.push(`${name}: ${value}`);
   if (body) lines.push('content-type: application/json', `content-length: ${Buffer.byteLength(body)}`);
   return Buffer.from(`${lines.join('\r\n')}\r\n\r\n${body}`);
+}
+
+export const hasWrk = () => isInstalled('wrk', '-v');
+
+/**
+ * One connection for a second, by wrk. One call at a time is mostly waking up, and that of a caller in Node took a fifth of the
+ * whole call; a crowd keeps its caller awake, and there the two told the same.
+ */
+export async function wrk(port: number, requests: readonly Buffer[], folder: string): Promise<number> {
+  const script = join(folder, 'wrk.lua');
+  const texts = requests.map((request) => JSON.stringify(request.toString('latin1')));
+  writeFileSync(
+    script,
+    `local requests = {${texts.join(',')}}
+     local turn = 0
+     function request() turn = turn % #requests + 1; return requests[turn] end`,
+  );
+  const url = `http://127.0.0.1:${port}`;
+  const { stdout } = await promisify(execFile)('wrk', ['-t', '1', '-c', '1', '-d', '1s', '-s', script, url]);
+  if (/Non-2xx|Socket errors/.test(stdout)) throw new Error(`not only 200:\n${stdout}`);
+  return Number(/Requests\/sec:\s+([\d.]+)/.exec(stdout)?.[1]);
 }

@@ -1,8 +1,10 @@
 /**
  * Every figure is a ratio of two things measured in turns in one run, against a bar. Absolute numbers depend on the
- * machine and its neighbours; ratios hardly do. Nothing here is asserted: the table is for people.
+ * machine and its neighbours; ratios hardly do, if the turns are short: a shared machine changes its speed by half within
+ * seconds, and seven turns of two seconds each told 0.75 and 1.0 of the same code. Nothing here is asserted: the table is for
+ * people.
  */
-export const ROUNDS = Number(process.env.BENCH_ROUNDS ?? 7);
+const ROUNDS = Number(process.env.BENCH_ROUNDS ?? 41);
 
 interface Line {
   work: string;
@@ -18,7 +20,7 @@ type Samples = Record<string, number[]>;
 /** One round of each after the other, so that a slow moment of the machine hits all alike. The first ones warm up. */
 export async function inTurns(
   works: Record<string, () => Promise<number>>,
-  { rounds = ROUNDS, warmUps = 2 } = {},
+  { rounds = ROUNDS, warmUps = 10 } = {},
 ): Promise<Samples> {
   const samples: Samples = Object.fromEntries(Object.keys(works).map((name) => [name, []]));
   for (let round = 1 - warmUps; round <= rounds; round++) {

@@ -1,8 +1,9 @@
-import { execFile, execFileSync } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import pg from 'pg';
+import { isInstalled } from './installed.ts';
 
 const CLIENTS = 16;
 
@@ -17,14 +18,7 @@ VALUES (now(), 'key_bench', 'submission_type.update', 'type-' || :n::int, 'bench
 END;
 `;
 
-export function hasPgbench(): boolean {
-  try {
-    execFileSync('pgbench', ['--version'], { stdio: 'ignore' });
-    return true;
-  } catch {
-    return false;
-  }
-}
+export const hasPgbench = () => isInstalled('pgbench', '--version');
 
 export interface Ceiling {
   adminUrl: string;

@@ -19,7 +19,7 @@ import { closeDatabase, openDatabase, transact } from '../src/store/database.ts'
 import { appendEvents } from '../src/store/events.ts';
 import { prepareDatabase } from '../src/store/migrate.ts';
 import { measureLatency, payloadOf } from './latency.ts';
-import { inTurns, percentile, ROUNDS, ratioLine, say, valueLine } from './measure.ts';
+import { inTurns, percentile, ratioLine, say, valueLine } from './measure.ts';
 import { hasPgbench, insertEvents } from './pgbench.ts';
 
 /** The post: from the publishing of an event to the recorded result of its delivery. */
@@ -88,7 +88,7 @@ try {
   const bare = () => bareLoop(receiver);
   const deliveries = await inTurns(
     { empty: empty.deliver, bare, full: full.deliver },
-    { rounds: Math.min(ROUNDS, 5), warmUps: 1 },
+    { rounds: 9, warmUps: 2 },
   );
   ratioLine('durable deliveries, to the bare loop', deliveries, 'empty', 'bare', '≥ 0.65', 'deliveries/s');
   ratioLine(

@@ -47,6 +47,7 @@ const groupSummaries: Record<string, string> = {
   networks: 'Which practice groups may act for one another',
   events: 'Say what happened',
   deliveries: 'What was sent to whom',
+  refusals: 'Why calls were turned away',
   audit: 'Who changed what',
 };
 

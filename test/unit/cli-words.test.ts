@@ -57,6 +57,8 @@ describe('help', () => {
     const below = names.filter((name) => group === '' || name.startsWith(`${group} `));
     for (const name of below) for (const word of name.split(' ')) expect(stdout).toContain(word);
     expect(stdout).toContain('Examples');
+    // What a group is for stands before its commands, or at the top.
+    expect(stdout).not.toMatch(/ {3}\(|^[a-z-]+\.$/m);
     for (const line of stdout.split('\n'))
       if (!line.startsWith('  porter ')) expect(line.length).toBeLessThanOrEqual(120);
   });

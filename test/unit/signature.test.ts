@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import fc from 'fast-check';
 import { Webhook as StandardWebhook } from 'standardwebhooks';
 import { Webhook as SvixWebhook } from 'svix';
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { afterAll, afterEach, describe, expect, it, vi } from 'vitest';
 import { newSecret, secretBytes, signedHeaders } from '../../src/domain/signature.ts';
 
 /** The libraries that receivers use say what a good signature is. They read the time from `Date`. */
@@ -40,6 +40,8 @@ function swapped(text: string, place: number): string {
 
 vi.useFakeTimers({ toFake: ['Date'] });
 afterEach(() => void vi.setSystemTime(0));
+// The files after this one live today.
+afterAll(() => void vi.useRealTimers());
 
 describe.each(Object.entries(VERIFIERS))('%s', (_name, verify) => {
   it('accepts every letter, with whichever of the live secrets', () => {

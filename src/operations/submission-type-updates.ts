@@ -6,26 +6,29 @@ import { localTime } from '../domain/local-time.ts';
 import type { PartnerPrincipal } from '../domain/principal.ts';
 import { applyPatch, type Directory, type StoredSubmissionType } from '../domain/submission-type.ts';
 import type { Clock } from '../platform/clock.ts';
-import { Outage } from '../platform/outage.ts';
 import type { AuditRecord } from '../store/audit-append.ts';
-import { type Database, transact } from '../store/database.ts';
+import { type Database, type Transaction, transact } from '../store/database.ts';
 import {
   type Change,
   type Counted,
   changeSubmissionTypes,
   findDirectoryEntries,
   findSubmissionTypes,
+  inTurn,
+  lockSubmissionTypes,
+  type Writer,
 } from '../store/submission-types.ts';
 import { Gatherer } from './gather.ts';
 
 /**
  * The update of a submission type, the service's hottest write. The updates of concurrent requests are gathered and
- * written together, and none of them holds a lock while it is being decided:
+ * written together, and as a rule none of them holds a lock while it is being decided:
  *
  *   1. Take the row: as this node last saw it, or read afresh.
  *   2. Decide each update on what the ones before it left behind (`applyPatch`, a pure function).
  *   3. Write the row if it still has the version that was decided on, with the audit entries, in one statement.
  *   4. What was not written, because somebody else was faster, is read afresh and decided again.
+ *   5. What lost that race a few times is read under a lock, which nobody can win against.
  *
  * Two batches may be under way, never with the same row: what is decided in one cannot depend on how the other ends,
  * and the updates of a row keep their order.
@@ -51,8 +54,11 @@ export interface SubmissionTypeUpdates {
 
 const BATCH_MAX = 256;
 const BATCHES_AT_ONCE = 2;
-/** So many other writers in a row would have to be faster on the same row. */
-const TRIES_MAX = 20;
+/**
+ * Then the rows are locked. Another node that changes the same row over and over writes from memory, in one round trip, and always
+ * wins against two: one caller on each of two nodes was enough for updates that lost twenty times in a row.
+ */
+const FREE_TRIES = 3;
 const REMEMBERED_MAX = 10_000;
 
 export function gatherUpdates({ db, clock }: { db: Database; clock: Clock }): SubmissionTypeUpdates {
@@ -83,8 +89,7 @@ async function updateTogether(
   let open = byRow(updates, clock.now());
   for (let attempt = 0; open.length > 0; attempt++) {
     try {
-      if (attempt === TRIES_MAX) throw new Outage('too many others change the same submission types');
-      open = await attemptOnce(db, clock, lastSeen, open, outcomes, attempt === 0);
+      open = await attemptOnce(db, clock, lastSeen, open, outcomes, attempt);
     } catch (error) {
       // When the first attempt fails nothing is written, and the gatherer may try each update alone. Later, what
       // earlier attempts wrote must not be decided again: only those that are still open fail.
@@ -103,18 +108,12 @@ async function attemptOnce(
   lastSeen: LastSeen,
   rows: readonly RowUpdates[],
   outcomes: UpdateOutcome[],
-  mayGuess: boolean,
+  attempt: number,
 ): Promise<RowUpdates[]> {
-  const guessed = rows.map((row) => (mayGuess && !row.needsDirectory ? lastSeen.get(row) : undefined));
-  const asked = rows.filter((_, index) => !guessed[index]);
-  const fresh = await readRows(db, asked);
-
-  const now = new Date(clock.now()).toISOString();
-  const decided = rows.map((row, index) => {
-    const guess = guessed[index];
-    return decide(row, guess ?? fresh.row(row), fresh.directory, now, guess === undefined);
-  });
-  const written = await writeChanges(db, decided, now);
+  const { decided, written } =
+    attempt < FREE_TRIES
+      ? await changeFreely(db, clock, rows, (row) => (attempt === 0 ? lastSeen.get(row) : undefined))
+      : await changeLocked(db, clock, rows);
 
   const open: RowUpdates[] = [];
   for (const { row, change, certain, outcomes: settled, base } of decided) {
@@ -133,6 +132,45 @@ async function attemptOnce(
   }
   return open;
 }
+
+interface Changed {
+  decided: Decided[];
+  /** Those that were, with their count of the day. */
+  written: Map<Change, number>;
+}
+
+async function changeFreely(
+  db: Database,
+  clock: Clock,
+  rows: readonly RowUpdates[],
+  guessOf: (row: RowUpdates) => Counted | undefined,
+): Promise<Changed> {
+  const guessed = rows.map((row) => (row.needsDirectory ? undefined : guessOf(row)));
+  const asked = rows.filter((_, index) => !guessed[index]);
+  const fresh =
+    asked.length === 0 ? NOTHING : await transact(db, principalsOf(asked), (tx) => readRows(tx, asked));
+
+  const now = new Date(clock.now()).toISOString();
+  const decided = rows.map((row, index) => {
+    const guess = guessed[index];
+    return decide(row, guess ?? fresh.row(row), fresh.directory, now, guess === undefined);
+  });
+  return { decided, written: await writeChanges(inTurn(db), decided, now) };
+}
+
+/** Nobody else writes the rows between reading and writing, so nothing stays open. */
+function changeLocked(db: Database, clock: Clock, rows: readonly RowUpdates[]): Promise<Changed> {
+  return transact(db, principalsOf(rows), async (tx) => {
+    lockSubmissionTypes(tx, rows);
+    const fresh = await readRows(tx, rows);
+    const now = new Date(clock.now()).toISOString();
+    const decided = rows.map((row) => decide(row, fresh.row(row), fresh.directory, now, true));
+    return { decided, written: await writeChanges(tx, decided, now) };
+  });
+}
+
+const principalsOf = (rows: readonly RowUpdates[]) =>
+  rows.flatMap(({ items }) => items.map(({ update }) => update.principal));
 
 function byRow(updates: readonly Update[], nowMs: number): RowUpdates[] {
   const rows = new Map<string, RowUpdates>();
@@ -216,7 +254,7 @@ function decide(
 }
 
 async function writeChanges(
-  db: Database,
+  by: Writer,
   decided: readonly Decided[],
   now: string,
 ): Promise<Map<Change, number>> {
@@ -226,7 +264,7 @@ async function writeChanges(
     row.items.slice(0, 1).map(({ update }) => update.principal),
   );
   return changeSubmissionTypes(
-    db,
+    by,
     principals,
     now,
     changing.flatMap(({ change }) => change ?? []),
@@ -244,9 +282,7 @@ const NOTHING: Fresh = {
 };
 
 /** Reads the rows, and the forms and assignees that their updates name, at one moment. */
-async function readRows(db: Database, wanted: readonly RowUpdates[]): Promise<Fresh> {
-  if (wanted.length === 0) return NOTHING;
-  const principals = wanted.flatMap(({ items }) => items.map(({ update }) => update.principal));
+async function readRows(tx: Transaction, wanted: readonly RowUpdates[]): Promise<Fresh> {
   const named = wanted
     .flatMap(({ items }) => items.map(({ update }) => update))
     .filter(({ patch }) => namesSomething(patch))
@@ -256,12 +292,10 @@ async function readRows(db: Database, wanted: readonly RowUpdates[]): Promise<Fr
       assigneeId: patch.assignee_id ?? null,
     }));
 
-  const [rows, entries] = await transact(db, principals, (tx) =>
-    Promise.all([
-      findSubmissionTypes(tx, wanted),
-      named.length === 0 ? [] : findDirectoryEntries(tx, wanted, named),
-    ]),
-  );
+  const [rows, entries] = await Promise.all([
+    findSubmissionTypes(tx, wanted),
+    named.length === 0 ? [] : findDirectoryEntries(tx, wanted, named),
+  ]);
   const found = new Map(rows.map((row) => [keyOf(row.type.practice_group_id, row.type.id), row]));
   const known = new Set(entries.map(({ practice_group_id, type, id }) => keyOf(practice_group_id, type, id)));
   return {

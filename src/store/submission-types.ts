@@ -88,6 +88,17 @@ export async function findSubmissionTypes(tx: Transaction, wanted: readonly Want
   return rows.map(countedOf);
 }
 
+/** Nobody else changes them until the transaction ends. In the order in which they are written, so that two nodes wait for each other. */
+export function lockSubmissionTypes(tx: Transaction, wanted: readonly Wanted[]): void {
+  const sorted = wanted.toSorted((a, b) => compareKeys([a.groupId, a.id], [b.groupId, b.id]));
+  tx.defer(
+    `SELECT FROM unnest($1::text[], $2::text[]) WITH ORDINALITY AS wanted (group_id, id, place)
+       JOIN submission_types s ON s.practice_group_id = wanted.group_id AND s.id = wanted.id
+      ORDER BY wanted.place FOR NO KEY UPDATE OF s`,
+    [sorted.map((one) => one.groupId), sorted.map((one) => one.id)],
+  );
+}
+
 export interface DirectoryEntry {
   practice_group_id: string;
   /** Null for a form. */
@@ -131,19 +142,27 @@ export interface Change {
   records: readonly AuditRecord[];
 }
 
+/** Who sends the statement that writes. */
+export type Writer = Pick<Transaction, 'query'>;
+
+/** As a transaction by itself, one after the other. */
+export function inTurn(db: Database): Writer {
+  return { query: (text, values = []) => queued(db, text, values) };
+}
+
 /**
  * Writes the changes whose row is still the version that they were decided on, with their audit entries, all in one
  * transaction. Returns each written change with its count of the day; the others must be decided again.
  */
 export function changeSubmissionTypes(
-  db: Database,
+  by: Writer,
   principals: readonly Principal[],
   at: string,
   changes: readonly Change[],
 ): Promise<Map<Change, number>> {
   const [change] = changes;
   const alone = change && changes.length === 1 && change.records.length === 1;
-  return alone ? writeOne(db, principals, at, change) : writeMany(db, principals, at, changes);
+  return alone ? writeOne(by, principals, at, change) : writeMany(by, principals, at, changes);
 }
 
 /** What an update may set, in the order in which the functions of the database take it. */
@@ -170,14 +189,14 @@ const CHANGE_ONE = `SELECT change_submission_type(${placeholders(25)}) AS submit
 const CHANGE_MANY = `SELECT complete, written, submitted FROM change_submission_types(${placeholders(25)})`;
 
 async function writeOne(
-  db: Database,
+  by: Writer,
   principals: readonly Principal[],
   at: string,
   change: Change,
 ): Promise<Map<Change, number>> {
   const { next, oldVersion, localDay, records } = change;
   const [actors, actions] = auditColumns(records);
-  const [answer] = await queued<{ submitted: number | null }>(db, CHANGE_ONE, [
+  const [answer] = await by.query<{ submitted: number | null }>(CHANGE_ONE, [
     tenantOf(principals),
     at,
     next.practice_group_id,
@@ -194,16 +213,16 @@ async function writeOne(
 }
 
 async function writeMany(
-  db: Database,
+  by: Writer,
   principals: readonly Principal[],
   at: string,
   changes: readonly Change[],
 ): Promise<Map<Change, number>> {
-  const sorted = changes.toSorted((a, b) => compareKeys(a.next, b.next));
+  const sorted = changes.toSorted((a, b) => compareKeys(keyOf(a.next), keyOf(b.next)));
   const records = sorted.flatMap((change) => change.records);
   const touched = new Set(records.flatMap(({ after }) => Object.keys(after as object)));
   const [actors = []] = auditColumns(records);
-  const [answer] = await queued<Written>(db, CHANGE_MANY, [
+  const [answer] = await by.query<Written>(CHANGE_MANY, [
     tenantOf(principals),
     at,
     sorted.map(({ next }) => next.practice_group_id).join('\n'),
@@ -228,9 +247,13 @@ interface Written {
   submitted: number[] | null;
 }
 
-function compareKeys(a: StoredSubmissionType, b: StoredSubmissionType): number {
-  if (a.practice_group_id !== b.practice_group_id) return a.practice_group_id < b.practice_group_id ? -1 : 1;
-  return a.id < b.id ? -1 : 1;
+type Key = readonly [groupId: string, id: string];
+
+const keyOf = ({ practice_group_id, id }: StoredSubmissionType): Key => [practice_group_id, id];
+
+function compareKeys([groupA, a]: Key, [groupB, b]: Key): number {
+  if (groupA !== groupB) return groupA < groupB ? -1 : 1;
+  return a < b ? -1 : 1;
 }
 
 export async function insertSubmissionType(tx: Transaction, type: StoredSubmissionType): Promise<void> {

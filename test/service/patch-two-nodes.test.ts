@@ -1,3 +1,4 @@
+import pg from 'pg';
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { expectProblem } from '../support/answers.ts';
 import { type Answer, type Harness, type Loose, makeWorld, startHarness } from '../support/service.ts';
@@ -50,6 +51,28 @@ describe('two nodes on one database', () => {
     );
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
     expect(answers.filter(({ status }) => status === 412)).toHaveLength(39);
+  });
+
+  it('200 for each of 20 updates of a row that others change without a pause', async () => {
+    let done = false;
+    const rival = async () => {
+      const client = new pg.Client({ connectionString: first.databaseUrl });
+      await client.connect();
+      while (!done)
+        await client.query(
+          "UPDATE submission_types SET version = version + 1 WHERE practice_group_id = $1 AND id = 'type-1'",
+          [world.groupId],
+        );
+      await client.end();
+    };
+    const rivals = [rival(), rival()];
+    const statuses: number[] = [];
+    for (let i = 0; i < 20; i++) statuses.push((await patch(first, { title: `Title ${i}` })).status);
+    done = true;
+    await Promise.all(rivals);
+    expect(statuses).toEqual(statuses.map(() => 200));
+    expect((await audited()).map(({ after }) => after.title)).toEqual(statuses.map((_, i) => `Title ${i}`));
+    expect((await patch(second, {})).body.title).toBe('Title 19');
   });
 
   /** What a node has seen of a row must never decide, once another node has changed it. */

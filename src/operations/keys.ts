@@ -19,7 +19,7 @@ import {
   type StoredKey,
   updateKey,
 } from '../store/keys.ts';
-import { findPartner } from '../store/partners.ts';
+import { holdPartner } from '../store/partners.ts';
 import { findGroup } from '../store/practice-groups.ts';
 import { secretHash } from './access.ts';
 import { type Actor, type App, nowIso, type OperatorCall } from './app.ts';
@@ -134,8 +134,9 @@ function expiryTooFar(): ValidationProblem {
   return new ValidationProblem([{ code: 'too_big', expected: 'string', path: ['expires_at'], message }]);
 }
 
+/** And stays so until the key is there: otherwise the audit trail shows keys issued to partners that were suspended before. */
 async function mustBeVerified(tx: Transaction, partnerId: string): Promise<void> {
-  const partner = await findPartner(tx, partnerId);
+  const partner = await holdPartner(tx, partnerId);
   if (!partner) throw ruleBroken('partner_unknown');
   if (partner.status !== 'verified') throw ruleBroken('partner_not_verified');
 }

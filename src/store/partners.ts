@@ -19,6 +19,11 @@ export async function findPartner(tx: Transaction, id: string): Promise<Partner 
   return tx.first<Partner>(`SELECT ${PARTNER} FROM partners WHERE id = $1`, [id]);
 }
 
+/** The same, and it takes no step until the transaction ends; others may rely on that at the same time. */
+export async function holdPartner(tx: Transaction, id: string): Promise<Partner | undefined> {
+  return tx.first<Partner>(`SELECT ${PARTNER} FROM partners WHERE id = $1 FOR SHARE`, [id]);
+}
+
 export async function lockPartner(
   tx: Transaction,
   id: string,

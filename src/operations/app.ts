@@ -50,6 +50,7 @@ export interface Actor {
   requestId: string | null;
 }
 
+/** Of a change: asked once its row is locked. Asked before, whoever waited would put `updated_at` back to before the change it waited for. */
 export function nowIso(app: Pick<App, 'clock'>): string {
   return new Date(app.clock.now()).toISOString();
 }

@@ -23,12 +23,12 @@ import { type Actor, type App, nowIso, type OperatorCall } from './app.ts';
 
 export async function putForm(app: App, call: OperatorCall<typeof putFormEndpoint>) {
   const { id: groupId, form_id } = call.params;
-  const now = nowIso(app);
   const body = await transact(app.db, call.principal, async (tx): Promise<Form> => {
     // The lock keeps two first descriptions of the same form from both being "new" in the audit trail.
     if (!(await lockGroup(tx, groupId))) throw new Problem('not_found');
     const before = await findForm(tx, groupId, form_id);
     if (before?.title === call.body.title) return before;
+    const now = nowIso(app);
     const after = {
       id: form_id,
       title: call.body.title,
@@ -59,11 +59,11 @@ export async function getForm(app: App, call: OperatorCall<typeof getFormEndpoin
 
 export async function putAssignee(app: App, call: OperatorCall<typeof putAssigneeEndpoint>) {
   const { id: groupId, assignee_type: type, assignee_id: id } = call.params;
-  const now = nowIso(app);
   const body = await transact(app.db, call.principal, async (tx): Promise<Assignee> => {
     if (!(await lockGroup(tx, groupId))) throw new Problem('not_found');
     const before = await findAssignee(tx, groupId, type, id);
     if (before?.name === call.body.name) return before;
+    const now = nowIso(app);
     const after = { id, type, name: call.body.name, created_at: before?.created_at ?? now, updated_at: now };
     upsertAssignee(tx, groupId, after);
     audit(tx, call, now, 'assignee', groupId, before, after);

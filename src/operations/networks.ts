@@ -73,14 +73,13 @@ export async function deleteNetwork(app: App, call: OperatorCall<typeof deleteEn
 
 export async function addNetworkMember(app: App, call: OperatorCall<typeof addEndpoint>) {
   const { id, practice_group_id: groupId } = call.params;
-  const now = nowIso(app);
   await transact(app.db, call.principal, async (tx) => {
     const before = await lockNetwork(tx, id);
     if (!before || !(await findGroup(tx, groupId))) throw new Problem('not_found');
     if (before.practice_group_ids.includes(groupId)) return;
     if (before.practice_group_ids.length >= MEMBERS_MAX) throw ruleBroken('network_full');
     await insertMembers(tx, id, [groupId]);
-    changeMembers(tx, call, now, before, [...before.practice_group_ids, groupId].sort(), groupId);
+    changeMembers(tx, call, nowIso(app), before, [...before.practice_group_ids, groupId].sort(), groupId);
   });
   app.access.forget();
   return { body: undefined };
@@ -88,12 +87,11 @@ export async function addNetworkMember(app: App, call: OperatorCall<typeof addEn
 
 export async function removeNetworkMember(app: App, call: OperatorCall<typeof removeEndpoint>) {
   const { id, practice_group_id: groupId } = call.params;
-  const now = nowIso(app);
   await transact(app.db, call.principal, async (tx) => {
     const before = await lockNetwork(tx, id);
     if (!before || !(await deleteMember(tx, id, groupId))) throw new Problem('not_found');
     const left = before.practice_group_ids.filter((other) => other !== groupId);
-    changeMembers(tx, call, now, before, left, groupId);
+    changeMembers(tx, call, nowIso(app), before, left, groupId);
   });
   await app.access.settle();
   return { body: undefined };

@@ -79,10 +79,10 @@ async function step(
   step: PartnerStep,
   terms: Partial<Partner> = {},
 ): Promise<Partner> {
-  const now = nowIso(app);
   return transact(app.db, principal, async (tx) => {
     const locked = await lockPartner(tx, id);
     if (!locked) throw new Problem('not_found');
+    const now = nowIso(app);
     const { agreementSigned, ...before } = locked;
     const status = nextPartnerStatus({ status: before.status, agreementSigned }, step);
     if (!status)

@@ -86,7 +86,6 @@ export async function createPracticeGroup(app: App, call: OperatorCall<typeof cr
 }
 
 export async function updatePracticeGroup(app: App, call: OperatorCall<typeof updateEndpoint>) {
-  const now = nowIso(app);
   const body = await transact(app.db, call.principal, async (tx) => {
     const before = await lockGroup(tx, call.params.id);
     if (!before) throw new Problem('not_found');
@@ -97,6 +96,7 @@ export async function updatePracticeGroup(app: App, call: OperatorCall<typeof up
       ...(address !== undefined && { address: address && wholeAddress({ ...before.address, ...address }) }),
     };
     if (isDeepStrictEqual(merged, before)) return before;
+    const now = nowIso(app);
     const after = { ...merged, updated_at: now };
     updateGroup(tx, { ...after, now });
     tx.audit({

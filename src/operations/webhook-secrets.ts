@@ -26,12 +26,12 @@ const OVERLAP_MS = SECRET_OVERLAP_HOURS * 3_600_000;
 /** Signs with a new secret at once, and along with those before until each has had its overlap. */
 export async function rotateWebhookSecret(app: App, call: PartnerCall<typeof rotateEndpoint>) {
   const { principal, params } = call;
-  const now = nowIso(app);
-  const until = new Date(app.clock.now() + OVERLAP_MS).toISOString();
   const secret = newSecret(app.random);
-  await transact(app.db, principal, async (tx) => {
+  const until = await transact(app.db, principal, async (tx) => {
     const webhook = await lockWebhook(tx, principal, params.id);
     if (!webhook) throw new Problem('not_found');
+    const now = nowIso(app);
+    const until = new Date(app.clock.now() + OVERLAP_MS).toISOString();
     if ((await countLiveSecrets(tx, webhook.no, now)) >= LIVE_SECRETS_MAX)
       throw new Problem('conflict', {
         message: `The webhook has ${LIVE_SECRETS_MAX} secrets that sign already; wait until the oldest expires.`,
@@ -40,6 +40,7 @@ export async function rotateWebhookSecret(app: App, call: PartnerCall<typeof rot
     insertSecret(tx, webhook.no, app.sealer.seal(secretBytes(secret)), now);
     updateWebhookRow(tx, { ...webhook, version: webhook.version + 1, updated_at: now });
     tx.audit(webhookRecord(call, now, 'rotate-secret', webhook, null, { previous_expires_at: until }));
+    return until;
   });
   return { body: { id: params.id, secret, previous_secret_expires_at: until } };
 }

@@ -77,13 +77,13 @@ export async function getWebhook(app: App, { principal, params }: PartnerCall<ty
 
 export async function updateWebhook(app: App, call: PartnerCall<typeof updateEndpoint>) {
   const { principal, params, body: patch, ifMatch } = call;
-  const now = nowIso(app);
   const webhook = await transact(app.db, principal, async (tx) => {
     const current = await lockWebhook(tx, principal, params.id);
     if (!current) throw new Problem('not_found');
     if (!ifMatchHolds(ifMatch, etagOf(current.version))) throw new Problem('precondition_failed');
     // An address that was allowed once is not looked at again unless it changes.
     if (patch.url !== undefined && patch.url !== current.url) refuseBadTarget(app, patch.url);
+    const now = nowIso(app);
     const change = applyWebhookPatch(current, patch, now);
     if (change.outcome === 'unchanged') return current;
     updateWebhookRow(tx, change.next);
@@ -99,11 +99,11 @@ export async function updateWebhook(app: App, call: PartnerCall<typeof updateEnd
 
 export async function deleteWebhook(app: App, call: PartnerCall<typeof deleteEndpoint>) {
   const { principal, params } = call;
-  const now = nowIso(app);
   await transact(app.db, principal, async (tx) => {
     const webhook = await lockWebhook(tx, principal, params.id);
     if (!webhook) throw new Problem('not_found');
     if (!ifMatchHolds(call.ifMatch, etagOf(webhook.version))) throw new Problem('precondition_failed');
+    const now = nowIso(app);
     markWebhookDeleted(tx, webhook, now);
     tx.audit(webhookRecord(call, now, 'delete', webhook, auditable(webhook), null));
   });

@@ -19,7 +19,12 @@ const operator = (method: string, path: string, body?: unknown) =>
   house.send(method, `/operator/v1${path}`, { token: OPERATOR_TOKEN, body });
 
 /** Makes a call while somebody else's change is written but not committed: until it waits for that, or is answered without. */
-async function beside(sql: string, values: unknown[], call: () => Promise<Answer>): Promise<Answer> {
+async function beside(
+  sql: string,
+  values: unknown[],
+  call: () => Promise<Answer>,
+  meanwhile = () => {},
+): Promise<Answer> {
   await admin.query('BEGIN');
   await admin.query(sql, values);
   let answered = false;
@@ -29,6 +34,7 @@ async function beside(sql: string, values: unknown[], call: () => Promise<Answer
   const waiting = `SELECT pg_stat_clear_snapshot() FROM pg_stat_activity
                     WHERE datname = current_database() AND wait_event_type = 'Lock'`;
   while (!answered && (await admin.query(waiting)).rowCount === 0);
+  meanwhile();
   await admin.query('COMMIT');
   return answer;
 }
@@ -55,4 +61,72 @@ describe('a partner that is being suspended', () => {
     expectProblem(answer, 422, 'business_rule_violation', refusal);
     expect(await house.operator('GET', `/keys/${world.keyId}`)).toMatchObject({ replaced_by: null });
   });
+});
+
+describe('updated_at of a change that had to wait for another', () => {
+  /** What is locked, and the change that waits for it; its answer, or what is read afterwards, tells updated_at. */
+  interface Case {
+    table: string;
+    id: () => Promise<string> | string;
+    change: (id: string) => Promise<Answer>;
+    read?: (id: string) => Promise<Answer>;
+  }
+  const group = { table: 'practice_groups', id: () => world.groupId };
+  const partner = (method: string, path: string, body?: unknown) =>
+    house.send(method, `/v1/webhooks${path}`, { key: world.key, group: world.groupId, body });
+  const webhook = {
+    table: 'webhooks',
+    id: async () => (await partner('POST', '', { url: 'https://partner.example/hook' })).body.id,
+    read: (id: string) => partner('GET', `/${id}`),
+  };
+  const network = {
+    table: 'networks',
+    id: async () => (await operator('POST', '/networks', { name: 'N', practice_group_ids: [] })).body.id,
+    read: (id: string) => operator('GET', `/networks/${id}`),
+  };
+  const cases: Record<string, Case> = {
+    'a practice group': {
+      ...group,
+      change: (id) => operator('PATCH', `/practice-groups/${id}`, { name: 'New' }),
+    },
+    'a form': {
+      ...group,
+      change: (id) => operator('PUT', `/practice-groups/${id}/forms/form-1`, { title: 'New' }),
+    },
+    'an assignee': {
+      ...group,
+      change: (id) => operator('PUT', `/practice-groups/${id}/assignees/Admin/ann`, { name: 'New' }),
+    },
+    'a partner': {
+      table: 'partners',
+      id: () => world.partnerId,
+      change: (id) => operator('POST', `/partners/${id}/suspend`),
+    },
+    'a network': {
+      ...network,
+      change: (id) => operator('PUT', `/networks/${id}/members/${world.groupId}`),
+    },
+    'a webhook': { ...webhook, change: (id) => partner('PATCH', `/${id}`, { description: 'New' }) },
+    'the secret of a webhook': { ...webhook, change: (id) => partner('POST', `/${id}/rotate-secret`) },
+  };
+
+  it.each(Object.entries(cases))(
+    'is not from before the wait: %s',
+    async (_, { table, id, change, read }) => {
+      const named = await id();
+      let over = 0;
+      const answer = await beside(
+        `SELECT FROM ${table} WHERE id = $1 FOR UPDATE`,
+        [named],
+        () => change(named),
+        () => {
+          house.clock.advance(700);
+          over = house.clock.now();
+        },
+      );
+      expect(answer.status).toBeLessThan(300);
+      const { updated_at } = ((await read?.(named)) ?? answer).body;
+      expect(updated_at).toBe(new Date(over).toISOString());
+    },
+  );
 });

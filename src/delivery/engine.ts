@@ -161,7 +161,7 @@ export function createEngine(options: EngineOptions): Engine {
     for (const [webhookNo, url] of new Map(
       results.flatMap((one) => (one.gone ? [[one.webhookNo, one.gone]] : [])),
     ))
-      await disable(webhookNo, 'Your address answered 410 Gone.', url);
+      await disable(webhookNo, 'Your address answered 410 Gone.', { url });
     // One that only had letters put back to wait may be well again by now.
     const failed = new Set(
       results.flatMap(({ state, webhookNo }) => (state === 'due' || state === 'failed' ? webhookNo : [])),
@@ -171,13 +171,19 @@ export function createEngine(options: EngineOptions): Engine {
       const since = Date.parse(failing_since);
       // Another worker may have written when that was. By our own clock first: that costs nothing.
       if (isBeyondHope(since, clock.now()) && isBeyondHope(since, await cautiousNow(db, clock)))
-        await disable(webhook_no, `No delivery has succeeded for 5 days, since ${failing_since}.`);
+        await disable(webhook_no, `No delivery has succeeded for 5 days, since ${failing_since}.`, {
+          failingSince: failing_since,
+        });
     }
   }
 
-  async function disable(webhookNo: number, reason: string, url: string | null = null): Promise<void> {
+  async function disable(
+    webhookNo: number,
+    reason: string,
+    still: { url: string } | { failingSince: string },
+  ): Promise<void> {
     const now = new Date(clock.now()).toISOString();
-    if (await disableWebhook(db, webhookNo, `${reason} Activate the webhook to resume.`, now, url))
+    if (await disableWebhook(db, webhookNo, `${reason} Activate the webhook to resume.`, now, still))
       log.warn({ webhook_no: webhookNo, reason }, 'webhook disabled');
   }
 

@@ -290,14 +290,19 @@ export async function disableWebhook(
   no: number,
   reason: string,
   at: string,
-  /** Only if this is still its address. */
-  url: string | null,
+  /** Only if this is still its address, and it has failed without a success since then: its owner may be changing it. */
+  { url, failingSince }: { url?: string; failingSince?: string },
 ): Promise<boolean> {
   return transact(db, SYSTEM, async (tx) => {
+    // Locks first and reads then: a statement that waited for a lock still sees the failures from before its wait.
+    tx.defer('SELECT FROM webhooks WHERE no = $1 FOR NO KEY UPDATE', [no]);
     const webhook = await tx.first<{ id: string; practice_group_id: string }>(
       `UPDATE webhooks SET status = 'disabled', status_reason = $2, version = version + 1, updated_at = $3
-        WHERE no = $1 AND status = 'active' AND deleted_at IS NULL AND url = coalesce($4, url) RETURNING id, practice_group_id`,
-      [no, reason, at, url],
+        WHERE no = $1 AND status = 'active' AND deleted_at IS NULL AND url = coalesce($4, url)
+          AND ($5::timestamptz IS NULL
+               OR EXISTS (SELECT FROM webhook_lanes WHERE webhook_no = $1 AND failing_since = $5))
+       RETURNING id, practice_group_id`,
+      [no, reason, at, url, failingSince],
     );
     if (!webhook) return false;
     const record: AuditRecord = {

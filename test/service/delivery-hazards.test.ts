@@ -210,6 +210,32 @@ describe('a webhook that changes while letters to it are under way', () => {
   });
 });
 
+it('a webhook whose address is being changed is not disabled for the old one, however long that has failed', async () => {
+  const office = await openPostOffice();
+  const no = await office.addWebhook();
+  office.answerWith(() => 500);
+  await office.publish({ id: 'a' });
+  await office.engine.drain();
+  office.clock.advance(6 * DAY);
+  // Its owner's change is written, and commits while the engine is about to disable the webhook.
+  await office.rows('BEGIN');
+  await office.rows("UPDATE webhooks SET url = 'https://new.example/', version = version + 1 WHERE no = $1", [
+    no,
+  ]);
+  const drained = office.engine.drain();
+  const waiting = `SELECT pg_stat_clear_snapshot() FROM pg_stat_activity
+                    WHERE datname = current_database() AND wait_event_type = 'Lock'`;
+  while ((await office.rows(waiting)).length === 0);
+  await office.rows('UPDATE webhook_lanes SET failures = 0, failing_since = NULL WHERE webhook_no = $1', [
+    no,
+  ]);
+  await office.rows('COMMIT');
+  await drained;
+  expect(await office.rows('SELECT status, url FROM webhooks')).toEqual([
+    { status: 'active', url: 'https://new.example/' },
+  ]);
+});
+
 it('a webhook that works again is not disabled because a letter is put back to wait', async () => {
   const office = await openPostOffice();
   await office.addWebhook();

@@ -41,17 +41,21 @@ export async function findWebhook(
   return row && webhookOf(row);
 }
 
-/** The same, and nobody else changes it until the transaction ends. */
-export async function lockWebhook(
+/**
+ * The same, and nobody else changes it until the transaction ends. Locks first and reads then: a statement that waited for a lock
+ * still sees the webhook's health from before its wait.
+ */
+export function lockWebhook(
   tx: Transaction,
   owner: PartnerPrincipal,
   id: string,
 ): Promise<StoredWebhook | undefined> {
-  const row = await tx.first<Row>(
-    `${WEBHOOKS} AND w.practice_group_id = $1 AND w.partner_id = $2 AND w.id = $3 FOR NO KEY UPDATE OF w`,
+  tx.defer(
+    `SELECT FROM webhooks WHERE practice_group_id = $1 AND partner_id = $2 AND id = $3 AND deleted_at IS NULL
+        FOR NO KEY UPDATE`,
     [...ownedBy(owner), id],
   );
-  return row && webhookOf(row);
+  return findWebhook(tx, owner, id);
 }
 
 export function listWebhookPage(tx: Transaction, owner: PartnerPrincipal, query: PageQuery) {

@@ -63,6 +63,24 @@ describe('a partner that is being suspended', () => {
   });
 });
 
+it('the answer to a change of a webhook that had to wait tells how the webhook is doing since', async () => {
+  const send = (method: string, path: string, body: unknown) =>
+    house.send(method, `/v1/webhooks${path}`, { key: world.key, group: world.groupId, body });
+  const { id } = (await send('POST', '', { url: 'https://partner.example/hook' })).body;
+  const failed = `UPDATE webhook_lanes SET failures = $2, failing_since = $3
+                   WHERE webhook_no = (SELECT no FROM webhooks WHERE id = $1)`;
+  await admin.query(failed, [id, 7, '2026-11-15T10:00:00.000Z']);
+  // As when the address is changed: the failures of the old one are forgotten.
+  const changing = `WITH w AS (UPDATE webhooks SET url = 'https://new.example/', version = version + 1 WHERE id = $1 RETURNING no)
+                    UPDATE webhook_lanes SET failures = 0, failing_since = NULL FROM w WHERE webhook_no = w.no`;
+  const answer = await beside(changing, [id], () => send('PATCH', `/${id}`, { description: 'New' }));
+  expect(answer).toMatchObject({
+    status: 200,
+    headers: { etag: '"3"' },
+    body: { url: 'https://new.example/', health: { failures: 0, failing_since: null } },
+  });
+});
+
 describe('updated_at of a change that had to wait for another', () => {
   /** What is locked, and the change that waits for it; its answer, or what is read afterwards, tells updated_at. */
   interface Case {

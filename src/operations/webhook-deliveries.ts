@@ -11,7 +11,7 @@ import type { StoredWebhook } from '../domain/webhook.ts';
 import { transact } from '../store/database.ts';
 import { findDelivery, listDeliveryPage } from '../store/deliveries-read.ts';
 import { findEventNos, findEventNosSince, mayReceive, replayEvents } from '../store/deliveries-replay.ts';
-import { findWebhook } from '../store/webhooks.ts';
+import { findWebhook, lockWebhook } from '../store/webhooks.ts';
 import { type App, nowIso, type PartnerCall } from './app.ts';
 import { webhookRecord } from './webhooks.ts';
 
@@ -57,6 +57,8 @@ async function replay(app: App, call: PartnerCall<typeof replayEndpoint>) {
     const chunk = chosen.slice(from, from + CHUNK);
     await mustReceive(app, principal);
     count += await transact(app.db, principal, async (tx) => {
+      // It may have been deleted since it was found, and then there is nobody to hear of anything.
+      if (!(await lockWebhook(tx, principal, params.id))) throw new Problem('not_found');
       if (from === 0)
         tx.audit(webhookRecord(call, now, 'replay', webhook, null, { ...body, events: chosen.length }));
       return replayEvents(tx, nowIso(app), webhook.no, chunk);

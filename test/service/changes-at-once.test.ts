@@ -1,7 +1,14 @@
 import type pg from 'pg';
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { expectProblem } from '../support/answers.ts';
-import { type Answer, type Harness, makeWorld, OPERATOR_TOKEN, startHarness } from '../support/service.ts';
+import {
+  type Answer,
+  type Harness,
+  type Loose,
+  makeWorld,
+  OPERATOR_TOKEN,
+  startHarness,
+} from '../support/service.ts';
 import { superuser } from '../support/superuser.ts';
 
 let house: Harness;
@@ -79,6 +86,19 @@ it('the answer to a change of a webhook that had to wait tells how the webhook i
     headers: { etag: '"3"' },
     body: { url: 'https://new.example/', health: { failures: 0, failing_since: null } },
   });
+});
+
+it('404: a webhook that is being deleted is not replayed to', async () => {
+  const send = (method: string, path: string, body?: unknown) =>
+    house.send(method, `/v1/webhooks${path}`, { key: world.key, group: world.groupId, body });
+  const { id } = (await send('POST', '', { url: 'https://partner.example/hook' })).body;
+  const { event_id } = (await send('POST', `/${id}/test`, { event: 'appointment.confirmed' })).body;
+  const answer = await beside('UPDATE webhooks SET deleted_at = updated_at WHERE id = $1', [id], () =>
+    send('POST', `/${id}/replay`, { event_ids: [event_id] }),
+  );
+  expectProblem(answer, 404, 'not_found');
+  const { data } = await house.operator('GET', `/audit?practice_group_id=${world.groupId}`);
+  expect(data.map(({ action }: Loose) => action)).not.toContain('webhook.replay');
 });
 
 describe('updated_at of a change that had to wait for another', () => {

@@ -150,7 +150,7 @@ async function bareLoop(receiver: string): Promise<number> {
       while (next < total) {
         const sequence = next++;
         const body = JSON.stringify(payloadOf(sequence));
-        const id = deliveryId('wh_00Vb13pkZeDP1yAD86FW5V4Dr', sequence);
+        const id = deliveryId('wh_00Vb13pkZeDP1yAD86FW5V4Dr', sequence, Date.now());
         const headers = signedHeaders({
           id,
           timestampSeconds: Math.floor(Date.now() / 1000),

@@ -294,7 +294,7 @@ export class Dispatch {
     this.#inFlight++;
     const startedAt = clock.now();
     const headers = signedHeaders({
-      id: deliveryId(destination.id, letter.sequence),
+      id: deliveryId(destination.id, letter.sequence, letter.acceptedMs),
       timestampSeconds: Math.floor(startedAt / 1000),
       sequence: letter.sequence,
       body: letter.payload,

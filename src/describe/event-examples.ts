@@ -78,7 +78,7 @@ export const eventExamples: { [N in EventName]: z.output<(typeof eventPayloads)[
 
 const body = JSON.stringify(eventExamples['appointment.confirmed']);
 const secret = Buffer.from('porter-example-secret-32-bytes!!');
-const id = 'dlv_00VavrySW7QkzdE4DIp3JusJ3_1042';
+const id = 'dlv_00VavrySW7QkzdE4DIp3JusJ3_1042_00VavryCO';
 const timestamp = '1794643200';
 
 /** A whole delivery whose signature is genuine, so that readers can try their verifier on it. */

@@ -22,7 +22,7 @@ const webhook: Webhook = {
 };
 
 const delivery: Delivery = {
-  id: 'dlv_0VkQ3yXbTm1c8Zr4Hn6Lp2WsE_42',
+  id: 'dlv_0VkQ3yXbTm1c8Zr4Hn6Lp2WsE_42_0VkQ3zAcD',
   event_id: 'evt_0VkQ3zAcDe2d9As5Io7Mq3XtF',
   event: 'appointment.confirmed',
   object_id: 'apt_1042',

@@ -4,7 +4,6 @@ import type {
   retryDelivery as retryEndpoint,
 } from '../contract/operator/deliveries.ts';
 import { Problem } from '../contract/problems.ts';
-import { parseDeliveryId } from '../domain/delivery-id.ts';
 import { type Transaction, transact } from '../store/database.ts';
 import { type FoundDelivery, findDelivery, listDeliveryPage } from '../store/deliveries-read.ts';
 import { mayReceive, replayEvents } from '../store/deliveries-replay.ts';
@@ -48,8 +47,7 @@ export async function retryDelivery(app: App, call: OperatorCall<typeof retryEnd
 }
 
 async function mustFind(tx: Transaction, id: string): Promise<FoundDelivery> {
-  const named = parseDeliveryId(id);
-  const found = named && (await findDelivery(tx, named.webhookId, named.sequence));
+  const found = await findDelivery(tx, id);
   if (!found) throw new Problem('not_found');
   return found;
 }

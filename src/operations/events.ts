@@ -75,7 +75,7 @@ export async function getPublishedEvent(app: App, call: OperatorCall<typeof getE
     Promise.all([findEvent(tx, call.params.id), listEventDeliveries(tx, call.params.id)]),
   );
   if (!event) throw new Problem('not_found');
-  return { text: textOf({ ...event, deliveries: deliveries.map(deliveryOf) }) };
+  return { text: textOf({ ...event, deliveries: deliveries.map((one) => deliveryOf(one, event)) }) };
 }
 
 /** Payloads go out as they are stored, byte for byte, as they do in webhooks. */
@@ -83,9 +83,9 @@ function textOf({ payload, ...event }: StoredEvent & { deliveries?: unknown }): 
   return `${JSON.stringify(event).slice(0, -1)},"payload":${payload}}`;
 }
 
-function deliveryOf({ webhook_id, sequence, state }: EventDelivery) {
+function deliveryOf({ webhook_id, sequence, state }: EventDelivery, event: StoredEvent) {
   return {
-    id: deliveryId(webhook_id, sequence),
+    id: deliveryId(webhook_id, sequence, Date.parse(event.accepted_at)),
     webhook_id,
     status: state === 'due' ? ('pending' as const) : state,
   };

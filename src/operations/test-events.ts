@@ -37,7 +37,9 @@ export async function testWebhook(app: App, call: PartnerCall<typeof testEndpoin
     );
     return enqueueTest(tx, acceptedAt, event.id, webhook.no);
   });
-  return { body: { event_id: event.id, delivery_id: deliveryId(params.id, sequence) } };
+  return {
+    body: { event_id: event.id, delivery_id: deliveryId(params.id, sequence, Date.parse(acceptedAt)) },
+  };
 }
 
 /** The way of any other event, but for one partner. Like any other it is its own record, so it is not audited. */

@@ -5,7 +5,6 @@ import type {
 } from '../contract/partner/webhook-deliveries.ts';
 import { Problem, ValidationProblem } from '../contract/problems.ts';
 import { naming, REPLAY_EVENTS_MAX, ruleBroken } from '../contract/rules.ts';
-import { parseDeliveryId } from '../domain/delivery-id.ts';
 import { type PartnerPrincipal, SYSTEM } from '../domain/principal.ts';
 import type { StoredWebhook } from '../domain/webhook.ts';
 import { transact } from '../store/database.ts';
@@ -25,13 +24,11 @@ export async function listWebhookDeliveries(app: App, call: PartnerCall<typeof l
 }
 
 export async function getWebhookDelivery(app: App, { principal, params }: PartnerCall<typeof getEndpoint>) {
-  const named = parseDeliveryId(params.delivery_id);
-  if (named?.webhookId !== params.id) throw new Problem('not_found');
   const found = await transact(app.db, principal, async (tx) => {
     if (!(await findWebhook(tx, principal, params.id))) return undefined;
-    return findDelivery(tx, params.id, named.sequence);
+    return findDelivery(tx, params.delivery_id);
   });
-  if (!found) throw new Problem('not_found');
+  if (found?.delivery.webhook_id !== params.id) throw new Problem('not_found');
   return { body: found.delivery };
 }
 

@@ -1,7 +1,7 @@
 import type { EventName } from '../contract/events.ts';
 import type { PartnerDelivery } from '../contract/operator/deliveries.ts';
 import type { Page, PageQuery } from '../contract/page.ts';
-import { deliveryId } from '../domain/delivery-id.ts';
+import { deliveryId, parseDeliveryId } from '../domain/delivery-id.ts';
 import { type KeptAttempt, shownAttempt } from '../domain/diagnosis.ts';
 import type { Transaction } from './database.ts';
 import { type Keyset, readPage, readStretch } from './page.ts';
@@ -24,17 +24,18 @@ interface Row {
   retry_at: string | null;
   created_at: string;
   finished_at: string | null;
+  accepted_at: string;
   /** Its place in the list. */
   major: number;
   minor: number;
 }
 
 const COLUMNS = `w.id AS webhook_id, w.partner_id, w.practice_group_id, e.id AS event_id, e.event, e.object_id,
-  d.sequence, d.state, d.attempts, nullif(d.retry_at, 'infinity') AS retry_at, d.created_at, d.finished_at`;
+  d.sequence, d.state, d.attempts, nullif(d.retry_at, 'infinity') AS retry_at, d.created_at, d.finished_at, e.accepted_at`;
 
 function deliveryOf(row: Row): PartnerDelivery {
   return {
-    id: deliveryId(row.webhook_id, row.sequence),
+    id: deliveryId(row.webhook_id, row.sequence, Date.parse(row.accepted_at)),
     webhook_id: row.webhook_id,
     partner_id: row.partner_id,
     practice_group_id: row.practice_group_id,
@@ -56,18 +57,18 @@ export interface FoundDelivery {
   eventNo: number;
 }
 
-export async function findDelivery(
-  tx: Transaction,
-  webhookId: string,
-  sequence: number,
-): Promise<FoundDelivery | undefined> {
+export async function findDelivery(tx: Transaction, id: string): Promise<FoundDelivery | undefined> {
+  const named = parseDeliveryId(id);
+  if (!named) return undefined;
   const row = await tx.first<Row & { webhook_no: number; event_no: number }>(
     `SELECT ${COLUMNS}, d.webhook_no, d.event_no
        FROM webhooks w JOIN deliveries d ON d.webhook_no = w.no JOIN events e ON e.no = d.event_no
       WHERE w.id = $1 AND w.deleted_at IS NULL AND d.sequence = $2`,
-    [webhookId, sequence],
+    [named.webhookId, named.sequence],
   );
-  return row && { delivery: deliveryOf(row), webhookNo: row.webhook_no, eventNo: row.event_no };
+  if (!row) return undefined;
+  const delivery = deliveryOf(row);
+  return delivery.id !== id ? undefined : { delivery, webhookNo: row.webhook_no, eventNo: row.event_no };
 }
 
 export interface DeliveryFilter extends PageQuery {

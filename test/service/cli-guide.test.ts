@@ -57,8 +57,7 @@ describe('the examples of the guide', () => {
       .set('pto_YOUR_TOKEN', OPERATOR_TOKEN)
       .set('postgres://porter:secret@db.example/porter', harness.databaseUrl)
       .set('http://localhost:3000/hooks', receiver.url)
-      .set('wh_00Vb13pkZeDP1yAD86FW5V4Dr', body.id)
-      .set('dlv_00Vb13pkZeDP1yAD86FW5V4Dr_1', `dlv_${body.id.slice(3)}_1`);
+      .set('wh_00Vb13pkZeDP1yAD86FW5V4Dr', body.id);
     symlinkSync(join(ROOT, 'porter'), join(folder, 'porter'));
     mkdirSync(join(folder, '.porter'));
     writeFileSync(join(folder, '.porter/demo-key'), key);
@@ -115,6 +114,8 @@ describe('the examples of the guide', () => {
   function remember(stdout: string): void {
     for (const [id, prefix] of stdout.matchAll(/\b(prt|key|net|evt)_\w{25}\b/g))
       real.set(`${prefix}_00Vb13pkZeDP1yAD86FW5V4Dr`, id);
+    const [delivery] = /\bdlv_\w+/.exec(stdout) ?? [];
+    if (delivery) real.set('dlv_00Vb13pkZeDP1yAD86FW5V4Dr_1_00Vb1rC4x', delivery);
   }
 
   it('run every command but serve', () => {

@@ -1,5 +1,6 @@
 import type pg from 'pg';
 import { beforeAll, expect, it } from 'vitest';
+import { deliveryId } from '../../src/domain/delivery-id.ts';
 import { type Harness, makeWorld, startHarness } from '../support/service.ts';
 import { superuser } from '../support/superuser.ts';
 
@@ -35,12 +36,13 @@ it('an event tells who has it', async () => {
        SELECT made.no, $4, e.no, e.object_hash, $5, now() FROM made, events e WHERE e.id = $6`,
       [`wh_${at}`, partnerId, elsewhere, 40 + at, state, eventId],
     );
-  const { deliveries } = await house.operator('GET', `/events/${eventId}`);
+  const { deliveries, accepted_at } = await house.operator('GET', `/events/${eventId}`);
+  const id = (webhook: string, sequence: number) => deliveryId(webhook, sequence, Date.parse(accepted_at));
   expect(deliveries).toEqual([
-    { id: 'dlv_0_40', webhook_id: 'wh_0', status: 'waiting' },
-    { id: 'dlv_1_41', webhook_id: 'wh_1', status: 'pending' },
-    { id: 'dlv_2_42', webhook_id: 'wh_2', status: 'delivered' },
-    { id: 'dlv_3_43', webhook_id: 'wh_3', status: 'failed' },
+    { id: id('wh_0', 40), webhook_id: 'wh_0', status: 'waiting' },
+    { id: id('wh_1', 41), webhook_id: 'wh_1', status: 'pending' },
+    { id: id('wh_2', 42), webhook_id: 'wh_2', status: 'delivered' },
+    { id: id('wh_3', 43), webhook_id: 'wh_3', status: 'failed' },
   ]);
 });
 

@@ -1,6 +1,7 @@
 import type pg from 'pg';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { eventNames, eventPayloads } from '../../src/contract/event-payloads.ts';
+import { deliveryId } from '../../src/domain/delivery-id.ts';
 import { expectInvalid, expectProblem } from '../support/answers.ts';
 import { fanOutAll, HOOK, newPartner, type Partner, publish, startPost } from '../support/post.ts';
 import type { Harness, Loose } from '../support/service.ts';
@@ -30,7 +31,7 @@ describe('POST /v1/webhooks/{id}/test', () => {
       expect(answer.status).toBe(202);
       expect(answer.body).toEqual({
         event_id: expect.stringMatching(/^evt_/),
-        delivery_id: `dlv_${id.slice(3)}_1`,
+        delivery_id: deliveryId(id, 1, house.clock.now()),
       });
       const { rows } = await db.query<{ payload: string }>('SELECT payload FROM events WHERE id = $1', [
         answer.body.event_id,
@@ -144,7 +145,7 @@ describe('GET /v1/webhooks/{id}/deliveries', () => {
       },
       { event_id: second, sequence: 2, status: 'waiting', next_attempt_at: null, attempts: [] },
       {
-        id: `dlv_${id.slice(3)}_1`,
+        id: expect.stringMatching(`^dlv_${id.slice(3)}_1_`),
         event_id: first,
         event: 'appointment.confirmed',
         object_id: 'a',
@@ -230,10 +231,13 @@ describe('GET /v1/webhooks/{id}/deliveries', () => {
     await own.call('POST', `/v1/webhooks/${other}/test`, { event: 'prescription.issued' });
     for (const path of [
       `${other}/deliveries/${delivery_id}`,
-      `${id}/deliveries/dlv_${id.slice(3)}_2`,
+      `${id}/deliveries/${delivery_id.replace('_1_', '_2_')}`,
+      // The same place in the queue, but of another event: what stood there before a backup was restored.
+      `${id}/deliveries/${deliveryId(id, 1, house.clock.now() - 1)}`,
+      `${id}/deliveries/${delivery_id.slice(0, -10)}`,
       `${id}/deliveries/${id}`,
-      `${id}/deliveries/dlv_${id.slice(3)}_01`,
-      `${id}/deliveries/dlv_${id.slice(3)}_9999999999999999`,
+      `${id}/deliveries/${delivery_id.replace('_1_', '_01_')}`,
+      `${id}/deliveries/${delivery_id.replace('_1_', '_9999999999999999_')}`,
     ])
       expectProblem(await own.send('GET', `/v1/webhooks/${path}`), 404, 'not_found');
   });

@@ -17,7 +17,7 @@ export const body =
 
 export function sign({ secrets = [secret], secondsAgo = 0, sequence = 1 } = {}) {
   return signedHeaders({
-    id: `dlv_00VavrySW7QkzdE4DIp3JusJ3_${sequence}`,
+    id: `dlv_00VavrySW7QkzdE4DIp3JusJ3_${sequence}_00VavryCO`,
     timestampSeconds: Math.floor(Date.now() / 1000) - secondsAgo,
     sequence,
     body,

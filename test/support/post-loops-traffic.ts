@@ -3,7 +3,7 @@ import { Agent } from 'undici';
 import { expect, onTestFinished } from 'vitest';
 import type { EventName } from '../../src/contract/events.ts';
 import { events } from '../../src/contract/events.ts';
-import { deliveryId } from '../../src/domain/delivery-id.ts';
+import { parseDeliveryId } from '../../src/domain/delivery-id.ts';
 import { type Porter, until } from './porter-process.ts';
 import { type Mailbox, PostReceiver } from './post-receiver.ts';
 import { type Loose, makeKey, OPERATOR_TOKEN, sender } from './service.ts';
@@ -282,7 +282,8 @@ export class PostTraffic {
 
     const sequences = [...letters.values()].map(({ sequence }) => sequence).sort((a, b) => a - b);
     expect(sequences, `the sequence of ${hook.id}`).toEqual(sequences.map((_, at) => at + 1));
-    for (const { id, sequence } of letters.values()) expect(id).toBe(deliveryId(hook.id, sequence));
+    for (const { id, sequence } of letters.values())
+      expect(parseDeliveryId(id)).toEqual({ webhookId: hook.id, sequence });
 
     const places = new Map([...letters.keys()].map((body, at) => [body, at]));
     for (const bodies of orders) {

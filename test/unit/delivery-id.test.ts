@@ -3,8 +3,8 @@ import { expect, it } from 'vitest';
 import { deliveryId, parseDeliveryId } from '../../src/domain/delivery-id.ts';
 import { newId } from '../../src/domain/ids.ts';
 
-it('names a delivery by its webhook and its place in the queue, and is read back', () => {
-  expect(deliveryId('wh_0C5N8Z', 42)).toBe('dlv_0C5N8Z_42');
+it('names a delivery by its webhook, its place in the queue and its event, and tells where to look for it', () => {
+  expect(deliveryId('wh_0C5N8Z', 42, 1_794_643_199_000)).toBe('dlv_0C5N8Z_42_00VavryCO');
   fc.assert(
     fc.property(
       fc.integer({ min: 0, max: Date.parse('2200-01-01') }),
@@ -15,7 +15,7 @@ it('names a delivery by its webhook and its place in the queue, and is read back
         const webhookId = newId('wh', now, (count) =>
           Uint8Array.from({ length: count }, (_, i) => (bytes[i] ?? 0) % 248),
         );
-        expect(parseDeliveryId(deliveryId(webhookId, sequence))).toEqual({ webhookId, sequence });
+        expect(parseDeliveryId(deliveryId(webhookId, sequence, now))).toEqual({ webhookId, sequence });
       },
     ),
   );
@@ -27,16 +27,18 @@ it.each([
   'dlv__1',
   'dlv_abc',
   'dlv_abc_',
-  'dlv_abc_0',
-  'dlv_abc_01',
-  'dlv_abc_-1',
-  'dlv_abc_1.5',
-  'dlv_abc_1000000000000000',
-  'dlv_a-b_1',
-  'dlv_abc_1\n',
-  ' dlv_abc_1',
-  'wh_abc_1',
-  'DLV_abc_1',
+  'dlv_abc_1',
+  'dlv_abc_0_00VavryCO',
+  'dlv_abc_01_00VavryCO',
+  'dlv_abc_-1_00VavryCO',
+  'dlv_abc_1.5_00VavryCO',
+  'dlv_abc_1000000000000000_00VavryCO',
+  'dlv_a-b_1_00VavryCO',
+  'dlv_abc_1_00VavryC',
+  'dlv_abc_1_00VavryCO\n',
+  ' dlv_abc_1_00VavryCO',
+  'wh_abc_1_00VavryCO',
+  'DLV_abc_1_00VavryCO',
 ])('%j is no name of a delivery', (id) => {
   expect(parseDeliveryId(id)).toBeUndefined();
 });

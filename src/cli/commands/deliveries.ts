@@ -53,7 +53,7 @@ export const deliveryCommands = [
     calls,
     summary: 'Send deliveries again, whatever became of them.',
     arguments: [{ name: 'delivery_id', summary: 'The IDs of deliveries.', many: true }],
-    examples: ['deliveries retry dlv_00Vb13pkZeDP1yAD86FW5V4Dr_1'],
+    examples: ['deliveries retry dlv_00Vb13pkZeDP1yAD86FW5V4Dr_1_00Vb1rC4x'],
     async run({ api, args, out }) {
       const data: PartnerDelivery[] = [];
       try {

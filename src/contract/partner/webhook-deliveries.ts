@@ -13,9 +13,10 @@ export const deliveryStatuses = ['waiting', 'pending', 'delivered', 'failed'] as
 
 export const delivery = z
   .object({
-    id: z
-      .string()
-      .meta({ description: 'Sent as `webhook-id`.', examples: ['dlv_0VkQ3yXbTm1c8Zr4Hn6Lp2WsE_42'] }),
+    id: z.string().meta({
+      description: 'Sent as `webhook-id`.',
+      examples: ['dlv_0VkQ3yXbTm1c8Zr4Hn6Lp2WsE_42_0VkQ3zAcD'],
+    }),
     event_id: z.string(),
     event: z.enum(eventNames),
     object_id: z.string().meta({ description: 'What the event is about: the `id` in its payload.' }),

@@ -4,6 +4,7 @@ import { ManualClock } from '../support/manual-clock.ts';
 import { newPartner, publish } from '../support/post.ts';
 import { startReceiver, status } from '../support/receiver.ts';
 import { createDatabase, startHarness } from '../support/service.ts';
+import { superuser } from '../support/superuser.ts';
 
 /** A database as it was when nobody was connected to it, under another name. */
 async function copyOf(databaseUrl: string): Promise<string> {
@@ -34,4 +35,15 @@ it('after a restore no event goes out under the name of one that receivers have'
   const [lost, after] = receiver.received.map(({ headers }) => headers);
   expect(after?.['webhook-sequence']).toBe(lost?.['webhook-sequence']);
   expect(after?.['webhook-id']).not.toBe(lost?.['webhook-id']);
+});
+
+it('a database that was restored without what its role may do is given that at the start', async () => {
+  const databaseUrl = await createDatabase();
+  await (await startHarness({ databaseUrl })).stop();
+  const db = await superuser(databaseUrl);
+  await db.query('REVOKE ALL ON ALL TABLES IN SCHEMA public FROM porter_app');
+  await db.query('REVOKE ALL ON SCHEMA public FROM porter_app');
+  const house = await startHarness({ databaseUrl });
+  await newPartner(house);
+  expect(await house.operator('GET', '/audit/verify')).toMatchObject({ ok: true });
 });

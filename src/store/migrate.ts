@@ -157,13 +157,22 @@ async function enterRole(client: pg.Client): Promise<string | undefined> {
     'SELECT rolsuper AS superuser, rolbypassrls AS bypasses FROM pg_roles WHERE rolname = current_user',
   );
   if (!rows[0]?.superuser && !rows[0]?.bypasses) return undefined;
-  // Roles belong to the whole server, and another database's start may be making the same one at this moment.
-  await client.query(`DO $$ BEGIN CREATE ROLE ${RESTRICTED_ROLE} NOLOGIN;
-    EXCEPTION WHEN duplicate_object OR unique_violation THEN NULL; END $$`);
-  if (!rows[0].superuser) await client.query(`GRANT ${RESTRICTED_ROLE} TO current_user`);
+  await makeRole(client, rows[0].superuser).catch((error) => {
+    if (!(error instanceof pg.DatabaseError) || error.code !== MAY_NOT) throw error;
+    throw new UnusableDatabase(
+      `The login of DATABASE_URL bypasses row-level security, and may not make and use the role ${RESTRICTED_ROLE} instead (${error.message}). Let an administrator run ALTER ROLE … NOBYPASSRLS for this login.`,
+    );
+  });
   await client.query(`GRANT USAGE ON SCHEMA public TO ${RESTRICTED_ROLE}`);
   await client.query(
     `GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO ${RESTRICTED_ROLE}`,
   );
   return RESTRICTED_ROLE;
+}
+
+async function makeRole(client: pg.Client, isSuperuser: boolean): Promise<void> {
+  // Roles belong to the whole server, and another database's start may be making the same one at this moment.
+  await client.query(`DO $$ BEGIN CREATE ROLE ${RESTRICTED_ROLE} NOLOGIN;
+    EXCEPTION WHEN duplicate_object OR unique_violation THEN NULL; END $$`);
+  if (!isSuperuser) await client.query(`GRANT ${RESTRICTED_ROLE} TO current_user`);
 }

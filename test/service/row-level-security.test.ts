@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { type PartnerPrincipal, SYSTEM } from '../../src/domain/principal.ts';
 import { type Database, type Transaction, transact } from '../../src/store/database.ts';
-import { prepareDatabase } from '../../src/store/migrate.ts';
+import { prepareDatabase, UnusableDatabase } from '../../src/store/migrate.ts';
 import { asAdmin, createOwnedDatabase } from '../support/logins.ts';
 import { type Furnished, furnish } from '../support/operator-calls.ts';
 import { createDatabase, type Harness, makeKey, OPERATOR_TOKEN, startHarness } from '../support/service.ts';
@@ -368,4 +368,15 @@ it('a login that bypasses row-level security without being a superuser works thr
     `GRANT porter_app TO ${username} WITH ADMIN OPTION`,
   );
   expect(await prepareDatabase(url, async () => {})).toMatchObject({ role: 'porter_app' });
+});
+
+it('a login that bypasses row-level security and may make no role is told so', async () => {
+  const url = await createOwnedDatabase();
+  await asAdmin(`ALTER ROLE ${new URL(url).username} BYPASSRLS`);
+  const error = await prepareDatabase(url, async () => {}).catch((reason: Error) => reason);
+  expect(error).toBeInstanceOf(UnusableDatabase);
+  expect(error).toHaveProperty(
+    'message',
+    expect.stringMatching(/bypasses row-level security, .*NOBYPASSRLS/),
+  );
 });

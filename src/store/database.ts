@@ -36,21 +36,33 @@ export function openDatabase({ url, connectionsMax, role }: DatabaseOptions): Da
     application_name: 'porter',
     connectionTimeoutMillis: CONNECT_MS,
     idleTimeoutMillis: IDLE_MS,
-    statement_timeout: STATEMENT_MS,
-    lock_timeout: LOCK_MS,
-    idle_in_transaction_session_timeout: STATEMENT_MS,
     // For a server that accepts statements but never answers: longer than its own limit, so that one speaks first.
     query_timeout: STATEMENT_MS + 1_000,
     types: typeParsers,
-    // No statement runs long enough for compiling its plan to pay, and before 18 a server compiles every plan that makes do
-    // with what it was told to avoid.
-    options: `-c TimeZone=UTC -c jit=off${role ? ` -c role=${role}` : ''}`,
+    onConnect: (client) => client.query(sessionSettings(role)),
   });
   // A connection that dies says so here, idle or in use. What it was doing fails by itself, and the next query opens
   // another; without a listener the event would end the process.
   pool.on('error', () => {});
   pool.on('connect', (client) => client.on('error', () => {}));
   return { pool };
+}
+
+/**
+ * Said by statements, once on each connection, and not as it is opened: poolers refuse what they do not know there, or forget it,
+ * and then times would be another zone's and a superuser bound by nothing.
+ */
+function sessionSettings(role: string | undefined): string {
+  return [
+    "SET TimeZone = 'UTC'",
+    // No statement runs long enough for compiling its plan to pay, and before 18 a server compiles every plan that makes do
+    // with what it was told to avoid.
+    'SET jit = off',
+    `SET statement_timeout = ${STATEMENT_MS}`,
+    `SET lock_timeout = ${LOCK_MS}`,
+    `SET idle_in_transaction_session_timeout = ${STATEMENT_MS}`,
+    ...(role ? [`SET ROLE ${role}`] : []),
+  ].join('; ');
 }
 
 export async function closeDatabase(db: Database): Promise<void> {

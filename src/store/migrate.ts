@@ -33,14 +33,16 @@ export async function prepareDatabase(
   url: string,
   seed: (prepared: Prepared) => Promise<void>,
 ): Promise<Prepared> {
-  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 10_000 });
-  client.on('error', () => {});
+  const client = clientOf(url);
   try {
     await client.connect();
   } catch (error) {
     throw unreachable(url, error);
   }
   try {
+    await refuseSharedConnections(url, client).catch((error) => {
+      throw explained(url, error);
+    });
     const prepared = await prepare(client).catch((error) => {
       throw explained(url, error);
     });
@@ -49,6 +51,37 @@ export async function prepareDatabase(
   } finally {
     await client.end().catch(() => {});
   }
+}
+
+function clientOf(url: string): pg.Client {
+  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 10_000 });
+  client.on('error', () => {});
+  return client;
+}
+
+/**
+ * A pooler that gives a connection to the next one after each transaction would mix up what is said once for a whole connection:
+ * locks, prepared statements, the role. It looks well as long as there is little to do.
+ */
+async function refuseSharedConnections(url: string, client: pg.Client): Promise<void> {
+  const other = clientOf(url);
+  try {
+    await other.connect();
+    const mine = await sessionOf(client);
+    await other.query('BEGIN');
+    // As long as its transaction is open, the other one keeps the session that it was given.
+    if ((await sessionOf(other)) !== mine && (await sessionOf(client)) === mine) return;
+  } finally {
+    await other.end().catch(() => {});
+  }
+  throw new UnusableDatabase(
+    `The pooler at ${place(url)} shares connections between transactions. Let it work in session mode, or let DATABASE_URL point to PostgreSQL itself.`,
+  );
+}
+
+async function sessionOf(client: pg.Client): Promise<number | undefined> {
+  const { rows } = await client.query<{ pid: number }>('SELECT pg_backend_pid() AS pid');
+  return rows[0]?.pid;
 }
 
 async function prepare(client: pg.Client): Promise<Prepared> {

@@ -273,9 +273,10 @@ function cannotListen(error: NodeJS.ErrnoException, { host, port }: Config): Err
   return reason === undefined ? error : new Error(reason, { cause: error });
 }
 
+/** Changes nothing, but a standby that is not promoted yet, or a database that takes no writes, refuses it. */
 async function canReach(db: Database): Promise<boolean> {
   try {
-    await transact(db, SYSTEM, (tx) => tx.query('SELECT 1'));
+    await transact(db, SYSTEM, (tx) => tx.query('UPDATE schema_migrations SET name = name WHERE false'));
     return true;
   } catch {
     return false;

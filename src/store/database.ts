@@ -191,6 +191,11 @@ function isOnlyLate(cause: unknown): boolean {
   return cause instanceof pg.DatabaseError && (cause.code === '55P03' || cause.code === '57014');
 }
 
+/** A connection that was made while nothing could be written may stay like that for good. */
+function refusesWrites(error: unknown): boolean {
+  return error instanceof Outage && error.cause instanceof pg.DatabaseError && error.cause.code === '25006';
+}
+
 const TRIES_MAX = 3;
 
 /**
@@ -235,12 +240,13 @@ async function transactOnce<T>(
     client.release();
     return result;
   } catch (error) {
+    const cause = await tx.causeOf(error);
     // The caller need not wait for the clean-up. A connection that cannot even roll back is thrown away.
     client.query('ROLLBACK').then(
-      () => client.release(),
+      () => client.release(refusesWrites(cause)),
       () => client.release(true),
     );
-    throw await tx.causeOf(error);
+    throw cause;
   }
 }
 

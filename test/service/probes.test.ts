@@ -62,6 +62,25 @@ describe('probes', () => {
     }
   });
 
+  it('it is not ready while nothing can be written, and is again without a restart', async () => {
+    const own = await startHarness();
+    const name = new URL(own.databaseUrl).pathname.slice(1);
+    const readOnly = (setting: string) =>
+      asAdmin(`ALTER DATABASE ${name} SET default_transaction_read_only = ${setting}`);
+    const write = { token: OPERATOR_TOKEN, body: { name: 'G' } };
+    const statuses = async () => [
+      (await own.send('GET', '/readyz')).status,
+      (await own.send('POST', '/operator/v1/practice-groups', write)).status,
+    ];
+    await readOnly('on');
+    await asAdmin(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '${name}'`);
+    await expect.poll(statuses, { timeout: 10_000 }).toEqual([503, 503]);
+    // Connections of that time would go on refusing.
+    await Promise.all(Array.from({ length: 5 }, statuses));
+    await readOnly('off');
+    await expect.poll(statuses, { timeout: 10_000 }).toEqual([200, 201]);
+  });
+
   it.each(probes)('%s does not exist for whoever comes from elsewhere', async (path) => {
     for (const headers of [
       { 'x-forwarded-for': '203.0.113.9' },

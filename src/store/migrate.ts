@@ -96,7 +96,7 @@ function unreachable(url: string, error: unknown): Error {
   const reason = error instanceof Error ? error.message || (error as { code?: string }).code : String(error);
   if (error instanceof pg.DatabaseError && error.code?.startsWith('28'))
     return new UnusableDatabase(
-      `PostgreSQL at ${place(url)} refused the login (${reason}). Check user and password in DATABASE_URL.`,
+      `PostgreSQL at ${place(url)} refused the login (${reason}). Check user and password in DATABASE_URL, and sslmode if it wants encryption.`,
     );
   if (error instanceof pg.DatabaseError && error.code === '3D000')
     return new UnusableDatabase(

@@ -220,12 +220,12 @@ describe('a database that the service cannot use', () => {
     [
       'the password is wrong',
       changed(() => {}),
-      /refused the login .*Check user and password in DATABASE_URL/,
+      /refused the login .*Check user and password in DATABASE_URL, and sslmode/,
     ],
     [
       'the user is unknown',
       changed((url) => (url.username = 'nobody')),
-      /refused the login .*Check user and password in DATABASE_URL/,
+      /refused the login .*Check user and password in DATABASE_URL, and sslmode/,
     ],
   ])('because %s: says what to do, without the password', async (_why, databaseUrl, message) => {
     const error = await failure(databaseUrl);

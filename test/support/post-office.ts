@@ -11,7 +11,7 @@ import { closeDatabase, type Database, openDatabase, transact } from '../../src/
 import { appendEvents } from '../../src/store/events.ts';
 import { prepareDatabase } from '../../src/store/migrate.ts';
 import { ManualClock } from './manual-clock.ts';
-import { createDatabase } from './service.ts';
+import { createUpToDateDatabase } from './service.ts';
 
 /**
  * A delivery engine on a real PostgreSQL, with a clock and a sender that the test decides: a year of retries takes as long
@@ -57,7 +57,7 @@ export const answered = (status: number, extra: Partial<PostOutcome> = {}): Post
 });
 
 export async function openPostOffice(): Promise<PostOffice> {
-  const url = await createDatabase();
+  const url = await createUpToDateDatabase();
   const { role } = await prepareDatabase(url, async () => {});
   const db = openDatabase({ url, connectionsMax: 8, role });
   const admin = new pg.Client({ connectionString: url });

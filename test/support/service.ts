@@ -51,17 +51,20 @@ export interface Harness {
   stop(): Promise<void>;
 }
 
-export async function createDatabase(): Promise<string> {
+export async function createDatabase(template = 'template1'): Promise<string> {
   const admin = inject('postgresUrl');
   const name = `t_${randomBytes(8).toString('hex')}`;
   const client = new pg.Client({ connectionString: admin });
   await client.connect();
-  await client.query(`CREATE DATABASE ${name}`);
+  await client.query(`CREATE DATABASE ${name} TEMPLATE ${template}`);
   await client.end();
   const url = new URL(admin);
   url.pathname = name;
   return url.href;
 }
+
+/** With all tables, and nothing in them. */
+export const createUpToDateDatabase = () => createDatabase(inject('upToDate'));
 
 interface HarnessOptions {
   env?: Record<string, string>;
@@ -71,7 +74,7 @@ interface HarnessOptions {
 
 /** Starts a service and stops it after the test file. */
 export async function startHarness(options: HarnessOptions = {}): Promise<Harness> {
-  const databaseUrl = options.databaseUrl ?? (await createDatabase());
+  const databaseUrl = options.databaseUrl ?? (await createUpToDateDatabase());
   const clock = options.clock ?? new ManualClock();
   const folder = mkdtempSync(join(tmpdir(), 'porter-service-'));
   const lines: string[] = [];

@@ -1,8 +1,8 @@
 /**
  * Every figure is a ratio of two things measured in turns in one run, against a bar. Absolute numbers depend on the
  * machine and its neighbours; ratios hardly do, if the turns are short: a shared machine changes its speed by half within
- * seconds, and seven turns of two seconds each told 0.75 and 1.0 of the same code. Nothing here is asserted: the table is for
- * people.
+ * seconds. In turns of a second two processes of the same code had 0.77 and 1.0, in turns of 0.3 s six had 0.77 to 0.84.
+ * Nothing here is asserted: the table is for people.
  */
 const ROUNDS = Number(process.env.BENCH_ROUNDS ?? 41);
 

@@ -111,10 +111,13 @@ try {
   await full.close();
 
   say('publishing in batches of 100');
-  const publishing = await inTurns({
-    batches: empty.publishBatches,
-    pgbench: () => insertEvents({ adminUrl: empty.adminUrl, folder, seconds: 2 }),
-  });
+  const publishing = await inTurns(
+    {
+      batches: empty.publishBatches,
+      pgbench: () => insertEvents({ adminUrl: empty.adminUrl, folder, seconds: 2 }),
+    },
+    { rounds: 9, warmUps: 2 },
+  );
   const name = hasPgbench() ? 'pgbench -c 16' : 'a bare driver loop, 16 at once';
   ratioLine(
     `publishing, 100 at a time, to ${name}, one a row`,

@@ -88,7 +88,7 @@ export async function findSubmissionTypes(tx: Transaction, wanted: readonly Want
   return rows.map(countedOf);
 }
 
-/** Nobody else changes them until the transaction ends. In the order in which they are written, so that two nodes wait for each other. */
+/** Nobody else changes them until the transaction ends. In the order in which they are written, so that of two nodes one waits, not both. */
 export function lockSubmissionTypes(tx: Transaction, wanted: readonly Wanted[]): void {
   const sorted = wanted.toSorted((a, b) => compareKeys([a.groupId, a.id], [b.groupId, b.id]));
   tx.defer(

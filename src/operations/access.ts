@@ -12,8 +12,8 @@ import { BriefCache } from './brief-cache.ts';
 import { Gatherer } from './gather.ts';
 
 /**
- * The door's memory. Who holds a key and what it can reach is asked of the database at most once a second for each
- * key, and no answer is used for longer than that second, counted from before the question was asked.
+ * The door's memory. Who holds a key and what it can reach is asked of the database about once a second for each
+ * key, and no answer is used for longer than a second, counted from before the question was asked.
  *
  * So a node that hears of no change still obeys it a second after it committed: whoever takes access away waits out
  * that second (`settle`) before saying that it is done, and no protocol between nodes is needed. Only permissions are
@@ -61,10 +61,10 @@ export function createAccess(db: Database, clock: Clock, environment: Environmen
 
   return {
     holderOf(key) {
-      // Hashing was the dearest step of the door (5 % of a GET), so it is done when the key is looked up, once a second.
-      const known = holders.recall(key);
-      if (known || !isWellFormedKey(environment, key)) return known;
-      return holders.get(key, () => lookups.submit(secretHash(key)));
+      // Checking and hashing were the dearest steps of the door (5 % of a GET), so they are left for when a key is looked up.
+      return holders.get(key, () =>
+        isWellFormedKey(environment, key) ? lookups.submit(secretHash(key)) : undefined,
+      );
     },
     operatorOf(token) {
       return operators.get(token, () => tokens.submit(secretHash(token)));

@@ -3,16 +3,22 @@ import { Outage } from '../platform/outage.ts';
 
 interface Entry<T> {
   value: T;
-  /** Monotonic milliseconds from which on it must not be used. */
+  /** Monotonic milliseconds from which on it is asked for again by whoever uses it. */
+  renewFrom: number;
+  /** From here on it must not be used. */
   until: number;
 }
 
+type Load<T> = () => Promise<T | undefined> | undefined;
+
 /** How often a question is asked again when its answer took so long that it was stale on arrival. */
 const TRIES_MAX = 3;
+const RENEW_FROM = 0.75;
 
 /**
  * Remembers answers for a moment that begins before the question is asked. Whoever asks while the same question is
- * under way shares its answer. "No" (undefined) is never remembered.
+ * under way shares its answer. "No" (undefined) is never remembered. What is in use is asked for again while it may still
+ * be used, so that nobody waits for it.
  */
 export class BriefCache<T> {
   readonly #clock: Clock;
@@ -29,22 +35,21 @@ export class BriefCache<T> {
     this.#entriesMax = entriesMax;
   }
 
-  recall(key: string): T | undefined {
-    const entry = this.#entries.get(key);
-    return entry && this.#clock.monotonic() < entry.until ? entry.value : undefined;
-  }
-
   /** Answers at once, without a promise, when it remembers: the hot path stays synchronous. */
-  get(key: string, load: () => Promise<T | undefined>): T | undefined | Promise<T | undefined> {
-    const known = this.recall(key);
-    if (known !== undefined) return known;
+  get(key: string, load: Load<T>): T | undefined | Promise<T | undefined> {
+    const entry = this.#entries.get(key);
+    const now = entry ? this.#clock.monotonic() : 0;
+    if (entry && now < entry.until) {
+      if (now >= entry.renewFrom) this.#renew(key, load);
+      return entry.value;
+    }
     const underWay = this.#underWay.get(key);
     if (!underWay) return this.#begin(key, load);
     // A "no" that others asked for may be older than what was granted since. What is asked after it was asked after all who
     // waited for it had come, so once is enough for them: each in turn, a thousand strangers with one key waited for a
     // thousand questions, and woke each other half a million times.
     return underWay.then(
-      (value) => value ?? this.recall(key) ?? this.#underWay.get(key) ?? this.#begin(key, load),
+      (value) => value ?? this.#recall(key) ?? this.#underWay.get(key) ?? this.#begin(key, load),
     );
   }
 
@@ -55,7 +60,17 @@ export class BriefCache<T> {
     this.#underWay.clear();
   }
 
-  #begin(key: string, load: () => Promise<T | undefined>): Promise<T | undefined> {
+  #recall(key: string): T | undefined {
+    const entry = this.#entries.get(key);
+    return entry && this.#clock.monotonic() < entry.until ? entry.value : undefined;
+  }
+
+  /** Should it fail, whoever comes when the entry is over asks again, and is told. */
+  #renew(key: string, load: Load<T>): void {
+    if (!this.#underWay.has(key)) this.#begin(key, load).catch(() => {});
+  }
+
+  #begin(key: string, load: Load<T>): Promise<T | undefined> {
     const asked = this.#ask(key, load);
     this.#underWay.set(key, asked);
     const done = () => {
@@ -65,14 +80,19 @@ export class BriefCache<T> {
     return asked;
   }
 
-  async #ask(key: string, load: () => Promise<T | undefined>): Promise<T | undefined> {
+  async #ask(key: string, load: Load<T>): Promise<T | undefined> {
     for (let attempt = 0; attempt < TRIES_MAX; attempt++) {
       const generation = this.#generation;
-      const until = this.#clock.monotonic() + this.#lifetimeMs;
+      const asked = this.#clock.monotonic();
+      const until = asked + this.#lifetimeMs;
       const value = await load();
-      if (value === undefined) return undefined;
+      if (value === undefined) {
+        if (generation === this.#generation) this.#entries.delete(key);
+        return undefined;
+      }
       if (this.#clock.monotonic() >= until) continue;
-      if (generation === this.#generation) this.#keep(key, { value, until });
+      if (generation === this.#generation)
+        this.#keep(key, { value, renewFrom: asked + RENEW_FROM * this.#lifetimeMs, until });
       return value;
     }
     throw new Outage('the database answers too slowly to tell who may come in');

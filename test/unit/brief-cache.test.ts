@@ -139,11 +139,49 @@ describe('BriefCache', () => {
     const answers = await Promise.all(Array.from({ length: 20 }, () => cache.get('a', load)));
     expect(new Set(answers).size).toBe(1);
     expect(cache.get('a', load)).toBe(answers[0]);
-    time.clock.advance(LIFETIME - 1);
-    expect(cache.get('a', load)).toBe(answers[0]);
-    time.clock.advance(1);
+    time.clock.advance(LIFETIME);
     expect(await cache.get('a', load)).not.toBe(answers[0]);
     expect(questions).toBe(2);
+  });
+
+  it('asks again while an answer may still be used, once for all, and nobody waits', async () => {
+    const clock = new ManualClock();
+    const cache = new BriefCache<string>(clock, LIFETIME, 100);
+    const release: ((value: string | undefined) => void)[] = [];
+    const load = () => new Promise<string | undefined>((resolve) => release.push(resolve));
+    const first = cache.get('a', load);
+    release[0]?.('first');
+    await first;
+
+    clock.advance(LIFETIME / 2);
+    expect([cache.get('a', load), release.length]).toEqual(['first', 1]);
+    clock.advance(LIFETIME / 4);
+    expect([cache.get('a', load), cache.get('a', load), release.length]).toEqual(['first', 'first', 2]);
+    release[1]?.('second');
+    await new Promise(setImmediate);
+    clock.advance(LIFETIME / 2);
+    expect([cache.get('a', load), release.length]).toEqual(['second', 2]);
+
+    clock.advance(LIFETIME / 4);
+    expect([cache.get('a', load), release.length]).toEqual(['second', 3]);
+    release[2]?.(undefined);
+    await new Promise(setImmediate);
+    // What was taken away is not used for the rest of its time.
+    expect(cache.get('a', load)).toBeInstanceOf(Promise);
+  });
+
+  it('goes on with what it has when asking again fails, for as long as that may be used', async () => {
+    const clock = new ManualClock();
+    const cache = new BriefCache<string>(clock, LIFETIME, 100);
+    await cache.get('a', async () => 'known');
+    const fails = () => Promise.reject(new Error('down'));
+    clock.advance(LIFETIME - 1);
+    expect(cache.get('a', fails)).toBe('known');
+    await new Promise(setImmediate);
+    expect(cache.get('a', fails)).toBe('known');
+    await new Promise(setImmediate);
+    clock.advance(1);
+    await expect(cache.get('a', fails)).rejects.toThrow('down');
   });
 
   it('does not share a question that was asked before a clearing, nor keep its answer', async () => {

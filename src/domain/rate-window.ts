@@ -50,10 +50,18 @@ export function isIdle(window: RateWindow, spanMs: number, now: number): boolean
   return countSince(window, now - spanMs) === 0;
 }
 
-/** How many recorded moments lie after `since`: a moment exactly one span ago has left. Binary search. */
+/**
+ * How many recorded moments lie after `since`: a moment exactly one span ago has left. Few have since the last time, so the
+ * search goes from the oldest in steps that double, and halves the last one.
+ */
 function countSince(window: RateWindow, since: number): number {
   let low = 0;
-  let high = window.count;
+  let high = 0;
+  for (let step = 1; high < window.count && momentAt(window, high) <= since; step *= 2) {
+    low = high + 1;
+    high += step;
+  }
+  high = Math.min(high, window.count);
   while (low < high) {
     const middle = (low + high) >> 1;
     if (momentAt(window, middle) > since) high = middle;

@@ -19,9 +19,16 @@ import { AUDIT_TABLE, ceiling, hasPgbench, oneStatement } from './pgbench.ts';
 
 /** The door: both specified operations, and what stands behind the update. */
 
-const ROUND_MS = 400;
-/** pgbench and wrk count in whole seconds. */
-const WHOLE_SECOND_MS = 1_000;
+/** What the door does once a second belongs to every turn; pgbench and wrk count in whole seconds. */
+const ROUND_MS = 1_000;
+/** Each target runs so many times, and they take turns: two processes of one program differ by up to a third here. */
+const INSTANCES = 3;
+/**
+ * Each writer has rows of its own, as a node mostly has. The service remembers rows: of those that another writer changed
+ * meanwhile it would learn one by one, at the beginning of its turn.
+ */
+const ROW_SETS = ['type', 'own', 'usual', 'gathered', 'service-0', 'service-1', 'service-2'] as const;
+type RowSet = (typeof ROW_SETS)[number];
 const ROWS = 1_000;
 const GROUPS = 50;
 const OPERATOR = 'bench-operator-token';
@@ -36,25 +43,32 @@ const children: ChildProcess[] = [];
 
 try {
   const world = await makeWorld();
-  const targets = {
-    service: await target('service'),
-    usual: await target('usual'),
-    constant: await target('constant'),
-    bare: await target('bare', world.groupBytes),
-  };
-
   say('GET, 64 connections');
   const get = (port: number) => measureHttp(port, 64, world.gets, true);
-  const gets = await inTurns({ service: () => get(targets.service), bare: () => get(targets.bare) });
+  const getters = {
+    service: await startTargets('service'),
+    bare: await startTargets('bare', world.groupBytes),
+  };
+  const gets = await inTurns({
+    service: (round) => get(getters.service(round)),
+    bare: (round) => get(getters.bare(round)),
+  });
+  stopTargets();
   ratioLine('GET, the whole path, to a bare Fastify route', gets, 'service', 'bare', '≥ 0.80', 'requests/s');
 
   say('PATCH, 128 at once');
-  const patch = (port: number) => measureHttp(port, 128, world.patches);
+  const patch = (port: number, set: RowSet) => measureHttp(port, 128, world.patches[set]);
+  const patchers = {
+    service: await startTargets('service'),
+    usual: await startTargets('usual'),
+    constant: await startTargets('constant'),
+  };
   const patches = await inTurns({
-    service: () => patch(targets.service),
-    usual: () => patch(targets.usual),
-    constant: () => patch(targets.constant),
+    service: (round) => patch(patchers.service(round), serviceRows(round)),
+    usual: (round) => patch(patchers.usual(round), 'usual'),
+    constant: (round) => patch(patchers.constant(round), serviceRows(round)),
   });
+  stopTargets();
   ratioLine('PATCH, 128 at once, to a transaction each', patches, 'service', 'usual', '≥ 2.0', 'requests/s');
   ratioLine(
     'PATCH, 128 at once, to a constant store',
@@ -71,7 +85,7 @@ try {
   const gathered = gatheredWriter(world.principals);
   const writes = await inTurns(
     {
-      gathered: () => gathered(WHOLE_SECOND_MS),
+      gathered: () => gathered(ROUND_MS),
       pgbench: () => ceiling({ adminUrl: adminOfPorter(), folder, rows: ROWS, groups: GROUPS, seconds: 1 }),
     },
     { rounds: 15, warmUps: 3 },
@@ -91,11 +105,12 @@ try {
     `PATCH, one at a time${hasWrk() ? ', called by wrk' : ' (wrk is not installed: called by a script, which is slower)'}`,
   );
   const own = ownStatement();
-  const lone = world.patches[0] as Buffer[];
+  const lonePatch = (port: number, [requests = []]: Buffer[][]) =>
+    hasWrk() ? wrk(port, requests, folder) : measureHttp(port, 1, [requests]);
+  const lone = await startTarget('service');
   const single = await inTurns(
     {
-      service: () =>
-        hasWrk() ? wrk(targets.service, lone, folder) : measureHttp(targets.service, 1, [lone]),
+      service: () => lonePatch(lone, world.patches['service-0']),
       statement: () => singleStatements(adminOfPorter(), oneStatement),
       own: () => singleStatements(postgres.url, own),
     },
@@ -120,7 +135,8 @@ try {
     'requests/s',
   );
 
-  for (const child of children.splice(0)) child.kill('SIGKILL');
+  stopTargets();
+
   say('start to first 200');
   const starts: number[] = [];
   await timeToFirstAnswer(); // makes the data
@@ -132,7 +148,7 @@ try {
     `${starts.map((ms) => Math.round(ms)).join(', ')} ms`,
   );
 } finally {
-  for (const child of children) child.kill('SIGKILL');
+  stopTargets();
   await postgres.stop();
   rmSync(folder, { recursive: true, force: true });
 }
@@ -172,7 +188,13 @@ function gatheredWriter(principals: PartnerPrincipal[]): (milliseconds: number) 
           const n = 1 + Math.floor(Math.random() * ROWS);
           const principal = principals[n % GROUPS] as PartnerPrincipal;
           const patch = { title: `title ${Math.random()}` };
-          await updates.submit({ principal, id: `type-${n}`, patch, ifMatch: undefined, requestId: 'bench' });
+          await updates.submit({
+            principal,
+            id: `gathered-${n}`,
+            patch,
+            ifMatch: undefined,
+            requestId: 'bench',
+          });
           done++;
         }
       }),
@@ -196,7 +218,7 @@ async function singleStatements(connectionString: string, statement: Statement):
   await client.connect();
   let done = 0;
   const started = performance.now();
-  while (performance.now() - started < WHOLE_SECOND_MS) {
+  while (performance.now() - started < ROUND_MS) {
     // A connection of the load keeps to its practice group; so do these.
     await client.query(statement(GROUPS * (1 + Math.floor((Math.random() * ROWS) / GROUPS)), GROUPS));
     done++;
@@ -278,7 +300,23 @@ function adminOfPorter(): string {
   return url.href;
 }
 
-async function target(variant: string, bytes = ''): Promise<number> {
+function serviceRows(round: number): RowSet {
+  return `service-${round % INSTANCES}` as RowSet;
+}
+
+/** The port that has its turn. */
+async function startTargets(variant: string, bytes = ''): Promise<(round: number) => number> {
+  const ports: number[] = [];
+  for (let n = 0; n < INSTANCES; n++) ports.push(await startTarget(variant, bytes));
+  return (round) => ports[round % INSTANCES] as number;
+}
+
+/** As soon as they are not needed: a service that only waits takes a hundredth of a core. */
+function stopTargets(): void {
+  for (const child of children.splice(0)) child.kill('SIGKILL');
+}
+
+async function startTarget(variant: string, bytes = ''): Promise<number> {
   const url = variant === 'usual' ? adminOfPorter() : postgres.url;
   const child = spawn(process.execPath, ['bench/targets.ts', variant, url, bytes], {
     stdio: ['ignore', 'pipe', 'inherit'],
@@ -326,7 +364,7 @@ async function makeWorld() {
   await operator(`/partners/${partner.id}/verify`);
 
   const gets: Buffer[][] = [];
-  const patches: Buffer[][] = [];
+  const callers: Record<string, string>[] = [];
   const principals: PartnerPrincipal[] = [];
   let groupBytes = '';
   for (let c = 0; c < 128; c++) {
@@ -338,21 +376,8 @@ async function makeWorld() {
       rate_limit_per_minute: 100_000,
     });
     const headers = { 'x-api-key': key, 'x-practice-group-id': groupId };
+    callers.push(headers);
     gets.push([httpRequest('GET', '/v1/practice-groups', headers)]);
-    const rows = Array.from({ length: ROWS }, (_, i) => i + 1).filter((n) => n % GROUPS === c % GROUPS);
-    // Twice over the rows with other titles, so that every request changes something.
-    patches.push(
-      ['first', 'second', 'third'].flatMap((word) =>
-        rows.map((n) =>
-          httpRequest(
-            'PATCH',
-            `/v1/care-nav/submission-types/type-${n}`,
-            headers,
-            JSON.stringify({ title: `The ${word} title of connection ${c}`, suspended: false }),
-          ),
-        ),
-      ),
-    );
     if (c < GROUPS) {
       const answer = await fetch(`${service.url}/v1/practice-groups`, { headers });
       const body = await answer.text();
@@ -371,8 +396,26 @@ async function makeWorld() {
   await admin.connect();
   await admin.query(AUDIT_TABLE);
   await admin.query(
-    "INSERT INTO submission_types SELECT practice_group_id, replace(id, 'type-', 'own-'), pathway_id, form_id, title, description, in_hours, out_of_hours, suspended, external_url, external_url_name, type, default_priority, daily_limit, patient_eligibility_check, assignee_id, assignee_type, \"order\", 0, created_at, updated_at FROM submission_types",
+    `INSERT INTO submission_types
+     SELECT practice_group_id, replace(id, 'type-', set || '-'), pathway_id, form_id, title, description, in_hours, out_of_hours,
+            suspended, external_url, external_url_name, type, default_priority, daily_limit, patient_eligibility_check, assignee_id,
+            assignee_type, "order", 0, created_at, updated_at
+       FROM submission_types, unnest($1::text[]) AS set`,
+    [ROW_SETS.slice(1)],
   );
+  await admin.query('VACUUM ANALYZE');
   await admin.end();
-  return { gets, patches, principals, groupBytes };
+  const patches = Object.fromEntries(
+    ROW_SETS.map((set) => [set, callers.map((headers, c) => patchesOf(set, headers, c))]),
+  );
+  return { gets, patches: patches as Record<RowSet, Buffer[][]>, principals, groupBytes };
+}
+
+/** For a caller's rows, several times with other titles, so that every request changes something. */
+function patchesOf(set: RowSet, headers: Record<string, string>, caller: number): Buffer[] {
+  const rows = Array.from({ length: ROWS }, (_, i) => i + 1).filter((n) => n % GROUPS === caller % GROUPS);
+  return ['first', 'second', 'third'].flatMap((word) => {
+    const body = JSON.stringify({ title: `The ${word} title of connection ${caller}`, suspended: false });
+    return rows.map((n) => httpRequest('PATCH', `/v1/care-nav/submission-types/${set}-${n}`, headers, body));
+  });
 }

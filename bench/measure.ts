@@ -1,10 +1,8 @@
 /**
  * Every figure is a ratio of two things measured in turns in one run, against a bar. Absolute numbers depend on the
- * machine and its neighbours; ratios hardly do, if the turns are short: a shared machine changes its speed by half within
- * seconds. In turns of a second two processes of the same code had 0.77 and 1.0, in turns of 0.3 s six had 0.77 to 0.84.
- * Nothing here is asserted: the table is for people.
+ * machine and its neighbours, ratios hardly do. Nothing here is asserted: the table is for people.
  */
-const ROUNDS = Number(process.env.BENCH_ROUNDS ?? 41);
+const ROUNDS = Number(process.env.BENCH_ROUNDS ?? 27);
 
 interface Line {
   work: string;
@@ -19,13 +17,13 @@ type Samples = Record<string, number[]>;
 
 /** One round of each after the other, so that a slow moment of the machine hits all alike. The first ones warm up. */
 export async function inTurns(
-  works: Record<string, () => Promise<number>>,
-  { rounds = ROUNDS, warmUps = 10 } = {},
+  works: Record<string, (round: number) => Promise<number>>,
+  { rounds = ROUNDS, warmUps = 6 } = {},
 ): Promise<Samples> {
   const samples: Samples = Object.fromEntries(Object.keys(works).map((name) => [name, []]));
   for (let round = 1 - warmUps; round <= rounds; round++) {
     for (const [name, work] of Object.entries(works)) {
-      const measured = await work();
+      const measured = await work(round + warmUps);
       if (round > 0) samples[name]?.push(measured);
     }
   }

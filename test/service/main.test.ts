@@ -7,6 +7,7 @@ import pg from 'pg';
 import { request } from 'undici';
 import { describe, expect, inject, it, onTestFinished, vi } from 'vitest';
 import { START_LOCK } from '../../src/store/migrate.ts';
+import { COMPILED } from '../support/porter-process.ts';
 import { createDatabase, makeWorld, OPERATOR_TOKEN, startHarness } from '../support/service.ts';
 
 const MAIN = new URL('../../src/main.ts', import.meta.url).pathname;
@@ -20,12 +21,12 @@ interface Run {
   ended: Promise<number | null>;
 }
 
-/** `node src/main.ts` with nothing in its environment but what is given. */
+/** `node src/main.ts` with no settings in its environment but those given. */
 function run(env: Record<string, string>): Run {
   const folder = mkdtempSync(join(tmpdir(), 'porter-main-'));
   const child = spawn(process.execPath, [MAIN], {
     cwd: folder,
-    env: { PORTER_PORT: '0', PORTER_DATA_DIR: join(folder, 'data'), ...env },
+    env: { ...COMPILED, PORTER_PORT: '0', PORTER_DATA_DIR: join(folder, 'data'), ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   onTestFinished(async () => {

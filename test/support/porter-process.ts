@@ -13,6 +13,10 @@ import { OPERATOR_TOKEN } from './service.ts';
 
 const MAIN = fileURLToPath(import.meta.resolve('../../src/main.ts'));
 const DEADLINE_MS = 60_000;
+/** As in `npm start`: a process that is started again and again need not compile everything each time. */
+export const COMPILED = {
+  NODE_COMPILE_CACHE: fileURLToPath(new URL('../../node_modules/.cache/porter', import.meta.url)),
+};
 
 /** Looks again and again until it holds; the deadline is for what never will. */
 export async function until(
@@ -68,6 +72,7 @@ export function spawnPorter(port: number, env: Record<string, string>): Porter {
   const child = spawn(process.execPath, [MAIN], {
     cwd: tmpdir(),
     env: {
+      ...COMPILED,
       PATH: process.env.PATH,
       PORTER_PORT: String(port),
       PORTER_OPERATOR_TOKEN: OPERATOR_TOKEN,

@@ -5,17 +5,15 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
-import { startService } from '../src/compose.ts';
-import { readConfig } from '../src/config.ts';
 import type { PartnerPrincipal } from '../src/domain/principal.ts';
 import { gatherUpdates } from '../src/operations/submission-type-updates.ts';
 import { systemClock } from '../src/platform/clock.ts';
-import { createLogger } from '../src/platform/logger.ts';
 import { startEmbeddedPostgres } from '../src/platform/postgres/embedded.ts';
 import { openDatabase } from '../src/store/database.ts';
-import { drive, hasWrk, httpRequest, wrk } from './load.ts';
+import { drive, hasWrk, wrk } from './load.ts';
 import { inTurns, median, ratioLine, say, valueLine } from './measure.ts';
-import { AUDIT_TABLE, ceiling, hasPgbench, oneStatement } from './pgbench.ts';
+import { ceiling, hasPgbench, oneStatement } from './pgbench.ts';
+import { type CalledRows, GROUPS, makeWorld, ROWS } from './world.ts';
 
 /** The door: both specified operations, and what stands behind the update. */
 
@@ -23,15 +21,6 @@ import { AUDIT_TABLE, ceiling, hasPgbench, oneStatement } from './pgbench.ts';
 const ROUND_MS = 1_000;
 /** Each target runs so many times, and they take turns: two processes of one program differ by up to a third here. */
 const INSTANCES = 3;
-/**
- * Each writer has rows of its own, as a node mostly has. The service remembers rows: of those that another writer changed
- * meanwhile it would learn one by one, at the beginning of its turn.
- */
-const ROW_SETS = ['type', 'own', 'usual', 'gathered', 'service-0', 'service-1', 'service-2'] as const;
-type RowSet = (typeof ROW_SETS)[number];
-const ROWS = 1_000;
-const GROUPS = 50;
-const OPERATOR = 'bench-operator-token';
 
 const folder = mkdtempSync(join(tmpdir(), 'porter-bench-'));
 const postgres = await startEmbeddedPostgres({
@@ -42,7 +31,8 @@ const postgres = await startEmbeddedPostgres({
 const children: ChildProcess[] = [];
 
 try {
-  const world = await makeWorld();
+  const world = await makeWorld({ url: postgres.url, adminUrl: adminOfPorter(), folder });
+
   say('GET, 64 connections');
   const get = (port: number) => measureHttp(port, 64, world.gets, true);
   const getters = {
@@ -57,7 +47,7 @@ try {
   ratioLine('GET, the whole path, to a bare Fastify route', gets, 'service', 'bare', '≥ 0.80', 'requests/s');
 
   say('PATCH, 128 at once');
-  const patch = (port: number, set: RowSet) => measureHttp(port, 128, world.patches[set]);
+  const patch = (port: number, set: CalledRows) => measureHttp(port, 128, world.patches[set]);
   const patchers = {
     service: await startTargets('service'),
     usual: await startTargets('usual'),
@@ -85,7 +75,7 @@ try {
   const gathered = gatheredWriter(world.principals);
   const writes = await inTurns(
     {
-      gathered: () => gathered(ROUND_MS),
+      gathered,
       pgbench: () => ceiling({ adminUrl: adminOfPorter(), folder, rows: ROWS, groups: GROUPS, seconds: 1 }),
     },
     { rounds: 15, warmUps: 3 },
@@ -95,8 +85,8 @@ try {
 
   say('the gathered write with and without row-level security');
   const secured = await inTurns({
-    with: () => switchRowSecurity('ENABLE').then(() => gathered(ROUND_MS)),
-    without: () => switchRowSecurity('DISABLE').then(() => gathered(ROUND_MS)),
+    with: () => switchRowSecurity('ENABLE').then(() => gathered()),
+    without: () => switchRowSecurity('DISABLE').then(() => gathered()),
   });
   await switchRowSecurity('ENABLE');
   ratioLine('gathered write, to the same without RLS', secured, 'with', 'without', '≥ 0.90', 'changes/s');
@@ -105,12 +95,11 @@ try {
     `PATCH, one at a time${hasWrk() ? ', called by wrk' : ' (wrk is not installed: called by a script, which is slower)'}`,
   );
   const own = ownStatement();
-  const lonePatch = (port: number, [requests = []]: Buffer[][]) =>
-    hasWrk() ? wrk(port, requests, folder) : measureHttp(port, 1, [requests]);
   const lone = await startTarget('service');
+  const requests = world.patches['service-0'].slice(0, 1);
   const single = await inTurns(
     {
-      service: () => lonePatch(lone, world.patches['service-0']),
+      service: () => (hasWrk() ? wrk(lone, requests.flat(), folder) : measureHttp(lone, 1, requests)),
       statement: () => singleStatements(adminOfPorter(), oneStatement),
       own: () => singleStatements(postgres.url, own),
     },
@@ -134,7 +123,6 @@ try {
     '≥ 0.5',
     'requests/s',
   );
-
   stopTargets();
 
   say('start to first 200');
@@ -176,15 +164,15 @@ async function measureHttp(
   return perSecond;
 }
 
-function gatheredWriter(principals: PartnerPrincipal[]): (milliseconds: number) => Promise<number> {
+function gatheredWriter(principals: PartnerPrincipal[]): () => Promise<number> {
   const db = openDatabase({ url: postgres.url, connectionsMax: 10 });
   const updates = gatherUpdates({ db, clock: systemClock });
-  return async (milliseconds) => {
+  return async () => {
     let done = 0;
     const started = performance.now();
     await Promise.all(
       Array.from({ length: 128 }, async () => {
-        while (performance.now() - started < milliseconds) {
+        while (performance.now() - started < ROUND_MS) {
           const n = 1 + Math.floor(Math.random() * ROWS);
           const principal = principals[n % GROUPS] as PartnerPrincipal;
           const patch = { title: `title ${Math.random()}` };
@@ -300,8 +288,8 @@ function adminOfPorter(): string {
   return url.href;
 }
 
-function serviceRows(round: number): RowSet {
-  return `service-${round % INSTANCES}` as RowSet;
+function serviceRows(round: number): CalledRows {
+  return `service-${round % INSTANCES}` as CalledRows;
 }
 
 /** The port that has its turn. */
@@ -326,96 +314,4 @@ async function startTarget(variant: string, bytes = ''): Promise<number> {
   children.push(child);
   const [chunk] = await once(child.stdout as NodeJS.ReadableStream, 'data');
   return Number(chunk);
-}
-
-/** Groups, rows, and a key for each connection, so that no limit is met. */
-async function makeWorld() {
-  const env = {
-    DATABASE_URL: postgres.url,
-    PORTER_PORT: '0',
-    PORTER_OPERATOR_TOKEN: OPERATOR,
-    PORTER_DEMO: 'off',
-    PORTER_RATE_WINDOWS: 'memory',
-  };
-  const service = await startService(readConfig({ ...env, PORTER_DATA_DIR: join(folder, 'x') }, folder), {
-    log: createLogger(() => {}),
-  });
-  const operator = async (path: string, body: unknown = {}) => {
-    const headers = { authorization: `Bearer ${OPERATOR}`, 'content-type': 'application/json' };
-    const url = `${service.url}/operator/v1${path}`;
-    const answer = await fetch(url, { method: 'POST', headers, body: JSON.stringify(body) });
-    if (!answer.ok) throw new Error(`${path}: ${await answer.text()}`);
-    return (await answer.json()) as { id: string; key: string };
-  };
-
-  for (let g = 0; g < GROUPS; g++) {
-    await operator('/practice-groups', {
-      id: `bench-${g}`,
-      name: `Practice ${g}`,
-      address: { line_1: '1 Weir Lane' },
-    });
-  }
-  for (let n = 1; n <= ROWS; n++) {
-    const type = { id: `type-${n}`, pathway_id: 'pathway', title: `Type ${n}`, description: 'd'.repeat(200) };
-    await operator(`/practice-groups/bench-${n % GROUPS}/submission-types`, type);
-  }
-  const partner = await operator('/partners', { name: 'Bench', contact_email: 'bench@partner.example' });
-  await operator(`/partners/${partner.id}/sign-agreement`);
-  await operator(`/partners/${partner.id}/verify`);
-
-  const gets: Buffer[][] = [];
-  const callers: Record<string, string>[] = [];
-  const principals: PartnerPrincipal[] = [];
-  let groupBytes = '';
-  for (let c = 0; c < 128; c++) {
-    const groupId = `bench-${c % GROUPS}`;
-    const { key, id: keyId } = await operator('/keys', {
-      partner_id: partner.id,
-      practice_group_id: groupId,
-      scopes: ['practice-groups:read', 'submission-types:write'],
-      rate_limit_per_minute: 100_000,
-    });
-    const headers = { 'x-api-key': key, 'x-practice-group-id': groupId };
-    callers.push(headers);
-    gets.push([httpRequest('GET', '/v1/practice-groups', headers)]);
-    if (c < GROUPS) {
-      const answer = await fetch(`${service.url}/v1/practice-groups`, { headers });
-      const body = await answer.text();
-      const kept = [...answer.headers].filter(
-        ([name]) => !/^(date|connection|keep-alive|content-length)$/.test(name),
-      );
-      groupBytes = JSON.stringify({ headers: Object.fromEntries(kept), body });
-      const [group] = (JSON.parse(body) as { data: [PartnerPrincipal['group']] }).data;
-      const holder = { keyId, partnerId: partner.id, homeGroupId: groupId } as PartnerPrincipal['holder'];
-      principals.push({ kind: 'partner', holder, group });
-    }
-  }
-  await service.stop();
-
-  const admin = new pg.Client({ connectionString: adminOfPorter() });
-  await admin.connect();
-  await admin.query(AUDIT_TABLE);
-  await admin.query(
-    `INSERT INTO submission_types
-     SELECT practice_group_id, replace(id, 'type-', set || '-'), pathway_id, form_id, title, description, in_hours, out_of_hours,
-            suspended, external_url, external_url_name, type, default_priority, daily_limit, patient_eligibility_check, assignee_id,
-            assignee_type, "order", 0, created_at, updated_at
-       FROM submission_types, unnest($1::text[]) AS set`,
-    [ROW_SETS.slice(1)],
-  );
-  await admin.query('VACUUM ANALYZE');
-  await admin.end();
-  const patches = Object.fromEntries(
-    ROW_SETS.map((set) => [set, callers.map((headers, c) => patchesOf(set, headers, c))]),
-  );
-  return { gets, patches: patches as Record<RowSet, Buffer[][]>, principals, groupBytes };
-}
-
-/** For a caller's rows, several times with other titles, so that every request changes something. */
-function patchesOf(set: RowSet, headers: Record<string, string>, caller: number): Buffer[] {
-  const rows = Array.from({ length: ROWS }, (_, i) => i + 1).filter((n) => n % GROUPS === caller % GROUPS);
-  return ['first', 'second', 'third'].flatMap((word) => {
-    const body = JSON.stringify({ title: `The ${word} title of connection ${caller}`, suspended: false });
-    return rows.map((n) => httpRequest('PATCH', `/v1/care-nav/submission-types/${set}-${n}`, headers, body));
-  });
 }

@@ -5,8 +5,8 @@ import { list } from './list.ts';
 
 /**
  * The queue of deliveries, for the engine. What each statement guarantees is told in migrations/0003_delivery.sql and
- * 0007_lighter_deliveries.sql, how it reads today in 0011_steady_plans.sql, 0013_no_orphans.sql, 0014_known_lanes.sql and
- * 0016_letters_under_way.sql; the order of the whole in delivery/engine.ts.
+ * 0007_lighter_deliveries.sql, how it reads today in 0011_steady_plans.sql, 0013_no_orphans.sql, 0014_known_lanes.sql,
+ * 0016_letters_under_way.sql and 0020_lighter_batches.sql; the order of the whole in delivery/engine.ts.
  */
 
 /** A delivery that was handed to this worker to be sent. */
@@ -223,6 +223,9 @@ export function recordResults(
   results: readonly Result[],
   lows: readonly LaneLow[],
 ): Promise<LaneState[]> {
+  const allArrived = results.every(({ state, attempt }) => state === 'delivered' && attempt !== '');
+  const unlessAllArrived = (part: (one: Result) => string | number) =>
+    allArrived ? null : list(results, part);
   return statement<LaneState>(
     db,
     'SELECT * FROM record_results($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)',
@@ -231,10 +234,10 @@ export function recordResults(
       me,
       list(results, (one) => one.webhookNo),
       list(results, (one) => one.sequence),
-      list(results, (one) => one.triesBefore),
-      list(results, (one) => one.state),
-      list(results, (one) => one.retryAt ?? 'NULL'),
-      list(results, (one) => one.after),
+      unlessAllArrived((one) => one.triesBefore),
+      unlessAllArrived((one) => one.state),
+      unlessAllArrived((one) => one.retryAt ?? 'NULL'),
+      unlessAllArrived((one) => one.after),
       results.map((one) => one.attempt).join('\n'),
       list(lows, (lane) => lane.no),
       list(lows, (lane) => lane.low),

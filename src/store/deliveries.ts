@@ -223,9 +223,6 @@ export function recordResults(
   results: readonly Result[],
   lows: readonly LaneLow[],
 ): Promise<LaneState[]> {
-  const allArrived = results.every(({ state, attempt }) => state === 'delivered' && attempt !== '');
-  const unlessAllArrived = (part: (one: Result) => string | number) =>
-    allArrived ? null : list(results, part);
   return statement<LaneState>(
     db,
     'SELECT * FROM record_results($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)',
@@ -234,10 +231,10 @@ export function recordResults(
       me,
       list(results, (one) => one.webhookNo),
       list(results, (one) => one.sequence),
-      unlessAllArrived((one) => one.triesBefore),
-      unlessAllArrived((one) => one.state),
-      unlessAllArrived((one) => one.retryAt ?? 'NULL'),
-      unlessAllArrived((one) => one.after),
+      list(results, (one) => one.triesBefore),
+      list(results, (one) => one.state),
+      list(results, (one) => one.retryAt ?? 'NULL'),
+      list(results, (one) => one.after),
       results.map((one) => one.attempt).join('\n'),
       list(lows, (lane) => lane.no),
       list(lows, (lane) => lane.low),

@@ -7,7 +7,7 @@ import { defineConfig } from 'vitest/config';
 export default defineConfig({
   test: {
     // Much of the time is waiting: two at a time on two cores, where the default would be one. `npm test` has three, which took 333 s
-    // where two took 402; those of the other tiers want a core each.
+    // where two took 402, in one run each; the other tiers were not tried with more.
     maxWorkers: 2,
     projects: [
       {

@@ -25,7 +25,7 @@ import type { Recorder } from './recorder.ts';
 const LEASE_MS = 20_000;
 /** With less than this left, a lane is leased anew; workers look at their lanes twice a second. */
 const RENEW_MS = 12_000;
-const CLAIM_MAX = 1_000;
+const CLAIM_MAX = 3_000;
 /** Over all webhooks: letters under way, and those fetched with them. */
 const IN_FLIGHT_MAX = 2_000;
 /** When there were too many under way, and are so few again, others are fetched. */

@@ -76,7 +76,8 @@ export interface Claim {
   known: readonly KnownLane[];
 }
 
-interface ClaimRow {
+/** Lists travel as text; a payload is JSON on one line. */
+interface LaneRow {
   webhook_no: number;
   version: number;
   lease_expired: boolean;
@@ -85,15 +86,24 @@ interface ClaimRow {
   sequences: string | null;
   /** Null for new ones. */
   tries: string | null;
+  behind: string | null;
+  event_nos: string | null;
+}
+
+/** The events of all lanes, each of them once. */
+interface EventsRow {
+  webhook_no: null;
+  event_nos: string | null;
   object_hashes: string;
   accepted_ms: string;
-  behind: string | null;
   payloads: string;
 }
 
+type LetterEvent = Pick<Letter, 'objectHash' | 'acceptedMs' | 'payload'>;
+
 /** In the order of the webhooks' numbers. */
 export async function claimDeliveries(db: Database, claim: Claim): Promise<ClaimedLane[]> {
-  const rows = await statement<ClaimRow>(
+  const rows = await statement<LaneRow | EventsRow>(
     db,
     'SELECT * FROM claim_deliveries($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)',
     [
@@ -111,35 +121,56 @@ export async function claimDeliveries(db: Database, claim: Claim): Promise<Claim
       claim.known.map((lane) => rangesOf(lane.underWay)).join('\n'),
     ],
   );
+  const events = new Map<string, LetterEvent>();
+  for (const row of rows) if (row.webhook_no === null) learnEvents(row, events);
   const lanes = new Map<number, ClaimedLane>();
   for (const row of rows) {
+    if (row.webhook_no === null) continue;
     const { webhook_no: webhookNo, version, lease_expired: leaseExpired } = row;
     const lane = lanes.get(webhookNo);
-    if (lane) lane.letters.push(...lettersOf(row));
-    else lanes.set(webhookNo, { webhookNo, version, leaseExpired, letters: lettersOf(row) });
+    if (lane) lane.letters.push(...lettersOf(row, events));
+    else lanes.set(webhookNo, { webhookNo, version, leaseExpired, letters: lettersOf(row, events) });
   }
   for (const { letters } of lanes.values()) letters.sort((a, b) => a.sequence - b.sequence);
   // PostgreSQL gathers them in no order. Who comes first after a claim that was full goes by their numbers.
   return [...lanes.values()].sort((a, b) => a.webhookNo - b.webhookNo);
 }
 
-/** Lists travel as text; a payload is JSON on one line. */
-function lettersOf(row: ClaimRow): Letter[] {
-  if (row.sequences === null) return [];
-  const tries = row.tries?.split(',');
+function learnEvents(row: EventsRow, events: Map<string, LetterEvent>): void {
+  if (row.event_nos === null) return;
   const hashes = row.object_hashes.split(',');
   const accepted = row.accepted_ms.split(',');
   const payloads = row.payloads.split('\n');
+  row.event_nos.split(',').forEach((no, index) => {
+    events.set(no, {
+      objectHash: hashes[index] as string,
+      acceptedMs: Number(accepted[index]),
+      payload: payloads[index] as string,
+    });
+  });
+}
+
+/** A delivery whose event is gone is left where it is. */
+function lettersOf(row: LaneRow, events: ReadonlyMap<string, LetterEvent>): Letter[] {
+  if (row.sequences === null || row.event_nos === null) return [];
+  const tries = row.tries?.split(',');
+  const eventNos = row.event_nos.split(',');
   const behind = row.behind === null ? undefined : new Set(row.behind.split(','));
-  return row.sequences.split(',').map((sequence, index) => ({
-    sequence: Number(sequence),
-    tries: Number(tries?.[index] ?? 0),
-    objectHash: hashes[index] as string,
-    payload: payloads[index] as string,
-    acceptedMs: Number(accepted[index]),
-    isNew: row.is_new === true,
-    isBehind: behind?.has(sequence) ?? false,
-  }));
+  const letters: Letter[] = [];
+  row.sequences.split(',').forEach((sequence, index) => {
+    const event = events.get(eventNos[index] as string);
+    if (!event) return;
+    letters.push({
+      sequence: Number(sequence),
+      tries: Number(tries?.[index] ?? 0),
+      objectHash: event.objectHash,
+      payload: event.payload,
+      acceptedMs: event.acceptedMs,
+      isNew: row.is_new === true,
+      isBehind: behind?.has(sequence) ?? false,
+    });
+  });
+  return letters;
 }
 
 /** As PostgreSQL writes a multirange: `{[7,9],[12,12]}`. */
@@ -215,6 +246,9 @@ export interface LaneState {
   held: boolean;
 }
 
+/** So many letters to one webhook that arrived at the first try are written in one go: for fewer, to begin with it costs more. */
+const STRETCH_MIN = 8;
+
 /** `lows` has every lane that the results are about. */
 export function recordResults(
   db: Database,
@@ -223,23 +257,47 @@ export function recordResults(
   results: readonly Result[],
   lows: readonly LaneLow[],
 ): Promise<LaneState[]> {
+  const { stretches, others } = inStretches(results);
+  const stretched = stretches.flat();
   return statement<LaneState>(
     db,
-    'SELECT * FROM record_results($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)',
+    'SELECT * FROM record_results($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)',
     [
       at,
       me,
-      list(results, (one) => one.webhookNo),
-      list(results, (one) => one.sequence),
-      list(results, (one) => one.triesBefore),
-      list(results, (one) => one.state),
-      list(results, (one) => one.retryAt ?? 'NULL'),
-      list(results, (one) => one.after),
-      results.map((one) => one.attempt).join('\n'),
+      list(others, (one) => one.webhookNo),
+      list(others, (one) => one.sequence),
+      list(others, (one) => one.triesBefore),
+      list(others, (one) => one.state),
+      list(others, (one) => one.retryAt ?? 'NULL'),
+      list(others, (one) => one.after),
+      others.map((one) => one.attempt).join('\n'),
       list(lows, (lane) => lane.no),
       list(lows, (lane) => lane.low),
+      list(stretches, ([first]) => first?.webhookNo ?? 'NULL'),
+      list(stretches, (stretch) => stretch.length),
+      list(stretched, (one) => one.sequence),
+      stretched.map((one) => one.attempt).join('\n'),
     ],
   );
+}
+
+function inStretches(results: readonly Result[]): { stretches: Result[][]; others: Result[] } {
+  const others: Result[] = [];
+  const arrived = new Map<number, Result[]>();
+  for (const result of results) {
+    const { webhookNo, state, triesBefore, attempt } = result;
+    const known = arrived.get(webhookNo);
+    if (state !== 'delivered' || triesBefore > 0 || attempt === '') others.push(result);
+    else if (known) known.push(result);
+    else arrived.set(webhookNo, [result]);
+  }
+  const stretches: Result[][] = [];
+  for (const these of arrived.values()) {
+    if (these.length < STRETCH_MIN) others.push(...these);
+    else stretches.push(these.sort((a, b) => a.sequence - b.sequence));
+  }
+  return { stretches, others };
 }
 
 /** Where deliveries go and what signs them. */

@@ -1,0 +1,164 @@
+import fc from 'fast-check';
+import { expect, it } from 'vitest';
+import { Recorder } from '../../src/delivery/recorder.ts';
+import { createLogger } from '../../src/platform/logger.ts';
+import { type Result, recordResults } from '../../src/store/deliveries.ts';
+import { openPostOffice } from '../support/post-office.ts';
+import { seedOf } from '../support/seed.ts';
+
+/** How a letter stands before its result is written, and what became of it. */
+const LETTER = fc.record({
+  object: fc.integer({ min: 0, max: 12 }),
+  stands: fc.constantFrom('new', 'new', 'new', 'new', 'tried', 'finished', 'waiting'),
+  ends: fc.constantFrom('delivered', 'delivered', 'delivered', 'delivered', 'due', 'failed', undefined),
+  answeredAt: fc.nat(),
+});
+const ROUND = fc.record({
+  letters: fc.array(LETTER, { minLength: 1, maxLength: 40 }),
+  isHeld: fc.boolean(),
+});
+interface Written {
+  webhook_no: number;
+  sequence: string;
+  tries: number;
+  attempts: object[];
+}
+
+type Round = typeof ROUND extends fc.Arbitrary<infer Value> ? Value : never;
+
+it('results that are written together say what they say when they are written one by one', async () => {
+  const office = await openPostOffice();
+  await office.rows("SET porter.tenant = '*'");
+  const at = new Date(office.clock.now()).toISOString();
+  const retryAt = new Date(office.clock.now() + 5_000).toISOString();
+
+  async function addWebhook({ letters, isHeld }: Round): Promise<number> {
+    const no = await office.addWebhook();
+    await office.rows(
+      `INSERT INTO deliveries (webhook_no, sequence, event_no, object_hash, state, tries, retry_at, attempts, created_at)
+       SELECT $1::integer, n, n, object, CASE stands WHEN 'finished' THEN 'delivered' WHEN 'waiting' THEN 'waiting' ELSE 'due' END,
+              CASE WHEN stands IN ('tried', 'finished') THEN 1 ELSE 0 END,
+              CASE stands WHEN 'waiting' THEN 'infinity'::timestamptz WHEN 'tried' THEN $4::timestamptz END,
+              CASE WHEN stands IN ('tried', 'finished') THEN '[{"before":true}]' ELSE '[]' END::json, $4::timestamptz
+         FROM unnest($2::integer[], $3::text[]) WITH ORDINALITY AS letter (object, stands, n)`,
+      [no, letters.map(({ object }) => object), letters.map(({ stands }) => stands), at],
+    );
+    await office.rows(
+      `UPDATE webhook_lanes SET last_sequence = $2, holder = $3, failures = 3, failing_since = '2026-01-01'
+        WHERE webhook_no = $1`,
+      [no, letters.length, isHeld ? 7 : 8],
+    );
+    return no;
+  }
+
+  function resultsOf({ letters }: Round, no: number) {
+    return letters.flatMap(({ object, stands, ends, answeredAt }, index) => {
+      if (ends === undefined || stands === 'waiting') return [];
+      const result: Result = {
+        webhookNo: no,
+        sequence: index + 1,
+        objectHash: String(object),
+        // The worker need not know that another one has tried since.
+        triesBefore: stands === 'tried' && ends !== 'delivered' ? 1 : 0,
+        state: ends,
+        retryAt: ends === 'due' ? retryAt : undefined,
+        after: 0,
+        attempt: `[{"n":${index + 1},"to":${no}}]`,
+        gone: undefined,
+      };
+      return { result, answeredAt };
+    });
+  }
+
+  async function write(round: Round, atOnce: number) {
+    const nos = [await addWebhook(round), await addWebhook(round)];
+    const results = nos
+      .flatMap((no) => resultsOf(round, no))
+      .sort((a, b) => a.answeredAt - b.answeredAt)
+      .map(({ result }) => result);
+    for (let from = 0; from < results.length; from += atOnce) {
+      const batch = results.slice(from, from + atOnce);
+      const about = new Set(batch.map(({ webhookNo }) => webhookNo));
+      const lows = [...about].map((no) => ({ no, low: 1 }));
+      await recordResults(office.db, at, 7, batch, lows);
+    }
+    const written = await office.rows<Written>(
+      `SELECT d.webhook_no, sequence, state, tries, retry_at, finished_at,
+              (replace(attempts::text, '"to":' || d.webhook_no, '"to":"it"'))::json AS attempts,
+              failures, failing_since, last_success_at
+         FROM deliveries d JOIN webhook_lanes lane ON lane.webhook_no = d.webhook_no
+        WHERE d.webhook_no = ANY ($1) ORDER BY d.webhook_no, sequence`,
+      [nos],
+    );
+    return written.map(({ webhook_no, ...row }) => ({ ...row, webhook: nos.indexOf(webhook_no) }));
+  }
+
+  const isSame = fc.asyncProperty(ROUND, async (round) => {
+    const arrived = {
+      ...round,
+      letters: round.letters.map((one) => ({ ...one, ends: one.ends && ('delivered' as const) })),
+    };
+    expect(await write(arrived, 100)).toEqual(await write(arrived, 1));
+    // A lane with successes and failures in one batch is well; one after the other, what came last counts.
+    const told = (rows: Awaited<ReturnType<typeof write>>) =>
+      rows.map(({ sequence, webhook, tries, attempts }) => ({ sequence, webhook, tries, attempts }));
+    expect(told(await write(round, 100))).toEqual(told(await write(round, 1)));
+  });
+  await fc.assert(isSame, { seed: seedOf('results', 5), numRuns: 20 });
+});
+
+it('results that keep coming are written in few batches, and none waits for more when no more come', async () => {
+  const office = await openPostOffice();
+  const no = await office.addWebhook();
+  await office.rows(
+    `INSERT INTO deliveries (webhook_no, sequence, event_no, object_hash, state, created_at)
+     SELECT $1::integer, n, n, n, 'due', now() FROM generate_series(1, 5000) AS n`,
+    [no],
+  );
+  const batches: number[] = [];
+  const recorder = new Recorder({
+    db: office.db,
+    clock: office.clock,
+    log: createLogger(() => {}),
+    me: 7,
+    lowsAfter: () => [{ no, low: 1 }],
+    isVoid: () => false,
+    written: (results) => batches.push(results.length),
+    afterwards: async () => {},
+    unwritten: () => {},
+  });
+  const turn = () => new Promise(setImmediate);
+  let sequence = 0;
+  const answer = (count: number) => {
+    for (let n = 0; n < count; n++)
+      recorder.add({
+        webhookNo: no,
+        sequence: ++sequence,
+        objectHash: '',
+        triesBefore: 0,
+        state: 'delivered',
+        retryAt: undefined,
+        after: 0,
+        attempt: '[{}]',
+        gone: undefined,
+      });
+  };
+  answer(3);
+  await recorder.idle();
+  expect(batches.splice(0)).toEqual([3]);
+  // A few with each turn of the event loop: after some turns it is enough.
+  for (let turns = 0; turns < 4; turns++) {
+    answer(20);
+    await turn();
+  }
+  await recorder.idle();
+  expect(batches.splice(0)).toEqual([80]);
+  // Many: no more than are quick to write.
+  while (sequence < 3_000) {
+    answer(150);
+    await turn();
+  }
+  await recorder.idle();
+  expect(batches.length).toBeLessThan(6);
+  expect(await office.rows("SELECT FROM deliveries WHERE state = 'delivered'")).toHaveLength(sequence);
+});

@@ -23,10 +23,8 @@ export class Lane {
   readonly queue: Letter[] = [];
   /** The last claim gave all that there was room for, so there may be more. */
   more = false;
-  /** Sequences that were claimed and whose results are not written yet: they still look due in the database. */
-  readonly #underWay = new Set<number>();
-  /** Those of them that are new. */
-  readonly #news = new Set<number>();
+  /** Sequences that were claimed and whose results are not written yet, so that they still look due in the database; true: new ones. */
+  readonly #underWay = new Map<number, boolean>();
   /** By object: the letter here that the others about it have to wait for. */
   readonly #first = new Map<string, number>();
   /**
@@ -87,7 +85,7 @@ export class Lane {
     if (!held) this.#from = undefined;
     const from = this.#from;
     const overlaps = lookBack || from === undefined || from <= this.#highest;
-    return { no: this.no, room, held, from, underWay: overlaps ? this.#underWay : [] };
+    return { no: this.no, room, held, from, underWay: overlaps ? this.#underWay.keys() : [] };
   }
 
   /** Takes what was claimed into its queue. Returns what has to wait for an earlier letter about the same object. */
@@ -102,10 +100,9 @@ export class Lane {
       const aside = this.#setAside.get(objectHash);
       // It was set aside and is due again. Claimed once more when the other one is finished.
       if (!isNew && (first !== undefined || (aside !== undefined && aside.first < sequence))) continue;
-      this.#underWay.add(sequence);
+      this.#underWay.set(sequence, isNew);
       if (isNew) {
         next = sequence + 1;
-        this.#news.add(sequence);
         this.#highest = Math.max(this.#highest, sequence);
         if (first !== undefined || letter.isBehind || aside) {
           putBack.push(this.#behind(letter, first ?? 0));
@@ -148,7 +145,7 @@ export class Lane {
 
   /** The result of a letter was written, or nobody will try to any more: then the letter is due as before. */
   settle({ sequence, objectHash, state }: Result, isWritten: boolean): void {
-    if (!isWritten && this.#news.has(sequence)) this.#giveBack(sequence);
+    if (!isWritten && this.#underWay.get(sequence)) this.#giveBack(sequence);
     this.#forget(sequence, objectHash);
     this.#puttingBack.delete(sequence);
     const aside = this.#setAside.get(objectHash);
@@ -189,7 +186,8 @@ export class Lane {
   lowAfter(results: ReadonlySet<number>): LaneLow {
     // Without knowing where the unclaimed ones begin, nothing can be said.
     let low = this.#from ?? 0;
-    for (const sequence of this.#news) if (sequence < low && !results.has(sequence)) low = sequence;
+    for (const [sequence, isNew] of this.#underWay)
+      if (isNew && sequence < low && !results.has(sequence)) low = sequence;
     return { no: this.no, low };
   }
 
@@ -200,7 +198,6 @@ export class Lane {
 
   #forget(sequence: number, objectHash: string): void {
     this.#underWay.delete(sequence);
-    this.#news.delete(sequence);
     if (this.#first.get(objectHash) === sequence) this.#first.delete(objectHash);
   }
 }

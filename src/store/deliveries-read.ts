@@ -107,11 +107,11 @@ const alongWebhook: Way = {
 
 const alongGroup: Way = {
   rows: `SELECT d.*, feed.position AS major, d.webhook_no AS minor
-           FROM events feed JOIN deliveries d ON d.event_no = feed.no
+           FROM feed JOIN deliveries d ON d.event_no = feed.event_no
           WHERE feed.practice_group_id = $1 AND feed.position <= $2 AND feed.position >= $4
             AND (feed.position < $2 OR d.webhook_no < $3::bigint)
           ORDER BY feed.position DESC, d.webhook_no DESC`,
-  end: `SELECT position AS major FROM events
+  end: `SELECT position AS major FROM feed
          WHERE practice_group_id = $1 AND position < $2 AND $3::bigint IS NOT NULL
          ORDER BY position DESC OFFSET $4 LIMIT 1`,
 };

@@ -56,7 +56,10 @@ export function findEventNos(
   ids: readonly string[],
 ): Promise<NamedEvent[]> {
   return tx.query<NamedEvent>(
-    `SELECT id, no, only_webhook_no IS NOT NULL OR (position IS NOT NULL AND event = ANY ($4)) AS wanted FROM events
+    `SELECT id, no,
+            only_webhook_no IS NOT NULL
+              OR (event = ANY ($4) AND EXISTS (SELECT FROM feed WHERE event_no = events.no)) AS wanted
+       FROM events
       WHERE id = ANY ($1) AND practice_group_id = $2 AND (only_webhook_no IS NULL OR only_webhook_no = $3)
       ORDER BY no`,
     [ids, practice_group_id, no, event_types],
@@ -82,8 +85,9 @@ export async function findEventNosSince(
   const row = await tx.first<{ nos: string | null; any_since: boolean | null; first: number | null }>(
     `SELECT string_agg(no::text, ',') FILTER (WHERE accepted_at >= to_timestamp($1) AND event = ANY ($2)) AS nos,
             bool_or(accepted_at >= to_timestamp($1)) AS any_since, min(position) AS first
-       FROM (SELECT no, event, accepted_at, position FROM events
-              WHERE practice_group_id = $3 AND position < $4 AND only_webhook_no IS NULL
+       FROM (SELECT event_no AS no, event, accepted_at, position FROM feed
+              CROSS JOIN LATERAL (SELECT accepted_at FROM events WHERE no = feed.event_no OFFSET 0) AS e
+              WHERE practice_group_id = $3 AND position < $4
               ORDER BY position DESC LIMIT $5) AS stretch`,
     [sinceSeconds, event_types, practice_group_id, before, limit],
   );

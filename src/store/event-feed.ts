@@ -33,9 +33,8 @@ export async function readFeedPage(
   const size = query.page_size ?? PAGE_SIZE_DEFAULT;
   const after = positionIn(query.cursor) ?? 0;
   const bounds = await tx.first<{ newest: number | null; stretch_end: number | null }>(
-    `SELECT (SELECT position FROM events WHERE practice_group_id = $1 AND position IS NOT NULL
-              ORDER BY position DESC LIMIT 1) AS newest,
-            CASE WHEN $3 THEN (SELECT position FROM events WHERE practice_group_id = $1 AND position > $2
+    `SELECT (SELECT position FROM feed WHERE practice_group_id = $1 ORDER BY position DESC LIMIT 1) AS newest,
+            CASE WHEN $3 THEN (SELECT position FROM feed WHERE practice_group_id = $1 AND position > $2
                                 ORDER BY position OFFSET $4 LIMIT 1) END AS stretch_end`,
     // A length that PostgreSQL knows beforehand makes it sort the whole feed of a practice that it takes for shorter.
     [group.id, after, query.event_types !== undefined, STRETCH - 1],
@@ -43,8 +42,9 @@ export async function readFeedPage(
   const newest = Math.max(after, bounds?.newest ?? 0);
   const end = bounds?.stretch_end ?? newest;
   const rows = await tx.query<FeedEvent>(
-    `SELECT id, event, accepted_at, payload, position FROM events
-      WHERE practice_group_id = $1 AND position > $2 AND position <= $3 AND only_webhook_no IS NULL
+    `SELECT id, event, accepted_at, payload, position FROM feed
+      CROSS JOIN LATERAL (SELECT id, accepted_at, payload FROM events WHERE no = feed.event_no OFFSET 0) AS e
+      WHERE practice_group_id = $1 AND position > $2 AND position <= $3
         AND (only_partner_id IS NULL OR only_partner_id = $6)
         AND ($4::text[] IS NULL OR event = ANY ($4))
       ORDER BY position LIMIT $5`,
@@ -79,7 +79,7 @@ export async function readFeedNews(
 ): Promise<FeedNews> {
   const news = await tx.first<FeedNews>(
     `SELECT position, ARRAY(SELECT id FROM unnest($1::text[]) AS open (id)
-                             WHERE EXISTS (SELECT FROM events WHERE practice_group_id = open.id AND position > $2)) AS groups
+                             WHERE EXISTS (SELECT FROM feed WHERE practice_group_id = open.id AND position > $2)) AS groups
        FROM feed_head`,
     [groups, after],
   );

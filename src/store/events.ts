@@ -43,6 +43,10 @@ export function appendEvents(
                      string_to_array($4, E'\\n'), string_to_array($5, E'\\n'), $6::text[])
               WITH ORDINALITY AS new (id, payload, practice_group_id, event, object, object_id, place)
         ORDER BY new.place
+       RETURNING no
+     ), queued AS (
+       -- What is for one webhook alone is put into its queue at once.
+       INSERT INTO new_events SELECT no FROM accepted WHERE $9::integer IS NULL
      )
      SELECT pg_notify('porter_events', '')`,
     [
@@ -73,13 +77,40 @@ export interface StoredEvent {
 type EventRow = StoredEvent & { no: number; place: number };
 
 const EVENT =
-  'id, source_id, accepted_at, num_nonnulls(only_webhook_no, only_partner_id) > 0 AS test, payload';
+  'e.id, e.source_id, e.accepted_at, num_nonnulls(e.only_webhook_no, e.only_partner_id) > 0 AS test, e.payload';
+
+/** Where events are looked for, and by what they are in order there. */
+interface Way {
+  from: string;
+  place: string;
+  group: string;
+  event: string;
+  /** Of what is to be told in place of it. */
+  told?: number;
+}
+
+/** Of an event that has no place in the feed yet. */
+const UNPLACED = Number.MAX_SAFE_INTEGER;
+
+const eventOf = (no: string) => `CROSS JOIN LATERAL (SELECT * FROM events WHERE no = ${no} OFFSET 0) AS e`;
+const asAccepted: Way = { from: 'events e', place: 'e.no', group: 'e.practice_group_id', event: 'e.event' };
+const inFeed: Way = {
+  from: `feed ${eventOf('feed.event_no')}`,
+  place: 'feed.position',
+  group: 'feed.practice_group_id',
+  event: 'feed.event',
+};
+const notInFeedYet: Way = {
+  from: `new_events ${eventOf('new_events.event_no')}`,
+  place: 'new_events.event_no',
+  group: 'e.practice_group_id',
+  event: 'e.event',
+  told: UNPLACED,
+};
 
 const newestFirst: Keyset<EventRow> = { types: ['number', 'number'], keyOf: ({ place, no }) => [place, no] };
 /** So many are looked through for one page when only some of them are wanted. */
 const STRETCH = 10_000;
-/** Of an event that has no place in the feed yet. */
-const UNPLACED = Number.MAX_SAFE_INTEGER;
 
 export interface EventFilter extends PageQuery {
   practice_group_id?: string | undefined;
@@ -89,19 +120,18 @@ export interface EventFilter extends PageQuery {
 /** Newest first: in the order of acceptance, or of the feed, when it is about one practice group. */
 export async function listEventPage(tx: Transaction, filter: EventFilter): Promise<Page<StoredEvent>> {
   const { practice_group_id: groupId, event } = filter;
-  const place = groupId === undefined ? 'no' : 'position';
-  const read = (among: string, before: number, end: number, limit: number) => {
+  const way = groupId === undefined ? asAccepted : inFeed;
+  const read = ({ from, place, told, ...way }: Way, before: number, end: number, limit: number) => {
     const { text, values } = where(
-      [`${among} < ?`, before],
+      [`${place} < ?`, before],
       // Without need, a lower bound leads PostgreSQL astray: it sorts all that lie above.
       [`${place} >= ?`, end || undefined],
-      ['practice_group_id = ?', groupId],
-      ['event = ?', event],
+      [`${way.group} = ?`, groupId],
+      [`${way.event} = ?`, event],
     );
-    const unplaced = among === place ? '' : 'AND position IS NULL AND only_webhook_no IS NULL';
     return tx.query<EventRow>(
-      `SELECT no, coalesce(${place}, ${UNPLACED}) AS place, ${EVENT} FROM events ${text} ${unplaced}
-        ORDER BY ${among} DESC LIMIT $${values.length + 1}`,
+      `SELECT e.no, ${told ?? place} AS place, ${EVENT} FROM ${from} ${text}
+        ORDER BY ${place} DESC LIMIT $${values.length + 1}`,
       [...values, limit],
     );
   };
@@ -110,12 +140,10 @@ export async function listEventPage(tx: Transaction, filter: EventFilter): Promi
     newestFirst,
     async ([before]) => {
       if (event === undefined) return undefined;
-      const { text, values } = where(
-        [`${place} < ?`, before ?? UNPLACED],
-        ['practice_group_id = ?', groupId],
-      );
+      const { text, values } = where([`${way.place} < ?`, before ?? UNPLACED], [`${way.group} = ?`, groupId]);
       const end = await tx.first<{ place: number }>(
-        `SELECT ${place} AS place FROM events ${text} ORDER BY ${place} DESC OFFSET $${values.length + 1} LIMIT 1`,
+        `SELECT ${way.place} AS place FROM ${way === inFeed ? 'feed' : way.from} ${text}
+          ORDER BY ${way.place} DESC OFFSET $${values.length + 1} LIMIT 1`,
         [...values, STRETCH - 1],
       );
       return end && [end.place, 0];
@@ -124,8 +152,8 @@ export async function listEventPage(tx: Transaction, filter: EventFilter): Promi
       const before = Number(after ?? UNPLACED);
       // What is not fanned out yet comes first. Should it be so meanwhile, it is on the next page once more.
       const isFirst = groupId !== undefined && before === UNPLACED;
-      const unplaced = isFirst ? await read('no', Number(afterNo ?? UNPLACED), 0, limit) : [];
-      const placed = await read(place, before, Number(end?.[0] ?? 0), limit);
+      const unplaced = isFirst ? await read(notInFeedYet, Number(afterNo ?? UNPLACED), 0, limit) : [];
+      const placed = await read(way, before, Number(end?.[0] ?? 0), limit);
       // It may have been placed between the two.
       const seen = new Set(unplaced.map(({ no }) => no));
       return [...unplaced, ...placed.filter(({ no }) => !seen.has(no))].slice(0, limit);
@@ -135,7 +163,7 @@ export async function listEventPage(tx: Transaction, filter: EventFilter): Promi
 }
 
 export function findEvent(tx: Transaction, id: string): Promise<StoredEvent | undefined> {
-  return tx.first<StoredEvent>(`SELECT ${EVENT} FROM events WHERE id = $1`, [id]);
+  return tx.first<StoredEvent>(`SELECT ${EVENT} FROM events e WHERE id = $1`, [id]);
 }
 
 export interface EventDelivery {

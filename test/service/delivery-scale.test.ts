@@ -22,7 +22,7 @@ async function rowsRead(office: PostOffice, sql: string, values: unknown[] = [])
   const read = async () => {
     const [row] = await office.rows<{ read: number }>(
       `SELECT coalesce(sum(coalesce(idx_tup_fetch, 0) + seq_tup_read), 0)::integer AS read FROM pg_stat_xact_user_tables
-        WHERE relname IN ('webhooks', 'webhook_lanes', 'deliveries', 'events', 'api_keys', 'practice_groups', 'network_members')`,
+        WHERE relname IN ('webhooks', 'webhook_lanes', 'deliveries', 'events', 'feed', 'new_events', 'api_keys', 'practice_groups', 'network_members')`,
     );
     return row?.read ?? 0;
   };
@@ -156,10 +156,13 @@ it.each(['statistics', 'plans'])(
     await office.rows("SET porter.tenant = '*'");
     const insert = async (from: number, to: number) => {
       await office.rows(
-        `INSERT INTO events (no, id, practice_group_id, event, object_id, object_hash, payload, source_id, accepted_at, position)
-       OVERRIDING SYSTEM VALUE
-       SELECT n, 'evt_' || n, 'group', 'appointment.confirmed', 'a-' || n, n % 3000, '{}', 's', now() - interval '1 day', n
-         FROM generate_series($1::integer, $2::integer) AS n`,
+        `WITH accepted AS (
+         INSERT INTO events (no, id, practice_group_id, event, object_id, object_hash, payload, source_id, accepted_at)
+         OVERRIDING SYSTEM VALUE
+         SELECT n, 'evt_' || n, 'group', 'appointment.confirmed', 'a-' || n, n % 3000, '{}', 's', now() - interval '1 day'
+           FROM generate_series($1::integer, $2::integer) AS n
+         RETURNING no)
+       INSERT INTO feed SELECT no, 'group', no, 'appointment.confirmed' FROM accepted`,
         [from, to],
       );
       await office.rows(
@@ -335,21 +338,21 @@ it('the numbers of a queue are told without reading it whole, before PostgreSQL 
   const office = await openPostOffice();
   const [fresh, failing] = [await office.addWebhook(), await office.addWebhook()];
   await office.rows(
-    `INSERT INTO events (id, practice_group_id, event, object_id, object_hash, payload, source_id, accepted_at, position)
-     SELECT 'evt_' || n, 'group', 'appointment.confirmed', 'a' || n, n, '{}', 'source', now(), n FROM generate_series(1, $1::integer) AS n`,
+    `INSERT INTO events (id, practice_group_id, event, object_id, object_hash, payload, source_id, accepted_at)
+     SELECT 'evt_' || n, 'group', 'appointment.confirmed', 'a' || n, n, '{}', 'source', now() FROM generate_series(1, $1::integer) AS n`,
     [NEW],
   );
   await office.rows(
     `INSERT INTO deliveries (webhook_no, sequence, event_no, object_hash, state, created_at)
-     SELECT $1, position, no, object_hash, 'due', timestamptz '2026-01-03' + position * interval '1 second' FROM events`,
+     SELECT $1, object_hash, no, object_hash, 'due', timestamptz '2026-01-03' + object_hash * interval '1 second' FROM events`,
     [fresh],
   );
   // The first of them is tried again the latest.
   await office.rows(
     `INSERT INTO deliveries (webhook_no, sequence, event_no, object_hash, state, created_at, tries, retry_at)
-     SELECT $1, position, no, object_hash, CASE position % 2 WHEN 0 THEN 'due' ELSE 'waiting' END,
-            timestamptz '2026-01-02' + position * interval '1 second', 1, now() - position * interval '1 second'
-       FROM events WHERE position <= $2::integer`,
+     SELECT $1, object_hash, no, object_hash, CASE object_hash % 2 WHEN 0 THEN 'due' ELSE 'waiting' END,
+            timestamptz '2026-01-02' + object_hash * interval '1 second', 1, now() - object_hash * interval '1 second'
+       FROM events WHERE object_hash <= $2::integer`,
     [failing, ASIDE],
   );
   await office.rows('UPDATE webhook_lanes SET last_sequence = $2 WHERE webhook_no = $1', [fresh, NEW]);

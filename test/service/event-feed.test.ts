@@ -113,9 +113,12 @@ describe('GET /v1/events', () => {
 
   it('a rare event far ahead is found stretch by stretch', async () => {
     await db.query(
-      `INSERT INTO events (id, practice_group_id, event, object_id, object_hash, payload, source_id, accepted_at, position)
-       SELECT 'rare-' || n, $1, CASE n WHEN 20005 THEN 'prescription.issued' ELSE 'appointment.confirmed' END, 'o', n, '{}',
-              's', now(), 5000000 + n FROM generate_series(1, 20005) AS n`,
+      `WITH accepted AS (
+         INSERT INTO events (id, practice_group_id, event, object_id, object_hash, payload, source_id, accepted_at)
+         SELECT 'rare-' || n, $1, CASE n WHEN 20005 THEN 'prescription.issued' ELSE 'appointment.confirmed' END, 'o', n, '{}',
+                's', now() FROM generate_series(1, 20005) AS n
+         RETURNING no, object_hash, event)
+       INSERT INTO feed SELECT no, $1, 5000000 + object_hash, event FROM accepted`,
       [own.groupId],
     );
     const pages: unknown[] = [];

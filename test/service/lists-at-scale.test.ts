@@ -32,11 +32,13 @@ beforeAll(async () => {
     INSERT INTO webhooks (id, partner_id, practice_group_id, url, event_types, status, created_at, updated_at)
       SELECT 'wh_' || n, 'partner', 'large', 'https://receiver.example/' || n, '{appointment.confirmed}', 'active', now(), now()
         FROM generate_series(1, ${WEBHOOKS}) AS n;
-    INSERT INTO events (id, practice_group_id, event, object_id, object_hash, payload, source_id, accepted_at, position)
+    INSERT INTO events (id, practice_group_id, event, object_id, object_hash, payload, source_id, accepted_at)
       SELECT 'evt_' || n, CASE WHEN n % 10000 = 7 THEN 'small' ELSE 'large' END,
              CASE WHEN n = 5 THEN 'prescription.issued' ELSE 'appointment.confirmed' END,
-             'apt-' || n, n, '{}', 'source', now(), CASE WHEN n <= ${EVENTS} THEN n END
+             'apt-' || n, n, '{}', 'source', now()
         FROM generate_series(1, ${EVENTS} + 3) AS n;
+    INSERT INTO feed SELECT no, practice_group_id, no, event FROM events WHERE no <= ${EVENTS};
+    INSERT INTO new_events SELECT no FROM events WHERE no > ${EVENTS};
     INSERT INTO deliveries (webhook_no, sequence, event_no, object_hash, state, created_at)
       SELECT 1 + n % ${WEBHOOKS}, 1 + n / ${WEBHOOKS}, n, n,
              CASE WHEN n > ${EVENTS} - 9000 THEN 'due' ELSE 'delivered' END, now()
@@ -181,7 +183,8 @@ describe('a walk finds everything once', () => {
         query: {
           value: async (text: string, values: unknown[]) => {
             const rows = await tx.query(text, values);
-            await db.query(`UPDATE events SET position = no WHERE position IS NULL`);
+            await db.query(`WITH taken AS (DELETE FROM new_events RETURNING event_no)
+                            INSERT INTO feed SELECT no, practice_group_id, no, event FROM taken JOIN events ON no = event_no`);
             return rows;
           },
         },
@@ -190,7 +193,8 @@ describe('a walk finds everything once', () => {
       return page.data.map(({ id }) => Number(id.slice(4)) - EVENTS);
     });
     expect(ids).toEqual([3, 2, 1, 0, -1]);
-    await db.query(`UPDATE events SET position = NULL WHERE no > ${EVENTS}`);
+    await db.query(`WITH placed AS (DELETE FROM feed WHERE event_no > ${EVENTS} RETURNING event_no)
+                    INSERT INTO new_events SELECT event_no FROM placed`);
   });
 
   it('one event among many, page by page', async () => {

@@ -157,9 +157,9 @@ describe('node src/main.ts', () => {
     expect(await ended).toBe(1);
     const client = new pg.Client({ connectionString: house.databaseUrl });
     await client.connect();
-    const { rows } = await client.query('SELECT position FROM events');
+    const { rows } = await client.query('SELECT no = event_no AS is_new FROM events, new_events');
     await client.end();
-    expect(rows).toEqual([{ position: null }]);
+    expect(rows).toEqual([{ is_new: true }]);
   });
 
   const elsewhere = (change: (url: URL) => void): string => {

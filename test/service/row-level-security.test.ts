@@ -4,11 +4,20 @@ import { type Database, type Transaction, transact } from '../../src/store/datab
 import { prepareDatabase, UnusableDatabase } from '../../src/store/migrate.ts';
 import { asAdmin, createOwnedDatabase } from '../support/logins.ts';
 import { type Furnished, furnish } from '../support/operator-calls.ts';
+import { fanOutAll } from '../support/post.ts';
 import { createDatabase, type Harness, makeKey, OPERATOR_TOKEN, startHarness } from '../support/service.ts';
 
 /** Queries that forgot their filter, on the service's own connections. */
 
-const tenantTables = ['forms', 'assignees', 'submission_types', 'form_submissions', 'form_counts', 'events'];
+const tenantTables = [
+  'forms',
+  'assignees',
+  'submission_types',
+  'form_submissions',
+  'form_counts',
+  'events',
+  'feed',
+];
 const operatorTables = [
   'partners',
   'networks',
@@ -19,6 +28,7 @@ const operatorTables = [
   'write_to_record_jobs',
   'idempotency_keys',
   'feed_head',
+  'new_events',
   'rate_windows',
   'rate_moments',
 ];
@@ -71,6 +81,7 @@ describe.each([
         event: 'patient.added-to-sequence',
       },
     });
+    await fanOutAll(house);
     principal = await principalOf(own.groupId);
     const { key, partnerId } = await makeKey(house, own.groupId);
     mine = await furnishPartner(key, partnerId);

@@ -161,10 +161,13 @@ describe('POST /v1/webhooks/{id}/replay', () => {
   it('in the order of acceptance, more than one batch of them; 422 replay_too_large beyond 100,000', async () => {
     const insert = (from: number, to: number) =>
       db.query(
-        `INSERT INTO events (id, practice_group_id, event, object_id, object_hash, payload, source_id, accepted_at,
-                             position)
-         SELECT 'evt-' || $1 || n, $1, 'prescription.issued', 'o', 1, '{}', 's', '2026-11-16T10:00:00Z', 1000000 + n
-           FROM generate_series($2::int, $3::int) AS n`,
+        `WITH accepted AS (
+           INSERT INTO events (id, practice_group_id, event, object_id, object_hash, payload, source_id, accepted_at)
+           SELECT 'evt-' || $1 || n, $1, 'prescription.issued', 'o', 1, '{}', 's', '2026-11-16T10:00:00Z'
+             FROM generate_series($2::int, $3::int) AS n
+           RETURNING no)
+         INSERT INTO feed
+         SELECT no, $1, 999999 + $2::int + row_number() OVER (ORDER BY no), 'prescription.issued' FROM accepted`,
         [own.groupId, from, to],
       );
     await insert(1, 2_500);
@@ -172,7 +175,7 @@ describe('POST /v1/webhooks/{id}/replay', () => {
     expect((await replay(id, { since: '2026-01-01T00:00:00Z' })).body).toEqual({ count: 2_500 });
     const { rows } = await db.query<{ in_order: boolean; due: string }>(
       `SELECT bool_and(d.sequence = e.position - 1000000) AS in_order, count(*) FILTER (WHERE d.state = 'due') AS due
-         FROM deliveries d JOIN events e ON e.no = d.event_no
+         FROM deliveries d JOIN feed e ON e.event_no = d.event_no
         WHERE d.webhook_no = (SELECT no FROM webhooks WHERE id = $1)`,
       [id],
     );

@@ -88,7 +88,7 @@ export async function storm(roll: (below: number) => number, steps: number): Pro
         6,
         () =>
           office.rows(
-            'SELECT replay_deliveries($1, $2, (SELECT array_agg(no) FROM (SELECT no FROM events WHERE position IS NOT NULL ORDER BY no DESC LIMIT $3 OFFSET $4) AS e)) WHERE EXISTS (SELECT FROM events WHERE position IS NOT NULL OFFSET $4)',
+            'SELECT replay_deliveries($1, $2, (SELECT array_agg(no) FROM (SELECT event_no AS no FROM feed ORDER BY event_no DESC LIMIT $3 OFFSET $4) AS e)) WHERE EXISTS (SELECT FROM feed OFFSET $4)',
             [now(), one(), 1 + roll(20), roll(30)],
           ),
       ],
@@ -146,7 +146,7 @@ export async function storm(roll: (below: number) => number, steps: number): Pro
           // All that there is, as for a webhook that is new: not awaited, so that it meets what follows.
           void other
             .query(
-              'SELECT replay_deliveries($1, $2, (SELECT array_agg(no) FROM (SELECT no FROM events WHERE position IS NOT NULL ORDER BY no LIMIT $3) AS e))',
+              'SELECT replay_deliveries($1, $2, (SELECT array_agg(no) FROM (SELECT event_no AS no FROM feed ORDER BY event_no LIMIT $3) AS e))',
               [now(), one(), 1 + roll(300)],
             )
             .catch((error) => failures.push(error)),
@@ -215,7 +215,7 @@ export async function storm(roll: (below: number) => number, steps: number): Pro
 
 async function open(office: PostOffice, nos: number[]): Promise<number> {
   const [row] = await office.rows<{ count: number }>(
-    "SELECT (SELECT count(*) FROM deliveries WHERE state IN ('due', 'waiting') AND webhook_no = ANY ($1))::integer + (SELECT count(*) FROM events WHERE position IS NULL)::integer AS count",
+    "SELECT (SELECT count(*) FROM deliveries WHERE state IN ('due', 'waiting') AND webhook_no = ANY ($1))::integer + (SELECT count(*) FROM new_events)::integer AS count",
     [nos],
   );
   return row?.count ?? 0;

@@ -28,8 +28,8 @@ import { Recorder } from './recorder.ts';
  *   1. FAN OUT  (`fan_out`) New events are taken, oldest first, by one node at a time. For each webhook that wants an
  *      event, and whose partner may act for the practice at this moment, a delivery is inserted with the next number of
  *      that webhook's sequence; the events get their place in the feed. All in one transaction: a crash undoes all of it,
- *      and the events are still new. New is a state of the row, not a position in a log, so an event that commits late
- *      is not overlooked.
+ *      and the events are still new. What is new is listed (`new_events`), not told by a position in a log, so an event that
+ *      commits late is not overlooked.
  *   2. CLAIM  (`claim_deliveries`) A worker leases the lanes of webhooks that have something new, or set aside and due, and
  *      reads as much from each as it has room for, one webhook after the other, so a queue of a million letters to one does
  *      not keep another waiting. A lane has one holder at a time, who knows what it has under way (`Lane`); the lease is

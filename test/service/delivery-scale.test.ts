@@ -225,6 +225,18 @@ it('an event is read once by a claim, whatever the number of its webhooks, also 
   expect(Number(after?.read) - Number(before?.read)).toBe(50);
 });
 
+it('an event is written once, however far it comes', async () => {
+  const office = await openPostOffice();
+  await office.addWebhook();
+  await office.publish({ id: 'a' });
+  const written = () => office.rows('SELECT ctid, xmin FROM events');
+  const first = await written();
+  await office.engine.drain();
+  expect(office.letters).toHaveLength(1);
+  expect(await office.rows('SELECT position::integer FROM feed')).toEqual([{ position: 1 }]);
+  expect(await written()).toEqual(first);
+});
+
 it('no plan is compiled', async () => {
   const office = await openPostOffice();
   expect(await statement(office.db, 'SHOW jit', [])).toEqual([{ jit: 'off' }]);

@@ -137,6 +137,7 @@ describe('retention', () => {
     office.clock.advance(31 * DAY);
     expect(await office.engine.clear()).toBe(2_500);
     expect(await office.rows('SELECT FROM events')).toEqual([]);
+    expect(await office.rows('SELECT FROM feed')).toEqual([]);
   });
 });
 

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import pg from 'pg';
 import { describe, expect, inject, it, onTestFinished } from 'vitest';
 import { closeDatabase, openDatabase } from '../../src/store/database.ts';
-import { claimDeliveries } from '../../src/store/deliveries.ts';
+import { claimDeliveries, fanOut } from '../../src/store/deliveries.ts';
 import { MIGRATIONS_FOLDER, prepareDatabase, UnusableDatabase } from '../../src/store/migrate.ts';
 import { contents } from '../support/for-test.ts';
 import { asAdmin, createOwnedDatabase } from '../support/logins.ts';
@@ -269,5 +269,38 @@ describe('a database that refuses connections for a while', () => {
     await asAdmin(`ALTER DATABASE ${name} ALLOW_CONNECTIONS true`);
     expect((await house.send('GET', '/readyz')).status).toBe(200);
     await house.operator('POST', '/practice-groups', { name: 'G' });
+  });
+});
+
+describe('a database from before the feed was a table of its own', () => {
+  it('has every event in its place, and fans out those that had none', async () => {
+    const { databaseUrl, db } = await databaseToMigrate();
+    for (const name of files.filter((file) => file < '0023')) {
+      await db.query(readFileSync(new URL(name, MIGRATIONS_FOLDER), 'utf8'));
+      await db.query('INSERT INTO schema_migrations (name) VALUES ($1)', [name]);
+    }
+    await db.query(`
+      INSERT INTO events (id, practice_group_id, event, object_id, object_hash, payload, source_id, accepted_at, position,
+                          only_webhook_no, only_partner_id)
+        VALUES ('evt_late', 'old', 'appointment.confirmed', 'a', 1, '{}', 'test', now(), 2, NULL, NULL),
+               ('evt_early', 'old', 'prescription.issued', 'a', 1, '{}', 'test', now(), 1, NULL, 'partner'),
+               ('evt_new', 'old', 'appointment.confirmed', 'a', 1, '{}', 'test', now(), NULL, NULL, NULL),
+               ('evt_test', 'old', 'appointment.confirmed', 'a', 1, '{}', 'test', now(), NULL, 1, NULL);
+      UPDATE feed_head SET position = 2`);
+
+    const { role } = await prepareDatabase(databaseUrl, async () => {});
+    const own = openDatabase({ url: databaseUrl, connectionsMax: 2, role });
+    onTestFinished(() => closeDatabase(own));
+    expect(await fanOut(own, '2026-11-02T10:00:00Z', 1, 100)).toEqual({ taken: 1, made: 0 });
+    const { rows } = await db.query(
+      `SELECT id, position::integer, feed.practice_group_id, feed.event, feed.only_partner_id
+         FROM feed JOIN events ON no = event_no ORDER BY position`,
+    );
+    const inOld = { practice_group_id: 'old', event: 'appointment.confirmed', only_partner_id: null };
+    expect(rows).toEqual([
+      { ...inOld, id: 'evt_early', position: 1, event: 'prescription.issued', only_partner_id: 'partner' },
+      { ...inOld, id: 'evt_late', position: 2 },
+      { ...inOld, id: 'evt_new', position: 3 },
+    ]);
   });
 });

@@ -115,7 +115,7 @@ BEGIN
   RETURN found;
 END $$;
 
--- As in 0016.
+-- As in 0016, with an order where 0022 has one, too.
 CREATE OR REPLACE FUNCTION clear_old(before timestamptz, open_before timestamptz, rows_max integer) RETURNS integer LANGUAGE plpgsql
   SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off
 AS $$
@@ -163,7 +163,7 @@ BEGIN
                           WHERE o.webhook_no = gone.webhook_no AND o.object_hash = gone.object_hash
                             AND o.sequence >= (SELECT open_from FROM webhook_lanes l WHERE l.webhook_no = gone.webhook_no)
                             AND o.sequence < next.sequence AND o.retry_at IS NULL AND o.state = 'due'
-                            AND o.event_no <> ALL (event_nos) OFFSET 0)
+                            AND o.event_no <> ALL (event_nos) ORDER BY o.sequence OFFSET 0)
     ), woken AS (
       UPDATE deliveries d SET state = 'due', retry_at = before FROM freed WHERE d.ctid = freed.id
     )

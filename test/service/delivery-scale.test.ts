@@ -225,6 +225,29 @@ it('an event is read once by a claim, whatever the number of its webhooks, also 
   expect(Number(after?.read) - Number(before?.read)).toBe(50);
 });
 
+it('a worker that takes over a lane does not go through what was ever delivered', async () => {
+  const office = await openPostOffice();
+  for (let n = 0; n < 3; n++) await office.addWebhook();
+  await office.rows("SET porter.tenant = '*'");
+  const finished = 20_000;
+  await office.rows(
+    `INSERT INTO deliveries (webhook_no, sequence, event_no, object_hash, state, tries, created_at, finished_at)
+     SELECT no, n, n, n, 'delivered', 1, now(), now() FROM generate_series(1, $1::integer) AS n, webhooks`,
+    [finished],
+  );
+  await office.rows('UPDATE webhook_lanes SET last_sequence = $1::bigint, open_from = $1::bigint - 5', [finished]);
+  await office.rows('ALTER TABLE events ALTER COLUMN no RESTART WITH 30000');
+  await office.publish({ id: 'a' });
+  await office.rows('VACUUM ANALYZE');
+  await asService(office, 'SELECT * FROM fan_out(now(), 1, 100)');
+  const claim = (lookBack: boolean) =>
+    `SELECT * FROM claim_deliveries(now(), now(), 1, 0, 1000, 4, ${lookBack}, '{}', '{}', '{}', '{}', '')`;
+  for (const lookBack of [false, true]) expect(await rowsRead(office, claim(lookBack))).toBeLessThan(100);
+  // And when it turns out that there is nothing new.
+  await office.rows("UPDATE deliveries SET state = 'delivered' WHERE state = 'due'");
+  expect(await rowsRead(office, claim(false))).toBeLessThan(100);
+});
+
 it('an event is written once, however far it comes', async () => {
   const office = await openPostOffice();
   await office.addWebhook();

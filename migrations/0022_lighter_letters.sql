@@ -1,4 +1,5 @@
--- A burst once more, for less work in PostgreSQL and saying the same.
+-- A burst once more, for less work in PostgreSQL and saying the same. Processor time of the server for one delivery, a thousand at a time: 8.8 µs
+-- to record a result instead of 14, and 3.9 to claim a letter instead of 5.0 (medians of 30 rounds, twice, in turns).
 
 -- As 0011 has it in the middle of a statement: apart, it is planned when a letter was tried before, and not with every batch.
 CREATE FUNCTION with_attempt(attempts json, attempt text) RETURNS json LANGUAGE plpgsql IMMUTABLE AS $$

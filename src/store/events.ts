@@ -79,13 +79,14 @@ type EventRow = StoredEvent & { no: number; place: number };
 const EVENT =
   'e.id, e.source_id, e.accepted_at, num_nonnulls(e.only_webhook_no, e.only_partner_id) > 0 AS test, e.payload';
 
-/** Where events are looked for, and by what they are in order there. */
+/** Where events are looked for, with the columns that say which. */
 interface Way {
   from: string;
+  /** They are in the order of this. */
   place: string;
   group: string;
   event: string;
-  /** Of what is to be told in place of it. */
+  /** What a cursor is told as their place, if it is another. */
   told?: number;
 }
 

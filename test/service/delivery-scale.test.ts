@@ -235,7 +235,9 @@ it('a worker that takes over a lane does not go through what was ever delivered'
      SELECT no, n, n, n, 'delivered', 1, now(), now() FROM generate_series(1, $1::integer) AS n, webhooks`,
     [finished],
   );
-  await office.rows('UPDATE webhook_lanes SET last_sequence = $1::bigint, open_from = $1::bigint - 5', [finished]);
+  await office.rows('UPDATE webhook_lanes SET last_sequence = $1::bigint, open_from = $1::bigint - 5', [
+    finished,
+  ]);
   await office.rows('ALTER TABLE events ALTER COLUMN no RESTART WITH 30000');
   await office.publish({ id: 'a' });
   await office.rows('VACUUM ANALYZE');

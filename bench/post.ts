@@ -60,15 +60,25 @@ try {
   );
 
   say('the same beside 50 webhooks that hang');
-  const p99s = await inTurns(
-    {
-      beside: async () => percentile(await latency('beside', { hanging: true }), 0.99),
-      without: async () => percentile(await latency('without'), 0.99),
-    },
-    // A single stall of the machine is the p99 of a round.
+  // A single stall of the machine is the p99 of a round, so it is taken of all rounds together: round by round, the median of
+  // nine ratios was 1.5 where the medians of both were 56 and 58 ms.
+  const heard = { beside: [] as number[], without: [] as number[] };
+  const listen = (name: keyof typeof heard, options: object) => async (round: number) => {
+    const latencies = await latency(name, options);
+    if (round > 1) heard[name].push(...latencies);
+    return percentile(latencies, 0.99);
+  };
+  await inTurns(
+    { beside: listen('beside', { hanging: true }), without: listen('without', {}) },
     { rounds: 9, warmUps: 1 },
   );
-  ratioLine('p99 beside 50 hanging webhooks, to without', p99s, 'beside', 'without', '≤ 1.3', 'ms');
+  const [beside, without] = [percentile(heard.beside, 0.99), percentile(heard.without, 0.99)];
+  valueLine(
+    'p99 beside 50 hanging webhooks, to without',
+    (beside / without).toFixed(2),
+    '≤ 1.3',
+    `${beside.toFixed(1)} to ${without.toFixed(1)} ms, nine rounds of each together`,
+  );
 
   say(`the same spread over ${CROWD} webhooks`);
   const crowd = await latency('crowd', { crowd: CROWD });
@@ -88,7 +98,7 @@ try {
   const bare = () => bareLoop(receiver);
   const deliveries = await inTurns(
     { empty: empty.deliver, bare, full: full.deliver },
-    { rounds: 9, warmUps: 2 },
+    { rounds: 15, warmUps: 2 },
   );
   ratioLine('durable deliveries, to the bare loop', deliveries, 'empty', 'bare', '≥ 0.65', 'deliveries/s');
   ratioLine(

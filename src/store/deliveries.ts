@@ -249,6 +249,8 @@ export interface LaneState {
 
 /** So many letters to one webhook that arrived at the first try are written in one go: for fewer, to begin with it costs more. */
 const STRETCH_MIN = 8;
+/** What lies further apart is not of one stretch: PostgreSQL may read what is between. */
+const GAP_MAX = 100;
 
 /** `lows` has every lane that the results are about. */
 export function recordResults(
@@ -295,8 +297,15 @@ function inStretches(results: readonly Result[]): { stretches: Result[][]; other
   }
   const stretches: Result[][] = [];
   for (const these of arrived.values()) {
-    if (these.length < STRETCH_MIN) others.push(...these);
-    else stretches.push(these.sort((a, b) => a.sequence - b.sequence));
+    these.sort((a, b) => a.sequence - b.sequence);
+    let from = 0;
+    for (let to = 1; to <= these.length; to++) {
+      const gap = (these[to]?.sequence ?? Number.POSITIVE_INFINITY) - (these[to - 1]?.sequence ?? 0);
+      if (gap <= GAP_MAX) continue;
+      if (to - from < STRETCH_MIN) others.push(...these.slice(from, to));
+      else stretches.push(these.slice(from, to));
+      from = to;
+    }
   }
   return { stretches, others };
 }

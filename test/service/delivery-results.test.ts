@@ -12,6 +12,8 @@ const LETTER = fc.record({
   stands: fc.constantFrom('new', 'new', 'new', 'new', 'tried', 'finished', 'waiting'),
   ends: fc.constantFrom('delivered', 'delivered', 'delivered', 'delivered', 'due', 'failed', undefined),
   answeredAt: fc.nat(),
+  /** Finished ones before it, of which there is nothing to say. */
+  gap: fc.constantFrom(0, 0, 0, 0, 0, 0, 0, 0, 0, 99, 100),
 });
 const ROUND = fc.record({
   letters: fc.array(LETTER, { minLength: 1, maxLength: 40 }),
@@ -22,6 +24,14 @@ interface Written {
   sequence: string;
   tries: number;
   attempts: object[];
+}
+
+function sequencesOf(letters: readonly { gap: number }[]): number[] {
+  let last = 0;
+  return letters.map(({ gap }) => {
+    last += gap + 1;
+    return last;
+  });
 }
 
 type Round = typeof ROUND extends fc.Arbitrary<infer Value> ? Value : never;
@@ -36,27 +46,34 @@ it('results that are written together say what they say when they are written on
     const no = await office.addWebhook();
     await office.rows(
       `INSERT INTO deliveries (webhook_no, sequence, event_no, object_hash, state, tries, retry_at, attempts, created_at)
-       SELECT $1::integer, n, n, object, CASE stands WHEN 'finished' THEN 'delivered' WHEN 'waiting' THEN 'waiting' ELSE 'due' END,
+       SELECT $1::integer, sequence, sequence, object, CASE stands WHEN 'finished' THEN 'delivered' WHEN 'waiting' THEN 'waiting' ELSE 'due' END,
               CASE WHEN stands IN ('tried', 'finished') THEN 1 ELSE 0 END,
               CASE stands WHEN 'waiting' THEN 'infinity'::timestamptz WHEN 'tried' THEN $4::timestamptz END,
               CASE WHEN stands IN ('tried', 'finished') THEN '[{"before":true}]' ELSE '[]' END::json, $4::timestamptz
-         FROM unnest($2::integer[], $3::text[]) WITH ORDINALITY AS letter (object, stands, n)`,
-      [no, letters.map(({ object }) => object), letters.map(({ stands }) => stands), at],
+         FROM unnest($2::integer[], $3::text[], $5::integer[]) AS letter (object, stands, sequence)`,
+      [
+        no,
+        letters.map(({ object }) => object),
+        letters.map(({ stands }) => stands),
+        at,
+        sequencesOf(letters),
+      ],
     );
     await office.rows(
       `UPDATE webhook_lanes SET last_sequence = $2, holder = $3, failures = 3, failing_since = '2026-01-01'
         WHERE webhook_no = $1`,
-      [no, letters.length, isHeld ? 7 : 8],
+      [no, sequencesOf(letters).at(-1), isHeld ? 7 : 8],
     );
     return no;
   }
 
   function resultsOf({ letters }: Round, no: number) {
+    const sequences = sequencesOf(letters);
     return letters.flatMap(({ object, stands, ends, answeredAt }, index) => {
       if (ends === undefined || stands === 'waiting') return [];
       const result: Result = {
         webhookNo: no,
-        sequence: index + 1,
+        sequence: sequences[index] as number,
         objectHash: String(object),
         // The worker need not know that another one has tried since.
         triesBefore: stands === 'tried' && ends !== 'delivered' ? 1 : 0,

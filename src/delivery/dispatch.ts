@@ -10,12 +10,11 @@ import {
   claimDeliveries,
   freeLanes,
   type KnownLane,
-  type LaneLow,
   type Letter,
-  type Result,
   readVersions,
   renewLanes,
 } from '../store/deliveries.ts';
+import type { LaneLow, Result } from '../store/deliveries-record.ts';
 import type { Destinations, OpenDestination } from './destinations.ts';
 import { Host } from './flow.ts';
 import { Lane, WINDOW_START } from './lane.ts';

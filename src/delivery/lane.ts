@@ -1,4 +1,5 @@
-import type { ClaimedLane, KnownLane, LaneLow, Letter, Result } from '../store/deliveries.ts';
+import type { ClaimedLane, KnownLane, Letter } from '../store/deliveries.ts';
+import type { LaneLow, Result } from '../store/deliveries-record.ts';
 import { Flow } from './flow.ts';
 
 const WINDOW_MAX = 64;

@@ -2,7 +2,7 @@ import type { Clock } from '../platform/clock.ts';
 import type { Logger } from '../platform/logger.ts';
 import { Outage } from '../platform/outage.ts';
 import type { Database } from '../store/database.ts';
-import { type LaneLow, type LaneState, type Result, recordResults } from '../store/deliveries.ts';
+import { type LaneLow, type LaneState, type Result, recordResults } from '../store/deliveries-record.ts';
 
 const RESULTS_MAX = 2_000;
 /** As many are not too much for any database, and a sign that there is much to do. */

@@ -4,10 +4,10 @@ import { type Database, statement, transact } from './database.ts';
 import { list } from './list.ts';
 
 /**
- * The queue of deliveries, for the engine. What each statement guarantees is told in migrations/0003_delivery.sql and
- * 0007_lighter_deliveries.sql, how it reads today in 0011_steady_plans.sql, 0013_no_orphans.sql, 0014_known_lanes.sql,
- * 0016_letters_under_way.sql, 0020_lighter_batches.sql, 0022_lighter_letters.sql and 0023_narrow_feed.sql; the order of the whole in
- * delivery/engine.ts.
+ * The queue of deliveries, for the engine; results are written by deliveries-record.ts. What each statement guarantees is
+ * told in migrations/0003_delivery.sql and 0007_lighter_deliveries.sql, how it reads today in 0011_steady_plans.sql,
+ * 0013_no_orphans.sql, 0014_known_lanes.sql, 0016_letters_under_way.sql, 0020_lighter_batches.sql,
+ * 0022_lighter_letters.sql and 0023_narrow_feed.sql; the order of the whole in delivery/engine.ts.
  */
 
 /** A delivery that was handed to this worker to be sent. */
@@ -209,105 +209,6 @@ export async function freeLanes(
   nos: readonly number[] | null = null,
 ): Promise<void> {
   await statement(db, 'SELECT free_lanes($1, $2)', [me, nos]);
-}
-
-/** What became of a delivery. */
-export interface Result {
-  webhookNo: number;
-  sequence: number;
-  objectHash: string;
-  /** Attempts before this one. */
-  triesBefore: number;
-  /** Waiting: it was not sent, because an earlier one about the same object is not finished. */
-  state: 'delivered' | 'failed' | 'due' | 'waiting';
-  /** When to try again, if it is due. */
-  retryAt: string | undefined;
-  /** The one that it waits for; 0: one that was set aside. */
-  after: number;
-  /** The attempt as JSON on one line, in an array of its own; empty when there was none or it cannot be told. */
-  attempt: string;
-  /** The address that says that there is nobody any more. */
-  gone: string | undefined;
-}
-
-/** Before this sequence nothing is new, once the results are written. */
-export interface LaneLow {
-  no: number;
-  low: number;
-}
-
-/** How a webhook is doing after results were written. */
-export interface LaneState {
-  webhook_no: number;
-  failures: number;
-  failing_since: string | null;
-  /** Over all webhooks: deliveries that are due because an earlier one of their object is finished. */
-  woken: number;
-  /** Whether this worker holds its lane; if not, nothing but successes was written. */
-  held: boolean;
-}
-
-/** So many letters to one webhook that arrived at the first try are written in one go: for fewer, to begin with it costs more. */
-const STRETCH_MIN = 8;
-/** What lies further apart is not of one stretch: PostgreSQL may read what is between. */
-const GAP_MAX = 100;
-
-/** `lows` has every lane that the results are about. */
-export function recordResults(
-  db: Database,
-  at: string,
-  me: number,
-  results: readonly Result[],
-  lows: readonly LaneLow[],
-): Promise<LaneState[]> {
-  const { stretches, others } = inStretches(results);
-  const stretched = stretches.flat();
-  return statement<LaneState>(
-    db,
-    'SELECT * FROM record_results($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)',
-    [
-      at,
-      me,
-      list(others, (one) => one.webhookNo),
-      list(others, (one) => one.sequence),
-      list(others, (one) => one.triesBefore),
-      list(others, (one) => one.state),
-      list(others, (one) => one.retryAt ?? 'NULL'),
-      list(others, (one) => one.after),
-      others.map((one) => one.attempt).join('\n'),
-      list(lows, (lane) => lane.no),
-      list(lows, (lane) => lane.low),
-      list(stretches, ([first]) => first?.webhookNo ?? 'NULL'),
-      list(stretches, (stretch) => stretch.length),
-      list(stretched, (one) => one.sequence),
-      stretched.map((one) => one.attempt).join('\n'),
-    ],
-  );
-}
-
-function inStretches(results: readonly Result[]): { stretches: Result[][]; others: Result[] } {
-  const others: Result[] = [];
-  const arrived = new Map<number, Result[]>();
-  for (const result of results) {
-    const { webhookNo, state, triesBefore, attempt } = result;
-    const known = arrived.get(webhookNo);
-    if (state !== 'delivered' || triesBefore > 0 || attempt === '') others.push(result);
-    else if (known) known.push(result);
-    else arrived.set(webhookNo, [result]);
-  }
-  const stretches: Result[][] = [];
-  for (const these of arrived.values()) {
-    these.sort((a, b) => a.sequence - b.sequence);
-    let from = 0;
-    for (let to = 1; to <= these.length; to++) {
-      const gap = (these[to]?.sequence ?? Number.POSITIVE_INFINITY) - (these[to - 1]?.sequence ?? 0);
-      if (gap <= GAP_MAX) continue;
-      if (to - from < STRETCH_MIN) others.push(...these.slice(from, to));
-      else stretches.push(these.slice(from, to));
-      from = to;
-    }
-  }
-  return { stretches, others };
 }
 
 /** Where deliveries go and what signs them. */

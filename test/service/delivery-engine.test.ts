@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { fanOut, type Result, recordResults } from '../../src/store/deliveries.ts';
+import { fanOut } from '../../src/store/deliveries.ts';
+import { type Result, recordResults } from '../../src/store/deliveries-record.ts';
 import { answered, openPostOffice, type PostOffice } from '../support/post-office.ts';
 
 const HOUR = 3_600_000;

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { Recorder } from '../../src/delivery/recorder.ts';
 import { createLogger } from '../../src/platform/logger.ts';
-import { type Result, recordResults } from '../../src/store/deliveries.ts';
+import { type Result, recordResults } from '../../src/store/deliveries-record.ts';
 import { openPostOffice } from '../support/post-office.ts';
 import { seedOf } from '../support/seed.ts';
 

@@ -8,7 +8,8 @@ import { Lane } from '../../src/delivery/lane.ts';
 import { Recorder } from '../../src/delivery/recorder.ts';
 import type { PostOutcome } from '../../src/platform/egress/egress.ts';
 import { createLogger } from '../../src/platform/logger.ts';
-import { claimDeliveries, fanOut, type Result, recordResults } from '../../src/store/deliveries.ts';
+import { claimDeliveries, fanOut } from '../../src/store/deliveries.ts';
+import { type Result, recordResults } from '../../src/store/deliveries-record.ts';
 import { answered, openPostOffice } from '../support/post-office.ts';
 
 /** What a lane keeps in memory and what the database knows of it may come apart. Each of these did, once. */

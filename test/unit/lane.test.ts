@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { Lane } from '../../src/delivery/lane.ts';
-import type { Letter, Result } from '../../src/store/deliveries.ts';
+import type { Letter } from '../../src/store/deliveries.ts';
+import type { Result } from '../../src/store/deliveries-record.ts';
 
 const letter = (sequence: number, objectHash: string, more: Partial<Letter> = {}): Letter => ({
   sequence,

@@ -1,14 +1,12 @@
-import { mkdtempSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { startService } from '../../src/compose.ts';
 import { readConfig } from '../../src/config.ts';
 import { createLogger } from '../../src/platform/logger.ts';
+import { temporaryFolder } from '../support/afterwards.ts';
 import { createDatabase } from '../support/service.ts';
 
 it('a mistake after an answer has left is logged, and ends neither the answer nor the service', async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'porter-service-'));
+  const folder = temporaryFolder();
   const env = { DATABASE_URL: await createDatabase(), PORTER_PORT: '0', PORTER_DATA_DIR: folder };
   const lines: { msg: string }[] = [];
   let broken = true;

@@ -4,7 +4,7 @@ import { join, resolve } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { commands } from '../../src/cli/commands/index.ts';
 import { environment, exitLines, usage } from '../../src/cli/help.ts';
-import { temporaryFolder } from '../support/cli.ts';
+import { temporaryFolder } from '../support/afterwards.ts';
 import { startReceiver, status } from '../support/receiver.ts';
 import { type Harness, makeWorld, OPERATOR_TOKEN, startHarness } from '../support/service.ts';
 

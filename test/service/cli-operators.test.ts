@@ -1,6 +1,7 @@
 import pg from 'pg';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { porter as run, type Surroundings, temporaryFolder } from '../support/cli.ts';
+import { temporaryFolder } from '../support/afterwards.ts';
+import { porter as run, type Surroundings } from '../support/cli.ts';
 import { freePort } from '../support/porter-process.ts';
 import { ok, startReceiver, status } from '../support/receiver.ts';
 import { type Harness, makeWorld, OPERATOR_TOKEN, startHarness } from '../support/service.ts';

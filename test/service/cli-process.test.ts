@@ -3,7 +3,7 @@ import { copyFileSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path';
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { formatKey } from '../../src/domain/api-key.ts';
-import { temporaryFolder } from '../support/cli.ts';
+import { temporaryFolder } from '../support/afterwards.ts';
 import { freePort, until } from '../support/porter-process.ts';
 import { createDatabase, type Harness, makeWorld, OPERATOR_TOKEN, startHarness } from '../support/service.ts';
 

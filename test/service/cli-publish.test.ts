@@ -2,7 +2,8 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { batchesOf, contentKeys } from '../../src/cli/commands/events.ts';
-import { porter as run, type Surroundings, temporaryFolder } from '../support/cli.ts';
+import { temporaryFolder } from '../support/afterwards.ts';
+import { porter as run, type Surroundings } from '../support/cli.ts';
 import { type Harness, makeWorld, OPERATOR_TOKEN, startHarness } from '../support/service.ts';
 
 let harness: Harness;

@@ -3,7 +3,8 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { porter as run, type Surroundings, temporaryFolder } from '../support/cli.ts';
+import { temporaryFolder } from '../support/afterwards.ts';
+import { porter as run, type Surroundings } from '../support/cli.ts';
 import { type Harness, makeKey, makeWorld, OPERATOR_TOKEN, startHarness } from '../support/service.ts';
 
 /** What a person reads when something is wrong: with the service, with a token, or with the address. */

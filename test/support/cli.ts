@@ -1,12 +1,9 @@
 import { randomBytes } from 'node:crypto';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll, onTestFinished } from 'vitest';
 import { commands } from '../../src/cli/commands/index.ts';
 import { run } from '../../src/cli/run.ts';
 import type { World } from '../../src/cli/world.ts';
 import { systemClock } from '../../src/platform/clock.ts';
+import { temporaryFolder } from './afterwards.ts';
 import type { Loose } from './service.ts';
 
 /** The command line inside the test's own process, with whatever surroundings a test wants. */
@@ -30,18 +27,6 @@ export interface Ended {
   stderr: string;
   /** Stdout as JSON. */
   readonly json: Loose;
-}
-
-/** Gone after the test, or after the file. */
-export function temporaryFolder(): string {
-  const folder = mkdtempSync(join(tmpdir(), 'porter-cli-'));
-  const remove = () => rmSync(folder, { recursive: true, force: true });
-  try {
-    onTestFinished(remove);
-  } catch {
-    afterAll(remove);
-  }
-  return folder;
 }
 
 /** A command line as a person types it: words, some of them in quotes. */

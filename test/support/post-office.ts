@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto';
 import pg from 'pg';
-import { afterAll, onTestFinished } from 'vitest';
 import type { EventPayload } from '../../src/contract/event-payloads.ts';
 import { createEngine, type Engine } from '../../src/delivery/engine.ts';
 import { newId } from '../../src/domain/ids.ts';
@@ -10,6 +9,7 @@ import { createLogger } from '../../src/platform/logger.ts';
 import { closeDatabase, type Database, openDatabase, transact } from '../../src/store/database.ts';
 import { appendEvents } from '../../src/store/events.ts';
 import { prepareDatabase } from '../../src/store/migrate.ts';
+import { afterwards } from './afterwards.ts';
 import { ManualClock } from './manual-clock.ts';
 import { createUpToDateDatabase } from './service.ts';
 
@@ -190,10 +190,6 @@ export async function openPostOffice(): Promise<PostOffice> {
       [`key-${index}`, group, randomBytes(32)],
     );
 
-  try {
-    onTestFinished(() => office.close());
-  } catch {
-    afterAll(() => office.close());
-  }
+  afterwards(() => office.close());
   return office;
 }

@@ -1,14 +1,12 @@
 import { randomBytes } from 'node:crypto';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import pg from 'pg';
 import { Agent, request } from 'undici';
-import { afterAll, inject, onTestFinished } from 'vitest';
+import { inject } from 'vitest';
 import { type Service, startService } from '../../src/compose.ts';
 import { readConfig } from '../../src/config.ts';
 import { scopeNames } from '../../src/contract/access.ts';
 import { createLogger } from '../../src/platform/logger.ts';
+import { afterwards, temporaryFolder } from './afterwards.ts';
 import { ManualClock } from './manual-clock.ts';
 
 /** A real service on a real port, on a database of its own, with a clock that the test moves. */
@@ -72,11 +70,11 @@ interface HarnessOptions {
   databaseUrl?: string;
 }
 
-/** Starts a service and stops it after the test file. */
+/** Starts a service, which is stopped afterwards. */
 export async function startHarness(options: HarnessOptions = {}): Promise<Harness> {
   const databaseUrl = options.databaseUrl ?? (await createUpToDateDatabase());
   const clock = options.clock ?? new ManualClock();
-  const folder = mkdtempSync(join(tmpdir(), 'porter-service-'));
+  const folder = temporaryFolder();
   const lines: string[] = [];
   const config = readConfig(
     {
@@ -113,15 +111,9 @@ export async function startHarness(options: HarnessOptions = {}): Promise<Harnes
       stopped = true;
       await agent.close();
       await service.stop();
-      rmSync(folder, { recursive: true, force: true });
     },
   };
-  // Started inside a test it ends with the test, started for a file with the file.
-  try {
-    onTestFinished(() => harness.stop());
-  } catch {
-    afterAll(() => harness.stop());
-  }
+  afterwards(() => harness.stop());
   return harness;
 }
 

@@ -1,11 +1,11 @@
 import pg from 'pg';
-import { afterAll } from 'vitest';
+import { afterwards } from './afterwards.ts';
 
-/** For use in `beforeAll`: a connection of the database's superuser, past everything that the service would not do. */
+/** A connection of the database's superuser, past everything that the service would not do. */
 export async function superuser(databaseUrl: string): Promise<pg.Client> {
   const client = new pg.Client({ connectionString: databaseUrl });
   client.on('error', () => {});
   await client.connect();
-  afterAll(() => client.end());
+  afterwards(() => client.end());
   return client;
 }

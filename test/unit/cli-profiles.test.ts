@@ -13,7 +13,8 @@ import { connect, operatorHeaders, partnerHeaders } from '../../src/cli/connecti
 import { profilePath, writeProfiles } from '../../src/cli/profiles.ts';
 import type { World } from '../../src/cli/world.ts';
 import { formatKey } from '../../src/domain/api-key.ts';
-import { porter, temporaryFolder } from '../support/cli.ts';
+import { temporaryFolder } from '../support/afterwards.ts';
+import { porter } from '../support/cli.ts';
 
 const KEY = formatKey('staging', 'a'.repeat(32));
 const OTHER_KEY = formatKey('production', 'b'.repeat(32));

@@ -3,7 +3,8 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { readRequest } from '../../src/cli/verify/captured.ts';
 import { newSecret, secretBytes, signedHeaders } from '../../src/domain/signature.ts';
-import { porter, start, temporaryFolder } from '../support/cli.ts';
+import { temporaryFolder } from '../support/afterwards.ts';
+import { porter, start } from '../support/cli.ts';
 
 const NOW = 1_789_000_000;
 

@@ -29,7 +29,7 @@ export interface Ceiling {
 }
 
 /** One event a transaction: what publishing would cost without batches. */
-const EVENT_SCRIPT = `INSERT INTO events (id, practice_group_id, event, object_id, object_hash, payload, source_id, accepted_at)
+const EVENT_SCRIPT = `INSERT INTO events (id, practice_group_id, event, object_id, object_hash, payload, source, accepted_at)
 VALUES (gen_random_uuid()::text, 'group', 'appointment.confirmed', 'appointment', 1,
         '{"object":"Appointment","id":"appointment-1","practice_group_id":"group","event":"appointment.confirmed"}', 'bench', now());
 `;

@@ -300,7 +300,7 @@ async function office(name: string, receiver: string) {
     async fill(): Promise<void> {
       const events = Math.ceil(FINISHED / WEBHOOKS);
       await admin.query(
-        `INSERT INTO events (id, practice_group_id, event, object_id, object_hash, payload, source_id, accepted_at)
+        `INSERT INTO events (id, practice_group_id, event, object_id, object_hash, payload, source, accepted_at)
          SELECT 'evt_old_' || n, 'group', 'appointment.confirmed', 'old-' || n, n, $2, 'bench', now() - interval '1 day'
            FROM generate_series(1, $1::integer) AS n`,
         [events, JSON.stringify(payloadOf(0))],

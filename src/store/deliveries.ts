@@ -5,9 +5,9 @@ import { list } from './list.ts';
 
 /**
  * The queue of deliveries, for the engine; results are written by deliveries-record.ts. What each statement guarantees is
- * told in migrations/0003_delivery.sql and 0007_lighter_deliveries.sql, how it reads today in 0011_steady_plans.sql,
- * 0013_no_orphans.sql, 0014_known_lanes.sql, 0016_letters_under_way.sql, 0020_lighter_batches.sql,
- * 0022_lighter_letters.sql and 0023_narrow_feed.sql; the order of the whole in delivery/engine.ts.
+ * told in migrations/0003_delivery.sql and 0007_lighter_deliveries.sql, how it reads today in 0020_lighter_batches.sql,
+ * 0021_lighter_calls.sql, 0022_lighter_letters.sql and 0023_narrow_feed.sql, and why plans are pinned in 0011_steady_plans.sql;
+ * the order of the whole in delivery/engine.ts.
  */
 
 /** A delivery that was handed to this worker to be sent. */

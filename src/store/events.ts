@@ -35,7 +35,7 @@ export function appendEvents(
   const lines = (part: (event: NewEvent) => string) => events.map(part).join('\n');
   tx.defer(
     `WITH accepted AS (
-       INSERT INTO events (id, payload, practice_group_id, event, object_id, object_hash, source_id, accepted_at,
+       INSERT INTO events (id, payload, practice_group_id, event, object_id, object_hash, source, accepted_at,
                            only_webhook_no, only_partner_id)
        SELECT new.id, new.payload, new.practice_group_id, new.event, new.object_id,
               hashtextextended(new.object || ' ' || new.object_id, 0), $7, $8, $9, $10
@@ -77,7 +77,7 @@ export interface StoredEvent {
 type EventRow = StoredEvent & { no: number; place: number };
 
 const EVENT =
-  'e.id, e.source_id, e.accepted_at, num_nonnulls(e.only_webhook_no, e.only_partner_id) > 0 AS test, e.payload';
+  'e.id, e.source AS source_id, e.accepted_at, num_nonnulls(e.only_webhook_no, e.only_partner_id) > 0 AS test, e.payload';
 
 /** Where events are looked for, with the columns that say which. */
 interface Way {

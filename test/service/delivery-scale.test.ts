@@ -157,7 +157,7 @@ it.each(['statistics', 'plans'])(
     const insert = async (from: number, to: number) => {
       await office.rows(
         `WITH accepted AS (
-         INSERT INTO events (no, id, practice_group_id, event, object_id, object_hash, payload, source_id, accepted_at)
+         INSERT INTO events (no, id, practice_group_id, event, object_id, object_hash, payload, source, accepted_at)
          OVERRIDING SYSTEM VALUE
          SELECT n, 'evt_' || n, 'group', 'appointment.confirmed', 'a-' || n, n % 3000, '{}', 's', now() - interval '1 day'
            FROM generate_series($1::integer, $2::integer) AS n
@@ -375,7 +375,7 @@ it('the numbers of a queue are told without reading it whole, before PostgreSQL 
   const office = await openPostOffice();
   const [fresh, failing] = [await office.addWebhook(), await office.addWebhook()];
   await office.rows(
-    `INSERT INTO events (id, practice_group_id, event, object_id, object_hash, payload, source_id, accepted_at)
+    `INSERT INTO events (id, practice_group_id, event, object_id, object_hash, payload, source, accepted_at)
      SELECT 'evt_' || n, 'group', 'appointment.confirmed', 'a' || n, n, '{}', 'source', now() FROM generate_series(1, $1::integer) AS n`,
     [NEW],
   );

@@ -114,7 +114,7 @@ describe('GET /v1/events', () => {
   it('a rare event far ahead is found stretch by stretch', async () => {
     await db.query(
       `WITH accepted AS (
-         INSERT INTO events (id, practice_group_id, event, object_id, object_hash, payload, source_id, accepted_at)
+         INSERT INTO events (id, practice_group_id, event, object_id, object_hash, payload, source, accepted_at)
          SELECT 'rare-' || n, $1, CASE n WHEN 20005 THEN 'prescription.issued' ELSE 'appointment.confirmed' END, 'o', n, '{}',
                 's', now() FROM generate_series(1, 20005) AS n
          RETURNING no, object_hash, event)

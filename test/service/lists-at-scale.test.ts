@@ -32,7 +32,7 @@ beforeAll(async () => {
     INSERT INTO webhooks (id, partner_id, practice_group_id, url, event_types, status, created_at, updated_at)
       SELECT 'wh_' || n, 'partner', 'large', 'https://receiver.example/' || n, '{appointment.confirmed}', 'active', now(), now()
         FROM generate_series(1, ${WEBHOOKS}) AS n;
-    INSERT INTO events (id, practice_group_id, event, object_id, object_hash, payload, source_id, accepted_at)
+    INSERT INTO events (id, practice_group_id, event, object_id, object_hash, payload, source, accepted_at)
       SELECT 'evt_' || n, CASE WHEN n % 10000 = 7 THEN 'small' ELSE 'large' END,
              CASE WHEN n = 5 THEN 'prescription.issued' ELSE 'appointment.confirmed' END,
              'apt-' || n, n, '{}', 'source', now()

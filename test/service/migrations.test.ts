@@ -7,6 +7,7 @@ import { MIGRATIONS_FOLDER, prepareDatabase, UnusableDatabase } from '../../src/
 import { contents } from '../support/for-test.ts';
 import { asAdmin, createOwnedDatabase } from '../support/logins.ts';
 import { createDatabase, startHarness } from '../support/service.ts';
+import { superuser } from '../support/superuser.ts';
 
 const files = readdirSync(MIGRATIONS_FOLDER).filter((name) => name.endsWith('.sql'));
 
@@ -25,6 +26,15 @@ async function databaseToMigrate() {
   await db.query(
     'CREATE TABLE schema_migrations (name text PRIMARY KEY, applied_at timestamptz DEFAULT now())',
   );
+  return { databaseUrl, db };
+}
+
+async function databaseFromBefore(migration: string) {
+  const { databaseUrl, db } = await databaseToMigrate();
+  for (const name of files.filter((file) => file < migration)) {
+    await db.query(readFileSync(new URL(name, MIGRATIONS_FOLDER), 'utf8'));
+    await db.query('INSERT INTO schema_migrations (name) VALUES ($1)', [name]);
+  }
   return { databaseUrl, db };
 }
 
@@ -111,11 +121,7 @@ describe('a database from before the steps of the delivery had a migration of th
 
 describe('a database from before new deliveries were told from those set aside', () => {
   it('has its open deliveries set aside, each for when it was due', async () => {
-    const { databaseUrl, db } = await databaseToMigrate();
-    for (const name of files.filter((file) => file < '0007')) {
-      await db.query(readFileSync(new URL(name, MIGRATIONS_FOLDER), 'utf8'));
-      await db.query('INSERT INTO schema_migrations (name) VALUES ($1)', [name]);
-    }
+    const { databaseUrl, db } = await databaseFromBefore('0007');
     await db.query(`
       INSERT INTO practice_groups (id, name, timezone, opening_hours, created_at, updated_at)
         VALUES ('old', 'Old', 'Europe/London', '{}', now(), now());
@@ -181,11 +187,7 @@ describe('a database that the service cannot use', () => {
   });
 
   it('because somebody changed it past the service: names the migration that failed, which leaves nothing behind', async () => {
-    const { databaseUrl, db } = await databaseToMigrate();
-    for (const name of files.filter((file) => file < '0012')) {
-      await db.query(readFileSync(new URL(name, MIGRATIONS_FOLDER), 'utf8'));
-      await db.query('INSERT INTO schema_migrations (name) VALUES ($1)', [name]);
-    }
+    const { databaseUrl, db } = await databaseFromBefore('0012');
     await db.query('ALTER TABLE refused_requests ADD COLUMN no integer');
 
     const error = await failure(databaseUrl);
@@ -274,11 +276,7 @@ describe('a database that refuses connections for a while', () => {
 
 describe('a database from before the feed was a table of its own', () => {
   it('has every event in its place, and fans out those that had none', async () => {
-    const { databaseUrl, db } = await databaseToMigrate();
-    for (const name of files.filter((file) => file < '0023')) {
-      await db.query(readFileSync(new URL(name, MIGRATIONS_FOLDER), 'utf8'));
-      await db.query('INSERT INTO schema_migrations (name) VALUES ($1)', [name]);
-    }
+    const { databaseUrl, db } = await databaseFromBefore('0023');
     await db.query(`
       INSERT INTO events (id, practice_group_id, event, object_id, object_hash, payload, source_id, accepted_at, position,
                           only_webhook_no, only_partner_id)
@@ -302,5 +300,32 @@ describe('a database from before the feed was a table of its own', () => {
       { ...inOld, id: 'evt_late', position: 2 },
       { ...inOld, id: 'evt_new', position: 3 },
     ]);
+  });
+
+  it('loses nothing that a node of the version before is still writing, and lets it write no more', async () => {
+    const { databaseUrl, db: oldNode } = await databaseFromBefore('0023');
+    const accept = (id: string) =>
+      oldNode.query(
+        `INSERT INTO events (id, practice_group_id, event, object_id, object_hash, payload, source_id, accepted_at)
+         VALUES ($1, 'old', 'appointment.confirmed', 'a', 1, '{}', 'test', now())`,
+        [id],
+      );
+    await oldNode.query('BEGIN');
+    await accept('evt_under_way');
+    const migrated = prepareDatabase(databaseUrl, async () => {});
+    const admin = await superuser(databaseUrl);
+    const waiting = async () =>
+      (await admin.query("SELECT FROM pg_locks WHERE relation = 'events'::regclass AND NOT granted"))
+        .rowCount;
+    await expect.poll(waiting).toBe(1);
+    await oldNode.query('COMMIT');
+
+    const { role } = await migrated;
+    await expect(accept('evt_too_late')).rejects.toThrow(
+      'column "source_id" of relation "events" does not exist',
+    );
+    const own = openDatabase({ url: databaseUrl, connectionsMax: 2, role });
+    onTestFinished(() => closeDatabase(own));
+    expect(await fanOut(own, '2026-11-02T10:00:00Z', 1, 100)).toEqual({ taken: 1, made: 0 });
   });
 });

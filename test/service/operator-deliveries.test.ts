@@ -191,7 +191,7 @@ describe('with very many deliveries', () => {
   it('reads a bounded number of rows for a page, on every way through', async () => {
     await db.query(
       `WITH accepted AS (
-         INSERT INTO events (id, practice_group_id, event, object_id, object_hash, payload, source_id, accepted_at)
+         INSERT INTO events (id, practice_group_id, event, object_id, object_hash, payload, source, accepted_at)
          SELECT 'bulk-' || n, 'bulk-' || n % 50, 'prescription.issued', 'o', n, '{}', 's', now()
            FROM generate_series(1, 150000) AS n
          RETURNING no, practice_group_id, object_hash)

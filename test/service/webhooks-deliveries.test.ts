@@ -191,7 +191,7 @@ describe('GET /v1/webhooks/{id}/deliveries', () => {
     const id = await newWebhook(partner);
     await db.query(
       `WITH made AS (
-         INSERT INTO events (id, practice_group_id, event, object_id, object_hash, payload, source_id, accepted_at)
+         INSERT INTO events (id, practice_group_id, event, object_id, object_hash, payload, source, accepted_at)
          SELECT 'far-' || n, $1, CASE n WHEN 1 THEN 'prescription.issued' ELSE 'appointment.confirmed' END, 'o', n, '{}',
                 's', now() FROM generate_series(1, 20005) AS n RETURNING no, id)
        INSERT INTO deliveries (webhook_no, sequence, event_no, object_hash, state, created_at)

@@ -162,7 +162,7 @@ describe('POST /v1/webhooks/{id}/replay', () => {
     const insert = (from: number, to: number) =>
       db.query(
         `WITH accepted AS (
-           INSERT INTO events (id, practice_group_id, event, object_id, object_hash, payload, source_id, accepted_at)
+           INSERT INTO events (id, practice_group_id, event, object_id, object_hash, payload, source, accepted_at)
            SELECT 'evt-' || $1 || n, $1, 'prescription.issued', 'o', 1, '{}', 's', '2026-11-16T10:00:00Z'
              FROM generate_series($2::int, $3::int) AS n
            RETURNING no)

@@ -47,7 +47,7 @@ export interface DispatchOptions {
   recorder: Recorder;
   /** There is room again, and there may be something to fill it. */
   hungry: () => void;
-  sent: (letter: Letter, outcome: PostOutcome, succeeded: boolean) => void;
+  sent: (letter: Letter, outcome: PostOutcome, succeeded: boolean, now: number) => void;
   leaseExpired: () => void;
 }
 
@@ -103,6 +103,7 @@ export class Dispatch {
     this.#afterNo = full ? (claimed.at(-1)?.webhookNo ?? 0) : 0;
 
     await destinations.learn(claimed);
+    const arrived = clock.monotonic();
     let passed = false;
     const held = this.#inFlight + this.#queued;
     if (before === 0) this.#keptInRound = false;
@@ -111,6 +112,8 @@ export class Dispatch {
       if (leaseExpired) this.#options.leaseExpired();
       // What was claimed may be another worker's by now.
       if (lane.isLost) continue;
+      const destination = destinations.get(webhookNo);
+      lane.place = destination && { destination, host: this.#host(destination.origin) };
       if (lane.heldUntil - moment <= RENEW_MS) lane.heldUntil = moment + LEASE_MS;
       lane.more = full || letters.length >= (known.get(webhookNo)?.room ?? WINDOW_START);
       const queued = lane.queue.length;
@@ -119,7 +122,7 @@ export class Dispatch {
       // Those that wait for another one took the room of those behind them, which need not.
       if (putBack.length > 0 && lane.more) passed = true;
       this.#queued += lane.queue.length - queued;
-      this.#pump(lane);
+      this.#pump(lane, arrived);
     }
     this.#keptInRound ||= this.#inFlight + this.#queued > held;
     await this.#leave(claimed.flatMap(({ webhookNo }) => (destinations.get(webhookNo) ? [] : webhookNo)));
@@ -142,18 +145,13 @@ export class Dispatch {
 
   /** It may not be written any more. */
   isVoid(result: Result): boolean {
-    return this.#lane(result.webhookNo).isVoid(result);
+    return result.state === 'waiting' && this.#lane(result.webhookNo).isVoid(result);
   }
 
   /** For each lane that these results are about: before where nothing will be new once they are written. */
   lowsAfter(results: readonly Result[]): LaneLow[] {
-    const sequences = new Map<number, Set<number>>();
-    for (const { webhookNo, sequence } of results) {
-      const known = sequences.get(webhookNo);
-      if (known) known.add(sequence);
-      else sequences.set(webhookNo, new Set([sequence]));
-    }
-    return [...sequences].map(([no, those]) => this.#lane(no).lowAfter(those));
+    const byLane = Map.groupBy(results, ({ webhookNo }) => webhookNo);
+    return [...byLane].map(([no, those]) => this.#lane(no).lowAfter(those));
   }
 
   /** When all that is under way is answered. */
@@ -217,11 +215,9 @@ export class Dispatch {
     if (this.#narrow.size > NARROW_MAX) this.#narrow.delete(this.#narrow.keys().next().value as number);
   }
 
-  #roomOf({ no, room, leftUntil }: Lane, moment: number): number {
+  #roomOf({ room, leftUntil, place }: Lane, moment: number): number {
     if (leftUntil > moment) return 0;
-    const origin = this.#options.destinations.get(no)?.origin;
-    const rests = origin !== undefined && (this.#hosts.get(origin)?.restsUntil ?? 0) > moment;
-    return rests ? 0 : room;
+    return place && place.host.restsUntil > moment ? 0 : room;
   }
 
   async #leave(nos: readonly number[]): Promise<void> {
@@ -251,7 +247,7 @@ export class Dispatch {
 
   /** What waits here for a webhook that was paused, deleted or changed is not for the address that is known. */
   async #dropChanged(): Promise<void> {
-    const { db, destinations } = this.#options;
+    const { db } = this.#options;
     const queued = [...this.#lanes.values()].filter((lane) => lane.queue.length > 0);
     if (queued.length === 0) return;
     const versions = await readVersions(
@@ -259,19 +255,16 @@ export class Dispatch {
       queued.map((lane) => lane.no),
     );
     for (const lane of queued)
-      if (versions.get(lane.no) !== destinations.get(lane.no)?.version) this.#drop(lane);
+      if (versions.get(lane.no) !== lane.place?.destination.version) this.#drop(lane);
   }
 
   /** Sends as much of the queue as there is room for. */
-  #pump(lane: Lane): void {
-    const { clock, destinations } = this.#options;
-    const destination = destinations.get(lane.no);
-    if (!destination) {
+  #pump(lane: Lane, moment: number): void {
+    if (!lane.place) {
       this.#drop(lane);
       return;
     }
-    const host = this.#host(destination.origin);
-    const moment = clock.monotonic();
+    const { destination, host } = lane.place;
     while (
       lane.queue.length > 0 &&
       this.#inFlight < IN_FLIGHT_MAX &&
@@ -280,14 +273,14 @@ export class Dispatch {
     ) {
       const letter = lane.queue.shift() as Letter;
       this.#queued--;
-      void this.#send(letter, lane, destination, host);
+      this.#send(letter, lane, destination, host);
     }
     // Behind a host that rests, letters would only grow old here.
     if (lane.flow.inFlight === 0) this.#drop(lane);
   }
 
-  async #send(letter: Letter, lane: Lane, destination: OpenDestination, host: Host): Promise<void> {
-    const { clock, post, hungry } = this.#options;
+  #send(letter: Letter, lane: Lane, destination: OpenDestination, host: Host): void {
+    const { clock, post } = this.#options;
     lane.flow.begin();
     host.begin();
     this.#inFlight++;
@@ -299,12 +292,24 @@ export class Dispatch {
       body: letter.payload,
       secrets: destination.secretsAt(startedAt),
     });
-    const outcome = await post({ url: destination.url, headers, body: letter.payload });
+    void post({ url: destination.url, headers, body: letter.payload }).then((outcome) =>
+      this.#answered(letter, outcome, lane, host, destination.url, startedAt),
+    );
+  }
+
+  #answered(
+    letter: Letter,
+    outcome: PostOutcome,
+    lane: Lane,
+    host: Host,
+    url: string,
+    startedAt: number,
+  ): void {
+    const { hungry } = this.#options;
     this.#inFlight--;
     if (this.#inFlight === IN_FLIGHT_FEWER) hungry();
     // Broken off because the service ends: nothing can be said about the receiver, and the letter is due as before.
-    if (outcome.failure?.code !== 'stopped')
-      this.#judge(letter, outcome, lane, host, destination.url, startedAt);
+    if (outcome.failure?.code !== 'stopped') this.#judge(letter, outcome, lane, host, url, startedAt);
     if (this.#inFlight === 0) this.#allAnswered?.();
   }
 
@@ -332,11 +337,12 @@ export class Dispatch {
       attempt: `[${keptAttempt(outcome, startedAt)}]`,
       gone: gone ? url : undefined,
     });
-    sent(letter, outcome, succeeded);
+    sent(letter, outcome, succeeded, now);
     lane.flow.end(succeeded);
-    host.end(wasReached(outcome), clock.monotonic());
+    const moment = clock.monotonic();
+    host.end(wasReached(outcome), moment);
     if (gone) this.#drop(lane);
-    this.#pump(lane);
+    this.#pump(lane, moment);
     if (lane.isHungry) {
       lane.more = false;
       hungry();

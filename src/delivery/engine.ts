@@ -148,10 +148,10 @@ export function createEngine(options: EngineOptions): Engine {
     destinations: new Destinations(db, open, log),
     recorder,
     hungry: () => dueDeliveries.ring(),
-    sent(letter, outcome, succeeded) {
+    sent(letter, outcome, succeeded, now) {
       const kind = classOf(outcome);
       metrics.attempts.set(kind, (metrics.attempts.get(kind) ?? 0) + 1);
-      if (succeeded) metrics.latency.observe(Math.max(0, (clock.now() - letter.acceptedMs) / 1000));
+      if (succeeded) metrics.latency.observe(Math.max(0, (now - letter.acceptedMs) / 1000));
     },
     leaseExpired: () => metrics.leasesExpired.inc(),
   });
@@ -159,14 +159,14 @@ export function createEngine(options: EngineOptions): Engine {
   /** Once results are written, a webhook may be past hope. */
   async function afterwards(results: readonly Result[], lanes: readonly LaneState[]): Promise<void> {
     // Of the address that it has now, not of one that a letter was still under way to.
-    for (const [webhookNo, url] of new Map(
-      results.flatMap((one) => (one.gone ? [[one.webhookNo, one.gone]] : [])),
-    ))
-      await disable(webhookNo, 'Your address answered 410 Gone.', { url });
+    const gone = new Map<number, string>();
     // One that only had letters put back to wait may be well again by now.
-    const failed = new Set(
-      results.flatMap(({ state, webhookNo }) => (state === 'due' || state === 'failed' ? webhookNo : [])),
-    );
+    const failed = new Set<number>();
+    for (const one of results) {
+      if (one.gone) gone.set(one.webhookNo, one.gone);
+      if (one.state === 'due' || one.state === 'failed') failed.add(one.webhookNo);
+    }
+    for (const [webhookNo, url] of gone) await disable(webhookNo, 'Your address answered 410 Gone.', { url });
     for (const { webhook_no, failing_since } of lanes) {
       if (!failing_since || !failed.has(webhook_no)) continue;
       const since = Date.parse(failing_since);
@@ -313,7 +313,9 @@ export function createEngine(options: EngineOptions): Engine {
   };
 }
 
+const CLASSES = Array.from({ length: 10 }, (_, hundreds) => `${hundreds}xx`);
+
 /** `2xx` to `5xx`, or the phase in which it failed. */
 function classOf({ status, failure }: PostOutcome): string {
-  return failure?.phase ?? `${Math.floor((status ?? 0) / 100)}xx`;
+  return failure?.phase ?? (CLASSES[Math.floor((status ?? 0) / 100)] as string);
 }

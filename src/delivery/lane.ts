@@ -1,6 +1,7 @@
 import type { ClaimedLane, KnownLane, Letter } from '../store/deliveries.ts';
 import type { LaneLow, Result } from '../store/deliveries-record.ts';
-import { Flow } from './flow.ts';
+import type { OpenDestination } from './destinations.ts';
+import { Flow, type Host } from './flow.ts';
 
 const WINDOW_MAX = 64;
 /** A webhook that is well has letters fetched ahead, many windows at a time, so that claims are few and large. */
@@ -21,6 +22,8 @@ export class Lane {
   /** This worker cannot serve it until then. */
   leftUntil = 0;
   readonly flow: Flow;
+  /** Where its letters go, as of the last claim; undefined: that cannot be had. */
+  place: { destination: OpenDestination; host: Host } | undefined;
   readonly queue: Letter[] = [];
   /** The last claim gave all that there was room for, so there may be more. */
   more = false;
@@ -40,6 +43,8 @@ export class Lane {
   /** The lowest that was given back since the last claim began. */
   #givenBack = Number.POSITIVE_INFINITY;
   #highest = 0;
+  /** What is new and under way was not claimed in the order of its sequence. */
+  #isMixed = false;
   /** Since the last claim began it turned out that it was lost to another worker. */
   #isLost = false;
 
@@ -98,13 +103,14 @@ export class Lane {
       // What was given back meanwhile may be about the same object, and goes first: both come with the next claim.
       if (sequence > this.#givenBack) continue;
       const first = this.#first.get(objectHash);
-      const aside = this.#setAside.get(objectHash);
+      const aside = this.#setAside.size > 0 ? this.#setAside.get(objectHash) : undefined;
       // It was set aside and is due again. Claimed once more when the other one is finished.
       if (!isNew && (first !== undefined || (aside !== undefined && aside.first < sequence))) continue;
       this.#underWay.set(sequence, isNew);
       if (isNew) {
         next = sequence + 1;
-        this.#highest = Math.max(this.#highest, sequence);
+        if (sequence > this.#highest) this.#highest = sequence;
+        else this.#isMixed = true;
         if (first !== undefined || letter.isBehind || aside) {
           putBack.push(this.#behind(letter, first ?? 0));
           continue;
@@ -148,9 +154,10 @@ export class Lane {
   settle({ sequence, objectHash, state }: Result, isWritten: boolean): void {
     if (!isWritten && this.#underWay.get(sequence)) this.#giveBack(sequence);
     this.#forget(sequence, objectHash);
+    if (state !== 'due' && state !== 'waiting') return;
     this.#puttingBack.delete(sequence);
     const aside = this.#setAside.get(objectHash);
-    if (aside && (state === 'due' || state === 'waiting')) aside.unwritten--;
+    if (aside) aside.unwritten--;
   }
 
   /**
@@ -183,12 +190,20 @@ export class Lane {
     return dropped.length;
   }
 
-  /** Once these results are written, what is the lowest sequence that may be new? */
-  lowAfter(results: ReadonlySet<number>): LaneLow {
+  /**
+   * Once these results are written, what is the lowest sequence that may be new? While others are under way it may be told too low, as
+   * if these were not written yet: the next results make up for it, and with thousands of them under way to be exact takes long.
+   */
+  lowAfter(results: readonly Result[]): LaneLow {
     // Without knowing where the unclaimed ones begin, nothing can be said.
     let low = this.#from ?? 0;
-    for (const [sequence, isNew] of this.#underWay)
-      if (isNew && sequence < low && !results.has(sequence)) low = sequence;
+    const isExact = this.#isMixed || results.length >= this.#underWay.size;
+    const written = new Set(isExact ? results.map(({ sequence }) => sequence) : []);
+    for (const [sequence, isNew] of this.#underWay) {
+      if (!isNew || written.has(sequence)) continue;
+      if (sequence < low) low = sequence;
+      if (!isExact) break;
+    }
     return { no: this.no, low };
   }
 
@@ -199,6 +214,7 @@ export class Lane {
 
   #forget(sequence: number, objectHash: string): void {
     this.#underWay.delete(sequence);
+    if (this.isIdle) this.#isMixed = false;
     if (this.#first.get(objectHash) === sequence) this.#first.delete(objectHash);
   }
 }

@@ -58,7 +58,7 @@ it('what was put back before a lane was lost is not written after it was leased 
     clock: office.clock,
     log,
     me: 7,
-    lowsAfter: (results) => [lane.lowAfter(new Set(results.map(({ sequence }) => sequence)))],
+    lowsAfter: (results) => [lane.lowAfter(results)],
     isVoid: (result) => lane.isVoid(result),
     written(results, lanes) {
       for (const result of results) lane.settle(result, true);

@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { Lane } from '../../src/delivery/lane.ts';
 import type { Letter } from '../../src/store/deliveries.ts';
@@ -174,12 +175,58 @@ describe('what is new', () => {
   });
 });
 
-it('what is new begins with the first that is under way and not among the results', () => {
-  const lane = new Lane(7);
-  claim(lane, letter(5, 'a'), letter(6, 'b'), letter(7, 'c'));
-  expect(lane.lowAfter(new Set([6]))).toEqual({ no: 7, low: 5 });
-  expect(lane.lowAfter(new Set([5, 7]))).toEqual({ no: 7, low: 6 });
-  expect(lane.lowAfter(new Set([5, 6, 7]))).toEqual({ no: 7, low: 8 });
+describe('where new letters begin once results are written', () => {
+  it('is told as with the results before, until none but those is under way', () => {
+    const lane = new Lane(7);
+    const [first, second, third] = [letter(5, 'a'), letter(6, 'b'), letter(7, 'c')];
+    claim(lane, first, second, third);
+    const lowAfter = (...letters: Letter[]) => lane.lowAfter(letters.map((one) => result(one, 'delivered')));
+    expect(lowAfter(second)).toEqual({ no: 7, low: 5 });
+    expect(lowAfter(first, third)).toEqual({ no: 7, low: 5 });
+    for (const one of [first, third]) lane.settle(result(one, 'delivered'), true);
+    expect(lowAfter(second, second)).toEqual({ no: 7, low: 8 });
+  });
+
+  it('is never after one that is under way, whatever was given back, and exact in the end', () => {
+    const step = fc.record({
+      what: fc.constantFrom('claim' as const, 'written' as const, 'unwritten' as const, 'drop' as const),
+      count: fc.integer({ min: 1, max: 4 }),
+      which: fc.integer({ min: 0, max: 99 }),
+    });
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 40 }), (steps) => {
+        const lane = new Lane(7);
+        const open = new Set([...Array(40).keys()].map((n) => n + 1));
+        const underWay = new Map<number, Letter>();
+        for (const { what, count, which } of steps) {
+          const chosen = [...underWay.values()].filter((_, n) => (which >> (n % 6)) % 2 === 1);
+          if (what === 'claim') {
+            const first = from(lane) ?? 1;
+            const next = [...open].filter((n) => n >= first && !underWay.has(n)).slice(0, count);
+            const letters = next.map((n) => letter(n, `object-${n}`));
+            lane.take(letters, false);
+            for (const one of letters) underWay.set(one.sequence, one);
+          } else if (what === 'drop') {
+            for (const { sequence } of lane.queue) underWay.delete(sequence);
+            lane.drop();
+          } else {
+            const results = chosen.map((one) => result(one, 'delivered'));
+            const { low } = lane.lowAfter(results);
+            const rest = [...underWay.keys()].filter((n) => !chosen.some(({ sequence }) => sequence === n));
+            expect(low).toBeLessThanOrEqual(Math.min(from(lane) ?? 0, ...rest));
+            if (rest.length === 0) expect(low).toBe(from(lane) ?? 0);
+            for (const one of results) {
+              lane.settle(one, what === 'written');
+              underWay.delete(one.sequence);
+              if (what === 'written') open.delete(one.sequence);
+              const at = lane.queue.findIndex(({ sequence }) => sequence === one.sequence);
+              if (at >= 0) lane.queue.splice(at, 1);
+            }
+          }
+        }
+      }),
+    );
+  });
 });
 
 it('a lane has room for what its window holds, without those that wait here or are under way', () => {
@@ -203,7 +250,7 @@ describe('a lane that was lost', () => {
     lane.settle(result(letter(2, 'a'), 'waiting', 1), true);
     expect(lane.lose()).toBe(2);
     expect(lane).toMatchObject({ isLost: true, heldUntil: 0 });
-    expect(lane.lowAfter(new Set())).toEqual({ no: 7, low: 0 });
+    expect(lane.lowAfter([])).toEqual({ no: 7, low: 0 });
     expect(from(lane)).toBeUndefined();
     expect(lane.isLost).toBe(false);
   });

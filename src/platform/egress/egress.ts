@@ -2,6 +2,7 @@ import { createSecureContext } from 'node:tls';
 import type { Network } from './connect.ts';
 import { Exchange } from './exchange.ts';
 import { failed } from './failures.ts';
+import { InOrder } from './in-order.ts';
 import type { Line } from './line.ts';
 import { Origin } from './origin.ts';
 import type { Failure, Letter, PostOutcome } from './outcome.ts';
@@ -42,14 +43,14 @@ export function createEgress(options: EgressOptions): Egress {
   const routes = new Map<string, Route>();
   const origins = new Map<string, Origin>();
   const lines = new Set<Line>();
-  /** In the order in which they began, which is that of their deadlines: one timer serves them all. */
-  const underway = new Map<Exchange, (outcome: PostOutcome) => void>();
+  /** Their order is that of their deadlines: one timer serves them all. */
+  const underway = new InOrder<Exchange>();
   let timer: NodeJS.Timeout | undefined;
   let isClosed = false;
 
   function expireDue(): void {
     timer = undefined;
-    for (const exchange of underway.keys()) {
+    for (let exchange = underway.first; exchange; exchange = underway.first) {
       const left = exchange.startedAt + timeoutMs - performance.now();
       if (left > 0) {
         timer = setTimeout(expireDue, Math.ceil(left)).unref();
@@ -57,12 +58,6 @@ export function createEgress(options: EgressOptions): Egress {
       }
       exchange.expire();
     }
-  }
-
-  function done(exchange: Exchange, outcome: PostOutcome): void {
-    const resolve = underway.get(exchange);
-    underway.delete(exchange);
-    resolve?.(outcome);
   }
 
   function routeTo(url: string): Route {
@@ -99,8 +94,11 @@ export function createEgress(options: EgressOptions): Egress {
       if (route.refusal !== undefined)
         return Promise.resolve(notMade(failed('address', 'address_refused', route.refusal)));
       return new Promise((resolve) => {
-        const exchange = new Exchange(letter, route.path, route.origin, done);
-        underway.set(exchange, resolve);
+        const exchange = new Exchange(letter, route.path, route.origin, (outcome) => {
+          underway.remove(exchange);
+          resolve(outcome);
+        });
+        underway.add(exchange);
         timer ??= setTimeout(expireDue, timeoutMs).unref();
         exchange.start();
       });
@@ -109,7 +107,7 @@ export function createEgress(options: EgressOptions): Egress {
     async close() {
       isClosed = true;
       clearTimeout(timer);
-      for (const exchange of underway.keys()) exchange.stop();
+      for (let exchange = underway.first; exchange; exchange = underway.first) exchange.stop();
       await Promise.all([...lines].map((line) => line.destroy()));
     },
   };

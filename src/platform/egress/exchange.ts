@@ -1,6 +1,7 @@
 import type { Dispatcher } from 'undici';
 import { clean } from './clean.ts';
 import { CallFailed, exchangeFailure, failed, isConnectionLost } from './failures.ts';
+import type { Listed } from './in-order.ts';
 import type { Line, Load } from './line.ts';
 import type { Origin } from './origin.ts';
 import type { Failure, Letter, PostOutcome } from './outcome.ts';
@@ -15,11 +16,13 @@ const INTERIM_ANSWERS_MAX = 16;
 type Headers = Parameters<NonNullable<Dispatcher.DispatchHandler['onResponseStart']>>[2];
 
 /** One letter and its answer: what undici tells about the one request is gathered here. */
-export class Exchange implements Load {
+export class Exchange implements Load, Listed<Exchange> {
   readonly request: Dispatcher.DispatchOptions;
   readonly startedAt = performance.now();
+  before: Exchange | undefined;
+  after: Exchange | undefined;
   readonly #origin: Origin;
-  readonly #done: (exchange: Exchange, outcome: PostOutcome) => void;
+  readonly #done: (outcome: PostOutcome) => void;
   #line: Line;
   #isOver = false;
   #isSecondTry = false;
@@ -30,12 +33,8 @@ export class Exchange implements Load {
   #bytes = 0;
   #kept: Buffer | undefined;
 
-  constructor(
-    letter: Letter,
-    path: string,
-    origin: Origin,
-    done: (exchange: Exchange, outcome: PostOutcome) => void,
-  ) {
+  /** `done` is called once. */
+  constructor(letter: Letter, path: string, origin: Origin, done: (outcome: PostOutcome) => void) {
     this.request = { method: 'POST', path, headers: letter.headers, body: letter.body };
     this.#origin = origin;
     this.#done = done;
@@ -127,7 +126,7 @@ export class Exchange implements Load {
     this.#line.unload();
     if (keepLine) this.#origin.keep(this.#line);
     else this.#origin.drop(this.#line);
-    this.#done(this, {
+    this.#done({
       status: this.#status,
       retryAfter: this.#retryAfter,
       answer: this.#kept ? clean(this.#kept.subarray(0, ANSWER_BYTES_KEPT)) : '',

@@ -26,11 +26,12 @@ import { Recorder } from './recorder.ts';
  * transaction that moves rows from one state to the next. A crash between two steps leaves rows in a state from which
  * the next worker, on this node or another, goes on. Nothing lives in memory alone that could not be lost.
  *
- *   1. FAN OUT  (`fan_out`) New events are taken, oldest first, by one node at a time. For each webhook that wants an
- *      event, and whose partner may act for the practice at this moment, a delivery is inserted with the next number of
- *      that webhook's sequence; the events get their place in the feed. All in one transaction: a crash undoes all of it,
- *      and the events are still new. What is new is listed (`new_events`), not told by a position in a log, so an event that
- *      commits late is not overlooked.
+ *   1. FAN OUT  (`fan_out`) New events are taken by one node at a time: the oldest of each practice group, then the next
+ *      of each, so a burst of one does not keep another waiting. For each webhook that wants an event, and whose partner
+ *      may act for the practice at this moment, a delivery is inserted with the next number of that webhook's sequence;
+ *      the events get their place in the feed. All in one transaction: a crash undoes all of it, and the events are still
+ *      new. What is new is listed (`new_events`), not told by a position in a log, so an event that commits late is not
+ *      overlooked.
  *   2. CLAIM  (`claim_deliveries`) A worker leases the lanes of webhooks that have something new, or set aside and due, and
  *      reads as much from each as it has room for, one webhook after the other, so a queue of a million letters to one does
  *      not keep another waiting. A lane has one holder at a time, who knows what it has under way (`Lane`); the lease is
@@ -202,13 +203,11 @@ export function createEngine(options: EngineOptions): Engine {
 
   /** Returns whether there may be more to do at once. */
   async function fanOutOnce(): Promise<boolean> {
-    const asked = eventsAtOnce;
-    const { taken, made } = await fanOut(db, new Date(clock.now()).toISOString(), me, asked);
+    const { taken, made, more } = await fanOut(db, new Date(clock.now()).toISOString(), me, eventsAtOnce);
     if (taken > 0) metrics.fannedOut.inc(taken);
     if (made > 0) dueDeliveries.ring();
-    const mayBeMore = taken === asked;
-    eventsAtOnce = mayBeMore ? Math.min(EVENTS_MAX, asked * 3) : EVENTS_MIN;
-    return mayBeMore;
+    eventsAtOnce = more ? Math.min(EVENTS_MAX, eventsAtOnce * 3) : EVENTS_MIN;
+    return more;
   }
 
   async function clear(): Promise<number> {

@@ -6,7 +6,7 @@ import { list } from './list.ts';
 /**
  * The queue of deliveries, for the engine; results are written by deliveries-record.ts. What each statement guarantees is
  * told in migrations/0003_delivery.sql and 0007_lighter_deliveries.sql, how it reads today in 0020_lighter_batches.sql,
- * 0021_lighter_calls.sql, 0022_lighter_letters.sql and 0023_narrow_feed.sql, and why plans are pinned in 0011_steady_plans.sql;
+ * 0021_lighter_calls.sql, 0022_lighter_letters.sql, 0023_narrow_feed.sql and 0024_fair_fan_out.sql, and why plans are pinned in 0011_steady_plans.sql;
  * the order of the whole in delivery/engine.ts.
  */
 
@@ -35,19 +35,18 @@ export interface ClaimedLane {
   letters: Letter[];
 }
 
-/** Returns how many events were taken (-1: another node is at it) and how many deliveries they made. */
-export async function fanOut(
-  db: Database,
-  at: string,
-  me: number,
-  eventsMax: number,
-): Promise<{ taken: number; made: number }> {
-  const [row] = await statement<{ taken: number; made: number }>(db, 'SELECT * FROM fan_out($1, $2, $3)', [
-    at,
-    me,
-    eventsMax,
-  ]);
-  return row ?? { taken: 0, made: 0 };
+export interface FannedOut {
+  /** How many events were taken; -1: another node is at it. */
+  taken: number;
+  /** How many deliveries they made. */
+  made: number;
+  /** Whether there are more. */
+  more: boolean;
+}
+
+export async function fanOut(db: Database, at: string, me: number, eventsMax: number): Promise<FannedOut> {
+  const [row] = await statement<FannedOut>(db, 'SELECT * FROM fan_out($1, $2, $3)', [at, me, eventsMax]);
+  return row ?? { taken: 0, made: 0, more: false };
 }
 
 /** A webhook that the worker knows. */

@@ -43,10 +43,17 @@ export function appendEvents(
                      string_to_array($4, E'\\n'), string_to_array($5, E'\\n'), $6::text[])
               WITH ORDINALITY AS new (id, payload, practice_group_id, event, object, object_id, place)
         ORDER BY new.place
-       RETURNING no
+       RETURNING no, practice_group_id
      ), queued AS (
-       -- What is for one webhook alone is put into its queue at once.
-       INSERT INTO new_events SELECT no FROM accepted WHERE $9::integer IS NULL
+       -- Not what is for one webhook alone: that is put into its queue at once. One by itself, as most come, takes PostgreSQL
+       -- a tenth of a millisecond less if there is nothing to gather.
+       INSERT INTO new_events (practice_group_id, first_no, event_nos, accepted_at)
+       ${
+         events.length === 1
+           ? 'SELECT practice_group_id, no, ARRAY[no], $8 FROM accepted WHERE $9::integer IS NULL'
+           : `SELECT practice_group_id, min(no), array_agg(no), $8 FROM accepted WHERE $9::integer IS NULL
+               GROUP BY practice_group_id, no / 100`
+       }
      )
      SELECT pg_notify('porter_events', '')`,
     [
@@ -102,9 +109,11 @@ const inFeed: Way = {
   event: 'feed.event',
 };
 const notInFeedYet: Way = {
-  from: `new_events ${eventOf('new_events.event_no')}`,
-  place: 'new_events.event_no',
-  group: 'e.practice_group_id',
+  // In order before they are looked up, so that no more are looked up than wanted.
+  from: `(SELECT practice_group_id, no FROM new_events CROSS JOIN LATERAL unnest(event_nos) AS no ORDER BY no DESC) AS new
+         ${eventOf('new.no')}`,
+  place: 'new.no',
+  group: 'new.practice_group_id',
   event: 'e.event',
   told: UNPLACED,
 };

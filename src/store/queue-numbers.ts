@@ -40,10 +40,7 @@ const QUEUE_NUMBERS = `
          (CASE WHEN unsent.count > ${COUNTED_MAX} THEN span.count ELSE unsent.count END + aside.due)::integer AS due,
          aside.waiting::integer AS waiting,
          least(event.oldest, (SELECT min(created_at) FROM first)) AS oldest
-    FROM (SELECT count(*), min(accepted_at) AS oldest
-            FROM (SELECT accepted_at FROM new_events
-                   CROSS JOIN LATERAL (SELECT accepted_at FROM events WHERE no = new_events.event_no OFFSET 0) AS e
-                   ORDER BY event_no LIMIT ${COUNTED_MAX}) AS part) AS event,
+    FROM (SELECT coalesce(sum(cardinality(event_nos)), 0) AS count, min(accepted_at) AS oldest FROM new_events) AS event,
          (SELECT sum(last_sequence - open_from + 1) AS count FROM lane WHERE has_new) AS span,
          (SELECT count(*)
             FROM (SELECT FROM lane

@@ -38,7 +38,7 @@ beforeAll(async () => {
              'apt-' || n, n, '{}', 'source', now()
         FROM generate_series(1, ${EVENTS} + 3) AS n;
     INSERT INTO feed SELECT no, practice_group_id, no, event FROM events WHERE no <= ${EVENTS};
-    INSERT INTO new_events SELECT no FROM events WHERE no > ${EVENTS};
+    INSERT INTO new_events SELECT practice_group_id, min(no), array_agg(no), now() FROM events WHERE no > ${EVENTS} GROUP BY practice_group_id;
     INSERT INTO deliveries (webhook_no, sequence, event_no, object_hash, state, created_at)
       SELECT 1 + n % ${WEBHOOKS}, 1 + n / ${WEBHOOKS}, n, n,
              CASE WHEN n > ${EVENTS} - 9000 THEN 'due' ELSE 'delivered' END, now()
@@ -138,6 +138,23 @@ describe.each(['force_custom_plan', 'force_generic_plan'])('with %s', (plans) =>
   });
 });
 
+it.each(['force_custom_plan', 'force_generic_plan'])(
+  'with %s, no more events are looked up than a page holds when none of a practice are fanned out yet',
+  async (plans) => {
+    const [{ rows }, NEW] = [await db.query('SELECT max(no)::integer AS last FROM events'), 20_000];
+    const { last } = rows[0];
+    await db.query(`
+      INSERT INTO events (no, id, practice_group_id, event, object_id, object_hash, payload, source, accepted_at) OVERRIDING SYSTEM VALUE
+        SELECT n, 'evt_' || n, 'busy', 'appointment.confirmed', 'a', 1, '{}', 'source', now() FROM generate_series(${last + 1}, ${last + NEW}) AS n;
+      INSERT INTO new_events SELECT 'busy', min(no), array_agg(no), now() FROM events WHERE no > ${last} GROUP BY no / 100`);
+    const page = await rowsRead(plans, (tx) => listEventPage(tx, { practice_group_id: 'busy' }));
+    expect(page.found).toBe(50);
+    expect(page.read).toBeLessThan(NEW / 100 + 100);
+    await db.query("DELETE FROM new_events WHERE practice_group_id = 'busy'");
+    await db.query('DELETE FROM events WHERE no > $1', [last]);
+  },
+);
+
 describe('a walk finds everything once', () => {
   async function walk(list: (cursor?: string) => Promise<{ data: unknown[]; next_cursor: string | null }>) {
     const all: unknown[] = [];
@@ -183,8 +200,8 @@ describe('a walk finds everything once', () => {
         query: {
           value: async (text: string, values: unknown[]) => {
             const rows = await tx.query(text, values);
-            await db.query(`WITH taken AS (DELETE FROM new_events RETURNING event_no)
-                            INSERT INTO feed SELECT no, practice_group_id, no, event FROM taken JOIN events ON no = event_no`);
+            await db.query(`WITH taken AS (DELETE FROM new_events RETURNING event_nos)
+                            INSERT INTO feed SELECT no, practice_group_id, no, event FROM taken JOIN events ON no = ANY (event_nos)`);
             return rows;
           },
         },
@@ -194,7 +211,7 @@ describe('a walk finds everything once', () => {
     });
     expect(ids).toEqual([3, 2, 1, 0, -1]);
     await db.query(`WITH placed AS (DELETE FROM feed WHERE event_no > ${EVENTS} RETURNING event_no)
-                    INSERT INTO new_events SELECT event_no FROM placed`);
+                    INSERT INTO new_events SELECT 'large', min(event_no), array_agg(event_no), now() FROM placed`);
   });
 
   it('one event among many, page by page', async () => {

@@ -157,7 +157,7 @@ describe('node src/main.ts', () => {
     expect(await ended).toBe(1);
     const client = new pg.Client({ connectionString: house.databaseUrl });
     await client.connect();
-    const { rows } = await client.query('SELECT no = event_no AS is_new FROM events, new_events');
+    const { rows } = await client.query('SELECT ARRAY[no] = event_nos AS is_new FROM events, new_events');
     await client.end();
     expect(rows).toEqual([{ is_new: true }]);
   });

@@ -38,6 +38,13 @@ async function databaseFromBefore(migration: string) {
   return { databaseUrl, db };
 }
 
+/** How many wait for a lock on the table. */
+async function waitingFor(databaseUrl: string, table: string): Promise<number | null> {
+  const admin = await superuser(databaseUrl);
+  return (await admin.query('SELECT FROM pg_locks WHERE relation = $1::regclass AND NOT granted', [table]))
+    .rowCount;
+}
+
 describe('several services that start at once on an empty database', () => {
   it('all work; the migrations, the first operator and the demo world are made once', async () => {
     const databaseUrl = await createDatabase();
@@ -289,7 +296,7 @@ describe('a database from before the feed was a table of its own', () => {
     const { role } = await prepareDatabase(databaseUrl, async () => {});
     const own = openDatabase({ url: databaseUrl, connectionsMax: 2, role });
     onTestFinished(() => closeDatabase(own));
-    expect(await fanOut(own, '2026-11-02T10:00:00Z', 1, 100)).toEqual({ taken: 1, made: 0 });
+    expect(await fanOut(own, '2026-11-02T10:00:00Z', 1, 100)).toEqual({ taken: 1, made: 0, more: false });
     const { rows } = await db.query(
       `SELECT id, position::integer, feed.practice_group_id, feed.event, feed.only_partner_id
          FROM feed JOIN events ON no = event_no ORDER BY position`,
@@ -313,11 +320,7 @@ describe('a database from before the feed was a table of its own', () => {
     await oldNode.query('BEGIN');
     await accept('evt_under_way');
     const migrated = prepareDatabase(databaseUrl, async () => {});
-    const admin = await superuser(databaseUrl);
-    const waiting = async () =>
-      (await admin.query("SELECT FROM pg_locks WHERE relation = 'events'::regclass AND NOT granted"))
-        .rowCount;
-    await expect.poll(waiting).toBe(1);
+    await expect.poll(() => waitingFor(databaseUrl, 'events')).toBe(1);
     await oldNode.query('COMMIT');
 
     const { role } = await migrated;
@@ -326,6 +329,52 @@ describe('a database from before the feed was a table of its own', () => {
     );
     const own = openDatabase({ url: databaseUrl, connectionsMax: 2, role });
     onTestFinished(() => closeDatabase(own));
-    expect(await fanOut(own, '2026-11-02T10:00:00Z', 1, 100)).toEqual({ taken: 1, made: 0 });
+    expect(await fanOut(own, '2026-11-02T10:00:00Z', 1, 100)).toEqual({ taken: 1, made: 0, more: false });
+  });
+});
+
+describe('a database from before events were fanned out in turns', () => {
+  it('fans out all that was listed as new', async () => {
+    const { databaseUrl, db } = await databaseFromBefore('0024');
+    await db.query(`
+      INSERT INTO events (id, practice_group_id, event, object_id, object_hash, payload, source, accepted_at)
+        SELECT 'evt_' || n, 'g' || n % 3, 'appointment.confirmed', 'a', 1, '{}', 'test', now() FROM generate_series(1, 700) AS n;
+      INSERT INTO new_events SELECT no FROM events WHERE no > 200`);
+
+    const { role } = await prepareDatabase(databaseUrl, async () => {});
+    const own = openDatabase({ url: databaseUrl, connectionsMax: 2, role });
+    onTestFinished(() => closeDatabase(own));
+    const { rows: longest } = await db.query(
+      'SELECT max(cardinality(event_nos)) <= 100 AS fits FROM new_events',
+    );
+    expect(longest).toEqual([{ fits: true }]);
+    expect(await fanOut(own, '2026-11-02T10:00:00Z', 1, 500)).toMatchObject({ taken: 500 });
+    const { rows } = await db.query(
+      'SELECT min(event_no)::integer, max(event_no)::integer, count(*)::integer FROM feed',
+    );
+    expect(rows).toEqual([{ min: 201, max: 700, count: 500 }]);
+  });
+
+  it('loses nothing that a node of the version before is still writing, and lets it write no more', async () => {
+    const { databaseUrl, db: oldNode } = await databaseFromBefore('0024');
+    const accept = (id: string) =>
+      oldNode.query(
+        `WITH accepted AS (
+           INSERT INTO events (id, practice_group_id, event, object_id, object_hash, payload, source, accepted_at)
+           VALUES ($1, 'old', 'appointment.confirmed', 'a', 1, '{}', 'test', now()) RETURNING no)
+         INSERT INTO new_events SELECT no FROM accepted`,
+        [id],
+      );
+    await oldNode.query('BEGIN');
+    await accept('evt_under_way');
+    const migrated = prepareDatabase(databaseUrl, async () => {});
+    await expect.poll(() => waitingFor(databaseUrl, 'new_events')).toBe(1);
+    await oldNode.query('COMMIT');
+
+    const { role } = await migrated;
+    await expect(accept('evt_too_late')).rejects.toThrow('violates not-null constraint');
+    const own = openDatabase({ url: databaseUrl, connectionsMax: 2, role });
+    onTestFinished(() => closeDatabase(own));
+    expect(await fanOut(own, '2026-11-02T10:00:00Z', 1, 100)).toEqual({ taken: 1, made: 0, more: false });
   });
 });

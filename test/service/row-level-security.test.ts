@@ -327,6 +327,9 @@ describe.each([
     const insert = `INSERT INTO forms (practice_group_id, id, title, created_at, updated_at)
                     VALUES ($1, 'smuggled', 'x', now(), now())`;
     await expect(tried((tx) => tx.query(insert, [other.groupId]))).rejects.toThrow(refused);
+    const list = `INSERT INTO new_events VALUES ($1, 1000, '{1000}', now())`;
+    await expect(tried((tx) => tx.query(list, [other.groupId]))).rejects.toThrow(refused);
+    await tried((tx) => tx.query(list, [own.groupId]));
     await expect(
       tried((tx) => tx.query('UPDATE forms SET practice_group_id = $1', [other.groupId])),
     ).rejects.toThrow(refused);

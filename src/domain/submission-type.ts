@@ -17,7 +17,13 @@ type Rule = (typeof submissionTypeRules)[number];
 
 export type PatchResult =
   | { outcome: 'unchanged' }
-  | { outcome: 'changed'; next: StoredSubmissionType; before: Changes; after: Changes }
+  | {
+      outcome: 'changed';
+      next: StoredSubmissionType;
+      changed: (keyof SubmissionTypePatch)[];
+      before: Changes;
+      after: Changes;
+    }
   | { outcome: 'refused'; rule: Rule };
 
 type Changes = Record<string, unknown>;
@@ -36,17 +42,18 @@ export function applyPatch(
   const rule = brokenRule(merged, patch, directory);
   if (rule) return { outcome: 'refused', rule };
 
+  const named = Object.keys(patch) as (keyof SubmissionTypePatch)[];
+  const changed = named.filter((field) => current[field] !== merged[field]);
+  if (changed.length === 0) return { outcome: 'unchanged' };
   const before: Changes = {};
   const after: Changes = {};
-  for (const field of Object.keys(patch) as (keyof SubmissionTypePatch)[]) {
-    if (current[field] === merged[field]) continue;
+  for (const field of changed) {
     before[field] = current[field];
     after[field] = merged[field];
   }
-  if (Object.keys(after).length === 0) return { outcome: 'unchanged' };
   merged.version = current.version + 1;
   merged.updated_at = now;
-  return { outcome: 'changed', next: merged, before, after };
+  return { outcome: 'changed', next: merged, changed, before, after };
 }
 
 /** The four rules, on the merged result. A rule speaks only when the request touches one of its fields. */

@@ -5,7 +5,7 @@ import type {
 } from '../contract/operator/audit.ts';
 import { Problem } from '../contract/problems.ts';
 import {
-  AUDIT_ORIGIN,
+  auditOrigin,
   findAuditEntry,
   listAuditEntries,
   readAuditHead,
@@ -33,19 +33,23 @@ const STRETCH = 500;
  */
 export async function verifyAudit(app: App, call: OperatorCall<typeof verifyEndpoint>) {
   const head = await transact(app.db, call.principal, readAuditHead);
-  if (!head || head.seq < 0) return verdict(0, 1);
-  if (head.first !== undefined && head.first < 1) return verdict(head.seq, head.first);
-  let seen = { seq: 0, hash: AUDIT_ORIGIN };
+  if (!head) return verdict(0, 1);
+  const origin = auditOrigin(head.cell);
+  const first = origin.seq + 1;
+  const entries = head.seq - origin.seq;
+  if (entries < 0) return verdict(0, first);
+  if (head.first !== undefined && head.first < first) return verdict(entries, head.first);
+  let seen = origin;
   while (seen.seq < head.seq) {
     const from = seen;
     const walk = await transact(app.db, call.principal, (tx) => walkAuditChain(tx, from, head.seq, STRETCH));
-    if (walk.firstBad) return verdict(head.seq, walk.firstBad);
-    if (walk.entries === 0) return verdict(head.seq, from.seq + 1);
+    if (walk.firstBad) return verdict(entries, walk.firstBad);
+    if (walk.entries === 0) return verdict(entries, from.seq + 1);
     seen = { seq: from.seq + walk.entries, hash: walk.hash };
   }
-  if (!seen.hash.equals(head.hash)) return verdict(head.seq, Math.max(seen.seq, 1));
-  if (head.last !== undefined && head.last > head.seq) return verdict(head.seq, head.seq + 1);
-  return { body: { ok: true, entries: seen.seq } };
+  if (!seen.hash.equals(head.hash)) return verdict(entries, Math.max(seen.seq, first));
+  if (head.last !== undefined && head.last > head.seq) return verdict(entries, head.seq + 1);
+  return { body: { ok: true, entries } };
 }
 
 function verdict(entries: number, firstBad: number) {

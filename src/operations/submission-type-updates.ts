@@ -7,16 +7,15 @@ import type { PartnerPrincipal } from '../domain/principal.ts';
 import { applyPatch, type Directory, type StoredSubmissionType } from '../domain/submission-type.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { AuditRecord } from '../store/audit-append.ts';
-import { type Database, type Transaction, transact } from '../store/database.ts';
+import { type Database, inTurn, type Transaction, transact } from '../store/database.ts';
+import type { Sender } from '../store/sql-functions.ts';
 import {
   type Change,
   type Counted,
   changeSubmissionTypes,
   findDirectoryEntries,
   findSubmissionTypes,
-  inTurn,
   lockSubmissionTypes,
-  type Writer,
 } from '../store/submission-types.ts';
 import { Gatherer } from './gather.ts';
 
@@ -217,6 +216,7 @@ function decide(
   let current = base;
   let certain = true;
   const records: AuditRecord[] = [];
+  const changed = new Set<keyof StoredSubmissionType>();
 
   const outcomes = row.items.map(({ update }): UpdateOutcome => {
     if (!current) return new Problem('not_found');
@@ -233,6 +233,7 @@ function decide(
       return current;
     }
     current = { type: result.next, submittedToday: current.submittedToday };
+    for (const field of result.changed) changed.add(field);
     records.push({
       at: now,
       principal: update.principal,
@@ -248,13 +249,19 @@ function decide(
 
   const change =
     base && current && records.length > 0 && certain
-      ? { oldVersion: base.type.version, next: current.type, localDay: row.localDay, records }
+      ? {
+          oldVersion: base.type.version,
+          next: current.type,
+          changed: [...changed],
+          localDay: row.localDay,
+          records,
+        }
       : undefined;
   return { row, base: base?.type, change, outcomes, certain };
 }
 
 async function writeChanges(
-  by: Writer,
+  sender: Sender,
   decided: readonly Decided[],
   now: string,
 ): Promise<Map<Change, number>> {
@@ -264,7 +271,7 @@ async function writeChanges(
     row.items.slice(0, 1).map(({ update }) => update.principal),
   );
   return changeSubmissionTypes(
-    by,
+    sender,
     principals,
     now,
     changing.flatMap(({ change }) => change ?? []),

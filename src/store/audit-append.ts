@@ -1,10 +1,6 @@
 import type { AuditEntry } from '../contract/operator/audit.ts';
 import type { Principal } from '../domain/principal.ts';
-
-/** As much of a transaction as appending needs. */
-interface Sends {
-  defer(text: string, values: readonly unknown[]): void;
-}
+import { type Sender, sqlFunction } from './sql-functions.ts';
 
 export interface AuditRecord {
   at: string;
@@ -20,26 +16,16 @@ export interface AuditRecord {
 /** The part of an entry that is hashed. */
 export type AuditBody = Omit<AuditEntry, 'seq' | 'hash'>;
 
-const APPEND = 'SELECT audit_append($1, $2, $3, $4, $5, $6)';
+const auditAppend = sqlFunction('audit_append', { at: 'timestamptz', entries: 'text' });
 
 /** Puts the entries at the end of the chain; called as the last thing of a transaction. */
-export function appendAudit(tx: Sends, records: readonly AuditRecord[]): void {
-  tx.defer(APPEND, [records[0]?.at, ...auditColumns(records), records.map(auditText)]);
+export function appendAudit(sender: Sender, records: readonly [AuditRecord, ...AuditRecord[]]): void {
+  void auditAppend(sender, { at: records[0].at, entries: auditTexts(records) });
 }
 
-/** The columns that repeat parts of the text, for searching: actors, actions, subjects, practice groups. */
-export function auditColumns(records: readonly AuditRecord[]): (string | null)[][] {
-  return [
-    records.map(({ principal }) => actorOf(principal).id),
-    records.map(({ action }) => action),
-    records.map(({ subject }) => subject.id),
-    records.map(({ practiceGroupId }) => practiceGroupId ?? null),
-  ];
-}
-
-/** An entry's text as it is hashed and kept. JSON escapes every control character, so it is always a single line. */
-export function auditText(record: AuditRecord): string {
-  return JSON.stringify(bodyOf(record));
+/** The entries' texts as they are hashed and kept, one on a line: JSON escapes every control character. */
+export function auditTexts(records: readonly AuditRecord[]): string {
+  return records.map((record) => JSON.stringify(bodyOf(record))).join('\n');
 }
 
 function bodyOf(record: AuditRecord): AuditBody {

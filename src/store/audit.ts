@@ -47,14 +47,16 @@ export async function listAuditEntries(tx: Transaction, filter: AuditFilter) {
     newestFirst,
     async ([before]) => {
       if (!isSearch || filter.practice_group_id !== undefined) return undefined;
-      const head = await tx.first<{ seq: number }>('SELECT max(seq) AS seq FROM audit_entries');
+      const bounds = await tx.first<{ lowest: number; highest: number }>(
+        'SELECT min(seq) AS lowest, max(seq) AS highest FROM audit_entries',
+      );
       const from = Math.min(
         Number(before ?? Number.MAX_SAFE_INTEGER),
         beyond ?? Number.MAX_SAFE_INTEGER,
-        (head?.seq ?? 0) + 1,
+        (bounds?.highest ?? 0) + 1,
       );
       const end = from - STRETCH;
-      return end > (first ?? 1) ? [end] : undefined;
+      return end > (first ?? bounds?.lowest ?? 1) ? [end] : undefined;
     },
     async ([before], end, limit) => {
       const { text, values } = where(
@@ -124,6 +126,7 @@ function entryOf(row: Row): AuditEntry {
 
 /** Where the chain says that it ends, and where the entries do: both as of one moment. */
 export interface AuditHead {
+  cell: number;
   seq: number;
   hash: Buffer;
   first: number | undefined;
@@ -131,15 +134,24 @@ export interface AuditHead {
 }
 
 export async function readAuditHead(tx: Transaction): Promise<AuditHead | undefined> {
-  const head = await tx.first<{ seq: number; hash: Buffer; first: number | null; last: number | null }>(
-    `SELECT seq, hash, (SELECT min(seq) FROM audit_entries) AS first, (SELECT max(seq) FROM audit_entries) AS last
+  const head = await tx.first<{
+    cell: number;
+    seq: number;
+    hash: Buffer;
+    first: number | null;
+    last: number | null;
+  }>(
+    `SELECT (SELECT no FROM cell) AS cell, seq, hash, (SELECT min(seq) FROM audit_entries) AS first, (SELECT max(seq) FROM audit_entries) AS last
        FROM audit_head`,
   );
   return head && { ...head, first: head.first ?? undefined, last: head.last ?? undefined };
 }
 
-/** The hash before the first entry. */
-export const AUDIT_ORIGIN: Buffer = createHash('sha256').update('porter').digest();
+/** Where the chain of a cell begins: the number and the hash before its first entry; see src/sql/become_cell.sql. */
+export function auditOrigin(cell: number): { seq: number; hash: Buffer } {
+  const name = cell === 0 ? 'porter' : `porter cell ${cell}`;
+  return { seq: cell * 2 ** 40, hash: createHash('sha256').update(name).digest() };
+}
 
 export interface ChainWalk {
   entries: number;

@@ -2,6 +2,7 @@ import pg from 'pg';
 import type { Principal } from '../domain/principal.ts';
 import { Outage } from '../platform/outage.ts';
 import { type AuditRecord, appendAudit } from './audit-append.ts';
+import type { Sender } from './sql-functions.ts';
 import { typeParsers } from './times.ts';
 
 /**
@@ -106,13 +107,22 @@ export class Transaction {
     return answer;
   }
 
-  /** Every change says who made it and what it was; the entries are appended last (see audit_append in 0001). */
+  /** The same for functions of the database. */
+  readonly deferred: Sender = {
+    query: async (text, values) => {
+      this.defer(text, values);
+      return [];
+    },
+  };
+
+  /** Every change says who made it and what it was; the entries are appended last (src/sql/audit_append.sql says why). */
   audit(...records: AuditRecord[]): void {
     this.#audit.push(...records);
   }
 
   async commit(): Promise<void> {
-    if (this.#audit.length > 0) appendAudit(this, this.#audit);
+    const [first, ...others] = this.#audit;
+    if (first) appendAudit(this.deferred, [first, ...others]);
     const committed = send(this.#client, 'COMMIT');
     committed.catch(() => {});
     // In order: the first statement that failed says why; those after it only that the transaction was aborted.
@@ -130,6 +140,16 @@ export class Transaction {
     const failed = (await Promise.allSettled(this.#answers)).find(({ status }) => status === 'rejected');
     return failed?.status === 'rejected' ? failed.reason : error;
   }
+}
+
+/** Sends statements that are each a transaction by itself, on any connection. */
+export function alone(db: Database): Sender {
+  return { query: (text, values) => statement(db, text, values) };
+}
+
+/** The same, one after the other. */
+export function inTurn(db: Database): Sender {
+  return { query: (text, values) => queued(db, text, values) };
 }
 
 /**
@@ -159,7 +179,7 @@ export async function statement<Row extends object>(
  * The same on a connection that is kept for it: nothing is looked for and given back, and a statement is there before
  * the one ahead of it is answered. They run one after the other, each a transaction by itself.
  */
-export function queued<Row extends object>(db: Database, text: string, values: Values): Promise<Row[]> {
+function queued<Row extends object>(db: Database, text: string, values: Values): Promise<Row[]> {
   return retried(async () => {
     db.kept ??= openKept(db);
     const kept = db.kept;

@@ -1,5 +1,6 @@
-import { type Database, statement } from './database.ts';
+import { alone, type Database } from './database.ts';
 import { list } from './list.ts';
+import { sqlFunction } from './sql-functions.ts';
 
 /** What became of a delivery. */
 export interface Result {
@@ -42,6 +43,24 @@ const STRETCH_MIN = 8;
 /** What lies further apart is not of one stretch: PostgreSQL may read what is between. */
 const GAP_MAX = 100;
 
+const recordResultsSql = sqlFunction('record_results', {
+  at: 'timestamptz',
+  me: 'bigint',
+  webhook_nos: 'integer[]',
+  sequences: 'bigint[]',
+  tries_before: 'integer[]',
+  states: 'text[]',
+  retry_ats: 'timestamptz[]',
+  afters: 'bigint[]',
+  attempt_texts: 'text',
+  lane_nos: 'integer[]',
+  lows: 'bigint[]',
+  stretch_nos: 'integer[]',
+  stretch_sizes: 'integer[]',
+  stretch_sequences: 'bigint[]',
+  stretch_texts: 'text',
+});
+
 /** `lows` has every lane that the results are about. */
 export function recordResults(
   db: Database,
@@ -52,27 +71,23 @@ export function recordResults(
 ): Promise<LaneState[]> {
   const { stretches, others } = inStretches(results);
   const stretched = stretches.flat();
-  return statement<LaneState>(
-    db,
-    'SELECT * FROM record_results($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)',
-    [
-      at,
-      me,
-      list(others, (one) => one.webhookNo),
-      list(others, (one) => one.sequence),
-      list(others, (one) => one.triesBefore),
-      list(others, (one) => one.state),
-      list(others, (one) => one.retryAt ?? 'NULL'),
-      list(others, (one) => one.after),
-      others.map((one) => one.attempt).join('\n'),
-      list(lows, (lane) => lane.no),
-      list(lows, (lane) => lane.low),
-      list(stretches, ([first]) => first?.webhookNo ?? 'NULL'),
-      list(stretches, (stretch) => stretch.length),
-      list(stretched, (one) => one.sequence),
-      stretched.map((one) => one.attempt).join('\n'),
-    ],
-  );
+  return recordResultsSql<LaneState>(alone(db), {
+    at,
+    me,
+    webhook_nos: list(others, (one) => one.webhookNo),
+    sequences: list(others, (one) => one.sequence),
+    tries_before: list(others, (one) => one.triesBefore),
+    states: list(others, (one) => one.state),
+    retry_ats: list(others, (one) => one.retryAt ?? 'NULL'),
+    afters: list(others, (one) => one.after),
+    attempt_texts: others.map((one) => one.attempt).join('\n'),
+    lane_nos: list(lows, (lane) => lane.no),
+    lows: list(lows, (lane) => lane.low),
+    stretch_nos: list(stretches, ([first]) => first?.webhookNo ?? 'NULL'),
+    stretch_sizes: list(stretches, (stretch) => stretch.length),
+    stretch_sequences: list(stretched, (one) => one.sequence),
+    stretch_texts: stretched.map((one) => one.attempt).join('\n'),
+  });
 }
 
 function inStretches(results: readonly Result[]): { stretches: Result[][]; others: Result[] } {

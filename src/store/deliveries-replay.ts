@@ -1,6 +1,19 @@
 import type { StoredWebhook } from '../domain/webhook.ts';
 import type { Transaction } from './database.ts';
 import { wakeWorkers } from './deliveries-wake.ts';
+import { sqlFunction } from './sql-functions.ts';
+
+const enqueueSql = sqlFunction('enqueue', {
+  at: 'timestamptz',
+  event_nos: 'bigint[]',
+  webhook_nos: 'integer[]',
+});
+const replayDeliveriesSql = sqlFunction('replay_deliveries', {
+  at: 'timestamptz',
+  webhook: 'integer',
+  event_nos: 'bigint[]',
+});
+const mayReceiveSql = sqlFunction('may_receive', { partner: 'text', group_id: 'text', at: 'timestamptz' });
 
 /** Puts deliveries into the queue of one webhook, outside the usual fan-out. */
 
@@ -11,15 +24,12 @@ export async function enqueueTest(
   eventId: string,
   webhookNo: number,
 ): Promise<number> {
-  tx.defer('SELECT enqueue($1, ARRAY[(SELECT no FROM events WHERE id = $2)], ARRAY[$3::integer])', [
-    at,
-    eventId,
-    webhookNo,
-  ]);
+  const event = await tx.first<{ no: number }>('SELECT no FROM events WHERE id = $1', [eventId]);
+  if (!event) throw new Error('a test event was not accepted');
+  void enqueueSql(tx.deferred, { at, event_nos: [event.no], webhook_nos: [webhookNo] });
   const row = await tx.first<{ sequence: number }>(
-    `SELECT sequence FROM deliveries
-      WHERE event_no = (SELECT no FROM events WHERE id = $1) AND webhook_no = $2`,
-    [eventId, webhookNo],
+    'SELECT sequence FROM deliveries WHERE event_no = $1 AND webhook_no = $2',
+    [event.no, webhookNo],
   );
   if (!row) throw new Error('a test event was not put into the queue');
   wakeWorkers(tx);
@@ -33,13 +43,13 @@ export async function replayEvents(
   webhookNo: number,
   eventNos: readonly number[],
 ): Promise<number> {
-  const row = await tx.first<{ count: number }>('SELECT replay_deliveries($1, $2, $3::bigint[]) AS count', [
+  const [row] = await replayDeliveriesSql<{ replay_deliveries: number }>(tx, {
     at,
-    webhookNo,
-    eventNos,
-  ]);
+    webhook: webhookNo,
+    event_nos: eventNos,
+  });
   wakeWorkers(tx);
-  return row?.count ?? 0;
+  return row?.replay_deliveries ?? 0;
 }
 
 export interface NamedEvent {
@@ -108,10 +118,10 @@ export async function mayReceive(
   groupId: string,
   at: string,
 ): Promise<boolean> {
-  const row = await tx.first<{ allowed: boolean }>('SELECT may_receive($1, $2, $3) AS allowed', [
-    partnerId,
-    groupId,
+  const [row] = await mayReceiveSql<{ may_receive: boolean }>(tx, {
+    partner: partnerId,
+    group_id: groupId,
     at,
-  ]);
-  return row?.allowed ?? false;
+  });
+  return row?.may_receive ?? false;
 }

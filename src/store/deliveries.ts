@@ -1,14 +1,36 @@
 import { SYSTEM } from '../domain/principal.ts';
 import type { AuditRecord } from './audit-append.ts';
-import { type Database, statement, transact } from './database.ts';
+import { alone, type Database, transact } from './database.ts';
 import { list } from './list.ts';
+import { sqlFunction } from './sql-functions.ts';
 
 /**
- * The queue of deliveries, for the engine; results are written by deliveries-record.ts. What each statement guarantees is
- * told in migrations/0003_delivery.sql and 0007_lighter_deliveries.sql, how it reads today in 0020_lighter_batches.sql,
- * 0021_lighter_calls.sql, 0022_lighter_letters.sql, 0023_narrow_feed.sql and 0024_fair_fan_out.sql, and why plans are pinned in 0011_steady_plans.sql;
- * the order of the whole in delivery/engine.ts.
+ * The queue of deliveries, for the engine; results are written by deliveries-record.ts. What each step guarantees is told at the head of
+ * its function in src/sql, the order of the whole in delivery/engine.ts.
  */
+
+const fanOutSql = sqlFunction('fan_out', { at: 'timestamptz', me: 'bigint', events_max: 'integer' });
+const claimDeliveriesSql = sqlFunction('claim_deliveries', {
+  at: 'timestamptz',
+  until: 'timestamptz',
+  me: 'bigint',
+  after_no: 'integer',
+  deliveries_max: 'integer',
+  usual_room: 'integer',
+  look_back: 'boolean',
+  known_nos: 'integer[]',
+  known_rooms: 'integer[]',
+  known_held: 'boolean[]',
+  known_froms: 'bigint[]',
+  under_way: 'text',
+});
+const renewLanesSql = sqlFunction('renew_lanes', { me: 'bigint', until: 'timestamptz', nos: 'integer[]' });
+const freeLanesSql = sqlFunction('free_lanes', { me: 'bigint', nos: 'integer[]' });
+const clearOldSql = sqlFunction('clear_old', {
+  before: 'timestamptz',
+  open_before: 'timestamptz',
+  rows_max: 'integer',
+});
 
 /** A delivery that was handed to this worker to be sent. */
 export interface Letter {
@@ -45,7 +67,7 @@ export interface FannedOut {
 }
 
 export async function fanOut(db: Database, at: string, me: number, eventsMax: number): Promise<FannedOut> {
-  const [row] = await statement<FannedOut>(db, 'SELECT * FROM fan_out($1, $2, $3)', [at, me, eventsMax]);
+  const [row] = await fanOutSql<FannedOut>(alone(db), { at, me, events_max: eventsMax });
   return row ?? { taken: 0, made: 0, more: false };
 }
 
@@ -88,6 +110,8 @@ interface LaneRow {
   tries: string | null;
   behind: string | null;
   event_nos: string | null;
+  /** Of the webhook. */
+  group_ids: string;
 }
 
 /** The events of all lanes, each of them once. */
@@ -97,30 +121,27 @@ interface EventsRow {
   object_hashes: string;
   accepted_ms: string;
   payloads: string;
+  group_ids: string;
 }
 
-type LetterEvent = Pick<Letter, 'objectHash' | 'acceptedMs' | 'payload'>;
+type LetterEvent = Pick<Letter, 'objectHash' | 'acceptedMs' | 'payload'> & { groupId: string };
 
 /** In the order of the webhooks' numbers. */
 export async function claimDeliveries(db: Database, claim: Claim): Promise<ClaimedLane[]> {
-  const rows = await statement<LaneRow | EventsRow>(
-    db,
-    'SELECT * FROM claim_deliveries($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)',
-    [
-      claim.at,
-      claim.until,
-      claim.me,
-      claim.afterNo,
-      claim.deliveriesMax,
-      claim.usualRoom,
-      claim.lookBack,
-      list(claim.known, (lane) => lane.no),
-      list(claim.known, (lane) => lane.room),
-      list(claim.known, (lane) => lane.held),
-      list(claim.known, (lane) => lane.from ?? 'NULL'),
-      claim.known.map((lane) => rangesOf(lane.underWay)).join('\n'),
-    ],
-  );
+  const rows = await claimDeliveriesSql<LaneRow | EventsRow>(alone(db), {
+    at: claim.at,
+    until: claim.until,
+    me: claim.me,
+    after_no: claim.afterNo,
+    deliveries_max: claim.deliveriesMax,
+    usual_room: claim.usualRoom,
+    look_back: claim.lookBack,
+    known_nos: list(claim.known, (lane) => lane.no),
+    known_rooms: list(claim.known, (lane) => lane.room),
+    known_held: list(claim.known, (lane) => lane.held),
+    known_froms: list(claim.known, (lane) => lane.from ?? 'NULL'),
+    under_way: claim.known.map((lane) => rangesOf(lane.underWay)).join('\n'),
+  });
   const events = new Map<string, LetterEvent>();
   for (const row of rows) if (row.webhook_no === null) learnEvents(row, events);
   const lanes = new Map<number, ClaimedLane>();
@@ -141,16 +162,18 @@ function learnEvents(row: EventsRow, events: Map<string, LetterEvent>): void {
   const hashes = row.object_hashes.split(',');
   const accepted = row.accepted_ms.split(',');
   const payloads = row.payloads.split('\n');
+  const groupIds = row.group_ids.split('\n');
   row.event_nos.split(',').forEach((no, index) => {
     events.set(no, {
       objectHash: hashes[index] as string,
       acceptedMs: Number(accepted[index]),
       payload: payloads[index] as string,
+      groupId: groupIds[index] as string,
     });
   });
 }
 
-/** A delivery whose event is gone is left where it is. */
+/** A delivery whose event is gone, or is another practice group's than the webhook, is left where it is: it must reach nobody. */
 function lettersOf(row: LaneRow, events: ReadonlyMap<string, LetterEvent>): Letter[] {
   if (row.sequences === null || row.event_nos === null) return [];
   const tries = row.tries?.split(',');
@@ -159,7 +182,7 @@ function lettersOf(row: LaneRow, events: ReadonlyMap<string, LetterEvent>): Lett
   const letters: Letter[] = [];
   row.sequences.split(',').forEach((sequence, index) => {
     const event = events.get(eventNos[index] as string);
-    if (!event) return;
+    if (event?.groupId !== row.group_ids) return;
     letters.push({
       sequence: Number(sequence),
       tries: Number(tries?.[index] ?? 0),
@@ -186,8 +209,8 @@ function rangesOf(numbers: Iterable<number>): string {
 
 /** Returns which of these lanes the worker still holds, now until then. */
 export async function renewLanes(db: Database, me: number, until: string, nos: readonly number[]) {
-  const rows = await statement<{ no: number }>(db, 'SELECT renew_lanes($1, $2, $3) AS no', [me, until, nos]);
-  return new Set(rows.map(({ no }) => no));
+  const rows = await renewLanesSql<{ renew_lanes: number }>(alone(db), { me, until, nos });
+  return new Set(rows.map(({ renew_lanes: no }) => no));
 }
 
 /** Of those webhooks that are active. */
@@ -207,7 +230,7 @@ export async function freeLanes(
   me: number,
   nos: readonly number[] | null = null,
 ): Promise<void> {
-  await statement(db, 'SELECT free_lanes($1, $2)', [me, nos]);
+  await freeLanesSql(alone(db), { me, nos });
 }
 
 /** Where deliveries go and what signs them. */
@@ -298,10 +321,10 @@ export async function clearOld(
   openBefore: string,
   rowsMax: number,
 ): Promise<number> {
-  const [row] = await statement<{ cleared: number }>(db, 'SELECT clear_old($1, $2, $3) AS cleared', [
+  const [row] = await clearOldSql<{ clear_old: number }>(alone(db), {
     before,
-    openBefore,
-    rowsMax,
-  ]);
-  return row?.cleared ?? 0;
+    open_before: openBefore,
+    rows_max: rowsMax,
+  });
+  return row?.clear_old ?? 0;
 }

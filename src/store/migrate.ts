@@ -1,20 +1,34 @@
+import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import pg from 'pg';
 import { translate } from './database.ts';
+import { readSqlFunctions } from './sql-functions.ts';
 
 /**
- * Brings a database to the schema that this code knows. Migrations are plain SQL files, applied in order, each in its
- * own transaction, never undone. Several nodes may start at once: an advisory lock lets one work while the others
- * wait, and those then find nothing to do.
+ * Brings a database to the schema that this code knows: the tables by migrations, plain SQL files that are applied in order and never
+ * undone, the functions by their texts in `src/sql` wherever these have changed. All of it is one transaction. Several nodes may start at
+ * once: an advisory lock lets one work while the others wait, and those then find nothing to do.
+ *
+ * Nodes of two neighbouring versions work side by side on one database. The newer one migrates while the older one serves; an older one that
+ * starts afterwards leaves everything as it is. So a version changes nothing that the version before relies on: tables expand first and
+ * contract a version later, and a function whose arguments or results change gets a new name, while the old one stays for one version.
  */
 
 export const MIGRATIONS_FOLDER = new URL('../../migrations/', import.meta.url);
+/** Goes up by one with every release that changes a table or a function. */
+export const SCHEMA_VERSION = 1;
 const OLDEST_SERVER = 15;
 /** Any number, as long as it is always the same: it names the lock. */
 export const START_LOCK = 7_203_561;
+/** The last of the migrations from before the first release, which the baseline replaces. */
+const LAST_UNRELEASED = '0024_fair_fan_out.sql';
+const BASELINE = '0001_baseline.sql';
 
-/** Migrations that have run under another name. */
-const RENAMED: Record<string, string> = { '0003_lighter_updates.sql': '0004_lighter_updates.sql' };
+/** So long a migration waits for a lock. Other nodes wait behind it, and for longer (`LOCK_MS` in database.ts), so none of them gives up. */
+const LOCK_WAIT_MS = 2_000;
+/** A transaction of another node may be in the way. Then all is undone, and tried again. */
+const TRIES_MAX = 15;
+const IN_THE_WAY = ['40P01', '55P03'];
 
 /** PostgreSQL's code for what a login may not do. */
 const MAY_NOT = '42501';
@@ -134,49 +148,122 @@ export function refuseOldServer(version: string): void {
 }
 
 async function migrate(client: pg.Client): Promise<string[]> {
-  await client.query(
-    `CREATE TABLE IF NOT EXISTS schema_migrations (name text PRIMARY KEY, applied_at timestamptz NOT NULL DEFAULT now())`,
-  );
-  for (const [before, name] of Object.entries(RENAMED))
-    await client.query('UPDATE schema_migrations SET name = $2 WHERE name = $1', [before, name]);
-  const { rows } = await client.query<{ name: string }>('SELECT name FROM schema_migrations ORDER BY name');
-  const done = new Set(rows.map((row) => row.name));
-  const known = (await readdir(MIGRATIONS_FOLDER)).filter((name) => name.endsWith('.sql')).sort();
-
-  const unknown = [...done].filter((name) => !known.includes(name));
-  if (unknown.length > 0)
-    throw new UnusableDatabase(
-      `The database has migrations that this version of Porter does not know (${unknown.join(', ')}): a newer version has used it. Start that version; schemas are never taken back.`,
-    );
-
-  const missing = known.filter((name) => !done.has(name));
-  for (const name of missing)
-    await apply(client, name).catch((error) => {
-      throw blamed(name, error);
-    });
-  return missing;
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await migrateOnce(client);
+    } catch (error) {
+      await client.query('ROLLBACK').catch(() => {});
+      const cause = error instanceof FailedMigration ? error.cause : error;
+      const isInTheWay = cause instanceof pg.DatabaseError && IN_THE_WAY.includes(cause.code ?? '');
+      if (!isInTheWay || attempt === TRIES_MAX) throw error;
+    }
+  }
 }
 
-async function apply(client: pg.Client, name: string): Promise<void> {
-  const sql = await readFile(new URL(name, MIGRATIONS_FOLDER), 'utf8');
+async function migrateOnce(client: pg.Client): Promise<string[]> {
   await client.query('BEGIN');
-  await client.query("SELECT set_config('porter.tenant', '*', true)");
-  await client.query(sql);
-  await client.query('INSERT INTO schema_migrations (name) VALUES ($1)', [name]);
+  await client.query(
+    `SELECT set_config('porter.tenant', '*', true), set_config('lock_timeout', '${LOCK_WAIT_MS}', true),
+            set_config('client_min_messages', 'warning', true), set_config('check_function_bodies', 'off', true)`,
+  );
+  await client.query(`
+    CREATE TABLE IF NOT EXISTS schema_migrations (name text PRIMARY KEY, applied_at timestamptz NOT NULL DEFAULT now());
+    CREATE TABLE IF NOT EXISTS schema_version (is_only boolean PRIMARY KEY DEFAULT true CHECK (is_only), version integer NOT NULL);
+    CREATE TABLE IF NOT EXISTS sql_functions (name text PRIMARY KEY, digest text NOT NULL)`);
+  const { rows } = await client.query<{ version: number }>('SELECT version FROM schema_version');
+  const version = rows[0]?.version ?? 0;
+  // A neighbour's: it has everything that this version needs.
+  if (version === SCHEMA_VERSION + 1) {
+    await client.query('ROLLBACK');
+    return [];
+  }
+  const applied = await listApplied(client);
+  const known = (await readdir(MIGRATIONS_FOLDER)).filter((name) => name.endsWith('.sql')).sort();
+  const isUnreleased = applied.at(-1) === LAST_UNRELEASED && !applied.includes(BASELINE);
+  if (!isUnreleased) refuseUnknown(applied, known, version);
+
+  if (isUnreleased) await apply(client, 'unreleased/to_baseline.sql', BASELINE);
+  // Before the tables, whose policies and triggers name some of them. What is in them is looked at when they run.
+  await putFunctions(client);
+  const done = isUnreleased ? [BASELINE] : applied;
+  const missing = known.filter((name) => !done.includes(name));
+  for (const name of missing) await apply(client, name, name);
+  if (version !== SCHEMA_VERSION)
+    await client.query(
+      'INSERT INTO schema_version (version) VALUES ($1) ON CONFLICT (is_only) DO UPDATE SET version = $1',
+      [SCHEMA_VERSION],
+    );
   await client.query('COMMIT');
+  return isUnreleased ? [BASELINE, ...missing] : missing;
 }
 
-/**
- * PostgreSQL says what is wrong, but not which migration met it. A node of the version before that still works may be in its way
- * (a deadlock). What may pass by itself, and what the login may not do, is told elsewhere.
- */
-function blamed(name: string, error: unknown): unknown {
-  if (!(error instanceof pg.DatabaseError) || error.code === MAY_NOT || translate(error) !== error)
-    return error;
-  return new UnusableDatabase(
-    `The migration ${name} failed and was undone (${error.message}). Stop every other node and start again; if it fails again, the database is not as the version before left it: restore the backup that was made before the upgrade.`,
+async function listApplied(client: pg.Client): Promise<string[]> {
+  const { rows } = await client.query<{ name: string }>('SELECT name FROM schema_migrations ORDER BY name');
+  return rows.map(({ name }) => name);
+}
+
+function refuseUnknown(applied: readonly string[], known: readonly string[], version: number): void {
+  const unknown = applied.filter((name) => !known.includes(name));
+  if (unknown.length === 0 && version <= SCHEMA_VERSION) return;
+  if (version === 0 && applied.includes('0001_door.sql'))
+    throw new UnusableDatabase(
+      `The database is of an early version from before the first release (its last migration is ${applied.at(-1)}). Upgrade it to ${LAST_UNRELEASED} with that version first.`,
+    );
+  throw new UnusableDatabase(
+    `The database has migrations that this version of Porter does not know (${unknown.join(', ') || `schema version ${version}`}): a newer version has used it. Start that version; schemas are never taken back.`,
+  );
+}
+
+async function apply(client: pg.Client, file: string, name: string): Promise<void> {
+  try {
+    await client.query(await readFile(new URL(file, MIGRATIONS_FOLDER), 'utf8'));
+    if (file !== name) await client.query('DELETE FROM schema_migrations');
+    await client.query('INSERT INTO schema_migrations (name) VALUES ($1)', [name]);
+  } catch (error) {
+    throw blamed(`The migration ${file}`, error);
+  }
+}
+
+/** Those whose text has changed; and those are dropped that have no text any more. */
+async function putFunctions(client: pg.Client): Promise<void> {
+  const { rows } = await client.query<{ name: string; digest: string }>(
+    'SELECT name, digest FROM sql_functions',
+  );
+  const inPlace = new Map(rows.map(({ name, digest }) => [name, digest]));
+  const texts = await readSqlFunctions();
+  for (const [name, text] of texts) {
+    const digest = createHash('sha256').update(text).digest('hex');
+    if (inPlace.get(name) === digest) continue;
+    await client.query(text).catch((error) => {
+      throw blamed(`The function ${name}`, error);
+    });
+    await client.query(
+      'INSERT INTO sql_functions (name, digest) VALUES ($1, $2) ON CONFLICT (name) DO UPDATE SET digest = $2',
+      [name, digest],
+    );
+  }
+  for (const name of inPlace.keys()) {
+    if (texts.has(name)) continue;
+    await client.query(`DROP FUNCTION ${name}`);
+    await client.query('DELETE FROM sql_functions WHERE name = $1', [name]);
+  }
+}
+
+/** PostgreSQL says what is wrong, but not what met it. */
+class FailedMigration extends UnusableDatabase {}
+
+/** What may pass by itself, and what the login may not do, is told elsewhere. */
+function blamed(what: string, error: unknown): unknown {
+  if (!(error instanceof pg.DatabaseError) || error.code === MAY_NOT || isOutage(error)) return error;
+  return new FailedMigration(
+    `${what} failed and was undone (${error.message}). Start again; if it fails again, the database is not as the version before left it: restore the backup that was made before the upgrade.`,
     { cause: error },
   );
+}
+
+/** A lock that was not had in time is no outage here: whoever holds it is tried again. */
+function isOutage(error: pg.DatabaseError): boolean {
+  return error.code !== '55P03' && translate(error) !== error;
 }
 
 const RESTRICTED_ROLE = 'porter_app';

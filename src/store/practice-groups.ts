@@ -6,12 +6,15 @@ import type { Transaction } from './database.ts';
 import { byId, readPage } from './page.ts';
 
 const GROUP = `
-  g.id, g.name, g.ods_code, g.timezone, g.address, g.opening_hours, g.ehr_status, g.created_at, g.updated_at,
+  g.id, g.name, g.ods_code, g.timezone, g.address, g.opening_hours, coalesce(h.status, 'unknown') AS ehr_status,
+  g.created_at, greatest(g.updated_at, h.changed_at) AS updated_at,
   coalesce((SELECT jsonb_agg(jsonb_build_object('id', n.id, 'name', n.name) ORDER BY n.name, n.id)
               FROM network_members m JOIN networks n ON n.id = m.network_id
              WHERE m.practice_group_id = g.id), '[]') AS networks`;
 
-/** Who may act for a group at the door. Who may hear of it is `may_receive`, today in migrations/0011: the two change together. */
+const EHR_HEALTH = 'LEFT JOIN ehr_health h ON h.practice_group_id = g.id';
+
+/** Who may act for a group at the door. Who may hear of it is src/sql/may_receive.sql: the two change together. */
 const sharesNetworkWith = (homeId: string) => `EXISTS (
   SELECT FROM network_members home JOIN network_members target USING (network_id)
    WHERE home.practice_group_id = ${homeId} AND target.practice_group_id = g.id)`;
@@ -29,7 +32,7 @@ export async function findReachableGroups(
 ): Promise<(PracticeGroup | undefined)[]> {
   const rows = await tx.query<OperatorPracticeGroup & { home_id: string }>(
     `SELECT asked.home_id, ${GROUP}
-       FROM unnest($1::text[], $2::text[]) AS asked (home_id, id) JOIN practice_groups g ON g.id = asked.id
+       FROM unnest($1::text[], $2::text[]) AS asked (home_id, id) JOIN practice_groups g ON g.id = asked.id ${EHR_HEALTH}
       WHERE asked.id = asked.home_id OR ${sharesNetworkWith('asked.home_id')}`,
     [asked.map(({ homeGroupId }) => homeGroupId), asked.map(({ groupId }) => groupId)],
   );
@@ -41,7 +44,7 @@ export async function findReachableGroups(
 /** Every group that this key may act for, its own included. */
 export async function listReachableGroups(tx: Transaction, holder: KeyHolder): Promise<PracticeGroup[]> {
   return tx.query<OperatorPracticeGroup>(
-    `SELECT ${GROUP} FROM practice_groups g WHERE g.id = $1 OR ${sharesNetworkWith('$1')} ORDER BY g.id`,
+    `SELECT ${GROUP} FROM practice_groups g ${EHR_HEALTH} WHERE g.id = $1 OR ${sharesNetworkWith('$1')} ORDER BY g.id`,
     [holder.homeGroupId],
   );
 }
@@ -49,14 +52,17 @@ export async function listReachableGroups(tx: Transaction, holder: KeyHolder): P
 export function listGroups(tx: Transaction, query: PageQuery) {
   return readPage(query, byId, ([after], limit) => {
     return tx.query<OperatorPracticeGroup>(
-      `SELECT ${GROUP} FROM practice_groups g WHERE $1::text IS NULL OR g.id > $1 ORDER BY g.id LIMIT $2`,
+      `SELECT ${GROUP} FROM practice_groups g ${EHR_HEALTH} WHERE $1::text IS NULL OR g.id > $1 ORDER BY g.id LIMIT $2`,
       [after, limit],
     );
   });
 }
 
 export async function findGroup(tx: Transaction, id: string): Promise<OperatorPracticeGroup | undefined> {
-  return tx.first<OperatorPracticeGroup>(`SELECT ${GROUP} FROM practice_groups g WHERE g.id = $1`, [id]);
+  return tx.first<OperatorPracticeGroup>(
+    `SELECT ${GROUP} FROM practice_groups g ${EHR_HEALTH} WHERE g.id = $1`,
+    [id],
+  );
 }
 
 /** Locks first and reads then: a statement that waited for a lock still sees the networks from before its wait. */
@@ -79,30 +85,30 @@ type EhrStatus = PracticeGroup['ehr_status'];
 
 export async function findEhrStatus(tx: Transaction, id: string): Promise<EhrStatus | undefined> {
   const row = await tx.first<{ ehr_status: EhrStatus }>(
-    'SELECT ehr_status FROM practice_groups WHERE id = $1',
+    `SELECT coalesce(h.status, 'unknown') AS ehr_status FROM practice_groups g ${EHR_HEALTH} WHERE g.id = $1`,
     [id],
   );
   return row?.ehr_status;
 }
 
-/** Locked: nobody else changes it before the transaction ends. */
-export async function lockEhrStatus(tx: Transaction, id: string): Promise<EhrStatus | undefined> {
-  const row = await tx.first<{ ehr_status: EhrStatus }>(
-    'SELECT ehr_status FROM practice_groups WHERE id = $1 FOR NO KEY UPDATE',
-    [id],
-  );
-  return row?.ehr_status;
+/**
+ * Locked: nobody else changes it before the transaction ends. Locks first and reads then: a statement that waited for a lock still sees
+ * the status from before its wait.
+ */
+export function lockEhrStatus(tx: Transaction, id: string): Promise<EhrStatus | undefined> {
+  tx.defer('SELECT FROM practice_groups WHERE id = $1 FOR NO KEY UPDATE', [id]);
+  return findEhrStatus(tx, id);
 }
 
 export function updateEhrStatus(
   tx: Transaction,
   change: { id: string; status: EhrStatus; now: string },
 ): void {
-  tx.defer('UPDATE practice_groups SET ehr_status = $2, updated_at = $3 WHERE id = $1', [
-    change.id,
-    change.status,
-    change.now,
-  ]);
+  tx.defer(
+    `INSERT INTO ehr_health (practice_group_id, status, changed_at) VALUES ($1, $2, $3)
+     ON CONFLICT (practice_group_id) DO UPDATE SET status = $2, changed_at = $3`,
+    [change.id, change.status, change.now],
+  );
 }
 
 export interface GroupRecord {

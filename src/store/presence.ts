@@ -1,9 +1,11 @@
 import type pg from 'pg';
 import type { Clock } from '../platform/clock.ts';
-import { connect, type Database, statement, translate } from './database.ts';
+import { alone, connect, type Database, translate } from './database.ts';
+import { sqlFunction } from './sql-functions.ts';
 
 /** Added to a worker's number, so that it is no other advisory lock's. */
 const PRESENCE = '1152921504606846976';
+const freeLanesOfTheDeadSql = sqlFunction('free_lanes_of_the_dead', { me: 'bigint', base: 'bigint' });
 
 /** A connection that ended without a word, as when a firewall forgets it, is found out by asking. */
 const ASK_MS = 5_000;
@@ -76,10 +78,9 @@ export function bePresent(
 
 /** Frees the lanes of workers that are no more. Returns how many lanes that were. */
 export async function freeLanesOfTheDead(db: Database, me: number): Promise<number> {
-  const [row] = await statement<{ freed: number }>(
-    db,
-    `SELECT free_lanes_of_the_dead($1, ${PRESENCE}) AS freed`,
-    [me],
-  );
-  return row?.freed ?? 0;
+  const [row] = await freeLanesOfTheDeadSql<{ free_lanes_of_the_dead: number }>(alone(db), {
+    me,
+    base: PRESENCE,
+  });
+  return row?.free_lanes_of_the_dead ?? 0;
 }

@@ -1,4 +1,5 @@
-import { type Database, statement } from './database.ts';
+import { alone, type Database } from './database.ts';
+import { sqlFunction } from './sql-functions.ts';
 
 /** Calls of one key that ask to be let through together. */
 export interface RateQuestion {
@@ -7,7 +8,7 @@ export interface RateQuestion {
   calls: number;
 }
 
-/** What came of it; see `take_rates` in migrations/0006_shared_rate.sql. Null only where there is no such call. */
+/** What came of it; see src/sql/take_rates.sql. Null only where there is no such call. */
 export interface RateAnswer {
   /** Which question: the first is 1. */
   place: number;
@@ -16,6 +17,15 @@ export interface RateAnswer {
   oldest_us: number | null;
   blocking_us: number | null;
 }
+
+const takeRatesSql = sqlFunction('take_rates', {
+  given_us: 'bigint',
+  span_us: 'bigint',
+  keys: 'text[]',
+  limits: 'integer[]',
+  wanted: 'integer[]',
+});
+const forgetRatesSql = sqlFunction('forget_rates', { given_us: 'bigint', age_us: 'bigint' });
 
 const inMicroseconds = (milliseconds: number) => Math.round(milliseconds * 1000);
 
@@ -26,15 +36,18 @@ export function takeRates(
   spanMs: number,
   questions: readonly RateQuestion[],
 ): Promise<RateAnswer[]> {
-  return statement<RateAnswer>(db, 'SELECT * FROM take_rates($1, $2, $3, $4, $5)', [
-    nowMs && inMicroseconds(nowMs),
-    inMicroseconds(spanMs),
-    questions.map(({ keyId }) => keyId),
-    questions.map(({ limit }) => limit),
-    questions.map(({ calls }) => calls),
-  ]);
+  return takeRatesSql<RateAnswer>(alone(db), {
+    given_us: nowMs && inMicroseconds(nowMs),
+    span_us: inMicroseconds(spanMs),
+    keys: questions.map(({ keyId }) => keyId),
+    limits: questions.map(({ limit }) => limit),
+    wanted: questions.map(({ calls }) => calls),
+  });
 }
 
 export async function forgetRates(db: Database, nowMs: number | undefined, ageMs: number): Promise<void> {
-  await statement(db, 'SELECT forget_rates($1, $2)', [nowMs && inMicroseconds(nowMs), inMicroseconds(ageMs)]);
+  await forgetRatesSql(alone(db), {
+    given_us: nowMs && inMicroseconds(nowMs),
+    age_us: inMicroseconds(ageMs),
+  });
 }

@@ -2,10 +2,10 @@ import type { PageQuery } from '../contract/page.ts';
 import type { SubmissionType } from '../contract/partner/submission-types.ts';
 import type { Principal } from '../domain/principal.ts';
 import type { StoredSubmissionType } from '../domain/submission-type.ts';
-import { type AuditRecord, auditColumns, auditText } from './audit-append.ts';
-import { type Database, queued, type Transaction, tenantOf } from './database.ts';
-import { list } from './list.ts';
+import { type AuditRecord, auditTexts } from './audit-append.ts';
+import { type Transaction, tenantOf } from './database.ts';
 import { type Keyset, readPage } from './page.ts';
+import { type Sender, sqlFunction } from './sql-functions.ts';
 
 /**
  * Submission types are reached through a practice group, never by their ID alone: every function here takes the group
@@ -134,117 +134,60 @@ export function findDirectoryEntries(
   );
 }
 
-/** A row that was decided on at `oldVersion` and is now to be `next`, with a record for each change that led there. */
+/** A row that was decided on at `oldVersion` and is now to be `next`. */
 export interface Change {
   oldVersion: number;
   next: StoredSubmissionType;
+  /** The fields that differ from the row as it was found. */
+  changed: readonly (keyof StoredSubmissionType)[];
   localDay: string;
+  /** One for each update that led there. */
   records: readonly AuditRecord[];
 }
 
-/** Who sends the statement that writes. */
-export type Writer = Pick<Transaction, 'query'>;
-
-/** As a transaction by itself, one after the other. */
-export function inTurn(db: Database): Writer {
-  return { query: (text, values = []) => queued(db, text, values) };
-}
+const changeSubmissionTypesSql = sqlFunction('change_submission_types', {
+  tenant: 'text',
+  at: 'timestamptz',
+  changes: 'json',
+});
 
 /**
  * Writes the changes whose row is still the version that they were decided on, with their audit entries, all in one
  * transaction. Returns each written change with its count of the day; the others must be decided again.
  */
-export function changeSubmissionTypes(
-  by: Writer,
-  principals: readonly Principal[],
-  at: string,
-  changes: readonly Change[],
-): Promise<Map<Change, number>> {
-  const [change] = changes;
-  const alone = change && changes.length === 1 && change.records.length === 1;
-  return alone ? writeOne(by, principals, at, change) : writeMany(by, principals, at, changes);
-}
-
-/** What an update may set, in the order in which the functions of the database take it. */
-const UPDATABLE = [
-  'form_id',
-  'title',
-  'description',
-  'in_hours',
-  'out_of_hours',
-  'suspended',
-  'external_url',
-  'external_url_name',
-  'type',
-  'default_priority',
-  'daily_limit',
-  'patient_eligibility_check',
-  'assignee_id',
-  'assignee_type',
-  'order',
-] as const satisfies (keyof StoredSubmissionType)[];
-
-const placeholders = (count: number) => Array.from({ length: count }, (_, i) => `$${i + 1}`).join(', ');
-const CHANGE_ONE = `SELECT change_submission_type(${placeholders(25)}) AS submitted`;
-const CHANGE_MANY = `SELECT complete, written, submitted FROM change_submission_types(${placeholders(25)})`;
-
-async function writeOne(
-  by: Writer,
-  principals: readonly Principal[],
-  at: string,
-  change: Change,
-): Promise<Map<Change, number>> {
-  const { next, oldVersion, localDay, records } = change;
-  const [actors, actions] = auditColumns(records);
-  const [answer] = await by.query<{ submitted: number | null }>(CHANGE_ONE, [
-    tenantOf(principals),
-    at,
-    next.practice_group_id,
-    next.id,
-    oldVersion,
-    next.version,
-    localDay,
-    ...UPDATABLE.map((name) => next[name]),
-    actors?.[0],
-    actions?.[0],
-    records.map(auditText)[0],
-  ]);
-  return new Map(typeof answer?.submitted === 'number' ? [[change, answer.submitted]] : []);
-}
-
-async function writeMany(
-  by: Writer,
+export async function changeSubmissionTypes(
+  sender: Sender,
   principals: readonly Principal[],
   at: string,
   changes: readonly Change[],
 ): Promise<Map<Change, number>> {
   const sorted = changes.toSorted((a, b) => compareKeys(keyOf(a.next), keyOf(b.next)));
-  const records = sorted.flatMap((change) => change.records);
-  const touched = new Set(records.flatMap(({ after }) => Object.keys(after as object)));
-  const [actors = []] = auditColumns(records);
-  const [answer] = await by.query<Written>(CHANGE_MANY, [
-    tenantOf(principals),
+  const [answer] = await changeSubmissionTypesSql<Written>(sender, {
+    tenant: tenantOf(principals),
     at,
-    sorted.map(({ next }) => next.practice_group_id).join('\n'),
-    sorted.map(({ next }) => next.id).join('\n'),
-    list(sorted, ({ oldVersion }) => oldVersion),
-    list(sorted, ({ next }) => next.version),
-    list(sorted, ({ localDay }) => localDay),
-    ...UPDATABLE.map((name) => (touched.has(name) ? sorted.map(({ next }) => next[name]) : null)),
-    records.length === sorted.length ? null : sorted.flatMap((one, row) => one.records.map(() => row + 1)),
-    actors.join('\n'),
-    records.map(auditText).join('\n'),
-  ]);
-  if (answer?.complete) return new Map(sorted.map((change) => [change, 0]));
+    changes: JSON.stringify(sorted.map(changeRow)),
+  });
   const { written, submitted } = answer ?? { written: null, submitted: null };
-  return new Map(written?.map((row, index) => [sorted[row - 1] as Change, submitted?.[index] ?? 0]));
+  return new Map(written?.map((place, index) => [sorted[place - 1] as Change, submitted?.[index] ?? 0]));
 }
 
 interface Written {
-  /** All of them, and no form was counted today for any: the lists are left out. */
-  complete: boolean | null;
+  /** Null when none was. */
   written: number[] | null;
   submitted: number[] | null;
+}
+
+function changeRow({ oldVersion, next, changed, localDay, records }: Change) {
+  return {
+    practice_group_id: next.practice_group_id,
+    id: next.id,
+    version: oldVersion,
+    local_day: localDay,
+    set: Object.fromEntries(
+      [...changed, 'version' as const, 'updated_at' as const].map((name) => [name, next[name]]),
+    ),
+    entries: auditTexts(records),
+  };
 }
 
 type Key = readonly [groupId: string, id: string];

@@ -9,7 +9,7 @@ import { byId, readPage } from './page.ts';
 
 type Row = Omit<StoredWebhook, 'health'> & Webhook['health'];
 
-/** `greatest` picks the index of what was set aside; migrations/0011_steady_plans.sql says why. */
+/** `greatest` picks the index of what was set aside; migrations/0001_baseline.sql, Deliveries, says why. */
 const WEBHOOKS = `
   SELECT w.no, w.id, w.partner_id, w.practice_group_id, w.url, w.description, w.event_types, w.status, w.status_reason,
          w.version, w.created_at, w.updated_at, l.failures, l.failing_since, l.last_success_at,

@@ -1,8 +1,9 @@
--- As in 0013, but what is still on its way to a webhook that is active stays until `open_before`: with a short time of keeping, a
--- letter was gone before its last attempt. Enough of these at the head of the table hold up the clearing of the others, which is
--- why there is an end to it.
-DROP FUNCTION clear_old;
-CREATE FUNCTION clear_old(before timestamptz, open_before timestamptz, rows_max integer) RETURNS integer LANGUAGE plpgsql
+-- Retention: removes what is older than `before`, at most `rows_max` rows of a kind with each call, oldest first and without a look at the
+-- rest. Returns how many rows went; zero means that nothing is left to do now.
+--
+-- Guarantees: an event goes with its deliveries and its place in the feed, all at once. One that is still on its way to an active webhook stays
+-- until `open_before`. The lanes are locked first, so a delivery that waited for one that goes is woken, and only then. One node at a time.
+CREATE OR REPLACE FUNCTION clear_old(before timestamptz, open_before timestamptz, rows_max integer) RETURNS integer LANGUAGE plpgsql
   SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off
 AS $$
 DECLARE
@@ -16,8 +17,8 @@ BEGIN
     RETURN 0;
   END IF;
   SELECT array_agg(no) INTO event_nos
-    FROM (SELECT no, accepted_at, position, only_webhook_no FROM events ORDER BY no LIMIT rows_max) AS oldest
-   WHERE accepted_at < before AND (position IS NOT NULL OR only_webhook_no IS NOT NULL)
+    FROM (SELECT no, accepted_at, only_webhook_no FROM events ORDER BY no LIMIT rows_max) AS oldest
+   WHERE accepted_at < before AND (only_webhook_no IS NOT NULL OR EXISTS (SELECT FROM feed WHERE event_no = oldest.no OFFSET 0))
      AND (accepted_at < open_before OR NOT EXISTS (
            SELECT FROM (SELECT webhook_no FROM deliveries d
                          WHERE d.event_no = oldest.no AND d.state IN ('due', 'waiting') OFFSET 0) AS open
@@ -49,11 +50,12 @@ BEGIN
                           WHERE o.webhook_no = gone.webhook_no AND o.object_hash = gone.object_hash
                             AND o.sequence >= (SELECT open_from FROM webhook_lanes l WHERE l.webhook_no = gone.webhook_no)
                             AND o.sequence < next.sequence AND o.retry_at IS NULL AND o.state = 'due'
-                            AND o.event_no <> ALL (event_nos) OFFSET 0)
+                            AND o.event_no <> ALL (event_nos) ORDER BY o.sequence OFFSET 0)
     ), woken AS (
       UPDATE deliveries d SET state = 'due', retry_at = before FROM freed WHERE d.ctid = freed.id
     )
     SELECT count(*) INTO total FROM gone;
+    DELETE FROM feed WHERE event_no = ANY (event_nos);
     DELETE FROM events WHERE no = ANY (event_nos);
     GET DIAGNOSTICS removed = ROW_COUNT;
     total := total + removed;

@@ -1,52 +1,16 @@
--- A burst of one practice group holds up nobody else's events. They were fanned out in the order of their acceptance, all those of a burst before
--- whatever came after it; now every practice has its turn. And what is still to be fanned out is listed with up to a hundred events in a row, not
--- one: to accept a thousand takes 8.5 µs of the server's processor time for each instead of 11, and to fan them out no more than before (the better
--- quarter of 12 rounds, twice, in turns). One by itself costs what it did; events of a thousand practices at once take 10 µs more each.
-
--- As in 0023: this waits for what a node of the version before is writing, and from then on that can accept no more events, because it knows
--- nothing of the columns that a row needs now. Whoever publishes is told of the error.
-ALTER TABLE new_events RENAME TO listed_one_by_one;
-ALTER INDEX new_events_pkey RENAME TO listed_one_by_one_pkey;
-
--- Still to be fanned out: in each row, events of one practice group that were accepted together.
-CREATE TABLE new_events (
-  practice_group_id text NOT NULL,
-  -- The lowest of them.
-  first_no          bigint NOT NULL,
-  event_nos         bigint[] NOT NULL,
-  accepted_at       timestamptz NOT NULL,
-  PRIMARY KEY (practice_group_id, first_no)
-);
-ALTER TABLE new_events ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
--- A partner that tries something out causes an event too.
-CREATE POLICY tenant_appends ON new_events FOR INSERT WITH CHECK (practice_group_id = ANY ((SELECT porter_tenants())::text[]));
-CREATE POLICY no_tenant ON new_events USING ((SELECT porter_sees_all()));
-
--- The practice that had its turn last in fan-out.
-ALTER TABLE feed_head ADD COLUMN last_group text NOT NULL DEFAULT '';
-
-DO $$ BEGIN
-  PERFORM set_config('porter.tenant', '*', true);
-  INSERT INTO new_events
-  SELECT practice_group_id, min(no), array_agg(no), min(accepted_at)
-    FROM listed_one_by_one JOIN events ON no = event_no GROUP BY practice_group_id, no / 100;
-END $$;
-DROP TABLE listed_one_by_one;
-
--- The first row of the practice that follows on another, in the order of their names and round about. Made part of the query that calls it.
-CREATE FUNCTION next_turn(after text) RETURNS TABLE (id text, first_no bigint, place tid, size integer) LANGUAGE sql STABLE AS $$
-  (SELECT practice_group_id, first_no, ctid, cardinality(event_nos) FROM new_events
-    WHERE practice_group_id > after ORDER BY practice_group_id, first_no LIMIT 1)
-  UNION ALL
-  (SELECT practice_group_id, first_no, ctid, cardinality(event_nos) FROM new_events ORDER BY practice_group_id, first_no LIMIT 1)
-  LIMIT 1
-$$;
-
--- As in 0023, but for which events are taken. If there are few, all of them. Else the first row of each practice, one practice after the other in the
--- order of their names and round about, for as long as there is room; next time it goes on after the last. When all had their turn and
--- there is room left, what follows goes by turns, too: of those that have more, as much as fits.
-DROP FUNCTION fan_out;
-CREATE FUNCTION fan_out(at timestamptz, me bigint, events_max integer, OUT taken integer, OUT made integer, OUT more boolean) LANGUAGE plpgsql
+-- Fan-out of the transactional outbox: takes new events, gives each its position in the feed, and enqueues it for every webhook that wants
+-- it and may receive it now.
+--
+-- Guarantees:
+-- - An event is taken once: it leaves `new_events` in the transaction that enqueues its deliveries.
+-- - One node at a time (advisory lock); another gets `taken` = -1 and need not wait. So positions rise in the order of commits, and
+--   an event that was accepted before another of its practice group began is enqueued first.
+-- - Fair: if not all fit into `events_max`, practice groups have their turns, one row of each (up to 100 events) after the other; the next
+--   call goes on after the last one served. A burst of one practice group holds up nobody else.
+--
+-- `made`: how many deliveries. `more`: whether new events are left. `me` is told to the other workers, so that whoever did it need not look.
+CREATE OR REPLACE FUNCTION fan_out(at timestamptz, me bigint, events_max integer, OUT taken integer, OUT made integer, OUT more boolean)
+  LANGUAGE plpgsql
   SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off
 AS $$
 DECLARE

@@ -1,0 +1,58 @@
+import { readdir, readFile } from 'node:fs/promises';
+
+/**
+ * The functions of the database. Their text is in `src/sql`, one file each, with what it guarantees at its head. TypeScript calls each
+ * through the wrapper that `sqlFunction` makes: by the names of its arguments, never by their position.
+ */
+
+export const SQL_FOLDER = new URL('../sql/', import.meta.url);
+
+/** The text of every function, by its name. */
+export async function readSqlFunctions(folder: URL = SQL_FOLDER): Promise<Map<string, string>> {
+  const names = (await readdir(folder)).filter((name) => name.endsWith('.sql')).sort();
+  const texts = await Promise.all(names.map((name) => readFile(new URL(name, folder), 'utf8')));
+  return new Map(names.map((name, index) => [name.slice(0, -'.sql'.length), texts[index] as string]));
+}
+
+/** What an argument of a type may be. A list may also come as PostgreSQL writes one (`list`), which spares the driver the escaping. */
+interface ArgumentTypes {
+  /** A number beyond 2^53 comes as text. */
+  bigint: number | string | null | undefined;
+  boolean: boolean;
+  integer: number;
+  json: string;
+  smallint: number;
+  text: string;
+  timestamptz: string;
+  'bigint[]': readonly number[] | string;
+  'boolean[]': readonly boolean[] | string;
+  'integer[]': readonly number[] | string | null;
+  'text[]': readonly string[] | string;
+  'timestamptz[]': readonly string[] | string;
+}
+
+export type Signature = Readonly<Record<string, keyof ArgumentTypes>>;
+type Arguments<S extends Signature> = { [Name in keyof S]: ArgumentTypes[S[Name]] };
+
+/** Whoever sends a statement and tells its rows: a transaction, or a connection for a statement that is one by itself. */
+export interface Sender {
+  query<Row extends object>(text: string, values: readonly unknown[]): Promise<Row[]>;
+}
+
+/** Every wrapper that was made, with the arguments that it names: a test holds them against the database. */
+export const wrapped = new Map<string, Signature>();
+
+/**
+ * Makes the wrapper of a function. `signature` names its arguments with their types. Rows come as the function declares them; a function
+ * that returns a single value has it in a column of the function's own name.
+ */
+export function sqlFunction<S extends Signature>(name: string, signature: S) {
+  wrapped.set(name, signature);
+  const names = Object.keys(signature);
+  const text = `SELECT * FROM ${name}(${names.map((argument, index) => `${argument} => $${index + 1}`).join(', ')})`;
+  return <Row extends object>(sender: Sender, args: Arguments<S>): Promise<Row[]> =>
+    sender.query<Row>(
+      text,
+      names.map((argument) => args[argument]),
+    );
+}

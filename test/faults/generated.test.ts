@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import { agreeInWorlds } from '../support/access-agreement.ts';
 import { fuzz, StillClock } from '../support/fuzz.ts';
 import { Isolation } from '../support/isolation.ts';
 import { seedOf } from '../support/seed.ts';
@@ -21,4 +22,8 @@ it('5,000 random steps on two nodes', async () => {
   const isolation = new Isolation([first, second]);
   await isolation.run(5_000, seedOf('isolation'));
   console.log('isolation: answers by status', isolation.seen);
+});
+
+it('the door and the post agree in 1,500 random worlds', async () => {
+  await agreeInWorlds(1_500, seedOf('access'));
 });

@@ -1,0 +1,94 @@
+import fc from 'fast-check';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { agreeInWorlds, liveThrough, openStage, type Stage, WORLD } from '../support/access-agreement.ts';
+import { difference, type Key, RULE, type Rule } from '../support/access-model.ts';
+import { seedOf } from '../support/seed.ts';
+
+/**
+ * A webhook receives an event that is accepted now if and only if its partner holds a key that the door lets act for that
+ * practice group now. The door decides in TypeScript (domain/access.ts) and the post in SQL (`may_receive`). A short round;
+ * test/faults has the long one.
+ */
+
+const SEED = 20_261_117;
+
+const isOver = ({ expiresAt }: Key, now: number) => expiresAt !== null && expiresAt <= now;
+/** What would be true if the rule were another one. */
+const WRONG: [string, Partial<Rule>][] = [
+  [
+    'a key that works at the instant of its expiry',
+    { isLive: (key, now) => !key.revoked && !isOver(key, now - 1) },
+  ],
+  ['a key that ends a millisecond early', { isLive: (key, now) => !key.revoked && !isOver(key, now + 1) }],
+  ['a key that does not expire', { isLive: ({ revoked }) => !revoked }],
+  ['a revoked key', { isLive: (key, now) => !isOver(key, now) }],
+  ['a suspended partner', { isVerified: (status) => status === 'verified' || status === 'suspended' }],
+  [
+    'a partner that signed',
+    { isVerified: (status) => status === 'verified' || status === 'agreement_signed' },
+  ],
+  ['a partner that applied', { isVerified: (status) => status === 'verified' || status === 'applied' }],
+  ['the own group alone', { reaches: ({ homeGroupId }, groupId) => homeGroupId === groupId }],
+  [
+    'a group only if it is in a network',
+    {
+      reaches: ({ homeGroupId }, groupId, networks) =>
+        networks.some((all) => all.has(homeGroupId) && all.has(groupId)),
+    },
+  ],
+  [
+    'networks of networks',
+    {
+      reaches: (key, groupId, networks) =>
+        RULE.reaches(key, groupId, networks) ||
+        networks.some(
+          (near) =>
+            near.has(key.homeGroupId) &&
+            networks.some((far) => far.has(groupId) && [...near].some((member) => far.has(member))),
+        ),
+    },
+  ],
+  [
+    'a scope that is not asked for',
+    { isLive: (key, now) => RULE.isLive(key, now) && key.scopes.includes('events:read') },
+  ],
+];
+
+it('the door and the post agree on who may act and who receives, in 60 random worlds, and contradict every wrong rule', async () => {
+  const seen = await agreeInWorlds(60, seedOf('access', SEED));
+  const unnoticed = WRONG.filter(([, part]) =>
+    seen.every((one) => difference(one, { ...RULE, ...part }) === undefined),
+  );
+  expect(unnoticed.map(([name]) => name)).toEqual([]);
+});
+
+describe('a post that receives', () => {
+  let stage: Stage;
+  let rightText: string;
+  beforeAll(async () => {
+    stage = await openStage();
+    const { rows } = await stage.admin.query("SELECT pg_get_functiondef('may_receive'::regproc) AS text");
+    rightText = rows[0].text;
+  });
+
+  it.each<[string, RegExp, string]>([
+    ['at the instant of the expiry', /expires_at > at/g, 'expires_at >= at'],
+    ['with a key that expired', /k\.expires_at > at/g, 'true'],
+    ['with a revoked key', /k\.revoked_at IS NULL/g, 'true'],
+    ['while suspended', /status = 'verified'/, "status IN ('verified', 'suspended')"],
+    ['before it is verified', /status = 'verified'/, "status <> 'suspended'"],
+    ["with somebody else's key", /k\.partner_id = partner/g, 'true'],
+    ['from all networks', /m\.network_id = mine\.network_id/, 'true'],
+    ['nothing through a network', /mine\.practice_group_id = group_id/, 'false'],
+  ])('%s is noticed', async (_, part, wrong) => {
+    expect(rightText).toMatch(part);
+    await stage.admin.query(rightText.replace(part, wrong));
+    for (const drawn of fc.sample(WORLD, { seed: SEED, numRuns: 60 }))
+      for (const seen of await liveThrough(stage, drawn)) {
+        const found = difference(seen, RULE);
+        if (found !== undefined)
+          return expect(found).toMatch(/^The door (lets|does not let) .* act for .* webhook/);
+      }
+    expect.unreachable('the door and the post agreed in all worlds');
+  });
+});

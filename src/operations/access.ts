@@ -1,11 +1,12 @@
 import { hash } from 'node:crypto';
 import type { Environment } from '../contract/access.ts';
 import type { PracticeGroup } from '../contract/partner/practice-groups.ts';
+import { holderOf } from '../domain/access.ts';
 import { isWellFormedKey } from '../domain/api-key.ts';
 import { type KeyHolder, type OperatorPrincipal, SYSTEM } from '../domain/principal.ts';
 import type { Clock } from '../platform/clock.ts';
 import { type Database, transact } from '../store/database.ts';
-import { findHolders } from '../store/keys.ts';
+import { findKeysByHash } from '../store/keys.ts';
 import { findTokenHolders } from '../store/operators.ts';
 import { findReachableGroups, type Reach } from '../store/practice-groups.ts';
 import { BriefCache } from './brief-cache.ts';
@@ -44,7 +45,10 @@ export function createAccess(db: Database, clock: Clock, environment: Environmen
   // A thousand keys in use are a thousand questions a second, and strangers ask with a new token each time: those of the same
   // moment are asked together.
   const lookups = new Gatherer<Buffer, KeyHolder | undefined>(LOOKUPS_MAX, (hashes) =>
-    transact(db, SYSTEM, (tx) => findHolders(tx, hashes)),
+    transact(db, SYSTEM, async (tx) => {
+      const keys = await findKeysByHash(tx, hashes);
+      return keys.map((key) => key && holderOf(key));
+    }),
   );
   const tokens = new Gatherer<Buffer, OperatorPrincipal | undefined>(LOOKUPS_MAX, (hashes) =>
     transact(db, SYSTEM, (tx) => findTokenHolders(tx, hashes)),

@@ -1,4 +1,5 @@
 import type {
+  ApiKey,
   getKey as getEndpoint,
   issueKey as issueEndpoint,
   listKeys as listEndpoint,
@@ -7,18 +8,11 @@ import type {
 } from '../contract/operator/keys.ts';
 import { Problem, ValidationProblem } from '../contract/problems.ts';
 import { ruleBroken } from '../contract/rules.ts';
+import { keyStatus } from '../domain/access.ts';
 import { formatKey, keyPrefix } from '../domain/api-key.ts';
 import { newId, randomBase62 } from '../domain/ids.ts';
 import { type Transaction, transact } from '../store/database.ts';
-import {
-  describeKey,
-  findKey,
-  insertKey,
-  listKeyPage,
-  lockKey,
-  type StoredKey,
-  updateKey,
-} from '../store/keys.ts';
+import { findKey, insertKey, listKeyPage, lockKey, type StoredKey, updateKey } from '../store/keys.ts';
 import { holdPartner } from '../store/partners.ts';
 import { findGroup } from '../store/practice-groups.ts';
 import { secretHash } from './access.ts';
@@ -52,7 +46,7 @@ export async function rotateKey(app: App, call: OperatorCall<typeof rotateEndpoi
   const shown = await transact(app.db, call.principal, async (tx) => {
     const old = await lockKey(tx, call.params.id);
     if (!old) throw new Problem('not_found');
-    if (describeKey(old, app.clock.now()).status !== 'active')
+    if (keyStatus(old, app.clock.now()) !== 'active')
       throw new Problem('conflict', { message: 'The key no longer works; issue a new one instead.' });
     if (old.replaced_by)
       throw new Problem('conflict', {
@@ -127,6 +121,11 @@ function makeKey(app: App, tx: Transaction, wanted: NewKey) {
   };
   insertKey(tx, stored, secretHash(key));
   return { stored, shown: { ...describeKey(stored, app.clock.now()), key } };
+}
+
+/** What may be shown of a key. */
+function describeKey(key: StoredKey, now: number): ApiKey {
+  return { ...key, status: keyStatus(key, now) };
 }
 
 function expiryTooFar(): ValidationProblem {

@@ -16,6 +16,7 @@ const MAY_IMPORT: Record<string, string[]> = {
   delivery: ['contract', 'domain', 'store', 'platform', 'prom-client'],
   http: [
     'contract',
+    'domain',
     'operations',
     'platform',
     'find-my-way',

@@ -1,0 +1,57 @@
+import { DEFAULT_RATE_LIMIT, type Scope } from '../contract/access.ts';
+import type { ApiKey } from '../contract/operator/keys.ts';
+import type { PartnerStatus } from '../contract/operator/partners.ts';
+import type { KeyHolder } from './principal.ts';
+
+/**
+ * Whether a key works: its partner is verified, it was not revoked, and it has not expired. It may then act for its own practice
+ * group and for those that share a network with it (`sharesNetworkWith` in store/practice-groups.ts).
+ *
+ * Fan-out asks the same of all webhooks of many practice groups in one statement, so the rule exists a second time, in SQL:
+ * `may_receive`. The door cannot ask that function, because it remembers a key for a second and still refuses it at the very
+ * instant of its expiry. test/service/access-agreement.test.ts fails on the first difference between the two.
+ */
+
+/** A key and what counts of its partner, as they are stored. */
+export interface KeyRecord {
+  id: string;
+  partner_id: string;
+  practice_group_id: string;
+  scopes: Scope[];
+  rate_limit_per_minute: number | null;
+  expires_at: string | null;
+  revoked_at: string | null;
+  partner_status: PartnerStatus;
+  partner_rate_limit_per_minute: number | null;
+}
+
+/** Who holds a key; nobody if somebody has taken it away. Time takes it away too: ask `hasExpired` at each use. */
+export function holderOf(key: KeyRecord): KeyHolder | undefined {
+  if (key.revoked_at !== null || key.partner_status !== 'verified') return undefined;
+  return {
+    keyId: key.id,
+    partnerId: key.partner_id,
+    homeGroupId: key.practice_group_id,
+    scopes: new Set(key.scopes),
+    rateLimitPerMinute: key.rate_limit_per_minute ?? key.partner_rate_limit_per_minute ?? DEFAULT_RATE_LIMIT,
+    expiresAt: instantOf(key.expires_at),
+  };
+}
+
+/** A key no longer works at the instant of its expiry. */
+export function hasExpired({ expiresAt }: Pick<KeyHolder, 'expiresAt'>, now: number): boolean {
+  return expiresAt <= now;
+}
+
+/** What operators are shown of a key. Whether its partner is verified is shown at the partner. */
+export function keyStatus(
+  { revoked_at, expires_at }: Pick<KeyRecord, 'revoked_at' | 'expires_at'>,
+  now: number,
+): ApiKey['status'] {
+  if (revoked_at !== null) return 'revoked';
+  return hasExpired({ expiresAt: instantOf(expires_at) }, now) ? 'expired' : 'active';
+}
+
+function instantOf(expiresAt: string | null): number {
+  return expiresAt === null ? Number.POSITIVE_INFINITY : Date.parse(expiresAt);
+}

@@ -15,6 +15,7 @@ const tenantTables = [
   'submission_types',
   'form_submissions',
   'form_counts',
+  'ehr_health',
   'events',
   'feed',
 ];
@@ -34,8 +35,8 @@ const operatorTables = [
 ];
 /** Belong to one partner within one practice group, or to a partner altogether; see below. */
 const partnerTables = ['webhooks', 'webhook_secrets', 'webhook_lanes', 'deliveries', 'refused_requests'];
-/** Hold nothing that belongs to anybody: how far the migrations and the audit chain are. */
-const plainTables = ['schema_migrations', 'audit_head'];
+/** Hold nothing that belongs to anybody: which cell this is, how far the schema and the audit chain are. */
+const plainTables = ['schema_migrations', 'schema_version', 'sql_functions', 'cell', 'audit_head'];
 
 interface Partner {
   partnerId: string;
@@ -81,6 +82,8 @@ describe.each([
         event: 'patient.added-to-sequence',
       },
     });
+    for (const { groupId } of [own, other])
+      await house.operator('PUT', `/practice-groups/${groupId}/ehr-health`, { status: 'healthy' });
     await fanOutAll(house);
     principal = await principalOf(own.groupId);
     const { key, partnerId } = await makeKey(house, own.groupId);

@@ -110,9 +110,7 @@ describe('a service on the upgraded database', () => {
 
     const feed = () => house.send('GET', `/v1/events?cursor=${world.feedCursor}`, asAcme);
     await until('what was not fanned out is in the feed', async () => (await feed()).body.data.length === 4);
-    expect(
-      (await feed()).body.data.map(({ data }: { data: { event: string } }) => data.event),
-    ).toEqual([
+    expect((await feed()).body.data.map(({ data }: { data: { event: string } }) => data.event)).toEqual([
       'appointment.confirmed',
       'appointment.cancelled',
       'appointment.booking-failed',

@@ -68,8 +68,9 @@ export interface Porter {
   hasExited(): boolean;
 }
 
-export function spawnPorter(port: number, env: Record<string, string>): Porter {
-  const child = spawn(process.execPath, [MAIN], {
+/** `main`: of another version. */
+export function spawnPorter(port: number, env: Record<string, string>, main = MAIN): Porter {
+  const child = spawn(process.execPath, [main], {
     cwd: tmpdir(),
     env: {
       ...COMPILED,

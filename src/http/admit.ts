@@ -1,7 +1,9 @@
 import { ADDRESS_RATE_LIMIT, RATE_WINDOW_SECONDS, type Role, type Scope } from '../contract/access.ts';
 import { Problem } from '../contract/problems.ts';
 import type { ValidationEntry } from '../contract/validate.ts';
-import type { App, OperatorCall, PartnerCall } from '../operations/app.ts';
+import type { KeyHolder, OperatorPrincipal, PartnerPrincipal } from '../domain/principal.ts';
+import type { RateDecision } from '../domain/rate-window.ts';
+import type { App } from '../operations/app.ts';
 import type { Exchange } from './exchange.ts';
 import { onward } from './onward.ts';
 import { addressKey } from './transport.ts';
@@ -10,11 +12,6 @@ import { addressKey } from './transport.ts';
  * The door, in the order that the contract fixes: 401 key, 429 rate, 403 scope, 403 network. Each step stands on the
  * one before; nothing after the first failure is looked at.
  */
-
-type PartnerPrincipal = PartnerCall<never>['principal'];
-type OperatorPrincipal = OperatorCall<never>['principal'];
-type KeyHolder = PartnerPrincipal['holder'];
-type RateDecision = ReturnType<App['limits']['addresses']['take']>;
 
 /** Steps one and two: who is it, and may it call now. */
 export function admitHolder(app: App, exchange: Exchange): KeyHolder | Promise<KeyHolder> {

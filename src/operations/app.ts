@@ -6,13 +6,13 @@ import type { Clock } from '../platform/clock.ts';
 import type { Targets } from '../platform/egress/targets.ts';
 import type { Gate } from '../platform/gate.ts';
 import type { Sealer } from '../platform/sealing.ts';
+import type { Access } from '../runtime/access.ts';
+import type { OpenStreams } from '../runtime/event-streams.ts';
+import type { Limits, RateLimits } from '../runtime/rate-limits.ts';
+import type { Refusals } from '../runtime/refusals.ts';
+import type { SubmissionTypeUpdates } from '../runtime/submission-type-updates.ts';
 import type { AuditRecord } from '../store/audit-append.ts';
 import type { Database } from '../store/database.ts';
-import type { Access } from './access.ts';
-import type { OpenStreams } from './open-streams.ts';
-import type { Limits, RateLimits } from './rate-limits.ts';
-import type { Refusals } from './refusals.ts';
-import type { SubmissionTypeUpdates } from './submission-type-updates.ts';
 
 /** What every operation works with. Time and randomness come in here, so that a test decides both. */
 export interface App {

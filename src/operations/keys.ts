@@ -7,7 +7,7 @@ import type {
 } from '../contract/operator/keys.ts';
 import { Problem, ValidationProblem } from '../contract/problems.ts';
 import { ruleBroken } from '../contract/rules.ts';
-import { formatKey, keyPrefix } from '../domain/api-key.ts';
+import { formatKey, keyPrefix, secretHash } from '../domain/api-key.ts';
 import { newId, randomBase62 } from '../domain/ids.ts';
 import { type Transaction, transact } from '../store/database.ts';
 import {
@@ -21,7 +21,6 @@ import {
 } from '../store/keys.ts';
 import { holdPartner } from '../store/partners.ts';
 import { findGroup } from '../store/practice-groups.ts';
-import { secretHash } from './access.ts';
 import { type Actor, type App, nowIso, type OperatorCall } from './app.ts';
 
 const OVERLAP_SECONDS_DEFAULT = 24 * 3600;

@@ -7,6 +7,7 @@ import type {
   revokeOperator as revokeEndpoint,
 } from '../contract/operator/operators.ts';
 import { Problem } from '../contract/problems.ts';
+import { secretHash } from '../domain/api-key.ts';
 import { newId, randomBase62 } from '../domain/ids.ts';
 import { SYSTEM } from '../domain/principal.ts';
 import { isUniqueViolation, type Transaction, transact } from '../store/database.ts';
@@ -19,7 +20,6 @@ import {
   markOperatorRevoked,
   setOperatorToken,
 } from '../store/operators.ts';
-import { secretHash } from './access.ts';
 import { type Actor, type App, nowIso, type OperatorCall } from './app.ts';
 
 type Maker = Pick<App, 'db' | 'clock' | 'random'>;

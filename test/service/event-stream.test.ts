@@ -1,9 +1,9 @@
 import { beforeAll, beforeEach, describe, expect, inject, it, vi } from 'vitest';
 import { eventNames } from '../../src/contract/event-payloads.ts';
 import { SYSTEM } from '../../src/domain/principal.ts';
-import { OpenStreams } from '../../src/operations/open-streams.ts';
 import { createLogger } from '../../src/platform/logger.ts';
 import { Outage } from '../../src/platform/outage.ts';
+import { OpenStreams } from '../../src/runtime/event-streams.ts';
 import { openDatabase, transact } from '../../src/store/database.ts';
 import { appendEvents } from '../../src/store/events.ts';
 import { expectInvalid } from '../support/answers.ts';

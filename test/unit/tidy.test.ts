@@ -12,10 +12,13 @@ const MAY_IMPORT: Record<string, string[]> = {
   domain: ['contract'],
   platform: ['pg', 'pino', 'undici'],
   store: ['contract', 'domain', 'platform', 'pg'],
-  operations: ['contract', 'domain', 'store', 'platform'],
+  runtime: ['contract', 'domain', 'store', 'platform'],
+  operations: ['contract', 'domain', 'store', 'runtime', 'platform'],
   delivery: ['contract', 'domain', 'store', 'platform', 'prom-client'],
   http: [
     'contract',
+    'domain',
+    'runtime',
     'operations',
     'platform',
     'find-my-way',
@@ -102,7 +105,7 @@ describe('the house', () => {
   it('asks for the time and for randomness in one place each', () => {
     const askers = (pattern: RegExp) =>
       files
-        .filter((file) => /^(domain|operations|store|delivery|http|contract)\//.test(file))
+        .filter((file) => /^(domain|operations|runtime|store|delivery|http|contract)\//.test(file))
         .filter((file) => {
           const code = readFileSync(join(SRC, file), 'utf8').replaceAll(/\/\*[\s\S]*?\*\/|\/\/.*/g, '');
           return pattern.test(code);

@@ -1,4 +1,5 @@
-import { HEARTBEAT_SECONDS, STREAMS_PER_KEY_MAX } from '../contract/partner/events.ts';
+import type { Input, Stream } from '../contract/endpoint.ts';
+import { HEARTBEAT_SECONDS, STREAMS_PER_KEY_MAX, type streamEvents } from '../contract/partner/events.ts';
 import { Problem } from '../contract/problems.ts';
 import { type PartnerPrincipal, SYSTEM } from '../domain/principal.ts';
 import { Bell } from '../platform/bell.ts';
@@ -7,7 +8,7 @@ import { Gate } from '../platform/gate.ts';
 import type { Logger } from '../platform/logger.ts';
 import { Outage } from '../platform/outage.ts';
 import { type Database, transact } from '../store/database.ts';
-import { readFeedNews } from '../store/event-feed.ts';
+import { cursorAt, type FeedEvent, readFeedNews, readFeedPage } from '../store/event-feed.ts';
 
 /** How soon an event shows in the streams: one question so often, for all streams of the node together. */
 const LOOK_MS = 250;
@@ -16,8 +17,14 @@ const STREAMS_MAX = 1_000;
 const READS_AT_ONCE = 3;
 /** A reader that has not taken what it was given for so long takes nothing any more. */
 const STUCK_MS = 60_000;
+const EVENTS_AT_ONCE = 100;
+/** How soon a reader that was cut off comes back. */
+const RETRY_MS = 2_000;
 
-export interface OpenStream {
+/** A call that wants to hear of events as they happen. */
+type Listener = Input<typeof streamEvents> & { principal: PartnerPrincipal };
+
+interface OpenStream {
   keyId: string;
   groupId: string;
   /** Rings when there is something to do: events, a heartbeat, or the end. */
@@ -48,6 +55,52 @@ export class OpenStreams {
 
   get count(): number {
     return this.#open.size;
+  }
+
+  /** The stream of a call, from where its reader left off or from now on. */
+  async follow(listener: Listener): Promise<Stream> {
+    const { lastEventId, query, principal } = listener;
+    const startAt = (end: number) =>
+      cursorAt(end, lastEventId ?? query.cursor, lastEventId && 'last-event-id');
+    // Refuses what is no cursor before anything is opened.
+    startAt(0);
+    const { stream, end } = await this.open(principal);
+    return {
+      text: this.#texts(listener, stream, startAt(end)),
+      close: () => this.end(stream),
+      stuck: stream.stuck.signal,
+    };
+  }
+
+  async *#texts(
+    { principal, query, stillAdmitted }: Listener,
+    stream: OpenStream,
+    start: string,
+  ): AsyncGenerator<string> {
+    let cursor = start;
+    const hand = (text: string): string => {
+      stream.handedAt = this.#clock.monotonic();
+      return text;
+    };
+    yield hand(`retry: ${RETRY_MS}\nid: ${cursor}\n\n`);
+    while (!stream.over) {
+      stream.handedAt = undefined;
+      const page = await this.read(stream, () =>
+        transact(this.#db, principal, (tx) =>
+          readFeedPage(tx, principal, { ...query, cursor, page_size: EVENTS_AT_ONCE }),
+        ),
+      );
+      // Asked after reading: what is sent now may be sent now, however long it took to read.
+      if (!(await stillAdmitted())) return;
+      cursor = page.nextCursor;
+      const isDue = this.#clock.monotonic() - stream.quietSince >= HEARTBEAT_SECONDS * 1000;
+      if (page.events.length > 0 || isDue) {
+        stream.quietSince = this.#clock.monotonic();
+        yield hand(page.events.map(blockOf).join('') || `: heartbeat\nid: ${cursor}\n\n`);
+        stream.handedAt = undefined;
+      }
+      if (!page.hasMore) await stream.bell.wait(HEARTBEAT_SECONDS * 1000);
+    }
   }
 
   /** Also the position of the feed's end at a moment from which on the stream is told of news. */
@@ -125,4 +178,13 @@ export class OpenStreams {
     }
     this.#looking = false;
   }
+}
+
+function blockOf(event: FeedEvent): string {
+  return `id: ${cursorAt(event.position)}\nevent: ${event.event}\ndata: ${feedEventText(event)}\n\n`;
+}
+
+/** Payloads go out as they are stored, byte for byte, as they do in webhooks. */
+export function feedEventText({ id, accepted_at, payload }: FeedEvent): string {
+  return `{"id":${JSON.stringify(id)},"created_at":"${accepted_at}","data":${payload}}`;
 }

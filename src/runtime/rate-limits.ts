@@ -1,12 +1,57 @@
 import { RATE_WINDOW_SECONDS } from '../contract/access.ts';
-import type { RateDecision } from '../domain/rate-window.ts';
+import {
+  decide,
+  isIdle,
+  newRateWindow,
+  type RateDecision,
+  type RateWindow,
+  record,
+} from '../domain/rate-window.ts';
 import { type Clock, systemClock } from '../platform/clock.ts';
 import type { Database } from '../store/database.ts';
 import { forgetRates, type RateAnswer, takeRates } from '../store/rate-windows.ts';
-import { Gatherer } from './gather.ts';
-import type { Limits } from './rate-limits.ts';
+import { Batcher } from './batcher.ts';
 
 const SPAN_MS = RATE_WINDOW_SECONDS * 1000;
+
+/** Who counts calls, and lets them through or not. */
+export interface Limits {
+  /** Counts the call if there is room for it; one that is refused does not count. */
+  take(who: string, limit: number): RateDecision | Promise<RateDecision>;
+}
+
+/** The windows of this node, one for each key or address, kept in memory and forgotten when idle. */
+export class RateLimits implements Limits {
+  readonly #clock: Clock;
+  readonly #windows = new Map<string, RateWindow>();
+  #sweptAt = 0;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  take(who: string, limit: number): RateDecision {
+    const now = this.#clock.monotonic();
+    if (now - this.#sweptAt >= SPAN_MS) this.#sweep(now);
+    let window = this.#windows.get(who);
+    if (!window) {
+      window = newRateWindow();
+      this.#windows.set(who, window);
+    }
+    const decision = decide(window, limit, SPAN_MS, now);
+    if (decision.allowed) record(window, SPAN_MS, now);
+    return decision;
+  }
+
+  /** Once a minute: what nobody used for a minute goes, so memory follows the callers of the last two minutes. */
+  #sweep(now: number): void {
+    this.#sweptAt = now;
+    for (const [who, window] of this.#windows) {
+      if (isIdle(window, SPAN_MS, now)) this.#windows.delete(who);
+    }
+  }
+}
+
 const CALLS_MAX = 500;
 
 interface Call {
@@ -23,14 +68,14 @@ export class SharedRateLimits implements Limits {
   readonly #db: Database;
   readonly #now: () => number | undefined;
   readonly #monotonic: () => number;
-  readonly #calls: Gatherer<Call, RateDecision>;
+  readonly #calls: Batcher<Call, RateDecision>;
   #sweptAt: number;
 
   constructor(db: Database, clock: Clock) {
     this.#db = db;
     this.#now = () => (clock === systemClock ? undefined : clock.now());
     this.#monotonic = () => clock.monotonic();
-    this.#calls = new Gatherer(CALLS_MAX, (calls) => this.#decide(calls));
+    this.#calls = new Batcher(CALLS_MAX, (calls) => this.#decide(calls));
     this.#sweptAt = clock.monotonic();
   }
 

@@ -1,7 +1,9 @@
 import { hash } from 'node:crypto';
 import { crc32 } from 'node:zlib';
-import type { Environment } from '../contract/access.ts';
+import { DEFAULT_RATE_LIMIT, type Environment, type Scope } from '../contract/access.ts';
+import type { ApiKey } from '../contract/operator/keys.ts';
 import { toBase62 } from './ids.ts';
+import type { KeyHolder } from './principal.ts';
 
 /**
  * `ptr_live_` or `ptr_test_`, 32 random base62 characters, then their CRC-32 (over prefix and secret) as 6 base62
@@ -38,4 +40,40 @@ function checksum(body: string): string {
 /** Keys and tokens that are made here have 190 random bits and more, so a plain hash keeps them; a slow one would only slow the door. */
 export function secretHash(secret: string): Buffer {
   return hash('sha256', secret, 'buffer');
+}
+
+/** What the door needs to know of a key that was not revoked and whose partner is verified. */
+export interface LiveKey {
+  id: string;
+  partner_id: string;
+  practice_group_id: string;
+  scopes: Scope[];
+  /** Of the key, else of its partner; null where neither has one of its own. */
+  rate_limit: number | null;
+  expires_at: string | null;
+}
+
+export function holderOf(key: LiveKey): KeyHolder {
+  return {
+    keyId: key.id,
+    partnerId: key.partner_id,
+    homeGroupId: key.practice_group_id,
+    scopes: new Set(key.scopes),
+    rateLimitPerMinute: key.rate_limit ?? DEFAULT_RATE_LIMIT,
+    expiresAt: expiryOf(key),
+  };
+}
+
+function expiryOf({ expires_at }: Pick<ApiKey, 'expires_at'>): number {
+  return expires_at === null ? Number.POSITIVE_INFINITY : Date.parse(expires_at);
+}
+
+/** Whether a key is expired. Fan-out asks the same of all keys of a partner, in SQL: `may_receive`. */
+export function isExpired({ expiresAt }: Pick<KeyHolder, 'expiresAt'>, nowMs: number): boolean {
+  return expiresAt <= nowMs;
+}
+
+export function keyStatus(key: Pick<ApiKey, 'expires_at' | 'revoked_at'>, nowMs: number): ApiKey['status'] {
+  if (key.revoked_at) return 'revoked';
+  return isExpired({ expiresAt: expiryOf(key) }, nowMs) ? 'expired' : 'active';
 }

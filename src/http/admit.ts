@@ -1,6 +1,7 @@
 import { ADDRESS_RATE_LIMIT, RATE_WINDOW_SECONDS, type Role, type Scope } from '../contract/access.ts';
 import { Problem } from '../contract/problems.ts';
 import type { ValidationEntry } from '../contract/validate.ts';
+import { isExpired } from '../domain/api-key.ts';
 import type { KeyHolder, OperatorPrincipal, PartnerPrincipal } from '../domain/principal.ts';
 import type { RateDecision } from '../domain/rate-window.ts';
 import type { App } from '../operations/app.ts';
@@ -17,7 +18,7 @@ import { addressKey } from './transport.ts';
 export function admitHolder(app: App, exchange: Exchange): KeyHolder | Promise<KeyHolder> {
   const key = exchange.headers['x-api-key'];
   return onward(typeof key === 'string' ? app.access.holderOf(key) : undefined, (holder) => {
-    if (!holder || hasExpired(holder, app)) throw refuseStranger(app, exchange);
+    if (!holder || isExpired(holder, app.clock.now())) throw refuseStranger(app, exchange);
     exchange.trace.keyId = holder.keyId;
     exchange.trace.partnerId = holder.partnerId;
     exchange.trace.practiceGroupId = namedGroup(exchange);
@@ -27,11 +28,6 @@ export function admitHolder(app: App, exchange: Exchange): KeyHolder | Promise<K
       return holder;
     });
   });
-}
-
-/** Most keys do not expire, and need not ask for the time. */
-function hasExpired({ expiresAt }: KeyHolder, { clock }: App): boolean {
-  return expiresAt !== Number.POSITIVE_INFINITY && expiresAt <= clock.now();
 }
 
 /** Steps three and four; without a scope, any key will do. Without the header there is nobody to act for: that is for the validation to report. */
@@ -63,7 +59,8 @@ export async function isStillAdmitted(
   scope: Scope | undefined,
 ): Promise<boolean> {
   const holder = await app.access.holderOf(String(headers['x-api-key']));
-  if (!holder || hasExpired(holder, app) || (scope !== undefined && !holder.scopes.has(scope))) return false;
+  if (!holder || isExpired(holder, app.clock.now()) || (scope !== undefined && !holder.scopes.has(scope)))
+    return false;
   return (await app.access.reach(holder, String(headers['x-practice-group-id']))) !== undefined;
 }
 

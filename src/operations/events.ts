@@ -23,6 +23,7 @@ import {
 import { keepAnswer } from '../store/idempotency.ts';
 import { findUnknownGroups } from '../store/practice-groups.ts';
 import { type App, nowIso, type OperatorCall } from './app.ts';
+import { statusOf } from './deliveries.ts';
 import { answerAgain, keyedAnswer } from './idempotency.ts';
 
 export function newEvent(app: Pick<App, 'clock' | 'random'>, payload: EventPayload): NewEvent {
@@ -75,7 +76,7 @@ export async function getPublishedEvent(app: App, call: OperatorCall<typeof getE
     Promise.all([findEvent(tx, call.params.id), listEventDeliveries(tx, call.params.id)]),
   );
   if (!event) throw new Problem('not_found');
-  return { text: textOf({ ...event, deliveries: deliveries.map((one) => deliveryOf(one, event)) }) };
+  return { text: textOf({ ...event, deliveries: deliveries.map((one) => presentDelivery(one, event)) }) };
 }
 
 /** Payloads go out as they are stored, byte for byte, as they do in webhooks. */
@@ -83,10 +84,11 @@ function textOf({ payload, ...event }: StoredEvent & { deliveries?: unknown }): 
   return `${JSON.stringify(event).slice(0, -1)},"payload":${payload}}`;
 }
 
-function deliveryOf({ webhook_id, sequence, state }: EventDelivery, event: StoredEvent) {
+function presentDelivery(delivery: EventDelivery, event: StoredEvent) {
+  const { webhook_id, sequence } = delivery;
   return {
     id: deliveryId(webhook_id, sequence, Date.parse(event.accepted_at)),
     webhook_id,
-    status: state === 'due' ? ('pending' as const) : state,
+    status: statusOf(delivery),
   };
 }

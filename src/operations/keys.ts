@@ -1,4 +1,5 @@
 import type {
+  ApiKey,
   getKey as getEndpoint,
   issueKey as issueEndpoint,
   listKeys as listEndpoint,
@@ -7,18 +8,10 @@ import type {
 } from '../contract/operator/keys.ts';
 import { Problem, ValidationProblem } from '../contract/problems.ts';
 import { ruleBroken } from '../contract/rules.ts';
-import { formatKey, keyPrefix, secretHash } from '../domain/api-key.ts';
+import { formatKey, keyPrefix, keyStatus, secretHash } from '../domain/api-key.ts';
 import { newId, randomBase62 } from '../domain/ids.ts';
 import { type Transaction, transact } from '../store/database.ts';
-import {
-  describeKey,
-  findKey,
-  insertKey,
-  listKeyPage,
-  lockKey,
-  type StoredKey,
-  updateKey,
-} from '../store/keys.ts';
+import { findKey, insertKey, listKeyPage, lockKey, type StoredKey, updateKey } from '../store/keys.ts';
 import { holdPartner } from '../store/partners.ts';
 import { findGroup } from '../store/practice-groups.ts';
 import { type Actor, type App, nowIso, type OperatorCall } from './app.ts';
@@ -51,7 +44,7 @@ export async function rotateKey(app: App, call: OperatorCall<typeof rotateEndpoi
   const shown = await transact(app.db, call.principal, async (tx) => {
     const old = await lockKey(tx, call.params.id);
     if (!old) throw new Problem('not_found');
-    if (describeKey(old, app.clock.now()).status !== 'active')
+    if (keyStatus(old, app.clock.now()) !== 'active')
       throw new Problem('conflict', { message: 'The key no longer works; issue a new one instead.' });
     if (old.replaced_by)
       throw new Problem('conflict', {
@@ -90,18 +83,23 @@ export async function revokeKey(app: App, call: OperatorCall<typeof revokeEndpoi
   });
   // Also for a key that was revoked before: another node's call may still be waiting out its second.
   await app.access.settle();
-  return { body: describeKey(key, app.clock.now()) };
+  return { body: presentKey(app, key) };
 }
 
 export async function listKeys(app: App, call: OperatorCall<typeof listEndpoint>) {
   const page = await transact(app.db, call.principal, (tx) => listKeyPage(tx, call.query));
-  return { body: { ...page, data: page.data.map((key) => describeKey(key, app.clock.now())) } };
+  return { body: { ...page, data: page.data.map((key) => presentKey(app, key)) } };
 }
 
 export async function getKey(app: App, call: OperatorCall<typeof getEndpoint>) {
   const key = await transact(app.db, call.principal, (tx) => findKey(tx, call.params.id));
   if (!key) throw new Problem('not_found');
-  return { body: describeKey(key, app.clock.now()) };
+  return { body: presentKey(app, key) };
+}
+
+/** What may be shown of a key. */
+function presentKey({ clock }: App, key: StoredKey): ApiKey {
+  return { ...key, status: keyStatus(key, clock.now()) };
 }
 
 type NewKey = Pick<
@@ -125,7 +123,7 @@ function makeKey(app: App, tx: Transaction, wanted: NewKey) {
     created_at: nowIso(app),
   };
   insertKey(tx, stored, secretHash(key));
-  return { stored, shown: { ...describeKey(stored, app.clock.now()), key } };
+  return { stored, shown: { ...presentKey(app, stored), key } };
 }
 
 function expiryTooFar(): ValidationProblem {

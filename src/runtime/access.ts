@@ -1,11 +1,11 @@
 import type { Environment } from '../contract/access.ts';
 import type { PracticeGroup } from '../contract/partner/practice-groups.ts';
-import { isWellFormedKey, secretHash } from '../domain/api-key.ts';
+import { holderOf, isWellFormedKey, secretHash } from '../domain/api-key.ts';
 import { type KeyHolder, type OperatorPrincipal, SYSTEM } from '../domain/principal.ts';
 import type { Clock } from '../platform/clock.ts';
 import { Outage } from '../platform/outage.ts';
 import { type Database, transact } from '../store/database.ts';
-import { findHolders } from '../store/keys.ts';
+import { findLiveKeys } from '../store/keys.ts';
 import { findTokenHolders } from '../store/operators.ts';
 import { findReachableGroups, type Reach } from '../store/practice-groups.ts';
 import { Batcher } from './batcher.ts';
@@ -42,9 +42,10 @@ export function createAccess(db: Database, clock: Clock, environment: Environmen
 
   // A thousand keys in use are a thousand questions a second, and strangers ask with a new token each time: those of the same
   // moment are asked together.
-  const lookups = new Batcher<Buffer, KeyHolder | undefined>(LOOKUPS_MAX, (hashes) =>
-    transact(db, SYSTEM, (tx) => findHolders(tx, hashes)),
-  );
+  const lookups = new Batcher<Buffer, KeyHolder | undefined>(LOOKUPS_MAX, async (hashes) => {
+    const keys = await transact(db, SYSTEM, (tx) => findLiveKeys(tx, hashes));
+    return keys.map((key) => key && holderOf(key));
+  });
   const tokens = new Batcher<Buffer, OperatorPrincipal | undefined>(LOOKUPS_MAX, (hashes) =>
     transact(db, SYSTEM, (tx) => findTokenHolders(tx, hashes)),
   );

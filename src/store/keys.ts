@@ -1,68 +1,32 @@
 import { timingSafeEqual } from 'node:crypto';
-import { DEFAULT_RATE_LIMIT, type Scope } from '../contract/access.ts';
 import type { ApiKey } from '../contract/operator/keys.ts';
 import type { PageQuery } from '../contract/page.ts';
-import type { KeyHolder } from '../domain/principal.ts';
+import type { LiveKey } from '../domain/api-key.ts';
 import type { Transaction } from './database.ts';
 import { byId, readPage } from './page.ts';
 
-export interface StoredKey {
-  id: string;
-  partner_id: string;
-  practice_group_id: string;
-  scopes: Scope[];
-  prefix: string;
-  last_four: string;
-  rate_limit_per_minute: number | null;
-  expires_at: string | null;
-  revoked_at: string | null;
-  replaced_by: string | null;
-  created_at: string;
-}
+/** What it is worth at a moment, its status, is not stored. */
+export type StoredKey = Omit<ApiKey, 'status'>;
 
 const KEY = `id, partner_id, practice_group_id, scopes, prefix, last_four, rate_limit_per_minute, expires_at,
   revoked_at, replaced_by, created_at`;
 
-interface HolderRow {
-  id: string;
-  partner_id: string;
-  practice_group_id: string;
-  key_hash: Buffer;
-  scopes: Scope[];
-  rate_limit: number | null;
-  expires_at: string | null;
-}
-
 /**
- * Who holds these keys, in the order of their hashes: nobody (undefined) where there is no such key, it was revoked,
- * or its partner is not verified.
+ * The keys with these hashes, in their order: undefined where there is no such key, it was revoked, or its partner is
+ * not verified.
  */
-export async function findHolders(
+export async function findLiveKeys(
   tx: Transaction,
   hashes: readonly Buffer[],
-): Promise<(KeyHolder | undefined)[]> {
-  const rows = await tx.query<HolderRow>(
+): Promise<(LiveKey | undefined)[]> {
+  const rows = await tx.query<LiveKey & { key_hash: Buffer }>(
     `SELECT k.id, k.partner_id, k.practice_group_id, k.key_hash, k.scopes, k.expires_at,
             coalesce(k.rate_limit_per_minute, p.rate_limit_per_minute) AS rate_limit
        FROM api_keys k JOIN partners p ON p.id = k.partner_id
       WHERE k.key_hash = ANY ($1) AND k.revoked_at IS NULL AND p.status = 'verified'`,
     [hashes],
   );
-  return hashes.map((hash) => {
-    const row = rows.find(({ key_hash }) => timingSafeEqual(key_hash, hash));
-    return row && holderOf(row);
-  });
-}
-
-function holderOf(row: HolderRow): KeyHolder {
-  return {
-    keyId: row.id,
-    partnerId: row.partner_id,
-    homeGroupId: row.practice_group_id,
-    scopes: new Set(row.scopes),
-    rateLimitPerMinute: row.rate_limit ?? DEFAULT_RATE_LIMIT,
-    expiresAt: row.expires_at === null ? Number.POSITIVE_INFINITY : Date.parse(row.expires_at),
-  };
+  return hashes.map((hash) => rows.find(({ key_hash }) => timingSafeEqual(key_hash, hash)));
 }
 
 export function insertKey(tx: Transaction, key: StoredKey, hash: Buffer): void {
@@ -115,10 +79,4 @@ export async function findKey(tx: Transaction, id: string): Promise<StoredKey | 
 
 export async function lockKey(tx: Transaction, id: string): Promise<StoredKey | undefined> {
   return tx.first<StoredKey>(`SELECT ${KEY} FROM api_keys WHERE id = $1 FOR UPDATE`, [id]);
-}
-
-/** What may be shown of a key. */
-export function describeKey(key: StoredKey, now: number): ApiKey {
-  const expired = key.expires_at !== null && Date.parse(key.expires_at) <= now;
-  return { ...key, status: key.revoked_at ? 'revoked' : expired ? 'expired' : 'active' };
 }

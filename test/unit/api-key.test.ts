@@ -1,7 +1,14 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Environment } from '../../src/contract/access.ts';
-import { formatKey, isWellFormedKey, keyPrefix } from '../../src/domain/api-key.ts';
+import {
+  formatKey,
+  holderOf,
+  isExpired,
+  isWellFormedKey,
+  keyPrefix,
+  keyStatus,
+} from '../../src/domain/api-key.ts';
 
 const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const environment = fc.constantFrom<Environment>('staging', 'production');
@@ -85,5 +92,38 @@ describe('the format of a key', () => {
     const key = formatKey('staging', 'aB3dE6gH9jK2mN5pQ8sT1vW4yZ7bC0dF');
     for (const around of [`${key}\n`, ` ${key}`, `${key} `, `${key}\0`, `${key}, ${key}`])
       expect(isWellFormedKey('staging', around)).toBe(false);
+  });
+});
+
+describe('the life of a key', () => {
+  const NOON = '2026-11-16T12:00:00.000Z';
+  const noon = Date.parse(NOON);
+  const live = { id: 'key_1', partner_id: 'prt_1', practice_group_id: 'grp_1', scopes: [], expires_at: NOON };
+
+  it('ends at the moment of its expiry, for the door and for whoever looks at it', () => {
+    const holder = holderOf({ ...live, rate_limit: null });
+    for (const [now, expired] of [
+      [noon - 1, false],
+      [noon, true],
+    ] as const) {
+      expect(isExpired(holder, now)).toBe(expired);
+      expect(keyStatus({ expires_at: NOON, revoked_at: null }, now)).toBe(expired ? 'expired' : 'active');
+    }
+  });
+
+  it('has no end without an expiry', () => {
+    const holder = holderOf({ ...live, rate_limit: null, expires_at: null });
+    expect(isExpired(holder, Number.MAX_SAFE_INTEGER)).toBe(false);
+    expect(keyStatus({ expires_at: null, revoked_at: null }, Number.MAX_SAFE_INTEGER)).toBe('active');
+  });
+
+  it('is over when the key is revoked, expired or not', () => {
+    for (const now of [noon - 1, noon])
+      expect(keyStatus({ expires_at: NOON, revoked_at: NOON }, now)).toBe('revoked');
+  });
+
+  it('has the usual rate unless another one was agreed', () => {
+    expect(holderOf({ ...live, rate_limit: null }).rateLimitPerMinute).toBe(300);
+    expect(holderOf({ ...live, rate_limit: 7 }).rateLimitPerMinute).toBe(7);
   });
 });

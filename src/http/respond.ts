@@ -1,5 +1,5 @@
+import type { ServerResponse } from 'node:http';
 import type { Stream } from '../contract/endpoint.ts';
-import { endResponse } from '../platform/end-response.ts';
 import { Outage } from '../platform/outage.ts';
 import type { Exchange } from './exchange.ts';
 
@@ -68,4 +68,13 @@ export async function respondOnAndOn(exchange: Exchange, { text, close, stuck }:
     close();
     endResponse(response, undefined);
   }
+}
+
+/** A reader that has taken nothing of what is left of its answer for so long takes nothing any more. */
+const UNREAD_MS = 60_000;
+
+/** By itself Node would keep the connection, and what is left of the answer, for as long as the reader likes. */
+function endResponse(response: ServerResponse, body: string | Uint8Array | undefined): void {
+  response.end(body);
+  if (!response.writableFinished) response.setTimeout(UNREAD_MS);
 }

@@ -9,7 +9,7 @@ import type { Socket } from 'node:net';
 import type { Environment } from '../contract/access.ts';
 import { Problem } from '../contract/problems.ts';
 import type { App } from '../operations/app.ts';
-import { Bell } from '../platform/bell.ts';
+import type { Clock } from '../platform/clock.ts';
 import type { Logger } from '../platform/logger.ts';
 import { Exchange } from './exchange.ts';
 import { endpointRoutes, nothingThere, readableAddress } from './mount.ts';
@@ -146,7 +146,7 @@ export function createServer(options: ServerOptions): Server {
     // Whatever follows on a broken connection is broken too, and told once.
     if (broken.has(socket)) return;
     broken.add(socket);
-    const tell = () => answerBrokenHttp(error, socket, newRequestId(), log);
+    const tell = () => answerBrokenHttp(error, socket, newRequestId(), log, app.clock);
     // What is broken may stand behind a whole request. That has its answer first: it may have changed something.
     const last = socket[latest];
     if (last?.req.complete && !last.writableFinished) last.once('close', tell);
@@ -175,6 +175,7 @@ function answerBrokenHttp(
   socket: Socket,
   requestId: string,
   log: Logger,
+  clock: Clock,
 ): void {
   if (socket.destroyed || !socket.writable || error.code === 'ECONNRESET') {
     socket.destroy();
@@ -200,5 +201,5 @@ function answerBrokenHttp(
     ].join('\r\n'),
   );
   // One that does not close would stay for ever: for Node, which has given it up, no time limit holds any more.
-  void new Bell().wait(LINGER_MS).then(() => socket.destroy());
+  clock.timer(LINGER_MS, () => socket.destroy());
 }

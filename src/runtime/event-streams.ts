@@ -115,7 +115,7 @@ export class OpenStreams {
     const stream: OpenStream = {
       keyId,
       groupId: group.id,
-      bell: new Bell(),
+      bell: new Bell(this.#clock),
       quietSince: this.#clock.monotonic(),
       handedAt: undefined,
       stuck: new AbortController(),
@@ -152,7 +152,6 @@ export class OpenStreams {
   async #look(from: number): Promise<void> {
     this.#looking = true;
     this.#position = from;
-    const pause = new Bell();
     while (this.#open.size > 0) {
       const groups = [...new Set([...this.#open].map(({ groupId }) => groupId))];
       const news = await transact(this.#db, SYSTEM, (tx) => readFeedNews(tx, groups, this.#position)).catch(
@@ -174,7 +173,7 @@ export class OpenStreams {
           bell.ring();
       }
       this.#position = news?.position ?? this.#position;
-      await pause.wait(LOOK_MS);
+      await new Promise<void>((resolve) => this.#clock.timer(LOOK_MS, resolve));
     }
     this.#looking = false;
   }

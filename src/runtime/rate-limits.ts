@@ -7,7 +7,7 @@ import {
   type RateWindow,
   record,
 } from '../domain/rate-window.ts';
-import { type Clock, systemClock } from '../platform/clock.ts';
+import type { Clock } from '../platform/clock.ts';
 import type { Database } from '../store/database.ts';
 import { forgetRates, type RateAnswer, takeRates } from '../store/rate-windows.ts';
 import { Batcher } from './batcher.ts';
@@ -61,20 +61,17 @@ interface Call {
 
 /**
  * The windows of all nodes together, in PostgreSQL: a call is let through by one statement that counts those of every node.
- * Calls of the same moment ask together. The time is PostgreSQL's own, so that the clocks of the nodes do not matter; a test
- * brings one of its own.
+ * Calls of the same moment ask together. The time is the database's, so that the clocks of the nodes do not matter.
  */
 export class SharedRateLimits implements Limits {
   readonly #db: Database;
-  readonly #now: () => number | undefined;
-  readonly #monotonic: () => number;
+  readonly #clock: Clock;
   readonly #calls: Batcher<Call, RateDecision>;
   #sweptAt: number;
 
   constructor(db: Database, clock: Clock) {
     this.#db = db;
-    this.#now = () => (clock === systemClock ? undefined : clock.now());
-    this.#monotonic = () => clock.monotonic();
+    this.#clock = clock;
     this.#calls = new Batcher(CALLS_MAX, (calls) => this.#decide(calls));
     this.#sweptAt = clock.monotonic();
   }
@@ -89,7 +86,7 @@ export class SharedRateLimits implements Limits {
     const questions = [...Map.groupBy(calls, ({ keyId, limit }) => `${keyId} ${limit}`).values()];
     const answers = await takeRates(
       this.#db,
-      this.#now(),
+      this.#clock.databaseNow(),
       SPAN_MS,
       questions.map((alike) => ({ ...(alike[0] as Call), calls: alike.length })),
     );
@@ -103,10 +100,10 @@ export class SharedRateLimits implements Limits {
 
   /** Once a minute, beside the calls: none of them waits for it, and if it fails there is a next time. */
   #sweep(): void {
-    const now = this.#monotonic();
+    const now = this.#clock.monotonic();
     if (now - this.#sweptAt < SPAN_MS) return;
     this.#sweptAt = now;
-    forgetRates(this.#db, this.#now(), 2 * SPAN_MS).catch(() => {});
+    forgetRates(this.#db, this.#clock.databaseNow(), 2 * SPAN_MS).catch(() => {});
   }
 }
 

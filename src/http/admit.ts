@@ -6,7 +6,6 @@ import type { KeyHolder, OperatorPrincipal, PartnerPrincipal } from '../domain/p
 import type { RateDecision } from '../domain/rate-window.ts';
 import type { App } from '../operations/app.ts';
 import type { Exchange } from './exchange.ts';
-import { onward } from './onward.ts';
 import { addressKey } from './transport.ts';
 
 /**
@@ -15,36 +14,32 @@ import { addressKey } from './transport.ts';
  */
 
 /** Steps one and two: who is it, and may it call now. */
-export function admitHolder(app: App, exchange: Exchange): KeyHolder | Promise<KeyHolder> {
+export async function admitHolder(app: App, exchange: Exchange): Promise<KeyHolder> {
   const key = exchange.headers['x-api-key'];
-  return onward(typeof key === 'string' ? app.access.holderOf(key) : undefined, (holder) => {
-    if (!holder || isExpired(holder, app.clock.now())) throw refuseStranger(app, exchange);
-    exchange.trace.keyId = holder.keyId;
-    exchange.trace.partnerId = holder.partnerId;
-    exchange.trace.practiceGroupId = namedGroup(exchange);
-    const { keyId, rateLimitPerMinute: limit } = holder;
-    return onward(app.limits.keys.take(keyId, limit), (decision) => {
-      tellOrRefuse(exchange, decision, limit, 'default');
-      return holder;
-    });
-  });
+  const holder = typeof key === 'string' ? await app.access.holderOf(key) : undefined;
+  if (!holder || isExpired(holder, app.clock.now())) throw refuseStranger(app, exchange);
+  exchange.trace.keyId = holder.keyId;
+  exchange.trace.partnerId = holder.partnerId;
+  exchange.trace.practiceGroupId = namedGroup(exchange);
+  const { keyId, rateLimitPerMinute: limit } = holder;
+  tellOrRefuse(exchange, await app.limits.keys.take(keyId, limit), limit, 'default');
+  return holder;
 }
 
 /** Steps three and four; without a scope, any key will do. Without the header there is nobody to act for: that is for the validation to report. */
-export function admitPartner(
+export async function admitPartner(
   app: App,
   exchange: Exchange,
   holder: KeyHolder,
   scope: Scope | undefined,
-): PartnerPrincipal | ValidationEntry | Promise<PartnerPrincipal> {
+): Promise<PartnerPrincipal | ValidationEntry> {
   if (scope !== undefined && !holder.scopes.has(scope))
     throw new Problem('insufficient_permissions', { required_scopes: [scope] });
   const groupId = namedGroup(exchange);
   if (groupId === undefined) return groupMissing;
-  return onward(app.access.reach(holder, groupId), (group) => {
-    if (!group) throw new Problem('forbidden');
-    return { kind: 'partner', holder, group };
-  });
+  const group = await app.access.reach(holder, groupId);
+  if (!group) throw new Problem('forbidden');
+  return { kind: 'partner', holder, group };
 }
 
 function namedGroup({ headers }: Exchange): string | undefined {

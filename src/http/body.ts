@@ -18,7 +18,7 @@ function hasBody(request: IncomingMessage): boolean {
  * Reads at most `bytesMax`. A body that is larger is refused at once; Node discards what is still coming, so the
  * connection survives, and the server's request timeout bounds how long that may take.
  */
-export function readBody(request: IncomingMessage, bytesMax: number): Promise<Buffer> | Buffer {
+export async function readBody(request: IncomingMessage, bytesMax: number): Promise<Buffer> {
   if (!hasBody(request)) return NONE;
   if (Number(request.headers['content-length'] ?? 0) > bytesMax) throw new Problem('payload_too_large');
   return new Promise((resolve, reject) => {

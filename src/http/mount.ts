@@ -17,7 +17,6 @@ import {
 } from './admit.ts';
 import { parseJson, readBody } from './body.ts';
 import type { Exchange } from './exchange.ts';
-import { onward } from './onward.ts';
 import { malformedRequest } from './refuse.ts';
 import { respond, respondOnAndOn } from './respond.ts';
 import type { Handler, Route } from './router.ts';
@@ -50,19 +49,16 @@ function partnerHandler(app: App, endpoint: Endpoint, operation: Operation): Han
   const scope = 'scope' in endpoint.access ? endpoint.access.scope : undefined;
   const validate = validator(endpoint);
   const send = sender(endpoint);
-  return (exchange) => {
+  return async (exchange) => {
     exchange.trace.operation = endpoint.operationId;
-    return onward(readBody(exchange.raw, endpoint.bodyBytesMax ?? BODY_BYTES_MAX), (bytes) =>
-      onward(admitHolder(app, exchange), (holder) =>
-        onward(admitPartner(app, exchange, holder, scope), (admitted) => {
-          if (missingGroup(admitted)) throw withProblems(admitted, () => validate(exchange, bytes));
-          const call = validate(exchange, bytes);
-          call.principal = admitted;
-          if (endpoint.response.stream) call.stillAdmitted = () => isStillAdmitted(app, exchange, scope);
-          return onward(operation(app, call), (result) => send(exchange, result));
-        }),
-      ),
-    );
+    const bytes = await readBody(exchange.raw, endpoint.bodyBytesMax ?? BODY_BYTES_MAX);
+    const holder = await admitHolder(app, exchange);
+    const admitted = await admitPartner(app, exchange, holder, scope);
+    if (missingGroup(admitted)) throw withProblems(admitted, () => validate(exchange, bytes));
+    const call = validate(exchange, bytes);
+    call.principal = admitted;
+    if (endpoint.response.stream) call.stillAdmitted = () => isStillAdmitted(app, exchange, scope);
+    await send(exchange, await operation(app, call));
   };
 }
 
@@ -77,7 +73,7 @@ function operatorHandler(app: App, endpoint: Endpoint, operation: Operation): Ha
     requireRole(operator, roles);
     const call = validate(exchange, bytes);
     call.principal = operator;
-    send(exchange, await operation(app, call));
+    await send(exchange, await operation(app, call));
   };
 }
 
@@ -101,7 +97,7 @@ function sender({ response: { status, body: schema } }: Endpoint) {
     texts.set(body as object, text);
     return text;
   };
-  return (exchange: Exchange, result: Result): void | Promise<void> => {
+  return async (exchange: Exchange, result: Result): Promise<void> => {
     if ('stream' in result) return respondOnAndOn(exchange, result.stream);
     if ('etag' in result && result.etag !== undefined) exchange.outgoing.push('etag', result.etag);
     if ('replayed' in result) exchange.outgoing.push('idempotent-replayed', 'true');

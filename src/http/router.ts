@@ -1,8 +1,8 @@
 import findMyWay from 'find-my-way';
 import type { Exchange } from './exchange.ts';
 
-/** Answers a request, at once or later. What it throws is refused as the contract says. */
-export type Handler = (exchange: Exchange) => void | Promise<void>;
+/** Answers a request. What it throws is refused as the contract says. */
+export type Handler = (exchange: Exchange) => Promise<void>;
 
 export interface Route {
   method: string;

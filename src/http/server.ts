@@ -91,7 +91,7 @@ export function createServer(options: ServerOptions): Server {
     return unread.length + 1 >= AHEAD_MAX;
   }
 
-  function answer(request: IncomingMessage, response: ServerResponse): void {
+  async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     if (isTooFarAhead(request.socket)) {
       request.socket.destroy();
       return;
@@ -102,23 +102,25 @@ export function createServer(options: ServerOptions): Server {
     const transport = readTransport(request, trusted);
     const url = readableAddress(request.url ?? '/');
     const exchange = new Exchange(request, response, id, url, transport, app.clock.monotonic(), desk);
-    const failed = (error: unknown): void => {
-      try {
-        if (response.headersSent) throw error;
-        refuse(error, exchange, { log, docsUrl: options.docsUrl(), refusals: app.refusals });
-      } catch (mistake) {
-        // Nothing is left to be answered, and a mistake here must not be the end of everybody else's requests.
-        log.error({ request_id: id, err: mistake }, 'bug after the answer');
-        if (!response.writableEnded) response.destroy();
-      }
-    };
     try {
       if (!isAllowed(transport, environment) && !isProbe(url)) throw new Problem('https_required');
       const wrong = hostFault(request);
       if (wrong) throw malformedRequest(wrong);
-      find(exchange)(exchange)?.catch(failed);
+      await find(exchange)(exchange);
     } catch (error) {
-      failed(error);
+      fail(error, exchange);
+    }
+  }
+
+  function fail(error: unknown, exchange: Exchange): void {
+    const { response } = exchange;
+    try {
+      if (response.headersSent) throw error;
+      refuse(error, exchange, { log, docsUrl: options.docsUrl(), refusals: app.refusals });
+    } catch (mistake) {
+      // Nothing is left to be answered, and a mistake here must not be the end of everybody else's requests.
+      log.error({ request_id: exchange.id, err: mistake }, 'bug after the answer');
+      if (!response.writableEnded) response.destroy();
     }
   }
 

@@ -104,6 +104,4 @@ interface BodyAnswer<E extends Endpoint> {
   etag?: string;
   /** With an Idempotency-Key that was sent before: nothing was done, and this is what it was answered then. */
   replayed?: true;
-  /** The handler gives the same object again as long as it says the same, so its text may be kept with it. */
-  reusable?: true;
 }

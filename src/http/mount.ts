@@ -26,10 +26,7 @@ import type { Handler, Route } from './router.ts';
  * body size, key, rate, scope, network, validation, then the operation. (Transport comes before, in server.ts.)
  */
 
-type Result =
-  | { body: unknown; etag?: string; replayed?: true; reusable?: true }
-  | { text: string }
-  | { stream: Stream };
+type Result = { body: unknown; etag?: string; replayed?: true } | { text: string } | { stream: Stream };
 type Operation = (app: App, call: unknown) => Result | Promise<Result>;
 
 export function endpointRoutes(app: App): Route[] {
@@ -88,20 +85,11 @@ function sender({ response: { status, body: schema } }: Endpoint) {
     compiled ??= compileSerialiser(toJsonSchema(schema, { io: 'output' }));
     return compiled(body);
   };
-  const texts = new WeakMap<object, string>();
-  const textOf = (result: Exclude<Result, { stream: Stream }>): string | undefined => {
-    if ('text' in result) return result.text;
-    const { body, reusable } = result;
-    if (!reusable) return serialise(body);
-    const text = texts.get(body as object) ?? serialise(body) ?? '';
-    texts.set(body as object, text);
-    return text;
-  };
   return async (exchange: Exchange, result: Result): Promise<void> => {
     if ('stream' in result) return respondOnAndOn(exchange, result.stream);
     if ('etag' in result && result.etag !== undefined) exchange.outgoing.push('etag', result.etag);
     if ('replayed' in result) exchange.outgoing.push('idempotent-replayed', 'true');
-    respond(exchange, status, textOf(result));
+    respond(exchange, status, 'text' in result ? result.text : serialise(result.body));
   };
 }
 

@@ -55,16 +55,6 @@ const LINGER_MS = 1_000;
  */
 const AHEAD_MAX = 100;
 
-const latest = Symbol('latest');
-const before = Symbol('before');
-/** Kept on the connection itself: looking it up in a WeakMap was a twentieth of a GET. */
-interface Connection extends Socket {
-  /** The last answer, sent or not. */
-  [latest]?: ServerResponse;
-  /** Those before it that were not taken when the next request came. */
-  [before]?: ServerResponse[];
-}
-
 /**
  * HTTP by Node itself. A framework's reading, hooks and sending would have to be passed by, because of the order of checks
  * and of what they cost; what would be left of it is the routing, which is a library of its own.
@@ -83,20 +73,20 @@ export function createServer(options: ServerOptions): Server {
   const find = createRouter(routes, nothingThere(app, options.servesApi));
   const desk = { finish, isClosing: () => !server.listening };
 
-  function isTooFarAhead(socket: Connection): boolean {
-    const last = socket[latest];
-    if (!last || last.writableFinished) return false;
-    const unread = (socket[before] ?? []).filter((one) => !one.writableFinished);
-    socket[before] = [...unread, last];
-    return unread.length + 1 >= AHEAD_MAX;
+  /** The last answer of a connection, and those before it that were not taken when it began. */
+  const answers = new WeakMap<Socket, ServerResponse[]>();
+
+  function isTooFarAhead(socket: Socket, next: ServerResponse): boolean {
+    const unread = (answers.get(socket) ?? []).filter((one) => !one.writableFinished);
+    answers.set(socket, [...unread, next]);
+    return unread.length >= AHEAD_MAX;
   }
 
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    if (isTooFarAhead(request.socket)) {
+    if (isTooFarAhead(request.socket, response)) {
       request.socket.destroy();
       return;
     }
-    (request.socket as Connection)[latest] = response;
     const sent = request.headers['x-request-id'];
     const id = typeof sent === 'string' && WELL_FORMED_ID.test(sent) ? sent : newRequestId();
     const transport = readTransport(request, trusted);
@@ -144,13 +134,13 @@ export function createServer(options: ServerOptions): Server {
   server.on('checkExpectation', answer);
   const broken = new WeakSet<Socket>();
   server.on('clientError', (error, stream) => {
-    const socket = stream as Connection;
+    const socket = stream as Socket;
     // Whatever follows on a broken connection is broken too, and told once.
     if (broken.has(socket)) return;
     broken.add(socket);
     const tell = () => answerBrokenHttp(error, socket, newRequestId(), log, app.clock);
     // What is broken may stand behind a whole request. That has its answer first: it may have changed something.
-    const last = socket[latest];
+    const last = answers.get(socket)?.at(-1);
     if (last?.req.complete && !last.writableFinished) last.once('close', tell);
     else tell();
   });

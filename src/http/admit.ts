@@ -93,28 +93,17 @@ function tellOrRefuse(
   exchange: Exchange,
   { allowed, remaining, roomInMs }: RateDecision,
   limit: number,
-  policy: keyof typeof policyTexts,
+  policy: 'default' | 'address',
 ): void {
   // Rounded up: a call made that many whole seconds later is answered.
   const seconds = Math.ceil(roomInMs / 1000);
   exchange.outgoing.push(
     'ratelimit-policy',
-    policyText(policy, limit),
+    `"${policy}";q=${limit};w=${RATE_WINDOW_SECONDS}`,
     'ratelimit',
     `"${policy}";r=${remaining};t=${seconds}`,
   );
   if (!allowed) throw new Problem('rate_limit_exceeded', { retry_after: Math.max(1, seconds) });
-}
-
-/** There are few limits, and every answer names one. */
-const policyTexts = { default: new Map<number, string>(), address: new Map<number, string>() };
-
-function policyText(policy: keyof typeof policyTexts, limit: number): string {
-  const known = policyTexts[policy].get(limit);
-  if (known) return known;
-  const text = `"${policy}";q=${limit};w=${RATE_WINDOW_SECONDS}`;
-  policyTexts[policy].set(limit, text);
-  return text;
 }
 
 export function missingGroup(admitted: PartnerPrincipal | ValidationEntry): admitted is ValidationEntry {

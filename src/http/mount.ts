@@ -5,6 +5,7 @@ import { operatorEndpoints } from '../contract/operator/index.ts';
 import { partnerEndpoints } from '../contract/partner/index.ts';
 import { Problem, ValidationProblem } from '../contract/problems.ts';
 import { type Checked, check, nothing, type ValidationEntry } from '../contract/validate.ts';
+import { verbatimText } from '../contract/verbatim.ts';
 import type { App } from '../operations/app.ts';
 import { operatorHandlers, partnerHandlers } from '../operations/handlers.ts';
 import {
@@ -26,7 +27,7 @@ import type { Handler, Route } from './router.ts';
  * body size, key, rate, scope, network, validation, then the operation. (Transport comes before, in server.ts.)
  */
 
-type Result = { body: unknown; etag?: string; replayed?: true } | { text: string } | { stream: Stream };
+type Result = { body: unknown; etag?: string; replayed?: true } | { stream: Stream };
 type Operation = (app: App, call: unknown) => Result | Promise<Result>;
 
 export function endpointRoutes(app: App): Route[] {
@@ -78,18 +79,19 @@ function operatorHandler(app: App, endpoint: Endpoint, operation: Operation): Ha
  * The serialiser is compiled from the response's schema: what is not declared there cannot leave the house. It is made with
  * the first answer: all of them together made the start about 0.2 s longer.
  */
-function sender({ response: { status, body: schema } }: Endpoint) {
+function sender({ response: { status, body: schema, verbatim } }: Endpoint) {
   let compiled: ((body: unknown) => string) | undefined;
   const serialise = (body: unknown): string | undefined => {
     if (!schema) return undefined;
+    if (verbatim) return verbatimText(schema, body);
     compiled ??= compileSerialiser(toJsonSchema(schema, { io: 'output' }));
     return compiled(body);
   };
   return async (exchange: Exchange, result: Result): Promise<void> => {
     if ('stream' in result) return respondOnAndOn(exchange, result.stream);
-    if ('etag' in result && result.etag !== undefined) exchange.outgoing.push('etag', result.etag);
-    if ('replayed' in result) exchange.outgoing.push('idempotent-replayed', 'true');
-    respond(exchange, status, 'text' in result ? result.text : serialise(result.body));
+    if (result.etag !== undefined) exchange.outgoing.push('etag', result.etag);
+    if (result.replayed) exchange.outgoing.push('idempotent-replayed', 'true');
+    respond(exchange, status, serialise(result.body));
   };
 }
 

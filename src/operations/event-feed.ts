@@ -2,7 +2,7 @@ import type {
   listEvents as listEndpoint,
   streamEvents as streamEndpoint,
 } from '../contract/partner/events.ts';
-import { feedEventText } from '../runtime/event-streams.ts';
+import { presentFeedEvent } from '../runtime/event-streams.ts';
 import { transact } from '../store/database.ts';
 import { readFeedPage } from '../store/event-feed.ts';
 import type { App, PartnerCall } from './app.ts';
@@ -11,9 +11,8 @@ export async function listEvents(app: App, { principal, query }: PartnerCall<typ
   const { events, nextCursor, hasMore } = await transact(app.db, principal, (tx) =>
     readFeedPage(tx, principal, query),
   );
-  const data = events.map(feedEventText);
-  const rest = { count: data.length, next_cursor: nextCursor, has_more: hasMore };
-  return { text: `{"data":[${data.join(',')}],${JSON.stringify(rest).slice(1)}` };
+  const data = events.map(presentFeedEvent);
+  return { body: { data, count: data.length, next_cursor: nextCursor, has_more: hasMore } };
 }
 
 export async function streamEvents(app: App, call: PartnerCall<typeof streamEndpoint>) {

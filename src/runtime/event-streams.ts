@@ -1,6 +1,7 @@
 import type { Input, Stream } from '../contract/endpoint.ts';
-import { HEARTBEAT_SECONDS, STREAMS_PER_KEY_MAX, type streamEvents } from '../contract/partner/events.ts';
+import { HEARTBEAT_SECONDS, STREAMS_PER_KEY_MAX, streamEvents } from '../contract/partner/events.ts';
 import { Problem } from '../contract/problems.ts';
+import { Verbatim, verbatimText } from '../contract/verbatim.ts';
 import { type PartnerPrincipal, SYSTEM } from '../domain/principal.ts';
 import { Bell } from '../platform/bell.ts';
 import type { Clock } from '../platform/clock.ts';
@@ -180,10 +181,11 @@ export class OpenStreams {
 }
 
 function blockOf(event: FeedEvent): string {
-  return `id: ${cursorAt(event.position)}\nevent: ${event.event}\ndata: ${feedEventText(event)}\n\n`;
+  const data = verbatimText(streamEvents.response.body, presentFeedEvent(event));
+  return `id: ${cursorAt(event.position)}\nevent: ${event.event}\ndata: ${data}\n\n`;
 }
 
-/** Payloads go out as they are stored, byte for byte, as they do in webhooks. */
-export function feedEventText({ id, accepted_at, payload }: FeedEvent): string {
-  return `{"id":${JSON.stringify(id)},"created_at":"${accepted_at}","data":${payload}}`;
+/** Payloads go out as they are stored, as they do in webhooks. */
+export function presentFeedEvent({ id, accepted_at, payload }: FeedEvent) {
+  return { id, created_at: accepted_at, data: new Verbatim(payload) };
 }

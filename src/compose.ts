@@ -105,7 +105,6 @@ export async function startService(config: Config, surroundings: Surroundings): 
       moreMetrics: async () => engine?.metrics() ?? '',
       probes: { exposed: config.probes, ready: async () => !stopping && (await canReach(db)) },
       docsUrl: () => `${config.ownUrl ?? listening}/docs`,
-      newRequestId: requestIds(random),
       site: createSite(config),
     });
     undo.push(() => {
@@ -280,13 +279,6 @@ async function canReach(db: Database): Promise<boolean> {
   } catch {
     return false;
   }
-}
-
-/** Unique across nodes and restarts by a random start, cheap by counting on from there; all of one length, so that answers are too. */
-function requestIds(random: App['random']): () => string {
-  const node = Buffer.from(random(9)).toString('base64url');
-  let count = 0;
-  return () => `req_${node}${(count++).toString(36).padStart(6, '0')}`;
 }
 
 function addressOf(server: Server, config: Config): string {

@@ -3,8 +3,7 @@ import type { ValidationEntry } from '../contract/validate.ts';
 import type { Logger } from '../platform/logger.ts';
 import { Outage } from '../platform/outage.ts';
 import type { Refusals } from '../runtime/refusals.ts';
-import type { Exchange } from './exchange.ts';
-import { respond } from './respond.ts';
+import { type Exchange, respond } from './exchange.ts';
 
 export interface Refusing {
   log: Logger;

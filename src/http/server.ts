@@ -12,11 +12,10 @@ import type { App } from '../operations/app.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Logger } from '../platform/logger.ts';
 import { Exchange } from './exchange.ts';
-import { endpointRoutes, nothingThere, readableAddress } from './mount.ts';
 import { observe, type PoolNumbers } from './observe.ts';
 import { type Probes, publicPages, type Site } from './pages.ts';
 import { invalidHttp, malformedRequest, refuse, validationBody } from './refuse.ts';
-import { createRouter } from './router.ts';
+import { createRouter, endpointRoutes, nothingThere, readableAddress } from './routes.ts';
 import type { Tls } from './tls.ts';
 import { isAllowed, listOf, readTransport } from './transport.ts';
 
@@ -34,7 +33,6 @@ export interface ServerOptions {
   moreMetrics: () => Promise<string>;
   /** Where the pages about errors are served, without a slash at the end. */
   docsUrl: () => string;
-  newRequestId: () => string;
   site: Site;
 }
 
@@ -60,7 +58,8 @@ const AHEAD_MAX = 100;
  * and of what they cost; what would be left of it is the routing, which is a library of its own.
  */
 export function createServer(options: ServerOptions): Server {
-  const { app, log, environment, newRequestId } = options;
+  const { app, log, environment } = options;
+  const newRequestId = requestIds(app.random);
   const trusted = listOf(options.trustProxy);
   const { metrics, finish } = observe({
     ...options,
@@ -145,6 +144,13 @@ export function createServer(options: ServerOptions): Server {
     else tell();
   });
   return server;
+}
+
+/** Unique across nodes and restarts by a random start, cheap by counting on from there; all of one length, so that answers are too. */
+function requestIds(random: App['random']): () => string {
+  const node = Buffer.from(random(9)).toString('base64url');
+  let count = 0;
+  return () => `req_${node}${(count++).toString(36).padStart(6, '0')}`;
 }
 
 /** Probes decide for themselves whom they answer. */

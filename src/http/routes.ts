@@ -1,4 +1,5 @@
 import compileSerialiser from 'fast-json-stringify';
+import findMyWay from 'find-my-way';
 import { BODY_BYTES_MAX, type Endpoint, IDEMPOTENCY_KEY, type Stream } from '../contract/endpoint.ts';
 import { toJsonSchema } from '../contract/json-schema.ts';
 import { operatorEndpoints } from '../contract/operator/index.ts';
@@ -16,16 +17,42 @@ import {
   missingGroup,
   requireRole,
 } from './admit.ts';
-import { parseJson, readBody } from './body.ts';
-import type { Exchange } from './exchange.ts';
+import { type Exchange, parseJson, readBody, respond, respondOnAndOn } from './exchange.ts';
 import { malformedRequest } from './refuse.ts';
-import { respond, respondOnAndOn } from './respond.ts';
-import type { Handler, Route } from './router.ts';
 
 /**
  * Routes, read off the contract. Every request of an endpoint goes the same way, in the order that the contract fixes:
  * body size, key, rate, scope, network, validation, then the operation. (Transport comes before, in server.ts.)
  */
+
+/** Answers a request. What it throws is refused as the contract says. */
+export type Handler = (exchange: Exchange) => Promise<void>;
+
+export interface Route {
+  method: string;
+  /** In OpenAPI's notation: `/v1/care-nav/submission-types/{id}`. */
+  path: string;
+  handler: Handler;
+}
+
+/** Longer than any that fits into the headers: how long an ID may be is for the contract to say. */
+const PARAMETER_LENGTH_MAX = 16 * 1024;
+
+/** Finds who answers, and leaves the parameters of the path with the request. A HEAD is a GET whose body is not sent. */
+export function createRouter(routes: readonly Route[], otherwise: Handler): (exchange: Exchange) => Handler {
+  const router = findMyWay({ maxParamLength: PARAMETER_LENGTH_MAX });
+  for (const { method, path, handler } of routes) {
+    const pattern = path.replaceAll(/\{(\w+)\}/g, ':$1');
+    for (const name of method === 'GET' ? (['GET', 'HEAD'] as const) : [method as 'POST'])
+      router.on(name, pattern, () => {}, handler);
+  }
+  return (exchange) => {
+    const found = router.find(exchange.method as 'GET', exchange.url);
+    if (!found) return otherwise;
+    exchange.params = found.params;
+    return found.store as Handler;
+  };
+}
 
 type Result = { body: unknown; etag?: string; replayed?: true } | { stream: Stream };
 type Operation = (app: App, call: unknown) => Result | Promise<Result>;

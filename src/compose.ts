@@ -4,21 +4,21 @@ import type { Server } from 'node:http';
 import { dirname, join } from 'node:path';
 import { type Config, masterKey } from './config.ts';
 import { createEngine } from './delivery/engine.ts';
+import { makeDemoWorld, replaceDemoKey } from './demo.ts';
 import { SYSTEM } from './domain/principal.ts';
 import { createServer } from './http/server.ts';
 import { readTls } from './http/tls.ts';
 import type { App } from './operations/app.ts';
-import { makeDemoWorld, replaceDemoKey } from './operations/demo.ts';
 import { ensureFirstOperator } from './operations/operators.ts';
 import { resealSecrets } from './operations/webhook-secrets.ts';
 import { type Clock, systemClock } from './platform/clock.ts';
 import { createEgress } from './platform/egress/egress.ts';
-import { Gate } from './platform/gate.ts';
 import { keepKeyFile } from './platform/key-file.ts';
 import type { Logger } from './platform/logger.ts';
 import { type EmbeddedPostgres, startEmbeddedPostgres } from './platform/postgres/embedded.ts';
 import { pooledRandomBytes } from './platform/random.ts';
 import { createSealer, MASTER_KEY_BYTES, type Sealer } from './platform/sealing.ts';
+import { Semaphore } from './platform/semaphore.ts';
 import { createAccess } from './runtime/access.ts';
 import { OpenStreams } from './runtime/event-streams.ts';
 import { RateLimits, SharedRateLimits } from './runtime/rate-limits.ts';
@@ -201,7 +201,7 @@ function assemble(
     updates,
     refusals,
     streams,
-    replays: new Gate(REPLAYS_AT_ONCE),
+    replays: new Semaphore(REPLAYS_AT_ONCE),
     sealer,
     webhookTargets,
     retentionDays,

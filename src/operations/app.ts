@@ -4,8 +4,8 @@ import type { RandomBytes } from '../domain/ids.ts';
 import type { OperatorPrincipal, PartnerPrincipal } from '../domain/principal.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Targets } from '../platform/egress/targets.ts';
-import type { Gate } from '../platform/gate.ts';
 import type { Sealer } from '../platform/sealing.ts';
+import type { Semaphore } from '../platform/semaphore.ts';
 import type { Access } from '../runtime/access.ts';
 import type { OpenStreams } from '../runtime/event-streams.ts';
 import type { Limits, RateLimits } from '../runtime/rate-limits.ts';
@@ -27,7 +27,7 @@ export interface App {
   refusals: Refusals;
   streams: OpenStreams;
   /** A replay is many transactions, each of which waits for the queue of its webhook: the other calls need connections too. Partners take turns. */
-  replays: Gate;
+  replays: Semaphore;
   /** Seals the secrets of webhooks. */
   sealer: Sealer;
   webhookTargets: Targets;

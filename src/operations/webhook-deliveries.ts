@@ -38,7 +38,7 @@ const CHUNK = 1_000;
 export function replayWebhook(app: App, call: PartnerCall<typeof replayEndpoint>) {
   const { since } = call.body;
   if (since !== undefined && Date.parse(since) > app.clock.now()) throw sinceInTheFuture();
-  return app.replays.through(call.principal.holder.partnerId, () => replay(app, call));
+  return app.replays.run(call.principal.holder.partnerId, () => replay(app, call));
 }
 
 async function replay(app: App, call: PartnerCall<typeof replayEndpoint>) {

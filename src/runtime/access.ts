@@ -97,8 +97,8 @@ const TRIES_MAX = 3;
 const RENEW_FROM = 0.75;
 
 /**
- * Remembers answers for a moment that begins before the question is asked. Whoever asks while the same question is
- * under way shares its answer. "No" (undefined) is never remembered. What is in use is asked for again while it may still
+ * A cache whose answers live for a moment that begins before the question is asked. Whoever asks while the same question is
+ * under way shares its answer (single flight). "No" (undefined) is never remembered. What is in use is asked for again while it may still
  * be used, so that nobody waits for it.
  */
 export class BriefCache<T> {

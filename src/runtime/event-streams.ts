@@ -5,9 +5,9 @@ import { Verbatim, verbatimText } from '../contract/verbatim.ts';
 import { type PartnerPrincipal, SYSTEM } from '../domain/principal.ts';
 import { Bell } from '../platform/bell.ts';
 import type { Clock } from '../platform/clock.ts';
-import { Gate } from '../platform/gate.ts';
 import type { Logger } from '../platform/logger.ts';
 import { Outage } from '../platform/outage.ts';
+import { Semaphore } from '../platform/semaphore.ts';
 import { type Database, transact } from '../store/database.ts';
 import { cursorAt, type FeedEvent, readFeedNews, readFeedPage } from '../store/event-feed.ts';
 
@@ -43,7 +43,7 @@ export class OpenStreams {
   readonly #clock: Clock;
   readonly #log: Logger;
   readonly #open = new Set<OpenStream>();
-  readonly #reads = new Gate(READS_AT_ONCE);
+  readonly #reads = new Semaphore(READS_AT_ONCE);
   #looking = false;
   #closed = false;
   #position = 0;
@@ -147,7 +147,7 @@ export class OpenStreams {
 
   /** Reads for a stream; keys take turns. */
   read<T>({ keyId }: OpenStream, work: () => Promise<T>): Promise<T> {
-    return this.#reads.through(keyId, work);
+    return this.#reads.run(keyId, work);
   }
 
   async #look(from: number): Promise<void> {

@@ -8,7 +8,7 @@ import {
 } from '../contract/page.ts';
 
 /**
- * Keyset pages: a cursor holds the sort key of the last entry seen, so that a page stays right while rows come and go
+ * Keyset pagination: a cursor holds the sort key of the last entry seen, so that a page stays right while rows come and go
  * before it, and the thousandth page costs what the first does.
  */
 export interface Keyset<T> {

@@ -8,9 +8,9 @@ import { readConfig } from '../src/config.ts';
 import { Problem } from '../src/contract/problems.ts';
 import { applyPatch, type StoredSubmissionType } from '../src/domain/submission-type.ts';
 import type { App } from '../src/operations/app.ts';
-import { gatherUpdates } from '../src/operations/submission-type-updates.ts';
 import { systemClock } from '../src/platform/clock.ts';
 import { createLogger } from '../src/platform/logger.ts';
+import { gatherUpdates } from '../src/runtime/submission-type-updates.ts';
 import type { Database } from '../src/store/database.ts';
 
 /**

@@ -1,6 +1,6 @@
 import type { Service } from './compose.ts';
 import type { Config } from './config.ts';
-import { DEMO_GROUP } from './operations/demo.ts';
+import { DEMO_GROUP } from './demo.ts';
 
 /** What a person sees after `npm start`: where it is, and a first call that works. */
 export function banner(config: Config, service: Service): string {

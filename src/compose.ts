@@ -4,27 +4,26 @@ import type { Server } from 'node:http';
 import { dirname, join } from 'node:path';
 import { type Config, masterKey } from './config.ts';
 import { createEngine } from './delivery/engine.ts';
+import { makeDemoWorld, replaceDemoKey } from './demo.ts';
 import { SYSTEM } from './domain/principal.ts';
 import { createServer } from './http/server.ts';
 import { readTls } from './http/tls.ts';
-import { createAccess } from './operations/access.ts';
 import type { App } from './operations/app.ts';
-import { makeDemoWorld, replaceDemoKey } from './operations/demo.ts';
-import { OpenStreams } from './operations/open-streams.ts';
 import { ensureFirstOperator } from './operations/operators.ts';
-import { RateLimits } from './operations/rate-limits.ts';
-import { Refusals } from './operations/refusals.ts';
-import { SharedRateLimits } from './operations/shared-rate-limits.ts';
-import { gatherUpdates } from './operations/submission-type-updates.ts';
 import { resealSecrets } from './operations/webhook-secrets.ts';
 import { type Clock, systemClock } from './platform/clock.ts';
 import { createEgress } from './platform/egress/egress.ts';
-import { Gate } from './platform/gate.ts';
 import { keepKeyFile } from './platform/key-file.ts';
 import type { Logger } from './platform/logger.ts';
 import { type EmbeddedPostgres, startEmbeddedPostgres } from './platform/postgres/embedded.ts';
 import { pooledRandomBytes } from './platform/random.ts';
 import { createSealer, MASTER_KEY_BYTES, type Sealer } from './platform/sealing.ts';
+import { Semaphore } from './platform/semaphore.ts';
+import { createAccess } from './runtime/access.ts';
+import { OpenStreams } from './runtime/event-streams.ts';
+import { RateLimits, SharedRateLimits } from './runtime/rate-limits.ts';
+import { Refusals } from './runtime/refusals.ts';
+import { gatherUpdates } from './runtime/submission-type-updates.ts';
 import { createSite } from './site/site.ts';
 import { closeDatabase, type Database, openDatabase, transact } from './store/database.ts';
 import { prepareDatabase } from './store/migrate.ts';
@@ -106,7 +105,6 @@ export async function startService(config: Config, surroundings: Surroundings): 
       moreMetrics: async () => engine?.metrics() ?? '',
       probes: { exposed: config.probes, ready: async () => !stopping && (await canReach(db)) },
       docsUrl: () => `${config.ownUrl ?? listening}/docs`,
-      newRequestId: requestIds(random),
       site: createSite(config),
     });
     undo.push(() => {
@@ -203,7 +201,7 @@ function assemble(
     updates,
     refusals,
     streams,
-    replays: new Gate(REPLAYS_AT_ONCE),
+    replays: new Semaphore(REPLAYS_AT_ONCE),
     sealer,
     webhookTargets,
     retentionDays,
@@ -281,13 +279,6 @@ async function canReach(db: Database): Promise<boolean> {
   } catch {
     return false;
   }
-}
-
-/** Unique across nodes and restarts by a random start, cheap by counting on from there; all of one length, so that answers are too. */
-function requestIds(random: App['random']): () => string {
-  const node = Buffer.from(random(9)).toString('base64url');
-  let count = 0;
-  return () => `req_${node}${(count++).toString(36).padStart(6, '0')}`;
 }
 
 function addressOf(server: Server, config: Config): string {

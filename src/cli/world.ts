@@ -13,7 +13,7 @@ export interface World {
   /** Everything that is meant for a person. */
   stderr: Output;
   fetch: typeof fetch;
-  clock: Clock;
+  clock: Pick<Clock, 'now' | 'monotonic' | 'sleep'>;
   random: RandomBytes;
   /** Asks a person, without showing what is typed. */
   askHidden(question: string): Promise<string>;

@@ -2,6 +2,7 @@ import type { z } from 'zod';
 import type { Role, Scope } from './access.ts';
 import type { ProblemCode } from './problems.ts';
 import type { RuleName } from './rules.ts';
+import type { WithVerbatim } from './verbatim.ts';
 
 /**
  * An endpoint is declared once, as data. Routing, authorisation, validation, serialisation, the OpenAPI document and
@@ -35,7 +36,7 @@ export interface Endpoint {
     status: 200 | 201 | 202 | 204;
     description: string;
     body?: z.ZodType;
-    /** The handler writes the text itself, because parts of it must leave byte for byte as they are stored. */
+    /** Parts of the body must leave byte for byte as they are stored; the handler gives them as `Verbatim`. */
     verbatim?: true;
     /** The answer goes on: a text/event-stream whose events each carry such a body as their data. */
     stream?: true;
@@ -91,19 +92,15 @@ export interface Stream {
 
 /** What a handler answers. */
 export type Answer<E extends Endpoint> =
-  Property<E['response'], 'stream'> extends true
-    ? { stream: Stream }
-    : Property<E['response'], 'verbatim'> extends true
-      ? { text: string }
-      : BodyAnswer<E>;
+  Property<E['response'], 'stream'> extends true ? { stream: Stream } : BodyAnswer<E>;
 
 interface BodyAnswer<E extends Endpoint> {
   body: Property<E['response'], 'body'> extends z.ZodType
-    ? z.input<Property<E['response'], 'body'>>
+    ? Property<E['response'], 'verbatim'> extends true
+      ? WithVerbatim<z.input<Property<E['response'], 'body'>>>
+      : z.input<Property<E['response'], 'body'>>
     : undefined;
   etag?: string;
   /** With an Idempotency-Key that was sent before: nothing was done, and this is what it was answered then. */
   replayed?: true;
-  /** The handler gives the same object again as long as it says the same, so its text may be kept with it. */
-  reusable?: true;
 }

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { text } from './fields.ts';
+import { ValidationProblem } from './problems.ts';
 
 export const PAGE_SIZE_DEFAULT = 50;
 const PAGE_SIZE_MAX = 100;
@@ -15,7 +16,7 @@ const pageSize = z
 
 /** IDs that others chose have up to 255 characters, which JSON and base64 make eight times as long. */
 const CURSOR_LENGTH_MAX = 4_096;
-export const NOT_A_CURSOR =
+const NOT_A_CURSOR =
   'Send the next_cursor of the page before, or the ID of an event of the stream, unchanged.';
 
 export const pageQuery = {
@@ -38,13 +39,35 @@ export const shortPages =
   'A page may hold fewer entries than asked for, even none, and still have a next_cursor.';
 
 /** Of some list: which one, whoever reads that list finds out. */
-export function parseCursor(cursor: string): unknown[] | undefined {
+function parseCursor(cursor: string): unknown[] | undefined {
   try {
     const key: unknown = JSON.parse(Buffer.from(cursor, 'base64url').toString());
     return Array.isArray(key) ? key : undefined;
   } catch {
     return undefined;
   }
+}
+
+/** The sort key of an entry, after which a page begins: nulls before the first page. */
+export type Key = readonly (string | number | null)[];
+
+export function encodeCursor(key: readonly (string | number)[]): string {
+  return Buffer.from(JSON.stringify(key)).toString('base64url');
+}
+
+/** `name`: of the parameter or header that it was sent as. */
+export function decodeCursor(cursor: string | undefined, types: readonly string[], name = 'cursor'): Key {
+  if (cursor === undefined) return types.map(() => null);
+  const key = parseCursor(cursor);
+  if (key?.length === types.length && key.every((part, i) => isKeyPart(part, types[i]))) return key as Key;
+  throw new ValidationProblem([
+    { code: 'invalid_value', expected: 'string', path: [name], message: NOT_A_CURSOR },
+  ]);
+}
+
+function isKeyPart(part: unknown, type: string | undefined): boolean {
+  if (typeof part === 'number') return type === 'number' && Number.isSafeInteger(part);
+  return type === 'string' && typeof part === 'string' && part.isWellFormed() && !part.includes('\0');
 }
 
 export interface PageQuery {

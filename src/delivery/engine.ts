@@ -116,10 +116,10 @@ export function createEngine(options: EngineOptions): Engine {
     () => transact(db, SYSTEM, readQueueNumbers),
     () => clock.now(),
   );
-  const newEvents = new Bell();
-  const dueDeliveries = new Bell();
-  const nextLook = new Bell();
-  const nextSweep = new Bell();
+  const newEvents = new Bell(clock);
+  const dueDeliveries = new Bell(clock);
+  const nextLook = new Bell(clock);
+  const nextSweep = new Bell(clock);
   const running: Promise<void>[] = [];
   let stopping = false;
 

@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import type { Environment } from '../contract/access.ts';
 import { toBase62 } from './ids.ts';
@@ -32,4 +33,9 @@ export function isWellFormedKey(environment: Environment, text: string): boolean
 
 function checksum(body: string): string {
   return toBase62(crc32(body), CHECKSUM_LENGTH);
+}
+
+/** Keys and tokens that are made here have 190 random bits and more, so a plain hash keeps them; a slow one would only slow the door. */
+export function secretHash(secret: string): Buffer {
+  return hash('sha256', secret, 'buffer');
 }

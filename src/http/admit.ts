@@ -2,9 +2,10 @@ import { ADDRESS_RATE_LIMIT, RATE_WINDOW_SECONDS, type Role, type Scope } from '
 import { Problem } from '../contract/problems.ts';
 import type { ValidationEntry } from '../contract/validate.ts';
 import { hasExpired } from '../domain/access.ts';
-import type { App, OperatorCall, PartnerCall } from '../operations/app.ts';
+import type { KeyHolder, OperatorPrincipal, PartnerPrincipal } from '../domain/principal.ts';
+import type { RateDecision } from '../domain/rate-window.ts';
+import type { App } from '../operations/app.ts';
 import type { Exchange } from './exchange.ts';
-import { onward } from './onward.ts';
 import { addressKey } from './transport.ts';
 
 /**
@@ -12,42 +13,33 @@ import { addressKey } from './transport.ts';
  * one before; nothing after the first failure is looked at.
  */
 
-type PartnerPrincipal = PartnerCall<never>['principal'];
-type OperatorPrincipal = OperatorCall<never>['principal'];
-type KeyHolder = PartnerPrincipal['holder'];
-type RateDecision = ReturnType<App['limits']['addresses']['take']>;
-
 /** Steps one and two: who is it, and may it call now. */
-export function admitHolder(app: App, exchange: Exchange): KeyHolder | Promise<KeyHolder> {
+export async function admitHolder(app: App, exchange: Exchange): Promise<KeyHolder> {
   const key = exchange.headers['x-api-key'];
-  return onward(typeof key === 'string' ? app.access.holderOf(key) : undefined, (holder) => {
-    if (!holder || hasExpired(holder, app.clock.now())) throw refuseStranger(app, exchange);
-    exchange.trace.keyId = holder.keyId;
-    exchange.trace.partnerId = holder.partnerId;
-    exchange.trace.practiceGroupId = namedGroup(exchange);
-    const { keyId, rateLimitPerMinute: limit } = holder;
-    return onward(app.limits.keys.take(keyId, limit), (decision) => {
-      tellOrRefuse(exchange, decision, limit, 'default');
-      return holder;
-    });
-  });
+  const holder = typeof key === 'string' ? await app.access.holderOf(key) : undefined;
+  if (!holder || hasExpired(holder, app.clock.now())) throw refuseStranger(app, exchange);
+  exchange.trace.keyId = holder.keyId;
+  exchange.trace.partnerId = holder.partnerId;
+  exchange.trace.practiceGroupId = namedGroup(exchange);
+  const { keyId, rateLimitPerMinute: limit } = holder;
+  tellOrRefuse(exchange, await app.limits.keys.take(keyId, limit), limit, 'default');
+  return holder;
 }
 
 /** Steps three and four; without a scope, any key will do. Without the header there is nobody to act for: that is for the validation to report. */
-export function admitPartner(
+export async function admitPartner(
   app: App,
   exchange: Exchange,
   holder: KeyHolder,
   scope: Scope | undefined,
-): PartnerPrincipal | ValidationEntry | Promise<PartnerPrincipal> {
+): Promise<PartnerPrincipal | ValidationEntry> {
   if (scope !== undefined && !holder.scopes.has(scope))
     throw new Problem('insufficient_permissions', { required_scopes: [scope] });
   const groupId = namedGroup(exchange);
   if (groupId === undefined) return groupMissing;
-  return onward(app.access.reach(holder, groupId), (group) => {
-    if (!group) throw new Problem('forbidden');
-    return { kind: 'partner', holder, group };
-  });
+  const group = await app.access.reach(holder, groupId);
+  if (!group) throw new Problem('forbidden');
+  return { kind: 'partner', holder, group };
 }
 
 function namedGroup({ headers }: Exchange): string | undefined {
@@ -101,28 +93,17 @@ function tellOrRefuse(
   exchange: Exchange,
   { allowed, remaining, roomInMs }: RateDecision,
   limit: number,
-  policy: keyof typeof policyTexts,
+  policy: 'default' | 'address',
 ): void {
   // Rounded up: a call made that many whole seconds later is answered.
   const seconds = Math.ceil(roomInMs / 1000);
   exchange.outgoing.push(
     'ratelimit-policy',
-    policyText(policy, limit),
+    `"${policy}";q=${limit};w=${RATE_WINDOW_SECONDS}`,
     'ratelimit',
     `"${policy}";r=${remaining};t=${seconds}`,
   );
   if (!allowed) throw new Problem('rate_limit_exceeded', { retry_after: Math.max(1, seconds) });
-}
-
-/** There are few limits, and every answer names one. */
-const policyTexts = { default: new Map<number, string>(), address: new Map<number, string>() };
-
-function policyText(policy: keyof typeof policyTexts, limit: number): string {
-  const known = policyTexts[policy].get(limit);
-  if (known) return known;
-  const text = `"${policy}";q=${limit};w=${RATE_WINDOW_SECONDS}`;
-  policyTexts[policy].set(limit, text);
-  return text;
 }
 
 export function missingGroup(admitted: PartnerPrincipal | ValidationEntry): admitted is ValidationEntry {

@@ -1,9 +1,9 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { Problem } from '../contract/problems.ts';
 import { Outage } from '../platform/outage.ts';
+import { JSON_TYPE, respond, send } from './exchange.ts';
 import type { Observer } from './observe.ts';
-import { JSON_TYPE, respond, send } from './respond.ts';
-import type { Route } from './router.ts';
+import type { Route } from './routes.ts';
 
 export interface Probes {
   /** `loopback`: only for callers on this machine; `anywhere`: for every caller. */

@@ -1,10 +1,9 @@
 import { Problem, type ProblemCode, ValidationProblem } from '../contract/problems.ts';
 import type { ValidationEntry } from '../contract/validate.ts';
-import type { Refusals } from '../operations/refusals.ts';
 import type { Logger } from '../platform/logger.ts';
 import { Outage } from '../platform/outage.ts';
-import type { Exchange } from './exchange.ts';
-import { respond } from './respond.ts';
+import type { Refusals } from '../runtime/refusals.ts';
+import { type Exchange, respond } from './exchange.ts';
 
 export interface Refusing {
   log: Logger;

@@ -9,14 +9,13 @@ import type { Socket } from 'node:net';
 import type { Environment } from '../contract/access.ts';
 import { Problem } from '../contract/problems.ts';
 import type { App } from '../operations/app.ts';
-import { Bell } from '../platform/bell.ts';
+import type { Clock } from '../platform/clock.ts';
 import type { Logger } from '../platform/logger.ts';
 import { Exchange } from './exchange.ts';
-import { endpointRoutes, nothingThere, readableAddress } from './mount.ts';
 import { observe, type PoolNumbers } from './observe.ts';
 import { type Probes, publicPages, type Site } from './pages.ts';
 import { invalidHttp, malformedRequest, refuse, validationBody } from './refuse.ts';
-import { createRouter } from './router.ts';
+import { createRouter, endpointRoutes, nothingThere, readableAddress } from './routes.ts';
 import type { Tls } from './tls.ts';
 import { isAllowed, listOf, readTransport } from './transport.ts';
 
@@ -34,7 +33,6 @@ export interface ServerOptions {
   moreMetrics: () => Promise<string>;
   /** Where the pages about errors are served, without a slash at the end. */
   docsUrl: () => string;
-  newRequestId: () => string;
   site: Site;
 }
 
@@ -55,22 +53,13 @@ const LINGER_MS = 1_000;
  */
 const AHEAD_MAX = 100;
 
-const latest = Symbol('latest');
-const before = Symbol('before');
-/** Kept on the connection itself: looking it up in a WeakMap was a twentieth of a GET. */
-interface Connection extends Socket {
-  /** The last answer, sent or not. */
-  [latest]?: ServerResponse;
-  /** Those before it that were not taken when the next request came. */
-  [before]?: ServerResponse[];
-}
-
 /**
  * HTTP by Node itself. A framework's reading, hooks and sending would have to be passed by, because of the order of checks
  * and of what they cost; what would be left of it is the routing, which is a library of its own.
  */
 export function createServer(options: ServerOptions): Server {
-  const { app, log, environment, newRequestId } = options;
+  const { app, log, environment } = options;
+  const newRequestId = requestIds(app.random);
   const trusted = listOf(options.trustProxy);
   const { metrics, finish } = observe({
     ...options,
@@ -83,42 +72,44 @@ export function createServer(options: ServerOptions): Server {
   const find = createRouter(routes, nothingThere(app, options.servesApi));
   const desk = { finish, isClosing: () => !server.listening };
 
-  function isTooFarAhead(socket: Connection): boolean {
-    const last = socket[latest];
-    if (!last || last.writableFinished) return false;
-    const unread = (socket[before] ?? []).filter((one) => !one.writableFinished);
-    socket[before] = [...unread, last];
-    return unread.length + 1 >= AHEAD_MAX;
+  /** The last answer of a connection, and those before it that were not taken when it began. */
+  const answers = new WeakMap<Socket, ServerResponse[]>();
+
+  function isTooFarAhead(socket: Socket, next: ServerResponse): boolean {
+    const unread = (answers.get(socket) ?? []).filter((one) => !one.writableFinished);
+    answers.set(socket, [...unread, next]);
+    return unread.length >= AHEAD_MAX;
   }
 
-  function answer(request: IncomingMessage, response: ServerResponse): void {
-    if (isTooFarAhead(request.socket)) {
+  async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    if (isTooFarAhead(request.socket, response)) {
       request.socket.destroy();
       return;
     }
-    (request.socket as Connection)[latest] = response;
     const sent = request.headers['x-request-id'];
     const id = typeof sent === 'string' && WELL_FORMED_ID.test(sent) ? sent : newRequestId();
     const transport = readTransport(request, trusted);
     const url = readableAddress(request.url ?? '/');
     const exchange = new Exchange(request, response, id, url, transport, app.clock.monotonic(), desk);
-    const failed = (error: unknown): void => {
-      try {
-        if (response.headersSent) throw error;
-        refuse(error, exchange, { log, docsUrl: options.docsUrl(), refusals: app.refusals });
-      } catch (mistake) {
-        // Nothing is left to be answered, and a mistake here must not be the end of everybody else's requests.
-        log.error({ request_id: id, err: mistake }, 'bug after the answer');
-        if (!response.writableEnded) response.destroy();
-      }
-    };
     try {
       if (!isAllowed(transport, environment) && !isProbe(url)) throw new Problem('https_required');
       const wrong = hostFault(request);
       if (wrong) throw malformedRequest(wrong);
-      find(exchange)(exchange)?.catch(failed);
+      await find(exchange)(exchange);
     } catch (error) {
-      failed(error);
+      fail(error, exchange);
+    }
+  }
+
+  function fail(error: unknown, exchange: Exchange): void {
+    const { response } = exchange;
+    try {
+      if (response.headersSent) throw error;
+      refuse(error, exchange, { log, docsUrl: options.docsUrl(), refusals: app.refusals });
+    } catch (mistake) {
+      // Nothing is left to be answered, and a mistake here must not be the end of everybody else's requests.
+      log.error({ request_id: exchange.id, err: mistake }, 'bug after the answer');
+      if (!response.writableEnded) response.destroy();
     }
   }
 
@@ -142,17 +133,24 @@ export function createServer(options: ServerOptions): Server {
   server.on('checkExpectation', answer);
   const broken = new WeakSet<Socket>();
   server.on('clientError', (error, stream) => {
-    const socket = stream as Connection;
+    const socket = stream as Socket;
     // Whatever follows on a broken connection is broken too, and told once.
     if (broken.has(socket)) return;
     broken.add(socket);
-    const tell = () => answerBrokenHttp(error, socket, newRequestId(), log);
+    const tell = () => answerBrokenHttp(error, socket, newRequestId(), log, app.clock);
     // What is broken may stand behind a whole request. That has its answer first: it may have changed something.
-    const last = socket[latest];
+    const last = answers.get(socket)?.at(-1);
     if (last?.req.complete && !last.writableFinished) last.once('close', tell);
     else tell();
   });
   return server;
+}
+
+/** Unique across nodes and restarts by a random start, cheap by counting on from there; all of one length, so that answers are too. */
+function requestIds(random: App['random']): () => string {
+  const node = Buffer.from(random(9)).toString('base64url');
+  let count = 0;
+  return () => `req_${node}${(count++).toString(36).padStart(6, '0')}`;
 }
 
 /** Probes decide for themselves whom they answer. */
@@ -175,6 +173,7 @@ function answerBrokenHttp(
   socket: Socket,
   requestId: string,
   log: Logger,
+  clock: Clock,
 ): void {
   if (socket.destroyed || !socket.writable || error.code === 'ECONNRESET') {
     socket.destroy();
@@ -200,5 +199,5 @@ function answerBrokenHttp(
     ].join('\r\n'),
   );
   // One that does not close would stay for ever: for Node, which has given it up, no time limit holds any more.
-  void new Bell().wait(LINGER_MS).then(() => socket.destroy());
+  clock.timer(LINGER_MS, () => socket.destroy());
 }

@@ -4,15 +4,15 @@ import type { RandomBytes } from '../domain/ids.ts';
 import type { OperatorPrincipal, PartnerPrincipal } from '../domain/principal.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Targets } from '../platform/egress/targets.ts';
-import type { Gate } from '../platform/gate.ts';
 import type { Sealer } from '../platform/sealing.ts';
+import type { Semaphore } from '../platform/semaphore.ts';
+import type { Access } from '../runtime/access.ts';
+import type { OpenStreams } from '../runtime/event-streams.ts';
+import type { Limits, RateLimits } from '../runtime/rate-limits.ts';
+import type { Refusals } from '../runtime/refusals.ts';
+import type { SubmissionTypeUpdates } from '../runtime/submission-type-updates.ts';
 import type { AuditRecord } from '../store/audit-append.ts';
 import type { Database } from '../store/database.ts';
-import type { Access } from './access.ts';
-import type { OpenStreams } from './open-streams.ts';
-import type { Limits, RateLimits } from './rate-limits.ts';
-import type { Refusals } from './refusals.ts';
-import type { SubmissionTypeUpdates } from './submission-type-updates.ts';
 
 /** What every operation works with. Time and randomness come in here, so that a test decides both. */
 export interface App {
@@ -27,7 +27,7 @@ export interface App {
   refusals: Refusals;
   streams: OpenStreams;
   /** A replay is many transactions, each of which waits for the queue of its webhook: the other calls need connections too. Partners take turns. */
-  replays: Gate;
+  replays: Semaphore;
   /** Seals the secrets of webhooks. */
   sealer: Sealer;
   webhookTargets: Targets;

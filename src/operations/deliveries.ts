@@ -1,16 +1,25 @@
 import type {
   getDelivery as getEndpoint,
   listDeliveries as listEndpoint,
+  PartnerDelivery,
   retryDelivery as retryEndpoint,
 } from '../contract/operator/deliveries.ts';
+import type { Page } from '../contract/page.ts';
 import { Problem } from '../contract/problems.ts';
+import { deliveryId, parseDeliveryId } from '../domain/delivery-id.ts';
+import { shownAttempt } from '../domain/diagnosis.ts';
 import { type Transaction, transact } from '../store/database.ts';
-import { type FoundDelivery, findDelivery, listDeliveryPage } from '../store/deliveries-read.ts';
+import {
+  type DeliveryFilter,
+  findDelivery,
+  listDeliveryPage,
+  type StoredDelivery,
+} from '../store/deliveries-read.ts';
 import { mayReceive, replayEvents } from '../store/deliveries-replay.ts';
 import { type App, nowIso, type OperatorCall } from './app.ts';
 
 export async function listDeliveries(app: App, { principal, query }: OperatorCall<typeof listEndpoint>) {
-  return { body: await transact(app.db, principal, (tx) => listDeliveryPage(tx, query)) };
+  return { body: await transact(app.db, principal, (tx) => deliveryPage(tx, query)) };
 }
 
 export async function getDelivery(app: App, { principal, params }: OperatorCall<typeof getEndpoint>) {
@@ -47,7 +56,55 @@ export async function retryDelivery(app: App, call: OperatorCall<typeof retryEnd
 }
 
 async function mustFind(tx: Transaction, id: string): Promise<FoundDelivery> {
-  const found = await findDelivery(tx, id);
+  const found = await deliveryOf(tx, id);
   if (!found) throw new Problem('not_found');
   return found;
+}
+
+interface FoundDelivery {
+  delivery: PartnerDelivery;
+  webhookNo: number;
+  eventNo: number;
+}
+
+/** What is found at its place in the queue may be another delivery, with another ID. */
+export async function deliveryOf(tx: Transaction, id: string): Promise<FoundDelivery | undefined> {
+  const place = parseDeliveryId(id);
+  const row = place && (await findDelivery(tx, place));
+  if (!row) return undefined;
+  const delivery = presentDelivery(row);
+  return delivery.id !== id ? undefined : { delivery, webhookNo: row.webhook_no, eventNo: row.event_no };
+}
+
+type Filter = Omit<DeliveryFilter, 'state'> & { status?: PartnerDelivery['status'] | undefined };
+
+export async function deliveryPage(
+  tx: Transaction,
+  { status, ...filter }: Filter,
+): Promise<Page<PartnerDelivery>> {
+  const state = status === 'pending' ? 'due' : status;
+  const page = await listDeliveryPage(tx, { ...filter, state });
+  return { ...page, data: page.data.map(presentDelivery) };
+}
+
+function presentDelivery(row: StoredDelivery): PartnerDelivery {
+  return {
+    id: deliveryId(row.webhook_id, row.sequence, Date.parse(row.accepted_at)),
+    webhook_id: row.webhook_id,
+    partner_id: row.partner_id,
+    practice_group_id: row.practice_group_id,
+    event_id: row.event_id,
+    event: row.event,
+    object_id: row.object_id,
+    sequence: row.sequence,
+    status: statusOf(row),
+    attempts: row.attempts.map(shownAttempt),
+    next_attempt_at: row.state === 'due' ? (row.retry_at ?? row.created_at) : null,
+    created_at: row.created_at,
+    finished_at: row.finished_at,
+  };
+}
+
+export function statusOf({ state }: Pick<StoredDelivery, 'state'>): PartnerDelivery['status'] {
+  return state === 'due' ? 'pending' : state;
 }

@@ -6,6 +6,7 @@ import type {
 } from '../contract/operator/events.ts';
 import { Problem } from '../contract/problems.ts';
 import { ruleBroken } from '../contract/rules.ts';
+import { Verbatim } from '../contract/verbatim.ts';
 import { deliveryId } from '../domain/delivery-id.ts';
 import { newId } from '../domain/ids.ts';
 import type { OperatorPrincipal } from '../domain/principal.ts';
@@ -23,6 +24,7 @@ import {
 import { keepAnswer } from '../store/idempotency.ts';
 import { findUnknownGroups } from '../store/practice-groups.ts';
 import { type App, nowIso, type OperatorCall } from './app.ts';
+import { statusOf } from './deliveries.ts';
 import { answerAgain, keyedAnswer } from './idempotency.ts';
 
 export function newEvent(app: Pick<App, 'clock' | 'random'>, payload: EventPayload): NewEvent {
@@ -66,8 +68,8 @@ function unknownGroup(body: object, payloads: readonly EventPayload[], unknown: 
 }
 
 export async function listPublishedEvents(app: App, call: OperatorCall<typeof listEndpoint>) {
-  const { data, ...rest } = await transact(app.db, call.principal, (tx) => listEventPage(tx, call.query));
-  return { text: `{"data":[${data.map(textOf).join()}],${JSON.stringify(rest).slice(1)}` };
+  const page = await transact(app.db, call.principal, (tx) => listEventPage(tx, call.query));
+  return { body: { ...page, data: page.data.map(presentEvent) } };
 }
 
 export async function getPublishedEvent(app: App, call: OperatorCall<typeof getEndpoint>) {
@@ -75,18 +77,21 @@ export async function getPublishedEvent(app: App, call: OperatorCall<typeof getE
     Promise.all([findEvent(tx, call.params.id), listEventDeliveries(tx, call.params.id)]),
   );
   if (!event) throw new Problem('not_found');
-  return { text: textOf({ ...event, deliveries: deliveries.map((one) => deliveryOf(one, event)) }) };
+  return {
+    body: presentEvent({ ...event, deliveries: deliveries.map((one) => presentDelivery(one, event)) }),
+  };
 }
 
-/** Payloads go out as they are stored, byte for byte, as they do in webhooks. */
-function textOf({ payload, ...event }: StoredEvent & { deliveries?: unknown }): string {
-  return `${JSON.stringify(event).slice(0, -1)},"payload":${payload}}`;
+/** Payloads go out as they are stored, as they do in webhooks. */
+function presentEvent<E extends StoredEvent>({ payload, ...event }: E) {
+  return { ...event, payload: new Verbatim(payload) };
 }
 
-function deliveryOf({ webhook_id, sequence, state }: EventDelivery, event: StoredEvent) {
+function presentDelivery(delivery: EventDelivery, event: StoredEvent) {
+  const { webhook_id, sequence } = delivery;
   return {
     id: deliveryId(webhook_id, sequence, Date.parse(event.accepted_at)),
     webhook_id,
-    status: state === 'due' ? ('pending' as const) : state,
+    status: statusOf(delivery),
   };
 }

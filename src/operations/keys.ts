@@ -9,13 +9,12 @@ import type {
 import { Problem, ValidationProblem } from '../contract/problems.ts';
 import { ruleBroken } from '../contract/rules.ts';
 import { keyStatus } from '../domain/access.ts';
-import { formatKey, keyPrefix } from '../domain/api-key.ts';
+import { formatKey, keyPrefix, secretHash } from '../domain/api-key.ts';
 import { newId, randomBase62 } from '../domain/ids.ts';
 import { type Transaction, transact } from '../store/database.ts';
 import { findKey, insertKey, listKeyPage, lockKey, type StoredKey, updateKey } from '../store/keys.ts';
 import { holdPartner } from '../store/partners.ts';
 import { findGroup } from '../store/practice-groups.ts';
-import { secretHash } from './access.ts';
 import { type Actor, type App, nowIso, type OperatorCall } from './app.ts';
 
 const OVERLAP_SECONDS_DEFAULT = 24 * 3600;
@@ -85,18 +84,23 @@ export async function revokeKey(app: App, call: OperatorCall<typeof revokeEndpoi
   });
   // Also for a key that was revoked before: another node's call may still be waiting out its second.
   await app.access.settle();
-  return { body: describeKey(key, app.clock.now()) };
+  return { body: presentKey(app, key) };
 }
 
 export async function listKeys(app: App, call: OperatorCall<typeof listEndpoint>) {
   const page = await transact(app.db, call.principal, (tx) => listKeyPage(tx, call.query));
-  return { body: { ...page, data: page.data.map((key) => describeKey(key, app.clock.now())) } };
+  return { body: { ...page, data: page.data.map((key) => presentKey(app, key)) } };
 }
 
 export async function getKey(app: App, call: OperatorCall<typeof getEndpoint>) {
   const key = await transact(app.db, call.principal, (tx) => findKey(tx, call.params.id));
   if (!key) throw new Problem('not_found');
-  return { body: describeKey(key, app.clock.now()) };
+  return { body: presentKey(app, key) };
+}
+
+/** What may be shown of a key. */
+function presentKey({ clock }: App, key: StoredKey): ApiKey {
+  return { ...key, status: keyStatus(key, clock.now()) };
 }
 
 type NewKey = Pick<
@@ -120,12 +124,7 @@ function makeKey(app: App, tx: Transaction, wanted: NewKey) {
     created_at: nowIso(app),
   };
   insertKey(tx, stored, secretHash(key));
-  return { stored, shown: { ...describeKey(stored, app.clock.now()), key } };
-}
-
-/** What may be shown of a key. */
-function describeKey(key: StoredKey, now: number): ApiKey {
-  return { ...key, status: keyStatus(key, now) };
+  return { stored, shown: { ...presentKey(app, stored), key } };
 }
 
 function expiryTooFar(): ValidationProblem {

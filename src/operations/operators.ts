@@ -7,6 +7,7 @@ import type {
   revokeOperator as revokeEndpoint,
 } from '../contract/operator/operators.ts';
 import { Problem } from '../contract/problems.ts';
+import { secretHash } from '../domain/api-key.ts';
 import { newId, randomBase62 } from '../domain/ids.ts';
 import { SYSTEM } from '../domain/principal.ts';
 import { isUniqueViolation, type Transaction, transact } from '../store/database.ts';
@@ -17,9 +18,9 @@ import {
   listOperatorPage,
   lockActiveAdmins,
   markOperatorRevoked,
+  type StoredOperator,
   setOperatorToken,
 } from '../store/operators.ts';
-import { secretHash } from './access.ts';
 import { type Actor, type App, nowIso, type OperatorCall } from './app.ts';
 
 type Maker = Pick<App, 'db' | 'clock' | 'random'>;
@@ -41,13 +42,14 @@ export async function createOperator(app: App, call: OperatorCall<typeof createE
 }
 
 export async function listOperators(app: App, call: OperatorCall<typeof listEndpoint>) {
-  return { body: await transact(app.db, call.principal, (tx) => listOperatorPage(tx, call.query)) };
+  const page = await transact(app.db, call.principal, (tx) => listOperatorPage(tx, call.query));
+  return { body: { ...page, data: page.data.map(presentOperator) } };
 }
 
 export async function getOperator(app: App, call: OperatorCall<typeof getEndpoint>) {
-  const body = await transact(app.db, call.principal, (tx) => findOperator(tx, call.params.id));
-  if (!body) throw new Problem('not_found');
-  return { body };
+  const found = await transact(app.db, call.principal, (tx) => findOperator(tx, call.params.id));
+  if (!found) throw new Problem('not_found');
+  return { body: presentOperator(found) };
 }
 
 export async function revokeOperator(app: App, call: OperatorCall<typeof revokeEndpoint>) {
@@ -55,13 +57,14 @@ export async function revokeOperator(app: App, call: OperatorCall<typeof revokeE
   const { id } = call.params;
   const body = await transact(app.db, call.principal, async (tx): Promise<Operator> => {
     const admins = await lockActiveAdmins(tx);
-    const before = await findOperator(tx, id);
-    if (!before) throw new Problem('not_found');
+    const found = await findOperator(tx, id);
+    if (!found) throw new Problem('not_found');
+    const before = presentOperator(found);
     if (before.status === 'revoked') return before;
     if (admins.length === 1 && admins[0] === id)
       throw new Problem('conflict', { message: 'This is the last admin; make another one first.' });
     markOperatorRevoked(tx, id, now);
-    const after: Operator = { ...before, status: 'revoked', revoked_at: now };
+    const after = presentOperator({ ...found, revoked_at: now });
     tx.audit(record(call, now, 'operator.revoke', before, after));
     return after;
   });
@@ -82,12 +85,13 @@ export async function ensureFirstOperator(
 ): Promise<string | undefined> {
   const system: Actor = { principal: SYSTEM, requestId: null };
   const ensured = transact(app.db, SYSTEM, async (tx) => {
-    const first = await findOperator(tx, FIRST_OPERATOR);
-    if (first && configured) {
+    const found = await findOperator(tx, FIRST_OPERATOR);
+    if (found && configured) {
       if (await setOperatorToken(tx, FIRST_OPERATOR, secretHash(configured))) {
-        const action = first.status === 'revoked' ? 'operator.restore' : 'operator.token';
-        const after: Operator = { ...first, status: 'active', revoked_at: null };
-        tx.audit(record(system, nowIso(app), action, first, after));
+        const before = presentOperator(found);
+        const after = presentOperator({ ...found, revoked_at: null });
+        const action = before.status === 'revoked' ? 'operator.restore' : 'operator.token';
+        tx.audit(record(system, nowIso(app), action, before, after));
       }
       return undefined;
     }
@@ -118,6 +122,10 @@ function addOperator(
   insertOperator(tx, operator, secretHash(token));
   tx.audit(record(actor, now, 'operator.create', null, operator));
   return operator;
+}
+
+function presentOperator(operator: StoredOperator): Operator {
+  return { ...operator, status: operator.revoked_at ? 'revoked' : 'active' };
 }
 
 function newToken(app: Maker): string {

@@ -5,14 +5,11 @@ import type {
   listAllPracticeGroups as listAllEndpoint,
   updatePracticeGroup as updateEndpoint,
 } from '../contract/operator/practice-groups.ts';
-import type {
-  listPracticeGroups as listEndpoint,
-  PracticeGroup,
-} from '../contract/partner/practice-groups.ts';
+import type { listPracticeGroups as listEndpoint } from '../contract/partner/practice-groups.ts';
 import { Problem } from '../contract/problems.ts';
 import { newId } from '../domain/ids.ts';
 import { defaultOpeningHours } from '../domain/local-time.ts';
-import { type KeyHolder, SYSTEM } from '../domain/principal.ts';
+import { SYSTEM } from '../domain/principal.ts';
 import { isUniqueViolation, transact } from '../store/database.ts';
 import {
   findGroup,
@@ -26,24 +23,9 @@ import {
 import { type App, nowIso, type OperatorCall, type PartnerCall } from './app.ts';
 
 /** The group acted for comes first; the door has just read it, so the plain call asks the database nothing. */
-export function listPracticeGroups(app: App, call: PartnerCall<typeof listEndpoint>) {
+export async function listPracticeGroups(app: App, call: PartnerCall<typeof listEndpoint>) {
   const { holder, group } = call.principal;
-  if (call.query.include === undefined) return { body: alone(group), reusable: true as const };
-  return listNetwork(app, holder, group);
-}
-
-/** The same body as long as the door remembers the same group, so that it is put into JSON once a second. */
-const bodies = new WeakMap<PracticeGroup, { data: PracticeGroup[]; count: number }>();
-
-function alone(group: PracticeGroup) {
-  const known = bodies.get(group);
-  if (known) return known;
-  const body = { data: [group], count: 1 };
-  bodies.set(group, body);
-  return body;
-}
-
-async function listNetwork(app: App, holder: KeyHolder, group: PracticeGroup) {
+  if (call.query.include === undefined) return { body: { data: [group], count: 1 } };
   const inReach = await transact(app.db, SYSTEM, (tx) => listReachableGroups(tx, holder));
   const data = [group, ...inReach.filter(({ id }) => id !== group.id)];
   return { body: { data, count: data.length } };

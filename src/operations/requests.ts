@@ -1,6 +1,7 @@
 import type { listRefusedRequests as listEndpoint } from '../contract/operator/requests.ts';
 import type { getRefusedRequest as getEndpoint } from '../contract/partner/requests.ts';
 import { Problem, type ProblemCode, problemCatalogue, validationEntry } from '../contract/problems.ts';
+import { Verbatim } from '../contract/verbatim.ts';
 import { transact } from '../store/database.ts';
 import { findRefusal, type KeptRefusal, listRefusalPage } from '../store/refusals.ts';
 import type { App, OperatorCall, PartnerCall } from './app.ts';
@@ -12,19 +13,23 @@ export async function getRefusedRequest(app: App, { principal, params }: Partner
     findRefusal(tx, principal.holder.partnerId, params.request_id),
   );
   if (!found) throw new Problem('not_found');
-  return { text: textOf(found) };
+  return { body: presentRefusal(found) };
 }
 
 export async function listRefusedRequests(app: App, { principal, query }: OperatorCall<typeof listEndpoint>) {
   await app.refusals.flush();
-  const { data, ...rest } = await transact(app.db, principal, (tx) => listRefusalPage(tx, query));
-  return { text: `{"data":[${data.map(textOf).join()}],${JSON.stringify(rest).slice(1)}` };
+  const page = await transact(app.db, principal, (tx) => listRefusalPage(tx, query));
+  return { body: { ...page, data: page.data.map(presentRefusal) } };
 }
 
 /** The answer goes out as it did then. */
-function textOf({ body, ...call }: KeptRefusal): string {
+function presentRefusal<R extends KeptRefusal>({ body, ...call }: R) {
   const { error } = JSON.parse(body) as { error: true | ProblemCode };
   const { cause, remedy } = error === true ? validationEntry : problemCatalogue[error];
-  const told = JSON.stringify({ ...call, error: error === true ? validationEntry.code : error });
-  return `${told.slice(0, -1)},"answer":${body},"explanation":${JSON.stringify(`${cause} ${remedy}`)}}`;
+  return {
+    ...call,
+    error: error === true ? validationEntry.code : error,
+    answer: new Verbatim(body),
+    explanation: `${cause} ${remedy}`,
+  };
 }

@@ -7,6 +7,7 @@ import type { PageQuery } from '../contract/page.ts';
 import type {
   getSubmissionType as getEndpoint,
   listSubmissionTypes as listEndpoint,
+  SubmissionType,
   updateSubmissionType as updateEndpoint,
 } from '../contract/partner/submission-types.ts';
 import { Problem } from '../contract/problems.ts';
@@ -24,7 +25,6 @@ import {
   findSubmissionType,
   insertSubmissionType,
   listSubmissionTypePage,
-  presentSubmissionType,
 } from '../store/submission-types.ts';
 import type { App, OperatorCall, PartnerCall } from './app.ts';
 import { nowIso } from './app.ts';
@@ -155,4 +155,10 @@ async function pageOfGroup(
   const { day } = localTime(app.clock.now(), timeZone);
   const page = await transact(app.db, principal, (tx) => listSubmissionTypePage(tx, groupId, day, query));
   return { ...page, data: page.data.map(presentSubmissionType) };
+}
+
+/** What callers see: the stored record without its inner fields, with the day's count. */
+function presentSubmissionType({ type, submittedToday }: Counted): SubmissionType {
+  const { practice_group_id: _group, version: _version, ...fields } = type;
+  return { ...fields, forms_submitted_today: submittedToday };
 }

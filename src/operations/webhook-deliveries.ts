@@ -8,17 +8,17 @@ import { naming, REPLAY_EVENTS_MAX, ruleBroken } from '../contract/rules.ts';
 import { type PartnerPrincipal, SYSTEM } from '../domain/principal.ts';
 import type { StoredWebhook } from '../domain/webhook.ts';
 import { transact } from '../store/database.ts';
-import { findDelivery, listDeliveryPage } from '../store/deliveries-read.ts';
 import { findEventNos, findEventNosSince, mayReceive, replayEvents } from '../store/deliveries-replay.ts';
 import { findWebhook, lockWebhook } from '../store/webhooks.ts';
 import { type App, nowIso, type PartnerCall } from './app.ts';
+import { deliveryOf, deliveryPage } from './deliveries.ts';
 import { webhookRecord } from './webhooks.ts';
 
 export async function listWebhookDeliveries(app: App, call: PartnerCall<typeof listEndpoint>) {
   const { principal, params, query } = call;
   const body = await transact(app.db, principal, async (tx) => {
     if (!(await findWebhook(tx, principal, params.id))) throw new Problem('not_found');
-    return listDeliveryPage(tx, { ...query, webhook_id: params.id });
+    return deliveryPage(tx, { ...query, webhook_id: params.id });
   });
   return { body };
 }
@@ -26,7 +26,7 @@ export async function listWebhookDeliveries(app: App, call: PartnerCall<typeof l
 export async function getWebhookDelivery(app: App, { principal, params }: PartnerCall<typeof getEndpoint>) {
   const found = await transact(app.db, principal, async (tx) => {
     if (!(await findWebhook(tx, principal, params.id))) return undefined;
-    return findDelivery(tx, params.delivery_id);
+    return deliveryOf(tx, params.delivery_id);
   });
   if (found?.delivery.webhook_id !== params.id) throw new Problem('not_found');
   return { body: found.delivery };
@@ -38,7 +38,7 @@ const CHUNK = 1_000;
 export function replayWebhook(app: App, call: PartnerCall<typeof replayEndpoint>) {
   const { since } = call.body;
   if (since !== undefined && Date.parse(since) > app.clock.now()) throw sinceInTheFuture();
-  return app.replays.through(call.principal.holder.partnerId, () => replay(app, call));
+  return app.replays.run(call.principal.holder.partnerId, () => replay(app, call));
 }
 
 async function replay(app: App, call: PartnerCall<typeof replayEndpoint>) {

@@ -1,10 +1,17 @@
+import type { Clock } from './clock.ts';
+
 /**
  * Somebody waits until it rings or the time is up. A ring while nobody waits is remembered, so that none is lost
- * between looking and waiting. Waiting takes real time; what the time *is* remains the clock's business.
+ * between looking and waiting.
  */
 export class Bell {
+  readonly #clock: Pick<Clock, 'timer'>;
   #rung = false;
   #answer: (() => void) | undefined;
+
+  constructor(clock: Pick<Clock, 'timer'>) {
+    this.#clock = clock;
+  }
 
   ring(): void {
     this.#rung = true;
@@ -18,12 +25,12 @@ export class Bell {
     }
     return new Promise((resolve) => {
       const answer = () => {
-        clearTimeout(timer);
+        cancel();
         this.#answer = undefined;
         this.#rung = false;
         resolve();
       };
-      const timer = setTimeout(answer, milliseconds);
+      const cancel = this.#clock.timer(milliseconds, answer);
       this.#answer = answer;
     });
   }

@@ -8,10 +8,22 @@ export interface Clock {
   /** Milliseconds that only ever grow: for windows, cache lifetimes and durations. */
   monotonic(): number;
   sleep(milliseconds: number): Promise<void>;
+  /** Fires once, after so long, unless it is cancelled first by calling what is returned. */
+  timer(milliseconds: number, fire: () => void): () => void;
+  /**
+   * The time that statements go by: for what nodes decide together, since their own clocks differ. Undefined leaves it to
+   * PostgreSQL, whose clock is the same for all of them; a test says a time of its own.
+   */
+  databaseNow(): number | undefined;
 }
 
 export const systemClock: Clock = {
   now: () => Date.now(),
   monotonic: () => performance.now(),
   sleep: (milliseconds) => new Promise((resolve) => setTimeout(resolve, milliseconds)),
+  timer(milliseconds, fire) {
+    const timer = setTimeout(fire, milliseconds);
+    return () => clearTimeout(timer);
+  },
+  databaseNow: () => undefined,
 };

@@ -1,8 +1,6 @@
 import type { EventName } from '../contract/events.ts';
-import type { PartnerDelivery } from '../contract/operator/deliveries.ts';
 import type { Page, PageQuery } from '../contract/page.ts';
-import { deliveryId, parseDeliveryId } from '../domain/delivery-id.ts';
-import { type KeptAttempt, shownAttempt } from '../domain/diagnosis.ts';
+import type { KeptAttempt } from '../domain/diagnosis.ts';
 import type { Transaction } from './database.ts';
 import { type Keyset, readPage, readStretch } from './page.ts';
 
@@ -11,7 +9,7 @@ import { type Keyset, readPage, readStretch } from './page.ts';
  * the indexes that it has: a webhook's queue, an event's deliveries, the feed of a practice group.
  */
 
-interface Row {
+export interface StoredDelivery {
   webhook_id: string;
   partner_id: string;
   practice_group_id: string;
@@ -25,57 +23,32 @@ interface Row {
   created_at: string;
   finished_at: string | null;
   accepted_at: string;
-  /** Its place in the list. */
-  major: number;
-  minor: number;
 }
+
+/** `major` and `minor`: its place in the list. */
+type Row = StoredDelivery & { major: number; minor: number };
 
 const COLUMNS = `w.id AS webhook_id, w.partner_id, w.practice_group_id, e.id AS event_id, e.event, e.object_id,
   d.sequence, d.state, d.attempts, nullif(d.retry_at, 'infinity') AS retry_at, d.created_at, d.finished_at, e.accepted_at`;
 
-function deliveryOf(row: Row): PartnerDelivery {
-  return {
-    id: deliveryId(row.webhook_id, row.sequence, Date.parse(row.accepted_at)),
-    webhook_id: row.webhook_id,
-    partner_id: row.partner_id,
-    practice_group_id: row.practice_group_id,
-    event_id: row.event_id,
-    event: row.event,
-    object_id: row.object_id,
-    sequence: row.sequence,
-    status: row.state === 'due' ? 'pending' : row.state,
-    attempts: row.attempts.map(shownAttempt),
-    next_attempt_at: row.state === 'due' ? (row.retry_at ?? row.created_at) : null,
-    created_at: row.created_at,
-    finished_at: row.finished_at,
-  };
-}
-
-export interface FoundDelivery {
-  delivery: PartnerDelivery;
-  webhookNo: number;
-  eventNo: number;
-}
-
-export async function findDelivery(tx: Transaction, id: string): Promise<FoundDelivery | undefined> {
-  const named = parseDeliveryId(id);
-  if (!named) return undefined;
-  const row = await tx.first<Row & { webhook_no: number; event_no: number }>(
+/** With the numbers of its webhook and its event. */
+export function findDelivery(
+  tx: Transaction,
+  { webhookId, sequence }: { webhookId: string; sequence: number },
+): Promise<(StoredDelivery & { webhook_no: number; event_no: number }) | undefined> {
+  return tx.first(
     `SELECT ${COLUMNS}, d.webhook_no, d.event_no
        FROM webhooks w JOIN deliveries d ON d.webhook_no = w.no JOIN events e ON e.no = d.event_no
       WHERE w.id = $1 AND w.deleted_at IS NULL AND d.sequence = $2`,
-    [named.webhookId, named.sequence],
+    [webhookId, sequence],
   );
-  if (!row) return undefined;
-  const delivery = deliveryOf(row);
-  return delivery.id !== id ? undefined : { delivery, webhookNo: row.webhook_no, eventNo: row.event_no };
 }
 
 export interface DeliveryFilter extends PageQuery {
   webhook_id?: string | undefined;
   event_id?: string | undefined;
   practice_group_id?: string | undefined;
-  status?: PartnerDelivery['status'] | undefined;
+  state?: StoredDelivery['state'] | undefined;
   event?: string | undefined;
 }
 
@@ -146,10 +119,7 @@ const newestFirst: Keyset<Row> = {
   keyOf: ({ major, minor }) => [major, minor],
 };
 
-export async function listDeliveryPage(
-  tx: Transaction,
-  filter: DeliveryFilter,
-): Promise<Page<PartnerDelivery>> {
+export function listDeliveryPage(tx: Transaction, filter: DeliveryFilter): Promise<Page<StoredDelivery>> {
   const { way, start } = wayOf(filter);
   const place = ([major, minor]: readonly unknown[]) => [
     start,
@@ -160,20 +130,18 @@ export async function listDeliveryPage(
     tx.query<Row>(listed(rows), [
       ...place(after),
       end,
-      filter.status === 'pending' ? 'due' : filter.status,
+      filter.state,
       filter.event,
       filter.webhook_id,
       filter.practice_group_id,
       limit,
     ]);
 
-  if (typeof way === 'string') {
-    const page = await readPage(filter, newestFirst, (after, limit) => read(way, after, 0, limit));
-    return { ...page, data: page.data.map(deliveryOf) };
-  }
-  const isFiltered = filter.status !== undefined || filter.event !== undefined;
+  if (typeof way === 'string')
+    return readPage(filter, newestFirst, (after, limit) => read(way, after, 0, limit));
+  const isFiltered = filter.state !== undefined || filter.event !== undefined;
   const length = isFiltered ? STRETCH.filtered : STRETCH.unfiltered;
-  const page = await readStretch(
+  return readStretch(
     filter,
     newestFirst,
     async (after) => {
@@ -183,7 +151,6 @@ export async function listDeliveryPage(
     },
     (after, end, limit) => read(way.rows, after, Number(end?.[0] ?? 0), limit),
   );
-  return { ...page, data: page.data.map(deliveryOf) };
 }
 
 function wayOf({ webhook_id, event_id, practice_group_id }: DeliveryFilter): {

@@ -1,7 +1,6 @@
-import { PAGE_SIZE_DEFAULT, type PageQuery } from '../contract/page.ts';
+import { decodeCursor, encodeCursor, PAGE_SIZE_DEFAULT, type PageQuery } from '../contract/page.ts';
 import type { PartnerPrincipal } from '../domain/principal.ts';
 import type { Transaction } from './database.ts';
-import { decodeCursor, encodeCursor } from './page.ts';
 
 /**
  * The feed of a practice group, in the order of its positions. These are given one after the other and never taken back,

@@ -1,23 +1,12 @@
 import { timingSafeEqual } from 'node:crypto';
-import type { Scope } from '../contract/access.ts';
+import type { ApiKey } from '../contract/operator/keys.ts';
 import type { PageQuery } from '../contract/page.ts';
 import type { KeyRecord } from '../domain/access.ts';
 import type { Transaction } from './database.ts';
 import { byId, readPage } from './page.ts';
 
-export interface StoredKey {
-  id: string;
-  partner_id: string;
-  practice_group_id: string;
-  scopes: Scope[];
-  prefix: string;
-  last_four: string;
-  rate_limit_per_minute: number | null;
-  expires_at: string | null;
-  revoked_at: string | null;
-  replaced_by: string | null;
-  created_at: string;
-}
+/** What it is worth at a moment, its status, is not stored. */
+export type StoredKey = Omit<ApiKey, 'status'>;
 
 const KEY = `id, partner_id, practice_group_id, scopes, prefix, last_four, rate_limit_per_minute, expires_at,
   revoked_at, replaced_by, created_at`;

@@ -6,13 +6,7 @@ import type { OperatorPrincipal } from '../domain/principal.ts';
 import type { Transaction } from './database.ts';
 import { byId, readPage } from './page.ts';
 
-interface Row {
-  id: string;
-  name: string;
-  role: Role;
-  created_at: string;
-  revoked_at: string | null;
-}
+export type StoredOperator = Omit<Operator, 'status'>;
 
 const OPERATOR = 'id, name, role, created_at, revoked_at';
 
@@ -32,18 +26,16 @@ export async function findTokenHolders(
 }
 
 export function listOperatorPage(tx: Transaction, query: PageQuery) {
-  return readPage(query, byId, async ([after], limit) => {
-    const rows = await tx.query<Row>(
+  return readPage(query, byId, ([after], limit) =>
+    tx.query<StoredOperator>(
       `SELECT ${OPERATOR} FROM operators WHERE $1::text IS NULL OR id > $1 ORDER BY id LIMIT $2`,
       [after, limit],
-    );
-    return rows.map(operatorOf);
-  });
+    ),
+  );
 }
 
-export async function findOperator(tx: Transaction, id: string): Promise<Operator | undefined> {
-  const row = await tx.first<Row>(`SELECT ${OPERATOR} FROM operators WHERE id = $1`, [id]);
-  return row && operatorOf(row);
+export function findOperator(tx: Transaction, id: string): Promise<StoredOperator | undefined> {
+  return tx.first<StoredOperator>(`SELECT ${OPERATOR} FROM operators WHERE id = $1`, [id]);
 }
 
 /** Every admin who can still come in, locked: two admins must not revoke each other at the same moment. */
@@ -59,7 +51,7 @@ export async function countOperators(tx: Transaction): Promise<number> {
   return row?.count ?? 0;
 }
 
-export function insertOperator(tx: Transaction, operator: Operator, tokenHash: Buffer): void {
+export function insertOperator(tx: Transaction, operator: StoredOperator, tokenHash: Buffer): void {
   tx.defer('INSERT INTO operators (id, name, role, token_hash, created_at) VALUES ($1, $2, $3, $4, $5)', [
     operator.id,
     operator.name,
@@ -81,8 +73,4 @@ export async function setOperatorToken(tx: Transaction, id: string, tokenHash: B
 
 export function markOperatorRevoked(tx: Transaction, id: string, now: string): void {
   tx.defer('UPDATE operators SET revoked_at = $2 WHERE id = $1', [id, now]);
-}
-
-function operatorOf(row: Row): Operator {
-  return { ...row, status: row.revoked_at ? 'revoked' : 'active' };
 }

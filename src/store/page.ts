@@ -1,17 +1,20 @@
-import { NOT_A_CURSOR, PAGE_SIZE_DEFAULT, type Page, type PageQuery, parseCursor } from '../contract/page.ts';
-import { ValidationProblem } from '../contract/problems.ts';
+import {
+  decodeCursor,
+  encodeCursor,
+  type Key,
+  PAGE_SIZE_DEFAULT,
+  type Page,
+  type PageQuery,
+} from '../contract/page.ts';
 
 /**
- * Keyset pages: a cursor holds the sort key of the last entry seen, so that a page stays right while rows come and go
+ * Keyset pagination: a cursor holds the sort key of the last entry seen, so that a page stays right while rows come and go
  * before it, and the thousandth page costs what the first does.
  */
 export interface Keyset<T> {
   types: readonly ('string' | 'number')[];
   keyOf(item: T): readonly (string | number)[];
 }
-
-/** Nulls before the first page. */
-type Key = readonly (string | number | null)[];
 
 export const byId: Keyset<{ id: string }> = { types: ['string'], keyOf: (item) => [item.id] };
 
@@ -48,23 +51,4 @@ export async function readStretch<T>(
   const end = await endOf(after);
   const page = await readPage(query, keyset, (_after, limit) => read(after, end, limit));
   return { ...page, next_cursor: page.next_cursor ?? (end ? encodeCursor(end) : null) };
-}
-
-export function encodeCursor(key: readonly (string | number)[]): string {
-  return Buffer.from(JSON.stringify(key)).toString('base64url');
-}
-
-/** `name`: of the parameter or header that it was sent as. */
-export function decodeCursor(cursor: string | undefined, types: readonly string[], name = 'cursor'): Key {
-  if (cursor === undefined) return types.map(() => null);
-  const key = parseCursor(cursor);
-  if (key?.length === types.length && key.every((part, i) => isKeyPart(part, types[i]))) return key as Key;
-  throw new ValidationProblem([
-    { code: 'invalid_value', expected: 'string', path: [name], message: NOT_A_CURSOR },
-  ]);
-}
-
-function isKeyPart(part: unknown, type: string | undefined): boolean {
-  if (typeof part === 'number') return type === 'number' && Number.isSafeInteger(part);
-  return type === 'string' && typeof part === 'string' && part.isWellFormed() && !part.includes('\0');
 }

@@ -5,7 +5,7 @@ import { readdir, readFile } from 'node:fs/promises';
  * through the wrapper that `sqlFunction` makes: by the names of its arguments, never by their position.
  */
 
-export const SQL_FOLDER = new URL('../sql/', import.meta.url);
+const SQL_FOLDER = new URL('../sql/', import.meta.url);
 
 /** The text of every function, by its name. */
 export async function readSqlFunctions(folder: URL = SQL_FOLDER): Promise<Map<string, string>> {

@@ -1,5 +1,4 @@
 import type { PageQuery } from '../contract/page.ts';
-import type { SubmissionType } from '../contract/partner/submission-types.ts';
 import type { Principal } from '../domain/principal.ts';
 import type { StoredSubmissionType } from '../domain/submission-type.ts';
 import { type AuditRecord, auditTexts } from './audit-append.ts';
@@ -204,12 +203,6 @@ export async function insertSubmissionType(tx: Transaction, type: StoredSubmissi
     'INSERT INTO submission_types SELECT * FROM json_populate_record(NULL::submission_types, $1)',
     [JSON.stringify(type)],
   );
-}
-
-/** What callers see: the stored record without its inner fields, with the day's count. */
-export function presentSubmissionType({ type, submittedToday }: Counted): SubmissionType {
-  const { practice_group_id: _group, version: _version, ...fields } = type;
-  return { ...fields, forms_submitted_today: submittedToday };
 }
 
 function countedOf({ submitted_today, ...type }: Row): Counted {

@@ -47,7 +47,7 @@ describe('GET /v1/events', () => {
   });
 
   it('payloads go out byte for byte as they are stored', async () => {
-    const payload = `{"object":"Patient",  "id":"é\\u00e9 \\"x\\"","practice_group_id":"${own.groupId}","event":"patient.added-to-sequence", "n":1.0}`;
+    const payload = `{"object":"Patient",  "id":"é\\u00e9 \\"x\\"","practice_group_id":"${own.groupId}","event" : "patient.added-to-\\u0073equence" }`;
     await publish(house, own.groupId, 'patient.added-to-sequence');
     await db.query('UPDATE events SET payload = $2 WHERE practice_group_id = $1', [own.groupId, payload]);
     await fanOutAll(house);
@@ -55,6 +55,17 @@ describe('GET /v1/events', () => {
     expect(text).toContain(`"data":${payload}}`);
     expect(body.data[0].data.id).toBe('éé "x"');
     expect(headers['content-type']).toBe('application/json; charset=utf-8');
+  });
+
+  it('a stored text that is not what the contract declares does not leave', async () => {
+    await publish(house, own.groupId, 'patient.added-to-sequence');
+    await db.query(`UPDATE events SET payload = '{"secret":"of somebody"}' WHERE practice_group_id = $1`, [
+      own.groupId,
+    ]);
+    await fanOutAll(house);
+    const { status, text } = await own.send('GET', '/v1/events');
+    expect(status).toBe(500);
+    expect(text).not.toContain('secret');
   });
 
   it('an event is there once it has its place, not before', async () => {
@@ -110,8 +121,8 @@ describe('GET /v1/events', () => {
     await db.query(
       `WITH accepted AS (
          INSERT INTO events (id, practice_group_id, event, object_id, object_hash, payload, source, accepted_at)
-         SELECT 'rare-' || n, $1, CASE n WHEN 20005 THEN 'prescription.issued' ELSE 'appointment.confirmed' END, 'o', n, '{}',
-                's', now() FROM generate_series(1, 20005) AS n
+         SELECT 'rare-' || n, $1, CASE n WHEN 20005 THEN 'prescription.issued' ELSE 'appointment.confirmed' END, 'o', n,
+                '{"object":"Prescription","id":"o","practice_group_id":"g","event":"prescription.issued"}', 's', now() FROM generate_series(1, 20005) AS n
          RETURNING no, object_hash, event)
        INSERT INTO feed SELECT no, $1, 5000000 + object_hash, event FROM accepted`,
       [own.groupId],

@@ -1,9 +1,9 @@
 import { beforeEach, describe, expect, inject, it, vi } from 'vitest';
 import { eventNames } from '../../src/contract/event-payloads.ts';
 import { SYSTEM } from '../../src/domain/principal.ts';
-import { OpenStreams } from '../../src/operations/open-streams.ts';
 import { createLogger } from '../../src/platform/logger.ts';
 import { Outage } from '../../src/platform/outage.ts';
+import { OpenStreams } from '../../src/runtime/event-streams.ts';
 import { openDatabase, transact } from '../../src/store/database.ts';
 import { appendEvents } from '../../src/store/events.ts';
 import { expectInvalid } from '../support/answers.ts';
@@ -294,15 +294,17 @@ it('streams that are far behind read a few at a time, and keys take turns', asyn
 });
 
 /** More than any socket buffers. */
+const LARGE_EVENTS = 8_000;
+
 function largeEvents(practice_group_id: string) {
-  return Array.from({ length: 4_000 }, (_, n) => ({
+  return Array.from({ length: LARGE_EVENTS }, (_, n) => ({
     id: `evt_large_${practice_group_id}_${n}`,
     payload: {
       object: 'Appointment' as const,
       id: `a-${n}`,
       practice_group_id,
       event: 'appointment.booking-failed' as const,
-      failure_reason: 'x'.repeat(4_000),
+      failure_reason: 'x'.repeat(2_000),
     },
   }));
 }
@@ -320,7 +322,7 @@ it('a slow reader gets everything', async () => {
   );
   await fanOutAll(node);
   const stream = await openStream(node, partner, { query: `cursor=${next_cursor}` });
-  for (let n = 0; n < 4_000; n++) expect((await stream.event()).data.data.id).toBe(`a-${n}`);
+  for (let n = 0; n < LARGE_EVENTS; n++) expect((await stream.event()).data.data.id).toBe(`a-${n}`);
 });
 
 it('counts its streams for whoever watches', async () => {

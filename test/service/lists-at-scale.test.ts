@@ -79,8 +79,8 @@ async function rowsRead(plans: string, list: (tx: Transaction) => Promise<{ data
 
 describe.each(['force_custom_plan', 'force_generic_plan'])('with %s', (plans) => {
   it.each<[string, (tx: Transaction) => Promise<{ data: unknown[] }>, found: number, atMost: number]>([
-    ['deliveries that are due', (tx) => listDeliveryPage(tx, { status: 'pending' }), 50, 35_000],
-    ['deliveries of which there is none', (tx) => listDeliveryPage(tx, { status: 'waiting' }), 0, 55_000],
+    ['deliveries that are due', (tx) => listDeliveryPage(tx, { state: 'due' }), 50, 35_000],
+    ['deliveries of which there is none', (tx) => listDeliveryPage(tx, { state: 'waiting' }), 0, 55_000],
     ['deliveries', (tx) => listDeliveryPage(tx, {}), 50, 6_000],
     ['events of a small practice', (tx) => listEventPage(tx, { practice_group_id: 'small' }), 4, 60],
     ['events of a large practice', (tx) => listEventPage(tx, { practice_group_id: 'large' }), 50, 200],

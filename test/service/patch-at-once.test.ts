@@ -34,7 +34,7 @@ const auditOf = async (id: string): Promise<Loose[]> =>
     )
   ).data.reverse();
 
-/** Begins an update and returns once it was handed to the gatherer. */
+/** Begins an update and returns once it was handed to the batcher. */
 async function begin(id: string, body: unknown, headers?: Record<string, string>) {
   const submit = vi.spyOn(house.service.app.updates, 'submit');
   const answer = patch(id, body, headers);

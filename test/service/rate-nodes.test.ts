@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { SharedRateLimits } from '../../src/operations/shared-rate-limits.ts';
 import { systemClock } from '../../src/platform/clock.ts';
+import { SharedRateLimits } from '../../src/runtime/rate-limits.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 import { type Harness, makeKey, makeWorld, startHarness } from '../support/service.ts';
 import { superuser } from '../support/superuser.ts';

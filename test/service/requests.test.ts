@@ -1,7 +1,7 @@
 import { describe, expect, inject, it } from 'vitest';
 import { problemCatalogue } from '../../src/contract/problems.ts';
-import { Refusals } from '../../src/operations/refusals.ts';
 import { createLogger } from '../../src/platform/logger.ts';
+import { Refusals } from '../../src/runtime/refusals.ts';
 import { closeDatabase, openDatabase } from '../../src/store/database.ts';
 import { expectInvalid, expectProblem, withoutRequestId } from '../support/answers.ts';
 import { ManualClock } from '../support/manual-clock.ts';

@@ -236,14 +236,14 @@ it('leaves connections to other calls, however many replays wait for the queue o
 it('puts nothing into the queue of a partner that lost its access while the replay waited for its turn', async () => {
   const id = await newWebhook();
   const { replays } = house.service.app;
-  const through = vi.spyOn(replays, 'through');
+  const run = vi.spyOn(replays, 'run');
   let free = () => {};
   const busy = new Promise<void>((resolve) => {
     free = resolve;
   });
-  const others = ['a', 'b'].map((caller) => replays.through(caller, () => busy));
+  const others = ['a', 'b'].map((caller) => replays.run(caller, () => busy));
   const waiting = replay(id, { since: '2026-01-01T00:00:00Z' });
-  await vi.waitFor(() => expect(through).toHaveBeenCalledTimes(3));
+  await vi.waitFor(() => expect(run).toHaveBeenCalledTimes(3));
 
   await house.operator('POST', `/keys/${own.keyId}/revoke`);
   await publish(house, own.groupId, 'prescription.issued');

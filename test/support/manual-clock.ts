@@ -1,4 +1,4 @@
-import type { Clock } from '../../src/platform/clock.ts';
+import { type Clock, systemClock } from '../../src/platform/clock.ts';
 
 /** A clock that stands still until a test moves it. Whoever sleeps moves it, so nothing ever waits. */
 export class ManualClock implements Clock {
@@ -19,6 +19,16 @@ export class ManualClock implements Clock {
 
   async sleep(milliseconds: number): Promise<void> {
     this.advance(milliseconds);
+  }
+
+  /** Takes real time, however the clock is moved: what looks again and again goes on looking. */
+  timer(milliseconds: number, fire: () => void): () => void {
+    return systemClock.timer(milliseconds, fire);
+  }
+
+  /** The database's clock is this one as well. */
+  databaseNow(): number {
+    return this.now();
   }
 
   advance(milliseconds: number): void {

@@ -2,7 +2,7 @@ import { IncomingMessage } from 'node:http';
 import { Socket } from 'node:net';
 import { queryObjects } from 'node:v8';
 import { expect, it } from 'vitest';
-import { readBody } from '../../src/http/body.ts';
+import { readBody } from '../../src/http/exchange.ts';
 
 const LIMIT = 64 * 1024;
 

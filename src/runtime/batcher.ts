@@ -1,6 +1,6 @@
 import { Outage } from '../platform/outage.ts';
 
-export interface GatherOptions<Item> {
+export interface BatcherOptions<Item> {
   /** So many batches may be under way together. More than one needs `keyOf`. */
   atOnce?: number;
   /** What an item writes to. Items of one key are written in the order of their arrival, never in two batches at once. */
@@ -8,14 +8,14 @@ export interface GatherOptions<Item> {
 }
 
 /**
- * Gathers what concurrent callers want written and writes it together: while one batch is under way the next one
- * gathers. A lone caller waits for nobody. Every caller gets an answer of its own; when a batch fails, each of its
+ * A batcher: what concurrent callers want written is written together, and while one batch is under way the next one
+ * fills. A lone caller waits for nobody. Every caller gets an answer of its own; when a batch fails, each of its
  * items is tried alone, so that one bad item never spoils its neighbours.
  *
  * Where two batches may be under way, the database finds the next one waiting instead of standing still while it is
  * built. The second goes only once it is half as large as the first: small batches would cost more than the wait.
  */
-export class Gatherer<Item, Result> {
+export class Batcher<Item, Result> {
   readonly #write: (items: readonly Item[]) => Promise<readonly Result[]>;
   readonly #batchMax: number;
   readonly #atOnce: number;
@@ -23,14 +23,14 @@ export class Gatherer<Item, Result> {
   /** Whoever comes for a key that is being written waits here until that is done. */
   readonly #held = new Map<string, Waiting<Item, Result>[]>();
   #waiting: Waiting<Item, Result>[] = [];
-  #gathering = false;
+  #filling = false;
   #batches = 0;
   #itemsUnderWay = 0;
 
   constructor(
     batchMax: number,
     write: (items: readonly Item[]) => Promise<readonly Result[]>,
-    { atOnce = 1, keyOf }: GatherOptions<Item> = {},
+    { atOnce = 1, keyOf }: BatcherOptions<Item> = {},
   ) {
     this.#batchMax = batchMax;
     this.#write = write;
@@ -45,10 +45,10 @@ export class Gatherer<Item, Result> {
       this.#waiting.push(one);
       // Requests that arrived in the same turn of the event loop join the batch; a full one need not wait for them.
       if (this.#waiting.length >= this.#batchMax) this.#begin();
-      else if (!this.#gathering && this.#mayBegin()) {
-        this.#gathering = true;
+      else if (!this.#filling && this.#mayBegin()) {
+        this.#filling = true;
         setImmediate(() => {
-          this.#gathering = false;
+          this.#filling = false;
           this.#begin();
         });
       }

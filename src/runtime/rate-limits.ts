@@ -1,12 +1,57 @@
 import { RATE_WINDOW_SECONDS } from '../contract/access.ts';
-import type { RateDecision } from '../domain/rate-window.ts';
-import { type Clock, systemClock } from '../platform/clock.ts';
+import {
+  decide,
+  isIdle,
+  newRateWindow,
+  type RateDecision,
+  type RateWindow,
+  record,
+} from '../domain/rate-window.ts';
+import type { Clock } from '../platform/clock.ts';
 import type { Database } from '../store/database.ts';
 import { forgetRates, type RateAnswer, takeRates } from '../store/rate-windows.ts';
-import { Gatherer } from './gather.ts';
-import type { Limits } from './rate-limits.ts';
+import { Batcher } from './batcher.ts';
 
 const SPAN_MS = RATE_WINDOW_SECONDS * 1000;
+
+/** Who counts calls, and lets them through or not. */
+export interface Limits {
+  /** Counts the call if there is room for it; one that is refused does not count. */
+  take(who: string, limit: number): RateDecision | Promise<RateDecision>;
+}
+
+/** The windows of this node, one for each key or address, kept in memory and forgotten when idle. */
+export class RateLimits implements Limits {
+  readonly #clock: Clock;
+  readonly #windows = new Map<string, RateWindow>();
+  #sweptAt = 0;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  take(who: string, limit: number): RateDecision {
+    const now = this.#clock.monotonic();
+    if (now - this.#sweptAt >= SPAN_MS) this.#sweep(now);
+    let window = this.#windows.get(who);
+    if (!window) {
+      window = newRateWindow();
+      this.#windows.set(who, window);
+    }
+    const decision = decide(window, limit, SPAN_MS, now);
+    if (decision.allowed) record(window, SPAN_MS, now);
+    return decision;
+  }
+
+  /** Once a minute: what nobody used for a minute goes, so memory follows the callers of the last two minutes. */
+  #sweep(now: number): void {
+    this.#sweptAt = now;
+    for (const [who, window] of this.#windows) {
+      if (isIdle(window, SPAN_MS, now)) this.#windows.delete(who);
+    }
+  }
+}
+
 const CALLS_MAX = 500;
 
 interface Call {
@@ -16,21 +61,18 @@ interface Call {
 
 /**
  * The windows of all nodes together, in PostgreSQL: a call is let through by one statement that counts those of every node.
- * Calls of the same moment ask together. The time is PostgreSQL's own, so that the clocks of the nodes do not matter; a test
- * brings one of its own.
+ * Calls of the same moment ask together. The time is the database's, so that the clocks of the nodes do not matter.
  */
 export class SharedRateLimits implements Limits {
   readonly #db: Database;
-  readonly #now: () => number | undefined;
-  readonly #monotonic: () => number;
-  readonly #calls: Gatherer<Call, RateDecision>;
+  readonly #clock: Clock;
+  readonly #calls: Batcher<Call, RateDecision>;
   #sweptAt: number;
 
   constructor(db: Database, clock: Clock) {
     this.#db = db;
-    this.#now = () => (clock === systemClock ? undefined : clock.now());
-    this.#monotonic = () => clock.monotonic();
-    this.#calls = new Gatherer(CALLS_MAX, (calls) => this.#decide(calls));
+    this.#clock = clock;
+    this.#calls = new Batcher(CALLS_MAX, (calls) => this.#decide(calls));
     this.#sweptAt = clock.monotonic();
   }
 
@@ -44,7 +86,7 @@ export class SharedRateLimits implements Limits {
     const questions = [...Map.groupBy(calls, ({ keyId, limit }) => `${keyId} ${limit}`).values()];
     const answers = await takeRates(
       this.#db,
-      this.#now(),
+      this.#clock.databaseNow(),
       SPAN_MS,
       questions.map((alike) => ({ ...(alike[0] as Call), calls: alike.length })),
     );
@@ -58,10 +100,10 @@ export class SharedRateLimits implements Limits {
 
   /** Once a minute, beside the calls: none of them waits for it, and if it fails there is a next time. */
   #sweep(): void {
-    const now = this.#monotonic();
+    const now = this.#clock.monotonic();
     if (now - this.#sweptAt < SPAN_MS) return;
     this.#sweptAt = now;
-    forgetRates(this.#db, this.#now(), 2 * SPAN_MS).catch(() => {});
+    forgetRates(this.#db, this.#clock.databaseNow(), 2 * SPAN_MS).catch(() => {});
   }
 }
 

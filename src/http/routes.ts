@@ -1,10 +1,12 @@
 import compileSerialiser from 'fast-json-stringify';
+import findMyWay from 'find-my-way';
 import { BODY_BYTES_MAX, type Endpoint, IDEMPOTENCY_KEY, type Stream } from '../contract/endpoint.ts';
 import { toJsonSchema } from '../contract/json-schema.ts';
 import { operatorEndpoints } from '../contract/operator/index.ts';
 import { partnerEndpoints } from '../contract/partner/index.ts';
 import { Problem, ValidationProblem } from '../contract/problems.ts';
 import { type Checked, check, nothing, type ValidationEntry } from '../contract/validate.ts';
+import { verbatimText } from '../contract/verbatim.ts';
 import type { App } from '../operations/app.ts';
 import { operatorHandlers, partnerHandlers } from '../operations/handlers.ts';
 import {
@@ -15,22 +17,44 @@ import {
   missingGroup,
   requireRole,
 } from './admit.ts';
-import { parseJson, readBody } from './body.ts';
-import type { Exchange } from './exchange.ts';
-import { onward } from './onward.ts';
+import { type Exchange, parseJson, readBody, respond, respondOnAndOn } from './exchange.ts';
 import { malformedRequest } from './refuse.ts';
-import { respond, respondOnAndOn } from './respond.ts';
-import type { Handler, Route } from './router.ts';
 
 /**
  * Routes, read off the contract. Every request of an endpoint goes the same way, in the order that the contract fixes:
  * body size, key, rate, scope, network, validation, then the operation. (Transport comes before, in server.ts.)
  */
 
-type Result =
-  | { body: unknown; etag?: string; replayed?: true; reusable?: true }
-  | { text: string }
-  | { stream: Stream };
+/** Answers a request. What it throws is refused as the contract says. */
+export type Handler = (exchange: Exchange) => Promise<void>;
+
+export interface Route {
+  method: string;
+  /** In OpenAPI's notation: `/v1/care-nav/submission-types/{id}`. */
+  path: string;
+  handler: Handler;
+}
+
+/** Longer than any that fits into the headers: how long an ID may be is for the contract to say. */
+const PARAMETER_LENGTH_MAX = 16 * 1024;
+
+/** Finds who answers, and leaves the parameters of the path with the request. A HEAD is a GET whose body is not sent. */
+export function createRouter(routes: readonly Route[], otherwise: Handler): (exchange: Exchange) => Handler {
+  const router = findMyWay({ maxParamLength: PARAMETER_LENGTH_MAX });
+  for (const { method, path, handler } of routes) {
+    const pattern = path.replaceAll(/\{(\w+)\}/g, ':$1');
+    for (const name of method === 'GET' ? (['GET', 'HEAD'] as const) : [method as 'POST'])
+      router.on(name, pattern, () => {}, handler);
+  }
+  return (exchange) => {
+    const found = router.find(exchange.method as 'GET', exchange.url);
+    if (!found) return otherwise;
+    exchange.params = found.params;
+    return found.store as Handler;
+  };
+}
+
+type Result = { body: unknown; etag?: string; replayed?: true } | { stream: Stream };
 type Operation = (app: App, call: unknown) => Result | Promise<Result>;
 
 export function endpointRoutes(app: App): Route[] {
@@ -50,19 +74,16 @@ function partnerHandler(app: App, endpoint: Endpoint, operation: Operation): Han
   const scope = 'scope' in endpoint.access ? endpoint.access.scope : undefined;
   const validate = validator(endpoint);
   const send = sender(endpoint);
-  return (exchange) => {
+  return async (exchange) => {
     exchange.trace.operation = endpoint.operationId;
-    return onward(readBody(exchange.raw, endpoint.bodyBytesMax ?? BODY_BYTES_MAX), (bytes) =>
-      onward(admitHolder(app, exchange), (holder) =>
-        onward(admitPartner(app, exchange, holder, scope), (admitted) => {
-          if (missingGroup(admitted)) throw withProblems(admitted, () => validate(exchange, bytes));
-          const call = validate(exchange, bytes);
-          call.principal = admitted;
-          if (endpoint.response.stream) call.stillAdmitted = () => isStillAdmitted(app, exchange, scope);
-          return onward(operation(app, call), (result) => send(exchange, result));
-        }),
-      ),
-    );
+    const bytes = await readBody(exchange.raw, endpoint.bodyBytesMax ?? BODY_BYTES_MAX);
+    const holder = await admitHolder(app, exchange);
+    const admitted = await admitPartner(app, exchange, holder, scope);
+    if (missingGroup(admitted)) throw withProblems(admitted, () => validate(exchange, bytes));
+    const call = validate(exchange, bytes);
+    call.principal = admitted;
+    if (endpoint.response.stream) call.stillAdmitted = () => isStillAdmitted(app, exchange, scope);
+    await send(exchange, await operation(app, call));
   };
 }
 
@@ -77,7 +98,7 @@ function operatorHandler(app: App, endpoint: Endpoint, operation: Operation): Ha
     requireRole(operator, roles);
     const call = validate(exchange, bytes);
     call.principal = operator;
-    send(exchange, await operation(app, call));
+    await send(exchange, await operation(app, call));
   };
 }
 
@@ -85,27 +106,19 @@ function operatorHandler(app: App, endpoint: Endpoint, operation: Operation): Ha
  * The serialiser is compiled from the response's schema: what is not declared there cannot leave the house. It is made with
  * the first answer: all of them together made the start about 0.2 s longer.
  */
-function sender({ response: { status, body: schema } }: Endpoint) {
+function sender({ response: { status, body: schema, verbatim } }: Endpoint) {
   let compiled: ((body: unknown) => string) | undefined;
   const serialise = (body: unknown): string | undefined => {
     if (!schema) return undefined;
+    if (verbatim) return verbatimText(schema, body);
     compiled ??= compileSerialiser(toJsonSchema(schema, { io: 'output' }));
     return compiled(body);
   };
-  const texts = new WeakMap<object, string>();
-  const textOf = (result: Exclude<Result, { stream: Stream }>): string | undefined => {
-    if ('text' in result) return result.text;
-    const { body, reusable } = result;
-    if (!reusable) return serialise(body);
-    const text = texts.get(body as object) ?? serialise(body) ?? '';
-    texts.set(body as object, text);
-    return text;
-  };
-  return (exchange: Exchange, result: Result): void | Promise<void> => {
+  return async (exchange: Exchange, result: Result): Promise<void> => {
     if ('stream' in result) return respondOnAndOn(exchange, result.stream);
-    if ('etag' in result && result.etag !== undefined) exchange.outgoing.push('etag', result.etag);
-    if ('replayed' in result) exchange.outgoing.push('idempotent-replayed', 'true');
-    respond(exchange, status, textOf(result));
+    if (result.etag !== undefined) exchange.outgoing.push('etag', result.etag);
+    if (result.replayed) exchange.outgoing.push('idempotent-replayed', 'true');
+    respond(exchange, status, serialise(result.body));
   };
 }
 

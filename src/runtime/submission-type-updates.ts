@@ -17,7 +17,7 @@ import {
   findSubmissionTypes,
   lockSubmissionTypes,
 } from '../store/submission-types.ts';
-import { Gatherer } from './gather.ts';
+import { Batcher } from './batcher.ts';
 
 /**
  * The update of a submission type, the service's hottest write. The updates of concurrent requests are gathered and
@@ -62,7 +62,7 @@ const REMEMBERED_MAX = 10_000;
 
 export function gatherUpdates({ db, clock }: { db: Database; clock: Clock }): SubmissionTypeUpdates {
   const lastSeen = new LastSeen();
-  return new Gatherer(BATCH_MAX, (updates) => updateTogether(db, clock, lastSeen, updates), {
+  return new Batcher(BATCH_MAX, (updates) => updateTogether(db, clock, lastSeen, updates), {
     atOnce: BATCHES_AT_ONCE,
     keyOf: ({ principal, id }) => keyOf(principal.group.id, id),
   });
@@ -90,7 +90,7 @@ async function updateTogether(
     try {
       open = await attemptOnce(db, clock, lastSeen, open, outcomes, attempt);
     } catch (error) {
-      // When the first attempt fails nothing is written, and the gatherer may try each update alone. Later, what
+      // When the first attempt fails nothing is written, and the batcher may try each update alone. Later, what
       // earlier attempts wrote must not be decided again: only those that are still open fail.
       if (attempt === 0 || !(error instanceof Error)) throw error;
       for (const { index } of open.flatMap(({ items }) => items)) outcomes[index] = error;

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { Gatherer } from '../../src/operations/gather.ts';
 import { Outage } from '../../src/platform/outage.ts';
+import { Batcher } from '../../src/runtime/batcher.ts';
 
 interface Item {
   id: number;
@@ -24,7 +24,7 @@ const waves = fc.array(
 );
 
 /** Submits the waves and settles every promise. */
-async function play(moves: readonly { turns: number; bad: boolean[] }[], gatherer: Gatherer<Item, string>) {
+async function play(moves: readonly { turns: number; bad: boolean[] }[], batcher: Batcher<Item, string>) {
   const submitted: Item[] = [];
   const settled: Promise<PromiseSettledResult<string>>[] = [];
   for (const { turns, bad } of moves) {
@@ -33,7 +33,7 @@ async function play(moves: readonly { turns: number; bad: boolean[] }[], gathere
       const item = { id: submitted.length, bad: isBad };
       submitted.push(item);
       settled.push(
-        gatherer.submit(item).then(
+        batcher.submit(item).then(
           (value) => ({ status: 'fulfilled' as const, value }),
           (reason: unknown) => ({ status: 'rejected' as const, reason }),
         ),
@@ -43,7 +43,7 @@ async function play(moves: readonly { turns: number; bad: boolean[] }[], gathere
   return { submitted, outcomes: await Promise.all(settled) };
 }
 
-describe('Gatherer', () => {
+describe('Batcher', () => {
   it('gives each caller the result of its own item, in order, in batches of at most the maximum, one at a time', async () => {
     await fc.assert(
       fc.asyncProperty(
@@ -54,7 +54,7 @@ describe('Gatherer', () => {
           const tried = new Set<number>();
           const firstTries: number[] = [];
           let underWay = 0;
-          const gatherer = new Gatherer<Item, string>(batchMax, async (items) => {
+          const batcher = new Batcher<Item, string>(batchMax, async (items) => {
             expect(++underWay).toBe(1);
             expect(items.length).toBeLessThanOrEqual(batchMax);
             for (const { id } of items) if (!tried.has(id)) firstTries.push(id);
@@ -66,7 +66,7 @@ describe('Gatherer', () => {
             return items.map(({ id }) => `result ${id}`);
           });
 
-          const { submitted, outcomes } = await play(moves, gatherer);
+          const { submitted, outcomes } = await play(moves, batcher);
           submitted.forEach(({ id, bad }, index) => {
             const outcome = outcomes[index];
             // One bad item never spoils its neighbours, and hears of itself alone.
@@ -87,7 +87,7 @@ describe('Gatherer', () => {
         const failed = new Set<number>();
         let call = 0;
         let over = false;
-        const gatherer = new Gatherer<Item, string>(8, async (items) => {
+        const batcher = new Batcher<Item, string>(8, async (items) => {
           for (const { id } of items) attempts.set(id, (attempts.get(id) ?? 0) + 1);
           await turn();
           if (!over && outages[call++]) {
@@ -96,7 +96,7 @@ describe('Gatherer', () => {
           }
           return items.map(({ id }) => `result ${id}`);
         });
-        const { submitted, outcomes } = await play(moves, gatherer);
+        const { submitted, outcomes } = await play(moves, batcher);
         submitted.forEach(({ id }, index) => {
           expect(attempts.get(id)).toBe(1);
           const outcome = outcomes[index];
@@ -105,7 +105,7 @@ describe('Gatherer', () => {
           else expect(outcome).toEqual({ status: 'fulfilled', value: `result ${id}` });
         });
         over = true;
-        expect(await gatherer.submit({ id: -1, bad: false })).toBe('result -1');
+        expect(await batcher.submit({ id: -1, bad: false })).toBe('result -1');
       }),
       { numRuns: 200 },
     );
@@ -113,13 +113,13 @@ describe('Gatherer', () => {
 
   it('does not try a batch one by one into an outage: the first that meets it fails all that are left', async () => {
     const tries: number[][] = [];
-    const gatherer = new Gatherer<Item, string>(10, async (items) => {
+    const batcher = new Batcher<Item, string>(10, async (items) => {
       tries.push(items.map(({ id }) => id));
       if (items.length > 1) throw new Error('one of them is bad');
       if ((items[0]?.id ?? 0) >= 2) throw new Outage('gone');
       return ['fine'];
     });
-    const { outcomes } = await play([{ turns: 0, bad: Array<boolean>(6).fill(false) }], gatherer);
+    const { outcomes } = await play([{ turns: 0, bad: Array<boolean>(6).fill(false) }], batcher);
     expect(outcomes.map(({ status }) => status)).toEqual([
       ...Array(2).fill('fulfilled'),
       ...Array(4).fill('rejected'),
@@ -129,12 +129,12 @@ describe('Gatherer', () => {
 
   it('survives a write that throws before it returns a promise', async () => {
     let calls = 0;
-    const gatherer = new Gatherer<number, number>(4, (items) => {
+    const batcher = new Batcher<number, number>(4, (items) => {
       if (++calls === 1) throw new TypeError('a bug');
       return Promise.resolve(items);
     });
-    await expect(gatherer.submit(1)).rejects.toThrow('a bug');
-    expect(await gatherer.submit(2)).toBe(2);
+    await expect(batcher.submit(1)).rejects.toThrow('a bug');
+    expect(await batcher.submit(2)).toBe(2);
   });
 
   it('two batches at once: never one key in both, the order of each key kept, and nobody spoils a neighbour', async () => {
@@ -143,7 +143,7 @@ describe('Gatherer', () => {
         const keyOf = ({ id }: Item) => String(id % 5);
         const underWay: string[][] = [];
         const tried = new Map<string, Set<number>>();
-        const gatherer = new Gatherer<Item, string>(
+        const batcher = new Batcher<Item, string>(
           batchMax,
           async (items) => {
             const keys = items.map(keyOf);
@@ -160,7 +160,7 @@ describe('Gatherer', () => {
           },
           { atOnce: 2, keyOf },
         );
-        const { submitted, outcomes } = await play(moves, gatherer);
+        const { submitted, outcomes } = await play(moves, batcher);
         submitted.forEach(({ id, bad }, index) => {
           if (bad) expect(outcomes[index]).toMatchObject({ reason: { message: `item ${id}` } });
           else expect(outcomes[index]).toEqual({ status: 'fulfilled', value: `result ${id}` });
@@ -174,7 +174,7 @@ describe('Gatherer', () => {
   it('the second batch goes before the first is answered, once it is half as large; a third waits', async () => {
     const sent: number[][] = [];
     const answers: (() => void)[] = [];
-    const gatherer = new Gatherer<number, number>(
+    const batcher = new Batcher<number, number>(
       100,
       (items) => {
         sent.push([...items]);
@@ -183,7 +183,7 @@ describe('Gatherer', () => {
       { atOnce: 2, keyOf: String },
     );
     const submit = async (...items: number[]) => {
-      const results = items.map((item) => gatherer.submit(item));
+      const results = items.map((item) => batcher.submit(item));
       await turn();
       return results;
     };

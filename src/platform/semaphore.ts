@@ -1,5 +1,5 @@
-/** Lets a few through at a time: callers in turns, and what each of them wants in the order in which it comes. */
-export class Gate {
+/** A fair semaphore: a few at a time, callers in turns, and what each of them wants in the order in which it comes. */
+export class Semaphore {
   /** The caller whose turn it is comes first. */
   readonly #waiting = new Map<string, (() => void)[]>();
   #free: number;
@@ -8,7 +8,7 @@ export class Gate {
     this.#free = atOnce;
   }
 
-  async through<T>(caller: string, work: () => Promise<T>): Promise<T> {
+  async run<T>(caller: string, work: () => Promise<T>): Promise<T> {
     if (this.#free > 0) this.#free--;
     else await new Promise<void>((resolve) => this.#queueOf(caller).push(resolve));
     try {

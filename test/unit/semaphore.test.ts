@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import { Gate } from '../../src/platform/gate.ts';
+import { Semaphore } from '../../src/platform/semaphore.ts';
 
 /** Works that end when they are told to. */
 function desk(atOnce: number) {
-  const gate = new Gate(atOnce);
+  const semaphore = new Semaphore(atOnce);
   const begun: string[] = [];
   const ends = new Map<string, () => void>();
   const come = (caller: string, name: string, failing = false) =>
-    gate.through(caller, async () => {
+    semaphore.run(caller, async () => {
       begun.push(name);
       await new Promise<void>((resolve) => ends.set(name, resolve));
       if (failing) throw new Error(name);
@@ -20,7 +20,7 @@ function desk(atOnce: number) {
   return { begun, come, end };
 }
 
-describe('a gate', () => {
+describe('a semaphore', () => {
   it('lets as many through at a time as it is told, and answers each with its own', async () => {
     const { begun, come, end } = desk(2);
     const answers = ['a', 'b', 'c', 'd'].map((name) => come('one', name));

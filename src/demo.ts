@@ -1,18 +1,18 @@
-import type { Scope } from '../contract/access.ts';
-import { scopeNames } from '../contract/access.ts';
-import { Problem } from '../contract/problems.ts';
-import type { OperatorPrincipal } from '../domain/principal.ts';
-import { transact } from '../store/database.ts';
-import { listKeyPage } from '../store/keys.ts';
-import { findPartner } from '../store/partners.ts';
-import { findGroup, listGroups } from '../store/practice-groups.ts';
-import type { App } from './app.ts';
-import { putAssignee, putForm } from './directory.ts';
-import { issueKey } from './keys.ts';
-import { createNetwork } from './networks.ts';
-import { createPartner, signAgreement, verifyPartner } from './partners.ts';
-import { createPracticeGroup } from './practice-groups.ts';
-import { createSubmissionType } from './submission-types.ts';
+import type { Scope } from './contract/access.ts';
+import { scopeNames } from './contract/access.ts';
+import { Problem } from './contract/problems.ts';
+import type { OperatorPrincipal } from './domain/principal.ts';
+import type { App } from './operations/app.ts';
+import { putAssignee, putForm } from './operations/directory.ts';
+import { issueKey } from './operations/keys.ts';
+import { createNetwork } from './operations/networks.ts';
+import { createPartner, signAgreement, verifyPartner } from './operations/partners.ts';
+import { createPracticeGroup } from './operations/practice-groups.ts';
+import { createSubmissionType } from './operations/submission-types.ts';
+import { transact } from './store/database.ts';
+import { listKeyPage } from './store/keys.ts';
+import { findPartner } from './store/partners.ts';
+import { findGroup, listGroups } from './store/practice-groups.ts';
 
 /**
  * A small world for a newcomer's first call: a surgery and the hub of its network, a partner with a key, and a few

@@ -1,13 +1,15 @@
-import { HEARTBEAT_SECONDS, STREAMS_PER_KEY_MAX } from '../contract/partner/events.ts';
+import type { Input, Stream } from '../contract/endpoint.ts';
+import { HEARTBEAT_SECONDS, STREAMS_PER_KEY_MAX, streamEvents } from '../contract/partner/events.ts';
 import { Problem } from '../contract/problems.ts';
+import { Verbatim, verbatimText } from '../contract/verbatim.ts';
 import { type PartnerPrincipal, SYSTEM } from '../domain/principal.ts';
 import { Bell } from '../platform/bell.ts';
 import type { Clock } from '../platform/clock.ts';
-import { Gate } from '../platform/gate.ts';
 import type { Logger } from '../platform/logger.ts';
 import { Outage } from '../platform/outage.ts';
+import { Semaphore } from '../platform/semaphore.ts';
 import { type Database, transact } from '../store/database.ts';
-import { readFeedNews } from '../store/event-feed.ts';
+import { cursorAt, type FeedEvent, readFeedNews, readFeedPage } from '../store/event-feed.ts';
 
 /** How soon an event shows in the streams: one question so often, for all streams of the node together. */
 const LOOK_MS = 250;
@@ -16,8 +18,14 @@ const STREAMS_MAX = 1_000;
 const READS_AT_ONCE = 3;
 /** A reader that has not taken what it was given for so long takes nothing any more. */
 const STUCK_MS = 60_000;
+const EVENTS_AT_ONCE = 100;
+/** How soon a reader that was cut off comes back. */
+const RETRY_MS = 2_000;
 
-export interface OpenStream {
+/** A call that wants to hear of events as they happen. */
+type Listener = Input<typeof streamEvents> & { principal: PartnerPrincipal };
+
+interface OpenStream {
   keyId: string;
   groupId: string;
   /** Rings when there is something to do: events, a heartbeat, or the end. */
@@ -35,7 +43,7 @@ export class OpenStreams {
   readonly #clock: Clock;
   readonly #log: Logger;
   readonly #open = new Set<OpenStream>();
-  readonly #reads = new Gate(READS_AT_ONCE);
+  readonly #reads = new Semaphore(READS_AT_ONCE);
   #looking = false;
   #closed = false;
   #position = 0;
@@ -50,6 +58,52 @@ export class OpenStreams {
     return this.#open.size;
   }
 
+  /** The stream of a call, from where its reader left off or from now on. */
+  async follow(listener: Listener): Promise<Stream> {
+    const { lastEventId, query, principal } = listener;
+    const startAt = (end: number) =>
+      cursorAt(end, lastEventId ?? query.cursor, lastEventId && 'last-event-id');
+    // Refuses what is no cursor before anything is opened.
+    startAt(0);
+    const { stream, end } = await this.open(principal);
+    return {
+      text: this.#texts(listener, stream, startAt(end)),
+      close: () => this.end(stream),
+      stuck: stream.stuck.signal,
+    };
+  }
+
+  async *#texts(
+    { principal, query, stillAdmitted }: Listener,
+    stream: OpenStream,
+    start: string,
+  ): AsyncGenerator<string> {
+    let cursor = start;
+    const hand = (text: string): string => {
+      stream.handedAt = this.#clock.monotonic();
+      return text;
+    };
+    yield hand(`retry: ${RETRY_MS}\nid: ${cursor}\n\n`);
+    while (!stream.over) {
+      stream.handedAt = undefined;
+      const page = await this.read(stream, () =>
+        transact(this.#db, principal, (tx) =>
+          readFeedPage(tx, principal, { ...query, cursor, page_size: EVENTS_AT_ONCE }),
+        ),
+      );
+      // Asked after reading: what is sent now may be sent now, however long it took to read.
+      if (!(await stillAdmitted())) return;
+      cursor = page.nextCursor;
+      const isDue = this.#clock.monotonic() - stream.quietSince >= HEARTBEAT_SECONDS * 1000;
+      if (page.events.length > 0 || isDue) {
+        stream.quietSince = this.#clock.monotonic();
+        yield hand(page.events.map(blockOf).join('') || `: heartbeat\nid: ${cursor}\n\n`);
+        stream.handedAt = undefined;
+      }
+      if (!page.hasMore) await stream.bell.wait(HEARTBEAT_SECONDS * 1000);
+    }
+  }
+
   /** Also the position of the feed's end at a moment from which on the stream is told of news. */
   async open({ holder: { keyId }, group }: PartnerPrincipal): Promise<{ stream: OpenStream; end: number }> {
     if (this.#closed) throw new Outage('the service stops');
@@ -62,7 +116,7 @@ export class OpenStreams {
     const stream: OpenStream = {
       keyId,
       groupId: group.id,
-      bell: new Bell(),
+      bell: new Bell(this.#clock),
       quietSince: this.#clock.monotonic(),
       handedAt: undefined,
       stuck: new AbortController(),
@@ -93,13 +147,12 @@ export class OpenStreams {
 
   /** Reads for a stream; keys take turns. */
   read<T>({ keyId }: OpenStream, work: () => Promise<T>): Promise<T> {
-    return this.#reads.through(keyId, work);
+    return this.#reads.run(keyId, work);
   }
 
   async #look(from: number): Promise<void> {
     this.#looking = true;
     this.#position = from;
-    const pause = new Bell();
     while (this.#open.size > 0) {
       const groups = [...new Set([...this.#open].map(({ groupId }) => groupId))];
       const news = await transact(this.#db, SYSTEM, (tx) => readFeedNews(tx, groups, this.#position)).catch(
@@ -121,8 +174,18 @@ export class OpenStreams {
           bell.ring();
       }
       this.#position = news?.position ?? this.#position;
-      await pause.wait(LOOK_MS);
+      await new Promise<void>((resolve) => this.#clock.timer(LOOK_MS, resolve));
     }
     this.#looking = false;
   }
+}
+
+function blockOf(event: FeedEvent): string {
+  const data = verbatimText(streamEvents.response.body, presentFeedEvent(event));
+  return `id: ${cursorAt(event.position)}\nevent: ${event.event}\ndata: ${data}\n\n`;
+}
+
+/** Payloads go out as they are stored, as they do in webhooks. */
+export function presentFeedEvent({ id, accepted_at, payload }: FeedEvent) {
+  return { id, created_at: accepted_at, data: new Verbatim(payload) };
 }

@@ -4,7 +4,7 @@ import type { EventPayload } from '../../src/contract/event-payloads.ts';
 import { createEngine, type Engine } from '../../src/delivery/engine.ts';
 import { newId } from '../../src/domain/ids.ts';
 import { SYSTEM } from '../../src/domain/principal.ts';
-import type { Letter, PostOutcome } from '../../src/platform/egress/egress.ts';
+import type { PostOutcome, PostRequest } from '../../src/platform/egress/egress.ts';
 import { createLogger } from '../../src/platform/logger.ts';
 import { closeDatabase, type Database, openDatabase, transact } from '../../src/store/database.ts';
 import { appendEvents } from '../../src/store/events.ts';
@@ -17,7 +17,7 @@ import { createUpToDateDatabase } from './service.ts';
  * A delivery engine on a real PostgreSQL, with a clock and a sender that the test decides: a year of retries takes as long
  * as its statements. What a receiver would see is in `letters`.
  */
-interface SentLetter extends Letter {
+interface SentLetter extends PostRequest {
   at: number;
   id: string;
   sequence: number;
@@ -72,7 +72,7 @@ export async function openPostOffice(): Promise<PostOffice> {
   let closed = false;
 
   const engineThat = (db: Database, answers: Answering): Engine => {
-    const post = async (letter: Letter) => {
+    const post = async (letter: PostRequest) => {
       const { 'webhook-id': id = '', 'webhook-sequence': sequence } = letter.headers;
       const payload = JSON.parse(letter.body);
       const sent = { ...letter, at: clock.now(), id, sequence: Number(sequence), payload };

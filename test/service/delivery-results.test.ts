@@ -133,17 +133,14 @@ it('results that keep coming are written in few batches, and none waits for more
     [no],
   );
   const batches: number[] = [];
-  const recorder = new Recorder({
-    db: office.db,
-    clock: office.clock,
-    log: createLogger(() => {}),
-    me: 7,
-    lowsAfter: () => [{ no, low: 1 }],
-    isVoid: () => false,
-    written: (results) => batches.push(results.length),
-    afterwards: async () => {},
-    unwritten: () => {},
-  });
+  const recorder = new Recorder(
+    { db: office.db, clock: office.clock, log: createLogger(() => {}), me: 7 },
+    {
+      prepare: (results) => ({ results: [...results], lows: [{ no, low: 1 }] }),
+      recorded: (results) => batches.push(results.length),
+      unrecorded: () => {},
+    },
+  );
   const turn = () => new Promise(setImmediate);
   let sequence = 0;
   const answer = (count: number) => {

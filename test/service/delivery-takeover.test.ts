@@ -4,8 +4,18 @@ import pg from 'pg';
 import { describe, expect, it } from 'vitest';
 import type { Destinations } from '../../src/delivery/destinations.ts';
 import { Dispatch } from '../../src/delivery/dispatch.ts';
-import { Lane } from '../../src/delivery/lane.ts';
+import { createMetrics } from '../../src/delivery/metrics.ts';
 import { Recorder } from '../../src/delivery/recorder.ts';
+import { CircuitBreaker } from '../../src/domain/flow-control.ts';
+import {
+  type ClaimedDelivery,
+  isVoid,
+  type LaneCommand,
+  newLane,
+  openFromAfter,
+  stepLane,
+} from '../../src/domain/lane.ts';
+import { Bell } from '../../src/platform/bell.ts';
 import type { PostOutcome } from '../../src/platform/egress/egress.ts';
 import { createLogger } from '../../src/platform/logger.ts';
 import { claimDeliveries, fanOut } from '../../src/store/deliveries.ts';
@@ -46,33 +56,58 @@ it('what was put back before a lane was lost is not written after it was leased 
   await office.publish({ id: 'a' }, { id: 'a' }, { id: 'a' });
   const at = new Date(office.clock.now()).toISOString();
   await fanOut(office.db, at, 7, 100);
-  const lane = new Lane(no);
+  const lane = newLane(1);
   const claim = { at, until: at, me: 7, afterNo: 0, deliveriesMax: 10, usualRoom: 10, lookBack: false };
-  const [claimed] = await claimDeliveries(office.db, {
-    ...claim,
-    known: [lane.beginClaim(10, false, false)],
-  });
-  const [second, third] = lane.take(claimed?.letters ?? [], true) as [Result, Result];
-  const recorder = new Recorder({
-    db: office.db,
-    clock: office.clock,
-    log,
-    me: 7,
-    lowsAfter: (results) => [lane.lowAfter(results)],
-    isVoid: (result) => lane.isVoid(result),
-    written(results, lanes) {
-      for (const result of results) lane.settle(result, true);
-      if (!lanes[0]?.held) lane.lose();
+  const claimFrom = async (held: boolean) => {
+    const [command] = stepLane(lane, { type: 'claiming', isHeld: held, looksBack: false });
+    if (command?.type !== 'claim') throw new Error('no claim');
+    const known = [{ no, room: 10, held, from: command.from, underWay: command.except }];
+    const [claimed] = await claimDeliveries(office.db, { ...claim, known });
+    return claimed?.deliveries ?? [];
+  };
+  const deliveries = await claimFrom(false);
+  const waiting = (command: LaneCommand | undefined): Result => {
+    if (command?.type !== 'putBack') throw new Error('not put back');
+    const { sequence, objectHash, tries } = command.delivery;
+    return {
+      webhookNo: no,
+      sequence,
+      objectHash,
+      triesBefore: tries,
+      state: 'waiting',
+      retryAt: undefined,
+      after: command.after,
+      attempt: '',
+      gone: undefined,
+    };
+  };
+  const [second, third] = stepLane(lane, { type: 'claimed', deliveries, isAll: true, places: 1 });
+  const recorder = new Recorder(
+    { db: office.db, clock: office.clock, log, me: 7 },
+    {
+      prepare(results) {
+        const good = results.filter((result) => {
+          if (!isVoid(lane, result)) return true;
+          stepLane(lane, { type: 'unrecorded', result });
+          return false;
+        });
+        return { results: good, lows: [{ no, low: openFromAfter(lane, good) }] };
+      },
+      recorded(results, lanes) {
+        for (const result of results) stepLane(lane, { type: 'recorded', result });
+        if (!lanes[0]?.held) stepLane(lane, { type: 'lost' });
+      },
+      unrecorded(results) {
+        for (const result of results) stepLane(lane, { type: 'unrecorded', result });
+      },
     },
-    afterwards: async () => {},
-    unwritten: (result) => lane.settle(result, false),
-  });
+  );
   const hold = (holder: number | null) => office.rows('UPDATE webhook_lanes SET holder = $1', [holder]);
   await hold(null);
-  recorder.add(second);
+  recorder.add(waiting(second));
   await recorder.idle();
   await hold(7);
-  recorder.add(third);
+  recorder.add(waiting(third));
   await recorder.idle();
   // Otherwise the third would be due, and the second still be new.
   const untouched = { state: 'due', retry_at: null };
@@ -81,8 +116,17 @@ it('what was put back before a lane was lost is not written after it was leased 
     untouched,
     untouched,
   ]);
-  const again = await claimDeliveries(office.db, { ...claim, known: [lane.beginClaim(10, true, false)] });
-  expect(again[0]?.letters.map(({ sequence }) => sequence)).toEqual([1, 2, 3]);
+  stepLane(lane, {
+    type: 'answered',
+    delivery: deliveries[0] as ClaimedDelivery,
+    state: 'delivered',
+    places: 0,
+  });
+  stepLane(lane, {
+    type: 'unrecorded',
+    result: { ...(deliveries[0] as ClaimedDelivery), state: 'delivered' },
+  });
+  expect((await claimFrom(true)).map(({ sequence }) => sequence)).toEqual([1, 2, 3]);
 });
 
 it('letters that wait for each other after a replay and a takeover are woken', async () => {
@@ -184,7 +228,7 @@ it('what is due again is not handed out before an earlier one about its object t
     lookBack: true,
     known: [],
   });
-  expect(claimed?.letters.map(({ sequence }) => sequence)).toEqual([1]);
+  expect(claimed?.deliveries.map(({ sequence }) => sequence)).toEqual([1]);
 });
 
 it('a replay puts letters behind the one about their object that is set aside, and wakes none', async () => {
@@ -296,6 +340,7 @@ describe('while a letter hangs', () => {
       origin: 'https://receiver.example',
       secretsAt: () => [],
     };
+    const host = new CircuitBreaker(10);
     const dispatch = new Dispatch({
       db: office.db,
       clock: office.clock,
@@ -307,11 +352,17 @@ describe('while a letter hangs', () => {
           answer = resolve;
         });
       },
-      destinations: { get: () => destination, learn: () => learning() } as unknown as Destinations,
-      recorder: { add: (result: Result) => results.push(result) } as unknown as Recorder,
-      hungry: () => {},
-      sent: () => {},
-      leaseExpired: () => {},
+      destinations: {
+        get: () => destination,
+        hostOf: () => host,
+        learn: () => learning(),
+      } as unknown as Destinations,
+      recorderFor: () => ({ add: (result: Result) => results.push(result) }) as unknown as Recorder,
+      metrics: createMetrics(
+        () => Promise.reject(new Error('not asked')),
+        () => 0,
+      ),
+      due: new Bell(),
     });
     return {
       office,
@@ -335,7 +386,9 @@ describe('while a letter hangs', () => {
     await publish('a');
     await dispatch.claim(false);
     await publish('b');
-    learnWith(async () => dispatch.lost([no]));
+    learnWith(async () =>
+      dispatch.recorded([], [{ webhook_no: no, failures: 0, failing_since: null, woken: 0, held: false }]),
+    );
     await dispatch.claim(false);
     expect(posted).toEqual(['1']);
     learnWith(async () => {});
@@ -351,7 +404,7 @@ describe('while a letter hangs', () => {
     learnWith(async () => {
       answer(500);
       await until(() => results.length === 1);
-      dispatch.settled(results, true);
+      dispatch.recorded(results, []);
     });
     await dispatch.claim(false);
     expect(posted).toEqual(['1']);
@@ -368,11 +421,11 @@ describe('while a letter hangs', () => {
     await dispatch.claim(false);
     const [second] = results as [Result];
     expect(second).toMatchObject({ sequence: 2, state: 'waiting' });
-    expect(dispatch.isVoid(second)).toBe(false);
+    expect(dispatch.prepare([second]).results).toEqual([second]);
     await office.rows('UPDATE webhook_lanes SET holder = 8');
     office.clock.advance(8_000);
     await dispatch.claim(false);
-    expect(dispatch.isVoid(second)).toBe(true);
+    expect(dispatch.prepare([second]).results).toEqual([]);
     expect(await office.rows('SELECT holder FROM webhook_lanes')).toEqual([{ holder: '8' }]);
   });
 

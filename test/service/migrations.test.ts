@@ -168,7 +168,7 @@ describe('a database from before new deliveries were told from those set aside',
       lookBack: true,
       known: [],
     });
-    expect(claimed).toMatchObject([{ letters: [{ sequence: 2, isNew: false }] }]);
+    expect(claimed).toMatchObject([{ deliveries: [{ sequence: 2, isNew: false }] }]);
   });
 });
 

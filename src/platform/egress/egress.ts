@@ -6,7 +6,7 @@ import { type Failure, failed, type PostOutcome, type PostRequest } from './outc
 import { OutgoingRequest } from './outgoing-request.ts';
 import { literalAddress, refuseTarget, type Targets } from './ssrf-guard.ts';
 
-export type { PostOutcome, PostRequest } from './outcome.ts';
+export { type PostOutcome, type PostRequest, wasReached } from './outcome.ts';
 
 /**
  * The way out: POSTs to addresses that partners chose. Every call ends, well or badly, within its deadline, and says

@@ -31,6 +31,11 @@ export interface PostOutcome {
   failure: Failure | undefined;
 }
 
+/** Whether the host was there to be spoken to, whatever came of it. */
+export function wasReached({ failure }: PostOutcome): boolean {
+  return failure === undefined || failure.phase === 'send' || failure.phase === 'answer';
+}
+
 /** An error on the way out that already knows what it means. */
 export class CallFailed extends Error {
   readonly failure: Failure;

@@ -49,10 +49,10 @@ interface KnownWebhook {
   /** This worker cannot serve it until then. */
   leftUntil: number;
   /** Where its deliveries go, as of the last claim; undefined: that cannot be had. */
-  place: Place | undefined;
+  receiver: Receiver | undefined;
 }
 
-interface Place {
+interface Receiver {
   destination: OpenDestination;
   host: CircuitBreaker;
 }
@@ -155,7 +155,7 @@ export class Dispatch implements LaneHolder {
       const webhook = this.#webhook(webhookNo);
       if (leaseExpired) metrics.leasesExpired.inc();
       const destination = destinations.get(webhookNo);
-      webhook.place = destination && { destination, host: destinations.hostOf(destination) };
+      webhook.receiver = destination && { destination, host: destinations.hostOf(destination) };
       if (!webhook.lane.isLost && webhook.heldUntil - moment <= RENEW_MS)
         webhook.heldUntil = moment + LEASE_MS;
       const isAll = !full && deliveries.length < (known.get(webhookNo)?.room ?? WINDOW_START);
@@ -224,7 +224,7 @@ export class Dispatch implements LaneHolder {
   #webhook(no: number): KnownWebhook {
     let webhook = this.#webhooks.get(no);
     if (!webhook) {
-      webhook = { no, lane: newLane(this.#narrow.get(no)), heldUntil: 0, leftUntil: 0, place: undefined };
+      webhook = { no, lane: newLane(this.#narrow.get(no)), heldUntil: 0, leftUntil: 0, receiver: undefined };
       this.#webhooks.set(no, webhook);
     }
     return webhook;
@@ -237,7 +237,8 @@ export class Dispatch implements LaneHolder {
     const commands = stepLane(webhook.lane, event);
     this.#queued += queue.length - before;
     for (const command of commands) {
-      if (command.type === 'send' && webhook.place) this.#send(webhook, webhook.place, command.delivery);
+      if (command.type === 'send' && webhook.receiver)
+        this.#send(webhook, webhook.receiver, command.delivery);
       else if (command.type === 'putBack') this.#putBack(webhook, command.delivery, command.after);
       else if (command.type === 'claimMore') this.#options.due.ring();
     }
@@ -245,8 +246,8 @@ export class Dispatch implements LaneHolder {
   }
 
   /** How many deliveries may be sent to it, as far as all webhooks together and its host allow. */
-  #places({ place }: KnownWebhook, moment: number): number {
-    return place ? Math.min(IN_FLIGHT_MAX - this.#inFlight, place.host.room(moment)) : 0;
+  #places({ receiver }: KnownWebhook, moment: number): number {
+    return receiver ? Math.min(IN_FLIGHT_MAX - this.#inFlight, receiver.host.room(moment)) : 0;
   }
 
   /**
@@ -277,9 +278,9 @@ export class Dispatch implements LaneHolder {
     if (this.#narrow.size > NARROW_MAX) this.#narrow.delete(this.#narrow.keys().next().value as number);
   }
 
-  #roomOf({ lane, leftUntil, place }: KnownWebhook, moment: number): number {
+  #roomOf({ lane, leftUntil, receiver }: KnownWebhook, moment: number): number {
     if (leftUntil > moment) return 0;
-    return place && place.host.restsUntil > moment ? 0 : roomIn(lane);
+    return receiver && receiver.host.restsUntil > moment ? 0 : roomIn(lane);
   }
 
   async #leave(nos: readonly number[]): Promise<void> {
@@ -326,7 +327,7 @@ export class Dispatch implements LaneHolder {
     const nos = queued.map(({ no }) => no);
     const versions = await readVersions(this.#options.db, nos);
     for (const webhook of queued)
-      if (versions.get(webhook.no) !== webhook.place?.destination.version)
+      if (versions.get(webhook.no) !== webhook.receiver?.destination.version)
         this.#step(webhook, { type: 'dropped' });
   }
 
@@ -344,7 +345,7 @@ export class Dispatch implements LaneHolder {
     });
   }
 
-  #send(webhook: KnownWebhook, { destination, host }: Place, delivery: ClaimedDelivery): void {
+  #send(webhook: KnownWebhook, { destination, host }: Receiver, delivery: ClaimedDelivery): void {
     const { clock, post } = this.#options;
     host.begin();
     this.#inFlight++;
@@ -361,7 +362,7 @@ export class Dispatch implements LaneHolder {
 
   #answered(
     webhook: KnownWebhook,
-    { destination, host }: Place,
+    { destination, host }: Receiver,
     delivery: ClaimedDelivery,
     outcome: PostOutcome,
     startedAt: number,
@@ -386,7 +387,7 @@ export class Dispatch implements LaneHolder {
     metrics.attempted(outcome, step.state === 'delivered', (now - delivery.acceptedMs) / 1000);
     const moment = clock.monotonic();
     host.end(wasReached(outcome), moment);
-    if (gone || !webhook.place) this.#step(webhook, { type: 'dropped' });
+    if (gone || !webhook.receiver) this.#step(webhook, { type: 'dropped' });
     const places = this.#places(webhook, moment);
     this.#step(webhook, { type: 'answered', delivery, state: step.state, places });
   }

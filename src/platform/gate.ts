@@ -1,4 +1,6 @@
-/** Lets a few through at a time: callers in turns, and what each of them wants in the order in which it comes. */
+/**
+ * A fair semaphore: lets a few through at a time, callers in turns, and what each of them wants in the order in which it comes.
+ */
 export class Gate {
   /** The caller whose turn it is comes first. */
   readonly #waiting = new Map<string, (() => void)[]>();

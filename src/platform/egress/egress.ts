@@ -1,8 +1,8 @@
 import { createSecureContext } from 'node:tls';
-import { type Connection, ConnectionPool } from './connection.ts';
-import { createLookup, type Lookup, type Network } from './dial.ts';
+import { createLookup, type DialOptions, type Lookup } from './dial.ts';
 import { LinkedList } from './linked-list.ts';
 import { type Failure, failed, type PostOutcome, type PostRequest } from './outcome.ts';
+import { ConnectionPool, type OutgoingConnection } from './outgoing-connection.ts';
 import { OutgoingRequest } from './outgoing-request.ts';
 import { literalAddress, refuseTarget, type Targets } from './ssrf-guard.ts';
 
@@ -36,10 +36,10 @@ const ROUTES_MAX = 10_000;
 export function createEgress(options: EgressOptions): Egress {
   const { targets, timeoutMs = 15_000, lookup = createLookup(), ca } = options;
   const secureContext = createSecureContext({ minVersion: 'TLSv1.2', ...(ca !== undefined && { ca }) });
-  const network: Network = { targets, lookup, secureContext };
+  const dialOptions: DialOptions = { targets, lookup, secureContext };
   const routes = new Map<string, Route>();
   const pools = new Map<string, ConnectionPool>();
-  const connections = new Set<Connection>();
+  const connections = new Set<OutgoingConnection>();
   /** Their order is that of their deadlines: one timer serves them all. */
   const underway = new LinkedList<OutgoingRequest>();
   let timer: NodeJS.Timeout | undefined;
@@ -73,12 +73,12 @@ export function createEgress(options: EgressOptions): Egress {
     let pool = pools.get(origin);
     if (!pool) {
       const secure = protocol === 'https:';
-      const place = {
+      const peer = {
         host: literalAddress(hostname) ?? hostname,
         port: port === '' ? (secure ? 443 : 80) : Number(port),
         secure,
       };
-      pool = new ConnectionPool(origin, place, network, connections);
+      pool = new ConnectionPool(origin, peer, dialOptions, connections);
       pools.set(origin, pool);
     }
     return { refusal: undefined, path: pathname + search, pool };

@@ -1,5 +1,4 @@
 import type { Dispatcher } from 'undici';
-import type { Connection, ConnectionPool, PendingRequest } from './connection.ts';
 import type { Listed } from './linked-list.ts';
 import {
   CallFailed,
@@ -10,6 +9,7 @@ import {
   type PostOutcome,
   type PostRequest,
 } from './outcome.ts';
+import type { ConnectionPool, OutgoingConnection, PendingRequest } from './outgoing-connection.ts';
 
 /** Of an answer, this much is read; the rest is cut off, and the connection with it. */
 const ANSWER_BYTES_MAX = 16 * 1024;
@@ -28,7 +28,7 @@ export class OutgoingRequest implements PendingRequest, Listed<OutgoingRequest> 
   after: OutgoingRequest | undefined;
   readonly #pool: ConnectionPool;
   readonly #done: (outcome: PostOutcome) => void;
-  #connection: Connection;
+  #connection: OutgoingConnection;
   #isOver = false;
   #isSecondTry = false;
   #isHeard = false;

@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 import { Client, type Dispatcher } from 'undici';
-import { Dialling, type Network, type Place } from './dial.ts';
+import { Dialling, type DialOptions, type Peer } from './dial.ts';
 import { CallFailed, failed } from './outcome.ts';
 
 /** Most receivers close after 5 s (Node) to 75 s (nginx) of silence; to be earlier saves a second try. */
@@ -23,7 +23,7 @@ export interface PendingRequest extends Dispatcher.DispatchHandler {
 }
 
 /** A connection to one origin, or the attempt to get one. It has one request under way at a time. */
-export class Connection {
+export class OutgoingConnection {
   /** Set while a connection is being made. */
   dialling: Dialling | undefined;
   /** Whether this connection has carried a request before: then it may have been cut since, and nobody noticed. */
@@ -38,10 +38,10 @@ export class Connection {
   #bytes = 0;
 
   /** `lost`: the connection is gone while nobody used it. */
-  constructor(origin: string, place: Place, network: Network, lost: () => void) {
+  constructor(origin: string, peer: Peer, options: DialOptions, lost: () => void) {
     this.#client = new Client(origin, {
       connect: (_options, opened) => {
-        this.dialling = new Dialling(place, network, (failure, socket) => {
+        this.dialling = new Dialling(peer, options, (failure, socket) => {
           this.dialling = undefined;
           if (socket) opened(null, this.#use(socket));
           else if (failure) opened(new CallFailed(failure), null);
@@ -148,21 +148,21 @@ function isContinue(bytes: Buffer): boolean {
  */
 export class ConnectionPool {
   readonly #url: string;
-  readonly #place: Place;
-  readonly #network: Network;
-  readonly #open: Set<Connection>;
+  readonly #peer: Peer;
+  readonly #options: DialOptions;
+  readonly #open: Set<OutgoingConnection>;
   /** The one used last is at the end and is taken first, so that those too many grow old and go. */
-  readonly #idle: Connection[] = [];
+  readonly #idle: OutgoingConnection[] = [];
 
   /** `open`: where those of all origins are listed until they are closed. */
-  constructor(url: string, place: Place, network: Network, open: Set<Connection>) {
+  constructor(url: string, peer: Peer, options: DialOptions, open: Set<OutgoingConnection>) {
     this.#url = url;
-    this.#place = place;
-    this.#network = network;
+    this.#peer = peer;
+    this.#options = options;
     this.#open = open;
   }
 
-  take(): Connection {
+  take(): OutgoingConnection {
     for (let connection = this.#idle.pop(); connection; connection = this.#idle.pop()) {
       if (connection.isUsable) return connection;
       this.drop(connection);
@@ -170,8 +170,8 @@ export class ConnectionPool {
     return this.open();
   }
 
-  open(): Connection {
-    const connection = new Connection(this.#url, this.#place, this.#network, () => {
+  open(): OutgoingConnection {
+    const connection = new OutgoingConnection(this.#url, this.#peer, this.#options, () => {
       const at = this.#idle.indexOf(connection);
       if (at >= 0) this.#idle.splice(at, 1);
       this.drop(connection);
@@ -180,11 +180,11 @@ export class ConnectionPool {
     return connection;
   }
 
-  keep(connection: Connection): void {
+  keep(connection: OutgoingConnection): void {
     this.#idle.push(connection);
   }
 
-  drop(connection: Connection): void {
+  drop(connection: OutgoingConnection): void {
     void connection.destroy().then(() => this.#open.delete(connection));
   }
 }

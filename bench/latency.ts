@@ -77,7 +77,7 @@ export async function measureLatency(
   const latencies = (await (await fetch(`${receiver}/latencies`)).json()) as number[];
   await service.stop();
   rmSync(folder, { recursive: true, force: true });
-  if (latencies.length < seconds * rate) throw new Error(`only ${latencies.length} letters were received`);
+  if (latencies.length < seconds * rate) throw new Error(`only ${latencies.length} deliveries were received`);
   return latencies.slice(rate);
 }
 

@@ -232,9 +232,9 @@ async function office(name: string, receiver: string) {
       clock: systemClock,
       random,
       log,
-      post(letter) {
+      post(request) {
         posted++;
-        return egress.post(letter);
+        return egress.post(request);
       },
       open: ({ sealed }) => sealed,
       retentionDays: 3_650,
@@ -249,7 +249,7 @@ async function office(name: string, receiver: string) {
     while (posted < EVENTS * WEBHOOKS) await systemClock.sleep(5);
     while (!(await areLanesDone(admin, until))) await systemClock.sleep(5);
     const perSecond = (EVENTS * WEBHOOKS * 1000) / (performance.now() - started);
-    if (await isAnySetAside(admin)) throw new Error('a letter was not received');
+    if (await isAnySetAside(admin)) throw new Error('a delivery was not received');
     await engine.stop();
     await egress.close();
     return perSecond;
@@ -317,7 +317,7 @@ async function office(name: string, receiver: string) {
   };
 }
 
-/** Not asked before the last letter is on its way, so that nothing is disturbed by it. */
+/** Not asked before the last delivery is on its way, so that nothing is disturbed by it. */
 async function areLanesDone(admin: pg.Client, sequences: number): Promise<boolean> {
   const { rows } = await admin.query({
     name: 'lanes-done',

@@ -2,7 +2,7 @@ import { createServer, type Socket } from 'node:net';
 
 /**
  * A receiver in a process of its own: `node bench/receiver.ts`. It prints its port when ready. It answers 204 to
- * everything, never to `/hang…`, and tells on `GET /latencies` how long after `sent` in the body each letter came.
+ * everything, never to `/hang…`, and tells on `GET /latencies` how long after `sent` in the body each delivery came.
  *
  * A partner's receiver runs on the partner's machine. This one has to share the cores with what is measured, so it does no
  * more than find where a request ends: with a whole HTTP server it took a third of the time of a core.

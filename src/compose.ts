@@ -52,7 +52,7 @@ const CONNECTIONS_MAX = 10;
 const REPLAYS_AT_ONCE = 2;
 /** The delivery engine puts in, takes out, writes down and listens, each on a connection of its own. */
 const WORKER_CONNECTIONS = 4;
-/** Requests and letters under way get this long to finish; with closing the database it stays within ten seconds. */
+/** Requests and deliveries under way get this long to finish; with closing the database it stays within ten seconds. */
 const FINISH_MS = 8_000;
 /** A statement that is still running then is left to PostgreSQL, which ends it when it notices that nobody listens. */
 const CLOSE_MS = 1_500;

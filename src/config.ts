@@ -1,7 +1,7 @@
 import { isAbsolute, resolve } from 'node:path';
 import type { Environment } from './contract/access.ts';
 import { listOf } from './http/transport.ts';
-import type { Targets } from './platform/egress/targets.ts';
+import type { Targets } from './platform/egress/ssrf-guard.ts';
 import { MASTER_KEY_BYTES } from './platform/sealing.ts';
 
 /** The settings of the service: every name, its default and its limits are here. (The command line looks for two of them by itself.) */

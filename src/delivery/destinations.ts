@@ -1,3 +1,8 @@
+import { deliveryId } from '../domain/delivery-id.ts';
+import { CircuitBreaker } from '../domain/flow-control.ts';
+import type { ClaimedDelivery } from '../domain/lane.ts';
+import { signedHeaders } from '../domain/signature.ts';
+import type { PostRequest } from '../platform/egress/egress.ts';
 import type { Logger } from '../platform/logger.ts';
 import type { Database } from '../store/database.ts';
 import { type Destination, findDestinations } from '../store/deliveries.ts';
@@ -9,17 +14,21 @@ export interface OpenDestination {
   id: string;
   version: number;
   url: string;
-  /** Scheme, host and port: what letters to several webhooks may have in common. */
+  /** Scheme, host and port: what deliveries to several webhooks may have in common. */
   origin: string;
   /** What signs at a moment. */
   secretsAt: (now: number) => readonly Uint8Array[];
 }
 
 const REMEMBERED_MAX = 10_000;
+const HOSTS_MAX = 10_000;
+/** Deliveries that may be in flight to a host, over all its webhooks. */
+const HOST_IN_FLIGHT_MAX = 1_000;
 
-/** Where the webhooks want their letters and what signs them, remembered for as long as their version stays the same. */
+/** Where the webhooks want their deliveries and what signs them, remembered for as long as their version stays the same. */
 export class Destinations {
   readonly #known = new Map<number, OpenDestination>();
+  readonly #hosts = new Map<string, CircuitBreaker>();
   readonly #db: Database;
   readonly #open: Open;
   readonly #log: Logger;
@@ -32,6 +41,17 @@ export class Destinations {
 
   get(no: number): OpenDestination | undefined {
     return this.#known.get(no);
+  }
+
+  /** The circuit breaker that it shares with all that have its origin. */
+  hostOf({ origin }: OpenDestination): CircuitBreaker {
+    const known = this.#hosts.get(origin);
+    if (known) return known;
+    if (this.#hosts.size >= HOSTS_MAX)
+      for (const [key, { inFlight }] of this.#hosts) if (inFlight === 0) this.#hosts.delete(key);
+    const host = new CircuitBreaker(HOST_IN_FLIGHT_MAX);
+    this.#hosts.set(origin, host);
+    return host;
   }
 
   /** Makes sure that these are known in the version that was claimed. One that cannot be had is forgotten. */
@@ -68,4 +88,17 @@ export class Destinations {
         now < firstExpiry ? all : opened.flatMap(({ bytes, expiresAt }) => (expiresAt > now ? bytes : [])),
     };
   }
+}
+
+/** A delivery as it goes out at this moment. */
+export function signedRequest(to: OpenDestination, delivery: ClaimedDelivery, now: number): PostRequest {
+  const { sequence, acceptedMs, payload } = delivery;
+  const headers = signedHeaders({
+    id: deliveryId(to.id, sequence, acceptedMs),
+    timestampSeconds: Math.floor(now / 1000),
+    sequence,
+    body: payload,
+    secrets: to.secretsAt(now),
+  });
+  return { url: to.url, headers, body: payload };
 }

@@ -1,40 +1,61 @@
-import { deliveryId } from '../domain/delivery-id.ts';
 import { keptAttempt } from '../domain/diagnosis.ts';
+import type { CircuitBreaker } from '../domain/flow-control.ts';
 import type { RandomBytes } from '../domain/ids.ts';
-import { nextStep } from '../domain/retry.ts';
-import { signedHeaders } from '../domain/signature.ts';
-import type { Clock } from '../platform/clock.ts';
-import type { Egress, PostOutcome } from '../platform/egress/egress.ts';
-import type { Database } from '../store/database.ts';
 import {
-  claimDeliveries,
-  freeLanes,
-  type KnownLane,
-  type Letter,
-  readVersions,
-  renewLanes,
-} from '../store/deliveries.ts';
-import type { LaneLow, Result } from '../store/deliveries-record.ts';
-import type { Destinations, OpenDestination } from './destinations.ts';
-import { Host } from './flow.ts';
-import { Lane, WINDOW_START } from './lane.ts';
-import type { Recorder } from './recorder.ts';
+  type ClaimedDelivery,
+  isIdle,
+  isVoid,
+  isWell,
+  type LaneCommand,
+  type LaneEvent,
+  type LaneState,
+  newLane,
+  openFromAfter,
+  roomIn,
+  stepLane,
+  WINDOW_START,
+} from '../domain/lane.ts';
+import { nextStep } from '../domain/retry.ts';
+import type { Bell } from '../platform/bell.ts';
+import type { Clock } from '../platform/clock.ts';
+import { type Egress, type PostOutcome, wasReached } from '../platform/egress/egress.ts';
+import type { Database } from '../store/database.ts';
+import { claimDeliveries, freeLanes, type KnownLane, readVersions, renewLanes } from '../store/deliveries.ts';
+import type { LaneLow, RecordedLane, Result } from '../store/deliveries-record.ts';
+import { type Destinations, type OpenDestination, signedRequest } from './destinations.ts';
+import type { DeliveryMetrics } from './metrics.ts';
+import type { LaneHolder, Recorder } from './recorder.ts';
 
-/** So long a worker that is stuck may delay its letters; of one that dies, others hear at once. */
+/** So long a worker that is stuck may delay its deliveries; of one that dies, others hear at once. */
 const LEASE_MS = 20_000;
-/** With less than this left, a lane is leased anew; workers look at their lanes twice a second. */
+/** With less than this left, a lease is renewed; workers look at their lanes twice a second. */
 const RENEW_MS = 12_000;
 const CLAIM_MAX = 3_000;
-/** Over all webhooks: letters under way, and those fetched with them. */
+/** Over all webhooks: deliveries in flight, and those claimed with them. */
 const IN_FLIGHT_MAX = 2_000;
-/** When there were too many under way, and are so few again, others are fetched. */
+/** When there were too many in flight, and are so few again, others are claimed. */
 const IN_FLIGHT_FEWER = 1_800;
 const HELD_MAX = 10_000;
-const HOST_MAX = 1_000;
 /** How long a webhook is left to others whose address or secrets cannot be had here. */
 const LEAVE_MS = 30_000;
-const HOSTS_MAX = 10_000;
 const NARROW_MAX = 10_000;
+
+/** A lane that this worker knows. */
+interface KnownWebhook {
+  readonly no: number;
+  readonly lane: LaneState;
+  /** When the lease ends, by the monotonic clock, as the next one. */
+  heldUntil: number;
+  /** This worker cannot serve it until then. */
+  leftUntil: number;
+  /** Where its deliveries go, as of the last claim; undefined: that cannot be had. */
+  receiver: Receiver | undefined;
+}
+
+interface Receiver {
+  destination: OpenDestination;
+  host: CircuitBreaker;
+}
 
 export interface DispatchOptions {
   db: Database;
@@ -44,23 +65,29 @@ export interface DispatchOptions {
   me: number;
   post: Egress['post'];
   destinations: Destinations;
-  recorder: Recorder;
-  /** There is room again, and there may be something to fill it. */
-  hungry: () => void;
-  sent: (letter: Letter, outcome: PostOutcome, succeeded: boolean, now: number) => void;
-  leaseExpired: () => void;
+  /** Makes the one that writes results down for this holder of lanes. */
+  recorderFor: (holder: LaneHolder) => Recorder;
+  metrics: Pick<DeliveryMetrics, 'attempted' | 'leasesExpired'>;
+  /** Rung when there may be something to claim. */
+  due: Bell;
 }
 
 /**
- * Takes deliveries from the queues of the webhooks and sends them, as many at a time as each can bear. What it remembers for a
- * while, it remembers by the monotonic clock: one that is set back by a day must not keep a host at rest for a day.
+ * Claims deliveries from the queues of the webhooks and sends them, as many at a time as each can bear: it does what the lanes
+ * say, and tells them what came of it. What it remembers for a while, it remembers by the monotonic clock: one that is set
+ * back by a day must not keep a host at rest for a day.
  */
-export class Dispatch {
+export class Dispatch implements LaneHolder {
   readonly #options: DispatchOptions;
-  readonly #lanes = new Map<number, Lane>();
-  /** How much webhooks could bear that failed when their lanes were forgotten, the latest last. */
+  readonly #recorder: Recorder;
+  readonly #webhooks = new Map<number, KnownWebhook>();
+  /** The windows of webhooks that failed when their lanes were forgotten, the latest last. */
   readonly #narrow = new Map<number, number>();
-  readonly #hosts = new Map<string, Host>();
+  /**
+   * Most claims ask for what is new alone, which costs least. From time to time, and when something else may be due, one
+   * looks at everything.
+   */
+  #looksBack = true;
   #afterNo = 0;
   /** Whether a round through the webhooks, by one claim or several, has brought anything so far. */
   #keptInRound = false;
@@ -70,22 +97,39 @@ export class Dispatch {
 
   constructor(options: DispatchOptions) {
     this.#options = options;
+    this.#recorder = options.recorderFor(this);
+  }
+
+  /** What was set aside may be due. */
+  wake(): void {
+    this.#looksBack = true;
+    this.#options.due.ring();
+  }
+
+  /** Claims what may be due. Returns whether there may be more that could be claimed at once. */
+  async claimNext(): Promise<boolean> {
+    const looksBack = this.#looksBack;
+    this.#looksBack = false;
+    const { more } = await this.claim(looksBack);
+    // A look back goes on until it has been through all webhooks.
+    if (looksBack && more) this.#looksBack = true;
+    return more;
   }
 
   /**
-   * Fetches what there is room for, and begins to send it. Returns how many letters that were, and whether there may be more
-   * that could be fetched at once. `lookBack`: also what was set aside and is due.
+   * Claims what there is room for, and begins to send it. Returns how many deliveries that were, and whether there may be more
+   * that could be claimed at once. `looksBack`: also what was set aside and is due.
    */
-  async claim(lookBack: boolean): Promise<{ count: number; more: boolean }> {
-    const { db, clock, me, destinations, recorder } = this.#options;
+  async claim(looksBack: boolean): Promise<{ count: number; more: boolean }> {
+    const { db, clock, me, destinations, metrics } = this.#options;
     const now = clock.now();
     const moment = clock.monotonic();
     await this.#renew(now, moment);
-    if (lookBack) await this.#dropChanged();
+    if (looksBack) await this.#dropChanged();
     const budget = Math.min(CLAIM_MAX, HELD_MAX - this.#inFlight - this.#queued);
-    // What could not be sent would be dropped, and fetched again at once.
+    // What could not be sent would be dropped, and claimed again at once.
     if (budget <= 0 || this.#inFlight >= IN_FLIGHT_MAX) return { count: 0, more: false };
-    const known = this.#known(moment, lookBack);
+    const known = this.#known(moment, looksBack);
     const claimed = await claimDeliveries(db, {
       at: new Date(now).toISOString(),
       until: new Date(now + LEASE_MS).toISOString(),
@@ -93,12 +137,12 @@ export class Dispatch {
       afterNo: this.#afterNo,
       deliveriesMax: budget,
       usualRoom: WINDOW_START,
-      lookBack,
+      lookBack: looksBack,
       known: [...known.values()].sort((a, b) => a.no - b.no),
     });
-    const count = claimed.reduce((sum, { letters }) => sum + letters.length, 0);
-    // Whoever was left out because the claim was full comes first the next time. A webhook without a letter took a place too.
-    const full = claimed.reduce((sum, { letters }) => sum + Math.max(1, letters.length), 0) >= budget;
+    const count = claimed.reduce((sum, { deliveries }) => sum + deliveries.length, 0);
+    // Whoever was left out because the claim was full comes first the next time. A webhook without a delivery took a place too.
+    const full = claimed.reduce((sum, { deliveries }) => sum + Math.max(1, deliveries.length), 0) >= budget;
     const before = this.#afterNo;
     this.#afterNo = full ? (claimed.at(-1)?.webhookNo ?? 0) : 0;
 
@@ -107,22 +151,19 @@ export class Dispatch {
     let passed = false;
     const held = this.#inFlight + this.#queued;
     if (before === 0) this.#keptInRound = false;
-    for (const { webhookNo, leaseExpired, letters } of claimed) {
-      const lane = this.#lane(webhookNo);
-      if (leaseExpired) this.#options.leaseExpired();
-      // What was claimed may be another worker's by now.
-      if (lane.isLost) continue;
+    for (const { webhookNo, leaseExpired, deliveries } of claimed) {
+      const webhook = this.#webhook(webhookNo);
+      if (leaseExpired) metrics.leasesExpired.inc();
       const destination = destinations.get(webhookNo);
-      lane.place = destination && { destination, host: this.#host(destination.origin) };
-      if (lane.heldUntil - moment <= RENEW_MS) lane.heldUntil = moment + LEASE_MS;
-      lane.more = full || letters.length >= (known.get(webhookNo)?.room ?? WINDOW_START);
-      const queued = lane.queue.length;
-      const putBack = lane.take(letters, !lane.more);
-      for (const result of putBack) recorder.add(result);
+      webhook.receiver = destination && { destination, host: destinations.hostOf(destination) };
+      if (!webhook.lane.isLost && webhook.heldUntil - moment <= RENEW_MS)
+        webhook.heldUntil = moment + LEASE_MS;
+      const isAll = !full && deliveries.length < (known.get(webhookNo)?.room ?? WINDOW_START);
+      const places = this.#places(webhook, arrived);
+      const commands = this.#step(webhook, { type: 'claimed', deliveries, isAll, places });
+      if (!destination) this.#step(webhook, { type: 'dropped' });
       // Those that wait for another one took the room of those behind them, which need not.
-      if (putBack.length > 0 && lane.more) passed = true;
-      this.#queued += lane.queue.length - queued;
-      this.#pump(lane, arrived);
+      if (!isAll && commands.some(({ type }) => type === 'putBack')) passed = true;
     }
     this.#keptInRound ||= this.#inFlight + this.#queued > held;
     await this.#leave(claimed.flatMap(({ webhookNo }) => (destinations.get(webhookNo) ? [] : webhookNo)));
@@ -130,230 +171,224 @@ export class Dispatch {
     return { count, more: full || passed || (before !== 0 && this.#keptInRound) };
   }
 
-  /** Results that were written no longer look due. */
-  settled(results: readonly Result[], areWritten: boolean): void {
-    for (const result of results) this.#lanes.get(result.webhookNo)?.settle(result, areWritten);
+  prepare(results: readonly Result[]): { results: Result[]; lows: LaneLow[] } {
+    // One after the other: that one may not be written may mean the same for those after it.
+    const good = results.filter((result) => {
+      if (!isVoid(this.#webhook(result.webhookNo).lane, result)) return true;
+      this.unrecorded([result]);
+      return false;
+    });
+    const byLane = Map.groupBy(good, ({ webhookNo }) => webhookNo);
+    const lows = [...byLane].map(([no, those]) => ({
+      no,
+      low: openFromAfter(this.#webhook(no).lane, those),
+    }));
+    return { results: good, lows };
   }
 
-  /** These lanes are not this worker's, as it turned out when results were written. */
-  lost(nos: Iterable<number>): void {
-    for (const no of nos) {
-      const lane = this.#lanes.get(no);
-      if (lane) this.#queued -= lane.lose();
+  recorded(results: readonly Result[], lanes: readonly RecordedLane[]): void {
+    this.#settle('recorded', results);
+    for (const { webhook_no, held } of lanes) {
+      const webhook = this.#webhooks.get(webhook_no);
+      if (webhook && !held) this.#lose(webhook);
     }
+    // Deliveries that were waiting for these may be due.
+    if (lanes.some(({ woken }) => woken > 0)) this.wake();
   }
 
-  /** It may not be written any more. */
-  isVoid(result: Result): boolean {
-    return result.state === 'waiting' && this.#lane(result.webhookNo).isVoid(result);
+  unrecorded(results: readonly Result[]): void {
+    this.#settle('unrecorded', results);
   }
 
-  /** For each lane that these results are about: before where nothing will be new once they are written. */
-  lowsAfter(results: readonly Result[]): LaneLow[] {
-    const byLane = Map.groupBy(results, ({ webhookNo }) => webhookNo);
-    return [...byLane].map(([no, those]) => this.#lane(no).lowAfter(those));
-  }
-
-  /** When all that is under way is answered. */
+  /** When all that is in flight is answered, and all results are written. */
   async idle(): Promise<void> {
     while (this.#inFlight > 0)
       await new Promise<void>((resolve) => {
         this.#allAnswered = resolve;
       });
+    await this.#recorder.idle();
   }
 
-  /** Begins nothing more; others may have what was not begun. */
-  abandonQueues(): void {
-    for (const lane of this.#lanes.values()) this.#drop(lane);
+  /** From now on, results wait no longer for a database that is away. */
+  hurry(): void {
+    this.#recorder.giveUp();
   }
 
-  /** To be called when all results are written. */
-  freeLanes(): Promise<void> {
-    return freeLanes(this.#options.db, this.#options.me);
+  /** Begins nothing more, and ends what is in flight. Others may have what was not begun, and then the lanes. */
+  async stop(): Promise<void> {
+    for (const webhook of this.#webhooks.values()) this.#step(webhook, { type: 'dropped' });
+    await this.idle();
+    await freeLanes(this.#options.db, this.#options.me).catch(() => {});
   }
 
-  #lane(no: number): Lane {
-    let lane = this.#lanes.get(no);
-    if (!lane) {
-      lane = new Lane(no, this.#narrow.get(no));
-      this.#lanes.set(no, lane);
+  #webhook(no: number): KnownWebhook {
+    let webhook = this.#webhooks.get(no);
+    if (!webhook) {
+      webhook = { no, lane: newLane(this.#narrow.get(no)), heldUntil: 0, leftUntil: 0, receiver: undefined };
+      this.#webhooks.set(no, webhook);
     }
-    return lane;
+    return webhook;
   }
 
-  #host(origin: string): Host {
-    const known = this.#hosts.get(origin);
-    if (known) return known;
-    if (this.#hosts.size >= HOSTS_MAX)
-      for (const [key, { inFlight }] of this.#hosts) if (inFlight === 0) this.#hosts.delete(key);
-    const host = new Host(HOST_MAX);
-    this.#hosts.set(origin, host);
-    return host;
+  /** Tells a lane what has happened, and does what follows. */
+  #step(webhook: KnownWebhook, event: LaneEvent): LaneCommand[] {
+    const { queue } = webhook.lane;
+    const before = queue.length;
+    const commands = stepLane(webhook.lane, event);
+    this.#queued += queue.length - before;
+    for (const command of commands) {
+      if (command.type === 'send' && webhook.receiver)
+        this.#send(webhook, webhook.receiver, command.delivery);
+      else if (command.type === 'putBack') this.#putBack(webhook, command.delivery, command.after);
+      else if (command.type === 'claimMore') this.#options.due.ring();
+    }
+    return commands;
+  }
+
+  /** How many deliveries may be sent to it, as far as all webhooks together and its host allow. */
+  #places({ receiver }: KnownWebhook, moment: number): number {
+    return receiver ? Math.min(IN_FLIGHT_MAX - this.#inFlight, receiver.host.room(moment)) : 0;
   }
 
   /**
    * The lanes that are in use, or must not be given anything. The others are forgotten, unless they are well and may go on at
-   * once: every claim names all that are known, and among thousands of webhooks most have a letter now and then.
+   * once: every claim names all that are known, and among thousands of webhooks most have a delivery now and then.
    */
-  #known(moment: number, lookBack: boolean): Map<number, KnownLane> {
+  #known(moment: number, looksBack: boolean): Map<number, KnownLane> {
     const known = new Map<number, KnownLane>();
-    for (const lane of this.#lanes.values()) {
-      const held = lane.heldUntil - moment > RENEW_MS;
-      const room = this.#roomOf(lane, moment);
-      if (lane.isIdle && room > 0 && !(held && lane.isWell)) this.#forget(lane);
-      else known.set(lane.no, lane.beginClaim(room, held, lookBack));
+    for (const webhook of this.#webhooks.values()) {
+      const { no, lane } = webhook;
+      const held = webhook.heldUntil - moment > RENEW_MS;
+      const room = this.#roomOf(webhook, moment);
+      if (isIdle(lane) && room > 0 && !(held && isWell(lane))) this.#forget(webhook);
+      else
+        for (const command of this.#step(webhook, { type: 'claiming', isHeld: held, looksBack }))
+          if (command.type === 'claim')
+            known.set(no, { no, room, held, from: command.from, underWay: command.except });
     }
     return known;
   }
 
-  /** One that hangs must not begin with a whole window again whenever its letters are retried. */
-  #forget({ no, flow: { window } }: Lane): void {
-    this.#lanes.delete(no);
+  /** One that hangs must not begin with a whole window again whenever its deliveries are retried. */
+  #forget({ no, lane: { window } }: KnownWebhook): void {
+    this.#webhooks.delete(no);
     this.#narrow.delete(no);
-    if (window >= WINDOW_START) return;
-    this.#narrow.set(no, window);
+    if (window.size >= WINDOW_START) return;
+    this.#narrow.set(no, window.size);
     if (this.#narrow.size > NARROW_MAX) this.#narrow.delete(this.#narrow.keys().next().value as number);
   }
 
-  #roomOf({ room, leftUntil, place }: Lane, moment: number): number {
+  #roomOf({ lane, leftUntil, receiver }: KnownWebhook, moment: number): number {
     if (leftUntil > moment) return 0;
-    return place && place.host.restsUntil > moment ? 0 : room;
+    return receiver && receiver.host.restsUntil > moment ? 0 : roomIn(lane);
   }
 
   async #leave(nos: readonly number[]): Promise<void> {
     if (nos.length === 0) return;
     for (const no of nos) {
-      const lane = this.#lane(no);
-      lane.heldUntil = 0;
-      lane.leftUntil = this.#options.clock.monotonic() + LEAVE_MS;
+      const webhook = this.#webhook(no);
+      webhook.heldUntil = 0;
+      webhook.leftUntil = this.#options.clock.monotonic() + LEAVE_MS;
     }
     await freeLanes(this.#options.db, this.#options.me, nos);
   }
 
-  /** Keeps the lanes that have letters under way. One that was lost to another worker gets no more from here. */
+  /** Keeps the lanes that have deliveries under way. One that was lost to another worker gets no more from here. */
   async #renew(now: number, moment: number): Promise<void> {
     const { db, me } = this.#options;
-    const waning = [...this.#lanes.values()].filter(
-      (lane) => !lane.isIdle && lane.heldUntil - moment <= RENEW_MS,
+    const waning = [...this.#webhooks.values()].filter(
+      ({ lane, heldUntil }) => !isIdle(lane) && heldUntil - moment <= RENEW_MS,
     );
     if (waning.length === 0) return;
-    const nos = waning.map((lane) => lane.no);
+    const nos = waning.map(({ no }) => no);
     const kept = await renewLanes(db, me, new Date(now + LEASE_MS).toISOString(), nos);
-    for (const lane of waning) {
-      if (kept.has(lane.no)) lane.heldUntil = moment + LEASE_MS;
-      else this.#queued -= lane.lose();
+    for (const webhook of waning) {
+      if (kept.has(webhook.no)) webhook.heldUntil = moment + LEASE_MS;
+      else this.#lose(webhook);
+    }
+  }
+
+  #lose(webhook: KnownWebhook): void {
+    webhook.heldUntil = 0;
+    this.#step(webhook, { type: 'lost' });
+  }
+
+  #settle(type: 'recorded' | 'unrecorded', results: readonly Result[]): void {
+    for (const result of results) {
+      const webhook = this.#webhooks.get(result.webhookNo);
+      if (webhook) this.#step(webhook, { type, result });
     }
   }
 
   /** What waits here for a webhook that was paused, deleted or changed is not for the address that is known. */
   async #dropChanged(): Promise<void> {
-    const { db } = this.#options;
-    const queued = [...this.#lanes.values()].filter((lane) => lane.queue.length > 0);
+    const queued = [...this.#webhooks.values()].filter(({ lane }) => lane.queue.length > 0);
     if (queued.length === 0) return;
-    const versions = await readVersions(
-      db,
-      queued.map((lane) => lane.no),
-    );
-    for (const lane of queued)
-      if (versions.get(lane.no) !== lane.place?.destination.version) this.#drop(lane);
+    const nos = queued.map(({ no }) => no);
+    const versions = await readVersions(this.#options.db, nos);
+    for (const webhook of queued)
+      if (versions.get(webhook.no) !== webhook.receiver?.destination.version)
+        this.#step(webhook, { type: 'dropped' });
   }
 
-  /** Sends as much of the queue as there is room for. */
-  #pump(lane: Lane, moment: number): void {
-    if (!lane.place) {
-      this.#drop(lane);
-      return;
-    }
-    const { destination, host } = lane.place;
-    while (
-      lane.queue.length > 0 &&
-      this.#inFlight < IN_FLIGHT_MAX &&
-      lane.flow.hasRoom &&
-      host.hasRoom(moment)
-    ) {
-      const letter = lane.queue.shift() as Letter;
-      this.#queued--;
-      this.#send(letter, lane, destination, host);
-    }
-    // Behind a host that rests, letters would only grow old here.
-    if (lane.flow.inFlight === 0) this.#drop(lane);
+  #putBack({ no }: KnownWebhook, { sequence, objectHash, tries }: ClaimedDelivery, after: number): void {
+    this.#recorder.add({
+      webhookNo: no,
+      sequence,
+      objectHash,
+      triesBefore: tries,
+      state: 'waiting',
+      retryAt: undefined,
+      after,
+      attempt: '',
+      gone: undefined,
+    });
   }
 
-  #send(letter: Letter, lane: Lane, destination: OpenDestination, host: Host): void {
+  #send(webhook: KnownWebhook, { destination, host }: Receiver, delivery: ClaimedDelivery): void {
     const { clock, post } = this.#options;
-    lane.flow.begin();
     host.begin();
     this.#inFlight++;
     const startedAt = clock.now();
-    const headers = signedHeaders({
-      id: deliveryId(destination.id, letter.sequence, letter.acceptedMs),
-      timestampSeconds: Math.floor(startedAt / 1000),
-      sequence: letter.sequence,
-      body: letter.payload,
-      secrets: destination.secretsAt(startedAt),
+    void post(signedRequest(destination, delivery, startedAt)).then((outcome) => {
+      this.#inFlight--;
+      if (this.#inFlight === IN_FLIGHT_FEWER) this.#options.due.ring();
+      // Broken off because the service ends: nothing can be said about the receiver, and the delivery is due as before.
+      if (outcome.failure?.code !== 'stopped')
+        this.#answered(webhook, { destination, host }, delivery, outcome, startedAt);
+      if (this.#inFlight === 0) this.#allAnswered?.();
     });
-    void post({ url: destination.url, headers, body: letter.payload }).then((outcome) =>
-      this.#answered(letter, outcome, lane, host, destination.url, startedAt),
-    );
   }
 
   #answered(
-    letter: Letter,
+    webhook: KnownWebhook,
+    { destination, host }: Receiver,
+    delivery: ClaimedDelivery,
     outcome: PostOutcome,
-    lane: Lane,
-    host: Host,
-    url: string,
     startedAt: number,
   ): void {
-    const { hungry } = this.#options;
-    this.#inFlight--;
-    if (this.#inFlight === IN_FLIGHT_FEWER) hungry();
-    // Broken off because the service ends: nothing can be said about the receiver, and the letter is due as before.
-    if (outcome.failure?.code !== 'stopped') this.#judge(letter, outcome, lane, host, url, startedAt);
-    if (this.#inFlight === 0) this.#allAnswered?.();
-  }
-
-  #judge(letter: Letter, outcome: PostOutcome, lane: Lane, host: Host, url: string, startedAt: number): void {
-    const { clock, random, sent, recorder, hungry } = this.#options;
+    const { clock, random, metrics } = this.#options;
     const now = clock.now();
     const { status, retryAfter, failure } = outcome;
-    const step = nextStep(
-      letter.tries + 1,
-      { status, retryAfter, broken: failure !== undefined },
-      now,
-      random,
-    );
-    const succeeded = step.state === 'delivered';
+    const attempt = { status, retryAfter, broken: failure !== undefined };
+    const step = nextStep(delivery.tries + 1, attempt, now, random);
     const gone = step.state !== 'delivered' && step.gone;
-    if (step.state === 'due') lane.noteSetAside(letter.objectHash, letter.sequence);
-    recorder.add({
-      webhookNo: lane.no,
-      sequence: letter.sequence,
-      objectHash: letter.objectHash,
-      triesBefore: letter.tries,
+    this.#recorder.add({
+      webhookNo: webhook.no,
+      sequence: delivery.sequence,
+      objectHash: delivery.objectHash,
+      triesBefore: delivery.tries,
       state: step.state,
       retryAt: step.state === 'due' ? new Date(step.dueAt).toISOString() : undefined,
       after: 0,
       attempt: `[${keptAttempt(outcome, startedAt)}]`,
-      gone: gone ? url : undefined,
+      gone: gone ? destination.url : undefined,
     });
-    sent(letter, outcome, succeeded, now);
-    lane.flow.end(succeeded);
+    metrics.attempted(outcome, step.state === 'delivered', (now - delivery.acceptedMs) / 1000);
     const moment = clock.monotonic();
     host.end(wasReached(outcome), moment);
-    if (gone) this.#drop(lane);
-    this.#pump(lane, moment);
-    if (lane.isHungry) {
-      lane.more = false;
-      hungry();
-    }
+    if (gone || !webhook.receiver) this.#step(webhook, { type: 'dropped' });
+    const places = this.#places(webhook, moment);
+    this.#step(webhook, { type: 'answered', delivery, state: step.state, places });
   }
-
-  #drop(lane: Lane): void {
-    this.#queued -= lane.drop();
-  }
-}
-
-function wasReached({ failure }: PostOutcome): boolean {
-  return failure === undefined || failure.phase === 'send' || failure.phase === 'answer';
 }

@@ -1,4 +1,5 @@
 import { Counter, Gauge, Registry } from 'prom-client';
+import type { PostOutcome } from '../platform/egress/egress.ts';
 import { Histogram } from '../platform/histogram.ts';
 import type { QueueNumbers } from '../store/queue-numbers.ts';
 
@@ -7,7 +8,9 @@ const SECONDS = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 15, 60, 600, 3_60
 /** A scrape asks the database no more often than this: counting a long queue is not free. */
 const NUMBERS_KEPT_MS = 10_000;
 
-/** What a person on call needs to know about the post. */
+export type DeliveryMetrics = ReturnType<typeof createMetrics>;
+
+/** What a person on call needs to know about deliveries. */
 export function createMetrics(readNumbers: () => Promise<QueueNumbers>, now: () => number) {
   const registry = new Registry();
   const registers = [registry];
@@ -80,5 +83,24 @@ export function createMetrics(readNumbers: () => Promise<QueueNumbers>, now: () 
     }
     return (await registry.metrics()) + latencies.text();
   }
-  return { attempts, latency: latencies.series(), leasesExpired, fannedOut, text };
+
+  const latency = latencies.series();
+  return {
+    /** `seconds`: since the event was accepted. */
+    attempted(outcome: PostOutcome, succeeded: boolean, seconds: number): void {
+      const kind = classOf(outcome);
+      attempts.set(kind, (attempts.get(kind) ?? 0) + 1);
+      if (succeeded) latency.observe(Math.max(0, seconds));
+    },
+    leasesExpired,
+    fannedOut,
+    text,
+  };
+}
+
+const CLASSES = Array.from({ length: 10 }, (_, hundreds) => `${hundreds}xx`);
+
+/** `2xx` to `5xx`, or the phase in which it failed. */
+function classOf({ status, failure }: PostOutcome): string {
+  return failure?.phase ?? (CLASSES[Math.floor((status ?? 0) / 100)] as string);
 }

@@ -1,8 +1,11 @@
+import { isBeyondHope } from '../domain/retry.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Logger } from '../platform/logger.ts';
 import { Outage } from '../platform/outage.ts';
 import type { Database } from '../store/database.ts';
-import { type LaneLow, type LaneState, type Result, recordResults } from '../store/deliveries-record.ts';
+import { disableWebhook } from '../store/deliveries.ts';
+import { type LaneLow, type RecordedLane, type Result, recordResults } from '../store/deliveries-record.ts';
+import { cautiousNow } from '../store/server-clock.ts';
 
 const RESULTS_MAX = 2_000;
 /** As many are not too much for any database, and a sign that there is much to do. */
@@ -13,36 +16,42 @@ const RESULTS_MANY = 1_000;
 const TURNS = 8;
 const PAUSE_MS = 250;
 
+/** Where sending and recording meet: whoever holds the lanes that the results are about. */
+export interface LaneHolder {
+  /**
+   * Asked right before results are written, and again whenever that is tried again: which of them may still be written, and before
+   * which sequence of their lanes nothing will be new then.
+   */
+  prepare(results: readonly Result[]): { results: Result[]; lows: LaneLow[] };
+  /** They are written. `lanes`: how their webhooks are doing now. */
+  recorded(results: readonly Result[], lanes: readonly RecordedLane[]): void;
+  /** They never will be. */
+  unrecorded(results: readonly Result[]): void;
+}
+
 export interface RecorderOptions {
   db: Database;
   clock: Clock;
   log: Logger;
+  /** The number of this worker. */
   me: number;
-  /** What else there is to say of the lanes, at the moment of writing. */
-  lowsAfter: (results: readonly Result[]) => LaneLow[];
-  /** What was true when it was added and may not be written any more. */
-  isVoid: (result: Result) => boolean;
-  /** Called once with every batch that was written. */
-  written: (results: readonly Result[], lanes: readonly LaneState[]) => void;
-  /** What follows from it, tried again while the database is away. */
-  afterwards: (results: readonly Result[], lanes: readonly LaneState[]) => Promise<void>;
-  /** One that cannot be written at all. */
-  unwritten: (result: Result) => void;
 }
 
 /**
- * Writes what became of letters, many at a time: while one batch is being written the next one gathers. While the database
- * is away it keeps on trying. Nothing is claimed in that time, so what waits here is bounded by what was under way;
- * if this process ends before it could write, the lanes come free and the letters are sent once more.
+ * The batcher of results: writes what became of deliveries, many at a time. While one batch is being written the next one gathers.
+ * While the database is away it keeps on trying. Nothing is claimed in that time, so what waits here is bounded by what was
+ * under way; if this process ends before it could write, the leases come free and the deliveries are sent once more.
  */
 export class Recorder {
   readonly #options: RecorderOptions;
+  readonly #holder: LaneHolder;
   #waiting: Result[] = [];
   #writing: Promise<void> | undefined;
   #givenUp = false;
 
-  constructor(options: RecorderOptions) {
+  constructor(options: RecorderOptions, holder: LaneHolder) {
     this.#options = options;
+    this.#holder = holder;
   }
 
   add(result: Result): void {
@@ -79,19 +88,19 @@ export class Recorder {
   }
 
   async #write(given: Result[]): Promise<void> {
-    const { db, clock, log, me, lowsAfter, written, afterwards } = this.#options;
+    const { db, clock, log, me } = this.#options;
     let results = given;
-    let lanes: LaneState[] | undefined;
+    let lanes: RecordedLane[] | undefined;
     for (;;) {
       try {
         if (!lanes) {
-          results = this.#withoutVoid(results);
+          const prepared = this.#holder.prepare(results);
+          results = prepared.results;
           if (results.length === 0) return;
-          const at = new Date(clock.now()).toISOString();
-          lanes = await recordResults(db, at, me, results, lowsAfter(results));
-          written(results, lanes);
+          lanes = await recordResults(db, new Date(clock.now()).toISOString(), me, results, prepared.lows);
+          this.#holder.recorded(results, lanes);
         }
-        return await afterwards(results, lanes);
+        return await this.#disableHopeless(results, lanes);
       } catch (error) {
         if (error instanceof Outage) {
           if (this.#givenUp) return;
@@ -110,19 +119,45 @@ export class Recorder {
     }
   }
 
-  #withoutVoid(results: Result[]): Result[] {
-    const { isVoid, unwritten } = this.#options;
-    return results.filter((result) => {
-      if (!isVoid(result)) return true;
-      unwritten(result);
-      return false;
-    });
-  }
-
   /** One odd result must not hold up its neighbours, and what came of an attempt matters more than how it looked. */
   async #writeEach(results: Result[]): Promise<void> {
     if (results.length > 1) for (const one of results) await this.#write([one]);
     else if (results[0]?.attempt) await this.#write([{ ...results[0], attempt: '' }]);
-    else for (const one of results) this.#options.unwritten(one);
+    else this.#holder.unrecorded(results);
+  }
+
+  /** Once results are written, a webhook may be past hope. */
+  async #disableHopeless(results: readonly Result[], lanes: readonly RecordedLane[]): Promise<void> {
+    const { db, clock } = this.#options;
+    // Of the address that it has now, not of one that a delivery was still under way to.
+    const gone = new Map<number, string>();
+    // One that only had deliveries put back to wait may be well again by now.
+    const failed = new Set<number>();
+    for (const one of results) {
+      if (one.gone) gone.set(one.webhookNo, one.gone);
+      if (one.state === 'due' || one.state === 'failed') failed.add(one.webhookNo);
+    }
+    for (const [webhookNo, url] of gone)
+      await this.#disable(webhookNo, 'Your address answered 410 Gone.', { url });
+    for (const { webhook_no, failing_since } of lanes) {
+      if (!failing_since || !failed.has(webhook_no)) continue;
+      const since = Date.parse(failing_since);
+      // Another worker may have written when that was. By our own clock first: that costs nothing.
+      if (isBeyondHope(since, clock.now()) && isBeyondHope(since, await cautiousNow(db, clock)))
+        await this.#disable(webhook_no, `No delivery has succeeded for 5 days, since ${failing_since}.`, {
+          failingSince: failing_since,
+        });
+    }
+  }
+
+  async #disable(
+    webhookNo: number,
+    reason: string,
+    still: { url: string } | { failingSince: string },
+  ): Promise<void> {
+    const { db, clock, log } = this.#options;
+    const now = new Date(clock.now()).toISOString();
+    if (await disableWebhook(db, webhookNo, `${reason} Activate the webhook to resume.`, now, still))
+      log.warn({ webhook_no: webhookNo, reason }, 'webhook disabled');
   }
 }

@@ -44,7 +44,7 @@ function toAttempt(outcome: Outcome, atMs: number): Attempt {
   };
 }
 
-/** Under load many letters begin in the same millisecond, and to write a date takes longer than the rest of an attempt. */
+/** Under load many deliveries begin in the same millisecond, and to write a date takes longer than the rest of an attempt. */
 let lastTime = { ms: Number.NaN, text: '' };
 
 function isoTime(ms: number): string {

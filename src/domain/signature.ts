@@ -3,9 +3,9 @@ import type { RandomBytes } from './ids.ts';
 
 /**
  * The signature of Standard Webhooks: HMAC-SHA-256 over `id.timestamp.body`. While a secret is being replaced there are
- * several, and a receiver takes the letter if one of the signatures is right.
+ * several, and a receiver takes the delivery if one of the signatures is right.
  */
-interface Letter {
+interface Signable {
   id: string;
   timestampSeconds: number;
   sequence: number;
@@ -17,7 +17,7 @@ const SECRET_PREFIX = 'whsec_';
 const SECRET_BYTES = 32;
 
 /** Everything that a delivery is sent with, besides its body. */
-export function signedHeaders({ id, timestampSeconds, sequence, body, secrets }: Letter) {
+export function signedHeaders({ id, timestampSeconds, sequence, body, secrets }: Signable) {
   const signed = `${id}.${timestampSeconds}.${body}`;
   let signature = '';
   for (const secret of secrets) {

@@ -3,7 +3,7 @@ import type { Answer, Endpoint, Input } from '../contract/endpoint.ts';
 import type { RandomBytes } from '../domain/ids.ts';
 import type { OperatorPrincipal, PartnerPrincipal } from '../domain/principal.ts';
 import type { Clock } from '../platform/clock.ts';
-import type { Targets } from '../platform/egress/targets.ts';
+import type { Targets } from '../platform/egress/ssrf-guard.ts';
 import type { Sealer } from '../platform/sealing.ts';
 import type { Semaphore } from '../platform/semaphore.ts';
 import type { Access } from '../runtime/access.ts';

@@ -16,7 +16,7 @@ import { etagOf, ifMatchHolds } from '../domain/etag.ts';
 import { newId } from '../domain/ids.ts';
 import { newSecret, secretBytes } from '../domain/signature.ts';
 import { applyWebhookPatch, auditable, inOrder, type StoredWebhook } from '../domain/webhook.ts';
-import { refuseTarget } from '../platform/egress/targets.ts';
+import { refuseTarget } from '../platform/egress/ssrf-guard.ts';
 import type { AuditRecord } from '../store/audit-append.ts';
 import { transact } from '../store/database.ts';
 import { wakeWorkers } from '../store/deliveries-wake.ts';

@@ -1,5 +1,5 @@
 /**
- * A Prometheus histogram. Written by hand because these run for every request and every letter: in a profile of a GET the
+ * A Prometheus histogram. Written by hand because these run for every request and every delivery: in a profile of a GET the
  * library's observing and hashing of labels took 3 % of the time, more than any step of the door.
  */
 export class Histogram {

@@ -28,7 +28,7 @@ export interface LaneLow {
 }
 
 /** How a webhook is doing after results were written. */
-export interface LaneState {
+export interface RecordedLane {
   webhook_no: number;
   failures: number;
   failing_since: string | null;
@@ -38,7 +38,7 @@ export interface LaneState {
   held: boolean;
 }
 
-/** So many letters to one webhook that arrived at the first try are written in one go: for fewer, to begin with it costs more. */
+/** So many deliveries to one webhook that arrived at the first try are written in one go: for fewer, to begin with it costs more. */
 const STRETCH_MIN = 8;
 /** What lies further apart is not of one stretch: PostgreSQL may read what is between. */
 const GAP_MAX = 100;
@@ -68,10 +68,10 @@ export function recordResults(
   me: number,
   results: readonly Result[],
   lows: readonly LaneLow[],
-): Promise<LaneState[]> {
+): Promise<RecordedLane[]> {
   const { stretches, others } = inStretches(results);
   const stretched = stretches.flat();
-  return recordResultsSql<LaneState>(alone(db), {
+  return recordResultsSql<RecordedLane>(alone(db), {
     at,
     me,
     webhook_nos: list(others, (one) => one.webhookNo),

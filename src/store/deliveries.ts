@@ -1,3 +1,4 @@
+import type { ClaimedDelivery } from '../domain/lane.ts';
 import { SYSTEM } from '../domain/principal.ts';
 import type { AuditRecord } from './audit-append.ts';
 import { alone, type Database, transact } from './database.ts';
@@ -32,29 +33,14 @@ const clearOldSql = sqlFunction('clear_old', {
   rows_max: 'integer',
 });
 
-/** A delivery that was handed to this worker to be sent. */
-export interface Letter {
-  sequence: number;
-  /** Attempts that were made before. */
-  tries: number;
-  /** Of the object that it is about. */
-  objectHash: string;
-  payload: string;
-  acceptedMs: number;
-  /** Never attempted, and not set aside. */
-  isNew: boolean;
-  /** It has to wait for an earlier one about the same object. */
-  isBehind: boolean;
-}
-
-/** Letters to one webhook, in the order of their sequence. */
+/** Deliveries to one webhook, in the order of their sequence. */
 export interface ClaimedLane {
   webhookNo: number;
   /** Of the webhook: which address and secrets to use. */
   version: number;
   /** Whoever held the lane before let its lease run out. */
   leaseExpired: boolean;
-  letters: Letter[];
+  deliveries: ClaimedDelivery[];
 }
 
 export interface FannedOut {
@@ -74,7 +60,7 @@ export async function fanOut(db: Database, at: string, me: number, eventsMax: nu
 /** A webhook that the worker knows. */
 export interface KnownLane {
   no: number;
-  /** How many letters more it may be given. */
+  /** How many deliveries more it may be given. */
   room: number;
   /** Whether its lane is leased to this worker for long enough. */
   held: boolean;
@@ -124,7 +110,7 @@ interface EventsRow {
   group_ids: string;
 }
 
-type LetterEvent = Pick<Letter, 'objectHash' | 'acceptedMs' | 'payload'> & { groupId: string };
+type DeliveryEvent = Pick<ClaimedDelivery, 'objectHash' | 'acceptedMs' | 'payload'> & { groupId: string };
 
 /** In the order of the webhooks' numbers. */
 export async function claimDeliveries(db: Database, claim: Claim): Promise<ClaimedLane[]> {
@@ -142,22 +128,22 @@ export async function claimDeliveries(db: Database, claim: Claim): Promise<Claim
     known_froms: list(claim.known, (lane) => lane.from ?? 'NULL'),
     under_way: claim.known.map((lane) => rangesOf(lane.underWay)).join('\n'),
   });
-  const events = new Map<string, LetterEvent>();
+  const events = new Map<string, DeliveryEvent>();
   for (const row of rows) if (row.webhook_no === null) learnEvents(row, events);
   const lanes = new Map<number, ClaimedLane>();
   for (const row of rows) {
     if (row.webhook_no === null) continue;
     const { webhook_no: webhookNo, version, lease_expired: leaseExpired } = row;
     const lane = lanes.get(webhookNo);
-    if (lane) lane.letters.push(...lettersOf(row, events));
-    else lanes.set(webhookNo, { webhookNo, version, leaseExpired, letters: lettersOf(row, events) });
+    if (lane) lane.deliveries.push(...deliveriesOf(row, events));
+    else lanes.set(webhookNo, { webhookNo, version, leaseExpired, deliveries: deliveriesOf(row, events) });
   }
-  for (const { letters } of lanes.values()) letters.sort((a, b) => a.sequence - b.sequence);
+  for (const { deliveries } of lanes.values()) deliveries.sort((a, b) => a.sequence - b.sequence);
   // PostgreSQL gathers them in no order. Who comes first after a claim that was full goes by their numbers.
   return [...lanes.values()].sort((a, b) => a.webhookNo - b.webhookNo);
 }
 
-function learnEvents(row: EventsRow, events: Map<string, LetterEvent>): void {
+function learnEvents(row: EventsRow, events: Map<string, DeliveryEvent>): void {
   if (row.event_nos === null) return;
   const hashes = row.object_hashes.split(',');
   const accepted = row.accepted_ms.split(',');
@@ -174,16 +160,16 @@ function learnEvents(row: EventsRow, events: Map<string, LetterEvent>): void {
 }
 
 /** A delivery whose event is gone, or is another practice group's than the webhook, is left where it is: it must reach nobody. */
-function lettersOf(row: LaneRow, events: ReadonlyMap<string, LetterEvent>): Letter[] {
+function deliveriesOf(row: LaneRow, events: ReadonlyMap<string, DeliveryEvent>): ClaimedDelivery[] {
   if (row.sequences === null || row.event_nos === null) return [];
   const tries = row.tries?.split(',');
   const eventNos = row.event_nos.split(',');
   const behind = row.behind === null ? undefined : new Set(row.behind.split(','));
-  const letters: Letter[] = [];
+  const deliveries: ClaimedDelivery[] = [];
   row.sequences.split(',').forEach((sequence, index) => {
     const event = events.get(eventNos[index] as string);
     if (event?.groupId !== row.group_ids) return;
-    letters.push({
+    deliveries.push({
       sequence: Number(sequence),
       tries: Number(tries?.[index] ?? 0),
       objectHash: event.objectHash,
@@ -193,7 +179,7 @@ function lettersOf(row: LaneRow, events: ReadonlyMap<string, LetterEvent>): Lett
       isBehind: behind?.has(sequence) ?? false,
     });
   });
-  return letters;
+  return deliveries;
 }
 
 /** As PostgreSQL writes a multirange: `{[7,9],[12,12]}`. */

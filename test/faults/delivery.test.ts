@@ -4,11 +4,11 @@ import fc from 'fast-check';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { closeDatabase, openDatabase } from '../../src/store/database.ts';
 import { bePresent } from '../../src/store/presence.ts';
+import { openDeliveryHarness } from '../support/delivery-harness.ts';
 import { orderRound, ROUND } from '../support/delivery-model.ts';
 import { storm } from '../support/delivery-storm.ts';
 import { liveThroughYear } from '../support/delivery-year.ts';
 import { dice } from '../support/fault-loops.ts';
-import { openPostOffice } from '../support/post-office.ts';
 import { seedOf } from '../support/seed.ts';
 
 /** The rounds of test/service/delivery-order.test.ts, many and different each time. */
@@ -19,7 +19,7 @@ it('order and sequence hold in 80 random rounds', async () => {
 
 it('in a year of retries every event arrives or is given up after ten attempts', async () => {
   const told = await liveThroughYear(365, 4, dice(seedOf('year')));
-  console.log('a year:', { ...told, letters: told.letters.length });
+  console.log('a year:', { ...told, sent: told.sent.length });
   expect(told).toMatchObject({ open: 0, disabled: 0, attempts_max: 10 });
   expect((told.delivered ?? 0) + (told.given_up ?? 0)).toBe(told.accepted);
 });
@@ -30,7 +30,7 @@ it('nothing is lost and no order broken in 12 storms with three workers at once'
 });
 
 it('a worker whose sign of life ended without a word shows another one', async () => {
-  const office = await openPostOffice();
+  const office = await openDeliveryHarness();
   const { host, port, user, password, database } = office.admin;
   const upward: Socket[] = [];
   const downward: Socket[] = [];

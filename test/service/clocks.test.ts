@@ -3,8 +3,8 @@ import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { createEngine } from '../../src/delivery/engine.ts';
 import { systemClock } from '../../src/platform/clock.ts';
 import { createLogger } from '../../src/platform/logger.ts';
+import { answered, type DeliveryHarness, openDeliveryHarness } from '../support/delivery-harness.ts';
 import { until } from '../support/porter-process.ts';
-import { answered, openPostOffice, type PostOffice } from '../support/post-office.ts';
 
 /** Clocks of machines are set, forward and back, and those of two machines differ. */
 
@@ -16,7 +16,7 @@ afterEach(() => {
 
 describe('a clock that is set back by a day', () => {
   it('does not make the rest of a host longer', async () => {
-    const office = await openPostOffice();
+    const office = await openDeliveryHarness();
     await office.addWebhook();
     const failure = { phase: 'connect', code: 'connect_refused', detail: 'refused' } as const;
     office.answerWith(() => ({ ...answered(0), status: undefined, failure }));
@@ -24,20 +24,20 @@ describe('a clock that is set back by a day', () => {
       await office.publish({ id });
       await office.engine.drain();
     }
-    expect(office.letters).toHaveLength(5);
+    expect(office.sent).toHaveLength(5);
     office.answerWith(() => 200);
     office.clock.set(new Date(office.clock.now() - DAY).toISOString());
     await office.publish({ id: 'f' });
     await office.engine.drain();
-    expect(office.letters).toHaveLength(5);
+    expect(office.sent).toHaveLength(5);
 
     office.clock.advance(60_000);
     await office.engine.drain();
-    expect(office.letters.map(({ payload }) => payload.id)).toEqual(['a', 'b', 'c', 'd', 'e', 'f']);
+    expect(office.sent.map(({ payload }) => payload.id)).toEqual(['a', 'b', 'c', 'd', 'e', 'f']);
   });
 
   it('does not keep a worker from leasing its lanes anew', async () => {
-    const office = await openPostOffice();
+    const office = await openDeliveryHarness();
     await office.addWebhook();
     let answer = (_status: number) => {};
     office.answerWith(
@@ -48,7 +48,7 @@ describe('a clock that is set back by a day', () => {
     );
     await office.publish({ id: 'a' });
     office.engine.start();
-    await until('it was sent', () => office.letters.length === 1);
+    await until('it was sent', () => office.sent.length === 1);
     office.clock.set(new Date(office.clock.now() - DAY).toISOString());
     office.clock.advance(10_000);
     // Else nobody could take the lane over for a day, should the worker get stuck.
@@ -62,7 +62,7 @@ describe('a clock that is set back by a day', () => {
 
 describe('a node whose clock is a year ahead of the database', () => {
   /** A worker on the same queues. */
-  const workerAhead = (office: PostOffice, status: number) => {
+  const workerAhead = (office: DeliveryHarness, status: number) => {
     const ahead = Date.now() + 365 * DAY;
     vi.spyOn(systemClock, 'now').mockReturnValue(ahead);
     const engine = createEngine({
@@ -79,7 +79,7 @@ describe('a node whose clock is a year ahead of the database', () => {
   };
 
   it('removes nothing that is not old by both', async () => {
-    const office = await openPostOffice();
+    const office = await openDeliveryHarness();
     await office.addWebhook();
     const publishedAt = async (moment: number) => {
       office.clock.set(new Date(moment).toISOString());
@@ -96,7 +96,7 @@ describe('a node whose clock is a year ahead of the database', () => {
     ['does not disable a webhook that began to fail four days ago', 4, 'active'],
     ['disables one that has failed for more than five days', 6, 'disabled'],
   ])('%s', async (_what, days, status) => {
-    const office = await openPostOffice();
+    const office = await openDeliveryHarness();
     await office.addWebhook();
     office.clock.set(new Date(Date.now() - days * DAY).toISOString());
     office.answerWith(() => 500);

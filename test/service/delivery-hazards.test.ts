@@ -3,34 +3,34 @@ import pg from 'pg';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { Destinations } from '../../src/delivery/destinations.ts';
 import { createLogger } from '../../src/platform/logger.ts';
-import { openPostOffice, type PostOffice } from '../support/post-office.ts';
+import { type DeliveryHarness, openDeliveryHarness } from '../support/delivery-harness.ts';
 
 /** What happens beside a delivery: events that grow old, webhooks that change, more of everything than fits. */
 
 const DAY = 24 * 3_600_000;
 const SLOW = { timeout: 20_000 };
-const now = (office: PostOffice) => new Date(office.clock.now()).toISOString();
+const now = (harness: DeliveryHarness) => new Date(harness.clock.now()).toISOString();
 
 describe('events that are cleared away', () => {
   it('are not put into a queue by a replay at the same time', async () => {
-    const office = await openPostOffice();
-    await office.publish({ id: 'old' });
-    await office.engine.drain();
-    office.clock.advance(31 * DAY);
-    const young = await office.addWebhook();
-    const { user, host, port, database, password } = office.admin;
+    const harness = await openDeliveryHarness();
+    await harness.publish({ id: 'old' });
+    await harness.engine.drain();
+    harness.clock.advance(31 * DAY);
+    const young = await harness.addWebhook();
+    const { user, host, port, database, password } = harness.admin;
     const clearing = new pg.Client({ user, host, port, database, password: password ?? undefined });
     await clearing.connect();
     onTestFinished(() => clearing.end());
     const replay = () =>
-      office.rows('SELECT replay_deliveries($1, $2, (SELECT array_agg(no) FROM events))', [
-        now(office),
+      harness.rows('SELECT replay_deliveries($1, $2, (SELECT array_agg(no) FROM events))', [
+        now(harness),
         young,
       ]);
     const clear = (client: Pick<pg.Client, 'query'>) =>
-      client.query('SELECT clear_old($1, $1, 500)', [new Date(office.clock.now() - 30 * DAY).toISOString()]);
+      client.query('SELECT clear_old($1, $1, 500)', [new Date(harness.clock.now() - 30 * DAY).toISOString()]);
     const orphans = () =>
-      office.rows('SELECT FROM deliveries d WHERE NOT EXISTS (SELECT FROM events WHERE no = d.event_no)');
+      harness.rows('SELECT FROM deliveries d WHERE NOT EXISTS (SELECT FROM events WHERE no = d.event_no)');
 
     await clearing.query('BEGIN');
     await clear(clearing);
@@ -38,34 +38,36 @@ describe('events that are cleared away', () => {
     await clearing.query('COMMIT');
     expect(await orphans()).toEqual([]);
 
-    await office.publish({ id: 'older' });
-    await office.engine.drain();
-    office.clock.advance(31 * DAY);
+    await harness.publish({ id: 'older' });
+    await harness.engine.drain();
+    harness.clock.advance(31 * DAY);
     // The other way round: what a replay holds on to is cleared the next time.
-    await office.rows('DELETE FROM deliveries');
-    await office.rows('BEGIN');
+    await harness.rows('DELETE FROM deliveries');
+    await harness.rows('BEGIN');
     await replay();
     await clear(clearing);
-    await office.rows('COMMIT');
+    await harness.rows('COMMIT');
     expect(await orphans()).toEqual([]);
-    expect(await office.rows('SELECT FROM deliveries')).toHaveLength(1);
+    expect(await harness.rows('SELECT FROM deliveries')).toHaveLength(1);
     await clear(clearing);
-    expect(await office.rows('SELECT FROM deliveries')).toEqual([]);
+    expect(await harness.rows('SELECT FROM deliveries')).toEqual([]);
   });
 
   it('stay while they are on their way to a webhook that is active, and no longer than a while', async () => {
-    const office = await openPostOffice();
+    const harness = await openDeliveryHarness();
     const [active, paused, deleted] = [
-      await office.addWebhook(),
-      await office.addWebhook(),
-      await office.addWebhook(),
+      await harness.addWebhook(),
+      await harness.addWebhook(),
+      await harness.addWebhook(),
     ];
-    office.answerWith(() => 500);
+    harness.answerWith(() => 500);
     const only = async (no: number, id: string) => {
-      await office.rows("UPDATE webhooks SET status = CASE no WHEN $1 THEN 'active' ELSE 'paused' END", [no]);
-      const [event] = await office.publish({ id });
-      await office.engine.drain();
-      await office.rows(
+      await harness.rows("UPDATE webhooks SET status = CASE no WHEN $1 THEN 'active' ELSE 'paused' END", [
+        no,
+      ]);
+      const [event] = await harness.publish({ id });
+      await harness.engine.drain();
+      await harness.rows(
         'DELETE FROM deliveries WHERE webhook_no <> $1 AND event_no = (SELECT no FROM events WHERE id = $2)',
         [no, event],
       );
@@ -73,86 +75,86 @@ describe('events that are cleared away', () => {
     await only(paused, 'to the paused one');
     await only(deleted, 'to the deleted one');
     await only(active, 'to the active one');
-    await office.rows("UPDATE webhooks SET status = 'active', deleted_at = now() WHERE no = $1", [deleted]);
+    await harness.rows("UPDATE webhooks SET status = 'active', deleted_at = now() WHERE no = $1", [deleted]);
     const left = async () => {
-      await office.engine.clear();
-      return (await office.rows<{ id: string }>('SELECT object_id AS id FROM events ORDER BY no')).map(
+      await harness.engine.clear();
+      return (await harness.rows<{ id: string }>('SELECT object_id AS id FROM events ORDER BY no')).map(
         ({ id }) => id,
       );
     };
-    office.clock.advance(29 * DAY);
+    harness.clock.advance(29 * DAY);
     expect(await left()).toHaveLength(3);
-    office.clock.advance(2 * DAY);
+    harness.clock.advance(2 * DAY);
     expect(await left()).toEqual(['to the active one']);
-    expect(await office.rows('SELECT FROM deliveries')).toHaveLength(1);
-    office.clock.advance(12 * DAY);
+    expect(await harness.rows('SELECT FROM deliveries')).toHaveLength(1);
+    harness.clock.advance(12 * DAY);
     expect(await left()).toEqual(['to the active one']);
-    office.clock.advance(2 * DAY);
+    harness.clock.advance(2 * DAY);
     expect(await left()).toEqual([]);
   });
 
-  it('do not wake a letter that waits for another one', async () => {
-    const office = await openPostOffice();
-    await office.publish({ id: 'a' });
-    await office.engine.drain();
-    office.clock.advance(30 * DAY - 1_000);
-    // Added later. Its first letter is set aside, the second waits for it.
-    const no = await office.addWebhook();
-    office.answerWith(({ sequence }) => (sequence === 1 ? 500 : 200));
-    await office.publish({ id: 'a' }, { id: 'a' });
-    await office.engine.drain();
+  it('do not wake a delivery that waits for another one', async () => {
+    const harness = await openDeliveryHarness();
+    await harness.publish({ id: 'a' });
+    await harness.engine.drain();
+    harness.clock.advance(30 * DAY - 1_000);
+    // Added later. Its first delivery is set aside, the second waits for it.
+    const no = await harness.addWebhook();
+    harness.answerWith(({ sequence }) => (sequence === 1 ? 500 : 200));
+    await harness.publish({ id: 'a' }, { id: 'a' });
+    await harness.engine.drain();
     // It asks for what was before; that is in its queue, and grows too old there.
-    await office.rows('SELECT replay_deliveries($1, $2, (SELECT ARRAY[min(no)] FROM events))', [
-      now(office),
+    await harness.rows('SELECT replay_deliveries($1, $2, (SELECT ARRAY[min(no)] FROM events))', [
+      now(harness),
       no,
     ]);
-    office.clock.advance(2_000);
-    await office.rows('SELECT clear_old($1, $1, 500)', [
-      new Date(office.clock.now() - 30 * DAY).toISOString(),
+    harness.clock.advance(2_000);
+    await harness.rows('SELECT clear_old($1, $1, 500)', [
+      new Date(harness.clock.now() - 30 * DAY).toISOString(),
     ]);
-    expect(await office.rows('SELECT sequence::integer, state FROM deliveries ORDER BY 1')).toEqual([
+    expect(await harness.rows('SELECT sequence::integer, state FROM deliveries ORDER BY 1')).toEqual([
       { sequence: 1, state: 'due' },
       { sequence: 2, state: 'waiting' },
     ]);
-    await office.engine.drain();
-    expect(office.letters.map(({ sequence }) => sequence)).toEqual([1]);
+    await harness.engine.drain();
+    expect(harness.sent.map(({ sequence }) => sequence)).toEqual([1]);
   });
 
   it('by somebody else leave their deliveries where they are, and the others get their own', async () => {
-    const office = await openPostOffice();
-    await office.addWebhook();
-    await office.publish({ id: 'a' }, { id: 'b' }, { id: 'c' });
-    await office.rows('SELECT * FROM fan_out($1, 1, 100)', [now(office)]);
-    await office.rows("DELETE FROM events WHERE object_id = 'a'");
-    await office.engine.drain();
-    expect(office.letters.map(({ sequence, payload }) => [sequence, payload.id])).toEqual([
+    const harness = await openDeliveryHarness();
+    await harness.addWebhook();
+    await harness.publish({ id: 'a' }, { id: 'b' }, { id: 'c' });
+    await harness.rows('SELECT * FROM fan_out($1, 1, 100)', [now(harness)]);
+    await harness.rows("DELETE FROM events WHERE object_id = 'a'");
+    await harness.engine.drain();
+    expect(harness.sent.map(({ sequence, payload }) => [sequence, payload.id])).toEqual([
       [2, 'b'],
       [3, 'c'],
     ]);
   });
 });
 
-describe('a webhook that changes while letters to it are under way', () => {
+describe('a webhook that changes while deliveries to it are under way', () => {
   /** It is well, so that many are fetched ahead, and then answers nothing until it is told to. */
   async function busy() {
-    const office = await openPostOffice();
-    const no = await office.addWebhook({ url: 'https://old.example/' });
-    const { looks } = counting(office);
+    const harness = await openDeliveryHarness();
+    const no = await harness.addWebhook({ url: 'https://old.example/' });
+    const { looks } = counting(harness);
     const held: ((status: number) => void)[] = [];
     let holds = false;
-    office.answerWith(({ url }) =>
+    harness.answerWith(({ url }) =>
       holds && url.includes('old') ? new Promise((resolve) => held.push(resolve)) : 200,
     );
-    office.engine.start();
-    await office.publish(...Array.from({ length: 400 }, (_, n) => ({ id: `a-${n}` })));
+    harness.engine.start();
+    await harness.publish(...Array.from({ length: 400 }, (_, n) => ({ id: `a-${n}` })));
     const delivered = async () =>
-      (await office.rows("SELECT FROM deliveries WHERE state = 'delivered'")).length;
+      (await harness.rows("SELECT FROM deliveries WHERE state = 'delivered'")).length;
     await vi.waitFor(async () => expect(await delivered()).toBe(400), SLOW);
     holds = true;
-    await office.publish(...Array.from({ length: 900 }, (_, n) => ({ id: `b-${n}` })));
+    await harness.publish(...Array.from({ length: 900 }, (_, n) => ({ id: `b-${n}` })));
     await vi.waitFor(() => expect(held).toHaveLength(64), SLOW);
     return {
-      office,
+      harness,
       no,
       delivered,
       answer: () => held.splice(0).map((resolve) => resolve(200)),
@@ -164,119 +166,120 @@ describe('a webhook that changes while letters to it are under way', () => {
   }
 
   it('gets the rest at its new address', async () => {
-    const { office, no, delivered, answer, looked } = await busy();
-    await office.rows(
+    const { harness, no, delivered, answer, looked } = await busy();
+    await harness.rows(
       "UPDATE webhooks SET url = 'https://new.example/', version = version + 1 WHERE no = $1",
       [no],
     );
     await looked();
     answer();
     await vi.waitFor(async () => expect(await delivered()).toBe(1_300), SLOW);
-    const rest = office.letters.slice(464).map(({ url }) => url);
+    const rest = harness.sent.slice(464).map(({ url }) => url);
     expect(rest.filter((url) => url.includes('old'))).toEqual([]);
   });
 
   it('gets nothing more while it is paused', async () => {
-    const { office, no, delivered, answer, looked } = await busy();
-    await office.rows("UPDATE webhooks SET status = 'paused', version = version + 1 WHERE no = $1", [no]);
+    const { harness, no, delivered, answer, looked } = await busy();
+    await harness.rows("UPDATE webhooks SET status = 'paused', version = version + 1 WHERE no = $1", [no]);
     await looked();
     answer();
     await vi.waitFor(async () => expect(await delivered()).toBe(464), SLOW);
-    expect(office.letters).toHaveLength(464);
+    expect(harness.sent).toHaveLength(464);
   });
 
   it('is not disabled for what its old address says', async () => {
-    const office = await openPostOffice();
-    const no = await office.addWebhook({ url: 'https://old.example/' });
+    const harness = await openDeliveryHarness();
+    const no = await harness.addWebhook({ url: 'https://old.example/' });
     let answerOld = (_status: number) => {};
-    office.answerWith(
+    harness.answerWith(
       ({ url }) =>
         new Promise((resolve) => {
           if (url.includes('old')) answerOld = resolve;
           else resolve(200);
         }),
     );
-    office.engine.start();
-    await office.publish({ id: 'a' });
-    await vi.waitFor(() => expect(office.letters).toHaveLength(1), SLOW);
-    await office.rows(
+    harness.engine.start();
+    await harness.publish({ id: 'a' });
+    await vi.waitFor(() => expect(harness.sent).toHaveLength(1), SLOW);
+    await harness.rows(
       "UPDATE webhooks SET url = 'https://new.example/', version = version + 1 WHERE no = $1",
       [no],
     );
     answerOld(410);
-    await office.engine.stop();
+    await harness.engine.stop();
     const state = 'SELECT status, state, tries FROM webhooks JOIN deliveries ON webhook_no = no';
-    expect(await office.rows(state)).toEqual([{ status: 'active', state: 'due', tries: 1 }]);
+    expect(await harness.rows(state)).toEqual([{ status: 'active', state: 'due', tries: 1 }]);
   });
 });
 
 it('a webhook whose address is being changed is not disabled for the old one, however long that has failed', async () => {
-  const office = await openPostOffice();
-  const no = await office.addWebhook();
-  office.answerWith(() => 500);
-  await office.publish({ id: 'a' });
-  await office.engine.drain();
-  office.clock.advance(6 * DAY);
+  const harness = await openDeliveryHarness();
+  const no = await harness.addWebhook();
+  harness.answerWith(() => 500);
+  await harness.publish({ id: 'a' });
+  await harness.engine.drain();
+  harness.clock.advance(6 * DAY);
   // Its owner's change is written, and commits while the engine is about to disable the webhook.
-  await office.rows('BEGIN');
-  await office.rows("UPDATE webhooks SET url = 'https://new.example/', version = version + 1 WHERE no = $1", [
-    no,
-  ]);
-  const drained = office.engine.drain();
+  await harness.rows('BEGIN');
+  await harness.rows(
+    "UPDATE webhooks SET url = 'https://new.example/', version = version + 1 WHERE no = $1",
+    [no],
+  );
+  const drained = harness.engine.drain();
   const waiting = `SELECT pg_stat_clear_snapshot() FROM pg_stat_activity
                     WHERE datname = current_database() AND wait_event_type = 'Lock'`;
-  while ((await office.rows(waiting)).length === 0);
-  await office.rows('UPDATE webhook_lanes SET failures = 0, failing_since = NULL WHERE webhook_no = $1', [
+  while ((await harness.rows(waiting)).length === 0);
+  await harness.rows('UPDATE webhook_lanes SET failures = 0, failing_since = NULL WHERE webhook_no = $1', [
     no,
   ]);
-  await office.rows('COMMIT');
+  await harness.rows('COMMIT');
   await drained;
-  expect(await office.rows('SELECT status, url FROM webhooks')).toEqual([
+  expect(await harness.rows('SELECT status, url FROM webhooks')).toEqual([
     { status: 'active', url: 'https://new.example/' },
   ]);
 });
 
-it('a webhook that works again is not disabled because a letter is put back to wait', async () => {
-  const office = await openPostOffice();
-  await office.addWebhook();
-  office.answerWith(() => 500);
-  await office.publish({ id: 'a' });
-  do await office.engine.drain();
-  while (await office.toNextDue());
-  expect(await office.rows('SELECT state FROM deliveries')).toEqual([{ state: 'failed' }]);
+it('a webhook that works again is not disabled because a delivery is put back to wait', async () => {
+  const harness = await openDeliveryHarness();
+  await harness.addWebhook();
+  harness.answerWith(() => 500);
+  await harness.publish({ id: 'a' });
+  do await harness.engine.drain();
+  while (await harness.toNextDue());
+  expect(await harness.rows('SELECT state FROM deliveries')).toEqual([{ state: 'failed' }]);
   // Nothing happens for some days, in which the receiver is repaired. Then two events about one object.
-  office.clock.advance(3 * DAY);
-  office.answerWith(async ({ sequence }) => {
+  harness.clock.advance(3 * DAY);
+  harness.answerWith(async ({ sequence }) => {
     if (sequence === 2)
       await vi.waitFor(
         async () =>
-          expect(await office.rows("SELECT FROM deliveries WHERE state = 'waiting'")).toHaveLength(1),
+          expect(await harness.rows("SELECT FROM deliveries WHERE state = 'waiting'")).toHaveLength(1),
         SLOW,
       );
     return 200;
   });
-  await office.publish({ id: 'b' }, { id: 'b' });
-  await office.engine.drain();
-  expect(office.letters.slice(10).map(({ sequence }) => sequence)).toEqual([2, 3]);
-  expect(await office.rows('SELECT status FROM webhooks')).toEqual([{ status: 'active' }]);
+  await harness.publish({ id: 'b' }, { id: 'b' });
+  await harness.engine.drain();
+  expect(harness.sent.slice(10).map(({ sequence }) => sequence)).toEqual([2, 3]);
+  expect(await harness.rows('SELECT status FROM webhooks')).toEqual([{ status: 'active' }]);
 });
 
 describe('more than fits', () => {
-  const addMany = (office: PostOffice, count: number) =>
-    office.rows(
+  const addMany = (harness: DeliveryHarness, count: number) =>
+    harness.rows(
       `WITH w AS (INSERT INTO webhooks (id, partner_id, practice_group_id, url, event_types, status, created_at, updated_at)
          SELECT 'wh_' || n, 'partner', 'group', 'https://r' || n % 50 || '.example/' || n, '{appointment.confirmed}', 'active', $1, $1
            FROM generate_series(1, $2::integer) AS n RETURNING no),
        lane AS (INSERT INTO webhook_lanes (webhook_no) SELECT no FROM w)
        INSERT INTO webhook_secrets (webhook_no, sealed, key_id, created_at) SELECT no, '\\x0102', 'k', $1 FROM w`,
-      [now(office), count],
+      [now(harness), count],
     );
   /** They hang until the test is over. */
-  const hang = (office: PostOffice) => {
+  const hang = (harness: DeliveryHarness) => {
     const hung: (() => void)[] = [];
-    office.answerWith(() => new Promise((resolve) => hung.push(() => resolve(200))));
+    harness.answerWith(() => new Promise((resolve) => hung.push(() => resolve(200))));
     return () => {
-      office.answerWith(() => 200);
+      harness.answerWith(() => 200);
       for (const answer of hung) answer();
     };
   };
@@ -288,59 +291,59 @@ describe('more than fits', () => {
   }
 
   it('is not fetched again and again while as much is under way as may be', async () => {
-    const office = await openPostOffice();
-    await addMany(office, 1_000);
-    const counts = counting(office);
-    const release = hang(office);
-    await office.publish({ id: 'a' }, { id: 'b' }, { id: 'c' }, { id: 'd' });
-    office.engine.start();
-    await vi.waitFor(() => expect(office.letters).toHaveLength(2_000), SLOW);
+    const harness = await openDeliveryHarness();
+    await addMany(harness, 1_000);
+    const counts = counting(harness);
+    const release = hang(harness);
+    await harness.publish({ id: 'a' }, { id: 'b' }, { id: 'c' }, { id: 'd' });
+    harness.engine.start();
+    await vi.waitFor(() => expect(harness.sent).toHaveLength(2_000), SLOW);
     expect(await claimsInFourLooks(counts)).toBeLessThan(12);
-    expect(office.letters).toHaveLength(2_000);
+    expect(harness.sent).toHaveLength(2_000);
     release();
     // And all of it arrives.
     const open = "SELECT FROM deliveries WHERE state <> 'delivered'";
-    await vi.waitFor(async () => expect(await office.rows(open)).toEqual([]), SLOW);
-    expect(office.letters).toHaveLength(4_000);
+    await vi.waitFor(async () => expect(await harness.rows(open)).toEqual([]), SLOW);
+    expect(harness.sent).toHaveLength(4_000);
   });
 
   it('is not looked for again and again when all that is due is under way', async () => {
-    const office = await openPostOffice();
-    await addMany(office, 1_000);
-    const counts = counting(office);
-    office.answerWith(() => 500);
-    await office.publish({ id: 'a' });
-    office.engine.start();
+    const harness = await openDeliveryHarness();
+    await addMany(harness, 1_000);
+    const counts = counting(harness);
+    harness.answerWith(() => 500);
+    await harness.publish({ id: 'a' });
+    harness.engine.start();
     await vi.waitFor(
-      async () => expect(await office.rows('SELECT FROM deliveries WHERE tries = 1')).toHaveLength(1_000),
+      async () => expect(await harness.rows('SELECT FROM deliveries WHERE tries = 1')).toHaveLength(1_000),
       SLOW,
     );
-    const release = hang(office);
-    office.clock.advance(6_000);
-    await vi.waitFor(() => expect(office.letters).toHaveLength(2_000), SLOW);
+    const release = hang(harness);
+    harness.clock.advance(6_000);
+    await vi.waitFor(() => expect(harness.sent).toHaveLength(2_000), SLOW);
     expect(await claimsInFourLooks(counts)).toBeLessThan(20);
     release();
   });
 
-  it('is held by one connection for each webhook that hangs, also when its letters are retried', async () => {
-    const office = await openPostOffice();
-    await office.addWebhook();
+  it('is held by one connection for each webhook that hangs, also when its deliveries are retried', async () => {
+    const harness = await openDeliveryHarness();
+    await harness.addWebhook();
     const events = Array.from({ length: 8 }, (_, n) => ({ id: `object-${n}` }));
-    office.answerWith(() => 500);
-    await office.publish(...events);
-    await office.engine.drain();
-    expect(office.letters).toHaveLength(8);
+    harness.answerWith(() => 500);
+    await harness.publish(...events);
+    await harness.engine.drain();
+    expect(harness.sent).toHaveLength(8);
     let underWay = 0;
     let most = 0;
-    office.answerWith(async () => {
+    harness.answerWith(async () => {
       most = Math.max(most, ++underWay);
       await new Promise(setImmediate);
       underWay--;
       return 500;
     });
-    office.clock.advance(6_000);
-    await office.engine.drain();
-    expect(office.letters).toHaveLength(16);
+    harness.clock.advance(6_000);
+    await harness.engine.drain();
+    expect(harness.sent).toHaveLength(16);
     expect(most).toBe(1);
     // Once it is well, it gets more and more at a time.
     const slowly = async () => {
@@ -349,18 +352,18 @@ describe('more than fits', () => {
       underWay--;
       return 200;
     };
-    office.answerWith(slowly);
-    office.clock.advance(400_000);
-    await office.engine.drain();
-    expect(office.letters).toHaveLength(24);
+    harness.answerWith(slowly);
+    harness.clock.advance(400_000);
+    await harness.engine.drain();
+    expect(harness.sent).toHaveLength(24);
     expect(most).toBeGreaterThan(2);
   });
 
   it('is forgotten of addresses, but none that is needed now', async () => {
-    const office = await openPostOffice();
-    await addMany(office, 10_002);
+    const harness = await openDeliveryHarness();
+    await addMany(harness, 10_002);
     const destinations = new Destinations(
-      office.db,
+      harness.db,
       ({ sealed }) => sealed,
       createLogger(() => {}),
     );
@@ -373,10 +376,10 @@ describe('more than fits', () => {
   });
 
   it('is found in a list by halving it', async () => {
-    const office = await openPostOffice();
+    const harness = await openDeliveryHarness();
     const nos = [...new Set(randomBytes(40))].sort((a, b) => a - b);
     const places = (list: number[]) =>
-      office.rows(
+      harness.rows(
         'SELECT n, place_in(n, $1) AS place, array_position($1, n) AS really FROM generate_series(-1, 260) AS n',
         [list],
       );
@@ -387,10 +390,10 @@ describe('more than fits', () => {
 });
 
 /** How often the engine has claimed, and looked for itself whether there is anything to do. */
-function counting(office: PostOffice) {
+function counting(harness: DeliveryHarness) {
   const texts: string[] = [];
   const seen = new WeakSet<object>();
-  const { pool } = office.db;
+  const { pool } = harness.db;
   const connect = pool.connect.bind(pool) as () => Promise<pg.PoolClient>;
   vi.spyOn(pool, 'connect').mockImplementation((async () => {
     const client = await connect();

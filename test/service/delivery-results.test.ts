@@ -3,11 +3,11 @@ import { expect, it } from 'vitest';
 import { Recorder } from '../../src/delivery/recorder.ts';
 import { createLogger } from '../../src/platform/logger.ts';
 import { type Result, recordResults } from '../../src/store/deliveries-record.ts';
-import { openPostOffice } from '../support/post-office.ts';
+import { openDeliveryHarness } from '../support/delivery-harness.ts';
 import { seedOf } from '../support/seed.ts';
 
-/** How a letter stands before its result is written, and what became of it. */
-const LETTER = fc.record({
+/** How a delivery stands before its result is written, and what became of it. */
+const DELIVERY = fc.record({
   object: fc.integer({ min: 0, max: 12 }),
   stands: fc.constantFrom('new', 'new', 'new', 'new', 'tried', 'finished', 'waiting'),
   ends: fc.constantFrom('delivered', 'delivered', 'delivered', 'delivered', 'due', 'failed', undefined),
@@ -16,7 +16,7 @@ const LETTER = fc.record({
   gap: fc.constantFrom(0, 0, 0, 0, 0, 0, 0, 0, 0, 99, 100),
 });
 const ROUND = fc.record({
-  letters: fc.array(LETTER, { minLength: 1, maxLength: 40 }),
+  deliveries: fc.array(DELIVERY, { minLength: 1, maxLength: 40 }),
   isHeld: fc.boolean(),
 });
 interface Written {
@@ -26,9 +26,9 @@ interface Written {
   attempts: object[];
 }
 
-function sequencesOf(letters: readonly { gap: number }[]): number[] {
+function sequencesOf(deliveries: readonly { gap: number }[]): number[] {
   let last = 0;
-  return letters.map(({ gap }) => {
+  return deliveries.map(({ gap }) => {
     last += gap + 1;
     return last;
   });
@@ -37,39 +37,39 @@ function sequencesOf(letters: readonly { gap: number }[]): number[] {
 type Round = typeof ROUND extends fc.Arbitrary<infer Value> ? Value : never;
 
 it('results that are written together say what they say when they are written one by one', async () => {
-  const office = await openPostOffice();
-  await office.rows("SET porter.tenant = '*'");
-  const at = new Date(office.clock.now()).toISOString();
-  const retryAt = new Date(office.clock.now() + 5_000).toISOString();
+  const harness = await openDeliveryHarness();
+  await harness.rows("SET porter.tenant = '*'");
+  const at = new Date(harness.clock.now()).toISOString();
+  const retryAt = new Date(harness.clock.now() + 5_000).toISOString();
 
-  async function addWebhook({ letters, isHeld }: Round): Promise<number> {
-    const no = await office.addWebhook();
-    await office.rows(
+  async function addWebhook({ deliveries, isHeld }: Round): Promise<number> {
+    const no = await harness.addWebhook();
+    await harness.rows(
       `INSERT INTO deliveries (webhook_no, sequence, event_no, object_hash, state, tries, retry_at, attempts, created_at)
        SELECT $1::integer, sequence, sequence, object, CASE stands WHEN 'finished' THEN 'delivered' WHEN 'waiting' THEN 'waiting' ELSE 'due' END,
               CASE WHEN stands IN ('tried', 'finished') THEN 1 ELSE 0 END,
               CASE stands WHEN 'waiting' THEN 'infinity'::timestamptz WHEN 'tried' THEN $4::timestamptz END,
               CASE WHEN stands IN ('tried', 'finished') THEN '[{"before":true}]' ELSE '[]' END::json, $4::timestamptz
-         FROM unnest($2::integer[], $3::text[], $5::integer[]) AS letter (object, stands, sequence)`,
+         FROM unnest($2::integer[], $3::text[], $5::integer[]) AS delivery (object, stands, sequence)`,
       [
         no,
-        letters.map(({ object }) => object),
-        letters.map(({ stands }) => stands),
+        deliveries.map(({ object }) => object),
+        deliveries.map(({ stands }) => stands),
         at,
-        sequencesOf(letters),
+        sequencesOf(deliveries),
       ],
     );
-    await office.rows(
+    await harness.rows(
       `UPDATE webhook_lanes SET last_sequence = $2, holder = $3, failures = 3, failing_since = '2026-01-01'
         WHERE webhook_no = $1`,
-      [no, sequencesOf(letters).at(-1), isHeld ? 7 : 8],
+      [no, sequencesOf(deliveries).at(-1), isHeld ? 7 : 8],
     );
     return no;
   }
 
-  function resultsOf({ letters }: Round, no: number) {
-    const sequences = sequencesOf(letters);
-    return letters.flatMap(({ object, stands, ends, answeredAt }, index) => {
+  function resultsOf({ deliveries }: Round, no: number) {
+    const sequences = sequencesOf(deliveries);
+    return deliveries.flatMap(({ object, stands, ends, answeredAt }, index) => {
       if (ends === undefined || stands === 'waiting') return [];
       const result: Result = {
         webhookNo: no,
@@ -97,9 +97,9 @@ it('results that are written together say what they say when they are written on
       const batch = results.slice(from, from + atOnce);
       const about = new Set(batch.map(({ webhookNo }) => webhookNo));
       const lows = [...about].map((no) => ({ no, low: 1 }));
-      await recordResults(office.db, at, 7, batch, lows);
+      await recordResults(harness.db, at, 7, batch, lows);
     }
-    const written = await office.rows<Written>(
+    const written = await harness.rows<Written>(
       `SELECT d.webhook_no, sequence, state, tries, retry_at, finished_at,
               (replace(attempts::text, '"to":' || d.webhook_no, '"to":"it"'))::json AS attempts,
               failures, failing_since, last_success_at
@@ -113,7 +113,7 @@ it('results that are written together say what they say when they are written on
   const isSame = fc.asyncProperty(ROUND, async (round) => {
     const arrived = {
       ...round,
-      letters: round.letters.map((one) => ({ ...one, ends: one.ends && ('delivered' as const) })),
+      deliveries: round.deliveries.map((one) => ({ ...one, ends: one.ends && ('delivered' as const) })),
     };
     expect(await write(arrived, 100)).toEqual(await write(arrived, 1));
     // A lane with successes and failures in one batch is well; one after the other, what came last counts.
@@ -125,25 +125,22 @@ it('results that are written together say what they say when they are written on
 });
 
 it('results that keep coming are written in few batches, and none waits for more when no more come', async () => {
-  const office = await openPostOffice();
-  const no = await office.addWebhook();
-  await office.rows(
+  const harness = await openDeliveryHarness();
+  const no = await harness.addWebhook();
+  await harness.rows(
     `INSERT INTO deliveries (webhook_no, sequence, event_no, object_hash, state, created_at)
      SELECT $1::integer, n, n, n, 'due', now() FROM generate_series(1, 5000) AS n`,
     [no],
   );
   const batches: number[] = [];
-  const recorder = new Recorder({
-    db: office.db,
-    clock: office.clock,
-    log: createLogger(() => {}),
-    me: 7,
-    lowsAfter: () => [{ no, low: 1 }],
-    isVoid: () => false,
-    written: (results) => batches.push(results.length),
-    afterwards: async () => {},
-    unwritten: () => {},
-  });
+  const recorder = new Recorder(
+    { db: harness.db, clock: harness.clock, log: createLogger(() => {}), me: 7 },
+    {
+      prepare: (results) => ({ results: [...results], lows: [{ no, low: 1 }] }),
+      recorded: (results) => batches.push(results.length),
+      unrecorded: () => {},
+    },
+  );
   const turn = () => new Promise(setImmediate);
   let sequence = 0;
   const answer = (count: number) => {
@@ -177,5 +174,5 @@ it('results that keep coming are written in few batches, and none waits for more
   }
   await recorder.idle();
   expect(batches.length).toBeLessThan(6);
-  expect(await office.rows("SELECT FROM deliveries WHERE state = 'delivered'")).toHaveLength(sequence);
+  expect(await harness.rows("SELECT FROM deliveries WHERE state = 'delivered'")).toHaveLength(sequence);
 });

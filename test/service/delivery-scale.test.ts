@@ -4,33 +4,33 @@ import { SYSTEM } from '../../src/domain/principal.ts';
 import { statement, transact } from '../../src/store/database.ts';
 import { claimDeliveries } from '../../src/store/deliveries.ts';
 import { readQueueNumbers } from '../../src/store/queue-numbers.ts';
-import { openPostOffice, type PostOffice } from '../support/post-office.ts';
+import { type DeliveryHarness, openDeliveryHarness } from '../support/delivery-harness.ts';
 
 const WEBHOOKS = 3_000;
 const EVENTS = 30;
 
 /** As the service does it, behind row-level security: what PostgreSQL may do with a condition depends on that. */
-async function asService(office: PostOffice, sql: string, values: unknown[] = []): Promise<object[]> {
-  await office.rows('SET ROLE porter_app');
-  const rows = await office.rows(sql, values);
-  await office.rows('RESET ROLE');
+async function asService(harness: DeliveryHarness, sql: string, values: unknown[] = []): Promise<object[]> {
+  await harness.rows('SET ROLE porter_app');
+  const rows = await harness.rows(sql, values);
+  await harness.rows('RESET ROLE');
   return rows;
 }
 
 /** What a statement reads of the tables that grow with the number of webhooks and of deliveries. It is undone. */
-async function rowsRead(office: PostOffice, sql: string, values: unknown[] = []): Promise<number> {
+async function rowsRead(harness: DeliveryHarness, sql: string, values: unknown[] = []): Promise<number> {
   const read = async () => {
-    const [row] = await office.rows<{ read: number }>(
+    const [row] = await harness.rows<{ read: number }>(
       `SELECT coalesce(sum(coalesce(idx_tup_fetch, 0) + seq_tup_read), 0)::integer AS read FROM pg_stat_xact_user_tables
         WHERE relname IN ('webhooks', 'webhook_lanes', 'deliveries', 'events', 'feed', 'new_events', 'api_keys', 'practice_groups', 'network_members')`,
     );
     return row?.read ?? 0;
   };
-  await office.rows('BEGIN');
+  await harness.rows('BEGIN');
   const before = await read();
-  await asService(office, sql, values);
+  await asService(harness, sql, values);
   const after = await read();
-  await office.rows('ROLLBACK');
+  await harness.rows('ROLLBACK');
   return after - before;
 }
 
@@ -41,10 +41,10 @@ async function rowsRead(office: PostOffice, sql: string, values: unknown[] = [])
 it.each(['fresh', 'from when there was one webhook'])(
   'a step costs what there is to do, not how many webhooks there are; statistics: %s',
   async (statistics) => {
-    const office = await openPostOffice();
-    await office.addWebhook();
-    await office.rows("SET porter.tenant = '*'");
-    const now = new Date(office.clock.now()).toISOString();
+    const harness = await openDeliveryHarness();
+    await harness.addWebhook();
+    await harness.rows("SET porter.tenant = '*'");
+    const now = new Date(harness.clock.now()).toISOString();
     const fanOut = 'SELECT * FROM fan_out($1, 1, 1000)';
     const claim = `SELECT * FROM claim_deliveries($1, $1, 1, 0, 1000, 4, true, '{}', '{}', '{}', '{}', '')`;
     const record = (nos: readonly number[]) => `
@@ -52,12 +52,12 @@ it.each(['fresh', 'from when there was one webhook'])(
              '{${nos.map(() => 'delivered')}}', '{${nos.map(() => 'NULL')}}', '{${nos.map(() => 0)}}',
              array_to_string(array_fill('[{}]'::text, ARRAY[${nos.length}]), E'\\n'),
              '{${nos}}', '{${nos.map(() => 2)}}', '{}', '{}', '{}', '')`;
-    await office.rows('ANALYZE');
-    await office.publish({ id: 'first' });
-    for (const step of [fanOut, claim, record([1])]) await asService(office, step, [now]);
+    await harness.rows('ANALYZE');
+    await harness.publish({ id: 'first' });
+    for (const step of [fanOut, claim, record([1])]) await asService(harness, step, [now]);
 
     // Every other practice is reached through the key of its neighbour, in a network of two.
-    await office.rows(`
+    await harness.rows(`
     INSERT INTO practice_groups (id, name, timezone, opening_hours, created_at, updated_at)
       SELECT 'g-' || n, 'Group', 'Europe/London', '{}', now(), now() FROM generate_series(1, ${WEBHOOKS}) AS n;
     INSERT INTO api_keys (id, partner_id, practice_group_id, key_hash, prefix, last_four, scopes, created_at)
@@ -73,32 +73,32 @@ it.each(['fresh', 'from when there was one webhook'])(
     INSERT INTO webhook_lanes (webhook_no) SELECT no FROM webhooks ON CONFLICT DO NOTHING;
     INSERT INTO webhook_secrets (webhook_no, sealed, key_id, created_at)
       SELECT w.no, s.sealed, s.key_id, now() FROM webhooks w, webhook_secrets s WHERE w.id LIKE 'wh\\_%' AND w.no <> s.webhook_no;`);
-    if (statistics === 'fresh') await office.rows('ANALYZE');
+    if (statistics === 'fresh') await harness.rows('ANALYZE');
     const groups = Array.from({ length: EVENTS }, (_, n) => `g-${1 + n * 97}`);
-    await office.publish(...groups.map((practice_group_id, n) => ({ practice_group_id, id: `a-${n}` })));
+    await harness.publish(...groups.map((practice_group_id, n) => ({ practice_group_id, id: `a-${n}` })));
 
-    expect(await rowsRead(office, fanOut, [now])).toBeLessThan(WEBHOOKS / 3);
-    await asService(office, fanOut, [now]);
-    expect(await rowsRead(office, claim, [now])).toBeLessThan(WEBHOOKS / 3);
-    const queued = await office.rows<{ no: number }>(
+    expect(await rowsRead(harness, fanOut, [now])).toBeLessThan(WEBHOOKS / 3);
+    await asService(harness, fanOut, [now]);
+    expect(await rowsRead(harness, claim, [now])).toBeLessThan(WEBHOOKS / 3);
+    const queued = await harness.rows<{ no: number }>(
       "SELECT webhook_no AS no FROM deliveries WHERE state = 'due' ORDER BY no",
     );
     expect(queued).toHaveLength(EVENTS);
-    expect(await rowsRead(office, record(queued.map(({ no }) => no)), [now])).toBeLessThan(WEBHOOKS / 3);
+    expect(await rowsRead(harness, record(queued.map(({ no }) => no)), [now])).toBeLessThan(WEBHOOKS / 3);
 
-    office.clock.advance(60_000);
-    await office.engine.drain();
-    expect(office.letters).toHaveLength(EVENTS);
-    expect(await rowsRead(office, claim, [now])).toBeLessThan(EVENTS);
+    harness.clock.advance(60_000);
+    await harness.engine.drain();
+    expect(harness.sent).toHaveLength(EVENTS);
+    expect(await rowsRead(harness, claim, [now])).toBeLessThan(EVENTS);
 
     // One that is cut short is gone on with after the last webhook that it reached.
-    await office.publish(...groups.map((practice_group_id, n) => ({ practice_group_id, id: `b-${n}` })));
-    await asService(office, fanOut, [now]);
-    const at = new Date(office.clock.now() + 60_000).toISOString();
+    await harness.publish(...groups.map((practice_group_id, n) => ({ practice_group_id, id: `b-${n}` })));
+    await asService(harness, fanOut, [now]);
+    const at = new Date(harness.clock.now() + 60_000).toISOString();
     const cut = { at, until: at, me: 1, deliveriesMax: 20, usualRoom: 4, lookBack: true, known: [] };
     const reached: number[] = [];
     for (let round = 0; round < 2; round++) {
-      const claimed = await claimDeliveries(office.db, { ...cut, afterNo: reached.at(-1) ?? 0 });
+      const claimed = await claimDeliveries(harness.db, { ...cut, afterNo: reached.at(-1) ?? 0 });
       reached.push(...claimed.map(({ webhookNo }) => webhookNo));
     }
     expect(new Set(reached).size).toBe(EVENTS);
@@ -109,9 +109,9 @@ it.each(['fresh', 'from when there was one webhook'])(
 it.each(['statistics', 'plans'])(
   'results cost what they are, also with %s from when the queue was nearly empty',
   async (left) => {
-    const office = await openPostOffice();
-    const no = await office.addWebhook();
-    await office.rows("SET porter.tenant = '*'");
+    const harness = await openDeliveryHarness();
+    const no = await harness.addWebhook();
+    await harness.rows("SET porter.tenant = '*'");
     const states = ['delivered', 'due', 'waiting'];
     const record = `
     SELECT * FROM record_results(now(), 1, array_fill($1::integer, ARRAY[$2::integer]),
@@ -125,37 +125,37 @@ it.each(['statistics', 'plans'])(
              array_to_string(array_fill('[{}]'::text, ARRAY[$2]), E'\\n'))`;
     // Some wait, so that finishing others means to look for the next of their object.
     const insert = async (from: number, to: number, waitingFrom: number) => {
-      await office.rows(
+      await harness.rows(
         `INSERT INTO deliveries (webhook_no, sequence, event_no, object_hash, state, retry_at, created_at)
        SELECT $1::integer, n, n, n % 3000, CASE WHEN n < $4 THEN 'due' ELSE 'waiting' END,
               CASE WHEN n >= $4::integer THEN 'infinity'::timestamptz END, now()
          FROM generate_series($2::integer, $3::integer) AS n`,
         [no, from, to, waitingFrom],
       );
-      await office.rows('UPDATE webhook_lanes SET last_sequence = $1, holder = 1', [to]);
+      await harness.rows('UPDATE webhook_lanes SET last_sequence = $1, holder = 1', [to]);
     };
     await insert(1, 2, 2);
-    await office.rows('ANALYZE deliveries');
+    await harness.rows('ANALYZE deliveries');
     if (left === 'plans') {
-      for (const state of states) await rowsRead(office, record, [no, 1, state]);
-      await rowsRead(office, recordStretch, [no, 1]);
+      for (const state of states) await rowsRead(harness, record, [no, 1, state]);
+      await rowsRead(harness, recordStretch, [no, 1]);
     }
     await insert(3, 10_000, 9_000);
     const results = 300;
     for (const state of states)
-      expect(await rowsRead(office, record, [no, results, state]), state).toBeLessThan(10 * results);
-    expect(await rowsRead(office, recordStretch, [no, results])).toBeLessThan(10 * results);
+      expect(await rowsRead(harness, record, [no, results, state]), state).toBeLessThan(10 * results);
+    expect(await rowsRead(harness, recordStretch, [no, results])).toBeLessThan(10 * results);
   },
 );
 
 it.each(['statistics', 'plans'])(
   'claims, replays and clearing cost what they are, also with %s from when half of the queue was set aside',
   async (left) => {
-    const office = await openPostOffice();
-    const no = await office.addWebhook();
-    await office.rows("SET porter.tenant = '*'");
+    const harness = await openDeliveryHarness();
+    const no = await harness.addWebhook();
+    await harness.rows("SET porter.tenant = '*'");
     const insert = async (from: number, to: number) => {
-      await office.rows(
+      await harness.rows(
         `WITH accepted AS (
          INSERT INTO events (no, id, practice_group_id, event, object_id, object_hash, payload, source, accepted_at)
          OVERRIDING SYSTEM VALUE
@@ -165,14 +165,14 @@ it.each(['statistics', 'plans'])(
        INSERT INTO feed SELECT no, 'group', no, 'appointment.confirmed' FROM accepted`,
         [from, to],
       );
-      await office.rows(
+      await harness.rows(
         `INSERT INTO deliveries (webhook_no, sequence, event_no, object_hash, state, retry_at, created_at)
        SELECT $1::integer, n, n, n % 3000, CASE n WHEN 2 THEN 'waiting' ELSE 'due' END,
               CASE n WHEN 2 THEN 'infinity'::timestamptz END, now()
          FROM generate_series($2::integer, $3::integer) AS n`,
         [no, from, to],
       );
-      await office.rows('UPDATE webhook_lanes SET last_sequence = $1, holder = 1', [to]);
+      await harness.rows('UPDATE webhook_lanes SET last_sequence = $1, holder = 1', [to]);
     };
     const steps: [string, unknown[]][] = [
       [`SELECT * FROM claim_deliveries(now(), now(), 1, 0, 100, 100, true, '{}', '{}', '{}', '{}', '')`, []],
@@ -182,98 +182,98 @@ it.each(['statistics', 'plans'])(
       ["SELECT clear_old(now(), now() - interval '1 year', 100)", []],
     ];
     await insert(1, 2);
-    await office.rows('ANALYZE');
-    if (left === 'plans') for (const [step, values] of steps) await rowsRead(office, step, values);
+    await harness.rows('ANALYZE');
+    if (left === 'plans') for (const [step, values] of steps) await rowsRead(harness, step, values);
     await insert(3, 10_000);
     for (const [step, values] of steps)
-      expect(await rowsRead(office, step, values), step).toBeLessThan(1_000);
+      expect(await rowsRead(harness, step, values), step).toBeLessThan(1_000);
     // Most of it finished.
-    await office.rows("UPDATE deliveries SET state = 'delivered' WHERE state = 'due' AND sequence < 9900");
-    await office.rows('UPDATE webhook_lanes SET open_from = 9900');
+    await harness.rows("UPDATE deliveries SET state = 'delivered' WHERE state = 'due' AND sequence < 9900");
+    await harness.rows('UPDATE webhook_lanes SET open_from = 9900');
     for (const [step, values] of steps)
-      expect(await rowsRead(office, step, values), step).toBeLessThan(1_000);
+      expect(await rowsRead(harness, step, values), step).toBeLessThan(1_000);
   },
 );
 
 it('an event is read once by a claim, whatever the number of its webhooks, also when the tables have been in use for long', async () => {
-  const office = await openPostOffice();
+  const harness = await openDeliveryHarness();
   const webhooks = 10;
-  for (let n = 0; n < webhooks; n++) await office.addWebhook();
-  await office.rows("SET porter.tenant = '*'");
+  for (let n = 0; n < webhooks; n++) await harness.addWebhook();
+  await harness.rows("SET porter.tenant = '*'");
   const publish = (name: string, count: number) =>
-    office.publish(...Array.from({ length: count }, (_, n) => ({ id: `${name}-${n}` })));
+    harness.publish(...Array.from({ length: count }, (_, n) => ({ id: `${name}-${n}` })));
   await publish('old', 400);
-  await office.engine.drain();
-  await office.rows('ANALYZE');
+  await harness.engine.drain();
+  await harness.rows('ANALYZE');
   await publish('new', 50);
-  await asService(office, 'SELECT * FROM fan_out(now(), 1, 1000)');
-  await office.rows('UPDATE webhook_lanes SET holder = NULL');
+  await asService(harness, 'SELECT * FROM fan_out(now(), 1, 1000)');
+  await harness.rows('UPDATE webhook_lanes SET holder = NULL');
   const reads = () =>
-    office.rows<{ read: number }>(
+    harness.rows<{ read: number }>(
       "SELECT idx_tup_fetch::integer AS read FROM pg_stat_xact_user_tables WHERE relname = 'events'",
     );
-  await office.rows('BEGIN');
+  await harness.rows('BEGIN');
   const [before] = await reads();
   const claimed = await asService(
-    office,
+    harness,
     `SELECT * FROM claim_deliveries(now(), now() + interval '1 minute', 1, 0, 1000, 100, false, '{}', '{}', '{}', '{}', '')`,
   );
   const [after] = await reads();
-  await office.rows('ROLLBACK');
+  await harness.rows('ROLLBACK');
   // A row for each webhook, and one with all events.
   expect(claimed).toHaveLength(webhooks + 1);
   expect(Number(after?.read) - Number(before?.read)).toBe(50);
 });
 
 it('a worker that takes over a lane does not go through what was ever delivered', async () => {
-  const office = await openPostOffice();
-  for (let n = 0; n < 3; n++) await office.addWebhook();
-  await office.rows("SET porter.tenant = '*'");
+  const harness = await openDeliveryHarness();
+  for (let n = 0; n < 3; n++) await harness.addWebhook();
+  await harness.rows("SET porter.tenant = '*'");
   const finished = 20_000;
-  await office.rows(
+  await harness.rows(
     `INSERT INTO deliveries (webhook_no, sequence, event_no, object_hash, state, tries, created_at, finished_at)
      SELECT no, n, n, n, 'delivered', 1, now(), now() FROM generate_series(1, $1::integer) AS n, webhooks`,
     [finished],
   );
-  await office.rows('UPDATE webhook_lanes SET last_sequence = $1::bigint, open_from = $1::bigint - 5', [
+  await harness.rows('UPDATE webhook_lanes SET last_sequence = $1::bigint, open_from = $1::bigint - 5', [
     finished,
   ]);
-  await office.rows('ALTER TABLE events ALTER COLUMN no RESTART WITH 30000');
-  await office.publish({ id: 'a' });
-  await office.rows('VACUUM ANALYZE');
-  await asService(office, 'SELECT * FROM fan_out(now(), 1, 100)');
+  await harness.rows('ALTER TABLE events ALTER COLUMN no RESTART WITH 30000');
+  await harness.publish({ id: 'a' });
+  await harness.rows('VACUUM ANALYZE');
+  await asService(harness, 'SELECT * FROM fan_out(now(), 1, 100)');
   const claim = (lookBack: boolean) =>
     `SELECT * FROM claim_deliveries(now(), now(), 1, 0, 1000, 4, ${lookBack}, '{}', '{}', '{}', '{}', '')`;
-  for (const lookBack of [false, true]) expect(await rowsRead(office, claim(lookBack))).toBeLessThan(100);
+  for (const lookBack of [false, true]) expect(await rowsRead(harness, claim(lookBack))).toBeLessThan(100);
   // And when it turns out that there is nothing new.
-  await office.rows("UPDATE deliveries SET state = 'delivered' WHERE state = 'due'");
-  expect(await rowsRead(office, claim(false))).toBeLessThan(100);
+  await harness.rows("UPDATE deliveries SET state = 'delivered' WHERE state = 'due'");
+  expect(await rowsRead(harness, claim(false))).toBeLessThan(100);
 });
 
 it('an event is written once, however far it comes', async () => {
-  const office = await openPostOffice();
-  await office.addWebhook();
-  await office.publish({ id: 'a' });
-  const written = () => office.rows('SELECT ctid, xmin FROM events');
+  const harness = await openDeliveryHarness();
+  await harness.addWebhook();
+  await harness.publish({ id: 'a' });
+  const written = () => harness.rows('SELECT ctid, xmin FROM events');
   const first = await written();
-  await office.engine.drain();
-  expect(office.letters).toHaveLength(1);
-  expect(await office.rows('SELECT position::integer FROM feed')).toEqual([{ position: 1 }]);
+  await harness.engine.drain();
+  expect(harness.sent).toHaveLength(1);
+  expect(await harness.rows('SELECT position::integer FROM feed')).toEqual([{ position: 1 }]);
   expect(await written()).toEqual(first);
 });
 
 it('no plan is compiled', async () => {
-  const office = await openPostOffice();
-  expect(await statement(office.db, 'SHOW jit', [])).toEqual([{ jit: 'off' }]);
+  const harness = await openDeliveryHarness();
+  expect(await statement(harness.db, 'SHOW jit', [])).toEqual([{ jit: 'off' }]);
 });
 
 it('what others have set aside costs nobody anything', async () => {
-  const office = await openPostOffice();
+  const harness = await openDeliveryHarness();
   const webhooks = 100;
   const nos: number[] = [];
-  for (let n = 0; n < webhooks; n++) nos.push(await office.addWebhook());
-  await office.rows("SET porter.tenant = '*'");
-  await office.rows(`
+  for (let n = 0; n < webhooks; n++) nos.push(await harness.addWebhook());
+  await harness.rows("SET porter.tenant = '*'");
+  await harness.rows(`
     INSERT INTO deliveries (webhook_no, sequence, event_no, object_hash, state, retry_at, created_at)
       SELECT no, n, n, n, CASE WHEN n % 2 = 0 THEN 'due' ELSE 'waiting' END,
              CASE WHEN n % 2 = 0 THEN now() + interval '1 day' ELSE 'infinity' END, now()
@@ -295,110 +295,110 @@ it('what others have set aside costs nobody anything', async () => {
     [record, [nos, 'delivered']],
     [record, [nos, 'waiting']],
   ] as const)
-    expect(await rowsRead(office, step, [...values]), step).toBeLessThan(12 * webhooks);
+    expect(await rowsRead(harness, step, [...values]), step).toBeLessThan(12 * webhooks);
 });
 
 it('clearing away deleted webhooks does not go through the deliveries of others', async () => {
-  const office = await openPostOffice();
-  const no = await office.addWebhook();
-  await office.rows("SET porter.tenant = '*'");
+  const harness = await openDeliveryHarness();
+  const no = await harness.addWebhook();
+  await harness.rows("SET porter.tenant = '*'");
   const clear = "SELECT clear_old(now() - interval '1 year', now() - interval '1 year', 100)";
   const deliver = (from: number, to: number) =>
-    office.rows(
+    harness.rows(
       `INSERT INTO deliveries (webhook_no, sequence, event_no, object_hash, state, created_at)
        SELECT $1::integer, n, n, n, 'delivered', now() FROM generate_series($2::integer, $3::integer) AS n`,
       [no, from, to],
     );
   await deliver(1, 1);
-  await office.rows('ANALYZE');
-  await asService(office, clear);
+  await harness.rows('ANALYZE');
+  await asService(harness, clear);
   await deliver(2, 20_000);
-  for (let n = 0; n < 40; n++) await office.addWebhook();
-  await office.rows('UPDATE webhooks SET deleted_at = now() WHERE no <> $1', [no]);
+  for (let n = 0; n < 40; n++) await harness.addWebhook();
+  await harness.rows('UPDATE webhooks SET deleted_at = now() WHERE no <> $1', [no]);
   // Once before, undone: a session whose catalogue others have changed meanwhile, with databases of their own, reads it again,
   // and that is a thousand pages.
-  await office.rows('BEGIN');
-  await asService(office, clear);
-  await office.rows('ROLLBACK');
-  const [plan] = (await asService(office, `EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) ${clear}`)) as [
+  await harness.rows('BEGIN');
+  await asService(harness, clear);
+  await harness.rows('ROLLBACK');
+  const [plan] = (await asService(harness, `EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) ${clear}`)) as [
     { 'QUERY PLAN': [{ Plan: { 'Shared Hit Blocks': number } }] },
   ];
   // Through all of an index: 55 pages for each webhook, twice.
   expect(plan['QUERY PLAN'][0].Plan['Shared Hit Blocks']).toBeLessThan(1_500);
-  expect(await office.rows('SELECT FROM webhooks')).toHaveLength(1);
+  expect(await harness.rows('SELECT FROM webhooks')).toHaveLength(1);
 });
 
 it('a worker that has fanned out an event looks into the queues once, and does not answer its own call', async () => {
-  const office = await openPostOffice();
-  await office.addWebhook();
+  const harness = await openDeliveryHarness();
+  await harness.addWebhook();
   const query = vi.spyOn(pg.Client.prototype, 'query');
   onTestFinished(() => query.mockRestore());
   const claims = () =>
     query.mock.calls.filter((call) => JSON.stringify(call[0]).includes('claim_deliveries')).length;
-  office.engine.start();
+  harness.engine.start();
   const started = performance.now();
   const events = 20;
   for (let n = 1; n <= events; n++) {
-    await office.publish({ id: `a-${n}` });
+    await harness.publish({ id: `a-${n}` });
     await expect
-      .poll(() => office.rows("SELECT FROM deliveries WHERE state = 'delivered'"), { interval: 5 })
+      .poll(() => harness.rows("SELECT FROM deliveries WHERE state = 'delivered'"), { interval: 5 })
       .toHaveLength(n);
   }
   // And twice a second, whatever happens.
   const looks = (performance.now() - started) / 500;
   expect(claims()).toBeLessThan(1.5 * events + looks);
-  await office.close();
+  await harness.close();
 });
 
-it('the first events of a burst are fanned out by themselves, so that their letters need not wait for the others', async () => {
-  const office = await openPostOffice();
-  await office.addWebhook();
-  await office.rows(`
+it('the first events of a burst are fanned out by themselves, so that their deliveries need not wait for the others', async () => {
+  const harness = await openDeliveryHarness();
+  await harness.addWebhook();
+  await harness.rows(`
     CREATE TABLE steps (position bigint);
     CREATE FUNCTION note_step() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER AS
       'BEGIN INSERT INTO steps VALUES (NEW.position); RETURN NEW; END';
     CREATE TRIGGER note_step AFTER UPDATE ON feed_head FOR EACH ROW EXECUTE FUNCTION note_step();`);
   const burst = (count: number) => Array.from({ length: count }, (_, n) => ({ id: `a-${n}` }));
-  await office.publish(...burst(1_000));
-  await office.engine.drain();
-  await office.publish(...burst(300));
-  await office.engine.drain();
-  const steps = await office.rows<{ position: number }>(
+  await harness.publish(...burst(1_000));
+  await harness.engine.drain();
+  await harness.publish(...burst(300));
+  await harness.engine.drain();
+  const steps = await harness.rows<{ position: number }>(
     'SELECT position::integer FROM steps ORDER BY position',
   );
   expect(steps.map(({ position }) => position)).toEqual([99, 399, 1_000, 1_099, 1_300]);
-  await office.close();
+  await harness.close();
 });
 
 it('the numbers of a queue are told without reading it whole, before PostgreSQL has looked at it', async () => {
   const [NEW, ASIDE, READ_AT_MOST] = [150_000, 140_000, 210_000];
-  const office = await openPostOffice();
-  const [fresh, failing] = [await office.addWebhook(), await office.addWebhook()];
-  await office.rows(
+  const harness = await openDeliveryHarness();
+  const [fresh, failing] = [await harness.addWebhook(), await harness.addWebhook()];
+  await harness.rows(
     `INSERT INTO events (id, practice_group_id, event, object_id, object_hash, payload, source, accepted_at)
      SELECT 'evt_' || n, 'group', 'appointment.confirmed', 'a' || n, n, '{}', 'source', now() FROM generate_series(1, $1::integer) AS n`,
     [NEW],
   );
-  await office.rows(
+  await harness.rows(
     `INSERT INTO deliveries (webhook_no, sequence, event_no, object_hash, state, created_at)
      SELECT $1, object_hash, no, object_hash, 'due', timestamptz '2026-01-03' + object_hash * interval '1 second' FROM events`,
     [fresh],
   );
   // The first of them is tried again the latest.
-  await office.rows(
+  await harness.rows(
     `INSERT INTO deliveries (webhook_no, sequence, event_no, object_hash, state, created_at, tries, retry_at)
      SELECT $1, object_hash, no, object_hash, CASE object_hash % 2 WHEN 0 THEN 'due' ELSE 'waiting' END,
             timestamptz '2026-01-02' + object_hash * interval '1 second', 1, now() - object_hash * interval '1 second'
        FROM events WHERE object_hash <= $2::integer`,
     [failing, ASIDE],
   );
-  await office.rows('UPDATE webhook_lanes SET last_sequence = $2 WHERE webhook_no = $1', [fresh, NEW]);
-  await office.rows(
+  await harness.rows('UPDATE webhook_lanes SET last_sequence = $2 WHERE webhook_no = $1', [fresh, NEW]);
+  await harness.rows(
     'UPDATE webhook_lanes SET last_sequence = $2, open_from = $2::bigint + 1 WHERE webhook_no = $1',
     [failing, ASIDE],
   );
 
-  const { numbers, read } = await transact(office.db, SYSTEM, async (tx) => {
+  const { numbers, read } = await transact(harness.db, SYSTEM, async (tx) => {
     const numbers = await readQueueNumbers(tx);
     const counted = await tx.first<{ read: number }>(
       `SELECT (idx_tup_fetch + seq_tup_read)::integer AS read FROM pg_stat_xact_user_tables WHERE relname = 'deliveries'`,

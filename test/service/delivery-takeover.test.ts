@@ -4,117 +4,161 @@ import pg from 'pg';
 import { describe, expect, it } from 'vitest';
 import type { Destinations } from '../../src/delivery/destinations.ts';
 import { Dispatch } from '../../src/delivery/dispatch.ts';
-import { Lane } from '../../src/delivery/lane.ts';
+import { createMetrics } from '../../src/delivery/metrics.ts';
 import { Recorder } from '../../src/delivery/recorder.ts';
+import { CircuitBreaker } from '../../src/domain/flow-control.ts';
+import {
+  type ClaimedDelivery,
+  isVoid,
+  type LaneCommand,
+  newLane,
+  openFromAfter,
+  stepLane,
+} from '../../src/domain/lane.ts';
+import { Bell } from '../../src/platform/bell.ts';
 import type { PostOutcome } from '../../src/platform/egress/egress.ts';
 import { createLogger } from '../../src/platform/logger.ts';
 import { claimDeliveries, fanOut } from '../../src/store/deliveries.ts';
 import { type Result, recordResults } from '../../src/store/deliveries-record.ts';
-import { answered, openPostOffice } from '../support/post-office.ts';
+import { answered, openDeliveryHarness } from '../support/delivery-harness.ts';
 
 /** What a lane keeps in memory and what the database knows of it may come apart. Each of these did, once. */
 
-it('a worker that lost its lane without noticing does not send a later letter before an earlier one', async () => {
-  const office = await openPostOffice();
-  await office.addWebhook();
+it('a worker that lost its lane without noticing does not send a later delivery before an earlier one', async () => {
+  const harness = await openDeliveryHarness();
+  await harness.addWebhook();
   let answerFirst = (_status: number) => {};
-  office.answerWith(({ sequence }) =>
+  harness.answerWith(({ sequence }) =>
     sequence === 1
       ? new Promise((resolve) => {
           answerFirst = resolve;
         })
       : 200,
   );
-  office.engine.start();
-  await office.publish({ id: 'a' });
-  await until(() => office.letters.length === 1);
+  harness.engine.start();
+  await harness.publish({ id: 'a' });
+  await until(() => harness.sent.length === 1);
   // As another worker does that sees no sign of life.
-  await office.rows('UPDATE webhook_lanes SET holder = NULL, held_until = NULL');
+  await harness.rows('UPDATE webhook_lanes SET holder = NULL, held_until = NULL');
   // Put back to wait for the first, which nobody writes down for one that does not hold the lane.
-  await office.publish({ id: 'a' });
+  await harness.publish({ id: 'a' });
   await pause(800);
   answerFirst(200);
-  await office.publish({ id: 'a' });
-  await until(() => new Set(office.letters.map(({ sequence }) => sequence)).size === 3);
-  expect([...new Set(office.letters.map(({ sequence }) => sequence))]).toEqual([1, 2, 3]);
+  await harness.publish({ id: 'a' });
+  await until(() => new Set(harness.sent.map(({ sequence }) => sequence)).size === 3);
+  expect([...new Set(harness.sent.map(({ sequence }) => sequence))]).toEqual([1, 2, 3]);
 });
 
 it('what was put back before a lane was lost is not written after it was leased again', async () => {
-  const office = await openPostOffice();
-  const no = await office.addWebhook();
+  const harness = await openDeliveryHarness();
+  const no = await harness.addWebhook();
   const log = createLogger(() => {});
-  await office.publish({ id: 'a' }, { id: 'a' }, { id: 'a' });
-  const at = new Date(office.clock.now()).toISOString();
-  await fanOut(office.db, at, 7, 100);
-  const lane = new Lane(no);
+  await harness.publish({ id: 'a' }, { id: 'a' }, { id: 'a' });
+  const at = new Date(harness.clock.now()).toISOString();
+  await fanOut(harness.db, at, 7, 100);
+  const lane = newLane(1);
   const claim = { at, until: at, me: 7, afterNo: 0, deliveriesMax: 10, usualRoom: 10, lookBack: false };
-  const [claimed] = await claimDeliveries(office.db, {
-    ...claim,
-    known: [lane.beginClaim(10, false, false)],
-  });
-  const [second, third] = lane.take(claimed?.letters ?? [], true) as [Result, Result];
-  const recorder = new Recorder({
-    db: office.db,
-    clock: office.clock,
-    log,
-    me: 7,
-    lowsAfter: (results) => [lane.lowAfter(results)],
-    isVoid: (result) => lane.isVoid(result),
-    written(results, lanes) {
-      for (const result of results) lane.settle(result, true);
-      if (!lanes[0]?.held) lane.lose();
+  const claimFrom = async (held: boolean) => {
+    const [command] = stepLane(lane, { type: 'claiming', isHeld: held, looksBack: false });
+    if (command?.type !== 'claim') throw new Error('no claim');
+    const known = [{ no, room: 10, held, from: command.from, underWay: command.except }];
+    const [claimed] = await claimDeliveries(harness.db, { ...claim, known });
+    return claimed?.deliveries ?? [];
+  };
+  const deliveries = await claimFrom(false);
+  const waiting = (command: LaneCommand | undefined): Result => {
+    if (command?.type !== 'putBack') throw new Error('not put back');
+    const { sequence, objectHash, tries } = command.delivery;
+    return {
+      webhookNo: no,
+      sequence,
+      objectHash,
+      triesBefore: tries,
+      state: 'waiting',
+      retryAt: undefined,
+      after: command.after,
+      attempt: '',
+      gone: undefined,
+    };
+  };
+  const [second, third] = stepLane(lane, { type: 'claimed', deliveries, isAll: true, places: 1 });
+  const recorder = new Recorder(
+    { db: harness.db, clock: harness.clock, log, me: 7 },
+    {
+      prepare(results) {
+        const good = results.filter((result) => {
+          if (!isVoid(lane, result)) return true;
+          stepLane(lane, { type: 'unrecorded', result });
+          return false;
+        });
+        return { results: good, lows: [{ no, low: openFromAfter(lane, good) }] };
+      },
+      recorded(results, lanes) {
+        for (const result of results) stepLane(lane, { type: 'recorded', result });
+        if (!lanes[0]?.held) stepLane(lane, { type: 'lost' });
+      },
+      unrecorded(results) {
+        for (const result of results) stepLane(lane, { type: 'unrecorded', result });
+      },
     },
-    afterwards: async () => {},
-    unwritten: (result) => lane.settle(result, false),
-  });
-  const hold = (holder: number | null) => office.rows('UPDATE webhook_lanes SET holder = $1', [holder]);
+  );
+  const hold = (holder: number | null) => harness.rows('UPDATE webhook_lanes SET holder = $1', [holder]);
   await hold(null);
-  recorder.add(second);
+  recorder.add(waiting(second));
   await recorder.idle();
   await hold(7);
-  recorder.add(third);
+  recorder.add(waiting(third));
   await recorder.idle();
   // Otherwise the third would be due, and the second still be new.
   const untouched = { state: 'due', retry_at: null };
-  expect(await office.rows('SELECT state, retry_at FROM deliveries')).toEqual([
+  expect(await harness.rows('SELECT state, retry_at FROM deliveries')).toEqual([
     untouched,
     untouched,
     untouched,
   ]);
-  const again = await claimDeliveries(office.db, { ...claim, known: [lane.beginClaim(10, true, false)] });
-  expect(again[0]?.letters.map(({ sequence }) => sequence)).toEqual([1, 2, 3]);
+  stepLane(lane, {
+    type: 'answered',
+    delivery: deliveries[0] as ClaimedDelivery,
+    state: 'delivered',
+    places: 0,
+  });
+  stepLane(lane, {
+    type: 'unrecorded',
+    result: { ...(deliveries[0] as ClaimedDelivery), state: 'delivered' },
+  });
+  expect((await claimFrom(true)).map(({ sequence }) => sequence)).toEqual([1, 2, 3]);
 });
 
-it('letters that wait for each other after a replay and a takeover are woken', async () => {
-  const office = await openPostOffice();
-  const no = await office.addWebhook();
-  await office.publish({ id: 'a' });
-  await office.engine.drain();
-  const doomed = await office.workerThat(() => new Promise(() => {}));
-  office.clock.advance(20_000);
-  await office.publish({ id: 'a' }, { id: 'a' });
+it('deliveries that wait for each other after a replay and a takeover are woken', async () => {
+  const harness = await openDeliveryHarness();
+  const no = await harness.addWebhook();
+  await harness.publish({ id: 'a' });
+  await harness.engine.drain();
+  const doomed = await harness.workerThat(() => new Promise(() => {}));
+  harness.clock.advance(20_000);
+  await harness.publish({ id: 'a' }, { id: 'a' });
   void doomed.engine.drain();
-  while ((await office.rows("SELECT FROM deliveries WHERE state = 'waiting'")).length < 1) await pause(20);
+  while ((await harness.rows("SELECT FROM deliveries WHERE state = 'waiting'")).length < 1) await pause(20);
   // The first waits behind the third, the third for the second, and whoever takes over finds the second behind the first.
-  const [event] = await office.rows<{ no: number }>('SELECT min(no) AS no FROM events');
-  await office.rows('SELECT replay_deliveries($1, $2, ARRAY[$3::bigint])', [
-    new Date(office.clock.now()).toISOString(),
+  const [event] = await harness.rows<{ no: number }>('SELECT min(no) AS no FROM events');
+  await harness.rows('SELECT replay_deliveries($1, $2, ARRAY[$3::bigint])', [
+    new Date(harness.clock.now()).toISOString(),
     no,
     event?.no,
   ]);
   await doomed.die();
-  await office.engine.drain();
-  expect(await office.rows('SELECT DISTINCT state FROM deliveries')).toEqual([{ state: 'delivered' }]);
+  await harness.engine.drain();
+  expect(await harness.rows('SELECT DISTINCT state FROM deliveries')).toEqual([{ state: 'delivered' }]);
 });
 
-it('of letters that were put back together, the next is not sent while the first of them is set aside', async () => {
-  const office = await openPostOffice();
-  await office.addWebhook();
-  office.answerWith(({ sequence }) => (sequence === 2 ? 500 : 200));
-  await office.publish({ id: 'a' }, { id: 'a' }, { id: 'a' });
-  await office.engine.drain();
-  expect(office.letters.map(({ sequence }) => sequence)).toEqual([1, 2]);
-  expect(await office.rows('SELECT state, tries FROM deliveries ORDER BY sequence')).toEqual([
+it('of deliveries that were put back together, the next is not sent while the first of them is set aside', async () => {
+  const harness = await openDeliveryHarness();
+  await harness.addWebhook();
+  harness.answerWith(({ sequence }) => (sequence === 2 ? 500 : 200));
+  await harness.publish({ id: 'a' }, { id: 'a' }, { id: 'a' });
+  await harness.engine.drain();
+  expect(harness.sent.map(({ sequence }) => sequence)).toEqual([1, 2]);
+  expect(await harness.rows('SELECT state, tries FROM deliveries ORDER BY sequence')).toEqual([
     { state: 'delivered', tries: 1 },
     { state: 'due', tries: 1 },
     { state: 'waiting', tries: 0 },
@@ -122,59 +166,59 @@ it('of letters that were put back together, the next is not sent while the first
 });
 
 it('hundreds of events about one object do not hold up one about another', async () => {
-  const office = await openPostOffice();
-  await office.addWebhook();
+  const harness = await openDeliveryHarness();
+  await harness.addWebhook();
   let release = () => {};
   const hanging = new Promise<number>((resolve) => {
     release = () => resolve(200);
   });
-  office.answerWith(({ payload }) => (payload.id === 'a' ? hanging : 200));
-  office.engine.start();
-  await office.publish(...Array.from({ length: 300 }, () => ({ id: 'a' })), { id: 'b' });
+  harness.answerWith(({ payload }) => (payload.id === 'a' ? hanging : 200));
+  harness.engine.start();
+  await harness.publish(...Array.from({ length: 300 }, () => ({ id: 'a' })), { id: 'b' });
   const begun = Date.now();
-  await until(() => office.letters.some(({ payload }) => payload.id === 'b'));
+  await until(() => harness.sent.some(({ payload }) => payload.id === 'b'));
   expect(Date.now() - begun).toBeLessThan(8_000);
   release();
 });
 
 it('a replay that what is old is cleared away under does not leave the next one waiting', async () => {
-  const office = await openPostOffice();
-  const no = await office.addWebhook();
-  const { user, host, port, database, password } = office.admin;
+  const harness = await openDeliveryHarness();
+  const no = await harness.addWebhook();
+  const { user, host, port, database, password } = harness.admin;
   const replayer = new pg.Client({ user, host, port, database, password: password ?? undefined });
   await replayer.connect();
-  await office.publish({ id: 'a' });
-  office.clock.advance(31 * 24 * 3_600_000);
-  await office.publish({ id: 'a' });
-  await office.engine.drain();
+  await harness.publish({ id: 'a' });
+  harness.clock.advance(31 * 24 * 3_600_000);
+  await harness.publish({ id: 'a' });
+  await harness.engine.drain();
 
   await replayer.query('BEGIN');
   await replayer.query('SELECT replay_deliveries($1, $2, (SELECT array_agg(no) FROM events))', [
-    new Date(office.clock.now()).toISOString(),
+    new Date(harness.clock.now()).toISOString(),
     no,
   ]);
-  const cleared = office.engine.clear();
+  const cleared = harness.engine.clear();
   const isBlocked =
     "SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'";
-  while ((await office.rows(isBlocked)).length === 0) await pause(5);
+  while ((await harness.rows(isBlocked)).length === 0) await pause(5);
   await replayer.query('COMMIT');
   await replayer.end();
   await cleared;
-  await office.engine.drain();
-  expect(await office.rows('SELECT sequence::integer, state FROM deliveries')).toEqual([
+  await harness.engine.drain();
+  expect(await harness.rows('SELECT sequence::integer, state FROM deliveries')).toEqual([
     { sequence: 2, state: 'delivered' },
   ]);
-  expect(office.letters.map(({ sequence }) => sequence)).toEqual([1, 2, 2]);
+  expect(harness.sent.map(({ sequence }) => sequence)).toEqual([1, 2, 2]);
 });
 
 it('what is due again is not handed out before an earlier one about its object that is new', async () => {
-  const office = await openPostOffice();
-  await office.addWebhook();
-  await office.publish({ id: 'a' }, { id: 'a' });
-  const at = new Date(office.clock.now()).toISOString();
-  await fanOut(office.db, at, 7, 100);
-  await office.rows('UPDATE deliveries SET retry_at = $1, tries = 1 WHERE sequence = 2', [at]);
-  const [claimed] = await claimDeliveries(office.db, {
+  const harness = await openDeliveryHarness();
+  await harness.addWebhook();
+  await harness.publish({ id: 'a' }, { id: 'a' });
+  const at = new Date(harness.clock.now()).toISOString();
+  await fanOut(harness.db, at, 7, 100);
+  await harness.rows('UPDATE deliveries SET retry_at = $1, tries = 1 WHERE sequence = 2', [at]);
+  const [claimed] = await claimDeliveries(harness.db, {
     at,
     until: at,
     me: 7,
@@ -184,21 +228,21 @@ it('what is due again is not handed out before an earlier one about its object t
     lookBack: true,
     known: [],
   });
-  expect(claimed?.letters.map(({ sequence }) => sequence)).toEqual([1]);
+  expect(claimed?.deliveries.map(({ sequence }) => sequence)).toEqual([1]);
 });
 
-it('a replay puts letters behind the one about their object that is set aside, and wakes none', async () => {
-  const office = await openPostOffice();
-  const no = await office.addWebhook();
-  office.answerWith(({ sequence }) => (sequence === 2 ? 500 : 200));
-  await office.publish({ id: 'a' }, { id: 'a' }, { id: 'a' });
-  await office.engine.drain();
-  await office.rows('SELECT replay_deliveries($1, $2, (SELECT array_agg(no) FROM events))', [
-    new Date(office.clock.now()).toISOString(),
+it('a replay puts deliveries behind the one about their object that is set aside, and wakes none', async () => {
+  const harness = await openDeliveryHarness();
+  const no = await harness.addWebhook();
+  harness.answerWith(({ sequence }) => (sequence === 2 ? 500 : 200));
+  await harness.publish({ id: 'a' }, { id: 'a' }, { id: 'a' });
+  await harness.engine.drain();
+  await harness.rows('SELECT replay_deliveries($1, $2, (SELECT array_agg(no) FROM events))', [
+    new Date(harness.clock.now()).toISOString(),
     no,
   ]);
   expect(
-    await office.rows("SELECT state, retry_at = 'infinity' AS waits FROM deliveries ORDER BY sequence"),
+    await harness.rows("SELECT state, retry_at = 'infinity' AS waits FROM deliveries ORDER BY sequence"),
   ).toEqual([
     { state: 'waiting', waits: true },
     { state: 'due', waits: false },
@@ -207,35 +251,35 @@ it('a replay puts letters behind the one about their object that is set aside, a
 });
 
 describe('two workers at the same lane at once', () => {
-  /** A letter in a lane, and a transaction of somebody else that has not ended yet. */
+  /** A delivery in a lane, and a transaction of somebody else that has not ended yet. */
   async function contested() {
-    const office = await openPostOffice();
-    const no = await office.addWebhook();
-    await office.publish({ id: 'a' });
-    const at = new Date(office.clock.now()).toISOString();
-    await fanOut(office.db, at, 7, 100);
-    const { user, host, port, database, password } = office.admin;
+    const harness = await openDeliveryHarness();
+    const no = await harness.addWebhook();
+    await harness.publish({ id: 'a' });
+    const at = new Date(harness.clock.now()).toISOString();
+    await fanOut(harness.db, at, 7, 100);
+    const { user, host, port, database, password } = harness.admin;
     const other = new pg.Client({ user, host, port, database, password: password ?? undefined });
     await other.connect();
     await other.query('BEGIN');
     return {
-      office,
+      harness,
       no,
       at,
       other,
       async commit() {
         const isBlocked =
           "SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'";
-        while ((await office.rows(isBlocked)).length === 0) await pause(5);
+        while ((await harness.rows(isBlocked)).length === 0) await pause(5);
         await other.query('COMMIT');
         await other.end();
       },
     };
   }
 
-  it('get its letters one of them, who was first', async () => {
-    const { office, at, other, commit } = await contested();
-    const until = new Date(office.clock.now() + 20_000).toISOString();
+  it('get its deliveries one of them, who was first', async () => {
+    const { harness, at, other, commit } = await contested();
+    const until = new Date(harness.clock.now() + 20_000).toISOString();
     await other.query(
       "SELECT * FROM claim_deliveries($1, $2, 8, 0, 10, 10, false, '{}', '{}', '{}', '{}', '')",
       [at, until],
@@ -250,15 +294,15 @@ describe('two workers at the same lane at once', () => {
       lookBack: false,
       known: [],
     };
-    const second = claimDeliveries(office.db, claim);
+    const second = claimDeliveries(harness.db, claim);
     await commit();
     expect(await second).toEqual([]);
-    expect(await office.rows('SELECT holder FROM webhook_lanes')).toEqual([{ holder: '8' }]);
+    expect(await harness.rows('SELECT holder FROM webhook_lanes')).toEqual([{ holder: '8' }]);
   });
 
   it('cannot both write: a failure from the one that loses it in this moment does not count', async () => {
-    const { office, no, at, other, commit } = await contested();
-    await office.rows('UPDATE webhook_lanes SET holder = 7');
+    const { harness, no, at, other, commit } = await contested();
+    await harness.rows('UPDATE webhook_lanes SET holder = 7');
     await other.query('UPDATE webhook_lanes SET holder = 8');
     const failed: Result = {
       webhookNo: no,
@@ -271,20 +315,20 @@ describe('two workers at the same lane at once', () => {
       attempt: '',
       gone: undefined,
     };
-    const written = recordResults(office.db, at, 7, [failed], [{ no, low: 2 }]);
+    const written = recordResults(harness.db, at, 7, [failed], [{ no, low: 2 }]);
     await commit();
     expect(await written).toMatchObject([{ held: false }]);
-    expect(await office.rows('SELECT state, tries, retry_at FROM deliveries')).toEqual([
+    expect(await harness.rows('SELECT state, tries, retry_at FROM deliveries')).toEqual([
       { state: 'due', tries: 0, retry_at: null },
     ]);
   });
 });
 
-describe('while a letter hangs', () => {
-  /** A worker whose receiver answers when it is told to. `learning` is done after a claim was answered, before its letters are taken. */
+describe('while a delivery hangs', () => {
+  /** A worker whose receiver answers when it is told to. `learning` is done after a claim was answered, before its deliveries are taken. */
   async function hanging() {
-    const office = await openPostOffice();
-    const no = await office.addWebhook();
+    const harness = await openDeliveryHarness();
+    const no = await harness.addWebhook();
     const posted: (string | undefined)[] = [];
     const results: Result[] = [];
     let answer = (_outcome: PostOutcome) => {};
@@ -296,9 +340,10 @@ describe('while a letter hangs', () => {
       origin: 'https://receiver.example',
       secretsAt: () => [],
     };
+    const host = new CircuitBreaker(10);
     const dispatch = new Dispatch({
-      db: office.db,
-      clock: office.clock,
+      db: harness.db,
+      clock: harness.clock,
       random: randomBytes,
       me: 7,
       post({ headers }) {
@@ -307,14 +352,20 @@ describe('while a letter hangs', () => {
           answer = resolve;
         });
       },
-      destinations: { get: () => destination, learn: () => learning() } as unknown as Destinations,
-      recorder: { add: (result: Result) => results.push(result) } as unknown as Recorder,
-      hungry: () => {},
-      sent: () => {},
-      leaseExpired: () => {},
+      destinations: {
+        get: () => destination,
+        hostOf: () => host,
+        learn: () => learning(),
+      } as unknown as Destinations,
+      recorderFor: () => ({ add: (result: Result) => results.push(result) }) as unknown as Recorder,
+      metrics: createMetrics(
+        () => Promise.reject(new Error('not asked')),
+        () => 0,
+      ),
+      due: new Bell(harness.clock),
     });
     return {
-      office,
+      harness,
       dispatch,
       posted,
       results,
@@ -324,8 +375,8 @@ describe('while a letter hangs', () => {
         learning = next;
       },
       async publish(id: string) {
-        await office.publish({ id });
-        await fanOut(office.db, new Date(office.clock.now()).toISOString(), 7, 100);
+        await harness.publish({ id });
+        await fanOut(harness.db, new Date(harness.clock.now()).toISOString(), 7, 100);
       },
     };
   }
@@ -335,7 +386,9 @@ describe('while a letter hangs', () => {
     await publish('a');
     await dispatch.claim(false);
     await publish('b');
-    learnWith(async () => dispatch.lost([no]));
+    learnWith(async () =>
+      dispatch.recorded([], [{ webhook_no: no, failures: 0, failing_since: null, woken: 0, held: false }]),
+    );
     await dispatch.claim(false);
     expect(posted).toEqual(['1']);
     learnWith(async () => {});
@@ -351,7 +404,7 @@ describe('while a letter hangs', () => {
     learnWith(async () => {
       answer(500);
       await until(() => results.length === 1);
-      dispatch.settled(results, true);
+      dispatch.recorded(results, []);
     });
     await dispatch.claim(false);
     expect(posted).toEqual(['1']);
@@ -362,32 +415,32 @@ describe('while a letter hangs', () => {
   });
 
   it('and its lane is found to be with another worker, nothing is put back any more', async () => {
-    const { office, dispatch, results, publish } = await hanging();
+    const { harness, dispatch, results, publish } = await hanging();
     await publish('a');
     await publish('a');
     await dispatch.claim(false);
     const [second] = results as [Result];
     expect(second).toMatchObject({ sequence: 2, state: 'waiting' });
-    expect(dispatch.isVoid(second)).toBe(false);
-    await office.rows('UPDATE webhook_lanes SET holder = 8');
-    office.clock.advance(8_000);
+    expect(dispatch.prepare([second]).results).toEqual([second]);
+    await harness.rows('UPDATE webhook_lanes SET holder = 8');
+    harness.clock.advance(8_000);
     await dispatch.claim(false);
-    expect(dispatch.isVoid(second)).toBe(true);
-    expect(await office.rows('SELECT holder FROM webhook_lanes')).toEqual([{ holder: '8' }]);
+    expect(dispatch.prepare([second]).results).toEqual([]);
+    expect(await harness.rows('SELECT holder FROM webhook_lanes')).toEqual([{ holder: '8' }]);
   });
 
   it('its lane is leased anew before the lease runs out, whatever was claimed meanwhile', async () => {
-    const { office, dispatch, posted, publish } = await hanging();
+    const { harness, dispatch, posted, publish } = await hanging();
     await publish('a');
     await dispatch.claim(false);
-    office.clock.advance(7_000);
+    harness.clock.advance(7_000);
     await publish('b');
     await dispatch.claim(false);
     expect(posted).toEqual(['1', '2']);
-    office.clock.advance(7_900);
+    harness.clock.advance(7_900);
     await dispatch.claim(false);
-    expect(await office.rows('SELECT held_until FROM webhook_lanes')).toEqual([
-      { held_until: new Date(office.clock.now() + 20_000) },
+    expect(await harness.rows('SELECT held_until FROM webhook_lanes')).toEqual([
+      { held_until: new Date(harness.clock.now() + 20_000) },
     ]);
   });
 });

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { letterTo, pem, testEgress, testReceiver, testServer } from '../support/egress.ts';
+import { pem, postTo, testEgress, testReceiver, testServer } from '../support/egress.ts';
 
 const secureReceiver = () => testReceiver({ tls: { cert: pem('good'), key: pem('key') } });
 const named = (url: string) => url.replace('localhost', 'receiver.example.com');
@@ -24,7 +24,7 @@ describe('a name that resolves to', () => {
     ['not an address'],
   ])('%s is not dialled', async (address) => {
     const egress = testEgress({ targets: 'public', lookup: async () => [address] });
-    const outcome = await egress.post(letterTo('https://receiver.example.com:8443/'));
+    const outcome = await egress.post(postTo('https://receiver.example.com:8443/'));
     expect(outcome).toMatchObject({
       status: undefined,
       failure: {
@@ -37,7 +37,7 @@ describe('a name that resolves to', () => {
 
   it('several that are all private is not dialled', async () => {
     const egress = testEgress({ lookup: async () => ['10.0.0.1', '192.168.0.1', 'fd00::1'] });
-    const { failure } = await egress.post(letterTo('https://receiver.example.com/'));
+    const { failure } = await egress.post(postTo('https://receiver.example.com/'));
     expect(failure?.detail).toContain('10.0.0.1, 192.168.0.1, fd00::1');
   });
 
@@ -47,10 +47,10 @@ describe('a name that resolves to', () => {
       ca: pem('ca'),
       lookup: async () => ['10.0.0.1', '::ffff:127.0.0.1', '127.0.0.1', '0.0.0.0'],
     });
-    expect((await egress.post(letterTo(named(receiver.url)))).status).toBe(200);
+    expect((await egress.post(postTo(named(receiver.url)))).status).toBe(200);
     await receiver.setBehaviour('refuse');
     const { port } = new URL(receiver.url);
-    expect((await egress.post(letterTo(named(receiver.url)))).failure).toEqual({
+    expect((await egress.post(postTo(named(receiver.url)))).failure).toEqual({
       phase: 'connect',
       code: 'connection_refused',
       detail: `127.0.0.1:${port}`,
@@ -68,7 +68,7 @@ describe('a name that resolves to', () => {
         return answers[asked.length - 1] ?? [];
       },
     });
-    const post = () => egress.post(letterTo(named(receiver.url)));
+    const post = () => egress.post(postTo(named(receiver.url)));
     expect((await post()).status).toBe(200);
     // The connection is still there, so nobody asks again.
     expect((await post()).status).toBe(200);
@@ -84,7 +84,7 @@ describe('a name that resolves to', () => {
   it('an address where nobody listens and one where somebody does', async () => {
     const receiver = await secureReceiver();
     const egress = testEgress({ ca: pem('ca'), lookup: async () => ['::1', '127.0.0.1'] });
-    expect((await egress.post(letterTo(named(receiver.url)))).status).toBe(200);
+    expect((await egress.post(postTo(named(receiver.url)))).status).toBe(200);
   });
 });
 
@@ -102,13 +102,13 @@ describe('a name that does not resolve', () => {
     ['has silent servers', () => new Promise(() => {}), 'dns_timeout', 'a.example.com'],
     ['breaks the resolver', () => Promise.reject('broken'), 'dns_failed', 'a.example.com: broken'],
   ])('because it %s', async (_what, lookup, code, detail) => {
-    const { failure, durationMs } = await testEgress({ lookup }).post(letterTo('https://a.example.com/'));
+    const { failure, durationMs } = await testEgress({ lookup }).post(postTo('https://a.example.com/'));
     expect(failure).toEqual({ phase: 'dns', code, detail });
     expect(durationMs).toBeLessThan(2_000);
   });
 
   it('by the real name servers, within the deadline', async () => {
-    const outcome = await testEgress({ targets: 'public' }).post(letterTo('https://no-such-host.invalid/'));
+    const outcome = await testEgress({ targets: 'public' }).post(postTo('https://no-such-host.invalid/'));
     expect(outcome.failure?.phase).toBe('dns');
     expect(outcome.durationMs).toBeLessThan(2_000);
   });
@@ -118,7 +118,7 @@ describe('a name that does not resolve', () => {
     const port = await testServer(({ remotePort }) => callers.push(remotePort));
     let answer: (addresses: string[]) => void = () => {};
     const egress = testEgress({ lookup: () => new Promise((resolve) => (answer = resolve)) });
-    expect((await egress.post(letterTo(`https://a.example.com:${port}/`))).failure?.code).toBe('dns_timeout');
+    expect((await egress.post(postTo(`https://a.example.com:${port}/`))).failure?.code).toBe('dns_timeout');
     answer(['127.0.0.1']);
     // A connection that is made after it arrives after it.
     await new Promise(setImmediate);
@@ -136,12 +136,12 @@ describe('what needs no name server', () => {
   it('an address', async () => {
     const receiver = await testReceiver();
     const egress = testEgress({ lookup: nobodyAsks });
-    expect((await egress.post(letterTo(receiver.url.replace('localhost', '127.0.0.1')))).status).toBe(200);
+    expect((await egress.post(postTo(receiver.url.replace('localhost', '127.0.0.1')))).status).toBe(200);
   });
 
   it('this machine', async () => {
     const receiver = await testReceiver();
     const url = receiver.url.replace('localhost', 'app.localhost');
-    expect((await testEgress().post(letterTo(url))).status).toBe(200);
+    expect((await testEgress().post(postTo(url))).status).toBe(200);
   });
 });

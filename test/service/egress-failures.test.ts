@@ -2,38 +2,38 @@ import type { Socket } from 'node:net';
 import { connect } from 'node:net';
 import { Worker } from 'node:worker_threads';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { letterTo, testEgress, testReceiver, testServer } from '../support/egress.ts';
+import { postTo, testEgress, testReceiver, testServer } from '../support/egress.ts';
 import { type Behaviour, closeMidway, hang, lieLength, redirect, say, slow } from '../support/receiver.ts';
 
 const HEAD = 'HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n';
 const BIG_BODY = 'x'.repeat(40_000_000);
 
-/** What comes of a letter to a receiver that behaves so. */
+/** What comes of a request to a receiver that behaves so. */
 async function outcomeOf(behaviour: Behaviour, timeoutMs = 300) {
   const receiver = await testReceiver({ behaviour });
-  const outcome = await testEgress({ timeoutMs }).post(letterTo(receiver.url));
+  const outcome = await testEgress({ timeoutMs }).post(postTo(receiver.url));
   return { ...outcome, requests: receiver.received.length };
 }
 
-describe('a receiver that lets a letter wait', () => {
+describe('a receiver that lets a request wait', () => {
   const ENOUGH = 250;
 
   it('for the connection', async () => {
     const port = await portThatNobodyAccepts();
-    const { failure, durationMs } = await testEgress().post(letterTo(`http://127.0.0.1:${port}/`));
+    const { failure, durationMs } = await testEgress().post(postTo(`http://127.0.0.1:${port}/`));
     expect(failure).toEqual({ phase: 'connect', code: 'connect_timeout', detail: `127.0.0.1:${port}` });
     expect(durationMs).toBeGreaterThan(ENOUGH);
   });
 
   it('for TLS', async () => {
     const port = await testServer(() => {});
-    const { failure } = await testEgress().post(letterTo(`https://localhost:${port}/`));
+    const { failure } = await testEgress().post(postTo(`https://localhost:${port}/`));
     expect(failure).toEqual({ phase: 'tls', code: 'tls_timeout', detail: `127.0.0.1:${port}` });
   });
 
   it('until it reads', async () => {
     const port = await testServer((socket) => socket.pause());
-    const { failure } = await testEgress().post(letterTo(`http://127.0.0.1:${port}/`, BIG_BODY));
+    const { failure } = await testEgress().post(postTo(`http://127.0.0.1:${port}/`, BIG_BODY));
     expect(failure).toEqual({ phase: 'send', code: 'send_timeout', detail: '' });
   });
 
@@ -105,9 +105,9 @@ describe('a receiver that breaks off', () => {
     expect(outcome).toMatchObject({ failure: { phase: 'answer', code: 'connection_reset' }, requests: 1 });
   });
 
-  it('while the letter is still being sent', async () => {
+  it('while the request is still being sent', async () => {
     const port = await testServer((socket) => socket.once('data', () => socket.resetAndDestroy()));
-    const { failure } = await testEgress().post(letterTo(`http://127.0.0.1:${port}/`, BIG_BODY));
+    const { failure } = await testEgress().post(postTo(`http://127.0.0.1:${port}/`, BIG_BODY));
     expect(failure).toMatchObject({ phase: 'send', code: 'connection_reset' });
   });
 });
@@ -157,7 +157,7 @@ describe('a receiver that talks nonsense', () => {
         flood();
       });
     });
-    const outcome = await testEgress({ timeoutMs: 10_000 }).post(letterTo(`http://127.0.0.1:${port}/`));
+    const outcome = await testEgress({ timeoutMs: 10_000 }).post(postTo(`http://127.0.0.1:${port}/`));
     expect(outcome).toMatchObject({
       status,
       failure: { phase: 'answer', code: 'invalid_http', detail: 'it has no end' },
@@ -168,18 +168,18 @@ describe('a receiver that talks nonsense', () => {
     const receiver = await testReceiver({ behaviour: lieLength(5, 500) });
     const egress = testEgress();
     for (let n = 1; n <= 3; n++) {
-      const outcome = await egress.post(letterTo(receiver.url));
+      const outcome = await egress.post(postTo(receiver.url));
       expect(outcome).toMatchObject({ status: 200, answer: 'xxxxx', failure: undefined });
       expect(receiver.connections).toBe(n);
     }
   });
 
-  it('sends a second answer that nobody asked for: the next letter does not get it', async () => {
+  it('sends a second answer that nobody asked for: the next request does not get it', async () => {
     const receiver = await testReceiver({
       behaviour: say(`${HEAD}ok`, 'HTTP/1.1 418 No\r\ncontent-length: 0\r\n\r\n'),
     });
     const egress = testEgress();
-    for (let n = 0; n < 3; n++) expect((await egress.post(letterTo(receiver.url))).status).toBe(200);
+    for (let n = 0; n < 3; n++) expect((await egress.post(postTo(receiver.url))).status).toBe(200);
   });
 
   it('sends a body with 204', async () => {
@@ -217,7 +217,7 @@ describe('interim answers are not the answer', () => {
     });
     const egress = testEgress();
     for (let n = 0; n < 20; n++)
-      expect(await egress.post(letterTo(`http://127.0.0.1:${port}/`))).toMatchObject({
+      expect(await egress.post(postTo(`http://127.0.0.1:${port}/`))).toMatchObject({
         status: 200,
         answer: 'ok',
       });
@@ -240,14 +240,14 @@ describe('a connection that the receiver closed while it lay idle', () => {
       });
     });
     const egress = testEgress();
-    return { post: () => egress.post(letterTo(`http://127.0.0.1:${port}/`)), requests: () => requests };
+    return { post: () => egress.post(postTo(`http://127.0.0.1:${port}/`)), requests: () => requests };
   }
 
   it('is replaced, and nobody hears of it', async () => {
     const receiver = await testReceiver();
     const egress = testEgress();
     for (let n = 1; n <= 5; n++) {
-      expect(await egress.post(letterTo(receiver.url))).toMatchObject({ status: 200, failure: undefined });
+      expect(await egress.post(postTo(receiver.url))).toMatchObject({ status: 200, failure: undefined });
       receiver.cutConnections();
     }
     expect(receiver.received).toHaveLength(5);
@@ -256,7 +256,7 @@ describe('a connection that the receiver closed while it lay idle', () => {
   it.each<[string, (socket: Socket) => void]>([
     ['closed', (socket) => void socket.end()],
     ['reset', (socket) => void socket.resetAndDestroy()],
-  ])('%s just as the next letter came: that one goes over a new connection', async (_how, afterwards) => {
+  ])('%s just as the next request came: that one goes over a new connection', async (_how, afterwards) => {
     const { post, requests } = await answering(1, afterwards);
     for (let n = 0; n < 4; n++) expect(await post()).toMatchObject({ status: 200, failure: undefined });
     expect(requests()).toBe(7);

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { createServer, type TLSSocket, type TlsOptions } from 'node:tls';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { letterTo, pem, testEgress, testReceiver, testServer } from '../support/egress.ts';
+import { pem, postTo, testEgress, testReceiver, testServer } from '../support/egress.ts';
 
 const receiverWith = (cert: string) => testReceiver({ tls: { cert: pem(cert), key: pem('key') } });
 
@@ -24,7 +24,7 @@ describe('a certificate that is right', () => {
     const egress = testEgress({ ca: pem('ca') });
     const { port } = new URL(receiver.url);
     for (const host of ['localhost', '127.0.0.1'])
-      expect(await egress.post(letterTo(`https://${host}:${port}/`))).toMatchObject({
+      expect(await egress.post(postTo(`https://${host}:${port}/`))).toMatchObject({
         status: 200,
         failure: undefined,
       });
@@ -34,7 +34,7 @@ describe('a certificate that is right', () => {
   it('connections are used again', async () => {
     const receiver = await receiverWith('good');
     const egress = testEgress({ ca: pem('ca') });
-    for (let n = 0; n < 10; n++) expect((await egress.post(letterTo(receiver.url))).status).toBe(200);
+    for (let n = 0; n < 10; n++) expect((await egress.post(postTo(receiver.url))).status).toBe(200);
     expect(receiver.connections).toBe(1);
   });
 
@@ -45,7 +45,7 @@ describe('a certificate that is right', () => {
     });
     const egress = testEgress({ ca: pem('ca'), lookup: async () => ['127.0.0.1'] });
     for (const host of ['receiver.example.com', '127.0.0.1'])
-      expect((await egress.post(letterTo(`https://${host}:${port}/`))).status).toBe(204);
+      expect((await egress.post(postTo(`https://${host}:${port}/`))).status).toBe(204);
     expect(seen).toEqual([
       ['receiver.example.com', 'http/1.1'],
       [false, 'http/1.1'],
@@ -63,14 +63,14 @@ describe('a certificate that is wrong', () => {
 
   it.each(WRONG)('%s', async (cert, code, detail) => {
     const receiver = await receiverWith(cert);
-    const outcome = await testEgress({ ca: pem('ca') }).post(letterTo(receiver.url));
+    const outcome = await testEgress({ ca: pem('ca') }).post(postTo(receiver.url));
     expect(outcome).toMatchObject({ status: undefined, failure: { phase: 'tls', code, detail } });
     expect(receiver.received).toEqual([]);
   });
 
   it('from an authority that nobody knows', async () => {
     const receiver = await receiverWith('good');
-    const { failure } = await testEgress().post(letterTo(receiver.url));
+    const { failure } = await testEgress().post(postTo(receiver.url));
     expect(failure).toMatchObject({ phase: 'tls', code: 'tls_untrusted' });
     expect(receiver.received).toEqual([]);
   });
@@ -80,10 +80,10 @@ describe('a certificate that is wrong', () => {
     const url = receiver.url.replace('localhost', '127.0.0.2');
     const port = await tlsServer({}, () => {});
     const { failure } = await testEgress({ ca: pem('ca'), lookup: async () => ['127.0.0.1'] }).post(
-      letterTo(`https://other.example.com:${port}/`),
+      postTo(`https://other.example.com:${port}/`),
     );
     expect(failure).toMatchObject({ code: 'tls_hostname_mismatch' });
-    expect((await testEgress({ ca: pem('ca') }).post(letterTo(url))).failure).toBeDefined();
+    expect((await testEgress({ ca: pem('ca') }).post(postTo(url))).failure).toBeDefined();
   });
 
   it('is refused whatever the environment says', async () => {
@@ -91,7 +91,7 @@ describe('a certificate that is wrong', () => {
     onTestFinished(() => void delete process.env.NODE_TLS_REJECT_UNAUTHORIZED);
     for (const [cert, code] of WRONG) {
       const receiver = await receiverWith(cert);
-      expect((await testEgress({ ca: pem('ca') }).post(letterTo(receiver.url))).failure?.code).toBe(code);
+      expect((await testEgress({ ca: pem('ca') }).post(postTo(receiver.url))).failure?.code).toBe(code);
       expect(receiver.received).toEqual([]);
     }
   });
@@ -103,14 +103,14 @@ describe('TLS that does not come about', () => {
       { minVersion: 'TLSv1', maxVersion: 'TLSv1.1', ciphers: 'DEFAULT@SECLEVEL=0' },
       () => {},
     );
-    const { failure } = await testEgress({ ca: pem('ca') }).post(letterTo(`https://localhost:${port}/`));
+    const { failure } = await testEgress({ ca: pem('ca') }).post(postTo(`https://localhost:${port}/`));
     expect(failure).toMatchObject({ phase: 'tls', code: 'tls_failed' });
     expect(failure?.detail).toMatch(/protocol version/);
   });
 
   it('because the receiver speaks plain HTTP', async () => {
     const receiver = await testReceiver();
-    const { failure } = await testEgress().post(letterTo(receiver.url.replace('http:', 'https:')));
+    const { failure } = await testEgress().post(postTo(receiver.url.replace('http:', 'https:')));
     expect(failure).toMatchObject({ phase: 'tls', code: 'tls_failed' });
   });
 
@@ -120,7 +120,7 @@ describe('TLS that does not come about', () => {
     ['talks nonsense', (socket) => void socket.once('data', () => socket.write('SSH-2.0-OpenSSH\r\n'))],
   ])('because the receiver %s', async (_what, connected) => {
     const port = await testServer(connected);
-    const { failure } = await testEgress().post(letterTo(`https://localhost:${port}/`));
+    const { failure } = await testEgress().post(postTo(`https://localhost:${port}/`));
     expect(failure).toMatchObject({ phase: 'tls', code: 'tls_failed' });
     expect(failure?.detail).not.toBe('');
   });

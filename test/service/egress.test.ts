@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { letterTo, testEgress, testReceiver } from '../support/egress.ts';
+import { postTo, testEgress, testReceiver } from '../support/egress.ts';
 import { hang, huge, ok, say, status } from '../support/receiver.ts';
 
-describe('a letter', () => {
+describe('a request', () => {
   it('arrives as it was given: method, path, headers, body', async () => {
     const receiver = await testReceiver();
     const headers = {
@@ -35,7 +35,7 @@ describe('a letter', () => {
 
   it.each([204, 301, 400, 404, 410, 429, 500, 503])('answered %i is answered', async (code) => {
     const receiver = await testReceiver({ behaviour: status(code, { 'retry-after': ' 120 ' }) });
-    expect(await testEgress().post(letterTo(receiver.url))).toMatchObject({
+    expect(await testEgress().post(postTo(receiver.url))).toMatchObject({
       status: code,
       retryAfter: '120',
       answer: '',
@@ -46,11 +46,11 @@ describe('a letter', () => {
   it('Retry-After that nobody sent is undefined; of several the first counts', async () => {
     const egress = testEgress();
     const receiver = await testReceiver();
-    expect((await egress.post(letterTo(receiver.url))).retryAfter).toBeUndefined();
+    expect((await egress.post(postTo(receiver.url))).retryAfter).toBeUndefined();
     await receiver.setBehaviour(
       say('HTTP/1.1 503 No\r\nretry-after: 5\r\nretry-after: 7\r\ncontent-length: 0\r\n\r\n'),
     );
-    expect((await egress.post(letterTo(receiver.url))).retryAfter).toMatch(/^5/);
+    expect((await egress.post(postTo(receiver.url))).retryAfter).toMatch(/^5/);
   });
 
   it.each([
@@ -58,7 +58,7 @@ describe('a letter', () => {
     ['https://192.168.0.1/', 'not a public'],
     ['nonsense', 'https'],
   ])('to %s is not sent', async (url, reason) => {
-    const outcome = await testEgress().post(letterTo(url));
+    const outcome = await testEgress().post(postTo(url));
     expect(outcome).toMatchObject({
       status: undefined,
       failure: { phase: 'address', code: 'address_refused' },
@@ -69,9 +69,9 @@ describe('a letter', () => {
   it('with a header that HTTP forbids fails, and harms nobody', async () => {
     const receiver = await testReceiver();
     const egress = testEgress();
-    const outcome = await egress.post({ ...letterTo(receiver.url), headers: { 'x y': 'z' } });
+    const outcome = await egress.post({ ...postTo(receiver.url), headers: { 'x y': 'z' } });
     expect(outcome.failure).toMatchObject({ code: 'failed', detail: 'invalid header key' });
-    expect((await egress.post(letterTo(receiver.url))).status).toBe(200);
+    expect((await egress.post(postTo(receiver.url))).status).toBe(200);
   });
 });
 
@@ -80,16 +80,16 @@ describe('connections', () => {
     const receiver = await testReceiver({ behaviour: status(200, {}, 'x'.repeat(16 * 1024)) });
     const egress = testEgress();
     for (let n = 0; n < 30; n++) {
-      const { status: code, answer } = await egress.post(letterTo(`${receiver.url}/${n}`));
+      const { status: code, answer } = await egress.post(postTo(`${receiver.url}/${n}`));
       expect([code, answer.length]).toEqual([200, 1024]);
     }
     expect(receiver.connections).toBe(1);
   });
 
-  it('are as many as there are letters at once, and then used again', async () => {
+  it('are as many as there are requests at once, and then used again', async () => {
     const receiver = await testReceiver();
     const egress = testEgress();
-    const post = () => egress.post(letterTo(receiver.url));
+    const post = () => egress.post(postTo(receiver.url));
     await Promise.all(Array.from({ length: 20 }, post));
     expect(receiver.connections).toBe(20);
     await Promise.all(Array.from({ length: 20 }, post));
@@ -98,13 +98,13 @@ describe('connections', () => {
     expect(receiver.received).toHaveLength(60);
   });
 
-  it('that hang hold up no letter to the same host', async () => {
+  it('that hang hold up no request to the same host', async () => {
     const receiver = await testReceiver({ behaviour: hang });
     const egress = testEgress({ timeoutMs: 30_000 });
-    const hanging = Array.from({ length: 50 }, () => egress.post(letterTo(receiver.url)));
+    const hanging = Array.from({ length: 50 }, () => egress.post(postTo(receiver.url)));
     await expect.poll(() => receiver.received.length).toBe(50);
     await receiver.setBehaviour(ok);
-    expect((await egress.post(letterTo(receiver.url))).status).toBe(200);
+    expect((await egress.post(postTo(receiver.url))).status).toBe(200);
     await egress.close();
     for (const outcome of await Promise.all(hanging)) expect(outcome.failure?.code).toBe('stopped');
   });
@@ -113,30 +113,30 @@ describe('connections', () => {
     // undici keeps back two seconds of what the receiver says.
     const receiver = await testReceiver({ behaviour: status(200, { 'keep-alive': 'timeout=3' }) });
     const egress = testEgress();
-    await Promise.all(Array.from({ length: 5 }, () => egress.post(letterTo(receiver.url))));
+    await Promise.all(Array.from({ length: 5 }, () => egress.post(postTo(receiver.url))));
     expect(receiver.openConnections).toBe(5);
     await expect.poll(() => receiver.openConnections, { timeout: 5_000 }).toBe(0);
-    expect((await egress.post(letterTo(receiver.url))).status).toBe(200);
+    expect((await egress.post(postTo(receiver.url))).status).toBe(200);
   });
 
   it('that the receiver wants closed are closed', async () => {
     const receiver = await testReceiver({ behaviour: status(200, { connection: 'close' }, 'bye') });
     const egress = testEgress();
     for (let n = 0; n < 5; n++)
-      expect(await egress.post(letterTo(receiver.url))).toMatchObject({ status: 200, answer: 'bye' });
+      expect(await egress.post(postTo(receiver.url))).toMatchObject({ status: 200, answer: 'bye' });
     expect(receiver.connections).toBe(5);
   });
 
-  it('are all gone after close, and letters come back at once', async () => {
+  it('are all gone after close, and requests come back at once', async () => {
     const receiver = await testReceiver();
     const egress = testEgress({ timeoutMs: 30_000 });
-    await egress.post(letterTo(receiver.url));
+    await egress.post(postTo(receiver.url));
     await receiver.setBehaviour(hang);
-    const hanging = egress.post(letterTo(receiver.url));
+    const hanging = egress.post(postTo(receiver.url));
     await expect.poll(() => receiver.received.length).toBe(2);
     await egress.close();
     expect((await hanging).failure).toEqual({ phase: 'answer', code: 'stopped', detail: '' });
-    expect((await egress.post(letterTo(receiver.url))).failure?.code).toBe('stopped');
+    expect((await egress.post(postTo(receiver.url))).failure?.code).toBe('stopped');
     await expect.poll(() => receiver.openConnections).toBe(0);
     await egress.close();
   });
@@ -147,7 +147,7 @@ describe('an answer', () => {
     const receiver = await testReceiver({ behaviour: status(201, {}, 'x'.repeat(16 * 1024 + 1)) });
     const egress = testEgress();
     for (const connections of [1, 2]) {
-      const outcome = await egress.post(letterTo(receiver.url));
+      const outcome = await egress.post(postTo(receiver.url));
       expect(outcome).toMatchObject({ status: 201, answer: 'x'.repeat(1024), failure: undefined });
       expect(receiver.connections).toBe(connections);
     }
@@ -155,7 +155,7 @@ describe('an answer', () => {
 
   it('of 100 MB is cut off long before its end', async () => {
     const receiver = await testReceiver({ behaviour: huge() });
-    const outcome = await testEgress({ timeoutMs: 5_000 }).post(letterTo(receiver.url));
+    const outcome = await testEgress({ timeoutMs: 5_000 }).post(postTo(receiver.url));
     expect(outcome).toMatchObject({ status: 200, failure: undefined });
     expect(outcome.durationMs).toBeLessThan(2_000);
     await expect.poll(() => receiver.openConnections).toBe(0);
@@ -180,7 +180,7 @@ describe('an answer', () => {
     ['a character that ends at 1 KiB', Buffer.from(`${'x'.repeat(1020)}🏥🏥`), `${'x'.repeat(1020)}🏥`],
   ])('is clean text: %s', async (_what, bytes, text) => {
     const receiver = await testReceiver({ behaviour: (response) => void response.end(bytes) });
-    const { answer } = await testEgress().post(letterTo(receiver.url));
+    const { answer } = await testEgress().post(postTo(receiver.url));
     expect(answer).toBe(text);
     expect(answer.isWellFormed()).toBe(true);
   });
@@ -191,7 +191,7 @@ describe('an answer', () => {
         response.write('a'.repeat(600), () => response.write('b'.repeat(600), () => response.end('c')));
       },
     });
-    const { answer } = await testEgress().post(letterTo(receiver.url));
+    const { answer } = await testEgress().post(postTo(receiver.url));
     expect(answer).toBe('a'.repeat(600) + 'b'.repeat(424));
   });
 });

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { type FannedOut, fanOut } from '../../src/store/deliveries.ts';
-import { openPostOffice, type PostOffice } from '../support/post-office.ts';
+import { type DeliveryHarness, openDeliveryHarness } from '../support/delivery-harness.ts';
 
 /** As many as an operator may publish in one call are listed in rows of no more than this. */
 const ROW = 100;
@@ -12,11 +12,11 @@ const of = (practice_group_id: string, count: number) =>
 const practices = (count: number) =>
   Array.from({ length: count }, (_, n) => `g-${String(n).padStart(3, '0')}`);
 
-const step = (office: PostOffice, eventsMax: number): Promise<FannedOut> =>
+const step = (office: DeliveryHarness, eventsMax: number): Promise<FannedOut> =>
   fanOut(office.db, new Date(office.clock.now()).toISOString(), 1, eventsMax);
 
 /** The events of each practice that have a place in the feed, in that order. */
-async function fed(office: PostOffice): Promise<Map<string, number[]>> {
+async function fed(office: DeliveryHarness): Promise<Map<string, number[]>> {
   const rows = await office.rows<{ id: string; nos: number[] }>(
     'SELECT practice_group_id AS id, array_agg(event_no::integer ORDER BY position) AS nos FROM feed GROUP BY 1',
   );
@@ -24,7 +24,7 @@ async function fed(office: PostOffice): Promise<Map<string, number[]>> {
 }
 
 it('a burst of one practice holds up no event of another', async () => {
-  const office = await openPostOffice();
+  const office = await openDeliveryHarness();
   await office.addWebhook();
   const other = await office.addWebhook({ group: 'other-group' });
   for (let call = 0; call < 3; call++) await office.publish(...of('group', 1_000));
@@ -35,12 +35,12 @@ it('a burst of one practice holds up no event of another', async () => {
     await office.rows('SELECT sequence::integer FROM deliveries WHERE webhook_no = $1', [other]),
   ).toEqual([{ sequence: 1 }]);
   await office.engine.drain();
-  expect(office.letters).toHaveLength(3_001);
+  expect(office.sent).toHaveLength(3_001);
   await office.close();
 });
 
 it('neither do bursts of many practices', async () => {
-  const office = await openPostOffice();
+  const office = await openDeliveryHarness();
   for (let call = 0; call < 3; call++) for (const id of practices(20)) await office.publish(...of(id, 1_000));
   await office.publish(...of('newcomer', 1));
   let before = 0;
@@ -51,7 +51,7 @@ it('neither do bursts of many practices', async () => {
 });
 
 it('more practices than fit have their turns, whoever goes on publishing', async () => {
-  const office = await openPostOffice();
+  const office = await openDeliveryHarness();
   const ids = practices(250);
   await office.publish(...ids.map((practice_group_id) => ({ practice_group_id })));
   for (let call = 1; call <= 3; call++) {
@@ -65,7 +65,7 @@ it('more practices than fit have their turns, whoever goes on publishing', async
 it.each([0, 3, 98, 99, 100])(
   'a step is full, with %i other practices that have one event each',
   async (others) => {
-    const office = await openPostOffice();
+    const office = await openDeliveryHarness();
     for (let n = 0; n < 400; n++) await office.publish(...of('group', 1));
     for (let call = 0; call < 3; call++) {
       for (const id of practices(others)) await office.publish(...of(id, 1));
@@ -78,7 +78,7 @@ it.each([0, 3, 98, 99, 100])(
 it.each(['none', 'fresh'])(
   'a step reads no more of the list than it takes; statistics: %s',
   async (statistics) => {
-    const office = await openPostOffice();
+    const office = await openDeliveryHarness();
     await office.publish(...of('group', 1));
     await step(office, 100);
     await office.rows(`
@@ -97,14 +97,14 @@ it.each(['none', 'fresh'])(
 );
 
 it('a few events that come together are done in one step', async () => {
-  const office = await openPostOffice();
+  const office = await openDeliveryHarness();
   for (const id of practices(99)) await office.publish(...of(id, 1));
   expect(await step(office, 100)).toEqual({ taken: 99, made: 0, more: false });
   await office.close();
 });
 
 /** How many rows list events of each practice that are still to be fanned out. */
-async function listed(office: PostOffice): Promise<Map<string, number>> {
+async function listed(office: DeliveryHarness): Promise<Map<string, number>> {
   const rows = await office.rows<{ id: string; rows: number }>(
     'SELECT practice_group_id AS id, count(*)::integer AS rows FROM new_events GROUP BY 1',
   );
@@ -112,7 +112,7 @@ async function listed(office: PostOffice): Promise<Map<string, number>> {
 }
 
 it('every event has its place once, each practice in the order of acceptance, and none is served twice before another once', async () => {
-  const office = await openPostOffice();
+  const office = await openDeliveryHarness();
   const ids = practices(6);
   const part = fc.record({ group: fc.constantFrom(...ids), count: fc.integer({ min: 1, max: 130 }) });
   const publication = fc.array(part, { minLength: 1, maxLength: 3 });

@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { Outage } from '../../src/platform/outage.ts';
 import { closeDatabase, openDatabase } from '../../src/store/database.ts';
 import { bePresent, freeLanesOfTheDead } from '../../src/store/presence.ts';
+import { openDeliveryHarness } from '../support/delivery-harness.ts';
 import { ManualClock } from '../support/manual-clock.ts';
-import { openPostOffice } from '../support/post-office.ts';
 
 describe("a worker's sign of life", () => {
   it('is an outage, and no bug, while the database is away', async () => {
@@ -15,7 +15,7 @@ describe("a worker's sign of life", () => {
   });
 
   it('is there when `ensure` returns, for everybody who asked, and goes with the worker', async () => {
-    const office = await openPostOffice();
+    const office = await openDeliveryHarness();
     const no = await office.addWebhook();
     const presence = bePresent(office.db, 7, ['porter_events'], () => {}, office.clock);
     const hold = () => office.rows('UPDATE webhook_lanes SET holder = 7 WHERE webhook_no = $1', [no]);
@@ -28,7 +28,7 @@ describe("a worker's sign of life", () => {
   });
 
   it('hears what others call out, and whom they say it of', async () => {
-    const office = await openPostOffice();
+    const office = await openDeliveryHarness();
     const heard: string[][] = [];
     const presence = bePresent(
       office.db,

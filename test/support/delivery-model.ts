@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect } from 'vitest';
-import { openPostOffice, type PostOffice } from './post-office.ts';
+import { type DeliveryHarness, openDeliveryHarness } from './delivery-harness.ts';
 
 /**
  * Random traffic against random receivers: what is published, how each attempt ends, when a worker dies and when time
@@ -28,13 +28,13 @@ export const ROUND = fc.record({
 type Round = typeof ROUND extends fc.Arbitrary<infer T> ? T : never;
 
 export async function orderRound({ webhooks, steps, endings }: Round): Promise<void> {
-  const office = await openPostOffice();
+  const harness = await openDeliveryHarness();
   try {
     const ends = () => endings.next().value ?? 200;
-    office.answerWith(ends);
-    const other = await office.workerThat(ends);
+    harness.answerWith(ends);
+    const other = await harness.workerThat(ends);
     const nos: number[] = [];
-    for (let n = 0; n < webhooks; n++) nos.push(await office.addWebhook());
+    for (let n = 0; n < webhooks; n++) nos.push(await harness.addWebhook());
     const accepted: { object: string; mark: string }[] = [];
 
     for (const step of steps) {
@@ -45,41 +45,41 @@ export async function orderRound({ webhooks, steps, endings }: Round): Promise<v
           event:
             accepted.length % 2 ? ('appointment.confirmed' as const) : ('appointment.cancelled' as const),
         }));
-        const ids = events.length > 0 ? await office.publish(...events) : [];
+        const ids = events.length > 0 ? await harness.publish(...events) : [];
         ids.forEach((mark, index) => {
           accepted.push({ object: events[index]?.id ?? '', mark });
         });
-      } else if ('drain' in step) await (step.drain === 'ours' ? office.engine : other.engine).drain();
-      else if ('advance' in step) office.clock.advance(step.advance);
+      } else if ('drain' in step) await (step.drain === 'ours' ? harness.engine : other.engine).drain();
+      else if ('advance' in step) harness.clock.advance(step.advance);
       else if ('pause' in step)
-        await office.rows('UPDATE webhooks SET status = $1 WHERE no = $2', [
+        await harness.rows('UPDATE webhooks SET status = $1 WHERE no = $2', [
           step.pause ? 'paused' : 'active',
           nos[0],
         ]);
       else
-        await office.rows(
+        await harness.rows(
           'SELECT replay_deliveries($1, $2, (SELECT array_agg(no) FROM (SELECT no FROM events ORDER BY no LIMIT $3) AS e)) WHERE EXISTS (SELECT FROM events)',
-          [new Date(office.clock.now()).toISOString(), nos[0], step.replay],
+          [new Date(harness.clock.now()).toISOString(), nos[0], step.replay],
         );
     }
 
-    await office.rows("UPDATE webhooks SET status = 'active'");
-    office.answerWith(() => 200);
+    await harness.rows("UPDATE webhooks SET status = 'active'");
+    harness.answerWith(() => 200);
     await other.die();
-    do await office.engine.drain();
-    while (await office.toNextDue());
-    await check(office, nos, accepted);
+    do await harness.engine.drain();
+    while (await harness.toNextDue());
+    await check(harness, nos, accepted);
   } finally {
-    await office.close();
+    await harness.close();
   }
 }
 
 async function check(
-  office: PostOffice,
+  harness: DeliveryHarness,
   nos: number[],
   accepted: { object: string; mark: string }[],
 ): Promise<void> {
-  const rows = await office.rows<{ webhook_no: number; sequence: string; state: string; id: string }>(
+  const rows = await harness.rows<{ webhook_no: number; sequence: string; state: string; id: string }>(
     'SELECT d.webhook_no, d.sequence, d.state, e.id FROM deliveries d JOIN events e ON e.no = d.event_no ORDER BY d.webhook_no, d.sequence',
   );
   for (const no of nos) {
@@ -92,11 +92,11 @@ async function check(
     expect(mine.map(({ sequence }) => Number(sequence))).toEqual(mine.map((_, index) => index + 1));
 
     // Events about one object arrived for the first time in the order in which they were accepted.
-    const [{ url } = { url: '' }] = await office.rows<{ url: string }>(
+    const [{ url } = { url: '' }] = await harness.rows<{ url: string }>(
       'SELECT url FROM webhooks WHERE no = $1',
       [no],
     );
-    const received = office.letters.filter((letter) => letter.url === url);
+    const received = harness.sent.filter((one) => one.url === url);
     const firsts = new Map<string, number>();
     received.forEach(({ id }, index) => {
       if (!firsts.has(id)) firsts.set(id, index);

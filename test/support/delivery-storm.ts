@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
 import { expect } from 'vitest';
 import type { PostOutcome } from '../../src/platform/egress/egress.ts';
-import { answered, openPostOffice, type PostOffice } from './post-office.ts';
+import { answered, type DeliveryHarness, openDeliveryHarness } from './delivery-harness.ts';
 
 /**
  * Three workers at the same queues at the same time, and everything that may happen to them in between: receivers that are
@@ -11,16 +11,16 @@ import { answered, openPostOffice, type PostOffice } from './post-office.ts';
  * heals, and nothing may be missing.
  */
 export async function storm(roll: (below: number) => number, steps: number): Promise<void> {
-  const office = await openPostOffice();
+  const harness = await openDeliveryHarness();
   try {
     // What was ever put into a queue, also of webhooks that are deleted and events that are cleared away.
-    await office.rows(
+    await harness.rows(
       `CREATE TABLE made AS SELECT webhook_no, sequence, event_no, object_hash, ''::text AS object FROM deliveries`,
     );
-    await office.rows(`CREATE FUNCTION note_made() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER AS $$ BEGIN
+    await harness.rows(`CREATE FUNCTION note_made() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER AS $$ BEGIN
       INSERT INTO made SELECT NEW.webhook_no, NEW.sequence, NEW.event_no, NEW.object_hash, object_id FROM events WHERE no = NEW.event_no;
       RETURN NULL; END $$`);
-    await office.rows(
+    await harness.rows(
       'CREATE TRIGGER note_made AFTER INSERT ON deliveries FOR EACH ROW EXECUTE FUNCTION note_made()',
     );
     const hung = new Set<(answer: number) => void>();
@@ -36,16 +36,16 @@ export async function storm(roll: (below: number) => number, steps: number): Pro
         return answered(0, { status: undefined, failure: { phase: 'connect', code: 'x', detail: '' } });
       return new Promise((resolve) => hung.add(resolve));
     };
-    office.answerWith(answering);
-    const workers = [await office.workerThat(answering), await office.workerThat(answering)];
-    const engines = [office.engine, ...workers.map(({ engine }) => engine)];
+    harness.answerWith(answering);
+    const workers = [await harness.workerThat(answering), await harness.workerThat(answering)];
+    const engines = [harness.engine, ...workers.map(({ engine }) => engine)];
     const nos: number[] = [];
     for (let n = 0; n < 3; n++)
-      nos.push(await office.addWebhook(n < 2 ? { url: `https://shared.example/${n}` } : {}));
+      nos.push(await harness.addWebhook(n < 2 ? { url: `https://shared.example/${n}` } : {}));
     for (const engine of engines) engine.start();
     let accepted = 0;
     const failures: unknown[] = [];
-    const { user, host, port, database, password } = office.admin;
+    const { user, host, port, database, password } = harness.admin;
     const other = new pg.Client({ user, host, port, database, password: password ?? undefined });
     await other.connect();
     const release = (all: boolean) => {
@@ -59,10 +59,10 @@ export async function storm(roll: (below: number) => number, steps: number): Pro
     const ids = new Map<number, string>();
     const one = () => nos[roll(nos.length)];
     const learnIds = async () => {
-      for (const row of await office.rows<{ no: number; id: string }>('SELECT no, id FROM webhooks'))
+      for (const row of await harness.rows<{ no: number; id: string }>('SELECT no, id FROM webhooks'))
         ids.set(row.no, row.id);
     };
-    const now = () => new Date(office.clock.now()).toISOString();
+    const now = () => new Date(harness.clock.now()).toISOString();
     const deeds: [number, () => Promise<unknown> | unknown][] = [
       [
         30,
@@ -71,23 +71,23 @@ export async function storm(roll: (below: number) => number, steps: number): Pro
           const events = Array.from({ length: 1 + roll(roll(5) === 0 ? 200 : 25) }, () => ({
             id: `object-${roll(objects)}`,
           }));
-          accepted += (await office.publish(...events)).length;
+          accepted += (await harness.publish(...events)).length;
         },
       ],
-      [12, () => office.clock.advance(1 + roll(9_000))],
-      [3, () => office.clock.advance(20_001)],
-      [1, () => office.clock.advance(400_000)],
+      [12, () => harness.clock.advance(1 + roll(9_000))],
+      [3, () => harness.clock.advance(20_001)],
+      [1, () => harness.clock.advance(400_000)],
       [6, () => release(false)],
-      [4, () => office.rows("UPDATE webhooks SET status = 'paused' WHERE no = $1", [one()])],
+      [4, () => harness.rows("UPDATE webhooks SET status = 'paused' WHERE no = $1", [one()])],
       [
         8,
         () =>
-          office.rows("UPDATE webhooks SET status = 'active', version = version + 1 WHERE no = $1", [one()]),
+          harness.rows("UPDATE webhooks SET status = 'active', version = version + 1 WHERE no = $1", [one()]),
       ],
       [
         6,
         () =>
-          office.rows(
+          harness.rows(
             'SELECT replay_deliveries($1, $2, (SELECT array_agg(no) FROM (SELECT event_no AS no FROM feed ORDER BY event_no DESC LIMIT $3 OFFSET $4) AS e)) WHERE EXISTS (SELECT FROM feed OFFSET $4)',
             [now(), one(), 1 + roll(20), roll(30)],
           ),
@@ -96,7 +96,7 @@ export async function storm(roll: (below: number) => number, steps: number): Pro
       [
         5,
         () =>
-          office.rows(
+          harness.rows(
             "SELECT pg_terminate_backend(pid) FROM (SELECT pid FROM pg_locks WHERE locktype = 'advisory' AND mode = 'ShareLock' AND database = (SELECT oid FROM pg_database WHERE datname = current_database()) ORDER BY pid OFFSET $1 LIMIT 1) AS alive",
             [roll(3)],
           ),
@@ -105,7 +105,7 @@ export async function storm(roll: (below: number) => number, steps: number): Pro
       [
         4,
         () =>
-          office.rows('UPDATE webhook_lanes SET holder = NULL, held_until = NULL WHERE webhook_no = $1', [
+          harness.rows('UPDATE webhook_lanes SET holder = NULL, held_until = NULL WHERE webhook_no = $1', [
             one(),
           ]),
       ],
@@ -114,7 +114,9 @@ export async function storm(roll: (below: number) => number, steps: number): Pro
         3,
         async () => {
           if (nos.length < 6)
-            nos.push(await office.addWebhook(roll(2) ? { url: `https://shared.example/x${roll(1e6)}` } : {}));
+            nos.push(
+              await harness.addWebhook(roll(2) ? { url: `https://shared.example/x${roll(1e6)}` } : {}),
+            );
           await learnIds();
         },
       ],
@@ -124,18 +126,18 @@ export async function storm(roll: (below: number) => number, steps: number): Pro
           const no = nos.find((no) => !lasting.has(no));
           if (no === undefined) return;
           nos.splice(nos.indexOf(no), 1);
-          await office.rows('UPDATE webhooks SET deleted_at = $2, version = version + 1 WHERE no = $1', [
+          await harness.rows('UPDATE webhooks SET deleted_at = $2, version = version + 1 WHERE no = $1', [
             no,
             now(),
           ]);
-          await office.rows('DELETE FROM webhook_secrets WHERE webhook_no = $1', [no]);
+          await harness.rows('DELETE FROM webhook_secrets WHERE webhook_no = $1', [no]);
         },
       ],
       // Retention, here for what is older than the newest few.
       [
         4,
         () =>
-          office.rows(
+          harness.rows(
             'SELECT clear_old(at, at, $2) FROM (SELECT coalesce((SELECT accepted_at FROM events ORDER BY no DESC OFFSET $1 LIMIT 1), $3) AS at) AS old',
             [roll(3) === 0 ? roll(20) : 50 + roll(400), 1 + roll(200), new Date(0).toISOString()],
           ),
@@ -166,11 +168,11 @@ export async function storm(roll: (below: number) => number, steps: number): Pro
 
     healed = true;
     release(true);
-    await office.rows("UPDATE webhooks SET status = 'active', version = version + 1");
+    await harness.rows("UPDATE webhooks SET status = 'active', version = version + 1");
     let left = Number.POSITIVE_INFINITY;
     let limit = 0;
     for (;;) {
-      const still = await open(office, nos);
+      const still = await open(harness, nos);
       if (still === 0) break;
       // Stuck is what does not move for long, though time passes.
       if (still < left) limit = Date.now() + 8_000;
@@ -178,9 +180,9 @@ export async function storm(roll: (below: number) => number, steps: number): Pro
       if (Date.now() > limit) break;
       release(true);
       await pause(40);
-      if (!(await office.toNextDue())) office.clock.advance(1_000);
-      else office.clock.advance(500);
-      await office.rows(
+      if (!(await harness.toNextDue())) harness.clock.advance(1_000);
+      else harness.clock.advance(500);
+      await harness.rows(
         "UPDATE webhooks SET status = 'active', version = version + 1 WHERE status <> 'active'",
       );
     }
@@ -190,31 +192,33 @@ export async function storm(roll: (below: number) => number, steps: number): Pro
     const stuck = `SELECT d.webhook_no, d.sequence, d.state, d.retry_at, l.open_from, l.last_sequence
                      FROM deliveries d LEFT JOIN webhook_lanes l ON l.webhook_no = d.webhook_no
                     WHERE d.state IN ('due', 'waiting') AND d.webhook_no = ANY ($1) LIMIT 20`;
-    expect(await office.rows(stuck, [nos])).toEqual([]);
-    expect(await open(office, nos)).toBe(0);
-    await checkMade(office, [...lasting], ids, accepted);
-    const odd = office.logLines.filter(({ level }) => level === 'error' || Number(level) >= 50);
+    expect(await harness.rows(stuck, [nos])).toEqual([]);
+    expect(await open(harness, nos)).toBe(0);
+    await checkMade(harness, [...lasting], ids, accepted);
+    const odd = harness.logLines.filter(({ level }) => level === 'error' || Number(level) >= 50);
     expect(odd).toEqual([]);
     expect(
-      await office.rows('SELECT deadlocks::integer FROM pg_stat_database WHERE datname = current_database()'),
+      await harness.rows(
+        'SELECT deadlocks::integer FROM pg_stat_database WHERE datname = current_database()',
+      ),
     ).toEqual([{ deadlocks: 0 }]);
     // No attempt is written down that was not made, and none twice.
     const sent = new Map<string, number>();
-    for (const { id } of office.letters) {
+    for (const { id } of harness.sent) {
       const name = id.slice(0, id.lastIndexOf('_'));
       sent.set(name, (sent.get(name) ?? 0) + 1);
     }
-    const told = await office.rows<{ name: string; attempts: number }>(
+    const told = await harness.rows<{ name: string; attempts: number }>(
       "SELECT replace(w.id, 'wh_', 'dlv_') || '_' || d.sequence AS name, json_array_length(d.attempts) AS attempts FROM deliveries d JOIN webhooks w ON w.no = d.webhook_no",
     );
     expect(told.filter(({ name, attempts }) => attempts > (sent.get(name) ?? 0))).toEqual([]);
   } finally {
-    await office.close();
+    await harness.close();
   }
 }
 
-async function open(office: PostOffice, nos: number[]): Promise<number> {
-  const [row] = await office.rows<{ count: number }>(
+async function open(harness: DeliveryHarness, nos: number[]): Promise<number> {
+  const [row] = await harness.rows<{ count: number }>(
     "SELECT (SELECT count(*) FROM deliveries WHERE state IN ('due', 'waiting') AND webhook_no = ANY ($1))::integer + (SELECT count(*) FROM new_events)::integer AS count",
     [nos],
   );
@@ -231,22 +235,22 @@ interface Made {
 
 /** Every delivery that ever was: numbered without a gap, with its own event, first received in order, and none missing. */
 async function checkMade(
-  office: PostOffice,
+  harness: DeliveryHarness,
   lasting: number[],
   ids: Map<number, string>,
   accepted: number,
 ): Promise<void> {
-  for (const row of await office.rows<{ no: number; id: string }>('SELECT no, id FROM webhooks'))
+  for (const row of await harness.rows<{ no: number; id: string }>('SELECT no, id FROM webhooks'))
     ids.set(row.no, row.id);
   expect(
-    await office.rows(
+    await harness.rows(
       'SELECT d.webhook_no, d.sequence FROM deliveries d LEFT JOIN events e ON e.no = d.event_no WHERE e.no IS NULL',
     ),
   ).toEqual([]);
-  const made = await office.rows<Made>(
+  const made = await harness.rows<Made>(
     'SELECT webhook_no, sequence::integer, event_no::integer, object, NOT EXISTS (SELECT FROM deliveries d WHERE d.webhook_no = made.webhook_no AND d.sequence = made.sequence) AS cleared FROM made ORDER BY 1, 2',
   );
-  expect(await office.rows('SELECT position::integer FROM feed_head')).toEqual([{ position: accepted }]);
+  expect(await harness.rows('SELECT position::integer FROM feed_head')).toEqual([{ position: accepted }]);
   for (const no of new Set(made.map((one) => one.webhook_no))) {
     const mine = made.filter((one) => one.webhook_no === no);
     expect(mine.map(({ sequence }) => sequence)).toEqual(mine.map((_, index) => index + 1));
@@ -254,7 +258,7 @@ async function checkMade(
     // Every event went into the queue of every webhook that was there all the time.
     if (lasting.includes(no)) expect(mine.length).toBe(accepted);
     const prefix = `${ids.get(no)?.replace('wh_', 'dlv_')}_`;
-    const received = office.letters.filter(({ id }) => id.startsWith(prefix));
+    const received = harness.sent.filter(({ id }) => id.startsWith(prefix));
     const bySequence = new Map(mine.map((one) => [one.sequence, one]));
     const seen = new Set<number>();
     const last = new Map<string, number>();
@@ -265,7 +269,7 @@ async function checkMade(
       seen.add(sequence);
       if (one?.cleared) continue;
       const before = last.get(payload.id) ?? 0;
-      expect(before, `letter ${sequence} to webhook ${no} about ${payload.id}`).toBeLessThan(sequence);
+      expect(before, `delivery ${sequence} to webhook ${no} about ${payload.id}`).toBeLessThan(sequence);
       last.set(payload.id, sequence);
     }
     if (lasting.includes(no))

@@ -1,4 +1,4 @@
-import { openPostOffice } from './post-office.ts';
+import { openDeliveryHarness } from './delivery-harness.ts';
 
 const DAY_MS = 24 * 3_600_000;
 
@@ -7,30 +7,30 @@ const DAY_MS = 24 * 3_600_000;
  * at random. Time jumps from one due moment to the next, so the year takes as long as its statements.
  */
 export async function liveThroughYear(days: number, eventsPerDay: number, roll: (below: number) => number) {
-  const office = await openPostOffice();
-  const start = office.clock.now();
+  const harness = await openDeliveryHarness();
+  const start = harness.clock.now();
   const moods: Record<string, (hour: number) => number> = {
     'https://well.example/': () => 200,
     'https://hours.example/': (hour) => (hour % 24 < 5 ? 503 : 200),
     'https://days.example/': (hour) => (hour % (24 * 30) < 24 * 4.5 ? 500 : 200),
     'https://moody.example/': () => (roll(3) === 0 ? 200 : 500),
   };
-  office.answerWith(({ url, at }) => moods[url]?.(Math.floor((at - start) / 3_600_000)) ?? 404);
-  for (const url of Object.keys(moods)) await office.addWebhook({ url });
+  harness.answerWith(({ url, at }) => moods[url]?.(Math.floor((at - start) / 3_600_000)) ?? 404);
+  for (const url of Object.keys(moods)) await harness.addWebhook({ url });
 
   let accepted = 0;
   for (let day = 0; day < days; day++) {
-    for (let n = 0; n < eventsPerDay; n++) await office.publish({ id: `appointment-${roll(20)}` });
+    for (let n = 0; n < eventsPerDay; n++) await harness.publish({ id: `appointment-${roll(20)}` });
     accepted += eventsPerDay;
     const nextDay = start + (day + 1) * DAY_MS;
-    do await office.engine.drain();
-    while ((await office.toNextDue(nextDay)) && office.clock.now() < nextDay);
-    office.clock.set(new Date(nextDay).toISOString());
+    do await harness.engine.drain();
+    while ((await harness.toNextDue(nextDay)) && harness.clock.now() < nextDay);
+    harness.clock.set(new Date(nextDay).toISOString());
   }
-  do await office.engine.drain();
-  while (await office.toNextDue());
+  do await harness.engine.drain();
+  while (await harness.toNextDue());
 
-  const [told] = await office.rows<{
+  const [told] = await harness.rows<{
     delivered: number;
     given_up: number;
     open: number;
@@ -41,11 +41,11 @@ export async function liveThroughYear(days: number, eventsPerDay: number, roll: 
             count(*) FILTER (WHERE state IN ('due', 'waiting'))::integer AS open,
             max(json_array_length(attempts)) AS attempts_max FROM deliveries`,
   );
-  const disabled = await office.rows("SELECT FROM webhooks WHERE status <> 'active'");
+  const disabled = await harness.rows("SELECT FROM webhooks WHERE status <> 'active'");
   return {
     accepted: accepted * Object.keys(moods).length,
     disabled: disabled.length,
-    letters: office.letters,
+    sent: harness.sent,
     ...told,
   };
 }

@@ -39,7 +39,7 @@ export async function testServer(connected: (socket: Socket) => void): Promise<n
   return (server.address() as AddressInfo).port;
 }
 
-export const letterTo = (url: string, body = '{"event":"appointment.confirmed"}') => ({
+export const postTo = (url: string, body = '{"event":"appointment.confirmed"}') => ({
   url,
   headers: { 'content-type': 'application/json', 'webhook-id': 'dlv_1_1' },
   body,

@@ -125,7 +125,7 @@ interface Published {
   bodies: string[];
 }
 
-/** Returns how things went for the one that is well, and how many letters came more than once. */
+/** Returns how things went for the one that is well, and how many deliveries came more than once. */
 export async function misbehaveUnderTraffic(rounds: number): Promise<string> {
   // Verifiers compare with the real time. From here on it stands still, so that no retry comes by itself.
   const clock = new ManualClock(new Date().toISOString());
@@ -165,11 +165,11 @@ export async function misbehaveUnderTraffic(rounds: number): Promise<string> {
   for (const hook of hooks) await expectAll(partner, hook, all.bodies);
   for (const { receiver } of [healthy, verbose]) expect(receiver.received).toHaveLength(all.bodies.length);
   expect(verbose.receiver.bytesSent).toBeLessThan(all.bodies.length * SAID_BEFORE_CUT_OFF_MAX);
-  const letters = hooks.reduce((sum, { receiver }) => sum + receiver.received.length, 0);
+  const deliveries = hooks.reduce((sum, { receiver }) => sum + receiver.received.length, 0);
   return JSON.stringify({
     events: all.ids.length,
     deliveries: hooks.length * all.ids.length,
-    lettersReceived: letters,
+    deliveriesReceived: deliveries,
     slowestOfTheHealthyMs: Math.round(slowest),
   });
 }

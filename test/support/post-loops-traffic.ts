@@ -5,7 +5,7 @@ import type { EventName } from '../../src/contract/events.ts';
 import { events } from '../../src/contract/events.ts';
 import { parseDeliveryId } from '../../src/domain/delivery-id.ts';
 import { type Porter, until } from './porter-process.ts';
-import { type Mailbox, PostReceiver } from './post-receiver.ts';
+import { type Endpoint, PostReceiver } from './post-receiver.ts';
 import { type Loose, makeKey, OPERATOR_TOKEN, sender } from './service.ts';
 
 /**
@@ -20,9 +20,9 @@ const OBJECTS_PER_SOURCE = 4;
 const BATCH_MAX = 30;
 /** Between two calls of a source. */
 const BREATH_MS = 25;
-/** With so many letters still to come the sources wait: queues are never empty, and never longer than a test is. */
+/** With so many deliveries still to come the sources wait: queues are never empty, and never longer than a test is. */
 const OWED_MAX = 500;
-/** Some letters were refused, and are tried again after 5 s. */
+/** Some deliveries were refused, and are tried again after 5 s. */
 const ARRIVES_MS_MAX = 60_000;
 
 const FAILURES = [
@@ -53,7 +53,7 @@ interface Hook {
   group: string;
   key: string;
   types: readonly EventName[];
-  mailbox: Mailbox;
+  endpoint: Endpoint;
   /** Exact bodies that were accepted and did not arrive so far. */
   owed: Set<string>;
 }
@@ -103,16 +103,16 @@ export class PostTraffic {
     for (const id of GROUPS) await this.#operator('POST', '/practice-groups', { id, name: id });
     for (const { group, types } of WANTED) {
       const { key } = await makeKey({ operator: this.#operator }, group, { rate_limit_per_minute: 100_000 });
-      const mailbox = this.#receiver.addMailbox();
+      const endpoint = this.#receiver.addEndpoint();
       const made = await this.#send('POST', '/v1/webhooks', {
         key,
         group,
-        body: { url: mailbox.url, ...(types && { event_types: types }) },
+        body: { url: endpoint.url, ...(types && { event_types: types }) },
       });
       expect(made.status, made.text).toBe(201);
       const { id, secret, event_types } = made.body;
-      mailbox.secret = secret;
-      this.#hooks.push({ id, group, key, types: event_types, mailbox, owed: new Set() });
+      endpoint.secret = secret;
+      this.#hooks.push({ id, group, key, types: event_types, endpoint, owed: new Set() });
     }
   }
 
@@ -164,7 +164,7 @@ export class PostTraffic {
   /** What was accepted and did not arrive so far. */
   #missing(): { hook: Hook; body: string }[] {
     return this.#hooks.flatMap((hook) => {
-      for (const body of hook.owed) if (hook.mailbox.letters.has(body)) hook.owed.delete(body);
+      for (const body of hook.owed) if (hook.endpoint.received.has(body)) hook.owed.delete(body);
       return [...hook.owed].map((body) => ({ hook, body }));
     });
   }
@@ -212,14 +212,14 @@ export class PostTraffic {
     const made = this.#calls;
     await this.#until('a call is accepted', () => this.#lastAcceptedCall > made, by);
     const { received } = this.#receiver;
-    await this.#until('a letter arrives', () => this.#receiver.received > received, by);
+    await this.#until('a delivery arrives', () => this.#receiver.received > received, by);
   }
 
   /** Returns when all that was accepted until now has arrived. */
   async catchUp(by: Porter): Promise<void> {
     const missing = this.#missing();
-    const allArrived = () => missing.every(({ hook, body }) => hook.mailbox.letters.has(body));
-    await this.#until('all letters arrive', allArrived, by);
+    const allArrived = () => missing.every(({ hook, body }) => hook.endpoint.received.has(body));
+    await this.#until('all deliveries arrive', allArrived, by);
   }
 
   async #until(what: string, condition: () => boolean, by?: Porter): Promise<void> {
@@ -238,7 +238,7 @@ export class PostTraffic {
     }
   }
 
-  /** What the service says about letters that do not arrive. */
+  /** What the service says about deliveries that do not arrive. */
   async #stuck(): Promise<string> {
     const missing = this.#missing();
     const [first] = missing;
@@ -272,20 +272,20 @@ export class PostTraffic {
   }
 
   #compare(hook: Hook): void {
-    const { letters } = hook.mailbox;
+    const { received } = hook.endpoint;
     const orders = [...this.#accepted.values()].map((payloads) =>
       payloads.filter((payload) => wants(hook, payload)).map((payload) => JSON.stringify(payload)),
     );
     const wanted = new Set(orders.flat());
-    const unasked = [...letters.keys()].filter((body) => !wanted.has(body));
+    const unasked = [...received.keys()].filter((body) => !wanted.has(body));
     expect(unasked, `${hook.id} got what nobody published for it`).toEqual([]);
 
-    const sequences = [...letters.values()].map(({ sequence }) => sequence).sort((a, b) => a - b);
+    const sequences = [...received.values()].map(({ sequence }) => sequence).sort((a, b) => a - b);
     expect(sequences, `the sequence of ${hook.id}`).toEqual(sequences.map((_, at) => at + 1));
-    for (const { id, sequence } of letters.values())
+    for (const { id, sequence } of received.values())
       expect(parseDeliveryId(id)).toEqual({ webhookId: hook.id, sequence });
 
-    const places = new Map([...letters.keys()].map((body, at) => [body, at]));
+    const places = new Map([...received.keys()].map((body, at) => [body, at]));
     for (const bodies of orders) {
       const arrived = bodies.toSorted((a, b) => (places.get(a) ?? 0) - (places.get(b) ?? 0));
       expect(arrived, `the order of one object at ${hook.id}`).toEqual(bodies);
@@ -293,13 +293,13 @@ export class PostTraffic {
   }
 
   summary(): string {
-    const letters = this.#hooks.flatMap(({ mailbox }) => [...mailbox.letters.values()]);
+    const deliveries = this.#hooks.flatMap(({ endpoint }) => [...endpoint.received.values()]);
     return JSON.stringify({
       accepted: this.accepted,
-      deliveries: letters.length,
-      duplicates: this.#receiver.received - letters.length,
+      deliveries: deliveries.length,
+      duplicates: this.#receiver.received - deliveries.length,
       refusedOnce: this.#receiver.refusals,
-      mostCopies: letters.reduce((most, { copies }) => Math.max(most, copies), 0),
+      mostCopies: deliveries.reduce((most, { copies }) => Math.max(most, copies), 0),
       statuses: this.statuses,
       connectionErrors: this.connectionErrors,
     });

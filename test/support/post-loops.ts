@@ -16,7 +16,7 @@ import { createDatabase } from './service.ts';
 
 /** The loops of the post's fault tests. `npm test` runs each for a few rounds, `npm run test:faults` for many. */
 
-/** Of the letters in a long loop, one in so many is refused once: retries must live through every fault, too. */
+/** Of the deliveries in a long loop, one in so many is refused once: retries must live through every fault, too. */
 const REFUSES_ONE_IN = 200;
 const LONG = 10;
 

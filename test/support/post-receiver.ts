@@ -4,14 +4,14 @@ import type { AddressInfo, Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Webhook as Verifier } from 'standardwebhooks';
 
-/** A receiver that believes nothing: it verifies every letter as a partner would, and remembers what it was told. */
+/** A receiver that believes nothing: it verifies every delivery as a partner would, and remembers what it was told. */
 
-export interface Mailbox {
+export interface Endpoint {
   url: string;
-  /** To be set as soon as it is known; no letter is accepted before. */
+  /** To be set as soon as it is known; no delivery is accepted before. */
   secret: string | undefined;
   /** What it answered with 200, by body, in the order of their first arrival. */
-  letters: Map<string, { id: string; sequence: number; copies: number }>;
+  received: Map<string, { id: string; sequence: number; copies: number }>;
 }
 
 /** Answers take a moment, so that there is always something under way when a fault strikes. */
@@ -20,7 +20,7 @@ const THINKS_MS_MAX = 25;
 export class PostReceiver {
   readonly #server = createServer((request, response) => void this.#take(request, response));
   readonly #open = new Set<Socket>();
-  readonly #mailboxes = new Map<string, Mailbox>();
+  readonly #endpoints = new Map<string, Endpoint>();
   readonly #roll: (below: number) => number;
   readonly #refusesOneIn: number;
   readonly #refused = new Set<string>();
@@ -39,7 +39,7 @@ export class PostReceiver {
     });
   }
 
-  /** One in so many letters is refused, once each, so that some are always waiting for a retry; 0: none is. */
+  /** One in so many deliveries is refused, once each, so that some are always waiting for a retry; 0: none is. */
   static async start(roll: (below: number) => number, refusesOneIn = 0): Promise<PostReceiver> {
     const receiver = new PostReceiver(roll, refusesOneIn);
     receiver.#server.listen(0, '127.0.0.1');
@@ -47,12 +47,12 @@ export class PostReceiver {
     return receiver;
   }
 
-  addMailbox(): Mailbox {
-    const path = `/${this.#mailboxes.size}`;
+  addEndpoint(): Endpoint {
+    const path = `/${this.#endpoints.size}`;
     const { port } = this.#server.address() as AddressInfo;
-    const mailbox = { url: `http://127.0.0.1:${port}${path}`, secret: undefined, letters: new Map() };
-    this.#mailboxes.set(path, mailbox);
-    return mailbox;
+    const endpoint = { url: `http://127.0.0.1:${port}${path}`, secret: undefined, received: new Map() };
+    this.#endpoints.set(path, endpoint);
+    return endpoint;
   }
 
   async close(): Promise<void> {
@@ -71,10 +71,10 @@ export class PostReceiver {
   }
 
   #accept({ url = '', headers }: IncomingMessage, body: string): number {
-    const mailbox = this.#mailboxes.get(url);
-    if (!mailbox?.secret) return this.#fault(`a letter to ${url}`);
+    const endpoint = this.#endpoints.get(url);
+    if (!endpoint?.secret) return this.#fault(`a delivery to ${url}`);
     try {
-      new Verifier(mailbox.secret).verify(body, headers as Record<string, string>);
+      new Verifier(endpoint.secret).verify(body, headers as Record<string, string>);
     } catch (error) {
       return this.#fault(`${url}: ${(error as Error).message}: ${body}`);
     }
@@ -85,8 +85,8 @@ export class PostReceiver {
       return 500;
     }
     const sequence = Number(headers['webhook-sequence']);
-    const known = mailbox.letters.get(body);
-    if (!known) mailbox.letters.set(body, { id, sequence, copies: 1 });
+    const known = endpoint.received.get(body);
+    if (!known) endpoint.received.set(body, { id, sequence, copies: 1 });
     else if (known.id === id && known.sequence === sequence) known.copies++;
     else
       this.#fault(`${url}: one event as ${known.id} (${known.sequence}) and as ${id} (${sequence}): ${body}`);

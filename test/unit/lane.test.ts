@@ -1,10 +1,25 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { Lane } from '../../src/delivery/lane.ts';
-import type { Letter } from '../../src/store/deliveries.ts';
-import type { Result } from '../../src/store/deliveries-record.ts';
+import {
+  type ClaimedDelivery,
+  isVoid,
+  type LaneCommand,
+  type LaneEvent,
+  type LaneResult,
+  type LaneState,
+  laneInvariants,
+  newLane,
+  openFromAfter,
+  roomIn,
+  stepLane,
+} from '../../src/domain/lane.ts';
+import { LaneWorld, STEP } from '../support/lane-model.ts';
 
-const letter = (sequence: number, objectHash: string, more: Partial<Letter> = {}): Letter => ({
+const delivery = (
+  sequence: number,
+  objectHash: string,
+  more: Partial<ClaimedDelivery> = {},
+): ClaimedDelivery => ({
   sequence,
   objectHash,
   tries: 0,
@@ -15,243 +30,291 @@ const letter = (sequence: number, objectHash: string, more: Partial<Letter> = {}
   ...more,
 });
 
-const result = (
-  { sequence, objectHash, tries }: Letter,
-  state: Result['state'],
-  after = 0,
-): Omit<Result, 'retryAt'> & { retryAt: undefined } => ({
-  webhookNo: 7,
-  sequence,
-  objectHash,
-  triesBefore: tries,
-  state,
-  retryAt: undefined,
-  after,
-  attempt: '',
-  gone: undefined,
-});
+/** Every lane here may send so many at once as its window holds. */
+const PLACES = 1_000;
 
-/** As when a claim is answered in full. */
-function claim(lane: Lane, ...letters: Letter[]): Result[] {
-  lane.beginClaim(64, true, false);
-  return lane.take(letters, true);
+/** A lane in which everything stays queued behind one delivery that hangs. */
+function busyLane(): LaneState {
+  const lane = newLane(1);
+  step(lane, { type: 'claiming', isHeld: true, looksBack: false });
+  step(lane, { type: 'claimed', deliveries: [delivery(1, 'hangs')], isAll: true, places: PLACES });
+  return lane;
 }
 
-const queued = (lane: Lane) => lane.queue.map(({ sequence }) => sequence);
-const from = (lane: Lane, held = true) => lane.beginClaim(64, held, false).from;
+function step(lane: LaneState, event: LaneEvent): LaneCommand[] {
+  const commands = stepLane(lane, event);
+  for (const [name, holds] of Object.entries(laneInvariants)) expect(holds(lane), name).toBe(true);
+  return commands;
+}
 
-describe('letters about one object', () => {
-  it('wait for the one before them until its result is written', () => {
-    const lane = new Lane(7);
-    const [first, second, third] = [letter(1, 'a'), letter(2, 'a'), letter(3, 'a')];
-    expect(claim(lane, first, second, letter(4, 'b'))).toEqual([result(second, 'waiting', 1)]);
-    expect(queued(lane)).toEqual([1, 4]);
-    lane.settle(result(second, 'waiting', 1), true);
-    expect(claim(lane, letter(5, 'a'))).toMatchObject([{ sequence: 5, after: 1 }]);
-    lane.settle(result(letter(5, 'a'), 'waiting', 1), true);
-    lane.settle(result(first, 'delivered'), true);
-    expect(claim(lane, third)).toEqual([]);
-    expect(queued(lane)).toEqual([1, 4, 3]);
+function begin(lane: LaneState, { isHeld = true, looksBack = false } = {}) {
+  const [command] = step(lane, { type: 'claiming', isHeld, looksBack });
+  if (command?.type !== 'claim') throw new Error('no claim');
+  return command;
+}
+
+const claimed = (lane: LaneState, deliveries: ClaimedDelivery[], isAll = true) =>
+  step(lane, { type: 'claimed', deliveries, isAll, places: PLACES });
+
+/** As when a claim is answered in full. */
+function claim(lane: LaneState, ...deliveries: ClaimedDelivery[]): LaneCommand[] {
+  begin(lane);
+  return claimed(lane, deliveries);
+}
+
+const answer = (lane: LaneState, one: ClaimedDelivery, state: 'delivered' | 'due' = 'delivered') =>
+  step(lane, { type: 'answered', delivery: one, state, places: PLACES });
+
+const recorded = (lane: LaneState, result: LaneResult) => step(lane, { type: 'recorded', result });
+
+const result = (
+  { sequence, objectHash }: ClaimedDelivery,
+  state: LaneResult['state'] = 'delivered',
+): LaneResult => ({ sequence, objectHash, state });
+
+const putBack = (one: ClaimedDelivery, after: number): LaneCommand => ({
+  type: 'putBack',
+  delivery: one,
+  after,
+});
+const send = (one: ClaimedDelivery): LaneCommand => ({ type: 'send', delivery: one });
+const queued = (lane: LaneState) => lane.queue.map(({ sequence }) => sequence);
+
+describe('deliveries about one object', () => {
+  it('wait for the one before them until its result is recorded', () => {
+    const lane = newLane();
+    const [first, second, third] = [delivery(1, 'a'), delivery(2, 'a'), delivery(3, 'a')];
+    const other = delivery(4, 'b');
+    expect(claim(lane, first, second, other)).toEqual([putBack(second, 1), send(first), send(other)]);
+    recorded(lane, result(second, 'waiting'));
+    const fifth = delivery(5, 'a');
+    expect(claim(lane, fifth)).toEqual([putBack(fifth, 1)]);
+    recorded(lane, result(fifth, 'waiting'));
+    answer(lane, first);
+    recorded(lane, result(first));
+    expect(claim(lane, third)).toEqual([send(third)]);
   });
 
   it('wait for one that was set aside, although a claim that began before does not know of it', () => {
-    const lane = new Lane(7);
-    const [first, second, third] = [letter(1, 'a'), letter(2, 'a'), letter(3, 'a')];
+    const lane = newLane();
+    const [first, second, third] = [delivery(1, 'a'), delivery(2, 'a'), delivery(3, 'a')];
     claim(lane, first);
-    lane.noteSetAside('a', 1);
-    lane.beginClaim(64, true, false);
-    lane.settle(result(first, 'due'), true);
-    expect(lane.take([second], true)).toEqual([result(second, 'waiting')]);
-    lane.settle(result(second, 'waiting'), true);
+    answer(lane, first, 'due');
+    begin(lane);
+    recorded(lane, result(first, 'due'));
+    expect(claimed(lane, [second])).toEqual([putBack(second, 0)]);
+    recorded(lane, result(second, 'waiting'));
     // A claim that begins now sees it, and says so.
-    expect(claim(lane, third)).toEqual([]);
-    expect(claim(lane, letter(4, 'c', { isBehind: true }))).toMatchObject([{ sequence: 4, after: 0 }]);
+    expect(claim(lane, third)).toEqual([send(third)]);
+    const fourth = delivery(4, 'c', { isBehind: true });
+    expect(claim(lane, fourth)).toEqual([putBack(fourth, 0)]);
   });
 
   it('are left for the next claim when an earlier one was given back during this one', () => {
-    const lane = new Lane(7);
-    claim(lane, letter(1, 'a'));
-    lane.beginClaim(64, true, true);
-    lane.drop();
-    expect(lane.take([letter(2, 'a'), letter(3, 'a', { isNew: false })], true)).toEqual([]);
+    const lane = busyLane();
+    claim(lane, delivery(2, 'a'));
+    begin(lane, { looksBack: true });
+    step(lane, { type: 'dropped' });
+    expect(claimed(lane, [delivery(3, 'a'), delivery(4, 'a', { isNew: false })])).toEqual([]);
     expect(queued(lane)).toEqual([]);
-    expect(from(lane)).toBe(1);
+    expect(begin(lane).from).toBe(2);
   });
 
   it('are not sent again while an earlier one is being put back', () => {
-    const lane = new Lane(7);
-    const [second, third] = [letter(2, 'a', { isBehind: true }), letter(3, 'a', { isNew: false })];
+    const lane = newLane();
+    const [second, third] = [delivery(2, 'a', { isBehind: true }), delivery(3, 'a', { isNew: false })];
     claim(lane, second);
     expect(claim(lane, third)).toEqual([]);
-    expect(queued(lane)).toEqual([]);
-    lane.settle(result(second, 'waiting'), true);
-    claim(lane, third);
-    expect(queued(lane)).toEqual([3]);
+    recorded(lane, result(second, 'waiting'));
+    expect(claim(lane, third)).toEqual([send(third)]);
   });
 
   it('are not sent again while any that is earlier is being put back', () => {
-    const lane = new Lane(7);
-    lane.noteSetAside('a', 5);
-    lane.noteSetAside('a', 2);
-    claim(lane, letter(3, 'a', { isNew: false, tries: 1 }));
-    expect(queued(lane)).toEqual([]);
+    const lane = newLane();
+    claim(lane, delivery(5, 'a', { isBehind: true }));
+    claim(lane, delivery(2, 'a', { isBehind: true }));
+    expect(claim(lane, delivery(3, 'a', { isNew: false, tries: 1 }))).toEqual([]);
   });
 
   it('do not keep an earlier one from being sent again while they are put back behind it', () => {
-    const lane = new Lane(7);
-    claim(lane, letter(3, 'a', { isBehind: true }));
-    claim(lane, letter(1, 'a', { isNew: false, tries: 1 }));
-    expect(queued(lane)).toEqual([1]);
+    const lane = newLane();
+    claim(lane, delivery(3, 'a', { isBehind: true }));
+    const again = delivery(1, 'a', { isNew: false, tries: 1 });
+    expect(claim(lane, again)).toEqual([send(again)]);
   });
 
   it('are sent again only while none of them is under way', () => {
-    const lane = new Lane(7);
-    const again = letter(1, 'a', { isNew: false, tries: 1 });
-    claim(lane, letter(2, 'a'));
+    const lane = newLane();
+    const again = delivery(1, 'a', { isNew: false, tries: 1 });
+    const second = delivery(2, 'a');
+    claim(lane, second);
     expect(claim(lane, again)).toEqual([]);
-    expect(queued(lane)).toEqual([2]);
-    lane.settle(result(letter(2, 'a'), 'delivered'), true);
-    claim(lane, again);
-    expect(queued(lane)).toEqual([2, 1]);
+    answer(lane, second);
+    recorded(lane, result(second));
+    expect(claim(lane, again)).toEqual([send(again)]);
   });
 });
 
 describe('what is new', () => {
   it('is claimed from where the last claim ended', () => {
-    const lane = new Lane(7);
-    expect(from(lane)).toBeUndefined();
-    claim(lane, letter(5, 'a'), letter(6, 'b'));
-    expect(from(lane)).toBe(7);
-    claim(lane, letter(7, 'c'));
-    expect(from(lane)).toBe(8);
+    const lane = newLane();
+    expect(begin(lane).from).toBeUndefined();
+    claim(lane, delivery(5, 'a'), delivery(6, 'b'));
+    expect(begin(lane).from).toBe(7);
+    claim(lane, delivery(7, 'c'));
+    expect(begin(lane).from).toBe(8);
   });
 
   it('is claimed again from the first that was given back, without those under way', () => {
-    const lane = new Lane(7);
-    claim(lane, letter(5, 'a'), letter(6, 'b'), letter(7, 'c'));
-    lane.queue.shift();
-    expect(lane.drop()).toBe(2);
-    const known = lane.beginClaim(64, true, false);
-    expect([known.from, [...known.underWay]]).toEqual([6, [5]]);
+    const lane = newLane(1);
+    claim(lane, delivery(5, 'a'), delivery(6, 'b'), delivery(7, 'c'));
+    step(lane, { type: 'dropped' });
+    expect(begin(lane)).toMatchObject({ from: 6, except: [5] });
     // A full claim may have left some: the next one goes on where it ended.
-    lane.take([letter(6, 'b')], false);
-    expect(from(lane)).toBe(7);
-    lane.take([letter(7, 'c')], true);
-    expect(from(lane)).toBe(8);
+    claimed(lane, [delivery(6, 'b')], false);
+    expect(begin(lane).from).toBe(7);
+    claimed(lane, [delivery(7, 'c')]);
+    expect(begin(lane).from).toBe(8);
   });
 
   it('and given back while a claim is under way is not passed over', () => {
-    const lane = new Lane(7);
-    claim(lane, letter(5, 'a'), letter(6, 'b'));
-    lane.beginClaim(64, true, false);
-    lane.drop();
-    lane.take([letter(7, 'c')], true);
-    expect(from(lane)).toBe(5);
+    const lane = busyLane();
+    claim(lane, delivery(5, 'a'), delivery(6, 'b'));
+    begin(lane);
+    step(lane, { type: 'dropped' });
+    claimed(lane, [delivery(7, 'c')]);
+    expect(begin(lane).from).toBe(5);
   });
 
-  it('whose result could not be written is claimed again', () => {
-    const lane = new Lane(7);
-    claim(lane, letter(5, 'a'), letter(6, 'b'));
-    lane.settle(result(letter(5, 'a'), 'delivered'), false);
-    expect(from(lane)).toBe(5);
-    lane.take([letter(5, 'a')], true);
-    expect(queued(lane)).toEqual([5, 6, 5]);
+  it('whose result could not be recorded is claimed again', () => {
+    const lane = newLane();
+    const [fifth, sixth] = [delivery(5, 'a'), delivery(6, 'b')];
+    claim(lane, fifth, sixth);
+    answer(lane, fifth);
+    step(lane, { type: 'unrecorded', result: result(fifth) });
+    expect(begin(lane).from).toBe(5);
+    expect(claimed(lane, [fifth])).toEqual([send(fifth)]);
     // And what it has besides is not read once more.
-    expect(from(lane)).toBe(7);
+    expect(begin(lane).from).toBe(7);
   });
 
   it('is named to a claim that looks back while it is under way, so that it takes no room of others', () => {
-    const lane = new Lane(7);
-    claim(lane, letter(5, 'a'));
-    expect([...lane.beginClaim(64, true, false).underWay]).toEqual([]);
-    expect([...lane.beginClaim(64, true, true).underWay]).toEqual([5]);
+    const lane = newLane();
+    claim(lane, delivery(5, 'a'));
+    expect(begin(lane).except).toEqual([]);
+    expect(begin(lane, { looksBack: true }).except).toEqual([5]);
   });
 
   it('is for the database to say once the lane was not held', () => {
-    const lane = new Lane(7);
-    claim(lane, letter(5, 'a'));
-    expect(from(lane, false)).toBeUndefined();
-    expect([...lane.beginClaim(64, true, false).underWay]).toEqual([5]);
+    const lane = newLane();
+    claim(lane, delivery(5, 'a'));
+    expect(begin(lane, { isHeld: false }).from).toBeUndefined();
+    expect(begin(lane).except).toEqual([5]);
   });
 });
 
-describe('where new letters begin once results are written', () => {
+describe('where new deliveries begin once results are recorded', () => {
   it('is told as with the results before, until none but those is under way', () => {
-    const lane = new Lane(7);
-    const [first, second, third] = [letter(5, 'a'), letter(6, 'b'), letter(7, 'c')];
+    const lane = newLane();
+    const [first, second, third] = [delivery(5, 'a'), delivery(6, 'b'), delivery(7, 'c')];
     claim(lane, first, second, third);
-    const lowAfter = (...letters: Letter[]) => lane.lowAfter(letters.map((one) => result(one, 'delivered')));
-    expect(lowAfter(second)).toEqual({ no: 7, low: 5 });
-    expect(lowAfter(first, third)).toEqual({ no: 7, low: 5 });
-    for (const one of [first, third]) lane.settle(result(one, 'delivered'), true);
-    expect(lowAfter(second, second)).toEqual({ no: 7, low: 8 });
-  });
-
-  it('is never after one that is under way, whatever was given back, and exact in the end', () => {
-    const step = fc.record({
-      what: fc.constantFrom('claim' as const, 'written' as const, 'unwritten' as const, 'drop' as const),
-      count: fc.integer({ min: 1, max: 4 }),
-      which: fc.integer({ min: 0, max: 99 }),
-    });
-    fc.assert(
-      fc.property(fc.array(step, { maxLength: 40 }), (steps) => {
-        const lane = new Lane(7);
-        const open = new Set([...Array(40).keys()].map((n) => n + 1));
-        const underWay = new Map<number, Letter>();
-        for (const { what, count, which } of steps) {
-          const chosen = [...underWay.values()].filter((_, n) => (which >> (n % 6)) % 2 === 1);
-          if (what === 'claim') {
-            const first = from(lane) ?? 1;
-            const next = [...open].filter((n) => n >= first && !underWay.has(n)).slice(0, count);
-            const letters = next.map((n) => letter(n, `object-${n}`));
-            lane.take(letters, false);
-            for (const one of letters) underWay.set(one.sequence, one);
-          } else if (what === 'drop') {
-            for (const { sequence } of lane.queue) underWay.delete(sequence);
-            lane.drop();
-          } else {
-            const results = chosen.map((one) => result(one, 'delivered'));
-            const { low } = lane.lowAfter(results);
-            const rest = [...underWay.keys()].filter((n) => !chosen.some(({ sequence }) => sequence === n));
-            expect(low).toBeLessThanOrEqual(Math.min(from(lane) ?? 0, ...rest));
-            if (rest.length === 0) expect(low).toBe(from(lane) ?? 0);
-            for (const one of results) {
-              lane.settle(one, what === 'written');
-              underWay.delete(one.sequence);
-              if (what === 'written') open.delete(one.sequence);
-              const at = lane.queue.findIndex(({ sequence }) => sequence === one.sequence);
-              if (at >= 0) lane.queue.splice(at, 1);
-            }
-          }
-        }
-      }),
-    );
+    const openFrom = (...deliveries: ClaimedDelivery[]) =>
+      openFromAfter(
+        lane,
+        deliveries.map((one) => result(one)),
+      );
+    expect(openFrom(second)).toBe(5);
+    expect(openFrom(first, third)).toBe(5);
+    for (const one of [first, third]) {
+      answer(lane, one);
+      recorded(lane, result(one));
+    }
+    expect(openFrom(second, second)).toBe(8);
   });
 });
 
-it('a lane has room for what its window holds, without those that wait here or are under way', () => {
-  const lane = new Lane(7);
-  claim(lane, letter(1, 'a'), letter(2, 'b'));
-  expect(lane.room).toBe(2);
-  lane.queue.shift();
-  lane.flow.begin();
-  expect(lane.room).toBe(2);
-  // It asks for more only if the last claim left any.
-  expect(lane.isHungry).toBe(false);
-  lane.more = true;
-  expect(lane.isHungry).toBe(true);
+describe('room', () => {
+  it('is what the window holds, without those that are queued or in flight', () => {
+    const lane = newLane(2);
+    claim(lane, delivery(1, 'a'));
+    expect(roomIn(lane)).toBe(1);
+    claim(lane, delivery(2, 'b'), delivery(3, 'c'));
+    expect(queued(lane)).toEqual([3]);
+    expect(roomIn(lane)).toBe(0);
+  });
+
+  it('of others is kept: no more is sent than there are places', () => {
+    const lane = newLane();
+    const [first, second] = [delivery(1, 'a'), delivery(2, 'b')];
+    begin(lane);
+    expect(step(lane, { type: 'claimed', deliveries: [first, second], isAll: true, places: 1 })).toEqual([
+      send(first),
+    ]);
+    expect(step(lane, { type: 'answered', delivery: first, state: 'delivered', places: 1 })).toEqual([
+      send(second),
+    ]);
+  });
+
+  it('that comes free is told if the last claim left any', () => {
+    const lane = newLane();
+    const [first, second] = [delivery(1, 'a'), delivery(2, 'b')];
+    claim(lane, first);
+    expect(answer(lane, first)).toEqual([]);
+    begin(lane);
+    claimed(lane, [second], false);
+    expect(answer(lane, second)).toEqual([{ type: 'claimMore' }]);
+  });
+
+  it('that nobody has leaves nothing queued: without any in flight, nobody would come back for it', () => {
+    const lane = newLane();
+    begin(lane);
+    step(lane, { type: 'claimed', deliveries: [delivery(1, 'a')], isAll: true, places: 0 });
+    expect(queued(lane)).toEqual([]);
+    expect(begin(lane).from).toBe(1);
+  });
 });
 
 describe('a lane that was lost', () => {
   it('knows nothing of the queue until it is claimed anew', () => {
-    const lane = new Lane(7);
-    lane.heldUntil = 20_000;
-    claim(lane, letter(1, 'a'), letter(2, 'a'), letter(3, 'b'));
-    lane.settle(result(letter(2, 'a'), 'waiting', 1), true);
-    expect(lane.lose()).toBe(2);
-    expect(lane).toMatchObject({ isLost: true, heldUntil: 0 });
-    expect(lane.lowAfter([])).toEqual({ no: 7, low: 0 });
-    expect(from(lane)).toBeUndefined();
+    const lane = busyLane();
+    const second = delivery(2, 'hangs');
+    claim(lane, second, delivery(3, 'b'));
+    begin(lane);
+    step(lane, { type: 'lost' });
+    expect(queued(lane)).toEqual([]);
+    expect(lane.isLost).toBe(true);
+    expect(openFromAfter(lane, [])).toBe(0);
+    // What it was being handed may be somebody else's, and what it was putting back may not be written.
+    expect(claimed(lane, [delivery(1, 'c', { isNew: false, tries: 1 })])).toEqual([]);
+    expect(queued(lane)).toEqual([]);
+    expect(isVoid(lane, result(second, 'waiting'))).toBe(true);
+    expect(begin(lane).from).toBeUndefined();
     expect(lane.isLost).toBe(false);
+  });
+});
+
+it('what is put back behind one that may not be recorded any more may not be recorded either', () => {
+  const lane = newLane();
+  const [second, third] = [delivery(2, 'a', { isBehind: true }), delivery(3, 'a')];
+  claim(lane, second);
+  step(lane, { type: 'lost' });
+  begin(lane, { isHeld: false });
+  expect(claimed(lane, [third])).toEqual([putBack(third, 0)]);
+  step(lane, { type: 'unrecorded', result: result(second, 'waiting') });
+  expect(isVoid(lane, result(third, 'waiting'))).toBe(true);
+  step(lane, { type: 'unrecorded', result: result(third, 'waiting') });
+  expect(begin(lane).from).toBe(2);
+});
+
+describe('whatever happens, and in whatever order', () => {
+  it('the invariants hold, nothing is sent out of order, and everything arrives in the end', () => {
+    fc.assert(
+      fc.property(fc.array(STEP, { minLength: 20, maxLength: 200, size: 'max' }), (steps) => {
+        const world = new LaneWorld();
+        for (const one of steps) world.do(one);
+        world.finish();
+      }),
+      { numRuns: 500 },
+    );
   });
 });

@@ -18,7 +18,7 @@ const VERIFIERS: Record<string, (secret: string, body: string, headers: Headers)
 const aSecret = fc
   .uint8Array({ minLength: 32, maxLength: 32 })
   .map((bytes) => `whsec_${Buffer.from(bytes).toString('base64')}`);
-const aLetter = fc.record({
+const aDelivery = fc.record({
   id: fc.stringMatching(/^dlv_[0-9A-Za-z]{25}_[1-9][0-9]{0,9}$/),
   timestampSeconds: fc.integer({ min: 1, max: 4_000_000_000 }),
   sequence: fc.integer({ min: 1, max: Number.MAX_SAFE_INTEGER }),
@@ -27,9 +27,9 @@ const aLetter = fc.record({
 });
 const someSecrets = fc.uniqueArray(aSecret, { minLength: 1, maxLength: 4 });
 
-function sign(letter: Omit<Parameters<typeof signedHeaders>[0], 'secrets'>, secrets: string[]): Headers {
-  vi.setSystemTime(letter.timestampSeconds * 1000);
-  return signedHeaders({ ...letter, secrets: secrets.map(secretBytes) });
+function sign(delivery: Omit<Parameters<typeof signedHeaders>[0], 'secrets'>, secrets: string[]): Headers {
+  vi.setSystemTime(delivery.timestampSeconds * 1000);
+  return signedHeaders({ ...delivery, secrets: secrets.map(secretBytes) });
 }
 
 /** Another character of the same kind at one place. */
@@ -44,22 +44,22 @@ afterEach(() => void vi.setSystemTime(0));
 afterAll(() => void vi.useRealTimers());
 
 describe.each(Object.entries(VERIFIERS))('%s', (_name, verify) => {
-  it('accepts every letter, with whichever of the live secrets', () => {
+  it('accepts every delivery, with whichever of the live secrets', () => {
     fc.assert(
-      fc.property(aLetter, someSecrets, (letter, secrets) => {
-        const headers = sign(letter, secrets);
+      fc.property(aDelivery, someSecrets, (delivery, secrets) => {
+        const headers = sign(delivery, secrets);
         expect(headers['webhook-signature']?.split(' ')).toHaveLength(secrets.length);
-        for (const secret of secrets) verify(secret, letter.body, headers);
+        for (const secret of secrets) verify(secret, delivery.body, headers);
       }),
     );
   });
 
-  it('rejects a letter in which one character was changed', () => {
+  it('rejects a delivery in which one character was changed', () => {
     const parts = fc.constantFrom('body', 'webhook-id', 'webhook-timestamp', 'webhook-signature');
     fc.assert(
-      fc.property(aLetter, someSecrets, parts, fc.nat(), (letter, secrets, part, place) => {
-        const headers = sign(letter, secrets);
-        let { body } = letter;
+      fc.property(aDelivery, someSecrets, parts, fc.nat(), (delivery, secrets, part, place) => {
+        const headers = sign(delivery, secrets);
+        let { body } = delivery;
         if (part === 'body') body = swapped(body, place);
         // The last character of base64 holds bits that mean nothing, but libraries compare the text.
         else if (part === 'webhook-signature')
@@ -67,27 +67,27 @@ describe.each(Object.entries(VERIFIERS))('%s', (_name, verify) => {
             .map((_, n) => `v1,${swapped(headers[part]?.split(' ')[n]?.slice(3) ?? '', place % 43)}`)
             .join(' ');
         else if (part === 'webhook-timestamp')
-          headers[part] = String(letter.timestampSeconds + 1 + (place % 250));
+          headers[part] = String(delivery.timestampSeconds + 1 + (place % 250));
         else headers[part] = swapped(headers[part] ?? '', place);
         for (const secret of secrets) expect(() => verify(secret, body, headers)).toThrow();
       }),
     );
   });
 
-  it('rejects another secret, a missing header and an old or early letter', () => {
+  it('rejects another secret, a missing header and an old or early delivery', () => {
     fc.assert(
-      fc.property(aLetter, someSecrets, aSecret, (letter, secrets, other) => {
+      fc.property(aDelivery, someSecrets, aSecret, (delivery, secrets, other) => {
         fc.pre(!secrets.includes(other));
-        const headers = sign(letter, secrets);
-        expect(() => verify(other, letter.body, headers)).toThrow();
+        const headers = sign(delivery, secrets);
+        expect(() => verify(other, delivery.body, headers)).toThrow();
         for (const name of ['webhook-id', 'webhook-timestamp', 'webhook-signature']) {
           const { [name]: _, ...fewer } = headers;
-          for (const secret of secrets) expect(() => verify(secret, letter.body, fewer)).toThrow();
+          for (const secret of secrets) expect(() => verify(secret, delivery.body, fewer)).toThrow();
         }
         for (const seconds of [301, -301]) {
-          vi.setSystemTime((letter.timestampSeconds + seconds) * 1000);
+          vi.setSystemTime((delivery.timestampSeconds + seconds) * 1000);
           for (const secret of secrets)
-            expect(() => verify(secret, letter.body, headers)).toThrow(/timestamp/i);
+            expect(() => verify(secret, delivery.body, headers)).toThrow(/timestamp/i);
         }
       }),
     );
@@ -97,8 +97,8 @@ describe.each(Object.entries(VERIFIERS))('%s', (_name, verify) => {
 describe('what a delivery is sent with', () => {
   it('the headers of Standard Webhooks, a sequence, and who sends what', () => {
     const secret = secretBytes('whsec_AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=');
-    const letter = { id: 'dlv_1_7', timestampSeconds: 1_700_000_000, sequence: 7, body: '{}' };
-    expect(signedHeaders({ ...letter, secrets: [secret] })).toEqual({
+    const delivery = { id: 'dlv_1_7', timestampSeconds: 1_700_000_000, sequence: 7, body: '{}' };
+    expect(signedHeaders({ ...delivery, secrets: [secret] })).toEqual({
       'content-type': 'application/json',
       'user-agent': 'Porter/1.0',
       'webhook-id': 'dlv_1_7',
@@ -110,10 +110,10 @@ describe('what a delivery is sent with', () => {
 
   it('the signatures of several secrets stand in their order', () => {
     const [older, newer] = [secretBytes(newSecret(randomBytes)), secretBytes(newSecret(randomBytes))];
-    const letter = { id: 'dlv_1_7', timestampSeconds: 1, sequence: 7, body: '{}' };
+    const delivery = { id: 'dlv_1_7', timestampSeconds: 1, sequence: 7, body: '{}' };
     const alone = (secret: Uint8Array) =>
-      signedHeaders({ ...letter, secrets: [secret] })['webhook-signature'];
-    expect(signedHeaders({ ...letter, secrets: [older, newer] })['webhook-signature']).toBe(
+      signedHeaders({ ...delivery, secrets: [secret] })['webhook-signature'];
+    expect(signedHeaders({ ...delivery, secrets: [older, newer] })['webhook-signature']).toBe(
       `${alone(older)} ${alone(newer)}`,
     );
   });

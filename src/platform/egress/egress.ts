@@ -1,15 +1,12 @@
 import { createSecureContext } from 'node:tls';
-import type { Network } from './connect.ts';
-import { Exchange } from './exchange.ts';
-import { failed } from './failures.ts';
-import { InOrder } from './in-order.ts';
-import type { Line } from './line.ts';
-import { Origin } from './origin.ts';
-import type { Failure, Letter, PostOutcome } from './outcome.ts';
-import { createLookup, type Lookup } from './resolve.ts';
-import { literalAddress, refuseTarget, type Targets } from './targets.ts';
+import { createLookup, type DialOptions, type Lookup } from './dial.ts';
+import { LinkedList } from './linked-list.ts';
+import { type Failure, failed, type PostOutcome, type PostRequest } from './outcome.ts';
+import { ConnectionPool, type OutgoingConnection } from './outgoing-connection.ts';
+import { OutgoingRequest } from './outgoing-request.ts';
+import { literalAddress, refuseTarget, type Targets } from './ssrf-guard.ts';
 
-export type { Letter, PostOutcome } from './outcome.ts';
+export { type PostOutcome, type PostRequest, wasReached } from './outcome.ts';
 
 /**
  * The way out: POSTs to addresses that partners chose. Every call ends, well or badly, within its deadline, and says
@@ -17,7 +14,7 @@ export type { Letter, PostOutcome } from './outcome.ts';
  * one webhook that hangs hold up another on the same host.
  */
 export interface Egress {
-  post(letter: Letter): Promise<PostOutcome>;
+  post(request: PostRequest): Promise<PostOutcome>;
   /** Ends what is still under way with the code `stopped`. */
   close(): Promise<void>;
 }
@@ -31,7 +28,7 @@ interface EgressOptions {
   ca?: string;
 }
 
-type Route = { refusal: string } | { refusal: undefined; path: string; origin: Origin };
+type Route = { refusal: string } | { refusal: undefined; path: string; pool: ConnectionPool };
 
 /** URLs remembered with what was found out about them, so that a call costs a look into a map. */
 const ROUTES_MAX = 10_000;
@@ -39,32 +36,32 @@ const ROUTES_MAX = 10_000;
 export function createEgress(options: EgressOptions): Egress {
   const { targets, timeoutMs = 15_000, lookup = createLookup(), ca } = options;
   const secureContext = createSecureContext({ minVersion: 'TLSv1.2', ...(ca !== undefined && { ca }) });
-  const network: Network = { targets, lookup, secureContext };
+  const dialOptions: DialOptions = { targets, lookup, secureContext };
   const routes = new Map<string, Route>();
-  const origins = new Map<string, Origin>();
-  const lines = new Set<Line>();
+  const pools = new Map<string, ConnectionPool>();
+  const connections = new Set<OutgoingConnection>();
   /** Their order is that of their deadlines: one timer serves them all. */
-  const underway = new InOrder<Exchange>();
+  const underway = new LinkedList<OutgoingRequest>();
   let timer: NodeJS.Timeout | undefined;
   let isClosed = false;
 
   function expireDue(): void {
     timer = undefined;
-    for (let exchange = underway.first; exchange; exchange = underway.first) {
-      const left = exchange.startedAt + timeoutMs - performance.now();
+    for (let request = underway.first; request; request = underway.first) {
+      const left = request.startedAt + timeoutMs - performance.now();
       if (left > 0) {
         timer = setTimeout(expireDue, Math.ceil(left)).unref();
         return;
       }
-      exchange.expire();
+      request.expire();
     }
   }
 
   function routeTo(url: string): Route {
-    // Origins that are forgotten here live on until their last line goes.
+    // Pools that are forgotten here live on until their last connection goes.
     if (routes.size >= ROUTES_MAX) {
       routes.clear();
-      origins.clear();
+      pools.clear();
     }
     const refusal = refuseTarget(url, targets);
     const route: Route = refusal === undefined ? openRoute(new URL(url)) : { refusal };
@@ -72,43 +69,43 @@ export function createEgress(options: EgressOptions): Egress {
     return route;
   }
 
-  function openRoute({ origin: url, hostname, port, protocol, pathname, search }: URL): Route {
-    let origin = origins.get(url);
-    if (!origin) {
+  function openRoute({ origin, hostname, port, protocol, pathname, search }: URL): Route {
+    let pool = pools.get(origin);
+    if (!pool) {
       const secure = protocol === 'https:';
-      const place = {
+      const peer = {
         host: literalAddress(hostname) ?? hostname,
         port: port === '' ? (secure ? 443 : 80) : Number(port),
         secure,
       };
-      origin = new Origin(url, place, network, lines);
-      origins.set(url, origin);
+      pool = new ConnectionPool(origin, peer, dialOptions, connections);
+      pools.set(origin, pool);
     }
-    return { refusal: undefined, path: pathname + search, origin };
+    return { refusal: undefined, path: pathname + search, pool };
   }
 
   return {
-    post(letter) {
+    post(request) {
       if (isClosed) return Promise.resolve(notMade(failed('send', 'stopped', '')));
-      const route = routes.get(letter.url) ?? routeTo(letter.url);
+      const route = routes.get(request.url) ?? routeTo(request.url);
       if (route.refusal !== undefined)
         return Promise.resolve(notMade(failed('address', 'address_refused', route.refusal)));
       return new Promise((resolve) => {
-        const exchange = new Exchange(letter, route.path, route.origin, (outcome) => {
-          underway.remove(exchange);
+        const outgoing = new OutgoingRequest(request, route.path, route.pool, (outcome) => {
+          underway.remove(outgoing);
           resolve(outcome);
         });
-        underway.add(exchange);
+        underway.add(outgoing);
         timer ??= setTimeout(expireDue, timeoutMs).unref();
-        exchange.start();
+        outgoing.start();
       });
     },
 
     async close() {
       isClosed = true;
       clearTimeout(timer);
-      for (let exchange = underway.first; exchange; exchange = underway.first) exchange.stop();
-      await Promise.all([...lines].map((line) => line.destroy()));
+      for (let request = underway.first; request; request = underway.first) request.stop();
+      await Promise.all([...connections].map((connection) => connection.destroy()));
     },
   };
 }

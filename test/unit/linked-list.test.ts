@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { InOrder, type Listed } from '../../src/platform/egress/in-order.ts';
+import { LinkedList, type Listed } from '../../src/platform/egress/linked-list.ts';
 
 interface One extends Listed<One> {
   no: number;
@@ -9,7 +9,7 @@ interface One extends Listed<One> {
 it('holds those that did not leave, in the order in which they came', () => {
   fc.assert(
     fc.property(fc.array(fc.option(fc.nat(20), { nil: 'comes' as const })), (steps) => {
-      const list = new InOrder<One>();
+      const list = new LinkedList<One>();
       const here: One[] = [];
       steps.forEach((step, no) => {
         if (step === 'comes') {

@@ -1,18 +1,29 @@
+import { Resolver } from 'node:dns/promises';
 import { connect as connectTcp, isIP, type Socket } from 'node:net';
 import { connect as connectTls, type DetailedPeerCertificate, type SecureContext } from 'node:tls';
-import { authority, connectFailure, failed, lookupFailure, tlsFailure } from './failures.ts';
-import type { Failure, Phase } from './outcome.ts';
-import type { Lookup } from './resolve.ts';
-import { mayDial, type Targets } from './targets.ts';
+import {
+  authority,
+  codeOf,
+  connectFailure,
+  type Failure,
+  failed,
+  lookupFailure,
+  type Phase,
+  tlsFailure,
+} from './outcome.ts';
+import { mayDial, type Targets } from './ssrf-guard.ts';
 
-export interface Place {
+/** All addresses of a name. */
+export type Lookup = (host: string) => Promise<readonly string[]>;
+
+export interface Peer {
   /** A name, or a literal address without brackets. */
   host: string;
   port: number;
   secure: boolean;
 }
 
-export interface Network {
+export interface DialOptions {
   targets: Targets;
   lookup: Lookup;
   secureContext: SecureContext;
@@ -32,21 +43,21 @@ export class Dialling {
   /** How far it has come, for whoever loses patience. */
   phase: Extract<Phase, 'dns' | 'connect' | 'tls'> = 'dns';
   detail: string;
-  readonly #place: Place;
-  readonly #network: Network;
+  readonly #peer: Peer;
+  readonly #options: DialOptions;
   #opened: Opened | undefined;
   readonly #sockets: Socket[] = [];
 
-  constructor(place: Place, network: Network, opened: Opened) {
-    this.#place = place;
-    this.#network = network;
+  constructor(peer: Peer, options: DialOptions, opened: Opened) {
+    this.#peer = peer;
+    this.#options = options;
     this.#opened = opened;
-    this.detail = place.host;
-    if (isIP(place.host)) this.#connect([place.host]);
+    this.detail = peer.host;
+    if (isIP(peer.host)) this.#connect([peer.host]);
     else
-      network.lookup(place.host).then(
+      options.lookup(peer.host).then(
         (addresses) => this.#connect(addresses),
-        (error) => this.#fail(lookupFailure(error, place.host)),
+        (error) => this.#fail(lookupFailure(error, peer.host)),
       );
   }
 
@@ -57,8 +68,8 @@ export class Dialling {
 
   #connect(addresses: readonly string[]): void {
     if (!this.#opened) return;
-    const { host, port, secure } = this.#place;
-    const allowed = addresses.filter((address) => mayDial(address, this.#network.targets));
+    const { host, port, secure } = this.#peer;
+    const allowed = addresses.filter((address) => mayDial(address, this.#options.targets));
     if (allowed.length === 0) {
       if (addresses.length > 0) this.#refuse(addresses.join(', '));
       else this.#fail(failed('dns', 'dns_not_found', host));
@@ -84,21 +95,21 @@ export class Dialling {
     socket.on('error', (error) => this.#fail(connectFailure(error, this.detail)));
     socket.once('connect', () => {
       const { remoteAddress = '' } = socket;
-      if (!mayDial(remoteAddress, this.#network.targets)) this.#refuse(remoteAddress);
+      if (!mayDial(remoteAddress, this.#options.targets)) this.#refuse(remoteAddress);
       else if (secure) this.#secure(socket, remoteAddress);
       else this.#succeed(socket);
     });
   }
 
   #secure(plain: Socket, address: string): void {
-    const { host, port } = this.#place;
+    const { host, port } = this.#peer;
     this.phase = 'tls';
     this.detail = authority({ address, port });
     const socket = connectTls({
       socket: plain,
       host,
       ...(!isIP(host) && { servername: host }),
-      secureContext: this.#network.secureContext,
+      secureContext: this.#options.secureContext,
       rejectUnauthorized: true,
       ALPNProtocols: ['http/1.1'],
     });
@@ -114,7 +125,7 @@ export class Dialling {
   }
 
   #refuse(found: string): void {
-    const { host } = this.#place;
+    const { host } = this.#peer;
     const what = host === found ? found : `${host} resolves to ${found}, which`;
     this.#fail(failed('address', 'address_refused', `${what} is not a public address.`));
   }
@@ -131,4 +142,22 @@ export class Dialling {
     if (opened) opened(undefined, socket);
     else socket.destroy();
   }
+}
+
+/**
+ * Asks the name servers directly, without a thread: `dns.lookup` blocks one of the four that a process has, so that
+ * four names whose servers are silent would hold up every other lookup, and every file.
+ */
+export function createLookup(): Lookup {
+  const resolver = new Resolver({ timeout: 2_000, tries: 3 });
+  return async (host) => {
+    // By RFC 6761 never asked for: it is this machine.
+    if (/(?:^|\.)localhost$/.test(host)) return ['127.0.0.1', '::1'];
+    const [four, six] = await Promise.allSettled([resolver.resolve4(host), resolver.resolve6(host)]);
+    const addresses = [four, six].flatMap((found) => (found.status === 'fulfilled' ? found.value : []));
+    if (addresses.length > 0) return addresses;
+    const failures = [four, six].flatMap((found) => (found.status === 'rejected' ? [found.reason] : []));
+    // That one kind of address does not exist says less than that the servers were out of reach for the other.
+    throw failures.find((error) => codeOf(error) !== 'ENODATA') ?? failures[0];
+  };
 }

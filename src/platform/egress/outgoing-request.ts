@@ -1,10 +1,15 @@
 import type { Dispatcher } from 'undici';
-import { clean } from './clean.ts';
-import { CallFailed, exchangeFailure, failed, isConnectionLost } from './failures.ts';
-import type { Listed } from './in-order.ts';
-import type { Line, Load } from './line.ts';
-import type { Origin } from './origin.ts';
-import type { Failure, Letter, PostOutcome } from './outcome.ts';
+import type { Listed } from './linked-list.ts';
+import {
+  CallFailed,
+  exchangeFailure,
+  type Failure,
+  failed,
+  isConnectionLost,
+  type PostOutcome,
+  type PostRequest,
+} from './outcome.ts';
+import type { ConnectionPool, OutgoingConnection, PendingRequest } from './outgoing-connection.ts';
 
 /** Of an answer, this much is read; the rest is cut off, and the connection with it. */
 const ANSWER_BYTES_MAX = 16 * 1024;
@@ -15,15 +20,15 @@ const INTERIM_ANSWERS_MAX = 16;
 
 type Headers = Parameters<NonNullable<Dispatcher.DispatchHandler['onResponseStart']>>[2];
 
-/** One letter and its answer: what undici tells about the one request is gathered here. */
-export class Exchange implements Load, Listed<Exchange> {
+/** One POST and its answer: what undici tells about it is gathered here. */
+export class OutgoingRequest implements PendingRequest, Listed<OutgoingRequest> {
   readonly request: Dispatcher.DispatchOptions;
   readonly startedAt = performance.now();
-  before: Exchange | undefined;
-  after: Exchange | undefined;
-  readonly #origin: Origin;
+  before: OutgoingRequest | undefined;
+  after: OutgoingRequest | undefined;
+  readonly #pool: ConnectionPool;
   readonly #done: (outcome: PostOutcome) => void;
-  #line: Line;
+  #connection: OutgoingConnection;
   #isOver = false;
   #isSecondTry = false;
   #isHeard = false;
@@ -34,11 +39,11 @@ export class Exchange implements Load, Listed<Exchange> {
   #kept: Buffer | undefined;
 
   /** `done` is called once. */
-  constructor(letter: Letter, path: string, origin: Origin, done: (outcome: PostOutcome) => void) {
-    this.request = { method: 'POST', path, headers: letter.headers, body: letter.body };
-    this.#origin = origin;
+  constructor(post: PostRequest, path: string, pool: ConnectionPool, done: (outcome: PostOutcome) => void) {
+    this.request = { method: 'POST', path, headers: post.headers, body: post.body };
+    this.#pool = pool;
     this.#done = done;
-    this.#line = origin.take();
+    this.#connection = pool.take();
   }
 
   get isAwaiting(): boolean {
@@ -46,7 +51,7 @@ export class Exchange implements Load, Listed<Exchange> {
   }
 
   start(): void {
-    this.#line.carry(this);
+    this.#connection.send(this);
   }
 
   /** The time is up. */
@@ -62,7 +67,7 @@ export class Exchange implements Load, Listed<Exchange> {
   onRequestStart(): void {}
 
   onRequestSent(): void {
-    this.#line.noteSent();
+    this.#connection.noteSent();
   }
 
   onResponseStarted(): void {
@@ -93,23 +98,26 @@ export class Exchange implements Load, Listed<Exchange> {
   onResponseError(_controller: unknown, error: Error): void {
     if (this.#isOver) return;
     if (error instanceof CallFailed) this.#settle(error.failure, false);
-    else if (this.#line.isWorn && !this.#isHeard && !this.#isSecondTry && isConnectionLost(error))
+    else if (this.#connection.isWorn && !this.#isHeard && !this.#isSecondTry && isConnectionLost(error))
       this.#tryAgain();
     else
-      this.#settle(exchangeFailure(error, { isSending: this.#line.isSending, status: this.#status }), false);
+      this.#settle(
+        exchangeFailure(error, { isSending: this.#connection.isSending, status: this.#status }),
+        false,
+      );
   }
 
   /** The connection was cut while it lay idle, which says nothing about the receiver: a new one tells. */
   #tryAgain(): void {
     this.#isSecondTry = true;
-    this.#line.unload();
-    this.#origin.drop(this.#line);
-    this.#line = this.#origin.open();
-    this.#line.carry(this);
+    this.#connection.release();
+    this.#pool.drop(this.#connection);
+    this.#connection = this.#pool.open();
+    this.#connection.send(this);
   }
 
   #stuckAt(word: string): Failure {
-    const { dialling, isSending } = this.#line;
+    const { dialling, isSending } = this.#connection;
     if (dialling) return failed(dialling.phase, `${dialling.phase}_${word}`, dialling.detail);
     if (this.#status !== undefined) return failed('answer', `body_${word}`, `${this.#bytes} bytes`);
     return isSending ? failed('send', `send_${word}`, '') : failed('answer', `answer_${word}`, '');
@@ -120,12 +128,12 @@ export class Exchange implements Load, Listed<Exchange> {
     controller.abort(new Error('cut off'));
   }
 
-  #settle(failure: Failure | undefined, keepLine: boolean): void {
+  #settle(failure: Failure | undefined, keepConnection: boolean): void {
     if (this.#isOver) return;
     this.#isOver = true;
-    this.#line.unload();
-    if (keepLine) this.#origin.keep(this.#line);
-    else this.#origin.drop(this.#line);
+    this.#connection.release();
+    if (keepConnection) this.#pool.keep(this.#connection);
+    else this.#pool.drop(this.#connection);
     this.#done({
       status: this.#status,
       retryAfter: this.#retryAfter,
@@ -134,4 +142,28 @@ export class Exchange implements Load, Listed<Exchange> {
       failure,
     });
   }
+}
+
+/** What a store or a terminal would choke on, or obey. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what it looks for
+const CONTROL = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g;
+
+/** Bytes that somebody else chose as text that can be stored and shown. */
+function clean(bytes: Buffer): string {
+  return bytes
+    .toString('utf8', 0, wholeCharacters(bytes))
+    .replaceAll('\r\n', '\n')
+    .replaceAll(CONTROL, '\ufffd');
+}
+
+/** The length without the beginning of a character whose end was cut off. */
+function wholeCharacters(bytes: Buffer): number {
+  for (let back = 1; back <= Math.min(3, bytes.length); back++) {
+    const byte = bytes[bytes.length - back] ?? 0;
+    if (byte < 0x80) break;
+    if (byte < 0xc0) continue;
+    const needed = byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : 2;
+    return needed > back ? bytes.length - back : bytes.length;
+  }
+  return bytes.length;
 }

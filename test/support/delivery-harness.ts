@@ -4,7 +4,7 @@ import type { EventPayload } from '../../src/contract/event-payloads.ts';
 import { createEngine, type Engine } from '../../src/delivery/engine.ts';
 import { newId } from '../../src/domain/ids.ts';
 import { SYSTEM } from '../../src/domain/principal.ts';
-import type { Letter, PostOutcome } from '../../src/platform/egress/egress.ts';
+import type { PostOutcome, PostRequest } from '../../src/platform/egress/egress.ts';
 import { createLogger } from '../../src/platform/logger.ts';
 import { closeDatabase, type Database, openDatabase, transact } from '../../src/store/database.ts';
 import { appendEvents } from '../../src/store/events.ts';
@@ -15,23 +15,23 @@ import { createUpToDateDatabase } from './service.ts';
 
 /**
  * A delivery engine on a real PostgreSQL, with a clock and a sender that the test decides: a year of retries takes as long
- * as its statements. What a receiver would see is in `letters`.
+ * as its statements. What a receiver would see is in `sent`.
  */
-interface SentLetter extends Letter {
+interface SentDelivery extends PostRequest {
   at: number;
   id: string;
   sequence: number;
   payload: EventPayload;
 }
 
-type Answering = (letter: SentLetter) => number | PostOutcome | Promise<number | PostOutcome>;
+type Answering = (delivery: SentDelivery) => number | PostOutcome | Promise<number | PostOutcome>;
 
-export interface PostOffice {
+export interface DeliveryHarness {
   db: Database;
   admin: pg.Client;
   clock: ManualClock;
   engine: Engine;
-  letters: SentLetter[];
+  sent: SentDelivery[];
   logLines: Record<string, unknown>[];
   answerWith(answering: Answering): void;
   /** Another worker on the same queue, with connections of its own. */
@@ -56,14 +56,14 @@ export const answered = (status: number, extra: Partial<PostOutcome> = {}): Post
   ...extra,
 });
 
-export async function openPostOffice(): Promise<PostOffice> {
+export async function openDeliveryHarness(): Promise<DeliveryHarness> {
   const url = await createUpToDateDatabase();
   const { role } = await prepareDatabase(url, async () => {});
   const db = openDatabase({ url, connectionsMax: 8, role });
   const admin = new pg.Client({ connectionString: url });
   await admin.connect();
   const clock = new ManualClock();
-  const letters: SentLetter[] = [];
+  const sent: SentDelivery[] = [];
   const logLines: Record<string, unknown>[] = [];
   const log = createLogger((line) => logLines.push(JSON.parse(line)));
   const workers: Database[] = [];
@@ -72,12 +72,12 @@ export async function openPostOffice(): Promise<PostOffice> {
   let closed = false;
 
   const engineThat = (db: Database, answers: Answering): Engine => {
-    const post = async (letter: Letter) => {
-      const { 'webhook-id': id = '', 'webhook-sequence': sequence } = letter.headers;
-      const payload = JSON.parse(letter.body);
-      const sent = { ...letter, at: clock.now(), id, sequence: Number(sequence), payload };
-      letters.push(sent);
-      const answer = await answers(sent);
+    const post = async (request: PostRequest) => {
+      const { 'webhook-id': id = '', 'webhook-sequence': sequence } = request.headers;
+      const payload = JSON.parse(request.body);
+      const delivery = { ...request, at: clock.now(), id, sequence: Number(sequence), payload };
+      sent.push(delivery);
+      const answer = await answers(delivery);
       return typeof answer === 'number' ? answered(answer) : answer;
     };
     const open = ({ sealed, keyId }: { sealed: Uint8Array; keyId: string }) => {
@@ -90,20 +90,20 @@ export async function openPostOffice(): Promise<PostOffice> {
 
   /** Their connections break off, as when the process is killed. */
   const killWorkers = async () => {
-    const pids = await office.rows<{ pid: number }>(
+    const pids = await harness.rows<{ pid: number }>(
       'SELECT pid FROM pg_stat_activity WHERE application_name = $1 AND datname = current_database()',
       [WORKER],
     );
-    for (const { pid } of pids) await office.rows('SELECT pg_terminate_backend($1, 5000)', [pid]);
+    for (const { pid } of pids) await harness.rows('SELECT pg_terminate_backend($1, 5000)', [pid]);
   };
 
-  const office: PostOffice = {
+  const harness: DeliveryHarness = {
     db,
     admin,
     clock,
-    letters,
+    sent,
     logLines,
-    engine: engineThat(db, (letter) => answering(letter)),
+    engine: engineThat(db, (delivery) => answering(delivery)),
     answerWith(next) {
       answering = next;
     },
@@ -155,7 +155,7 @@ export async function openPostOffice(): Promise<PostOffice> {
       return (await admin.query(sql, values)).rows;
     },
     async toNextDue(limit = Number.POSITIVE_INFINITY) {
-      const [row] = await office.rows<{ at: Date | null }>(
+      const [row] = await harness.rows<{ at: Date | null }>(
         "SELECT min(coalesce(retry_at, d.created_at)) AS at FROM deliveries d JOIN webhooks w ON w.no = d.webhook_no WHERE state = 'due' AND status = 'active' AND deleted_at IS NULL",
       );
       if (!row?.at || row.at.getTime() > limit) return false;
@@ -166,7 +166,7 @@ export async function openPostOffice(): Promise<PostOffice> {
       if (closed) return;
       closed = true;
       await killWorkers();
-      await office.engine.stop();
+      await harness.engine.stop();
       for (const worker of workers) await closeDatabase(worker);
       await admin.end();
       await closeDatabase(db);
@@ -190,6 +190,6 @@ export async function openPostOffice(): Promise<PostOffice> {
       [`key-${index}`, group, randomBytes(32)],
     );
 
-  afterwards(() => office.close());
-  return office;
+  afterwards(() => harness.close());
+  return harness;
 }

@@ -1,9 +1,9 @@
 import { BlockList, isIP, isIPv4 } from 'node:net';
 
 /**
- * Which addresses may be called. Partners name the addresses, and the service stands inside a network that they must
- * not reach through it. A URL is judged when it is registered; the address that its name resolves to is judged again
- * on every connection (connect.ts), since names change.
+ * The SSRF guard (server-side request forgery): which addresses may be called. Partners name the addresses, and the service
+ * stands inside a network that they must not reach through it. A URL is judged when it is registered; the address that its
+ * name resolves to is judged again on every connection (dial.ts), since names change.
  */
 
 /** `public`: https to public addresses. `loopback`: this machine as well, by http too; for staging. */

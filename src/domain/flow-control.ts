@@ -1,0 +1,86 @@
+/**
+ * How much a receiver is given at a time: an AIMD window for each webhook, and a circuit breaker for each host. Time is
+ * an argument.
+ */
+
+/**
+ * An AIMD window (additive increase, multiplicative decrease, as in TCP): how many deliveries may be in flight to one webhook.
+ * It opens by one with every success and closes by half with every failure, so a receiver that is well gets all it can
+ * take, and one that hangs holds a single connection: fifty dead receivers take fifty places of the whole, not fifty
+ * times sixty-four.
+ */
+export class AimdWindow {
+  inFlight = 0;
+  #size: number;
+  readonly #max: number;
+
+  constructor(start: number, max: number) {
+    this.#size = start;
+    this.#max = max;
+  }
+
+  get size(): number {
+    return Math.floor(this.#size);
+  }
+
+  get hasRoom(): boolean {
+    return this.inFlight < this.size;
+  }
+
+  begin(): void {
+    this.inFlight++;
+  }
+
+  end(succeeded: boolean): void {
+    this.inFlight--;
+    this.#size = succeeded ? Math.min(this.#max, this.#size + 1) : Math.max(1, this.#size / 2);
+  }
+}
+
+/** So many failures to reach a host, one after the other, and the circuit opens. */
+const OPENS_AFTER = 5;
+const REST_MIN_MS = 5_000;
+const REST_MAX_MS = 60_000;
+
+/**
+ * The circuit breaker of one host, which may stand behind many webhooks. When the host cannot even be reached, the circuit opens:
+ * nothing is sent to any of them for a while. Then it is half open, and a single delivery goes as a probe: its success closes the
+ * circuit, its failure makes the rest twice as long. A host that takes a delivery and then fails or hangs has been reached: that
+ * is for the webhook's own window to answer, since its neighbours on the same host may be well.
+ */
+export class CircuitBreaker {
+  inFlight = 0;
+  /** When the next delivery may go; in the past while the circuit is closed. */
+  restsUntil = 0;
+  #unreached = 0;
+  #restMs = REST_MIN_MS;
+  readonly #max: number;
+
+  constructor(max: number) {
+    this.#max = max;
+  }
+
+  /** How many deliveries more may be in flight. */
+  room(now: number): number {
+    if (now < this.restsUntil) return 0;
+    return Math.max(0, (this.#unreached < OPENS_AFTER ? this.#max : 1) - this.inFlight);
+  }
+
+  begin(): void {
+    this.inFlight++;
+  }
+
+  end(reached: boolean, now: number): void {
+    this.inFlight--;
+    if (reached) {
+      this.#unreached = 0;
+      this.#restMs = REST_MIN_MS;
+      this.restsUntil = 0;
+      return;
+    }
+    this.#unreached++;
+    if (this.#unreached < OPENS_AFTER || now < this.restsUntil) return;
+    this.restsUntil = now + this.#restMs;
+    this.#restMs = Math.min(REST_MAX_MS, this.#restMs * 2);
+  }
+}

@@ -221,7 +221,7 @@ export function refused(answer: Answer, url: string, asked?: Asked): Refused {
   ];
   // The API has one sentence for both, which speaks of a key.
   const isToken = asked?.side === 'operator' && body.error === 'invalid_credentials';
-  const message = isToken ? 'The operator token is invalid or expired.' : sentence(body);
+  const message = isToken ? 'The operator token is invalid or expired.' : sentence(body, entry?.message);
   return new Refused(answer, message, hints.map(inLine).join('\n'), body);
 }
 
@@ -231,12 +231,14 @@ export function faultsOf({ message, path }: Pick<ProblemBody, 'message' | 'path'
   return message.map((one) => `${one.path.join('.') || 'request'}: ${one.message}`);
 }
 
-function sentence(body: ProblemBody): string {
+/** What the service always says about such a refusal ends with what to do; the hint here says it better. */
+function sentence(body: ProblemBody, usual: string | undefined): string {
+  if (body.message === usual) return usual.replace(/(?<=\.) .*/, '');
   const faults = faultsOf(body).map(inLine);
   return body.error === true ? ['The request is not valid.', ...faults].join('\n  ') : faults.join();
 }
 
-function entryOf(code: string): { remedy: string } | undefined {
+function entryOf(code: string): { message: string; remedy: string } | undefined {
   return Object.hasOwn(problemCatalogue, code)
     ? problemCatalogue[code as keyof typeof problemCatalogue]
     : undefined;

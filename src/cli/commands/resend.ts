@@ -10,7 +10,7 @@ export const resendCommand = defineCommand({
   name: 'resend',
   section: 'partner',
   calls: 'partner',
-  summary: 'Have events sent to your webhook again.',
+  summary: 'Send events to your webhook again.',
   details: 'They go out under their old `webhook-id`. Without --webhook, the only webhook is meant.',
   arguments: [{ name: 'event_id', summary: 'The IDs of events.', many: true }],
   options: { webhook: { value: 'id', summary: 'The webhook, if there are several.' } },

@@ -32,7 +32,7 @@ export const statusCommand = defineCommand({
   name: 'status',
   section: 'setUp',
   calls: 'either',
-  summary: 'Is it running, is it healthy, what is stuck?',
+  summary: 'Show whether the service runs, whether it is healthy, and what is stuck.',
   details:
     'Asks the probes of the service, which answer on its own machine, and with the token of an operator for all webhooks that fail (with an API key: for your own). Ends with 0 if all is well, 1 if something is not, 3 if nothing answers.',
   examples: ['status'],

@@ -12,7 +12,7 @@ export const verifyCommand = defineCommand({
   name: 'verify',
   section: 'partner',
   calls: 'nobody',
-  summary: 'Check a request that you received against a secret, and learn why it fails.',
+  summary: 'Verify a request that you received, and learn why it fails.',
   details:
     'The request is a file as it came over the wire: request line, headers, an empty line, body (`-` or none: stdin). Or give its parts: --headers and --body as files, or --id, --timestamp and --signature with --body. The secret is in WEBHOOK_SECRET. Ends with 0 if the request is genuine, with 1 if it is not.',
   arguments: [{ name: 'file', summary: 'A raw HTTP request; `-` is stdin.', optional: true }],

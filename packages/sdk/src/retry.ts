@@ -36,7 +36,7 @@ export function backoff(retries: number, random: () => number, firstMs: number):
 }
 
 /** Milliseconds: the header holds seconds, or a date. */
-function retryAfter(headers: Headers, now: number): number {
+export function retryAfter(headers: Headers, now: number): number {
   const value = headers.get('retry-after') ?? '';
   const wait = /^\d+$/.test(value) ? Number(value) * 1000 : Date.parse(value) - now;
   return Math.min(RETRY_AFTER_MAX_MS, Math.max(0, wait || 0));

@@ -52,7 +52,7 @@ export const eventCommands = [
       let replayed = 0;
       const send = async () => {
         for (const [at, batch] of batches.entries()) {
-          const { value, headers } = await api
+          const { data, headers } = await api
             .operatorAnswer<{ event_ids: string[] }>('POST', '/events', {
               body: batch.length === 1 ? batch[0] : { events: batch },
               headers: { 'idempotency-key': keys[at] ?? '' },
@@ -62,7 +62,7 @@ export const eventCommands = [
                 out.note(brokenOff(event_ids.length, batch.length, all.length, run));
               throw error;
             });
-          event_ids.push(...value.event_ids);
+          event_ids.push(...data.event_ids);
           if (headers.get('idempotent-replayed') === 'true') replayed += batch.length;
         }
       };

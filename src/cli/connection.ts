@@ -85,7 +85,7 @@ function forHeader(what: string, value: string | undefined): string | undefined 
   if (value && !/^[!-~]+$/.test(value))
     throw new UsageError(
       `The ${what} holds a character that none can have, such as a blank or a line break.`,
-      'Look at the environment variable or the profile that it comes from.',
+      'Correct the environment variable or the profile that it comes from.',
     );
   return value;
 }

@@ -57,13 +57,17 @@ function readValue(
   command: Command,
 ): unknown {
   if (!option.value) {
-    if (value !== undefined) throw new UsageError(`${rawName} is a switch and takes no value.`);
+    if (value !== undefined)
+      throw new UsageError(
+        `${rawName} is a switch and takes no value.`,
+        `Write ${rawName} alone, or leave it out.`,
+      );
     return true;
   }
   if (value === undefined || value === '')
     throw new UsageError(`${rawName} needs a value: ${rawName} <${option.value}>.`, helpHint(command));
   if (!option.many) {
-    if (before !== undefined) throw new UsageError(`${rawName} was given twice.`);
+    if (before !== undefined) throw new UsageError(`${rawName} was given twice.`, 'Give it once.');
     return oneOf(option.choices, value, rawName);
   }
   const values = value.split(',').map((one) => oneOf(option.choices, one.trim(), rawName));

@@ -99,7 +99,10 @@ export async function writeProfiles(world: World, file: ProfileFile): Promise<vo
     await rename(draft, path);
   } catch (error) {
     await rm(draft, { force: true }).catch(() => {});
-    throw new Failure(`${path} cannot be written (${(error as NodeJS.ErrnoException).code}).`);
+    throw new Failure(
+      `${path} cannot be written (${(error as NodeJS.ErrnoException).code}).`,
+      'Check who may write to its folder, and whether the disk is full.',
+    );
   }
 }
 

@@ -6,6 +6,6 @@ export function segment(id: string): string {
   try {
     return segmentOf(id);
   } catch {
-    throw new UsageError(`"${id}" is not an ID.`);
+    throw new UsageError(`"${id}" is not an ID.`, 'Copy it from a list, such as that of `porter keys list`.');
   }
 }

@@ -14,6 +14,8 @@ const BATCH_BYTES_MAX = 2 * 1024 * 1024 - 1_024;
 
 const names = Object.keys(events) as EventName[];
 
+const SHAPES = 'Write one event, an array of them, or {"events": […]}.';
+
 export const eventCommands = [
   defineCommand({
     name: 'events publish',
@@ -121,16 +123,17 @@ async function readEvents(world: World, file: string | undefined): Promise<unkno
   try {
     value = JSON.parse(text);
   } catch (error) {
-    throw new Failure(`${where} is not JSON: ${(error as Error).message}`);
+    throw new Failure(`${where} is not JSON: ${(error as Error).message}`, SHAPES);
   }
   const list = Array.isArray(value) ? value : ((value as { events?: unknown } | null)?.events ?? [value]);
-  if (!Array.isArray(list) || list.length === 0) throw new Failure(`There are no events in ${where}.`);
+  if (!Array.isArray(list) || list.length === 0)
+    throw new Failure(`There are no events in ${where}.`, SHAPES);
   return list;
 }
 
 async function readText({ cwd }: World, file: string): Promise<string> {
   return readFile(resolve(cwd, file), 'utf8').catch((error: NodeJS.ErrnoException) => {
-    throw new Failure(`${file} cannot be read (${error.code}).`);
+    throw new Failure(`${file} cannot be read (${error.code}).`, 'Check its name, and who may read it.');
   });
 }
 

@@ -164,8 +164,8 @@ async function readSecret(world: World, out: Printer, operator: boolean): Promis
     throw new Failure(
       `That is not a whole ${what}: a character is missing, changed or too many.`,
       operator
-        ? 'Tokens begin with pto_ unless chosen otherwise.'
-        : 'Keys begin with ptr_test_ or ptr_live_.',
+        ? 'Copy it again. Tokens begin with pto_ unless chosen otherwise.'
+        : 'Copy it again. Keys begin with ptr_test_ or ptr_live_.',
     );
   return secret;
 }

@@ -176,7 +176,7 @@ export class Webhooks {
    * From now on, events of the practice group acted for are posted to `url`, signed with `secret`. A
    * partner may have 20 webhooks for each practice group.
    *
-   * Needs the scope `webhooks:write`: Register, change and delete webhooks.
+   * Needs the scope `webhooks:write`: Create, update and delete webhooks.
    */
   create(body: CreateWebhookBody, options: CallOptions = {}): Call<CreatedWebhook> {
     return this.#transport.call({ method: 'POST', path: '/v1/webhooks', body, options });
@@ -210,7 +210,7 @@ export class Webhooks {
    * Changes, pauses or activates a webhook. While it is paused, its deliveries stay queued. After a
    * change of `url`, queued deliveries are sent to the new address.
    *
-   * Needs the scope `webhooks:write`: Register, change and delete webhooks.
+   * Needs the scope `webhooks:write`: Create, update and delete webhooks.
    */
   update(id: string, body: WebhookPatch, options: CallOptions & IfMatch = {}): Call<Webhook> {
     return this.#transport.call({ method: 'PATCH', path: `/v1/webhooks/${segment(id)}`, body, options });
@@ -221,7 +221,7 @@ export class Webhooks {
    *
    * Deletes its deliveries, too: queued ones are not sent any more.
    *
-   * Needs the scope `webhooks:write`: Register, change and delete webhooks.
+   * Needs the scope `webhooks:write`: Create, update and delete webhooks.
    */
   delete(id: string, options: CallOptions & IfMatch = {}): Call<void> {
     return this.#transport.call({ method: 'DELETE', path: `/v1/webhooks/${segment(id)}`, options });
@@ -233,7 +233,7 @@ export class Webhooks {
    * Signs deliveries with the new secret from now on, and with the old one as well for 24 hours: change
    * over in that time. A webhook has at most 5 secrets that sign.
    *
-   * Needs the scope `webhooks:write`: Register, change and delete webhooks.
+   * Needs the scope `webhooks:write`: Create, update and delete webhooks.
    */
   rotateSecret(id: string, options: CallOptions = {}): Call<RotatedWebhookSecret> {
     return this.#transport.call({
@@ -250,7 +250,7 @@ export class Webhooks {
    * and retried like any other. The ID of its object begins with `test_`. The event is not in the event
    * feed.
    *
-   * Needs the scope `webhooks:write`: Register, change and delete webhooks.
+   * Needs the scope `webhooks:write`: Create, update and delete webhooks.
    */
   test(id: string, body: TestWebhookBody, options: CallOptions = {}): Call<TestDelivery> {
     return this.#transport.call({ method: 'POST', path: `/v1/webhooks/${segment(id)}/test`, body, options });
@@ -298,7 +298,7 @@ export class Webhooks {
    * `webhook-id`. One that waits for a retry is sent now. An event that the webhook never got is sent
    * for the first time. One call takes at most 100000 events.
    *
-   * Needs the scope `webhooks:write`: Register, change and delete webhooks.
+   * Needs the scope `webhooks:write`: Create, update and delete webhooks.
    */
   replay(id: string, body: ReplayRequest, options: CallOptions = {}): Call<Replay> {
     return this.#transport.call({
@@ -355,7 +355,7 @@ export class Events {
    * and streams, and is delivered to each of your webhooks of the practice group that subscribes to it.
    * The ID of its object begins with `test_`.
    *
-   * Needs the scope `webhooks:write`: Register, change and delete webhooks.
+   * Needs the scope `webhooks:write`: Create, update and delete webhooks.
    */
   trigger(body: TriggerTestEventBody, options: CallOptions & Idempotency = {}): Call<TestEvent> {
     return this.#transport.call({ method: 'POST', path: '/v1/test-events', body, options });

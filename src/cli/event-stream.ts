@@ -20,7 +20,7 @@ const SILENCE_MS = 45_000;
 const RETRY_MS = 2_000;
 const RETRY_MIN_MS = 500;
 const RETRY_MAX_MS = 30_000;
-/** However long the service asks to be left alone. */
+/** The service may ask for more; it is asked again after this. */
 const RETRY_AFTER_MAX_MS = 300_000;
 
 export interface StreamOptions {
@@ -28,7 +28,7 @@ export interface StreamOptions {
   out: Printer;
   world: World;
   eventTypes: readonly string[];
-  /** Heard once, when the stream is open for the first time. */
+  /** Called once, when the stream is open for the first time. */
   opened(): void;
   /** The next event is read when this has resolved. */
   received(event: StreamedEvent): Promise<void>;
@@ -60,7 +60,7 @@ export async function followEvents(options: StreamOptions): Promise<void> {
       out.note(`The stream broke off: ${(error as Error).message}`);
     }
     const wait = Math.min(RETRY_MAX_MS, position.retryMs * 2 ** failures++);
-    // Not all at the same moment, when a service has come back.
+    // Jitter, so that not all come back at the same moment.
     const spread = Math.max(askedMs, wait * (0.75 + (world.random(1)[0] ?? 0) / 512));
     out.note(`Connecting again in ${Math.ceil(spread / 1000)} s, from where it stopped.`);
     await pause(world, spread, world.stop);

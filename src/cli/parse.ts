@@ -143,7 +143,7 @@ function unknownCommand(words: readonly string[], commands: readonly Command[]):
   );
 }
 
-/** Such as people try, and others on the machine could read in the list of processes. */
+/** Flags that people try. Others on the machine could read their values in the list of processes. */
 const SECRET_FLAGS: Record<string, string> = {
   '--key': 'PORTER_KEY',
   '--api-key': 'PORTER_KEY',

@@ -1,10 +1,10 @@
 import { Problem } from './problems.ts';
 
-/** A partner's, for one practice group. */
+/** Webhooks of one partner for one practice group. */
 export const WEBHOOKS_MAX = 20;
 /** Practice groups in one network. */
 export const MEMBERS_MAX = 1_000;
-/** Of one call. */
+/** Events in one replay call. */
 export const REPLAY_EVENTS_MAX = 100_000;
 
 /**

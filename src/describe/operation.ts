@@ -125,7 +125,7 @@ interface Field {
   schema: Node;
 }
 
-/** Of parameters the output side is described: their input is always text, which would tell a reader nothing. */
+/** Parameters are described by their output: their input is always text, which would tell a reader nothing. */
 function fieldsOf(object: Endpoint['params'], draft: Draft): Field[] {
   if (!object) return [];
   const { properties, required } = toReferencedSchema(object, { io: 'output', components: draft.schemas });

@@ -17,7 +17,7 @@ export type Followed<Item> = Item & { cursor: string };
 
 const SILENCE_MS = 45_000;
 const RETRY_MS = 2_000;
-/** Whatever the service asks for, nobody comes back in an endless hurry. */
+/** The service may ask for less; nobody comes back in an endless hurry. */
 const RETRY_MIN_MS = 500;
 
 /**
@@ -53,7 +53,7 @@ export async function* follow<Item>(
         yield { ...parse(data, readItem), cursor: place ?? '' };
       }
     } catch (error) {
-      // Whoever ended the connection, it is replaced.
+      // A connection that broke is replaced.
       if (!(error instanceof PorterConnectionError)) throw error;
     }
     if (now() - openedAt >= BACKOFF_MAX_MS) shortLived = 0;

@@ -3,7 +3,7 @@ import type { Idempotency, IfMatch, Runtime } from './options.ts';
 
 const BACKOFF_MIN_MS = 500;
 export const BACKOFF_MAX_MS = 30_000;
-/** Whoever asks for more is asked again after this. */
+/** A service that asks for more is asked again after this. */
 const RETRY_AFTER_MAX_MS = 3_600_000;
 
 /**

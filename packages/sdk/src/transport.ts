@@ -71,7 +71,7 @@ export class Transport {
     );
   }
 
-  /** With `insist`, it is repeated for as long as that says so, whatever the limits. */
+  /** `insist` repeats the call for as long as it says so, whatever the limits. */
   async send<T>(request: ApiRequest, read: Reader<T>, insist?: (error: unknown) => boolean): Promise<T> {
     const { signal, maxRetries = this.#options.maxRetries ?? MAX_RETRIES } = request.options;
     const { now, sleep } = this.runtime;

@@ -10,7 +10,7 @@ import type { World } from '../world.ts';
 
 const AT_ONCE_MAX = 8;
 const WAITING_MAX = 1_000;
-/** As long as the service itself waits for a receiver. */
+/** The service itself waits as long for a receiver. */
 const ANSWER_MS = 15_000;
 
 /** What became of an event that was handed on. */

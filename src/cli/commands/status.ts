@@ -67,7 +67,7 @@ export const statusCommand = defineCommand({
   },
 });
 
-/** Such a probe hangs when the database does, although the service is there. */
+/** A probe that asks the database hangs when the database does, although the service is there. */
 async function probeOfDatabase(api: Api, path: string): Promise<Probed | undefined> {
   return api.probe(path, PROBE_MS).catch((error) => {
     if (error instanceof Unreachable) return undefined;

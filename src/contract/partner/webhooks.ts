@@ -5,7 +5,7 @@ import { text, timestamp, webAddress } from '../fields.ts';
 import { pageOf, pageQuery } from '../page.ts';
 import { WEBHOOKS_MAX } from '../rules.ts';
 
-/** Of one webhook: the newest, and those that were rotated out less than a day ago. */
+/** Secrets of one webhook that sign: the newest, and those that were rotated out less than a day ago. */
 export const LIVE_SECRETS_MAX = 5;
 export const SECRET_OVERLAP_HOURS = 24;
 /** Counting further would make reading a webhook as slow as its queue is long. */

@@ -1,9 +1,14 @@
+import { readBody } from '../../packages/sdk/src/body.ts';
+import type { Answer } from '../../packages/sdk/src/call.ts';
+import { PorterApiError, PorterConnectionError, PorterTimeoutError } from '../../packages/sdk/src/errors.ts';
+import { isRecord } from '../../packages/sdk/src/shape.ts';
+import { openStream, type StreamBody } from '../../packages/sdk/src/stream.ts';
+import { type ApiRequest, Transport } from '../../packages/sdk/src/transport.ts';
 import type { Page } from '../contract/page.ts';
 import { problemCatalogue, validationEntry } from '../contract/problems.ts';
 import { type Connection, isLoopback, operatorHeaders, partnerHeaders } from './connection.ts';
 import { Failure, Unreachable } from './exit.ts';
 import { type Asked, hintFor, type Side } from './hints.ts';
-import { isObject, parseJson } from './json.ts';
 import { inLine, type Printer } from './printer.ts';
 import type { World } from './world.ts';
 
@@ -15,11 +20,19 @@ export interface Request {
   waitMs?: number;
 }
 
+/** What a probe answered, with whatever status. */
+export interface Probed {
+  status: number;
+  headers: Headers;
+  /** Parsed if it is JSON, the text itself if not. */
+  body: unknown;
+}
+
 /** Longer than anything that the service does before it answers. */
 const ANSWER_MS = 120_000;
 const PAGE_SIZE_MAX = 100;
 
-/** Calls the service over HTTP, as a partner or as an operator. */
+/** Calls the service as a partner or as an operator, over the transport of the client library. */
 export class Api {
   readonly #world: World;
   readonly #out: Printer;
@@ -41,26 +54,17 @@ export class Api {
   }
 
   async partner<T>(method: string, path: string, request: Request = {}): Promise<T> {
-    const whole = withHeaders(request, await this.partnerHeaders());
-    return (await this.#json<T>('partner', method, `/v1${path}`, whole)).value;
-  }
-
-  async partnerHeaders(): Promise<Record<string, string>> {
-    const connection = await this.connection();
-    if (connection.demo && !this.#toldOfDemo)
-      this.#out.note(`Using the demo world: ${connection.url}, practice group ${connection.group}.`);
-    this.#toldOfDemo = true;
-    return partnerHeaders(connection);
+    const headers = await this.#partnerHeaders();
+    return (await this.#json<T>('partner', method, `/v1${path}`, request, headers)).data;
   }
 
   async operator<T>(method: string, path: string, request: Request = {}): Promise<T> {
-    return (await this.operatorAnswer<T>(method, path, request)).value;
+    return (await this.operatorAnswer<T>(method, path, request)).data;
   }
 
-  async operatorAnswer<T>(method: string, path: string, request: Request): Promise<Told<T>> {
-    const connection = await this.connection();
-    const whole = withHeaders(request, operatorHeaders(connection));
-    return this.#json('operator', method, `/operator/v1${path}`, whole);
+  async operatorAnswer<T>(method: string, path: string, request: Request): Promise<Answer<T>> {
+    const headers = operatorHeaders(await this.connection());
+    return this.#json('operator', method, `/operator/v1${path}`, request, headers);
   }
 
   /** Reads pages until there are `limit` entries. */
@@ -76,82 +80,89 @@ export class Api {
     return { data, count: data.length, next_cursor };
   }
 
-  /** The whole answer, with whatever status. */
-  async answer(method: string, path: string, request: Request = {}): Promise<Answer> {
-    const signal = AbortSignal.timeout(request.waitMs ?? ANSWER_MS);
-    const response = await this.open(method, path, request, signal);
-    return this.readWhole(response);
+  async probe(path: string, timeoutMs: number): Promise<Probed> {
+    const transport = await this.#transport();
+    const request = { method: 'GET', path, options: { signal: this.#world.stop, timeoutMs } };
+    const answer = transport.send(request, async (response) => ({
+      status: response.status,
+      headers: response.headers,
+      body: await readBody(response),
+    }));
+    return answer.catch((error) => (error instanceof PorterApiError ? probed(error) : this.#fail(error)));
   }
 
-  async readWhole(response: Response): Promise<Answer> {
-    const text = await response.text().catch((error) => this.#fail(error));
-    return { status: response.status, headers: response.headers, text };
+  /** An event stream that is open and still to be read. */
+  async stream(path: string, query: object, cursor: string | undefined): Promise<StreamBody> {
+    const headers = await this.#partnerHeaders();
+    const request = { path: `/v1${path}`, query, headers, cursor, signal: this.#world.stop };
+    return openStream(await this.#transport(), request).catch((error) => this.#fail(error, 'partner'));
   }
 
-  /** An answer whose body is still to be read. */
-  async open(method: string, path: string, request: Request, signal: AbortSignal): Promise<Response> {
-    const { url } = await this.connection();
-    const query = Object.entries(request.query ?? {}).flatMap(([name, value]) =>
-      value === undefined ? [] : [[name, String(value)]],
-    );
-    const address = `${url}${path}${query.length > 0 ? `?${new URLSearchParams(query)}` : ''}`;
-    return this.#world
-      .fetch(address, {
-        method,
-        redirect: 'manual',
-        headers: {
-          ...(request.body !== undefined && { 'content-type': 'application/json' }),
-          ...request.headers,
-        },
-        body: request.body === undefined ? null : JSON.stringify(request.body),
-        signal: AbortSignal.any([signal, this.#world.stop]),
-      })
-      .catch((error) => this.#fail(error));
-  }
-
-  async #fail(error: unknown): Promise<never> {
-    if (this.#world.stop.aborted || !isNetworkError(error)) throw error;
-    throw unreachable((await this.connection()).url, error);
-  }
-
-  /** What an answer that is a refusal says, with what to do about it here. */
-  async refusal(side: Side, answer: Answer): Promise<Refused> {
+  async #partnerHeaders(): Promise<Record<string, string>> {
     const connection = await this.connection();
-    return refused(answer, connection.url, { command: this.#command, side, connection });
+    if (connection.demo && !this.#toldOfDemo)
+      this.#out.note(`Using the demo world: ${connection.url}, practice group ${connection.group}.`);
+    this.#toldOfDemo = true;
+    return partnerHeaders(connection);
   }
 
-  async #json<T>(side: Side, method: string, path: string, request: Request): Promise<Told<T>> {
-    const answer = await this.#out.during('Waiting for the service', this.answer(method, path, request));
-    const value = answer.text === '' ? undefined : parseJson(answer.text);
-    if (answer.status >= 300 || (answer.text !== '' && value === undefined))
-      throw await this.refusal(side, answer);
-    return { value: value as T, headers: answer.headers };
+  /** Nothing is repeated: whoever typed the command sees what came of it, and decides. */
+  async #transport(): Promise<Transport> {
+    const { url } = await this.connection();
+    return new Transport({ baseUrl: url, fetch: this.#world.fetch, timeoutMs: ANSWER_MS, maxRetries: 0 });
+  }
+
+  async #json<T>(
+    side: Side,
+    method: string,
+    path: string,
+    { query, body, headers, waitMs }: Request,
+    credentials: Record<string, string>,
+  ): Promise<Answer<T>> {
+    const request: ApiRequest = {
+      method,
+      path,
+      query: query ?? {},
+      body,
+      headers: { ...headers, ...credentials },
+      options: { signal: this.#world.stop, timeoutMs: waitMs },
+    };
+    const answer = (await this.#transport()).call<T>(request).withResponse();
+    return this.#out.during(
+      'Waiting for the service',
+      answer.catch((error) => this.#fail(error, side)),
+    );
+  }
+
+  /** What a call failed with, as a person at a command line needs to hear it. */
+  async #fail(error: unknown, side?: Side): Promise<never> {
+    const connection = await this.connection();
+    const { url } = connection;
+    if (error instanceof PorterApiError)
+      throw refused(error, url, side && { command: this.#command, side, connection });
+    if (error instanceof PorterConnectionError)
+      throw isOutside(error) ? unreachable(url, error) : error.cause;
+    throw error;
   }
 }
 
-interface Told<T> {
-  value: T;
-  headers: Headers;
+function probed({ status, headers, problem }: PorterApiError): Probed {
+  return { status, headers, body: problem.error === 'unknown' ? problem.body : problem };
 }
 
-export interface Answer {
-  status: number;
-  headers: Headers;
-  text: string;
+/** The network failed, or nobody answered. A mistake in the call itself has no cause. */
+export function isOutside(error: PorterConnectionError): boolean {
+  const { cause } = error;
+  if (error instanceof PorterTimeoutError || cause === undefined) return true;
+  return cause instanceof Error && (cause.name === 'TimeoutError' || cause.cause !== undefined);
 }
 
-function withHeaders(request: Request, headers: Record<string, string>): Request {
-  return { ...request, headers: { ...request.headers, ...headers } };
-}
-
-/** What `fetch` fails with when the network does; a mistake in the call itself has no cause. */
-export function isNetworkError(error: unknown): error is Error {
-  return error instanceof Error && (error.name === 'TimeoutError' || error.cause !== undefined);
-}
-
-function unreachable(url: string, error: Error): Unreachable {
-  const { cause, message, name } = error as Error & { cause?: { code?: string; message?: string } };
-  const reason = name === 'TimeoutError' ? 'no answer in time' : (cause?.code ?? cause?.message ?? message);
+function unreachable(url: string, error: PorterConnectionError): Unreachable {
+  const { name, message, cause } = (error.cause ?? error) as Error & {
+    cause?: { code?: string; message?: string };
+  };
+  const isLate = error instanceof PorterTimeoutError || name === 'TimeoutError';
+  const reason = isLate ? 'no answer in time' : (cause?.code ?? cause?.message ?? message);
   // What TLS makes of an answer that is plain text.
   if (/^ERR_SSL_(WRONG_VERSION_NUMBER|PACKET_LENGTH_TOO_LONG)$/.test(reason))
     return isLoopback(url)
@@ -171,14 +182,13 @@ function unreachable(url: string, error: Error): Unreachable {
 /** A refusal, told by the body that came with it. */
 export class Refused extends Failure {
   readonly status: number;
+  readonly headers: Headers;
   readonly body: object;
-  /** How long the service asks to be left alone. */
-  readonly retryAfterSeconds: number;
 
-  constructor(answer: Pick<Answer, 'status' | 'headers'>, message: string, hint: string, body: object) {
+  constructor({ status, headers }: PorterApiError, message: string, hint: string, body: object) {
     super(message, hint);
-    this.status = answer.status;
-    this.retryAfterSeconds = Number(/^\d+$/.exec(answer.headers.get('retry-after') ?? '')?.[0] ?? 0);
+    this.status = status;
+    this.headers = headers;
     this.body = body;
   }
 
@@ -198,15 +208,15 @@ interface ProblemBody {
   retry_after?: number;
 }
 
-export function refused(answer: Answer, url: string, asked?: Asked): Refused {
-  const { status, headers, text } = answer;
-  const body = problemOf(text);
+export function refused(error: PorterApiError, url: string, asked?: Asked): Refused {
+  const { status, headers } = error;
+  const body = problemOf(error);
   if (!body)
     return new Refused(
-      answer,
+      error,
       `The answer has status ${status} and is not one of Porter's.`,
       `Is ${url} the address of a Porter service?`,
-      { error: 'not_porter', statusCode: status, message: text.slice(0, 200) },
+      { error: 'not_porter', statusCode: status, message: textOf(probed(error).body).slice(0, 200) },
     );
   const entry = body.error === true ? validationEntry : entryOf(body.error);
   const hint = (asked && hintFor(asked, body)) ?? entry?.remedy;
@@ -221,8 +231,8 @@ export function refused(answer: Answer, url: string, asked?: Asked): Refused {
   ];
   // The API has one sentence for both, which speaks of a key.
   const isToken = asked?.side === 'operator' && body.error === 'invalid_credentials';
-  const message = isToken ? 'The operator token is invalid or expired.' : sentence(body);
-  return new Refused(answer, message, hints.map(inLine).join('\n'), body);
+  const message = isToken ? 'The operator token is invalid or expired.' : sentence(body, entry?.message);
+  return new Refused(error, message, hints.map(inLine).join('\n'), body);
 }
 
 /** What a refusal says: one sentence, or one for each field of a request that is not valid. */
@@ -231,26 +241,27 @@ export function faultsOf({ message, path }: Pick<ProblemBody, 'message' | 'path'
   return message.map((one) => `${one.path.join('.') || 'request'}: ${one.message}`);
 }
 
-function sentence(body: ProblemBody): string {
+/** What the service always says about such a refusal ends with what to do; the hint here says it better. */
+function sentence(body: ProblemBody, usual: string | undefined): string {
+  if (body.message === usual) return usual.replace(/(?<=\.) .*/, '');
   const faults = faultsOf(body).map(inLine);
   return body.error === true ? ['The request is not valid.', ...faults].join('\n  ') : faults.join();
 }
 
-function entryOf(code: string): { remedy: string } | undefined {
+function entryOf(code: string): { message: string; remedy: string } | undefined {
   return Object.hasOwn(problemCatalogue, code)
     ? problemCatalogue[code as keyof typeof problemCatalogue]
     : undefined;
 }
 
-function problemOf(text: string): ProblemBody | undefined {
-  const body = parseJson(text);
-  if (!isObject(body)) return undefined;
-  const { error, message } = body;
-  const told = typeof error === 'string' && typeof message === 'string';
-  const listed = error === true && Array.isArray(message) && message.every(isEntry);
-  return told || listed ? (body as unknown as ProblemBody) : undefined;
+/** A code that is younger than this version is a refusal of Porter's all the same. */
+function problemOf({ problem }: PorterApiError): ProblemBody | undefined {
+  if (problem.error !== 'unknown') return problem as ProblemBody;
+  const { body } = problem;
+  const isTold = isRecord(body) && typeof body.error === 'string' && typeof body.message === 'string';
+  return isTold ? (body as unknown as ProblemBody) : undefined;
 }
 
-function isEntry(value: unknown): boolean {
-  return isObject(value) && Array.isArray(value.path) && typeof value.message === 'string';
+function textOf(body: unknown): string {
+  return typeof body === 'string' ? body : (JSON.stringify(body) ?? '');
 }

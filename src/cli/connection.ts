@@ -71,7 +71,7 @@ function demoWorld({ key, keyFile }: Demo, found: Connection): Connection {
   };
 }
 
-/** Whoever prepares a folder must not get the token of an operator who works in it: this machine only. */
+/** An address on this machine only: whoever prepares a folder must not get the token of an operator who works in it. */
 function demoUrl({ key, url = '' }: Demo): string | undefined {
   // Who listens on all addresses listens on this one too.
   const here = url.replace(/\/\/(0\.0\.0\.0|\[::\])(?=:|$)/, '//127.0.0.1');
@@ -80,12 +80,12 @@ function demoUrl({ key, url = '' }: Demo): string | undefined {
 
 type NamedProfile = Profile & { name: string };
 
-/** Such a value goes into a header, which takes no other characters. It is not repeated: it may be a secret with a slip in it. */
+/** The value goes into a header, which takes no other characters. The error does not repeat it: it may be a secret with a slip in it. */
 function forHeader(what: string, value: string | undefined): string | undefined {
   if (value && !/^[!-~]+$/.test(value))
     throw new UsageError(
       `The ${what} holds a character that none can have, such as a blank or a line break.`,
-      'Look at the environment variable or the profile that it comes from.',
+      'Correct the environment variable or the profile that it comes from.',
     );
   return value;
 }

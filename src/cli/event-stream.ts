@@ -1,7 +1,10 @@
-import { type SseMessage, SseParser } from '../../packages/sdk/src/sse.ts';
-import { type Api, isNetworkError, Refused } from './api.ts';
+import { PorterConnectionError, PorterError } from '../../packages/sdk/src/errors.ts';
+import { retryAfter } from '../../packages/sdk/src/retry.ts';
+import { isRecord } from '../../packages/sdk/src/shape.ts';
+import { readMessages, type SilenceWatch, type StreamBody } from '../../packages/sdk/src/stream.ts';
+import { type Api, isOutside, Refused } from './api.ts';
 import { Failure, Unreachable } from './exit.ts';
-import { isObject, parseJson } from './json.ts';
+import { parseJson } from './json.ts';
 import type { Printer } from './printer.ts';
 import { pause, type World } from './world.ts';
 
@@ -12,13 +15,12 @@ export interface StreamedEvent {
   data: { object: string; id: string; practice_group_id: string; event: string };
 }
 
-const PATH = '/v1/events/stream';
 /** The service sends a heartbeat every 15 seconds: after three that did not come, nobody is there any more. */
 const SILENCE_MS = 45_000;
 const RETRY_MS = 2_000;
 const RETRY_MIN_MS = 500;
 const RETRY_MAX_MS = 30_000;
-/** However long the service asks to be left alone. */
+/** The service may ask for more; it is asked again after this. */
 const RETRY_AFTER_MAX_MS = 300_000;
 
 export interface StreamOptions {
@@ -26,7 +28,7 @@ export interface StreamOptions {
   out: Printer;
   world: World;
   eventTypes: readonly string[];
-  /** Heard once, when the stream is open for the first time. */
+  /** Called once, when the stream is open for the first time. */
   opened(): void;
   /** The next event is read when this has resolved. */
   received(event: StreamedEvent): Promise<void>;
@@ -34,32 +36,31 @@ export interface StreamOptions {
 
 /** Follows the stream until the command is to end. A stream that breaks off is resumed where it broke. */
 export async function followEvents(options: StreamOptions): Promise<void> {
-  const { out, world, opened } = options;
+  const { api, out, world, opened, eventTypes } = options;
+  const query = { event_types: eventTypes.length > 0 ? eventTypes.join() : undefined };
   const position: Position = { cursor: undefined, retryMs: RETRY_MS };
   let everOpen = false;
   let failures = 0;
   while (!world.stop.aborted) {
-    const broken = new AbortController();
     let askedMs = 0;
     try {
-      const response = await out.during('Connecting', open(options, position.cursor, broken.signal));
+      const body = await out.during('Connecting', api.stream('/events/stream', query, position.cursor));
       if (everOpen) out.note('Connected again.');
       else opened();
       everOpen = true;
       failures = 0;
-      await read(response, position, options, broken);
+      await read(body, position, options);
+      if (world.stop.aborted) return;
       out.note('The service ended the stream.');
     } catch (error) {
       if (world.stop.aborted) return;
       if (!everOpen || isFinal(error)) throw error;
-      if (error instanceof Refused) askedMs = Math.min(RETRY_AFTER_MAX_MS, error.retryAfterSeconds * 1000);
-      out.note(`The stream broke off: ${reasonOf(error)}`);
-    } finally {
-      // A response that is not read to its end keeps its connection.
-      broken.abort();
+      if (error instanceof Refused)
+        askedMs = Math.min(RETRY_AFTER_MAX_MS, retryAfter(error.headers, world.clock.now()));
+      out.note(`The stream broke off: ${(error as Error).message}`);
     }
     const wait = Math.min(RETRY_MAX_MS, position.retryMs * 2 ** failures++);
-    // Not all at the same moment, when a service has come back.
+    // Jitter, so that not all come back at the same moment.
     const spread = Math.max(askedMs, wait * (0.75 + (world.random(1)[0] ?? 0) / 512));
     out.note(`Connecting again in ${Math.ceil(spread / 1000)} s, from where it stopped.`);
     await pause(world, spread, world.stop);
@@ -71,60 +72,25 @@ interface Position {
   retryMs: number;
 }
 
-async function open({ api, eventTypes }: StreamOptions, cursor: string | undefined, signal: AbortSignal) {
-  const headers = {
-    accept: 'text/event-stream',
-    ...(await api.partnerHeaders()),
-    ...(cursor !== undefined && { 'last-event-id': cursor }),
-  };
-  const query = { event_types: eventTypes.length > 0 ? eventTypes.join() : undefined };
-  const response = await api.open('GET', PATH, { headers, query }, signal);
-  const isStream = /^text\/event-stream\b/i.test(response.headers.get('content-type') ?? '');
-  if (response.status === 200 && isStream) return response;
-  // Whatever answers with 200 may go on for ever: its text is left alone.
-  const answer =
-    response.status === 200
-      ? { status: 200, headers: response.headers, text: '' }
-      : await api.readWhole(response);
-  throw await api.refusal('partner', answer);
-}
-
-async function read(
-  response: Response,
-  position: Position,
-  { world, received }: StreamOptions,
-  broken: AbortController,
-): Promise<void> {
-  const parser = new SseParser();
-  const listening = watchSilence(world, broken);
-  for await (const chunk of response.body ?? []) {
-    listening(false);
-    for (const { id, data, retry } of messagesOf(parser, chunk)) {
+async function read(body: StreamBody, position: Position, { world, received }: StreamOptions): Promise<void> {
+  const over = new AbortController();
+  try {
+    for await (const { id, data, retry } of readMessages(body, silenceOf(world, over.signal), world.stop)) {
       if (data !== undefined) await received(eventOf(data));
-      if (id !== undefined) position.cursor = cursorOf(id);
+      if (id !== undefined) position.cursor = id;
       if (retry !== undefined) position.retryMs = Math.max(RETRY_MIN_MS, retry);
     }
-    listening(true);
+  } catch (error) {
+    if (error instanceof PorterConnectionError) throw isOutside(error) ? brokenOff(error) : error.cause;
+    throw error instanceof PorterError ? notAnEvent() : error;
+  } finally {
+    over.abort();
   }
-}
-
-function messagesOf(parser: SseParser, chunk: Uint8Array): SseMessage[] {
-  try {
-    return parser.push(chunk);
-  } catch {
-    throw notAnEvent();
-  }
-}
-
-/** It is sent back as a header, which takes no other characters. */
-function cursorOf(id: string): string {
-  if (!/^[!-~]*$/.test(id)) throw notAnEvent();
-  return id;
 }
 
 function eventOf(text: string): StreamedEvent {
   const event = parseJson(text);
-  if (isObject(event) && typeof event.id === 'string' && isObject(event.data))
+  if (isRecord(event) && typeof event.id === 'string' && isRecord(event.data))
     return event as unknown as StreamedEvent;
   throw notAnEvent();
 }
@@ -136,31 +102,36 @@ function notAnEvent(): Failure {
   );
 }
 
-/** Breaks a connection on which nothing is heard any more. To be told when something is heard, and when to go on. */
-function watchSilence(world: World, broken: AbortController): (listening: boolean) => void {
-  let listens = true;
-  let heardAt = world.clock.monotonic();
+/** Without a cause, the connection is there and nobody says anything. */
+function brokenOff({ cause }: PorterConnectionError): Unreachable {
+  if (cause === undefined) return new Unreachable(`nothing was heard for ${SILENCE_MS / 1000} s.`);
+  const { message, cause: reason } = cause as Error & { cause?: { message?: string } };
+  return new Unreachable(reason?.message ?? message);
+}
+
+/** The watch over one connection: by the clock of the world, with one wait at a time however much is heard. */
+function silenceOf(world: World, over: AbortSignal): SilenceWatch {
+  let silent: (() => void) | undefined;
+  let since = world.clock.monotonic();
   const watch = async () => {
-    while (!broken.signal.aborted) {
-      const silentMs = listens ? world.clock.monotonic() - heardAt : 0;
-      if (silentMs < SILENCE_MS) await pause(world, SILENCE_MS - silentMs, broken.signal);
-      else broken.abort(new Unreachable(`nothing was heard for ${SILENCE_MS / 1000} s.`));
+    while (!over.aborted) {
+      const silentMs = silent ? world.clock.monotonic() - since : 0;
+      if (silentMs < SILENCE_MS) await pause(world, SILENCE_MS - silentMs, over);
+      else return silent?.();
     }
   };
   void watch();
-  return (listening) => {
-    listens = listening;
-    heardAt = world.clock.monotonic();
+  return (tell) => {
+    silent = tell;
+    since = world.clock.monotonic();
+    return () => {
+      silent = undefined;
+    };
   };
-}
-
-function reasonOf(error: unknown): string {
-  const { message, cause } = error as Error & { cause?: { message?: string } };
-  return cause?.message ?? message;
 }
 
 /** Asking again would be answered the same. A conflict is a stream of ours that the service has not seen end yet. */
 function isFinal(error: unknown): boolean {
   if (error instanceof Refused) return error.status < 500 && ![409, 429, 408].includes(error.status);
-  return !(error instanceof Unreachable || isNetworkError(error));
+  return !(error instanceof Unreachable);
 }

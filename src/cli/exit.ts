@@ -19,7 +19,7 @@ export const exitMeanings: Record<keyof typeof exitCodes, string> = {
   terminated: 'Ended by SIGTERM.',
 };
 
-/** Of a command that a signal ended. */
+/** The exit code of a command that a signal ended. */
 export function stoppedCode(stop: AbortSignal): number {
   return stop.reason === 'SIGTERM' ? exitCodes.terminated : exitCodes.interrupted;
 }

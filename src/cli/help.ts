@@ -42,12 +42,12 @@ function summaries(commands: readonly Command[]): [string, string][] {
 
 const groupSummaries: Record<string, string> = {
   profiles: 'Keep addresses and keys',
-  partners: 'Partner companies',
+  partners: 'Partners and their onboarding',
   keys: 'API keys',
-  networks: 'Which practice groups may act for one another',
-  events: 'Say what happened',
-  deliveries: 'What was sent to whom',
-  refusals: 'Why calls were turned away',
+  networks: 'Networks: which practice groups may act for one another',
+  events: 'Publish events',
+  deliveries: 'What was sent to whom, and retries',
+  refusals: 'Why calls were refused',
   audit: 'Who changed what',
 };
 

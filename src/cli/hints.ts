@@ -32,7 +32,8 @@ const conflicts: Record<string, string> = {
 const hints: Record<string, (asked: Asked, refusal: Refusal) => string | undefined> = {
   not_found({ command, connection }) {
     const [word = ''] = command.split(' ');
-    if (word === 'resend') return `There is no such event or webhook of yours in ${connection.group}.`;
+    if (word === 'resend')
+      return `There is no such event or webhook of yours in ${connection.group}. Check the IDs, or name another practice group with --group.`;
     const noun = nouns[word];
     return noun && `There is no such ${noun}. See \`porter ${word} list\`.`;
   },
@@ -45,8 +46,8 @@ const hints: Record<string, (asked: Asked, refusal: Refusal) => string | undefin
     { required_roles = [], required_scopes = [] },
   ) =>
     side === 'operator'
-      ? `Roles that may: ${required_roles.join(', ')}. The token is that of ${sources.operatorToken}.`
-      : `Needed: ${required_scopes.join(', ')}. The key is that of ${sources.key}.`,
+      ? `Use a token with one of the roles ${required_roles.join(', ')}. This one is that of ${sources.operatorToken}.`
+      : `Ask support for a key with the scope ${required_scopes.join(', ')}. This one is that of ${sources.key}.`,
   forbidden: ({ side, connection: { group, sources } }) =>
     side === 'operator'
       ? undefined

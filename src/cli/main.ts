@@ -43,7 +43,10 @@ async function askHidden(question: string): Promise<string> {
   try {
     return await lines.question('', { signal: stop.signal });
   } catch {
-    throw new UsageError('Nothing was entered.');
+    throw new UsageError(
+      'Nothing was entered.',
+      'Run it again and type it, or set its environment variable.',
+    );
   } finally {
     lines.close();
     process.stderr.write('\n');

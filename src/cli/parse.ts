@@ -57,13 +57,17 @@ function readValue(
   command: Command,
 ): unknown {
   if (!option.value) {
-    if (value !== undefined) throw new UsageError(`${rawName} is a switch and takes no value.`);
+    if (value !== undefined)
+      throw new UsageError(
+        `${rawName} is a switch and takes no value.`,
+        `Write ${rawName} alone, or leave it out.`,
+      );
     return true;
   }
   if (value === undefined || value === '')
     throw new UsageError(`${rawName} needs a value: ${rawName} <${option.value}>.`, helpHint(command));
   if (!option.many) {
-    if (before !== undefined) throw new UsageError(`${rawName} was given twice.`);
+    if (before !== undefined) throw new UsageError(`${rawName} was given twice.`, 'Give it once.');
     return oneOf(option.choices, value, rawName);
   }
   const values = value.split(',').map((one) => oneOf(option.choices, one.trim(), rawName));
@@ -139,7 +143,7 @@ function unknownCommand(words: readonly string[], commands: readonly Command[]):
   );
 }
 
-/** Such as people try, and others on the machine could read in the list of processes. */
+/** Flags that people try. Others on the machine could read their values in the list of processes. */
 const SECRET_FLAGS: Record<string, string> = {
   '--key': 'PORTER_KEY',
   '--api-key': 'PORTER_KEY',

@@ -139,12 +139,12 @@ function cell(field: Field): string {
 /** Text from afar must neither steer the terminal nor turn the direction of what follows. */
 const STEERING = /[\p{Cc}\p{Bidi_Control}]/gu;
 
-/** Such text, which may have several lines. */
+/** Makes text from afar harmless; it may have several lines. */
 export function visible(text: string): string {
   return text.replaceAll(STEERING, (one) => (one === '\n' ? one : '�'));
 }
 
-/** Such text where a line break would look like another line of ours. */
+/** Makes text from afar harmless where a line break would look like another line of ours. */
 export function inLine(text: string): string {
   return text.replaceAll(STEERING, '�');
 }

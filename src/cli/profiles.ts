@@ -2,8 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { constants } from 'node:fs';
 import { chmod, lstat, mkdir, open, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
+import { isRecord } from '../../packages/sdk/src/shape.ts';
 import { Failure } from './exit.ts';
-import { isObject, parseJson } from './json.ts';
+import { parseJson } from './json.ts';
 import type { World } from './world.ts';
 
 export interface Profile {
@@ -56,15 +57,15 @@ function unreadable(path: string, why: string | undefined): Failure {
 }
 
 function isProfileFile(value: unknown): value is Partial<ProfileFile> {
-  if (!isObject(value)) return false;
+  if (!isRecord(value)) return false;
   const { current, profiles = {}, listen_secret } = value;
   return (
-    isText(current) && isText(listen_secret) && isObject(profiles) && Object.values(profiles).every(isProfile)
+    isText(current) && isText(listen_secret) && isRecord(profiles) && Object.values(profiles).every(isProfile)
   );
 }
 
 function isProfile(value: unknown): boolean {
-  if (!isObject(value) || typeof value.url !== 'string') return false;
+  if (!isRecord(value) || typeof value.url !== 'string') return false;
   return [value.key, value.group, value.operator_token].every(isText);
 }
 
@@ -98,7 +99,10 @@ export async function writeProfiles(world: World, file: ProfileFile): Promise<vo
     await rename(draft, path);
   } catch (error) {
     await rm(draft, { force: true }).catch(() => {});
-    throw new Failure(`${path} cannot be written (${(error as NodeJS.ErrnoException).code}).`);
+    throw new Failure(
+      `${path} cannot be written (${(error as NodeJS.ErrnoException).code}).`,
+      'Check who may write to its folder, and whether the disk is full.',
+    );
   }
 }
 

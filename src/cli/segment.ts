@@ -1,7 +1,11 @@
+import { segment as segmentOf } from '../../packages/sdk/src/segment.ts';
 import { UsageError } from './exit.ts';
 
-/** An ID as a part of a path. Some would mean another path. */
+/** An ID as a part of a path. One that would mean another path is a slip of whoever typed it. */
 export function segment(id: string): string {
-  if (['', '.', '..'].includes(id)) throw new UsageError(`"${id}" is not an ID.`);
-  return encodeURIComponent(id);
+  try {
+    return segmentOf(id);
+  } catch {
+    throw new UsageError(`"${id}" is not an ID.`, 'Copy it from a list, such as that of `porter keys list`.');
+  }
 }

@@ -6,7 +6,7 @@ export const scopes = {
   'submission-types:read': 'Read submission types.',
   'submission-types:write': 'Update submission types.',
   'webhooks:read': 'Read webhooks and their deliveries.',
-  'webhooks:write': 'Register, change and delete webhooks.',
+  'webhooks:write': 'Create, update and delete webhooks.',
   'events:read': 'Read the event feed.',
 } as const;
 
@@ -16,8 +16,8 @@ export const scopeNames = Object.keys(scopes) as [Scope, ...Scope[]];
 /** What an operator's token may be allowed to do. Every operator endpoint lists the roles that it lets in. */
 export const roles = {
   admin: 'Everything.',
-  support: 'Reads everything; partners, keys and replays.',
-  source: 'Only says what happened: events, EHR health, form submissions, write-to-record.',
+  support: 'Reads everything; manages partners and keys, and retries deliveries.',
+  source: 'Only publishes what happened: events, EHR health, form submissions, write-to-record jobs.',
   viewer: 'Reads everything.',
 } as const;
 

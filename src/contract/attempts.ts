@@ -14,7 +14,10 @@ export const attempt = z
     status: z
       .int()
       .nullable()
-      .meta({ description: 'What the receiver answered; null when no answer began.', examples: [204] }),
+      .meta({
+        description: 'The status that the receiver answered with; null when no answer began.',
+        examples: [204],
+      }),
     phase: z
       .enum(attemptPhases)
       .nullable()
@@ -23,11 +26,11 @@ export const attempt = z
       .string()
       .nullable()
       .meta({
-        description: 'Why it broke off, for machines; null when an answer arrived.',
+        description: 'Machine-readable reason why it broke off; null when an answer arrived.',
         examples: ['tls_certificate_expired'],
       }),
     diagnosis: z.string().meta({
-      description: 'What happened, in words for people.',
+      description: 'What happened, as a sentence.',
       examples: ['TLS certificate expired on 1 May 2026. Renew it.'],
     }),
     duration_ms: z.int().meta({ description: 'From the start of the attempt to its end.', examples: [42] }),

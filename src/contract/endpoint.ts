@@ -43,7 +43,7 @@ export interface Endpoint {
   };
   /** Refusals of this endpoint's own; those that every endpoint shares are added where they are documented. */
   problems: readonly ProblemCode[];
-  /** With business_rule_violation: which rules. */
+  /** The rules behind business_rule_violation. */
   rules?: readonly RuleName[];
 }
 
@@ -101,6 +101,6 @@ interface BodyAnswer<E extends Endpoint> {
       : z.input<Property<E['response'], 'body'>>
     : undefined;
   etag?: string;
-  /** With an Idempotency-Key that was sent before: nothing was done, and this is what it was answered then. */
+  /** The Idempotency-Key was sent before: nothing was done, and this is the answer of the first call. */
   replayed?: true;
 }

@@ -12,14 +12,14 @@ const furtherFields = {
   failure: {
     failure_reason: text({ max: 2_000 })
       .optional()
-      .meta({ description: 'Why the record system did not confirm it, in words for people.' }),
+      .meta({ description: 'Human-readable reason why the action failed to confirm in the EHR.' }),
     code: text({ max: 255 })
       .optional()
-      .meta({ description: 'The same for machines.', examples: ['EhrUnreachable'] }),
+      .meta({ description: 'Machine-readable failure code.', examples: ['EhrUnreachable'] }),
   },
   resource: {
-    resource: reference().meta({ description: 'The type of the resource that was to be written.' }),
-    resource_id: reference().meta({ description: 'The ID of that resource.' }),
+    resource: reference().meta({ description: 'The resource type linked to the write-to-record entry.' }),
+    resource_id: reference().meta({ description: 'The resource ID linked to the write-to-record entry.' }),
   },
 };
 

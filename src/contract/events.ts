@@ -19,59 +19,67 @@ export const events = {
   'appointment.confirmed': {
     object: 'Appointment',
     fields: 'none',
-    sentWhen: 'An appointment was confirmed.',
+    sentWhen: 'An appointment has been confirmed.',
   },
-  'appointment.rescheduled': { object: 'Appointment', fields: 'none', sentWhen: 'An appointment was moved.' },
+  'appointment.rescheduled': {
+    object: 'Appointment',
+    fields: 'none',
+    sentWhen: 'An appointment has been rescheduled.',
+  },
   'appointment.cancelled': {
     object: 'Appointment',
     fields: 'none',
-    sentWhen: 'An appointment was cancelled.',
+    sentWhen: 'An appointment has been cancelled.',
   },
   'appointment.booking-failed': {
     object: 'Appointment',
     fields: 'failure',
-    sentWhen: 'The record system did not confirm a booking.',
+    sentWhen: 'A booking failed to confirm in the EHR.',
   },
   'appointment.cancel-failed': {
     object: 'Appointment',
     fields: 'failure',
-    sentWhen: 'The record system did not confirm a cancellation.',
+    sentWhen: 'A cancellation failed to confirm in the EHR.',
   },
   'appointment.reschedule-failed': {
     object: 'Appointment',
     fields: 'failure',
-    sentWhen: 'The record system did not confirm a move.',
+    sentWhen: 'A reschedule failed to confirm in the EHR.',
   },
   'form-submission.created': {
     object: 'FormSubmission',
     fields: 'none',
-    sentWhen: 'A patient sent a form.',
+    sentWhen: 'A form submission has been created.',
   },
-  'prescription.issued': { object: 'Prescription', fields: 'none', sentWhen: 'A prescription was issued.' },
+  'prescription.issued': {
+    object: 'Prescription',
+    fields: 'none',
+    sentWhen: 'A prescription has been issued.',
+  },
   'patient.added-to-sequence': {
     object: 'Patient',
     fields: 'none',
-    sentWhen: 'A patient was added to a sequence.',
+    sentWhen: 'A patient has been added to a sequence.',
   },
   'write-to-record.succeeded': {
     object: 'WriteToRecordEntry',
     fields: 'resource',
-    sentWhen: 'A write to the record finished.',
+    sentWhen: 'A write-to-record job finished successfully.',
   },
   'write-to-record.failed': {
     object: 'WriteToRecordEntry',
     fields: 'resource',
-    sentWhen: 'A write to the record failed for good.',
+    sentWhen: 'A write-to-record job failed permanently.',
   },
   'ehr.health_status.healthy': {
     object: 'EhrHealthStatus',
     fields: 'none',
-    sentWhen: "The connection to a practice group's record system became healthy.",
+    sentWhen: 'The EHR connection of a practice group became healthy.',
   },
   'ehr.health_status.unhealthy': {
     object: 'EhrHealthStatus',
     fields: 'none',
-    sentWhen: "The connection to a practice group's record system became unhealthy.",
+    sentWhen: 'The EHR connection of a practice group became unhealthy.',
   },
 } as const satisfies Record<string, EventDeclaration>;
 

@@ -34,11 +34,11 @@ export const pageQuery = {
     }),
 };
 
-/** Said of lists that can be filtered by what no index knows. */
+/** For keyset pagination with a filter that no index supports: a page looks through a limited stretch. */
 export const shortPages =
   'A page may hold fewer entries than asked for, even none, and still have a next_cursor.';
 
-/** Of some list: which one, whoever reads that list finds out. */
+/** The key in a cursor of keyset pagination. The reader of the list checks whether it is one of that list. */
 function parseCursor(cursor: string): unknown[] | undefined {
   try {
     const key: unknown = JSON.parse(Buffer.from(cursor, 'base64url').toString());

@@ -19,7 +19,7 @@ interface CatalogueEntry {
 export const problemCatalogue = {
   invalid_credentials: {
     status: 401,
-    message: 'The API key is missing, invalid or expired.',
+    message: 'The API key is missing, invalid or expired. Check the key or token that you send.',
     cause:
       'No key was sent, the key is not one of ours, it has expired or been revoked, or it belongs to the other environment: keys that start with ptr_test_ work on staging, keys that start with ptr_live_ in production.',
     remedy:
@@ -27,13 +27,13 @@ export const problemCatalogue = {
   },
   insufficient_permissions: {
     status: 403,
-    message: 'The key lacks the scope that this operation needs.',
+    message: 'The key lacks the scope that this operation needs. Ask support for a key that has it.',
     cause: 'The key is valid, but it was not issued with the scope named in required_scopes.',
     remedy: 'Ask support for a key that carries the scopes in required_scopes.',
   },
   forbidden: {
     status: 403,
-    message: 'The key may not act for this practice group.',
+    message: 'The key may not act for this practice group. Check the ID in x-practice-group-id.',
     cause:
       'The practice group in x-practice-group-id is not the one that the key is tied to, and no network holds both.',
     remedy:
@@ -49,37 +49,38 @@ export const problemCatalogue = {
   },
   not_found: {
     status: 404,
-    message: 'There is nothing at this address that you can reach.',
+    message: 'There is nothing at this address that you can reach. Check the path and its IDs.',
     cause: 'The record does not exist, or it belongs to a practice group other than the one acted for.',
     remedy: 'Check the ID in the path and the practice group in x-practice-group-id.',
     extension: true,
   },
   method_not_allowed: {
     status: 405,
-    message: 'This address does not take that method. The Allow header names those that it takes.',
+    message: 'This address does not take that method. Use one that the Allow header names.',
     cause: 'The path exists, but not with this method.',
     remedy: 'Use one of the methods in the Allow header.',
     extension: true,
   },
   conflict: {
     status: 409,
-    message: 'The request conflicts with the present state.',
+    message: 'The request conflicts with the present state. Read the record, then decide again.',
     cause: 'A record with this ID exists already, or the step is not possible from the present state.',
     remedy: 'Read the record, then decide again.',
     extension: true,
   },
   precondition_failed: {
     status: 412,
-    message: 'The record has changed since you read it.',
+    message:
+      'The record has changed since you read it. Read it again, and send your change with the new ETag.',
     cause: 'The ETag in If-Match is not the present one: somebody else changed the record in between.',
     remedy: 'Read the record again, apply your change to what you find, and send it with the new ETag.',
     extension: true,
   },
   payload_too_large: {
     status: 413,
-    message: 'The body is larger than this operation takes.',
+    message: 'The body is larger than this operation takes. Send less in one request.',
     cause: 'Bodies are limited to 64 KiB (event batches: 2 MiB).',
-    remedy: 'Send less in one request.',
+    remedy: 'Send less in one request, and a large batch of events in several.',
     extension: true,
   },
   unsupported_media_type: {
@@ -93,7 +94,7 @@ export const problemCatalogue = {
     status: 422,
     message: 'The request breaks a business rule.',
     cause: 'Each field is well-formed, but together they break the rule named in rule.',
-    remedy: 'The message and path say which fields; change them so that the rule holds.',
+    remedy: 'Change the fields that message and path name, so that the rule holds.',
     extension: true,
   },
   rate_limit_exceeded: {
@@ -113,7 +114,7 @@ export const problemCatalogue = {
   },
   service_unavailable: {
     status: 503,
-    message: 'The service cannot answer this for the moment. Try again shortly.',
+    message: 'The service cannot answer at the moment. Retry after the seconds in Retry-After.',
     cause:
       'The database is restarting, out of reach or too slow, or the service is full or stopping. Nothing about your request was wrong.',
     remedy: 'Retry after the seconds in Retry-After. An update may be repeated safely.',

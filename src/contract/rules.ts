@@ -1,10 +1,10 @@
 import { Problem } from './problems.ts';
 
-/** A partner's, for one practice group. */
+/** Webhooks of one partner for one practice group. */
 export const WEBHOOKS_MAX = 20;
 /** Practice groups in one network. */
 export const MEMBERS_MAX = 1_000;
-/** Of one call. */
+/** Events in one replay call. */
 export const REPLAY_EVENTS_MAX = 100_000;
 
 /**
@@ -19,46 +19,62 @@ interface Rule {
 const rules = {
   assignee_pair: {
     path: 'assignee_type',
-    message: 'assignee_id and assignee_type are either both set or both null.',
+    message: 'Set assignee_id and assignee_type both, or make both null.',
   },
   assignee_unknown: {
     path: 'assignee_id',
-    message: 'This practice group has no assignee with that ID and type.',
+    message:
+      'This practice group has no assignee with that ID and type. Use one that it has, or null for both.',
   },
-  form_unknown: { path: 'form_id', message: 'This practice group has no form with that ID.' },
+  form_unknown: {
+    path: 'form_id',
+    message: 'This practice group has no form with that ID. Use one that it has, or null.',
+  },
   external_url_name_without_url: {
     path: 'external_url_name',
-    message: 'A name for the external URL needs the external URL itself.',
+    message: 'external_url_name needs an external_url. Send one, or make the name null.',
   },
   submission_type_unknown: {
     path: 'submission_type_id',
-    message: 'This practice group has no submission type with that ID.',
+    message: 'This practice group has no submission type with that ID. Check the ID.',
   },
-  suspended: { path: 'submission_type_id', message: 'The submission type is suspended.' },
+  suspended: {
+    path: 'submission_type_id',
+    message: 'The submission type is suspended. Set suspended to false to take forms again.',
+  },
   outside_hours: {
     path: 'submission_type_id',
-    message: 'The submission type takes no forms at this hour: see its in_hours and out_of_hours.',
+    message: 'The submission type takes no forms at this hour. Change its in_hours or out_of_hours, or wait.',
   },
   daily_limit_reached: {
     path: 'submission_type_id',
-    message: 'The submission type has taken as many forms today as its daily_limit allows.',
+    message: 'The submission type has reached its daily_limit. Raise the limit, or wait for the next day.',
   },
-  partner_unknown: { path: 'partner_id', message: 'There is no such partner.' },
-  partner_not_verified: { path: 'partner_id', message: 'Keys are for verified partners only.' },
-  practice_group_unknown: { path: 'practice_group_id', message: 'There is no such practice group.' },
+  partner_unknown: { path: 'partner_id', message: 'There is no partner with that ID. Check the ID.' },
+  partner_not_verified: {
+    path: 'partner_id',
+    message: 'The partner is not verified. Verify it first: keys are for verified partners only.',
+  },
+  practice_group_unknown: {
+    path: 'practice_group_id',
+    message: 'There is no practice group with that ID. Check the ID.',
+  },
   members_unknown: {
     path: 'practice_group_ids',
-    message: 'Not all of these practice groups exist.',
+    message: 'Not all of these practice groups exist. Check the IDs.',
   },
   network_full: {
     path: 'practice_group_id',
-    message: `The network has ${MEMBERS_MAX.toLocaleString('en')} practice groups already, which is as many as there may be.`,
+    message: `The network has ${MEMBERS_MAX.toLocaleString('en')} practice groups, which is the maximum. Remove one first.`,
   },
-  expiry_in_the_past: { path: 'expires_at', message: 'A key cannot expire before it is issued.' },
+  expiry_in_the_past: {
+    path: 'expires_at',
+    message: 'The expiry is in the past. Give a later time, or none.',
+  },
   webhook_target_refused: { path: 'url', message: 'The address must begin with https://.' },
   webhooks_max: {
     path: 'url',
-    message: `You have ${WEBHOOKS_MAX} webhooks for this practice group already, which is as many as there may be. Delete one.`,
+    message: `You have ${WEBHOOKS_MAX} webhooks for this practice group, which is the maximum. Delete one first.`,
   },
   event_unknown: {
     path: 'event_ids',
@@ -66,11 +82,11 @@ const rules = {
   },
   staging_only: {
     path: 'event',
-    message: 'Test events can be caused in staging only: production carries what really happened.',
+    message: 'Test events exist in staging only. Use your staging address and key.',
   },
   replay_too_large: {
     path: 'since',
-    message: `More than ${REPLAY_EVENTS_MAX.toLocaleString('en')} events for this webhook were accepted since then: replay a shorter stretch, or read the event feed.`,
+    message: `More than ${REPLAY_EVENTS_MAX.toLocaleString('en')} events for this webhook were accepted since then. Replay a shorter time, or read the event feed.`,
   },
 } as const satisfies Record<string, Rule>;
 

@@ -36,12 +36,17 @@ function entries(issue: z.core.$ZodIssue, readOnly: readonly string[]): Validati
   if (issue.code === 'unrecognized_keys') {
     return issue.keys.map((key) =>
       readOnly.includes(key)
-        ? { code: 'read_only', expected: 'never', path: [...path, key], message: 'This field is read only.' }
+        ? {
+            code: 'read_only',
+            expected: 'never',
+            path: [...path, key],
+            message: 'This field is read only. Leave it out.',
+          }
         : {
             code: 'unrecognized_keys',
             expected: 'never',
             path: [...path, key],
-            message: 'This field is not known.',
+            message: 'This field is not known. Check its name, or leave it out.',
           },
     );
   }

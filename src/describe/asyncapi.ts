@@ -38,16 +38,19 @@ is specified.`;
 const tags: Record<(typeof events)[EventName]['object'], { name: string; description: string }> = {
   Appointment: {
     name: 'Appointments',
-    description: 'Booked, moved and cancelled, or failed to be.',
+    description: 'Appointments that were confirmed, rescheduled or cancelled, or failed to be.',
   },
   EhrHealthStatus: {
     name: 'EHR health',
-    description: "Changes in the connection to a practice group's record system.",
+    description: 'Changes of the EHR connection of a practice group.',
   },
-  FormSubmission: { name: 'Form submissions', description: 'What patients sent.' },
-  Patient: { name: 'Patients', description: 'Added to sequences.' },
-  Prescription: { name: 'Prescriptions', description: 'Issued to patients.' },
-  WriteToRecordEntry: { name: 'Write to record', description: 'How jobs that write to the record ended.' },
+  FormSubmission: { name: 'Form submissions', description: 'Forms that patients submitted.' },
+  Patient: { name: 'Patients', description: 'Patients who were added to sequences.' },
+  Prescription: { name: 'Prescriptions', description: 'Prescriptions that were issued.' },
+  WriteToRecordEntry: {
+    name: 'Write to record',
+    description: 'Write-to-record jobs that finished or failed.',
+  },
 };
 
 const deliveryHeaders: Node = {

@@ -23,13 +23,13 @@ export const eventExamples: { [N in EventName]: z.output<(typeof eventPayloads)[
   'appointment.booking-failed': {
     ...appointment,
     event: 'appointment.booking-failed',
-    failure_reason: 'The record system could not be reached.',
+    failure_reason: 'The EHR could not be reached.',
     code: 'EhrUnreachable',
   },
   'appointment.cancel-failed': {
     ...appointment,
     event: 'appointment.cancel-failed',
-    failure_reason: 'The record system did not answer in time.',
+    failure_reason: 'The EHR did not answer in time.',
     code: 'EhrTimeout',
   },
   'appointment.reschedule-failed': {

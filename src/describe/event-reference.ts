@@ -22,8 +22,8 @@ export function eventReference(): string {
     '',
     '# Events',
     '',
-    'What happens in a practice group, as it is sent to webhooks and read from the feed: 13 events, each a small JSON object that',
-    'says what happened to what. Step by step: [Receiving webhooks](../guides/receiving-webhooks.md).',
+    'The 13 events of a practice group, as webhooks receive them and the feed holds them. Each is a small JSON object that says what',
+    'happened to what. Step by step: [Receiving webhooks](../guides/receiving-webhooks.md).',
     '',
     'Every event has `object`, the kind of thing that it is about, its `id`, the `practice_group_id`, and `event`, the name of the',
     'event and of its channel. A body has these, the further fields listed here, and no others. Every field is a string. The same',
@@ -67,9 +67,9 @@ const FEED = {
 function firstEvent(): string[] {
   const headers = ["-H 'x-api-key: ptr_test_YOUR_KEY'", "-H 'x-practice-group-id: riverside-surgery'"];
   return [
-    '## See one for yourself',
+    '## Trigger a test event',
     '',
-    'In staging, let an event happen. It reaches you alone:',
+    'In staging, trigger an event. It reaches you alone:',
     '',
     '```sh',
     'curl -sS http://127.0.0.1:8080/v1/test-events \\',
@@ -122,7 +122,7 @@ ${body}
 
 | Header | Meaning |
 |---|---|
-| \`webhook-id\` | names this delivery, the same in every attempt and every replay: what you handled under this name, you need not handle again |
+| \`webhook-id\` | names this delivery, the same in every attempt and every replay: you need not handle again what you handled under this name |
 | \`webhook-timestamp\` | when this attempt was made, in seconds since 1970 |
 | \`webhook-signature\` | \`v1,\` and the signature; while a secret is being rotated one for each, separated by spaces |
 | \`webhook-sequence\` | counts the deliveries of one webhook: 1, 2, 3, without a gap |
@@ -132,7 +132,7 @@ These headers are extensions of the published specification; the body is exactly
 ## The signature
 
 [Standard Webhooks](https://www.standardwebhooks.com): HMAC-SHA-256 over \`{webhook-id}.{webhook-timestamp}.{body}\`, in base64.
-The key is the secret that was shown when the webhook was registered, decoded from the base64 after \`whsec_\`. Verify the body
+The key is the secret that was shown when the webhook was created, decoded from the base64 after \`whsec_\`. Verify the body
 as it arrived, byte for byte, before anything parses it, and refuse a timestamp that is more than five minutes off. One
 signature that matches is enough. The libraries do all of this.
 
@@ -183,5 +183,5 @@ Delivery is at least once: when your answer is lost, the same delivery comes aga
 ## Other ways to the same events
 
 \`GET /v1/events\` reads them in order behind a cursor, \`GET /v1/events/stream\` sends them as they happen:
-[the guide](../guides/receiving-webhooks.md#ask-instead-of-being-told) shows both.`;
+[the guide](../guides/receiving-webhooks.md#list-events) shows both.`;
 }

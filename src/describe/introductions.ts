@@ -4,11 +4,11 @@ import { DEFAULT_RATE_LIMIT, RATE_WINDOW_SECONDS } from '../contract/access.ts';
 
 const extensions = `## Extensions
 
-Whatever carries \`x-extension: true\` goes beyond the published specification. Removing every such node leaves exactly what
+Everything with \`x-extension: true\` goes beyond the published specification. Removing every such node leaves exactly what
 is specified. New optional fields and operations may appear under \`/v1\`; nothing there is removed or changes its meaning.`;
 
 export const partnerIntroduction = `Work on behalf of healthcare practice groups: read them, update the submission types
-through which their patients ask for things, and hear of what happens in them.
+that care navigation handles, and receive events about what happens in them.
 
 ## Authentication
 
@@ -28,8 +28,8 @@ support, and in \`doc_url\` a page that says what to do. \`GET /v1/requests/{req
 
 ${extensions}`;
 
-export const operatorIntroduction = `For whoever runs the service: take on partners, describe practices and networks, issue and revoke keys, and say what
-happened. None of it is part of the published partner specification.
+export const operatorIntroduction = `For whoever runs the service: onboard partners, create practice groups and networks, issue and revoke keys, and publish
+events. None of it is part of the published partner specification.
 
 Send an operator's token as \`Authorization: Bearer …\`. Each token has one role, and each operation names the roles that it is
 open to. Errors look as they do on the partner API.`;

@@ -146,7 +146,7 @@ function extensionIfAll(endpoints: Endpoint[]): Node {
   return endpoints.every((endpoint) => endpoint.extension) ? { 'x-extension': true } : {};
 }
 
-/** By name, so that adding an operation moves nothing else in the committed file. */
+/** Sorted by name, so that adding an operation moves nothing else in the committed file. */
 function inOrder(components: Map<string, Node>): Node {
   return Object.fromEntries([...components].sort(([a], [b]) => (a < b ? -1 : 1)));
 }

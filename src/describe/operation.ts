@@ -28,7 +28,7 @@ const idempotencyKeyParameter: Node = {
   name: 'Idempotency-Key',
   in: 'header',
   description:
-    'A name of your own for this call, so that it can be made again when its answer was lost: with the same key and the same body, the answer is the same and nothing is done twice. With another body it is a 409. Keys are kept as long as events are.',
+    'A name of your own for this call. Send it again when the answer was lost: with the same key and the same body, the answer is the same and nothing is done twice. With another body, the answer is 409. Keys are kept as long as events are.',
   required: false,
   schema: { type: 'string', minLength: 1, maxLength: 255, pattern: IDEMPOTENCY_KEY.source },
 };
@@ -37,7 +37,7 @@ const lastEventIdParameter: Node = {
   name: 'Last-Event-ID',
   in: 'header',
   description:
-    'The `id` of the last event that you have seen: the stream goes on after it. Goes before `cursor`.',
+    'The `id` of the last event that you have seen: the stream goes on after it. Wins over `cursor`.',
   required: false,
   schema: { type: 'string' },
 };
@@ -125,7 +125,7 @@ interface Field {
   schema: Node;
 }
 
-/** Of parameters the output side is described: their input is always text, which would tell a reader nothing. */
+/** Parameters are described by their output: their input is always text, which would tell a reader nothing. */
 function fieldsOf(object: Endpoint['params'], draft: Draft): Field[] {
   if (!object) return [];
   const { properties, required } = toReferencedSchema(object, { io: 'output', components: draft.schemas });

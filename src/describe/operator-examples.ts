@@ -77,7 +77,7 @@ export const operatorRequests: Record<TakesBody<typeof operatorEndpoints>, Examp
             id: 'apt_1043',
             practice_group_id: 'pg_larkhill',
             event: 'appointment.booking-failed',
-            failure_reason: 'The record system did not answer.',
+            failure_reason: 'The EHR did not answer.',
             code: 'EhrUnreachable',
           },
           {

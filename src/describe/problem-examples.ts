@@ -23,7 +23,7 @@ const details: Partial<Record<ProblemCode, ProblemDetails>> = {
 /** Where an operator hears something else than a partner does. */
 export const operatorDetails: Partial<Record<ProblemCode, ProblemDetails>> = {
   insufficient_permissions: {
-    message: 'Your role does not allow this operation.',
+    message: 'Your role does not allow this operation. Use a token with one of the required_roles.',
     required_roles: ['admin'],
   },
 };

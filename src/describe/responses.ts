@@ -96,7 +96,7 @@ const headers = {
     component: 'IdempotentReplayed',
     node: {
       description:
-        'With an Idempotency-Key that was sent before: nothing was done, and this is what it was answered then.',
+        'True when the Idempotency-Key was sent before: nothing was done, and this is the answer of the first call.',
       schema: { type: 'string', const: 'true' },
       example: 'true',
     },

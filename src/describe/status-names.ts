@@ -1,4 +1,4 @@
-/** As RFC 9110 names them. Written out, since Node's own table still has the older names and may change under us. */
+/** The names of RFC 9110. They are written out, since Node's own table still has the older names and may change under us. */
 const names: Record<number, string> = {
   400: 'Bad Request',
   401: 'Unauthorized',

@@ -77,7 +77,7 @@ export async function admitOperator(app: App, exchange: Exchange): Promise<Opera
 export function requireRole(operator: OperatorPrincipal, roles: readonly Role[]): void {
   if (roles.includes(operator.role)) return;
   throw new Problem('insufficient_permissions', {
-    message: 'Your role does not allow this operation.',
+    message: 'Your role does not allow this operation. Use a token with one of the required_roles.',
     required_roles: roles,
   });
 }

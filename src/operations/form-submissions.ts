@@ -82,7 +82,9 @@ export async function createFormSubmission(app: App, call: OperatorCall<typeof c
 }
 
 function recordedAlready(id: string): Problem {
-  return new Problem('conflict', { message: `The form submission ${id} was recorded already.` });
+  return new Problem('conflict', {
+    message: `The form submission ${id} was recorded already. Send each one once.`,
+  });
 }
 
 export async function listFormSubmissions(app: App, call: OperatorCall<typeof listEndpoint>) {

@@ -62,7 +62,9 @@ export async function createPracticeGroup(app: App, call: OperatorCall<typeof cr
     return { body };
   } catch (error) {
     if (isUniqueViolation(error))
-      throw new Problem('conflict', { message: `There is a practice group ${group.id} already.` });
+      throw new Problem('conflict', {
+        message: `There is a practice group ${group.id} already. Update it, or choose another ID.`,
+      });
     throw error;
   }
 }

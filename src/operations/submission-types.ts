@@ -107,7 +107,9 @@ export async function createSubmissionType(app: App, call: OperatorCall<typeof c
     });
   } catch (error) {
     if (isUniqueViolation(error))
-      throw new Problem('conflict', { message: `The practice group has a submission type ${id} already.` });
+      throw new Problem('conflict', {
+        message: `The practice group has a submission type ${id} already. Update it, or choose another ID.`,
+      });
     throw error;
   }
   return { body: presentSubmissionType(created) };

@@ -109,7 +109,7 @@ describe('the search', () => {
   it.each([
     ['rate_limit_exceeded', '/docs/errors/rate_limit_exceeded'],
     ['prescription.issued', '/docs/events#prescriptionissued'],
-    ['Register a webhook', '/docs/api#tag/webhooks/createWebhook'],
+    ['Create a webhook', '/docs/api#tag/webhooks/createWebhook'],
     ['rotating secrets', '/docs/operating/rotating-secrets'],
   ])('finds %s by the keyboard alone', async (query, target) => {
     const { page } = await open('/docs/errors');

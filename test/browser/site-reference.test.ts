@@ -29,11 +29,11 @@ describe('the partner API', () => {
 
   it('shows the operation that a link names', async () => {
     const { page } = await open('/docs/api#tag/webhooks/createWebhook');
-    await page.getByRole('heading', { name: 'Register a webhook' }).first().waitFor();
+    await page.getByRole('heading', { name: 'Create a webhook' }).first().waitFor();
     await expect
       .poll(() =>
         page
-          .getByRole('heading', { name: 'Register a webhook' })
+          .getByRole('heading', { name: 'Create a webhook' })
           .first()
           .evaluate((h) => h.getBoundingClientRect().top),
       )

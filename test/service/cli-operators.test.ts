@@ -318,7 +318,7 @@ describe('a refusal', () => {
       env: { PORTER_OPERATOR_TOKEN: token },
     });
     expect(stderr).toContain(
-      '  Roles that may: admin, support. The token is that of PORTER_OPERATOR_TOKEN.\n',
+      '  Use a token with one of the roles admin, support. This one is that of PORTER_OPERATOR_TOKEN.\n',
     );
   });
 

@@ -93,7 +93,9 @@ describe('a refusal', () => {
 
   it('of resend names the practice group', async () => {
     const { stderr } = await porter('resend evt_none --webhook wh_none', partner());
-    expect(stderr).toContain(`\n  There is no such event or webhook of yours in ${group}.\n`);
+    expect(stderr).toContain(
+      `\n  There is no such event or webhook of yours in ${group}. Check the IDs, or name another practice group with --group.\n`,
+    );
   });
 
   it('of a secret names where it comes from', async () => {
@@ -118,7 +120,7 @@ describe('a refusal', () => {
     const { groupId: other } = await makeWorld(harness);
     const trigger = 'trigger appointment.confirmed';
     expect((await porter(trigger, { ...partner(), PORTER_KEY: lacking })).stderr).toContain(
-      '\n  Needed: webhooks:write. The key is that of PORTER_KEY.\n',
+      '\n  Ask support for a key with the scope webhooks:write. This one is that of PORTER_KEY.\n',
     );
     expect((await porter(`${trigger} --group ${other}`, partner())).stderr).toContain(
       `\n  The key is that of PORTER_KEY, the practice group is ${other}. Name another with --group`,

@@ -256,7 +256,7 @@ describe('networks', () => {
     expect(answer.body).toMatchObject({
       error: 'business_rule_violation',
       path: ['practice_group_id'],
-      message: 'The network has 1,000 practice groups already, which is as many as there may be.',
+      message: 'The network has 1,000 practice groups, which is the maximum. Remove one first.',
     });
     expect((await join(groups[5])).status).toBe(204);
     expect(await entries()).toBe(before);

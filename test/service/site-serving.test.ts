@@ -179,6 +179,7 @@ describe('what is not there', () => {
     '/docs/errors/toString',
     '/docs/errors/%3Cscript%3Ealert(1)%3C%2Fscript%3E',
     '/docs/decisions/0001-row-level-security',
+    '/docs/measurements/the-queue',
     '//docs',
     '/docs//errors',
     '/docs\\errors',

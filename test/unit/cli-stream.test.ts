@@ -1,6 +1,6 @@
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
-import { InOrder } from '../../src/cli/in-order.ts';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { KeyedQueue } from '../../src/cli/keyed-queue.ts';
 import { porter } from '../support/cli.ts';
 
 const event = (id: string) =>
@@ -96,6 +96,27 @@ describe('listen', () => {
   });
 });
 
+it.each(['partners list', 'listen'])('%s ends with 3 when nothing answers for two minutes', async (line) => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  onTestFinished(() => void vi.useRealTimers());
+  const asked = Promise.withResolvers<void>();
+  const ended = porter(line, {
+    env: { PORTER_KEY: 'ptr_x', PORTER_GROUP: 'g', PORTER_OPERATOR_TOKEN: 'pto_x' },
+    fetch: (_url, init) => {
+      asked.resolve();
+      return new Promise((_resolve, reject) =>
+        init?.signal?.addEventListener('abort', () => reject(init.signal?.reason)),
+      );
+    },
+    clock: { now: () => 0, monotonic: () => 0, sleep: () => new Promise(() => {}) },
+  });
+  await asked.promise;
+  await vi.advanceTimersByTimeAsync(120_000);
+  const { code, stderr } = await ended;
+  expect(stderr).toMatch(/^Error: Nothing answers at .* \(no answer in time\)\.\n/);
+  expect(code).toBe(3);
+});
+
 describe('tasks in order', () => {
   it('never runs two of one name at once or out of order, nor more than it may', async () => {
     await fc.assert(
@@ -103,7 +124,7 @@ describe('tasks in order', () => {
         fc.array(fc.record({ name: fc.constantFrom('a', 'b', 'c'), turns: fc.nat(5) })),
         fc.integer({ min: 1, max: 3 }),
         async (tasks, atOnceMax) => {
-          const queue = new InOrder({ atOnceMax, waitingMax: 4 });
+          const queue = new KeyedQueue({ atOnceMax, waitingMax: 4 });
           const running = new Set<string>();
           const finished: number[] = [];
           await new Promise<void>((allDone) => {
@@ -131,7 +152,7 @@ describe('tasks in order', () => {
   });
 
   it('holds back whoever adds too fast', async () => {
-    const queue = new InOrder({ atOnceMax: 1, waitingMax: 2 });
+    const queue = new KeyedQueue({ atOnceMax: 1, waitingMax: 2 });
     const gate = Promise.withResolvers<void>();
     let room = 0;
     const adding = [1, 2, 3].map(() => queue.add('a', () => gate.promise).then(() => room++));

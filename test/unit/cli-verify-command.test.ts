@@ -56,8 +56,8 @@ describe('a raw HTTP request', () => {
 describe('porter verify', () => {
   const body = Buffer.from('{"object":"Appointment","id":"äpt_1","event":"appointment.confirmed"}');
   const secret = newSecret((count) => Buffer.alloc(count, 7));
-  const letter = { id: 'dlv_1_1', timestampSeconds: NOW, sequence: 1, body: body.toString() };
-  const whole = { body, secret, headers: signedHeaders({ ...letter, secrets: [secretBytes(secret)] }) };
+  const delivery = { id: 'dlv_1_1', timestampSeconds: NOW, sequence: 1, body: body.toString() };
+  const whole = { body, secret, headers: signedHeaders({ ...delivery, secrets: [secretBytes(secret)] }) };
   const request = Buffer.concat([
     Buffer.from(
       `POST /hooks HTTP/1.1\r\n${Object.entries(whole.headers)
@@ -97,7 +97,7 @@ describe('porter verify', () => {
     const cwd = temporaryFolder();
     const lines = Object.entries({ ...whole.headers, 'webhook-id': 'other' });
     writeFileSync(join(cwd, 'headers'), lines.map(([name, value]) => `${name}: ${value}`).join('\n'));
-    const line = `verify --headers headers --id ${letter.id} --at ${at}`;
+    const line = `verify --headers headers --id ${delivery.id} --at ${at}`;
     expect(await porter(line, { env, cwd, stdin: body.toString() })).toMatchObject({ code: 0 });
   });
 
@@ -126,7 +126,9 @@ describe('porter verify', () => {
     'says of %j that it is no request',
     async (stdin) => {
       const { code, stderr, stdout } = await porter('verify', { env, stdin });
-      expect(stderr).toBe('Error: This is not a request: expected headers, an empty line, the body.\n');
+      expect(stderr).toBe(
+        'Error: This is not a request: expected headers, an empty line, the body.\n  Save it as it came over the wire, or give its parts: porter verify --help\n',
+      );
       expect([code, stdout]).toEqual([2, '']);
     },
   );

@@ -33,8 +33,8 @@ const delivery: fc.Arbitrary<Delivery> = fc
       failure_reason: `ä ${reason}`,
     };
     const body = JSON.stringify(payload);
-    const letter = { id: 'dlv_1_1', timestampSeconds: NOW - age, sequence: 1, body };
-    const headers = signedHeaders({ ...letter, secrets: [secretBytes(secret)] });
+    const delivery = { id: 'dlv_1_1', timestampSeconds: NOW - age, sequence: 1, body };
+    const headers = signedHeaders({ ...delivery, secrets: [secretBytes(secret)] });
     return { headers, body: Buffer.from(body), secret, payload };
   });
 
@@ -307,8 +307,8 @@ describe('the diagnosis of a request', () => {
 
   it('names a body that was stored as Latin-1', () => {
     const body = '{"id":"ä"}';
-    const letter = { id: 'dlv_1_1', timestampSeconds: NOW, sequence: 1, body };
-    const headers = signedHeaders({ ...letter, secrets: [Buffer.alloc(32)] });
+    const delivery = { id: 'dlv_1_1', timestampSeconds: NOW, sequence: 1, body };
+    const headers = signedHeaders({ ...delivery, secrets: [Buffer.alloc(32)] });
     const secret = `whsec_${Buffer.alloc(32).toString('base64')}`;
     const { findings } = verdict({ headers, body: Buffer.from(body, 'latin1'), secret, payload: {} });
     expect(findings.map(({ kind, message }) => [kind, message])).toEqual([
@@ -318,8 +318,8 @@ describe('the diagnosis of a request', () => {
 
   it('does not take bytes for the text that they resemble', () => {
     const sent = '{"id":"\uFFFD"}';
-    const letter = { id: 'dlv_1_1', timestampSeconds: NOW, sequence: 1, body: sent };
-    const headers = signedHeaders({ ...letter, secrets: [Buffer.alloc(32)] });
+    const delivery = { id: 'dlv_1_1', timestampSeconds: NOW, sequence: 1, body: sent };
+    const headers = signedHeaders({ ...delivery, secrets: [Buffer.alloc(32)] });
     const secret = `whsec_${Buffer.alloc(32).toString('base64')}`;
     const body = Buffer.concat([Buffer.from('{"id":"'), Buffer.of(0xff), Buffer.from('"}')]);
     const { genuine, findings } = verdict({ headers, body, secret, payload: {} });

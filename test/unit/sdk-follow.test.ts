@@ -171,6 +171,26 @@ describe('following the feed', () => {
     },
   );
 
+  it('refuses a place that no header takes', async () => {
+    const server = await startScript(stream('id: c🔑\n\n'));
+    const end = clientOf(server.url).events.follow().next();
+    await expect(end).rejects.toMatchObject({ name: 'PorterError', cause: expect.any(TypeError) });
+    expect(server.requests).toHaveLength(1);
+  });
+
+  it('takes a stream whatever the case of its content type, and leaves other endless text alone', async () => {
+    const opened = (type: string, body: BodyInit) => {
+      const fetch = async () => new Response(body, { headers: { 'content-type': type } });
+      return clientOf('https://porter.test', { fetch }).events.follow().next();
+    };
+    await expect(opened('Text/Event-Stream; charset=utf-8', event('c1'))).resolves.toMatchObject({
+      value: { cursor: 'c1' },
+    });
+    const cancel = vi.fn();
+    await expect(opened('text/html', new ReadableStream({ cancel }))).rejects.toMatchObject({ status: 200 });
+    expect(cancel).toHaveBeenCalledOnce();
+  });
+
   it('refuses an event without end', async () => {
     const server = await startScript(stream(`data: ${'x'.repeat(SSE_BLOCK_MAX)}`));
     const end = clientOf(server.url).events.follow().next();

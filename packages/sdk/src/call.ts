@@ -41,7 +41,7 @@ export class Call<T> implements Promise<T> {
 export interface PageOf<Item> {
   data: Item[];
   next_cursor: string | null;
-  /** Of the event feed, which has a `next_cursor` on its last page too. */
+  /** The event feed has it: its last page has a `next_cursor`, too. */
   has_more?: boolean;
 }
 

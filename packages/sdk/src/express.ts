@@ -2,7 +2,7 @@ import { receiver, type WebhookHandlerOptions } from './receive.ts';
 
 export type { WebhookHandlerOptions } from './receive.ts';
 
-/** As much of Express as is used, so that its types are not needed. */
+/** The part of Express that is used, so that its types are not needed. */
 export interface ExpressRequest extends AsyncIterable<Uint8Array> {
   headers: { [name: string]: string | string[] | undefined };
   body?: unknown;

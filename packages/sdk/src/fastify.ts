@@ -2,7 +2,7 @@ import { receiver, type WebhookHandlerOptions } from './receive.ts';
 
 export type { WebhookHandlerOptions } from './receive.ts';
 
-/** As much of Fastify as is used, so that its types are not needed. */
+/** The part of Fastify that is used, so that its types are not needed. */
 export interface FastifyScope {
   removeAllContentTypeParsers(): void;
   addContentTypeParser(

@@ -1,7 +1,6 @@
-import { readBody } from './body.ts';
-import { PorterApiError, PorterError } from './errors.ts';
+import { PorterApiError, PorterConnectionError, PorterError } from './errors.ts';
 import { BACKOFF_MAX_MS, backoff, mayPass } from './retry.ts';
-import { type SseMessage, SseParser } from './sse.ts';
+import { openStream, readMessages } from './stream.ts';
 import { checkLimit, startTimer } from './timer.ts';
 import type { Transport } from './transport.ts';
 
@@ -18,7 +17,7 @@ export type Followed<Item> = Item & { cursor: string };
 
 const SILENCE_MS = 45_000;
 const RETRY_MS = 2_000;
-/** Whatever the service asks for, nobody comes back in an endless hurry. */
+/** The service may ask for less; nobody comes back in an endless hurry. */
 const RETRY_MIN_MS = 500;
 
 /**
@@ -33,21 +32,29 @@ export async function* follow<Item>(
 ): AsyncGenerator<Followed<Item>, never> {
   const { now, random, sleep } = transport.runtime;
   checkLimit('silenceMs', silenceMs);
+  const watchSilence = (silent: () => void) => {
+    const timer = startTimer(silent, silenceMs);
+    return () => clearTimeout(timer);
+  };
   let place = cursor;
   let retryMs = RETRY_MS;
   let shortLived = 0;
   for (let isFirst = true; ; isFirst = false) {
-    const headers = { accept: 'text/event-stream', ...(place !== undefined && { 'last-event-id': place }) };
-    const request = { method: 'GET', path, query, headers, options: { signal } };
-    const body = await transport.send(request, readStream, isFirst ? undefined : comesBack);
+    const request = { path, query, cursor: place, signal };
+    const body = await openStream(transport, request, isFirst ? undefined : comesBack);
     const openedAt = now();
-    for await (const { id, data, retry } of messagesOf(body, silenceMs, signal)) {
-      signal?.throwIfAborted();
-      place = id ?? place;
-      if (retry !== undefined) retryMs = Math.max(RETRY_MIN_MS, retry);
-      if (data === undefined) continue;
-      shortLived = 0;
-      yield { ...parse(data, readItem), cursor: place ?? '' };
+    try {
+      for await (const { id, data, retry } of readMessages(body, watchSilence, signal)) {
+        signal?.throwIfAborted();
+        place = id ?? place;
+        if (retry !== undefined) retryMs = Math.max(RETRY_MIN_MS, retry);
+        if (data === undefined) continue;
+        shortLived = 0;
+        yield { ...parse(data, readItem), cursor: place ?? '' };
+      }
+    } catch (error) {
+      // A connection that broke is replaced.
+      if (!(error instanceof PorterConnectionError)) throw error;
     }
     if (now() - openedAt >= BACKOFF_MAX_MS) shortLived = 0;
     await sleep(backoff(shortLived++, random, retryMs), signal);
@@ -57,41 +64,6 @@ export async function* follow<Item>(
 /** The service may count the connection that was lost as open for a while, and refuse one more with a 409. */
 const comesBack = (error: unknown): boolean =>
   mayPass(error, true) || (error instanceof PorterApiError && error.status === 409);
-
-async function readStream(response: Response): Promise<ReadableStream<Uint8Array> | null> {
-  const { status, headers, body } = response;
-  if (headers.get('content-type')?.startsWith('text/event-stream')) return body;
-  throw new PorterApiError(status, headers, await readBody(response));
-}
-
-/** Ends when the connection does, whoever ended it. */
-async function* messagesOf(
-  body: ReadableStream<Uint8Array> | null,
-  silenceMs: number,
-  signal: AbortSignal | undefined,
-): AsyncGenerator<SseMessage, void> {
-  const reader = body?.getReader();
-  if (!reader) return;
-  const parser = new SseParser();
-  const stop = () => void reader.cancel().catch(() => {});
-  signal?.addEventListener('abort', stop, { once: true });
-  // It may have been aborted between the answer and now.
-  if (signal?.aborted) stop();
-  try {
-    for (;;) {
-      const timer = startTimer(stop, silenceMs);
-      const { done, value } = await reader.read().catch(() => ({ done: true, value: undefined }));
-      clearTimeout(timer);
-      if (done || !value) return;
-      yield* parser.push(value);
-    }
-  } catch (error) {
-    throw new PorterError('The stream brought what cannot be read.', { cause: error });
-  } finally {
-    signal?.removeEventListener('abort', stop);
-    stop();
-  }
-}
 
 function parse<Item>(data: string, readItem: (item: unknown) => Item | undefined): Item {
   try {

@@ -1,3 +1,4 @@
+import { checkOptions, readBaseUrl } from './check.ts';
 import { Groups } from './generated/groups.ts';
 import type { PorterOptions } from './options.ts';
 import { Transport } from './transport.ts';
@@ -7,7 +8,10 @@ export class Porter extends Groups {
   readonly #options: PorterOptions;
 
   constructor(options: PorterOptions) {
-    super(new Transport(options));
+    checkOptions(options);
+    const { apiKey, practiceGroupId, baseUrl, ...others } = options;
+    const headers = { 'x-api-key': apiKey, 'x-practice-group-id': practiceGroupId };
+    super(new Transport({ ...others, baseUrl: readBaseUrl(baseUrl), headers }));
     this.#options = options;
   }
 

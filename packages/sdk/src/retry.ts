@@ -3,7 +3,7 @@ import type { Idempotency, IfMatch, Runtime } from './options.ts';
 
 const BACKOFF_MIN_MS = 500;
 export const BACKOFF_MAX_MS = 30_000;
-/** Whoever asks for more is asked again after this. */
+/** A service that asks for more is asked again after this. */
 const RETRY_AFTER_MAX_MS = 3_600_000;
 
 /**
@@ -36,7 +36,7 @@ export function backoff(retries: number, random: () => number, firstMs: number):
 }
 
 /** Milliseconds: the header holds seconds, or a date. */
-function retryAfter(headers: Headers, now: number): number {
+export function retryAfter(headers: Headers, now: number): number {
   const value = headers.get('retry-after') ?? '';
   const wait = /^\d+$/.test(value) ? Number(value) * 1000 : Date.parse(value) - now;
   return Math.min(RETRY_AFTER_MAX_MS, Math.max(0, wait || 0));

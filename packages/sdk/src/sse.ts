@@ -27,7 +27,7 @@ export class SseParser {
   #message: SseMessage = {};
   /** The line that has not ended yet. */
   #rest = '';
-  /** Of the lines of this block that have. */
+  /** The length of the lines of this block that have ended. */
   #length = 0;
   #endedWithReturn = false;
 

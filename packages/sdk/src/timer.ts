@@ -3,7 +3,7 @@ const TIMER_MAX_MS = 2 ** 31 - 1;
 
 export type Timer = ReturnType<typeof setTimeout> | undefined;
 
-/** None for a time without end. */
+/** Starts no timer for a time without end. */
 export function startTimer(run: () => void, milliseconds: number): Timer {
   return milliseconds === Number.POSITIVE_INFINITY
     ? undefined

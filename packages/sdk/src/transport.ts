@@ -1,6 +1,5 @@
 import { readBody } from './body.ts';
 import { type Answer, Call, PageCall, type PageOf } from './call.ts';
-import { checkOptions, readBaseUrl } from './check.ts';
 import { PorterApiError, PorterConnectionError, PorterTimeoutError } from './errors.ts';
 import {
   type CallOptions,
@@ -32,16 +31,24 @@ const TIMEOUT_MS = 30_000;
 const MAX_RETRIES = 3;
 const MAX_RETRY_MS = 90_000;
 
+/** Knows neither keys nor tokens: whoever calls is in the headers. */
+export interface TransportOptions
+  extends Pick<PorterOptions, 'fetch' | 'timeoutMs' | 'maxRetries' | 'maxRetryMs' | 'runtime'> {
+  /** Without a slash at the end. */
+  baseUrl: string;
+  /** Sent with every request. */
+  headers?: Record<string, string>;
+}
+
 export class Transport {
-  readonly #options: PorterOptions;
+  readonly #options: TransportOptions;
   readonly #baseUrl: string;
   readonly runtime: Runtime;
 
-  constructor(options: PorterOptions) {
-    checkOptions(options);
+  constructor(options: TransportOptions) {
     checkLimit('timeoutMs', options.timeoutMs ?? TIMEOUT_MS);
     this.#options = options;
-    this.#baseUrl = readBaseUrl(options.baseUrl);
+    this.#baseUrl = options.baseUrl;
     this.runtime = { ...defaultRuntime, ...options.runtime };
   }
 
@@ -64,7 +71,7 @@ export class Transport {
     );
   }
 
-  /** With `insist`, it is repeated for as long as that says so, whatever the limits. */
+  /** `insist` repeats the call for as long as it says so, whatever the limits. */
   async send<T>(request: ApiRequest, read: Reader<T>, insist?: (error: unknown) => boolean): Promise<T> {
     const { signal, maxRetries = this.#options.maxRetries ?? MAX_RETRIES } = request.options;
     const { now, sleep } = this.runtime;
@@ -130,8 +137,7 @@ export class Transport {
   #headers({ body, headers, options }: ApiRequest): Record<string, string> {
     const { requestId, ifMatch, idempotencyKey } = options;
     return {
-      'x-api-key': this.#options.apiKey,
-      'x-practice-group-id': this.#options.practiceGroupId,
+      ...this.#options.headers,
       ...(body !== undefined && { 'content-type': 'application/json' }),
       ...(requestId !== undefined && { 'x-request-id': requestId }),
       ...(ifMatch !== undefined && { 'if-match': ifMatch }),

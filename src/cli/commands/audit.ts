@@ -13,7 +13,7 @@ export const auditCommands = [
     name: 'audit verify',
     section: 'operator',
     calls: 'operator',
-    summary: 'Check that no entry of the audit trail was altered, removed or moved.',
+    summary: 'Verify the audit trail: no entry was altered, removed or moved.',
     examples: ['audit verify'],
     async run({ api, out }) {
       const verdict = await api.operator<Verdict>('GET', '/audit/verify');

@@ -23,7 +23,7 @@ export const deliveryCommands = [
     name: 'deliveries list',
     section,
     calls,
-    summary: 'List what was sent to whom, and what came of it.',
+    summary: 'List deliveries: what was sent to whom, and what came of it.',
     options: {
       status: { value: 'status', summary: 'Only those.', choices: deliveryStatuses },
       webhook: { value: 'id', summary: 'Only those of this webhook.' },
@@ -51,7 +51,7 @@ export const deliveryCommands = [
     name: 'deliveries retry',
     section,
     calls,
-    summary: 'Send deliveries again, whatever became of them.',
+    summary: 'Retry deliveries, whatever their status.',
     arguments: [{ name: 'delivery_id', summary: 'The IDs of deliveries.', many: true }],
     examples: ['deliveries retry dlv_00Vb13pkZeDP1yAD86FW5V4Dr_1_00Vb1rC4x'],
     async run({ api, args, out }) {

@@ -14,21 +14,23 @@ const BATCH_BYTES_MAX = 2 * 1024 * 1024 - 1_024;
 
 const names = Object.keys(events) as EventName[];
 
+const SHAPES = 'Write one event, an array of them, or {"events": […]}.';
+
 export const eventCommands = [
   defineCommand({
     name: 'events publish',
     section: 'operator',
     calls: 'operator',
-    summary: 'Say what happened in practice groups.',
-    details: `Takes one event from options, or a file (\`-\` or none: stdin) with one event, an array of them, or {"events": […]}. They are sent ${BATCH_EVENTS_MAX.toLocaleString('en')} at a time. A batch that was accepted before, with the same events in the same order, is not accepted twice: after a break, publish the same file again. To mean it twice, add --again; after a break of that, go on with the --run that it names.`,
+    summary: 'Publish events of practice groups.',
+    details: `Takes one event from options, or a file (\`-\` or none: stdin) with one event, an array of them, or {"events": […]}. They are sent ${BATCH_EVENTS_MAX.toLocaleString('en')} at a time. A batch that was accepted before, with the same events in the same order, is not accepted twice: after a break, publish the same file again. To publish the same events once more, add --again; if that breaks off, go on with the --run that it names.`,
     arguments: [{ name: 'file', summary: 'JSON; `-` is stdin.', optional: true }],
     options: {
       event: { value: 'name', summary: 'Build one event with this name.', choices: names },
-      id: { value: 'id', summary: 'Of the object that it is about, such as an appointment.' },
+      id: { value: 'id', summary: 'The ID of the object that it is about, such as an appointment.' },
       group: { value: 'id', summary: 'The practice group concerned.' },
       'failure-reason': { value: 'text', summary: 'Why it failed, where the event is about a failure.' },
-      code: { value: 'code', summary: 'The same for machines.' },
-      resource: { value: 'type', summary: 'Of write-to-record events: what was to be written.' },
+      code: { value: 'code', summary: 'The machine-readable failure code.' },
+      resource: { value: 'type', summary: 'The resource type of a write-to-record event.' },
       'resource-id': { value: 'id', summary: 'The ID of that resource.' },
       again: { summary: 'Accept the events even if the same file was published before.' },
       run: { value: 'id', summary: 'Go on with a run that broke off.' },
@@ -52,7 +54,7 @@ export const eventCommands = [
       let replayed = 0;
       const send = async () => {
         for (const [at, batch] of batches.entries()) {
-          const { value, headers } = await api
+          const { data, headers } = await api
             .operatorAnswer<{ event_ids: string[] }>('POST', '/events', {
               body: batch.length === 1 ? batch[0] : { events: batch },
               headers: { 'idempotency-key': keys[at] ?? '' },
@@ -62,7 +64,7 @@ export const eventCommands = [
                 out.note(brokenOff(event_ids.length, batch.length, all.length, run));
               throw error;
             });
-          event_ids.push(...value.event_ids);
+          event_ids.push(...data.event_ids);
           if (headers.get('idempotent-replayed') === 'true') replayed += batch.length;
         }
       };
@@ -121,16 +123,17 @@ async function readEvents(world: World, file: string | undefined): Promise<unkno
   try {
     value = JSON.parse(text);
   } catch (error) {
-    throw new Failure(`${where} is not JSON: ${(error as Error).message}`);
+    throw new Failure(`${where} is not JSON: ${(error as Error).message}`, SHAPES);
   }
   const list = Array.isArray(value) ? value : ((value as { events?: unknown } | null)?.events ?? [value]);
-  if (!Array.isArray(list) || list.length === 0) throw new Failure(`There are no events in ${where}.`);
+  if (!Array.isArray(list) || list.length === 0)
+    throw new Failure(`There are no events in ${where}.`, SHAPES);
   return list;
 }
 
 async function readText({ cwd }: World, file: string): Promise<string> {
   return readFile(resolve(cwd, file), 'utf8').catch((error: NodeJS.ErrnoException) => {
-    throw new Failure(`${file} cannot be read (${error.code}).`);
+    throw new Failure(`${file} cannot be read (${error.code}).`, 'Check its name, and who may read it.');
   });
 }
 

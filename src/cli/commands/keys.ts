@@ -45,7 +45,7 @@ export const keyCommands = [
         choices: ['all', ...scopeNames],
       },
       'expires-at': { value: 'time', summary: 'Such as 2027-01-01T00:00:00Z; never unless given.' },
-      'rate-limit': { value: 'count', summary: "Requests a minute; the partner's unless given." },
+      'rate-limit': { value: 'count', summary: "Requests per minute; the partner's limit unless given." },
     },
     examples: [
       'keys issue --partner prt_00Vb13pkZeDP1yAD86FW5V4Dr --group riverside-surgery --scopes all',
@@ -69,12 +69,12 @@ export const keyCommands = [
     name: 'keys rotate',
     section,
     calls,
-    summary: 'Replace a key; the old one works on for a while.',
+    summary: 'Rotate a key. The old one keeps working for a while.',
     arguments: key,
     options: {
       overlap: {
         value: 'time',
-        summary: 'How long the old key works on: 0, 90s, 30m, 12h, 7d. 24h unless given.',
+        summary: 'How long the old key keeps working: 0, 90s, 30m, 12h, 7d. 24h unless given.',
       },
     },
     examples: [
@@ -92,7 +92,7 @@ export const keyCommands = [
     name: 'keys revoke',
     section,
     calls,
-    summary: 'Revoke a key: it does not work any more when this ends.',
+    summary: 'Revoke a key. When this ends, it does not work any more.',
     arguments: key,
     examples: ['keys revoke key_00Vb13pkZeDP1yAD86FW5V4Dr'],
     async run({ api, args, out }) {

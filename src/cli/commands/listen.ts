@@ -3,14 +3,14 @@ import { newSecret, secretBytes, signedHeaders } from '../../domain/signature.ts
 import { defineCommand } from '../command.ts';
 import { followEvents, type StreamedEvent } from '../event-stream.ts';
 import { exitCodes, stoppedCode, UsageError } from '../exit.ts';
-import { InOrder } from '../in-order.ts';
+import { KeyedQueue } from '../keyed-queue.ts';
 import { inLine } from '../printer.ts';
 import { readProfiles, writeProfiles } from '../profiles.ts';
 import type { World } from '../world.ts';
 
 const AT_ONCE_MAX = 8;
 const WAITING_MAX = 1_000;
-/** As long as the service itself waits for a receiver. */
+/** The service itself waits as long for a receiver. */
 const ANSWER_MS = 15_000;
 
 /** What became of an event that was handed on. */
@@ -53,7 +53,7 @@ export const listenCommand = defineCommand({
     const secret = given || (await keptSecret(world));
     const forward = forwarder(world, bytesOf(secret));
     let sequence = 0;
-    const queue = new InOrder({ atOnceMax: AT_ONCE_MAX, waitingMax: WAITING_MAX });
+    const queue = new KeyedQueue({ atOnceMax: AT_ONCE_MAX, waitingMax: WAITING_MAX });
 
     const show = (event: StreamedEvent, forwarded: Forwarded | null) =>
       out.line({ ...event, forwarded }, () => {

@@ -18,7 +18,7 @@ export const partnerCommands = [
     name: 'partners list',
     section,
     calls,
-    summary: 'List partner companies.',
+    summary: 'List partners.',
     options: {
       status: { value: 'status', summary: 'Only those.', choices: partnerStatuses },
       limit: limitOption,
@@ -42,7 +42,7 @@ export const partnerCommands = [
     name: 'partners create',
     section,
     calls,
-    summary: 'Take the application of a partner.',
+    summary: 'Create a partner: its onboarding begins.',
     details: 'What follows: `porter partners sign-agreement`, `porter partners verify`, `porter keys issue`.',
     options: {
       name: { value: 'name', summary: 'The name of the company.', required: true },
@@ -68,11 +68,11 @@ export const partnerCommands = [
     name: 'partners sign-agreement',
     section,
     calls,
-    summary: 'Record that the partner agreement is signed.',
+    summary: 'Record a signed partner agreement.',
     arguments: partner,
     options: {
-      'rate-limit': { value: 'count', summary: 'Requests a minute for each key, if agreed.' },
-      sla: { value: 'text', summary: 'The service level, if agreed.' },
+      'rate-limit': { value: 'count', summary: 'Requests per minute for each key, if agreed.' },
+      sla: { value: 'text', summary: 'The SLA, if agreed.' },
     },
     examples: [
       'partners sign-agreement prt_00Vb13pkZeDP1yAD86FW5V4Dr',
@@ -97,7 +97,7 @@ export const partnerCommands = [
     name: 'partners suspend',
     section,
     calls,
-    summary: 'Suspend a partner: none of its keys works any more when this ends.',
+    summary: 'Suspend a partner. When this ends, none of its keys works any more.',
     arguments: partner,
     examples: ['partners suspend prt_00Vb13pkZeDP1yAD86FW5V4Dr'],
     run: (call) => step(call, 'suspend'),

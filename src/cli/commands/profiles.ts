@@ -18,7 +18,7 @@ export const profileCommands = [
     name: 'profiles add',
     section,
     calls,
-    summary: 'Keep an address and a key under a name, or change them.',
+    summary: 'Add a profile (an address and a key under a name), or change it.',
     details:
       'The API key is taken from PORTER_KEY, read from stdin, or asked for without being shown. With --operator it is the token of an operator (PORTER_OPERATOR_TOKEN). A new profile takes its address from PORTER_URL and its practice group from PORTER_GROUP unless they are given. Run it twice for a profile that has both. A profile that moves to another address forgets the secret that is not given with it. The first profile is in use from then on. Profiles are kept in a file that only you can read.',
     arguments: named,
@@ -111,7 +111,7 @@ export const profileCommands = [
     name: 'profiles remove',
     section,
     calls,
-    summary: 'Forget a profile and its keys.',
+    summary: 'Remove a profile and its keys.',
     arguments: named,
     examples: ['profiles remove staging'],
     async run({ args: { name }, out, world }) {
@@ -164,8 +164,8 @@ async function readSecret(world: World, out: Printer, operator: boolean): Promis
     throw new Failure(
       `That is not a whole ${what}: a character is missing, changed or too many.`,
       operator
-        ? 'Tokens begin with pto_ unless chosen otherwise.'
-        : 'Keys begin with ptr_test_ or ptr_live_.',
+        ? 'Copy it again. Tokens begin with pto_ unless chosen otherwise.'
+        : 'Copy it again. Keys begin with ptr_test_ or ptr_live_.',
     );
   return secret;
 }

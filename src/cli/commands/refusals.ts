@@ -20,7 +20,7 @@ export const refusalCommands = [
     name: 'refusals list',
     section: 'operator',
     calls: 'operator',
-    summary: 'List calls of partners that were refused, and why.',
+    summary: 'List refused requests of partners, and why they were refused.',
     details:
       'Newest first. Calls without a valid key belong to no partner: they are in the log of the service alone.',
     options: {

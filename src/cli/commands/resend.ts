@@ -10,8 +10,8 @@ export const resendCommand = defineCommand({
   name: 'resend',
   section: 'partner',
   calls: 'partner',
-  summary: 'Have events sent to your webhook again.',
-  details: 'They go out under their old `webhook-id`. Without --webhook, the only webhook is meant.',
+  summary: 'Send events to your webhook again.',
+  details: 'They are sent with the same `webhook-id`. Without --webhook, your only webhook gets them.',
   arguments: [{ name: 'event_id', summary: 'The IDs of events.', many: true }],
   options: { webhook: { value: 'id', summary: 'The webhook, if there are several.' } },
   examples: [
@@ -37,7 +37,7 @@ export const resendCommand = defineCommand({
   },
 });
 
-/** Why nothing goes out to it now, if so. A key may be allowed to resend without being allowed to read this. */
+/** Why nothing is sent to it now, if so. A key may be allowed to resend without being allowed to read this. */
 async function whyHeld(api: Api, webhook: string): Promise<string | undefined> {
   const read = api.partner<Webhook>('GET', `/webhooks/${segment(webhook)}`);
   const { status, status_reason } = await read.catch((error) => {
@@ -54,7 +54,7 @@ async function onlyWebhook(api: Api): Promise<string> {
   if (!first)
     throw new Failure(
       'You have no webhook for this practice group.',
-      'Register one with POST /v1/webhooks, or hear events without one: porter listen',
+      'Create one with POST /v1/webhooks, or receive events without one: porter listen',
     );
   if (second)
     throw new UsageError(

@@ -23,7 +23,7 @@ export const serviceCommands = [
     name: 'migrate',
     section: 'setUp',
     calls: 'nobody',
-    summary: 'Bring the database up to date and end.',
+    summary: 'Migrate the database, and end.',
     details:
       'The database is the one in DATABASE_URL, or the embedded one in PORTER_DATA_DIR (`.porter` unless set), which no service may be using. The service does the same when it starts.',
     examples: ['migrate'],

@@ -1,9 +1,10 @@
+import { PorterApiError } from '../../../packages/sdk/src/errors.ts';
+import { isRecord } from '../../../packages/sdk/src/shape.ts';
 import type { Page } from '../../contract/page.ts';
 import type { Webhook } from '../../contract/partner/webhooks.ts';
-import { type Answer, type Api, type Request, refused } from '../api.ts';
+import { type Api, type Probed, type Request, refused } from '../api.ts';
 import { defineCommand } from '../command.ts';
 import { exitCodes, Failure, Unreachable } from '../exit.ts';
-import { isObject, parseJson } from '../json.ts';
 import { inLine } from '../printer.ts';
 import { spoken } from '../words.ts';
 
@@ -32,7 +33,7 @@ export const statusCommand = defineCommand({
   name: 'status',
   section: 'setUp',
   calls: 'either',
-  summary: 'Is it running, is it healthy, what is stuck?',
+  summary: 'Show whether the service runs, whether it is healthy, and what is stuck.',
   details:
     'Asks the probes of the service, which answer on its own machine, and with the token of an operator for all webhooks that fail (with an API key: for your own). Ends with 0 if all is well, 1 if something is not, 3 if nothing answers.',
   examples: ['status'],
@@ -41,14 +42,14 @@ export const statusCommand = defineCommand({
     const [live, readyAnswer, metrics, webhooks] = await out.during(
       'Asking the service',
       Promise.all([
-        probe(api, '/healthz'),
+        api.probe('/healthz', PROBE_MS),
         probeOfDatabase(api, '/readyz'),
         probeOfDatabase(api, '/metrics'),
         failingWebhooks(api),
       ]),
     );
     const ready = showsProbes(live, url) ? readyAnswer?.status === 200 && metrics !== undefined : null;
-    const numbers = readMetrics(ready && metrics ? metrics.text : '');
+    const numbers = readMetrics(ready ? String(metrics?.body) : '');
     const oldest = numbers.get('porter_delivery_oldest_seconds') ?? null;
     const queued = (state: string) => numbers.get(`porter_delivery_queue{state="${state}"}`) ?? 0;
     const status: Status = {
@@ -66,24 +67,19 @@ export const statusCommand = defineCommand({
   },
 });
 
-async function probe(api: Api, path: string): Promise<Answer> {
-  return api.answer('GET', path, { waitMs: PROBE_MS });
-}
-
-/** Such a probe hangs when the database does, although the service is there. */
-async function probeOfDatabase(api: Api, path: string): Promise<Answer | undefined> {
-  return probe(api, path).catch((error) => {
+/** A probe that asks the database hangs when the database does, although the service is there. */
+async function probeOfDatabase(api: Api, path: string): Promise<Probed | undefined> {
+  return api.probe(path, PROBE_MS).catch((error) => {
     if (error instanceof Unreachable) return undefined;
     throw error;
   });
 }
 
 /** Only Porter's own 404 means that this machine may not see them: a proxy answers as well when nothing is behind it. */
-function showsProbes(live: Answer, url: string): boolean {
-  const body = parseJson(live.text);
-  if (live.status === 200 && isObject(body) && body.status === 'ok') return true;
-  if (live.status === 404 && isObject(body) && body.error === 'not_found') return false;
-  throw refused(live, url);
+function showsProbes({ status, headers, body }: Probed, url: string): boolean {
+  if (status === 200 && isRecord(body) && body.status === 'ok') return true;
+  if (status === 404 && isRecord(body) && body.error === 'not_found') return false;
+  throw refused(new PorterApiError(status, headers, body), url);
 }
 
 /** `name{labels} value` lines of Prometheus text. */

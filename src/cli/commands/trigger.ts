@@ -6,7 +6,7 @@ export const triggerCommand = defineCommand({
   name: 'trigger',
   section: 'partner',
   calls: 'partner',
-  summary: 'Cause a test event, on staging.',
+  summary: 'Trigger a test event, on staging.',
   details: 'It reaches your own event feed, streams and webhooks of the practice group, and nobody else.',
   arguments: [{ name: 'event', summary: 'The name of the event.', choices: Object.keys(events) }],
   examples: ['trigger appointment.confirmed'],

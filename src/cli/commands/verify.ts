@@ -12,7 +12,7 @@ export const verifyCommand = defineCommand({
   name: 'verify',
   section: 'partner',
   calls: 'nobody',
-  summary: 'Check a request that you received against a secret, and learn why it fails.',
+  summary: 'Verify a request that you received, and learn why it fails.',
   details:
     'The request is a file as it came over the wire: request line, headers, an empty line, body (`-` or none: stdin). Or give its parts: --headers and --body as files, or --id, --timestamp and --signature with --body. The secret is in WEBHOOK_SECRET. Ends with 0 if the request is genuine, with 1 if it is not.',
   arguments: [{ name: 'file', summary: 'A raw HTTP request; `-` is stdin.', optional: true }],
@@ -29,7 +29,8 @@ export const verifyCommand = defineCommand({
     const secret = world.env.WEBHOOK_SECRET;
     if (!secret) throw new UsageError('There is no secret to check with.', 'Set WEBHOOK_SECRET.');
     const now = options.at === undefined ? world.clock.now() : Date.parse(options.at);
-    if (Number.isNaN(now)) throw new UsageError(`--at: "${options.at}" is not a time.`);
+    if (Number.isNaN(now))
+      throw new UsageError(`--at: "${options.at}" is not a time.`, 'Write it like 2026-11-14T08:00:00Z.');
     const captured = await capture(world, args.file, options);
 
     const verdict = diagnose(captured, secret, Math.floor(now / 1000));
@@ -64,7 +65,10 @@ async function capture(world: World, file: string | undefined, parts: Parts): Pr
   if (!inParts) {
     const request = readRequest(await read(world, file));
     if (request.headers.length > 0) return request;
-    throw new UsageError('This is not a request: expected headers, an empty line, the body.');
+    throw new UsageError(
+      'This is not a request: expected headers, an empty line, the body.',
+      'Save it as it came over the wire, or give its parts: porter verify --help',
+    );
   }
   if (file !== undefined) throw new UsageError('Give either a whole request or its parts, not both.');
   if (headers === '-' && (body ?? '-') === '-')
@@ -77,7 +81,7 @@ async function capture(world: World, file: string | undefined, parts: Parts): Pr
 async function read(world: World, file: string | undefined): Promise<Buffer> {
   if (file !== undefined && file !== '-')
     return readFile(resolve(world.cwd, file)).catch((error: NodeJS.ErrnoException) => {
-      throw new Failure(`${file} cannot be read (${error.code}).`);
+      throw new Failure(`${file} cannot be read (${error.code}).`, 'Check its name, and who may read it.');
     });
   if (world.stdin.isTTY) throw new UsageError('There is no request.', 'Name a file, or pipe it in.');
   return readStdin(world);

@@ -12,7 +12,7 @@ export interface Diagnosis {
   findings: Finding[];
 }
 
-/** As Standard Webhooks has it: a request that is older or newer may be a repetition by somebody else. */
+/** The tolerance of Standard Webhooks: a request that is older or newer may be a repetition by somebody else. */
 const TOLERANCE_SECONDS = 300;
 const NAMES = ['webhook-id', 'webhook-timestamp', 'webhook-signature'] as const;
 
@@ -51,7 +51,7 @@ export function diagnose(captured: Captured, secret: string, nowSeconds: number)
   };
 }
 
-/** Over bytes: what is no text must not pass for the text that it resembles. */
+/** The MAC is over bytes: what is no text must not pass for the text that it resembles. */
 function macOf(id: string, timestampSeconds: number, body: Buffer, secret: Uint8Array): Buffer {
   return createHmac('sha256', secret).update(`${id}.${timestampSeconds}.`).update(body).digest();
 }

@@ -35,8 +35,8 @@ export const listAudit = defineEndpoint({
   method: 'GET',
   path: '/operator/v1/audit',
   tag,
-  summary: 'Who changed what, newest first',
-  description: shortPages,
+  summary: 'List audit entries',
+  description: `Who changed what, newest first. ${shortPages}`,
   extension: true,
   access: { roles: readers },
   query: z.strictObject({
@@ -57,7 +57,7 @@ export const getAuditEntry = defineEndpoint({
   method: 'GET',
   path: '/operator/v1/audit/{seq}',
   tag,
-  summary: 'Read one entry',
+  summary: 'Get an audit entry',
   extension: true,
   access: { roles: readers },
   params: z.strictObject({ seq: seq() }),
@@ -70,9 +70,9 @@ export const verifyAudit = defineEndpoint({
   method: 'GET',
   path: '/operator/v1/audit/verify',
   tag,
-  summary: 'Check the whole chain',
+  summary: 'Verify the audit trail',
   description:
-    'Finds any entry that was altered, removed or moved; `first_bad` is the number of the first such place.',
+    'Checks the whole hash chain. It shows any entry that was altered, removed or moved: `first_bad` is the number of the first.',
   extension: true,
   access: { roles: readers },
   response: {

@@ -28,9 +28,11 @@ const acceptedEvent = z
   .object({
     id: z.string().meta({ examples: ['evt_00VQ3mJ1kd7Lw0aXoPq3ZtUe6'] }),
     payload: eventPayload,
-    source_id: z.string().meta({ description: 'Who said so.' }),
+    source_id: z.string().meta({ description: 'The operator that published it.' }),
     accepted_at: timestamp(),
-    test: z.boolean().meta({ description: 'A partner asked for it, to try a webhook: nothing happened.' }),
+    test: z.boolean().meta({
+      description: 'True for a test event: a partner asked for it to try a webhook, and nothing happened.',
+    }),
   })
   .meta({ id: 'AcceptedEvent' });
 
@@ -42,12 +44,15 @@ const eventWithDeliveries = acceptedEvent
         webhook_id: z.string(),
         status: z.enum(deliveryStatuses).meta({
           description:
-            'waiting: an earlier event about the same object comes first; pending: to be sent, or sent again; failed: given up.',
+            'waiting: an earlier event about the same object comes first. pending: to be sent, or sent again. failed: given up.',
         }),
       }),
     ),
   })
-  .meta({ id: 'EventWithDeliveries', description: 'An event, and how far it has come with each webhook.' });
+  .meta({
+    id: 'EventWithDeliveries',
+    description: 'An event, and the status of its delivery to each webhook.',
+  });
 
 const tag = 'Events';
 
@@ -56,8 +61,8 @@ export const publishEvents = defineEndpoint({
   method: 'POST',
   path: '/operator/v1/events',
   tag,
-  summary: 'Say what happened',
-  description: `Takes one event, or up to ${EVENTS_MAX} as \`{"events": […]}\`. When the call is answered, the events are kept and will reach every webhook that is to have them. All are accepted or none.`,
+  summary: 'Publish events',
+  description: `Takes one event, or up to ${EVENTS_MAX} as \`{"events": […]}\`. All of them are accepted, or none. Once the call is answered, the events are stored and will be delivered to every webhook that may have them.`,
   extension: true,
   access: { roles: sources },
   idempotent: true,
@@ -65,7 +70,7 @@ export const publishEvents = defineEndpoint({
   bodyBytesMax: EVENTS_BYTES_MAX,
   response: {
     status: 202,
-    description: 'Accepted. The IDs stand in the order of the events.',
+    description: 'Accepted. The IDs are in the order of the events.',
     body: z.object({ event_ids: z.array(z.string()) }).meta({ id: 'PublishedEvents' }),
   },
   problems: ['conflict', 'business_rule_violation'],
@@ -77,8 +82,8 @@ export const listPublishedEvents = defineEndpoint({
   method: 'GET',
   path: '/operator/v1/events',
   tag,
-  summary: 'What happened, newest first',
-  description: `With \`practice_group_id\`, in the order of the feed, and without the events of tests of one webhook. ${shortPages}`,
+  summary: 'List published events',
+  description: `Newest first. With \`practice_group_id\`, the order is that of the feed, and test events for one webhook are left out. ${shortPages}`,
   extension: true,
   access: { roles: readers },
   query: z.strictObject({
@@ -95,7 +100,8 @@ export const getPublishedEvent = defineEndpoint({
   method: 'GET',
   path: '/operator/v1/events/{id}',
   tag,
-  summary: 'Read an event, and see who has it',
+  summary: 'Get a published event',
+  description: 'Shows its delivery to each webhook, too.',
   extension: true,
   access: { roles: readers },
   params: z.strictObject({ id: recordId() }),

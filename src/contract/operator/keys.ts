@@ -17,13 +17,13 @@ const apiKey = z
     rate_limit_per_minute: z
       .int()
       .nullable()
-      .meta({ description: "null: the partner's, or the usual limit." }),
+      .meta({ description: "null: the partner's limit, or the default one." }),
     expires_at: timestamp().nullable(),
     revoked_at: timestamp().nullable(),
     replaced_by: z
       .string()
       .nullable()
-      .meta({ description: 'The key that a rotation made in place of this one.' }),
+      .meta({ description: 'The key that a rotation issued in place of this one.' }),
     created_at: timestamp(),
   })
   .meta({ id: 'ApiKey' });
@@ -62,9 +62,9 @@ export const rotateKey = defineEndpoint({
   method: 'POST',
   path: '/operator/v1/keys/{id}/rotate',
   tag,
-  summary: 'Replace a key',
+  summary: 'Rotate a key',
   description:
-    'Makes a key with the same tie and scopes; the old one works on for the overlap. Without an overlap, the answer comes when no node accepts the old key any more.',
+    'Issues a key with the same practice group and scopes. The old key keeps working for the overlap. With an overlap of 0, the call answers when no node accepts the old key any more.',
   extension: true,
   access: { roles: support },
   params: byId,
@@ -116,7 +116,7 @@ export const getKey = defineEndpoint({
   method: 'GET',
   path: '/operator/v1/keys/{id}',
   tag,
-  summary: 'Read what is known of a key',
+  summary: 'Get a key',
   extension: true,
   access: { roles: readers },
   params: byId,

@@ -15,8 +15,11 @@ const partner = z
     name: z.string(),
     contact_email: z.string(),
     status: z.enum(partnerStatuses),
-    rate_limit_per_minute: z.int().nullable().meta({ description: 'As agreed; null: the usual limit.' }),
-    sla: z.string().nullable(),
+    rate_limit_per_minute: z
+      .int()
+      .nullable()
+      .meta({ description: 'From the partner agreement; null: the default limit.' }),
+    sla: z.string().nullable().meta({ description: 'From the partner agreement.' }),
     created_at: timestamp(),
     updated_at: timestamp(),
   })
@@ -33,7 +36,9 @@ export const createPartner = defineEndpoint({
   method: 'POST',
   path: '/operator/v1/partners',
   tag,
-  summary: 'Take an application',
+  summary: 'Create a partner',
+  description:
+    'Onboarding begins here. Next, record the signed partner agreement, and then verify the partner: keys are issued to verified partners only.',
   extension: true,
   access: { roles: support },
   body: z.strictObject({ name: text({ min: 1, max: 255 }), contact_email: emailAddress() }),
@@ -59,7 +64,7 @@ export const getPartner = defineEndpoint({
   method: 'GET',
   path: '/operator/v1/partners/{id}',
   tag,
-  summary: 'Read a partner',
+  summary: 'Get a partner',
   extension: true,
   access: { roles: readers },
   params: byId,
@@ -72,7 +77,8 @@ export const signAgreement = defineEndpoint({
   method: 'POST',
   path: '/operator/v1/partners/{id}/sign-agreement',
   tag,
-  summary: 'Record that the partner agreement is signed',
+  summary: 'Record a signed partner agreement',
+  description: 'The agreement may set a rate limit of its own and an SLA.',
   extension: true,
   access: { roles: support },
   params: byId,
@@ -90,7 +96,8 @@ export const verifyPartner = defineEndpoint({
   method: 'POST',
   path: '/operator/v1/partners/{id}/verify',
   tag,
-  summary: 'Verify a partner, or lift a suspension',
+  summary: 'Verify a partner',
+  description: 'Ends the onboarding, or lifts a suspension.',
   extension: true,
   access: { roles: support },
   params: byId,

@@ -23,8 +23,8 @@ export const listRefusedRequests = defineEndpoint({
   method: 'GET',
   path: '/operator/v1/requests',
   tag: 'Requests',
-  summary: 'Why were their calls refused?',
-  description: `Calls of partners that were refused, newest first, with the answer as it was. With more than one filter, a page looks through a stretch. ${shortPages} Calls without a valid key belong to nobody; they are in the log alone.`,
+  summary: 'List refused requests',
+  description: `Tells why calls of partners were refused, newest first, each with the answer that was sent. ${shortPages} Calls without a valid key belong to no partner: look for them in the log.`,
   extension: true,
   access: { roles: readers },
   query: z.strictObject({

@@ -32,7 +32,7 @@ export const getPartnerWebhook = defineEndpoint({
   method: 'GET',
   path: '/operator/v1/webhooks/{id}',
   tag,
-  summary: 'Read a webhook and how it is doing',
+  summary: 'Get a webhook',
   extension: true,
   access: { roles: readers },
   params: z.strictObject({ id: recordId() }),

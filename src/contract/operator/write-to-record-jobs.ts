@@ -18,7 +18,10 @@ const job = z
     created_at: timestamp(),
     updated_at: timestamp(),
   })
-  .meta({ id: 'WriteToRecordJob', description: "Something on its way into a practice group's record." });
+  .meta({
+    id: 'WriteToRecordJob',
+    description: "A resource that is to be written to a practice group's EHR.",
+  });
 
 export type WriteToRecordJob = z.infer<typeof job>;
 
@@ -31,7 +34,7 @@ export const createWriteToRecordJob = defineEndpoint({
   method: 'POST',
   path: '/operator/v1/write-to-record-jobs',
   tag,
-  summary: 'Queue a write to the record',
+  summary: 'Create a write-to-record job',
   extension: true,
   access: { roles: sources },
   body: z.strictObject({
@@ -49,7 +52,7 @@ export const listWriteToRecordJobs = defineEndpoint({
   method: 'GET',
   path: '/operator/v1/write-to-record-jobs',
   tag,
-  summary: 'List writes to the record',
+  summary: 'List write-to-record jobs',
   extension: true,
   access: { roles: readers },
   query: z.strictObject({
@@ -66,7 +69,7 @@ export const getWriteToRecordJob = defineEndpoint({
   method: 'GET',
   path: '/operator/v1/write-to-record-jobs/{id}',
   tag,
-  summary: 'Read a write to the record',
+  summary: 'Get a write-to-record job',
   extension: true,
   access: { roles: readers },
   params: byId,
@@ -79,8 +82,8 @@ export const succeedWriteToRecordJob = defineEndpoint({
   method: 'POST',
   path: '/operator/v1/write-to-record-jobs/{id}/succeed',
   tag,
-  summary: 'Say that a write has finished',
-  description: 'Sends `write-to-record.succeeded`. A job that is not queued any more is a 409.',
+  summary: 'Report that a write-to-record job succeeded',
+  description: 'Sends `write-to-record.succeeded`. The answer is 409 when the job is not queued any more.',
   extension: true,
   access: { roles: sources },
   params: byId,
@@ -93,9 +96,9 @@ export const failWriteToRecordJob = defineEndpoint({
   method: 'POST',
   path: '/operator/v1/write-to-record-jobs/{id}/fail',
   tag,
-  summary: 'Say that a write has failed',
+  summary: 'Report that a write-to-record job failed',
   description:
-    'Sends `write-to-record.failed` if it failed for good (`permanent`). Otherwise the job stays queued, the failure is counted, and nothing is sent. A job that is not queued any more is a 409.',
+    'With `permanent`, the job has failed for good, and `write-to-record.failed` is sent. Without, the job stays queued, the failure is counted, and nothing is sent. The answer is 409 when the job is not queued any more.',
   extension: true,
   access: { roles: sources },
   params: byId,

@@ -23,7 +23,7 @@ export const practiceGroup = z
     address: address.nullable(),
     networks: z.array(z.object({ id: z.string(), name: z.string() })),
     ehr_status: z.enum(['healthy', 'unhealthy', 'unknown']).meta({
-      description: 'The last reported state of the connection to the electronic health record.',
+      description: 'The last reported status of the connection to the electronic health record (EHR).',
     }),
     created_at: timestamp(),
     updated_at: timestamp(),
@@ -37,9 +37,9 @@ export const listPracticeGroups = defineEndpoint({
   method: 'GET',
   path: '/v1/practice-groups',
   tag: 'Practice groups',
-  summary: 'Read the practice group that you act for',
+  summary: 'List practice groups',
   description:
-    'Answers with the practice group named in `x-practice-group-id`, which may be another one of the same network.',
+    'Answers with the practice group in `x-practice-group-id`: the one that the key is tied to, or another one of the same network.',
   extension: false,
   access: { scope: 'practice-groups:read' },
   query: z.strictObject({

@@ -30,9 +30,9 @@ export const getRefusedRequest = defineEndpoint({
   method: 'GET',
   path: '/v1/requests/{request_id}',
   tag: 'Requests',
-  summary: 'Why was my call refused?',
+  summary: 'Get a refused request',
   description:
-    'Tells of a refused call of your own by its `x-request-id`; if the ID was used more than once, of the last one. Calls that succeeded are not kept.',
+    'Tells why a call of your own was refused, and what to do about it. Give the `x-request-id` of the call; if several calls had the same ID, the last one is shown. Calls that succeeded are not kept.',
   extension: true,
   access: { anyKey: true },
   params: z.strictObject({ request_id: requestId }),

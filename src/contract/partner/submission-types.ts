@@ -15,8 +15,8 @@ export const submissionType = z
     form_id: z.string().nullable(),
     title: z.string(),
     description: z.string().nullable(),
-    in_hours: z.boolean().meta({ description: 'Taken during opening hours.' }),
-    out_of_hours: z.boolean().meta({ description: 'Taken outside opening hours.' }),
+    in_hours: z.boolean().meta({ description: 'Takes forms during opening hours.' }),
+    out_of_hours: z.boolean().meta({ description: 'Takes forms outside opening hours.' }),
     suspended: z.boolean(),
     external_url: z.string().nullable(),
     external_url_name: z.string().nullable(),
@@ -26,7 +26,7 @@ export const submissionType = z
     forms_submitted_today: z
       .int()
       .optional()
-      .meta({ description: 'Forms sent on the current day, in the time zone of the practice group.' }),
+      .meta({ description: 'Forms submitted on the current day, in the time zone of the practice group.' }),
     patient_eligibility_check: z.boolean(),
     assignee_id: z.string().nullable(),
     assignee_type: z.enum(assigneeTypes).nullable(),
@@ -83,7 +83,7 @@ export const updateSubmissionType = defineEndpoint({
   tag: 'Submission types',
   summary: 'Update a submission type',
   description:
-    'Changes the fields that the body names and leaves the others alone. Rules are checked on the merged result; a rule speaks only when the request touches one of its fields.',
+    'Changes the fields that the body names and leaves the others alone. Business rules are checked on the merged result; a rule is checked only when the request touches one of its fields.',
   extension: false,
   access: { scope: 'submission-types:write' },
   params: byId,
@@ -101,7 +101,7 @@ export const listSubmissionTypes = defineEndpoint({
   path: '/v1/care-nav/submission-types',
   tag: 'Submission types',
   summary: 'List submission types',
-  description: 'In the order of their sort position; those without one come last.',
+  description: 'Sorted by `order`; submission types without one come last.',
   extension: true,
   access: { scope: 'submission-types:read' },
   query: z.strictObject(pageQuery),
@@ -114,7 +114,7 @@ export const getSubmissionType = defineEndpoint({
   method: 'GET',
   path: '/v1/care-nav/submission-types/{id}',
   tag: 'Submission types',
-  summary: 'Read a submission type',
+  summary: 'Get a submission type',
   extension: true,
   access: { scope: 'submission-types:read' },
   params: byId,

@@ -25,17 +25,17 @@ export const delivery = z
       .meta({ description: 'Sent as `webhook-sequence`: counts the deliveries of the webhook.' }),
     status: z.enum(deliveryStatuses).meta({
       description:
-        'waiting: an earlier event about the same object is not finished. pending: to be sent. failed: given up.',
+        'waiting: an earlier event about the same object comes first. pending: to be sent, or sent again. failed: given up.',
     }),
-    attempts: z.array(attempt).meta({ description: 'Oldest first; of very many, the last 50.' }),
+    attempts: z.array(attempt).meta({ description: 'Oldest first; at most the last 50.' }),
     next_attempt_at: timestamp().nullable().meta({
       description:
-        'When one that is pending goes out, provided that its webhook is active then; null of all others.',
+        'When a pending delivery is sent next, provided that its webhook is active then; null for every other status.',
     }),
     created_at: timestamp(),
     finished_at: timestamp().nullable(),
   })
-  .meta({ id: 'Delivery', description: 'One event on its way to one webhook.' });
+  .meta({ id: 'Delivery', description: 'The delivery of one event to one webhook.' });
 
 export type Delivery = z.infer<typeof delivery>;
 
@@ -44,8 +44,8 @@ export const listWebhookDeliveries = defineEndpoint({
   method: 'GET',
   path: '/v1/webhooks/{id}/deliveries',
   tag,
-  summary: 'What was sent to a webhook, with every attempt',
-  description: `Newest first. ${shortPages}`,
+  summary: 'List deliveries',
+  description: `What was sent to the webhook, with every attempt, newest first. ${shortPages}`,
   extension: true,
   access: { scope: 'webhooks:read' },
   params: webhookById,
@@ -63,7 +63,7 @@ export const getWebhookDelivery = defineEndpoint({
   method: 'GET',
   path: '/v1/webhooks/{id}/deliveries/{delivery_id}',
   tag,
-  summary: 'Read a delivery',
+  summary: 'Get a delivery',
   extension: true,
   access: { scope: 'webhooks:read' },
   params: webhookById.extend({ delivery_id: text({ min: 1, max: 255 }) }),
@@ -76,8 +76,8 @@ export const replayWebhook = defineEndpoint({
   method: 'POST',
   path: '/v1/webhooks/{id}/replay',
   tag,
-  summary: 'Send events again',
-  description: `Everything accepted since a moment, or the events named, as far as the webhook subscribes to them: what was delivered or given up goes out again under its old \`webhook-id\`, what waits for a retry is tried now, and what the webhook never got is sent for the first time. At most ${REPLAY_EVENTS_MAX} events in one call.`,
+  summary: 'Replay events',
+  description: `Sends events again: all that were accepted since a moment, or those named, as far as the webhook subscribes to them. A delivery that was delivered or given up is sent again with the same \`webhook-id\`. One that waits for a retry is sent now. An event that the webhook never got is sent for the first time. One call takes at most ${REPLAY_EVENTS_MAX} events.`,
   extension: true,
   access: { scope: 'webhooks:write' },
   params: webhookById,
@@ -97,11 +97,11 @@ export const replayWebhook = defineEndpoint({
     .meta({ id: 'ReplayRequest', minProperties: 1, maxProperties: 1 }),
   response: {
     status: 202,
-    description: 'They are on their way.',
+    description: 'The deliveries will be sent.',
     body: z
       .object({
         count: z.int().meta({
-          description: 'How many deliveries are on their way, those included that were to be sent anyway.',
+          description: 'How many deliveries will be sent, including those that were pending anyway.',
         }),
       })
       .meta({ id: 'Replay' }),

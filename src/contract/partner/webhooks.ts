@@ -5,7 +5,7 @@ import { text, timestamp, webAddress } from '../fields.ts';
 import { pageOf, pageQuery } from '../page.ts';
 import { WEBHOOKS_MAX } from '../rules.ts';
 
-/** Of one webhook: the newest, and those that were rotated out less than a day ago. */
+/** Secrets of one webhook that sign: the newest, and those that were rotated out less than a day ago. */
 export const LIVE_SECRETS_MAX = 5;
 export const SECRET_OVERLAP_HOURS = 24;
 /** Counting further would make reading a webhook as slow as its queue is long. */
@@ -16,10 +16,10 @@ export const webhookStatuses = ['active', 'paused', 'disabled'] as const;
 const health = z
   .object({
     failures: z.int().meta({ description: 'Failed attempts since the last success.' }),
-    failing_since: timestamp().nullable().meta({ description: 'When the first of them was.' }),
+    failing_since: timestamp().nullable().meta({ description: 'The time of the first of them.' }),
     last_success_at: timestamp().nullable(),
     queued: z.int().meta({
-      description: `Deliveries that are not finished. Counted up to ${QUEUED_COUNT_MAX}, which stands for that many or more.`,
+      description: `Deliveries that are not finished. ${QUEUED_COUNT_MAX} stands for that many or more.`,
     }),
   })
   .meta({ id: 'WebhookHealth' });
@@ -32,15 +32,15 @@ export const webhook = z
     event_types: z.array(z.enum(eventNames)),
     status: z.enum(webhookStatuses).meta({
       description:
-        'paused: by you. disabled: by the service, because the address is gone (410) or failed for five days. In both cases events queue up for as long as events are kept, and go out once it is active again.',
+        'paused: by you. disabled: by the service, because the receiver answered 410 or failed for five days. In both cases deliveries queue up for as long as events are kept, and are sent once the webhook is active again.',
     }),
-    status_reason: z.string().nullable().meta({ description: 'Why it was disabled, in words for people.' }),
+    status_reason: z.string().nullable().meta({ description: 'Why the service disabled it, as a sentence.' }),
     practice_group_id: z.string(),
     health,
     created_at: timestamp(),
     updated_at: timestamp(),
   })
-  .meta({ id: 'Webhook', description: 'An address that hears of the events of one practice group.' });
+  .meta({ id: 'Webhook', description: 'An address that receives the events of one practice group.' });
 
 export type Webhook = z.infer<typeof webhook>;
 
@@ -78,7 +78,7 @@ const webhookPatch = z
     status: z
       .enum(['active', 'paused'])
       .optional()
-      .meta({ description: 'Activating a disabled webhook begins its count of failures anew.' }),
+      .meta({ description: 'Activating a disabled webhook resets its count of failures.' }),
   })
   .meta({
     id: 'WebhookPatch',
@@ -95,8 +95,8 @@ export const createWebhook = defineEndpoint({
   method: 'POST',
   path: '/v1/webhooks',
   tag,
-  summary: 'Register a webhook',
-  description: `Events of the practice group acted for are posted to the address from now on, signed with \`secret\`. A partner has at most ${WEBHOOKS_MAX} webhooks for each practice group.`,
+  summary: 'Create a webhook',
+  description: `From now on, events of the practice group acted for are posted to \`url\`, signed with \`secret\`. A partner may have ${WEBHOOKS_MAX} webhooks for each practice group.`,
   extension: true,
   access: { scope: 'webhooks:write' },
   body: z.strictObject({
@@ -120,7 +120,7 @@ export const listWebhooks = defineEndpoint({
   path: '/v1/webhooks',
   tag,
   summary: 'List webhooks',
-  description: 'Yours, for the practice group acted for.',
+  description: 'Your webhooks for the practice group acted for.',
   extension: true,
   access: { scope: 'webhooks:read' },
   query: z.strictObject(pageQuery),
@@ -133,7 +133,8 @@ export const getWebhook = defineEndpoint({
   method: 'GET',
   path: '/v1/webhooks/{id}',
   tag,
-  summary: 'Read a webhook and how it is doing',
+  summary: 'Get a webhook',
+  description: 'Shows its health, too.',
   extension: true,
   access: { scope: 'webhooks:read' },
   params: webhookById,
@@ -147,9 +148,9 @@ export const updateWebhook = defineEndpoint({
   method: 'PATCH',
   path: '/v1/webhooks/{id}',
   tag,
-  summary: 'Change, pause or activate a webhook',
+  summary: 'Update a webhook',
   description:
-    'What is queued is kept while a webhook is paused, and goes to the new address after a change of `url`.',
+    'Changes, pauses or activates a webhook. While it is paused, its deliveries stay queued. After a change of `url`, queued deliveries are sent to the new address.',
   extension: true,
   access: { scope: 'webhooks:write' },
   params: webhookById,
@@ -167,12 +168,12 @@ export const deleteWebhook = defineEndpoint({
   path: '/v1/webhooks/{id}',
   tag,
   summary: 'Delete a webhook',
-  description: 'Its deliveries go with it; what is queued is not sent any more.',
+  description: 'Deletes its deliveries, too: queued ones are not sent any more.',
   extension: true,
   access: { scope: 'webhooks:write' },
   params: webhookById,
   conditional: true,
-  response: { status: 204, description: 'It is gone.' },
+  response: { status: 204, description: 'The webhook is deleted.' },
   problems: ['not_found', 'precondition_failed'],
 });
 
@@ -181,8 +182,8 @@ export const rotateWebhookSecret = defineEndpoint({
   method: 'POST',
   path: '/v1/webhooks/{id}/rotate-secret',
   tag,
-  summary: 'Replace the secret of a webhook',
-  description: `Deliveries are signed with the new secret at once, and with the one before as well for ${SECRET_OVERLAP_HOURS} hours: take the new one into use in that time. A webhook has at most ${LIVE_SECRETS_MAX} secrets that sign.`,
+  summary: 'Rotate a webhook secret',
+  description: `Signs deliveries with the new secret from now on, and with the old one as well for ${SECRET_OVERLAP_HOURS} hours: change over in that time. A webhook has at most ${LIVE_SECRETS_MAX} secrets that sign.`,
   extension: true,
   access: { scope: 'webhooks:write' },
   params: webhookById,
@@ -194,7 +195,7 @@ export const rotateWebhookSecret = defineEndpoint({
         id: z.string().meta({ description: 'The webhook.' }),
         secret: secret(),
         previous_secret_expires_at: timestamp().meta({
-          description: 'Until then deliveries carry a signature of the secret before, too.',
+          description: 'Until then, deliveries are signed with the previous secret, too.',
         }),
       })
       .meta({ id: 'RotatedWebhookSecret' }),
@@ -209,14 +210,14 @@ export const testWebhook = defineEndpoint({
   tag,
   summary: 'Send a test event',
   description:
-    'Delivers an event with example values like any other, signed and retried, but to this webhook alone and whatever its event_types. The ID of its object begins with `test_`. It does not show in the event feed.',
+    'Delivers an event with example values to this webhook alone, whatever its event_types. It is signed and retried like any other. The ID of its object begins with `test_`. The event is not in the event feed.',
   extension: true,
   access: { scope: 'webhooks:write' },
   params: webhookById,
   body: z.strictObject({ event: z.enum(eventNames) }),
   response: {
     status: 202,
-    description: 'It is on its way.',
+    description: 'The test event will be sent.',
     body: z.object({ event_id: z.string(), delivery_id: z.string() }).meta({ id: 'TestDelivery' }),
   },
   problems: ['not_found', 'conflict'],

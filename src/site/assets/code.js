@@ -64,7 +64,7 @@ function addCopyButton(figure) {
   figure.append(button);
 }
 
-/** Whoever selects an example by hand gets the whole key too. @param {ClipboardEvent} event */
+/** An example that is selected by hand is copied with the whole key, too. @param {ClipboardEvent} event */
 function copySelection(event) {
   const selection = getSelection();
   if (!selection?.rangeCount || !event.clipboardData) return;

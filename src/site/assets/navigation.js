@@ -32,7 +32,7 @@ export function setUpDrawer() {
   contents.querySelector('[aria-current]')?.scrollIntoView({ block: 'nearest' });
 }
 
-/** From one place of the page to another the page glides, so that the eye can follow. */
+/** The page glides from one of its places to another, so that the eye can follow. */
 export function setUpGliding() {
   document.querySelector('.columns')?.addEventListener('click', ({ target }) => {
     if (!(target instanceof Element) || !target.closest('a[href^="#"]')) return;

@@ -97,10 +97,10 @@ export class PracticeGroups {
   }
 
   /**
-   * Read the practice group that you act for.
+   * List practice groups.
    *
-   * Answers with the practice group named in `x-practice-group-id`, which may be another one of the same
-   * network.
+   * Answers with the practice group in `x-practice-group-id`: the one that the key is tied to, or
+   * another one of the same network.
    *
    * Needs the scope `practice-groups:read`: Read the practice group acted for.
    */
@@ -120,7 +120,7 @@ export class SubmissionTypes {
   /**
    * List submission types.
    *
-   * In the order of their sort position; those without one come last.
+   * Sorted by `order`; submission types without one come last.
    *
    * Needs the scope `submission-types:read`: Read submission types.
    */
@@ -132,7 +132,7 @@ export class SubmissionTypes {
   }
 
   /**
-   * Read a submission type.
+   * Get a submission type.
    *
    * Needs the scope `submission-types:read`: Read submission types.
    */
@@ -147,8 +147,8 @@ export class SubmissionTypes {
   /**
    * Update a submission type.
    *
-   * Changes the fields that the body names and leaves the others alone. Rules are checked on the merged
-   * result; a rule speaks only when the request touches one of its fields.
+   * Changes the fields that the body names and leaves the others alone. Business rules are checked on
+   * the merged result; a rule is checked only when the request touches one of its fields.
    *
    * Needs the scope `submission-types:write`: Update submission types.
    */
@@ -162,7 +162,7 @@ export class SubmissionTypes {
   }
 }
 
-/** Addresses that hear of events, and what became of each delivery. */
+/** Addresses that receive events, and the deliveries to each. */
 export class Webhooks {
   readonly #transport: Transport;
 
@@ -171,12 +171,12 @@ export class Webhooks {
   }
 
   /**
-   * Register a webhook.
+   * Create a webhook.
    *
-   * Events of the practice group acted for are posted to the address from now on, signed with `secret`.
-   * A partner has at most 20 webhooks for each practice group.
+   * From now on, events of the practice group acted for are posted to `url`, signed with `secret`. A
+   * partner may have 20 webhooks for each practice group.
    *
-   * Needs the scope `webhooks:write`: Register, change and delete webhooks.
+   * Needs the scope `webhooks:write`: Create, update and delete webhooks.
    */
   create(body: CreateWebhookBody, options: CallOptions = {}): Call<CreatedWebhook> {
     return this.#transport.call({ method: 'POST', path: '/v1/webhooks', body, options });
@@ -185,7 +185,7 @@ export class Webhooks {
   /**
    * List webhooks.
    *
-   * Yours, for the practice group acted for.
+   * Your webhooks for the practice group acted for.
    *
    * Needs the scope `webhooks:read`: Read webhooks and their deliveries.
    */
@@ -194,7 +194,9 @@ export class Webhooks {
   }
 
   /**
-   * Read a webhook and how it is doing.
+   * Get a webhook.
+   *
+   * Shows its health, too.
    *
    * Needs the scope `webhooks:read`: Read webhooks and their deliveries.
    */
@@ -203,12 +205,12 @@ export class Webhooks {
   }
 
   /**
-   * Change, pause or activate a webhook.
+   * Update a webhook.
    *
-   * What is queued is kept while a webhook is paused, and goes to the new address after a change of
-   * `url`.
+   * Changes, pauses or activates a webhook. While it is paused, its deliveries stay queued. After a
+   * change of `url`, queued deliveries are sent to the new address.
    *
-   * Needs the scope `webhooks:write`: Register, change and delete webhooks.
+   * Needs the scope `webhooks:write`: Create, update and delete webhooks.
    */
   update(id: string, body: WebhookPatch, options: CallOptions & IfMatch = {}): Call<Webhook> {
     return this.#transport.call({ method: 'PATCH', path: `/v1/webhooks/${segment(id)}`, body, options });
@@ -217,21 +219,21 @@ export class Webhooks {
   /**
    * Delete a webhook.
    *
-   * Its deliveries go with it; what is queued is not sent any more.
+   * Deletes its deliveries, too: queued ones are not sent any more.
    *
-   * Needs the scope `webhooks:write`: Register, change and delete webhooks.
+   * Needs the scope `webhooks:write`: Create, update and delete webhooks.
    */
   delete(id: string, options: CallOptions & IfMatch = {}): Call<void> {
     return this.#transport.call({ method: 'DELETE', path: `/v1/webhooks/${segment(id)}`, options });
   }
 
   /**
-   * Replace the secret of a webhook.
+   * Rotate a webhook secret.
    *
-   * Deliveries are signed with the new secret at once, and with the one before as well for 24 hours:
-   * take the new one into use in that time. A webhook has at most 5 secrets that sign.
+   * Signs deliveries with the new secret from now on, and with the old one as well for 24 hours: change
+   * over in that time. A webhook has at most 5 secrets that sign.
    *
-   * Needs the scope `webhooks:write`: Register, change and delete webhooks.
+   * Needs the scope `webhooks:write`: Create, update and delete webhooks.
    */
   rotateSecret(id: string, options: CallOptions = {}): Call<RotatedWebhookSecret> {
     return this.#transport.call({
@@ -244,20 +246,21 @@ export class Webhooks {
   /**
    * Send a test event.
    *
-   * Delivers an event with example values like any other, signed and retried, but to this webhook alone
-   * and whatever its event_types. The ID of its object begins with `test_`. It does not show in the
-   * event feed.
+   * Delivers an event with example values to this webhook alone, whatever its event_types. It is signed
+   * and retried like any other. The ID of its object begins with `test_`. The event is not in the event
+   * feed.
    *
-   * Needs the scope `webhooks:write`: Register, change and delete webhooks.
+   * Needs the scope `webhooks:write`: Create, update and delete webhooks.
    */
   test(id: string, body: TestWebhookBody, options: CallOptions = {}): Call<TestDelivery> {
     return this.#transport.call({ method: 'POST', path: `/v1/webhooks/${segment(id)}/test`, body, options });
   }
 
   /**
-   * What was sent to a webhook, with every attempt.
+   * List deliveries.
    *
-   * Newest first. A page may hold fewer entries than asked for, even none, and still have a next_cursor.
+   * What was sent to the webhook, with every attempt, newest first. A page may hold fewer entries than
+   * asked for, even none, and still have a next_cursor.
    *
    * Needs the scope `webhooks:read`: Read webhooks and their deliveries.
    */
@@ -275,7 +278,7 @@ export class Webhooks {
   }
 
   /**
-   * Read a delivery.
+   * Get a delivery.
    *
    * Needs the scope `webhooks:read`: Read webhooks and their deliveries.
    */
@@ -288,14 +291,14 @@ export class Webhooks {
   }
 
   /**
-   * Send events again.
+   * Replay events.
    *
-   * Everything accepted since a moment, or the events named, as far as the webhook subscribes to them:
-   * what was delivered or given up goes out again under its old `webhook-id`, what waits for a retry is
-   * tried now, and what the webhook never got is sent for the first time. At most 100000 events in one
-   * call.
+   * Sends events again: all that were accepted since a moment, or those named, as far as the webhook
+   * subscribes to them. A delivery that was delivered or given up is sent again with the same
+   * `webhook-id`. One that waits for a retry is sent now. An event that the webhook never got is sent
+   * for the first time. One call takes at most 100000 events.
    *
-   * Needs the scope `webhooks:write`: Register, change and delete webhooks.
+   * Needs the scope `webhooks:write`: Create, update and delete webhooks.
    */
   replay(id: string, body: ReplayRequest, options: CallOptions = {}): Call<Replay> {
     return this.#transport.call({
@@ -307,7 +310,7 @@ export class Webhooks {
   }
 }
 
-/** What happened in the practice groups, in order. */
+/** What happened in practice groups, in order. */
 export class Events {
   readonly #transport: Transport;
 
@@ -316,13 +319,13 @@ export class Events {
   }
 
   /**
-   * Read the events of a practice group.
+   * List events.
    *
-   * The log that webhooks are sent from, in order, for whoever missed one or would rather ask. Go on
-   * from `next_cursor`, which is there on the last page too: kept and sent later, it leads to what has
-   * happened since. Events are kept for a while (30 days unless configured otherwise); a cursor from
-   * before leads to the oldest that is left. With `event_types` a page may hold fewer events than asked
-   * for, even none, while `has_more` is true.
+   * Reads the event feed: the log that webhooks are sent from, in order. Use it to catch up on what a
+   * webhook missed, or instead of webhooks. Send `next_cursor` as `cursor` to go on. The last page has
+   * one too: keep it, and send it later to get what has happened since. Events are kept for 30 days
+   * unless configured otherwise; an older cursor leads to the oldest event that is left. With
+   * `event_types` a page may hold fewer events than asked for, even none, while `has_more` is true.
    *
    * Needs the scope `events:read`: Read the event feed.
    */
@@ -331,13 +334,13 @@ export class Events {
   }
 
   /**
-   * Hear of events as they happen.
+   * Stream events.
    *
-   * The feed as Server-Sent Events: one for each event, with its name as `event` and its place in the
-   * feed as `id`. It begins now, or after `cursor`. Whoever is cut off sends the last `id` as
-   * `Last-Event-ID` and misses nothing. A comment comes every 15 seconds when nothing else does. A key
-   * may have 5 streams open on each node. The stream ends when the key may no longer read these events,
-   * and when the service stops.
+   * Sends the event feed as Server-Sent Events: one message for each event, with its name as `event` and
+   * its cursor in the feed as `id`. The stream begins now, or after `cursor`. After a lost connection,
+   * send the last `id` as `Last-Event-ID`: nothing is missed. A heartbeat comment is sent after 15
+   * seconds without an event. A key may have 5 streams open on each node. The stream ends when the key
+   * may no longer read these events, and when the service stops.
    *
    * Needs the scope `events:read`: Read the event feed.
    */
@@ -346,20 +349,20 @@ export class Events {
   }
 
   /**
-   * Cause a test event.
+   * Trigger a test event.
    *
-   * In staging only. Causes an event with example values, which goes the way of any other: into your
-   * event feed and streams, and to each of your webhooks of the practice group that wants it. Nobody
-   * else hears of it. The ID of its object begins with `test_`.
+   * In staging only. Publishes an event with example values to you alone: it appears in your event feed
+   * and streams, and is delivered to each of your webhooks of the practice group that subscribes to it.
+   * The ID of its object begins with `test_`.
    *
-   * Needs the scope `webhooks:write`: Register, change and delete webhooks.
+   * Needs the scope `webhooks:write`: Create, update and delete webhooks.
    */
   trigger(body: TriggerTestEventBody, options: CallOptions & Idempotency = {}): Call<TestEvent> {
     return this.#transport.call({ method: 'POST', path: '/v1/test-events', body, options });
   }
 }
 
-/** Why a call was refused. */
+/** Refused calls, each with its reason. */
 export class Requests {
   readonly #transport: Transport;
 
@@ -368,10 +371,10 @@ export class Requests {
   }
 
   /**
-   * Why was my call refused?
+   * Get a refused request.
    *
-   * Tells of a refused call of your own by its `x-request-id`; if the ID was used more than once, of the
-   * last one. Calls that succeeded are not kept.
+   * Tells why a call of your own was refused, and what to do about it. Give the `x-request-id` of the
+   * call; if several calls had the same ID, the last one is shown. Calls that succeeded are not kept.
    *
    * Open to every key, whatever its scopes.
    */

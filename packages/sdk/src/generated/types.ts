@@ -29,7 +29,7 @@ export interface Address {
   postcode: string | null;
 }
 
-/** The record system did not confirm a booking. */
+/** A booking failed to confirm in the EHR. */
 export interface AppointmentBookingFailedEvent {
   /** The type of the object that the event is about. */
   object: 'Appointment';
@@ -39,13 +39,13 @@ export interface AppointmentBookingFailedEvent {
   practice_group_id: string;
   /** The name of the event. */
   event: 'appointment.booking-failed';
-  /** Why the record system did not confirm it, in words for people. */
+  /** Human-readable reason why the action failed to confirm in the EHR. */
   failure_reason?: string;
-  /** The same for machines. */
+  /** Machine-readable failure code. */
   code?: string;
 }
 
-/** The record system did not confirm a cancellation. */
+/** A cancellation failed to confirm in the EHR. */
 export interface AppointmentCancelFailedEvent {
   /** The type of the object that the event is about. */
   object: 'Appointment';
@@ -55,13 +55,13 @@ export interface AppointmentCancelFailedEvent {
   practice_group_id: string;
   /** The name of the event. */
   event: 'appointment.cancel-failed';
-  /** Why the record system did not confirm it, in words for people. */
+  /** Human-readable reason why the action failed to confirm in the EHR. */
   failure_reason?: string;
-  /** The same for machines. */
+  /** Machine-readable failure code. */
   code?: string;
 }
 
-/** An appointment was cancelled. */
+/** An appointment has been cancelled. */
 export interface AppointmentCancelledEvent {
   /** The type of the object that the event is about. */
   object: 'Appointment';
@@ -73,7 +73,7 @@ export interface AppointmentCancelledEvent {
   event: 'appointment.cancelled';
 }
 
-/** An appointment was confirmed. */
+/** An appointment has been confirmed. */
 export interface AppointmentConfirmedEvent {
   /** The type of the object that the event is about. */
   object: 'Appointment';
@@ -85,7 +85,7 @@ export interface AppointmentConfirmedEvent {
   event: 'appointment.confirmed';
 }
 
-/** The record system did not confirm a move. */
+/** A reschedule failed to confirm in the EHR. */
 export interface AppointmentRescheduleFailedEvent {
   /** The type of the object that the event is about. */
   object: 'Appointment';
@@ -95,13 +95,13 @@ export interface AppointmentRescheduleFailedEvent {
   practice_group_id: string;
   /** The name of the event. */
   event: 'appointment.reschedule-failed';
-  /** Why the record system did not confirm it, in words for people. */
+  /** Human-readable reason why the action failed to confirm in the EHR. */
   failure_reason?: string;
-  /** The same for machines. */
+  /** Machine-readable failure code. */
   code?: string;
 }
 
-/** An appointment was moved. */
+/** An appointment has been rescheduled. */
 export interface AppointmentRescheduledEvent {
   /** The type of the object that the event is about. */
   object: 'Appointment';
@@ -119,11 +119,12 @@ export interface CreatedWebhook {
   description: string | null;
   event_types: EventName[];
   /**
-   * paused: by you. disabled: by the service, because the address is gone (410) or failed for five days.
-   * In both cases events queue up for as long as events are kept, and go out once it is active again.
+   * paused: by you. disabled: by the service, because the receiver answered 410 or failed for five days.
+   * In both cases deliveries queue up for as long as events are kept, and are sent once the webhook is
+   * active again.
    */
   status: 'active' | 'paused' | 'disabled';
-  /** Why it was disabled, in words for people. */
+  /** Why the service disabled it, as a sentence. */
   status_reason: string | null;
   practice_group_id: string;
   health: WebhookHealth;
@@ -133,7 +134,7 @@ export interface CreatedWebhook {
   secret: string;
 }
 
-/** One event on its way to one webhook. */
+/** The delivery of one event to one webhook. */
 export interface Delivery {
   /** Sent as `webhook-id`. */
   id: string;
@@ -144,13 +145,16 @@ export interface Delivery {
   /** Sent as `webhook-sequence`: counts the deliveries of the webhook. */
   sequence: number;
   /**
-   * waiting: an earlier event about the same object is not finished. pending: to be sent. failed: given
-   * up.
+   * waiting: an earlier event about the same object comes first. pending: to be sent, or sent again.
+   * failed: given up.
    */
   status: 'waiting' | 'pending' | 'delivered' | 'failed';
-  /** Oldest first; of very many, the last 50. */
+  /** Oldest first; at most the last 50. */
   attempts: DeliveryAttempt[];
-  /** When one that is pending goes out, provided that its webhook is active then; null of all others. */
+  /**
+   * When a pending delivery is sent next, provided that its webhook is active then; null for every other
+   * status.
+   */
   next_attempt_at: string | null;
   created_at: string;
   finished_at: string | null;
@@ -159,13 +163,13 @@ export interface Delivery {
 export interface DeliveryAttempt {
   at: string;
   outcome: 'delivered' | 'failed';
-  /** What the receiver answered; null when no answer began. */
+  /** The status that the receiver answered with; null when no answer began. */
   status: number | null;
   /** Where the attempt broke off; null when an answer arrived. */
   phase: 'address' | 'dns' | 'connect' | 'tls' | 'send' | 'answer' | null;
-  /** Why it broke off, for machines; null when an answer arrived. */
+  /** Machine-readable reason why it broke off; null when an answer arrived. */
   code: string | null;
-  /** What happened, in words for people. */
+  /** What happened, as a sentence. */
   diagnosis: string;
   /** From the start of the attempt to its end. */
   duration_ms: number;
@@ -181,7 +185,7 @@ export interface DeliveryPage {
   next_cursor: string | null;
 }
 
-/** The connection to a practice group's record system became healthy. */
+/** The EHR connection of a practice group became healthy. */
 export interface EhrHealthStatusHealthyEvent {
   /** The type of the object that the event is about. */
   object: 'EhrHealthStatus';
@@ -193,7 +197,7 @@ export interface EhrHealthStatusHealthyEvent {
   event: 'ehr.health_status.healthy';
 }
 
-/** The connection to a practice group's record system became unhealthy. */
+/** The EHR connection of a practice group became unhealthy. */
 export interface EhrHealthStatusUnhealthyEvent {
   /** The type of the object that the event is about. */
   object: 'EhrHealthStatus';
@@ -211,7 +215,7 @@ export interface EventFeedPage {
   count: number;
   /** Send it as `cursor` to go on from here. */
   next_cursor: string;
-  /** There is more to read at this moment. */
+  /** Whether there is more to read at this moment. */
   has_more: boolean;
 }
 
@@ -221,7 +225,7 @@ export interface FeedEvent {
   data: EventPayload;
 }
 
-/** A patient sent a form. */
+/** A form submission has been created. */
 export interface FormSubmissionCreatedEvent {
   /** The type of the object that the event is about. */
   object: 'FormSubmission';
@@ -233,7 +237,7 @@ export interface FormSubmissionCreatedEvent {
   event: 'form-submission.created';
 }
 
-/** A patient was added to a sequence. */
+/** A patient has been added to a sequence. */
 export interface PatientAddedToSequenceEvent {
   /** The type of the object that the event is about. */
   object: 'Patient';
@@ -258,7 +262,7 @@ export interface PracticeGroup {
     id: string;
     name: string;
   }[];
-  /** The last reported state of the connection to the electronic health record. */
+  /** The last reported status of the connection to the electronic health record (EHR). */
   ehr_status: 'healthy' | 'unhealthy' | 'unknown';
   created_at: string;
   updated_at: string;
@@ -269,7 +273,7 @@ export interface PracticeGroupList {
   count: number;
 }
 
-/** A prescription was issued. */
+/** A prescription has been issued. */
 export interface PrescriptionIssuedEvent {
   /** The type of the object that the event is about. */
   object: 'Prescription';
@@ -298,7 +302,7 @@ export interface RefusedRequest {
 }
 
 export interface Replay {
-  /** How many deliveries are on their way, those included that were to be sent anyway. */
+  /** How many deliveries will be sent, including those that were pending anyway. */
   count: number;
 }
 
@@ -318,7 +322,7 @@ export interface RotatedWebhookSecret {
   id: string;
   /** Verifies signatures (Standard Webhooks). Shown here once and never again. */
   secret: string;
-  /** Until then deliveries carry a signature of the secret before, too. */
+  /** Until then, deliveries are signed with the previous secret, too. */
   previous_secret_expires_at: string;
 }
 
@@ -329,9 +333,9 @@ export interface SubmissionType {
   form_id: string | null;
   title: string;
   description: string | null;
-  /** Taken during opening hours. */
+  /** Takes forms during opening hours. */
   in_hours: boolean;
-  /** Taken outside opening hours. */
+  /** Takes forms outside opening hours. */
   out_of_hours: boolean;
   suspended: boolean;
   external_url: string | null;
@@ -340,7 +344,7 @@ export interface SubmissionType {
   default_priority: 'lowest' | 'low' | 'medium' | 'high' | 'highest';
   /** Forms taken on one day; null: no cap. */
   daily_limit: number | null;
-  /** Forms sent on the current day, in the time zone of the practice group. */
+  /** Forms submitted on the current day, in the time zone of the practice group. */
   forms_submitted_today?: number;
   patient_eligibility_check: boolean;
   assignee_id: string | null;
@@ -403,18 +407,19 @@ export interface ValidationError {
   }[];
 }
 
-/** An address that hears of the events of one practice group. */
+/** An address that receives the events of one practice group. */
 export interface Webhook {
   id: string;
   url: string;
   description: string | null;
   event_types: EventName[];
   /**
-   * paused: by you. disabled: by the service, because the address is gone (410) or failed for five days.
-   * In both cases events queue up for as long as events are kept, and go out once it is active again.
+   * paused: by you. disabled: by the service, because the receiver answered 410 or failed for five days.
+   * In both cases deliveries queue up for as long as events are kept, and are sent once the webhook is
+   * active again.
    */
   status: 'active' | 'paused' | 'disabled';
-  /** Why it was disabled, in words for people. */
+  /** Why the service disabled it, as a sentence. */
   status_reason: string | null;
   practice_group_id: string;
   health: WebhookHealth;
@@ -425,10 +430,10 @@ export interface Webhook {
 export interface WebhookHealth {
   /** Failed attempts since the last success. */
   failures: number;
-  /** When the first of them was. */
+  /** The time of the first of them. */
   failing_since: string | null;
   last_success_at: string | null;
-  /** Deliveries that are not finished. Counted up to 1000, which stands for that many or more. */
+  /** Deliveries that are not finished. 1000 stands for that many or more. */
   queued: number;
 }
 
@@ -446,11 +451,11 @@ export interface WebhookPatch {
   url?: string;
   event_types?: EventName[];
   description?: string | null;
-  /** Activating a disabled webhook begins its count of failures anew. */
+  /** Activating a disabled webhook resets its count of failures. */
   status?: 'active' | 'paused';
 }
 
-/** A write to the record failed for good. */
+/** A write-to-record job failed permanently. */
 export interface WriteToRecordFailedEvent {
   /** The type of the object that the event is about. */
   object: 'WriteToRecordEntry';
@@ -460,13 +465,13 @@ export interface WriteToRecordFailedEvent {
   practice_group_id: string;
   /** The name of the event. */
   event: 'write-to-record.failed';
-  /** The type of the resource that was to be written. */
+  /** The resource type linked to the write-to-record entry. */
   resource: string;
-  /** The ID of that resource. */
+  /** The resource ID linked to the write-to-record entry. */
   resource_id: string;
 }
 
-/** A write to the record finished. */
+/** A write-to-record job finished successfully. */
 export interface WriteToRecordSucceededEvent {
   /** The type of the object that the event is about. */
   object: 'WriteToRecordEntry';
@@ -476,9 +481,9 @@ export interface WriteToRecordSucceededEvent {
   practice_group_id: string;
   /** The name of the event. */
   event: 'write-to-record.succeeded';
-  /** The type of the resource that was to be written. */
+  /** The resource type linked to the write-to-record entry. */
   resource: string;
-  /** The ID of that resource. */
+  /** The resource ID linked to the write-to-record entry. */
   resource_id: string;
 }
 

@@ -2,7 +2,7 @@
  * Runs tasks a few at a time, those with the same name one after another. `add` resolves when there is room for more, so
  * that whoever adds reads no faster than the tasks are done.
  */
-export class InOrder {
+export class KeyedQueue {
   readonly #atOnceMax: number;
   readonly #waitingMax: number;
   readonly #queue: { name: string; task: () => Promise<void> }[] = [];

@@ -1,16 +1,11 @@
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { formatKey } from '../../src/domain/api-key.ts';
 import { expectProblem, withoutRequestId } from '../support/answers.ts';
-import { type Harness, makeKey, makeWorld, startHarness } from '../support/service.ts';
+import { makeKey, makeWorld, serviceForTests } from '../support/service.ts';
 
 /** Refusals that must not be told apart: all of the answer is compared but the request ID and what counts on. */
 
-let house: Harness;
-let world: Awaited<ReturnType<typeof makeWorld>>;
-beforeAll(async () => {
-  house = await startHarness();
-  world = await makeWorld(house);
-});
+const { house, world } = await serviceForTests();
 
 const PATH = '/v1/practice-groups';
 

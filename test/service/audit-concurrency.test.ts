@@ -1,17 +1,11 @@
-import { beforeAll, describe, expect, it } from 'vitest';
-import { type Furnished, furnish, make, validCall } from '../support/operator-calls.ts';
+import { describe, expect, it } from 'vitest';
+import { furnish, make, validCall } from '../support/operator-calls.ts';
 import { type Harness, type Loose, makeKey, startHarness } from '../support/service.ts';
 
-let one: Harness;
-let two: Harness;
-let given: Furnished;
-let key: string;
-beforeAll(async () => {
-  one = await startHarness();
-  two = await startHarness({ databaseUrl: one.databaseUrl, clock: one.clock });
-  given = await furnish(one);
-  ({ key } = await makeKey(one, given.groupId));
-});
+const one = await startHarness();
+const two = await startHarness({ databaseUrl: one.databaseUrl, clock: one.clock });
+const given = await furnish(one);
+const { key } = await makeKey(one, given.groupId);
 
 async function wholeTrail(house: Harness): Promise<Loose[]> {
   const all: Loose[] = [];

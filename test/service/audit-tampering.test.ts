@@ -1,21 +1,15 @@
 import { createHash } from 'node:crypto';
 import fc from 'fast-check';
-import type pg from 'pg';
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { ManualClock } from '../support/manual-clock.ts';
-import { type Harness, makeWorld, startHarness } from '../support/service.ts';
-import { superuser } from '../support/superuser.ts';
+import { makeWorld, serviceForTests, startHarness } from '../support/service.ts';
 
 /** A superuser who has switched the triggers off can do anything; what he did must still come out. */
 
-let house: Harness;
-let db: pg.Client;
+const { house, db } = await serviceForTests();
 let length: number;
 
 beforeAll(async () => {
-  house = await startHarness();
-  await makeWorld(house);
-  db = await superuser(house.databaseUrl);
   ({ entries: length } = await verify());
   await db.query('ALTER TABLE audit_entries DISABLE TRIGGER USER');
   await db.query('CREATE TABLE true_entries AS TABLE audit_entries');

@@ -1,21 +1,16 @@
 import { readFileSync } from 'node:fs';
-import type pg from 'pg';
 import { beforeAll, expect, it } from 'vitest';
 import { MIGRATIONS_FOLDER } from '../../src/store/migrate.ts';
-import { type Harness, type Loose, makeWorld, startHarness } from '../support/service.ts';
-import { superuser } from '../support/superuser.ts';
+import { type Loose, serviceForTests } from '../support/service.ts';
 
 const MINUTE = 60_000;
 const DAY = 86_400_000;
-let house: Harness;
-let db: pg.Client;
+const { house, world, db } = await serviceForTests({ env: { PORTER_ROLE: 'api' } });
 let start: number;
 
 /** For 80 minutes something changes every minute; in the middle of it the clock is a day ahead. */
 beforeAll(async () => {
-  house = await startHarness({ env: { PORTER_ROLE: 'api' } });
-  db = await superuser(house.databaseUrl);
-  const { key, groupId: group } = await makeWorld(house);
+  const { key, groupId: group } = world;
   start = house.clock.now();
   for (let minute = 1; minute <= 80; minute++) {
     const ahead = minute > 40 && minute <= 52 ? DAY : 0;

@@ -1,37 +1,17 @@
 import { createHash } from 'node:crypto';
-import type pg from 'pg';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { type OperatorOperationId, operatorEndpoints } from '../../src/contract/operator/index.ts';
 import { partnerEndpoints } from '../../src/contract/partner/index.ts';
 import { contents } from '../support/for-test.ts';
-import {
-  type Furnished,
-  furnish,
-  make,
-  type OperatorCall,
-  operationIds,
-  validCall,
-} from '../support/operator-calls.ts';
+import { furnish, make, type OperatorCall, operationIds, validCall } from '../support/operator-calls.ts';
 import { fanOutAll } from '../support/post.ts';
-import {
-  type Answer,
-  type Harness,
-  type Loose,
-  makeWorld,
-  OPERATOR_TOKEN,
-  startHarness,
-} from '../support/service.ts';
+import { type Answer, type Loose, makeWorld, OPERATOR_TOKEN, startHarness } from '../support/service.ts';
 import { superuser } from '../support/superuser.ts';
 
-let house: Harness;
-let given: Furnished;
-let db: pg.Client;
-beforeAll(async () => {
-  // Without a worker: what is in the tables is what the calls put there.
-  house = await startHarness({ env: { PORTER_ROLE: 'api' } });
-  given = await furnish(house);
-  db = await superuser(house.databaseUrl);
-});
+// Without a worker: what is in the tables is what the calls put there.
+const house = await startHarness({ env: { PORTER_ROLE: 'api' } });
+const given = await furnish(house);
+const db = await superuser(house.databaseUrl);
 
 /** Events are a record of their own: who said what, and when. */
 const unaudited: OperatorOperationId[] = ['publishEvents'];

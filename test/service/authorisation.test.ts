@@ -3,25 +3,14 @@ import { type Scope, scopeNames } from '../../src/contract/access.ts';
 import type { Endpoint } from '../../src/contract/endpoint.ts';
 import { partnerEndpoints } from '../../src/contract/partner/index.ts';
 import { expectInvalid, expectProblem } from '../support/answers.ts';
-import {
-  type Answer,
-  type Harness,
-  makeKey,
-  makeWorld,
-  type Send,
-  startHarness,
-} from '../support/service.ts';
+import { type Answer, makeKey, makeWorld, type Send, serviceForTests } from '../support/service.ts';
 
 /** Every endpoint of the contract is tried, so one that is added without its checks fails here. */
 
-let house: Harness;
-let world: Awaited<ReturnType<typeof makeWorld>>;
-let elsewhere: string;
+const { house, world } = await serviceForTests();
+const { groupId: elsewhere } = await makeWorld(house);
 const keys = new Map<string, string>();
 beforeAll(async () => {
-  house = await startHarness();
-  world = await makeWorld(house);
-  elsewhere = (await makeWorld(house)).groupId;
   for (const scope of scopeNames) {
     keys.set(`only ${scope}`, (await makeKey(house, world.groupId, { scopes: [scope] })).key);
     const others = scopeNames.filter((other) => other !== scope);

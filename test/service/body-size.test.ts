@@ -1,17 +1,11 @@
-import { beforeAll, describe, expect, it } from 'vitest';
-import { type Harness, makeWorld, startHarness } from '../support/service.ts';
+import { describe, expect, it } from 'vitest';
+import { serviceForTests } from '../support/service.ts';
 import { head, openWire } from '../support/wire.ts';
 
 const PATH = '/v1/care-nav/submission-types/type-1';
 const LIMIT = 64 * 1024;
-let house: Harness;
-let world: Awaited<ReturnType<typeof makeWorld>>;
-let credentials: Record<string, string>;
-beforeAll(async () => {
-  house = await startHarness();
-  world = await makeWorld(house);
-  credentials = { 'x-api-key': world.key, 'x-practice-group-id': world.groupId };
-});
+const { house, world } = await serviceForTests();
+const credentials = { 'x-api-key': world.key, 'x-practice-group-id': world.groupId };
 
 /** White space is JSON too, so a body of any size can be a good one. */
 const bodyOf = (bytes: number) => `{"title":"x"}${' '.repeat(bytes - 13)}`;

@@ -1,23 +1,11 @@
-import type pg from 'pg';
-import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { expectProblem } from '../support/answers.ts';
-import {
-  type Answer,
-  type Harness,
-  type Loose,
-  makeWorld,
-  OPERATOR_TOKEN,
-  startHarness,
-} from '../support/service.ts';
+import { type Answer, type Loose, makeWorld, OPERATOR_TOKEN, startHarness } from '../support/service.ts';
 import { superuser } from '../support/superuser.ts';
 
-let house: Harness;
-let admin: pg.Client;
+const house = await startHarness({ env: { PORTER_ROLE: 'api' } });
+const admin = await superuser(house.databaseUrl);
 let world: Awaited<ReturnType<typeof makeWorld>>;
-beforeAll(async () => {
-  house = await startHarness({ env: { PORTER_ROLE: 'api' } });
-  admin = await superuser(house.databaseUrl);
-});
 beforeEach(async () => {
   world = await makeWorld(house);
 });

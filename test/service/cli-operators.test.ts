@@ -1,21 +1,14 @@
 import pg from 'pg';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { temporaryFolder } from '../support/afterwards.ts';
 import { porter as run, type Surroundings } from '../support/cli.ts';
 import { freePort } from '../support/porter-process.ts';
 import { ok, startReceiver, status } from '../support/receiver.ts';
-import { type Harness, makeWorld, OPERATOR_TOKEN, startHarness } from '../support/service.ts';
+import { makeWorld, OPERATOR_TOKEN, serviceForTests, startHarness } from '../support/service.ts';
 
-let harness: Harness;
-let group: string;
-let key: string;
-let partnerId: string;
+const { house: harness, world } = await serviceForTests();
+const { groupId: group, key, partnerId } = world;
 const cwd = temporaryFolder();
-
-beforeAll(async () => {
-  harness = await startHarness();
-  ({ groupId: group, key, partnerId } = await makeWorld(harness));
-});
 
 const porter = (line: string, surroundings: Surroundings = {}) =>
   run(line, {

@@ -2,23 +2,17 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Webhook } from 'standardwebhooks';
-import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { newSecret } from '../../src/domain/signature.ts';
 import { temporaryFolder } from '../support/afterwards.ts';
 import { type Running, porter as run, type Surroundings, start } from '../support/cli.ts';
 import { until } from '../support/porter-process.ts';
 import { ok, type Receiver, startReceiver, status } from '../support/receiver.ts';
-import { type Harness, makeKey, makeWorld, OPERATOR_TOKEN, startHarness } from '../support/service.ts';
+import { makeKey, OPERATOR_TOKEN, serviceForTests } from '../support/service.ts';
 
-let harness: Harness;
-let group: string;
-let key: string;
+const { house: harness, world } = await serviceForTests();
+const { groupId: group, key } = world;
 const cwd = temporaryFolder();
-
-beforeAll(async () => {
-  harness = await startHarness();
-  ({ groupId: group, key } = await makeWorld(harness));
-});
 
 const inWorld = (surroundings: Surroundings = {}): Surroundings => ({
   cwd,

@@ -1,11 +1,11 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { copyFileSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { formatKey } from '../../src/domain/api-key.ts';
 import { temporaryFolder } from '../support/afterwards.ts';
 import { freePort, until } from '../support/porter-process.ts';
-import { createDatabase, type Harness, makeWorld, OPERATOR_TOKEN, startHarness } from '../support/service.ts';
+import { createDatabase, OPERATOR_TOKEN, serviceForTests } from '../support/service.ts';
 
 /** `./porter` as its users start it. */
 
@@ -54,19 +54,13 @@ async function porter(argv: readonly string[], env?: Record<string, string>, cwd
   return { code: await running.ended, stdout: running.stdout(), stderr: running.stderr() };
 }
 
-let harness: Harness;
-let env: Record<string, string>;
-
-beforeAll(async () => {
-  harness = await startHarness();
-  const { key, groupId } = await makeWorld(harness);
-  env = {
-    PORTER_URL: harness.url,
-    PORTER_KEY: key,
-    PORTER_GROUP: groupId,
-    PORTER_OPERATOR_TOKEN: OPERATOR_TOKEN,
-  };
-});
+const { house: harness, world } = await serviceForTests();
+const env: Record<string, string> = {
+  PORTER_URL: harness.url,
+  PORTER_KEY: world.key,
+  PORTER_GROUP: world.groupId,
+  PORTER_OPERATOR_TOKEN: OPERATOR_TOKEN,
+};
 
 describe('./porter', () => {
   const help = () => porter(['--help']);

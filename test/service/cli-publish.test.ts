@@ -1,19 +1,14 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { batchesOf, contentKeys } from '../../src/cli/commands/events.ts';
 import { temporaryFolder } from '../support/afterwards.ts';
 import { porter as run, type Surroundings } from '../support/cli.ts';
-import { type Harness, makeWorld, OPERATOR_TOKEN, startHarness } from '../support/service.ts';
+import { OPERATOR_TOKEN, serviceForTests } from '../support/service.ts';
 
-let harness: Harness;
-let group: string;
+const { house: harness, world } = await serviceForTests();
+const { groupId: group } = world;
 const cwd = temporaryFolder();
-
-beforeAll(async () => {
-  harness = await startHarness();
-  ({ groupId: group } = await makeWorld(harness));
-});
 
 const porter = (line: string, surroundings: Surroundings = {}) =>
   run(line, {

@@ -2,21 +2,15 @@ import { writeFileSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { temporaryFolder } from '../support/afterwards.ts';
 import { porter as run, type Surroundings } from '../support/cli.ts';
-import { type Harness, makeKey, makeWorld, OPERATOR_TOKEN, startHarness } from '../support/service.ts';
+import { makeKey, makeWorld, OPERATOR_TOKEN, serviceForTests, startHarness } from '../support/service.ts';
 
 /** What a person reads when something is wrong: with the service, with a token, or with the address. */
 
-let harness: Harness;
-let group: string;
-let key: string;
-
-beforeAll(async () => {
-  harness = await startHarness();
-  ({ groupId: group, key } = await makeWorld(harness));
-});
+const { house: harness, world } = await serviceForTests();
+const { groupId: group, key } = world;
 
 const porter = (line: string, env: Surroundings['env'] = {}, surroundings: Surroundings = {}) =>
   run(line, { ...surroundings, env: { PORTER_URL: harness.url, ...env } });

@@ -1,13 +1,10 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
-import { beforeAll, expect, it, onTestFinished, vi } from 'vitest';
-import { type Harness, startHarness } from '../support/service.ts';
+import { expect, it, onTestFinished, vi } from 'vitest';
+import { startHarness } from '../support/service.ts';
 import { head } from '../support/wire.ts';
 
-let house: Harness;
-beforeAll(async () => {
-  house = await startHarness();
-});
+const house = await startHarness();
 
 /** Both ends of a connection whose caller closes it only after the test, whatever it is told. */
 async function openStubborn(): Promise<{ caller: Socket; ours: Socket }> {

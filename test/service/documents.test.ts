@@ -1,16 +1,13 @@
-import { beforeAll, expect, it } from 'vitest';
-import { type Harness, startHarness } from '../support/service.ts';
+import { expect, it } from 'vitest';
+import { startHarness } from '../support/service.ts';
 
-let house: Harness;
-beforeAll(async () => {
-  house = await startHarness({
-    env: {
-      PORTER_BASE_URL: 'https://api.example.org',
-      PORTER_STAGING_BASE_URL: 'https://staging.example.org',
-      PORTER_WEBHOOKS_URL: 'https://hooks.example.org',
-      PORTER_STAGING_WEBHOOKS_URL: 'https://staging.example.org/hooks',
-    },
-  });
+const house = await startHarness({
+  env: {
+    PORTER_BASE_URL: 'https://api.example.org',
+    PORTER_STAGING_BASE_URL: 'https://staging.example.org',
+    PORTER_WEBHOOKS_URL: 'https://hooks.example.org',
+    PORTER_STAGING_WEBHOOKS_URL: 'https://staging.example.org/hooks',
+  },
 });
 
 it('serves the OpenAPI document to anybody, with the configured addresses', async () => {

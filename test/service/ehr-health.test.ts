@@ -1,17 +1,7 @@
-import { beforeAll, describe, expect, it } from 'vitest';
-import {
-  type Harness,
-  type Loose,
-  makeWorld,
-  OPERATOR_TOKEN,
-  startHarness,
-  type World,
-} from '../support/service.ts';
+import { describe, expect, it } from 'vitest';
+import { type Loose, makeWorld, OPERATOR_TOKEN, startHarness, type World } from '../support/service.ts';
 
-let house: Harness;
-beforeAll(async () => {
-  house = await startHarness();
-});
+const house = await startHarness();
 
 const report = (groupId: string, status: string) =>
   house.send('PUT', `/operator/v1/practice-groups/${groupId}/ehr-health`, {

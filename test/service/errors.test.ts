@@ -1,25 +1,20 @@
 import { createServer, type Server, type Socket, connect as tcpConnect } from 'node:net';
 import pg from 'pg';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { operatorDetails, validationExamples } from '../../src/describe/problem-examples.ts';
 import { expectProblem } from '../support/answers.ts';
 import {
   type Answer,
   createDatabase,
-  type Harness,
   makeKey,
   makeWorld,
   type Send,
+  serviceForTests,
   startHarness,
 } from '../support/service.ts';
 
 const TYPE = '/v1/care-nav/submission-types/type-1';
-let house: Harness;
-let world: Awaited<ReturnType<typeof makeWorld>>;
-beforeAll(async () => {
-  house = await startHarness();
-  world = await makeWorld(house);
-});
+const { house, world } = await serviceForTests();
 
 const send = (method: string, path: string, options: Send = {}): Promise<Answer> =>
   house.send(method, path, { key: world.key, group: world.groupId, ...options });

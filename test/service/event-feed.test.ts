@@ -1,18 +1,13 @@
-import type pg from 'pg';
-import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { eventNames } from '../../src/contract/event-payloads.ts';
 import { expectInvalid } from '../support/answers.ts';
 import { fanOutAll, newPartner, type Partner, publish, startPost } from '../support/post.ts';
-import type { Harness, Loose } from '../support/service.ts';
+import type { Loose } from '../support/service.ts';
 import { superuser } from '../support/superuser.ts';
 
-let house: Harness;
-let db: pg.Client;
+const house = await startPost();
+const db = await superuser(house.databaseUrl);
 let own: Partner;
-beforeAll(async () => {
-  house = await startPost();
-  db = await superuser(house.databaseUrl);
-});
 beforeEach(async () => {
   own = await newPartner(house);
 });

@@ -1,4 +1,4 @@
-import { beforeAll, beforeEach, describe, expect, inject, it, vi } from 'vitest';
+import { beforeEach, describe, expect, inject, it, vi } from 'vitest';
 import { eventNames } from '../../src/contract/event-payloads.ts';
 import { SYSTEM } from '../../src/domain/principal.ts';
 import { OpenStreams } from '../../src/operations/open-streams.ts';
@@ -9,14 +9,11 @@ import { appendEvents } from '../../src/store/events.ts';
 import { expectInvalid } from '../support/answers.ts';
 import { openStream } from '../support/event-stream.ts';
 import { fanOutAll, newPartner, type Partner, publish, startPost } from '../support/post.ts';
-import { type Harness, makeKey } from '../support/service.ts';
+import { makeKey } from '../support/service.ts';
 import { superuser } from '../support/superuser.ts';
 
-let house: Harness;
+const house = await startPost();
 let own: Partner;
-beforeAll(async () => {
-  house = await startPost();
-});
 beforeEach(async () => {
   own = await newPartner(house);
 });

@@ -1,12 +1,9 @@
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { ManualClock } from '../support/manual-clock.ts';
 import { fresh } from '../support/operator-calls.ts';
-import { type Harness, makeKey, OPERATOR_TOKEN, startHarness } from '../support/service.ts';
+import { makeKey, OPERATOR_TOKEN, startHarness } from '../support/service.ts';
 
-let house: Harness;
-beforeAll(async () => {
-  house = await startHarness();
-});
+const house = await startHarness();
 
 interface Practice {
   groupId: string;

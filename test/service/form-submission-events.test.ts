@@ -1,13 +1,9 @@
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { fresh } from '../support/operator-calls.ts';
-import { type Harness, type Loose, makeWorld, OPERATOR_TOKEN, startHarness } from '../support/service.ts';
+import { type Loose, OPERATOR_TOKEN, serviceForTests } from '../support/service.ts';
 
-let house: Harness;
-let groupId: string;
-beforeAll(async () => {
-  house = await startHarness();
-  ({ groupId } = await makeWorld(house));
-});
+const { house, world } = await serviceForTests();
+const { groupId } = world;
 
 const submit = (submission_type_id: string, id: string) =>
   house.send('POST', `/operator/v1/practice-groups/${groupId}/form-submissions`, {

@@ -1,26 +1,12 @@
-import type pg from 'pg';
-import { beforeAll, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { expectProblem } from '../support/answers.ts';
 import { fresh } from '../support/operator-calls.ts';
-import {
-  type Harness,
-  type Loose,
-  makeKey,
-  makeWorld,
-  OPERATOR_TOKEN,
-  startHarness,
-  type World,
-} from '../support/service.ts';
+import { type Loose, makeKey, makeWorld, OPERATOR_TOKEN, startHarness } from '../support/service.ts';
 import { superuser } from '../support/superuser.ts';
 
-let house: Harness;
-let world: World & { groupId: string };
-let db: pg.Client;
-beforeAll(async () => {
-  house = await startHarness();
-  world = await makeWorld(house, 'practice');
-  db = await superuser(house.databaseUrl);
-});
+const house = await startHarness();
+const world = await makeWorld(house, 'practice');
+const db = await superuser(house.databaseUrl);
 
 async function newType(settings: object = {}, groupId = world.groupId): Promise<string> {
   const body = { id: fresh('kind'), pathway_id: 'p', title: 'T', ...settings };

@@ -1,17 +1,12 @@
 import { createHash } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import pg from 'pg';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { expectProblem } from '../support/answers.ts';
-import { type Answer, type Harness, makeKey, makeWorld, startHarness } from '../support/service.ts';
+import { type Answer, type Harness, makeKey, serviceForTests, startHarness } from '../support/service.ts';
 
 const PATH = '/v1/practice-groups';
-let house: Harness;
-let world: Awaited<ReturnType<typeof makeWorld>>;
-beforeAll(async () => {
-  house = await startHarness();
-  world = await makeWorld(house);
-});
+const { house, world } = await serviceForTests();
 
 const call = (key: string, node: Harness = house): Promise<Answer> =>
   node.send('GET', PATH, { key, group: world.groupId });

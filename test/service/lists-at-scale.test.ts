@@ -1,4 +1,3 @@
-import type pg from 'pg';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { SYSTEM } from '../../src/domain/principal.ts';
 import { listAuditEntries } from '../../src/store/audit.ts';
@@ -8,7 +7,7 @@ import { listEventPage } from '../../src/store/events.ts';
 import { listRefusalPage } from '../../src/store/refusals.ts';
 import { listSubmissionTypePage } from '../../src/store/submission-types.ts';
 import { listJobPage } from '../../src/store/write-to-record-jobs.ts';
-import { type Harness, startHarness } from '../support/service.ts';
+import { startHarness } from '../support/service.ts';
 import { superuser } from '../support/superuser.ts';
 
 /**
@@ -19,11 +18,9 @@ import { superuser } from '../support/superuser.ts';
 const WEBHOOKS = 3_000;
 const EVENTS = 40_000;
 
-let house: Harness;
-let db: pg.Client;
+const house = await startHarness({ env: { PORTER_ROLE: 'api' } });
+const db = await superuser(house.databaseUrl);
 beforeAll(async () => {
-  house = await startHarness({ env: { PORTER_ROLE: 'api' } });
-  db = await superuser(house.databaseUrl);
   await db.query(`
     INSERT INTO partners (id, name, contact_email, status, created_at, updated_at)
       VALUES ('partner', 'P', 'p@partner.example', 'verified', now(), now());

@@ -1,19 +1,9 @@
 import pg from 'pg';
-import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { createLogger } from '../../src/platform/logger.ts';
-import {
-  type Answer,
-  type Harness,
-  makeKey,
-  makeWorld,
-  OPERATOR_TOKEN,
-  startHarness,
-} from '../support/service.ts';
+import { type Answer, makeKey, makeWorld, OPERATOR_TOKEN, startHarness } from '../support/service.ts';
 
-let house: Harness;
-beforeAll(async () => {
-  house = await startHarness();
-});
+const house = await startHarness();
 
 /** The lines that speak of this answer's request. */
 const linesOf = (answer: Answer, from = house) =>

@@ -1,18 +1,13 @@
 import fc from 'fast-check';
-import { beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { Problem } from '../../src/contract/problems.ts';
 import { faultsOf } from '../support/answer-shape.ts';
 import { type RawAnswer, RawConnection } from '../support/raw-http.ts';
 import { seedOf } from '../support/seed.ts';
-import { type Harness, makeWorld, startHarness } from '../support/service.ts';
+import { serviceForTests } from '../support/service.ts';
 
-let house: Harness;
-let head: string;
-beforeAll(async () => {
-  house = await startHarness();
-  const world = await makeWorld(house);
-  head = `host: a\r\nx-api-key: ${world.key}\r\nx-practice-group-id: ${world.groupId}\r\n`;
-});
+const { house, world } = await serviceForTests();
+const head = `host: a\r\nx-api-key: ${world.key}\r\nx-practice-group-id: ${world.groupId}\r\n`;
 
 const PATCH = 'PATCH /v1/care-nav/submission-types/type-1 HTTP/1.1\r\n';
 const GET = 'GET /v1/practice-groups HTTP/1.1\r\n';

@@ -1,17 +1,12 @@
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { partnerEndpoints } from '../../src/contract/partner/index.ts';
 import { expectInvalid, expectProblem } from '../support/answers.ts';
-import { type Harness, makeWorld, type Send, startHarness } from '../support/service.ts';
+import { type Send, serviceForTests } from '../support/service.ts';
 import { head, openWire } from '../support/wire.ts';
 
 const GROUPS = '/v1/practice-groups';
 const TYPES = '/v1/care-nav/submission-types';
-let house: Harness;
-let world: Awaited<ReturnType<typeof makeWorld>>;
-beforeAll(async () => {
-  house = await startHarness();
-  world = await makeWorld(house);
-});
+const { house, world } = await serviceForTests();
 
 const send = (method: string, path: string, options: Send = {}) => {
   house.clock.advance(1_000);

@@ -1,12 +1,9 @@
-import { beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { type OperatorOperationId, operatorEndpoints } from '../../src/contract/operator/index.ts';
-import { type Furnished, furnish, make, operationIds, validCall } from '../support/operator-calls.ts';
+import { furnish, make, operationIds, validCall } from '../support/operator-calls.ts';
 import { makeKey, OPERATOR_TOKEN, startHarness } from '../support/service.ts';
 
-let given: Furnished;
-beforeAll(async () => {
-  given = await furnish(await startHarness());
-});
+const given = await furnish(await startHarness());
 
 const roles = ['admin', 'support', 'source', 'viewer'] as const;
 type Role = (typeof roles)[number];

@@ -1,26 +1,20 @@
-import type pg from 'pg';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { expectProblem } from '../support/answers.ts';
-import { fanOutAll, HOOK, newPartner, type Partner, publish, startPost } from '../support/post.ts';
-import { type Harness, type Loose, OPERATOR_TOKEN } from '../support/service.ts';
+import { fanOutAll, HOOK, newPartner, publish, startPost } from '../support/post.ts';
+import { type Loose, OPERATOR_TOKEN } from '../support/service.ts';
 import { superuser } from '../support/superuser.ts';
 
-let house: Harness;
-let db: pg.Client;
-let one: Partner;
-let neighbour: Partner;
-let other: Partner;
+const house = await startPost();
+const db = await superuser(house.databaseUrl);
+const one = await newPartner(house);
+const neighbour = await newPartner(house, one.groupId);
+const other = await newPartner(house);
 /** A webhook of each. */
 const hooks: Record<'one' | 'neighbour' | 'other', string> = { one: '', neighbour: '', other: '' };
 let events: string[];
 let elsewhere: string[];
 
 beforeAll(async () => {
-  house = await startPost();
-  db = await superuser(house.databaseUrl);
-  one = await newPartner(house);
-  neighbour = await newPartner(house, one.groupId);
-  other = await newPartner(house);
   for (const [name, partner] of [
     ['one', one],
     ['neighbour', neighbour],

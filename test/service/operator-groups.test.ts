@@ -1,12 +1,9 @@
 import pg from 'pg';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { fresh } from '../support/operator-calls.ts';
-import { type Harness, makeWorld, OPERATOR_TOKEN, startHarness } from '../support/service.ts';
+import { makeWorld, OPERATOR_TOKEN, startHarness } from '../support/service.ts';
 
-let house: Harness;
-beforeAll(async () => {
-  house = await startHarness();
-});
+const house = await startHarness();
 
 const send = (method: string, path: string, body?: unknown) =>
   house.send(method, `/operator/v1${path}`, { token: OPERATOR_TOKEN, body });

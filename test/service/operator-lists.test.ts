@@ -1,8 +1,7 @@
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { Endpoint } from '../../src/contract/endpoint.ts';
 import { type OperatorOperationId, operatorEndpoints } from '../../src/contract/operator/index.ts';
 import {
-  type Furnished,
   fresh,
   furnish,
   make,
@@ -11,14 +10,10 @@ import {
   operationIds,
   pathOf,
 } from '../support/operator-calls.ts';
-import { type Harness, type Loose, makeKey, startHarness } from '../support/service.ts';
+import { type Loose, makeKey, startHarness } from '../support/service.ts';
 
-let house: Harness;
-let given: Furnished;
-beforeAll(async () => {
-  house = await startHarness();
-  given = await furnish(house);
-});
+const house = await startHarness();
+const given = await furnish(house);
 
 const lists = operationIds.filter(
   (id) => 'cursor' in ((operatorEndpoints[id] as Endpoint).query?.shape ?? {}),

@@ -1,14 +1,10 @@
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { fresh } from '../support/operator-calls.ts';
-import { type Harness, OPERATOR_TOKEN, startHarness } from '../support/service.ts';
+import { OPERATOR_TOKEN, startHarness } from '../support/service.ts';
 
-let house: Harness;
-let groupId: string;
-beforeAll(async () => {
-  house = await startHarness();
-  groupId = fresh('group');
-  await house.operator('POST', '/practice-groups', { id: groupId, name: 'Practice' });
-});
+const house = await startHarness();
+const groupId = fresh('group');
+await house.operator('POST', '/practice-groups', { id: groupId, name: 'Practice' });
 
 const steps = ['sign-agreement', 'verify', 'suspend'] as const;
 type Step = (typeof steps)[number];

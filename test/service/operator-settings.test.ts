@@ -1,14 +1,9 @@
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { scopeNames } from '../../src/contract/access.ts';
 import { fresh } from '../support/operator-calls.ts';
-import { type Harness, makeWorld, OPERATOR_TOKEN, startHarness, type World } from '../support/service.ts';
+import { makeWorld, OPERATOR_TOKEN, serviceForTests } from '../support/service.ts';
 
-let house: Harness;
-let world: World & { groupId: string };
-beforeAll(async () => {
-  house = await startHarness();
-  world = await makeWorld(house);
-});
+const { house, world } = await serviceForTests();
 
 const send = (method: string, path: string, body?: unknown) =>
   house.send(method, `/operator/v1${path}`, { token: OPERATOR_TOKEN, body });

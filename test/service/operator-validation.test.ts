@@ -1,13 +1,10 @@
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { Endpoint } from '../../src/contract/endpoint.ts';
 import { type OperatorOperationId, operatorEndpoints } from '../../src/contract/operator/index.ts';
-import { type Furnished, furnish, make, operationIds, pathOf, validCall } from '../support/operator-calls.ts';
+import { furnish, make, operationIds, pathOf, validCall } from '../support/operator-calls.ts';
 import { type Answer, OPERATOR_TOKEN, startHarness } from '../support/service.ts';
 
-let given: Furnished;
-beforeAll(async () => {
-  given = await furnish(await startHarness());
-});
+const given = await furnish(await startHarness());
 
 const declared = (id: OperatorOperationId): Endpoint => operatorEndpoints[id];
 const withBody = operationIds.filter((id) => declared(id).body);

@@ -1,12 +1,12 @@
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { expectInvalid, expectProblem } from '../support/answers.ts';
 import {
   type Answer,
-  type Harness,
   makeKey,
   makeWorld,
   OPERATOR_TOKEN,
   type Send,
+  serviceForTests,
   startHarness,
 } from '../support/service.ts';
 
@@ -16,14 +16,8 @@ const PATH = '/v1/care-nav/submission-types';
 const TOO_LARGE = `{"title":"${'x'.repeat(64 * 1024)}"}`;
 const STALE = { 'if-match': '"0"' };
 
-let house: Harness;
-let world: Awaited<ReturnType<typeof makeWorld>>;
-let elsewhere: string;
-beforeAll(async () => {
-  house = await startHarness();
-  world = await makeWorld(house);
-  elsewhere = (await makeWorld(house)).groupId;
-});
+const { house, world } = await serviceForTests();
+const { groupId: elsewhere } = await makeWorld(house);
 
 const patch = (options: Send, id = 'type-1'): Promise<Answer> =>
   house.send('PATCH', `${PATH}/${id}`, options);

@@ -1,15 +1,10 @@
 import { gzipSync } from 'node:zlib';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { expectInvalid, expectProblem } from '../support/answers.ts';
-import { type Answer, type Harness, makeWorld, type Send, startHarness } from '../support/service.ts';
+import { type Answer, type Send, serviceForTests } from '../support/service.ts';
 
 const PATH = '/v1/care-nav/submission-types/type-1';
-let house: Harness;
-let world: Awaited<ReturnType<typeof makeWorld>>;
-beforeAll(async () => {
-  house = await startHarness();
-  world = await makeWorld(house);
-});
+const { house, world } = await serviceForTests();
 
 const send = (options: Send): Promise<Answer> => {
   house.clock.advance(1_000);

@@ -1,13 +1,10 @@
-import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { expectProblem, withoutRequestId } from '../support/answers.ts';
-import { type Answer, type Harness, makeWorld, startHarness } from '../support/service.ts';
+import { type Answer, makeWorld, startHarness } from '../support/service.ts';
 
 const PATH = '/v1/care-nav/submission-types/type-1';
-let house: Harness;
+const house = await startHarness();
 let world: Awaited<ReturnType<typeof makeWorld>>;
-beforeAll(async () => {
-  house = await startHarness();
-});
 beforeEach(async () => {
   world = await makeWorld(house);
 });

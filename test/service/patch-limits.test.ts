@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { expectInvalid } from '../support/answers.ts';
-import { type Answer, type Harness, makeWorld, startHarness } from '../support/service.ts';
+import { type Answer, serviceForTests } from '../support/service.ts';
 
 const PATH = '/v1/care-nav/submission-types/type-1';
 /** One code point, two UTF-16 units, four bytes: whoever counts anything but code points is found out. */
@@ -9,11 +9,8 @@ const FORM_OF_255 = 'f'.repeat(254) + EMOJI;
 const ASSIGNEE_OF_255 = EMOJI.repeat(255);
 const url = (length: number) => `https://example.org/${'a'.repeat(length - 20)}`;
 
-let house: Harness;
-let world: Awaited<ReturnType<typeof makeWorld>>;
+const { house, world } = await serviceForTests();
 beforeAll(async () => {
-  house = await startHarness();
-  world = await makeWorld(house);
   const group = `/practice-groups/${world.groupId}`;
   await house.operator('PUT', `${group}/forms/${encodeURIComponent(FORM_OF_255)}`, { title: 'Form' });
   await house.operator('PUT', `${group}/assignees/Admin/${encodeURIComponent(ASSIGNEE_OF_255)}`, {

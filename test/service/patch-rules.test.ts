@@ -1,12 +1,11 @@
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { expectProblem } from '../support/answers.ts';
-import { type Answer, type Harness, makeWorld, startHarness } from '../support/service.ts';
+import { type Answer, makeWorld, startHarness } from '../support/service.ts';
 
 const PATH = '/v1/care-nav/submission-types/type-1';
-let house: Harness;
+const house = await startHarness();
 let world: Awaited<ReturnType<typeof makeWorld>>;
 beforeAll(async () => {
-  house = await startHarness();
   // Another group's directory, to see that it does not count.
   const other = await makeWorld(house);
   await house.operator('PUT', `/practice-groups/${other.groupId}/forms/their-form`, { title: 'Form' });

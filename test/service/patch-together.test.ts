@@ -1,25 +1,14 @@
 import pg from 'pg';
 import { beforeAll, describe, expect, it, vi } from 'vitest';
 import { expectProblem } from '../support/answers.ts';
-import {
-  type Answer,
-  type Harness,
-  type Loose,
-  makeWorld,
-  type Send,
-  startHarness,
-} from '../support/service.ts';
+import { type Answer, type Loose, makeWorld, type Send, serviceForTests } from '../support/service.ts';
 
 type Tenant = Awaited<ReturnType<typeof makeWorld>>;
 const path = (id: string) => `/v1/care-nav/submission-types/${id}`;
 
-let house: Harness;
-let north: Tenant;
-let south: Tenant;
+const { house, world: north } = await serviceForTests();
+const south = await makeWorld(house);
 beforeAll(async () => {
-  house = await startHarness();
-  north = await makeWorld(house);
-  south = await makeWorld(house);
   for (const [{ groupId }, id] of [
     [north, 'type-3'],
     [north, 'gate'],

@@ -1,16 +1,12 @@
 import pg from 'pg';
-import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { expectProblem } from '../support/answers.ts';
 import { type Answer, type Harness, type Loose, makeWorld, startHarness } from '../support/service.ts';
 
 const PATH = '/v1/care-nav/submission-types/type-1';
-let first: Harness;
-let second: Harness;
+const first = await startHarness();
+const second = await startHarness({ databaseUrl: first.databaseUrl, clock: first.clock });
 let world: Awaited<ReturnType<typeof makeWorld>>;
-beforeAll(async () => {
-  first = await startHarness();
-  second = await startHarness({ databaseUrl: first.databaseUrl, clock: first.clock });
-});
 beforeEach(async () => {
   world = await makeWorld(first);
 });

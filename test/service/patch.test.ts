@@ -1,14 +1,9 @@
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { expectInvalid } from '../support/answers.ts';
-import { type Answer, type Harness, makeWorld, startHarness } from '../support/service.ts';
+import { type Answer, serviceForTests } from '../support/service.ts';
 
 const PATH = '/v1/care-nav/submission-types/type-1';
-let house: Harness;
-let world: Awaited<ReturnType<typeof makeWorld>>;
-beforeAll(async () => {
-  house = await startHarness();
-  world = await makeWorld(house);
-});
+const { house, world } = await serviceForTests();
 
 /** A second passes before each call, so that a table of cases never meets the rate limit. */
 const patch = (body: unknown, headers: Record<string, string> = {}): Promise<Answer> => {

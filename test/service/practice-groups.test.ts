@@ -1,15 +1,14 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { expectInvalid, expectProblem, withoutRequestId } from '../support/answers.ts';
-import { type Harness, makeKey, makeWorld, startHarness } from '../support/service.ts';
+import { makeKey, makeWorld, startHarness } from '../support/service.ts';
 import { superuser } from '../support/superuser.ts';
 
 const PATH = '/v1/practice-groups';
-let house: Harness;
+const house = await startHarness();
 let key: string;
 let shared: { id: string };
 /** oak – ash in one network, ash – elm in another, fir in none. */
 beforeAll(async () => {
-  house = await startHarness();
   const create = (body: unknown) => house.operator('POST', '/practice-groups', body);
   await create({ id: 'oak', name: 'Oak Surgery' });
   await create({

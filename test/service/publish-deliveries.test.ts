@@ -1,15 +1,10 @@
-import type pg from 'pg';
-import { beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { deliveryId } from '../../src/domain/delivery-id.ts';
-import { type Harness, makeWorld, startHarness } from '../support/service.ts';
+import { makeWorld, startHarness } from '../support/service.ts';
 import { superuser } from '../support/superuser.ts';
 
-let house: Harness;
-let db: pg.Client;
-beforeAll(async () => {
-  house = await startHarness();
-  db = await superuser(house.databaseUrl);
-});
+const house = await startHarness();
+const db = await superuser(house.databaseUrl);
 
 async function publishOne(groupId: string): Promise<string> {
   const { event_ids } = await house.operator('POST', '/events', {

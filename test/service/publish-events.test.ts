@@ -1,21 +1,10 @@
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { type EventName, events } from '../../src/contract/events.ts';
 import { fresh } from '../support/operator-calls.ts';
-import {
-  type Answer,
-  type Harness,
-  type Loose,
-  makeWorld,
-  OPERATOR_TOKEN,
-  startHarness,
-} from '../support/service.ts';
+import { type Answer, type Loose, makeWorld, OPERATOR_TOKEN, serviceForTests } from '../support/service.ts';
 
-let house: Harness;
-let groupId: string;
-beforeAll(async () => {
-  house = await startHarness();
-  ({ groupId } = await makeWorld(house));
-});
+const { house, world } = await serviceForTests();
+const { groupId } = world;
 
 const publish = (body: unknown, headers: Record<string, string> = {}, token = OPERATOR_TOKEN) =>
   house.send('POST', '/operator/v1/events', { token, body, headers });

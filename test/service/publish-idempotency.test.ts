@@ -1,11 +1,8 @@
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { fresh } from '../support/operator-calls.ts';
 import { type Harness, type Loose, makeWorld, OPERATOR_TOKEN, startHarness } from '../support/service.ts';
 
-let house: Harness;
-beforeAll(async () => {
-  house = await startHarness();
-});
+const house = await startHarness();
 
 interface Setting {
   groupId: string;

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { SharedRateLimits } from '../../src/operations/shared-rate-limits.ts';
 import { systemClock } from '../../src/platform/clock.ts';
 import { ManualClock } from '../support/manual-clock.ts';
@@ -7,14 +7,11 @@ import { type Harness, makeKey, makeWorld, startHarness } from '../support/servi
 import { superuser } from '../support/superuser.ts';
 
 const SPAN = 60_000;
-let nodes: [Harness, Harness];
-let db: Awaited<ReturnType<typeof superuser>>;
-beforeAll(async () => {
-  const env = { PORTER_RATE_WINDOWS: 'shared' };
-  const first = await startHarness({ env });
-  nodes = [first, await startHarness({ env, clock: first.clock, databaseUrl: first.databaseUrl })];
-  db = await superuser(first.databaseUrl);
-});
+const env = { PORTER_RATE_WINDOWS: 'shared' };
+const first = await startHarness({ env });
+const second = await startHarness({ env, clock: first.clock, databaseUrl: first.databaseUrl });
+const nodes = [first, second] as const;
+const db = await superuser(first.databaseUrl);
 
 /** Nobody waits for a sweep: one that is still under way would go by the clock of this test in the next. */
 afterEach(async () => {

@@ -1,16 +1,11 @@
-import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { formatKey } from '../../src/domain/api-key.ts';
 import { expectProblem } from '../support/answers.ts';
-import { type Answer, type Harness, makeWorld, type Send, startHarness } from '../support/service.ts';
+import { type Answer, type Send, serviceForTests, startHarness } from '../support/service.ts';
 
 const PATH = '/v1/practice-groups';
-let house: Harness;
-let world: Awaited<ReturnType<typeof makeWorld>>;
-beforeAll(async () => {
-  // The test is the proxy: it says over what and for whom it calls.
-  house = await startHarness({ env: { PORTER_TRUST_PROXY: '127.0.0.1, 10.0.0.0/8' } });
-  world = await makeWorld(house);
-});
+// The test is the proxy: it says over what and for whom it calls.
+const { house, world } = await serviceForTests({ env: { PORTER_TRUST_PROXY: '127.0.0.1, 10.0.0.0/8' } });
 beforeEach(() => house.clock.advance(60_000));
 
 const from = (address: string, options: Send = {}): Promise<Answer> =>

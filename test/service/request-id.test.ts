@@ -1,15 +1,10 @@
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { expectInvalid } from '../support/answers.ts';
-import { type Harness, makeKey, makeWorld, type Send, startHarness } from '../support/service.ts';
+import { makeKey, type Send, serviceForTests } from '../support/service.ts';
 import { head, openWire, type WireAnswer } from '../support/wire.ts';
 
 const TYPES = '/v1/care-nav/submission-types';
-let house: Harness;
-let world: Awaited<ReturnType<typeof makeWorld>>;
-beforeAll(async () => {
-  house = await startHarness();
-  world = await makeWorld(house);
-});
+const { house, world } = await serviceForTests();
 
 describe('x-request-id', () => {
   it('is on every answer, and in the body of every refusal but the specified 400', async () => {

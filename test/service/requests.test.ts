@@ -1,5 +1,4 @@
-import type pg from 'pg';
-import { beforeAll, describe, expect, inject, it } from 'vitest';
+import { describe, expect, inject, it } from 'vitest';
 import { problemCatalogue } from '../../src/contract/problems.ts';
 import { Refusals } from '../../src/operations/refusals.ts';
 import { createLogger } from '../../src/platform/logger.ts';
@@ -7,24 +6,12 @@ import { closeDatabase, openDatabase } from '../../src/store/database.ts';
 import { expectInvalid, expectProblem, withoutRequestId } from '../support/answers.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 import { newPartner, type Partner, partnerWith, startPost } from '../support/post.ts';
-import {
-  type Answer,
-  type Harness,
-  type Loose,
-  makeKey,
-  OPERATOR_TOKEN,
-  startHarness,
-} from '../support/service.ts';
+import { type Answer, type Loose, makeKey, OPERATOR_TOKEN, startHarness } from '../support/service.ts';
 import { superuser } from '../support/superuser.ts';
 
-let house: Harness;
-let own: Partner;
-let db: pg.Client;
-beforeAll(async () => {
-  house = await startPost();
-  own = await newPartner(house);
-  db = await superuser(house.databaseUrl);
-});
+const house = await startPost();
+const own = await newPartner(house);
+const db = await superuser(house.databaseUrl);
 
 const TYPE = '/v1/care-nav/submission-types/type-1';
 const idOf = ({ headers }: Answer) => String(headers['x-request-id']);

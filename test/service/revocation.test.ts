@@ -1,4 +1,4 @@
-import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { expectProblem } from '../support/answers.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 import { type Answer, type Harness, makeKey, makeWorld, startHarness } from '../support/service.ts';
@@ -7,16 +7,12 @@ import { type Answer, type Harness, makeKey, makeWorld, startHarness } from '../
  * Two nodes on one database that share nothing else but the passing of time: what the first node's operator takes
  * away must be gone on the second when the call has answered, without either hearing of the other.
  */
-let first: Harness;
-let second: Harness;
+const first = await startHarness();
+const second = await startHarness({ databaseUrl: first.databaseUrl, clock: first.clock });
 let home: Awaited<ReturnType<typeof makeWorld>>;
 let hub: Awaited<ReturnType<typeof makeWorld>>;
 let network: { id: string };
 let visitor: { id: string; token: string };
-beforeAll(async () => {
-  first = await startHarness();
-  second = await startHarness({ databaseUrl: first.databaseUrl, clock: first.clock });
-});
 beforeEach(async () => {
   home = await makeWorld(first);
   // So that calling without pause never meets the rate limit.

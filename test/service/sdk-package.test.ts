@@ -2,11 +2,11 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import { resolve } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
 import { Porter } from '../../packages/sdk/src/index.ts';
 import { ManualClock } from '../support/manual-clock.ts';
-import { makeProject, type Program, type Project } from '../support/sdk-project.ts';
-import { type Harness, startHarness } from '../support/service.ts';
+import { makeProject, type Program } from '../support/sdk-project.ts';
+import { startHarness } from '../support/service.ts';
 
 /** The library as a partner gets it: packed, installed into an empty project, compiled and run against a service. */
 
@@ -15,12 +15,11 @@ const README = 'packages/sdk/README.md';
 const GUIDE = 'docs/guides/client-library.md';
 const textOf = (page: string) => readFileSync(resolve(ROOT, page), 'utf8');
 
-let house: Harness;
-let project: Project;
-beforeAll(async () => {
-  const clock = new ManualClock(new Date().toISOString());
-  [project, house] = await Promise.all([makeProject(), startHarness({ env: { PORTER_DEMO: 'on' }, clock })]);
-}, 120_000);
+const house = await startHarness({
+  env: { PORTER_DEMO: 'on' },
+  clock: new ManualClock(new Date().toISOString()),
+});
+const project = await makeProject();
 afterAll(() => project.remove());
 
 const client = () => `new Porter({

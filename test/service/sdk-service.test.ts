@@ -1,4 +1,4 @@
-import { beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import {
   type EventName,
   Porter,
@@ -7,16 +7,12 @@ import {
   type PorterOptions,
 } from '../../packages/sdk/src/index.ts';
 import { fanOutAll, newPartner, type Partner, publish, startPost } from '../support/post.ts';
-import { type Harness, makeKey } from '../support/service.ts';
+import { makeKey } from '../support/service.ts';
 
 /** The client library against the service itself, where its answers matter more than its types. */
 
-let house: Harness;
-let partner: Partner;
-beforeAll(async () => {
-  house = await startPost();
-  partner = await newPartner(house);
-});
+const house = await startPost();
+const partner = await newPartner(house);
 
 const clientFor = (
   { key, groupId }: Pick<Partner, 'key' | 'groupId'>,

@@ -8,7 +8,7 @@ import { problemCatalogue } from '../../src/contract/problems.ts';
 import { entries } from '../../src/site/contents.ts';
 import { PLACEHOLDERS } from '../../src/site/placeholders.ts';
 import { operationAddress } from '../../src/site/reference.ts';
-import { type Harness, startHarness } from '../support/service.ts';
+import { startHarness } from '../support/service.ts';
 
 /** The contents of the site: everything is in it, and every link leads somewhere. */
 
@@ -19,7 +19,7 @@ const operations = [
   ...Object.values(operatorEndpoints).map((endpoint) => operationAddress('/docs/operator-api', endpoint)),
 ];
 
-let house: Harness;
+const house = await startHarness();
 /** Every HTML page that can be reached from the start. */
 const pages = new Map<string, string>();
 /** Where each link stands. */
@@ -27,7 +27,6 @@ const links = new Map<string, string>();
 const statuses = new Map<string, number>();
 
 beforeAll(async () => {
-  house = await startHarness();
   const waiting = ['/docs'];
   for (let path = waiting.pop(); path; path = waiting.pop()) {
     const { status, headers, text } = await house.send('GET', path);

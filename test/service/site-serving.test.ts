@@ -1,14 +1,11 @@
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { request } from 'undici';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { expectProblem } from '../support/answers.ts';
-import { type Harness, startHarness } from '../support/service.ts';
+import { startHarness } from '../support/service.ts';
 import { head, openWire } from '../support/wire.ts';
 
-let house: Harness;
-beforeAll(async () => {
-  house = await startHarness();
-});
+const house = await startHarness();
 
 /** The bytes as they are sent, and redirects as such. */
 async function get(path: string, headers: Record<string, string> = {}, method: 'GET' | 'HEAD' = 'GET') {

@@ -1,10 +1,9 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { expectInvalid, expectProblem, withoutRequestId } from '../support/answers.ts';
-import { type Answer, type Harness, makeKey, makeWorld, startHarness } from '../support/service.ts';
+import { type Answer, makeKey, makeWorld, serviceForTests } from '../support/service.ts';
 
 const LIST = '/v1/care-nav/submission-types';
-let house: Harness;
-let world: Awaited<ReturnType<typeof makeWorld>>;
+const { house, world } = await serviceForTests();
 
 const create = (groupId: string, body: Record<string, unknown>) =>
   house.operator('POST', `/practice-groups/${groupId}/submission-types`, {
@@ -14,8 +13,6 @@ const create = (groupId: string, body: Record<string, unknown>) =>
   });
 
 beforeAll(async () => {
-  house = await startHarness();
-  world = await makeWorld(house);
   const orders: [string, number | undefined][] = [
     ['c', 2],
     ['a', 2],

@@ -1,16 +1,13 @@
-import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { eventNames } from '../../src/contract/event-payloads.ts';
 import { expectInvalid, expectProblem } from '../support/answers.ts';
 import { openStream } from '../support/event-stream.ts';
 import { fanOutAll, HOOK, newPartner, type Partner, startPost } from '../support/post.ts';
 import { type Harness, type Loose, makeKey, makeWorld, OPERATOR_TOKEN } from '../support/service.ts';
 
-let house: Harness;
+const house = await startPost();
 let own: Partner;
 let other: Partner;
-beforeAll(async () => {
-  house = await startPost();
-});
 beforeEach(async () => {
   own = await newPartner(house);
   other = await newPartner(house, own.groupId);

@@ -1,13 +1,10 @@
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { SYSTEM } from '../../src/domain/principal.ts';
 import { Outage } from '../../src/platform/outage.ts';
 import { transact } from '../../src/store/database.ts';
-import { type Harness, startHarness } from '../support/service.ts';
+import { startHarness } from '../support/service.ts';
 
-let house: Harness;
-beforeAll(async () => {
-  house = await startHarness({ env: { PORTER_ROLE: 'api' } });
-});
+const house = await startHarness({ env: { PORTER_ROLE: 'api' } });
 
 const failing = (code: string) => `DO $$ BEGIN RAISE 'told' USING ERRCODE = '${code}'; END $$`;
 

@@ -1,20 +1,14 @@
-import type pg from 'pg';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { eventNames, eventPayloads } from '../../src/contract/event-payloads.ts';
 import { deliveryId } from '../../src/domain/delivery-id.ts';
 import { expectInvalid, expectProblem } from '../support/answers.ts';
-import { fanOutAll, HOOK, newPartner, type Partner, publish, startPost } from '../support/post.ts';
-import type { Harness, Loose } from '../support/service.ts';
+import { fanOutAll, HOOK, newPartner, publish, startPost } from '../support/post.ts';
+import type { Loose } from '../support/service.ts';
 import { superuser } from '../support/superuser.ts';
 
-let house: Harness;
-let db: pg.Client;
-let own: Partner;
-beforeAll(async () => {
-  house = await startPost();
-  db = await superuser(house.databaseUrl);
-  own = await newPartner(house);
-});
+const house = await startPost();
+const db = await superuser(house.databaseUrl);
+const own = await newPartner(house);
 
 const newWebhook = async (partner = own): Promise<string> =>
   (await partner.call('POST', '/v1/webhooks', { url: HOOK })).id;

@@ -1,19 +1,13 @@
-import type pg from 'pg';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { eventNames } from '../../src/contract/event-payloads.ts';
 import { expectInvalid, expectProblem, withoutRequestId } from '../support/answers.ts';
-import { fanOutAll, HOOK, newPartner, type Partner, publish, startPost } from '../support/post.ts';
-import { type Harness, type Loose, OPERATOR_TOKEN, startHarness } from '../support/service.ts';
+import { fanOutAll, HOOK, newPartner, publish, startPost } from '../support/post.ts';
+import { type Loose, OPERATOR_TOKEN, startHarness } from '../support/service.ts';
 import { superuser } from '../support/superuser.ts';
 
-let house: Harness;
-let own: Partner;
-let db: pg.Client;
-beforeAll(async () => {
-  house = await startPost();
-  own = await newPartner(house);
-  db = await superuser(house.databaseUrl);
-});
+const house = await startPost();
+const own = await newPartner(house);
+const db = await superuser(house.databaseUrl);
 
 const create = (body: object = {}, partner = own) =>
   partner.call('POST', '/v1/webhooks', { url: HOOK, ...body });

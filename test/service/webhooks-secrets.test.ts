@@ -1,20 +1,13 @@
-import type pg from 'pg';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { secretBytes } from '../../src/domain/signature.ts';
 import { expectProblem } from '../support/answers.ts';
-import { HOOK, newPartner, type Partner, startPost } from '../support/post.ts';
-import type { Harness } from '../support/service.ts';
+import { HOOK, newPartner, startPost } from '../support/post.ts';
 import { superuser } from '../support/superuser.ts';
 
 const DAY_MS = 24 * 3_600_000;
-let house: Harness;
-let own: Partner;
-let db: pg.Client;
-beforeAll(async () => {
-  house = await startPost();
-  own = await newPartner(house);
-  db = await superuser(house.databaseUrl);
-});
+const house = await startPost();
+const own = await newPartner(house);
+const db = await superuser(house.databaseUrl);
 
 const create = () => own.call('POST', '/v1/webhooks', { url: HOOK });
 const rotate = (id: string) => own.send('POST', `/v1/webhooks/${id}/rotate-secret`);

@@ -1,24 +1,9 @@
-import type pg from 'pg';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { fresh } from '../support/operator-calls.ts';
-import {
-  type Answer,
-  type Harness,
-  type Loose,
-  makeWorld,
-  OPERATOR_TOKEN,
-  startHarness,
-} from '../support/service.ts';
-import { superuser } from '../support/superuser.ts';
+import { type Answer, type Loose, makeWorld, OPERATOR_TOKEN, serviceForTests } from '../support/service.ts';
 
-let house: Harness;
-let db: pg.Client;
-let groupId: string;
-beforeAll(async () => {
-  house = await startHarness();
-  db = await superuser(house.databaseUrl);
-  ({ groupId } = await makeWorld(house));
-});
+const { house, world, db } = await serviceForTests();
+const { groupId } = world;
 
 const post = (path: string, body?: unknown): Promise<Answer> =>
   house.send('POST', `/operator/v1/write-to-record-jobs${path}`, { token: OPERATOR_TOKEN, body });

@@ -10,7 +10,7 @@ afterAll(async () => {
   for (const end of afterFile.reverse()) await end();
 });
 
-/** What is begun inside a test ends with the test; what is begun for a file, in its `beforeAll`, with the file. */
+/** What is begun inside a test ends with the test; what is begun for a file, at its top or in its `beforeAll`, with the file. */
 export function afterwards(end: () => unknown): void {
   try {
     onTestFinished(async () => void (await end()));

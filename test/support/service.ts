@@ -8,6 +8,7 @@ import { scopeNames } from '../../src/contract/access.ts';
 import { createLogger } from '../../src/platform/logger.ts';
 import { afterwards, temporaryFolder } from './afterwards.ts';
 import { ManualClock } from './manual-clock.ts';
+import { superuser } from './superuser.ts';
 
 /** A real service on a real port, on a database of its own, with a clock that the test moves. */
 
@@ -168,6 +169,15 @@ export async function makeWorld(
     title: 'Type one',
   });
   return { groupId, ...(await makeKey({ operator }, groupId)) };
+}
+
+/**
+ * What most files begin with: a service, a world in it, and a connection past both. At the top of the file and with `await`, so that
+ * what it gives is there when the first test is described, with its type and for good.
+ */
+export async function serviceForTests(options: HarnessOptions = {}) {
+  const house = await startHarness(options);
+  return { house, world: await makeWorld(house), db: await superuser(house.databaseUrl) };
 }
 
 export async function makeKey(

@@ -1,8 +1,46 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import { defineConfig } from 'vitest/config';
+
+/** For each room of the service the file that says most about it in a few seconds. */
+const representatives = [
+  // The partners' door: reading, changing, who may, how often, how it refuses.
+  'submission-type-reads',
+  'patch',
+  'authorisation',
+  'rate',
+  'errors',
+  // The operators' door, and what both leave in the audit.
+  'operator-partners',
+  'form-submissions',
+  'write-to-record',
+  'audit-trail',
+  // An event on its way out.
+  'publish-events',
+  'event-feed',
+  'webhooks-manage',
+  'delivery-engine',
+  'egress',
+  // The database.
+  'migrations',
+  'row-level-security',
+  // What people hold in their hands.
+  'cli-partners',
+  'sdk-service',
+  'site-serving',
+  // The process.
+  'graceful-stop',
+].map((name) => {
+  const file = `test/service/${name}.test.ts`;
+  if (!existsSync(join(import.meta.dirname, file)))
+    throw new Error(`${file} is gone: name another file for its room in vitest.config.ts.`);
+  return file;
+});
 
 /**
  * `unit` needs nothing; `service`, `browser` and `faults` share one real PostgreSQL that the setup file starts. `browser` also
- * needs what .ci/run installs: Debian's chromium, and curl, openssl and python3 for the examples of the guides.
+ * needs what .ci/run installs: Debian's chromium, and curl, openssl and python3 for the examples of the guides. `quick` is some of
+ * `service`: with `unit` it is the tier for the inner loop, `npm run test:quick`, which should stay under a minute.
  */
 export default defineConfig({
   test: {
@@ -24,6 +62,15 @@ export default defineConfig({
         test: {
           name: 'service',
           include: ['test/service/**/*.test.ts'],
+          globalSetup: 'test/support/postgres-for-tests.ts',
+          testTimeout: 60_000,
+          hookTimeout: 60_000,
+        },
+      },
+      {
+        test: {
+          name: 'quick',
+          include: representatives,
           globalSetup: 'test/support/postgres-for-tests.ts',
           testTimeout: 60_000,
           hookTimeout: 60_000,

@@ -38,6 +38,17 @@ const representatives = [
 });
 
 /**
+ * Nothing in a test depends on these: they end what would never end. So they are long enough for a machine that does ten other
+ * things. `poll` is the deadline of `expect.poll`, which is one second otherwise.
+ */
+const patient = {
+  testTimeout: 180_000,
+  hookTimeout: 180_000,
+  expect: { poll: { timeout: 60_000 } },
+};
+const onPostgres = { ...patient, globalSetup: 'test/support/postgres-for-tests.ts' };
+
+/**
  * `unit` needs nothing; `service`, `browser` and `faults` share one real PostgreSQL that the setup file starts. `browser` also
  * needs what .ci/run installs: Debian's chromium, and curl, openssl and python3 for the examples of the guides. `quick` is some of
  * `service`: with `unit` it is the tier for the inner loop, `npm run test:quick`, which should stay under a minute.
@@ -54,45 +65,37 @@ export default defineConfig({
           include: ['test/unit/**/*.test.ts'],
           // They leave nothing behind, so one process runs them one after the other and loads what they share once.
           isolate: false,
-          // Long for a busy machine, not for the tests.
-          testTimeout: 30_000,
+          ...patient,
         },
       },
       {
         test: {
           name: 'service',
           include: ['test/service/**/*.test.ts'],
-          globalSetup: 'test/support/postgres-for-tests.ts',
-          testTimeout: 60_000,
-          hookTimeout: 60_000,
+          ...onPostgres,
         },
       },
       {
         test: {
           name: 'quick',
           include: representatives,
-          globalSetup: 'test/support/postgres-for-tests.ts',
-          testTimeout: 60_000,
-          hookTimeout: 60_000,
+          ...onPostgres,
         },
       },
       {
         test: {
           name: 'browser',
           include: ['test/browser/**/*.test.ts'],
-          globalSetup: 'test/support/postgres-for-tests.ts',
+          ...onPostgres,
           fileParallelism: false,
-          testTimeout: 120_000,
-          hookTimeout: 60_000,
         },
       },
       {
         test: {
           name: 'faults',
           include: ['test/faults/**/*.test.ts'],
-          globalSetup: 'test/support/postgres-for-tests.ts',
+          ...onPostgres,
           testTimeout: 900_000,
-          hookTimeout: 60_000,
         },
       },
     ],

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
 import { request } from 'undici';
-import { describe, expect, inject, it, onTestFinished, vi } from 'vitest';
+import { describe, expect, inject, it, onTestFinished } from 'vitest';
 import { START_LOCK } from '../../src/store/migrate.ts';
 import { COMPILED } from '../support/porter-process.ts';
 import { createDatabase, makeWorld, OPERATOR_TOKEN, startHarness } from '../support/service.ts';
@@ -81,7 +81,7 @@ describe('node src/main.ts', () => {
     const { child, ended } = run({ DATABASE_URL });
     const waits =
       "SELECT FROM pg_locks WHERE locktype = 'advisory' AND NOT granted AND database = (SELECT oid FROM pg_database WHERE datname = current_database())";
-    await vi.waitFor(async () => expect((await other.query(waits)).rowCount).toBe(1), { timeout: 20_000 });
+    await expect.poll(async () => (await other.query(waits)).rowCount).toBe(1);
     child.kill('SIGTERM');
     expect(await ended).toBe(0);
   });

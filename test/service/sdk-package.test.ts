@@ -287,11 +287,11 @@ describe('the pages', () => {
     const program = start(isServer ? file : project.write(`serve-${file}`, serving(file, port)), {
       WEBHOOK_SECRET: secret,
     });
-    await expect.poll(() => isListening(port), { timeout: 20_000 }).toBe(true);
+    await expect.poll(() => isListening(port)).toBe(true);
     const { delivery_id } = await porter().webhooks.test(id, { event: 'appointment.confirmed' });
     expect(await program.line(/confirmed/)).toMatch(/confirmed/);
     const delivered = () => porter().webhooks.getDelivery(id, delivery_id);
-    await expect.poll(async () => (await delivered()).status, { timeout: 20_000 }).toBe('delivered');
+    await expect.poll(async () => (await delivered()).status).toBe('delivered');
     expect((await delivered()).attempts).toMatchObject([{ status: 204 }]);
     await porter().webhooks.delete(id);
   });

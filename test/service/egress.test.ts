@@ -155,9 +155,8 @@ describe('an answer', () => {
 
   it('of 100 MB is cut off long before its end', async () => {
     const receiver = await testReceiver({ behaviour: huge() });
-    const outcome = await testEgress({ timeoutMs: 5_000 }).post(letterTo(receiver.url));
+    const outcome = await testEgress().post(letterTo(receiver.url));
     expect(outcome).toMatchObject({ status: 200, failure: undefined });
-    expect(outcome.durationMs).toBeLessThan(2_000);
     await expect.poll(() => receiver.openConnections).toBe(0);
     expect(receiver.bytesSent).toBeLessThan(20_000_000);
   });

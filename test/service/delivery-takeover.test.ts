@@ -133,7 +133,8 @@ it('hundreds of events about one object do not hold up one about another', async
   await office.publish(...Array.from({ length: 300 }, () => ({ id: 'a' })), { id: 'b' });
   const begun = Date.now();
   await until(() => office.letters.some(({ payload }) => payload.id === 'b'));
-  expect(Date.now() - begun).toBeLessThan(8_000);
+  // A look's pause after each of the claims in between would take 38 s; without it they take a fraction of one.
+  expect(Date.now() - begun).toBeLessThan(30_000);
   release();
 });
 

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { Destinations } from '../../src/delivery/destinations.ts';
 import { Dispatch } from '../../src/delivery/dispatch.ts';
 import { Lane } from '../../src/delivery/lane.ts';
@@ -32,7 +32,12 @@ it('a worker that lost its lane without noticing does not send a later letter be
   await office.rows('UPDATE webhook_lanes SET holder = NULL, held_until = NULL');
   // Put back to wait for the first, which nobody writes down for one that does not hold the lane.
   await office.publish({ id: 'a' });
-  await pause(800);
+  await expect.poll(() => office.rows('SELECT FROM deliveries')).toHaveLength(2);
+  const claims = vi.spyOn(pg.Client.prototype, 'query');
+  onTestFinished(() => claims.mockRestore());
+  await until(
+    () => claims.mock.calls.filter(([sql]) => JSON.stringify(sql).includes('claim_deliveries')).length > 1,
+  );
   answerFirst(200);
   await office.publish({ id: 'a' });
   await until(() => new Set(office.letters.map(({ sequence }) => sequence)).size === 3);

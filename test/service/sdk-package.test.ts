@@ -85,7 +85,7 @@ console.log(seen.includes(created.id));
 
 const { next_cursor: cursor } = await porter.events.list();
 const { event_id } = await porter.events.trigger({ event: 'prescription.issued' });
-for await (const event of porter.events.follow({ cursor, signal: AbortSignal.timeout(20_000) })) {
+for await (const event of porter.events.follow({ cursor, signal: AbortSignal.timeout(120_000) })) {
   console.log(event.id === event_id, event.data.event, event.cursor !== cursor);
   break;
 }

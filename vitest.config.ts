@@ -4,12 +4,11 @@ import { defineConfig } from 'vitest/config';
 
 /** For each room of the service the file that says most about it in a few seconds. */
 const representatives = [
-  // The partners' door: reading, changing, who may, how often, how it refuses.
+  // The partners' door: reading, changing, who may, how often.
   'submission-type-reads',
   'patch',
   'authorisation',
   'rate',
-  'errors',
   // The operators' door, and what both leave in the audit.
   'operator-partners',
   'form-submissions',
@@ -51,13 +50,17 @@ const onPostgres = { ...patient, globalSetup: 'test/support/postgres-for-tests.t
 /**
  * `unit` needs nothing; `service`, `browser` and `faults` share one real PostgreSQL that the setup file starts. `browser` also
  * needs what .ci/run installs: Debian's chromium, and curl, openssl and python3 for the examples of the guides. `quick` is some of
- * `service`: with `unit` it is the tier for the inner loop, `npm run test:quick`, which should stay under a minute.
+ * `service`: with `unit`, but without the linters, it is the tier for the inner loop, `npm run test:quick`, which should stay under
+ * a minute.
  */
 export default defineConfig({
   test: {
     // Much of the time is waiting: two at a time on two cores, where the default would be one. `npm test` has three, which took 333 s
     // where two took 402, in one run each; the other tiers were not tried with more.
     maxWorkers: 2,
+    tags: [
+      { name: 'linter', description: 'Spectral and its like on a whole document: not in the quick tier.' },
+    ],
     projects: [
       {
         test: {

@@ -1,14 +1,66 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import { defineConfig } from 'vitest/config';
+
+/** For each room of the service the file that says most about it in a few seconds. */
+const representatives = [
+  // The partners' door: reading, changing, who may, how often.
+  'submission-type-reads',
+  'patch',
+  'authorisation',
+  'rate',
+  // The operators' door, and what both leave in the audit.
+  'operator-partners',
+  'form-submissions',
+  'write-to-record',
+  'audit-trail',
+  // An event on its way out.
+  'publish-events',
+  'event-feed',
+  'webhooks-manage',
+  'delivery-engine',
+  'egress',
+  // The database.
+  'migrations',
+  'row-level-security',
+  // What people hold in their hands.
+  'cli-partners',
+  'sdk-service',
+  'site-serving',
+  // The process.
+  'graceful-stop',
+].map((name) => {
+  const file = `test/service/${name}.test.ts`;
+  if (!existsSync(join(import.meta.dirname, file)))
+    throw new Error(`${file} is gone: name another file for its room in vitest.config.ts.`);
+  return file;
+});
+
+/**
+ * Nothing in a test depends on these: they end what would never end. So they are long enough for a machine that does ten other
+ * things. `poll` is the deadline of `expect.poll`, which is one second otherwise.
+ */
+const patient = {
+  testTimeout: 180_000,
+  hookTimeout: 180_000,
+  expect: { poll: { timeout: 60_000 } },
+};
+const onPostgres = { ...patient, globalSetup: 'test/support/postgres-for-tests.ts' };
 
 /**
  * `unit` needs nothing; `service`, `browser` and `faults` share one real PostgreSQL that the setup file starts. `browser` also
- * needs what .ci/run installs: Debian's chromium, and curl, openssl and python3 for the examples of the guides.
+ * needs what .ci/run installs: Debian's chromium, and curl, openssl and python3 for the examples of the guides. `quick` is some of
+ * `service`: with `unit`, but without the linters, it is the tier for the inner loop, `npm run test:quick`, which should stay under
+ * a minute.
  */
 export default defineConfig({
   test: {
     // Much of the time is waiting: two at a time on two cores, where the default would be one. `npm test` has three, which took 333 s
     // where two took 402, in one run each; the other tiers were not tried with more.
     maxWorkers: 2,
+    tags: [
+      { name: 'linter', description: 'Spectral and its like on a whole document: not in the quick tier.' },
+    ],
     projects: [
       {
         test: {
@@ -16,36 +68,37 @@ export default defineConfig({
           include: ['test/unit/**/*.test.ts'],
           // They leave nothing behind, so one process runs them one after the other and loads what they share once.
           isolate: false,
-          // Long for a busy machine, not for the tests.
-          testTimeout: 30_000,
+          ...patient,
         },
       },
       {
         test: {
           name: 'service',
           include: ['test/service/**/*.test.ts'],
-          globalSetup: 'test/support/postgres-for-tests.ts',
-          testTimeout: 60_000,
-          hookTimeout: 60_000,
+          ...onPostgres,
+        },
+      },
+      {
+        test: {
+          name: 'quick',
+          include: representatives,
+          ...onPostgres,
         },
       },
       {
         test: {
           name: 'browser',
           include: ['test/browser/**/*.test.ts'],
-          globalSetup: 'test/support/postgres-for-tests.ts',
+          ...onPostgres,
           fileParallelism: false,
-          testTimeout: 120_000,
-          hookTimeout: 60_000,
         },
       },
       {
         test: {
           name: 'faults',
           include: ['test/faults/**/*.test.ts'],
-          globalSetup: 'test/support/postgres-for-tests.ts',
+          ...onPostgres,
           testTimeout: 900_000,
-          hookTimeout: 60_000,
         },
       },
     ],

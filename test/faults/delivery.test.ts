@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import fc from 'fast-check';
-import { expect, it, onTestFinished, vi } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
 import { closeDatabase, openDatabase } from '../../src/store/database.ts';
 import { bePresent } from '../../src/store/presence.ts';
 import { openDeliveryHarness } from '../support/delivery-harness.ts';
@@ -61,14 +61,12 @@ it('a worker whose sign of life ended without a word shows another one', async (
   await presence.ensure();
   expect(await signs()).toHaveLength(1);
   for (const socket of upward) socket.destroy();
-  await vi.waitFor(async () => expect(await signs()).toHaveLength(0), { timeout: 10_000 });
+  await expect.poll(signs).toHaveLength(0);
   office.clock.advance(6_000);
-  await vi.waitFor(
-    async () => {
-      await presence.ensure();
-      expect(await signs()).toHaveLength(1);
-    },
-    { timeout: 30_000 },
-  );
+  const signsNow = async () => {
+    await presence.ensure();
+    return signs();
+  };
+  await expect.poll(signsNow).toHaveLength(1);
   presence.leave();
 });

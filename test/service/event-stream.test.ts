@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, inject, it, vi } from 'vitest';
+import { beforeEach, describe, expect, inject, it } from 'vitest';
 import { eventNames } from '../../src/contract/event-payloads.ts';
 import { SYSTEM } from '../../src/domain/principal.ts';
 import { createLogger } from '../../src/platform/logger.ts';
@@ -132,7 +132,7 @@ describe('GET /v1/events/stream', () => {
     expect((await openStream(house, colleague)).status).toBe(200);
 
     streams[0]?.close();
-    await vi.waitFor(async () => expect((await openStream(house, own)).status).toBe(200));
+    await expect.poll(async () => (await openStream(house, own)).status).toBe(200);
   });
 
   it('400: a Last-Event-ID or a cursor that is none, and names that are none', async () => {
@@ -148,7 +148,7 @@ describe('GET /v1/events/stream', () => {
     const answer = await own.send('HEAD', '/v1/events/stream');
     expect(answer.status).toBe(200);
     expect(answer.headers['content-type']).toBe('text/event-stream; charset=utf-8');
-    await vi.waitFor(() => expect(streamCount()).toBe(0));
+    await expect.poll(streamCount).toBe(0);
   });
 
   it('a reader that leaves is forgotten', async () => {
@@ -156,7 +156,7 @@ describe('GET /v1/events/stream', () => {
     await stream.next();
     expect(streamCount()).toBe(1);
     stream.close();
-    await vi.waitFor(() => expect(streamCount()).toBe(0));
+    await expect.poll(streamCount).toBe(0);
   });
 });
 
@@ -213,13 +213,11 @@ describe('a stream ends', () => {
       appendEvents(tx, { sourceId: 'test', acceptedAt: new Date().toISOString() }, largeEvents(own.groupId)),
     );
     await fanOutAll(house);
-    await vi.waitFor(
-      () => {
-        house.clock.advance(60_000);
-        expect(streamCount()).toBe(0);
-      },
-      { timeout: 20_000 },
-    );
+    const countLater = () => {
+      house.clock.advance(60_000);
+      return streamCount();
+    };
+    await expect.poll(countLater).toBe(0);
   });
 
   it('when the database is out of reach; its reader comes again, and nobody calls it a bug', async () => {

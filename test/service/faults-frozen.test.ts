@@ -5,4 +5,4 @@ it('PostgreSQL stands still under load: callers get 503 instead of waiting for e
   const load = await freezePostgresUnderLoad(1);
   console.log('PostgreSQL frozen:', load.summary());
   expect(load.statuses[503]).toBeGreaterThan(0);
-}, 120_000);
+});

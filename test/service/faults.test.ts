@@ -14,22 +14,22 @@ it('PostgreSQL is killed under load: 503 until it is back, nothing acknowledged 
   const load = await killPostgresUnderLoad(2, seedOf('PostgreSQL killed', 1));
   console.log('PostgreSQL killed:', load.summary());
   expect(load.statuses[503]).toBeGreaterThan(0);
-}, 120_000);
+});
 
 it('the service is killed under load: nothing acknowledged is lost', async () => {
   const load = await killServiceUnderLoad(2, seedOf('service killed', 1));
   console.log('service killed:', load.summary());
-}, 120_000);
+});
 
 it('SIGTERM under load: it ends by itself, what has begun is answered, nothing acknowledged is lost', async () => {
   const load = await terminateUnderLoad(1, seedOf('SIGTERM', 1));
   console.log('SIGTERM:', load.summary());
-}, 120_000);
+});
 
 it('two nodes start on one empty database at once: both serve the same world', async () => {
   await startTwoNodesAtOnce(1);
-}, 120_000);
+});
 
 it('two services start on one folder at once: one serves, the other says why not and ends with 1', async () => {
   await startTwoOnOneFolder(1);
-}, 120_000);
+});

@@ -1,4 +1,4 @@
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { expectProblem } from '../support/answers.ts';
 import { fresh } from '../support/operator-calls.ts';
 import { type Loose, makeKey, makeWorld, OPERATOR_TOKEN, startHarness } from '../support/service.ts';
@@ -136,7 +136,7 @@ describe('a form submission', () => {
     const answer = submit(other, id);
     const waiting = `SELECT pg_stat_clear_snapshot() FROM pg_stat_activity
                       WHERE datname = current_database() AND wait_event_type = 'Lock'`;
-    await vi.waitFor(async () => expect((await db.query(waiting)).rowCount).toBe(1), 20_000);
+    await expect.poll(async () => (await db.query(waiting)).rowCount).toBe(1);
     await db.query('COMMIT');
     expectProblem(await answer, 409, 'conflict');
     expect(await countsSeen(other)).toEqual([0, 0, 0, 0]);

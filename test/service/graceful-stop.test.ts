@@ -34,7 +34,7 @@ async function startHeld(): Promise<{ house: Harness; clock: HeldClock }> {
 }
 
 async function poll(what: string, condition: () => Promise<boolean> | boolean): Promise<void> {
-  const deadline = Date.now() + 20_000;
+  const deadline = Date.now() + 60_000;
   while (!(await condition())) {
     if (Date.now() > deadline) throw new Error(`waited in vain until ${what}`);
     await new Promise((resolve) => setTimeout(resolve, 5));

@@ -5,10 +5,16 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
 import { request } from 'undici';
-import { describe, expect, inject, it, onTestFinished, vi } from 'vitest';
+import { describe, expect, inject, it, onTestFinished } from 'vitest';
 import { START_LOCK } from '../../src/store/migrate.ts';
 import { COMPILED } from '../support/porter-process.ts';
-import { createDatabase, makeWorld, OPERATOR_TOKEN, startHarness } from '../support/service.ts';
+import {
+  createDatabase,
+  createUpToDateDatabase,
+  makeWorld,
+  OPERATOR_TOKEN,
+  startHarness,
+} from '../support/service.ts';
 
 const MAIN = new URL('../../src/main.ts', import.meta.url).pathname;
 const CERT_FILE = new URL('../support/tls/cert.pem', import.meta.url).pathname;
@@ -52,6 +58,19 @@ async function saidOnStderr({ child, output, ended }: Run, what: RegExp): Promis
   }
 }
 
+/** A start that waits for another node, which migrates until it is told to go on. */
+async function heldUp(DATABASE_URL: string) {
+  const other = new pg.Client({ connectionString: DATABASE_URL });
+  await other.connect();
+  onTestFinished(() => other.end());
+  await other.query('SELECT pg_advisory_lock($1)', [START_LOCK]);
+  const started = run({ DATABASE_URL });
+  const waits =
+    "SELECT FROM pg_locks WHERE locktype = 'advisory' AND NOT granted AND database = (SELECT oid FROM pg_database WHERE datname = current_database())";
+  await expect.poll(async () => (await other.query(waits)).rowCount).toBe(1);
+  return { ...started, goOn: () => other.query('SELECT pg_advisory_unlock($1)', [START_LOCK]) };
+}
+
 describe('node src/main.ts', () => {
   it('ends with code 1 and names every problem of the configuration, without a stack trace', async () => {
     const { output, ended } = run({ PORTER_PORT: 'http', PORTER_ENVIRONMENT: 'prod', DATABASE_URL: 'x' });
@@ -64,24 +83,15 @@ describe('node src/main.ts', () => {
   });
 
   it('shows the first token also when it is told to stop while it starts, for it is shown only once', async () => {
-    const { child, output, ended } = run({});
-    while (!output.stdout.includes('PostgreSQL is ready'))
-      await once(child.stdout as NonNullable<typeof child.stdout>, 'data');
+    const { child, output, ended, goOn } = await heldUp(await createUpToDateDatabase());
     child.kill('SIGTERM');
+    await goOn();
     expect(await ended).toBe(0);
     expect(output.stderr).toMatch(/shown only this once:\n {2}pto_\w+/);
   });
 
   it('can be stopped while it waits for another node that migrates', async () => {
-    const DATABASE_URL = await createDatabase();
-    const other = new pg.Client({ connectionString: DATABASE_URL });
-    await other.connect();
-    onTestFinished(() => other.end());
-    await other.query('SELECT pg_advisory_lock($1)', [START_LOCK]);
-    const { child, ended } = run({ DATABASE_URL });
-    const waits =
-      "SELECT FROM pg_locks WHERE locktype = 'advisory' AND NOT granted AND database = (SELECT oid FROM pg_database WHERE datname = current_database())";
-    await vi.waitFor(async () => expect((await other.query(waits)).rowCount).toBe(1), { timeout: 20_000 });
+    const { child, ended } = await heldUp(await createDatabase());
     child.kill('SIGTERM');
     expect(await ended).toBe(0);
   });

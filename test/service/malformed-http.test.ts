@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { Problem } from '../../src/contract/problems.ts';
 import { faultsOf } from '../support/answer-shape.ts';
 import { type RawAnswer, RawConnection } from '../support/raw-http.ts';
@@ -182,7 +182,7 @@ describe('where a request ends', () => {
     await connection.write(request);
     for (let n = 0; n < 120; n++) {
       await connection.write(request);
-      await vi.waitFor(() => expect(underWay).toHaveLength(2), { interval: 1 });
+      await expect.poll(() => underWay, { interval: 1 }).toHaveLength(2);
       underWay.shift()?.();
       expect((await connection.read()).status).toBe(404);
     }
@@ -225,11 +225,11 @@ describe('where a request ends', () => {
     await connection.write(`${PATCH}${head}${JSON_TYPE}${more}\r\n{"title":`);
     await connection.hear('100 Continue');
     connection.close();
-    await vi.waitFor(() =>
-      expect(house.logLines()).toContainEqual(
+    await expect
+      .poll(house.logLines)
+      .toContainEqual(
         expect.objectContaining({ request_id: 'left-early', status: 400, error: 'validation_error' }),
-      ),
-    );
+      );
   });
 
   it('lets nobody write headers of the answer', async () => {

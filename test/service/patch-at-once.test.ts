@@ -38,20 +38,21 @@ const auditOf = async (id: string): Promise<Loose[]> =>
 async function begin(id: string, body: unknown, headers?: Record<string, string>) {
   const submit = vi.spyOn(house.service.app.updates, 'submit');
   const answer = patch(id, body, headers);
-  await vi.waitFor(() => expect(submit).toHaveBeenCalled());
+  await expect.poll(() => submit.mock.calls.length).toBeGreaterThan(0);
   submit.mockRestore();
   return { answer };
 }
 
 /** The connection of the service whose statement waits for the row. */
 async function waiting(): Promise<number> {
-  return vi.waitFor(async () => {
-    const { rows } = await outsider.query(
-      "SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'",
-    );
-    expect(rows).toHaveLength(1);
-    return rows[0].pid;
-  });
+  const held = async () =>
+    (
+      await outsider.query<{ pid: number }>(
+        "SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'",
+      )
+    ).rows;
+  await expect.poll(held).toHaveLength(1);
+  return (await held())[0]?.pid as number;
 }
 
 async function holdGate() {
@@ -114,8 +115,8 @@ describe('two batches of updates under way', () => {
     await outsider.query(
       "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'porter'",
     );
-    await vi.waitFor(() => expect(house.service.app.db.kept).toBeUndefined());
-    await vi.waitFor(async () => expect((await patch('type-1', { title: 'Kept' })).status).toBe(200));
+    await expect.poll(() => house.service.app.db.kept).toBeUndefined();
+    await expect.poll(async () => (await patch('type-1', { title: 'Kept' })).status).toBe(200);
   });
 
   it('what is under way is finished before the service stops', async () => {

@@ -1,5 +1,5 @@
 import pg from 'pg';
-import { beforeAll, describe, expect, it, vi } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { expectProblem } from '../support/answers.ts';
 import { type Answer, type Loose, makeWorld, type Send, serviceForTests } from '../support/service.ts';
 
@@ -63,12 +63,9 @@ async function together(calls: Call[]): Promise<Answer[]> {
     await outsider.query("SELECT FROM submission_types WHERE id = 'gate' FOR UPDATE");
     const title = `Gate ${Math.random()}`;
     const gates = [await begin(() => patch(north, 'gate', { title }))];
-    await vi.waitFor(async () => {
-      const { rows } = await outsider.query(
-        "SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'",
-      );
-      expect(rows).toHaveLength(1);
-    });
+    const waiting =
+      "SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'";
+    await expect.poll(async () => (await outsider.query(waiting)).rowCount).toBe(1);
     gates.push(await begin(() => patch(north, 'gate-2', { title })));
     const begun: { answer: Promise<Answer> }[] = [];
     for (const call of calls) begun.push(await begin(call));

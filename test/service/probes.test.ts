@@ -71,11 +71,11 @@ describe('probes', () => {
     ];
     await readOnly('on');
     await asAdmin(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '${name}'`);
-    await expect.poll(statuses, { timeout: 10_000 }).toEqual([503, 503]);
+    await expect.poll(statuses).toEqual([503, 503]);
     // Connections of that time would go on refusing.
     await Promise.all(Array.from({ length: 5 }, statuses));
     await readOnly('off');
-    await expect.poll(statuses, { timeout: 10_000 }).toEqual([200, 201]);
+    await expect.poll(statuses).toEqual([200, 201]);
   });
 
   it.each(probes)('%s does not exist for whoever comes from elsewhere', async (path) => {

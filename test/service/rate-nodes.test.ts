@@ -1,8 +1,9 @@
 import fc from 'fast-check';
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/platform/clock.ts';
 import { SharedRateLimits } from '../../src/runtime/rate-limits.ts';
 import { ManualClock } from '../support/manual-clock.ts';
+import { until } from '../support/porter-process.ts';
 import { type Harness, makeKey, makeWorld, startHarness } from '../support/service.ts';
 import { superuser } from '../support/superuser.ts';
 
@@ -16,9 +17,9 @@ const db = await superuser(first.databaseUrl);
 /** Nobody waits for a sweep: one that is still under way would go by the clock of this test in the next. */
 afterEach(async () => {
   const sweeping = `SELECT FROM pg_stat_activity WHERE state <> 'idle' AND query LIKE '%forget\\_rates%' AND pid <> pg_backend_pid()`;
-  await vi.waitFor(async () => {
-    for (const { service } of nodes) expect(service.app.db.pool.waitingCount).toBe(0);
-    expect((await db.query(sweeping)).rows).toEqual([]);
+  await until('no sweep is under way', async () => {
+    const waiting = nodes.some(({ service }) => service.app.db.pool.waitingCount > 0);
+    return !waiting && (await db.query(sweeping)).rowCount === 0;
   });
 });
 
@@ -165,7 +166,7 @@ it('forgets the windows of keys that nobody uses any more', async () => {
   clock.advance(3 * SPAN);
   await limits.take('other', 5);
   for (const table of ['rate_windows', 'rate_moments'])
-    await vi.waitFor(async () =>
-      expect((await db.query(`SELECT key_id FROM ${table}`)).rows).toEqual([{ key_id: 'other' }]),
-    );
+    await expect
+      .poll(async () => (await db.query(`SELECT key_id FROM ${table}`)).rows)
+      .toEqual([{ key_id: 'other' }]);
 });

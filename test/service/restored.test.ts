@@ -29,7 +29,7 @@ it('after a restore no event goes out under the name of one that receivers have'
     clock.advance(1_000);
     const house = await startHarness({ databaseUrl: url, clock });
     await publish(house, partner.groupId, 'prescription.issued');
-    await expect.poll(() => receiver.received.length, { timeout: 10_000 }).toBe(from + 1);
+    await expect.poll(() => receiver.received.length).toBe(from + 1);
     await house.stop();
   }
   const [lost, after] = receiver.received.map(({ headers }) => headers);

@@ -85,7 +85,7 @@ console.log(seen.includes(created.id));
 
 const { next_cursor: cursor } = await porter.events.list();
 const { event_id } = await porter.events.trigger({ event: 'prescription.issued' });
-for await (const event of porter.events.follow({ cursor, signal: AbortSignal.timeout(20_000) })) {
+for await (const event of porter.events.follow({ cursor, signal: AbortSignal.timeout(120_000) })) {
   console.log(event.id === event_id, event.data.event, event.cursor !== cursor);
   break;
 }
@@ -287,11 +287,11 @@ describe('the pages', () => {
     const program = start(isServer ? file : project.write(`serve-${file}`, serving(file, port)), {
       WEBHOOK_SECRET: secret,
     });
-    await expect.poll(() => isListening(port), { timeout: 20_000 }).toBe(true);
+    await expect.poll(() => isListening(port)).toBe(true);
     const { delivery_id } = await porter().webhooks.test(id, { event: 'appointment.confirmed' });
     expect(await program.line(/confirmed/)).toMatch(/confirmed/);
     const delivered = () => porter().webhooks.getDelivery(id, delivery_id);
-    await expect.poll(async () => (await delivered()).status, { timeout: 20_000 }).toBe('delivered');
+    await expect.poll(async () => (await delivered()).status).toBe('delivered');
     expect((await delivered()).attempts).toMatchObject([{ status: 204 }]);
     await porter().webhooks.delete(id);
   });

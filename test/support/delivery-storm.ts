@@ -175,7 +175,7 @@ export async function storm(roll: (below: number) => number, steps: number): Pro
       const still = await open(harness, nos);
       if (still === 0) break;
       // Stuck is what does not move for long, though time passes.
-      if (still < left) limit = Date.now() + 8_000;
+      if (still < left) limit = Date.now() + 60_000;
       left = Math.min(left, still);
       if (Date.now() > limit) break;
       release(true);

@@ -123,7 +123,7 @@ export function isAlive(pid: number): boolean {
 }
 
 export async function until(what: string, condition: () => boolean | Promise<boolean>): Promise<void> {
-  const deadline = performance.now() + 20_000;
+  const deadline = performance.now() + 60_000;
   while (!(await condition())) {
     if (performance.now() > deadline) throw new Error(`waited in vain until: ${what}`);
     await sleep(10);

@@ -138,7 +138,7 @@ async function compare(
         return false;
       }
     };
-    await until('the answer shown', agrees, 10_000).catch(() => {
+    await until('the answer shown', agrees).catch(() => {
       throw reason;
     });
   } else {

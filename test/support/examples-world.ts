@@ -99,7 +99,7 @@ export interface Ran {
   stderr: string;
 }
 
-const RUN_MS = 60_000;
+const RUN_MS = 120_000;
 
 export async function run(command: string, args: string[], { folder, env }: Place): Promise<Ran> {
   const child = spawn(command, args, {

@@ -176,7 +176,7 @@ test('the committed document is that of the contract', () => {
 });
 
 /** The tools that anybody would use. A damaged copy shows that their silence means something. */
-describe('judges', { timeout: 60_000 }, () => {
+describe('judges', { tags: ['linter'] }, () => {
   const folder = mkdtempSync(join(tmpdir(), 'porter-asyncapi-'));
   afterAll(() => rmSync(folder, { recursive: true }));
   const { description: _lost, ...nameless } = at(document, 'info');

@@ -372,7 +372,7 @@ test('the committed documents are those of the contract', async () => {
 });
 
 /** Real linters, as anybody would run them. A damaged copy shows that their silence means something. */
-describe('linters', { timeout: 120_000 }, () => {
+describe('linters', { tags: ['linter'] }, () => {
   const folder = mkdtempSync(join(tmpdir(), 'porter-openapi-'));
   const damaged = join(folder, 'damaged.json');
   const stripped = join(folder, 'stripped.json');

@@ -2,11 +2,20 @@ import { getEventListeners } from 'node:events';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { PorterApiError, PorterConnectionError, PorterTimeoutError } from '../../packages/sdk/src/index.ts';
 import { defaultRuntime } from '../../packages/sdk/src/options.ts';
-import { answer, clientOf, cut, hang, manualRuntime, problem, startScript } from '../support/sdk.ts';
+import { answer, clientOf, cut, manualRuntime, problem, startScript } from '../support/sdk.ts';
 
 const busy = (headers = {}) => answer(429, problem('rate_limit_exceeded', 429, { retry_after: 2 }), headers);
 const outage = answer(503, problem('service_unavailable', 503), { 'retry-after': '1' });
 const fine = answer(200, { id: 'wh_1' });
+const holdTimers = () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  onTestFinished(() => void vi.useRealTimers());
+};
+/** Never answers; the caller's time passes as soon as the request is there, and not before. */
+const hangFor = (milliseconds: number) => {
+  holdTimers();
+  return () => void vi.advanceTimersByTime(milliseconds);
+};
 
 describe('a call is repeated', () => {
   it('after 429 and 503, with a random share of a time that doubles', async () => {
@@ -32,7 +41,7 @@ describe('a call is repeated', () => {
   });
 
   it('after a lost connection and after a timeout, if that does no harm', async () => {
-    const server = await startScript(cut, hang, fine);
+    const server = await startScript(cut, hangFor(1_000), fine);
     const runtime = manualRuntime();
     await clientOf(server.url, { runtime, timeoutMs: 1_000 }).submissionTypes.update('a', {
       suspended: true,
@@ -126,7 +135,7 @@ describe('a call is not repeated', () => {
   });
 
   it('with more time for each attempt than it has', async () => {
-    const server = await startScript(hang);
+    const server = await startScript(hangFor(20));
     const porter = clientOf(server.url, { runtime: manualRuntime() });
     const call = porter.webhooks.get('wh_1', { timeoutMs: 20, maxRetries: 1 });
     await expect(call).rejects.toThrow(PorterTimeoutError);
@@ -135,13 +144,8 @@ describe('a call is not repeated', () => {
 });
 
 describe('nothing is left behind', () => {
-  const watchTimers = () => {
-    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
-    onTestFinished(() => void vi.useRealTimers());
-  };
-
   it('by a call: no timer, and nobody who listens to its signal', async () => {
-    watchTimers();
+    holdTimers();
     const { signal } = new AbortController();
     const fetch = async () => Response.json({ id: 'wh_1' });
     await clientOf('https://porter.test', { fetch }).webhooks.get('wh_1', { signal });
@@ -150,7 +154,7 @@ describe('nothing is left behind', () => {
   });
 
   it('by a wait, whether it is over or aborted', async () => {
-    watchTimers();
+    holdTimers();
     const controller = new AbortController();
     const { signal } = controller;
     const over = defaultRuntime.sleep(50, signal);
@@ -182,8 +186,7 @@ describe('a time', () => {
   });
 
   it.each([Number.POSITIVE_INFINITY, 2 ** 31, 1e300])('of %d ms does not end at once', async (timeoutMs) => {
-    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
-    onTestFinished(() => void vi.useRealTimers());
+    holdTimers();
     const ended: string[] = [];
     const fetch: typeof globalThis.fetch = (_url, init) =>
       new Promise((_resolve, reject) => init?.signal?.addEventListener('abort', reject));

@@ -94,7 +94,7 @@ describe.each([
         },
       ),
     );
-  }, 30_000);
+  });
 
   it('is refused when any part of it was touched', async () => {
     const headers = signed({ Signer });
@@ -116,7 +116,7 @@ describe.each([
       ),
       { numRuns: 500 },
     );
-  }, 30_000);
+  });
 });
 
 describe('a delivery is refused', () => {

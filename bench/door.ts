@@ -222,25 +222,29 @@ function ownStatement(): Statement {
     const version = versions.get(n) ?? 0;
     versions.set(n, version + 1);
     const group = `bench-${n % groups}`;
-    const row = [
-      null,
-      `title ${Math.random()}`,
-      'd'.repeat(200),
-      true,
-      true,
-      false,
-      null,
-      null,
-      null,
-      'medium',
-    ];
+    const at = new Date().toISOString();
+    const entry = {
+      at,
+      actor: { type: 'partner', id: 'key_bench' },
+      action: 'submission_type.update',
+      subject: { type: 'submission_type', id: `own-${n}` },
+      practice_group_id: group,
+      request_id: 'bench',
+      before: { title: 'x'.repeat(30) },
+      after: { title: 'x'.repeat(30) },
+    };
+    const change = {
+      practice_group_id: group,
+      id: `own-${n}`,
+      version,
+      local_day: '2026-01-01',
+      set: { title: `title ${Math.random()}`, version: version + 1, updated_at: at },
+      entries: JSON.stringify(entry),
+    };
     return {
       name: 'bench-own',
-      text: `SELECT change_submission_type(${Array.from({ length: 25 }, (_, i) => `$${i + 1}`).join(', ')})`,
-      values: [
-        ...[group, new Date().toISOString(), group, `own-${n}`, version, version + 1, '2026-01-01'],
-        ...[...row, null, false, null, null, null, 'key_bench', 'submission_type.update', 'x'.repeat(330)],
-      ],
+      text: 'SELECT * FROM change_submission_types (tenant => $1, at => $2, changes => $3)',
+      values: [group, at, JSON.stringify([change])],
     };
   };
 }

@@ -129,8 +129,10 @@ function constantDatabase(): Database {
   };
   const answer = (text: string, values: unknown[]): unknown[] => {
     const list = (index: number) => values[index] as string[];
-    if (text.includes('change_submission_types')) return [{ complete: true, written: null, submitted: null }];
-    if (text.includes('change_submission_type')) return [{ submitted: 0 }];
+    if (text.includes('change_submission_types')) {
+      const changes: unknown[] = JSON.parse(values[2] as string);
+      return [{ written: changes.map((_, index) => index + 1), submitted: changes.map(() => 0) }];
+    }
     if (text.includes('unnest'))
       return list(0).map((g, i) => ({ ...row, practice_group_id: g, id: list(1)[i] }));
     return [];

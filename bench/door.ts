@@ -215,6 +215,27 @@ async function singleStatements(connectionString: string, statement: Statement):
   return (done * 1000) / (performance.now() - started);
 }
 
+const UNTOUCHED = [
+  ...[
+    'form_id',
+    'description',
+    'in_hours',
+    'out_of_hours',
+    'suspended',
+    'external_url',
+    'external_url_name',
+    'type',
+  ],
+  ...[
+    'default_priority',
+    'daily_limit',
+    'patient_eligibility_check',
+    'assignee_id',
+    'assignee_type',
+    'order',
+  ],
+];
+
 /** The statement that a lone PATCH sends, by the same user of the database, on rows that nobody else writes meanwhile. */
 function ownStatement(): Statement {
   const versions = new Map<number, number>();
@@ -223,28 +244,25 @@ function ownStatement(): Statement {
     versions.set(n, version + 1);
     const group = `bench-${n % groups}`;
     const at = new Date().toISOString();
-    const entry = {
+    const values: Record<string, unknown> = {
+      tenant: group,
       at,
-      actor: { type: 'partner', id: 'key_bench' },
-      action: 'submission_type.update',
-      subject: { type: 'submission_type', id: `own-${n}` },
-      practice_group_id: group,
-      request_id: 'bench',
-      before: { title: 'x'.repeat(30) },
-      after: { title: 'x'.repeat(30) },
+      group_lines: group,
+      id_lines: `own-${n}`,
+      versions: [version],
+      new_versions: [version + 1],
+      local_days: ['2026-01-01'],
+      ...Object.fromEntries(UNTOUCHED.map((name) => [name, null])),
+      title: [`title ${Math.random()}`],
+      entry_rows: [1],
+      actor_lines: 'key_bench',
+      entry_lines: 'x'.repeat(330),
     };
-    const change = {
-      practice_group_id: group,
-      id: `own-${n}`,
-      version,
-      local_day: '2026-01-01',
-      set: { title: `title ${Math.random()}`, version: version + 1, updated_at: at },
-      entries: JSON.stringify(entry),
-    };
+    const named = Object.keys(values).map((name, index) => `"${name}" => $${index + 1}`);
     return {
       name: 'bench-own',
-      text: 'SELECT * FROM change_submission_types (tenant => $1, at => $2, changes => $3)',
-      values: [group, at, JSON.stringify([change])],
+      text: `SELECT * FROM change_submission_types (${named.join(', ')})`,
+      values: Object.values(values),
     };
   };
 }

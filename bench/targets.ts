@@ -130,8 +130,8 @@ function constantDatabase(): Database {
   const answer = (text: string, values: unknown[]): unknown[] => {
     const list = (index: number) => values[index] as string[];
     if (text.includes('change_submission_types')) {
-      const changes: unknown[] = JSON.parse(values[2] as string);
-      return [{ written: changes.map((_, index) => index + 1), submitted: changes.map(() => 0) }];
+      const ids = (values[3] as string).split('\n');
+      return [{ written: ids.map((_, index) => index + 1), submitted: ids.map(() => 0) }];
     }
     if (text.includes('unnest'))
       return list(0).map((g, i) => ({ ...row, practice_group_id: g, id: list(1)[i] }));

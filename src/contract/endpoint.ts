@@ -18,8 +18,8 @@ export interface Endpoint {
   description?: string;
   /** True for what the specification does not name: removing every extension leaves exactly the specified service. */
   extension: boolean;
-  /** Who may call it: partners by scope, or with any key that works; operators by role. */
-  access: { scope: Scope } | { anyKey: true } | { roles: readonly Role[] };
+  /** Who may call it: partners by scope (and a second one, where it takes two), or with any key that works; operators by role. */
+  access: { scope: Scope; and?: Scope } | { anyKey: true } | { roles: readonly Role[] };
   params?: z.ZodObject;
   query?: z.ZodObject;
   body?: z.ZodType;
@@ -53,6 +53,12 @@ export const IDEMPOTENCY_KEY = /^[!-~]{1,255}$/;
 
 export function defineEndpoint<const E extends Endpoint>(endpoint: E): E {
   return endpoint;
+}
+
+/** The scopes that a partner's key needs for it, all of them. */
+export function scopesFor({ access }: Pick<Endpoint, 'access'>): readonly Scope[] {
+  if (!('scope' in access)) return [];
+  return access.and ? [access.scope, access.and] : [access.scope];
 }
 
 type Output<S> = S extends z.ZodType ? z.output<S> : undefined;

@@ -28,7 +28,8 @@ export const problemCatalogue = {
   insufficient_permissions: {
     status: 403,
     message: 'The key lacks the scope that this operation needs. Ask support for a key that has it.',
-    cause: 'The key is valid, but it was not issued with the scope named in required_scopes.',
+    cause:
+      'The key is valid, but it was not issued with the scopes named in required_scopes, or the network through which it acts for the practice group does not grant them.',
     remedy: 'Ask support for a key that carries the scopes in required_scopes.',
   },
   forbidden: {

@@ -4,6 +4,8 @@ import { Problem } from './problems.ts';
 export const WEBHOOKS_MAX = 20;
 /** Practice groups in one network. */
 export const MEMBERS_MAX = 1_000;
+/** Partners that a network names. */
+export const NETWORK_PARTNERS_MAX = 1_000;
 /** Events in one replay call. */
 export const REPLAY_EVENTS_MAX = 100_000;
 
@@ -62,6 +64,10 @@ const rules = {
   members_unknown: {
     path: 'practice_group_ids',
     message: 'Not all of these practice groups exist. Check the IDs.',
+  },
+  partners_unknown: {
+    path: 'partner_ids',
+    message: 'Not all of these partners exist. Check the IDs.',
   },
   network_full: {
     path: 'practice_group_id',

@@ -1,5 +1,4 @@
 import { keptAttempt } from '../domain/diagnosis.ts';
-import type { CircuitBreaker } from '../domain/flow-control.ts';
 import type { RandomBytes } from '../domain/ids.ts';
 import {
   type ClaimedDelivery,
@@ -8,8 +7,6 @@ import {
   isWell,
   type LaneCommand,
   type LaneEvent,
-  type LaneState,
-  newLane,
   openFromAfter,
   roomIn,
   stepLane,
@@ -20,11 +17,19 @@ import type { Bell } from '../platform/bell.ts';
 import type { Clock } from '../platform/clock.ts';
 import { type Egress, type PostOutcome, wasReached } from '../platform/egress/egress.ts';
 import type { Database } from '../store/database.ts';
-import { claimDeliveries, freeLanes, type KnownLane, readVersions, renewLanes } from '../store/deliveries.ts';
+import {
+  claimDeliveries,
+  freeLanes,
+  type KnownLane,
+  lookAtWebhooks,
+  renewLanes,
+  reviewEntitlement,
+} from '../store/deliveries.ts';
 import type { LaneLow, RecordedLane, Result } from '../store/deliveries-record.ts';
-import { type Destinations, type OpenDestination, signedRequest } from './destinations.ts';
+import { type Destinations, signedRequest } from './destinations.ts';
+import { type KnownWebhook, newKnownWebhook, type Receiver } from './known-webhook.ts';
 import type { DeliveryMetrics } from './metrics.ts';
-import type { LaneHolder, Recorder } from './recorder.ts';
+import { type LaneHolder, type Recorder, waitingFor } from './recorder.ts';
 
 /** So long a worker that is stuck may delay its deliveries; of one that dies, others hear at once. */
 const LEASE_MS = 20_000;
@@ -39,23 +44,6 @@ const HELD_MAX = 10_000;
 /** How long a webhook is left to others whose address or secrets cannot be had here. */
 const LEAVE_MS = 30_000;
 const NARROW_MAX = 10_000;
-
-/** A lane that this worker knows. */
-interface KnownWebhook {
-  readonly no: number;
-  readonly lane: LaneState;
-  /** When the lease ends, by the monotonic clock, as the next one. */
-  heldUntil: number;
-  /** This worker cannot serve it until then. */
-  leftUntil: number;
-  /** Where its deliveries go, as of the last claim; undefined: that cannot be had. */
-  receiver: Receiver | undefined;
-}
-
-interface Receiver {
-  destination: OpenDestination;
-  host: CircuitBreaker;
-}
 
 export interface DispatchOptions {
   db: Database;
@@ -125,13 +113,14 @@ export class Dispatch implements LaneHolder {
     const now = clock.now();
     const moment = clock.monotonic();
     await this.#renew(now, moment);
-    if (looksBack) await this.#dropChanged();
+    if (looksBack) await this.#dropChanged(now, moment);
     const budget = Math.min(CLAIM_MAX, HELD_MAX - this.#inFlight - this.#queued);
     // What could not be sent would be dropped, and claimed again at once.
     if (budget <= 0 || this.#inFlight >= IN_FLIGHT_MAX) return { count: 0, more: false };
     const known = this.#known(moment, looksBack);
-    const claimed = await claimDeliveries(db, {
-      at: new Date(now).toISOString(),
+    const at = new Date(now).toISOString();
+    const answer = await claimDeliveries(db, {
+      at,
       until: new Date(now + LEASE_MS).toISOString(),
       me,
       afterNo: this.#afterNo,
@@ -140,6 +129,7 @@ export class Dispatch implements LaneHolder {
       lookBack: looksBack,
       known: [...known.values()].sort((a, b) => a.no - b.no),
     });
+    const claimed = answer.filter(({ entitledMs }) => entitledMs > 0);
     const count = claimed.reduce((sum, { deliveries }) => sum + deliveries.length, 0);
     // Whoever was left out because the claim was full comes first the next time. A webhook without a delivery took a place too.
     const full = claimed.reduce((sum, { deliveries }) => sum + Math.max(1, deliveries.length), 0) >= budget;
@@ -147,19 +137,19 @@ export class Dispatch implements LaneHolder {
     this.#afterNo = full ? (claimed.at(-1)?.webhookNo ?? 0) : 0;
 
     await destinations.learn(claimed);
-    const arrived = clock.monotonic();
     let passed = false;
     const held = this.#inFlight + this.#queued;
     if (before === 0) this.#keptInRound = false;
-    for (const { webhookNo, leaseExpired, deliveries } of claimed) {
+    for (const { webhookNo, leaseExpired, entitledMs, deliveries } of claimed) {
       const webhook = this.#webhook(webhookNo);
+      webhook.entitledUntil = moment + entitledMs;
       if (leaseExpired) metrics.leasesExpired.inc();
       const destination = destinations.get(webhookNo);
       webhook.receiver = destination && { destination, host: destinations.hostOf(destination) };
       if (!webhook.lane.isLost && webhook.heldUntil - moment <= RENEW_MS)
         webhook.heldUntil = moment + LEASE_MS;
       const isAll = !full && deliveries.length < (known.get(webhookNo)?.room ?? WINDOW_START);
-      const places = this.#places(webhook, arrived);
+      const places = this.#places(webhook, clock.monotonic());
       const commands = this.#step(webhook, { type: 'claimed', deliveries, isAll, places });
       if (!destination) this.#step(webhook, { type: 'dropped' });
       // Those that wait for another one took the room of those behind them, which need not.
@@ -167,6 +157,8 @@ export class Dispatch implements LaneHolder {
     }
     this.#keptInRound ||= this.#inFlight + this.#queued > held;
     await this.#leave(claimed.flatMap(({ webhookNo }) => (destinations.get(webhookNo) ? [] : webhookNo)));
+    const barred = answer.filter(({ entitledMs }) => entitledMs === 0).map(({ webhookNo }) => webhookNo);
+    if (barred.length > 0) await reviewEntitlement(db, at, { nos: barred });
     // A round through all webhooks of which nothing was kept, because it is all under way, is not made again at once.
     return { count, more: full || passed || (before !== 0 && this.#keptInRound) };
   }
@@ -224,7 +216,7 @@ export class Dispatch implements LaneHolder {
   #webhook(no: number): KnownWebhook {
     let webhook = this.#webhooks.get(no);
     if (!webhook) {
-      webhook = { no, lane: newLane(this.#narrow.get(no)), heldUntil: 0, leftUntil: 0, receiver: undefined };
+      webhook = newKnownWebhook(no, this.#narrow.get(no));
       this.#webhooks.set(no, webhook);
     }
     return webhook;
@@ -239,15 +231,18 @@ export class Dispatch implements LaneHolder {
     for (const command of commands) {
       if (command.type === 'send' && webhook.receiver)
         this.#send(webhook, webhook.receiver, command.delivery);
-      else if (command.type === 'putBack') this.#putBack(webhook, command.delivery, command.after);
+      else if (command.type === 'putBack')
+        this.#recorder.add(waitingFor(command.after, webhook.no, command.delivery));
       else if (command.type === 'claimMore') this.#options.due.ring();
     }
     return commands;
   }
 
-  /** How many deliveries may be sent to it, as far as all webhooks together and its host allow. */
-  #places({ receiver }: KnownWebhook, moment: number): number {
-    return receiver ? Math.min(IN_FLIGHT_MAX - this.#inFlight, receiver.host.room(moment)) : 0;
+  /** How many deliveries may be sent to it now, as far as all webhooks together, its host, and what its partner is entitled to allow. */
+  #places({ receiver, entitledUntil }: KnownWebhook, moment: number): number {
+    return receiver && moment < entitledUntil
+      ? Math.min(IN_FLIGHT_MAX - this.#inFlight, receiver.host.room(moment))
+      : 0;
   }
 
   /**
@@ -320,29 +315,21 @@ export class Dispatch implements LaneHolder {
     }
   }
 
-  /** What waits here for a webhook that was paused, deleted or changed is not for the address that is known. */
-  async #dropChanged(): Promise<void> {
+  /**
+   * What waits here for a webhook that was paused, deleted or changed is not for the address that is known; what waits for one whose
+   * partner has lost access, for nobody. For the others it may go on being sent.
+   */
+  async #dropChanged(now: number, moment: number): Promise<void> {
     const queued = [...this.#webhooks.values()].filter(({ lane }) => lane.queue.length > 0);
     if (queued.length === 0) return;
     const nos = queued.map(({ no }) => no);
-    const versions = await readVersions(this.#options.db, nos);
-    for (const webhook of queued)
-      if (versions.get(webhook.no) !== webhook.receiver?.destination.version)
+    const found = await lookAtWebhooks(this.#options.db, new Date(now).toISOString(), nos);
+    for (const webhook of queued) {
+      const { version, entitledMs = 0 } = found.get(webhook.no) ?? {};
+      webhook.entitledUntil = moment + entitledMs;
+      if (entitledMs === 0 || version !== webhook.receiver?.destination.version)
         this.#step(webhook, { type: 'dropped' });
-  }
-
-  #putBack({ no }: KnownWebhook, { sequence, objectHash, tries }: ClaimedDelivery, after: number): void {
-    this.#recorder.add({
-      webhookNo: no,
-      sequence,
-      objectHash,
-      triesBefore: tries,
-      state: 'waiting',
-      retryAt: undefined,
-      after,
-      attempt: '',
-      gone: undefined,
-    });
+    }
   }
 
   #send(webhook: KnownWebhook, { destination, host }: Receiver, delivery: ClaimedDelivery): void {

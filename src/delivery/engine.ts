@@ -6,7 +6,7 @@ import type { Egress } from '../platform/egress/egress.ts';
 import type { Logger } from '../platform/logger.ts';
 import { Outage } from '../platform/outage.ts';
 import { type Database, transact } from '../store/database.ts';
-import { clearOld, fanOut } from '../store/deliveries.ts';
+import { clearOld, fanOut, reviewEntitlement } from '../store/deliveries.ts';
 import { bePresent, freeLanesOfTheDead } from '../store/presence.ts';
 import { readQueueNumbers } from '../store/queue-numbers.ts';
 import { cautiousNow } from '../store/server-clock.ts';
@@ -32,6 +32,7 @@ import { Recorder } from './recorder.ts';
  *      and reads as much from each as it has room for, so a million deliveries to one webhook do not keep another waiting.
  *      A lane has one holder at a time, who knows what it has under way (`domain/lane.ts`). The holder renews the lease while there
  *      is something; else it runs out.
+ *      Whether the partner may still have it is asked with every claim, and what it may not have is not handed out (see ENTITLED).
  *   3. SEND  (`Dispatch`) Signed and posted, with no transaction open and no lock held. The AIMD window of a webhook that fails
  *      gets smaller, the circuit breaker of a host that cannot be reached opens (`domain/flow-control.ts`); nobody else notices.
  *   4. RECORD  (`Recorder`, `record_results`) A batcher writes what became of them: delivered, set aside until a later time, or
@@ -62,8 +63,19 @@ import { Recorder } from './recorder.ts';
  * CHANGES. What a worker knows of a webhook is of one version. Whoever has deliveries of it queued looks twice a second whether it
  * was changed, paused or deleted since; then these go back, and are claimed anew for the address that it has.
  *
+ * ENTITLED. Whoever loses access (a key is revoked or expires, a partner is suspended, a network changes) gets nothing any more, not
+ * even what is queued. A claim asks PostgreSQL for each webhook (`entitled_webhooks`, of the rule `receives_until`), and so does the look
+ * at what is queued here. The answer is good for 900 ms by the monotonic clock, counted from before the question, and no longer than the key
+ * that it rests on: after that nothing is sent before it was asked again, however much was fetched ahead. Whoever takes access away
+ * answers when more than a second has passed since it was committed (`settle` in runtime/access.ts). So no attempt begins after that answer,
+ * on any node, and no node has to be told. What began before it is seen through, within the 15 s that an attempt may take.
+ *   The queue of such a webhook is withheld: nothing leaves it, and every delivery keeps its place and number, so order holds
+ * when it goes on. `review_entitlement` notes it at the webhook (`withheld_since`, for everybody to see, and claims pass it over), twice
+ * a second for all that have open deliveries, and takes the note away when the partner may receive again. What was never
+ * fanned out, because the partner was not entitled when it happened, is not in the queue; a replay brings it.
+ *
  * CLEARING. Events go with their deliveries when they are too old, under the lock of the lanes; what is still on its way to an
- * active webhook goes later, so that no delivery is gone before its last attempt. An event that a replay is just putting into
+ * active webhook goes later, so that no delivery is gone before its last attempt; what is withheld does not. An event that a replay is just putting into
  * a queue is left for the next time, so that no delivery is without its event.
  *
  * WAKING UP. NOTIFY and the bells are hints that save time. Whoever misses one looks by itself twice a second.
@@ -186,6 +198,18 @@ export function createEngine(options: EngineOptions): Engine {
     log.warn({ lanes: freed }, 'took over from a worker that is gone');
   }
 
+  let reviewedNo = 0;
+
+  /** Looks at some of the webhooks that have open deliveries: whose are withheld? Returns whether there are more. */
+  async function review(): Promise<boolean> {
+    const at = new Date(clock.now()).toISOString();
+    const { last_no, withheld, resumed } = await reviewEntitlement(db, at, { afterNo: reviewedNo });
+    reviewedNo = last_no;
+    if (withheld > 0) log.warn({ webhooks: withheld }, 'deliveries are withheld: their partners lost access');
+    if (resumed > 0) log.info({ webhooks: resumed }, 'deliveries go on: their partners have access again');
+    return last_no > 0;
+  }
+
   return {
     start() {
       const work = [
@@ -202,6 +226,7 @@ export function createEngine(options: EngineOptions): Engine {
         keepDoing(
           async () => {
             await takeOver();
+            await review();
             dispatch.wake();
             return false;
           },
@@ -215,6 +240,7 @@ export function createEngine(options: EngineOptions): Engine {
     async drain() {
       await presence.ensure();
       await takeOver();
+      while (await review());
       for (;;) {
         while (await fanOutOnce());
         const { count, more } = await dispatch.claim(true);

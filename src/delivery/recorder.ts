@@ -1,3 +1,4 @@
+import type { ClaimedDelivery } from '../domain/lane.ts';
 import { isBeyondHope } from '../domain/retry.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Logger } from '../platform/logger.ts';
@@ -27,6 +28,22 @@ export interface LaneHolder {
   recorded(results: readonly Result[], lanes: readonly RecordedLane[]): void;
   /** They never will be. */
   unrecorded(results: readonly Result[]): void;
+}
+
+/** The result of a delivery that was not sent: it waits for the one with this sequence (0: for one that was set aside). */
+export function waitingFor(after: number, webhookNo: number, delivery: ClaimedDelivery): Result {
+  const { sequence, objectHash, tries } = delivery;
+  return {
+    webhookNo,
+    sequence,
+    objectHash,
+    triesBefore: tries,
+    state: 'waiting',
+    retryAt: undefined,
+    after,
+    attempt: '',
+    gone: undefined,
+  };
 }
 
 export interface RecorderOptions {

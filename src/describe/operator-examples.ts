@@ -35,6 +35,10 @@ export const operatorRequests: Record<TakesBody<typeof operatorEndpoints>, Examp
     name: 'Plain Primary Care Network',
     practice_group_ids: ['pg_larkhill', 'pg_plain_hub'],
   }),
+  updateNetwork: one('Of these two partners alone, and nothing but reading', {
+    scopes: ['practice-groups:read', 'submission-types:read', 'events:read'],
+    partner_ids: ['prt_brightwater', 'prt_millbrook'],
+  }),
   createPartner: one('A new application', {
     name: 'Brightwater Software',
     contact_email: 'integrations@brightwater.example',

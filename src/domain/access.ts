@@ -5,10 +5,11 @@ import type { KeyHolder } from './principal.ts';
 
 /**
  * Whether a key works: its partner is verified, it was not revoked, and it has not expired. It may then act for its own practice
- * group and for those that share a network with it (`sharesNetworkWith` in store/practice-groups.ts).
+ * group and for those that share a network with it which lets its partner through and grants the scope (`sharesNetworkWith` in
+ * store/practice-groups.ts).
  *
  * Fan-out asks the same of all webhooks of many practice groups in one statement, so the rule exists a second time, in SQL:
- * `may_receive`. The door cannot ask that function, because it remembers a key for a second and still refuses it at the very
+ * `receives_until`. The door cannot ask that function, because it remembers a key for a second and still refuses it at the very
  * instant of its expiry. test/service/access-agreement.test.ts fails on the first difference between the two.
  */
 

@@ -1,4 +1,5 @@
 import { ADDRESS_RATE_LIMIT, RATE_WINDOW_SECONDS, type Role, type Scope } from '../contract/access.ts';
+import type { PracticeGroup } from '../contract/partner/practice-groups.ts';
 import { Problem } from '../contract/problems.ts';
 import type { ValidationEntry } from '../contract/validate.ts';
 import { hasExpired } from '../domain/access.ts';
@@ -26,20 +27,41 @@ export async function admitHolder(app: App, exchange: Exchange): Promise<KeyHold
   return holder;
 }
 
-/** Steps three and four; without a scope, any key will do. Without the header there is nobody to act for: that is for the validation to report. */
+/**
+ * Steps three and four; without scopes, any key will do. Without the header there is nobody to act for: that is for the validation to
+ * report. A network may let the key through and still not grant what it wants to do.
+ */
 export async function admitPartner(
   app: App,
   exchange: Exchange,
   holder: KeyHolder,
-  scope: Scope | undefined,
+  scopes: readonly Scope[],
 ): Promise<PartnerPrincipal | ValidationEntry> {
-  if (scope !== undefined && !holder.scopes.has(scope))
-    throw new Problem('insufficient_permissions', { required_scopes: [scope] });
+  if (!hasAll(holder, scopes)) throw new Problem('insufficient_permissions', { required_scopes: scopes });
   const groupId = namedGroup(exchange);
   if (groupId === undefined) return groupMissing;
-  const group = await app.access.reach(holder, groupId);
-  if (!group) throw new Problem('forbidden');
-  return { kind: 'partner', holder, group };
+  const group = await reachWith(app, holder, groupId, scopes);
+  if (group) return { kind: 'partner', holder, group };
+  if (scopes.length === 0 || !(await app.access.reach(holder, groupId))) throw new Problem('forbidden');
+  throw new Problem('insufficient_permissions', {
+    message:
+      'The network through which the key may act for this practice group does not grant the scope that this operation needs. Ask support for it.',
+    required_scopes: scopes,
+  });
+}
+
+const hasAll = (holder: KeyHolder, scopes: readonly Scope[]) =>
+  scopes.every((scope) => holder.scopes.has(scope));
+
+/** The group, if the key may act for it with each of these scopes. */
+async function reachWith(
+  app: App,
+  holder: KeyHolder,
+  groupId: string,
+  [scope, ...more]: readonly Scope[],
+): Promise<PracticeGroup | undefined> {
+  const group = await app.access.reach(holder, groupId, scope);
+  return group && more.length > 0 ? reachWith(app, holder, groupId, more) : group;
 }
 
 function namedGroup({ headers }: Exchange): string | undefined {
@@ -51,12 +73,11 @@ function namedGroup({ headers }: Exchange): string | undefined {
 export async function isStillAdmitted(
   app: App,
   { headers }: Exchange,
-  scope: Scope | undefined,
+  scopes: readonly Scope[],
 ): Promise<boolean> {
   const holder = await app.access.holderOf(String(headers['x-api-key']));
-  if (!holder || hasExpired(holder, app.clock.now()) || (scope !== undefined && !holder.scopes.has(scope)))
-    return false;
-  return (await app.access.reach(holder, String(headers['x-practice-group-id']))) !== undefined;
+  if (!holder || hasExpired(holder, app.clock.now()) || !hasAll(holder, scopes)) return false;
+  return (await reachWith(app, holder, String(headers['x-practice-group-id']), scopes)) !== undefined;
 }
 
 const groupMissing: ValidationEntry = {

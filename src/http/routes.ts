@@ -1,6 +1,12 @@
 import compileSerialiser from 'fast-json-stringify';
 import findMyWay from 'find-my-way';
-import { BODY_BYTES_MAX, type Endpoint, IDEMPOTENCY_KEY, type Stream } from '../contract/endpoint.ts';
+import {
+  BODY_BYTES_MAX,
+  type Endpoint,
+  IDEMPOTENCY_KEY,
+  type Stream,
+  scopesFor,
+} from '../contract/endpoint.ts';
 import { toJsonSchema } from '../contract/json-schema.ts';
 import { operatorEndpoints } from '../contract/operator/index.ts';
 import { partnerEndpoints } from '../contract/partner/index.ts';
@@ -71,18 +77,18 @@ export function endpointRoutes(app: App): Route[] {
 
 function partnerHandler(app: App, endpoint: Endpoint, operation: Operation): Handler {
   if ('roles' in endpoint.access) throw new Error(`${endpoint.operationId} is for operators`);
-  const scope = 'scope' in endpoint.access ? endpoint.access.scope : undefined;
+  const scopes = scopesFor(endpoint);
   const validate = validator(endpoint);
   const send = sender(endpoint);
   return async (exchange) => {
     exchange.trace.operation = endpoint.operationId;
     const bytes = await readBody(exchange.raw, endpoint.bodyBytesMax ?? BODY_BYTES_MAX);
     const holder = await admitHolder(app, exchange);
-    const admitted = await admitPartner(app, exchange, holder, scope);
+    const admitted = await admitPartner(app, exchange, holder, scopes);
     if (missingGroup(admitted)) throw withProblems(admitted, () => validate(exchange, bytes));
     const call = validate(exchange, bytes);
     call.principal = admitted;
-    if (endpoint.response.stream) call.stillAdmitted = () => isStillAdmitted(app, exchange, scope);
+    if (endpoint.response.stream) call.stillAdmitted = () => isStillAdmitted(app, exchange, scopes);
     await send(exchange, await operation(app, call));
   };
 }

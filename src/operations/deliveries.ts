@@ -98,13 +98,19 @@ function presentDelivery(row: StoredDelivery): PartnerDelivery {
     object_id: row.object_id,
     sequence: row.sequence,
     status: statusOf(row),
+    withheld_reason: row.withheld_reason,
     attempts: row.attempts.map(shownAttempt),
-    next_attempt_at: row.state === 'due' ? (row.retry_at ?? row.created_at) : null,
+    next_attempt_at:
+      row.state === 'due' && row.withheld_reason === null ? (row.retry_at ?? row.created_at) : null,
     created_at: row.created_at,
     finished_at: row.finished_at,
   };
 }
 
-export function statusOf({ state }: Pick<StoredDelivery, 'state'>): PartnerDelivery['status'] {
+export function statusOf({
+  state,
+  withheld_reason,
+}: Pick<StoredDelivery, 'state' | 'withheld_reason'>): PartnerDelivery['status'] {
+  if (withheld_reason !== null) return 'withheld';
   return state === 'due' ? 'pending' : state;
 }

@@ -52,6 +52,7 @@ export const operatorHandlers: Handlers<typeof operatorEndpoints, OperatorPrinci
   createNetwork: networks.createNetwork,
   listNetworks: networks.listNetworks,
   getNetwork: networks.getNetwork,
+  updateNetwork: networks.updateNetwork,
   deleteNetwork: networks.deleteNetwork,
   addNetworkMember: networks.addNetworkMember,
   removeNetworkMember: networks.removeNetworkMember,

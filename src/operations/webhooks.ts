@@ -55,7 +55,14 @@ export async function createWebhook(app: App, call: PartnerCall<typeof createEnd
     created_at: now,
     updated_at: now,
   };
-  const health = { failures: 0, failing_since: null, last_success_at: null, queued: 0 };
+  const health = {
+    failures: 0,
+    failing_since: null,
+    last_success_at: null,
+    queued: 0,
+    withheld_since: null,
+    withheld_reason: null,
+  };
   await transact(app.db, principal, async (tx) => {
     if ((await countWebhooks(tx, principal)) >= WEBHOOKS_MAX) throw ruleBroken('webhooks_max');
     const no = await insertWebhook(tx, settings);

@@ -1,4 +1,4 @@
-import type { Environment } from '../contract/access.ts';
+import type { Environment, Scope } from '../contract/access.ts';
 import type { PracticeGroup } from '../contract/partner/practice-groups.ts';
 import { holderOf } from '../domain/access.ts';
 import { isWellFormedKey, secretHash } from '../domain/api-key.ts';
@@ -22,7 +22,12 @@ import { Batcher } from './batcher.ts';
 export interface Access {
   holderOf(key: string): KeyHolder | undefined | Promise<KeyHolder | undefined>;
   operatorOf(token: string): OperatorPrincipal | undefined | Promise<OperatorPrincipal | undefined>;
-  reach(holder: KeyHolder, groupId: string): PracticeGroup | undefined | Promise<PracticeGroup | undefined>;
+  /** The group, if the key may act for it; with a scope, if it may do that there as far as networks have a say. */
+  reach(
+    holder: KeyHolder,
+    groupId: string,
+    scope?: Scope,
+  ): PracticeGroup | undefined | Promise<PracticeGroup | undefined>;
   /** Forgets everything on this node: what changed here holds here at once. */
   forget(): void;
   /** Forgets here, and returns when every other node has forgotten too. */
@@ -70,10 +75,11 @@ export function createAccess(db: Database, clock: Clock, environment: Environmen
     operatorOf(token) {
       return operators.get(token, () => tokens.submit(secretHash(token)));
     },
-    reach({ homeGroupId }, groupId) {
+    reach({ homeGroupId, partnerId }, groupId, scope) {
       // Most calls act for the key's own group, and need no text put together. No header holds a line break.
-      const question = groupId === homeGroupId ? groupId : `${homeGroupId}\n${groupId}`;
-      return groups.get(question, () => reaches.submit({ homeGroupId, groupId }));
+      const question =
+        groupId === homeGroupId ? groupId : `${partnerId}\n${homeGroupId}\n${groupId}\n${scope ?? ''}`;
+      return groups.get(question, () => reaches.submit({ homeGroupId, groupId, partnerId, scope }));
     },
     forget,
     async settle() {

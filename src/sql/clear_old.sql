@@ -2,7 +2,8 @@
 -- rest. Returns how many rows went; zero means that nothing is left to do now.
 --
 -- Guarantees: an event goes with its deliveries and its place in the feed, all at once. One that is still on its way to an active webhook stays
--- until `open_before`. The lanes are locked first, so a delivery that waited for one that goes is woken, and only then. One node at a time.
+-- until `open_before`; what is withheld does not. The lanes are locked first, so a delivery that waited for one that goes is woken, and
+-- only then. One node at a time.
 CREATE OR REPLACE FUNCTION clear_old(before timestamptz, open_before timestamptz, rows_max integer) RETURNS integer LANGUAGE plpgsql
   SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off
 AS $$
@@ -22,7 +23,8 @@ BEGIN
      AND (accepted_at < open_before OR NOT EXISTS (
            SELECT FROM (SELECT webhook_no FROM deliveries d
                          WHERE d.event_no = oldest.no AND d.state IN ('due', 'waiting') OFFSET 0) AS open
-            CROSS JOIN LATERAL (SELECT FROM webhooks w WHERE w.no = open.webhook_no AND w.status = 'active' AND w.deleted_at IS NULL OFFSET 0) AS active));
+            CROSS JOIN LATERAL (SELECT FROM webhooks w WHERE w.no = open.webhook_no AND w.status = 'active' AND w.withheld_since IS NULL
+                                   AND w.deleted_at IS NULL OFFSET 0) AS active));
   -- Not one that a replay is just putting into a queue: that delivery is not to be seen yet, and would be left without its event.
   SELECT array_agg(no) INTO event_nos
     FROM (SELECT no FROM events WHERE no = ANY (event_nos) FOR UPDATE SKIP LOCKED) AS free;

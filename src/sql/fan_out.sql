@@ -86,7 +86,7 @@ BEGIN
     FROM unnest(group_ids) AS g (id)
    CROSS JOIN LATERAL (SELECT webhooks.no, partner_id FROM webhooks
                         WHERE practice_group_id = g.id AND deleted_at IS NULL OFFSET 0) AS w
-   WHERE may_receive(w.partner_id, g.id, at);
+   WHERE receives_until(w.partner_id, g.id, at) IS NOT NULL;
   IF webhook_nos IS NOT NULL THEN
     made := enqueue(at, event_nos, webhook_nos);
   END IF;

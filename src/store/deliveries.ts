@@ -25,6 +25,13 @@ const claimDeliveriesSql = sqlFunction('claim_deliveries', {
   known_froms: 'bigint[]',
   under_way: 'text',
 });
+const entitledWebhooksSql = sqlFunction('entitled_webhooks', { at: 'timestamptz', nos: 'integer[]' });
+const reviewEntitlementSql = sqlFunction('review_entitlement', {
+  at: 'timestamptz',
+  after_no: 'integer',
+  webhooks_max: 'integer',
+  nos: 'integer[]',
+});
 const renewLanesSql = sqlFunction('renew_lanes', { me: 'bigint', until: 'timestamptz', nos: 'integer[]' });
 const freeLanesSql = sqlFunction('free_lanes', { me: 'bigint', nos: 'integer[]' });
 const clearOldSql = sqlFunction('clear_old', {
@@ -40,6 +47,8 @@ export interface ClaimedLane {
   version: number;
   /** Whoever held the lane before let its lease run out. */
   leaseExpired: boolean;
+  /** For so long, from before the claim was made, its partner is taken to be entitled to them. 0: it is not, and there are none. */
+  entitledMs: number;
   deliveries: ClaimedDelivery[];
 }
 
@@ -89,6 +98,7 @@ interface LaneRow {
   webhook_no: number;
   version: number;
   lease_expired: boolean;
+  entitled_ms: number;
   /** This and the rest is null when there was nothing for a webhook. */
   is_new: boolean | null;
   sequences: string | null;
@@ -133,10 +143,11 @@ export async function claimDeliveries(db: Database, claim: Claim): Promise<Claim
   const lanes = new Map<number, ClaimedLane>();
   for (const row of rows) {
     if (row.webhook_no === null) continue;
-    const { webhook_no: webhookNo, version, lease_expired: leaseExpired } = row;
+    const { webhook_no: webhookNo, version, lease_expired: leaseExpired, entitled_ms: entitledMs } = row;
+    const deliveries = deliveriesOf(row, events);
     const lane = lanes.get(webhookNo);
-    if (lane) lane.deliveries.push(...deliveriesOf(row, events));
-    else lanes.set(webhookNo, { webhookNo, version, leaseExpired, deliveries: deliveriesOf(row, events) });
+    if (lane) lane.deliveries.push(...deliveries);
+    else lanes.set(webhookNo, { webhookNo, version, leaseExpired, entitledMs, deliveries });
   }
   for (const { deliveries } of lanes.values()) deliveries.sort((a, b) => a.sequence - b.sequence);
   // PostgreSQL gathers them in no order. Who comes first after a claim that was full goes by their numbers.
@@ -199,15 +210,50 @@ export async function renewLanes(db: Database, me: number, until: string, nos: r
   return new Set(rows.map(({ renew_lanes: no }) => no));
 }
 
-/** Of those webhooks that are active. */
-export async function readVersions(db: Database, nos: readonly number[]): Promise<Map<number, number>> {
+/** A webhook that is active and not withheld. */
+export interface WebhookNow {
+  version: number;
+  /** For so long, from before it was asked, its partner is taken to be entitled to what is queued for it. 0: it is not. */
+  entitledMs: number;
+}
+
+export async function lookAtWebhooks(
+  db: Database,
+  at: string,
+  nos: readonly number[],
+): Promise<Map<number, WebhookNow>> {
   const rows = await transact(db, SYSTEM, (tx) =>
-    tx.query<{ no: number; version: number }>(
-      "SELECT no, version FROM webhooks WHERE no = ANY ($1::integer[]) AND status = 'active' AND deleted_at IS NULL",
-      [nos],
-    ),
+    entitledWebhooksSql<{ webhook_no: number; version: number; entitled_ms: number }>(tx, { at, nos }),
   );
-  return new Map(rows.map(({ no, version }) => [no, version]));
+  return new Map(
+    rows.map(({ webhook_no, version, entitled_ms: entitledMs }) => [webhook_no, { version, entitledMs }]),
+  );
+}
+
+export interface Review {
+  /** Where to go on; 0: it has been through all. */
+  last_no: number;
+  /** How many webhooks have their deliveries withheld from now on, and how many no longer. */
+  withheld: number;
+  resumed: number;
+}
+
+/** Webhooks that are looked at in one go. */
+const REVIEWED_MAX = 500;
+
+/** Notes whose deliveries are withheld: of these webhooks, or of the next that have open deliveries. */
+export async function reviewEntitlement(
+  db: Database,
+  at: string,
+  which: { nos: readonly number[] } | { afterNo: number },
+): Promise<Review> {
+  const [row] = await reviewEntitlementSql<Review>(alone(db), {
+    at,
+    after_no: 'afterNo' in which ? which.afterNo : 0,
+    webhooks_max: REVIEWED_MAX,
+    nos: 'nos' in which ? which.nos : null,
+  });
+  return row ?? { last_no: 0, withheld: 0, resumed: 0 };
 }
 
 /** All that the worker holds, unless some are named. */

@@ -4,7 +4,7 @@ import type { Transaction } from './database.ts';
 import { byId, readPage } from './page.ts';
 
 const NETWORK = `
-  n.id, n.name, n.created_at, n.updated_at,
+  n.id, n.name, n.scopes, n.partner_ids, n.created_at, n.updated_at,
   ARRAY(SELECT practice_group_id FROM network_members m WHERE m.network_id = n.id ORDER BY 1) AS practice_group_ids`;
 
 export function listNetworkPage(tx: Transaction, query: PageQuery) {
@@ -26,11 +26,20 @@ export function lockNetwork(tx: Transaction, id: string): Promise<Network | unde
   return findNetwork(tx, id);
 }
 
-export function insertNetwork(tx: Transaction, network: { id: string; name: string; now: string }): void {
-  tx.defer('INSERT INTO networks (id, name, created_at, updated_at) VALUES ($1, $2, $3, $3)', [
+export function insertNetwork(tx: Transaction, network: Network): void {
+  tx.defer(
+    'INSERT INTO networks (id, name, scopes, partner_ids, created_at, updated_at) VALUES ($1, $2, $3, $4, $5, $6)',
+    [network.id, network.name, network.scopes, network.partner_ids, network.created_at, network.updated_at],
+  );
+}
+
+export function updateNetworkRow(tx: Transaction, network: Network): void {
+  tx.defer('UPDATE networks SET name = $2, scopes = $3, partner_ids = $4, updated_at = $5 WHERE id = $1', [
     network.id,
     network.name,
-    network.now,
+    network.scopes,
+    network.partner_ids,
+    network.updated_at,
   ]);
 }
 

@@ -37,6 +37,15 @@ export async function lockPartner(
   return { ...partner, agreementSigned: agreement_signed_at !== null };
 }
 
+/** Which of these partners do not exist. */
+export async function findUnknownPartners(tx: Transaction, ids: readonly string[]): Promise<string[]> {
+  const rows = await tx.query<{ id: string }>(
+    'SELECT id FROM unnest($1::text[]) AS named (id) WHERE NOT EXISTS (SELECT FROM partners p WHERE p.id = named.id)',
+    [ids],
+  );
+  return rows.map(({ id }) => id);
+}
+
 export function insertPartner(tx: Transaction, partner: Partner): void {
   tx.defer(
     `INSERT INTO partners (id, name, contact_email, status, created_at, updated_at) VALUES ($1, $2, $3, $4, $5, $5)`,

@@ -58,6 +58,7 @@ const tells: Partial<Record<OperatorOperationId, Expected>> = {
   createPracticeGroup: { tells: [['practice_group.create', 'practice_group']], made: ({ body }) => body },
   updatePracticeGroup: { tells: [['practice_group.update', 'practice_group']], item: own },
   createNetwork: { tells: [['network.create', 'network']], made: ({ body }) => body },
+  updateNetwork: { tells: [['network.update', 'network']], item: own },
   deleteNetwork: { tells: [['network.delete', 'network']], item: own },
   addNetworkMember: { tells: [['network.members', 'network']], item: parent },
   removeNetworkMember: { tells: [['network.members', 'network']], item: parent },

@@ -186,7 +186,7 @@ export async function openDeliveryHarness(): Promise<DeliveryHarness> {
   for (const [index, group] of ['group', 'other-group'].entries())
     await admin.query(
       `INSERT INTO api_keys (id, partner_id, practice_group_id, key_hash, prefix, last_four, scopes, created_at)
-       VALUES ($1, 'partner', $2, $3, 'ptr_test_', 'last', '{}', now())`,
+       VALUES ($1, 'partner', $2, $3, 'ptr_test_', 'last', '{events:read}', now())`,
       [`key-${index}`, group, randomBytes(32)],
     );
 

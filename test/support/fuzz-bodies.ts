@@ -177,10 +177,21 @@ function goodBody(operationId: string, known: Known): fc.Arbitrary<unknown> {
     case 'updatePracticeGroup':
       return some(group);
     case 'createNetwork':
+    case 'updateNetwork': {
+      const caps = {
+        scopes: orNull(fc.array(fc.constantFrom(...scopeNames), { minLength: 1, maxLength: 7 })),
+        partner_ids: orNull(fc.array(of([...known.partners, 'none']), { minLength: 1, maxLength: 3 })),
+      };
+      if (operationId === 'updateNetwork') return some({ name: title, ...caps });
       return some(
-        { name: title, practice_group_ids: fc.array(of([...known.groups, 'none']), { maxLength: 4 }) },
+        {
+          name: title,
+          practice_group_ids: fc.array(of([...known.groups, 'none']), { maxLength: 4 }),
+          ...caps,
+        },
         ['name', 'practice_group_ids'],
       );
+    }
     case 'createPartner':
       return some({ name: title, contact_email: fc.oneof(fc.emailAddress(), fc.emailAddress(), nastyText) }, [
         'name',

@@ -142,6 +142,10 @@ const table: Record<OperatorOperationId, (given: Furnished) => Promise<Parts>> =
   createNetwork: async ({ groupId }) => ({ body: { name: 'New network', practice_group_ids: [groupId] } }),
   listNetworks: nothing,
   getNetwork: async (given) => ({ params: { id: await newNetwork(given) } }),
+  updateNetwork: async (given) => ({
+    params: { id: await newNetwork(given, given.groupId) },
+    body: { scopes: ['events:read'] },
+  }),
   deleteNetwork: async (given) => ({ params: { id: await newNetwork(given, given.groupId) } }),
   addNetworkMember: async (given) => ({
     params: { id: await newNetwork(given), practice_group_id: given.groupId },

@@ -26,6 +26,8 @@ interface Status {
   oldest_undelivered_seconds: number | null;
   /** null without a token or key, or when the service does not list them. */
   failing_webhooks: FailingWebhook[] | null;
+  /** Webhooks to which nothing may be sent. They are not ill: somebody took access away. */
+  withheld_webhooks: number | null;
   healthy: boolean;
 }
 
@@ -58,6 +60,7 @@ export const statusCommand = defineCommand({
       queue: oldest === null ? null : { new: queued('new'), due: queued('due'), waiting: queued('waiting') },
       oldest_undelivered_seconds: oldest,
       failing_webhooks: webhooks.failing,
+      withheld_webhooks: numbers.get('porter_delivery_withheld_webhooks') ?? null,
       healthy: false,
     };
     status.healthy =
@@ -149,6 +152,10 @@ function inWords(status: Status, why: string | undefined, red: (text: string) =>
     const text = `The oldest event that somebody has not received is ${spoken(oldest)} old.`;
     lines.push(oldest < STUCK_SECONDS ? text : red(text));
   }
+  if (status.withheld_webhooks)
+    lines.push(
+      `Withheld from ${status.withheld_webhooks} ${status.withheld_webhooks === 1 ? 'webhook' : 'webhooks'}, whose partners may not receive at present: porter deliveries list --status withheld`,
+    );
   for (const { id, url: to, practice_group_id, status: state, status_reason, health } of failing ?? []) {
     const what =
       state === 'disabled'

@@ -23,6 +23,7 @@ export const operatorEndpoints = {
   createNetwork: networks.createNetwork,
   listNetworks: networks.listNetworks,
   getNetwork: networks.getNetwork,
+  updateNetwork: networks.updateNetwork,
   deleteNetwork: networks.deleteNetwork,
   addNetworkMember: networks.addNetworkMember,
   removeNetworkMember: networks.removeNetworkMember,

@@ -64,7 +64,7 @@ export interface ListWebhookDeliveriesQuery {
   page_size?: number | undefined;
   /** The next_cursor of the page before. */
   cursor?: string | undefined;
-  status?: 'waiting' | 'pending' | 'delivered' | 'failed' | undefined;
+  status?: 'waiting' | 'pending' | 'withheld' | 'delivered' | 'failed' | undefined;
   event?: EventName | undefined;
 }
 
@@ -173,10 +173,12 @@ export class Webhooks {
   /**
    * Create a webhook.
    *
-   * From now on, events of the practice group acted for are posted to `url`, signed with `secret`. A
-   * partner may have 20 webhooks for each practice group.
+   * From now on, events of the practice group acted for are posted to `url`, signed with `secret`. Only
+   * for as long as a key of yours with the scope `events:read` may act for that group: else deliveries
+   * are withheld. A partner may have 20 webhooks for each practice group.
    *
-   * Needs the scope `webhooks:write`: Create, update and delete webhooks.
+   * Needs the scope `webhooks:write`: Create, update and delete webhooks. And `events:read`: Read the
+   * event feed.
    */
   create(body: CreateWebhookBody, options: CallOptions = {}): Call<CreatedWebhook> {
     return this.#transport.call({ method: 'POST', path: '/v1/webhooks', body, options });

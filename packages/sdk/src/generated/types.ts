@@ -146,9 +146,23 @@ export interface Delivery {
   sequence: number;
   /**
    * waiting: an earlier event about the same object comes first. pending: to be sent, or sent again.
-   * failed: given up.
+   * withheld: not sent, because the partner may not receive events of the practice group at present; it
+   * goes on by itself when the partner may again, for as long as events are kept. failed: given up.
    */
-  status: 'waiting' | 'pending' | 'delivered' | 'failed';
+  status: 'waiting' | 'pending' | 'withheld' | 'delivered' | 'failed';
+  /**
+   * Why deliveries are withheld; null when they are not. partner_not_verified: the partner is suspended.
+   * key_revoked, key_expired: no key for the practice group works any more. scope_missing: no key, or no
+   * network, grants `events:read`. out_of_reach: no key is tied to the practice group, or to one that
+   * shares a network with it.
+   */
+  withheld_reason:
+    | 'partner_not_verified'
+    | 'key_revoked'
+    | 'key_expired'
+    | 'scope_missing'
+    | 'out_of_reach'
+    | null;
   /** Oldest first; at most the last 50. */
   attempts: DeliveryAttempt[];
   /**
@@ -435,6 +449,24 @@ export interface WebhookHealth {
   last_success_at: string | null;
   /** Deliveries that are not finished. 1000 stands for that many or more. */
   queued: number;
+  /**
+   * Since when nothing is sent because the partner may not receive events of the practice group; null
+   * when it may.
+   */
+  withheld_since: string | null;
+  /**
+   * Why deliveries are withheld; null when they are not. partner_not_verified: the partner is suspended.
+   * key_revoked, key_expired: no key for the practice group works any more. scope_missing: no key, or no
+   * network, grants `events:read`. out_of_reach: no key is tied to the practice group, or to one that
+   * shares a network with it.
+   */
+  withheld_reason:
+    | 'partner_not_verified'
+    | 'key_revoked'
+    | 'key_expired'
+    | 'scope_missing'
+    | 'out_of_reach'
+    | null;
 }
 
 export interface WebhookPage {

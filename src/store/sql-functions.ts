@@ -23,12 +23,11 @@ interface ArgumentTypes {
   json: string;
   smallint: number;
   text: string;
-  timestamptz: string;
+  timestamptz: string | null;
   'bigint[]': readonly number[] | string;
   'boolean[]': readonly boolean[] | string;
   'integer[]': readonly number[] | string | null;
   'text[]': readonly string[] | string;
-  'timestamptz[]': readonly string[] | string;
 }
 
 export type Signature = Readonly<Record<string, keyof ArgumentTypes>>;

@@ -236,6 +236,8 @@ async function office(name: string, receiver: string) {
         posted++;
         return egress.post(request);
       },
+      dial: egress.dial,
+      isOnTime: () => true,
       open: ({ sealed }) => sealed,
       retentionDays: 3_650,
     });

@@ -27,6 +27,7 @@ import { gatherUpdates } from './runtime/submission-type-updates.ts';
 import { createSite } from './site/site.ts';
 import { closeDatabase, type Database, openDatabase, transact } from './store/database.ts';
 import { prepareDatabase } from './store/migrate.ts';
+import { SharedClock } from './store/shared-clock.ts';
 
 /** The whole service, put together. The parts know nothing of each other's making; this file knows all of it. */
 export interface Service {
@@ -58,7 +59,8 @@ const FINISH_MS = 8_000;
 const CLOSE_MS = 1_500;
 
 export async function startService(config: Config, surroundings: Surroundings): Promise<Service> {
-  const { log, clock = systemClock, random = pooledRandomBytes() } = surroundings;
+  const { log, random = pooledRandomBytes() } = surroundings;
+  const clock = new SharedClock(surroundings.clock ?? systemClock, log);
   const tls = config.tls && readTls(config.tls);
   const undo: (() => Promise<unknown>)[] = [];
   try {
@@ -72,6 +74,7 @@ export async function startService(config: Config, surroundings: Surroundings): 
     const { applied, role } = await prepareDatabase(url, async ({ role }) => {
       const db = openDatabase({ url, connectionsMax: 2, role });
       try {
+        await clock.begin(db);
         const resealed = await resealSecrets(db, sealer, new Date(clock.now()).toISOString());
         if (resealed > 0) log.info({ resealed, key_id: sealer.keyId }, 'webhook secrets sealed anew');
         Object.assign(seeded, await seed(config, assemble(config, db, { log, clock, random }, sealer)));
@@ -85,7 +88,9 @@ export async function startService(config: Config, surroundings: Surroundings): 
     const connectionsMax = CONNECTIONS_MAX + (worker ? WORKER_CONNECTIONS : 0);
     const db = openDatabase({ url, connectionsMax, role });
     const app = assemble(config, db, { log, clock, random }, sealer);
+    const stopReading = clock.follow(db);
     const close = async () => {
+      stopReading();
       await app.refusals.flush();
       await closeDatabase(db);
     };
@@ -102,8 +107,11 @@ export async function startService(config: Config, surroundings: Surroundings): 
       trustProxy: config.trustProxy,
       pool: db.pool,
       servesApi: config.role !== 'worker',
-      moreMetrics: async () => engine?.metrics() ?? '',
-      probes: { exposed: config.probes, ready: async () => !stopping && (await canReach(db)) },
+      moreMetrics: async () => clock.metrics() + ((await engine?.metrics()) ?? ''),
+      probes: {
+        exposed: config.probes,
+        ready: async () => clock.fault() ?? (!stopping && (await canReach(db))),
+      },
       docsUrl: () => `${config.ownUrl ?? listening}/docs`,
       site: createSite(config),
     });
@@ -119,7 +127,7 @@ export async function startService(config: Config, surroundings: Surroundings): 
     listening = addressOf(server, config);
     if (seeded.demoKey) await keepFile(join(config.dataDir, 'url'), listening);
     // Last: a service that cannot start sends nothing.
-    if (worker) engine = startDelivering(app, log);
+    if (worker) engine = startDelivering(app, log, () => clock.fault() === undefined);
 
     let stopped: Promise<void> | undefined;
     return {
@@ -158,12 +166,14 @@ async function finish(server: Server, late: Promise<void>): Promise<void> {
 }
 
 /** The delivery engine with its way out. What is still under way when the time is up is sent again by the next worker. */
-function startDelivering(app: App, log: Logger) {
+function startDelivering(app: App, log: Logger, isOnTime: () => boolean) {
   const egress = createEgress({ targets: app.webhookTargets });
   const engine = createEngine({
     ...app,
     log,
     post: egress.post,
+    dial: egress.dial,
+    isOnTime,
     open: (secret) => app.sealer.open(secret),
   });
   engine.start();

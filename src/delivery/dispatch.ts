@@ -1,4 +1,3 @@
-import { keptAttempt } from '../domain/diagnosis.ts';
 import type { RandomBytes } from '../domain/ids.ts';
 import {
   type ClaimedDelivery,
@@ -12,9 +11,8 @@ import {
   stepLane,
   WINDOW_START,
 } from '../domain/lane.ts';
-import { nextStep } from '../domain/retry.ts';
 import type { Bell } from '../platform/bell.ts';
-import type { Clock } from '../platform/clock.ts';
+import { type Clock, databaseTime } from '../platform/clock.ts';
 import { type Egress, type PostOutcome, wasReached } from '../platform/egress/egress.ts';
 import type { Database } from '../store/database.ts';
 import {
@@ -27,12 +25,16 @@ import {
 } from '../store/deliveries.ts';
 import type { LaneLow, RecordedLane, Result } from '../store/deliveries-record.ts';
 import { type Destinations, signedRequest } from './destinations.ts';
-import { type KnownWebhook, newKnownWebhook, type Receiver } from './known-webhook.ts';
+import { type KnownWebhook, KnownWebhooks } from './known-webhooks.ts';
 import type { DeliveryMetrics } from './metrics.ts';
-import { type LaneHolder, type Recorder, waitingFor } from './recorder.ts';
+import type { LaneHolder, Recorder } from './recorder.ts';
+import { type Receiver, RestingHosts } from './resting-hosts.ts';
+import { attemptResult, putBackResult } from './results.ts';
 
 /** So long a worker that is stuck may delay its deliveries; of one that dies, others hear at once. */
 const LEASE_MS = 20_000;
+/** Over all webhooks: deliveries that are in flight, or answered and not recorded. For each webhook there is `SENT_UNRECORDED_MAX`. */
+const UNRECORDED_MAX = 4_000;
 /** With less than this left, a lease is renewed; workers look at their lanes twice a second. */
 const RENEW_MS = 12_000;
 const CLAIM_MAX = 3_000;
@@ -43,7 +45,6 @@ const IN_FLIGHT_FEWER = 1_800;
 const HELD_MAX = 10_000;
 /** How long a webhook is left to others whose address or secrets cannot be had here. */
 const LEAVE_MS = 30_000;
-const NARROW_MAX = 10_000;
 
 export interface DispatchOptions {
   db: Database;
@@ -52,6 +53,9 @@ export interface DispatchOptions {
   /** This worker's number, which no other has. */
   me: number;
   post: Egress['post'];
+  dial: Egress['dial'];
+  /** Whether this node's clock is right. While it is not, nothing is claimed. */
+  isOnTime: () => boolean;
   destinations: Destinations;
   /** Makes the one that writes results down for this holder of lanes. */
   recorderFor: (holder: LaneHolder) => Recorder;
@@ -68,9 +72,8 @@ export interface DispatchOptions {
 export class Dispatch implements LaneHolder {
   readonly #options: DispatchOptions;
   readonly #recorder: Recorder;
-  readonly #webhooks = new Map<number, KnownWebhook>();
-  /** The windows of webhooks that failed when their lanes were forgotten, the latest last. */
-  readonly #narrow = new Map<number, number>();
+  readonly #resting: RestingHosts;
+  readonly #webhooks = new KnownWebhooks();
   /**
    * Most claims ask for what is new alone, which costs least. From time to time, and when something else may be due, one
    * looks at everything.
@@ -86,6 +89,7 @@ export class Dispatch implements LaneHolder {
   constructor(options: DispatchOptions) {
     this.#options = options;
     this.#recorder = options.recorderFor(this);
+    this.#resting = new RestingHosts(options);
   }
 
   /** What was set aside may be due. */
@@ -109,19 +113,21 @@ export class Dispatch implements LaneHolder {
    * that could be claimed at once. `looksBack`: also what was set aside and is due.
    */
   async claim(looksBack: boolean): Promise<{ count: number; more: boolean }> {
-    const { db, clock, me, destinations, metrics } = this.#options;
-    const now = clock.now();
+    const { db, clock, me, destinations, metrics, isOnTime } = this.#options;
     const moment = clock.monotonic();
-    await this.#renew(now, moment);
-    if (looksBack) await this.#dropChanged(now, moment);
+    if (!isOnTime()) return this.#standAside();
+    for (const { receiver } of this.#webhooks.values()) if (receiver) this.#resting.dial(receiver, moment);
+    await this.#renew(moment);
+    if (looksBack) await this.#dropChanged(moment);
     const budget = Math.min(CLAIM_MAX, HELD_MAX - this.#inFlight - this.#queued);
     // What could not be sent would be dropped, and claimed again at once.
-    if (budget <= 0 || this.#inFlight >= IN_FLIGHT_MAX) return { count: 0, more: false };
+    if (budget <= 0 || this.#inFlight >= IN_FLIGHT_MAX || this.#recorder.isBehind(moment))
+      return { count: 0, more: false };
     const known = this.#known(moment, looksBack);
-    const at = new Date(now).toISOString();
+    const at = databaseTime(clock);
     const answer = await claimDeliveries(db, {
       at,
-      until: new Date(now + LEASE_MS).toISOString(),
+      leaseMs: LEASE_MS,
       me,
       afterNo: this.#afterNo,
       deliveriesMax: budget,
@@ -141,7 +147,7 @@ export class Dispatch implements LaneHolder {
     const held = this.#inFlight + this.#queued;
     if (before === 0) this.#keptInRound = false;
     for (const { webhookNo, leaseExpired, entitledMs, deliveries } of claimed) {
-      const webhook = this.#webhook(webhookNo);
+      const webhook = this.#webhooks.meet(webhookNo);
       webhook.entitledUntil = moment + entitledMs;
       if (leaseExpired) metrics.leasesExpired.inc();
       const destination = destinations.get(webhookNo);
@@ -166,14 +172,14 @@ export class Dispatch implements LaneHolder {
   prepare(results: readonly Result[]): { results: Result[]; lows: LaneLow[] } {
     // One after the other: that one may not be written may mean the same for those after it.
     const good = results.filter((result) => {
-      if (!isVoid(this.#webhook(result.webhookNo).lane, result)) return true;
+      if (!isVoid(this.#webhooks.meet(result.webhookNo).lane, result)) return true;
       this.unrecorded([result]);
       return false;
     });
     const byLane = Map.groupBy(good, ({ webhookNo }) => webhookNo);
     const lows = [...byLane].map(([no, those]) => ({
       no,
-      low: openFromAfter(this.#webhook(no).lane, those),
+      low: openFromAfter(this.#webhooks.meet(no).lane, those),
     }));
     return { results: good, lows };
   }
@@ -192,13 +198,22 @@ export class Dispatch implements LaneHolder {
     this.#settle('unrecorded', results);
   }
 
-  /** When all that is in flight is answered, and all results are written. */
+  resume(results: readonly Result[]): void {
+    const moment = this.#options.clock.monotonic();
+    for (const no of new Set(results.map(({ webhookNo }) => webhookNo))) {
+      const webhook = this.#webhooks.get(no);
+      if (webhook) this.#step(webhook, { type: 'resumed', places: this.#places(webhook, moment) });
+    }
+  }
+
+  /** When all that is in flight is answered, all results are written, and no host is being dialled. */
   async idle(): Promise<void> {
     while (this.#inFlight > 0)
       await new Promise<void>((resolve) => {
         this.#allAnswered = resolve;
       });
     await this.#recorder.idle();
+    await this.#resting.idle();
   }
 
   /** From now on, results wait no longer for a database that is away. */
@@ -213,15 +228,6 @@ export class Dispatch implements LaneHolder {
     await freeLanes(this.#options.db, this.#options.me).catch(() => {});
   }
 
-  #webhook(no: number): KnownWebhook {
-    let webhook = this.#webhooks.get(no);
-    if (!webhook) {
-      webhook = newKnownWebhook(no, this.#narrow.get(no));
-      this.#webhooks.set(no, webhook);
-    }
-    return webhook;
-  }
-
   /** Tells a lane what has happened, and does what follows. */
   #step(webhook: KnownWebhook, event: LaneEvent): LaneCommand[] {
     const { queue } = webhook.lane;
@@ -232,17 +238,36 @@ export class Dispatch implements LaneHolder {
       if (command.type === 'send' && webhook.receiver)
         this.#send(webhook, webhook.receiver, command.delivery);
       else if (command.type === 'putBack')
-        this.#recorder.add(waitingFor(command.after, webhook.no, command.delivery));
+        this.#recorder.add(
+          putBackResult(webhook.no, command.delivery, command.after, this.#options.clock.monotonic()),
+        );
       else if (command.type === 'claimMore') this.#options.due.ring();
     }
     return commands;
   }
 
-  /** How many deliveries may be sent to it now, as far as all webhooks together, its host, and what its partner is entitled to allow. */
-  #places({ receiver, entitledUntil }: KnownWebhook, moment: number): number {
-    return receiver && moment < entitledUntil
-      ? Math.min(IN_FLIGHT_MAX - this.#inFlight, receiver.host.room(moment))
-      : 0;
+  /**
+   * How many deliveries may be sent to it now, as far as all webhooks together and its host allow. None without a lease: a worker that was
+   * frozen, or is too slow, must not send what another one has sent since, behind what came after it. None if it was not asked of late
+   * whether its partner is entitled to them.
+   */
+  #places({ receiver, heldUntil, entitledUntil }: KnownWebhook, moment: number): number {
+    if (!receiver || Math.min(heldUntil, entitledUntil) <= moment || this.#recorder.isBehind(moment))
+      return 0;
+    const most = Math.min(IN_FLIGHT_MAX, UNRECORDED_MAX - this.#recorder.size);
+    return Math.min(Math.max(0, most - this.#inFlight), receiver.host.room(moment));
+  }
+
+  /** This node's clock is off. What was not begun is left to the others, and so are the lanes once nothing is under way in them. */
+  async #standAside(): Promise<{ count: number; more: boolean }> {
+    const idle: number[] = [];
+    for (const webhook of this.#webhooks.values()) {
+      this.#step(webhook, { type: 'dropped' });
+      if (isIdle(webhook.lane) && webhook.heldUntil > 0) idle.push(webhook.no);
+      if (isIdle(webhook.lane)) this.#webhooks.forget(webhook);
+    }
+    if (idle.length > 0) await freeLanes(this.#options.db, this.#options.me, idle);
+    return { count: 0, more: false };
   }
 
   /**
@@ -255,22 +280,13 @@ export class Dispatch implements LaneHolder {
       const { no, lane } = webhook;
       const held = webhook.heldUntil - moment > RENEW_MS;
       const room = this.#roomOf(webhook, moment);
-      if (isIdle(lane) && room > 0 && !(held && isWell(lane))) this.#forget(webhook);
+      if (isIdle(lane) && room > 0 && !(held && isWell(lane))) this.#webhooks.forget(webhook);
       else
         for (const command of this.#step(webhook, { type: 'claiming', isHeld: held, looksBack }))
           if (command.type === 'claim')
             known.set(no, { no, room, held, from: command.from, underWay: command.except });
     }
     return known;
-  }
-
-  /** One that hangs must not begin with a whole window again whenever its deliveries are retried. */
-  #forget({ no, lane: { window } }: KnownWebhook): void {
-    this.#webhooks.delete(no);
-    this.#narrow.delete(no);
-    if (window.size >= WINDOW_START) return;
-    this.#narrow.set(no, window.size);
-    if (this.#narrow.size > NARROW_MAX) this.#narrow.delete(this.#narrow.keys().next().value as number);
   }
 
   #roomOf({ lane, leftUntil, receiver }: KnownWebhook, moment: number): number {
@@ -281,7 +297,7 @@ export class Dispatch implements LaneHolder {
   async #leave(nos: readonly number[]): Promise<void> {
     if (nos.length === 0) return;
     for (const no of nos) {
-      const webhook = this.#webhook(no);
+      const webhook = this.#webhooks.meet(no);
       webhook.heldUntil = 0;
       webhook.leftUntil = this.#options.clock.monotonic() + LEAVE_MS;
     }
@@ -289,14 +305,14 @@ export class Dispatch implements LaneHolder {
   }
 
   /** Keeps the lanes that have deliveries under way. One that was lost to another worker gets no more from here. */
-  async #renew(now: number, moment: number): Promise<void> {
-    const { db, me } = this.#options;
+  async #renew(moment: number): Promise<void> {
+    const { db, clock, me } = this.#options;
     const waning = [...this.#webhooks.values()].filter(
       ({ lane, heldUntil }) => !isIdle(lane) && heldUntil - moment <= RENEW_MS,
     );
     if (waning.length === 0) return;
     const nos = waning.map(({ no }) => no);
-    const kept = await renewLanes(db, me, new Date(now + LEASE_MS).toISOString(), nos);
+    const kept = await renewLanes(db, databaseTime(clock), me, LEASE_MS, nos);
     for (const webhook of waning) {
       if (kept.has(webhook.no)) webhook.heldUntil = moment + LEASE_MS;
       else this.#lose(webhook);
@@ -319,11 +335,12 @@ export class Dispatch implements LaneHolder {
    * What waits here for a webhook that was paused, deleted or changed is not for the address that is known; what waits for one whose
    * partner has lost access, for nobody. For the others it may go on being sent.
    */
-  async #dropChanged(now: number, moment: number): Promise<void> {
+  async #dropChanged(moment: number): Promise<void> {
+    const { db, clock } = this.#options;
     const queued = [...this.#webhooks.values()].filter(({ lane }) => lane.queue.length > 0);
     if (queued.length === 0) return;
     const nos = queued.map(({ no }) => no);
-    const found = await lookAtWebhooks(this.#options.db, new Date(now).toISOString(), nos);
+    const found = await lookAtWebhooks(db, databaseTime(clock), nos);
     for (const webhook of queued) {
       const { version, entitledMs = 0 } = found.get(webhook.no) ?? {};
       webhook.entitledUntil = moment + entitledMs;
@@ -337,14 +354,25 @@ export class Dispatch implements LaneHolder {
     host.begin();
     this.#inFlight++;
     const startedAt = clock.now();
-    void post(signedRequest(destination, delivery, startedAt)).then((outcome) => {
+    const request = signedRequest(destination, delivery, startedAt);
+    const isStale = () => webhook.heldUntil <= clock.monotonic();
+    void post({ ...request, isStale }).then((outcome) => {
       this.#inFlight--;
       if (this.#inFlight === IN_FLIGHT_FEWER) this.#options.due.ring();
+      const code = outcome.failure?.code;
+      if (code === 'stale') this.#notSent(webhook, host, delivery);
       // Broken off because the service ends: nothing can be said about the receiver, and the delivery is due as before.
-      if (outcome.failure?.code !== 'stopped')
+      else if (code !== 'stopped')
         this.#answered(webhook, { destination, host }, delivery, outcome, startedAt);
       if (this.#inFlight === 0) this.#allAnswered?.();
     });
+  }
+
+  /** The lease ran out first. Whoever has the lane sends it. */
+  #notSent(webhook: KnownWebhook, host: Receiver['host'], delivery: ClaimedDelivery): void {
+    host.cancel();
+    this.#step(webhook, { type: 'notSent', delivery });
+    this.#lose(webhook);
   }
 
   #answered(
@@ -356,26 +384,15 @@ export class Dispatch implements LaneHolder {
   ): void {
     const { clock, random, metrics } = this.#options;
     const now = clock.now();
-    const { status, retryAfter, failure } = outcome;
-    const attempt = { status, retryAfter, broken: failure !== undefined };
-    const step = nextStep(delivery.tries + 1, attempt, now, random);
-    const gone = step.state !== 'delivered' && step.gone;
-    this.#recorder.add({
-      webhookNo: webhook.no,
-      sequence: delivery.sequence,
-      objectHash: delivery.objectHash,
-      triesBefore: delivery.tries,
-      state: step.state,
-      retryAt: step.state === 'due' ? new Date(step.dueAt).toISOString() : undefined,
-      after: 0,
-      attempt: `[${keptAttempt(outcome, startedAt)}]`,
-      gone: gone ? destination.url : undefined,
-    });
-    metrics.attempted(outcome, step.state === 'delivered', (now - delivery.acceptedMs) / 1000);
     const moment = clock.monotonic();
+    const attempt = { url: destination.url, outcome, startedAt, now, moment };
+    const result = attemptResult(webhook.no, delivery, attempt, random);
+    this.#recorder.add(result);
+    const { state, gone } = result;
+    metrics.attempted(outcome, state === 'delivered', (now - delivery.acceptedMs) / 1000);
     host.end(wasReached(outcome), moment);
-    if (gone || !webhook.receiver) this.#step(webhook, { type: 'dropped' });
+    if (gone !== undefined || !webhook.receiver) this.#step(webhook, { type: 'dropped' });
     const places = this.#places(webhook, moment);
-    this.#step(webhook, { type: 'answered', delivery, state: step.state, places });
+    this.#step(webhook, { type: 'answered', delivery, state, places });
   }
 }

@@ -1,7 +1,7 @@
 import type { RandomBytes } from '../domain/ids.ts';
 import { SYSTEM } from '../domain/principal.ts';
 import { Bell } from '../platform/bell.ts';
-import type { Clock } from '../platform/clock.ts';
+import { type Clock, databaseTime } from '../platform/clock.ts';
 import type { Egress } from '../platform/egress/egress.ts';
 import type { Logger } from '../platform/logger.ts';
 import { Outage } from '../platform/outage.ts';
@@ -9,7 +9,6 @@ import { type Database, transact } from '../store/database.ts';
 import { clearOld, fanOut, reviewEntitlement } from '../store/deliveries.ts';
 import { bePresent, freeLanesOfTheDead } from '../store/presence.ts';
 import { readQueueNumbers } from '../store/queue-numbers.ts';
-import { cautiousNow } from '../store/server-clock.ts';
 import { Destinations, type Open } from './destinations.ts';
 import { Dispatch } from './dispatch.ts';
 import { createMetrics } from './metrics.ts';
@@ -60,6 +59,14 @@ import { Recorder } from './recorder.ts';
  * stuck, but connected, keeps them until they run out. Whoever takes over too early sends twice. Whoever finds out, when it
  * writes results, that a lease is no longer its own forgets all that it had of the lane.
  *
+ * STALE. A worker that was frozen, or is too slow to renew its lease, is taken over from while it still has deliveries. So before each
+ * delivery it looks at its lease, by the monotonic clock, and once more when the connection stands and the first byte is about to go out.
+ * What was sent and is not recorded is bounded (`SENT_UNRECORDED_MAX`, `RECORD_WAIT_MAX_MS`), and with it what is sent twice when the way
+ * to the database is cut.
+ *
+ * CLOCKS. Leases, retry times, fan-out and retention go by the clock of the database: statements are told durations. A worker whose own
+ * clock is off by more than a few seconds claims nothing (`isOnTime`).
+ *
  * CHANGES. What a worker knows of a webhook is of one version. Whoever has deliveries of it queued looks twice a second whether it
  * was changed, paused or deleted since; then these go back, and are claimed anew for the address that it has.
  *
@@ -90,7 +97,6 @@ const RECOVER_MS = 250;
 const HOUSEKEEPING_MS = 60_000;
 /** While they go, nothing else is done for their webhooks: a few hundredths of a second. */
 const ROWS_CLEARED_MAX = 500;
-const DAY_MS = 24 * 3_600_000;
 /** Ten attempts take three days, and ten if a receiver asks each time to wait for as long as it may. */
 const OPEN_KEPT_DAYS = 14;
 
@@ -100,6 +106,9 @@ export interface EngineOptions {
   random: RandomBytes;
   log: Logger;
   post: Egress['post'];
+  dial: Egress['dial'];
+  /** Whether this node's own clock is right. While it is not, nothing is claimed or sent from here. */
+  isOnTime: () => boolean;
   /** Opens the webhooks' secrets. */
   open: Open;
   retentionDays: number;
@@ -119,7 +128,7 @@ export interface Engine {
 }
 
 export function createEngine(options: EngineOptions): Engine {
-  const { db, clock, random, log, post, open, retentionDays } = options;
+  const { db, clock, random, log, post, dial, isOnTime, open, retentionDays } = options;
   const metrics = createMetrics(
     () => transact(db, SYSTEM, readQueueNumbers),
     () => clock.now(),
@@ -138,6 +147,8 @@ export function createEngine(options: EngineOptions): Engine {
     random,
     me,
     post,
+    dial,
+    isOnTime,
     destinations: new Destinations(db, open, log),
     recorderFor: (holder) => new Recorder({ db, clock, log, me }, holder),
     metrics,
@@ -148,7 +159,7 @@ export function createEngine(options: EngineOptions): Engine {
 
   /** Returns whether there may be more to do at once. */
   async function fanOutOnce(): Promise<boolean> {
-    const { taken, made, more } = await fanOut(db, new Date(clock.now()).toISOString(), me, eventsAtOnce);
+    const { taken, made, more } = await fanOut(db, databaseTime(clock), me, eventsAtOnce);
     if (taken > 0) metrics.fannedOut.inc(taken);
     if (made > 0) dueDeliveries.ring();
     eventsAtOnce = more ? Math.min(EVENTS_MAX, eventsAtOnce * 3) : EVENTS_MIN;
@@ -156,14 +167,11 @@ export function createEngine(options: EngineOptions): Engine {
   }
 
   async function clear(): Promise<number> {
-    const now = await cautiousNow(db, clock);
-    const daysAgo = (days: number) => new Date(now - days * DAY_MS).toISOString();
-    const before = daysAgo(retentionDays);
-    const openBefore = daysAgo(retentionDays + OPEN_KEPT_DAYS);
+    const openKeptDays = retentionDays + OPEN_KEPT_DAYS;
     let cleared = 0;
     for (;;) {
       // Each call is a short transaction, so nobody ever waits for long.
-      const rows = await clearOld(db, before, openBefore, ROWS_CLEARED_MAX);
+      const rows = await clearOld(db, databaseTime(clock), retentionDays, openKeptDays, ROWS_CLEARED_MAX);
       cleared += rows;
       if (rows === 0 || stopping) return cleared;
     }
@@ -202,8 +210,9 @@ export function createEngine(options: EngineOptions): Engine {
 
   /** Looks at some of the webhooks that have open deliveries: whose are withheld? Returns whether there are more. */
   async function review(): Promise<boolean> {
-    const at = new Date(clock.now()).toISOString();
-    const { last_no, withheld, resumed } = await reviewEntitlement(db, at, { afterNo: reviewedNo });
+    const { last_no, withheld, resumed } = await reviewEntitlement(db, databaseTime(clock), {
+      afterNo: reviewedNo,
+    });
     reviewedNo = last_no;
     if (withheld > 0) log.warn({ webhooks: withheld }, 'deliveries are withheld: their partners lost access');
     if (resumed > 0) log.info({ webhooks: resumed }, 'deliveries go on: their partners have access again');

@@ -8,8 +8,8 @@ import type { Route } from './routes.ts';
 export interface Probes {
   /** `loopback`: only for callers on this machine; `anywhere`: for every caller. */
   exposed: 'loopback' | 'anywhere';
-  /** Whether the service can do its work at this moment. */
-  ready: () => Promise<boolean>;
+  /** Whether the service can do its work at this moment; or why it cannot, in words for whoever runs it. */
+  ready: () => Promise<boolean | string>;
 }
 
 interface Page {
@@ -54,7 +54,10 @@ export function publicPages({ probes, site }: Pages, metrics: Observer['metrics'
   return [
     probe('/healthz', JSON_TYPE, () => '{"status":"ok"}'),
     probe('/readyz', JSON_TYPE, async () => {
-      if (!(await probes.ready())) throw new Outage('not ready');
+      const ready = await probes.ready();
+      if (typeof ready === 'string')
+        throw new Problem('service_unavailable', { message: ready, retry_after: 1 });
+      if (!ready) throw new Outage('not ready');
       return '{"status":"ready"}';
     }),
     probe('/metrics', metrics.contentType, () => metrics.text()),

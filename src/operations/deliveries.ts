@@ -8,6 +8,7 @@ import type { Page } from '../contract/page.ts';
 import { Problem } from '../contract/problems.ts';
 import { deliveryId, parseDeliveryId } from '../domain/delivery-id.ts';
 import { shownAttempt } from '../domain/diagnosis.ts';
+import { databaseTime } from '../platform/clock.ts';
 import { type Transaction, transact } from '../store/database.ts';
 import {
   type DeliveryFilter,
@@ -38,7 +39,7 @@ export async function retryDelivery(app: App, call: OperatorCall<typeof retryEnd
         message:
           'The partner may no longer hear of this practice group: it is not verified, or has no key for it.',
       });
-    await replayEvents(tx, now, webhookNo, [eventNo]);
+    await replayEvents(tx, databaseTime(app.clock), webhookNo, [eventNo]);
     const { delivery: after } = await mustFind(tx, params.id);
     tx.audit({
       at: now,

@@ -7,6 +7,7 @@ import { Problem, ValidationProblem } from '../contract/problems.ts';
 import { naming, REPLAY_EVENTS_MAX, ruleBroken } from '../contract/rules.ts';
 import { type PartnerPrincipal, SYSTEM } from '../domain/principal.ts';
 import type { StoredWebhook } from '../domain/webhook.ts';
+import { databaseTime } from '../platform/clock.ts';
 import { transact } from '../store/database.ts';
 import { findEventNos, findEventNosSince, mayReceive, replayEvents } from '../store/deliveries-replay.ts';
 import { findWebhook, lockWebhook } from '../store/webhooks.ts';
@@ -58,7 +59,7 @@ async function replay(app: App, call: PartnerCall<typeof replayEndpoint>) {
       if (!(await lockWebhook(tx, principal, params.id))) throw new Problem('not_found');
       if (from === 0)
         tx.audit(webhookRecord(call, now, 'replay', webhook, null, { ...body, events: chosen.length }));
-      return replayEvents(tx, nowIso(app), webhook.no, chunk);
+      return replayEvents(tx, databaseTime(app.clock), webhook.no, chunk);
     });
   }
   return { body: { count } };

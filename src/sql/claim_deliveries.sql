@@ -9,6 +9,7 @@
 -- - It costs what there is to do, not what has ever been done: lanes with something new and deliveries set aside have indexes of their own,
 --   and webhooks are found by hopping through them. How plans are kept on the way is told in migrations/0001_baseline.sql, Deliveries.
 --
+-- `at`: the time, null for the server's own (`shared_now`); a lease ends `lease_ms` after it.
 -- `look_back`: also what was set aside and is due. `known_nos`, sorted: the webhooks that the worker knows, and for each its room, whether the
 -- worker holds its lane for long enough, from which sequence on it wants what is new (null: from the beginning), and in `under_way`, line by
 -- line as ranges, the sequences that it has already. `usual_room` is for the others.
@@ -17,7 +18,7 @@
 -- delivery cost the worker 4 µs more, and an event that goes to several webhooks was read for each. A delivery whose event is not there,
 -- or is another practice group's than the webhook, is not among what the worker makes of it (store/deliveries.ts).
 CREATE OR REPLACE FUNCTION claim_deliveries(
-  at timestamptz, until timestamptz, me bigint, after_no integer, deliveries_max integer, usual_room integer, look_back boolean,
+  at timestamptz, lease_ms integer, me bigint, after_no integer, deliveries_max integer, usual_room integer, look_back boolean,
   known_nos integer[], known_rooms integer[], known_held boolean[], known_froms bigint[], under_way text
 ) RETURNS TABLE (
   webhook_no integer, version integer, lease_expired boolean, is_new boolean, sequences text, tries text, behind text,
@@ -38,6 +39,7 @@ DECLARE
   held         text[] := string_to_array(under_way, E'\n');
 BEGIN
   PERFORM set_config('porter.tenant', '*', true);
+  at := shared_now(at);
   WITH RECURSIVE aside AS (
     (SELECT greatest(d.webhook_no, 0) AS no, d.retry_at FROM deliveries d
       WHERE look_back AND d.retry_at IS NOT NULL AND greatest(d.webhook_no, 0) > after_no
@@ -73,7 +75,7 @@ BEGIN
       FROM (SELECT l.webhook_no, l.holder FROM webhook_lanes l
              WHERE l.webhook_no = ANY (others) AND (l.holder IS NULL OR l.holder = me OR l.held_until <= at)
              ORDER BY l.webhook_no FOR NO KEY UPDATE) AS lane;
-    UPDATE webhook_lanes lane SET holder = me, held_until = until WHERE lane.webhook_no = ANY (leased);
+    UPDATE webhook_lanes lane SET holder = me, held_until = at + lease_ms * interval '1 ms' WHERE lane.webhook_no = ANY (leased);
     candidates := ARRAY(SELECT no FROM unnest(candidates) AS no
                          WHERE known_held[place_in(no, known_nos)] OR no = ANY (leased));
 

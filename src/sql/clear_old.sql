@@ -1,16 +1,17 @@
--- Retention: removes what is older than `before`, at most `rows_max` rows of a kind with each call, oldest first and without a look at the
--- rest. Returns how many rows went; zero means that nothing is left to do now.
+-- Retention: removes what is older than `kept_days`, by the time of `shared_now`, at most `rows_max` rows of a kind with each call, oldest
+-- first and without a look at the rest. Returns how many rows went; zero means that nothing is left to do now.
 --
 -- Guarantees: an event goes with its deliveries and its place in the feed, all at once. One that is still on its way to an active webhook stays
--- until `open_before`; what is withheld does not. The lanes are locked first, so a delivery that waited for one that goes is woken, and
--- only then. One node at a time.
-CREATE OR REPLACE FUNCTION clear_old(before timestamptz, open_before timestamptz, rows_max integer) RETURNS integer LANGUAGE plpgsql
+-- for `open_kept_days`; what is withheld does not. The lanes are locked first, so a delivery that waited for one that goes is woken, and only then. One node at a time.
+CREATE OR REPLACE FUNCTION clear_old(given timestamptz, kept_days integer, open_kept_days integer, rows_max integer) RETURNS integer LANGUAGE plpgsql
   SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off
 AS $$
 DECLARE
-  event_nos bigint[];
-  removed   integer;
-  total     integer := 0;
+  before      timestamptz := shared_now(given) - kept_days * interval '24 hours';
+  open_before timestamptz := shared_now(given) - open_kept_days * interval '24 hours';
+  event_nos   bigint[];
+  removed     integer;
+  total       integer := 0;
 BEGIN
   PERFORM set_config('porter.tenant', '*', true);
   -- One node at a time is enough.

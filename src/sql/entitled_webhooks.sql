@@ -13,6 +13,7 @@ AS $$
 DECLARE
   longest CONSTANT integer := 900;
 BEGIN
+  at := shared_now(at);
   RETURN QUERY
   WITH pair AS MATERIALIZED (
     SELECT array_agg(w.no) AS nos, array_agg(w.version) AS versions, receives_until(w.partner_id, w.practice_group_id, at) AS until

@@ -26,6 +26,7 @@ DECLARE
   head        bigint;
 BEGIN
   PERFORM set_config('porter.tenant', '*', true);
+  at := shared_now(at);
   made := 0;
   more := false;
   IF NOT pg_try_advisory_xact_lock(7205759403793) THEN

@@ -10,6 +10,7 @@ DECLARE
   found   integer;
   missing bigint[];
 BEGIN
+  at := shared_now(at);
   PERFORM FROM webhook_lanes WHERE webhook_no = webhook FOR NO KEY UPDATE;
   WITH chosen AS (
     SELECT d.id, d.state IN ('delivered', 'failed') AS finished,

@@ -14,6 +14,7 @@ DECLARE
   changing  integer[];
   goes_on   integer[];
 BEGIN
+  at := shared_now(at);
   PERFORM set_config('porter.tenant', '*', true);
   last_no := 0;
   withheld := 0;

@@ -40,10 +40,10 @@ export async function enqueueTest(
   return row.sequence;
 }
 
-/** Returns how many deliveries that made. */
+/** Returns how many deliveries that made. `at` null: by the clock of the server. */
 export async function replayEvents(
   tx: Transaction,
-  at: string,
+  at: string | null,
   webhookNo: number,
   eventNos: readonly number[],
 ): Promise<number> {

@@ -13,7 +13,7 @@ import { sqlFunction } from './sql-functions.ts';
 const fanOutSql = sqlFunction('fan_out', { at: 'timestamptz', me: 'bigint', events_max: 'integer' });
 const claimDeliveriesSql = sqlFunction('claim_deliveries', {
   at: 'timestamptz',
-  until: 'timestamptz',
+  lease_ms: 'integer',
   me: 'bigint',
   after_no: 'integer',
   deliveries_max: 'integer',
@@ -32,11 +32,17 @@ const reviewEntitlementSql = sqlFunction('review_entitlement', {
   webhooks_max: 'integer',
   nos: 'integer[]',
 });
-const renewLanesSql = sqlFunction('renew_lanes', { me: 'bigint', until: 'timestamptz', nos: 'integer[]' });
+const renewLanesSql = sqlFunction('renew_lanes', {
+  at: 'timestamptz',
+  me: 'bigint',
+  lease_ms: 'integer',
+  nos: 'integer[]',
+});
 const freeLanesSql = sqlFunction('free_lanes', { me: 'bigint', nos: 'integer[]' });
 const clearOldSql = sqlFunction('clear_old', {
-  before: 'timestamptz',
-  open_before: 'timestamptz',
+  given: 'timestamptz',
+  kept_days: 'integer',
+  open_kept_days: 'integer',
   rows_max: 'integer',
 });
 
@@ -61,7 +67,13 @@ export interface FannedOut {
   more: boolean;
 }
 
-export async function fanOut(db: Database, at: string, me: number, eventsMax: number): Promise<FannedOut> {
+/** `at` null, here and below: by the clock of the server. */
+export async function fanOut(
+  db: Database,
+  at: string | null,
+  me: number,
+  eventsMax: number,
+): Promise<FannedOut> {
   const [row] = await fanOutSql<FannedOut>(alone(db), { at, me, events_max: eventsMax });
   return row ?? { taken: 0, made: 0, more: false };
 }
@@ -80,8 +92,8 @@ export interface KnownLane {
 }
 
 export interface Claim {
-  at: string;
-  until: string;
+  at: string | null;
+  leaseMs: number;
   me: number;
   /** Goes on with the webhook after this one. */
   afterNo: number;
@@ -126,7 +138,7 @@ type DeliveryEvent = Pick<ClaimedDelivery, 'objectHash' | 'acceptedMs' | 'payloa
 export async function claimDeliveries(db: Database, claim: Claim): Promise<ClaimedLane[]> {
   const rows = await claimDeliveriesSql<LaneRow | EventsRow>(alone(db), {
     at: claim.at,
-    until: claim.until,
+    lease_ms: claim.leaseMs,
     me: claim.me,
     after_no: claim.afterNo,
     deliveries_max: claim.deliveriesMax,
@@ -204,9 +216,15 @@ function rangesOf(numbers: Iterable<number>): string {
   return `{${ranges.map(([first, last]) => `[${first},${last}]`).join(',')}}`;
 }
 
-/** Returns which of these lanes the worker still holds, now until then. */
-export async function renewLanes(db: Database, me: number, until: string, nos: readonly number[]) {
-  const rows = await renewLanesSql<{ renew_lanes: number }>(alone(db), { me, until, nos });
+/** Returns which of these lanes the worker still holds, from now on for so long. */
+export async function renewLanes(
+  db: Database,
+  at: string | null,
+  me: number,
+  leaseMs: number,
+  nos: readonly number[],
+): Promise<Set<number>> {
+  const rows = await renewLanesSql<{ renew_lanes: number }>(alone(db), { at, me, lease_ms: leaseMs, nos });
   return new Set(rows.map(({ renew_lanes: no }) => no));
 }
 
@@ -219,7 +237,7 @@ export interface WebhookNow {
 
 export async function lookAtWebhooks(
   db: Database,
-  at: string,
+  at: string | null,
   nos: readonly number[],
 ): Promise<Map<number, WebhookNow>> {
   const rows = await transact(db, SYSTEM, (tx) =>
@@ -244,7 +262,7 @@ const REVIEWED_MAX = 500;
 /** Notes whose deliveries are withheld: of these webhooks, or of the next that have open deliveries. */
 export async function reviewEntitlement(
   db: Database,
-  at: string,
+  at: string | null,
   which: { nos: readonly number[] } | { afterNo: number },
 ): Promise<Review> {
   const [row] = await reviewEntitlementSql<Review>(alone(db), {
@@ -345,17 +363,19 @@ export async function disableWebhook(
 
 /**
  * Returns how many rows went; as long as it is not zero there may be more. Of events that are still on their way to
- * somebody, those from before `openBefore`.
+ * somebody, those that are older than `openKeptDays`.
  */
 export async function clearOld(
   db: Database,
-  before: string,
-  openBefore: string,
+  at: string | null,
+  keptDays: number,
+  openKeptDays: number,
   rowsMax: number,
 ): Promise<number> {
   const [row] = await clearOldSql<{ clear_old: number }>(alone(db), {
-    before,
-    open_before: openBefore,
+    given: at,
+    kept_days: keptDays,
+    open_kept_days: openKeptDays,
     rows_max: rowsMax,
   });
   return row?.clear_old ?? 0;

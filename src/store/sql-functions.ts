@@ -22,7 +22,7 @@ interface ArgumentTypes {
   integer: number;
   smallint: number;
   text: string;
-  timestamptz: string;
+  timestamptz: string | null;
   'bigint[]': readonly number[] | string;
   'boolean[]': readonly boolean[] | string | null;
   'integer[]': readonly (number | null)[] | string | null;

@@ -71,6 +71,9 @@ describe('a node whose clock is a year ahead of the database', () => {
       random: randomBytes,
       log: createLogger(() => {}),
       post: async () => answered(status),
+      dial: async () => false,
+      // What is wrong with its clock it does not know.
+      isOnTime: () => true,
       open: ({ sealed }) => sealed,
       retentionDays: 30,
     });

@@ -162,6 +162,56 @@ describe('a service on the upgraded database', () => {
   });
 });
 
+describe('what a receiver knows a delivery by', () => {
+  it('is the same when it is sent again after the upgrade: a test event, and everything in a replay', async () => {
+    const receiver = await startReceiver({ behaviour: ok });
+    const clock = new ManualClock(AFTER_THE_DUMP);
+    const house = await serve(clock, new URL(receiver.url).port);
+    const asAcme = { key: world.keys.acme, group: 'north-surgery' };
+    const idsOf = (path: string) => {
+      const ids = new Map<string, Set<string>>();
+      for (const { path: to, headers } of receiver.received) {
+        if (to !== path) continue;
+        const sequence = String(headers['webhook-sequence']);
+        ids.set(sequence, (ids.get(sequence) ?? new Set()).add(String(headers['webhook-id'])));
+      }
+      return ids;
+    };
+
+    // The test event that the webhook got before, as its answer named the delivery then.
+    const before = 'dlv_00VbFNczNy23U9WX1Z8RJbfb3_9_00VbFNd2g';
+    const shown = await house.send(
+      'GET',
+      `/v1/webhooks/${world.webhooks.good.id}/deliveries/${before}`,
+      asAcme,
+    );
+    expect(shown.body).toMatchObject({ id: before, status: 'delivered' });
+    const again = await house.send('POST', `/operator/v1/deliveries/${before}/retry`, { token: world.token });
+    expect(again.body).toMatchObject({ id: before });
+    await until('the test event arrives again', () => idsOf('/good').has('9'));
+    expect(idsOf('/good').get('9')).toEqual(new Set([before]));
+
+    const since = '2026-11-17T00:00:00.000Z';
+    const refused = new Map(world.undelivered.map(({ id, sequence }) => [sequence, id]));
+    const replay = () =>
+      house.send('POST', `/v1/webhooks/${world.webhooks.bad.id}/replay`, { ...asAcme, body: { since } });
+    expect((await replay()).status).toBe(202);
+    const arrived = () => {
+      clock.advance(1_000);
+      return [...refused.keys()].every((sequence) => idsOf('/away').has(sequence));
+    };
+    await until('what it had refused arrives', arrived);
+    const count = receiver.received.length;
+    expect((await replay()).status).toBe(202);
+    await until('all of it arrives once more', () => {
+      clock.advance(1_000);
+      return receiver.received.length >= count + refused.size;
+    });
+    for (const [sequence, id] of refused) expect(idsOf('/away').get(sequence)).toEqual(new Set([id]));
+    for (const ids of idsOf('/away').values()) expect(ids.size).toBe(1);
+  });
+});
+
 /** With the receivers of before moved to this port. */
 async function serve(clock = new ManualClock(AFTER_THE_DUMP), port?: string): Promise<Harness> {
   const { databaseUrl } = await unreleasedMain();

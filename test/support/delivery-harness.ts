@@ -34,6 +34,8 @@ export interface DeliveryHarness {
   sent: SentDelivery[];
   logLines: Record<string, unknown>[];
   answerWith(answering: Answering): void;
+  /** Whether a host that rests can be dialled; it cannot, unless a test says so. */
+  dialWith(dialling: (url: string) => boolean): void;
   /** Another worker on the same queue, with connections of its own. */
   workerThat(answering: Answering): Promise<{ engine: Engine; die(): Promise<void> }>;
   addWebhook(options?: { url?: string; group?: string; eventTypes?: string[] }): Promise<number>;
@@ -68,6 +70,7 @@ export async function openDeliveryHarness(): Promise<DeliveryHarness> {
   const log = createLogger((line) => logLines.push(JSON.parse(line)));
   const workers: Database[] = [];
   let answering: Answering = () => 200;
+  let dialling: (url: string) => boolean = () => false;
   let webhooks = 0;
   let closed = false;
 
@@ -84,8 +87,17 @@ export async function openDeliveryHarness(): Promise<DeliveryHarness> {
       if (keyId !== 'k') throw new Error(`no key ${keyId}`);
       return sealed;
     };
-    const made = createEngine({ db, clock, random: randomBytes, log, post, open, retentionDays: 30 });
-    return made;
+    return createEngine({
+      db,
+      clock,
+      random: randomBytes,
+      log,
+      post,
+      dial: async (url) => dialling(url),
+      isOnTime: () => true,
+      open,
+      retentionDays: 30,
+    });
   };
 
   /** Their connections break off, as when the process is killed. */
@@ -106,6 +118,9 @@ export async function openDeliveryHarness(): Promise<DeliveryHarness> {
     engine: engineThat(db, (delivery) => answering(delivery)),
     answerWith(next) {
       answering = next;
+    },
+    dialWith(next) {
+      dialling = next;
     },
     async workerThat(answers) {
       const named = new URL(url);

@@ -115,7 +115,7 @@ test('the pages tell the times of the retries as they are', () => {
   const refused = { status: 500, retryAfter: undefined, broken: false };
   const waits = Array.from({ length: ATTEMPTS_MAX - 1 }, (_, failed) => {
     const step = nextStep(failed + 1, refused, 0, halfway);
-    return step.state === 'due' ? unitOf(step.dueAt / 1000) : step.state;
+    return step.state === 'due' ? unitOf(step.delayMs / 1000) : step.state;
   });
   expect(textOf('docs/reference/events.md')).toContain(`| Made after | at once | ${waits.join(' | ')} |`);
   const guide = textOf('docs/guides/receiving-webhooks.md').replaceAll('\n', ' ');

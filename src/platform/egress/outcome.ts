@@ -7,6 +7,8 @@ export interface PostRequest {
   url: string;
   headers: Record<string, string>;
   body: string;
+  /** Asked when the first byte is about to go out. If it says so, nothing does, and the call ends with the code `stale`. */
+  isStale?: () => boolean;
 }
 
 /** The steps of a call, in their order; `address`: it was not made, because the address is not one to call. */

@@ -13,6 +13,11 @@ const key: KeyRecord = {
   rate_limit_per_minute: null,
   expires_at: null,
   revoked_at: null,
+  is_leaked: false,
+  allowed_addresses: null,
+  proof: 'none',
+  certificate_fingerprints: [],
+  jwks: null,
   partner_status: 'verified',
   partner_rate_limit_per_minute: null,
 };
@@ -26,6 +31,8 @@ describe('who holds a key', () => {
       scopes: new Set(['events:read']),
       rateLimitPerMinute: 300,
       expiresAt: NOON,
+      allowedFrom: undefined,
+      proof: { kind: 'none' },
     });
   });
 

@@ -46,7 +46,8 @@ export async function verifyAssertion(
     if (exp > now.getTime() / 1000 + LIFETIME_SECONDS_MAX) return undefined;
     return { jti, expiresAt: new Date(exp * 1000).toISOString() };
   } catch (error) {
-    if (error instanceof errors.JOSEError) return undefined;
+    // The second is what WebCrypto throws about a public key that is none.
+    if (error instanceof errors.JOSEError || error instanceof DOMException) return undefined;
     throw error;
   }
 }

@@ -323,6 +323,17 @@ describe('private_key_jwt', async () => {
     expectInvalid(await change([jwkOf(short, 'one')]), [{ path: ['jwks', 'keys', 0, 'n'] }]);
     expectInvalid(await change([jwkOf(pair, 'one'), jwkOf(another, 'one')]), [{ path: ['jwks', 'keys'] }]);
     expectInvalid(await change([]), [{ path: ['jwks', 'keys'] }]);
+    for (const e of ['AA', 'AQ', 'Ag', 'AQAC'])
+      expectInvalid(await change([{ ...jwkOf(pair, 'one'), e }]), [{ path: ['jwks', 'keys', 0, 'e'] }]);
+    const even = Buffer.alloc(256, 0xf0).toString('base64url');
+    expectInvalid(await change([{ ...jwkOf(pair, 'one'), n: even }]), [{ path: ['jwks', 'keys', 0, 'n'] }]);
+  });
+
+  it('401, not 500: a public key that is none verifies nothing', async () => {
+    const odd = Buffer.alloc(256, 0xff).toString('base64url');
+    const one = await newKey({ jwks: { keys: [{ kty: 'RSA', kid: 'one', n: odd, e: 'Aw' }] } });
+    const assertion = signed({ iss: one.keyId, sub: one.keyId });
+    expectProblem(await call(assertion, first, one.key), 401, 'invalid_credentials');
   });
 
   it('a stream that is open goes on with what was shown, and ends when something else is asked for', async () => {

@@ -31,16 +31,27 @@ const publicKey = z
         params: { code: 'invalid_value', expected: 'string' },
       })
       .meta({ description: `${RSA_BITS_MIN} to ${RSA_BITS_MAX} bits.` }),
-    e: base64url(16),
+    e: base64url(6).refine(isExponent, {
+      error: 'Must be the exponent of an RSA key, such as AQAB.',
+      params: { code: 'invalid_value', expected: 'string' },
+    }),
     alg: z.literal('RS512').optional(),
     use: z.literal('sig').optional(),
   })
   .meta({ id: 'PublicKey', description: 'An RSA public key as JWK. No private part may be sent.' });
 
-/** Leading zeros do not count. */
+/** Odd, and of at most four bytes. */
+function isExponent(value: string): boolean {
+  const exponent = Number.parseInt(Buffer.from(value, 'base64url').toString('hex'), 16);
+  return exponent >= 3 && exponent % 2 === 1;
+}
+
+/** Leading zeros do not count. The product of two odd primes is odd. */
 function isModulus(value: string): boolean {
-  const bits = Buffer.from(value, 'base64url').toString('hex').replace(/^0+/, '').length * 4;
-  return bits >= RSA_BITS_MIN && bits <= RSA_BITS_MAX;
+  const hex = Buffer.from(value, 'base64url').toString('hex').replace(/^0+/, '');
+  const bits = hex.length * 4;
+  const isOdd = /[13579bdf]$/.test(hex);
+  return isOdd && bits >= RSA_BITS_MIN && bits <= RSA_BITS_MAX;
 }
 
 const jwks = z

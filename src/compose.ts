@@ -19,8 +19,10 @@ import { type EmbeddedPostgres, startEmbeddedPostgres } from './platform/postgre
 import { pooledRandomBytes } from './platform/random.ts';
 import { createSealer, MASTER_KEY_BYTES, type Sealer } from './platform/sealing.ts';
 import { Semaphore } from './platform/semaphore.ts';
-import { createAccess } from './runtime/access.ts';
+import { createAccess, isHolder } from './runtime/access.ts';
+import { Assertions } from './runtime/assertions.ts';
 import { OpenStreams } from './runtime/event-streams.ts';
+import { KeyUses } from './runtime/key-uses.ts';
 import { RateLimits, SharedRateLimits } from './runtime/rate-limits.ts';
 import { Refusals } from './runtime/refusals.ts';
 import { gatherUpdates } from './runtime/submission-type-updates.ts';
@@ -91,7 +93,7 @@ export async function startService(config: Config, surroundings: Surroundings): 
     const stopReading = clock.follow(db);
     const close = async () => {
       stopReading();
-      await app.refusals.flush();
+      await Promise.all([app.refusals.flush(), app.keyUses.close()]);
       await closeDatabase(db);
     };
     undo.push(() => Promise.race([close(), clock.sleep(CLOSE_MS)]));
@@ -105,6 +107,8 @@ export async function startService(config: Config, surroundings: Surroundings): 
       environment: config.environment,
       tls,
       trustProxy: config.trustProxy,
+      clientCertificates: config.clientCertificates,
+      ownUrl: () => config.ownUrl ?? listening,
       pool: db.pool,
       servesApi: config.role !== 'worker',
       moreMetrics: async () => clock.metrics() + ((await engine?.metrics()) ?? ''),
@@ -199,6 +203,8 @@ function assemble(
   const keys = config.rateWindows === 'shared' ? new SharedRateLimits(db, clock) : new RateLimits(clock);
   const updates = gatherUpdates({ db, clock });
   const refusals = new Refusals(db, clock, log);
+  const assertions = new Assertions(db, clock);
+  const keyUses = new KeyUses(db, clock, log);
   const streams = new OpenStreams(db, clock, log);
   const { environment, webhookTargets, retentionDays } = config;
   return {
@@ -210,6 +216,9 @@ function assemble(
     limits: { keys, addresses },
     updates,
     refusals,
+    assertions,
+    keyUses,
+    takesCertificates: config.clientCertificates !== 'off',
     streams,
     replays: new Semaphore(REPLAYS_AT_ONCE),
     sealer,
@@ -254,7 +263,7 @@ async function demoKey(config: Config, app: App): Promise<string | undefined> {
   const file = join(config.dataDir, 'demo-key');
   const made = await makeDemoWorld(app);
   const kept = made ? undefined : await readFile(file, 'utf8').catch(() => undefined);
-  if (kept && (await app.access.holderOf(kept))) return kept;
+  if (kept && isHolder(await app.access.holderOf(kept))) return kept;
   const key = made ?? (await replaceDemoKey(app));
   if (!key) return undefined;
   await keepFile(file, key);

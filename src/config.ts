@@ -1,6 +1,7 @@
 import { isAbsolute, resolve } from 'node:path';
 import type { Environment } from './contract/access.ts';
-import { listOf } from './http/transport.ts';
+import { listOf } from './domain/address-list.ts';
+import { type CertificateSource, certificateSources } from './http/client-certificate.ts';
 import type { Targets } from './platform/egress/ssrf-guard.ts';
 import { MASTER_KEY_BYTES } from './platform/sealing.ts';
 
@@ -14,6 +15,8 @@ export interface Config {
   operatorToken: string | undefined;
   tls: { certFile: string; keyFile: string } | undefined;
   trustProxy: string[];
+  /** How it learns which client certificate a call came with. */
+  clientCertificates: CertificateSource;
   demo: boolean;
   probes: 'loopback' | 'anywhere';
   /** The public addresses of the two deployments, as the OpenAPI document names them. */
@@ -70,6 +73,7 @@ export function readConfig(env: Env, workingFolder: string): Config {
     operatorToken: read('PORTER_OPERATOR_TOKEN', undefined, (text) => operatorToken(text, production)),
     tls: certFile !== undefined && keyFile !== undefined ? { certFile, keyFile } : undefined,
     trustProxy: read('PORTER_TRUST_PROXY', [], addresses),
+    clientCertificates: read('PORTER_CLIENT_CERTIFICATES', 'off', oneOf(...certificateSources)),
     demo: read('PORTER_DEMO', production ? 'off' : 'on', oneOf('on', 'off')) === 'on',
     probes: read('PORTER_PROBES', 'loopback', oneOf('loopback', 'anywhere')),
     baseUrls: {
@@ -88,6 +92,12 @@ export function readConfig(env: Env, workingFolder: string): Config {
     rateWindows: read('PORTER_RATE_WINDOWS', isAlone ? 'memory' : 'shared', oneOf('memory', 'shared')),
     retentionDays: read('PORTER_RETENTION_DAYS', RETENTION_DAYS_DEFAULT, retentionDays),
   };
+  if (config.clientCertificates === 'tls' && !config.tls)
+    problems.push('PORTER_CLIENT_CERTIFICATES: "tls" needs PORTER_TLS_CERT and PORTER_TLS_KEY');
+  if (config.clientCertificates.startsWith('x-') && config.trustProxy.length === 0)
+    problems.push(
+      'PORTER_CLIENT_CERTIFICATES: a header is believed of the proxies in PORTER_TRUST_PROXY only',
+    );
   if (production && !env.PORTER_MASTER_KEY?.trim())
     problems.push('PORTER_MASTER_KEY: is required in production; make one with `openssl rand -base64 32`');
   if (env[production ? 'PORTER_BASE_URL' : 'PORTER_STAGING_BASE_URL']?.trim())

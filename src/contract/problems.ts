@@ -21,7 +21,7 @@ export const problemCatalogue = {
     status: 401,
     message: 'The API key is missing, invalid or expired. Check the key or token that you send.',
     cause:
-      'No key was sent, the key is not one of ours, it has expired or been revoked, or it belongs to the other environment: keys that start with ptr_test_ work on staging, keys that start with ptr_live_ in production.',
+      'No key was sent, the key is not one of ours, it has expired or been revoked, it is used from an address that it may not be used from or without the certificate or assertion that it needs, or it belongs to the other environment: keys that start with ptr_test_ work on staging, keys that start with ptr_live_ in production.',
     remedy:
       'Send the key in the x-api-key header (operators: a token in Authorization: Bearer). Check that it was copied whole; its last six characters are a checksum. If it was lost or leaked, ask support for a rotation.',
   },

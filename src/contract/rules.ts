@@ -77,6 +77,11 @@ const rules = {
     path: 'expires_at',
     message: 'The expiry is in the past. Give a later time, or none.',
   },
+  proof_incomplete: {
+    path: 'proof',
+    message:
+      'mtls needs certificate_fingerprints, and private_key_jwt needs jwks. Send what the proof is checked against.',
+  },
   webhook_target_refused: { path: 'url', message: 'The address must begin with https://.' },
   webhooks_max: {
     path: 'url',

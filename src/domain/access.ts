@@ -1,10 +1,13 @@
 import { DEFAULT_RATE_LIMIT, type Scope } from '../contract/access.ts';
 import type { ApiKey } from '../contract/operator/keys.ts';
 import type { PartnerStatus } from '../contract/operator/partners.ts';
-import type { KeyHolder } from './principal.ts';
+import type { RefusalReason } from '../contract/partner/requests.ts';
+import { listOf } from './address-list.ts';
+import type { KeyHolder, Proof } from './principal.ts';
 
 /**
- * Whether a key works: its partner is verified, it was not revoked, and it has not expired. It may then act for its own practice
+ * Whether a key works: its partner is verified, it was not revoked, and it has not expired. (From where it may be used, and what must be
+ * shown beside it, is asked of each call.) It may then act for its own practice
  * group and for those that share a network with it which lets its partner through and grants the scope (`sharesNetworkWith` in
  * store/practice-groups.ts).
  *
@@ -22,6 +25,11 @@ export interface KeyRecord {
   rate_limit_per_minute: number | null;
   expires_at: string | null;
   revoked_at: string | null;
+  is_leaked: boolean;
+  allowed_addresses: string[] | null;
+  proof: ApiKey['proof'];
+  certificate_fingerprints: string[];
+  jwks: ApiKey['jwks'];
   partner_status: PartnerStatus;
   partner_rate_limit_per_minute: number | null;
 }
@@ -36,7 +44,30 @@ export function holderOf(key: KeyRecord): KeyHolder | undefined {
     scopes: new Set(key.scopes),
     rateLimitPerMinute: key.rate_limit_per_minute ?? key.partner_rate_limit_per_minute ?? DEFAULT_RATE_LIMIT,
     expiresAt: instantOf(key.expires_at),
+    allowedFrom: key.allowed_addresses ? listOf(key.allowed_addresses) : undefined,
+    proof: proofOf(key),
   };
+}
+
+function proofOf({ proof, certificate_fingerprints, jwks }: KeyRecord): Proof {
+  if (proof === 'mtls') return { kind: 'mtls', fingerprints: certificate_fingerprints };
+  // Without public keys no assertion holds.
+  return proof === 'none' ? NO_PROOF : { kind: 'private_key_jwt', jwks: jwks ?? { keys: [] } };
+}
+
+const NO_PROOF: Proof = { kind: 'none' };
+
+/** A key that is known and that nobody holds any more: whose it was, for those who ask why it is refused. */
+export interface RefusedKey {
+  keyId: string;
+  partnerId: string;
+  reason: RefusalReason;
+}
+
+export function refusedKey(key: KeyRecord): RefusedKey {
+  const taken = key.is_leaked ? 'leaked' : 'revoked';
+  const reason = key.revoked_at === null ? 'partner_not_verified' : taken;
+  return { keyId: key.id, partnerId: key.partner_id, reason };
 }
 
 /** A key no longer works at the instant of its expiry. */

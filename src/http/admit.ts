@@ -1,11 +1,15 @@
+import { isDeepStrictEqual } from 'node:util';
 import { ADDRESS_RATE_LIMIT, RATE_WINDOW_SECONDS, type Role, type Scope } from '../contract/access.ts';
 import type { PracticeGroup } from '../contract/partner/practice-groups.ts';
+import type { RefusalReason } from '../contract/partner/requests.ts';
 import { Problem } from '../contract/problems.ts';
 import type { ValidationEntry } from '../contract/validate.ts';
 import { hasExpired } from '../domain/access.ts';
+import { contains } from '../domain/address-list.ts';
 import type { KeyHolder, OperatorPrincipal, PartnerPrincipal } from '../domain/principal.ts';
 import type { RateDecision } from '../domain/rate-window.ts';
 import type { App } from '../operations/app.ts';
+import { isHolder } from '../runtime/access.ts';
 import type { Exchange } from './exchange.ts';
 import { addressKey } from './transport.ts';
 
@@ -17,14 +21,37 @@ import { addressKey } from './transport.ts';
 /** Steps one and two: who is it, and may it call now. */
 export async function admitHolder(app: App, exchange: Exchange): Promise<KeyHolder> {
   const key = exchange.headers['x-api-key'];
-  const holder = typeof key === 'string' ? await app.access.holderOf(key) : undefined;
-  if (!holder || hasExpired(holder, app.clock.now())) throw refuseStranger(app, exchange);
-  exchange.trace.keyId = holder.keyId;
-  exchange.trace.partnerId = holder.partnerId;
+  const found = typeof key === 'string' ? await app.access.holderOf(key) : undefined;
+  if (!found) throw refuseStranger(app, exchange);
+  const now = app.clock.now();
+  exchange.trace.keyId = found.keyId;
+  exchange.trace.partnerId = found.partnerId;
   exchange.trace.practiceGroupId = namedGroup(exchange);
-  const { keyId, rateLimitPerMinute: limit } = holder;
+  if (!isHolder(found)) throw refuseKnown(app, exchange, found.reason);
+  if (hasExpired(found, now)) throw refuseKnown(app, exchange, 'expired');
+  if (!mayComeFrom(found, exchange)) throw refuseKnown(app, exchange, 'address_not_allowed');
+  if (found.proof.kind !== 'none') await requireProof(app, exchange, found);
+  const { keyId, rateLimitPerMinute: limit } = found;
   tellOrRefuse(exchange, await app.limits.keys.take(keyId, limit), limit, 'default');
-  return holder;
+  app.keyUses.note(keyId, exchange.transport.address, now);
+  return found;
+}
+
+function mayComeFrom({ allowedFrom }: KeyHolder, { transport }: Exchange): boolean {
+  return allowedFrom === undefined || contains(allowedFrom, transport.address);
+}
+
+/** An assertion that does not hold is not used up: nobody can fill the memory of those that were. */
+async function requireProof(app: App, exchange: Exchange, holder: KeyHolder): Promise<void> {
+  const shown = await exchange.desk.prove(exchange.raw, holder);
+  exchange.proved = holder.proof;
+  if (!shown) return;
+  if ('refused' in shown) throw refuseKnown(app, exchange, shown.refused);
+  const { keyId, rateLimitPerMinute: limit } = holder;
+  const roomInMs = app.assertions.waitMs(keyId, limit);
+  if (roomInMs > 0) tellOrRefuse(exchange, { allowed: false, remaining: 0, roomInMs }, limit, 'default');
+  if (!(await app.assertions.use({ keyId, ...shown.assertion })))
+    throw refuseKnown(app, exchange, 'proof_replayed');
 }
 
 /**
@@ -72,11 +99,16 @@ function namedGroup({ headers }: Exchange): string | undefined {
 /** Whether a call that was let in would be let in again: for an answer that goes on. It is not counted again. */
 export async function isStillAdmitted(
   app: App,
-  { headers }: Exchange,
+  exchange: Exchange,
   scopes: readonly Scope[],
 ): Promise<boolean> {
+  const { headers } = exchange;
   const holder = await app.access.holderOf(String(headers['x-api-key']));
-  if (!holder || hasExpired(holder, app.clock.now()) || !hasAll(holder, scopes)) return false;
+  if (!isHolder(holder) || hasExpired(holder, app.clock.now()) || !mayComeFrom(holder, exchange))
+    return false;
+  if (!hasAll(holder, scopes)) return false;
+  // What it has shown is good for as long as the same is asked for.
+  if (holder.proof.kind !== 'none' && !isDeepStrictEqual(holder.proof, exchange.proved)) return false;
   return (await reachWith(app, holder, String(headers['x-practice-group-id']), scopes)) !== undefined;
 }
 
@@ -108,6 +140,19 @@ function refuseStranger(app: App, exchange: Exchange): Problem {
   const who = `address ${addressKey(exchange.transport.address)}`;
   tellOrRefuse(exchange, app.limits.addresses.take(who, ADDRESS_RATE_LIMIT), ADDRESS_RATE_LIMIT, 'address');
   return new Problem('invalid_credentials');
+}
+
+/** The holder of the whole key, and nobody else, learns that it was one: no secret any more, and the honest one has to know. */
+const LEAKED = 'This API key was reported as leaked and has been revoked. Contact support for a new one.';
+
+/**
+ * The same 401 as for a stranger, and at the address's expense: whoever has found a key must not learn whether it would work elsewhere or
+ * with more. Why it was is kept for the partner and the operator.
+ */
+function refuseKnown(app: App, exchange: Exchange, reason: RefusalReason): Problem {
+  exchange.trace.reason = reason;
+  const problem = refuseStranger(app, exchange);
+  return reason === 'leaked' ? new Problem('invalid_credentials', { message: LEAKED }) : problem;
 }
 
 function tellOrRefuse(

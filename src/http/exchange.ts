@@ -1,9 +1,12 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { parse } from 'fast-querystring';
 import type { Stream } from '../contract/endpoint.ts';
+import type { RefusalReason } from '../contract/partner/requests.ts';
 import { Problem, ValidationProblem } from '../contract/problems.ts';
 import { malformed } from '../contract/validate.ts';
+import type { Proof } from '../domain/principal.ts';
 import { Outage } from '../platform/outage.ts';
+import type { Prove } from './prove.ts';
 import type { Transport } from './transport.ts';
 
 /** What is learned about a request on its way through, for its one log line. */
@@ -16,6 +19,8 @@ interface Trace {
   /** That the call named, whether or not it may act for it. */
   practiceGroupId?: string | undefined;
   operatorId?: string;
+  /** Why the key was refused. */
+  reason?: RefusalReason;
 }
 
 /** What all requests have in common. */
@@ -24,6 +29,8 @@ interface Desk {
   finish(exchange: Exchange, status: number): void;
   /** The service is about to stop: connections are not kept for further requests. */
   isClosing(): boolean;
+  /** Looks at what a call has to show beside its key. */
+  prove: Prove;
 }
 
 /** A request, what was found out about it, and the answer that gathers meanwhile. */
@@ -39,6 +46,8 @@ export class Exchange {
   readonly outgoing: string[];
   readonly desk: Desk;
   params: unknown = undefined;
+  /** What the key asked for beside itself, and was shown. */
+  proved: Proof | undefined = undefined;
 
   constructor(
     raw: IncomingMessage,

@@ -106,6 +106,7 @@ export function observe(options: ObserverOptions): Observer {
           operation: trace.operation,
           status,
           error: trace.error,
+          reason: trace.reason,
           duration_ms: Math.round(elapsedMs * 100) / 100,
           address: exchange.transport.address,
           key_id: trace.keyId,

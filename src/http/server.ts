@@ -8,16 +8,19 @@ import { createServer as createHttpsServer } from 'node:https';
 import type { Socket } from 'node:net';
 import type { Environment } from '../contract/access.ts';
 import { Problem } from '../contract/problems.ts';
+import { listOf } from '../domain/address-list.ts';
 import type { App } from '../operations/app.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Logger } from '../platform/logger.ts';
+import { type CertificateSource, fingerprints } from './client-certificate.ts';
 import { Exchange } from './exchange.ts';
 import { observe, type PoolNumbers } from './observe.ts';
 import { type Probes, publicPages, type Site } from './pages.ts';
+import { createProver } from './prove.ts';
 import { invalidHttp, malformedRequest, refuse, validationBody } from './refuse.ts';
 import { createRouter, endpointRoutes, nothingThere, readableAddress } from './routes.ts';
 import type { Tls } from './tls.ts';
-import { isAllowed, listOf, readTransport } from './transport.ts';
+import { isAllowed, readTransport } from './transport.ts';
 
 export interface ServerOptions {
   app: App;
@@ -25,6 +28,9 @@ export interface ServerOptions {
   environment: Environment;
   tls: Tls | undefined;
   trustProxy: readonly string[];
+  clientCertificates: CertificateSource;
+  /** The address by which partners call it. */
+  ownUrl: () => string;
   probes: Probes;
   pool: PoolNumbers;
   /** False: only the probes and the public pages. */
@@ -70,7 +76,9 @@ export function createServer(options: ServerOptions): Server {
   const routes = publicPages(options, metrics);
   if (options.servesApi) routes.push(...endpointRoutes(app));
   const find = createRouter(routes, nothingThere(app, options.servesApi));
-  const desk = { finish, isClosing: () => !server.listening };
+  const fingerprintOf = fingerprints(options.clientCertificates, trusted);
+  const prove = createProver({ clock: app.clock, fingerprintOf, ownUrl: options.ownUrl });
+  const desk = { finish, isClosing: () => !server.listening, prove };
 
   /** The last answer of a connection, and those before it that were not taken when it began. */
   const answers = new WeakMap<Socket, ServerResponse[]>();
@@ -126,7 +134,14 @@ export function createServer(options: ServerOptions): Server {
     connectionsCheckingInterval: 2_000,
   };
   const server = options.tls
-    ? createHttpsServer({ ...parser, ...options.tls, minVersion: 'TLSv1.2' })
+    ? createHttpsServer({
+        ...parser,
+        ...options.tls,
+        minVersion: 'TLSv1.2',
+        // Asked for, and judged with the key that comes with the call: most keys need none.
+        requestCert: options.clientCertificates === 'tls',
+        rejectUnauthorized: false,
+      })
     : createHttpServer(parser);
   server.on('request', answer);
   // Node would answer an Expect header that it does not know by itself; a server may as well ignore it (RFC 9110).

@@ -7,7 +7,9 @@ import type { Targets } from '../platform/egress/ssrf-guard.ts';
 import type { Sealer } from '../platform/sealing.ts';
 import type { Semaphore } from '../platform/semaphore.ts';
 import type { Access } from '../runtime/access.ts';
+import type { Assertions } from '../runtime/assertions.ts';
 import type { OpenStreams } from '../runtime/event-streams.ts';
+import type { KeyUses } from '../runtime/key-uses.ts';
 import type { Limits, RateLimits } from '../runtime/rate-limits.ts';
 import type { Refusals } from '../runtime/refusals.ts';
 import type { SubmissionTypeUpdates } from '../runtime/submission-type-updates.ts';
@@ -25,6 +27,10 @@ export interface App {
   limits: { keys: Limits; addresses: RateLimits };
   updates: SubmissionTypeUpdates;
   refusals: Refusals;
+  assertions: Assertions;
+  keyUses: KeyUses;
+  /** Whether this deployment can tell which client certificate a call came with. */
+  takesCertificates: boolean;
   streams: OpenStreams;
   /** A replay is many transactions, each of which waits for the queue of its webhook: the other calls need connections too. Partners take turns. */
   replays: Semaphore;

@@ -10,6 +10,7 @@ import { listEvents, streamEvents } from './event-feed.ts';
 import * as events from './events.ts';
 import * as formSubmissions from './form-submissions.ts';
 import * as keys from './keys.ts';
+import { reportLeakedKeys } from './leaked-keys.ts';
 import * as networks from './networks.ts';
 import * as operators from './operators.ts';
 import * as partners from './partners.ts';
@@ -59,14 +60,17 @@ export const operatorHandlers: Handlers<typeof operatorEndpoints, OperatorPrinci
   createPartner: partners.createPartner,
   listPartners: partners.listPartners,
   getPartner: partners.getPartner,
+  updatePartner: partners.updatePartner,
   signAgreement: partners.signAgreement,
   verifyPartner: partners.verifyPartner,
   suspendPartner: partners.suspendPartner,
   issueKey: keys.issueKey,
   listKeys: keys.listKeys,
   getKey: keys.getKey,
+  updateKey: keys.updateKey,
   rotateKey: keys.rotateKey,
   revokeKey: keys.revokeKey,
+  reportLeakedKeys,
   createSubmissionType: submissionTypes.createSubmissionType,
   listGroupSubmissionTypes: submissionTypes.listGroupSubmissionTypes,
   getGroupSubmissionType: submissionTypes.getGroupSubmissionType,

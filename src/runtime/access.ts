@@ -1,6 +1,6 @@
 import type { Environment, Scope } from '../contract/access.ts';
 import type { PracticeGroup } from '../contract/partner/practice-groups.ts';
-import { holderOf } from '../domain/access.ts';
+import { holderOf, type RefusedKey, refusedKey } from '../domain/access.ts';
 import { isWellFormedKey, secretHash } from '../domain/api-key.ts';
 import { type KeyHolder, type OperatorPrincipal, SYSTEM } from '../domain/principal.ts';
 import type { Clock } from '../platform/clock.ts';
@@ -20,7 +20,8 @@ import { Batcher } from './batcher.ts';
  * remembered, never refusals: what is granted works at once, on every node.
  */
 export interface Access {
-  holderOf(key: string): KeyHolder | undefined | Promise<KeyHolder | undefined>;
+  /** Who holds a key; of one that is known and that nobody holds any more, whose it was and why. Undefined: unknown. */
+  holderOf(key: string): FoundKey | Promise<FoundKey>;
   operatorOf(token: string): OperatorPrincipal | undefined | Promise<OperatorPrincipal | undefined>;
   /** The group, if the key may act for it; with a scope, if it may do that there as far as networks have a say. */
   reach(
@@ -34,6 +35,12 @@ export interface Access {
   settle(): Promise<void>;
 }
 
+export type FoundKey = KeyHolder | RefusedKey | undefined;
+
+export function isHolder(found: FoundKey): found is KeyHolder {
+  return found !== undefined && !('reason' in found);
+}
+
 const REMEMBERED_MS = 1_000;
 /** By so much a timer may fire before its time; measured, it is less than one. */
 const TIMERS_EARLY_MS = 10;
@@ -42,15 +49,15 @@ const LOOKUPS_MAX = 100;
 
 export function createAccess(db: Database, clock: Clock, environment: Environment): Access {
   const cache = <T>() => new BriefCache<T>(clock, REMEMBERED_MS, REMEMBERED_MAX);
-  const holders = cache<KeyHolder>();
+  const holders = new BriefCache<KeyHolder | RefusedKey>(clock, REMEMBERED_MS, REMEMBERED_MAX, isHolder);
   const operators = cache<OperatorPrincipal>();
   const groups = cache<PracticeGroup>();
 
   // A thousand keys in use are a thousand questions a second, and strangers ask with a new token each time: those of the same
   // moment are asked together.
-  const lookups = new Batcher<Buffer, KeyHolder | undefined>(LOOKUPS_MAX, async (hashes) => {
+  const lookups = new Batcher<Buffer, FoundKey>(LOOKUPS_MAX, async (hashes) => {
     const keys = await transact(db, SYSTEM, (tx) => findKeysByHash(tx, hashes));
-    return keys.map((key) => key && holderOf(key));
+    return keys.map((key) => key && (holderOf(key) ?? refusedKey(key)));
   });
   const tokens = new Batcher<Buffer, OperatorPrincipal | undefined>(LOOKUPS_MAX, (hashes) =>
     transact(db, SYSTEM, (tx) => findTokenHolders(tx, hashes)),
@@ -105,22 +112,29 @@ const RENEW_FROM = 0.75;
 
 /**
  * A cache whose answers live for a moment that begins before the question is asked. Whoever asks while the same question is
- * under way shares its answer (single flight). "No" (undefined) is never remembered. What is in use is asked for again while it may still
+ * under way shares its answer (single flight). "No" (undefined, or what `isYes` says is none) is never remembered. What is in use is asked for again while it may still
  * be used, so that nobody waits for it.
  */
 export class BriefCache<T> {
   readonly #clock: Clock;
   readonly #lifetimeMs: number;
   readonly #entriesMax: number;
+  readonly #isYes: (value: T) => boolean;
   readonly #entries = new Map<string, Entry<T>>();
   readonly #underWay = new Map<string, Promise<T | undefined>>();
   /** Counts the clearings: an answer to a question asked before one is not kept. */
   #generation = 0;
 
-  constructor(clock: Clock, lifetimeMs: number, entriesMax: number) {
+  constructor(
+    clock: Clock,
+    lifetimeMs: number,
+    entriesMax: number,
+    isYes: (value: T) => boolean = () => true,
+  ) {
     this.#clock = clock;
     this.#lifetimeMs = lifetimeMs;
     this.#entriesMax = entriesMax;
+    this.#isYes = isYes;
   }
 
   /** Answers at once, without a promise, when it remembers: the hot path stays synchronous. */
@@ -137,7 +151,7 @@ export class BriefCache<T> {
     // waited for it had come, so once is enough for them: each in turn, a thousand strangers with one key waited for a
     // thousand questions, and woke each other half a million times.
     return underWay.then(
-      (value) => value ?? this.#recall(key) ?? this.#underWay.get(key) ?? this.#begin(key, load),
+      (value) => this.#yes(value) ?? this.#recall(key) ?? this.#underWay.get(key) ?? this.#begin(key, load),
     );
   }
 
@@ -146,6 +160,10 @@ export class BriefCache<T> {
     this.#entries.clear();
     // Questions under way may have been asked before the change: nobody else shares their answers.
     this.#underWay.clear();
+  }
+
+  #yes(value: T | undefined): T | undefined {
+    return value !== undefined && this.#isYes(value) ? value : undefined;
   }
 
   #recall(key: string): T | undefined {
@@ -174,9 +192,9 @@ export class BriefCache<T> {
       const asked = this.#clock.monotonic();
       const until = asked + this.#lifetimeMs;
       const value = await load();
-      if (value === undefined) {
+      if (value === undefined || !this.#isYes(value)) {
         if (generation === this.#generation) this.#entries.delete(key);
-        return undefined;
+        return value;
       }
       if (this.#clock.monotonic() >= until) continue;
       if (generation === this.#generation)

@@ -47,6 +47,8 @@ const STAYS = [
   'feed_head',
   'rate_windows',
   'rate_moments',
+  'key_uses',
+  'used_assertions',
 ];
 
 async function cell(number: number) {

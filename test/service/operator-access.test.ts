@@ -14,7 +14,8 @@ function may(role: Role, id: OperatorOperationId): boolean {
   const reads = method === 'GET';
   if (role === 'admin') return true;
   if (role === 'viewer') return reads;
-  if (role === 'support') return reads || /^\/operator\/v1\/(partners|keys|deliveries)(\/|$)/.test(path);
+  if (role === 'support')
+    return reads || /^\/operator\/v1\/(partners|keys|leaked-keys|deliveries)(\/|$)/.test(path);
   const told = /^\/operator\/v1\/(events|write-to-record-jobs|.+\/ehr-health|.+\/form-submissions)(\/|$)/;
   return !reads && told.test(path);
 }

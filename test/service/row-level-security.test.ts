@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { type PartnerPrincipal, SYSTEM } from '../../src/domain/principal.ts';
+import { isHolder } from '../../src/runtime/access.ts';
 import { type Database, type Transaction, transact } from '../../src/store/database.ts';
 import { prepareDatabase, UnusableDatabase } from '../../src/store/migrate.ts';
 import { asAdmin, createOwnedDatabase } from '../support/logins.ts';
@@ -32,6 +33,8 @@ const operatorTables = [
   'new_events',
   'rate_windows',
   'rate_moments',
+  'key_uses',
+  'used_assertions',
 ];
 /** Belong to one partner within one practice group, or to a partner altogether; see below. */
 const partnerTables = ['webhooks', 'webhook_secrets', 'webhook_lanes', 'deliveries', 'refused_requests'];
@@ -101,19 +104,20 @@ describe.each([
       webhooks.push(id);
     }
     await house.send('GET', '/v1/nothing', { key, group: own.groupId });
-    await house.service.app.refusals.flush();
-    const { access } = house.service.app;
+    const { access, assertions, keyUses, refusals } = house.service.app;
+    await Promise.all([refusals.flush(), keyUses.close()]);
+    await assertions.use({ keyId: 'key', jti: partnerId, expiresAt: '2100-01-01T00:00:00.000Z' });
     const holder = await access.holderOf(key);
-    const group = holder && (await access.reach(holder, own.groupId));
-    if (!holder || !group) throw new Error('the key does not reach its own group');
+    const group = isHolder(holder) && (await access.reach(holder, own.groupId));
+    if (!isHolder(holder) || !group) throw new Error('the key does not reach its own group');
     return { partnerId, webhooks, principal: { kind: 'partner', holder, group } };
   }
 
   async function principalOf(groupId: string): Promise<PartnerPrincipal> {
     const { access } = house.service.app;
     const holder = await access.holderOf((await makeKey(house, groupId)).key);
-    const group = holder && (await access.reach(holder, groupId));
-    if (!holder || !group) throw new Error('the key does not reach its own group');
+    const group = isHolder(holder) && (await access.reach(holder, groupId));
+    if (!isHolder(holder) || !group) throw new Error('the key does not reach its own group');
     return { kind: 'partner', holder, group };
   }
 

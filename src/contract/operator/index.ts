@@ -5,6 +5,7 @@ import * as ehrHealth from './ehr-health.ts';
 import * as events from './events.ts';
 import * as formSubmissions from './form-submissions.ts';
 import * as keys from './keys.ts';
+import * as leakedKeys from './leaked-keys.ts';
 import * as networks from './networks.ts';
 import * as operators from './operators.ts';
 import * as partners from './partners.ts';
@@ -30,14 +31,17 @@ export const operatorEndpoints = {
   createPartner: partners.createPartner,
   listPartners: partners.listPartners,
   getPartner: partners.getPartner,
+  updatePartner: partners.updatePartner,
   signAgreement: partners.signAgreement,
   verifyPartner: partners.verifyPartner,
   suspendPartner: partners.suspendPartner,
   issueKey: keys.issueKey,
   listKeys: keys.listKeys,
   getKey: keys.getKey,
+  updateKey: keys.updateKey,
   rotateKey: keys.rotateKey,
   revokeKey: keys.revokeKey,
+  reportLeakedKeys: leakedKeys.reportLeakedKeys,
   createSubmissionType: submissionTypes.createSubmissionType,
   listGroupSubmissionTypes: submissionTypes.listGroupSubmissionTypes,
   getGroupSubmissionType: submissionTypes.getGroupSubmissionType,

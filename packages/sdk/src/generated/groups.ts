@@ -376,7 +376,9 @@ export class Requests {
    * Get a refused request.
    *
    * Tells why a call of your own was refused, and what to do about it. Give the `x-request-id` of the
-   * call; if several calls had the same ID, the last one is shown. Calls that succeeded are not kept.
+   * call; if several calls had the same ID, the last one is shown. Calls that succeeded are not kept. A
+   * call with another key of yours that was refused, because the key had expired for instance, is found
+   * with a key that works.
    *
    * Open to every key, whatever its scopes.
    */

@@ -309,6 +309,17 @@ export interface RefusedRequest {
   status: number;
   /** The code of the refusal; `validation_error` for a 400. */
   error: string;
+  /** Why the key was refused; null if that was not why the call was. */
+  reason:
+    | 'expired'
+    | 'revoked'
+    | 'leaked'
+    | 'partner_not_verified'
+    | 'address_not_allowed'
+    | 'proof_missing'
+    | 'proof_invalid'
+    | 'proof_replayed'
+    | null;
   /** The body of the refusal. Of a 400 with very many problems, the first 100. */
   answer: ValidationError | Problem;
   /** The cause and what to do about it, in plain words. */

@@ -26,6 +26,7 @@ import { Refusals } from './runtime/refusals.ts';
 import { gatherUpdates } from './runtime/submission-type-updates.ts';
 import { createSite } from './site/site.ts';
 import { closeDatabase, type Database, openDatabase, transact } from './store/database.ts';
+import { beginTimeline } from './store/event-feed.ts';
 import { prepareDatabase } from './store/migrate.ts';
 
 /** The whole service, put together. The parts know nothing of each other's making; this file knows all of it. */
@@ -72,6 +73,7 @@ export async function startService(config: Config, surroundings: Surroundings): 
     const { applied, role } = await prepareDatabase(url, async ({ role }) => {
       const db = openDatabase({ url, connectionsMax: 2, role });
       try {
+        await beginTimeline(db);
         const resealed = await resealSecrets(db, sealer, new Date(clock.now()).toISOString());
         if (resealed > 0) log.info({ resealed, key_id: sealer.keyId }, 'webhook secrets sealed anew');
         Object.assign(seeded, await seed(config, assemble(config, db, { log, clock, random }, sealer)));

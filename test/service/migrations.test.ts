@@ -13,7 +13,9 @@ import { createDatabase, startHarness } from '../support/service.ts';
 import { superuser } from '../support/superuser.ts';
 import { restoreUnreleasedMain } from '../support/unreleased-main.ts';
 
-const files = readdirSync(MIGRATIONS_FOLDER).filter((name) => name.endsWith('.sql'));
+const files = readdirSync(MIGRATIONS_FOLDER)
+  .filter((name) => name.endsWith('.sql'))
+  .sort();
 
 async function failure(databaseUrl: string): Promise<Error> {
   const started = await startHarness({ databaseUrl }).catch((error: Error) => error);
@@ -66,14 +68,17 @@ describe('several services that start at once on an empty database', () => {
 });
 
 describe('a service that starts again', () => {
-  it('changes nothing in the database', async () => {
+  it('changes nothing in the database, but for the name of the timeline', async () => {
     const databaseUrl = await createDatabase();
     const first = await startHarness({ databaseUrl });
     await first.operator('POST', '/practice-groups', { id: 'g', name: 'G' });
     await first.stop();
-    const before = await contents(databaseUrl);
+    const { feed_timelines: timelines, ...before } = await contents(databaseUrl);
     const second = await startHarness({ databaseUrl });
-    expect(await contents(databaseUrl)).toEqual(before);
+    const { feed_timelines: anew, ...after } = await contents(databaseUrl);
+    expect(after).toEqual(before);
+    // It cannot know whether it was restored meanwhile, so it begins another; nothing was placed in the one before.
+    expect([timelines?.length, anew?.length]).toEqual([1, 1]);
     expect((await second.operator('GET', '/practice-groups/g')).name).toBe('G');
     expect(second.logLines().map(({ msg }) => msg)).not.toContain('migrated');
     expect(first.logLines().map(({ msg }) => msg)).toContain('migrated');
@@ -157,7 +162,7 @@ describe('a database that the service cannot use', () => {
     await expect.poll(waiting, { timeout: 30_000 }).toBe(0);
     await expect.poll(waiting, { timeout: 30_000 }).toBe(1);
     await db.query('COMMIT');
-    expect((await migrated).applied).toEqual(['0001_baseline.sql']);
+    expect((await migrated).applied).toEqual(files);
   });
 
   const changed = (change: (url: URL) => void): string => {

@@ -1,5 +1,7 @@
+import { readdirSync } from 'node:fs';
 import { Webhook } from 'standardwebhooks';
 import { describe, expect, it } from 'vitest';
+import { MIGRATIONS_FOLDER } from '../../src/store/migrate.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 import { until } from '../support/porter-process.ts';
 import { ok, startReceiver } from '../support/receiver.ts';
@@ -15,6 +17,9 @@ import {
 /** A database of the last version before the first release, brought up to date with all that is in it. */
 
 const world = unreleasedWorld();
+const files = readdirSync(MIGRATIONS_FOLDER)
+  .filter((name) => name.endsWith('.sql'))
+  .sort();
 
 /** Every row of every table, as JSON by the names of its columns. */
 async function rowsOf(databaseUrl: string): Promise<Record<string, Record<string, unknown>[]>> {
@@ -41,16 +46,17 @@ describe('the upgrade', () => {
       env: { PORTER_ROLE: 'api', PORTER_OPERATOR_TOKEN: world.token, PORTER_MASTER_KEY: world.masterKey },
     });
     await house.stop();
-    const { schema_migrations, schema_version, sql_functions, cell, ehr_health, ...after } =
+    const { schema_migrations, schema_version, sql_functions, cell, ehr_health, feed_timelines, ...after } =
       await rowsOf(databaseUrl);
 
     const { schema_migrations: _applied, ...kept } = before;
     const groups = kept.practice_groups?.map(({ ehr_status: _status, ...group }) => group);
     expect(after).toEqual({ ...kept, practice_groups: groups });
-    expect(schema_migrations).toMatchObject([{ name: '0001_baseline.sql' }]);
+    expect(schema_migrations?.map(({ name }) => name).sort()).toEqual(files);
     expect(schema_version).toMatchObject([{ version: 1 }]);
     expect(sql_functions?.length).toBeGreaterThan(20);
     expect(cell).toMatchObject([{ no: 0 }]);
+    expect(feed_timelines).toMatchObject([{ after: kept.feed_head?.[0]?.position }]);
     expect(ehr_health).toEqual(
       kept.practice_groups
         ?.filter(({ ehr_status }) => ehr_status !== 'unknown')
@@ -76,7 +82,10 @@ describe('the upgrade', () => {
       env: { PORTER_ROLE: 'api', PORTER_OPERATOR_TOKEN: world.token, PORTER_MASTER_KEY: world.masterKey },
     });
     await house.stop();
-    expect(await rowsOf(databaseUrl)).toEqual(before);
+    const after = await rowsOf(databaseUrl);
+    // Every start begins a timeline of the feed.
+    expect(after.feed_timelines).toHaveLength(1);
+    expect({ ...after, feed_timelines: [] }).toEqual(before);
   });
 });
 

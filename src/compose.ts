@@ -5,7 +5,6 @@ import { dirname, join } from 'node:path';
 import { type Config, masterKey } from './config.ts';
 import { createEngine } from './delivery/engine.ts';
 import { makeDemoWorld, replaceDemoKey } from './demo.ts';
-import { SYSTEM } from './domain/principal.ts';
 import { createServer } from './http/server.ts';
 import { readTls } from './http/tls.ts';
 import type { App } from './operations/app.ts';
@@ -22,10 +21,11 @@ import { Semaphore } from './platform/semaphore.ts';
 import { createAccess } from './runtime/access.ts';
 import { OpenStreams } from './runtime/event-streams.ts';
 import { RateLimits, SharedRateLimits } from './runtime/rate-limits.ts';
+import { Readiness } from './runtime/readiness.ts';
 import { Refusals } from './runtime/refusals.ts';
 import { gatherUpdates } from './runtime/submission-type-updates.ts';
 import { createSite } from './site/site.ts';
-import { closeDatabase, type Database, openDatabase, transact } from './store/database.ts';
+import { closeDatabase, type Database, openDatabase } from './store/database.ts';
 import { beginTimeline } from './store/event-feed.ts';
 import { prepareDatabase } from './store/migrate.ts';
 
@@ -96,6 +96,7 @@ export async function startService(config: Config, surroundings: Surroundings): 
     let engine: ReturnType<typeof startDelivering> | undefined;
     let listening = '';
     let stopping = false;
+    const readiness = new Readiness(db, clock);
     const server = createServer({
       app,
       log,
@@ -105,7 +106,7 @@ export async function startService(config: Config, surroundings: Surroundings): 
       pool: db.pool,
       servesApi: config.role !== 'worker',
       moreMetrics: async () => engine?.metrics() ?? '',
-      probes: { exposed: config.probes, ready: async () => !stopping && (await canReach(db)) },
+      probes: { exposed: config.probes, ready: async () => !stopping && (await readiness.isReady()) },
       docsUrl: () => `${config.ownUrl ?? listening}/docs`,
       site: createSite(config),
     });
@@ -271,16 +272,6 @@ function cannotListen(error: NodeJS.ErrnoException, { host, port }: Config): Err
   };
   const reason = reasons[error.code ?? ''];
   return reason === undefined ? error : new Error(reason, { cause: error });
-}
-
-/** Changes nothing, but a standby that is not promoted yet, or a database that takes no writes, refuses it. */
-async function canReach(db: Database): Promise<boolean> {
-  try {
-    await transact(db, SYSTEM, (tx) => tx.query('UPDATE schema_migrations SET name = name WHERE false'));
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 function addressOf(server: Server, config: Config): string {

@@ -12,6 +12,7 @@ import { systemClock } from '../src/platform/clock.ts';
 import { createLogger } from '../src/platform/logger.ts';
 import { gatherUpdates } from '../src/runtime/submission-type-updates.ts';
 import type { Database } from '../src/store/database.ts';
+import { hostsOf } from '../src/store/hosts.ts';
 
 /**
  * What is measured, each in a process of its own: `node bench/targets.ts <variant>`. It prints its port when ready.
@@ -145,7 +146,8 @@ function constantDatabase(): Database {
     release: () => {},
     once: () => {},
   };
-  return { pool: { connect: async () => client } as unknown as Database['pool'] };
+  const pool = { connect: async () => client, options: {} } as unknown as Database['pool'];
+  return { pool, hosts: hostsOf('postgres://nowhere') };
 }
 
 function portOf(address: ReturnType<import('node:net').Server['address']>): number {

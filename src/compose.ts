@@ -5,7 +5,6 @@ import { dirname, join } from 'node:path';
 import { type Config, masterKey } from './config.ts';
 import { createEngine } from './delivery/engine.ts';
 import { makeDemoWorld, replaceDemoKey } from './demo.ts';
-import { SYSTEM } from './domain/principal.ts';
 import { createServer } from './http/server.ts';
 import { readTls } from './http/tls.ts';
 import type { App } from './operations/app.ts';
@@ -24,10 +23,12 @@ import { Assertions } from './runtime/assertions.ts';
 import { OpenStreams } from './runtime/event-streams.ts';
 import { KeyUses } from './runtime/key-uses.ts';
 import { RateLimits, SharedRateLimits } from './runtime/rate-limits.ts';
+import { Readiness } from './runtime/readiness.ts';
 import { Refusals } from './runtime/refusals.ts';
 import { gatherUpdates } from './runtime/submission-type-updates.ts';
 import { createSite } from './site/site.ts';
-import { closeDatabase, type Database, openDatabase, transact } from './store/database.ts';
+import { closeDatabase, type Database, openDatabase } from './store/database.ts';
+import { beginTimeline } from './store/event-feed.ts';
 import { prepareDatabase } from './store/migrate.ts';
 import { SharedClock } from './store/shared-clock.ts';
 
@@ -77,6 +78,7 @@ export async function startService(config: Config, surroundings: Surroundings): 
       const db = openDatabase({ url, connectionsMax: 2, role });
       try {
         await clock.begin(db);
+        await beginTimeline(db);
         const resealed = await resealSecrets(db, sealer, new Date(clock.now()).toISOString());
         if (resealed > 0) log.info({ resealed, key_id: sealer.keyId }, 'webhook secrets sealed anew');
         Object.assign(seeded, await seed(config, assemble(config, db, { log, clock, random }, sealer)));
@@ -101,6 +103,7 @@ export async function startService(config: Config, surroundings: Surroundings): 
     let engine: ReturnType<typeof startDelivering> | undefined;
     let listening = '';
     let stopping = false;
+    const readiness = new Readiness(db, clock);
     const server = createServer({
       app,
       log,
@@ -114,7 +117,7 @@ export async function startService(config: Config, surroundings: Surroundings): 
       moreMetrics: async () => clock.metrics() + ((await engine?.metrics()) ?? ''),
       probes: {
         exposed: config.probes,
-        ready: async () => clock.fault() ?? (!stopping && (await canReach(db))),
+        ready: async () => clock.fault() ?? (!stopping && (await readiness.isReady())),
       },
       docsUrl: () => `${config.ownUrl ?? listening}/docs`,
       site: createSite(config),
@@ -288,16 +291,6 @@ function cannotListen(error: NodeJS.ErrnoException, { host, port }: Config): Err
   };
   const reason = reasons[error.code ?? ''];
   return reason === undefined ? error : new Error(reason, { cause: error });
-}
-
-/** Changes nothing, but a standby that is not promoted yet, or a database that takes no writes, refuses it. */
-async function canReach(db: Database): Promise<boolean> {
-  try {
-    await transact(db, SYSTEM, (tx) => tx.query('UPDATE schema_migrations SET name = name WHERE false'));
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 function addressOf(server: Server, config: Config): string {

@@ -4,6 +4,7 @@ import { listOf } from './domain/address-list.ts';
 import { type CertificateSource, certificateSources } from './http/client-certificate.ts';
 import type { Targets } from './platform/egress/ssrf-guard.ts';
 import { MASTER_KEY_BYTES } from './platform/sealing.ts';
+import { hostsOf } from './store/hosts.ts';
 
 /** The settings of the service: every name, its default and its limits are here. (The command line looks for two of them by itself.) */
 export interface Config {
@@ -125,9 +126,7 @@ function path(workingFolder: string): (text: string) => string {
 }
 
 function postgresUrl(text: string): string {
-  if (!/^postgres(ql)?:\/\//.test(text) || !URL.canParse(text))
-    throw new Error('must look like postgres://user:password@host:5432/database');
-  const { username, password, pathname } = new URL(text);
+  const { username, password, pathname } = new URL(hostsOf(text).urls[0]);
   try {
     for (const part of [username, password, pathname]) decodeURIComponent(part);
   } catch {

@@ -69,6 +69,16 @@ export const problemCatalogue = {
     remedy: 'Read the record, then decide again.',
     extension: true,
   },
+  cursor_gone: {
+    status: 410,
+    message:
+      'The feed was set back, and this cursor is from after that point: events that you have read were lost, and others take their places. Go on from resume_cursor.',
+    cause:
+      'The service was restored from a backup, or a standby that lagged behind took over. What was accepted last before that is gone, and new events have the places in the feed that the lost ones had.',
+    remedy:
+      'Read on from the cursor in resume_cursor: it leads to the first place that is not as you know it. You may see events again that you have: go by their IDs. Webhooks need nothing of this.',
+    extension: true,
+  },
   precondition_failed: {
     status: 412,
     message:
@@ -145,6 +155,7 @@ export interface ProblemDetails {
   path?: readonly (string | number)[];
   /** Seconds. */
   retry_after?: number;
+  resume_cursor?: string;
 }
 
 /** An expected refusal: it has a place in the catalogue, and whoever meets it can do something about it. */
@@ -214,5 +225,6 @@ export const problemBody = z
       .int()
       .optional()
       .meta({ description: 'With rate_limit_exceeded: seconds to wait, as in Retry-After.' }),
+    resume_cursor: z.string().optional().meta({ description: 'With cursor_gone: the cursor to go on from.' }),
   })
   .meta({ id: 'Problem', description: 'A refusal, with a stable code in `error`.', 'x-extension': true });

@@ -143,7 +143,7 @@ export const webhookResponses = {
       value: {
         data: [feedEvent],
         count: 1,
-        next_cursor: 'WzQyXQ',
+        next_cursor: 'WzQyLCIwLTE5YjJjM2Q0ZTVmLTlmODZkMDgxODg0YzdkNjUiXQ',
         has_more: false,
       },
     },
@@ -151,7 +151,7 @@ export const webhookResponses = {
   streamEvents: {
     stream: {
       summary: 'The beginning, and an event',
-      value: `retry: 2000\nid: WzQxXQ\n\nid: WzQyXQ\nevent: appointment.confirmed\ndata: ${JSON.stringify(feedEvent)}\n\n`,
+      value: `retry: 2000\nid: WzQxLCIwLTE5YjJjM2Q0ZTVmLTlmODZkMDgxODg0YzdkNjUiXQ\n\nid: WzQyLCIwLTE5YjJjM2Q0ZTVmLTlmODZkMDgxODg0YzdkNjUiXQ\nevent: appointment.confirmed\ndata: ${JSON.stringify(feedEvent)}\n\n`,
     },
   },
   triggerTestEvent: { accepted: { summary: 'Accepted', value: { event_id: delivery.event_id } } },

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import pg from 'pg';
 import { translate } from './database.ts';
+import { hostsOf, NoHost, openClient, reasonOf } from './hosts.ts';
 import { readSqlFunctions } from './sql-functions.ts';
 
 /**
@@ -33,6 +34,8 @@ const IN_THE_WAY = ['40P01', '55P03'];
 /** PostgreSQL's code for what a login may not do. */
 const MAY_NOT = '42501';
 
+const CONNECT_MS = 10_000;
+
 /** Why the service will not work with this database; the message says what to do. */
 export class UnusableDatabase extends Error {}
 
@@ -47,12 +50,9 @@ export async function prepareDatabase(
   url: string,
   seed: (prepared: Prepared) => Promise<void>,
 ): Promise<Prepared> {
-  const client = clientOf(url);
-  try {
-    await client.connect();
-  } catch (error) {
+  const client = await openClient(url, CONNECT_MS).catch((error) => {
     throw unreachable(url, error);
-  }
+  });
   try {
     await refuseSharedConnections(url, client).catch((error) => {
       throw explained(url, error);
@@ -67,20 +67,13 @@ export async function prepareDatabase(
   }
 }
 
-function clientOf(url: string): pg.Client {
-  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 10_000 });
-  client.on('error', () => {});
-  return client;
-}
-
 /**
  * A pooler that gives a connection to the next one after each transaction would mix up what is said once for a whole connection:
  * locks, prepared statements, the role. It looks well as long as there is little to do.
  */
 async function refuseSharedConnections(url: string, client: pg.Client): Promise<void> {
-  const other = clientOf(url);
+  const other = await openClient(url, CONNECT_MS);
   try {
-    await other.connect();
     const mine = await sessionOf(client);
     await other.query('BEGIN');
     // As long as its transaction is open, the other one keeps the session that it was given.
@@ -107,7 +100,11 @@ async function prepare(client: pg.Client): Promise<Prepared> {
 }
 
 function unreachable(url: string, error: unknown): Error {
-  const reason = error instanceof Error ? error.message || (error as { code?: string }).code : String(error);
+  const reason = reasonOf(error);
+  if (error instanceof NoHost)
+    return new UnusableDatabase(
+      `None of the PostgreSQL servers in DATABASE_URL can be used (${reason}). Start the primary or promote a standby, or correct DATABASE_URL.`,
+    );
   if (error instanceof pg.DatabaseError && error.code?.startsWith('28'))
     return new UnusableDatabase(
       `PostgreSQL at ${place(url)} refused the login (${reason}). Check user and password in DATABASE_URL, and sslmode if it wants encryption.`,
@@ -133,8 +130,7 @@ function explained(url: string, error: unknown): unknown {
 /** Where a URL points, without its password. */
 function place(url: string): string {
   try {
-    const { host, pathname } = new URL(url);
-    return host + pathname;
+    return hostsOf(url).place;
   } catch {
     return 'the address in DATABASE_URL';
   }

@@ -45,6 +45,7 @@ const STAYS = [
   'audit_entries',
   'audit_head',
   'feed_head',
+  'feed_timelines',
   'rate_windows',
   'rate_moments',
   'key_uses',

@@ -38,8 +38,15 @@ const operatorTables = [
 ];
 /** Belong to one partner within one practice group, or to a partner altogether; see below. */
 const partnerTables = ['webhooks', 'webhook_secrets', 'webhook_lanes', 'deliveries', 'refused_requests'];
-/** Hold nothing that belongs to anybody: which cell this is, how far the schema and the audit chain are. */
-const plainTables = ['schema_migrations', 'schema_version', 'sql_functions', 'cell', 'audit_head'];
+/** Hold nothing that belongs to anybody: which cell this is, how far the schema and the audit chain are, which histories the feed has had. */
+const plainTables = [
+  'schema_migrations',
+  'schema_version',
+  'sql_functions',
+  'cell',
+  'audit_head',
+  'feed_timelines',
+];
 
 interface Partner {
   partnerId: string;

@@ -1,6 +1,7 @@
-import { readdir } from 'node:fs/promises';
+import { readdirSync } from 'node:fs';
 import { Webhook } from 'standardwebhooks';
 import { describe, expect, it } from 'vitest';
+import { MIGRATIONS_FOLDER } from '../../src/store/migrate.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 import { until } from '../support/porter-process.ts';
 import { ok, startReceiver } from '../support/receiver.ts';
@@ -16,11 +17,9 @@ import {
 /** A database of the last version before the first release, brought up to date with all that is in it. */
 
 const world = unreleasedWorld();
-
-const migrationNames = async () =>
-  (await readdir(new URL('../../migrations/', import.meta.url)))
-    .filter((name) => name.endsWith('.sql'))
-    .sort();
+const files = readdirSync(MIGRATIONS_FOLDER)
+  .filter((name) => name.endsWith('.sql'))
+  .sort();
 
 /** Every row of every table, as JSON by the names of its columns. */
 async function rowsOf(databaseUrl: string): Promise<Record<string, Record<string, unknown>[]>> {
@@ -72,17 +71,18 @@ describe('the upgrade', () => {
       env: { PORTER_ROLE: 'api', PORTER_OPERATOR_TOKEN: world.token, PORTER_MASTER_KEY: world.masterKey },
     });
     await house.stop();
-    const { schema_migrations, schema_version, sql_functions, cell, ehr_health, ...after } =
+    const { schema_migrations, schema_version, sql_functions, cell, ehr_health, feed_timelines, ...after } =
       await rowsOf(databaseUrl);
 
     const { schema_migrations: _applied, ...kept } = before;
     const practice_groups = kept.practice_groups?.map(({ ehr_status: _status, ...group }) => group) ?? [];
     const expected = { ...kept, practice_groups };
     expect(asBefore(after, expected)).toEqual(inOrder(expected));
-    expect(schema_migrations?.map(({ name }) => name)).toEqual(await migrationNames());
+    expect(schema_migrations?.map(({ name }) => name)).toEqual(files);
     expect(schema_version).toMatchObject([{ version: 1 }]);
     expect(sql_functions?.length).toBeGreaterThan(20);
     expect(cell).toMatchObject([{ no: 0 }]);
+    expect(feed_timelines).toMatchObject([{ after: kept.feed_head?.[0]?.position }]);
     expect(ehr_health).toEqual(
       kept.practice_groups
         ?.filter(({ ehr_status }) => ehr_status !== 'unknown')
@@ -108,7 +108,10 @@ describe('the upgrade', () => {
       env: { PORTER_ROLE: 'api', PORTER_OPERATOR_TOKEN: world.token, PORTER_MASTER_KEY: world.masterKey },
     });
     await house.stop();
-    expect(await rowsOf(databaseUrl)).toEqual(before);
+    const after = await rowsOf(databaseUrl);
+    // Every start begins a timeline of the feed.
+    expect(after.feed_timelines).toHaveLength(1);
+    expect({ ...after, feed_timelines: [] }).toEqual(before);
   });
 });
 

@@ -199,8 +199,8 @@ describe('files that are shown', () => {
     const [unit, ...others] = shown('ini');
     expect(others).toEqual([]);
     const lines = unit?.code.split('\n').filter(Boolean) ?? [];
-    expect(lines.filter((line) => !/^\[(Unit|Service|Install)\]$|^[A-Z]\w+=\S/.test(line))).toEqual([]);
-    expect(unit?.code).toContain('ExecStart=/srv/porter/node_modules/.bin/node src/main.ts');
+    expect(lines.filter((line) => !/^\[(Unit|Service|Install)\]$|^# |^[A-Z]\w+=/.test(line))).toEqual([]);
+    expect(unit?.code).toContain('ExecStart=/usr/bin/node src/main.ts');
     expect(existsSync(join(ROOT, 'src/main.ts'))).toBe(true);
   });
 

@@ -326,8 +326,10 @@ export class Events {
    * Reads the event feed: the log that webhooks are sent from, in order. Use it to catch up on what a
    * webhook missed, or instead of webhooks. Send `next_cursor` as `cursor` to go on. The last page has
    * one too: keep it, and send it later to get what has happened since. Events are kept for 30 days
-   * unless configured otherwise; an older cursor leads to the oldest event that is left. With
-   * `event_types` a page may hold fewer events than asked for, even none, while `has_more` is true.
+   * unless configured otherwise; an older cursor leads to the oldest event that is left. Should the
+   * service ever be set back to a backup, a cursor from after that point is answered with 410 and with
+   * the one to go on from. With `event_types` a page may hold fewer events than asked for, even none,
+   * while `has_more` is true.
    *
    * Needs the scope `events:read`: Read the event feed.
    */

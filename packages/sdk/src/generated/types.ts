@@ -555,6 +555,7 @@ export const problemCodes = [
   'not_found',
   'method_not_allowed',
   'conflict',
+  'cursor_gone',
   'precondition_failed',
   'payload_too_large',
   'unsupported_media_type',
@@ -596,6 +597,17 @@ export type Problem =
       doc_url: string;
       /** With insufficient_permissions: what the key lacks. */
       required_scopes: string[];
+    }
+  | {
+      error: 'cursor_gone';
+      statusCode: number;
+      message: string;
+      /** Quote it to support; it is also in x-request-id. */
+      request_id: string;
+      /** A page about this error. */
+      doc_url: string;
+      /** With cursor_gone: the cursor to go on from. */
+      resume_cursor: string;
     }
   | {
       error: 'business_rule_violation';

@@ -7,7 +7,7 @@ import { createEngine } from './delivery/engine.ts';
 import { makeDemoWorld, replaceDemoKey } from './demo.ts';
 import { SYSTEM } from './domain/principal.ts';
 import { createServer } from './http/server.ts';
-import { readTls } from './http/tls.ts';
+import { readTls, renewTls } from './http/tls.ts';
 import type { App } from './operations/app.ts';
 import { ensureFirstOperator } from './operations/operators.ts';
 import { resealSecrets } from './operations/webhook-secrets.ts';
@@ -23,6 +23,7 @@ import { createAccess } from './runtime/access.ts';
 import { OpenStreams } from './runtime/event-streams.ts';
 import { RateLimits, SharedRateLimits } from './runtime/rate-limits.ts';
 import { Refusals } from './runtime/refusals.ts';
+import { Strangers } from './runtime/strangers.ts';
 import { gatherUpdates } from './runtime/submission-type-updates.ts';
 import { createSite } from './site/site.ts';
 import { closeDatabase, type Database, openDatabase, transact } from './store/database.ts';
@@ -100,6 +101,7 @@ export async function startService(config: Config, surroundings: Surroundings): 
       environment: config.environment,
       tls,
       trustProxy: config.trustProxy,
+      connections: config.connections,
       pool: db.pool,
       servesApi: config.role !== 'worker',
       moreMetrics: async () => engine?.metrics() ?? '',
@@ -112,6 +114,10 @@ export async function startService(config: Config, surroundings: Surroundings): 
       app.streams.endAll();
       return Promise.all([finish(server, late), engine?.stop(late)]);
     });
+    if (config.tls) {
+      const stopRenewing = renewTls(config.tls, server, clock, log);
+      undo.push(async () => stopRenewing());
+    }
     server.listen({ host: config.host, port: config.port });
     await once(server, 'listening').catch((error: NodeJS.ErrnoException) => {
       throw cannotListen(error, config);
@@ -185,7 +191,6 @@ function assemble(
   sealer: Sealer,
 ): App {
   const access = createAccess(db, clock, config.environment);
-  const addresses = new RateLimits(clock);
   const keys = config.rateWindows === 'shared' ? new SharedRateLimits(db, clock) : new RateLimits(clock);
   const updates = gatherUpdates({ db, clock });
   const refusals = new Refusals(db, clock, log);
@@ -197,7 +202,8 @@ function assemble(
     random,
     environment,
     access,
-    limits: { keys, addresses },
+    limits: { keys },
+    strangers: new Strangers(clock, log),
     updates,
     refusals,
     streams,

@@ -15,9 +15,8 @@ import { addressKey } from './transport.ts';
 
 /** Steps one and two: who is it, and may it call now. */
 export async function admitHolder(app: App, exchange: Exchange): Promise<KeyHolder> {
-  const key = exchange.headers['x-api-key'];
-  const holder = typeof key === 'string' ? await app.access.holderOf(key) : undefined;
-  if (!holder || hasExpired(holder, app.clock.now())) throw refuseStranger(app, exchange);
+  const holder = await findHolder(app, exchange);
+  if (!holder || hasExpired(holder, app.clock.now())) throw await refuseStranger(app, exchange);
   exchange.trace.keyId = holder.keyId;
   exchange.trace.partnerId = holder.partnerId;
   exchange.trace.practiceGroupId = namedGroup(exchange);
@@ -25,6 +24,19 @@ export async function admitHolder(app: App, exchange: Exchange): Promise<KeyHold
   tellOrRefuse(exchange, await app.limits.keys.take(keyId, limit), limit, 'default');
   return holder;
 }
+
+/** Who it is, without a word about whether it may come in. */
+export function findHolder(app: App, exchange: Exchange): Found<KeyHolder> {
+  const key = exchange.headers['x-api-key'];
+  return typeof key === 'string' ? app.access.holderOf(key, () => mayAsk(app, exchange)) : undefined;
+}
+
+export function findOperator(app: App, exchange: Exchange): Found<OperatorPrincipal> {
+  const [, token] = /^bearer +(\S+)$/i.exec(exchange.headers.authorization ?? '') ?? [];
+  return token === undefined ? undefined : app.access.operatorOf(token, () => mayAsk(app, exchange));
+}
+
+type Found<T> = T | undefined | Promise<T | undefined>;
 
 /** Steps three and four; without a scope, any key will do. Without the header there is nobody to act for: that is for the validation to report. */
 export async function admitPartner(
@@ -67,9 +79,8 @@ const groupMissing: ValidationEntry = {
 };
 
 export async function admitOperator(app: App, exchange: Exchange): Promise<OperatorPrincipal> {
-  const [, token] = /^bearer +(\S+)$/i.exec(exchange.headers.authorization ?? '') ?? [];
-  const operator = token === undefined ? undefined : await app.access.operatorOf(token);
-  if (!operator) throw refuseStranger(app, exchange);
+  const operator = await findOperator(app, exchange);
+  if (!operator) throw await refuseStranger(app, exchange);
   exchange.trace.operatorId = operator.operatorId;
   return operator;
 }
@@ -83,10 +94,19 @@ export function requireRole(operator: OperatorPrincipal, roles: readonly Role[])
 }
 
 /** Strangers are counted by address, so that their noise is refused early, and never at a partner's expense. */
-function refuseStranger(app: App, exchange: Exchange): Problem {
-  const who = `address ${addressKey(exchange.transport.address)}`;
-  tellOrRefuse(exchange, app.limits.addresses.take(who, ADDRESS_RATE_LIMIT), ADDRESS_RATE_LIMIT, 'address');
+export async function refuseStranger({ strangers }: App, exchange: Exchange): Promise<Problem> {
+  const decision = strangers.take(addressKey(exchange.transport.address));
+  if (!decision.allowed) {
+    // Sent ahead of an answer that is held back, it would be held back for no longer than that one.
+    if (exchange.response.socket === null) exchange.raw.socket.destroy();
+    await strangers.hold();
+  }
+  tellOrRefuse(exchange, decision, ADDRESS_RATE_LIMIT, 'address');
   return new Problem('invalid_credentials');
+}
+
+function mayAsk({ strangers }: App, { transport }: Exchange): boolean {
+  return strangers.mayAsk(addressKey(transport.address));
 }
 
 function tellOrRefuse(

@@ -30,12 +30,12 @@ export function listOf(entries: readonly string[]): BlockList {
   return list;
 }
 
-function contains(list: BlockList, address: string): boolean {
+export function contains(list: BlockList, address: string): boolean {
   return isIP(address) === 6 ? list.check(address, 'ipv6') : list.check(address, 'ipv4');
 }
 
 /** IPv4 through an IPv6 socket arrives as ::ffff:192.0.2.1. */
-const plain = (address: string) => (address.startsWith('::ffff:') ? address.slice(7) : address);
+export const plain = (address: string) => (address.startsWith('::ffff:') ? address.slice(7) : address);
 
 export function readTransport(request: IncomingMessage, trusted: BlockList): Transport {
   const socket = request.socket as Socket | TLSSocket;
@@ -57,7 +57,7 @@ export function readTransport(request: IncomingMessage, trusted: BlockList): Tra
   };
 }
 
-function isLoopback(address: string): boolean {
+export function isLoopback(address: string): boolean {
   return (
     address === '127.0.0.1' ||
     address === '::1' ||

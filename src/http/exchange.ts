@@ -99,12 +99,15 @@ export function hasBody(request: IncomingMessage): boolean {
  * connection survives, and the server's request timeout bounds how long that may take.
  */
 export async function readBody(request: IncomingMessage, bytesMax: number): Promise<Buffer> {
-  return hasBody(request) ? receive(request, bytesMax, true) : NONE;
+  return hasBody(request) ? receive(request, bytesMax) : NONE;
 }
 
-/** Waits for the end of a body of which not a byte is kept, and refuses it as `readBody` would. */
-export async function countBody(request: IncomingMessage, bytesMax: number): Promise<void> {
-  if (hasBody(request)) await receive(request, bytesMax, false);
+/** Counts what was read; false: no more for now, until `goOn` is called. */
+export type Pace = (bytes: number, goOn: () => void) => boolean;
+
+/** Waits for the end of a body of which not a byte is kept, and refuses it as `readBody` would. `pace` says how fast it is read. */
+export async function countBody(request: IncomingMessage, bytesMax: number, pace: Pace): Promise<void> {
+  if (hasBody(request)) await receive(request, bytesMax, pace);
 }
 
 /** The length that is announced says all about the size: nobody has to be asked who it is that sends too much. */
@@ -112,7 +115,8 @@ export function refuseLength({ headers }: IncomingMessage, bytesMax: number): vo
   if (Number(headers['content-length'] ?? 0) > bytesMax) throw new Problem('payload_too_large');
 }
 
-async function receive(request: IncomingMessage, bytesMax: number, keeps: boolean): Promise<Buffer> {
+/** With a pace, nothing is kept. */
+async function receive(request: IncomingMessage, bytesMax: number, pace?: Pace): Promise<Buffer> {
   refuseLength(request, bytesMax);
   // It left while somebody was asked who it is: nothing more will be heard of it.
   if (request.destroyed) throw endedEarly();
@@ -125,9 +129,10 @@ async function receive(request: IncomingMessage, bytesMax: number, keeps: boolea
       if (size > bytesMax) {
         bytes = NONE;
         reject(new Problem('payload_too_large'));
-      } else if (keeps) bytes = start === 0 ? chunk : appended(bytes, start, chunk);
+      } else if (!pace) bytes = start === 0 ? chunk : appended(bytes, start, chunk);
+      else if (!pace(chunk.length, () => request.resume())) request.pause();
     });
-    request.on('end', () => resolve(bytes.subarray(0, size)));
+    request.on('end', () => resolve(pace ? NONE : bytes.subarray(0, size)));
     // Gone before the end: nobody is left to answer, but the promise must not hang, and it is not our fault.
     const gone = () => {
       if (!request.readableEnded) reject(endedEarly());

@@ -130,7 +130,7 @@ async function bodyOf(
   if (!hasBody(raw)) return NONE;
   refuseLength(raw, bodyBytesMax);
   if (await find(app, exchange)) return readBody(raw, bodyBytesMax);
-  await countBody(raw, bodyBytesMax);
+  await countBody(raw, bodyBytesMax, app.strangers.pace);
   throw await refuseStranger(app, exchange);
 }
 
@@ -275,7 +275,7 @@ export function nothingThere(app: App, servesApi: boolean): Handler {
   return async (exchange) => {
     const unreadable = exchange.url === UNREADABLE;
     const path = unreadable ? pathOf(withoutOrigin(exchange.raw.url ?? '')) : exchange.path;
-    await countBody(exchange.raw, BODY_BYTES_MAX);
+    await countBody(exchange.raw, BODY_BYTES_MAX, app.strangers.pace);
     if (!servesApi) throw new Problem('not_found');
     if (/^\/operator(\/|$)/.test(path)) await admitOperator(app, exchange);
     else if (/^\/v\d+(\/|$)/.test(path)) await admitHolder(app, exchange);

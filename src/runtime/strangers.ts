@@ -12,6 +12,13 @@ const LOOKUPS_PER_MINUTE = 60;
 const HOLD_MS = 1_000;
 /** Log lines about strangers: as many for each address as it has calls, and this many for all of them together. */
 const LINES_PER_MINUTE = 3_000;
+/**
+ * Bodies of strangers are read at 40 MiB a second, all of them together: 125 connections that send 2 MiB each as soon as they may
+ * would keep the process from everybody else for a sixth of the time. Each time so many go on, with one piece of 64 KiB each.
+ */
+const PACE_MS = 25;
+const BYTES_PER_PACE = 1024 * 1024;
+const GO_ON_PER_PACE = 16;
 const SUMMARY_MS = 10_000;
 /** Addresses that are told apart in one summary. */
 const COUNTED_MAX = 1_000;
@@ -30,6 +37,10 @@ export class Strangers {
   readonly #lines: RateLimits;
   /** Refusals without a line of their own since the last summary. */
   #untold: { refusals: number; byAddress: Map<string, number> } | undefined;
+
+  readonly #paused: (() => void)[] = [];
+  /** Bytes of bodies since the last beat; undefined while none are read. */
+  #bytes: number | undefined;
 
   constructor(clock: Clock, log: Logger) {
     this.#clock = clock;
@@ -56,6 +67,26 @@ export class Strangers {
   hold(): Promise<void> {
     return new Promise((resolve) => {
       this.#clock.timer(HOLD_MS, resolve);
+    });
+  }
+
+  /** Counts what was read of a body. False: no more of it for now; `goOn` is called when it is its turn. */
+  readonly pace = (bytes: number, goOn: () => void): boolean => {
+    if (this.#bytes === undefined) this.#beat();
+    this.#bytes = (this.#bytes ?? 0) + bytes;
+    if (this.#bytes <= BYTES_PER_PACE) return true;
+    this.#paused.push(goOn);
+    return false;
+  };
+
+  #beat(): void {
+    this.#bytes = 0;
+    this.#clock.timer(PACE_MS, () => {
+      const isIdle = this.#bytes === 0 && this.#paused.length === 0;
+      this.#bytes = undefined;
+      if (isIdle) return;
+      this.#beat();
+      for (const goOn of this.#paused.splice(0, GO_ON_PER_PACE)) goOn();
     });
   }
 

@@ -1,7 +1,9 @@
 import { connect } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { formatKey } from '../../src/domain/api-key.ts';
+import { createLogger } from '../../src/platform/logger.ts';
 import { RateLimits } from '../../src/runtime/rate-limits.ts';
+import { Strangers } from '../../src/runtime/strangers.ts';
 import { expectProblem } from '../support/answers.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 import { freePort, startPorter } from '../support/porter-process.ts';
@@ -175,6 +177,25 @@ describe('strangers past their limit', () => {
     expect((await house.send('GET', '/v1/practice-groups', { key, group })).status).toBe(200);
     expect(answered).toBe(0);
     await Promise.all(held);
+  });
+});
+
+describe('the bodies of strangers', () => {
+  it('are read at a pace for all of them together, each in its turn', async () => {
+    const strangers = new Strangers(
+      new ManualClock(),
+      createLogger(() => {}),
+    );
+    const PIECE = 64 * 1024;
+    const order: number[] = [];
+    const goOn = (n: number) => () => void order.push(n);
+    const began = performance.now();
+    const refused = Array.from({ length: 48 }, (_, n) => n).filter((n) => !strangers.pace(PIECE, goOn(n)));
+    // A mebibyte at once; then as much with every beat.
+    expect(refused).toEqual(Array.from({ length: 32 }, (_, n) => 16 + n));
+    await expect.poll(() => order, { interval: 1 }).toEqual(refused);
+    expect(performance.now() - began).toBeGreaterThan(40);
+    await expect.poll(() => strangers.pace(1, () => {}), { interval: 10 }).toBe(true);
   });
 });
 

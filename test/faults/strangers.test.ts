@@ -40,24 +40,18 @@ it('600 strangers with bodies of 2 MiB that do not end: memory stays small, and 
       socket.write(almost, taken);
     });
   });
-  let isSent = false;
-  const all = Promise.all(sent).then(() => {
-    isSent = true;
-  });
+  await Promise.all(sent);
+  // Only now: this process has been busy with sending. The service is still reading.
   const times: number[] = [];
-  let mostMib = before;
-  while (!isSent) {
+  let mostMib = await residentMib();
+  for (let n = 0; n < 100; n++) {
     const started = performance.now();
-    const answer = await send('GET', '/v1/practice-groups', { key, group });
+    expect((await send('GET', '/v1/practice-groups', { key, group })).status).toBe(200);
     times.push(performance.now() - started);
-    if (answer.status !== 200) expect(answer.status).toBe(429);
     mostMib = Math.max(mostMib, await residentMib());
   }
-  await all;
-  mostMib = Math.max(mostMib, await residentMib());
-  const slowest = Math.max(...times);
   console.log(
-    `strangers: ${Math.round(before)} MiB before, ${Math.round(mostMib)} MiB at most; ${times.length} calls beside, the slowest ${Math.round(slowest)} ms`,
+    `strangers: ${Math.round(before)} MiB before, ${Math.round(mostMib)} MiB at most; 100 calls beside, the slowest ${Math.round(Math.max(...times))} ms`,
   );
   // Kept, they would be 1,200 MiB.
   expect(mostMib - before).toBeLessThan(200);

@@ -6,7 +6,7 @@ import { type Config, masterKey } from './config.ts';
 import { createEngine } from './delivery/engine.ts';
 import { makeDemoWorld, replaceDemoKey } from './demo.ts';
 import { createServer } from './http/server.ts';
-import { readTls } from './http/tls.ts';
+import { readTls, renewTls } from './http/tls.ts';
 import type { App } from './operations/app.ts';
 import { ensureFirstOperator } from './operations/operators.ts';
 import { resealSecrets } from './operations/webhook-secrets.ts';
@@ -25,6 +25,7 @@ import { KeyUses } from './runtime/key-uses.ts';
 import { RateLimits, SharedRateLimits } from './runtime/rate-limits.ts';
 import { Readiness } from './runtime/readiness.ts';
 import { Refusals } from './runtime/refusals.ts';
+import { Strangers } from './runtime/strangers.ts';
 import { gatherUpdates } from './runtime/submission-type-updates.ts';
 import { createSite } from './site/site.ts';
 import { closeDatabase, type Database, openDatabase } from './store/database.ts';
@@ -112,6 +113,7 @@ export async function startService(config: Config, surroundings: Surroundings): 
       trustProxy: config.trustProxy,
       clientCertificates: config.clientCertificates,
       ownUrl: () => config.ownUrl ?? listening,
+      connections: config.connections,
       pool: db.pool,
       servesApi: config.role !== 'worker',
       moreMetrics: async () => clock.metrics() + ((await engine?.metrics()) ?? ''),
@@ -127,6 +129,10 @@ export async function startService(config: Config, surroundings: Surroundings): 
       app.streams.endAll();
       return Promise.all([finish(server, late), engine?.stop(late)]);
     });
+    if (config.tls) {
+      const stopRenewing = renewTls(config.tls, server, clock, log);
+      undo.push(async () => stopRenewing());
+    }
     server.listen({ host: config.host, port: config.port });
     await once(server, 'listening').catch((error: NodeJS.ErrnoException) => {
       throw cannotListen(error, config);
@@ -202,7 +208,6 @@ function assemble(
   sealer: Sealer,
 ): App {
   const access = createAccess(db, clock, config.environment);
-  const addresses = new RateLimits(clock);
   const keys = config.rateWindows === 'shared' ? new SharedRateLimits(db, clock) : new RateLimits(clock);
   const updates = gatherUpdates({ db, clock });
   const refusals = new Refusals(db, clock, log);
@@ -216,7 +221,8 @@ function assemble(
     random,
     environment,
     access,
-    limits: { keys, addresses },
+    limits: { keys },
+    strangers: new Strangers(clock, log),
     updates,
     refusals,
     assertions,

@@ -2,6 +2,7 @@ import { isAbsolute, resolve } from 'node:path';
 import type { Environment } from './contract/access.ts';
 import { listOf } from './domain/address-list.ts';
 import { type CertificateSource, certificateSources } from './http/client-certificate.ts';
+import { isLoopback } from './http/transport.ts';
 import type { Targets } from './platform/egress/ssrf-guard.ts';
 import { MASTER_KEY_BYTES } from './platform/sealing.ts';
 import { hostsOf } from './store/hosts.ts';
@@ -18,6 +19,8 @@ export interface Config {
   trustProxy: string[];
   /** How it learns which client certificate a call came with. */
   clientCertificates: CertificateSource;
+  /** How many connections callers may hold open: all together, and from one address. */
+  connections: { total: number; perAddress: number };
   demo: boolean;
   probes: 'loopback' | 'anywhere';
   /** The public addresses of the two deployments, as the OpenAPI document names them. */
@@ -75,6 +78,10 @@ export function readConfig(env: Env, workingFolder: string): Config {
     tls: certFile !== undefined && keyFile !== undefined ? { certFile, keyFile } : undefined,
     trustProxy: read('PORTER_TRUST_PROXY', [], addresses),
     clientCertificates: read('PORTER_CLIENT_CERTIFICATES', 'off', oneOf(...certificateSources)),
+    connections: {
+      total: read('PORTER_CONNECTIONS_MAX', 4_096, connectionCount),
+      perAddress: read('PORTER_CONNECTIONS_PER_ADDRESS_MAX', 256, connectionCount),
+    },
     demo: read('PORTER_DEMO', production ? 'off' : 'on', oneOf('on', 'off')) === 'on',
     probes: read('PORTER_PROBES', 'loopback', oneOf('loopback', 'anywhere')),
     baseUrls: {
@@ -88,7 +95,7 @@ export function readConfig(env: Env, workingFolder: string): Config {
     ownUrl: undefined,
     masterKey: read('PORTER_MASTER_KEY', undefined, masterKey),
     previousMasterKeys: read('PORTER_MASTER_KEY_PREVIOUS', [], masterKeys),
-    webhookTargets: read('PORTER_WEBHOOK_TARGETS', production ? 'public' : 'loopback', targets(production)),
+    webhookTargets: 'public',
     role: read('PORTER_ROLE', 'all', oneOf('all', 'api', 'worker')),
     rateWindows: read('PORTER_RATE_WINDOWS', isAlone ? 'memory' : 'shared', oneOf('memory', 'shared')),
     retentionDays: read('PORTER_RETENTION_DAYS', RETENTION_DAYS_DEFAULT, retentionDays),
@@ -99,6 +106,7 @@ export function readConfig(env: Env, workingFolder: string): Config {
     problems.push(
       'PORTER_CLIENT_CERTIFICATES: a header is believed of the proxies in PORTER_TRUST_PROXY only',
     );
+  config.webhookTargets = read('PORTER_WEBHOOK_TARGETS', usualTargets(config), targets(production));
   if (production && !env.PORTER_MASTER_KEY?.trim())
     problems.push('PORTER_MASTER_KEY: is required in production; make one with `openssl rand -base64 32`');
   if (env[production ? 'PORTER_BASE_URL' : 'PORTER_STAGING_BASE_URL']?.trim())
@@ -163,6 +171,21 @@ function retentionDays(text: string): number {
   if (!/^\d+$/.test(text) || value < 1 || value > RETENTION_DAYS_MAX)
     throw new Error(`"${text}" is not a number of days from 1 to ${RETENTION_DAYS_MAX}`);
   return value;
+}
+
+const CONNECTIONS_MAX = 1_000_000;
+
+function connectionCount(text: string): number {
+  const value = Number(text);
+  if (!/^\d+$/.test(text) || value < 1 || value > CONNECTIONS_MAX)
+    throw new Error(`"${text}" is not a number of connections from 1 to ${CONNECTIONS_MAX}`);
+  return value;
+}
+
+/** This machine is a target only where nobody else can call the service: then whoever registers a webhook sits before it. */
+function usualTargets({ environment, host, tls, trustProxy }: Config): Targets {
+  const isOnesOwn = host === 'localhost' || isLoopback(host);
+  return environment === 'staging' && isOnesOwn && !tls && trustProxy.length === 0 ? 'loopback' : 'public';
 }
 
 function targets(production: boolean): (text: string) => Targets {

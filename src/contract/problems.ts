@@ -139,7 +139,7 @@ export const validationEntry = {
   status: 400,
   message: 'The request is not valid.',
   cause:
-    'A field is missing, unknown, read only, of the wrong type or out of range, or the body is not JSON. Here `error` is true, and `message` has one entry for every problem found, each with `code`, `expected`, `path` and `message`.',
+    'A field is missing, unknown, sent twice, read only, of the wrong type or out of range, or the body is not JSON. Here `error` is true, and `message` has one entry for every problem found, each with `code`, `expected`, `path` and `message`.',
   remedy:
     'Go through the entries: `path` leads to the field, `expected` and `message` say what belongs there. An empty `path` means the body as a whole. Nothing was changed, so correct the request and send it again.',
 } as const;

@@ -9,7 +9,7 @@ import { contains } from '../domain/address-list.ts';
 import type { KeyHolder, OperatorPrincipal, PartnerPrincipal } from '../domain/principal.ts';
 import type { RateDecision } from '../domain/rate-window.ts';
 import type { App } from '../operations/app.ts';
-import { isHolder } from '../runtime/access.ts';
+import { type FoundKey, isHolder } from '../runtime/access.ts';
 import type { Exchange } from './exchange.ts';
 import { addressKey } from './transport.ts';
 
@@ -20,16 +20,15 @@ import { addressKey } from './transport.ts';
 
 /** Steps one and two: who is it, and may it call now. */
 export async function admitHolder(app: App, exchange: Exchange): Promise<KeyHolder> {
-  const key = exchange.headers['x-api-key'];
-  const found = typeof key === 'string' ? await app.access.holderOf(key) : undefined;
-  if (!found) throw refuseStranger(app, exchange);
+  const found = await findHolder(app, exchange);
+  if (!found) throw await refuseStranger(app, exchange);
   const now = app.clock.now();
   exchange.trace.keyId = found.keyId;
   exchange.trace.partnerId = found.partnerId;
   exchange.trace.practiceGroupId = namedGroup(exchange);
-  if (!isHolder(found)) throw refuseKnown(app, exchange, found.reason);
-  if (hasExpired(found, now)) throw refuseKnown(app, exchange, 'expired');
-  if (!mayComeFrom(found, exchange)) throw refuseKnown(app, exchange, 'address_not_allowed');
+  if (!isHolder(found)) throw await refuseKnown(app, exchange, found.reason);
+  if (hasExpired(found, now)) throw await refuseKnown(app, exchange, 'expired');
+  if (!mayComeFrom(found, exchange)) throw await refuseKnown(app, exchange, 'address_not_allowed');
   if (found.proof.kind !== 'none') await requireProof(app, exchange, found);
   const { keyId, rateLimitPerMinute: limit } = found;
   tellOrRefuse(exchange, await app.limits.keys.take(keyId, limit), limit, 'default');
@@ -46,13 +45,26 @@ async function requireProof(app: App, exchange: Exchange, holder: KeyHolder): Pr
   const shown = await exchange.desk.prove(exchange.raw, holder);
   exchange.proved = holder.proof;
   if (!shown) return;
-  if ('refused' in shown) throw refuseKnown(app, exchange, shown.refused);
+  if ('refused' in shown) throw await refuseKnown(app, exchange, shown.refused);
   const { keyId, rateLimitPerMinute: limit } = holder;
   const roomInMs = app.assertions.waitMs(keyId, limit);
   if (roomInMs > 0) tellOrRefuse(exchange, { allowed: false, remaining: 0, roomInMs }, limit, 'default');
   if (!(await app.assertions.use({ keyId, ...shown.assertion })))
-    throw refuseKnown(app, exchange, 'proof_replayed');
+    throw await refuseKnown(app, exchange, 'proof_replayed');
 }
+
+/** Who it is, without a word about whether it may come in. */
+export function findHolder(app: App, exchange: Exchange): FoundKey | Promise<FoundKey> {
+  const key = exchange.headers['x-api-key'];
+  return typeof key === 'string' ? app.access.holderOf(key, () => mayAsk(app, exchange)) : undefined;
+}
+
+export function findOperator(app: App, exchange: Exchange): Found<OperatorPrincipal> {
+  const [, token] = /^bearer +(\S+)$/i.exec(exchange.headers.authorization ?? '') ?? [];
+  return token === undefined ? undefined : app.access.operatorOf(token, () => mayAsk(app, exchange));
+}
+
+type Found<T> = T | undefined | Promise<T | undefined>;
 
 /**
  * Steps three and four; without scopes, any key will do. Without the header there is nobody to act for: that is for the validation to
@@ -120,9 +132,8 @@ const groupMissing: ValidationEntry = {
 };
 
 export async function admitOperator(app: App, exchange: Exchange): Promise<OperatorPrincipal> {
-  const [, token] = /^bearer +(\S+)$/i.exec(exchange.headers.authorization ?? '') ?? [];
-  const operator = token === undefined ? undefined : await app.access.operatorOf(token);
-  if (!operator) throw refuseStranger(app, exchange);
+  const operator = await findOperator(app, exchange);
+  if (!operator) throw await refuseStranger(app, exchange);
   exchange.trace.operatorId = operator.operatorId;
   return operator;
 }
@@ -136,9 +147,14 @@ export function requireRole(operator: OperatorPrincipal, roles: readonly Role[])
 }
 
 /** Strangers are counted by address, so that their noise is refused early, and never at a partner's expense. */
-function refuseStranger(app: App, exchange: Exchange): Problem {
-  const who = `address ${addressKey(exchange.transport.address)}`;
-  tellOrRefuse(exchange, app.limits.addresses.take(who, ADDRESS_RATE_LIMIT), ADDRESS_RATE_LIMIT, 'address');
+export async function refuseStranger({ strangers }: App, exchange: Exchange): Promise<Problem> {
+  const decision = strangers.take(addressKey(exchange.transport.address));
+  if (!decision.allowed) {
+    // Sent ahead of an answer that is held back, it would be held back for no longer than that one.
+    if (exchange.response.socket === null) exchange.raw.socket.destroy();
+    await strangers.hold();
+  }
+  tellOrRefuse(exchange, decision, ADDRESS_RATE_LIMIT, 'address');
   return new Problem('invalid_credentials');
 }
 
@@ -149,10 +165,14 @@ const LEAKED = 'This API key was reported as leaked and has been revoked. Contac
  * The same 401 as for a stranger, and at the address's expense: whoever has found a key must not learn whether it would work elsewhere or
  * with more. Why it was is kept for the partner and the operator.
  */
-function refuseKnown(app: App, exchange: Exchange, reason: RefusalReason): Problem {
+async function refuseKnown(app: App, exchange: Exchange, reason: RefusalReason): Promise<Problem> {
   exchange.trace.reason = reason;
-  const problem = refuseStranger(app, exchange);
+  const problem = await refuseStranger(app, exchange);
   return reason === 'leaked' ? new Problem('invalid_credentials', { message: LEAKED }) : problem;
+}
+
+function mayAsk({ strangers }: App, { transport }: Exchange): boolean {
+  return strangers.mayAsk(addressKey(transport.address));
 }
 
 function tellOrRefuse(

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { Problem } from '../contract/problems.ts';
 import { Outage } from '../platform/outage.ts';
-import { JSON_TYPE, respond, send } from './exchange.ts';
+import { JSON_TYPE, respond, safetyHeaders, send } from './exchange.ts';
 import type { Observer } from './observe.ts';
 import type { Route } from './routes.ts';
 
@@ -45,7 +45,8 @@ export function publicPages({ probes, site }: Pages, metrics: Observer['metrics'
       const page = await site(exchange.path, exchange.headers);
       if (!page) throw new Problem('not_found');
       // A page says for itself how long it may be kept.
-      const headers = ['x-request-id', exchange.id, ...Object.entries(page.headers).flat()];
+      const safety = safetyHeaders(exchange.transport.secure);
+      const headers = ['x-request-id', exchange.id, ...safety, ...Object.entries(page.headers).flat()];
       if (page.body) headers.push('content-length', String(page.body.length));
       send(exchange, page.status, headers, page.body);
     },

@@ -19,11 +19,23 @@ import {
   admitHolder,
   admitOperator,
   admitPartner,
+  findHolder,
+  findOperator,
   isStillAdmitted,
   missingGroup,
+  refuseStranger,
   requireRole,
 } from './admit.ts';
-import { type Exchange, parseJson, readBody, respond, respondOnAndOn } from './exchange.ts';
+import {
+  countBody,
+  type Exchange,
+  hasBody,
+  parseJson,
+  readBody,
+  refuseLength,
+  respond,
+  respondOnAndOn,
+} from './exchange.ts';
 import { malformedRequest } from './refuse.ts';
 
 /**
@@ -82,7 +94,7 @@ function partnerHandler(app: App, endpoint: Endpoint, operation: Operation): Han
   const send = sender(endpoint);
   return async (exchange) => {
     exchange.trace.operation = endpoint.operationId;
-    const bytes = await readBody(exchange.raw, endpoint.bodyBytesMax ?? BODY_BYTES_MAX);
+    const bytes = await bodyOf(app, exchange, endpoint, findHolder);
     const holder = await admitHolder(app, exchange);
     const admitted = await admitPartner(app, exchange, holder, scopes);
     if (missingGroup(admitted)) throw withProblems(admitted, () => validate(exchange, bytes));
@@ -99,13 +111,33 @@ function operatorHandler(app: App, endpoint: Endpoint, operation: Operation): Ha
   const send = sender(endpoint);
   return async (exchange) => {
     exchange.trace.operation = endpoint.operationId;
-    const bytes = await readBody(exchange.raw, endpoint.bodyBytesMax ?? BODY_BYTES_MAX);
+    const bytes = await bodyOf(app, exchange, endpoint, findOperator);
     const operator = await admitOperator(app, exchange);
     requireRole(operator, roles);
     const call = validate(exchange, bytes);
     call.principal = operator;
     await send(exchange, await operation(app, call));
   };
+}
+
+const NONE = Buffer.alloc(0);
+
+/**
+ * The body of a caller who is known at this moment; whether it may come in is decided when the body has arrived. A stranger's is
+ * counted for its size, which is judged first, and refused.
+ */
+async function bodyOf(
+  app: App,
+  exchange: Exchange,
+  { bodyBytesMax = BODY_BYTES_MAX }: Endpoint,
+  find: (app: App, exchange: Exchange) => unknown,
+): Promise<Buffer> {
+  const { raw } = exchange;
+  if (!hasBody(raw)) return NONE;
+  refuseLength(raw, bodyBytesMax);
+  if (await find(app, exchange)) return readBody(raw, bodyBytesMax);
+  await countBody(raw, bodyBytesMax, app.strangers.pace);
+  throw await refuseStranger(app, exchange);
 }
 
 /**
@@ -152,7 +184,10 @@ function validator(endpoint: Endpoint) {
   /** What is no JSON is one problem among the others. */
   const checkBody = (exchange: Exchange, bytes: Buffer): Checked<unknown> => {
     try {
-      return check(body ?? nothing, parseJson(exchange.raw, bytes), readOnly);
+      const { value, problems } = parseJson(exchange.raw, bytes);
+      const checked = check(body ?? nothing, value, readOnly);
+      if (problems.length === 0) return checked;
+      return { ok: false, problems: checked.ok ? problems : [...problems, ...checked.problems] };
     } catch (error) {
       if (error instanceof ValidationProblem) return { ok: false, problems: error.entries };
       throw error;
@@ -246,7 +281,7 @@ export function nothingThere(app: App, servesApi: boolean): Handler {
   return async (exchange) => {
     const unreadable = exchange.url === UNREADABLE;
     const path = unreadable ? pathOf(withoutOrigin(exchange.raw.url ?? '')) : exchange.path;
-    await readBody(exchange.raw, BODY_BYTES_MAX);
+    await countBody(exchange.raw, BODY_BYTES_MAX, app.strangers.pace);
     if (!servesApi) throw new Problem('not_found');
     if (/^\/operator(\/|$)/.test(path)) await admitOperator(app, exchange);
     else if (/^\/v\d+(\/|$)/.test(path)) await admitHolder(app, exchange);

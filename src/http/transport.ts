@@ -39,7 +39,7 @@ export function readTransport(request: IncomingMessage, trusted: AddressList): T
   };
 }
 
-function isLoopback(address: string): boolean {
+export function isLoopback(address: string): boolean {
   return (
     address === '127.0.0.1' ||
     address === '::1' ||

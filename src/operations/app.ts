@@ -10,8 +10,9 @@ import type { Access } from '../runtime/access.ts';
 import type { Assertions } from '../runtime/assertions.ts';
 import type { OpenStreams } from '../runtime/event-streams.ts';
 import type { KeyUses } from '../runtime/key-uses.ts';
-import type { Limits, RateLimits } from '../runtime/rate-limits.ts';
+import type { Limits } from '../runtime/rate-limits.ts';
 import type { Refusals } from '../runtime/refusals.ts';
+import type { Strangers } from '../runtime/strangers.ts';
 import type { SubmissionTypeUpdates } from '../runtime/submission-type-updates.ts';
 import type { AuditRecord } from '../store/audit-append.ts';
 import type { Database } from '../store/database.ts';
@@ -23,8 +24,10 @@ export interface App {
   random: RandomBytes;
   environment: Environment;
   access: Access;
-  /** Of keys, and of the addresses of those who have none. */
-  limits: { keys: Limits; addresses: RateLimits };
+  /** Of keys. */
+  limits: { keys: Limits };
+  /** Of those who have none. */
+  strangers: Strangers;
   updates: SubmissionTypeUpdates;
   refusals: Refusals;
   assertions: Assertions;

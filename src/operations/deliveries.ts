@@ -62,6 +62,9 @@ async function mustFind(tx: Transaction, id: string): Promise<FoundDelivery> {
   return found;
 }
 
+/** Operators see more of an attempt than partners do. */
+type ShowAttempt = typeof shownAttempt;
+
 interface FoundDelivery {
   delivery: PartnerDelivery;
   webhookNo: number;
@@ -69,11 +72,15 @@ interface FoundDelivery {
 }
 
 /** What is found at its place in the queue may be another delivery, with another ID. */
-export async function deliveryOf(tx: Transaction, id: string): Promise<FoundDelivery | undefined> {
+export async function deliveryOf(
+  tx: Transaction,
+  id: string,
+  show: ShowAttempt = shownAttempt,
+): Promise<FoundDelivery | undefined> {
   const place = parseDeliveryId(id);
   const row = place && (await findDelivery(tx, place));
   if (!row) return undefined;
-  const delivery = presentDelivery(row);
+  const delivery = presentDelivery(row, show);
   return delivery.id !== id ? undefined : { delivery, webhookNo: row.webhook_no, eventNo: row.event_no };
 }
 
@@ -82,13 +89,14 @@ type Filter = Omit<DeliveryFilter, 'state'> & { status?: PartnerDelivery['status
 export async function deliveryPage(
   tx: Transaction,
   { status, ...filter }: Filter,
+  show: ShowAttempt = shownAttempt,
 ): Promise<Page<PartnerDelivery>> {
   const state = status === 'pending' ? 'due' : status;
   const page = await listDeliveryPage(tx, { ...filter, state });
-  return { ...page, data: page.data.map(presentDelivery) };
+  return { ...page, data: page.data.map((row) => presentDelivery(row, show)) };
 }
 
-function presentDelivery(row: StoredDelivery): PartnerDelivery {
+function presentDelivery(row: StoredDelivery, show: ShowAttempt): PartnerDelivery {
   return {
     id: deliveryId(row.webhook_id, row.sequence, Date.parse(row.accepted_at)),
     webhook_id: row.webhook_id,
@@ -100,7 +108,7 @@ function presentDelivery(row: StoredDelivery): PartnerDelivery {
     sequence: row.sequence,
     status: statusOf(row),
     withheld_reason: row.withheld_reason,
-    attempts: row.attempts.map(shownAttempt),
+    attempts: row.attempts.map(show),
     next_attempt_at:
       row.state === 'due' && row.withheld_reason === null ? (row.retry_at ?? row.created_at) : null,
     created_at: row.created_at,

@@ -5,6 +5,7 @@ import type {
 } from '../contract/partner/webhook-deliveries.ts';
 import { Problem, ValidationProblem } from '../contract/problems.ts';
 import { naming, REPLAY_EVENTS_MAX, ruleBroken } from '../contract/rules.ts';
+import { attemptForPartners } from '../domain/diagnosis.ts';
 import { type PartnerPrincipal, SYSTEM } from '../domain/principal.ts';
 import type { StoredWebhook } from '../domain/webhook.ts';
 import { databaseTime } from '../platform/clock.ts';
@@ -19,7 +20,7 @@ export async function listWebhookDeliveries(app: App, call: PartnerCall<typeof l
   const { principal, params, query } = call;
   const body = await transact(app.db, principal, async (tx) => {
     if (!(await findWebhook(tx, principal, params.id))) throw new Problem('not_found');
-    return deliveryPage(tx, { ...query, webhook_id: params.id });
+    return deliveryPage(tx, { ...query, webhook_id: params.id }, attemptForPartners);
   });
   return { body };
 }
@@ -27,7 +28,7 @@ export async function listWebhookDeliveries(app: App, call: PartnerCall<typeof l
 export async function getWebhookDelivery(app: App, { principal, params }: PartnerCall<typeof getEndpoint>) {
   const found = await transact(app.db, principal, async (tx) => {
     if (!(await findWebhook(tx, principal, params.id))) return undefined;
-    return deliveryOf(tx, params.delivery_id);
+    return deliveryOf(tx, params.delivery_id, attemptForPartners);
   });
   if (found?.delivery.webhook_id !== params.id) throw new Problem('not_found');
   return { body: found.delivery };

@@ -21,8 +21,12 @@ import { Batcher } from './batcher.ts';
  */
 export interface Access {
   /** Who holds a key; of one that is known and that nobody holds any more, whose it was and why. Undefined: unknown. */
-  holderOf(key: string): FoundKey | Promise<FoundKey>;
-  operatorOf(token: string): OperatorPrincipal | undefined | Promise<OperatorPrincipal | undefined>;
+  /** `mayAsk`: whether the database is asked about a key that was not known a moment ago; otherwise it is nobody's. */
+  holderOf(key: string, mayAsk?: MayAsk): FoundKey | Promise<FoundKey>;
+  operatorOf(
+    token: string,
+    mayAsk?: MayAsk,
+  ): OperatorPrincipal | undefined | Promise<OperatorPrincipal | undefined>;
   /** The group, if the key may act for it; with a scope, if it may do that there as far as networks have a say. */
   reach(
     holder: KeyHolder,
@@ -40,6 +44,8 @@ export type FoundKey = KeyHolder | RefusedKey | undefined;
 export function isHolder(found: FoundKey): found is KeyHolder {
   return found !== undefined && !('reason' in found);
 }
+type MayAsk = () => boolean;
+const always: MayAsk = () => true;
 
 const REMEMBERED_MS = 1_000;
 /** By so much a timer may fire before its time; measured, it is less than one. */
@@ -73,14 +79,18 @@ export function createAccess(db: Database, clock: Clock, environment: Environmen
   };
 
   return {
-    holderOf(key) {
+    holderOf(key, mayAsk = always) {
       // Checking and hashing were the dearest steps of the door (5 % of a GET), so they are left for when a key is looked up.
-      return holders.get(key, () =>
-        isWellFormedKey(environment, key) ? lookups.submit(secretHash(key)) : undefined,
+      return holders.get(key, (wasKnown) =>
+        isWellFormedKey(environment, key) && (wasKnown || mayAsk())
+          ? lookups.submit(secretHash(key))
+          : undefined,
       );
     },
-    operatorOf(token) {
-      return operators.get(token, () => tokens.submit(secretHash(token)));
+    operatorOf(token, mayAsk = always) {
+      return operators.get(token, (wasKnown) =>
+        wasKnown || mayAsk() ? tokens.submit(secretHash(token)) : undefined,
+      );
     },
     reach({ homeGroupId, partnerId }, groupId, scope) {
       // Most calls act for the key's own group, and need no text put together. No header holds a line break.
@@ -104,7 +114,8 @@ interface Entry<T> {
   until: number;
 }
 
-type Load<T> = () => Promise<T | undefined> | undefined;
+/** `wasKnown`: an answer is there that is too old to be used. */
+type Load<T> = (wasKnown: boolean) => Promise<T | undefined> | undefined;
 
 /** How often a question is asked again when its answer took so long that it was stale on arrival. */
 const TRIES_MAX = 3;
@@ -191,7 +202,7 @@ export class BriefCache<T> {
       const generation = this.#generation;
       const asked = this.#clock.monotonic();
       const until = asked + this.#lifetimeMs;
-      const value = await load();
+      const value = await load(this.#entries.has(key));
       if (value === undefined || !this.#isYes(value)) {
         if (generation === this.#generation) this.#entries.delete(key);
         return value;

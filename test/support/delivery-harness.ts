@@ -55,6 +55,7 @@ export const answered = (status: number, extra: Partial<PostOutcome> = {}): Post
   answer: '',
   durationMs: 1,
   failure: undefined,
+  isLocal: false,
   ...extra,
 });
 

@@ -29,6 +29,7 @@ describe('configuration', () => {
       tls: undefined,
       trustProxy: [],
       clientCertificates: 'off',
+      connections: { total: 4096, perAddress: 256 },
       demo: true,
       probes: 'loopback',
       baseUrls: { production: 'https://api.porter.example', staging: 'https://staging.api.porter.example' },
@@ -59,6 +60,8 @@ describe('configuration', () => {
         PORTER_TLS_KEY: '/etc/tls/key.pem',
         PORTER_TRUST_PROXY: '10.0.0.0/8, 192.0.2.1 fd00::/8',
         PORTER_CLIENT_CERTIFICATES: 'x-client-cert-sha256',
+        PORTER_CONNECTIONS_MAX: '20000',
+        PORTER_CONNECTIONS_PER_ADDRESS_MAX: '50',
         PORTER_DEMO: 'on',
         PORTER_PROBES: 'anywhere',
         PORTER_BASE_URL: 'https://api.example.org/',
@@ -82,6 +85,7 @@ describe('configuration', () => {
       tls: { certFile: '/srv/porter/tls/cert.pem', keyFile: '/etc/tls/key.pem' },
       trustProxy: ['10.0.0.0/8', '192.0.2.1', 'fd00::/8'],
       clientCertificates: 'x-client-cert-sha256',
+      connections: { total: 20_000, perAddress: 50 },
       demo: true,
       probes: 'anywhere',
       baseUrls: { production: 'https://api.example.org', staging: 'https://staging.example.org/porter' },
@@ -143,6 +147,10 @@ describe('configuration', () => {
     ['PORTER_TRUST_PROXY', '10.0.0.0/'],
     ['PORTER_TRUST_PROXY', '10.0.0.0/8/8'],
     ['PORTER_TRUST_PROXY', '10.0.0.0/0x8'],
+    ['PORTER_CONNECTIONS_MAX', '0'],
+    ['PORTER_CONNECTIONS_MAX', '1000001'],
+    ['PORTER_CONNECTIONS_PER_ADDRESS_MAX', '-1'],
+    ['PORTER_CONNECTIONS_PER_ADDRESS_MAX', 'many'],
     ['PORTER_DEMO', 'yes'],
     ['PORTER_PROBES', 'everywhere'],
     ['PORTER_BASE_URL', 'api.example.org'],
@@ -215,6 +223,27 @@ describe('configuration', () => {
     expect(said).toContain('DATABASE_URL');
     expect(said).toContain('PORTER_MASTER_KEY');
     expect(said).not.toContain('hunter2');
+  });
+
+  it.each<[string, Record<string, string>, string]>([
+    ['on the loopback', {}, 'loopback'],
+    ['on another address of it', { PORTER_HOST: '127.0.0.2' }, 'loopback'],
+    ['on that of IPv6', { PORTER_HOST: '::1' }, 'loopback'],
+    ['on its name', { PORTER_HOST: 'localhost' }, 'loopback'],
+    ['on every address', { PORTER_HOST: '0.0.0.0' }, 'public'],
+    ['on every address of IPv6', { PORTER_HOST: '::' }, 'public'],
+    ['on one of the network', { PORTER_HOST: '10.0.0.5' }, 'public'],
+    ['by a name', { PORTER_HOST: 'porter.internal' }, 'public'],
+    ['with TLS', { PORTER_TLS_CERT: 'c', PORTER_TLS_KEY: 'k' }, 'public'],
+    ['behind a proxy', { PORTER_TRUST_PROXY: '127.0.0.1' }, 'public'],
+    [
+      'behind a proxy, told so',
+      { PORTER_TRUST_PROXY: '::1', PORTER_WEBHOOK_TARGETS: 'loopback' },
+      'loopback',
+    ],
+    ['on the loopback, told so', { PORTER_WEBHOOK_TARGETS: 'public' }, 'public'],
+  ])('staging %s: what webhooks may reach', (_where, env, targets) => {
+    expect(read(env).webhookTargets).toBe(targets);
   });
 
   it('knows its own public address only if it was told', () => {

@@ -138,5 +138,5 @@ export function createEgress(options: EgressOptions): Egress {
 }
 
 function notMade(failure: Failure): PostOutcome {
-  return { status: undefined, retryAfter: undefined, answer: '', durationMs: 0, failure };
+  return { status: undefined, retryAfter: undefined, answer: '', durationMs: 0, failure, isLocal: false };
 }

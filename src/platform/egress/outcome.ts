@@ -31,6 +31,8 @@ export interface PostOutcome {
   answer: string;
   durationMs: number;
   failure: Failure | undefined;
+  /** Somebody was dialled, or tried to be, at an address that is not public: with `public` targets it would have been refused. */
+  isLocal: boolean;
 }
 
 /** Whether the host was there to be spoken to, whatever came of it. */

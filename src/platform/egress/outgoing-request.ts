@@ -136,6 +136,7 @@ export class OutgoingRequest implements PendingRequest, Listed<OutgoingRequest> 
   #settle(failure: Failure | undefined, keepConnection: boolean): void {
     if (this.#isOver) return;
     this.#isOver = true;
+    const { isLocal } = this.#connection;
     this.#connection.release();
     if (keepConnection) this.#pool.keep(this.#connection);
     else this.#pool.drop(this.#connection);
@@ -145,6 +146,7 @@ export class OutgoingRequest implements PendingRequest, Listed<OutgoingRequest> 
       answer: this.#kept ? clean(this.#kept.subarray(0, ANSWER_BYTES_KEPT)) : '',
       durationMs: performance.now() - this.startedAt,
       failure,
+      isLocal,
     });
   }
 }

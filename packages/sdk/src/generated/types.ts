@@ -177,7 +177,10 @@ export interface Delivery {
 export interface DeliveryAttempt {
   at: string;
   outcome: 'delivered' | 'failed';
-  /** The status that the receiver answered with; null when no answer began. */
+  /**
+   * The status that the receiver answered with; null when no answer began. Of a receiver that is not at
+   * a public address, which staging may call, partners see `outcome` and nothing else.
+   */
   status: number | null;
   /** Where the attempt broke off; null when an answer arrived. */
   phase: 'address' | 'dns' | 'connect' | 'tls' | 'send' | 'answer' | null;

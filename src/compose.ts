@@ -26,7 +26,7 @@ import { Refusals } from './runtime/refusals.ts';
 import { gatherUpdates } from './runtime/submission-type-updates.ts';
 import { createSite } from './site/site.ts';
 import { closeDatabase, type Database, openDatabase, transact } from './store/database.ts';
-import { prepareDatabase } from './store/migrate.ts';
+import { type Prepared, prepareDatabase } from './store/migrate.ts';
 
 /** The whole service, put together. The parts know nothing of each other's making; this file knows all of it. */
 export interface Service {
@@ -48,6 +48,8 @@ export interface Surroundings {
 }
 
 const CONNECTIONS_MAX = 10;
+const ONE_LOGIN =
+  'the login of the service owns its tables: whoever takes it over can alter them, the audit too; let another one own them (PORTER_MIGRATION_DATABASE_URL)';
 /** Replays that go on at a time: each takes one of the connections. */
 const REPLAYS_AT_ONCE = 2;
 /** The delivery engine puts in, takes out, writes down and listens, each on a connection of its own. */
@@ -64,12 +66,13 @@ export async function startService(config: Config, surroundings: Surroundings): 
   try {
     const embedded = config.databaseUrl ? undefined : await startEmbedded(config, log);
     if (embedded) undo.push(() => embedded.stop());
-    const url = config.databaseUrl ?? embedded?.url ?? '';
+    const url = config.databaseUrl ?? embedded?.serviceUrl ?? '';
+    const ownerUrl = config.migrationDatabaseUrl ?? embedded?.url;
 
     const sealer = await makeSealer(config, random);
 
     const seeded: Seeded = { firstOperatorToken: undefined, demoKey: undefined };
-    const { applied, role } = await prepareDatabase(url, async ({ role }) => {
+    const seedOnce = async ({ role }: Prepared) => {
       const db = openDatabase({ url, connectionsMax: 2, role });
       try {
         const resealed = await resealSecrets(db, sealer, new Date(clock.now()).toISOString());
@@ -78,8 +81,10 @@ export async function startService(config: Config, surroundings: Surroundings): 
       } finally {
         await closeDatabase(db);
       }
-    });
+    };
+    const { applied, role, onlyLogin } = await prepareDatabase(url, seedOnce, ownerUrl);
     if (applied.length > 0) log.info({ applied }, 'migrated');
+    if (onlyLogin !== undefined) log.warn({ login: onlyLogin, role }, ONE_LOGIN);
 
     const worker = config.role !== 'api';
     const connectionsMax = CONNECTIONS_MAX + (worker ? WORKER_CONNECTIONS : 0);
@@ -164,7 +169,7 @@ function startDelivering(app: App, log: Logger) {
     ...app,
     log,
     post: egress.post,
-    open: (secret) => app.sealer.open(secret),
+    open: app.sealer.open,
   });
   engine.start();
   return {
@@ -274,7 +279,7 @@ function cannotListen(error: NodeJS.ErrnoException, { host, port }: Config): Err
 /** Changes nothing, but a standby that is not promoted yet, or a database that takes no writes, refuses it. */
 async function canReach(db: Database): Promise<boolean> {
   try {
-    await transact(db, SYSTEM, (tx) => tx.query('UPDATE schema_migrations SET name = name WHERE false'));
+    await transact(db, SYSTEM, (tx) => tx.query('UPDATE feed_head SET position = position WHERE false'));
     return true;
   } catch {
     return false;

@@ -3,13 +3,17 @@ import type { Environment } from './contract/access.ts';
 import { listOf } from './http/transport.ts';
 import type { Targets } from './platform/egress/ssrf-guard.ts';
 import { MASTER_KEY_BYTES } from './platform/sealing.ts';
+import { unsafeInProduction } from './production.ts';
 
 /** The settings of the service: every name, its default and its limits are here. (The command line looks for two of them by itself.) */
 export interface Config {
   environment: Environment;
   host: string;
   port: number;
+  /** The login that the service works as. */
   databaseUrl: string | undefined;
+  /** The login that owns the tables, where that is another one. */
+  migrationDatabaseUrl: string | undefined;
   dataDir: string;
   operatorToken: string | undefined;
   tls: { certFile: string; keyFile: string } | undefined;
@@ -66,6 +70,7 @@ export function readConfig(env: Env, workingFolder: string): Config {
     host: read('PORTER_HOST', '127.0.0.1', (text) => text),
     port: read('PORTER_PORT', 8080, port),
     databaseUrl: read('DATABASE_URL', undefined, postgresUrl),
+    migrationDatabaseUrl: read('PORTER_MIGRATION_DATABASE_URL', undefined, postgresUrl),
     dataDir: read('PORTER_DATA_DIR', resolve(workingFolder, '.porter'), path(workingFolder)),
     operatorToken: read('PORTER_OPERATOR_TOKEN', undefined, (text) => operatorToken(text, production)),
     tls: certFile !== undefined && keyFile !== undefined ? { certFile, keyFile } : undefined,
@@ -90,6 +95,11 @@ export function readConfig(env: Env, workingFolder: string): Config {
   };
   if (production && !env.PORTER_MASTER_KEY?.trim())
     problems.push('PORTER_MASTER_KEY: is required in production; make one with `openssl rand -base64 32`');
+  if (config.migrationDatabaseUrl && isAlone)
+    problems.push(
+      'PORTER_MIGRATION_DATABASE_URL: is of use only with DATABASE_URL, the login of the service',
+    );
+  if (production) problems.push(...unsafeInProduction(config));
   if (env[production ? 'PORTER_BASE_URL' : 'PORTER_STAGING_BASE_URL']?.trim())
     config.ownUrl = config.baseUrls[environment];
   if (problems.length > 0) throw new ConfigError(problems.join('\n'));

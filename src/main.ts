@@ -52,10 +52,11 @@ export async function serve({ env, cwd, say, stop, ...start }: Start): Promise<n
 export async function migrate({ env, cwd, log }: Pick<Start, 'env' | 'cwd' | 'log'>): Promise<string[]> {
   const config = readConfig(env, cwd);
   const logger = createLogger((line) => log(line));
-  if (config.databaseUrl) return (await prepareDatabase(config.databaseUrl, async () => {})).applied;
+  if (config.databaseUrl)
+    return (await prepareDatabase(config.databaseUrl, async () => {}, config.migrationDatabaseUrl)).applied;
   const embedded = await startEmbedded(config, logger);
   try {
-    return (await prepareDatabase(embedded.url, async () => {})).applied;
+    return (await prepareDatabase(embedded.serviceUrl, async () => {}, embedded.url)).applied;
   } finally {
     await embedded.stop();
   }

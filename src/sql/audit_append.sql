@@ -4,8 +4,9 @@
 -- columns for searching are read off the text itself. The head is locked until the transaction ends, so this comes last in it: nobody
 -- locks anything after it, and it cannot be part of a deadlock. The head also keeps the latest time, and by how much any entry
 -- was behind it: entries carry the times of the nodes that wrote them, and lists by time must know how far these are out of order.
+-- It is the only way to write to the audit: it works with the rights of its owner, and the service has none on these tables but to read.
 CREATE OR REPLACE FUNCTION audit_append(at timestamptz, entries text) RETURNS void LANGUAGE plpgsql
-  SET plan_cache_mode = force_generic_plan
+  SECURITY DEFINER SET search_path = public, pg_temp SET plan_cache_mode = force_generic_plan
 AS $$
 #variable_conflict use_variable
 DECLARE
@@ -27,3 +28,4 @@ BEGIN
   UPDATE audit_head SET seq = head.seq + cardinality(bodies), hash = last,
          latest = greatest(head.latest, at), disorder = greatest(head.disorder, head.latest - at);
 END $$;
+REVOKE EXECUTE ON FUNCTION audit_append FROM PUBLIC;

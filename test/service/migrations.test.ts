@@ -157,7 +157,9 @@ describe('a database that the service cannot use', () => {
     await expect.poll(waiting, { timeout: 30_000 }).toBe(0);
     await expect.poll(waiting, { timeout: 30_000 }).toBe(1);
     await db.query('COMMIT');
-    expect((await migrated).applied).toEqual(['0001_baseline.sql']);
+    expect((await migrated).applied).toEqual(
+      readdirSync(MIGRATIONS_FOLDER).filter((name) => name.endsWith('.sql')),
+    );
   });
 
   const changed = (change: (url: URL) => void): string => {

@@ -34,7 +34,7 @@ export interface Service {
   server: Server;
   /** Where it listens, such as http://127.0.0.1:8080. */
   url: string;
-  /** Made on the first start and never shown again. */
+  /** Made on the first start, and told until somebody has used it. */
   firstOperatorToken: string | undefined;
   demoKey: string | undefined;
   /** Finishes what has begun, then closes everything. */

@@ -69,7 +69,7 @@ const groupMissing: ValidationEntry = {
 export async function admitOperator(app: App, exchange: Exchange): Promise<OperatorPrincipal> {
   const [, token] = /^bearer +(\S+)$/i.exec(exchange.headers.authorization ?? '') ?? [];
   const operator = token === undefined ? undefined : await app.access.operatorOf(token);
-  if (!operator) throw refuseStranger(app, exchange);
+  if (!operator || hasExpired(operator, app.clock.now())) throw refuseStranger(app, exchange);
   exchange.trace.operatorId = operator.operatorId;
   return operator;
 }

@@ -97,6 +97,7 @@ export const operatorHandlers: Handlers<typeof operatorEndpoints, OperatorPrinci
   createOperator: operators.createOperator,
   listOperators: operators.listOperators,
   getOperator: operators.getOperator,
+  updateOperator: operators.updateOperator,
   revokeOperator: operators.revokeOperator,
   listAudit: audit.listAudit,
   getAuditEntry: audit.getAuditEntry,

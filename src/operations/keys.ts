@@ -19,7 +19,7 @@ import { type Actor, type App, nowIso, type OperatorCall } from './app.ts';
 
 const OVERLAP_SECONDS_DEFAULT = 24 * 3600;
 /** The last moment that RFC 3339 can write in UTC; an offset can point past it. */
-const EXPIRY_MAX = Date.parse('9999-12-31T23:59:59.999Z');
+export const EXPIRY_MAX = Date.parse('9999-12-31T23:59:59.999Z');
 
 export async function issueKey(app: App, call: OperatorCall<typeof issueEndpoint>) {
   const { partner_id, practice_group_id, scopes, expires_at, rate_limit_per_minute } = call.body;
@@ -127,7 +127,7 @@ function makeKey(app: App, tx: Transaction, wanted: NewKey) {
   return { stored, shown: { ...presentKey(app, stored), key } };
 }
 
-function expiryTooFar(): ValidationProblem {
+export function expiryTooFar(): ValidationProblem {
   const message = 'Must lie before the year 10000 in UTC.';
   return new ValidationProblem([{ code: 'too_big', expected: 'string', path: ['expires_at'], message }]);
 }

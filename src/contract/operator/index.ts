@@ -68,6 +68,7 @@ export const operatorEndpoints = {
   createOperator: operators.createOperator,
   listOperators: operators.listOperators,
   getOperator: operators.getOperator,
+  updateOperator: operators.updateOperator,
   revokeOperator: operators.revokeOperator,
   listAudit: audit.listAudit,
   getAuditEntry: audit.getAuditEntry,

@@ -17,9 +17,12 @@ import { keepKeyFile } from './platform/key-file.ts';
 import type { Logger } from './platform/logger.ts';
 import { type EmbeddedPostgres, startEmbeddedPostgres } from './platform/postgres/embedded.ts';
 import { pooledRandomBytes } from './platform/random.ts';
-import { createSealer, MASTER_KEY_BYTES, type Sealer } from './platform/sealing.ts';
+import { createSealer, MASTER_KEY_BYTES } from './platform/sealing.ts';
 import { Semaphore } from './platform/semaphore.ts';
+import { createSigner } from './platform/signer.ts';
 import { createAccess } from './runtime/access.ts';
+import { AuditAnchors } from './runtime/audit-anchors.ts';
+import { AuditVerification } from './runtime/audit-verification.ts';
 import { OpenStreams } from './runtime/event-streams.ts';
 import { RateLimits, SharedRateLimits } from './runtime/rate-limits.ts';
 import { Refusals } from './runtime/refusals.ts';
@@ -69,7 +72,8 @@ export async function startService(config: Config, surroundings: Surroundings): 
     const url = config.databaseUrl ?? embedded?.serviceUrl ?? '';
     const ownerUrl = config.migrationDatabaseUrl ?? embedded?.url;
 
-    const sealer = await makeSealer(config, random);
+    const keys = await makeKeys(config, random);
+    const { sealer } = keys;
 
     const seeded: Seeded = { firstOperatorToken: undefined, demoKey: undefined };
     const seedOnce = async ({ role }: Prepared) => {
@@ -77,7 +81,7 @@ export async function startService(config: Config, surroundings: Surroundings): 
       try {
         const resealed = await resealSecrets(db, sealer, new Date(clock.now()).toISOString());
         if (resealed > 0) log.info({ resealed, key_id: sealer.keyId }, 'webhook secrets sealed anew');
-        Object.assign(seeded, await seed(config, assemble(config, db, { log, clock, random }, sealer)));
+        Object.assign(seeded, await seed(config, assemble(config, db, { log, clock, random }, keys)));
       } finally {
         await closeDatabase(db);
       }
@@ -89,7 +93,7 @@ export async function startService(config: Config, surroundings: Surroundings): 
     const worker = config.role !== 'api';
     const connectionsMax = CONNECTIONS_MAX + (worker ? WORKER_CONNECTIONS : 0);
     const db = openDatabase({ url, connectionsMax, role });
-    const app = assemble(config, db, { log, clock, random }, sealer);
+    const app = assemble(config, db, { log, clock, random }, keys);
     const close = async () => {
       await app.refusals.flush();
       await closeDatabase(db);
@@ -125,6 +129,8 @@ export async function startService(config: Config, surroundings: Surroundings): 
     if (seeded.demoKey) await keepFile(join(config.dataDir, 'url'), listening);
     // Last: a service that cannot start sends nothing.
     if (worker) engine = startDelivering(app, log);
+    const { auditAnchors } = config;
+    if (auditAnchors.file ?? auditAnchors.url) undo.push(startAnchoring(app, auditAnchors, log));
 
     let stopped: Promise<void> | undefined;
     return {
@@ -183,11 +189,23 @@ function startDelivering(app: App, log: Logger) {
   };
 }
 
+/** Returns how it is stopped. */
+function startAnchoring(app: App, places: Config['auditAnchors'], log: Logger): () => Promise<void> {
+  const egress = createEgress({ targets: app.webhookTargets });
+  const anchors = new AuditAnchors({ ...app, log, post: egress.post }, places);
+  anchors.start();
+  return async () => {
+    // What is on its way ends with it; there is a next time.
+    await egress.close();
+    await anchors.stop();
+  };
+}
+
 function assemble(
   config: Config,
   db: Database,
   { log, clock, random }: Required<Surroundings>,
-  sealer: Sealer,
+  masterKeys: Keys,
 ): App {
   const access = createAccess(db, clock, config.environment);
   const addresses = new RateLimits(clock);
@@ -202,29 +220,36 @@ function assemble(
     random,
     environment,
     access,
-    limits: { keys, addresses },
+    limits: { keys, addresses, operators: new RateLimits(clock) },
     updates,
     refusals,
     streams,
     replays: new Semaphore(REPLAYS_AT_ONCE),
-    sealer,
+    ...masterKeys,
+    auditVerification: new AuditVerification(db, clock),
     webhookTargets,
     retentionDays,
   };
 }
 
 /** The master key is the configured one, or one that is made on the first start and kept in the data folder. */
-async function makeSealer(config: Config, random: App['random']): Promise<Sealer> {
+async function makeKeys(config: Config, random: App['random']): Promise<Keys> {
   const previous = config.previousMasterKeys;
-  if (config.masterKey) return createSealer({ current: config.masterKey, previous });
+  if (config.masterKey) return keysFrom(config.masterKey, previous);
   const file = join(config.dataDir, 'master-key');
   const newKey = () => Buffer.from(random(MASTER_KEY_BYTES)).toString('base64');
   const text = await keepKeyFile(file, newKey);
   try {
-    return createSealer({ current: masterKey(text), previous });
+    return keysFrom(masterKey(text), previous);
   } catch (error) {
     throw new Error(`The master key in ${file} cannot be used: it ${(error as Error).message}.`);
   }
+}
+
+type Keys = Pick<App, 'sealer' | 'signer'>;
+
+function keysFrom(current: Buffer, previous: Buffer[]): Keys {
+  return { sealer: createSealer({ current, previous }), signer: createSigner({ current, previous }) };
 }
 
 export async function startEmbedded(config: Config, log: Logger): Promise<EmbeddedPostgres> {

@@ -37,6 +37,8 @@ export interface Config {
   rateWindows: 'memory' | 'shared';
   /** How long events, deliveries and refused calls are kept. */
   retentionDays: number;
+  /** Where the anchors of the audit are given out to. */
+  auditAnchors: { file: string | undefined; url: string | undefined; everyMs: number };
 }
 
 export class ConfigError extends Error {}
@@ -92,6 +94,11 @@ export function readConfig(env: Env, workingFolder: string): Config {
     role: read('PORTER_ROLE', 'all', oneOf('all', 'api', 'worker')),
     rateWindows: read('PORTER_RATE_WINDOWS', isAlone ? 'memory' : 'shared', oneOf('memory', 'shared')),
     retentionDays: read('PORTER_RETENTION_DAYS', RETENTION_DAYS_DEFAULT, retentionDays),
+    auditAnchors: {
+      file: read('PORTER_AUDIT_ANCHOR_FILE', undefined, path(workingFolder)),
+      url: read('PORTER_AUDIT_ANCHOR_URL', undefined, webUrl),
+      everyMs: 60_000 * read('PORTER_AUDIT_ANCHOR_MINUTES', ANCHOR_MINUTES_DEFAULT, anchorMinutes),
+    },
   };
   if (production && !env.PORTER_MASTER_KEY?.trim())
     problems.push('PORTER_MASTER_KEY: is required in production; make one with `openssl rand -base64 32`');
@@ -163,6 +170,16 @@ function retentionDays(text: string): number {
   const value = Number(text);
   if (!/^\d+$/.test(text) || value < 1 || value > RETENTION_DAYS_MAX)
     throw new Error(`"${text}" is not a number of days from 1 to ${RETENTION_DAYS_MAX}`);
+  return value;
+}
+
+const ANCHOR_MINUTES_DEFAULT = 60;
+const ANCHOR_MINUTES_MAX = 24 * 60;
+
+function anchorMinutes(text: string): number {
+  const value = Number(text);
+  if (!/^\d+$/.test(text) || value < 1 || value > ANCHOR_MINUTES_MAX)
+    throw new Error(`"${text}" is not a number of minutes from 1 to ${ANCHOR_MINUTES_MAX}`);
   return value;
 }
 

@@ -1,4 +1,10 @@
-import { ADDRESS_RATE_LIMIT, RATE_WINDOW_SECONDS, type Role, type Scope } from '../contract/access.ts';
+import {
+  ADDRESS_RATE_LIMIT,
+  OPERATOR_RATE_LIMIT,
+  RATE_WINDOW_SECONDS,
+  type Role,
+  type Scope,
+} from '../contract/access.ts';
 import { Problem } from '../contract/problems.ts';
 import type { ValidationEntry } from '../contract/validate.ts';
 import { hasExpired } from '../domain/access.ts';
@@ -66,11 +72,20 @@ const groupMissing: ValidationEntry = {
   message: 'Send the ID of the practice group that you act for in the x-practice-group-id header.',
 };
 
-export async function admitOperator(app: App, exchange: Exchange): Promise<OperatorPrincipal> {
+/** Operators have a limit too, so that one of them, or a program gone wrong, slows no partner down. */
+export async function admitOperator(
+  app: App,
+  exchange: Exchange,
+  isCounted: boolean,
+): Promise<OperatorPrincipal> {
   const [, token] = /^bearer +(\S+)$/i.exec(exchange.headers.authorization ?? '') ?? [];
   const operator = token === undefined ? undefined : await app.access.operatorOf(token);
   if (!operator || hasExpired(operator, app.clock.now())) throw refuseStranger(app, exchange);
   exchange.trace.operatorId = operator.operatorId;
+  if (isCounted) {
+    const decision = app.limits.operators.take(operator.operatorId, OPERATOR_RATE_LIMIT);
+    tellOrRefuse(exchange, decision, OPERATOR_RATE_LIMIT, 'operator');
+  }
   return operator;
 }
 
@@ -93,7 +108,7 @@ function tellOrRefuse(
   exchange: Exchange,
   { allowed, remaining, roomInMs }: RateDecision,
   limit: number,
-  policy: 'default' | 'address',
+  policy: 'default' | 'address' | 'operator',
 ): void {
   // Rounded up: a call made that many whole seconds later is answered.
   const seconds = Math.ceil(roomInMs / 1000);

@@ -6,7 +6,9 @@ import type { Clock } from '../platform/clock.ts';
 import type { Targets } from '../platform/egress/ssrf-guard.ts';
 import type { Sealer } from '../platform/sealing.ts';
 import type { Semaphore } from '../platform/semaphore.ts';
+import type { Signer } from '../platform/signer.ts';
 import type { Access } from '../runtime/access.ts';
+import type { AuditVerification } from '../runtime/audit-verification.ts';
 import type { OpenStreams } from '../runtime/event-streams.ts';
 import type { Limits, RateLimits } from '../runtime/rate-limits.ts';
 import type { Refusals } from '../runtime/refusals.ts';
@@ -21,8 +23,8 @@ export interface App {
   random: RandomBytes;
   environment: Environment;
   access: Access;
-  /** Of keys, and of the addresses of those who have none. */
-  limits: { keys: Limits; addresses: RateLimits };
+  /** Of keys, of the addresses of those who have none, and of operators. */
+  limits: { keys: Limits; addresses: RateLimits; operators: RateLimits };
   updates: SubmissionTypeUpdates;
   refusals: Refusals;
   streams: OpenStreams;
@@ -30,6 +32,9 @@ export interface App {
   replays: Semaphore;
   /** Seals the secrets of webhooks. */
   sealer: Sealer;
+  /** Signs the anchors of the audit. */
+  signer: Signer;
+  auditVerification: AuditVerification;
   webhookTargets: Targets;
   retentionDays: number;
 }

@@ -101,5 +101,6 @@ export const operatorHandlers: Handlers<typeof operatorEndpoints, OperatorPrinci
   revokeOperator: operators.revokeOperator,
   listAudit: audit.listAudit,
   getAuditEntry: audit.getAuditEntry,
+  getAuditAnchor: audit.getAuditAnchor,
   verifyAudit: audit.verifyAudit,
 };

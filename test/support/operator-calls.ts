@@ -226,5 +226,6 @@ const table: Record<OperatorOperationId, (given: Furnished) => Promise<Parts>> =
   listRefusedRequests: nothing,
   listAudit: nothing,
   getAuditEntry: async () => ({ params: { seq: '1' } }),
+  getAuditAnchor: nothing,
   verifyAudit: nothing,
 };

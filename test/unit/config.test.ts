@@ -46,6 +46,7 @@ describe('configuration', () => {
       role: 'all',
       rateWindows: 'memory',
       retentionDays: 30,
+      auditAnchors: { file: undefined, url: undefined, everyMs: 3_600_000 },
     });
   });
 
@@ -74,6 +75,9 @@ describe('configuration', () => {
         PORTER_ROLE: 'worker',
         PORTER_RATE_WINDOWS: 'memory',
         PORTER_RETENTION_DAYS: '90',
+        PORTER_AUDIT_ANCHOR_FILE: 'anchors',
+        PORTER_AUDIT_ANCHOR_URL: 'https://store.example.org/anchors/{seq}',
+        PORTER_AUDIT_ANCHOR_MINUTES: '5',
       }),
     ).toEqual({
       environment: 'production',
@@ -96,6 +100,11 @@ describe('configuration', () => {
       role: 'worker',
       rateWindows: 'memory',
       retentionDays: 90,
+      auditAnchors: {
+        file: '/srv/porter/anchors',
+        url: 'https://store.example.org/anchors/{seq}',
+        everyMs: 300_000,
+      },
     });
   });
 
@@ -157,6 +166,9 @@ describe('configuration', () => {
     ['PORTER_MASTER_KEY_PREVIOUS', `${KEY}, hunter2`],
     ['PORTER_WEBHOOK_TARGETS', 'private'],
     ['PORTER_ROLE', 'both'],
+    ['PORTER_AUDIT_ANCHOR_URL', 'store.example.org'],
+    ['PORTER_AUDIT_ANCHOR_MINUTES', '0'],
+    ['PORTER_AUDIT_ANCHOR_MINUTES', '1441'],
     ['PORTER_RETENTION_DAYS', '0'],
     ['PORTER_RETENTION_DAYS', '3651'],
     ['PORTER_RETENTION_DAYS', '1.5'],

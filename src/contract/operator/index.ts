@@ -72,6 +72,7 @@ export const operatorEndpoints = {
   revokeOperator: operators.revokeOperator,
   listAudit: audit.listAudit,
   getAuditEntry: audit.getAuditEntry,
+  getAuditAnchor: audit.getAuditAnchor,
   verifyAudit: audit.verifyAudit,
 } as const;
 

@@ -5,6 +5,8 @@ import { errors } from 'undici';
 /** What is to be posted. The headers go out as they are given. */
 export interface PostRequest {
   url: string;
+  /** POST unless said otherwise. */
+  method?: 'PUT' | 'POST';
   headers: Record<string, string>;
   body: string;
 }

@@ -16,10 +16,13 @@ import { keepKeyFile } from './platform/key-file.ts';
 import type { Logger } from './platform/logger.ts';
 import { type EmbeddedPostgres, startEmbeddedPostgres } from './platform/postgres/embedded.ts';
 import { pooledRandomBytes } from './platform/random.ts';
-import { createSealer, MASTER_KEY_BYTES, type Sealer } from './platform/sealing.ts';
+import { createSealer, MASTER_KEY_BYTES } from './platform/sealing.ts';
 import { Semaphore } from './platform/semaphore.ts';
+import { createSigner } from './platform/signer.ts';
 import { createAccess, isHolder } from './runtime/access.ts';
 import { Assertions } from './runtime/assertions.ts';
+import { AuditAnchors } from './runtime/audit-anchors.ts';
+import { AuditVerification } from './runtime/audit-verification.ts';
 import { OpenStreams } from './runtime/event-streams.ts';
 import { KeyUses } from './runtime/key-uses.ts';
 import { RateLimits, SharedRateLimits } from './runtime/rate-limits.ts';
@@ -30,7 +33,7 @@ import { gatherUpdates } from './runtime/submission-type-updates.ts';
 import { createSite } from './site/site.ts';
 import { closeDatabase, type Database, openDatabase } from './store/database.ts';
 import { beginTimeline } from './store/event-feed.ts';
-import { prepareDatabase } from './store/migrate.ts';
+import { type Prepared, prepareDatabase } from './store/migrate.ts';
 import { SharedClock } from './store/shared-clock.ts';
 
 /** The whole service, put together. The parts know nothing of each other's making; this file knows all of it. */
@@ -39,7 +42,7 @@ export interface Service {
   server: Server;
   /** Where it listens, such as http://127.0.0.1:8080. */
   url: string;
-  /** Made on the first start and never shown again. */
+  /** Made on the first start, and told until somebody has used it. */
   firstOperatorToken: string | undefined;
   demoKey: string | undefined;
   /** Finishes what has begun, then closes everything. */
@@ -53,6 +56,8 @@ export interface Surroundings {
 }
 
 const CONNECTIONS_MAX = 10;
+const ONE_LOGIN =
+  'the login of the service owns its tables: whoever takes it over can alter them, the audit too; let another one own them (PORTER_MIGRATION_DATABASE_URL)';
 /** Replays that go on at a time: each takes one of the connections. */
 const REPLAYS_AT_ONCE = 2;
 /** The delivery engine puts in, takes out, writes down and listens, each on a connection of its own. */
@@ -70,29 +75,33 @@ export async function startService(config: Config, surroundings: Surroundings): 
   try {
     const embedded = config.databaseUrl ? undefined : await startEmbedded(config, log);
     if (embedded) undo.push(() => embedded.stop());
-    const url = config.databaseUrl ?? embedded?.url ?? '';
+    const url = config.databaseUrl ?? embedded?.serviceUrl ?? '';
+    const ownerUrl = config.migrationDatabaseUrl ?? embedded?.url;
 
-    const sealer = await makeSealer(config, random);
+    const keys = await makeKeys(config, random);
+    const { sealer } = keys;
 
     const seeded: Seeded = { firstOperatorToken: undefined, demoKey: undefined };
-    const { applied, role } = await prepareDatabase(url, async ({ role }) => {
+    const seedOnce = async ({ role }: Prepared) => {
       const db = openDatabase({ url, connectionsMax: 2, role });
       try {
         await clock.begin(db);
         await beginTimeline(db);
         const resealed = await resealSecrets(db, sealer, new Date(clock.now()).toISOString());
         if (resealed > 0) log.info({ resealed, key_id: sealer.keyId }, 'webhook secrets sealed anew');
-        Object.assign(seeded, await seed(config, assemble(config, db, { log, clock, random }, sealer)));
+        Object.assign(seeded, await seed(config, assemble(config, db, { log, clock, random }, keys)));
       } finally {
         await closeDatabase(db);
       }
-    });
+    };
+    const { applied, role, onlyLogin } = await prepareDatabase(url, seedOnce, ownerUrl);
     if (applied.length > 0) log.info({ applied }, 'migrated');
+    if (onlyLogin !== undefined) log.warn({ login: onlyLogin, role }, ONE_LOGIN);
 
     const worker = config.role !== 'api';
     const connectionsMax = CONNECTIONS_MAX + (worker ? WORKER_CONNECTIONS : 0);
     const db = openDatabase({ url, connectionsMax, role });
-    const app = assemble(config, db, { log, clock, random }, sealer);
+    const app = assemble(config, db, { log, clock, random }, keys);
     const stopReading = clock.follow(db);
     const close = async () => {
       stopReading();
@@ -141,6 +150,8 @@ export async function startService(config: Config, surroundings: Surroundings): 
     if (seeded.demoKey) await keepFile(join(config.dataDir, 'url'), listening);
     // Last: a service that cannot start sends nothing.
     if (worker) engine = startDelivering(app, log, () => clock.fault() === undefined);
+    const { auditAnchors } = config;
+    if (auditAnchors.file ?? auditAnchors.url) undo.push(startAnchoring(app, auditAnchors, log));
 
     let stopped: Promise<void> | undefined;
     return {
@@ -187,7 +198,7 @@ function startDelivering(app: App, log: Logger, isOnTime: () => boolean) {
     post: egress.post,
     dial: egress.dial,
     isOnTime,
-    open: (secret) => app.sealer.open(secret),
+    open: app.sealer.open,
   });
   engine.start();
   return {
@@ -201,11 +212,23 @@ function startDelivering(app: App, log: Logger, isOnTime: () => boolean) {
   };
 }
 
+/** Returns how it is stopped. */
+function startAnchoring(app: App, places: Config['auditAnchors'], log: Logger): () => Promise<void> {
+  const egress = createEgress({ targets: app.webhookTargets });
+  const anchors = new AuditAnchors({ ...app, log, post: egress.post }, places);
+  anchors.start();
+  return async () => {
+    // What is on its way ends with it; there is a next time.
+    await egress.close();
+    await anchors.stop();
+  };
+}
+
 function assemble(
   config: Config,
   db: Database,
   { log, clock, random }: Required<Surroundings>,
-  sealer: Sealer,
+  masterKeys: Keys,
 ): App {
   const access = createAccess(db, clock, config.environment);
   const keys = config.rateWindows === 'shared' ? new SharedRateLimits(db, clock) : new RateLimits(clock);
@@ -221,7 +244,7 @@ function assemble(
     random,
     environment,
     access,
-    limits: { keys },
+    limits: { keys, operators: new RateLimits(clock) },
     strangers: new Strangers(clock, log),
     updates,
     refusals,
@@ -230,24 +253,31 @@ function assemble(
     takesCertificates: config.clientCertificates !== 'off',
     streams,
     replays: new Semaphore(REPLAYS_AT_ONCE),
-    sealer,
+    ...masterKeys,
+    auditVerification: new AuditVerification(db, clock),
     webhookTargets,
     retentionDays,
   };
 }
 
 /** The master key is the configured one, or one that is made on the first start and kept in the data folder. */
-async function makeSealer(config: Config, random: App['random']): Promise<Sealer> {
+async function makeKeys(config: Config, random: App['random']): Promise<Keys> {
   const previous = config.previousMasterKeys;
-  if (config.masterKey) return createSealer({ current: config.masterKey, previous });
+  if (config.masterKey) return keysFrom(config.masterKey, previous);
   const file = join(config.dataDir, 'master-key');
   const newKey = () => Buffer.from(random(MASTER_KEY_BYTES)).toString('base64');
   const text = await keepKeyFile(file, newKey);
   try {
-    return createSealer({ current: masterKey(text), previous });
+    return keysFrom(masterKey(text), previous);
   } catch (error) {
     throw new Error(`The master key in ${file} cannot be used: it ${(error as Error).message}.`);
   }
+}
+
+type Keys = Pick<App, 'sealer' | 'signer'>;
+
+function keysFrom(current: Buffer, previous: Buffer[]): Keys {
+  return { sealer: createSealer({ current, previous }), signer: createSigner({ current, previous }) };
 }
 
 export async function startEmbedded(config: Config, log: Logger): Promise<EmbeddedPostgres> {

@@ -5,6 +5,7 @@ import { type CertificateSource, certificateSources } from './http/client-certif
 import { isLoopback } from './http/transport.ts';
 import type { Targets } from './platform/egress/ssrf-guard.ts';
 import { MASTER_KEY_BYTES } from './platform/sealing.ts';
+import { unsafeInProduction } from './production.ts';
 import { hostsOf } from './store/hosts.ts';
 
 /** The settings of the service: every name, its default and its limits are here. (The command line looks for two of them by itself.) */
@@ -12,7 +13,10 @@ export interface Config {
   environment: Environment;
   host: string;
   port: number;
+  /** The login that the service works as. */
   databaseUrl: string | undefined;
+  /** The login that owns the tables, where that is another one. */
+  migrationDatabaseUrl: string | undefined;
   dataDir: string;
   operatorToken: string | undefined;
   tls: { certFile: string; keyFile: string } | undefined;
@@ -40,6 +44,8 @@ export interface Config {
   rateWindows: 'memory' | 'shared';
   /** How long events, deliveries and refused calls are kept. */
   retentionDays: number;
+  /** Where the anchors of the audit are given out to. */
+  auditAnchors: { file: string | undefined; url: string | undefined; everyMs: number };
 }
 
 export class ConfigError extends Error {}
@@ -73,6 +79,7 @@ export function readConfig(env: Env, workingFolder: string): Config {
     host: read('PORTER_HOST', '127.0.0.1', (text) => text),
     port: read('PORTER_PORT', 8080, port),
     databaseUrl: read('DATABASE_URL', undefined, postgresUrl),
+    migrationDatabaseUrl: read('PORTER_MIGRATION_DATABASE_URL', undefined, postgresUrl),
     dataDir: read('PORTER_DATA_DIR', resolve(workingFolder, '.porter'), path(workingFolder)),
     operatorToken: read('PORTER_OPERATOR_TOKEN', undefined, (text) => operatorToken(text, production)),
     tls: certFile !== undefined && keyFile !== undefined ? { certFile, keyFile } : undefined,
@@ -99,6 +106,11 @@ export function readConfig(env: Env, workingFolder: string): Config {
     role: read('PORTER_ROLE', 'all', oneOf('all', 'api', 'worker')),
     rateWindows: read('PORTER_RATE_WINDOWS', isAlone ? 'memory' : 'shared', oneOf('memory', 'shared')),
     retentionDays: read('PORTER_RETENTION_DAYS', RETENTION_DAYS_DEFAULT, retentionDays),
+    auditAnchors: {
+      file: read('PORTER_AUDIT_ANCHOR_FILE', undefined, path(workingFolder)),
+      url: read('PORTER_AUDIT_ANCHOR_URL', undefined, webUrl),
+      everyMs: 60_000 * read('PORTER_AUDIT_ANCHOR_MINUTES', ANCHOR_MINUTES_DEFAULT, anchorMinutes),
+    },
   };
   if (config.clientCertificates === 'tls' && !config.tls)
     problems.push('PORTER_CLIENT_CERTIFICATES: "tls" needs PORTER_TLS_CERT and PORTER_TLS_KEY');
@@ -109,6 +121,11 @@ export function readConfig(env: Env, workingFolder: string): Config {
   config.webhookTargets = read('PORTER_WEBHOOK_TARGETS', usualTargets(config), targets(production));
   if (production && !env.PORTER_MASTER_KEY?.trim())
     problems.push('PORTER_MASTER_KEY: is required in production; make one with `openssl rand -base64 32`');
+  if (config.migrationDatabaseUrl && isAlone)
+    problems.push(
+      'PORTER_MIGRATION_DATABASE_URL: is of use only with DATABASE_URL, the login of the service',
+    );
+  if (production) problems.push(...unsafeInProduction(config));
   if (env[production ? 'PORTER_BASE_URL' : 'PORTER_STAGING_BASE_URL']?.trim())
     config.ownUrl = config.baseUrls[environment];
   if (problems.length > 0) throw new ConfigError(problems.join('\n'));
@@ -186,6 +203,16 @@ function connectionCount(text: string): number {
 function usualTargets({ environment, host, tls, trustProxy }: Config): Targets {
   const isOnesOwn = host === 'localhost' || isLoopback(host);
   return environment === 'staging' && isOnesOwn && !tls && trustProxy.length === 0 ? 'loopback' : 'public';
+}
+
+const ANCHOR_MINUTES_DEFAULT = 60;
+const ANCHOR_MINUTES_MAX = 24 * 60;
+
+function anchorMinutes(text: string): number {
+  const value = Number(text);
+  if (!/^\d+$/.test(text) || value < 1 || value > ANCHOR_MINUTES_MAX)
+    throw new Error(`"${text}" is not a number of minutes from 1 to ${ANCHOR_MINUTES_MAX}`);
+  return value;
 }
 
 function targets(production: boolean): (text: string) => Targets {

@@ -30,6 +30,8 @@ export interface Endpoint {
   bodyOptional?: true;
   /** The endpoint understands If-Match, and its answers carry an ETag. */
   conditional?: true;
+  /** The answer may take long: the handler is told when nobody waits for it any more. */
+  long?: true;
   /** The endpoint understands Idempotency-Key: the same call made again is answered again and done once. */
   idempotent?: true;
   response: {
@@ -66,6 +68,7 @@ type Property<E, K extends string> = E extends { [P in K]: infer V } ? V : undef
 
 /** What a handler is given, after every check of the declaration has passed. */
 export type Input<E extends Endpoint> = PlainInput<E> &
+  (Property<E, 'long'> extends true ? LongInput : unknown) &
   (Property<E['response'], 'stream'> extends true ? StreamInput : unknown);
 
 interface PlainInput<E extends Endpoint> {
@@ -78,6 +81,11 @@ interface PlainInput<E extends Endpoint> {
   ifMatch: string | undefined;
   /** The Idempotency-Key header of an endpoint that understands it. */
   idempotencyKey?: string | undefined;
+}
+
+interface LongInput {
+  /** Aborted when nobody waits for the answer any more. */
+  gone: AbortSignal;
 }
 
 interface StreamInput {

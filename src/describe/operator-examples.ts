@@ -133,5 +133,11 @@ export const operatorRequests: Record<TakesBody<typeof operatorEndpoints>, Examp
     resource_id: 'con_311',
   }),
   failWriteToRecordJob: one('It will not be tried again', { permanent: true }),
-  createOperator: one('A system that reports what happened', { name: 'Booking system', role: 'source' }),
+  createOperator: one('A system that reports what happened', {
+    name: 'Booking system',
+    role: 'source',
+    label: 'In the vault of the booking team',
+    expires_at: '2027-11-16T00:00:00.000Z',
+  }),
+  updateOperator: one('A token that is to end', { expires_at: '2027-11-16T00:00:00.000Z' }),
 };

@@ -70,12 +70,12 @@ export function refusedKey(key: KeyRecord): RefusedKey {
   return { keyId: key.id, partnerId: key.partner_id, reason };
 }
 
-/** A key no longer works at the instant of its expiry. */
+/** A key, or an operator's token, no longer works at the instant of its expiry. */
 export function hasExpired({ expiresAt }: Pick<KeyHolder, 'expiresAt'>, now: number): boolean {
   return expiresAt <= now;
 }
 
-/** What operators are shown of a key. Whether its partner is verified is shown at the partner. */
+/** What operators are shown of a key, or of a token. Whether a key's partner is verified is shown at the partner. */
 export function keyStatus(
   { revoked_at, expires_at }: Pick<KeyRecord, 'revoked_at' | 'expires_at'>,
   now: number,
@@ -84,6 +84,6 @@ export function keyStatus(
   return hasExpired({ expiresAt: instantOf(expires_at) }, now) ? 'expired' : 'active';
 }
 
-function instantOf(expiresAt: string | null): number {
+export function instantOf(expiresAt: string | null): number {
   return expiresAt === null ? Number.POSITIVE_INFINITY : Date.parse(expiresAt);
 }

@@ -39,6 +39,8 @@ export interface OperatorPrincipal {
   operatorId: string;
   name: string;
   role: Role;
+  /** Milliseconds since the epoch; Infinity for a token that does not expire. */
+  expiresAt: number;
 }
 
 /** The service itself: its first start, the door, the delivery engine, the streams and the metrics. */

@@ -1,5 +1,11 @@
 import { isDeepStrictEqual } from 'node:util';
-import { ADDRESS_RATE_LIMIT, RATE_WINDOW_SECONDS, type Role, type Scope } from '../contract/access.ts';
+import {
+  ADDRESS_RATE_LIMIT,
+  OPERATOR_RATE_LIMIT,
+  RATE_WINDOW_SECONDS,
+  type Role,
+  type Scope,
+} from '../contract/access.ts';
 import type { PracticeGroup } from '../contract/partner/practice-groups.ts';
 import type { RefusalReason } from '../contract/partner/requests.ts';
 import { Problem } from '../contract/problems.ts';
@@ -131,10 +137,19 @@ const groupMissing: ValidationEntry = {
   message: 'Send the ID of the practice group that you act for in the x-practice-group-id header.',
 };
 
-export async function admitOperator(app: App, exchange: Exchange): Promise<OperatorPrincipal> {
+/** Operators have a limit too, so that one of them, or a program gone wrong, slows no partner down. */
+export async function admitOperator(
+  app: App,
+  exchange: Exchange,
+  isCounted: boolean,
+): Promise<OperatorPrincipal> {
   const operator = await findOperator(app, exchange);
-  if (!operator) throw await refuseStranger(app, exchange);
+  if (!operator || hasExpired(operator, app.clock.now())) throw await refuseStranger(app, exchange);
   exchange.trace.operatorId = operator.operatorId;
+  if (isCounted) {
+    const decision = app.limits.operators.take(operator.operatorId, OPERATOR_RATE_LIMIT);
+    tellOrRefuse(exchange, decision, OPERATOR_RATE_LIMIT, 'operator');
+  }
   return operator;
 }
 
@@ -179,7 +194,7 @@ function tellOrRefuse(
   exchange: Exchange,
   { allowed, remaining, roomInMs }: RateDecision,
   limit: number,
-  policy: 'default' | 'address',
+  policy: 'default' | 'address' | 'operator',
 ): void {
   // Rounded up: a call made that many whole seconds later is answered.
   const seconds = Math.ceil(roomInMs / 1000);

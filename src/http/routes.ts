@@ -107,15 +107,18 @@ function partnerHandler(app: App, endpoint: Endpoint, operation: Operation): Han
 
 function operatorHandler(app: App, endpoint: Endpoint, operation: Operation): Handler {
   const roles = 'roles' in endpoint.access ? endpoint.access.roles : [];
+  // What has happened is never refused.
+  const isCounted = !roles.includes('source');
   const validate = validator(endpoint);
   const send = sender(endpoint);
   return async (exchange) => {
     exchange.trace.operation = endpoint.operationId;
     const bytes = await bodyOf(app, exchange, endpoint, findOperator);
-    const operator = await admitOperator(app, exchange);
+    const operator = await admitOperator(app, exchange, isCounted);
     requireRole(operator, roles);
     const call = validate(exchange, bytes);
     call.principal = operator;
+    if (endpoint.long) call.gone = whenGone(exchange);
     await send(exchange, await operation(app, call));
   };
 }
@@ -170,6 +173,13 @@ interface Parts {
   idempotencyKey?: string | undefined;
   lastEventId?: string | undefined;
   stillAdmitted?: () => Promise<boolean>;
+  gone?: AbortSignal;
+}
+
+function whenGone({ response }: Exchange): AbortSignal {
+  const gone = new AbortController();
+  response.once('close', () => gone.abort());
+  return gone.signal;
 }
 
 /**
@@ -283,7 +293,7 @@ export function nothingThere(app: App, servesApi: boolean): Handler {
     const path = unreadable ? pathOf(withoutOrigin(exchange.raw.url ?? '')) : exchange.path;
     await countBody(exchange.raw, BODY_BYTES_MAX, app.strangers.pace);
     if (!servesApi) throw new Problem('not_found');
-    if (/^\/operator(\/|$)/.test(path)) await admitOperator(app, exchange);
+    if (/^\/operator(\/|$)/.test(path)) await admitOperator(app, exchange, true);
     else if (/^\/v\d+(\/|$)/.test(path)) await admitHolder(app, exchange);
 
     if (unreadable)

@@ -6,11 +6,13 @@ import type { Clock } from '../platform/clock.ts';
 import type { Targets } from '../platform/egress/ssrf-guard.ts';
 import type { Sealer } from '../platform/sealing.ts';
 import type { Semaphore } from '../platform/semaphore.ts';
+import type { Signer } from '../platform/signer.ts';
 import type { Access } from '../runtime/access.ts';
 import type { Assertions } from '../runtime/assertions.ts';
+import type { AuditVerification } from '../runtime/audit-verification.ts';
 import type { OpenStreams } from '../runtime/event-streams.ts';
 import type { KeyUses } from '../runtime/key-uses.ts';
-import type { Limits } from '../runtime/rate-limits.ts';
+import type { Limits, RateLimits } from '../runtime/rate-limits.ts';
 import type { Refusals } from '../runtime/refusals.ts';
 import type { Strangers } from '../runtime/strangers.ts';
 import type { SubmissionTypeUpdates } from '../runtime/submission-type-updates.ts';
@@ -24,8 +26,8 @@ export interface App {
   random: RandomBytes;
   environment: Environment;
   access: Access;
-  /** Of keys. */
-  limits: { keys: Limits };
+  /** Of keys, and of operators. */
+  limits: { keys: Limits; operators: RateLimits };
   /** Of those who have none. */
   strangers: Strangers;
   updates: SubmissionTypeUpdates;
@@ -39,6 +41,9 @@ export interface App {
   replays: Semaphore;
   /** Seals the secrets of webhooks. */
   sealer: Sealer;
+  /** Signs the anchors of the audit. */
+  signer: Signer;
+  auditVerification: AuditVerification;
   webhookTargets: Targets;
   retentionDays: number;
 }

@@ -102,8 +102,10 @@ export const operatorHandlers: Handlers<typeof operatorEndpoints, OperatorPrinci
   createOperator: operators.createOperator,
   listOperators: operators.listOperators,
   getOperator: operators.getOperator,
+  updateOperator: operators.updateOperator,
   revokeOperator: operators.revokeOperator,
   listAudit: audit.listAudit,
   getAuditEntry: audit.getAuditEntry,
+  getAuditAnchor: audit.getAuditAnchor,
   verifyAudit: audit.verifyAudit,
 };

@@ -22,7 +22,7 @@ import { type Actor, type App, nowIso, type OperatorCall } from './app.ts';
 
 const OVERLAP_SECONDS_DEFAULT = 24 * 3600;
 /** The last moment that RFC 3339 can write in UTC; an offset can point past it. */
-const EXPIRY_MAX = Date.parse('9999-12-31T23:59:59.999Z');
+export const EXPIRY_MAX = Date.parse('9999-12-31T23:59:59.999Z');
 
 export async function issueKey(app: App, call: OperatorCall<typeof issueEndpoint>) {
   const { partner_id, practice_group_id, scopes, ...given } = call.body;
@@ -188,9 +188,12 @@ function expiryOf({ clock }: App, expiresAt: string | null | undefined): string 
 }
 
 function refuseTooFar(expiresAt: string | null | undefined): void {
-  if (!expiresAt || Date.parse(expiresAt) <= EXPIRY_MAX) return;
+  if (expiresAt && Date.parse(expiresAt) > EXPIRY_MAX) throw expiryTooFar();
+}
+
+export function expiryTooFar(): ValidationProblem {
   const message = 'Must lie before the year 10000 in UTC.';
-  throw new ValidationProblem([{ code: 'too_big', expected: 'string', path: ['expires_at'], message }]);
+  return new ValidationProblem([{ code: 'too_big', expected: 'string', path: ['expires_at'], message }]);
 }
 
 /** A key that could never be let in is a mistake, and its partner would be the one to find out. */

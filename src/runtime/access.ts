@@ -1,13 +1,13 @@
 import type { Environment, Scope } from '../contract/access.ts';
 import type { PracticeGroup } from '../contract/partner/practice-groups.ts';
-import { holderOf, type RefusedKey, refusedKey } from '../domain/access.ts';
+import { hasExpired, holderOf, type RefusedKey, refusedKey } from '../domain/access.ts';
 import { isWellFormedKey, secretHash } from '../domain/api-key.ts';
 import { type KeyHolder, type OperatorPrincipal, SYSTEM } from '../domain/principal.ts';
 import type { Clock } from '../platform/clock.ts';
 import { Outage } from '../platform/outage.ts';
 import { type Database, transact } from '../store/database.ts';
 import { findKeysByHash } from '../store/keys.ts';
-import { findTokenHolders } from '../store/operators.ts';
+import { findTokenHolders, markTokensUsed, type TokenHolder } from '../store/operators.ts';
 import { findReachableGroups, type Reach } from '../store/practice-groups.ts';
 import { Batcher } from './batcher.ts';
 
@@ -65,9 +65,11 @@ export function createAccess(db: Database, clock: Clock, environment: Environmen
     const keys = await transact(db, SYSTEM, (tx) => findKeysByHash(tx, hashes));
     return keys.map((key) => key && (holderOf(key) ?? refusedKey(key)));
   });
-  const tokens = new Batcher<Buffer, OperatorPrincipal | undefined>(LOOKUPS_MAX, (hashes) =>
-    transact(db, SYSTEM, (tx) => findTokenHolders(tx, hashes)),
-  );
+  const tokens = new Batcher<Buffer, OperatorPrincipal | undefined>(LOOKUPS_MAX, async (hashes) => {
+    const found = await transact(db, SYSTEM, (tx) => findTokenHolders(tx, hashes));
+    await noteUse(db, clock.now(), found);
+    return found.map((holder) => holder?.principal);
+  });
   const reaches = new Batcher<Reach, PracticeGroup | undefined>(LOOKUPS_MAX, (asked) =>
     transact(db, SYSTEM, (tx) => findReachableGroups(tx, asked)),
   );
@@ -104,6 +106,25 @@ export function createAccess(db: Database, clock: Clock, environment: Environmen
       await clock.sleep(REMEMBERED_MS + TIMERS_EARLY_MS);
     },
   };
+}
+
+/** Written so seldom that it costs nobody anything, and known well enough to tell a token that nobody needs any more. */
+const USE_NOTED_MS = 5 * 60_000;
+
+/** That a token was used is worth no call: while nothing can be written, it is not noted. */
+async function noteUse(
+  db: Database,
+  now: number,
+  holders: readonly (TokenHolder | undefined)[],
+): Promise<void> {
+  const ids = holders.flatMap((holder) =>
+    holder && !hasExpired(holder.principal, now) && now - holder.lastUsedAt >= USE_NOTED_MS
+      ? holder.principal.operatorId
+      : [],
+  );
+  if (ids.length === 0) return;
+  const noted = transact(db, SYSTEM, async (tx) => markTokensUsed(tx, ids, new Date(now).toISOString()));
+  await noted.catch(() => {});
 }
 
 interface Entry<T> {

@@ -5,9 +5,10 @@
 -- head is locked until the transaction ends, so this comes last in it: nobody locks anything after it, and it cannot be part of a
 -- deadlock. The head also keeps the latest time, and by how much any entry was behind it: entries carry the times of the nodes that wrote
 -- them, and lists by time must know how far these are out of order.
+-- It is the only way to write to the audit: it works with the rights of its owner, and the service has none on these tables but to read.
 CREATE OR REPLACE FUNCTION audit_append(
   at timestamptz, actor_ids text[], actions text[], subject_ids text[], group_ids text[], bodies text[]
-) RETURNS void LANGUAGE plpgsql
+) RETURNS void LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp
 AS $$
 DECLARE
   head   audit_head%ROWTYPE;
@@ -26,3 +27,4 @@ BEGIN
   UPDATE audit_head SET seq = head.seq + cardinality(bodies), hash = last,
          latest = greatest(head.latest, audit_append.at), disorder = greatest(head.disorder, head.latest - audit_append.at);
 END $$;
+REVOKE EXECUTE ON FUNCTION audit_append FROM PUBLIC;

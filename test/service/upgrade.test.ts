@@ -60,6 +60,14 @@ function inOrder(tables: Rows): Rows {
   );
 }
 
+/** Secrets are sealed anew for their webhook at the first start; that they still sign is shown below. */
+function sealsAside({ webhook_secrets = [], ...rows }: Rows): Rows {
+  return {
+    ...rows,
+    webhook_secrets: webhook_secrets.map(({ sealed: _, is_bound: __, ...secret }) => secret),
+  };
+}
+
 describe('the upgrade', () => {
   it('keeps every row of every table', async () => {
     const databaseUrl = await restoreUnreleasedMain();
@@ -77,7 +85,7 @@ describe('the upgrade', () => {
     const { schema_migrations: _applied, ...kept } = before;
     const practice_groups = kept.practice_groups?.map(({ ehr_status: _status, ...group }) => group) ?? [];
     const expected = { ...kept, practice_groups };
-    expect(asBefore(after, expected)).toEqual(inOrder(expected));
+    expect(sealsAside(asBefore(after, expected))).toEqual(sealsAside(inOrder(expected)));
     expect(schema_migrations?.map(({ name }) => name)).toEqual(files);
     expect(schema_version).toMatchObject([{ version: 1 }]);
     expect(sql_functions?.length).toBeGreaterThan(20);
@@ -111,7 +119,7 @@ describe('the upgrade', () => {
     const after = await rowsOf(databaseUrl);
     // Every start begins a timeline of the feed.
     expect(after.feed_timelines).toHaveLength(1);
-    expect({ ...after, feed_timelines: [] }).toEqual(before);
+    expect(sealsAside({ ...after, feed_timelines: [] })).toEqual(sealsAside(before));
   });
 });
 

@@ -253,7 +253,9 @@ function goodBody(operationId: string, known: Known): fc.Arbitrary<unknown> {
         some({ event_ids: fc.array(of([...known.events, ...known.events, 'none']), { maxLength: 3 }) }),
       );
     case 'createOperator':
-      return some({ name: title, role: fc.constantFrom(...roleNames) }, ['name', 'role']);
+      return some({ name: title, role: fc.constantFrom(...roleNames), label: title }, ['name', 'role']);
+    case 'updateOperator':
+      return some({ label: fc.option(title) });
     default:
       return fc.constant({});
   }

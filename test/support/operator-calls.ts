@@ -228,11 +228,16 @@ const table: Record<OperatorOperationId, (given: Furnished) => Promise<Parts>> =
   createOperator: async () => ({ body: { name: 'New operator', role: 'viewer' } }),
   listOperators: nothing,
   getOperator: async () => ({ params: { id: 'opr_first' } }),
+  updateOperator: async ({ house }) => ({
+    params: { id: (await house.operator('POST', '/operators', { name: 'Labelled', role: 'viewer' })).id },
+    body: { label: 'Laptop of Ann', expires_at: '2027-11-16T00:00:00.000Z' },
+  }),
   revokeOperator: async ({ house }) => ({
     params: { id: (await house.operator('POST', '/operators', { name: 'Gone', role: 'viewer' })).id },
   }),
   listRefusedRequests: nothing,
   listAudit: nothing,
   getAuditEntry: async () => ({ params: { seq: '1' } }),
+  getAuditAnchor: nothing,
   verifyAudit: nothing,
 };

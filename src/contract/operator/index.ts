@@ -73,9 +73,11 @@ export const operatorEndpoints = {
   createOperator: operators.createOperator,
   listOperators: operators.listOperators,
   getOperator: operators.getOperator,
+  updateOperator: operators.updateOperator,
   revokeOperator: operators.revokeOperator,
   listAudit: audit.listAudit,
   getAuditEntry: audit.getAuditEntry,
+  getAuditAnchor: audit.getAuditAnchor,
   verifyAudit: audit.verifyAudit,
 } as const;
 

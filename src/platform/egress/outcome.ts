@@ -5,6 +5,8 @@ import { errors } from 'undici';
 /** What is to be posted. The headers go out as they are given. */
 export interface PostRequest {
   url: string;
+  /** POST unless said otherwise. */
+  method?: 'PUT' | 'POST';
   headers: Record<string, string>;
   body: string;
   /** Asked when the first byte is about to go out. If it says so, nothing does, and the call ends with the code `stale`. */

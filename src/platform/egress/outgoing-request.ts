@@ -41,8 +41,8 @@ export class OutgoingRequest implements PendingRequest, Listed<OutgoingRequest> 
 
   /** `done` is called once. */
   constructor(post: PostRequest, path: string, pool: ConnectionPool, done: (outcome: PostOutcome) => void) {
-    this.request = { method: 'POST', path, headers: post.headers, body: post.body };
     this.#isStale = post.isStale;
+    this.request = { method: post.method ?? 'POST', path, headers: post.headers, body: post.body };
     this.#pool = pool;
     this.#done = done;
     this.#connection = pool.take();

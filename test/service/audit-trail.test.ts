@@ -45,7 +45,7 @@ interface Expected {
 const PASSING = ['status', 'last_used_at', 'last_used_from'];
 
 /** What concerns no practice group, or several. */
-const OF_NO_GROUP = /^(partner\.|operator\.|network\.(create|delete)$)/;
+const OF_NO_GROUP = /^(partner\.|operator\.|network\.(create|update|delete)$)/;
 
 /** The practice group in whose part of the trail an entry is to be found. */
 function groupOf({ action, subject }: Loose): string | null {

@@ -16,7 +16,7 @@ export interface AuditRecord {
 /** The part of an entry that is hashed. */
 export type AuditBody = Omit<AuditEntry, 'seq' | 'hash'>;
 
-const auditAppendSql = sqlFunction('audit_append', {
+export const auditAppendSql = sqlFunction('audit_append', {
   at: 'timestamptz',
   actor_ids: 'text[]',
   actions: 'text[]',

@@ -148,8 +148,8 @@ describe('verifying', () => {
     onTestFinished(() => asked.mockRestore());
     const verdicts = await Promise.all(Array.from({ length: 40 }, () => verify(house)));
     expect(new Set(verdicts.map(({ ok }) => ok))).toEqual(new Set([true]));
-    // Two statements for a walk, a head more for those who joined; the token beside.
-    expect(asked.mock.calls.length).toBeLessThan(20);
+    // Two statements for a walk, a head more for those who joined; the token and the clock beside. Each by itself would be more than 80.
+    expect(asked.mock.calls.length).toBeLessThan(40);
   });
 
   it('rests between stretches, and stops when nobody listens any more; one who stays has the verdict', async () => {

@@ -9,7 +9,13 @@ import { freePort, signal, startPorter } from '../support/porter-process.ts';
 import { newPartner, publish } from '../support/post.ts';
 import { RealClock } from '../support/real-clock.ts';
 import { type Behaviour, startReceiver } from '../support/receiver.ts';
-import { createUpToDateDatabase, type Harness, sender, startHarness } from '../support/service.ts';
+import {
+  createUpToDateDatabase,
+  type Harness,
+  MASTER_KEY,
+  sender,
+  startHarness,
+} from '../support/service.ts';
 import { superuser } from '../support/superuser.ts';
 
 /** Workers that lose their lane without noticing: frozen, or cut off from the database. */
@@ -40,7 +46,7 @@ it('a worker that is frozen past its lease sends nothing stale when it wakes', a
       DATABASE_URL: databaseUrl,
       PORTER_ROLE: 'worker',
       PORTER_DATA_DIR: temporaryFolder(),
-      PORTER_MASTER_KEY: Buffer.alloc(32, 'master').toString('base64'),
+      PORTER_MASTER_KEY: MASTER_KEY,
     });
   const frozen = await worker();
   const ids = objects(600);

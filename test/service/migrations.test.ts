@@ -42,7 +42,8 @@ describe('several services that start at once on an empty database', () => {
     const houses = await Promise.all(Array.from({ length: 4 }, () => startHarness({ databaseUrl, env })));
 
     const tokens = houses.map(({ service }) => service.firstOperatorToken).filter(Boolean) as string[];
-    expect(tokens).toHaveLength(1);
+    // It is shown by every start until somebody has used it.
+    expect(new Set(tokens).size).toBe(1);
     const db = await contents(databaseUrl);
     expect(db.schema_migrations).toHaveLength(files.length);
     expect(db.operators).toHaveLength(1);

@@ -4,8 +4,8 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { startService } from '../../src/compose.ts';
 import { readConfig } from '../../src/config.ts';
 import { createLogger } from '../../src/platform/logger.ts';
+import { auditAppendSql } from '../../src/store/audit-append.ts';
 import { prepareDatabase, UnusableDatabase } from '../../src/store/migrate.ts';
-import { sqlFunction } from '../../src/store/sql-functions.ts';
 import { afterwards, temporaryFolder } from '../support/afterwards.ts';
 import { asAdmin, createOwnedDatabase } from '../support/logins.ts';
 import { createDatabase, type Harness, makeWorld, startHarness } from '../support/service.ts';
@@ -111,11 +111,19 @@ describe.each([
     const stranger = await serviceLogin(house.databaseUrl);
     const client = new pg.Client({ connectionString: stranger });
     await client.connect();
-    const append = sqlFunction('audit_append', { at: 'timestamptz', entries: 'text' });
-    const error = await append(
-      { query: async (text, values) => (await client.query(text, [...values])).rows },
-      { at: '2026-11-17T10:00:00Z', entries: '{}' },
-    ).catch((reason) => reason);
+    const sender = {
+      query: async (text: string, values: readonly unknown[]) =>
+        (await client.query(text, [...values])).rows as never,
+    };
+    const none: string[] = [];
+    const error = await auditAppendSql(sender, {
+      at: '2026-11-17T10:00:00Z',
+      actor_ids: none,
+      actions: none,
+      subject_ids: none,
+      group_ids: none,
+      bodies: none,
+    }).catch((reason) => reason);
     await client.end();
     expect(error).toMatchObject({ code: MAY_NOT });
   });

@@ -14,7 +14,7 @@ import { superuser } from './superuser.ts';
 
 export const OPERATOR_TOKEN = 'pto_kQ9vXr2LwZ8nBf4YcHd7GmUa3SpJe6RtVi5Wo0Nx';
 /** The same on every node, as several nodes on one database must have it. */
-const MASTER_KEY = createHash('sha256').update('master').digest('base64');
+export const MASTER_KEY = createHash('sha256').update('master').digest('base64');
 
 /** JSON of any shape: a test states what it expects of it. */
 export type Loose = ReturnType<typeof JSON.parse>;

@@ -1,8 +1,8 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { roles, scopes } from '../../src/contract/access.ts';
-import type { Endpoint } from '../../src/contract/endpoint.ts';
+import { roles, type Scope, scopes } from '../../src/contract/access.ts';
+import { type Endpoint, scopesFor } from '../../src/contract/endpoint.ts';
 import { operatorEndpoints } from '../../src/contract/operator/index.ts';
 import { partnerEndpoints } from '../../src/contract/partner/index.ts';
 import { submissionTypePatch, submissionTypeReadOnly } from '../../src/contract/partner/submission-types.ts';
@@ -49,7 +49,7 @@ describe('the tables of the pages', () => {
       scope,
       allows,
       Object.values<Endpoint>(partnerEndpoints)
-        .filter(({ access }) => 'scope' in access && access.scope === scope)
+        .filter((endpoint) => scopesFor(endpoint).includes(scope as Scope))
         .map(({ method, path }) => `${method} ${path}`),
     ]);
     expect(rows.map(([scope, allows, operations]) => [code(scope), allows, codes(operations)])).toEqual(

@@ -20,6 +20,7 @@ import { pooledRandomBytes } from './platform/random.ts';
 import { createSealer, MASTER_KEY_BYTES, type Sealer } from './platform/sealing.ts';
 import { Semaphore } from './platform/semaphore.ts';
 import { createAccess } from './runtime/access.ts';
+import { AccessLog } from './runtime/access-log.ts';
 import { OpenStreams } from './runtime/event-streams.ts';
 import { RateLimits, SharedRateLimits } from './runtime/rate-limits.ts';
 import { Refusals } from './runtime/refusals.ts';
@@ -86,7 +87,7 @@ export async function startService(config: Config, surroundings: Surroundings): 
     const db = openDatabase({ url, connectionsMax, role });
     const app = assemble(config, db, { log, clock, random }, sealer);
     const close = async () => {
-      await app.refusals.flush();
+      await Promise.all([app.refusals.flush(), app.accessLog.close()]);
       await closeDatabase(db);
     };
     undo.push(() => Promise.race([close(), clock.sleep(CLOSE_MS)]));
@@ -189,8 +190,9 @@ function assemble(
   const keys = config.rateWindows === 'shared' ? new SharedRateLimits(db, clock) : new RateLimits(clock);
   const updates = gatherUpdates({ db, clock });
   const refusals = new Refusals(db, clock, log);
-  const streams = new OpenStreams(db, clock, log);
-  const { environment, webhookTargets, retentionDays } = config;
+  const accessLog = new AccessLog(db, clock, log, random);
+  const streams = new OpenStreams(db, clock, log, accessLog);
+  const { environment, webhookTargets, retention } = config;
   return {
     db,
     clock,
@@ -200,11 +202,12 @@ function assemble(
     limits: { keys, addresses },
     updates,
     refusals,
+    accessLog,
     streams,
     replays: new Semaphore(REPLAYS_AT_ONCE),
     sealer,
     webhookTargets,
-    retentionDays,
+    retention,
   };
 }
 

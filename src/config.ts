@@ -3,6 +3,7 @@ import type { Environment } from './contract/access.ts';
 import { listOf } from './http/transport.ts';
 import type { Targets } from './platform/egress/ssrf-guard.ts';
 import { MASTER_KEY_BYTES } from './platform/sealing.ts';
+import type { Retention } from './store/retention.ts';
 
 /** The settings of the service: every name, its default and its limits are here. (The command line looks for two of them by itself.) */
 export interface Config {
@@ -31,8 +32,7 @@ export interface Config {
   role: 'all' | 'api' | 'worker';
   /** Where calls are counted: in this process, or for all nodes together in PostgreSQL. */
   rateWindows: 'memory' | 'shared';
-  /** How long events, deliveries and refused calls are kept. */
-  retentionDays: number;
+  retention: Retention;
 }
 
 export class ConfigError extends Error {}
@@ -86,8 +86,18 @@ export function readConfig(env: Env, workingFolder: string): Config {
     webhookTargets: read('PORTER_WEBHOOK_TARGETS', production ? 'public' : 'loopback', targets(production)),
     role: read('PORTER_ROLE', 'all', oneOf('all', 'api', 'worker')),
     rateWindows: read('PORTER_RATE_WINDOWS', isAlone ? 'memory' : 'shared', oneOf('memory', 'shared')),
-    retentionDays: read('PORTER_RETENTION_DAYS', RETENTION_DAYS_DEFAULT, retentionDays),
+    retention: {
+      events: read('PORTER_RETENTION_DAYS', 30, retentionDays),
+      formSubmissions: read('PORTER_FORM_SUBMISSION_DAYS', 400, retentionDays),
+      writeToRecordJobs: read('PORTER_JOB_DAYS', 400, retentionDays),
+      endedKeys: read('PORTER_ENDED_KEY_DAYS', 800, retentionDays),
+      accessLog: read('PORTER_ACCESS_LOG_DAYS', 400, retentionDays),
+    },
   };
+  if (config.retention.endedKeys < config.retention.accessLog)
+    problems.push(
+      'PORTER_ENDED_KEY_DAYS: must not be less than PORTER_ACCESS_LOG_DAYS, whose entries name keys that are over',
+    );
   if (production && !env.PORTER_MASTER_KEY?.trim())
     problems.push('PORTER_MASTER_KEY: is required in production; make one with `openssl rand -base64 32`');
   if (env[production ? 'PORTER_BASE_URL' : 'PORTER_STAGING_BASE_URL']?.trim())
@@ -146,7 +156,6 @@ function operatorToken(text: string, production: boolean): string {
   return text;
 }
 
-const RETENTION_DAYS_DEFAULT = 30;
 const RETENTION_DAYS_MAX = 3_650;
 
 function retentionDays(text: string): number {

@@ -6,9 +6,10 @@ import type { Egress } from '../platform/egress/egress.ts';
 import type { Logger } from '../platform/logger.ts';
 import { Outage } from '../platform/outage.ts';
 import { type Database, transact } from '../store/database.ts';
-import { clearOld, fanOut } from '../store/deliveries.ts';
+import { fanOut } from '../store/deliveries.ts';
 import { bePresent, freeLanesOfTheDead } from '../store/presence.ts';
 import { readQueueNumbers } from '../store/queue-numbers.ts';
+import { clearStep, type Retention } from '../store/retention.ts';
 import { cautiousNow } from '../store/server-clock.ts';
 import { Destinations, type Open } from './destinations.ts';
 import { Dispatch } from './dispatch.ts';
@@ -76,11 +77,6 @@ const LOOK_MS = 500;
 /** After the database was out of reach. */
 const RECOVER_MS = 250;
 const HOUSEKEEPING_MS = 60_000;
-/** While they go, nothing else is done for their webhooks: a few hundredths of a second. */
-const ROWS_CLEARED_MAX = 500;
-const DAY_MS = 24 * 3_600_000;
-/** Ten attempts take three days, and ten if a receiver asks each time to wait for as long as it may. */
-const OPEN_KEPT_DAYS = 14;
 
 export interface EngineOptions {
   db: Database;
@@ -90,7 +86,7 @@ export interface EngineOptions {
   post: Egress['post'];
   /** Opens the webhooks' secrets. */
   open: Open;
-  retentionDays: number;
+  retention: Retention;
 }
 
 export interface Engine {
@@ -107,7 +103,7 @@ export interface Engine {
 }
 
 export function createEngine(options: EngineOptions): Engine {
-  const { db, clock, random, log, post, open, retentionDays } = options;
+  const { db, clock, random, log, post, open, retention } = options;
   const metrics = createMetrics(
     () => transact(db, SYSTEM, readQueueNumbers),
     () => clock.now(),
@@ -145,13 +141,10 @@ export function createEngine(options: EngineOptions): Engine {
 
   async function clear(): Promise<number> {
     const now = await cautiousNow(db, clock);
-    const daysAgo = (days: number) => new Date(now - days * DAY_MS).toISOString();
-    const before = daysAgo(retentionDays);
-    const openBefore = daysAgo(retentionDays + OPEN_KEPT_DAYS);
     let cleared = 0;
     for (;;) {
-      // Each call is a short transaction, so nobody ever waits for long.
-      const rows = await clearOld(db, before, openBefore, ROWS_CLEARED_MAX);
+      // Each call is short transactions, so nobody ever waits for long.
+      const rows = await clearStep(db, now, retention);
       cleared += rows;
       if (rows === 0 || stopping) return cleared;
     }

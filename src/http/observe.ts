@@ -25,12 +25,13 @@ interface ObserverOptions {
   clock: Clock;
   pool: PoolNumbers;
   refusals: { dropped: number };
+  accessLog: { dropped: number };
   streams: { count: number };
   moreMetrics: () => Promise<string>;
 }
 
 export function observe(options: ObserverOptions): Observer {
-  const { log, clock, pool, refusals: kept, streams, moreMetrics } = options;
+  const { log, clock, pool, refusals: kept, accessLog, streams, moreMetrics } = options;
   const registry = new Registry();
   const registers = [registry];
   const seconds = new Histogram(
@@ -88,6 +89,16 @@ export function observe(options: ObserverOptions): Observer {
     collect() {
       this.reset();
       this.inc(kept.dropped);
+    },
+  });
+
+  new Counter({
+    name: 'porter_access_log_not_kept_total',
+    help: 'Entries of the access log that were not kept, because there were too many or they could not be written.',
+    registers,
+    collect() {
+      this.reset();
+      this.inc(accessLog.dropped);
     },
   });
 

@@ -1,6 +1,13 @@
 import compileSerialiser from 'fast-json-stringify';
 import findMyWay from 'find-my-way';
-import { BODY_BYTES_MAX, type Endpoint, IDEMPOTENCY_KEY, type Stream } from '../contract/endpoint.ts';
+import {
+  BODY_BYTES_MAX,
+  type Endpoint,
+  IDEMPOTENCY_KEY,
+  type LineStream,
+  type Read,
+  type Stream,
+} from '../contract/endpoint.ts';
 import { toJsonSchema } from '../contract/json-schema.ts';
 import { operatorEndpoints } from '../contract/operator/index.ts';
 import { partnerEndpoints } from '../contract/partner/index.ts';
@@ -17,7 +24,16 @@ import {
   missingGroup,
   requireRole,
 } from './admit.ts';
-import { type Exchange, parseJson, readBody, respond, respondOnAndOn } from './exchange.ts';
+import {
+  EVENTS_TYPE,
+  type Exchange,
+  LINES_TYPE,
+  parseJson,
+  readBody,
+  respond,
+  respondOnAndOn,
+} from './exchange.ts';
+import { readNoter } from './reads.ts';
 import { malformedRequest } from './refuse.ts';
 
 /**
@@ -54,7 +70,10 @@ export function createRouter(routes: readonly Route[], otherwise: Handler): (exc
   };
 }
 
-type Result = { body: unknown; etag?: string; replayed?: true } | { stream: Stream };
+type Result =
+  | { body: unknown; etag?: string; read?: readonly Read[]; replayed?: true }
+  | { stream: Stream }
+  | { lines: LineStream };
 type Operation = (app: App, call: unknown) => Result | Promise<Result>;
 
 export function endpointRoutes(app: App): Route[] {
@@ -74,6 +93,7 @@ function partnerHandler(app: App, endpoint: Endpoint, operation: Operation): Han
   const scope = 'scope' in endpoint.access ? endpoint.access.scope : undefined;
   const validate = validator(endpoint);
   const send = sender(endpoint);
+  const note = readNoter(app.accessLog, endpoint);
   return async (exchange) => {
     exchange.trace.operation = endpoint.operationId;
     const bytes = await readBody(exchange.raw, endpoint.bodyBytesMax ?? BODY_BYTES_MAX);
@@ -83,7 +103,9 @@ function partnerHandler(app: App, endpoint: Endpoint, operation: Operation): Han
     const call = validate(exchange, bytes);
     call.principal = admitted;
     if (endpoint.response.stream) call.stillAdmitted = () => isStillAdmitted(app, exchange, scope);
-    await send(exchange, await operation(app, call));
+    const result = await operation(app, call);
+    note?.(admitted, call, result);
+    await send(exchange, result);
   };
 }
 
@@ -91,6 +113,7 @@ function operatorHandler(app: App, endpoint: Endpoint, operation: Operation): Ha
   const roles = 'roles' in endpoint.access ? endpoint.access.roles : [];
   const validate = validator(endpoint);
   const send = sender(endpoint);
+  const note = readNoter(app.accessLog, endpoint);
   return async (exchange) => {
     exchange.trace.operation = endpoint.operationId;
     const bytes = await readBody(exchange.raw, endpoint.bodyBytesMax ?? BODY_BYTES_MAX);
@@ -98,7 +121,9 @@ function operatorHandler(app: App, endpoint: Endpoint, operation: Operation): Ha
     requireRole(operator, roles);
     const call = validate(exchange, bytes);
     call.principal = operator;
-    await send(exchange, await operation(app, call));
+    const result = await operation(app, call);
+    note?.(operator, call, result);
+    await send(exchange, result);
   };
 }
 
@@ -115,11 +140,17 @@ function sender({ response: { status, body: schema, verbatim } }: Endpoint) {
     return compiled(body);
   };
   return async (exchange: Exchange, result: Result): Promise<void> => {
-    if ('stream' in result) return respondOnAndOn(exchange, result.stream);
+    if ('stream' in result) return respondOnAndOn(exchange, result.stream, EVENTS_TYPE);
+    if ('lines' in result) return respondOnAndOn(exchange, lineStream(result.lines), LINES_TYPE);
     if (result.etag !== undefined) exchange.outgoing.push('etag', result.etag);
     if (result.replayed) exchange.outgoing.push('idempotent-replayed', 'true');
     respond(exchange, status, serialise(result.body));
   };
+}
+
+/** It ends by itself; a reader that leaves is noticed at the next piece. */
+function lineStream(text: LineStream): Stream {
+  return { text, close: () => {}, stuck: new AbortController().signal };
 }
 
 interface Parts {

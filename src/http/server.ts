@@ -65,6 +65,7 @@ export function createServer(options: ServerOptions): Server {
     ...options,
     clock: app.clock,
     refusals: app.refusals,
+    accessLog: app.accessLog,
     streams: app.streams,
   });
   const routes = publicPages(options, metrics);

@@ -1,18 +1,20 @@
 import type { Environment } from '../contract/access.ts';
 import type { Answer, Endpoint, Input } from '../contract/endpoint.ts';
-import type { RandomBytes } from '../domain/ids.ts';
+import { type RandomBytes, randomBase62 } from '../domain/ids.ts';
 import type { OperatorPrincipal, PartnerPrincipal } from '../domain/principal.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Targets } from '../platform/egress/ssrf-guard.ts';
 import type { Sealer } from '../platform/sealing.ts';
 import type { Semaphore } from '../platform/semaphore.ts';
 import type { Access } from '../runtime/access.ts';
+import type { AccessLog } from '../runtime/access-log.ts';
 import type { OpenStreams } from '../runtime/event-streams.ts';
 import type { Limits, RateLimits } from '../runtime/rate-limits.ts';
 import type { Refusals } from '../runtime/refusals.ts';
 import type { SubmissionTypeUpdates } from '../runtime/submission-type-updates.ts';
 import type { AuditRecord } from '../store/audit-append.ts';
 import type { Database } from '../store/database.ts';
+import type { Retention } from '../store/retention.ts';
 
 /** What every operation works with. Time and randomness come in here, so that a test decides both. */
 export interface App {
@@ -25,13 +27,14 @@ export interface App {
   limits: { keys: Limits; addresses: RateLimits };
   updates: SubmissionTypeUpdates;
   refusals: Refusals;
+  accessLog: AccessLog;
   streams: OpenStreams;
   /** A replay is many transactions, each of which waits for the queue of its webhook: the other calls need connections too. Partners take turns. */
   replays: Semaphore;
   /** Seals the secrets of webhooks. */
   sealer: Sealer;
   webhookTargets: Targets;
-  retentionDays: number;
+  retention: Retention;
 }
 
 /** One authorised, validated call. */
@@ -53,4 +56,9 @@ export interface Actor {
 /** Of a change: asked once its row is locked. Asked before, whoever waited would put `updated_at` back to before the change it waited for. */
 export function nowIso(app: Pick<App, 'clock'>): string {
   return new Date(app.clock.now()).toISOString();
+}
+
+/** Of an audit entry that names an object of a patient. */
+export function newSalt(app: Pick<App, 'random'>): string {
+  return randomBase62(app.random, 22);
 }

@@ -2,12 +2,15 @@
 -- rest. Returns how many rows went; zero means that nothing is left to do now.
 --
 -- Guarantees: an event goes with its deliveries and its place in the feed, all at once. One that is still on its way to an active webhook stays
--- until `open_before`. The lanes are locked first, so a delivery that waited for one that goes is woken, and only then. One node at a time.
-CREATE OR REPLACE FUNCTION clear_old(before timestamptz, open_before timestamptz, rows_max integer) RETURNS integer LANGUAGE plpgsql
+-- until `open_before`. What of it was received since `received_since` is noted in the access log, at the moment `at`. The lanes are locked first, so a delivery that waited for one that goes is woken, and only then. One node at a time.
+CREATE OR REPLACE FUNCTION clear_old(
+  before timestamptz, open_before timestamptz, rows_max integer, at timestamptz DEFAULT now(), received_since timestamptz DEFAULT 'infinity'
+) RETURNS integer LANGUAGE plpgsql
   SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off
 AS $$
 DECLARE
   event_nos bigint[];
+  places    tid[];
   removed   integer;
   total     integer := 0;
 BEGIN
@@ -31,6 +34,7 @@ BEGIN
     PERFORM FROM webhook_lanes lane
       WHERE lane.webhook_no = ANY (ARRAY(SELECT webhook_no FROM deliveries WHERE event_no = ANY (event_nos)))
       ORDER BY lane.webhook_no FOR NO KEY UPDATE;
+    PERFORM note_received(at, received_since, ARRAY(SELECT ctid FROM deliveries WHERE event_no = ANY (event_nos)));
     WITH gone AS (
       DELETE FROM deliveries WHERE event_no = ANY (event_nos) RETURNING webhook_no, object_hash, state
     ), freed AS (
@@ -62,7 +66,7 @@ BEGIN
   END IF;
 
   DELETE FROM refused_requests r USING (
-    SELECT ctid AS id FROM refused_requests WHERE at < before ORDER BY at LIMIT rows_max) AS old WHERE r.ctid = old.id;
+    SELECT ctid AS id FROM refused_requests o WHERE o.at < before ORDER BY o.at LIMIT rows_max) AS old WHERE r.ctid = old.id;
   GET DIAGNOSTICS removed = ROW_COUNT;
   total := total + removed;
   DELETE FROM idempotency_keys k USING (
@@ -72,11 +76,12 @@ BEGIN
   total := total + removed;
 
   -- The deliveries of deleted webhooks, and then the webhooks.
-  DELETE FROM deliveries d USING (
+  places := ARRAY(
     SELECT o.id FROM webhooks w
      CROSS JOIN LATERAL (SELECT ctid AS id FROM deliveries WHERE webhook_no = w.no ORDER BY sequence LIMIT rows_max) AS o
-     WHERE w.deleted_at IS NOT NULL LIMIT rows_max) AS old
-   WHERE d.ctid = old.id;
+     WHERE w.deleted_at IS NOT NULL LIMIT rows_max);
+  PERFORM note_received(at, received_since, places);
+  DELETE FROM deliveries d WHERE d.ctid = ANY (places);
   GET DIAGNOSTICS removed = ROW_COUNT;
   total := total + removed;
   DELETE FROM webhooks w WHERE deleted_at IS NOT NULL

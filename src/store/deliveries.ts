@@ -27,11 +27,6 @@ const claimDeliveriesSql = sqlFunction('claim_deliveries', {
 });
 const renewLanesSql = sqlFunction('renew_lanes', { me: 'bigint', until: 'timestamptz', nos: 'integer[]' });
 const freeLanesSql = sqlFunction('free_lanes', { me: 'bigint', nos: 'integer[]' });
-const clearOldSql = sqlFunction('clear_old', {
-  before: 'timestamptz',
-  open_before: 'timestamptz',
-  rows_max: 'integer',
-});
 
 /** Deliveries to one webhook, in the order of their sequence. */
 export interface ClaimedLane {
@@ -295,22 +290,4 @@ export async function disableWebhook(
     tx.audit(record);
     return true;
   });
-}
-
-/**
- * Returns how many rows went; as long as it is not zero there may be more. Of events that are still on their way to
- * somebody, those from before `openBefore`.
- */
-export async function clearOld(
-  db: Database,
-  before: string,
-  openBefore: string,
-  rowsMax: number,
-): Promise<number> {
-  const [row] = await clearOldSql<{ clear_old: number }>(alone(db), {
-    before,
-    open_before: openBefore,
-    rows_max: rowsMax,
-  });
-  return row?.clear_old ?? 0;
 }

@@ -39,6 +39,7 @@ export async function insertMembers(
   tx: Transaction,
   networkId: string,
   groupIds: readonly string[],
+  now: string,
 ): Promise<string[]> {
   const rows = await tx.query<{ practice_group_id: string }>(
     `INSERT INTO network_members (network_id, practice_group_id)
@@ -46,10 +47,26 @@ export async function insertMembers(
      ON CONFLICT DO NOTHING RETURNING practice_group_id`,
     [networkId, groupIds],
   );
+  // Who was in a network when is remembered: the access log tells through which one somebody was told something.
+  tx.defer(
+    `INSERT INTO network_memberships (practice_group_id, network_id, joined_at)
+     SELECT id, $1, $3 FROM unnest($2::text[]) AS joined (id) ON CONFLICT DO NOTHING`,
+    [networkId, rows.map((row) => row.practice_group_id), now],
+  );
   return rows.map((row) => row.practice_group_id);
 }
 
-export async function deleteMember(tx: Transaction, networkId: string, groupId: string): Promise<boolean> {
+export async function deleteMember(
+  tx: Transaction,
+  networkId: string,
+  groupId: string,
+  now: string,
+): Promise<boolean> {
+  tx.defer(
+    `UPDATE network_memberships SET left_at = $3
+      WHERE network_id = $1 AND practice_group_id = $2 AND left_at IS NULL`,
+    [networkId, groupId, now],
+  );
   const row = await tx.first(
     'DELETE FROM network_members WHERE network_id = $1 AND practice_group_id = $2 RETURNING network_id',
     [networkId, groupId],
@@ -61,6 +78,10 @@ export function touchNetwork(tx: Transaction, id: string, now: string): void {
   tx.defer('UPDATE networks SET updated_at = $2 WHERE id = $1', [id, now]);
 }
 
-export function deleteNetworkRow(tx: Transaction, id: string): void {
+export function deleteNetworkRow(tx: Transaction, id: string, now: string): void {
+  tx.defer('UPDATE network_memberships SET left_at = $2 WHERE network_id = $1 AND left_at IS NULL', [
+    id,
+    now,
+  ]);
   tx.defer('DELETE FROM networks WHERE id = $1', [id]);
 }

@@ -89,6 +89,7 @@ const tells: Partial<Record<OperatorOperationId, Expected>> = {
   },
   failWriteToRecordJob: { tells: [['write_to_record_job.fail', 'write_to_record_job']], item: parent },
   retryDelivery: { tells: [['delivery.retry', 'delivery']] },
+  createErasure: { tells: [['erasure.create', 'erasure']], made: ({ body }) => body },
   createOperator: { tells: [['operator.create', 'operator']], made: ({ body }) => without(body, 'token') },
   revokeOperator: { tells: [['operator.revoke', 'operator']], item: parent },
 };

@@ -30,6 +30,21 @@ async function rowsOf(databaseUrl: string): Promise<Record<string, Record<string
   return found;
 }
 
+/** Of the tables and columns that there were. */
+function asBefore(
+  after: Record<string, Record<string, unknown>[]>,
+  before: Record<string, Record<string, unknown>[]>,
+): Record<string, Record<string, unknown>[]> {
+  const tables = Object.entries(before).map(([table, rows]) => {
+    const columns = Object.keys(rows[0] ?? {});
+    const kept = after[table]?.map((row) =>
+      Object.fromEntries(columns.map((column) => [column, row[column]])),
+    );
+    return [table, kept ?? []];
+  });
+  return Object.fromEntries(tables);
+}
+
 describe('the upgrade', () => {
   it('keeps every row of every table', async () => {
     const databaseUrl = await restoreUnreleasedMain();
@@ -46,8 +61,11 @@ describe('the upgrade', () => {
 
     const { schema_migrations: _applied, ...kept } = before;
     const groups = kept.practice_groups?.map(({ ehr_status: _status, ...group }) => group);
-    expect(after).toEqual({ ...kept, practice_groups: groups });
-    expect(schema_migrations).toMatchObject([{ name: '0001_baseline.sql' }]);
+    expect(asBefore(after, { ...kept, practice_groups: groups ?? [] })).toEqual({
+      ...kept,
+      practice_groups: groups,
+    });
+    expect(schema_migrations?.[0]).toMatchObject({ name: '0001_baseline.sql' });
     expect(schema_version).toMatchObject([{ version: 1 }]);
     expect(sql_functions?.length).toBeGreaterThan(20);
     expect(cell).toMatchObject([{ no: 0 }]);

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import pg from 'pg';
+import { readConfig } from '../../src/config.ts';
 import type { EventPayload } from '../../src/contract/event-payloads.ts';
 import { createEngine, type Engine } from '../../src/delivery/engine.ts';
 import { newId } from '../../src/domain/ids.ts';
@@ -45,6 +46,8 @@ export interface DeliveryHarness {
   close(): Promise<void>;
 }
 
+/** As the settings have it. */
+export const RETENTION = readConfig({}, '/').retention;
 const WORKER = 'another worker';
 
 export const answered = (status: number, extra: Partial<PostOutcome> = {}): PostOutcome => ({
@@ -84,7 +87,7 @@ export async function openDeliveryHarness(): Promise<DeliveryHarness> {
       if (keyId !== 'k') throw new Error(`no key ${keyId}`);
       return sealed;
     };
-    const made = createEngine({ db, clock, random: randomBytes, log, post, open, retentionDays: 30 });
+    const made = createEngine({ db, clock, random: randomBytes, log, post, open, retention: RETENTION });
     return made;
   };
 

@@ -41,7 +41,7 @@ describe('configuration', () => {
       webhookTargets: 'loopback',
       role: 'all',
       rateWindows: 'memory',
-      retentionDays: 30,
+      retention: { events: 30, formSubmissions: 400, writeToRecordJobs: 400, endedKeys: 800, accessLog: 400 },
     });
   });
 
@@ -89,7 +89,7 @@ describe('configuration', () => {
       webhookTargets: 'public',
       role: 'worker',
       rateWindows: 'memory',
-      retentionDays: 90,
+      retention: { events: 90, formSubmissions: 400, writeToRecordJobs: 400, endedKeys: 800, accessLog: 400 },
     });
   });
 

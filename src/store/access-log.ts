@@ -86,9 +86,9 @@ export interface AccessFilter extends PageQuery {
 /** So many events of the practice are looked through for one page. */
 const STRETCH = 5_000;
 /** The cursor: first along the feed, by position and, within an event, by `minor`; then along the log, by its numbers. */
-const KEY = ['number', 'number', 'number'] as const;
-const ALONG_FEED = 0;
-const ALONG_LOG = 1;
+const KEY = ['string', 'number', 'number'] as const;
+const ALONG_FEED = 'feed';
+const ALONG_LOG = 'log';
 const LAST = Number.MAX_SAFE_INTEGER;
 
 /**
@@ -97,9 +97,9 @@ const LAST = Number.MAX_SAFE_INTEGER;
  */
 export async function listAccessPage(tx: Transaction, filter: AccessFilter): Promise<Page<AccessLogEntry>> {
   const size = filter.page_size ?? PAGE_SIZE_DEFAULT;
-  const [phase, major, minor] = decodeCursor(filter.cursor, KEY) as (number | null)[];
+  const [phase, major, minor] = decodeCursor(filter.cursor, KEY) as [string?, number?, number?];
   const rows: AccessRow[] = [];
-  const page = (next: number[] | undefined) => {
+  const page = (next: (string | number)[] | undefined) => {
     const data = rows.slice(0, size).map(presentAccess);
     return { data, count: data.length, next_cursor: next ? encodeCursor(next) : null };
   };

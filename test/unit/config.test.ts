@@ -69,6 +69,10 @@ describe('configuration', () => {
         PORTER_ROLE: 'worker',
         PORTER_RATE_WINDOWS: 'memory',
         PORTER_RETENTION_DAYS: '90',
+        PORTER_FORM_SUBMISSION_DAYS: '100',
+        PORTER_JOB_DAYS: '110',
+        PORTER_ENDED_KEY_DAYS: '130',
+        PORTER_ACCESS_LOG_DAYS: '120',
       }),
     ).toEqual({
       environment: 'production',
@@ -89,7 +93,7 @@ describe('configuration', () => {
       webhookTargets: 'public',
       role: 'worker',
       rateWindows: 'memory',
-      retention: { events: 90, formSubmissions: 400, writeToRecordJobs: 400, endedKeys: 800, accessLog: 400 },
+      retention: { events: 90, formSubmissions: 100, writeToRecordJobs: 110, endedKeys: 130, accessLog: 120 },
     });
   });
 
@@ -154,6 +158,11 @@ describe('configuration', () => {
     ['PORTER_RETENTION_DAYS', '3651'],
     ['PORTER_RETENTION_DAYS', '1.5'],
     ['PORTER_RETENTION_DAYS', 'forever'],
+    ['PORTER_FORM_SUBMISSION_DAYS', '0'],
+    ['PORTER_JOB_DAYS', '0'],
+    ['PORTER_ENDED_KEY_DAYS', '0'],
+    ['PORTER_ENDED_KEY_DAYS', '399'],
+    ['PORTER_ACCESS_LOG_DAYS', '0'],
   ])('refuses %s=%s, and says which variable it is', (name, value) => {
     const found = problems({ [name]: value });
     expect(found).toHaveLength(1);

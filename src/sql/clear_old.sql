@@ -34,7 +34,8 @@ BEGIN
     PERFORM FROM webhook_lanes lane
       WHERE lane.webhook_no = ANY (ARRAY(SELECT webhook_no FROM deliveries WHERE event_no = ANY (event_nos)))
       ORDER BY lane.webhook_no FOR NO KEY UPDATE;
-    PERFORM note_received(at, received_since, ARRAY(SELECT ctid FROM deliveries WHERE event_no = ANY (event_nos)));
+    PERFORM note_received(at, received_since, ARRAY(SELECT ctid FROM deliveries WHERE event_no = ANY (event_nos)
+                                                              AND attempts::text <> '[]'));
     WITH gone AS (
       DELETE FROM deliveries WHERE event_no = ANY (event_nos) RETURNING webhook_no, object_hash, state
     ), freed AS (

@@ -14,7 +14,7 @@ BEGIN
            'event_types', NULL, 'count', sent.count, 'first_at', sent.first_at, 'last_at', sent.last_at,
            'salt', gen_random_uuid())::text, E'\n')
     INTO entries
-    FROM (SELECT * FROM deliveries WHERE ctid = ANY (places)) AS d
+    FROM (SELECT * FROM deliveries WHERE ctid = ANY (places) AND attempts::text <> '[]' OFFSET 0) AS d
    CROSS JOIN LATERAL (SELECT * FROM events WHERE events.no = d.event_no OFFSET 0) AS e
    CROSS JOIN LATERAL (SELECT * FROM webhooks WHERE webhooks.no = d.webhook_no OFFSET 0) AS w
    CROSS JOIN LATERAL (SELECT count(*) AS count, min(a ->> 'at') AS first_at, max(a ->> 'at') AS last_at

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { temporaryFolder } from '../support/afterwards.ts';
 import { fanOutAll, newPartner, publish } from '../support/post.ts';
 import { ok, startReceiver, status } from '../support/receiver.ts';
@@ -202,6 +202,21 @@ describe('the log', () => {
     await house.send('GET', `/operator/v1/practice-groups/${groupId}`, { token: 'wrong' });
     await house.send('GET', `/operator/v1/practice-groups/${groupId}/forms/none`, { token: OPERATOR_TOKEN });
     expect(await accesses(house, `practice_group_id=${groupId}`)).toEqual([]);
+  });
+
+  it('while the database is out of reach entries wait, and are counted together with what comes meanwhile', async () => {
+    const house = await startApi();
+    const { groupId } = await makeWorld(house);
+    const { app } = house.service;
+    await house.operator('GET', `/practice-groups/${groupId}`);
+    const outage = vi
+      .spyOn(app.db.pool, 'connect')
+      .mockImplementation(() => Promise.reject(new Error('away')));
+    await app.accessLog.flush();
+    outage.mockRestore();
+    await house.operator('GET', `/practice-groups/${groupId}`);
+    expect(await accesses(house, `practice_group_id=${groupId}`)).toMatchObject([{ count: 2 }]);
+    expect(app.accessLog.dropped).toBe(0);
   });
 
   it('its head goes into the audit once an hour', async () => {

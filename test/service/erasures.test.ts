@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { createOwnedDatabase } from '../support/logins.ts';
 import { fanOutAll, HOOK, newPartner, publish } from '../support/post.ts';
 import { ok, startReceiver } from '../support/receiver.ts';
 import { type Harness, makeWorld, OPERATOR_TOKEN, startHarness } from '../support/service.ts';
@@ -276,6 +277,19 @@ describe('the audit after an erasure', () => {
     const { rows } = await db.query('SELECT body FROM audit_entries WHERE seq = $1', [seq]);
     expect(JSON.parse(rows[0].body)).not.toHaveProperty('salt');
     expect(rows[0].body).not.toContain(JSON.parse(original).salt);
+  });
+
+  it('is redacted and verified where the login owns the database, too', async () => {
+    const house = await startHarness({
+      databaseUrl: await createOwnedDatabase(),
+      env: { PORTER_ROLE: 'api' },
+    });
+    const { groupId } = await makeWorld(house);
+    const path = `/practice-groups/${groupId}/form-submissions`;
+    await house.operator('POST', path, { submission_type_id: 'type-1', id: ID });
+    expect((await erase(house, groupId, 'FormSubmission')).erased).toMatchObject({ audit_entries: 1 });
+    expect(await house.operator('GET', '/audit/verify')).toMatchObject({ ok: true });
+    expect((await house.operator('GET', `/audit?subject_id=${ID}`)).data).toEqual([]);
   });
 
   it('the database changes entries for erasures alone', async () => {

@@ -1,4 +1,4 @@
-FROM node:24-slim
+FROM node:24.21.0-slim
 WORKDIR /srv/porter
 COPY package.json package-lock.json ./
 RUN npm ci --omit=dev --loglevel=error && npm cache clean --force

@@ -46,7 +46,7 @@ export async function measureLatency(
   await operator(`/partners/${partner.id}/sign-agreement`);
   await operator(`/partners/${partner.id}/verify`);
   const register = async (group: string, path: string) => {
-    const scopes = ['webhooks:write'];
+    const scopes = ['webhooks:write', 'events:read'];
     const { key } = await operator('/keys', { partner_id: partner.id, practice_group_id: group, scopes });
     await call('/v1/webhooks', { 'x-api-key': key, 'x-practice-group-id': group }, { url: receiver + path });
   };
@@ -92,7 +92,7 @@ async function addCrowd(url: string, count: number, address: string): Promise<vo
   );
   await db.query(`
     INSERT INTO api_keys (id, partner_id, practice_group_id, key_hash, prefix, last_four, scopes, created_at)
-      SELECT g.id, p.id, g.id, sha256(g.id::bytea), 'ptr', 'four', '{}', now()
+      SELECT g.id, p.id, g.id, sha256(g.id::bytea), 'ptr', 'four', '{events:read}', now()
         FROM practice_groups g, partners p WHERE g.id LIKE 'crowd-%'`);
   await db.query(
     `WITH w AS (INSERT INTO webhooks (id, partner_id, practice_group_id, url, event_types, status, created_at, updated_at)

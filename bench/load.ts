@@ -17,11 +17,15 @@ export interface Load {
   milliseconds: number;
   /** Keeps this process awake: otherwise waking it is charged to whoever answers, and the slower side pays more often. */
   awake?: boolean;
+  /** Whether to note how long each answer took. */
+  timed?: boolean;
 }
 
 export interface Outcome {
   perSecond: number;
   statuses: Map<string, number>;
+  /** Of a load that is timed. */
+  latenciesMs: number[];
 }
 
 /**
@@ -30,13 +34,16 @@ export interface Outcome {
  */
 const LEAD_MS = 100;
 
-export async function drive({ port, request, connections, milliseconds, awake }: Load): Promise<Outcome> {
+export async function drive(load: Load): Promise<Outcome> {
+  const { port, request, connections, milliseconds, awake, timed } = load;
   const statuses = new Map<string, number>();
+  const latenciesMs: number[] = [];
   let answered = 0;
   let running = true;
   let started = 0;
   setTimeout(() => {
     answered = 0;
+    latenciesMs.length = 0;
     started = performance.now();
   }, LEAD_MS);
   setTimeout(() => {
@@ -49,20 +56,26 @@ export async function drive({ port, request, connections, milliseconds, awake }:
     new Promise<void>((resolve, reject) => {
       const socket = connect({ port, host: '127.0.0.1', noDelay: true });
       let turn = 0;
+      let asked = 0;
+      const ask = () => {
+        if (timed) asked = performance.now();
+        socket.write(request(connection, turn++));
+      };
       socket.on('error', reject);
       socket.on('close', () =>
         running ? reject(new Error('the service closed the connection')) : resolve(),
       );
       onAnswer(socket, (status) => {
         answered++;
+        if (timed) latenciesMs.push(performance.now() - asked);
         statuses.set(status, (statuses.get(status) ?? 0) + 1);
-        if (running) socket.write(request(connection, turn++));
+        if (running) ask();
         else socket.destroy();
       });
-      socket.write(request(connection, turn++));
+      ask();
     });
   await Promise.all(Array.from({ length: connections }, (_, connection) => one(connection)));
-  return { perSecond: (answered * 1000) / (performance.now() - started), statuses };
+  return { perSecond: (answered * 1000) / (performance.now() - started), statuses, latenciesMs };
 }
 
 const HEADERS_END = Buffer.from('\r\n\r\n');

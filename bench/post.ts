@@ -203,7 +203,7 @@ async function office(name: string, receiver: string) {
     INSERT INTO partners (id, name, contact_email, status, created_at, updated_at)
       VALUES ('partner', 'P', 'p@partner.example', 'verified', now(), now());
     INSERT INTO api_keys (id, partner_id, practice_group_id, key_hash, prefix, last_four, scopes, created_at)
-      VALUES ('key', 'partner', 'group', '\\x00', 'ptr', 'four', '{}', now());`);
+      VALUES ('key', 'partner', 'group', '\\x00', 'ptr', 'four', '{events:read}', now());`);
   for (let n = 0; n < WEBHOOKS; n++)
     await admin.query(
       `WITH w AS (INSERT INTO webhooks (id, partner_id, practice_group_id, url, event_types, status, created_at, updated_at)
@@ -236,6 +236,8 @@ async function office(name: string, receiver: string) {
         posted++;
         return egress.post(request);
       },
+      dial: egress.dial,
+      isOnTime: () => true,
       open: ({ sealed }) => sealed,
       retention: {
         events: 3_650,

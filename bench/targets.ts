@@ -12,6 +12,7 @@ import { systemClock } from '../src/platform/clock.ts';
 import { createLogger } from '../src/platform/logger.ts';
 import { gatherUpdates } from '../src/runtime/submission-type-updates.ts';
 import type { Database } from '../src/store/database.ts';
+import { hostsOf } from '../src/store/hosts.ts';
 
 /**
  * What is measured, each in a process of its own: `node bench/targets.ts <variant>`. It prints its port when ready.
@@ -129,8 +130,10 @@ function constantDatabase(): Database {
   };
   const answer = (text: string, values: unknown[]): unknown[] => {
     const list = (index: number) => values[index] as string[];
-    if (text.includes('change_submission_types')) return [{ complete: true, written: null, submitted: null }];
-    if (text.includes('change_submission_type')) return [{ submitted: 0 }];
+    if (text.includes('change_submission_types')) {
+      const ids = (values[3] as string).split('\n');
+      return [{ written: ids.map((_, index) => index + 1), submitted: ids.map(() => 0) }];
+    }
     if (text.includes('unnest'))
       return list(0).map((g, i) => ({ ...row, practice_group_id: g, id: list(1)[i] }));
     return [];
@@ -143,7 +146,8 @@ function constantDatabase(): Database {
     release: () => {},
     once: () => {},
   };
-  return { pool: { connect: async () => client } as unknown as Database['pool'] };
+  const pool = { connect: async () => client, options: {} } as unknown as Database['pool'];
+  return { pool, hosts: hostsOf('postgres://nowhere') };
 }
 
 function portOf(address: ReturnType<import('node:net').Server['address']>): number {

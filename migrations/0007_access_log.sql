@@ -9,12 +9,15 @@ CREATE TABLE network_memberships (
   network_id        text NOT NULL,
   joined_at         timestamptz NOT NULL,
   left_at           timestamptz,
+  -- What the network granted meanwhile, and to whom; when that changes, a new row begins. Null: everything, to everybody.
+  scopes            text[],
+  partner_ids       text[],
   PRIMARY KEY (practice_group_id, network_id, joined_at)
 );
 CREATE INDEX network_memberships_by_network ON network_memberships (network_id, practice_group_id);
 -- Of those from before, the network's age is the best that is known.
 INSERT INTO network_memberships
-SELECT practice_group_id, network_id, created_at, NULL FROM network_members JOIN networks ON networks.id = network_id;
+SELECT practice_group_id, network_id, created_at, NULL, scopes, partner_ids FROM network_members JOIN networks ON networks.id = network_id;
 
 -- ---- The access log ----
 
@@ -84,8 +87,9 @@ CREATE TRIGGER audit_entries_are_not_removed BEFORE DELETE ON audit_entries FOR 
 
 -- ---- Retention ----
 
--- It takes two arguments more now.
+-- It takes other arguments now.
 DROP FUNCTION IF EXISTS clear_old(timestamptz, timestamptz, integer);
+DROP FUNCTION IF EXISTS clear_old(timestamptz, integer, integer, integer);
 CREATE INDEX form_submissions_by_age ON form_submissions (submitted_at);
 CREATE INDEX form_counts_by_age ON form_counts (local_day);
 CREATE INDEX write_to_record_jobs_finished_by_age ON write_to_record_jobs (updated_at) WHERE status <> 'queued';

@@ -3,7 +3,7 @@ import type { Config } from './config.ts';
 import { DEMO_GROUP } from './demo.ts';
 
 /** What a person sees after `npm start`: where it is, and a first call that works. */
-export function banner(config: Config, service: Service): string {
+export function banner(config: Config, service: Service, isTerminal: boolean): string {
   const lines = ['', `Porter (${config.environment}) listens on ${service.url}`];
   if (config.environment === 'production' && !config.tls && config.trustProxy.length === 0) {
     lines.push(
@@ -13,7 +13,19 @@ export function banner(config: Config, service: Service): string {
     );
   }
   if (service.firstOperatorToken) {
-    lines.push('', 'The first operator token, shown only this once:', `  ${service.firstOperatorToken}`);
+    // What is no terminal is collected somewhere, and read by whoever reads logs.
+    if (isTerminal || config.environment === 'staging')
+      lines.push(
+        '',
+        'The first operator token, shown until it was used once:',
+        `  ${service.firstOperatorToken}`,
+      );
+    else
+      lines.push(
+        '',
+        'The first operator token is shown on a terminal only. Start it on one once (docker run --tty, or by hand),',
+        'or set PORTER_OPERATOR_TOKEN.',
+      );
   }
   if (service.demoKey) {
     lines.push(

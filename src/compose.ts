@@ -5,9 +5,8 @@ import { dirname, join } from 'node:path';
 import { type Config, masterKey } from './config.ts';
 import { createEngine } from './delivery/engine.ts';
 import { makeDemoWorld, replaceDemoKey } from './demo.ts';
-import { SYSTEM } from './domain/principal.ts';
 import { createServer } from './http/server.ts';
-import { readTls } from './http/tls.ts';
+import { readTls, renewTls } from './http/tls.ts';
 import type { App } from './operations/app.ts';
 import { ensureFirstOperator } from './operations/operators.ts';
 import { resealSecrets } from './operations/webhook-secrets.ts';
@@ -17,17 +16,26 @@ import { keepKeyFile } from './platform/key-file.ts';
 import type { Logger } from './platform/logger.ts';
 import { type EmbeddedPostgres, startEmbeddedPostgres } from './platform/postgres/embedded.ts';
 import { pooledRandomBytes } from './platform/random.ts';
-import { createSealer, MASTER_KEY_BYTES, type Sealer } from './platform/sealing.ts';
+import { createSealer, MASTER_KEY_BYTES } from './platform/sealing.ts';
 import { Semaphore } from './platform/semaphore.ts';
-import { createAccess } from './runtime/access.ts';
+import { createSigner } from './platform/signer.ts';
+import { createAccess, isHolder } from './runtime/access.ts';
 import { AccessLog } from './runtime/access-log.ts';
+import { Assertions } from './runtime/assertions.ts';
+import { AuditAnchors } from './runtime/audit-anchors.ts';
+import { AuditVerification } from './runtime/audit-verification.ts';
 import { OpenStreams } from './runtime/event-streams.ts';
+import { KeyUses } from './runtime/key-uses.ts';
 import { RateLimits, SharedRateLimits } from './runtime/rate-limits.ts';
+import { Readiness } from './runtime/readiness.ts';
 import { Refusals } from './runtime/refusals.ts';
+import { Strangers } from './runtime/strangers.ts';
 import { gatherUpdates } from './runtime/submission-type-updates.ts';
 import { createSite } from './site/site.ts';
-import { closeDatabase, type Database, openDatabase, transact } from './store/database.ts';
-import { prepareDatabase } from './store/migrate.ts';
+import { closeDatabase, type Database, openDatabase } from './store/database.ts';
+import { beginTimeline } from './store/event-feed.ts';
+import { type Prepared, prepareDatabase } from './store/migrate.ts';
+import { SharedClock } from './store/shared-clock.ts';
 
 /** The whole service, put together. The parts know nothing of each other's making; this file knows all of it. */
 export interface Service {
@@ -35,7 +43,7 @@ export interface Service {
   server: Server;
   /** Where it listens, such as http://127.0.0.1:8080. */
   url: string;
-  /** Made on the first start and never shown again. */
+  /** Made on the first start, and told until somebody has used it. */
   firstOperatorToken: string | undefined;
   demoKey: string | undefined;
   /** Finishes what has begun, then closes everything. */
@@ -49,6 +57,8 @@ export interface Surroundings {
 }
 
 const CONNECTIONS_MAX = 10;
+const ONE_LOGIN =
+  'the login of the service owns its tables: whoever takes it over can alter them, the audit too; let another one own them (PORTER_MIGRATION_DATABASE_URL)';
 /** Replays that go on at a time: each takes one of the connections. */
 const REPLAYS_AT_ONCE = 2;
 /** The delivery engine puts in, takes out, writes down and listens, each on a connection of its own. */
@@ -59,35 +69,44 @@ const FINISH_MS = 8_000;
 const CLOSE_MS = 1_500;
 
 export async function startService(config: Config, surroundings: Surroundings): Promise<Service> {
-  const { log, clock = systemClock, random = pooledRandomBytes() } = surroundings;
+  const { log, random = pooledRandomBytes() } = surroundings;
+  const clock = new SharedClock(surroundings.clock ?? systemClock, log);
   const tls = config.tls && readTls(config.tls);
   const undo: (() => Promise<unknown>)[] = [];
   try {
     const embedded = config.databaseUrl ? undefined : await startEmbedded(config, log);
     if (embedded) undo.push(() => embedded.stop());
-    const url = config.databaseUrl ?? embedded?.url ?? '';
+    const url = config.databaseUrl ?? embedded?.serviceUrl ?? '';
+    const ownerUrl = config.migrationDatabaseUrl ?? embedded?.url;
 
-    const sealer = await makeSealer(config, random);
+    const keys = await makeKeys(config, random);
+    const { sealer } = keys;
 
     const seeded: Seeded = { firstOperatorToken: undefined, demoKey: undefined };
-    const { applied, role } = await prepareDatabase(url, async ({ role }) => {
+    const seedOnce = async ({ role }: Prepared) => {
       const db = openDatabase({ url, connectionsMax: 2, role });
       try {
+        await clock.begin(db);
+        await beginTimeline(db);
         const resealed = await resealSecrets(db, sealer, new Date(clock.now()).toISOString());
         if (resealed > 0) log.info({ resealed, key_id: sealer.keyId }, 'webhook secrets sealed anew');
-        Object.assign(seeded, await seed(config, assemble(config, db, { log, clock, random }, sealer)));
+        Object.assign(seeded, await seed(config, assemble(config, db, { log, clock, random }, keys)));
       } finally {
         await closeDatabase(db);
       }
-    });
+    };
+    const { applied, role, onlyLogin } = await prepareDatabase(url, seedOnce, ownerUrl);
     if (applied.length > 0) log.info({ applied }, 'migrated');
+    if (onlyLogin !== undefined) log.warn({ login: onlyLogin, role }, ONE_LOGIN);
 
     const worker = config.role !== 'api';
     const connectionsMax = CONNECTIONS_MAX + (worker ? WORKER_CONNECTIONS : 0);
     const db = openDatabase({ url, connectionsMax, role });
-    const app = assemble(config, db, { log, clock, random }, sealer);
+    const app = assemble(config, db, { log, clock, random }, keys);
+    const stopReading = clock.follow(db);
     const close = async () => {
-      await Promise.all([app.refusals.flush(), app.accessLog.close()]);
+      stopReading();
+      await Promise.all([app.refusals.flush(), app.keyUses.close(), app.accessLog.close()]);
       await closeDatabase(db);
     };
     undo.push(() => Promise.race([close(), clock.sleep(CLOSE_MS)]));
@@ -95,16 +114,23 @@ export async function startService(config: Config, surroundings: Surroundings): 
     let engine: ReturnType<typeof startDelivering> | undefined;
     let listening = '';
     let stopping = false;
+    const readiness = new Readiness(db, clock);
     const server = createServer({
       app,
       log,
       environment: config.environment,
       tls,
       trustProxy: config.trustProxy,
+      clientCertificates: config.clientCertificates,
+      ownUrl: () => config.ownUrl ?? listening,
+      connections: config.connections,
       pool: db.pool,
       servesApi: config.role !== 'worker',
-      moreMetrics: async () => engine?.metrics() ?? '',
-      probes: { exposed: config.probes, ready: async () => !stopping && (await canReach(db)) },
+      moreMetrics: async () => clock.metrics() + ((await engine?.metrics()) ?? ''),
+      probes: {
+        exposed: config.probes,
+        ready: async () => clock.fault() ?? (!stopping && (await readiness.isReady())),
+      },
       docsUrl: () => `${config.ownUrl ?? listening}/docs`,
       site: createSite(config),
     });
@@ -113,6 +139,10 @@ export async function startService(config: Config, surroundings: Surroundings): 
       app.streams.endAll();
       return Promise.all([finish(server, late), engine?.stop(late)]);
     });
+    if (config.tls) {
+      const stopRenewing = renewTls(config.tls, server, clock, log);
+      undo.push(async () => stopRenewing());
+    }
     server.listen({ host: config.host, port: config.port });
     await once(server, 'listening').catch((error: NodeJS.ErrnoException) => {
       throw cannotListen(error, config);
@@ -120,7 +150,9 @@ export async function startService(config: Config, surroundings: Surroundings): 
     listening = addressOf(server, config);
     if (seeded.demoKey) await keepFile(join(config.dataDir, 'url'), listening);
     // Last: a service that cannot start sends nothing.
-    if (worker) engine = startDelivering(app, log);
+    if (worker) engine = startDelivering(app, log, () => clock.fault() === undefined);
+    const { auditAnchors } = config;
+    if (auditAnchors.file ?? auditAnchors.url) undo.push(startAnchoring(app, auditAnchors, log));
 
     let stopped: Promise<void> | undefined;
     return {
@@ -159,13 +191,15 @@ async function finish(server: Server, late: Promise<void>): Promise<void> {
 }
 
 /** The delivery engine with its way out. What is still under way when the time is up is sent again by the next worker. */
-function startDelivering(app: App, log: Logger) {
+function startDelivering(app: App, log: Logger, isOnTime: () => boolean) {
   const egress = createEgress({ targets: app.webhookTargets });
   const engine = createEngine({
     ...app,
     log,
     post: egress.post,
-    open: (secret) => app.sealer.open(secret),
+    dial: egress.dial,
+    isOnTime,
+    open: app.sealer.open,
   });
   engine.start();
   return {
@@ -179,17 +213,30 @@ function startDelivering(app: App, log: Logger) {
   };
 }
 
+/** Returns how it is stopped. */
+function startAnchoring(app: App, places: Config['auditAnchors'], log: Logger): () => Promise<void> {
+  const egress = createEgress({ targets: app.webhookTargets });
+  const anchors = new AuditAnchors({ ...app, log, post: egress.post }, places);
+  anchors.start();
+  return async () => {
+    // What is on its way ends with it; there is a next time.
+    await egress.close();
+    await anchors.stop();
+  };
+}
+
 function assemble(
   config: Config,
   db: Database,
   { log, clock, random }: Required<Surroundings>,
-  sealer: Sealer,
+  masterKeys: Keys,
 ): App {
   const access = createAccess(db, clock, config.environment);
-  const addresses = new RateLimits(clock);
   const keys = config.rateWindows === 'shared' ? new SharedRateLimits(db, clock) : new RateLimits(clock);
   const updates = gatherUpdates({ db, clock });
   const refusals = new Refusals(db, clock, log);
+  const assertions = new Assertions(db, clock);
+  const keyUses = new KeyUses(db, clock, log);
   const accessLog = new AccessLog(db, clock, log, random);
   const streams = new OpenStreams(db, clock, log, accessLog);
   const { environment, webhookTargets, retention } = config;
@@ -199,30 +246,41 @@ function assemble(
     random,
     environment,
     access,
-    limits: { keys, addresses },
+    limits: { keys, operators: new RateLimits(clock) },
+    strangers: new Strangers(clock, log),
     updates,
     refusals,
     accessLog,
+    assertions,
+    keyUses,
+    takesCertificates: config.clientCertificates !== 'off',
     streams,
     replays: new Semaphore(REPLAYS_AT_ONCE),
-    sealer,
+    ...masterKeys,
+    auditVerification: new AuditVerification(db, clock),
     webhookTargets,
     retention,
   };
 }
 
 /** The master key is the configured one, or one that is made on the first start and kept in the data folder. */
-async function makeSealer(config: Config, random: App['random']): Promise<Sealer> {
+async function makeKeys(config: Config, random: App['random']): Promise<Keys> {
   const previous = config.previousMasterKeys;
-  if (config.masterKey) return createSealer({ current: config.masterKey, previous });
+  if (config.masterKey) return keysFrom(config.masterKey, previous);
   const file = join(config.dataDir, 'master-key');
   const newKey = () => Buffer.from(random(MASTER_KEY_BYTES)).toString('base64');
   const text = await keepKeyFile(file, newKey);
   try {
-    return createSealer({ current: masterKey(text), previous });
+    return keysFrom(masterKey(text), previous);
   } catch (error) {
     throw new Error(`The master key in ${file} cannot be used: it ${(error as Error).message}.`);
   }
+}
+
+type Keys = Pick<App, 'sealer' | 'signer'>;
+
+function keysFrom(current: Buffer, previous: Buffer[]): Keys {
+  return { sealer: createSealer({ current, previous }), signer: createSigner({ current, previous }) };
 }
 
 export async function startEmbedded(config: Config, log: Logger): Promise<EmbeddedPostgres> {
@@ -247,7 +305,7 @@ async function demoKey(config: Config, app: App): Promise<string | undefined> {
   const file = join(config.dataDir, 'demo-key');
   const made = await makeDemoWorld(app);
   const kept = made ? undefined : await readFile(file, 'utf8').catch(() => undefined);
-  if (kept && (await app.access.holderOf(kept))) return kept;
+  if (kept && isHolder(await app.access.holderOf(kept))) return kept;
   const key = made ?? (await replaceDemoKey(app));
   if (!key) return undefined;
   await keepFile(file, key);
@@ -272,16 +330,6 @@ function cannotListen(error: NodeJS.ErrnoException, { host, port }: Config): Err
   };
   const reason = reasons[error.code ?? ''];
   return reason === undefined ? error : new Error(reason, { cause: error });
-}
-
-/** Changes nothing, but a standby that is not promoted yet, or a database that takes no writes, refuses it. */
-async function canReach(db: Database): Promise<boolean> {
-  try {
-    await transact(db, SYSTEM, (tx) => tx.query('UPDATE schema_migrations SET name = name WHERE false'));
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 function addressOf(server: Server, config: Config): string {

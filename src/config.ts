@@ -1,8 +1,12 @@
 import { isAbsolute, resolve } from 'node:path';
 import type { Environment } from './contract/access.ts';
-import { listOf } from './http/transport.ts';
+import { listOf } from './domain/address-list.ts';
+import { type CertificateSource, certificateSources } from './http/client-certificate.ts';
+import { isLoopback } from './http/transport.ts';
 import type { Targets } from './platform/egress/ssrf-guard.ts';
 import { MASTER_KEY_BYTES } from './platform/sealing.ts';
+import { unsafeInProduction } from './production.ts';
+import { hostsOf } from './store/hosts.ts';
 import type { Retention } from './store/retention.ts';
 
 /** The settings of the service: every name, its default and its limits are here. (The command line looks for two of them by itself.) */
@@ -10,11 +14,18 @@ export interface Config {
   environment: Environment;
   host: string;
   port: number;
+  /** The login that the service works as. */
   databaseUrl: string | undefined;
+  /** The login that owns the tables, where that is another one. */
+  migrationDatabaseUrl: string | undefined;
   dataDir: string;
   operatorToken: string | undefined;
   tls: { certFile: string; keyFile: string } | undefined;
   trustProxy: string[];
+  /** How it learns which client certificate a call came with. */
+  clientCertificates: CertificateSource;
+  /** How many connections callers may hold open: all together, and from one address. */
+  connections: { total: number; perAddress: number };
   demo: boolean;
   probes: 'loopback' | 'anywhere';
   /** The public addresses of the two deployments, as the OpenAPI document names them. */
@@ -33,6 +44,8 @@ export interface Config {
   /** Where calls are counted: in this process, or for all nodes together in PostgreSQL. */
   rateWindows: 'memory' | 'shared';
   retention: Retention;
+  /** Where the anchors of the audit are given out to. */
+  auditAnchors: { file: string | undefined; url: string | undefined; everyMs: number };
 }
 
 export class ConfigError extends Error {}
@@ -66,10 +79,16 @@ export function readConfig(env: Env, workingFolder: string): Config {
     host: read('PORTER_HOST', '127.0.0.1', (text) => text),
     port: read('PORTER_PORT', 8080, port),
     databaseUrl: read('DATABASE_URL', undefined, postgresUrl),
+    migrationDatabaseUrl: read('PORTER_MIGRATION_DATABASE_URL', undefined, postgresUrl),
     dataDir: read('PORTER_DATA_DIR', resolve(workingFolder, '.porter'), path(workingFolder)),
     operatorToken: read('PORTER_OPERATOR_TOKEN', undefined, (text) => operatorToken(text, production)),
     tls: certFile !== undefined && keyFile !== undefined ? { certFile, keyFile } : undefined,
     trustProxy: read('PORTER_TRUST_PROXY', [], addresses),
+    clientCertificates: read('PORTER_CLIENT_CERTIFICATES', 'off', oneOf(...certificateSources)),
+    connections: {
+      total: read('PORTER_CONNECTIONS_MAX', 4_096, connectionCount),
+      perAddress: read('PORTER_CONNECTIONS_PER_ADDRESS_MAX', 256, connectionCount),
+    },
     demo: read('PORTER_DEMO', production ? 'off' : 'on', oneOf('on', 'off')) === 'on',
     probes: read('PORTER_PROBES', 'loopback', oneOf('loopback', 'anywhere')),
     baseUrls: {
@@ -83,7 +102,7 @@ export function readConfig(env: Env, workingFolder: string): Config {
     ownUrl: undefined,
     masterKey: read('PORTER_MASTER_KEY', undefined, masterKey),
     previousMasterKeys: read('PORTER_MASTER_KEY_PREVIOUS', [], masterKeys),
-    webhookTargets: read('PORTER_WEBHOOK_TARGETS', production ? 'public' : 'loopback', targets(production)),
+    webhookTargets: 'public',
     role: read('PORTER_ROLE', 'all', oneOf('all', 'api', 'worker')),
     rateWindows: read('PORTER_RATE_WINDOWS', isAlone ? 'memory' : 'shared', oneOf('memory', 'shared')),
     retention: {
@@ -93,13 +112,30 @@ export function readConfig(env: Env, workingFolder: string): Config {
       endedKeys: read('PORTER_ENDED_KEY_DAYS', 800, retentionDays),
       accessLog: read('PORTER_ACCESS_LOG_DAYS', 400, retentionDays),
     },
+    auditAnchors: {
+      file: read('PORTER_AUDIT_ANCHOR_FILE', undefined, path(workingFolder)),
+      url: read('PORTER_AUDIT_ANCHOR_URL', undefined, webUrl),
+      everyMs: 60_000 * read('PORTER_AUDIT_ANCHOR_MINUTES', ANCHOR_MINUTES_DEFAULT, anchorMinutes),
+    },
   };
   if (config.retention.endedKeys < config.retention.accessLog)
     problems.push(
       'PORTER_ENDED_KEY_DAYS: must not be less than PORTER_ACCESS_LOG_DAYS, whose entries name keys that are over',
     );
+  if (config.clientCertificates === 'tls' && !config.tls)
+    problems.push('PORTER_CLIENT_CERTIFICATES: "tls" needs PORTER_TLS_CERT and PORTER_TLS_KEY');
+  if (config.clientCertificates.startsWith('x-') && config.trustProxy.length === 0)
+    problems.push(
+      'PORTER_CLIENT_CERTIFICATES: a header is believed of the proxies in PORTER_TRUST_PROXY only',
+    );
+  config.webhookTargets = read('PORTER_WEBHOOK_TARGETS', usualTargets(config), targets(production));
   if (production && !env.PORTER_MASTER_KEY?.trim())
     problems.push('PORTER_MASTER_KEY: is required in production; make one with `openssl rand -base64 32`');
+  if (config.migrationDatabaseUrl && isAlone)
+    problems.push(
+      'PORTER_MIGRATION_DATABASE_URL: is of use only with DATABASE_URL, the login of the service',
+    );
+  if (production) problems.push(...unsafeInProduction(config));
   if (env[production ? 'PORTER_BASE_URL' : 'PORTER_STAGING_BASE_URL']?.trim())
     config.ownUrl = config.baseUrls[environment];
   if (problems.length > 0) throw new ConfigError(problems.join('\n'));
@@ -125,9 +161,7 @@ function path(workingFolder: string): (text: string) => string {
 }
 
 function postgresUrl(text: string): string {
-  if (!/^postgres(ql)?:\/\//.test(text) || !URL.canParse(text))
-    throw new Error('must look like postgres://user:password@host:5432/database');
-  const { username, password, pathname } = new URL(text);
+  const { username, password, pathname } = new URL(hostsOf(text).urls[0]);
   try {
     for (const part of [username, password, pathname]) decodeURIComponent(part);
   } catch {
@@ -162,6 +196,31 @@ function retentionDays(text: string): number {
   const value = Number(text);
   if (!/^\d+$/.test(text) || value < 1 || value > RETENTION_DAYS_MAX)
     throw new Error(`"${text}" is not a number of days from 1 to ${RETENTION_DAYS_MAX}`);
+  return value;
+}
+
+const CONNECTIONS_MAX = 1_000_000;
+
+function connectionCount(text: string): number {
+  const value = Number(text);
+  if (!/^\d+$/.test(text) || value < 1 || value > CONNECTIONS_MAX)
+    throw new Error(`"${text}" is not a number of connections from 1 to ${CONNECTIONS_MAX}`);
+  return value;
+}
+
+/** This machine is a target only where nobody else can call the service: then whoever registers a webhook sits before it. */
+function usualTargets({ environment, host, tls, trustProxy }: Config): Targets {
+  const isOnesOwn = host === 'localhost' || isLoopback(host);
+  return environment === 'staging' && isOnesOwn && !tls && trustProxy.length === 0 ? 'loopback' : 'public';
+}
+
+const ANCHOR_MINUTES_DEFAULT = 60;
+const ANCHOR_MINUTES_MAX = 24 * 60;
+
+function anchorMinutes(text: string): number {
+  const value = Number(text);
+  if (!/^\d+$/.test(text) || value < 1 || value > ANCHOR_MINUTES_MAX)
+    throw new Error(`"${text}" is not a number of minutes from 1 to ${ANCHOR_MINUTES_MAX}`);
   return value;
 }
 

@@ -26,6 +26,7 @@ const DEMO: OperatorPrincipal = {
   operatorId: 'opr_demo',
   name: 'Demo world',
   role: 'admin',
+  expiresAt: Number.POSITIVE_INFINITY,
 };
 
 /**

@@ -13,6 +13,8 @@ export interface Start {
   log(line: string): unknown;
   /** Words for people. */
   say(text: string): unknown;
+  /** Whether they are read on a terminal, or end up in a file. */
+  isTerminal: boolean;
   /** Aborted with the name of a signal when the service is to stop. */
   stop: AbortSignal;
 }
@@ -21,7 +23,7 @@ export interface Start {
 const START_MS = 5_000;
 
 /** Serves until it is to stop, and resolves to the exit code. */
-export async function serve({ env, cwd, say, stop, ...start }: Start): Promise<number> {
+export async function serve({ env, cwd, say, isTerminal, stop, ...start }: Start): Promise<number> {
   const log = createLogger((line) => start.log(line));
   const stopped = new Promise<void>((resolve) =>
     stop.addEventListener('abort', () => resolve(), { once: true }),
@@ -35,8 +37,8 @@ export async function serve({ env, cwd, say, stop, ...start }: Start): Promise<n
       log.info({ signal: stop.reason }, 'stopped while it was starting');
       return 0;
     }
-    // The banner comes last: whoever reads it may send a signal at once. A token is shown now or never.
-    if (!stop.aborted || service.firstOperatorToken) say(banner(config, service));
+    // The banner comes last: whoever reads it may send a signal at once.
+    if (!stop.aborted || service.firstOperatorToken) say(banner(config, service, isTerminal));
     if (!stop.aborted) await stopped;
     log.info({ signal: stop.reason }, 'stopping');
     await service.stop();
@@ -52,10 +54,11 @@ export async function serve({ env, cwd, say, stop, ...start }: Start): Promise<n
 export async function migrate({ env, cwd, log }: Pick<Start, 'env' | 'cwd' | 'log'>): Promise<string[]> {
   const config = readConfig(env, cwd);
   const logger = createLogger((line) => log(line));
-  if (config.databaseUrl) return (await prepareDatabase(config.databaseUrl, async () => {})).applied;
+  if (config.databaseUrl)
+    return (await prepareDatabase(config.databaseUrl, async () => {}, config.migrationDatabaseUrl)).applied;
   const embedded = await startEmbedded(config, logger);
   try {
-    return (await prepareDatabase(embedded.url, async () => {})).applied;
+    return (await prepareDatabase(embedded.serviceUrl, async () => {}, embedded.url)).applied;
   } finally {
     await embedded.stop();
   }
@@ -85,6 +88,7 @@ if (import.meta.main) {
     cwd: process.cwd(),
     log: lineWriter(process.stdout),
     say: (text) => process.stderr.write(text),
+    isTerminal: process.stderr.isTTY === true,
     stop: stop.signal,
   });
   process.exit(code);

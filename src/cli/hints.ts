@@ -53,6 +53,8 @@ const hints: Record<string, (asked: Asked, refusal: Refusal) => string | undefin
       ? undefined
       : `The key is that of ${sources.key}, the practice group is ${group}. Name another with --group, or ask support to put both into one network.`,
   conflict: ({ command }) => conflicts[command],
+  cursor_gone: ({ command }) =>
+    `The service was restored from a backup, or another server took over. Run \`porter ${command}\` again: it begins with what happens from then on. What happened before is at GET /v1/events.`,
 };
 
 export function hintFor(asked: Asked, refusal: Refusal): string | undefined {

@@ -37,4 +37,6 @@ export const scopeList = () => z.array(z.enum(scopeNames)).min(1).max(scopeNames
 export const DEFAULT_RATE_LIMIT = 300;
 /** Calls a minute without a valid key, for each address. */
 export const ADDRESS_RATE_LIMIT = 300;
+/** Calls a minute of an operator, on each node. What says what happened does not count: that is never refused. */
+export const OPERATOR_RATE_LIMIT = 6_000;
 export const RATE_WINDOW_SECONDS = 60;

@@ -6,7 +6,7 @@ const attemptPhases = ['address', 'dns', 'connect', 'tls', 'send', 'answer'] as 
 
 export type AttemptPhase = (typeof attemptPhases)[number];
 
-/** One attempt to deliver, as it is kept with the delivery and shown to the partner. */
+/** One attempt to deliver. */
 export const attempt = z
   .object({
     at: timestamp(),
@@ -15,7 +15,8 @@ export const attempt = z
       .int()
       .nullable()
       .meta({
-        description: 'The status that the receiver answered with; null when no answer began.',
+        description:
+          'The status that the receiver answered with; null when no answer began. Of a receiver that is not at a public address, which staging may call, partners see `outcome` and nothing else.',
         examples: [204],
       }),
     phase: z

@@ -18,8 +18,8 @@ export interface Endpoint {
   description?: string;
   /** True for what the specification does not name: removing every extension leaves exactly the specified service. */
   extension: boolean;
-  /** Who may call it: partners by scope, or with any key that works; operators by role. */
-  access: { scope: Scope } | { anyKey: true } | { roles: readonly Role[] };
+  /** Who may call it: partners by scope (and a second one, where it takes two), or with any key that works; operators by role. */
+  access: { scope: Scope; and?: Scope } | { anyKey: true } | { roles: readonly Role[] };
   params?: z.ZodObject;
   query?: z.ZodObject;
   body?: z.ZodType;
@@ -30,6 +30,8 @@ export interface Endpoint {
   bodyOptional?: true;
   /** The endpoint understands If-Match, and its answers carry an ETag. */
   conditional?: true;
+  /** The answer may take long: the handler is told when nobody waits for it any more. */
+  long?: true;
   /** The endpoint understands Idempotency-Key: the same call made again is answered again and done once. */
   idempotent?: true;
   response: {
@@ -69,11 +71,18 @@ export function defineEndpoint<const E extends Endpoint>(endpoint: E): E {
   return endpoint;
 }
 
+/** The scopes that a partner's key needs for it, all of them. */
+export function scopesFor({ access }: Pick<Endpoint, 'access'>): readonly Scope[] {
+  if (!('scope' in access)) return [];
+  return access.and ? [access.scope, access.and] : [access.scope];
+}
+
 type Output<S> = S extends z.ZodType ? z.output<S> : undefined;
 type Property<E, K extends string> = E extends { [P in K]: infer V } ? V : undefined;
 
 /** What a handler is given, after every check of the declaration has passed. */
 export type Input<E extends Endpoint> = PlainInput<E> &
+  (Property<E, 'long'> extends true ? LongInput : unknown) &
   (Property<E['response'], 'stream'> extends true ? StreamInput : unknown);
 
 interface PlainInput<E extends Endpoint> {
@@ -86,6 +95,11 @@ interface PlainInput<E extends Endpoint> {
   ifMatch: string | undefined;
   /** The Idempotency-Key header of an endpoint that understands it. */
   idempotencyKey?: string | undefined;
+}
+
+interface LongInput {
+  /** Aborted when nobody waits for the answer any more. */
+  gone: AbortSignal;
 }
 
 interface StreamInput {

@@ -1,3 +1,4 @@
+import { isIP } from 'node:net';
 import { z } from 'zod';
 
 /**
@@ -77,6 +78,24 @@ export const emailAddress = () =>
       params: { code: 'invalid_format', expected: 'string' },
     })
     .meta({ minLength: 3, maxLength: 254, format: 'email' });
+
+/** Where calls come from. IPv4 inside IPv6 is told as IPv4, so that is how it is to be written. */
+export const addressRange = () =>
+  text({ min: 2, max: 64 })
+    .refine(isAddressRange, {
+      error: 'Must be an IP address, or a range such as 203.0.113.0/24 or 2001:db8::/32.',
+      params: { code: 'invalid_format', expected: 'string' },
+    })
+    .meta({ minLength: 2, maxLength: 64, examples: ['203.0.113.0/24'] });
+
+function isAddressRange(value: string): boolean {
+  const [address = '', bits, ...more] = value.split('/');
+  const family = /^::ffff:|%/i.test(address) ? 0 : isIP(address);
+  const bitsMax = family === 6 ? 128 : 32;
+  return family > 0 && more.length === 0 && (bits === undefined || isUpTo(bits, bitsMax));
+}
+
+const isUpTo = (digits: string, max: number) => /^(0|[1-9]\d{0,2})$/.test(digits) && Number(digits) <= max;
 
 /** A number beyond what a double counts exactly breaks zod's own bound and ours: one problem, so one entry. */
 export const wholeNumber = (min: number, max: number) =>

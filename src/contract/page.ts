@@ -55,19 +55,21 @@ export function encodeCursor(key: readonly (string | number)[]): string {
   return Buffer.from(JSON.stringify(key)).toString('base64url');
 }
 
-/** `name`: of the parameter or header that it was sent as. */
+/** A type that ends with `?` may be missing at the end. `name`: of the parameter or header that the cursor was sent as. */
 export function decodeCursor(cursor: string | undefined, types: readonly string[], name = 'cursor'): Key {
   if (cursor === undefined) return types.map(() => null);
   const key = parseCursor(cursor);
-  if (key?.length === types.length && key.every((part, i) => isKeyPart(part, types[i]))) return key as Key;
+  if (key && key.length <= types.length && types.every((type, i) => isKeyPart(key[i], type)))
+    return key as Key;
   throw new ValidationProblem([
     { code: 'invalid_value', expected: 'string', path: [name], message: NOT_A_CURSOR },
   ]);
 }
 
-function isKeyPart(part: unknown, type: string | undefined): boolean {
-  if (typeof part === 'number') return type === 'number' && Number.isSafeInteger(part);
-  return type === 'string' && typeof part === 'string' && part.isWellFormed() && !part.includes('\0');
+function isKeyPart(part: unknown, type: string): boolean {
+  if (part === undefined) return type.endsWith('?');
+  if (typeof part === 'number') return type.startsWith('number') && Number.isSafeInteger(part);
+  return type.startsWith('string') && typeof part === 'string' && part.isWellFormed() && !part.includes('\0');
 }
 
 export interface PageQuery {

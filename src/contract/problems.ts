@@ -21,14 +21,15 @@ export const problemCatalogue = {
     status: 401,
     message: 'The API key is missing, invalid or expired. Check the key or token that you send.',
     cause:
-      'No key was sent, the key is not one of ours, it has expired or been revoked, or it belongs to the other environment: keys that start with ptr_test_ work on staging, keys that start with ptr_live_ in production.',
+      'No key was sent, the key is not one of ours, it has expired or been revoked, it is used from an address that it may not be used from or without the certificate or assertion that it needs, or it belongs to the other environment: keys that start with ptr_test_ work on staging, keys that start with ptr_live_ in production.',
     remedy:
       'Send the key in the x-api-key header (operators: a token in Authorization: Bearer). Check that it was copied whole; its last six characters are a checksum. If it was lost or leaked, ask support for a rotation.',
   },
   insufficient_permissions: {
     status: 403,
     message: 'The key lacks the scope that this operation needs. Ask support for a key that has it.',
-    cause: 'The key is valid, but it was not issued with the scope named in required_scopes.',
+    cause:
+      'The key is valid, but it was not issued with the scopes named in required_scopes, or the network through which it acts for the practice group does not grant them.',
     remedy: 'Ask support for a key that carries the scopes in required_scopes.',
   },
   forbidden: {
@@ -66,6 +67,16 @@ export const problemCatalogue = {
     message: 'The request conflicts with the present state. Read the record, then decide again.',
     cause: 'A record with this ID exists already, or the step is not possible from the present state.',
     remedy: 'Read the record, then decide again.',
+    extension: true,
+  },
+  cursor_gone: {
+    status: 410,
+    message:
+      'The feed was set back, and this cursor is from after that point: events that you have read were lost, and others take their places. Go on from resume_cursor.',
+    cause:
+      'The service was restored from a backup, or a standby that lagged behind took over. What was accepted last before that is gone, and new events have the places in the feed that the lost ones had.',
+    remedy:
+      'Read on from the cursor in resume_cursor: it leads to the first place that is not as you know it. You may see events again that you have: go by their IDs. Webhooks need nothing of this.',
     extension: true,
   },
   precondition_failed: {
@@ -128,7 +139,7 @@ export const validationEntry = {
   status: 400,
   message: 'The request is not valid.',
   cause:
-    'A field is missing, unknown, read only, of the wrong type or out of range, or the body is not JSON. Here `error` is true, and `message` has one entry for every problem found, each with `code`, `expected`, `path` and `message`.',
+    'A field is missing, unknown, sent twice, read only, of the wrong type or out of range, or the body is not JSON. Here `error` is true, and `message` has one entry for every problem found, each with `code`, `expected`, `path` and `message`.',
   remedy:
     'Go through the entries: `path` leads to the field, `expected` and `message` say what belongs there. An empty `path` means the body as a whole. Nothing was changed, so correct the request and send it again.',
 } as const;
@@ -144,6 +155,7 @@ export interface ProblemDetails {
   path?: readonly (string | number)[];
   /** Seconds. */
   retry_after?: number;
+  resume_cursor?: string;
 }
 
 /** An expected refusal: it has a place in the catalogue, and whoever meets it can do something about it. */
@@ -213,5 +225,6 @@ export const problemBody = z
       .int()
       .optional()
       .meta({ description: 'With rate_limit_exceeded: seconds to wait, as in Retry-After.' }),
+    resume_cursor: z.string().optional().meta({ description: 'With cursor_gone: the cursor to go on from.' }),
   })
   .meta({ id: 'Problem', description: 'A refusal, with a stable code in `error`.', 'x-extension': true });

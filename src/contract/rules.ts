@@ -4,6 +4,8 @@ import { Problem } from './problems.ts';
 export const WEBHOOKS_MAX = 20;
 /** Practice groups in one network. */
 export const MEMBERS_MAX = 1_000;
+/** Partners that a network names. */
+export const NETWORK_PARTNERS_MAX = 1_000;
 /** Events in one replay call. */
 export const REPLAY_EVENTS_MAX = 100_000;
 
@@ -63,6 +65,10 @@ const rules = {
     path: 'practice_group_ids',
     message: 'Not all of these practice groups exist. Check the IDs.',
   },
+  partners_unknown: {
+    path: 'partner_ids',
+    message: 'Not all of these partners exist. Check the IDs.',
+  },
   network_full: {
     path: 'practice_group_id',
     message: `The network has ${MEMBERS_MAX.toLocaleString('en')} practice groups, which is the maximum. Remove one first.`,
@@ -70,6 +76,11 @@ const rules = {
   expiry_in_the_past: {
     path: 'expires_at',
     message: 'The expiry is in the past. Give a later time, or none.',
+  },
+  proof_incomplete: {
+    path: 'proof',
+    message:
+      'mtls needs certificate_fingerprints, and private_key_jwt needs jwks. Send what the proof is checked against.',
   },
   webhook_target_refused: { path: 'url', message: 'The address must begin with https://.' },
   webhooks_max: {

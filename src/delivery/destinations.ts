@@ -6,9 +6,10 @@ import type { PostRequest } from '../platform/egress/egress.ts';
 import type { Logger } from '../platform/logger.ts';
 import type { Database } from '../store/database.ts';
 import { type Destination, findDestinations } from '../store/deliveries.ts';
+import { secretOwner } from '../store/webhook-secrets.ts';
 
-/** Opens what was sealed under a master key. */
-export type Open = (secret: { sealed: Buffer; keyId: string }) => Uint8Array;
+/** Opens what was sealed under a master key for this owner. */
+export type Open = (secret: { sealed: Buffer; keyId: string }, owner: string) => Uint8Array;
 
 export interface OpenDestination {
   id: string;
@@ -76,7 +77,11 @@ export class Destinations {
   }
 
   #opened({ id, version, url, secrets }: Destination): OpenDestination {
-    const opened = secrets.map((secret) => ({ bytes: this.#open(secret), expiresAt: secret.expiresAt }));
+    const owner = secretOwner(id);
+    const opened = secrets.map((secret) => ({
+      bytes: this.#open(secret, owner),
+      expiresAt: secret.expiresAt,
+    }));
     const all = opened.map(({ bytes }) => bytes);
     const firstExpiry = Math.min(...opened.map(({ expiresAt }) => expiresAt));
     return {

@@ -1,5 +1,3 @@
-import { keptAttempt } from '../domain/diagnosis.ts';
-import type { CircuitBreaker } from '../domain/flow-control.ts';
 import type { RandomBytes } from '../domain/ids.ts';
 import {
   type ClaimedDelivery,
@@ -8,26 +6,35 @@ import {
   isWell,
   type LaneCommand,
   type LaneEvent,
-  type LaneState,
-  newLane,
   openFromAfter,
   roomIn,
   stepLane,
   WINDOW_START,
 } from '../domain/lane.ts';
-import { nextStep } from '../domain/retry.ts';
 import type { Bell } from '../platform/bell.ts';
-import type { Clock } from '../platform/clock.ts';
+import { type Clock, databaseTime } from '../platform/clock.ts';
 import { type Egress, type PostOutcome, wasReached } from '../platform/egress/egress.ts';
 import type { Database } from '../store/database.ts';
-import { claimDeliveries, freeLanes, type KnownLane, readVersions, renewLanes } from '../store/deliveries.ts';
+import {
+  claimDeliveries,
+  freeLanes,
+  type KnownLane,
+  lookAtWebhooks,
+  renewLanes,
+  reviewEntitlement,
+} from '../store/deliveries.ts';
 import type { LaneLow, RecordedLane, Result } from '../store/deliveries-record.ts';
-import { type Destinations, type OpenDestination, signedRequest } from './destinations.ts';
+import { type Destinations, signedRequest } from './destinations.ts';
+import { type KnownWebhook, KnownWebhooks } from './known-webhooks.ts';
 import type { DeliveryMetrics } from './metrics.ts';
 import type { LaneHolder, Recorder } from './recorder.ts';
+import { type Receiver, RestingHosts } from './resting-hosts.ts';
+import { attemptResult, putBackResult } from './results.ts';
 
 /** So long a worker that is stuck may delay its deliveries; of one that dies, others hear at once. */
 const LEASE_MS = 20_000;
+/** Over all webhooks: deliveries that are in flight, or answered and not recorded. For each webhook there is `SENT_UNRECORDED_MAX`. */
+const UNRECORDED_MAX = 4_000;
 /** With less than this left, a lease is renewed; workers look at their lanes twice a second. */
 const RENEW_MS = 12_000;
 const CLAIM_MAX = 3_000;
@@ -38,24 +45,6 @@ const IN_FLIGHT_FEWER = 1_800;
 const HELD_MAX = 10_000;
 /** How long a webhook is left to others whose address or secrets cannot be had here. */
 const LEAVE_MS = 30_000;
-const NARROW_MAX = 10_000;
-
-/** A lane that this worker knows. */
-interface KnownWebhook {
-  readonly no: number;
-  readonly lane: LaneState;
-  /** When the lease ends, by the monotonic clock, as the next one. */
-  heldUntil: number;
-  /** This worker cannot serve it until then. */
-  leftUntil: number;
-  /** Where its deliveries go, as of the last claim; undefined: that cannot be had. */
-  receiver: Receiver | undefined;
-}
-
-interface Receiver {
-  destination: OpenDestination;
-  host: CircuitBreaker;
-}
 
 export interface DispatchOptions {
   db: Database;
@@ -64,6 +53,9 @@ export interface DispatchOptions {
   /** This worker's number, which no other has. */
   me: number;
   post: Egress['post'];
+  dial: Egress['dial'];
+  /** Whether this node's clock is right. While it is not, nothing is claimed. */
+  isOnTime: () => boolean;
   destinations: Destinations;
   /** Makes the one that writes results down for this holder of lanes. */
   recorderFor: (holder: LaneHolder) => Recorder;
@@ -80,9 +72,8 @@ export interface DispatchOptions {
 export class Dispatch implements LaneHolder {
   readonly #options: DispatchOptions;
   readonly #recorder: Recorder;
-  readonly #webhooks = new Map<number, KnownWebhook>();
-  /** The windows of webhooks that failed when their lanes were forgotten, the latest last. */
-  readonly #narrow = new Map<number, number>();
+  readonly #resting: RestingHosts;
+  readonly #webhooks = new KnownWebhooks();
   /**
    * Most claims ask for what is new alone, which costs least. From time to time, and when something else may be due, one
    * looks at everything.
@@ -98,6 +89,7 @@ export class Dispatch implements LaneHolder {
   constructor(options: DispatchOptions) {
     this.#options = options;
     this.#recorder = options.recorderFor(this);
+    this.#resting = new RestingHosts(options);
   }
 
   /** What was set aside may be due. */
@@ -121,18 +113,21 @@ export class Dispatch implements LaneHolder {
    * that could be claimed at once. `looksBack`: also what was set aside and is due.
    */
   async claim(looksBack: boolean): Promise<{ count: number; more: boolean }> {
-    const { db, clock, me, destinations, metrics } = this.#options;
-    const now = clock.now();
+    const { db, clock, me, destinations, metrics, isOnTime } = this.#options;
     const moment = clock.monotonic();
-    await this.#renew(now, moment);
-    if (looksBack) await this.#dropChanged();
+    if (!isOnTime()) return this.#standAside();
+    for (const { receiver } of this.#webhooks.values()) if (receiver) this.#resting.dial(receiver, moment);
+    await this.#renew(moment);
+    if (looksBack) await this.#dropChanged(moment);
     const budget = Math.min(CLAIM_MAX, HELD_MAX - this.#inFlight - this.#queued);
     // What could not be sent would be dropped, and claimed again at once.
-    if (budget <= 0 || this.#inFlight >= IN_FLIGHT_MAX) return { count: 0, more: false };
+    if (budget <= 0 || this.#inFlight >= IN_FLIGHT_MAX || this.#recorder.isBehind(moment))
+      return { count: 0, more: false };
     const known = this.#known(moment, looksBack);
-    const claimed = await claimDeliveries(db, {
-      at: new Date(now).toISOString(),
-      until: new Date(now + LEASE_MS).toISOString(),
+    const at = databaseTime(clock);
+    const answer = await claimDeliveries(db, {
+      at,
+      leaseMs: LEASE_MS,
       me,
       afterNo: this.#afterNo,
       deliveriesMax: budget,
@@ -140,6 +135,7 @@ export class Dispatch implements LaneHolder {
       lookBack: looksBack,
       known: [...known.values()].sort((a, b) => a.no - b.no),
     });
+    const claimed = answer.filter(({ entitledMs }) => entitledMs > 0);
     const count = claimed.reduce((sum, { deliveries }) => sum + deliveries.length, 0);
     // Whoever was left out because the claim was full comes first the next time. A webhook without a delivery took a place too.
     const full = claimed.reduce((sum, { deliveries }) => sum + Math.max(1, deliveries.length), 0) >= budget;
@@ -147,19 +143,19 @@ export class Dispatch implements LaneHolder {
     this.#afterNo = full ? (claimed.at(-1)?.webhookNo ?? 0) : 0;
 
     await destinations.learn(claimed);
-    const arrived = clock.monotonic();
     let passed = false;
     const held = this.#inFlight + this.#queued;
     if (before === 0) this.#keptInRound = false;
-    for (const { webhookNo, leaseExpired, deliveries } of claimed) {
-      const webhook = this.#webhook(webhookNo);
+    for (const { webhookNo, leaseExpired, entitledMs, deliveries } of claimed) {
+      const webhook = this.#webhooks.meet(webhookNo);
+      webhook.entitledUntil = moment + entitledMs;
       if (leaseExpired) metrics.leasesExpired.inc();
       const destination = destinations.get(webhookNo);
       webhook.receiver = destination && { destination, host: destinations.hostOf(destination) };
       if (!webhook.lane.isLost && webhook.heldUntil - moment <= RENEW_MS)
         webhook.heldUntil = moment + LEASE_MS;
       const isAll = !full && deliveries.length < (known.get(webhookNo)?.room ?? WINDOW_START);
-      const places = this.#places(webhook, arrived);
+      const places = this.#places(webhook, clock.monotonic());
       const commands = this.#step(webhook, { type: 'claimed', deliveries, isAll, places });
       if (!destination) this.#step(webhook, { type: 'dropped' });
       // Those that wait for another one took the room of those behind them, which need not.
@@ -167,6 +163,8 @@ export class Dispatch implements LaneHolder {
     }
     this.#keptInRound ||= this.#inFlight + this.#queued > held;
     await this.#leave(claimed.flatMap(({ webhookNo }) => (destinations.get(webhookNo) ? [] : webhookNo)));
+    const barred = answer.filter(({ entitledMs }) => entitledMs === 0).map(({ webhookNo }) => webhookNo);
+    if (barred.length > 0) await reviewEntitlement(db, at, { nos: barred });
     // A round through all webhooks of which nothing was kept, because it is all under way, is not made again at once.
     return { count, more: full || passed || (before !== 0 && this.#keptInRound) };
   }
@@ -174,14 +172,14 @@ export class Dispatch implements LaneHolder {
   prepare(results: readonly Result[]): { results: Result[]; lows: LaneLow[] } {
     // One after the other: that one may not be written may mean the same for those after it.
     const good = results.filter((result) => {
-      if (!isVoid(this.#webhook(result.webhookNo).lane, result)) return true;
+      if (!isVoid(this.#webhooks.meet(result.webhookNo).lane, result)) return true;
       this.unrecorded([result]);
       return false;
     });
     const byLane = Map.groupBy(good, ({ webhookNo }) => webhookNo);
     const lows = [...byLane].map(([no, those]) => ({
       no,
-      low: openFromAfter(this.#webhook(no).lane, those),
+      low: openFromAfter(this.#webhooks.meet(no).lane, those),
     }));
     return { results: good, lows };
   }
@@ -200,13 +198,22 @@ export class Dispatch implements LaneHolder {
     this.#settle('unrecorded', results);
   }
 
-  /** When all that is in flight is answered, and all results are written. */
+  resume(results: readonly Result[]): void {
+    const moment = this.#options.clock.monotonic();
+    for (const no of new Set(results.map(({ webhookNo }) => webhookNo))) {
+      const webhook = this.#webhooks.get(no);
+      if (webhook) this.#step(webhook, { type: 'resumed', places: this.#places(webhook, moment) });
+    }
+  }
+
+  /** When all that is in flight is answered, all results are written, and no host is being dialled. */
   async idle(): Promise<void> {
     while (this.#inFlight > 0)
       await new Promise<void>((resolve) => {
         this.#allAnswered = resolve;
       });
     await this.#recorder.idle();
+    await this.#resting.idle();
   }
 
   /** From now on, results wait no longer for a database that is away. */
@@ -221,15 +228,6 @@ export class Dispatch implements LaneHolder {
     await freeLanes(this.#options.db, this.#options.me).catch(() => {});
   }
 
-  #webhook(no: number): KnownWebhook {
-    let webhook = this.#webhooks.get(no);
-    if (!webhook) {
-      webhook = { no, lane: newLane(this.#narrow.get(no)), heldUntil: 0, leftUntil: 0, receiver: undefined };
-      this.#webhooks.set(no, webhook);
-    }
-    return webhook;
-  }
-
   /** Tells a lane what has happened, and does what follows. */
   #step(webhook: KnownWebhook, event: LaneEvent): LaneCommand[] {
     const { queue } = webhook.lane;
@@ -239,15 +237,37 @@ export class Dispatch implements LaneHolder {
     for (const command of commands) {
       if (command.type === 'send' && webhook.receiver)
         this.#send(webhook, webhook.receiver, command.delivery);
-      else if (command.type === 'putBack') this.#putBack(webhook, command.delivery, command.after);
+      else if (command.type === 'putBack')
+        this.#recorder.add(
+          putBackResult(webhook.no, command.delivery, command.after, this.#options.clock.monotonic()),
+        );
       else if (command.type === 'claimMore') this.#options.due.ring();
     }
     return commands;
   }
 
-  /** How many deliveries may be sent to it, as far as all webhooks together and its host allow. */
-  #places({ receiver }: KnownWebhook, moment: number): number {
-    return receiver ? Math.min(IN_FLIGHT_MAX - this.#inFlight, receiver.host.room(moment)) : 0;
+  /**
+   * How many deliveries may be sent to it now, as far as all webhooks together and its host allow. None without a lease: a worker that was
+   * frozen, or is too slow, must not send what another one has sent since, behind what came after it. None if it was not asked of late
+   * whether its partner is entitled to them.
+   */
+  #places({ receiver, heldUntil, entitledUntil }: KnownWebhook, moment: number): number {
+    if (!receiver || Math.min(heldUntil, entitledUntil) <= moment || this.#recorder.isBehind(moment))
+      return 0;
+    const most = Math.min(IN_FLIGHT_MAX, UNRECORDED_MAX - this.#recorder.size);
+    return Math.min(Math.max(0, most - this.#inFlight), receiver.host.room(moment));
+  }
+
+  /** This node's clock is off. What was not begun is left to the others, and so are the lanes once nothing is under way in them. */
+  async #standAside(): Promise<{ count: number; more: boolean }> {
+    const idle: number[] = [];
+    for (const webhook of this.#webhooks.values()) {
+      this.#step(webhook, { type: 'dropped' });
+      if (isIdle(webhook.lane) && webhook.heldUntil > 0) idle.push(webhook.no);
+      if (isIdle(webhook.lane)) this.#webhooks.forget(webhook);
+    }
+    if (idle.length > 0) await freeLanes(this.#options.db, this.#options.me, idle);
+    return { count: 0, more: false };
   }
 
   /**
@@ -260,22 +280,13 @@ export class Dispatch implements LaneHolder {
       const { no, lane } = webhook;
       const held = webhook.heldUntil - moment > RENEW_MS;
       const room = this.#roomOf(webhook, moment);
-      if (isIdle(lane) && room > 0 && !(held && isWell(lane))) this.#forget(webhook);
+      if (isIdle(lane) && room > 0 && !(held && isWell(lane))) this.#webhooks.forget(webhook);
       else
         for (const command of this.#step(webhook, { type: 'claiming', isHeld: held, looksBack }))
           if (command.type === 'claim')
             known.set(no, { no, room, held, from: command.from, underWay: command.except });
     }
     return known;
-  }
-
-  /** One that hangs must not begin with a whole window again whenever its deliveries are retried. */
-  #forget({ no, lane: { window } }: KnownWebhook): void {
-    this.#webhooks.delete(no);
-    this.#narrow.delete(no);
-    if (window.size >= WINDOW_START) return;
-    this.#narrow.set(no, window.size);
-    if (this.#narrow.size > NARROW_MAX) this.#narrow.delete(this.#narrow.keys().next().value as number);
   }
 
   #roomOf({ lane, leftUntil, receiver }: KnownWebhook, moment: number): number {
@@ -286,7 +297,7 @@ export class Dispatch implements LaneHolder {
   async #leave(nos: readonly number[]): Promise<void> {
     if (nos.length === 0) return;
     for (const no of nos) {
-      const webhook = this.#webhook(no);
+      const webhook = this.#webhooks.meet(no);
       webhook.heldUntil = 0;
       webhook.leftUntil = this.#options.clock.monotonic() + LEAVE_MS;
     }
@@ -294,14 +305,14 @@ export class Dispatch implements LaneHolder {
   }
 
   /** Keeps the lanes that have deliveries under way. One that was lost to another worker gets no more from here. */
-  async #renew(now: number, moment: number): Promise<void> {
-    const { db, me } = this.#options;
+  async #renew(moment: number): Promise<void> {
+    const { db, clock, me } = this.#options;
     const waning = [...this.#webhooks.values()].filter(
       ({ lane, heldUntil }) => !isIdle(lane) && heldUntil - moment <= RENEW_MS,
     );
     if (waning.length === 0) return;
     const nos = waning.map(({ no }) => no);
-    const kept = await renewLanes(db, me, new Date(now + LEASE_MS).toISOString(), nos);
+    const kept = await renewLanes(db, databaseTime(clock), me, LEASE_MS, nos);
     for (const webhook of waning) {
       if (kept.has(webhook.no)) webhook.heldUntil = moment + LEASE_MS;
       else this.#lose(webhook);
@@ -320,29 +331,22 @@ export class Dispatch implements LaneHolder {
     }
   }
 
-  /** What waits here for a webhook that was paused, deleted or changed is not for the address that is known. */
-  async #dropChanged(): Promise<void> {
+  /**
+   * What waits here for a webhook that was paused, deleted or changed is not for the address that is known; what waits for one whose
+   * partner has lost access, for nobody. For the others it may go on being sent.
+   */
+  async #dropChanged(moment: number): Promise<void> {
+    const { db, clock } = this.#options;
     const queued = [...this.#webhooks.values()].filter(({ lane }) => lane.queue.length > 0);
     if (queued.length === 0) return;
     const nos = queued.map(({ no }) => no);
-    const versions = await readVersions(this.#options.db, nos);
-    for (const webhook of queued)
-      if (versions.get(webhook.no) !== webhook.receiver?.destination.version)
+    const found = await lookAtWebhooks(db, databaseTime(clock), nos);
+    for (const webhook of queued) {
+      const { version, entitledMs = 0 } = found.get(webhook.no) ?? {};
+      webhook.entitledUntil = moment + entitledMs;
+      if (entitledMs === 0 || version !== webhook.receiver?.destination.version)
         this.#step(webhook, { type: 'dropped' });
-  }
-
-  #putBack({ no }: KnownWebhook, { sequence, objectHash, tries }: ClaimedDelivery, after: number): void {
-    this.#recorder.add({
-      webhookNo: no,
-      sequence,
-      objectHash,
-      triesBefore: tries,
-      state: 'waiting',
-      retryAt: undefined,
-      after,
-      attempt: '',
-      gone: undefined,
-    });
+    }
   }
 
   #send(webhook: KnownWebhook, { destination, host }: Receiver, delivery: ClaimedDelivery): void {
@@ -350,14 +354,25 @@ export class Dispatch implements LaneHolder {
     host.begin();
     this.#inFlight++;
     const startedAt = clock.now();
-    void post(signedRequest(destination, delivery, startedAt)).then((outcome) => {
+    const request = signedRequest(destination, delivery, startedAt);
+    const isStale = () => webhook.heldUntil <= clock.monotonic();
+    void post({ ...request, isStale }).then((outcome) => {
       this.#inFlight--;
       if (this.#inFlight === IN_FLIGHT_FEWER) this.#options.due.ring();
+      const code = outcome.failure?.code;
+      if (code === 'stale') this.#notSent(webhook, host, delivery);
       // Broken off because the service ends: nothing can be said about the receiver, and the delivery is due as before.
-      if (outcome.failure?.code !== 'stopped')
+      else if (code !== 'stopped')
         this.#answered(webhook, { destination, host }, delivery, outcome, startedAt);
       if (this.#inFlight === 0) this.#allAnswered?.();
     });
+  }
+
+  /** The lease ran out first. Whoever has the lane sends it. */
+  #notSent(webhook: KnownWebhook, host: Receiver['host'], delivery: ClaimedDelivery): void {
+    host.cancel();
+    this.#step(webhook, { type: 'notSent', delivery });
+    this.#lose(webhook);
   }
 
   #answered(
@@ -369,26 +384,15 @@ export class Dispatch implements LaneHolder {
   ): void {
     const { clock, random, metrics } = this.#options;
     const now = clock.now();
-    const { status, retryAfter, failure } = outcome;
-    const attempt = { status, retryAfter, broken: failure !== undefined };
-    const step = nextStep(delivery.tries + 1, attempt, now, random);
-    const gone = step.state !== 'delivered' && step.gone;
-    this.#recorder.add({
-      webhookNo: webhook.no,
-      sequence: delivery.sequence,
-      objectHash: delivery.objectHash,
-      triesBefore: delivery.tries,
-      state: step.state,
-      retryAt: step.state === 'due' ? new Date(step.dueAt).toISOString() : undefined,
-      after: 0,
-      attempt: `[${keptAttempt(outcome, startedAt)}]`,
-      gone: gone ? destination.url : undefined,
-    });
-    metrics.attempted(outcome, step.state === 'delivered', (now - delivery.acceptedMs) / 1000);
     const moment = clock.monotonic();
+    const attempt = { url: destination.url, outcome, startedAt, now, moment };
+    const result = attemptResult(webhook.no, delivery, attempt, random);
+    this.#recorder.add(result);
+    const { state, gone } = result;
+    metrics.attempted(outcome, state === 'delivered', (now - delivery.acceptedMs) / 1000);
     host.end(wasReached(outcome), moment);
-    if (gone || !webhook.receiver) this.#step(webhook, { type: 'dropped' });
+    if (gone !== undefined || !webhook.receiver) this.#step(webhook, { type: 'dropped' });
     const places = this.#places(webhook, moment);
-    this.#step(webhook, { type: 'answered', delivery, state: step.state, places });
+    this.#step(webhook, { type: 'answered', delivery, state, places });
   }
 }

@@ -1,16 +1,15 @@
 import type { RandomBytes } from '../domain/ids.ts';
 import { SYSTEM } from '../domain/principal.ts';
 import { Bell } from '../platform/bell.ts';
-import type { Clock } from '../platform/clock.ts';
+import { type Clock, databaseTime } from '../platform/clock.ts';
 import type { Egress } from '../platform/egress/egress.ts';
 import type { Logger } from '../platform/logger.ts';
 import { Outage } from '../platform/outage.ts';
 import { type Database, transact } from '../store/database.ts';
-import { fanOut } from '../store/deliveries.ts';
+import { fanOut, reviewEntitlement } from '../store/deliveries.ts';
 import { bePresent, freeLanesOfTheDead } from '../store/presence.ts';
 import { readQueueNumbers } from '../store/queue-numbers.ts';
 import { clearStep, type Retention } from '../store/retention.ts';
-import { cautiousNow } from '../store/server-clock.ts';
 import { Destinations, type Open } from './destinations.ts';
 import { Dispatch } from './dispatch.ts';
 import { createMetrics } from './metrics.ts';
@@ -33,6 +32,7 @@ import { Recorder } from './recorder.ts';
  *      and reads as much from each as it has room for, so a million deliveries to one webhook do not keep another waiting.
  *      A lane has one holder at a time, who knows what it has under way (`domain/lane.ts`). The holder renews the lease while there
  *      is something; else it runs out.
+ *      Whether the partner may still have it is asked with every claim, and what it may not have is not handed out (see ENTITLED).
  *   3. SEND  (`Dispatch`) Signed and posted, with no transaction open and no lock held. The AIMD window of a webhook that fails
  *      gets smaller, the circuit breaker of a host that cannot be reached opens (`domain/flow-control.ts`); nobody else notices.
  *   4. RECORD  (`Recorder`, `record_results`) A batcher writes what became of them: delivered, set aside until a later time, or
@@ -60,11 +60,30 @@ import { Recorder } from './recorder.ts';
  * stuck, but connected, keeps them until they run out. Whoever takes over too early sends twice. Whoever finds out, when it
  * writes results, that a lease is no longer its own forgets all that it had of the lane.
  *
+ * STALE. A worker that was frozen, or is too slow to renew its lease, is taken over from while it still has deliveries. So before each
+ * delivery it looks at its lease, by the monotonic clock, and once more when the connection stands and the first byte is about to go out.
+ * What was sent and is not recorded is bounded (`SENT_UNRECORDED_MAX`, `RECORD_WAIT_MAX_MS`), and with it what is sent twice when the way
+ * to the database is cut.
+ *
+ * CLOCKS. Leases, retry times, fan-out and retention go by the clock of the database: statements are told durations. A worker whose own
+ * clock is off by more than a few seconds claims nothing (`isOnTime`).
+ *
  * CHANGES. What a worker knows of a webhook is of one version. Whoever has deliveries of it queued looks twice a second whether it
  * was changed, paused or deleted since; then these go back, and are claimed anew for the address that it has.
  *
+ * ENTITLED. Whoever loses access (a key is revoked or expires, a partner is suspended, a network changes) gets nothing any more, not
+ * even what is queued. A claim asks PostgreSQL for each webhook (`entitled_webhooks`, of the rule `receives_until`), and so does the look
+ * at what is queued here. The answer is good for 900 ms by the monotonic clock, counted from before the question, and no longer than the key
+ * that it rests on: after that nothing is sent before it was asked again, however much was fetched ahead. Whoever takes access away
+ * answers when more than a second has passed since it was committed (`settle` in runtime/access.ts). So no attempt begins after that answer,
+ * on any node, and no node has to be told. What began before it is seen through, within the 15 s that an attempt may take.
+ *   The queue of such a webhook is withheld: nothing leaves it, and every delivery keeps its place and number, so order holds
+ * when it goes on. `review_entitlement` notes it at the webhook (`withheld_since`, for everybody to see, and claims pass it over), twice
+ * a second for all that have open deliveries, and takes the note away when the partner may receive again. What was never
+ * fanned out, because the partner was not entitled when it happened, is not in the queue; a replay brings it.
+ *
  * CLEARING. Events go with their deliveries when they are too old, under the lock of the lanes; what is still on its way to an
- * active webhook goes later, so that no delivery is gone before its last attempt. An event that a replay is just putting into
+ * active webhook goes later, so that no delivery is gone before its last attempt; what is withheld does not. An event that a replay is just putting into
  * a queue is left for the next time, so that no delivery is without its event.
  *
  * WAKING UP. NOTIFY and the bells are hints that save time. Whoever misses one looks by itself twice a second.
@@ -84,6 +103,9 @@ export interface EngineOptions {
   random: RandomBytes;
   log: Logger;
   post: Egress['post'];
+  dial: Egress['dial'];
+  /** Whether this node's own clock is right. While it is not, nothing is claimed or sent from here. */
+  isOnTime: () => boolean;
   /** Opens the webhooks' secrets. */
   open: Open;
   retention: Retention;
@@ -103,7 +125,7 @@ export interface Engine {
 }
 
 export function createEngine(options: EngineOptions): Engine {
-  const { db, clock, random, log, post, open, retention } = options;
+  const { db, clock, random, log, post, dial, isOnTime, open, retention } = options;
   const metrics = createMetrics(
     () => transact(db, SYSTEM, readQueueNumbers),
     () => clock.now(),
@@ -122,6 +144,8 @@ export function createEngine(options: EngineOptions): Engine {
     random,
     me,
     post,
+    dial,
+    isOnTime,
     destinations: new Destinations(db, open, log),
     recorderFor: (holder) => new Recorder({ db, clock, log, me }, holder),
     metrics,
@@ -132,7 +156,7 @@ export function createEngine(options: EngineOptions): Engine {
 
   /** Returns whether there may be more to do at once. */
   async function fanOutOnce(): Promise<boolean> {
-    const { taken, made, more } = await fanOut(db, new Date(clock.now()).toISOString(), me, eventsAtOnce);
+    const { taken, made, more } = await fanOut(db, databaseTime(clock), me, eventsAtOnce);
     if (taken > 0) metrics.fannedOut.inc(taken);
     if (made > 0) dueDeliveries.ring();
     eventsAtOnce = more ? Math.min(EVENTS_MAX, eventsAtOnce * 3) : EVENTS_MIN;
@@ -140,11 +164,10 @@ export function createEngine(options: EngineOptions): Engine {
   }
 
   async function clear(): Promise<number> {
-    const now = await cautiousNow(db, clock);
     let cleared = 0;
     for (;;) {
       // Each call is short transactions, so nobody ever waits for long.
-      const rows = await clearStep(db, now, retention);
+      const rows = await clearStep(db, databaseTime(clock), retention);
       cleared += rows;
       if (rows === 0 || stopping) return cleared;
     }
@@ -179,6 +202,19 @@ export function createEngine(options: EngineOptions): Engine {
     log.warn({ lanes: freed }, 'took over from a worker that is gone');
   }
 
+  let reviewedNo = 0;
+
+  /** Looks at some of the webhooks that have open deliveries: whose are withheld? Returns whether there are more. */
+  async function review(): Promise<boolean> {
+    const { last_no, withheld, resumed } = await reviewEntitlement(db, databaseTime(clock), {
+      afterNo: reviewedNo,
+    });
+    reviewedNo = last_no;
+    if (withheld > 0) log.warn({ webhooks: withheld }, 'deliveries are withheld: their partners lost access');
+    if (resumed > 0) log.info({ webhooks: resumed }, 'deliveries go on: their partners have access again');
+    return last_no > 0;
+  }
+
   return {
     start() {
       const work = [
@@ -195,6 +231,7 @@ export function createEngine(options: EngineOptions): Engine {
         keepDoing(
           async () => {
             await takeOver();
+            await review();
             dispatch.wake();
             return false;
           },
@@ -208,6 +245,7 @@ export function createEngine(options: EngineOptions): Engine {
     async drain() {
       await presence.ensure();
       await takeOver();
+      while (await review());
       for (;;) {
         while (await fanOutOnce());
         const { count, more } = await dispatch.claim(true);

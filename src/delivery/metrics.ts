@@ -58,10 +58,18 @@ export function createMetrics(readNumbers: () => Promise<QueueNumbers>, now: () 
   });
   new Gauge({
     name: 'porter_delivery_oldest_seconds',
-    help: 'Age of the oldest event that an active webhook has not received yet; 0 when there is none.',
+    help: 'Age of the oldest event that an active webhook has not received yet, withheld ones aside; 0 when there is none.',
     registers,
     collect() {
       if (numbers) this.set(numbers.oldest ? Math.max(0, (now() - Date.parse(numbers.oldest)) / 1000) : 0);
+    },
+  });
+  new Gauge({
+    name: 'porter_delivery_withheld_webhooks',
+    help: 'Webhooks to which nothing is sent because their partner may not receive events of the practice group.',
+    registers,
+    collect() {
+      if (numbers) this.set(numbers.withheld);
     },
   });
   new Gauge({

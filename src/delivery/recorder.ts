@@ -1,11 +1,11 @@
 import { isBeyondHope } from '../domain/retry.ts';
-import type { Clock } from '../platform/clock.ts';
+import { type Clock, databaseTime } from '../platform/clock.ts';
 import type { Logger } from '../platform/logger.ts';
 import { Outage } from '../platform/outage.ts';
 import type { Database } from '../store/database.ts';
 import { disableWebhook } from '../store/deliveries.ts';
 import { type LaneLow, type RecordedLane, type Result, recordResults } from '../store/deliveries-record.ts';
-import { cautiousNow } from '../store/server-clock.ts';
+import { askDatabaseTime } from '../store/shared-clock.ts';
 
 const RESULTS_MAX = 2_000;
 /** As many are not too much for any database, and a sign that there is much to do. */
@@ -15,6 +15,12 @@ const RESULTS_MANY = 1_000;
 /** They do not wait for longer than that: those about the same object wait for them. */
 const TURNS = 8;
 const PAUSE_MS = 250;
+
+/**
+ * When a result has waited for so long to be written, the database is away or overwhelmed, and nothing more is sent: what was sent and not
+ * recorded is sent again by whoever takes over. A write takes a few hundredths of a second.
+ */
+const RECORD_WAIT_MAX_MS = 1_000;
 
 /** Where sending and recording meet: whoever holds the lanes that the results are about. */
 export interface LaneHolder {
@@ -27,6 +33,8 @@ export interface LaneHolder {
   recorded(results: readonly Result[], lanes: readonly RecordedLane[]): void;
   /** They never will be. */
   unrecorded(results: readonly Result[]): void;
+  /** These are done with, so what waited for that may be sent. */
+  resume(results: readonly Result[]): void;
 }
 
 export interface RecorderOptions {
@@ -39,14 +47,16 @@ export interface RecorderOptions {
 
 /**
  * The batcher of results: writes what became of deliveries, many at a time. While one batch is being written the next one gathers.
- * While the database is away it keeps on trying. Nothing is claimed in that time, so what waits here is bounded by what was
- * under way; if this process ends before it could write, the leases come free and the deliveries are sent once more.
+ * While the database is away it keeps on trying. Nothing is claimed in that time, and after a second nothing is sent, so what waits
+ * here is bounded (`RECORD_WAIT_MAX_MS`, `SENT_UNRECORDED_MAX`); if this process ends before it could write, the leases come free and the deliveries are sent once more.
  */
 export class Recorder {
   readonly #options: RecorderOptions;
   readonly #holder: LaneHolder;
   #waiting: Result[] = [];
   #writing: Promise<void> | undefined;
+  /** What is being written. */
+  #batch: Result[] = [];
   #givenUp = false;
 
   constructor(options: RecorderOptions, holder: LaneHolder) {
@@ -57,6 +67,17 @@ export class Recorder {
   add(result: Result): void {
     this.#waiting.push(result);
     this.#writing ??= this.#run();
+  }
+
+  /** How many results are not written yet. */
+  get size(): number {
+    return this.#batch.length + this.#waiting.length;
+  }
+
+  /** Results wait for too long: nothing more is to be sent until they are written. */
+  isBehind(moment: number): boolean {
+    const oldest = this.#batch[0] ?? this.#waiting[0];
+    return oldest !== undefined && moment - oldest.answeredAt > RECORD_WAIT_MAX_MS;
   }
 
   /** When everything so far is written. */
@@ -72,7 +93,11 @@ export class Recorder {
   async #run(): Promise<void> {
     while (this.#waiting.length > 0) {
       await this.#gather();
-      await this.#write(this.#waiting.splice(0, RESULTS_MAX));
+      const batch = this.#waiting.splice(0, RESULTS_MAX);
+      this.#batch = batch;
+      await this.#write(batch);
+      this.#batch = [];
+      this.#holder.resume(batch);
     }
     this.#writing = undefined;
   }
@@ -97,7 +122,8 @@ export class Recorder {
           const prepared = this.#holder.prepare(results);
           results = prepared.results;
           if (results.length === 0) return;
-          lanes = await recordResults(db, new Date(clock.now()).toISOString(), me, results, prepared.lows);
+          const time = { at: databaseTime(clock), moment: clock.monotonic() };
+          lanes = await recordResults(db, time, me, results, prepared.lows);
           this.#holder.recorded(results, lanes);
         }
         return await this.#disableHopeless(results, lanes);
@@ -142,8 +168,8 @@ export class Recorder {
     for (const { webhook_no, failing_since } of lanes) {
       if (!failing_since || !failed.has(webhook_no)) continue;
       const since = Date.parse(failing_since);
-      // Another worker may have written when that was. By our own clock first: that costs nothing.
-      if (isBeyondHope(since, clock.now()) && isBeyondHope(since, await cautiousNow(db, clock)))
+      // By the time that was measured first: that costs nothing.
+      if (isBeyondHope(since, clock.now()) && isBeyondHope(since, await askDatabaseTime(db, clock)))
         await this.#disable(webhook_no, `No delivery has succeeded for 5 days, since ${failing_since}.`, {
           failingSince: failing_since,
         });

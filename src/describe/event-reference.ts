@@ -59,7 +59,7 @@ const FEED = {
     },
   ],
   count: 1,
-  next_cursor: 'WzFd',
+  next_cursor: 'WzEsIjAtMTliMmMzZDRlNWYtOWY4NmQwODE4ODRjN2Q2NSJd',
   has_more: false,
 };
 

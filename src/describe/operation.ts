@@ -1,5 +1,5 @@
 import { roles, scopes } from '../contract/access.ts';
-import { type Endpoint, IDEMPOTENCY_KEY } from '../contract/endpoint.ts';
+import { type Endpoint, IDEMPOTENCY_KEY, scopesFor } from '../contract/endpoint.ts';
 import { toReferencedSchema } from '../contract/json-schema.ts';
 import type { Examples } from './examples.ts';
 import { isNode, type Node } from './extensions.ts';
@@ -69,14 +69,18 @@ export function operationOf(endpoint: Endpoint, examples: OperationExamples, dra
   };
 }
 
-function accessMark({ access }: Endpoint): Node {
+function accessMark(endpoint: Endpoint): Node {
+  const { access } = endpoint;
   if ('roles' in access) return { 'x-required-roles': [...access.roles] };
-  return { 'x-required-scopes': 'scope' in access ? [access.scope] : [] };
+  return { 'x-required-scopes': [...scopesFor(endpoint)] };
 }
 
 function accessSentence({ access }: Endpoint): string {
   if ('anyKey' in access) return 'Open to every key, whatever its scopes.';
-  if ('scope' in access) return `Needs the scope \`${access.scope}\`: ${scopes[access.scope]}`;
+  if ('scope' in access) {
+    const also = access.and ? ` And \`${access.and}\`: ${scopes[access.and]}` : '';
+    return `Needs the scope \`${access.scope}\`: ${scopes[access.scope]}${also}`;
+  }
   const allowed = (Object.keys(roles) as (keyof typeof roles)[]).filter((role) =>
     access.roles.includes(role),
   );

@@ -35,17 +35,53 @@ export const operatorRequests: Record<TakesBody<typeof operatorEndpoints>, Examp
     name: 'Plain Primary Care Network',
     practice_group_ids: ['pg_larkhill', 'pg_plain_hub'],
   }),
+  updateNetwork: one('Of these two partners alone, and nothing but reading', {
+    scopes: ['practice-groups:read', 'submission-types:read', 'events:read'],
+    partner_ids: ['prt_brightwater', 'prt_millbrook'],
+  }),
   createPartner: one('A new application', {
     name: 'Brightwater Software',
     contact_email: 'integrations@brightwater.example',
   }),
   signAgreement: one('Signed, with a higher limit', { rate_limit_per_minute: 600, sla: '99.9 % a month' }),
+  updatePartner: one('A new contact and a higher limit', {
+    contact_email: 'platform@brightwater.example',
+    rate_limit_per_minute: 900,
+  }),
   issueKey: one('A key that may read groups and update submission types', {
     partner_id: 'prt_brightwater',
     practice_group_id: 'pg_larkhill',
     scopes: ['practice-groups:read', 'submission-types:read', 'submission-types:write'],
     expires_at: '2027-11-14T00:00:00.000Z',
   }),
+  updateKey: {
+    addresses: {
+      summary: 'It may be used from two networks only',
+      value: { label: 'Booking service', allowed_addresses: ['203.0.113.0/24', '2001:db8:40::/48'] },
+    },
+    scopes: { summary: 'Other scopes', value: { scopes: ['practice-groups:read', 'events:read'] } },
+  },
+  reportLeakedKeys: {
+    one: {
+      summary: 'One key',
+      value: {
+        key: 'ptr_live_REPORTED',
+        source: 'A customer',
+        url: 'https://gist.example/brightwater/1f3a',
+      },
+    },
+    scanner: {
+      summary: 'As a secret scanner sends them',
+      value: [
+        {
+          token: 'ptr_live_REPORTED',
+          type: 'porter_api_key',
+          url: 'https://github.example/brightwater/booking/blob/main/.env',
+          source: 'content',
+        },
+      ],
+    },
+  },
   rotateKey: one('The old key works for one more hour', { overlap_seconds: 3600 }),
   createSubmissionType: one('A category of administrative requests', {
     pathway_id: 'pathway_admin',
@@ -102,5 +138,11 @@ export const operatorRequests: Record<TakesBody<typeof operatorEndpoints>, Examp
     object: 'Appointment',
     object_id: 'apt_1042',
   }),
-  createOperator: one('A system that reports what happened', { name: 'Booking system', role: 'source' }),
+  createOperator: one('A system that reports what happened', {
+    name: 'Booking system',
+    role: 'source',
+    label: 'In the vault of the booking team',
+    expires_at: '2027-11-16T00:00:00.000Z',
+  }),
+  updateOperator: one('A token that is to end', { expires_at: '2027-11-16T00:00:00.000Z' }),
 };

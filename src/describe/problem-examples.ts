@@ -18,6 +18,7 @@ const details: Partial<Record<ProblemCode, ProblemDetails>> = {
   insufficient_permissions: { required_scopes: ['submission-types:write'] },
   business_rule_violation: ruleBroken('assignee_pair').details,
   rate_limit_exceeded: { retry_after: 12 },
+  cursor_gone: { resume_cursor: 'WzQyLCIwLTE5YjJjM2Q0ZTVmLTlmODZkMDgxODg0YzdkNjUiXQ' },
 };
 
 /** Where an operator hears something else than a partner does. */

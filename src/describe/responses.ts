@@ -70,7 +70,7 @@ const headers = {
     component: 'RateLimitPolicy',
     node: {
       description:
-        'The limit that the call counts against: `q` requests in any `w` seconds. `default` is the one of the key, `address` the one of calls without a valid key. Left out when a call is refused before it is counted.',
+        'The limit that the call counts against: `q` requests in any `w` seconds. `default` is the one of the key, `operator` the one of an operator, `address` the one of calls without a valid key or token. Left out when a call is refused before it is counted.',
       schema: { type: 'string' },
       example: '"default";q=300;w=60',
     },
@@ -161,7 +161,7 @@ function problemResponse(status: number, codes: ProblemCode[], endpoint: Endpoin
   const make = (examples: Examples): Node => ({
     description: describeCodes(status, codes),
     ...(!specifiedStatuses.has(status) && { 'x-extension': true }),
-    headers: headersOf(draft, problemHeaders(draft.audience, status)),
+    headers: headersOf(draft, problemHeaders(status)),
     content: json(toReferencedSchema(problemBody, { io: 'output', components: draft.schemas }), examples),
   });
   // Each operation has rules of its own; everything else is the same wherever it is met.
@@ -170,13 +170,8 @@ function problemResponse(status: number, codes: ProblemCode[], endpoint: Endpoin
     : component(draft, status, () => make(codeExamples(codes, draft)));
 }
 
-function problemHeaders(audience: Audience, status: number): HeaderName[] {
-  // Operators have no limit; whoever calls without a valid token has one, and can tell how close it is.
-  const limited = audience === 'operator' && (status === 401 || status === 429);
-  return [
-    ...(limited ? (['RateLimit-Policy', 'RateLimit'] as const) : []),
-    ...(status === 429 || status === 503 ? (['Retry-After'] as const) : []),
-  ];
+function problemHeaders(status: number): HeaderName[] {
+  return status === 429 || status === 503 ? ['Retry-After'] : [];
 }
 
 function ruleExamples(endpoint: Endpoint, { origin }: Draft): Examples {
@@ -216,8 +211,7 @@ function describeCodes(status: number, codes: ProblemCode[]): string {
 }
 
 function headersOf(draft: Draft, own: HeaderName[]): Node {
-  const shared: HeaderName[] =
-    draft.audience === 'partner' ? ['x-request-id', 'RateLimit-Policy', 'RateLimit'] : ['x-request-id'];
+  const shared: HeaderName[] = ['x-request-id', 'RateLimit-Policy', 'RateLimit'];
   return Object.fromEntries(
     [...shared, ...own].map((name) => {
       const { component: id, node } = headers[name];

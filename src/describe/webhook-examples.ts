@@ -16,6 +16,8 @@ const webhook: Webhook = {
     failing_since: null,
     last_success_at: '2026-11-14T08:00:00.000Z',
     queued: 0,
+    withheld_since: null,
+    withheld_reason: null,
   },
   created_at: '2026-09-21T15:40:02.008Z',
   updated_at: '2026-09-21T15:40:02.008Z',
@@ -28,6 +30,7 @@ const delivery: Delivery = {
   object_id: 'apt_1042',
   sequence: 42,
   status: 'pending',
+  withheld_reason: null,
   attempts: [
     {
       at: '2026-11-14T08:00:00.000Z',
@@ -112,6 +115,7 @@ export const webhookResponses = {
         status_reason:
           'No delivery succeeded for 5 days. The last one failed: Connected, but no answer in 15 s.',
         health: {
+          ...webhook.health,
           failures: 214,
           failing_since: '2026-11-09T08:00:00.000Z',
           last_success_at: '2026-11-09T07:58:11.402Z',
@@ -139,7 +143,7 @@ export const webhookResponses = {
       value: {
         data: [feedEvent],
         count: 1,
-        next_cursor: 'WzQyXQ',
+        next_cursor: 'WzQyLCIwLTE5YjJjM2Q0ZTVmLTlmODZkMDgxODg0YzdkNjUiXQ',
         has_more: false,
       },
     },
@@ -147,7 +151,7 @@ export const webhookResponses = {
   streamEvents: {
     stream: {
       summary: 'The beginning, and an event',
-      value: `retry: 2000\nid: WzQxXQ\n\nid: WzQyXQ\nevent: appointment.confirmed\ndata: ${JSON.stringify(feedEvent)}\n\n`,
+      value: `retry: 2000\nid: WzQxLCIwLTE5YjJjM2Q0ZTVmLTlmODZkMDgxODg0YzdkNjUiXQ\n\nid: WzQyLCIwLTE5YjJjM2Q0ZTVmLTlmODZkMDgxODg0YzdkNjUiXQ\nevent: appointment.confirmed\ndata: ${JSON.stringify(feedEvent)}\n\n`,
     },
   },
   triggerTestEvent: { accepted: { summary: 'Accepted', value: { event_id: delivery.event_id } } },

@@ -27,7 +27,12 @@ export function formatKey(environment: Environment, secret: string): string {
 
 /** Whether a text can be a key of this environment at all. */
 export function isWellFormedKey(environment: Environment, text: string): boolean {
-  if (!text.startsWith(PREFIX[environment]) || !SHAPE.test(text)) return false;
+  return text.startsWith(PREFIX[environment]) && isKey(text);
+}
+
+/** Whether it can be one of any environment. */
+export function isKey(text: string): boolean {
+  if (!SHAPE.test(text)) return false;
   return checksum(text.slice(0, -CHECKSUM_LENGTH)) === text.slice(-CHECKSUM_LENGTH);
 }
 

@@ -31,6 +31,11 @@ export class AimdWindow {
     this.inFlight++;
   }
 
+  /** It was not sent after all, which says nothing about the receiver. */
+  cancel(): void {
+    this.inFlight--;
+  }
+
   end(succeeded: boolean): void {
     this.inFlight--;
     this.#size = succeeded ? Math.min(this.#max, this.#size + 1) : Math.max(1, this.#size / 2);
@@ -41,11 +46,17 @@ export class AimdWindow {
 const OPENS_AFTER = 5;
 const REST_MIN_MS = 5_000;
 const REST_MAX_MS = 60_000;
+/**
+ * While the circuit is open, the host is dialled this often, without a delivery. With deliveries alone, whose rests grow to a minute, a
+ * host that came back waited for half a minute; and one more of them each time would use up an attempt and be put off by hours.
+ */
+export const DIAL_EVERY_MS = 4_000;
 
 /**
  * The circuit breaker of one host, which may stand behind many webhooks. When the host cannot even be reached, the circuit opens:
  * nothing is sent to any of them for a while. Then it is half open, and a single delivery goes as a probe: its success closes the
- * circuit, its failure makes the rest twice as long. A host that takes a delivery and then fails or hangs has been reached: that
+ * circuit, its failure makes the rest twice as long. Meanwhile the host is dialled every few seconds; when that works, the circuit is
+ * half open at once. A host that takes a delivery and then fails or hangs has been reached: that
  * is for the webhook's own window to answer, since its neighbours on the same host may be well.
  */
 export class CircuitBreaker {
@@ -54,6 +65,7 @@ export class CircuitBreaker {
   restsUntil = 0;
   #unreached = 0;
   #restMs = REST_MIN_MS;
+  #dialFrom = 0;
   readonly #max: number;
 
   constructor(max: number) {
@@ -70,6 +82,22 @@ export class CircuitBreaker {
     this.inFlight++;
   }
 
+  /** It was not sent after all, which says nothing about the host. */
+  cancel(): void {
+    this.inFlight--;
+  }
+
+  /** Whether to dial it now; whoever asks does, and tells what came of it by `dialled`. */
+  wantsDial(now: number): boolean {
+    if (now >= this.restsUntil || now < this.#dialFrom) return false;
+    this.#dialFrom = now + DIAL_EVERY_MS;
+    return true;
+  }
+
+  dialled(reached: boolean, now: number): void {
+    if (reached) this.restsUntil = Math.min(this.restsUntil, now);
+  }
+
   end(reached: boolean, now: number): void {
     this.inFlight--;
     if (reached) {
@@ -81,6 +109,7 @@ export class CircuitBreaker {
     this.#unreached++;
     if (this.#unreached < OPENS_AFTER || now < this.restsUntil) return;
     this.restsUntil = now + this.#restMs;
+    this.#dialFrom = now + DIAL_EVERY_MS;
     this.#restMs = Math.min(REST_MAX_MS, this.#restMs * 2);
   }
 }

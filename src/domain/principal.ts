@@ -1,5 +1,15 @@
 import type { Role, Scope } from '../contract/access.ts';
+import type { ApiKey } from '../contract/operator/keys.ts';
 import type { PracticeGroup } from '../contract/partner/practice-groups.ts';
+import type { AddressList } from './address-list.ts';
+
+/** What a call must show beside the key. */
+export type Proof =
+  | { kind: 'none' }
+  /** A client certificate with one of these fingerprints: SHA-256 in lower-case hex. */
+  | { kind: 'mtls'; fingerprints: readonly string[] }
+  /** An assertion that one of these public keys has signed. */
+  | { kind: 'private_key_jwt'; jwks: NonNullable<ApiKey['jwks']> };
 
 /** A partner's key, as the door knows it. */
 export interface KeyHolder {
@@ -11,6 +21,9 @@ export interface KeyHolder {
   rateLimitPerMinute: number;
   /** Milliseconds since the epoch; Infinity for a key that does not expire. */
   expiresAt: number;
+  /** Undefined: from anywhere. */
+  allowedFrom: AddressList | undefined;
+  proof: Proof;
 }
 
 /** A key holder acting for one practice group that it may act for. Only the door makes one. */
@@ -26,6 +39,8 @@ export interface OperatorPrincipal {
   operatorId: string;
   name: string;
   role: Role;
+  /** Milliseconds since the epoch; Infinity for a token that does not expire. */
+  expiresAt: number;
 }
 
 /** The service itself: its first start, the door, the delivery engine, the streams and the metrics. */

@@ -38,16 +38,16 @@ interface Outcome {
 type Step =
   | { state: 'delivered' }
   | { state: 'failed'; gone: boolean }
-  | { state: 'due'; dueAt: number; gone: boolean };
+  | { state: 'due'; delayMs: number; gone: boolean };
 
-/** What follows from an attempt. `attempt` counts from one. */
+/** What follows from an attempt. `attempt` counts from one. `now` is for a receiver that names a date. */
 export function nextStep(attempt: number, outcome: Outcome, now: number, random: RandomBytes): Step {
   if (isSuccess(outcome)) return { state: 'delivered' };
   const gone = outcome.status === GONE;
   const delay = DELAYS_MS[attempt - 1];
   if (delay === undefined) return { state: 'failed', gone };
   const jittered = delay * (1 - JITTER + 2 * JITTER * fraction(random));
-  return { state: 'due', dueAt: now + Math.round(Math.max(jittered, askedFor(outcome, now))), gone };
+  return { state: 'due', delayMs: Math.round(Math.max(jittered, askedFor(outcome, now))), gone };
 }
 
 function isSuccess({ status, broken }: Outcome): boolean {

@@ -1,10 +1,21 @@
-import { ADDRESS_RATE_LIMIT, RATE_WINDOW_SECONDS, type Role, type Scope } from '../contract/access.ts';
+import { isDeepStrictEqual } from 'node:util';
+import {
+  ADDRESS_RATE_LIMIT,
+  OPERATOR_RATE_LIMIT,
+  RATE_WINDOW_SECONDS,
+  type Role,
+  type Scope,
+} from '../contract/access.ts';
+import type { PracticeGroup } from '../contract/partner/practice-groups.ts';
+import type { RefusalReason } from '../contract/partner/requests.ts';
 import { Problem } from '../contract/problems.ts';
 import type { ValidationEntry } from '../contract/validate.ts';
 import { hasExpired } from '../domain/access.ts';
+import { contains } from '../domain/address-list.ts';
 import type { KeyHolder, OperatorPrincipal, PartnerPrincipal } from '../domain/principal.ts';
 import type { RateDecision } from '../domain/rate-window.ts';
 import type { App } from '../operations/app.ts';
+import { type FoundKey, isHolder } from '../runtime/access.ts';
 import type { Exchange } from './exchange.ts';
 import { addressKey } from './transport.ts';
 
@@ -15,31 +26,87 @@ import { addressKey } from './transport.ts';
 
 /** Steps one and two: who is it, and may it call now. */
 export async function admitHolder(app: App, exchange: Exchange): Promise<KeyHolder> {
-  const key = exchange.headers['x-api-key'];
-  const holder = typeof key === 'string' ? await app.access.holderOf(key) : undefined;
-  if (!holder || hasExpired(holder, app.clock.now())) throw refuseStranger(app, exchange);
-  exchange.trace.keyId = holder.keyId;
-  exchange.trace.partnerId = holder.partnerId;
+  const found = await findHolder(app, exchange);
+  if (!found) throw await refuseStranger(app, exchange);
+  const now = app.clock.now();
+  exchange.trace.keyId = found.keyId;
+  exchange.trace.partnerId = found.partnerId;
   exchange.trace.practiceGroupId = namedGroup(exchange);
-  const { keyId, rateLimitPerMinute: limit } = holder;
+  if (!isHolder(found)) throw await refuseKnown(app, exchange, found.reason);
+  if (hasExpired(found, now)) throw await refuseKnown(app, exchange, 'expired');
+  if (!mayComeFrom(found, exchange)) throw await refuseKnown(app, exchange, 'address_not_allowed');
+  if (found.proof.kind !== 'none') await requireProof(app, exchange, found);
+  const { keyId, rateLimitPerMinute: limit } = found;
   tellOrRefuse(exchange, await app.limits.keys.take(keyId, limit), limit, 'default');
-  return holder;
+  app.keyUses.note(keyId, exchange.transport.address, now);
+  return found;
 }
 
-/** Steps three and four; without a scope, any key will do. Without the header there is nobody to act for: that is for the validation to report. */
+function mayComeFrom({ allowedFrom }: KeyHolder, { transport }: Exchange): boolean {
+  return allowedFrom === undefined || contains(allowedFrom, transport.address);
+}
+
+/** An assertion that does not hold is not used up: nobody can fill the memory of those that were. */
+async function requireProof(app: App, exchange: Exchange, holder: KeyHolder): Promise<void> {
+  const shown = await exchange.desk.prove(exchange.raw, holder);
+  exchange.proved = holder.proof;
+  if (!shown) return;
+  if ('refused' in shown) throw await refuseKnown(app, exchange, shown.refused);
+  const { keyId, rateLimitPerMinute: limit } = holder;
+  const roomInMs = app.assertions.waitMs(keyId, limit);
+  if (roomInMs > 0) tellOrRefuse(exchange, { allowed: false, remaining: 0, roomInMs }, limit, 'default');
+  if (!(await app.assertions.use({ keyId, ...shown.assertion })))
+    throw await refuseKnown(app, exchange, 'proof_replayed');
+}
+
+/** Who it is, without a word about whether it may come in. */
+export function findHolder(app: App, exchange: Exchange): FoundKey | Promise<FoundKey> {
+  const key = exchange.headers['x-api-key'];
+  return typeof key === 'string' ? app.access.holderOf(key, () => mayAsk(app, exchange)) : undefined;
+}
+
+export function findOperator(app: App, exchange: Exchange): Found<OperatorPrincipal> {
+  const [, token] = /^bearer +(\S+)$/i.exec(exchange.headers.authorization ?? '') ?? [];
+  return token === undefined ? undefined : app.access.operatorOf(token, () => mayAsk(app, exchange));
+}
+
+type Found<T> = T | undefined | Promise<T | undefined>;
+
+/**
+ * Steps three and four; without scopes, any key will do. Without the header there is nobody to act for: that is for the validation to
+ * report. A network may let the key through and still not grant what it wants to do.
+ */
 export async function admitPartner(
   app: App,
   exchange: Exchange,
   holder: KeyHolder,
-  scope: Scope | undefined,
+  scopes: readonly Scope[],
 ): Promise<PartnerPrincipal | ValidationEntry> {
-  if (scope !== undefined && !holder.scopes.has(scope))
-    throw new Problem('insufficient_permissions', { required_scopes: [scope] });
+  if (!hasAll(holder, scopes)) throw new Problem('insufficient_permissions', { required_scopes: scopes });
   const groupId = namedGroup(exchange);
   if (groupId === undefined) return groupMissing;
-  const group = await app.access.reach(holder, groupId);
-  if (!group) throw new Problem('forbidden');
-  return { kind: 'partner', holder, group };
+  const group = await reachWith(app, holder, groupId, scopes);
+  if (group) return { kind: 'partner', holder, group };
+  if (scopes.length === 0 || !(await app.access.reach(holder, groupId))) throw new Problem('forbidden');
+  throw new Problem('insufficient_permissions', {
+    message:
+      'The network through which the key may act for this practice group does not grant the scope that this operation needs. Ask support for it.',
+    required_scopes: scopes,
+  });
+}
+
+const hasAll = (holder: KeyHolder, scopes: readonly Scope[]) =>
+  scopes.every((scope) => holder.scopes.has(scope));
+
+/** The group, if the key may act for it with each of these scopes. */
+async function reachWith(
+  app: App,
+  holder: KeyHolder,
+  groupId: string,
+  [scope, ...more]: readonly Scope[],
+): Promise<PracticeGroup | undefined> {
+  const group = await app.access.reach(holder, groupId, scope);
+  return group && more.length > 0 ? reachWith(app, holder, groupId, more) : group;
 }
 
 function namedGroup({ headers }: Exchange): string | undefined {
@@ -50,13 +117,17 @@ function namedGroup({ headers }: Exchange): string | undefined {
 /** Whether a call that was let in would be let in again: for an answer that goes on. It is not counted again. */
 export async function isStillAdmitted(
   app: App,
-  { headers }: Exchange,
-  scope: Scope | undefined,
+  exchange: Exchange,
+  scopes: readonly Scope[],
 ): Promise<boolean> {
+  const { headers } = exchange;
   const holder = await app.access.holderOf(String(headers['x-api-key']));
-  if (!holder || hasExpired(holder, app.clock.now()) || (scope !== undefined && !holder.scopes.has(scope)))
+  if (!isHolder(holder) || hasExpired(holder, app.clock.now()) || !mayComeFrom(holder, exchange))
     return false;
-  return (await app.access.reach(holder, String(headers['x-practice-group-id']))) !== undefined;
+  if (!hasAll(holder, scopes)) return false;
+  // What it has shown is good for as long as the same is asked for.
+  if (holder.proof.kind !== 'none' && !isDeepStrictEqual(holder.proof, exchange.proved)) return false;
+  return (await reachWith(app, holder, String(headers['x-practice-group-id']), scopes)) !== undefined;
 }
 
 const groupMissing: ValidationEntry = {
@@ -66,11 +137,19 @@ const groupMissing: ValidationEntry = {
   message: 'Send the ID of the practice group that you act for in the x-practice-group-id header.',
 };
 
-export async function admitOperator(app: App, exchange: Exchange): Promise<OperatorPrincipal> {
-  const [, token] = /^bearer +(\S+)$/i.exec(exchange.headers.authorization ?? '') ?? [];
-  const operator = token === undefined ? undefined : await app.access.operatorOf(token);
-  if (!operator) throw refuseStranger(app, exchange);
+/** Operators have a limit too, so that one of them, or a program gone wrong, slows no partner down. */
+export async function admitOperator(
+  app: App,
+  exchange: Exchange,
+  isCounted: boolean,
+): Promise<OperatorPrincipal> {
+  const operator = await findOperator(app, exchange);
+  if (!operator || hasExpired(operator, app.clock.now())) throw await refuseStranger(app, exchange);
   exchange.trace.operatorId = operator.operatorId;
+  if (isCounted) {
+    const decision = app.limits.operators.take(operator.operatorId, OPERATOR_RATE_LIMIT);
+    tellOrRefuse(exchange, decision, OPERATOR_RATE_LIMIT, 'operator');
+  }
   return operator;
 }
 
@@ -83,17 +162,39 @@ export function requireRole(operator: OperatorPrincipal, roles: readonly Role[])
 }
 
 /** Strangers are counted by address, so that their noise is refused early, and never at a partner's expense. */
-function refuseStranger(app: App, exchange: Exchange): Problem {
-  const who = `address ${addressKey(exchange.transport.address)}`;
-  tellOrRefuse(exchange, app.limits.addresses.take(who, ADDRESS_RATE_LIMIT), ADDRESS_RATE_LIMIT, 'address');
+export async function refuseStranger({ strangers }: App, exchange: Exchange): Promise<Problem> {
+  const decision = strangers.take(addressKey(exchange.transport.address));
+  if (!decision.allowed) {
+    // Sent ahead of an answer that is held back, it would be held back for no longer than that one.
+    if (exchange.response.socket === null) exchange.raw.socket.destroy();
+    await strangers.hold();
+  }
+  tellOrRefuse(exchange, decision, ADDRESS_RATE_LIMIT, 'address');
   return new Problem('invalid_credentials');
+}
+
+/** The holder of the whole key, and nobody else, learns that it was one: no secret any more, and the honest one has to know. */
+const LEAKED = 'This API key was reported as leaked and has been revoked. Contact support for a new one.';
+
+/**
+ * The same 401 as for a stranger, and at the address's expense: whoever has found a key must not learn whether it would work elsewhere or
+ * with more. Why it was is kept for the partner and the operator.
+ */
+async function refuseKnown(app: App, exchange: Exchange, reason: RefusalReason): Promise<Problem> {
+  exchange.trace.reason = reason;
+  const problem = await refuseStranger(app, exchange);
+  return reason === 'leaked' ? new Problem('invalid_credentials', { message: LEAKED }) : problem;
+}
+
+function mayAsk({ strangers }: App, { transport }: Exchange): boolean {
+  return strangers.mayAsk(addressKey(transport.address));
 }
 
 function tellOrRefuse(
   exchange: Exchange,
   { allowed, remaining, roomInMs }: RateDecision,
   limit: number,
-  policy: 'default' | 'address',
+  policy: 'default' | 'address' | 'operator',
 ): void {
   // Rounded up: a call made that many whole seconds later is answered.
   const seconds = Math.ceil(roomInMs / 1000);

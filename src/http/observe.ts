@@ -2,9 +2,12 @@ import { Counter, Gauge, Registry } from 'prom-client';
 import type { Clock } from '../platform/clock.ts';
 import { Histogram, type Series } from '../platform/histogram.ts';
 import type { Logger } from '../platform/logger.ts';
+import type { Strangers } from '../runtime/strangers.ts';
+import type { Connections } from './connections.ts';
 import type { Exchange } from './exchange.ts';
+import { addressKey } from './transport.ts';
 
-/** One success in so many is logged; every refusal and every error is. */
+/** One success in so many is logged; every refusal and every error is, but for those of strangers past their limit. */
 const SUCCESSES_PER_LINE = 100;
 const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
@@ -27,11 +30,23 @@ interface ObserverOptions {
   refusals: { dropped: number };
   accessLog: { dropped: number };
   streams: { count: number };
+  strangers: Pick<Strangers, 'mayLog'>;
+  connections: Pick<Connections, 'open' | 'refused'>;
   moreMetrics: () => Promise<string>;
 }
 
 export function observe(options: ObserverOptions): Observer {
-  const { log, clock, pool, refusals: kept, accessLog, streams, moreMetrics } = options;
+  const {
+    log,
+    clock,
+    pool,
+    refusals: kept,
+    accessLog,
+    streams,
+    strangers,
+    connections,
+    moreMetrics,
+  } = options;
   const registry = new Registry();
   const registers = [registry];
   const seconds = new Histogram(
@@ -102,13 +117,38 @@ export function observe(options: ObserverOptions): Observer {
     },
   });
 
+  new Gauge({
+    name: 'porter_http_connections',
+    help: 'Connections that callers hold open.',
+    registers,
+    collect() {
+      this.set(connections.open);
+    },
+  });
+
+  new Counter({
+    name: 'porter_http_connections_refused_total',
+    help: 'Connections that were closed at once or early, because there were too many.',
+    registers,
+    collect() {
+      this.reset();
+      this.inc(connections.refused);
+    },
+  });
+
   let successes = 0;
+  /** A fault of ours has its line whoever meets it. */
+  const isToldAlone = ({ trace, transport }: Exchange, status: number): boolean =>
+    status >= 500 ||
+    trace.keyId !== undefined ||
+    trace.operatorId !== undefined ||
+    strangers.mayLog(addressKey(transport.address));
   const finish: Observer['finish'] = (exchange, status) => {
     const { trace } = exchange;
     const elapsedMs = clock.monotonic() - trace.startedAt;
     timing(trace.operation, status).observe(elapsedMs / 1000);
     if (trace.error) refusals.inc({ operation: trace.operation, error: trace.error });
-    if (status >= 400 || successes++ % SUCCESSES_PER_LINE === 0) {
+    if (status >= 400 ? isToldAlone(exchange, status) : successes++ % SUCCESSES_PER_LINE === 0) {
       log.info(
         {
           request_id: exchange.id,
@@ -117,6 +157,7 @@ export function observe(options: ObserverOptions): Observer {
           operation: trace.operation,
           status,
           error: trace.error,
+          reason: trace.reason,
           duration_ms: Math.round(elapsedMs * 100) / 100,
           address: exchange.transport.address,
           key_id: trace.keyId,

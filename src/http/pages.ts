@@ -1,15 +1,15 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { Problem } from '../contract/problems.ts';
 import { Outage } from '../platform/outage.ts';
-import { JSON_TYPE, respond, send } from './exchange.ts';
+import { JSON_TYPE, respond, safetyHeaders, send } from './exchange.ts';
 import type { Observer } from './observe.ts';
 import type { Route } from './routes.ts';
 
 export interface Probes {
   /** `loopback`: only for callers on this machine; `anywhere`: for every caller. */
   exposed: 'loopback' | 'anywhere';
-  /** Whether the service can do its work at this moment. */
-  ready: () => Promise<boolean>;
+  /** Whether the service can do its work at this moment; or why it cannot, in words for whoever runs it. */
+  ready: () => Promise<boolean | string>;
 }
 
 interface Page {
@@ -45,7 +45,8 @@ export function publicPages({ probes, site }: Pages, metrics: Observer['metrics'
       const page = await site(exchange.path, exchange.headers);
       if (!page) throw new Problem('not_found');
       // A page says for itself how long it may be kept.
-      const headers = ['x-request-id', exchange.id, ...Object.entries(page.headers).flat()];
+      const safety = safetyHeaders(exchange.transport.secure);
+      const headers = ['x-request-id', exchange.id, ...safety, ...Object.entries(page.headers).flat()];
       if (page.body) headers.push('content-length', String(page.body.length));
       send(exchange, page.status, headers, page.body);
     },
@@ -54,7 +55,10 @@ export function publicPages({ probes, site }: Pages, metrics: Observer['metrics'
   return [
     probe('/healthz', JSON_TYPE, () => '{"status":"ok"}'),
     probe('/readyz', JSON_TYPE, async () => {
-      if (!(await probes.ready())) throw new Outage('not ready');
+      const ready = await probes.ready();
+      if (typeof ready === 'string')
+        throw new Problem('service_unavailable', { message: ready, retry_after: 1 });
+      if (!ready) throw new Outage('not ready');
       return '{"status":"ready"}';
     }),
     probe('/metrics', metrics.contentType, () => metrics.text()),

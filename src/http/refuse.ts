@@ -29,11 +29,13 @@ export function refuse(error: unknown, exchange: Exchange, { log, docsUrl, refus
 /** What a partner is refused is kept, so that it can ask why (`getRefusedRequest`). */
 function answer(exchange: Exchange, status: number, body: string, refusals: Refusing['refusals']): void {
   respond(exchange, status, body);
-  const { keyId, partnerId, practiceGroupId, operation } = exchange.trace;
+  const { keyId, partnerId, practiceGroupId, operation, reason } = exchange.trace;
   if (keyId === undefined || partnerId === undefined) return;
   const path = (exchange.raw.url ?? '').split('?', 1)[0] ?? '';
   const { id: requestId, method } = exchange;
-  refusals.add({ requestId, keyId, partnerId, practiceGroupId, operation, method, path, status, body });
+  const { address } = exchange.transport;
+  const whose = { keyId, partnerId, practiceGroupId, reason, address };
+  refusals.add({ requestId, ...whose, operation, method, path, status, body });
 }
 
 function asProblem(error: unknown, exchange: Exchange, log: Logger): Problem {

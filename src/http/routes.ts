@@ -7,6 +7,7 @@ import {
   type LineStream,
   type Read,
   type Stream,
+  scopesFor,
 } from '../contract/endpoint.ts';
 import { toJsonSchema } from '../contract/json-schema.ts';
 import { operatorEndpoints } from '../contract/operator/index.ts';
@@ -20,16 +21,22 @@ import {
   admitHolder,
   admitOperator,
   admitPartner,
+  findHolder,
+  findOperator,
   isStillAdmitted,
   missingGroup,
+  refuseStranger,
   requireRole,
 } from './admit.ts';
 import {
+  countBody,
   EVENTS_TYPE,
   type Exchange,
+  hasBody,
   LINES_TYPE,
   parseJson,
   readBody,
+  refuseLength,
   respond,
   respondOnAndOn,
 } from './exchange.ts';
@@ -90,19 +97,19 @@ export function endpointRoutes(app: App): Route[] {
 
 function partnerHandler(app: App, endpoint: Endpoint, operation: Operation): Handler {
   if ('roles' in endpoint.access) throw new Error(`${endpoint.operationId} is for operators`);
-  const scope = 'scope' in endpoint.access ? endpoint.access.scope : undefined;
+  const scopes = scopesFor(endpoint);
   const validate = validator(endpoint);
   const send = sender(endpoint);
   const note = readNoter(app.accessLog, endpoint);
   return async (exchange) => {
     exchange.trace.operation = endpoint.operationId;
-    const bytes = await readBody(exchange.raw, endpoint.bodyBytesMax ?? BODY_BYTES_MAX);
+    const bytes = await bodyOf(app, exchange, endpoint, findHolder);
     const holder = await admitHolder(app, exchange);
-    const admitted = await admitPartner(app, exchange, holder, scope);
+    const admitted = await admitPartner(app, exchange, holder, scopes);
     if (missingGroup(admitted)) throw withProblems(admitted, () => validate(exchange, bytes));
     const call = validate(exchange, bytes);
     call.principal = admitted;
-    if (endpoint.response.stream) call.stillAdmitted = () => isStillAdmitted(app, exchange, scope);
+    if (endpoint.response.stream) call.stillAdmitted = () => isStillAdmitted(app, exchange, scopes);
     const result = await operation(app, call);
     note?.(admitted, call, result);
     await send(exchange, result);
@@ -111,20 +118,43 @@ function partnerHandler(app: App, endpoint: Endpoint, operation: Operation): Han
 
 function operatorHandler(app: App, endpoint: Endpoint, operation: Operation): Handler {
   const roles = 'roles' in endpoint.access ? endpoint.access.roles : [];
+  // What has happened is never refused.
+  const isCounted = !roles.includes('source');
   const validate = validator(endpoint);
   const send = sender(endpoint);
   const note = readNoter(app.accessLog, endpoint);
   return async (exchange) => {
     exchange.trace.operation = endpoint.operationId;
-    const bytes = await readBody(exchange.raw, endpoint.bodyBytesMax ?? BODY_BYTES_MAX);
-    const operator = await admitOperator(app, exchange);
+    const bytes = await bodyOf(app, exchange, endpoint, findOperator);
+    const operator = await admitOperator(app, exchange, isCounted);
     requireRole(operator, roles);
     const call = validate(exchange, bytes);
     call.principal = operator;
+    if (endpoint.long) call.gone = whenGone(exchange);
     const result = await operation(app, call);
     note?.(operator, call, result);
     await send(exchange, result);
   };
+}
+
+const NONE = Buffer.alloc(0);
+
+/**
+ * The body of a caller who is known at this moment; whether it may come in is decided when the body has arrived. A stranger's is
+ * counted for its size, which is judged first, and refused.
+ */
+async function bodyOf(
+  app: App,
+  exchange: Exchange,
+  { bodyBytesMax = BODY_BYTES_MAX }: Endpoint,
+  find: (app: App, exchange: Exchange) => unknown,
+): Promise<Buffer> {
+  const { raw } = exchange;
+  if (!hasBody(raw)) return NONE;
+  refuseLength(raw, bodyBytesMax);
+  if (await find(app, exchange)) return readBody(raw, bodyBytesMax);
+  await countBody(raw, bodyBytesMax, app.strangers.pace);
+  throw await refuseStranger(app, exchange);
 }
 
 /**
@@ -163,6 +193,13 @@ interface Parts {
   idempotencyKey?: string | undefined;
   lastEventId?: string | undefined;
   stillAdmitted?: () => Promise<boolean>;
+  gone?: AbortSignal;
+}
+
+function whenGone({ response }: Exchange): AbortSignal {
+  const gone = new AbortController();
+  response.once('close', () => gone.abort());
+  return gone.signal;
 }
 
 /**
@@ -177,7 +214,10 @@ function validator(endpoint: Endpoint) {
   /** What is no JSON is one problem among the others. */
   const checkBody = (exchange: Exchange, bytes: Buffer): Checked<unknown> => {
     try {
-      return check(body ?? nothing, parseJson(exchange.raw, bytes), readOnly);
+      const { value, problems } = parseJson(exchange.raw, bytes);
+      const checked = check(body ?? nothing, value, readOnly);
+      if (problems.length === 0) return checked;
+      return { ok: false, problems: checked.ok ? problems : [...problems, ...checked.problems] };
     } catch (error) {
       if (error instanceof ValidationProblem) return { ok: false, problems: error.entries };
       throw error;
@@ -271,9 +311,9 @@ export function nothingThere(app: App, servesApi: boolean): Handler {
   return async (exchange) => {
     const unreadable = exchange.url === UNREADABLE;
     const path = unreadable ? pathOf(withoutOrigin(exchange.raw.url ?? '')) : exchange.path;
-    await readBody(exchange.raw, BODY_BYTES_MAX);
+    await countBody(exchange.raw, BODY_BYTES_MAX, app.strangers.pace);
     if (!servesApi) throw new Problem('not_found');
-    if (/^\/operator(\/|$)/.test(path)) await admitOperator(app, exchange);
+    if (/^\/operator(\/|$)/.test(path)) await admitOperator(app, exchange, true);
     else if (/^\/v\d+(\/|$)/.test(path)) await admitHolder(app, exchange);
 
     if (unreadable)

@@ -8,16 +8,19 @@ import { createServer as createHttpsServer } from 'node:https';
 import type { Socket } from 'node:net';
 import type { Environment } from '../contract/access.ts';
 import { Problem } from '../contract/problems.ts';
+import { listOf } from '../domain/address-list.ts';
 import type { App } from '../operations/app.ts';
-import type { Clock } from '../platform/clock.ts';
 import type { Logger } from '../platform/logger.ts';
-import { Exchange } from './exchange.ts';
+import { type CertificateSource, fingerprints } from './client-certificate.ts';
+import { type ConnectionLimits, Connections } from './connections.ts';
+import { Exchange, safetyHeaders } from './exchange.ts';
 import { observe, type PoolNumbers } from './observe.ts';
 import { type Probes, publicPages, type Site } from './pages.ts';
+import { createProver } from './prove.ts';
 import { invalidHttp, malformedRequest, refuse, validationBody } from './refuse.ts';
 import { createRouter, endpointRoutes, nothingThere, readableAddress } from './routes.ts';
-import type { Tls } from './tls.ts';
-import { isAllowed, listOf, readTransport } from './transport.ts';
+import { serverTls, type Tls } from './tls.ts';
+import { addressKey, isAllowed, plainAddress, readTransport } from './transport.ts';
 
 export interface ServerOptions {
   app: App;
@@ -25,6 +28,10 @@ export interface ServerOptions {
   environment: Environment;
   tls: Tls | undefined;
   trustProxy: readonly string[];
+  clientCertificates: CertificateSource;
+  /** The address by which partners call it. */
+  ownUrl: () => string;
+  connections: ConnectionLimits;
   probes: Probes;
   pool: PoolNumbers;
   /** False: only the probes and the public pages. */
@@ -41,6 +48,8 @@ const WELL_FORMED_ID = /^(?!.*(?:ptr_|pto_|whsec_))[A-Za-z0-9._:-]{1,128}$/;
 /** A whole request, headers and body, has to arrive within this time. */
 const REQUEST_MS = 30_000;
 const HEADERS_MS = 10_000;
+/** Before anything of HTTP, so long TLS may take. */
+const HANDSHAKE_MS = 10_000;
 const HEADERS_BYTES_MAX = 16 * 1024;
 /** Longer than the idle time of the usual proxies, so that it is they who close a connection, not we under them. */
 const KEEP_ALIVE_MS = 72_000;
@@ -61,17 +70,30 @@ export function createServer(options: ServerOptions): Server {
   const { app, log, environment } = options;
   const newRequestId = requestIds(app.random);
   const trusted = listOf(options.trustProxy);
+  const connections = new Connections(options.connections, trusted);
   const { metrics, finish } = observe({
     ...options,
     clock: app.clock,
     refusals: app.refusals,
     accessLog: app.accessLog,
     streams: app.streams,
+    strangers: app.strangers,
+    connections,
   });
   const routes = publicPages(options, metrics);
   if (options.servesApi) routes.push(...endpointRoutes(app));
   const find = createRouter(routes, nothingThere(app, options.servesApi));
-  const desk = { finish, isClosing: () => !server.listening };
+  const fingerprintOf = fingerprints(options.clientCertificates, trusted);
+  const prove = createProver({ clock: app.clock, fingerprintOf, ownUrl: options.ownUrl });
+  const desk = {
+    finish(exchange: Exchange, status: number) {
+      const { keyId, operatorId } = exchange.trace;
+      if (keyId !== undefined || operatorId !== undefined) connections.know(exchange.raw.socket);
+      finish(exchange, status);
+    },
+    isClosing: () => !server.listening,
+    prove,
+  };
 
   /** The last answer of a connection, and those before it that were not taken when it began. */
   const answers = new WeakMap<Socket, ServerResponse[]>();
@@ -82,7 +104,12 @@ export function createServer(options: ServerOptions): Server {
     return unread.length >= AHEAD_MAX;
   }
 
+  /** Where nobody can say any more where a request begins. */
+  const broken = new WeakSet<Socket>();
+
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    // Whatever follows on a broken connection is broken too.
+    if (broken.has(request.socket)) return;
     if (isTooFarAhead(request.socket, response)) {
       request.socket.destroy();
       return;
@@ -96,6 +123,12 @@ export function createServer(options: ServerOptions): Server {
       if (!isAllowed(transport, environment) && !isProbe(url)) throw new Problem('https_required');
       const wrong = hostFault(request);
       if (wrong) throw malformedRequest(wrong);
+      const unclear = framingFault(request);
+      if (unclear) {
+        broken.add(request.socket);
+        exchange.outgoing.push('connection', 'close');
+        throw malformedRequest(unclear);
+      }
       await find(exchange)(exchange);
     } catch (error) {
       fail(error, exchange);
@@ -127,24 +160,41 @@ export function createServer(options: ServerOptions): Server {
     connectionsCheckingInterval: 2_000,
   };
   const server = options.tls
-    ? createHttpsServer({ ...parser, ...options.tls, minVersion: 'TLSv1.2' })
+    ? createHttpsServer({
+        ...parser,
+        ...serverTls(options.tls),
+        handshakeTimeout: HANDSHAKE_MS,
+        // Asked for, and judged with the key that comes with the call: most keys need none.
+        requestCert: options.clientCertificates === 'tls',
+        rejectUnauthorized: false,
+      })
     : createHttpServer(parser);
+  connections.guard(server);
+  // Nobody is there to be answered before there is TLS. (Node would take it for broken HTTP.)
+  if (options.tls)
+    server.removeAllListeners('tlsClientError').on('tlsClientError', (_error, socket: Socket) => {
+      socket.destroy();
+    });
   server.on('request', answer);
   // Node would answer an Expect header that it does not know by itself; a server may as well ignore it (RFC 9110).
   server.on('checkExpectation', answer);
-  const broken = new WeakSet<Socket>();
   server.on('clientError', (error, stream) => {
     const socket = stream as Socket;
-    // Whatever follows on a broken connection is broken too, and told once.
+    // It is told once.
     if (broken.has(socket)) return;
     broken.add(socket);
-    const tell = () => answerBrokenHttp(error, socket, newRequestId(), log, app.clock);
+    const tell = () => answerBrokenHttp(error, socket, newRequestId(), app, log);
     // What is broken may stand behind a whole request. That has its answer first: it may have changed something.
     const last = answers.get(socket)?.at(-1);
     if (last?.req.complete && !last.writableFinished) last.once('close', tell);
     else tell();
   });
   return server;
+}
+
+function safetyLines(socket: Socket): string[] {
+  const headers = safetyHeaders('encrypted' in socket && socket.encrypted === true);
+  return headers.flatMap((name, at) => (at % 2 === 0 ? `${name}: ${headers[at + 1]}` : []));
 }
 
 /** Unique across nodes and restarts by a random start, cheap by counting on from there; all of one length, so that answers are too. */
@@ -168,13 +218,25 @@ function hostFault({ rawHeaders, httpVersion }: IncomingMessage): string | undef
   return hosts === 0 && httpVersion === '1.1' ? 'The Host header is missing.' : undefined;
 }
 
+/**
+ * Where a request ends must be plain to everybody on its way: a proxy that reads it otherwise would take part of one caller's request
+ * for another's. HTTP/1.0 knows no chunks (RFC 9112, 6.1), and no other coding is understood here.
+ */
+function framingFault({ headers, httpVersion }: IncomingMessage): string | undefined {
+  const coding = headers['transfer-encoding'];
+  if (coding === undefined) return undefined;
+  if (httpVersion !== '1.1')
+    return 'HTTP/1.0 has no Transfer-Encoding: send a Content-Length, or use HTTP/1.1.';
+  return coding.toLowerCase() === 'chunked' ? undefined : 'The only Transfer-Encoding understood is chunked.';
+}
+
 /** What Node's parser cannot read as HTTP never becomes a request; it still gets an answer and a request ID. */
 function answerBrokenHttp(
   error: Error & { code?: string },
   socket: Socket,
   requestId: string,
+  { clock, strangers }: Pick<App, 'clock' | 'strangers'>,
   log: Logger,
-  clock: Clock,
 ): void {
   if (socket.destroyed || !socket.writable || error.code === 'ECONNRESET') {
     socket.destroy();
@@ -186,12 +248,14 @@ function answerBrokenHttp(
       : error.code === 'ERR_HTTP_REQUEST_TIMEOUT'
         ? ([408, 'Request Timeout', 'The request took too long to arrive.'] as const)
         : ([400, 'Bad Request', 'The request is not well-formed HTTP.'] as const);
-  log.info({ request_id: requestId, status, reason: error.code }, 'not HTTP');
+  if (strangers.mayLog(addressKey(plainAddress(socket.remoteAddress ?? ''))))
+    log.info({ request_id: requestId, status, reason: error.code }, 'not HTTP');
   const body = validationBody([invalidHttp(message)], status);
   socket.end(
     [
       `HTTP/1.1 ${status} ${reason}`,
       `x-request-id: ${requestId}`,
+      ...safetyLines(socket),
       'content-type: application/json; charset=utf-8',
       `content-length: ${Buffer.byteLength(body)}`,
       'connection: close',

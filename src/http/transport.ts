@@ -1,7 +1,8 @@
 import type { IncomingMessage } from 'node:http';
-import { BlockList, isIP, type Socket } from 'node:net';
+import { isIP, type Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 import type { Environment } from '../contract/access.ts';
+import { type AddressList, contains, listOf } from '../domain/address-list.ts';
 
 /** How a call came in: whether it may be answered at all, and from whose address. */
 export interface Transport {
@@ -15,31 +16,12 @@ export interface Transport {
 
 const loopbackAddresses = listOf(['127.0.0.0/8', '::1']);
 
-/** Builds a list from addresses and CIDR ranges; throws on anything else. */
-export function listOf(entries: readonly string[]): BlockList {
-  const list = new BlockList();
-  for (const entry of entries) {
-    // A length that is left out after the slash would count as 0 and so mean everybody.
-    const [, address = '', prefix] = /^([^/]+)(?:\/(\d{1,3}))?$/.exec(entry) ?? [];
-    const family = isIP(address) === 6 ? 'ipv6' : 'ipv4';
-    if (isIP(address) === 0 || Number(prefix ?? 0) > (family === 'ipv6' ? 128 : 32))
-      throw new Error(`"${entry}" is not an address or a range such as 10.0.0.0/8`);
-    if (prefix === undefined) list.addAddress(address, family);
-    else list.addSubnet(address, Number(prefix), family);
-  }
-  return list;
-}
-
-function contains(list: BlockList, address: string): boolean {
-  return isIP(address) === 6 ? list.check(address, 'ipv6') : list.check(address, 'ipv4');
-}
-
 /** IPv4 through an IPv6 socket arrives as ::ffff:192.0.2.1. */
-const plain = (address: string) => (address.startsWith('::ffff:') ? address.slice(7) : address);
+export const plainAddress = (address: string) => (address.startsWith('::ffff:') ? address.slice(7) : address);
 
-export function readTransport(request: IncomingMessage, trusted: BlockList): Transport {
+export function readTransport(request: IncomingMessage, trusted: AddressList): Transport {
   const socket = request.socket as Socket | TLSSocket;
-  const peer = plain(socket.remoteAddress ?? '');
+  const peer = plainAddress(socket.remoteAddress ?? '');
   const encrypted = 'encrypted' in socket && socket.encrypted === true;
   const forwardedFor = request.headers['x-forwarded-for'];
   const forwardedProto = request.headers['x-forwarded-proto'];
@@ -57,7 +39,7 @@ export function readTransport(request: IncomingMessage, trusted: BlockList): Tra
   };
 }
 
-function isLoopback(address: string): boolean {
+export function isLoopback(address: string): boolean {
   return (
     address === '127.0.0.1' ||
     address === '::1' ||
@@ -70,10 +52,10 @@ function lastEntry(header: string | string[]): string | undefined {
 }
 
 /** From the nearest hop outwards, the first address that is not a trusted proxy. */
-function firstUntrusted(header: string | string[], trusted: BlockList, peer: string): string {
+function firstUntrusted(header: string | string[], trusted: AddressList, peer: string): string {
   let nearest = peer;
   for (const entry of header.toString().split(',').reverse()) {
-    const address = plain(entry.trim());
+    const address = plainAddress(entry.trim());
     if (isIP(address) === 0) return nearest;
     nearest = address;
     if (!contains(trusted, address)) return address;

@@ -6,11 +6,16 @@ import type { Clock } from '../platform/clock.ts';
 import type { Targets } from '../platform/egress/ssrf-guard.ts';
 import type { Sealer } from '../platform/sealing.ts';
 import type { Semaphore } from '../platform/semaphore.ts';
+import type { Signer } from '../platform/signer.ts';
 import type { Access } from '../runtime/access.ts';
 import type { AccessLog } from '../runtime/access-log.ts';
+import type { Assertions } from '../runtime/assertions.ts';
+import type { AuditVerification } from '../runtime/audit-verification.ts';
 import type { OpenStreams } from '../runtime/event-streams.ts';
+import type { KeyUses } from '../runtime/key-uses.ts';
 import type { Limits, RateLimits } from '../runtime/rate-limits.ts';
 import type { Refusals } from '../runtime/refusals.ts';
+import type { Strangers } from '../runtime/strangers.ts';
 import type { SubmissionTypeUpdates } from '../runtime/submission-type-updates.ts';
 import type { AuditRecord } from '../store/audit-append.ts';
 import type { Database } from '../store/database.ts';
@@ -23,16 +28,25 @@ export interface App {
   random: RandomBytes;
   environment: Environment;
   access: Access;
-  /** Of keys, and of the addresses of those who have none. */
-  limits: { keys: Limits; addresses: RateLimits };
+  /** Of keys, and of operators. */
+  limits: { keys: Limits; operators: RateLimits };
+  /** Of those who have none. */
+  strangers: Strangers;
   updates: SubmissionTypeUpdates;
   refusals: Refusals;
   accessLog: AccessLog;
+  assertions: Assertions;
+  keyUses: KeyUses;
+  /** Whether this deployment can tell which client certificate a call came with. */
+  takesCertificates: boolean;
   streams: OpenStreams;
   /** A replay is many transactions, each of which waits for the queue of its webhook: the other calls need connections too. Partners take turns. */
   replays: Semaphore;
   /** Seals the secrets of webhooks. */
   sealer: Sealer;
+  /** Signs the anchors of the audit. */
+  signer: Signer;
+  auditVerification: AuditVerification;
   webhookTargets: Targets;
   retention: Retention;
 }

@@ -10,6 +10,7 @@ import type { Page } from '../contract/page.ts';
 import { Problem } from '../contract/problems.ts';
 import { deliveryId, parseDeliveryId } from '../domain/delivery-id.ts';
 import { shownAttempt } from '../domain/diagnosis.ts';
+import { databaseTime } from '../platform/clock.ts';
 import { type Transaction, transact } from '../store/database.ts';
 import {
   type DeliveryFilter,
@@ -51,7 +52,7 @@ export async function retryDelivery(app: App, call: OperatorCall<typeof retryEnd
         message:
           'The partner may no longer hear of this practice group: it is not verified, or has no key for it.',
       });
-    if ((await replayEvents(tx, now, webhookNo, [eventNo])) === 0)
+    if ((await replayEvents(tx, databaseTime(app.clock), webhookNo, [eventNo])) === 0)
       throw new Problem('conflict', {
         message: 'The object of this event was erased: it is sent to nobody.',
       });
@@ -77,6 +78,9 @@ async function mustFind(tx: Transaction, id: string): Promise<FoundDelivery> {
   return found;
 }
 
+/** Operators see more of an attempt than partners do. */
+type ShowAttempt = typeof shownAttempt;
+
 interface FoundDelivery {
   delivery: PartnerDelivery;
   webhookNo: number;
@@ -84,11 +88,15 @@ interface FoundDelivery {
 }
 
 /** What is found at its place in the queue may be another delivery, with another ID. */
-export async function deliveryOf(tx: Transaction, id: string): Promise<FoundDelivery | undefined> {
+export async function deliveryOf(
+  tx: Transaction,
+  id: string,
+  show: ShowAttempt = shownAttempt,
+): Promise<FoundDelivery | undefined> {
   const place = parseDeliveryId(id);
   const row = place && (await findDelivery(tx, place));
   if (!row) return undefined;
-  const delivery = presentDelivery(row);
+  const delivery = presentDelivery(row, show);
   return delivery.id !== id ? undefined : { delivery, webhookNo: row.webhook_no, eventNo: row.event_no };
 }
 
@@ -97,13 +105,14 @@ type Filter = Omit<DeliveryFilter, 'state'> & { status?: PartnerDelivery['status
 export async function deliveryPage(
   tx: Transaction,
   { status, ...filter }: Filter,
+  show: ShowAttempt = shownAttempt,
 ): Promise<Page<PartnerDelivery>> {
   const state = status === 'pending' ? 'due' : status;
   const page = await listDeliveryPage(tx, { ...filter, state });
-  return { ...page, data: page.data.map(presentDelivery) };
+  return { ...page, data: page.data.map((row) => presentDelivery(row, show)) };
 }
 
-function presentDelivery(row: StoredDelivery): PartnerDelivery {
+function presentDelivery(row: StoredDelivery, show: ShowAttempt): PartnerDelivery {
   return {
     id: deliveryId(row.webhook_id, row.sequence, Date.parse(row.accepted_at)),
     webhook_id: row.webhook_id,
@@ -114,13 +123,19 @@ function presentDelivery(row: StoredDelivery): PartnerDelivery {
     object_id: row.object_id,
     sequence: row.sequence,
     status: statusOf(row),
-    attempts: row.attempts.map(shownAttempt),
-    next_attempt_at: row.state === 'due' ? (row.retry_at ?? row.created_at) : null,
+    withheld_reason: row.withheld_reason,
+    attempts: row.attempts.map(show),
+    next_attempt_at:
+      row.state === 'due' && row.withheld_reason === null ? (row.retry_at ?? row.created_at) : null,
     created_at: row.created_at,
     finished_at: row.finished_at,
   };
 }
 
-export function statusOf({ state }: Pick<StoredDelivery, 'state'>): PartnerDelivery['status'] {
+export function statusOf({
+  state,
+  withheld_reason,
+}: Pick<StoredDelivery, 'state' | 'withheld_reason'>): PartnerDelivery['status'] {
+  if (withheld_reason !== null) return 'withheld';
   return state === 'due' ? 'pending' : state;
 }

@@ -12,6 +12,7 @@ import { listEvents, streamEvents } from './event-feed.ts';
 import * as events from './events.ts';
 import * as formSubmissions from './form-submissions.ts';
 import * as keys from './keys.ts';
+import { reportLeakedKeys } from './leaked-keys.ts';
 import * as networks from './networks.ts';
 import * as operators from './operators.ts';
 import * as partners from './partners.ts';
@@ -54,20 +55,24 @@ export const operatorHandlers: Handlers<typeof operatorEndpoints, OperatorPrinci
   createNetwork: networks.createNetwork,
   listNetworks: networks.listNetworks,
   getNetwork: networks.getNetwork,
+  updateNetwork: networks.updateNetwork,
   deleteNetwork: networks.deleteNetwork,
   addNetworkMember: networks.addNetworkMember,
   removeNetworkMember: networks.removeNetworkMember,
   createPartner: partners.createPartner,
   listPartners: partners.listPartners,
   getPartner: partners.getPartner,
+  updatePartner: partners.updatePartner,
   signAgreement: partners.signAgreement,
   verifyPartner: partners.verifyPartner,
   suspendPartner: partners.suspendPartner,
   issueKey: keys.issueKey,
   listKeys: keys.listKeys,
   getKey: keys.getKey,
+  updateKey: keys.updateKey,
   rotateKey: keys.rotateKey,
   revokeKey: keys.revokeKey,
+  reportLeakedKeys,
   createSubmissionType: submissionTypes.createSubmissionType,
   listGroupSubmissionTypes: submissionTypes.listGroupSubmissionTypes,
   getGroupSubmissionType: submissionTypes.getGroupSubmissionType,
@@ -99,9 +104,11 @@ export const operatorHandlers: Handlers<typeof operatorEndpoints, OperatorPrinci
   createOperator: operators.createOperator,
   listOperators: operators.listOperators,
   getOperator: operators.getOperator,
+  updateOperator: operators.updateOperator,
   revokeOperator: operators.revokeOperator,
   listAudit: audit.listAudit,
   getAuditEntry: audit.getAuditEntry,
+  getAuditAnchor: audit.getAuditAnchor,
   verifyAudit: audit.verifyAudit,
   listAccessLog: accessLog.listAccessLog,
   exportAccessLog: accessLog.exportAccessLog,

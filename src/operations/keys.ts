@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type {
   ApiKey,
   getKey as getEndpoint,
@@ -5,39 +6,73 @@ import type {
   listKeys as listEndpoint,
   revokeKey as revokeEndpoint,
   rotateKey as rotateEndpoint,
+  updateKey as updateEndpoint,
 } from '../contract/operator/keys.ts';
 import { Problem, ValidationProblem } from '../contract/problems.ts';
 import { ruleBroken } from '../contract/rules.ts';
 import { keyStatus } from '../domain/access.ts';
 import { formatKey, keyPrefix, secretHash } from '../domain/api-key.ts';
+import { etagOf, ifMatchHolds } from '../domain/etag.ts';
 import { newId, randomBase62 } from '../domain/ids.ts';
 import { type Transaction, transact } from '../store/database.ts';
-import { findKey, insertKey, listKeyPage, lockKey, type StoredKey, updateKey } from '../store/keys.ts';
+import { findKey, insertKey, listKeyPage, lockKey, type StoredKey, updateKeyRow } from '../store/keys.ts';
 import { holdPartner } from '../store/partners.ts';
 import { findGroup } from '../store/practice-groups.ts';
 import { type Actor, type App, nowIso, type OperatorCall } from './app.ts';
 
 const OVERLAP_SECONDS_DEFAULT = 24 * 3600;
 /** The last moment that RFC 3339 can write in UTC; an offset can point past it. */
-const EXPIRY_MAX = Date.parse('9999-12-31T23:59:59.999Z');
+export const EXPIRY_MAX = Date.parse('9999-12-31T23:59:59.999Z');
 
 export async function issueKey(app: App, call: OperatorCall<typeof issueEndpoint>) {
-  const { partner_id, practice_group_id, scopes, expires_at, rate_limit_per_minute } = call.body;
-  if (expires_at && Date.parse(expires_at) <= app.clock.now()) throw ruleBroken('expiry_in_the_past');
-  if (expires_at && Date.parse(expires_at) > EXPIRY_MAX) throw expiryTooFar();
+  const { partner_id, practice_group_id, scopes, ...given } = call.body;
+  const expires_at = expiryOf(app, given.expires_at);
+  refuseTooFar(given.expires_at);
   return transact(app.db, call.principal, async (tx) => {
     await mustBeVerified(tx, partner_id);
     if (!(await findGroup(tx, practice_group_id))) throw ruleBroken('practice_group_unknown');
-    const issued = makeKey(app, tx, {
+    const wanted: NewKey = {
       partner_id,
       practice_group_id,
       scopes: [...new Set(scopes)],
-      rate_limit_per_minute: rate_limit_per_minute ?? null,
-      expires_at: expires_at ? new Date(expires_at).toISOString() : null,
-    });
-    audit(tx, call, nowIso(app), 'key.issue', null, issued.stored);
+      expires_at,
+      label: given.label ?? null,
+      rate_limit_per_minute: given.rate_limit_per_minute ?? null,
+      allowed_addresses: given.allowed_addresses ?? null,
+      proof: given.proof ?? 'none',
+      certificate_fingerprints: given.certificate_fingerprints ?? [],
+      jwks: given.jwks ?? null,
+    };
+    requireCompleteProof(app, wanted);
+    const issued = makeKey(app, tx, wanted);
+    auditKey(tx, call, nowIso(app), 'key.issue', null, issued.stored);
     return { body: issued.shown };
   });
+}
+
+/** Whatever is changed but the label, the door has to know: it answers once every node has forgotten what was before. */
+export async function updateKey(app: App, call: OperatorCall<typeof updateEndpoint>) {
+  const { scopes, expires_at, ...given } = call.body;
+  refuseTooFar(expires_at);
+  const { key, settles } = await transact(app.db, call.principal, async (tx) => {
+    const before = await lockKey(tx, call.params.id);
+    if (!before) throw new Problem('not_found');
+    if (!ifMatchHolds(call.ifMatch, etagOf(before.version))) throw new Problem('precondition_failed');
+    mustWork(app, before);
+    const merged: StoredKey = {
+      ...before,
+      ...(given as Partial<StoredKey>),
+      ...(scopes && { scopes: [...new Set(scopes)] }),
+      ...(expires_at !== undefined && { expires_at: expiryOf(app, expires_at) }),
+    };
+    if (isDeepStrictEqual(merged, before)) return { key: before, settles: false };
+    requireCompleteProof(app, merged);
+    const after = changeKey(tx, call, nowIso(app), 'key.update', before, merged);
+    const isOnlyNamed = isDeepStrictEqual({ ...merged, label: before.label }, before);
+    return { key: after, settles: !isOnlyNamed };
+  });
+  if (settles) await app.access.settle();
+  return { body: presentKey(app, key), etag: etagOf(key.version) };
 }
 
 export async function rotateKey(app: App, call: OperatorCall<typeof rotateEndpoint>) {
@@ -45,8 +80,7 @@ export async function rotateKey(app: App, call: OperatorCall<typeof rotateEndpoi
   const shown = await transact(app.db, call.principal, async (tx) => {
     const old = await lockKey(tx, call.params.id);
     if (!old) throw new Problem('not_found');
-    if (keyStatus(old, app.clock.now()) !== 'active')
-      throw new Problem('conflict', { message: 'The key no longer works; issue a new one instead.' });
+    mustWork(app, old);
     if (old.replaced_by)
       throw new Problem('conflict', {
         message: `The key was rotated already; ${old.replaced_by} replaces it.`,
@@ -59,12 +93,11 @@ export async function rotateKey(app: App, call: OperatorCall<typeof rotateEndpoi
     // node may be behind ours.
     const expires_at = old.expires_at && old.expires_at < overlapEnds ? old.expires_at : overlapEnds;
     const revoked_at = overlapMs === 0 ? overlapEnds : null;
-    const after = { ...old, expires_at, revoked_at, replaced_by: issued.stored.id };
-    updateKey(tx, after);
     // One moment for both: entries of one transaction are stored with one time.
     const now = nowIso(app);
-    audit(tx, call, now, 'key.issue', null, issued.stored);
-    audit(tx, call, now, 'key.rotate', old, after);
+    auditKey(tx, call, now, 'key.issue', null, issued.stored);
+    const ending = { ...old, expires_at, revoked_at, replaced_by: issued.stored.id };
+    changeKey(tx, call, now, 'key.rotate', old, ending);
     return issued.shown;
   });
   // With an overlap, what is remembered is forgotten long before the old key ends.
@@ -77,10 +110,8 @@ export async function revokeKey(app: App, call: OperatorCall<typeof revokeEndpoi
     const before = await lockKey(tx, call.params.id);
     if (!before) throw new Problem('not_found');
     if (before.revoked_at) return before;
-    const after = { ...before, revoked_at: nowIso(app) };
-    updateKey(tx, after);
-    audit(tx, call, nowIso(app), 'key.revoke', before, after);
-    return after;
+    const now = nowIso(app);
+    return changeKey(tx, call, now, 'key.revoke', before, { ...before, revoked_at: now });
   });
   // Also for a key that was revoked before: another node's call may still be waiting out its second.
   await app.access.settle();
@@ -95,17 +126,26 @@ export async function listKeys(app: App, call: OperatorCall<typeof listEndpoint>
 export async function getKey(app: App, call: OperatorCall<typeof getEndpoint>) {
   const key = await transact(app.db, call.principal, (tx) => findKey(tx, call.params.id));
   if (!key) throw new Problem('not_found');
-  return { body: presentKey(app, key) };
+  return { body: presentKey(app, key), etag: etagOf(key.version) };
 }
 
 /** What may be shown of a key. */
-function presentKey({ clock }: App, key: StoredKey): ApiKey {
+function presentKey({ clock }: App, { version: _version, ...key }: StoredKey): ApiKey {
   return { ...key, status: keyStatus(key, clock.now()) };
 }
 
 type NewKey = Pick<
   StoredKey,
-  'partner_id' | 'practice_group_id' | 'scopes' | 'rate_limit_per_minute' | 'expires_at'
+  | 'partner_id'
+  | 'practice_group_id'
+  | 'label'
+  | 'scopes'
+  | 'rate_limit_per_minute'
+  | 'allowed_addresses'
+  | 'proof'
+  | 'certificate_fingerprints'
+  | 'jwks'
+  | 'expires_at'
 >;
 
 function makeKey(app: App, tx: Transaction, wanted: NewKey) {
@@ -114,22 +154,60 @@ function makeKey(app: App, tx: Transaction, wanted: NewKey) {
     id: newId('key', app.clock.now(), app.random),
     partner_id: wanted.partner_id,
     practice_group_id: wanted.practice_group_id,
+    label: wanted.label,
     scopes: wanted.scopes,
     rate_limit_per_minute: wanted.rate_limit_per_minute,
+    allowed_addresses: wanted.allowed_addresses,
+    proof: wanted.proof,
+    certificate_fingerprints: wanted.certificate_fingerprints,
+    jwks: wanted.jwks,
     expires_at: wanted.expires_at,
     prefix: keyPrefix(app.environment),
     last_four: key.slice(-4),
+    last_used_at: null,
+    last_used_from: null,
     revoked_at: null,
+    leak: null,
     replaced_by: null,
+    version: 1,
     created_at: nowIso(app),
   };
   insertKey(tx, stored, secretHash(key));
   return { stored, shown: { ...presentKey(app, stored), key } };
 }
 
-function expiryTooFar(): ValidationProblem {
+function mustWork({ clock }: App, key: StoredKey): void {
+  if (keyStatus(key, clock.now()) !== 'active')
+    throw new Problem('conflict', { message: 'The key no longer works; issue a new one instead.' });
+}
+
+function expiryOf({ clock }: App, expiresAt: string | null | undefined): string | null {
+  if (!expiresAt) return null;
+  if (Date.parse(expiresAt) <= clock.now()) throw ruleBroken('expiry_in_the_past');
+  return new Date(expiresAt).toISOString();
+}
+
+function refuseTooFar(expiresAt: string | null | undefined): void {
+  if (expiresAt && Date.parse(expiresAt) > EXPIRY_MAX) throw expiryTooFar();
+}
+
+export function expiryTooFar(): ValidationProblem {
   const message = 'Must lie before the year 10000 in UTC.';
   return new ValidationProblem([{ code: 'too_big', expected: 'string', path: ['expires_at'], message }]);
+}
+
+/** A key that could never be let in is a mistake, and its partner would be the one to find out. */
+function requireCompleteProof(
+  { takesCertificates }: App,
+  { proof, certificate_fingerprints, jwks }: Pick<StoredKey, 'proof' | 'certificate_fingerprints' | 'jwks'>,
+): void {
+  if (proof === 'mtls' && !takesCertificates)
+    throw ruleBroken(
+      'proof_incomplete',
+      'This deployment asks for no client certificates. Set PORTER_CLIENT_CERTIFICATES first.',
+    );
+  if (proof === 'mtls' && certificate_fingerprints.length === 0) throw ruleBroken('proof_incomplete');
+  if (proof === 'private_key_jwt' && jwks === null) throw ruleBroken('proof_incomplete');
 }
 
 /** And stays so until the key is there: otherwise the audit trail shows keys issued to partners that were suspended before. */
@@ -139,7 +217,22 @@ async function mustBeVerified(tx: Transaction, partnerId: string): Promise<void>
   if (partner.status !== 'verified') throw ruleBroken('partner_not_verified');
 }
 
-function audit(
+/** Writes a change with its entry, and tells the key as it is from then on. */
+export function changeKey(
+  tx: Transaction,
+  actor: Actor,
+  at: string,
+  action: string,
+  before: StoredKey,
+  changed: StoredKey,
+): StoredKey {
+  const after = { ...changed, version: before.version + 1 };
+  updateKeyRow(tx, after);
+  auditKey(tx, actor, at, action, before, after);
+  return after;
+}
+
+function auditKey(
   tx: Transaction,
   { principal, requestId }: Actor,
   at: string,
@@ -154,7 +247,12 @@ function audit(
     subject: { type: 'key', id: after.id },
     practiceGroupId: after.practice_group_id,
     requestId,
-    before,
-    after,
+    before: before && auditable(before),
+    after: auditable(after),
   });
+}
+
+/** That it was used is no change of it. */
+function auditable({ version: _version, last_used_at: _at, last_used_from: _from, ...key }: StoredKey) {
+  return key;
 }

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type {
   addNetworkMember as addEndpoint,
   createNetwork as createEndpoint,
@@ -6,6 +7,7 @@ import type {
   listNetworks as listEndpoint,
   Network,
   removeNetworkMember as removeEndpoint,
+  updateNetwork as updateEndpoint,
 } from '../contract/operator/networks.ts';
 import { Problem } from '../contract/problems.ts';
 import { MEMBERS_MAX, naming, ruleBroken } from '../contract/rules.ts';
@@ -20,7 +22,9 @@ import {
   listNetworkPage,
   lockNetwork,
   touchNetwork,
+  updateNetworkRow,
 } from '../store/networks.ts';
+import { findUnknownPartners } from '../store/partners.ts';
 import { findGroup } from '../store/practice-groups.ts';
 import { type Actor, type App, nowIso, type OperatorCall } from './app.ts';
 
@@ -34,13 +38,16 @@ export async function createNetwork(app: App, call: OperatorCall<typeof createEn
   const network: Network = {
     id: newId('net', app.clock.now(), app.random),
     name: call.body.name,
-    practice_group_ids: [...new Set(call.body.practice_group_ids)].sort(),
+    practice_group_ids: inOrder(call.body.practice_group_ids),
+    scopes: call.body.scopes ? inOrder(call.body.scopes) : null,
+    partner_ids: call.body.partner_ids ? inOrder(call.body.partner_ids) : null,
     created_at: now,
     updated_at: now,
   };
   await transact(app.db, call.principal, async (tx) => {
-    insertNetwork(tx, { id: network.id, name: network.name, now });
-    const known = new Set(await insertMembers(tx, network.id, network.practice_group_ids, now));
+    await refuseUnknownPartners(tx, network);
+    insertNetwork(tx, network);
+    const known = new Set(await insertMembers(tx, network, network.practice_group_ids, now));
     const unknown = network.practice_group_ids.filter((id) => !known.has(id));
     if (unknown.length > 0)
       throw ruleBroken('members_unknown', `There is no practice group ${naming(unknown)}.`);
@@ -58,6 +65,39 @@ export async function getNetwork(app: App, call: OperatorCall<typeof getEndpoint
   const body = await transact(app.db, call.principal, (tx) => findNetwork(tx, call.params.id));
   if (!body) throw new Problem('not_found');
   return { body };
+}
+
+export async function updateNetwork(app: App, call: OperatorCall<typeof updateEndpoint>) {
+  const { name, scopes, partner_ids } = call.body;
+  const network = await transact(app.db, call.principal, async (tx) => {
+    const before = await lockNetwork(tx, call.params.id);
+    if (!before) throw new Problem('not_found');
+    const changed: Network = {
+      ...before,
+      name: name ?? before.name,
+      scopes: scopes ? inOrder(scopes) : scopes === null ? null : before.scopes,
+      partner_ids: partner_ids ? inOrder(partner_ids) : partner_ids === null ? null : before.partner_ids,
+    };
+    if (isDeepStrictEqual(changed, before)) return before;
+    if (partner_ids) await refuseUnknownPartners(tx, changed);
+    const after = { ...changed, updated_at: nowIso(app) };
+    updateNetworkRow(tx, after);
+    audit(tx, call, after.updated_at, 'network.update', before, after);
+    return after;
+  });
+  // Also when nothing has changed: whoever says it again may not have heard the answer.
+  if (scopes || partner_ids) await app.access.settle();
+  else app.access.forget();
+  return { body: network };
+}
+
+function inOrder<T extends string>(names: readonly T[]): T[] {
+  return [...new Set(names)].sort();
+}
+
+async function refuseUnknownPartners(tx: Transaction, { partner_ids }: Network): Promise<void> {
+  const unknown = await findUnknownPartners(tx, partner_ids ?? []);
+  if (unknown.length > 0) throw ruleBroken('partners_unknown', `There is no partner ${naming(unknown)}.`);
 }
 
 export async function deleteNetwork(app: App, call: OperatorCall<typeof deleteEndpoint>) {
@@ -80,7 +120,7 @@ export async function addNetworkMember(app: App, call: OperatorCall<typeof addEn
     if (before.practice_group_ids.includes(groupId)) return;
     if (before.practice_group_ids.length >= MEMBERS_MAX) throw ruleBroken('network_full');
     const now = nowIso(app);
-    await insertMembers(tx, id, [groupId], now);
+    await insertMembers(tx, before, [groupId], now);
     changeMembers(tx, call, now, before, [...before.practice_group_ids, groupId].sort(), groupId);
   });
   app.access.forget();

@@ -1,12 +1,14 @@
-import type { Role } from '../contract/access.ts';
 import type {
   createOperator as createEndpoint,
   getOperator as getEndpoint,
   listOperators as listEndpoint,
   Operator,
   revokeOperator as revokeEndpoint,
+  updateOperator as updateEndpoint,
 } from '../contract/operator/operators.ts';
 import { Problem } from '../contract/problems.ts';
+import { ruleBroken } from '../contract/rules.ts';
+import { instantOf, keyStatus } from '../domain/access.ts';
 import { secretHash } from '../domain/api-key.ts';
 import { newId, randomBase62 } from '../domain/ids.ts';
 import { SYSTEM } from '../domain/principal.ts';
@@ -14,57 +16,90 @@ import { isUniqueViolation, type Transaction, transact } from '../store/database
 import {
   countOperators,
   findOperator,
+  findUnusedToken,
   insertOperator,
+  keepUnusedToken,
   listOperatorPage,
   lockActiveAdmins,
+  lockOperator,
   markOperatorRevoked,
   type StoredOperator,
   setOperatorToken,
+  unusedTokenOwner,
+  updateOperatorRow,
 } from '../store/operators.ts';
 import { type Actor, type App, nowIso, type OperatorCall } from './app.ts';
+import { EXPIRY_MAX, expiryTooFar } from './keys.ts';
 
-type Maker = Pick<App, 'db' | 'clock' | 'random'>;
+type Maker = Pick<App, 'db' | 'clock' | 'random' | 'sealer'>;
 
 export async function createOperator(app: App, call: OperatorCall<typeof createEndpoint>) {
   const token = newToken(app);
+  const { name, role, label = null, expires_at } = call.body;
+  const wanted = { name, role, label, expires_at: expiry(app, expires_at) ?? null };
   const operator = await transact(app.db, call.principal, async (tx) =>
-    addOperator(
-      app,
-      tx,
-      call,
-      newId('opr', app.clock.now(), app.random),
-      call.body.name,
-      call.body.role,
-      token,
-    ),
+    addOperator(app, tx, call, { id: newId('opr', app.clock.now(), app.random), ...wanted }, token),
   );
   return { body: { ...operator, token } };
 }
 
+/** Of a token, as it is stored; undefined where nothing is said about it. */
+function expiry(app: App, expiresAt: string | null | undefined): string | null | undefined {
+  if (!expiresAt) return expiresAt === undefined ? undefined : null;
+  if (Date.parse(expiresAt) <= app.clock.now()) throw ruleBroken('expiry_in_the_past');
+  if (Date.parse(expiresAt) > EXPIRY_MAX) throw expiryTooFar();
+  return new Date(expiresAt).toISOString();
+}
+
 export async function listOperators(app: App, call: OperatorCall<typeof listEndpoint>) {
   const page = await transact(app.db, call.principal, (tx) => listOperatorPage(tx, call.query));
-  return { body: { ...page, data: page.data.map(presentOperator) } };
+  return { body: { ...page, data: page.data.map((one) => presentOperator(app, one)) } };
 }
 
 export async function getOperator(app: App, call: OperatorCall<typeof getEndpoint>) {
   const found = await transact(app.db, call.principal, (tx) => findOperator(tx, call.params.id));
   if (!found) throw new Problem('not_found');
-  return { body: presentOperator(found) };
+  return { body: presentOperator(app, found) };
+}
+
+export async function updateOperator(app: App, call: OperatorCall<typeof updateEndpoint>) {
+  const expires_at = expiry(app, call.body.expires_at);
+  const { label } = call.body;
+  const { body, isSooner } = await transact(app.db, call.principal, async (tx) => {
+    const found = await lockOperator(tx, call.params.id);
+    if (!found) throw new Problem('not_found');
+    const changed = {
+      ...found,
+      ...(label !== undefined && { label }),
+      ...(expires_at !== undefined && { expires_at }),
+    };
+    const before = presentOperator(app, found);
+    const body = presentOperator(app, changed);
+    if (changed.label !== found.label || changed.expires_at !== found.expires_at) {
+      updateOperatorRow(tx, changed);
+      tx.audit(record(call, nowIso(app), 'operator.update', before, body));
+    }
+    return { body, isSooner: instantOf(changed.expires_at) < instantOf(found.expires_at) };
+  });
+  // Nodes remember for a second until when a token works.
+  if (isSooner) await app.access.settle();
+  else app.access.forget();
+  return { body };
 }
 
 export async function revokeOperator(app: App, call: OperatorCall<typeof revokeEndpoint>) {
   const now = nowIso(app);
   const { id } = call.params;
   const body = await transact(app.db, call.principal, async (tx): Promise<Operator> => {
-    const admins = await lockActiveAdmins(tx);
+    const admins = await lockActiveAdmins(tx, now);
     const found = await findOperator(tx, id);
     if (!found) throw new Problem('not_found');
-    const before = presentOperator(found);
+    const before = presentOperator(app, found);
     if (before.status === 'revoked') return before;
     if (admins.length === 1 && admins[0] === id)
       throw new Problem('conflict', { message: 'This is the last admin; make another one first.' });
     markOperatorRevoked(tx, id, now);
-    const after = presentOperator({ ...found, revoked_at: now });
+    const after = presentOperator(app, { ...found, revoked_at: now });
     tx.audit(record(call, now, 'operator.revoke', before, after));
     return after;
   });
@@ -77,28 +112,27 @@ const FIRST_OPERATOR = 'opr_first';
 
 /**
  * Makes sure that somebody can come in. A configured token is the truth at every start; without one, the first start
- * makes a token and returns it, the only time that it is seen.
+ * makes a token and returns it, and so does every start until somebody has used it: a first start may fail, or nobody may have looked.
+ * Until then it is kept, sealed.
  */
 export async function ensureFirstOperator(
   app: Maker,
   configured: string | undefined,
 ): Promise<string | undefined> {
-  const system: Actor = { principal: SYSTEM, requestId: null };
   const ensured = transact(app.db, SYSTEM, async (tx) => {
     const found = await findOperator(tx, FIRST_OPERATOR);
     if (found && configured) {
-      if (await setOperatorToken(tx, FIRST_OPERATOR, secretHash(configured))) {
-        const before = presentOperator(found);
-        const after = presentOperator({ ...found, revoked_at: null });
-        const action = before.status === 'revoked' ? 'operator.restore' : 'operator.token';
-        tx.audit(record(system, nowIso(app), action, before, after));
-      }
+      await replaceToken(app, tx, found, configured);
       return undefined;
     }
+    if (found) return unusedToken(app, tx, found);
     if (!configured && (await countOperators(tx)) > 0) return undefined;
     const token = configured ?? newToken(app);
-    addOperator(app, tx, system, FIRST_OPERATOR, 'First operator', 'admin', token);
-    return configured ? undefined : token;
+    const first = { id: FIRST_OPERATOR, name: 'First operator', role: 'admin' as const };
+    addOperator(app, tx, SYSTEM_ACTOR, { ...first, label: null, expires_at: null }, token);
+    if (configured) return undefined;
+    keepToken(app, tx, token);
+    return token;
   });
   return ensured.catch((error: unknown) => {
     if (!isUniqueViolation(error)) throw error;
@@ -108,24 +142,63 @@ export async function ensureFirstOperator(
   });
 }
 
-function addOperator(
+const SYSTEM_ACTOR: Actor = { principal: SYSTEM, requestId: null };
+
+async function replaceToken(
   app: Maker,
   tx: Transaction,
-  actor: Actor,
-  id: string,
-  name: string,
-  role: Role,
+  found: StoredOperator,
   token: string,
-): Operator {
+): Promise<void> {
   const now = nowIso(app);
-  const operator: Operator = { id, name, role, status: 'active', created_at: now, revoked_at: null };
+  if (!(await setOperatorToken(tx, found.id, secretHash(token), now))) return;
+  const before = presentOperator(app, found);
+  const expires_at = before.status === 'expired' ? null : found.expires_at;
+  const after = presentOperator(app, { ...found, revoked_at: null, expires_at });
+  const action = before.status === 'active' ? 'operator.token' : 'operator.restore';
+  tx.audit(record(SYSTEM_ACTOR, now, action, before, after));
+}
+
+/** The token that nobody has used yet, if there is one. Under a master key that is lost it cannot be read any more: then another takes its place. */
+async function unusedToken(app: Maker, tx: Transaction, found: StoredOperator): Promise<string | undefined> {
+  const kept = await findUnusedToken(tx, found.id);
+  if (!kept) return undefined;
+  if (app.sealer.keyIds.includes(kept.keyId))
+    return app.sealer.open(kept, unusedTokenOwner(found.id)).toString('utf8');
+  const token = newToken(app);
+  await replaceToken(app, tx, found, token);
+  keepToken(app, tx, token);
+  return token;
+}
+
+function keepToken(app: Maker, tx: Transaction, token: string): void {
+  const sealed = app.sealer.seal(Buffer.from(token), unusedTokenOwner(FIRST_OPERATOR));
+  keepUnusedToken(tx, FIRST_OPERATOR, sealed);
+}
+
+type Wanted = Pick<Operator, 'id' | 'name' | 'role' | 'label' | 'expires_at'>;
+
+function addOperator(app: Maker, tx: Transaction, actor: Actor, wanted: Wanted, token: string): Operator {
+  const now = nowIso(app);
+  const { id, name, role, label, expires_at } = wanted;
+  const operator: Operator = {
+    id,
+    name,
+    role,
+    label,
+    status: 'active',
+    expires_at,
+    last_used_at: null,
+    created_at: now,
+    revoked_at: null,
+  };
   insertOperator(tx, operator, secretHash(token));
   tx.audit(record(actor, now, 'operator.create', null, operator));
   return operator;
 }
 
-function presentOperator(operator: StoredOperator): Operator {
-  return { ...operator, status: operator.revoked_at ? 'revoked' : 'active' };
+function presentOperator(app: Pick<App, 'clock'>, operator: StoredOperator): Operator {
+  return { ...operator, status: keyStatus(operator, app.clock.now()) };
 }
 
 function newToken(app: Maker): string {

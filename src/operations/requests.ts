@@ -1,5 +1,5 @@
 import type { listRefusedRequests as listEndpoint } from '../contract/operator/requests.ts';
-import type { getRefusedRequest as getEndpoint } from '../contract/partner/requests.ts';
+import { type getRefusedRequest as getEndpoint, refusalReasons } from '../contract/partner/requests.ts';
 import { Problem, type ProblemCode, problemCatalogue, validationEntry } from '../contract/problems.ts';
 import { Verbatim } from '../contract/verbatim.ts';
 import { transact } from '../store/database.ts';
@@ -30,6 +30,6 @@ function presentRefusal<R extends KeptRefusal>({ body, ...call }: R) {
     ...call,
     error: error === true ? validationEntry.code : error,
     answer: new Verbatim(body),
-    explanation: `${cause} ${remedy}`,
+    explanation: call.reason ? refusalReasons[call.reason] : `${cause} ${remedy}`,
   };
 }

@@ -5,8 +5,10 @@ import type {
 } from '../contract/partner/webhook-deliveries.ts';
 import { Problem, ValidationProblem } from '../contract/problems.ts';
 import { naming, REPLAY_EVENTS_MAX, ruleBroken } from '../contract/rules.ts';
+import { attemptForPartners } from '../domain/diagnosis.ts';
 import { type PartnerPrincipal, SYSTEM } from '../domain/principal.ts';
 import type { StoredWebhook } from '../domain/webhook.ts';
+import { databaseTime } from '../platform/clock.ts';
 import { transact } from '../store/database.ts';
 import { findEventNos, findEventNosSince, mayReceive, replayEvents } from '../store/deliveries-replay.ts';
 import { findWebhook, lockWebhook } from '../store/webhooks.ts';
@@ -18,7 +20,7 @@ export async function listWebhookDeliveries(app: App, call: PartnerCall<typeof l
   const { principal, params, query } = call;
   const body = await transact(app.db, principal, async (tx) => {
     if (!(await findWebhook(tx, principal, params.id))) throw new Problem('not_found');
-    return deliveryPage(tx, { ...query, webhook_id: params.id });
+    return deliveryPage(tx, { ...query, webhook_id: params.id }, attemptForPartners);
   });
   return { body, read: body.data.map(readOf) };
 }
@@ -26,7 +28,7 @@ export async function listWebhookDeliveries(app: App, call: PartnerCall<typeof l
 export async function getWebhookDelivery(app: App, { principal, params }: PartnerCall<typeof getEndpoint>) {
   const found = await transact(app.db, principal, async (tx) => {
     if (!(await findWebhook(tx, principal, params.id))) return undefined;
-    return deliveryOf(tx, params.delivery_id);
+    return deliveryOf(tx, params.delivery_id, attemptForPartners);
   });
   if (found?.delivery.webhook_id !== params.id) throw new Problem('not_found');
   return { body: found.delivery, read: [readOf(found.delivery)] };
@@ -58,7 +60,7 @@ async function replay(app: App, call: PartnerCall<typeof replayEndpoint>) {
       if (!(await lockWebhook(tx, principal, params.id))) throw new Problem('not_found');
       if (from === 0)
         tx.audit(webhookRecord(call, now, 'replay', webhook, null, { ...body, events: chosen.length }));
-      return replayEvents(tx, nowIso(app), webhook.no, chunk);
+      return replayEvents(tx, databaseTime(app.clock), webhook.no, chunk);
     });
   }
   return { body: { count } };

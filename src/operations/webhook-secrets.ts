@@ -14,8 +14,9 @@ import {
   expireSecrets,
   insertSecret,
   listSealingKeys,
-  lockSecretsNotUnder,
+  lockSecretsToReseal,
   replaceSealed,
+  secretOwner,
 } from '../store/webhook-secrets.ts';
 import { lockWebhook, updateWebhookRow } from '../store/webhooks.ts';
 import { type App, nowIso, type PartnerCall } from './app.ts';
@@ -37,7 +38,7 @@ export async function rotateWebhookSecret(app: App, call: PartnerCall<typeof rot
         message: `The webhook has ${LIVE_SECRETS_MAX} secrets that sign already; wait until the oldest expires.`,
       });
     expireSecrets(tx, webhook.no, now, until);
-    insertSecret(tx, webhook.no, app.sealer.seal(secretBytes(secret)), now);
+    insertSecret(tx, webhook.no, app.sealer.seal(secretBytes(secret), secretOwner(webhook.id)), now);
     updateWebhookRow(tx, { ...webhook, version: webhook.version + 1, updated_at: now });
     tx.audit(webhookRecord(call, now, 'rotate-secret', webhook, null, { previous_expires_at: until }));
     return until;
@@ -48,7 +49,8 @@ export async function rotateWebhookSecret(app: App, call: PartnerCall<typeof rot
 const BATCH = 500;
 
 /**
- * At the start: whatever a previous master key sealed is sealed under the current one. Small transactions that lock what
+ * At the start: whatever a previous master key sealed, or was sealed for no webhook in particular, is sealed under the current key for
+ * its webhook. Small transactions that lock what
  * they change, so several nodes may do it at once, and one that is cut short is simply gone on with.
  */
 export async function resealSecrets(db: Database, sealer: Sealer, now: string): Promise<number> {
@@ -63,11 +65,14 @@ export async function resealSecrets(db: Database, sealer: Sealer, now: string): 
   let resealed = 0;
   for (;;) {
     const count = await transact(db, SYSTEM, async (tx) => {
-      const rows = await lockSecretsNotUnder(tx, sealer.keyId, BATCH);
+      const rows = await lockSecretsToReseal(tx, sealer.keyId, BATCH);
       if (rows.length > 0)
         replaceSealed(
           tx,
-          rows.map((row) => ({ ...row, ...sealer.seal(sealer.open(row)) })),
+          rows.map((row) => {
+            const owner = secretOwner(row.webhookId);
+            return { ...row, ...sealer.seal(sealer.openForResealing(row, owner), owner) };
+          }),
         );
       return rows.length;
     });

@@ -20,7 +20,7 @@ import { refuseTarget } from '../platform/egress/ssrf-guard.ts';
 import type { AuditRecord } from '../store/audit-append.ts';
 import { transact } from '../store/database.ts';
 import { wakeWorkers } from '../store/deliveries-wake.ts';
-import { insertSecret } from '../store/webhook-secrets.ts';
+import { insertSecret, secretOwner } from '../store/webhook-secrets.ts';
 import {
   countWebhooks,
   findAnyWebhook,
@@ -55,11 +55,18 @@ export async function createWebhook(app: App, call: PartnerCall<typeof createEnd
     created_at: now,
     updated_at: now,
   };
-  const health = { failures: 0, failing_since: null, last_success_at: null, queued: 0 };
+  const health = {
+    failures: 0,
+    failing_since: null,
+    last_success_at: null,
+    queued: 0,
+    withheld_since: null,
+    withheld_reason: null,
+  };
   await transact(app.db, principal, async (tx) => {
     if ((await countWebhooks(tx, principal)) >= WEBHOOKS_MAX) throw ruleBroken('webhooks_max');
     const no = await insertWebhook(tx, settings);
-    insertSecret(tx, no, app.sealer.seal(secretBytes(secret)), now);
+    insertSecret(tx, no, app.sealer.seal(secretBytes(secret), secretOwner(settings.id)), now);
     tx.audit(webhookRecord(call, now, 'create', settings, null, auditable({ ...settings, no, health })));
   });
   return { body: { ...settings, health, secret } };

@@ -3,7 +3,10 @@
  * decides how time passes and nothing ever sleeps in a test.
  */
 export interface Clock {
-  /** Wall-clock milliseconds since the epoch: for what people read and for expiry dates. */
+  /**
+   * Milliseconds since the epoch: for what people read and for expiry dates. In the service it is the database's time, as far as it
+   * could be measured (`SharedClock`), whatever the clock of this machine says.
+   */
   now(): number;
   /** Milliseconds that only ever grow: for windows, cache lifetimes and durations. */
   monotonic(): number;
@@ -15,6 +18,12 @@ export interface Clock {
    * PostgreSQL, whose clock is the same for all of them; a test says a time of its own.
    */
   databaseNow(): number | undefined;
+}
+
+/** As a statement is told the time (`shared_now` in src/sql): null leaves it to PostgreSQL. */
+export function databaseTime(clock: Pick<Clock, 'databaseNow'>): string | null {
+  const now = clock.databaseNow();
+  return now === undefined ? null : new Date(now).toISOString();
 }
 
 export const systemClock: Clock = {

@@ -3,15 +3,28 @@ import pino from 'pino';
 
 export type Logger = pino.Logger;
 
-/** API keys, operator tokens, webhook secrets (as they are, or as they stand in an address), and passwords in database addresses. */
-const SECRETS =
-  /(ptr_(?:live|test)_|pto_|whsec_)(?:[0-9A-Za-z+/=]|%2[BFbf]|%3[Dd])+|(postgres(?:ql)?:\/\/[^:@/\s]*:)[^/\s]+(?=@)/g;
+const KEY_PREFIXES = ['ptr_live_', 'ptr_test_', 'pto_', 'whsec_'];
+/** API keys, operator tokens and webhook secrets, and passwords in database addresses. */
+const SECRETS = new RegExp(
+  `(${KEY_PREFIXES.join('|')})[0-9A-Za-z+/=]+|(postgres(?:ql)?:\\/\\/[^:@/\\s]*:)[^/\\s]+(?=@)`,
+  'g',
+);
+/** The same in an address, where any character may be written as its number, and the % of that again. */
+const ENCODED_SECRETS = new RegExp(
+  `(${KEY_PREFIXES.map((prefix) => [...prefix].map(orEncoded).join('')).join('|')})(?:[0-9A-Za-z+/=]|%(?:25)*(?:2[BF]|3[0-9D]|[46][1-9A-F]|[57][0-9A]))+`,
+  'gi',
+);
 const JSON_STRING = /"[^"\\]*(?:\\.[^"\\]*)*"/g;
 /** JSON may hold these as they are. A terminal that shows a line would obey them. */
 const STEERING = /[\x7f-\x9f\p{Bidi_Control}]/gu;
 
 export function redact(text: string): string {
-  return text.replace(SECRETS, (_, prefix, address) => `${prefix ?? address}[redacted]`);
+  const decoded = text.includes('%') ? text.replace(ENCODED_SECRETS, '$1[redacted]') : text;
+  return decoded.replace(SECRETS, (_, prefix, address) => `${prefix ?? address}[redacted]`);
+}
+
+function orEncoded(character: string): string {
+  return `(?:${character}|%(?:25)*${character.charCodeAt(0).toString(16)})`;
 }
 
 /** In each string by itself: across two of them, callers could hide what stands between, and it would be JSON no more. */

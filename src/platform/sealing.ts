@@ -15,8 +15,11 @@ export interface Sealer {
   keyId: string;
   /** Of every key that can open, the current one first. */
   keyIds: readonly string[];
-  seal(plain: Uint8Array): Sealed;
-  open(secret: Sealed): Buffer;
+  /** `owner` names what the secret belongs to: nobody who moves it to another one's row can use it there. */
+  seal(plain: Uint8Array, owner: string): Sealed;
+  open(secret: Sealed, owner: string): Buffer;
+  /** Opens what was sealed before secrets had owners, too: to be sealed anew. */
+  openForResealing(secret: Sealed, owner: string): Buffer;
 }
 
 export const MASTER_KEY_BYTES = 32;
@@ -27,35 +30,51 @@ const TAG_BYTES = 16;
 export function createSealer({ current, previous }: { current: Buffer; previous: Buffer[] }): Sealer {
   const keys = new Map([current, ...previous].map((key) => [idOf(key), key]));
   const keyId = idOf(current);
+  function openBound({ sealed, keyId: sealedUnder }: Sealed, bound: string): Buffer {
+    const key = keys.get(sealedUnder);
+    if (!key) throw new Error(`The master key ${sealedUnder} is not configured.`);
+    const ciphertext = sealed.subarray(NONCE_BYTES + TAG_BYTES);
+    const decipher = createDecipheriv(CIPHER, key, sealed.subarray(0, NONCE_BYTES), {
+      authTagLength: TAG_BYTES,
+    })
+      .setAAD(Buffer.from(bound))
+      .setAuthTag(sealed.subarray(NONCE_BYTES, NONCE_BYTES + TAG_BYTES));
+    try {
+      // Memory of its own: a slice of Node's pool, as `concat` gives, holds 64 KiB for as long as a secret is remembered.
+      const plain = decipher.update(ciphertext);
+      // All is out by now; this compares the tag.
+      decipher.final();
+      return plain;
+    } catch {
+      throw new Error(
+        `What was sealed under the master key ${sealedUnder} has been altered since, or belongs to something else.`,
+      );
+    }
+  }
+
   return {
     keyId,
     keyIds: [...keys.keys()],
-    seal(plain) {
+    seal(plain, owner) {
       const nonce = randomBytes(NONCE_BYTES);
-      const cipher = createCipheriv(CIPHER, current, nonce).setAAD(Buffer.from(keyId));
+      const cipher = createCipheriv(CIPHER, current, nonce).setAAD(Buffer.from(boundTo(keyId, owner)));
       const ciphertext = Buffer.concat([cipher.update(plain), cipher.final()]);
       return { sealed: Buffer.concat([nonce, cipher.getAuthTag(), ciphertext]), keyId };
     },
-    open({ sealed, keyId: sealedUnder }) {
-      const key = keys.get(sealedUnder);
-      if (!key) throw new Error(`The master key ${sealedUnder} is not configured.`);
-      const ciphertext = sealed.subarray(NONCE_BYTES + TAG_BYTES);
-      const decipher = createDecipheriv(CIPHER, key, sealed.subarray(0, NONCE_BYTES), {
-        authTagLength: TAG_BYTES,
-      })
-        .setAAD(Buffer.from(sealedUnder))
-        .setAuthTag(sealed.subarray(NONCE_BYTES, NONCE_BYTES + TAG_BYTES));
+    open: (secret, owner) => openBound(secret, boundTo(secret.keyId, owner)),
+    openForResealing(secret, owner) {
       try {
-        // Memory of its own: a slice of Node's pool, as `concat` gives, holds 64 KiB for as long as a secret is remembered.
-        const plain = decipher.update(ciphertext);
-        // All is out by now; this compares the tag.
-        decipher.final();
-        return plain;
+        return openBound(secret, boundTo(secret.keyId, owner));
       } catch {
-        throw new Error(`What was sealed under the master key ${sealedUnder} has been altered since.`);
+        return openBound(secret, secret.keyId);
       }
     },
   };
+}
+
+/** What is authenticated along with the secret. IDs of keys have one length, so no two pairs read alike. */
+function boundTo(keyId: string, owner: string): string {
+  return `${keyId} ${owner}`;
 }
 
 /** Names a key without telling anything of it. */

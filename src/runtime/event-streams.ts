@@ -2,6 +2,7 @@ import type { Input, Read, Stream } from '../contract/endpoint.ts';
 import { HEARTBEAT_SECONDS, STREAMS_PER_KEY_MAX, streamEvents } from '../contract/partner/events.ts';
 import { Problem } from '../contract/problems.ts';
 import { Verbatim, verbatimText } from '../contract/verbatim.ts';
+import { type FeedPlace, feedCursor, readFeedCursor } from '../domain/feed-cursor.ts';
 import { type PartnerPrincipal, SYSTEM } from '../domain/principal.ts';
 import { Bell } from '../platform/bell.ts';
 import type { Clock } from '../platform/clock.ts';
@@ -9,7 +10,7 @@ import type { Logger } from '../platform/logger.ts';
 import { Outage } from '../platform/outage.ts';
 import { Semaphore } from '../platform/semaphore.ts';
 import { type Database, transact } from '../store/database.ts';
-import { cursorAt, type FeedEvent, readFeedNews, readFeedPage } from '../store/event-feed.ts';
+import { type FeedEvent, readFeedNews, readFeedPage, refuseGone } from '../store/event-feed.ts';
 import type { AccessLog } from './access-log.ts';
 
 /** How soon an event shows in the streams: one question so often, for all streams of the node together. */
@@ -64,13 +65,11 @@ export class OpenStreams {
   /** The stream of a call, from where its reader left off or from now on. */
   async follow(listener: Listener): Promise<Stream> {
     const { lastEventId, query, principal } = listener;
-    const startAt = (end: number) =>
-      cursorAt(end, lastEventId ?? query.cursor, lastEventId && 'last-event-id');
     // Refuses what is no cursor before anything is opened.
-    startAt(0);
-    const { stream, end } = await this.open(principal);
+    const sent = readFeedCursor(lastEventId ?? query.cursor, lastEventId && 'last-event-id');
+    const { stream, start } = await this.open(principal, sent);
     return {
-      text: this.#texts(listener, stream, startAt(end)),
+      text: this.#texts(listener, stream, feedCursor(start)),
       close: () => this.end(stream),
       stuck: stream.stuck.signal,
     };
@@ -93,7 +92,9 @@ export class OpenStreams {
         transact(this.#db, principal, (tx) =>
           readFeedPage(tx, principal, { ...query, cursor, page_size: EVENTS_AT_ONCE }),
         ),
-      );
+      ).catch(unlessGone);
+      // The feed was set back. Its reader comes again, and is told so.
+      if (!page) return;
       // Asked after reading: what is sent now may be sent now, however long it took to read.
       if (!(await stillAdmitted())) return;
       cursor = page.nextCursor;
@@ -109,8 +110,11 @@ export class OpenStreams {
     }
   }
 
-  /** Also the position of the feed's end at a moment from which on the stream is told of news. */
-  async open({ holder: { keyId }, group }: PartnerPrincipal): Promise<{ stream: OpenStream; end: number }> {
+  /** It starts where it was left, or at the feed's end at a moment from which on the stream is told of news. */
+  async open(
+    { holder: { keyId }, group }: PartnerPrincipal,
+    sent?: FeedPlace,
+  ): Promise<{ stream: OpenStream; start: FeedPlace }> {
     if (this.#closed) throw new Outage('the service stops');
     if (this.#open.size >= STREAMS_MAX) throw new Outage('too many streams are open');
     const own = [...this.#open].filter((one) => one.keyId === keyId);
@@ -129,9 +133,12 @@ export class OpenStreams {
     };
     this.#open.add(stream);
     try {
-      const { position } = await transact(this.#db, SYSTEM, (tx) => readFeedNews(tx, [], 0));
-      if (!this.#looking) void this.#look(position);
-      return { stream, end: position };
+      const end = await transact(this.#db, SYSTEM, async (tx) => {
+        if (sent) await refuseGone(tx, sent);
+        return readFeedNews(tx, [], 0);
+      });
+      if (!this.#looking) void this.#look(end.position);
+      return { stream, start: sent ?? end };
     } catch (error) {
       this.end(stream);
       throw error;
@@ -185,9 +192,13 @@ export class OpenStreams {
   }
 }
 
+function unlessGone(error: unknown): undefined {
+  if (!(error instanceof Problem && error.code === 'cursor_gone')) throw error;
+}
+
 function blockOf(event: FeedEvent): string {
   const data = verbatimText(streamEvents.response.body, presentFeedEvent(event));
-  return `id: ${cursorAt(event.position)}\nevent: ${event.event}\ndata: ${data}\n\n`;
+  return `id: ${feedCursor(event)}\nevent: ${event.event}\ndata: ${data}\n\n`;
 }
 
 /** What a page of the feed showed; nothing when it was empty. */

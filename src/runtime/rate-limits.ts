@@ -23,24 +23,47 @@ export interface Limits {
 /** The windows of this node, one for each key or address, kept in memory and forgotten when idle. */
 export class RateLimits implements Limits {
   readonly #clock: Clock;
+  readonly #windowsMax: number;
   readonly #windows = new Map<string, RateWindow>();
   #sweptAt = 0;
 
-  constructor(clock: Clock) {
+  /** Of more than `windowsMax`, those used longest ago are forgotten: for callers whose number nobody knows. */
+  constructor(clock: Clock, windowsMax = Number.POSITIVE_INFINITY) {
     this.#clock = clock;
+    this.#windowsMax = windowsMax;
+  }
+
+  get size(): number {
+    return this.#windows.size;
   }
 
   take(who: string, limit: number): RateDecision {
     const now = this.#clock.monotonic();
     if (now - this.#sweptAt >= SPAN_MS) this.#sweep(now);
-    let window = this.#windows.get(who);
-    if (!window) {
-      window = newRateWindow();
-      this.#windows.set(who, window);
-    }
+    const window = this.#windowOf(who);
     const decision = decide(window, limit, SPAN_MS, now);
     if (decision.allowed) record(window, SPAN_MS, now);
     return decision;
+  }
+
+  /** Whether a call would be refused. */
+  isFull(who: string, limit: number): boolean {
+    const window = this.#windows.get(who);
+    return window !== undefined && !decide(window, limit, SPAN_MS, this.#clock.monotonic()).allowed;
+  }
+
+  #windowOf(who: string): RateWindow {
+    const known = this.#windows.get(who);
+    if (known && this.#windowsMax === Number.POSITIVE_INFINITY) return known;
+    const window = known ?? newRateWindow();
+    // The map's order is that of their last use.
+    this.#windows.delete(who);
+    this.#windows.set(who, window);
+    if (this.#windows.size > this.#windowsMax) {
+      const oldest = this.#windows.keys().next();
+      if (!oldest.done) this.#windows.delete(oldest.value);
+    }
+    return window;
   }
 
   /** Once a minute: what nobody used for a minute goes, so memory follows the callers of the last two minutes. */

@@ -216,7 +216,7 @@ function decide(
   let current = base;
   let certain = true;
   const records: AuditRecord[] = [];
-  const changed = new Set<keyof StoredSubmissionType>();
+  const changed = new Set<keyof SubmissionTypePatch>();
 
   const outcomes = row.items.map(({ update }): UpdateOutcome => {
     if (!current) return new Problem('not_found');

@@ -57,6 +57,8 @@ export const contents: readonly Section[] = [
       operating('settings', 'Settings'),
       operating('upgrading', 'Upgrading'),
       operating('backup-and-restore', 'Backup and restore'),
+      operating('keys', 'Keys'),
+      operating('failover', 'Failover'),
       operating('rotating-secrets', 'Rotating secrets'),
       operating('watching', 'Watching'),
       operating('what-to-do-when', 'What to do when'),

@@ -47,6 +47,10 @@ const onPurpose: Partial<Record<Code, Demonstration>> = {
       )
       .join('\n'),
   },
+  cursor_gone: {
+    says: 'A cursor from further on than the feed has come, as if the service had been set back:',
+    command: `curl -sS '${address('/v1/events?cursor=WzEwMDAwMDBd')}' \\\n  ${PARTNER}`,
+  },
   precondition_failed: {
     says: 'An ETag that no version of the record has. Nothing is changed:',
     command: `curl -sS -X PATCH ${address('/v1/care-nav/submission-types/symptoms')} \\\n  ${PARTNER} \\\n  ${JSON_TYPE} \\\n  -H 'if-match: "0"' \\\n  -d '{"daily_limit": 30}'`,

@@ -2,8 +2,9 @@
 --
 -- Guarantees: the batch's hash covers the one before and the digests of its entries in their order, so none can be altered, removed or moved
 -- without every later hash disagreeing. The head is locked until the transaction ends, so this comes last in it but for the audit.
+-- It is the only way to write to the log: it works with the rights of its owner, and the service has none on these tables but to read.
 CREATE OR REPLACE FUNCTION append_access_log(at timestamptz, entries text, OUT batch bigint, OUT hash bytea) LANGUAGE plpgsql
-  SET plan_cache_mode = force_generic_plan
+  SECURITY DEFINER SET search_path = public, pg_temp SET plan_cache_mode = force_generic_plan
 AS $$
 #variable_conflict use_variable
 DECLARE
@@ -26,3 +27,4 @@ BEGIN
   INSERT INTO access_log_batches (no, at, first_no, entries, hash) VALUES (batch, at, head.last_no + 1, cardinality(bodies), hash);
   UPDATE access_log_head SET batch = head.batch + 1, last_no = head.last_no + cardinality(bodies), hash = append_access_log.hash;
 END $$;
+REVOKE EXECUTE ON FUNCTION append_access_log FROM PUBLIC;

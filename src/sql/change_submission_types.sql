@@ -1,38 +1,71 @@
 -- Writes changed submission types with their audit entries, as one transaction and in one round trip.
 --
--- `changes`: an array of {practice_group_id, id, version, local_day, set, entries}. `version` is the one that the change was decided on
--- (optimistic locking), `set` names the columns to write with their new values, `entries` are the audit's texts, one for each change
--- that led there. They come sorted by key.
+-- One row for each place of `group_lines`, `id_lines` (a line each), `versions` (the one that the change was decided on: optimistic
+-- locking), `new_versions` and `local_days`, sorted by key. The list of a column has the new value for each row; null: the column stays as
+-- it is in all of them. The audit entries are said line by line: of which row, by whom, and the text.
 --
--- Guarantees: a row is written only if it still has that version, and its entries are appended if and only if it was. Rows are locked in
--- the order of their keys, so two nodes that write the same rows wait for each other instead of deadlocking. Returns the places of the changes
--- that were written, the first is 1, with the row's count of `local_day`; the others must be decided again on what is there now.
-CREATE OR REPLACE FUNCTION change_submission_types(tenant text, at timestamptz, changes json, OUT written integer[], OUT submitted integer[])
-  LANGUAGE plpgsql
+-- Guarantees: a row is written only if it still has its version, and its entries are appended if and only if it was. Rows are locked in the
+-- order of their keys, so two nodes that write the same rows wait for each other instead of deadlocking. Returns the places of the rows that
+-- were written, the first is 1, with their count of the day; the others must be decided again on what is there now.
+--
+-- Lists and lines instead of rows of JSON: 25 µs of the server's processor time a change in batches of 64, where JSON took 30 to 52. One row
+-- by itself takes 380 µs, where a function of its own for that took 295.
+CREATE OR REPLACE FUNCTION change_submission_types(
+  tenant text, at timestamptz,
+  group_lines text, id_lines text, versions integer[], new_versions integer[], local_days date[],
+  form_id text[], title text[], description text[], in_hours boolean[], out_of_hours boolean[], suspended boolean[], external_url text[],
+  external_url_name text[], type text[], default_priority text[], daily_limit integer[], patient_eligibility_check boolean[],
+  assignee_id text[], assignee_type text[], "order" integer[],
+  entry_rows integer[], actor_lines text, entry_lines text,
+  OUT written integer[], OUT submitted integer[]
+) LANGUAGE plpgsql
   SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off
 AS $$
-#variable_conflict use_column
+#variable_conflict use_variable
 DECLARE
-  audit text;
+  group_ids text[] := string_to_array(group_lines, E'\n');
+  ids       text[] := string_to_array(id_lines, E'\n');
+  actor_ids text[] := string_to_array(actor_lines, E'\n');
+  bodies    text[] := string_to_array(entry_lines, E'\n');
 BEGIN
   PERFORM set_config('porter.tenant', tenant, true);
+
   WITH changed AS (
     UPDATE submission_types s
-       SET (form_id, title, description, in_hours, out_of_hours, suspended, external_url, external_url_name, type, default_priority,
-            daily_limit, patient_eligibility_check, assignee_id, assignee_type, "order", version, updated_at)
-         = (SELECT form_id, title, description, in_hours, out_of_hours, suspended, external_url, external_url_name, type, default_priority,
-                   daily_limit, patient_eligibility_check, assignee_id, assignee_type, "order", version, updated_at
-              FROM json_populate_record(s, change.set))
-      FROM ROWS FROM (json_to_recordset(changes)
-             AS (practice_group_id text, id text, version integer, local_day date, set json, entries text))
-             WITH ORDINALITY AS change (practice_group_id, id, version, local_day, set, entries, place)
-     WHERE s.practice_group_id = change.practice_group_id AND s.id = change.id AND s.version = change.version
-    RETURNING change.place, change.entries,
-              coalesce((SELECT c.submitted FROM form_counts c WHERE c.practice_group_id = s.practice_group_id
-                           AND c.submission_type_id = s.id AND c.local_day = change.local_day), 0) AS count)
-  SELECT array_agg(place ORDER BY place), array_agg(count ORDER BY place), string_agg(entries, E'\n' ORDER BY place)
-    INTO written, submitted, audit FROM changed;
-  IF written IS NOT NULL THEN
-    PERFORM audit_append(at, audit);
+       SET form_id = CASE WHEN form_id IS NULL THEN s.form_id ELSE form_id[n.row] END,
+           title = CASE WHEN title IS NULL THEN s.title ELSE title[n.row] END,
+           description = CASE WHEN description IS NULL THEN s.description ELSE description[n.row] END,
+           in_hours = CASE WHEN in_hours IS NULL THEN s.in_hours ELSE in_hours[n.row] END,
+           out_of_hours = CASE WHEN out_of_hours IS NULL THEN s.out_of_hours ELSE out_of_hours[n.row] END,
+           suspended = CASE WHEN suspended IS NULL THEN s.suspended ELSE suspended[n.row] END,
+           external_url = CASE WHEN external_url IS NULL THEN s.external_url ELSE external_url[n.row] END,
+           external_url_name = CASE WHEN external_url_name IS NULL THEN s.external_url_name ELSE external_url_name[n.row] END,
+           type = CASE WHEN type IS NULL THEN s.type ELSE type[n.row]::request_type END,
+           default_priority = CASE WHEN default_priority IS NULL THEN s.default_priority ELSE default_priority[n.row]::priority END,
+           daily_limit = CASE WHEN daily_limit IS NULL THEN s.daily_limit ELSE daily_limit[n.row] END,
+           patient_eligibility_check = CASE WHEN patient_eligibility_check IS NULL THEN s.patient_eligibility_check ELSE patient_eligibility_check[n.row] END,
+           assignee_id = CASE WHEN assignee_id IS NULL THEN s.assignee_id ELSE assignee_id[n.row] END,
+           assignee_type = CASE WHEN assignee_type IS NULL THEN s.assignee_type ELSE assignee_type[n.row]::assignee_type END,
+           "order" = CASE WHEN "order" IS NULL THEN s."order" ELSE "order"[n.row] END,
+           version = new_versions[n.row], updated_at = at
+      FROM generate_series(1, cardinality(ids)) AS n (row)
+     WHERE s.practice_group_id = group_ids[n.row] AND s.id = ids[n.row] AND s.version = versions[n.row]
+    RETURNING n.row)
+  SELECT array_agg(changed.row), array_agg(coalesce(c.submitted, 0)) INTO written, submitted
+    FROM changed
+    LEFT JOIN form_counts c ON c.practice_group_id = group_ids[changed.row]
+     AND c.submission_type_id = ids[changed.row] AND c.local_day = local_days[changed.row];
+
+  IF written IS NULL THEN
+    RETURN;
   END IF;
+  IF cardinality(written) < cardinality(ids) THEN
+    SELECT array_agg(entry.of ORDER BY n), array_agg(entry.actor_id ORDER BY n), array_agg(entry.body ORDER BY n)
+      INTO entry_rows, actor_ids, bodies
+      FROM unnest(entry_rows, actor_ids, bodies) WITH ORDINALITY AS entry (of, actor_id, body, n)
+     WHERE entry.of = ANY (written);
+  END IF;
+  PERFORM audit_append(at, actor_ids, array_fill('submission_type.update'::text, ARRAY[cardinality(bodies)]),
+            ARRAY(SELECT ids[entry.of] FROM unnest(entry_rows) AS entry (of)),
+            ARRAY(SELECT group_ids[entry.of] FROM unnest(entry_rows) AS entry (of)), bodies);
 END $$;

@@ -4,9 +4,12 @@
 -- Guarantees:
 -- - A lane has one holder at a time. What is handed out is not marked: the holder knows what it has under way and names it (`under_way`).
 -- - A new delivery is told apart (`behind`) if an earlier one about the same object was set aside and is not finished.
+-- - Whether its partner may still receive what is queued is asked for each webhook, of what is committed by now (`entitled_ms`: for how long the
+--   answer is good, see src/sql/entitled_webhooks.sql). One whose partner may not is answered with 0 and no delivery, and is not leased.
 -- - It costs what there is to do, not what has ever been done: lanes with something new and deliveries set aside have indexes of their own,
 --   and webhooks are found by hopping through them. How plans are kept on the way is told in migrations/0001_baseline.sql, Deliveries.
 --
+-- `at`: the time, null for the server's own (`shared_now`); a lease ends `lease_ms` after it.
 -- `look_back`: also what was set aside and is due. `known_nos`, sorted: the webhooks that the worker knows, and for each its room, whether the
 -- worker holds its lane for long enough, from which sequence on it wants what is new (null: from the beginning), and in `under_way`, line by
 -- line as ranges, the sequences that it has already. `usual_room` is for the others.
@@ -15,24 +18,28 @@
 -- delivery cost the worker 4 µs more, and an event that goes to several webhooks was read for each. A delivery whose event is not there,
 -- or is another practice group's than the webhook, is not among what the worker makes of it (store/deliveries.ts).
 CREATE OR REPLACE FUNCTION claim_deliveries(
-  at timestamptz, until timestamptz, me bigint, after_no integer, deliveries_max integer, usual_room integer, look_back boolean,
+  at timestamptz, lease_ms integer, me bigint, after_no integer, deliveries_max integer, usual_room integer, look_back boolean,
   known_nos integer[], known_rooms integer[], known_held boolean[], known_froms bigint[], under_way text
 ) RETURNS TABLE (
   webhook_no integer, version integer, lease_expired boolean, is_new boolean, sequences text, tries text, behind text,
-  event_nos text, object_hashes text, accepted_ms text, payloads text, group_ids text
+  event_nos text, object_hashes text, accepted_ms text, payloads text, group_ids text, entitled_ms integer
 ) LANGUAGE plpgsql
   SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off
   SET enable_sort = off SET enable_bitmapscan = off
 AS $$
 #variable_conflict use_column
 DECLARE
-  candidates integer[];
-  others     integer[];
-  leased     integer[];
-  expired    integer[];
-  held       text[] := string_to_array(under_way, E'\n');
+  candidates   integer[];
+  entitled     integer[];
+  entitled_for integer[];
+  barred       integer[];
+  others       integer[];
+  leased       integer[];
+  expired      integer[];
+  held         text[] := string_to_array(under_way, E'\n');
 BEGIN
   PERFORM set_config('porter.tenant', '*', true);
+  at := shared_now(at);
   WITH RECURSIVE aside AS (
     (SELECT greatest(d.webhook_no, 0) AS no, d.retry_at FROM deliveries d
       WHERE look_back AND d.retry_at IS NOT NULL AND greatest(d.webhook_no, 0) > after_no
@@ -55,9 +62,11 @@ BEGIN
   IF candidates IS NULL THEN
     RETURN;
   END IF;
-  -- Looked up one by one: in one query with the above, all webhooks were read to have them in order.
-  candidates := ARRAY(SELECT w.no FROM webhooks w
-                       WHERE w.no = ANY (candidates) AND w.status = 'active' AND w.deleted_at IS NULL ORDER BY w.no);
+  SELECT coalesce(array_agg(asked.webhook_no ORDER BY asked.webhook_no) FILTER (WHERE asked.entitled_ms > 0), '{}'),
+         array_agg(asked.entitled_ms ORDER BY asked.webhook_no) FILTER (WHERE asked.entitled_ms > 0),
+         array_agg(asked.webhook_no) FILTER (WHERE asked.entitled_ms = 0)
+    INTO entitled, entitled_for, barred FROM entitled_webhooks(at, candidates) AS asked;
+  candidates := entitled;
 
   others := ARRAY(SELECT no FROM unnest(candidates) AS no WHERE known_held[place_in(no, known_nos)] IS NOT TRUE);
   IF others <> '{}' THEN
@@ -66,7 +75,7 @@ BEGIN
       FROM (SELECT l.webhook_no, l.holder FROM webhook_lanes l
              WHERE l.webhook_no = ANY (others) AND (l.holder IS NULL OR l.holder = me OR l.held_until <= at)
              ORDER BY l.webhook_no FOR NO KEY UPDATE) AS lane;
-    UPDATE webhook_lanes lane SET holder = me, held_until = until WHERE lane.webhook_no = ANY (leased);
+    UPDATE webhook_lanes lane SET holder = me, held_until = at + lease_ms * interval '1 ms' WHERE lane.webhook_no = ANY (leased);
     candidates := ARRAY(SELECT no FROM unnest(candidates) AS no
                          WHERE known_held[place_in(no, known_nos)] OR no = ANY (leased));
 
@@ -111,10 +120,14 @@ BEGIN
   )
   SELECT no, found.version, coalesce(no = ANY (expired), false), found.is_new,
          string_agg(sequence::text, ','), string_agg(found.tries::text, ',') FILTER (WHERE NOT found.is_new),
-         string_agg(sequence::text, ',') FILTER (WHERE found.behind), string_agg(event_no::text, ','), NULL, NULL, NULL, practice_group_id
+         string_agg(sequence::text, ',') FILTER (WHERE found.behind), string_agg(event_no::text, ','), NULL, NULL, NULL, practice_group_id,
+         entitled_for[place_in(no, entitled)]
     FROM found GROUP BY no, found.version, practice_group_id, found.is_new
   UNION ALL
   SELECT NULL, NULL, NULL, NULL, NULL, NULL, NULL, string_agg(no::text, ','), string_agg(object_hash::text, ','),
-         string_agg((date_part('epoch', accepted_at) * 1000)::bigint::text, ','), string_agg(payload, E'\n'), string_agg(practice_group_id, E'\n')
-    FROM events WHERE no = ANY (ARRAY(SELECT event_no FROM found));
+         string_agg((date_part('epoch', accepted_at) * 1000)::bigint::text, ','), string_agg(payload, E'\n'), string_agg(practice_group_id, E'\n'),
+         NULL
+    FROM events WHERE no = ANY (ARRAY(SELECT event_no FROM found))
+  UNION ALL
+  SELECT no, 0, false, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 0 FROM unnest(barred) AS no;
 END $$;

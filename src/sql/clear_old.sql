@@ -1,18 +1,23 @@
--- Retention: removes what is older than `before`, at most `rows_max` rows of a kind with each call, oldest first and without a look at the
--- rest. Returns how many rows went; zero means that nothing is left to do now.
+-- Retention: removes what is older than `kept_days`, by the time of `shared_now`, at most `rows_max` rows of a kind with each call, oldest
+-- first and without a look at the rest. Returns how many rows went; zero means that nothing is left to do now.
 --
 -- Guarantees: an event goes with its deliveries and its place in the feed, all at once. One that is still on its way to an active webhook stays
--- until `open_before`. What of it was received since `received_since` is noted in the access log, at the moment `at`. The lanes are locked first, so a delivery that waited for one that goes is woken, and only then. One node at a time.
+-- for `open_kept_days`; what is withheld does not. What of it was received within `received_days` is noted in the access log. The lanes are
+-- locked first, so a delivery that waited for one that goes is woken, and only then. One node at a time.
 CREATE OR REPLACE FUNCTION clear_old(
-  before timestamptz, open_before timestamptz, rows_max integer, at timestamptz DEFAULT now(), received_since timestamptz DEFAULT 'infinity'
+  given timestamptz, kept_days integer, open_kept_days integer, rows_max integer, received_days integer DEFAULT 0
 ) RETURNS integer LANGUAGE plpgsql
   SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off
 AS $$
 DECLARE
-  event_nos bigint[];
-  places    tid[];
-  removed   integer;
-  total     integer := 0;
+  at             timestamptz := shared_now(given);
+  before         timestamptz := at - kept_days * interval '24 hours';
+  open_before    timestamptz := at - open_kept_days * interval '24 hours';
+  received_since timestamptz := at - received_days * interval '24 hours';
+  event_nos      bigint[];
+  places         tid[];
+  removed        integer;
+  total          integer := 0;
 BEGIN
   PERFORM set_config('porter.tenant', '*', true);
   -- One node at a time is enough.
@@ -25,7 +30,8 @@ BEGIN
      AND (accepted_at < open_before OR NOT EXISTS (
            SELECT FROM (SELECT webhook_no FROM deliveries d
                          WHERE d.event_no = oldest.no AND d.state IN ('due', 'waiting') OFFSET 0) AS open
-            CROSS JOIN LATERAL (SELECT FROM webhooks w WHERE w.no = open.webhook_no AND w.status = 'active' AND w.deleted_at IS NULL OFFSET 0) AS active));
+            CROSS JOIN LATERAL (SELECT FROM webhooks w WHERE w.no = open.webhook_no AND w.status = 'active' AND w.withheld_since IS NULL
+                                   AND w.deleted_at IS NULL OFFSET 0) AS active));
   -- Not one that a replay is just putting into a queue: that delivery is not to be seen yet, and would be left without its event.
   SELECT array_agg(no) INTO event_nos
     FROM (SELECT no FROM events WHERE no = ANY (event_nos) FOR UPDATE SKIP LOCKED) AS free;

@@ -1,18 +1,22 @@
--- Retention of what has a time of its own, noun by noun: removes what ended before the moment that is given for each, at most `rows_max` rows
--- of a kind with each call, oldest first. Returns how many rows went; zero means that nothing is left to do now.
+-- Retention of what has a time of its own, noun by noun: removes what ended longer ago than the days that are given for each, by the
+-- time of `shared_now`, at most `rows_max` rows of a kind with each call, oldest first. Returns how many rows went; zero means that nothing is
+-- left to do now.
 --
--- Guarantees: a job that is still queued stays. A key goes only when it is over, and after those that it replaced. Batches of the access
--- log go from the front, with all of their entries; the head keeps the hash of the last that went, so the rest stays verifiable.
--- The audit and the erasures are never cleared. One node at a time.
+-- Guarantees: a job that is still queued stays. A key goes only when it is over, and after those that it replaced; when it was used last
+-- goes with it. Of the access log, src/sql/clear_access_log.sql. -- The audit and the erasures are never cleared. One node at a time.
 CREATE OR REPLACE FUNCTION clear_records(
-  form_submissions_before timestamptz, jobs_before timestamptz, keys_before timestamptz, access_log_before timestamptz, rows_max integer
+  given timestamptz, form_submission_days integer, job_days integer, key_days integer, access_log_days integer, rows_max integer
 ) RETURNS integer LANGUAGE plpgsql
   SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off
 AS $$
 DECLARE
-  last_batch bigint;
-  removed    integer;
-  total      integer := 0;
+  at                      timestamptz := shared_now(given);
+  form_submissions_before timestamptz := at - form_submission_days * interval '24 hours';
+  jobs_before             timestamptz := at - job_days * interval '24 hours';
+  keys_before             timestamptz := at - key_days * interval '24 hours';
+  access_log_before       timestamptz := at - access_log_days * interval '24 hours';
+  removed                 integer;
+  total                   integer := 0;
 BEGIN
   PERFORM set_config('porter.tenant', '*', true);
   IF NOT pg_try_advisory_xact_lock(7205759403794) THEN
@@ -36,28 +40,20 @@ BEGIN
    WHERE j.ctid = old.id;
   GET DIAGNOSTICS removed = ROW_COUNT;
   total := total + removed;
-  DELETE FROM api_keys k USING (
-    SELECT ctid AS id FROM api_keys over
-     WHERE (revoked_at IS NOT NULL OR expires_at IS NOT NULL) AND least(revoked_at, expires_at) < keys_before
-       AND NOT EXISTS (SELECT FROM api_keys older WHERE older.replaced_by = over.id)
-     ORDER BY least(revoked_at, expires_at) LIMIT rows_max) AS old
-   WHERE k.ctid = old.id;
-  GET DIAGNOSTICS removed = ROW_COUNT;
+  WITH gone AS (
+    DELETE FROM api_keys k USING (
+      SELECT ctid AS id FROM api_keys over
+       WHERE (revoked_at IS NOT NULL OR expires_at IS NOT NULL) AND least(revoked_at, expires_at) < keys_before
+         AND NOT EXISTS (SELECT FROM api_keys older WHERE older.replaced_by = over.id)
+       ORDER BY least(revoked_at, expires_at) LIMIT rows_max) AS old
+     WHERE k.ctid = old.id RETURNING k.id
+  ), used AS (
+    DELETE FROM key_uses u USING gone WHERE u.key_id = gone.id
+  )
+  SELECT count(*) INTO removed FROM gone;
   total := total + removed;
   DELETE FROM network_memberships WHERE left_at < access_log_before;
   GET DIAGNOSTICS removed = ROW_COUNT;
   total := total + removed;
-
-  SELECT max(first.no) INTO last_batch
-    FROM (SELECT b.no, bool_and(b.at < access_log_before) OVER (ORDER BY b.no) AS is_old
-            FROM (SELECT no, at FROM access_log_batches ORDER BY no LIMIT 20) AS b) AS first
-   WHERE first.is_old;
-  IF last_batch IS NOT NULL THEN
-    UPDATE access_log_head SET cleared = last_batch, cleared_hash = (SELECT hash FROM access_log_batches WHERE no = last_batch);
-    DELETE FROM access_log WHERE no < (SELECT first_no + entries FROM access_log_batches WHERE no = last_batch);
-    GET DIAGNOSTICS removed = ROW_COUNT;
-    total := total + removed;
-    DELETE FROM access_log_batches WHERE no <= last_batch;
-  END IF;
-  RETURN total;
+  RETURN total + clear_access_log(access_log_before);
 END $$;

@@ -14,6 +14,7 @@ DECLARE
   counts bigint[];
   made   integer;
 BEGIN
+  at := shared_now(at);
   SELECT array_agg(lane.webhook_no), array_agg(lane.last_sequence) INTO nos, lasts
     FROM (SELECT webhook_no, last_sequence FROM webhook_lanes WHERE webhook_no = ANY (webhook_nos)
            ORDER BY webhook_no FOR NO KEY UPDATE) AS lane;

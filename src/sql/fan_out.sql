@@ -7,6 +7,7 @@
 --   an event that was accepted before another of its practice group began is enqueued first.
 -- - Fair: if not all fit into `events_max`, practice groups have their turns, one row of each (up to 100 events) after the other; the next
 --   call goes on after the last one served. A burst of one practice group holds up nobody else.
+-- - A position is given by one server once: on another one than before, a new timeline begins (begin_timeline.sql).
 --
 -- `made`: how many deliveries. `more`: whether new events are left. `me` is told to the other workers, so that whoever did it need not look.
 CREATE OR REPLACE FUNCTION fan_out(at timestamptz, me bigint, events_max integer, OUT taken integer, OUT made integer, OUT more boolean)
@@ -26,6 +27,7 @@ DECLARE
   head        bigint;
 BEGIN
   PERFORM set_config('porter.tenant', '*', true);
+  at := shared_now(at);
   made := 0;
   more := false;
   IF NOT pg_try_advisory_xact_lock(7205759403793) THEN
@@ -76,6 +78,9 @@ BEGIN
     INTO event_nos, group_ids;
   taken := cardinality(event_nos);
   UPDATE feed_head SET position = position + taken, last_group = coalesce(last_served, last_group) RETURNING position - taken INTO head;
+  IF feed_server() IS DISTINCT FROM (SELECT server FROM feed_timelines ORDER BY after DESC LIMIT 1) THEN
+    PERFORM begin_timeline(head);
+  END IF;
   IF more THEN
     more := EXISTS (SELECT FROM new_events);
   END IF;
@@ -86,7 +91,7 @@ BEGIN
     FROM unnest(group_ids) AS g (id)
    CROSS JOIN LATERAL (SELECT webhooks.no, partner_id FROM webhooks
                         WHERE practice_group_id = g.id AND deleted_at IS NULL OFFSET 0) AS w
-   WHERE may_receive(w.partner_id, g.id, at);
+   WHERE receives_until(w.partner_id, g.id, at) IS NOT NULL;
   IF webhook_nos IS NOT NULL THEN
     made := enqueue(at, event_nos, webhook_nos);
   END IF;

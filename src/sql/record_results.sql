@@ -6,7 +6,7 @@
 -- - When a delivery is finished, the next one about the same object is due. As long as one about an object is due, none is woken.
 -- - Written again, after an answer that was lost, it changes nothing.
 --
--- `states`: delivered; failed: given up; due: to be tried again at `retry_ats`; waiting: not sent, because the one before it about the same
+-- `states`: delivered; failed: given up; due: to be tried again after `retry_delays_ms`, counted from now (`shared_now`); waiting: not sent, because the one before it about the same
 -- object (`afters`, 0: one that was set aside) is not finished. Of several about one object that are put back at once, one at most is due; one
 -- that is put back behind others that all wait wakes the first of them, else nobody would. `attempt_texts`: line by line, each a JSON array of one.
 -- `lane_nos`, `lows`: for every lane concerned, before which sequence nothing is new once this is written.
@@ -16,7 +16,7 @@
 -- of this had been written.
 CREATE OR REPLACE FUNCTION record_results(
   at timestamptz, me bigint,
-  webhook_nos integer[], sequences bigint[], tries_before integer[], states text[], retry_ats timestamptz[], afters bigint[], attempt_texts text,
+  webhook_nos integer[], sequences bigint[], tries_before integer[], states text[], retry_delays_ms integer[], afters bigint[], attempt_texts text,
   lane_nos integer[], lows bigint[],
   stretch_nos integer[], stretch_sizes integer[], stretch_sequences bigint[], stretch_texts text
 ) RETURNS TABLE (webhook_no integer, failures integer, failing_since timestamptz, woken integer, held boolean) LANGUAGE plpgsql
@@ -37,6 +37,7 @@ DECLARE
   stretch            bigint[];
 BEGIN
   PERFORM set_config('porter.tenant', '*', true);
+  at := shared_now(at);
   SELECT array_agg(locked.webhook_no) FILTER (WHERE locked.holder = me) INTO mine
     FROM (SELECT lane.webhook_no, lane.holder FROM webhook_lanes lane
            WHERE lane.webhook_no = ANY (lane_nos) ORDER BY lane.webhook_no FOR NO KEY UPDATE) AS locked;
@@ -45,12 +46,12 @@ BEGIN
     WITH written AS (
       UPDATE deliveries d
          SET state = r.state,
-             retry_at = r.retry_at,
+             retry_at = record_results.at + r.retry_delay_ms * interval '1 ms',
              tries = d.tries + 1,
              attempts = CASE WHEN d.attempts::text = '[]' AND r.attempt <> '' THEN r.attempt::json ELSE with_attempt(d.attempts, r.attempt) END,
              finished_at = CASE WHEN r.state <> 'due' THEN record_results.at END
-        FROM unnest(webhook_nos, sequences, tries_before, states, retry_ats, string_to_array(attempt_texts, E'\n'))
-             AS r (webhook_no, sequence, tries, state, retry_at, attempt)
+        FROM unnest(webhook_nos, sequences, tries_before, states, retry_delays_ms, string_to_array(attempt_texts, E'\n'))
+             AS r (webhook_no, sequence, tries, state, retry_delay_ms, attempt)
        CROSS JOIN LATERAL (SELECT o.ctid FROM deliveries o
                             WHERE o.webhook_no = r.webhook_no AND o.sequence = r.sequence LIMIT 1) AS found
        WHERE r.state <> 'waiting' AND d.ctid = found.ctid AND d.state = 'due'

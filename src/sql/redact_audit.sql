@@ -15,3 +15,4 @@ BEGIN
   END LOOP;
   PERFORM set_config('porter.redacts', '', true);
 END $$;
+REVOKE EXECUTE ON FUNCTION redact_audit FROM PUBLIC;

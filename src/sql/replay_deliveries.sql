@@ -10,6 +10,7 @@ DECLARE
   found   integer;
   missing bigint[];
 BEGIN
+  at := shared_now(at);
   PERFORM FROM webhook_lanes WHERE webhook_no = webhook FOR NO KEY UPDATE;
   event_nos := ARRAY(SELECT wanted.no FROM unnest(event_nos) AS wanted (no)
                       CROSS JOIN LATERAL (SELECT FROM events WHERE events.no = wanted.no AND erased_by IS NULL OFFSET 0) AS kept

@@ -1,4 +1,5 @@
-import type { Read } from '../contract/endpoint.ts';
+import type { Scope } from '../contract/access.ts';
+import { type Endpoint, type Read, scopesFor } from '../contract/endpoint.ts';
 import { type EventName, events } from '../contract/events.ts';
 import type { AccessLogEntry } from '../contract/operator/access-log.ts';
 import {
@@ -8,6 +9,7 @@ import {
   type Page,
   type PageQuery,
 } from '../contract/page.ts';
+import { partnerEndpoints } from '../contract/partner/index.ts';
 import { deliveryId } from '../domain/delivery-id.ts';
 import type { Transaction } from './database.ts';
 import { sqlFunction } from './sql-functions.ts';
@@ -159,6 +161,14 @@ interface AccessRow {
   count?: number | null;
 }
 
+/** The scopes that each operation of partners takes. Whoever receives, and reads the feed, needs one and the same. */
+const scopesOf: Record<string, readonly Scope[]> & { deliver: readonly Scope[] } = {
+  ...Object.fromEntries(
+    Object.entries(partnerEndpoints).map(([id, endpoint]: [string, Endpoint]) => [id, scopesFor(endpoint)]),
+  ),
+  deliver: ['events:read'],
+};
+
 /** An attempt that got as far as sending has told the receiver, whatever it answered. */
 const SENT = `a ->> 'status' IS NOT NULL OR a ->> 'phase' IN ('send', 'answer')`;
 
@@ -204,12 +214,12 @@ function readAlongFeed(
      )
      SELECT page.*, $1 AS practice_group_id, w.id AS webhook_id, p.id AS partner_id, p.agreement_signed_at,
             access_through(p.id, page.body::json -> 'actor' ->> 'id', $1,
-                           coalesce(page.last_at, (page.body::json ->> 'last_at')::timestamptz)) AS through
+                           coalesce(page.last_at, (page.body::json ->> 'last_at')::timestamptz), $7) AS through
        FROM page
        LEFT JOIN webhooks w ON w.no = page.webhook_no
        LEFT JOIN partners p ON p.id = coalesce(w.partner_id, page.body::json -> 'actor' ->> 'partner_id')
       ORDER BY major DESC, minor DESC`,
-    [groupId, major, minor, end, objectId, limit],
+    [groupId, major, minor, end, objectId, limit, scopesOf.deliver],
   );
 }
 
@@ -230,9 +240,10 @@ function readLog(
         ORDER BY no DESC LIMIT $${values.length + 1}
      )
      SELECT page.*, p.id AS partner_id, p.agreement_signed_at,
-            access_through(p.id, CASE WHEN body::json ->> 'kind' = 'read' THEN body::json -> 'actor' ->> 'id' END, page.practice_group_id, ended) AS through
+            access_through(p.id, CASE WHEN body::json ->> 'kind' = 'read' THEN body::json -> 'actor' ->> 'id' END, page.practice_group_id, ended,
+                           ARRAY(SELECT json_array_elements_text($${values.length + 2}::json -> (body::json ->> 'operation')))) AS through
        FROM page LEFT JOIN partners p ON p.id = body::json -> 'actor' ->> 'partner_id' ORDER BY major DESC`,
-    [...values, limit],
+    [...values, limit, JSON.stringify(scopesOf)],
   );
 }
 

@@ -18,16 +18,30 @@ export interface AuditRecord {
 /** The part of an entry that is hashed. */
 export type AuditBody = Omit<AuditEntry, 'seq' | 'hash'> & { salt?: string };
 
-const auditAppend = sqlFunction('audit_append', { at: 'timestamptz', entries: 'text' });
+export const auditAppendSql = sqlFunction('audit_append', {
+  at: 'timestamptz',
+  actor_ids: 'text[]',
+  actions: 'text[]',
+  subject_ids: 'text[]',
+  group_ids: 'text[]',
+  bodies: 'text[]',
+});
 
 /** Puts the entries at the end of the chain; called as the last thing of a transaction. */
 export function appendAudit(sender: Sender, records: readonly [AuditRecord, ...AuditRecord[]]): void {
-  void auditAppend(sender, { at: records[0].at, entries: auditTexts(records) });
+  void auditAppendSql(sender, {
+    at: records[0].at,
+    actor_ids: records.map(({ principal }) => actorOf(principal).id),
+    actions: records.map(({ action }) => action),
+    subject_ids: records.map(({ subject }) => subject.id),
+    group_ids: records.map(({ practiceGroupId }) => practiceGroupId ?? null),
+    bodies: records.map(auditText),
+  });
 }
 
-/** The entries' texts as they are hashed and kept, one on a line: JSON escapes every control character. */
-export function auditTexts(records: readonly AuditRecord[]): string {
-  return records.map((record) => JSON.stringify(bodyOf(record))).join('\n');
+/** An entry's text as it is hashed and kept. JSON escapes every control character, so it is always a single line. */
+export function auditText(record: AuditRecord): string {
+  return JSON.stringify(bodyOf(record));
 }
 
 function bodyOf(record: AuditRecord): AuditBody {
@@ -44,7 +58,7 @@ function bodyOf(record: AuditRecord): AuditBody {
   };
 }
 
-function actorOf(principal: Principal): AuditBody['actor'] {
+export function actorOf(principal: Principal): AuditBody['actor'] {
   switch (principal.kind) {
     case 'partner':
       return { type: 'partner', id: principal.holder.keyId };

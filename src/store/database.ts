@@ -2,6 +2,7 @@ import pg from 'pg';
 import type { Principal } from '../domain/principal.ts';
 import { Outage } from '../platform/outage.ts';
 import { type AuditRecord, appendAudit } from './audit-append.ts';
+import { type Hosts, hostsOf, refuseSession } from './hosts.ts';
 import type { Sender } from './sql-functions.ts';
 import { typeParsers } from './times.ts';
 
@@ -12,11 +13,13 @@ import { typeParsers } from './times.ts';
  */
 export interface Database {
   pool: pg.Pool;
+  hosts: Hosts;
   /** The connection that `queued` keeps, once it was needed. */
   kept?: Promise<pg.PoolClient> | undefined;
 }
 
 export interface DatabaseOptions {
+  /** It may name several servers: see hosts.ts. */
   url: string;
   connectionsMax: number;
   /** Statements run as this role when given; see `enterRole` in migrate.ts. */
@@ -30,8 +33,9 @@ const STATEMENT_MS = 10_000;
 const LOCK_MS = 5_000;
 
 export function openDatabase({ url, connectionsMax, role }: DatabaseOptions): Database {
+  const hosts = hostsOf(url);
   const pool = new pg.Pool({
-    connectionString: url,
+    connectionString: hosts.urls[0],
     max: connectionsMax,
     pipeline: true,
     application_name: 'porter',
@@ -40,13 +44,15 @@ export function openDatabase({ url, connectionsMax, role }: DatabaseOptions): Da
     // For a server that accepts statements but never answers: longer than its own limit, so that one speaks first.
     query_timeout: STATEMENT_MS + 1_000,
     types: typeParsers,
-    onConnect: (client) => client.query(sessionSettings(role)),
+    onConnect: async (client) => {
+      await Promise.all([client.query(sessionSettings(role)), refuseSession(client, hosts.check)]);
+    },
   });
   // A connection that dies says so here, idle or in use. What it was doing fails by itself, and the next query opens
   // another; without a listener the event would end the process.
   pool.on('error', () => {});
   pool.on('connect', (client) => client.on('error', () => {}));
-  return { pool };
+  return { pool, hosts };
 }
 
 /**
@@ -280,14 +286,24 @@ function partnerOf(principal: Principal | readonly Principal[]): string {
   return 'kind' in principal && principal.kind === 'partner' ? principal.holder.partnerId : '';
 }
 
-/** A connection of the pool, to be released. */
-export async function connect(db: Database): Promise<pg.PoolClient> {
-  try {
-    return await db.pool.connect();
-  } catch (error) {
-    // Whatever keeps us from connecting, it is not the caller's doing and may pass.
-    throw outage(error);
+/** A connection of the pool, to be released. Whatever keeps us from having one, it is not the caller's doing and may pass. */
+export async function connect({ pool, hosts: { urls } }: Database): Promise<pg.PoolClient> {
+  for (let left = urls.length; ; left--) {
+    const tried = pool.options.connectionString ?? '';
+    try {
+      return await pool.connect();
+    } catch (error) {
+      if (left <= 1 || isOnlyFull(error)) throw outage(error);
+      // The pool reads it whenever it opens a connection. Whoever failed at the same time may have moved on already.
+      if (pool.options.connectionString === tried)
+        pool.options.connectionString = urls[(urls.indexOf(tried) + 1) % urls.length];
+    }
   }
+}
+
+/** The pool's own words for having waited too long for a connection that others use. */
+function isOnlyFull(error: unknown): boolean {
+  return error instanceof Error && error.message === 'timeout exceeded when trying to connect';
 }
 
 /** Each distinct text is prepared once on each connection. The texts are constants of the source, so this is bounded. */
@@ -303,8 +319,11 @@ async function send(client: pg.PoolClient, text: string, values: Values = []): P
   }
 }
 
-/** Codes with which PostgreSQL says "not now": connection trouble, shutting down, starting up, full, timed out. */
-const NOT_NOW = /^(08|53|57|58|25006|55P03)/;
+/**
+ * Codes with which PostgreSQL says "not now": connection trouble, shutting down, starting up, full, read-only, timed out. Also 25P03 and 25P04: a
+ * transaction whose node stood still was ended by the server.
+ */
+const NOT_NOW = /^(08|53|57|58|25006|25P03|25P04|55P03)/;
 
 export function translate(error: unknown): unknown {
   if (error instanceof pg.DatabaseError) {

@@ -1,5 +1,6 @@
 import type { EventName } from '../contract/events.ts';
 import type { Page, PageQuery } from '../contract/page.ts';
+import type { WithheldReason } from '../contract/partner/webhooks.ts';
 import type { KeptAttempt } from '../domain/diagnosis.ts';
 import type { Transaction } from './database.ts';
 import { type Keyset, readPage, readStretch } from './page.ts';
@@ -18,6 +19,8 @@ export interface StoredDelivery {
   object_id: string;
   sequence: number;
   state: 'waiting' | 'due' | 'delivered' | 'failed';
+  /** Why it is withheld, if it is: open, and its partner may not have it. */
+  withheld_reason: WithheldReason | null;
   attempts: KeptAttempt[];
   retry_at: string | null;
   created_at: string;
@@ -28,8 +31,12 @@ export interface StoredDelivery {
 /** `major` and `minor`: its place in the list. */
 type Row = StoredDelivery & { major: number; minor: number };
 
+/** Only what is open can be withheld. */
+export const WITHHELD_REASON =
+  "CASE WHEN d.state IN ('due', 'waiting') THEN w.withheld_reason END AS withheld_reason";
+
 const COLUMNS = `w.id AS webhook_id, w.partner_id, w.practice_group_id, e.id AS event_id, e.event, e.object_id,
-  d.sequence, d.state, d.attempts, nullif(d.retry_at, 'infinity') AS retry_at, d.created_at, d.finished_at, e.accepted_at`;
+  d.sequence, d.state, ${WITHHELD_REASON}, d.attempts, nullif(d.retry_at, 'infinity') AS retry_at, d.created_at, d.finished_at, e.accepted_at`;
 
 /** With the numbers of its webhook and its event. */
 export function findDelivery(
@@ -48,7 +55,7 @@ export interface DeliveryFilter extends PageQuery {
   webhook_id?: string | undefined;
   event_id?: string | undefined;
   practice_group_id?: string | undefined;
-  state?: StoredDelivery['state'] | undefined;
+  state?: StoredDelivery['state'] | 'withheld' | undefined;
   event?: string | undefined;
 }
 
@@ -110,7 +117,8 @@ const listed = (rows: string) => `
     FROM (${rows}) AS d
    CROSS JOIN LATERAL (SELECT * FROM events WHERE events.no = d.event_no OFFSET 0) AS e
    CROSS JOIN LATERAL (SELECT * FROM webhooks WHERE webhooks.no = d.webhook_no AND deleted_at IS NULL OFFSET 0) AS w
-   WHERE ($5::text IS NULL OR d.state = $5) AND ($6::text IS NULL OR e.event = $6)
+   WHERE ($5::text IS NULL
+          OR $5 = CASE WHEN d.state IN ('due', 'waiting') AND w.withheld_since IS NOT NULL THEN 'withheld' ELSE d.state END) AND ($6::text IS NULL OR e.event = $6)
      AND ($7::text IS NULL OR w.id = $7) AND ($8::text IS NULL OR w.practice_group_id = $8)
    ORDER BY d.major DESC, d.minor DESC LIMIT $9`;
 

@@ -11,8 +11,10 @@ export interface Result {
   triesBefore: number;
   /** Waiting: it was not sent, because an earlier one about the same object is not finished. */
   state: 'delivered' | 'failed' | 'due' | 'waiting';
-  /** When to try again, if it is due. */
-  retryAt: string | undefined;
+  /** How long after its answer to try again, if it is due. */
+  retryDelayMs: number | undefined;
+  /** When it was answered, by the monotonic clock: until it is written, its delay goes by. */
+  answeredAt: number;
   /** The one that it waits for; 0: one that was set aside. */
   after: number;
   /** The attempt as JSON on one line, in an array of its own; empty when there was none or it cannot be told. */
@@ -50,7 +52,7 @@ const recordResultsSql = sqlFunction('record_results', {
   sequences: 'bigint[]',
   tries_before: 'integer[]',
   states: 'text[]',
-  retry_ats: 'timestamptz[]',
+  retry_delays_ms: 'integer[]',
   afters: 'bigint[]',
   attempt_texts: 'text',
   lane_nos: 'integer[]',
@@ -61,10 +63,10 @@ const recordResultsSql = sqlFunction('record_results', {
   stretch_texts: 'text',
 });
 
-/** `lows` has every lane that the results are about. */
+/** `lows` has every lane that the results are about. `moment`: now, by the monotonic clock. `at` null: by the clock of the server. */
 export function recordResults(
   db: Database,
-  at: string,
+  { at, moment }: { at: string | null; moment: number },
   me: number,
   results: readonly Result[],
   lows: readonly LaneLow[],
@@ -78,7 +80,7 @@ export function recordResults(
     sequences: list(others, (one) => one.sequence),
     tries_before: list(others, (one) => one.triesBefore),
     states: list(others, (one) => one.state),
-    retry_ats: list(others, (one) => one.retryAt ?? 'NULL'),
+    retry_delays_ms: list(others, (one) => delayLeft(one, moment) ?? 'NULL'),
     afters: list(others, (one) => one.after),
     attempt_texts: others.map((one) => one.attempt).join('\n'),
     lane_nos: list(lows, (lane) => lane.no),
@@ -88,6 +90,10 @@ export function recordResults(
     stretch_sequences: list(stretched, (one) => one.sequence),
     stretch_texts: stretched.map((one) => one.attempt).join('\n'),
   });
+}
+
+function delayLeft({ retryDelayMs, answeredAt }: Result, moment: number): number | undefined {
+  return retryDelayMs && Math.max(0, Math.round(retryDelayMs - (moment - answeredAt)));
 }
 
 function inStretches(results: readonly Result[]): { stretches: Result[][]; others: Result[] } {

@@ -13,7 +13,11 @@ const replayDeliveriesSql = sqlFunction('replay_deliveries', {
   webhook: 'integer',
   event_nos: 'bigint[]',
 });
-const mayReceiveSql = sqlFunction('may_receive', { partner: 'text', group_id: 'text', at: 'timestamptz' });
+const receivesUntilSql = sqlFunction('receives_until', {
+  partner: 'text',
+  group_id: 'text',
+  at: 'timestamptz',
+});
 
 /** Puts deliveries into the queue of one webhook, outside the usual fan-out. */
 
@@ -36,10 +40,10 @@ export async function enqueueTest(
   return row.sequence;
 }
 
-/** Returns how many deliveries that made. */
+/** Returns how many deliveries that made. `at` null: by the clock of the server. */
 export async function replayEvents(
   tx: Transaction,
-  at: string,
+  at: string | null,
   webhookNo: number,
   eventNos: readonly number[],
 ): Promise<number> {
@@ -118,10 +122,10 @@ export async function mayReceive(
   groupId: string,
   at: string,
 ): Promise<boolean> {
-  const [row] = await mayReceiveSql<{ may_receive: boolean }>(tx, {
+  const [row] = await receivesUntilSql<{ receives_until: string | null }>(tx, {
     partner: partnerId,
     group_id: groupId,
     at,
   });
-  return row?.may_receive ?? false;
+  return row !== undefined && row.receives_until !== null;
 }

@@ -13,7 +13,7 @@ import { sqlFunction } from './sql-functions.ts';
 const fanOutSql = sqlFunction('fan_out', { at: 'timestamptz', me: 'bigint', events_max: 'integer' });
 const claimDeliveriesSql = sqlFunction('claim_deliveries', {
   at: 'timestamptz',
-  until: 'timestamptz',
+  lease_ms: 'integer',
   me: 'bigint',
   after_no: 'integer',
   deliveries_max: 'integer',
@@ -25,7 +25,19 @@ const claimDeliveriesSql = sqlFunction('claim_deliveries', {
   known_froms: 'bigint[]',
   under_way: 'text',
 });
-const renewLanesSql = sqlFunction('renew_lanes', { me: 'bigint', until: 'timestamptz', nos: 'integer[]' });
+const entitledWebhooksSql = sqlFunction('entitled_webhooks', { at: 'timestamptz', nos: 'integer[]' });
+const reviewEntitlementSql = sqlFunction('review_entitlement', {
+  at: 'timestamptz',
+  after_no: 'integer',
+  webhooks_max: 'integer',
+  nos: 'integer[]',
+});
+const renewLanesSql = sqlFunction('renew_lanes', {
+  at: 'timestamptz',
+  me: 'bigint',
+  lease_ms: 'integer',
+  nos: 'integer[]',
+});
 const freeLanesSql = sqlFunction('free_lanes', { me: 'bigint', nos: 'integer[]' });
 
 /** Deliveries to one webhook, in the order of their sequence. */
@@ -35,6 +47,8 @@ export interface ClaimedLane {
   version: number;
   /** Whoever held the lane before let its lease run out. */
   leaseExpired: boolean;
+  /** For so long, from before the claim was made, its partner is taken to be entitled to them. 0: it is not, and there are none. */
+  entitledMs: number;
   deliveries: ClaimedDelivery[];
 }
 
@@ -47,7 +61,13 @@ export interface FannedOut {
   more: boolean;
 }
 
-export async function fanOut(db: Database, at: string, me: number, eventsMax: number): Promise<FannedOut> {
+/** `at` null, here and below: by the clock of the server. */
+export async function fanOut(
+  db: Database,
+  at: string | null,
+  me: number,
+  eventsMax: number,
+): Promise<FannedOut> {
   const [row] = await fanOutSql<FannedOut>(alone(db), { at, me, events_max: eventsMax });
   return row ?? { taken: 0, made: 0, more: false };
 }
@@ -66,8 +86,8 @@ export interface KnownLane {
 }
 
 export interface Claim {
-  at: string;
-  until: string;
+  at: string | null;
+  leaseMs: number;
   me: number;
   /** Goes on with the webhook after this one. */
   afterNo: number;
@@ -84,6 +104,7 @@ interface LaneRow {
   webhook_no: number;
   version: number;
   lease_expired: boolean;
+  entitled_ms: number;
   /** This and the rest is null when there was nothing for a webhook. */
   is_new: boolean | null;
   sequences: string | null;
@@ -111,7 +132,7 @@ type DeliveryEvent = Pick<ClaimedDelivery, 'objectHash' | 'acceptedMs' | 'payloa
 export async function claimDeliveries(db: Database, claim: Claim): Promise<ClaimedLane[]> {
   const rows = await claimDeliveriesSql<LaneRow | EventsRow>(alone(db), {
     at: claim.at,
-    until: claim.until,
+    lease_ms: claim.leaseMs,
     me: claim.me,
     after_no: claim.afterNo,
     deliveries_max: claim.deliveriesMax,
@@ -128,10 +149,11 @@ export async function claimDeliveries(db: Database, claim: Claim): Promise<Claim
   const lanes = new Map<number, ClaimedLane>();
   for (const row of rows) {
     if (row.webhook_no === null) continue;
-    const { webhook_no: webhookNo, version, lease_expired: leaseExpired } = row;
+    const { webhook_no: webhookNo, version, lease_expired: leaseExpired, entitled_ms: entitledMs } = row;
+    const deliveries = deliveriesOf(row, events);
     const lane = lanes.get(webhookNo);
-    if (lane) lane.deliveries.push(...deliveriesOf(row, events));
-    else lanes.set(webhookNo, { webhookNo, version, leaseExpired, deliveries: deliveriesOf(row, events) });
+    if (lane) lane.deliveries.push(...deliveries);
+    else lanes.set(webhookNo, { webhookNo, version, leaseExpired, entitledMs, deliveries });
   }
   for (const { deliveries } of lanes.values()) deliveries.sort((a, b) => a.sequence - b.sequence);
   // PostgreSQL gathers them in no order. Who comes first after a claim that was full goes by their numbers.
@@ -188,21 +210,62 @@ function rangesOf(numbers: Iterable<number>): string {
   return `{${ranges.map(([first, last]) => `[${first},${last}]`).join(',')}}`;
 }
 
-/** Returns which of these lanes the worker still holds, now until then. */
-export async function renewLanes(db: Database, me: number, until: string, nos: readonly number[]) {
-  const rows = await renewLanesSql<{ renew_lanes: number }>(alone(db), { me, until, nos });
+/** Returns which of these lanes the worker still holds, from now on for so long. */
+export async function renewLanes(
+  db: Database,
+  at: string | null,
+  me: number,
+  leaseMs: number,
+  nos: readonly number[],
+): Promise<Set<number>> {
+  const rows = await renewLanesSql<{ renew_lanes: number }>(alone(db), { at, me, lease_ms: leaseMs, nos });
   return new Set(rows.map(({ renew_lanes: no }) => no));
 }
 
-/** Of those webhooks that are active. */
-export async function readVersions(db: Database, nos: readonly number[]): Promise<Map<number, number>> {
+/** A webhook that is active and not withheld. */
+export interface WebhookNow {
+  version: number;
+  /** For so long, from before it was asked, its partner is taken to be entitled to what is queued for it. 0: it is not. */
+  entitledMs: number;
+}
+
+export async function lookAtWebhooks(
+  db: Database,
+  at: string | null,
+  nos: readonly number[],
+): Promise<Map<number, WebhookNow>> {
   const rows = await transact(db, SYSTEM, (tx) =>
-    tx.query<{ no: number; version: number }>(
-      "SELECT no, version FROM webhooks WHERE no = ANY ($1::integer[]) AND status = 'active' AND deleted_at IS NULL",
-      [nos],
-    ),
+    entitledWebhooksSql<{ webhook_no: number; version: number; entitled_ms: number }>(tx, { at, nos }),
   );
-  return new Map(rows.map(({ no, version }) => [no, version]));
+  return new Map(
+    rows.map(({ webhook_no, version, entitled_ms: entitledMs }) => [webhook_no, { version, entitledMs }]),
+  );
+}
+
+export interface Review {
+  /** Where to go on; 0: it has been through all. */
+  last_no: number;
+  /** How many webhooks have their deliveries withheld from now on, and how many no longer. */
+  withheld: number;
+  resumed: number;
+}
+
+/** Webhooks that are looked at in one go. */
+const REVIEWED_MAX = 500;
+
+/** Notes whose deliveries are withheld: of these webhooks, or of the next that have open deliveries. */
+export async function reviewEntitlement(
+  db: Database,
+  at: string | null,
+  which: { nos: readonly number[] } | { afterNo: number },
+): Promise<Review> {
+  const [row] = await reviewEntitlementSql<Review>(alone(db), {
+    at,
+    after_no: 'afterNo' in which ? which.afterNo : 0,
+    webhooks_max: REVIEWED_MAX,
+    nos: 'nos' in which ? which.nos : null,
+  });
+  return row ?? { last_no: 0, withheld: 0, resumed: 0 };
 }
 
 /** All that the worker holds, unless some are named. */

@@ -26,6 +26,12 @@ const eraseEventsSql = sqlFunction('erase_events', {
   rows_max: 'integer',
   withdrawal: 'text',
 });
+const redactAccessLogSql = sqlFunction('redact_access_log', {
+  group_id: 'text',
+  object: 'text',
+  object_id: 'text',
+  pseudonym: 'text',
+});
 const redactAuditSql = sqlFunction('redact_audit', { entries: 'json' });
 
 export interface ErasedEvents {
@@ -110,18 +116,17 @@ export async function eraseRefusals(
   );
 }
 
-/** The digest stays, and the salt goes: the log stays verifiable, and the digest tells nothing. */
-export async function eraseAccessLog(tx: Transaction, target: Target): Promise<number> {
-  return counted(
-    tx,
-    `UPDATE access_log SET object_id = $4, erased_by = $4,
-            body = ((body::jsonb - 'salt') || jsonb_build_object('object_id', $4::text))::text
-      WHERE practice_group_id = $1 AND object_id = $2 AND lower(body::json ->> 'object') = lower($3) RETURNING no`,
-    target.groupId,
-    target.objectId,
-    target.object,
-    target.pseudonym,
-  );
+export async function eraseAccessLog(
+  tx: Transaction,
+  { groupId, object, objectId, pseudonym }: Target,
+): Promise<number> {
+  const [row] = await redactAccessLogSql<{ redact_access_log: number }>(tx, {
+    group_id: groupId,
+    object,
+    object_id: objectId,
+    pseudonym,
+  });
+  return row?.redact_access_log ?? 0;
 }
 
 async function counted(tx: Transaction, text: string, ...values: string[]): Promise<number> {

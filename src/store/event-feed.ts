@@ -1,10 +1,24 @@
-import { decodeCursor, encodeCursor, PAGE_SIZE_DEFAULT, type PageQuery } from '../contract/page.ts';
+import { PAGE_SIZE_DEFAULT, type PageQuery } from '../contract/page.ts';
+import { Problem } from '../contract/problems.ts';
+import {
+  type FeedPlace,
+  feedCursor,
+  forkOf,
+  isGone,
+  readFeedCursor,
+  type TimelinePlace,
+} from '../domain/feed-cursor.ts';
 import type { PartnerPrincipal } from '../domain/principal.ts';
-import type { Transaction } from './database.ts';
+import { alone, type Database, type Transaction } from './database.ts';
+import { sqlFunction } from './sql-functions.ts';
+
+const beginTimelineSql = sqlFunction('begin_timeline', { head: 'bigint' });
+const placeOfTimeline = sqlFunction('place_of_timeline', { timeline: 'text' });
 
 /**
  * The feed of a practice group, in the order of its positions. These are given one after the other and never taken back,
- * so a reader who goes on from the last one misses nothing.
+ * so a reader who goes on from the last one misses nothing. Only a restore or a lossy failover takes some back: then a new timeline
+ * begins, and a reader whose cursor is of what was lost is told.
  */
 export interface FeedPage {
   events: FeedEvent[];
@@ -12,17 +26,20 @@ export interface FeedPage {
   hasMore: boolean;
 }
 
-export interface FeedEvent {
+export interface FeedEvent extends FeedPlace {
   id: string;
   event: string;
   accepted_at: string;
   /** JSON, exactly as receivers get it. */
   payload: string;
-  position: number;
 }
 
 /** So many are looked through for one page, so that it is quick however rare the wanted events are. */
 const STRETCH = 10_000;
+
+/** The timeline in which a position was given. */
+const timelineOf = (position: string) =>
+  `(SELECT id FROM feed_timelines WHERE after < ${position} ORDER BY after DESC LIMIT 1)`;
 
 export async function readFeedPage(
   tx: Transaction,
@@ -30,42 +47,52 @@ export async function readFeedPage(
   query: PageQuery & { event_types?: readonly string[] | undefined },
 ): Promise<FeedPage> {
   const size = query.page_size ?? PAGE_SIZE_DEFAULT;
-  const after = positionIn(query.cursor) ?? 0;
-  const bounds = await tx.first<{ newest: number | null; stretch_end: number | null }>(
-    `SELECT (SELECT position FROM feed WHERE practice_group_id = $1 ORDER BY position DESC LIMIT 1) AS newest,
-            CASE WHEN $3 THEN (SELECT position FROM feed WHERE practice_group_id = $1 AND position > $2
-                                ORDER BY position OFFSET $4 LIMIT 1) END AS stretch_end`,
-    // A length that PostgreSQL knows beforehand makes it sort the whole feed of a practice that it takes for shorter.
-    [group.id, after, query.event_types !== undefined, STRETCH - 1],
-  );
+  const start = readFeedCursor(query.cursor);
+  const after = start?.position ?? 0;
+  const [bounds] = await Promise.all([
+    tx.first<{ newest: number | null; stretch_end: number | null; timeline: string | null }>(
+      `SELECT newest, stretch_end, ${timelineOf('coalesce(stretch_end, greatest(newest, $2))')} AS timeline
+         FROM (SELECT (SELECT position FROM feed WHERE practice_group_id = $1 ORDER BY position DESC LIMIT 1) AS newest,
+                      CASE WHEN $3 THEN (SELECT position FROM feed WHERE practice_group_id = $1 AND position > $2
+                                          ORDER BY position OFFSET $4 LIMIT 1) END AS stretch_end OFFSET 0) AS bounds`,
+      // A length that PostgreSQL knows beforehand makes it sort the whole feed of a practice that it takes for shorter.
+      [group.id, after, query.event_types !== undefined, STRETCH - 1],
+    ),
+    start && refuseGone(tx, start),
+  ]);
   const newest = Math.max(after, bounds?.newest ?? 0);
-  const end = bounds?.stretch_end ?? newest;
+  const end = { position: bounds?.stretch_end ?? newest, timeline: bounds?.timeline ?? null };
   const rows = await tx.query<FeedEvent>(
-    `SELECT id, event, accepted_at, payload, position FROM feed
+    `SELECT id, event, accepted_at, payload, position, ${timelineOf('position')} AS timeline FROM feed
       CROSS JOIN LATERAL (SELECT id, accepted_at, payload FROM events WHERE no = feed.event_no OFFSET 0) AS e
       WHERE practice_group_id = $1 AND position > $2 AND position <= $3
         AND (only_partner_id IS NULL OR only_partner_id = $6)
         AND ($4::text[] IS NULL OR event = ANY ($4))
       ORDER BY position LIMIT $5`,
-    [group.id, after, end, query.event_types, size + 1, holder.partnerId],
+    [group.id, after, end.position, query.event_types, size + 1, holder.partnerId],
   );
   const events = rows.slice(0, size);
-  const last = rows.length > size ? (events.at(-1)?.position ?? end) : end;
-  return { events, nextCursor: encodeCursor([last]), hasMore: last < newest };
+  const last = rows.length > size ? (events.at(-1) ?? end) : end;
+  return { events, nextCursor: feedCursor(last), hasMore: last.position < newest };
 }
 
-function positionIn(cursor: string | undefined, name?: string): number | undefined {
-  const [position] = decodeCursor(cursor, ['number'], name);
-  return typeof position === 'number' ? position : undefined;
+/** Refuses a place that was lost, with the one to go on from. */
+export async function refuseGone(tx: Transaction, place: FeedPlace): Promise<void> {
+  const [here] = await placeOfTimeline<TimelinePlace>(tx, { timeline: place.timeline ?? '' });
+  if (!here || !isGone(place, here)) return;
+  const fork = forkOf(place, here);
+  const resume = await tx.first<FeedPlace>(
+    `SELECT position, ${timelineOf('position')} AS timeline
+       FROM (SELECT coalesce($1, (SELECT min(after) FROM feed_timelines WHERE began_at > to_timestamp($2::float8 / 1000)), 0) AS position
+             OFFSET 0) AS fork`,
+    'position' in fork ? [fork.position, null] : [null, fork.timelineSince],
+  );
+  throw new Problem('cursor_gone', {
+    resume_cursor: feedCursor(resume ?? { position: 0, timeline: null }),
+  });
 }
 
-/** The one that was sent, as `name`, if there is one; else that of the position. */
-export function cursorAt(position: number, cursor?: string, name?: string): string {
-  return encodeCursor([positionIn(cursor, name) ?? position]);
-}
-
-export interface FeedNews {
-  position: number;
+export interface FeedNews extends FeedPlace {
   /** Those of the groups that have something new. */
   groups: string[];
 }
@@ -77,10 +104,16 @@ export async function readFeedNews(
   after: number,
 ): Promise<FeedNews> {
   const news = await tx.first<FeedNews>(
-    `SELECT position, ARRAY(SELECT id FROM unnest($1::text[]) AS open (id)
+    `SELECT position, ${timelineOf('position')} AS timeline,
+            ARRAY(SELECT id FROM unnest($1::text[]) AS open (id)
                              WHERE EXISTS (SELECT FROM feed WHERE practice_group_id = open.id AND position > $2)) AS groups
        FROM feed_head`,
     [groups, after],
   );
-  return news ?? { position: after, groups: [] };
+  return news ?? { position: after, timeline: null, groups: [] };
+}
+
+/** When a node starts: see src/sql/begin_timeline.sql. */
+export async function beginTimeline(db: Database): Promise<void> {
+  await beginTimelineSql(alone(db), { head: null });
 }

@@ -2,6 +2,7 @@ import type { EventPayload } from '../contract/event-payloads.ts';
 import type { EventName } from '../contract/events.ts';
 import type { Page, PageQuery } from '../contract/page.ts';
 import type { Transaction } from './database.ts';
+import { type StoredDelivery, WITHHELD_REASON } from './deliveries-read.ts';
 import { type Keyset, readStretch } from './page.ts';
 import { where } from './where.ts';
 
@@ -176,16 +177,12 @@ export function findEvent(tx: Transaction, id: string): Promise<StoredEvent | un
   return tx.first<StoredEvent>(`SELECT ${EVENT} FROM events e WHERE id = $1`, [id]);
 }
 
-export interface EventDelivery {
-  webhook_id: string;
-  sequence: number;
-  state: 'waiting' | 'due' | 'delivered' | 'failed';
-}
+export type EventDelivery = Pick<StoredDelivery, 'webhook_id' | 'sequence' | 'state' | 'withheld_reason'>;
 
 /** How far an event has come with each webhook. A practice group has a few; the limit is a fuse, not a page. */
 export function listEventDeliveries(tx: Transaction, eventId: string): Promise<EventDelivery[]> {
   return tx.query<EventDelivery>(
-    `SELECT w.id AS webhook_id, d.sequence, d.state
+    `SELECT w.id AS webhook_id, d.sequence, d.state, ${WITHHELD_REASON}
        FROM events e JOIN deliveries d ON d.event_no = e.no JOIN webhooks w ON w.no = d.webhook_no
       WHERE e.id = $1 ORDER BY w.no LIMIT 1000`,
     [eventId],

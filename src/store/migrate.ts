@@ -2,6 +2,15 @@ import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import pg from 'pg';
 import { translate } from './database.ts';
+import { hostsOf, NoHost, openClient, reasonOf } from './hosts.ts';
+import {
+  enterRole,
+  letServiceIn,
+  MAY_NOT,
+  ownsTables,
+  type ServiceRole,
+  UnusableDatabase,
+} from './service-role.ts';
 import { readSqlFunctions } from './sql-functions.ts';
 
 /**
@@ -30,47 +39,50 @@ const LOCK_WAIT_MS = 2_000;
 const TRIES_MAX = 15;
 const IN_THE_WAY = ['40P01', '55P03'];
 
-/** PostgreSQL's code for what a login may not do. */
-const MAY_NOT = '42501';
+export { UnusableDatabase };
 
-/** Why the service will not work with this database; the message says what to do. */
-export class UnusableDatabase extends Error {}
+const CONNECT_MS = 10_000;
 
-export interface Prepared {
+export interface Prepared extends ServiceRole {
   applied: string[];
-  /** The role that statements must run as, where the login itself would bypass row-level security. */
-  role: string | undefined;
 }
 
-/** Checks the server, migrates, and then runs `seed` while still holding the lock, so only one node seeds. */
+/**
+ * Checks the server, migrates, and then runs `seed` while still holding the lock, so only one node seeds. `url` is of the login that
+ * the service works as; the login of `ownerUrl`, if there is one, migrates and owns the tables.
+ */
 export async function prepareDatabase(
   url: string,
   seed: (prepared: Prepared) => Promise<void>,
+  ownerUrl?: string,
 ): Promise<Prepared> {
-  const client = clientOf(url);
+  const service = await connected(url);
+  const owner = ownerUrl === undefined ? service : await connected(ownerUrl).catch(closing(service));
   try {
-    await client.connect();
-  } catch (error) {
-    throw unreachable(url, error);
-  }
-  try {
-    await refuseSharedConnections(url, client).catch((error) => {
+    await refuseSharedConnections(url, service).catch((error) => {
       throw explained(url, error);
     });
-    const prepared = await prepare(client).catch((error) => {
-      throw explained(url, error);
+    const prepared = await prepare(owner, service).catch((error) => {
+      throw explained(ownerUrl ?? url, error);
     });
     await seed(prepared);
     return prepared;
   } finally {
-    await client.end().catch(() => {});
+    for (const client of [owner, service]) await client.end().catch(() => {});
   }
 }
 
-function clientOf(url: string): pg.Client {
-  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 10_000 });
-  client.on('error', () => {});
-  return client;
+function connected(url: string): Promise<pg.Client> {
+  return openClient(url, CONNECT_MS).catch((error) => {
+    throw unreachable(url, error);
+  });
+}
+
+function closing(client: pg.Client): (error: unknown) => Promise<never> {
+  return async (error) => {
+    await client.end().catch(() => {});
+    throw error;
+  };
 }
 
 /**
@@ -78,9 +90,8 @@ function clientOf(url: string): pg.Client {
  * locks, prepared statements, the role. It looks well as long as there is little to do.
  */
 async function refuseSharedConnections(url: string, client: pg.Client): Promise<void> {
-  const other = clientOf(url);
+  const other = await openClient(url, CONNECT_MS);
   try {
-    await other.connect();
     const mine = await sessionOf(client);
     await other.query('BEGIN');
     // As long as its transaction is open, the other one keeps the session that it was given.
@@ -98,16 +109,38 @@ async function sessionOf(client: pg.Client): Promise<number | undefined> {
   return rows[0]?.pid;
 }
 
-async function prepare(client: pg.Client): Promise<Prepared> {
-  const { rows } = await client.query<{ server_version: string }>('SHOW server_version');
+async function prepare(owner: pg.Client, service: pg.Client): Promise<Prepared> {
+  const { rows } = await owner.query<{ server_version: string }>('SHOW server_version');
   refuseOldServer(rows[0]?.server_version ?? '0');
-  await client.query('SELECT pg_advisory_lock($1)', [START_LOCK]);
-  const applied = await migrate(client);
-  return { applied, role: await enterRole(client) };
+  await owner.query('SELECT pg_advisory_lock($1)', [START_LOCK]);
+  if (!(await ownsTables(owner))) await refuseOutdated(owner);
+  const applied = (await ownsTables(owner)) ? await migrate(owner) : [];
+  const role = owner === service ? await enterRole(owner) : await letServiceIn(owner, service);
+  return { applied, ...role };
+}
+
+/** A login that owns nothing finds everything in place: somebody else has migrated. */
+async function refuseOutdated(client: pg.Client): Promise<void> {
+  const { rows } = await client.query<{ version: number }>('SELECT version FROM schema_version');
+  const version = rows[0]?.version ?? 0;
+  if (version === SCHEMA_VERSION + 1) return;
+  const applied = await listApplied(client);
+  const known = await listKnown();
+  refuseUnknown(applied, known, version);
+  const missing = known.filter((name) => !applied.includes(name));
+  const outdated = [...(await functionsToPut(client)).keys()];
+  if (missing.length + outdated.length > 0)
+    throw new UnusableDatabase(
+      `The database is not up to date (${[...missing, ...outdated].join(', ')}), and the login of DATABASE_URL may not change it. Set PORTER_MIGRATION_DATABASE_URL to the login that owns the tables, here or for \`porter migrate\`.`,
+    );
 }
 
 function unreachable(url: string, error: unknown): Error {
-  const reason = error instanceof Error ? error.message || (error as { code?: string }).code : String(error);
+  const reason = reasonOf(error);
+  if (error instanceof NoHost)
+    return new UnusableDatabase(
+      `None of the PostgreSQL servers in DATABASE_URL can be used (${reason}). Start the primary or promote a standby, or correct DATABASE_URL.`,
+    );
   if (error instanceof pg.DatabaseError && error.code?.startsWith('28'))
     return new UnusableDatabase(
       `PostgreSQL at ${place(url)} refused the login (${reason}). Check user and password in DATABASE_URL, and sslmode if it wants encryption.`,
@@ -133,8 +166,7 @@ function explained(url: string, error: unknown): unknown {
 /** Where a URL points, without its password. */
 function place(url: string): string {
   try {
-    const { host, pathname } = new URL(url);
-    return host + pathname;
+    return hostsOf(url).place;
   } catch {
     return 'the address in DATABASE_URL';
   }
@@ -178,7 +210,7 @@ async function migrateOnce(client: pg.Client): Promise<string[]> {
     return [];
   }
   const applied = await listApplied(client);
-  const known = (await readdir(MIGRATIONS_FOLDER)).filter((name) => name.endsWith('.sql')).sort();
+  const known = await listKnown();
   const isUnreleased = applied.at(-1) === LAST_UNRELEASED && !applied.includes(BASELINE);
   if (!isUnreleased) refuseUnknown(applied, known, version);
 
@@ -195,6 +227,10 @@ async function migrateOnce(client: pg.Client): Promise<string[]> {
     );
   await client.query('COMMIT');
   return isUnreleased ? [BASELINE, ...missing] : missing;
+}
+
+async function listKnown(): Promise<string[]> {
+  return (await readdir(MIGRATIONS_FOLDER)).filter((name) => name.endsWith('.sql')).sort();
 }
 
 async function listApplied(client: pg.Client): Promise<string[]> {
@@ -226,27 +262,36 @@ async function apply(client: pg.Client, file: string, name: string): Promise<voi
 
 /** Those whose text has changed; and those are dropped that have no text any more. */
 async function putFunctions(client: pg.Client): Promise<void> {
-  const { rows } = await client.query<{ name: string; digest: string }>(
-    'SELECT name, digest FROM sql_functions',
-  );
-  const inPlace = new Map(rows.map(({ name, digest }) => [name, digest]));
-  const texts = await readSqlFunctions();
-  for (const [name, text] of texts) {
-    const digest = createHash('sha256').update(text).digest('hex');
-    if (inPlace.get(name) === digest) continue;
+  for (const [name, text] of await functionsToPut(client)) {
+    if (text === undefined) {
+      await client.query(`DROP FUNCTION ${name}`);
+      await client.query('DELETE FROM sql_functions WHERE name = $1', [name]);
+      continue;
+    }
     await client.query(text).catch((error) => {
       throw blamed(`The function ${name}`, error);
     });
     await client.query(
       'INSERT INTO sql_functions (name, digest) VALUES ($1, $2) ON CONFLICT (name) DO UPDATE SET digest = $2',
-      [name, digest],
+      [name, digestOf(text)],
     );
   }
-  for (const name of inPlace.keys()) {
-    if (texts.has(name)) continue;
-    await client.query(`DROP FUNCTION ${name}`);
-    await client.query('DELETE FROM sql_functions WHERE name = $1', [name]);
-  }
+}
+
+/** By name, with the text; without one for what is to go. */
+async function functionsToPut(client: pg.Client): Promise<Map<string, string | undefined>> {
+  const { rows } = await client.query<{ name: string; digest: string }>(
+    'SELECT name, digest FROM sql_functions',
+  );
+  const inPlace = new Map(rows.map(({ name, digest }) => [name, digest]));
+  const texts = await readSqlFunctions();
+  const changed = [...texts].filter(([name, text]) => inPlace.get(name) !== digestOf(text));
+  const gone = [...inPlace.keys()].filter((name) => !texts.has(name));
+  return new Map<string, string | undefined>([...changed, ...gone.map((name) => [name, undefined] as const)]);
+}
+
+function digestOf(text: string): string {
+  return createHash('sha256').update(text).digest('hex');
 }
 
 /** PostgreSQL says what is wrong, but not what met it. */
@@ -264,35 +309,4 @@ function blamed(what: string, error: unknown): unknown {
 /** A lock that was not had in time is no outage here: whoever holds it is tried again. */
 function isOutage(error: pg.DatabaseError): boolean {
   return error.code !== '55P03' && translate(error) !== error;
-}
-
-const RESTRICTED_ROLE = 'porter_app';
-
-/**
- * Superusers bypass row-level security, even where it is forced. When the login is one, the service works through a
- * role that is not; an ordinary login needs no role, since the tables force their policies on their owner too.
- */
-async function enterRole(client: pg.Client): Promise<string | undefined> {
-  const { rows } = await client.query<{ superuser: boolean; bypasses: boolean }>(
-    'SELECT rolsuper AS superuser, rolbypassrls AS bypasses FROM pg_roles WHERE rolname = current_user',
-  );
-  if (!rows[0]?.superuser && !rows[0]?.bypasses) return undefined;
-  await makeRole(client, rows[0].superuser).catch((error) => {
-    if (!(error instanceof pg.DatabaseError) || error.code !== MAY_NOT) throw error;
-    throw new UnusableDatabase(
-      `The login of DATABASE_URL bypasses row-level security, and may not make and use the role ${RESTRICTED_ROLE} instead (${error.message}). Let an administrator run ALTER ROLE … NOBYPASSRLS for this login.`,
-    );
-  });
-  await client.query(`GRANT USAGE ON SCHEMA public TO ${RESTRICTED_ROLE}`);
-  await client.query(
-    `GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO ${RESTRICTED_ROLE}`,
-  );
-  return RESTRICTED_ROLE;
-}
-
-async function makeRole(client: pg.Client, isSuperuser: boolean): Promise<void> {
-  // Roles belong to the whole server, and another database's start may be making the same one at this moment.
-  await client.query(`DO $$ BEGIN CREATE ROLE ${RESTRICTED_ROLE} NOLOGIN;
-    EXCEPTION WHEN duplicate_object OR unique_violation THEN NULL; END $$`);
-  if (!isSuperuser) await client.query(`GRANT ${RESTRICTED_ROLE} TO current_user`);
 }

@@ -2,27 +2,63 @@ import { timingSafeEqual } from 'node:crypto';
 import type { Role } from '../contract/access.ts';
 import type { Operator } from '../contract/operator/operators.ts';
 import type { PageQuery } from '../contract/page.ts';
+import { instantOf } from '../domain/access.ts';
 import type { OperatorPrincipal } from '../domain/principal.ts';
+import type { Sealed } from '../platform/sealing.ts';
 import type { Transaction } from './database.ts';
 import { byId, readPage } from './page.ts';
 
 export type StoredOperator = Omit<Operator, 'status'>;
 
-const OPERATOR = 'id, name, role, created_at, revoked_at';
+const OPERATOR = 'id, name, role, label, expires_at, last_used_at, created_at, revoked_at';
 
-/** Who holds these tokens, in the order of their hashes: nobody (undefined) where there is no such token, or it was revoked. */
+interface TokenRow {
+  id: string;
+  name: string;
+  role: Role;
+  token_hash: Buffer;
+  expires_at: string | null;
+  last_used_at: string | null;
+}
+
+export interface TokenHolder {
+  principal: OperatorPrincipal;
+  lastUsedAt: number;
+}
+
+/**
+ * Who holds these tokens, in the order of their hashes: nobody (undefined) where there is no such token, or it was revoked. Time takes one
+ * away too: ask `hasExpired` at each use.
+ */
 export async function findTokenHolders(
   tx: Transaction,
   hashes: readonly Buffer[],
-): Promise<(OperatorPrincipal | undefined)[]> {
-  const rows = await tx.query<{ id: string; name: string; role: Role; token_hash: Buffer }>(
-    'SELECT id, name, role, token_hash FROM operators WHERE token_hash = ANY ($1) AND revoked_at IS NULL',
+): Promise<(TokenHolder | undefined)[]> {
+  const rows = await tx.query<TokenRow>(
+    `SELECT id, name, role, token_hash, expires_at, last_used_at FROM operators
+      WHERE token_hash = ANY ($1) AND revoked_at IS NULL`,
     [hashes],
   );
   return hashes.map((hash) => {
     const row = rows.find(({ token_hash }) => timingSafeEqual(token_hash, hash));
-    return row && { kind: 'operator', operatorId: row.id, name: row.name, role: row.role };
+    return row && holderOf(row);
   });
+}
+
+function holderOf({ id, name, role, expires_at, last_used_at }: TokenRow): TokenHolder {
+  return {
+    principal: { kind: 'operator', operatorId: id, name, role, expiresAt: instantOf(expires_at) },
+    lastUsedAt: last_used_at === null ? Number.NEGATIVE_INFINITY : Date.parse(last_used_at),
+  };
+}
+
+/** A token that was used needs to be shown no more. A row that somebody is just changing is left for the next time. */
+export function markTokensUsed(tx: Transaction, ids: readonly string[], now: string): void {
+  tx.defer(
+    `UPDATE operators SET last_used_at = $2, unused_token = NULL, unused_token_key_id = NULL
+      WHERE id = ANY (ARRAY(SELECT id FROM operators WHERE id = ANY ($1) ORDER BY id FOR NO KEY UPDATE SKIP LOCKED))`,
+    [ids, now],
+  );
 }
 
 export function listOperatorPage(tx: Transaction, query: PageQuery) {
@@ -34,14 +70,21 @@ export function listOperatorPage(tx: Transaction, query: PageQuery) {
   );
 }
 
+/** The same, and nobody else changes it meanwhile. */
+export function lockOperator(tx: Transaction, id: string): Promise<StoredOperator | undefined> {
+  return tx.first<StoredOperator>(`SELECT ${OPERATOR} FROM operators WHERE id = $1 FOR NO KEY UPDATE`, [id]);
+}
+
 export function findOperator(tx: Transaction, id: string): Promise<StoredOperator | undefined> {
   return tx.first<StoredOperator>(`SELECT ${OPERATOR} FROM operators WHERE id = $1`, [id]);
 }
 
 /** Every admin who can still come in, locked: two admins must not revoke each other at the same moment. */
-export async function lockActiveAdmins(tx: Transaction): Promise<string[]> {
+export async function lockActiveAdmins(tx: Transaction, now: string): Promise<string[]> {
   const rows = await tx.query<{ id: string }>(
-    "SELECT id FROM operators WHERE role = 'admin' AND revoked_at IS NULL ORDER BY id FOR UPDATE",
+    `SELECT id FROM operators WHERE role = 'admin' AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > $1)
+      ORDER BY id FOR UPDATE`,
+    [now],
   );
   return rows.map((row) => row.id);
 }
@@ -52,23 +95,65 @@ export async function countOperators(tx: Transaction): Promise<number> {
 }
 
 export function insertOperator(tx: Transaction, operator: StoredOperator, tokenHash: Buffer): void {
-  tx.defer('INSERT INTO operators (id, name, role, token_hash, created_at) VALUES ($1, $2, $3, $4, $5)', [
-    operator.id,
-    operator.name,
-    operator.role,
-    tokenHash,
-    operator.created_at,
-  ]);
+  tx.defer(
+    `INSERT INTO operators (id, name, role, label, expires_at, token_hash, created_at)
+     VALUES ($1, $2, $3, $4, $5, $6, $7)`,
+    [
+      operator.id,
+      operator.name,
+      operator.role,
+      operator.label,
+      operator.expires_at,
+      tokenHash,
+      operator.created_at,
+    ],
+  );
 }
 
 /** Makes this the operator's token, and one that works. Tells whether that changed anything. */
-export async function setOperatorToken(tx: Transaction, id: string, tokenHash: Buffer): Promise<boolean> {
+export async function setOperatorToken(
+  tx: Transaction,
+  id: string,
+  tokenHash: Buffer,
+  now: string,
+): Promise<boolean> {
   const row = await tx.first(
-    `UPDATE operators SET token_hash = $2, revoked_at = NULL
-      WHERE id = $1 AND (token_hash <> $2 OR revoked_at IS NOT NULL) RETURNING id`,
-    [id, tokenHash],
+    `UPDATE operators SET token_hash = $2, revoked_at = NULL, expires_at = CASE WHEN expires_at > $3 THEN expires_at END,
+            unused_token = NULL, unused_token_key_id = NULL
+      WHERE id = $1 AND (token_hash <> $2 OR revoked_at IS NOT NULL OR expires_at <= $3) RETURNING id`,
+    [id, tokenHash, now],
   );
   return row !== undefined;
+}
+
+// ---- A token that was made by the service, as long as nobody has used it ----
+
+/** What it is bound to as it is sealed. */
+export function unusedTokenOwner(id: string): string {
+  return `operators ${id}`;
+}
+
+export function keepUnusedToken(tx: Transaction, id: string, { sealed, keyId }: Sealed): void {
+  tx.defer('UPDATE operators SET unused_token = $2, unused_token_key_id = $3 WHERE id = $1', [
+    id,
+    sealed,
+    keyId,
+  ]);
+}
+
+export function findUnusedToken(tx: Transaction, id: string): Promise<Sealed | undefined> {
+  return tx.first<Sealed>(
+    `SELECT unused_token AS sealed, unused_token_key_id AS "keyId" FROM operators
+      WHERE id = $1 AND unused_token IS NOT NULL AND revoked_at IS NULL`,
+    [id],
+  );
+}
+
+export function updateOperatorRow(
+  tx: Transaction,
+  { id, label, expires_at }: Pick<StoredOperator, 'id' | 'label' | 'expires_at'>,
+): void {
+  tx.defer('UPDATE operators SET label = $2, expires_at = $3 WHERE id = $1', [id, label, expires_at]);
 }
 
 export function markOperatorRevoked(tx: Transaction, id: string, now: string): void {

@@ -1,3 +1,4 @@
+import type { Scope } from '../contract/access.ts';
 import type { OpeningHours, OperatorPracticeGroup } from '../contract/operator/practice-groups.ts';
 import type { PageQuery } from '../contract/page.ts';
 import type { PracticeGroup } from '../contract/partner/practice-groups.ts';
@@ -14,15 +15,22 @@ const GROUP = `
 
 const EHR_HEALTH = 'LEFT JOIN ehr_health h ON h.practice_group_id = g.id';
 
-/** Who may act for a group at the door. Who may hear of it is src/sql/may_receive.sql: the two change together. */
-const sharesNetworkWith = (homeId: string) => `EXISTS (
-  SELECT FROM network_members home JOIN network_members target USING (network_id)
-   WHERE home.practice_group_id = ${homeId} AND target.practice_group_id = g.id)`;
+/**
+ * Who may act for a group at the door, and what a network lets it do (scope null: anything at all). Who may hear of it is
+ * src/sql/receives_until.sql: the two change together.
+ */
+const sharesNetworkWith = (homeId: string, partnerId: string, scope: string) => `EXISTS (
+  SELECT FROM network_members home JOIN network_members target USING (network_id) JOIN networks n ON n.id = network_id
+   WHERE home.practice_group_id = ${homeId} AND target.practice_group_id = g.id
+     AND (n.partner_ids IS NULL OR ${partnerId} = ANY (n.partner_ids))
+     AND (n.scopes IS NULL OR ${scope}::text IS NULL OR ${scope} = ANY (n.scopes)))`;
 
-/** A group that somebody wants to act for, with the one that the key is tied to. */
+/** A group that somebody wants to act for, with the one that the key is tied to, and what for. */
 export interface Reach {
   homeGroupId: string;
   groupId: string;
+  partnerId: string;
+  scope: Scope | undefined;
 }
 
 /** The door's question: the group itself if such a key may act for it, nothing otherwise, whatever the reason. */
@@ -30,22 +38,28 @@ export async function findReachableGroups(
   tx: Transaction,
   asked: readonly Reach[],
 ): Promise<(PracticeGroup | undefined)[]> {
-  const rows = await tx.query<OperatorPracticeGroup & { home_id: string }>(
-    `SELECT asked.home_id, ${GROUP}
-       FROM unnest($1::text[], $2::text[]) AS asked (home_id, id) JOIN practice_groups g ON g.id = asked.id ${EHR_HEALTH}
-      WHERE asked.id = asked.home_id OR ${sharesNetworkWith('asked.home_id')}`,
-    [asked.map(({ homeGroupId }) => homeGroupId), asked.map(({ groupId }) => groupId)],
+  const rows = await tx.query<OperatorPracticeGroup & { place: number }>(
+    `SELECT asked.place, ${GROUP}
+       FROM unnest($1::text[], $2::text[], $3::text[], $4::text[]) WITH ORDINALITY AS asked (home_id, id, partner_id, scope, place)
+       JOIN practice_groups g ON g.id = asked.id ${EHR_HEALTH}
+      WHERE asked.id = asked.home_id OR ${sharesNetworkWith('asked.home_id', 'asked.partner_id', 'asked.scope')}`,
+    [
+      asked.map(({ homeGroupId }) => homeGroupId),
+      asked.map(({ groupId }) => groupId),
+      asked.map(({ partnerId }) => partnerId),
+      asked.map(({ scope }) => scope ?? null),
+    ],
   );
-  return asked.map(({ homeGroupId, groupId }) =>
-    rows.find(({ home_id, id }) => home_id === homeGroupId && id === groupId),
-  );
+  const found = new Map(rows.map(({ place, ...group }) => [place, group]));
+  return asked.map((_, index) => found.get(index + 1));
 }
 
-/** Every group that this key may act for, its own included. */
+/** Every group that this key may act for, its own included, as far as networks let it read them. */
 export async function listReachableGroups(tx: Transaction, holder: KeyHolder): Promise<PracticeGroup[]> {
   return tx.query<OperatorPracticeGroup>(
-    `SELECT ${GROUP} FROM practice_groups g ${EHR_HEALTH} WHERE g.id = $1 OR ${sharesNetworkWith('$1')} ORDER BY g.id`,
-    [holder.homeGroupId],
+    `SELECT ${GROUP} FROM practice_groups g ${EHR_HEALTH}
+      WHERE g.id = $1 OR ${sharesNetworkWith('$1', '$2', '$3')} ORDER BY g.id`,
+    [holder.homeGroupId, holder.partnerId, 'practice-groups:read' satisfies Scope],
   );
 }
 

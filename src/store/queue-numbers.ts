@@ -5,6 +5,8 @@ export interface QueueNumbers {
   events_new: number;
   due: number;
   waiting: number;
+  /** Webhooks whose deliveries are withheld. */
+  withheld: number;
   /** When the oldest event was accepted that an active webhook should have by now; null when there is none. */
   oldest: string | null;
   failing: { id: string; failures: number }[];
@@ -26,7 +28,7 @@ const SET_ASIDE = `FROM deliveries d
 
 const QUEUE_NUMBERS = `
   WITH lane AS MATERIALIZED (
-    SELECT l.webhook_no, l.has_new, l.open_from, l.last_sequence, w.status = 'active' AS active
+    SELECT l.webhook_no, l.has_new, l.open_from, l.last_sequence, w.status = 'active' AND w.withheld_since IS NULL AS active
       FROM webhook_lanes l JOIN webhooks w ON w.no = l.webhook_no WHERE w.deleted_at IS NULL),
   first AS (
     SELECT d.created_at FROM lane
@@ -39,6 +41,7 @@ const QUEUE_NUMBERS = `
   SELECT event.count::integer AS events_new,
          (CASE WHEN unsent.count > ${COUNTED_MAX} THEN span.count ELSE unsent.count END + aside.due)::integer AS due,
          aside.waiting::integer AS waiting,
+         (SELECT count(*) FROM webhooks WHERE withheld_since IS NOT NULL AND deleted_at IS NULL)::integer AS withheld,
          least(event.oldest, (SELECT min(created_at) FROM first)) AS oldest
     FROM (SELECT coalesce(sum(cardinality(event_nos)), 0) AS count, min(accepted_at) AS oldest FROM new_events) AS event,
          (SELECT sum(last_sequence - open_from + 1) AS count FROM lane WHERE has_new) AS span,
@@ -51,7 +54,7 @@ const QUEUE_NUMBERS = `
                    CROSS JOIN LATERAL (SELECT d.state ${SET_ASIDE} LIMIT ${COUNTED_MAX}) AS d
                    LIMIT ${COUNTED_MAX}) AS part) AS aside`;
 
-/** For the metrics. What waits for a paused or disabled webhook waits on purpose, and is not counted as late. */
+/** For the metrics. What waits for a paused or disabled webhook, or is withheld, waits on purpose, and is not counted as late. */
 export async function readQueueNumbers(tx: Transaction): Promise<QueueNumbers> {
   // Otherwise PostgreSQL, for want of statistics, gathers and sorts a whole queue to find the first of it.
   tx.defer("SELECT set_config('enable_bitmapscan', 'off', true), set_config('enable_sort', 'off', true)");
@@ -62,5 +65,5 @@ export async function readQueueNumbers(tx: Transaction): Promise<QueueNumbers> {
         WHERE l.failures > 0 AND w.deleted_at IS NULL ORDER BY l.failures DESC LIMIT 100`,
     ),
   ]);
-  return { events_new: 0, due: 0, waiting: 0, oldest: null, ...numbers, failing };
+  return { events_new: 0, due: 0, waiting: 0, withheld: 0, oldest: null, ...numbers, failing };
 }

@@ -1,4 +1,5 @@
 import type { Page, PageQuery } from '../contract/page.ts';
+import type { RefusalReason } from '../contract/partner/requests.ts';
 import type { Transaction } from './database.ts';
 import { type Keyset, readStretch } from './page.ts';
 import { where } from './where.ts';
@@ -10,6 +11,9 @@ export interface Refusal {
   at: string;
   keyId: string;
   practiceGroupId: string | undefined;
+  /** Why the key was refused, if it was. */
+  reason?: RefusalReason | undefined;
+  address?: string | undefined;
   method: string;
   path: string;
   operation: string;
@@ -21,9 +25,9 @@ export interface Refusal {
 export async function insertRefusals(tx: Transaction, refusals: readonly Refusal[]): Promise<void> {
   await tx.query(
     `INSERT INTO refused_requests (partner_id, request_id, at, key_id, practice_group_id, method, path, operation,
-                                   status, body)
+                                   status, body, reason, address)
      SELECT * FROM unnest($1::text[], $2::text[], $3::timestamptz[], $4::text[], $5::text[], $6::text[], $7::text[],
-                          $8::text[], $9::smallint[], $10::text[])`,
+                          $8::text[], $9::smallint[], $10::text[], $11::text[], $12::text[])`,
     [
       refusals.map((one) => one.partnerId),
       refusals.map((one) => one.requestId),
@@ -35,6 +39,8 @@ export async function insertRefusals(tx: Transaction, refusals: readonly Refusal
       refusals.map((one) => one.operation),
       refusals.map((one) => one.status),
       refusals.map((one) => one.body),
+      refusals.map((one) => one.reason ?? null),
+      refusals.map((one) => one.address ?? null),
     ],
   );
 }
@@ -47,10 +53,11 @@ export interface KeptRefusal {
   path: string;
   operation: string;
   status: number;
+  reason: RefusalReason | null;
   body: string;
 }
 
-const KEPT = 'request_id, at, method, path, operation, status, body';
+const KEPT = 'request_id, at, method, path, operation, status, reason, body';
 
 /** The partner's own, and the newest if the ID was used more than once. */
 export async function findRefusal(
@@ -68,6 +75,7 @@ interface PartnerRefusal extends KeptRefusal {
   partner_id: string;
   key_id: string;
   practice_group_id: string | null;
+  address: string | null;
 }
 
 type Row = PartnerRefusal & { no: number };
@@ -105,7 +113,7 @@ export async function listRefusalPage(tx: Transaction, filter: RefusalFilter): P
     ([before], end, limit) => {
       const { text, values } = where([`${place} < ?`, before], ['no >= ?', end?.[0]], ...conditions);
       return tx.query<Row>(
-        `SELECT no, ${KEPT}, partner_id, key_id, practice_group_id FROM refused_requests ${text}
+        `SELECT no, ${KEPT}, partner_id, key_id, practice_group_id, address FROM refused_requests ${text}
           ORDER BY ${place} DESC LIMIT $${values.length + 1}`,
         [...values, limit],
       );

@@ -15,41 +15,44 @@ export interface Retention {
 }
 
 const clearOldSql = sqlFunction('clear_old', {
-  before: 'timestamptz',
-  open_before: 'timestamptz',
+  given: 'timestamptz',
+  kept_days: 'integer',
+  open_kept_days: 'integer',
   rows_max: 'integer',
-  at: 'timestamptz',
-  received_since: 'timestamptz',
+  received_days: 'integer',
 });
 const clearRecordsSql = sqlFunction('clear_records', {
-  form_submissions_before: 'timestamptz',
-  jobs_before: 'timestamptz',
-  keys_before: 'timestamptz',
-  access_log_before: 'timestamptz',
+  given: 'timestamptz',
+  form_submission_days: 'integer',
+  job_days: 'integer',
+  key_days: 'integer',
+  access_log_days: 'integer',
   rows_max: 'integer',
 });
 
-const DAY_MS = 24 * 3_600_000;
 /** While they go, nothing else is done for their webhooks: a few hundredths of a second. */
 const ROWS_MAX = 500;
 /** Ten attempts take three days, and ten if a receiver asks each time to wait for as long as it may. */
 const OPEN_KEPT_DAYS = 14;
 
-/** Each call is two short transactions. Returns how many rows went; as long as it is not zero there may be more. */
-export async function clearStep(db: Database, nowMs: number, retention: Retention): Promise<number> {
-  const daysAgo = (days: number) => new Date(nowMs - days * DAY_MS).toISOString();
+/**
+ * Each call is two short transactions. `at` is of `databaseTime`. Returns how many rows went; as long as it is not zero there may be
+ * more.
+ */
+export async function clearStep(db: Database, at: string | null, retention: Retention): Promise<number> {
   const [old] = await clearOldSql<{ clear_old: number }>(alone(db), {
-    before: daysAgo(retention.events),
-    open_before: daysAgo(retention.events + OPEN_KEPT_DAYS),
+    given: at,
+    kept_days: retention.events,
+    open_kept_days: retention.events + OPEN_KEPT_DAYS,
     rows_max: ROWS_MAX,
-    at: daysAgo(0),
-    received_since: daysAgo(retention.accessLog),
+    received_days: retention.accessLog,
   });
   const [records] = await clearRecordsSql<{ clear_records: number }>(alone(db), {
-    form_submissions_before: daysAgo(retention.formSubmissions),
-    jobs_before: daysAgo(retention.writeToRecordJobs),
-    keys_before: daysAgo(retention.endedKeys),
-    access_log_before: daysAgo(retention.accessLog),
+    given: at,
+    form_submission_days: retention.formSubmissions,
+    job_days: retention.writeToRecordJobs,
+    key_days: retention.endedKeys,
+    access_log_days: retention.accessLog,
     rows_max: ROWS_MAX,
   });
   return (old?.clear_old ?? 0) + (records?.clear_records ?? 0);

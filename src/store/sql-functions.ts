@@ -23,11 +23,12 @@ interface ArgumentTypes {
   json: string;
   smallint: number;
   text: string;
-  timestamptz: string;
+  timestamptz: string | null;
   'bigint[]': readonly number[] | string;
-  'boolean[]': readonly boolean[] | string;
-  'integer[]': readonly number[] | string | null;
-  'text[]': readonly string[] | string;
+  'boolean[]': readonly boolean[] | string | null;
+  'integer[]': readonly (number | null)[] | string | null;
+  'date[]': readonly string[] | string;
+  'text[]': readonly (string | null)[] | string | null;
   'timestamptz[]': readonly string[] | string;
 }
 
@@ -49,7 +50,7 @@ export const wrapped = new Map<string, Signature>();
 export function sqlFunction<S extends Signature>(name: string, signature: S) {
   wrapped.set(name, signature);
   const names = Object.keys(signature);
-  const text = `SELECT * FROM ${name}(${names.map((argument, index) => `${argument} => $${index + 1}`).join(', ')})`;
+  const text = `SELECT * FROM ${name}(${names.map((argument, index) => `"${argument}" => $${index + 1}`).join(', ')})`;
   return <Row extends object>(sender: Sender, args: Arguments<S>): Promise<Row[]> =>
     sender.query<Row>(
       text,

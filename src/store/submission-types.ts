@@ -1,8 +1,10 @@
 import type { PageQuery } from '../contract/page.ts';
+import type { SubmissionTypePatch } from '../contract/partner/submission-types.ts';
 import type { Principal } from '../domain/principal.ts';
 import type { StoredSubmissionType } from '../domain/submission-type.ts';
-import { type AuditRecord, auditTexts } from './audit-append.ts';
+import { type AuditRecord, actorOf, auditText } from './audit-append.ts';
 import { type Transaction, tenantOf } from './database.ts';
+import { list } from './list.ts';
 import { type Keyset, readPage } from './page.ts';
 import { type Sender, sqlFunction } from './sql-functions.ts';
 
@@ -138,16 +140,43 @@ export interface Change {
   oldVersion: number;
   next: StoredSubmissionType;
   /** The fields that differ from the row as it was found. */
-  changed: readonly (keyof StoredSubmissionType)[];
+  changed: readonly (keyof SubmissionTypePatch)[];
   localDay: string;
   /** One for each update that led there. */
   records: readonly AuditRecord[];
 }
 
+/** What an update may set, with the types that the function takes them as. */
+const UPDATABLE = {
+  form_id: 'text[]',
+  title: 'text[]',
+  description: 'text[]',
+  in_hours: 'boolean[]',
+  out_of_hours: 'boolean[]',
+  suspended: 'boolean[]',
+  external_url: 'text[]',
+  external_url_name: 'text[]',
+  type: 'text[]',
+  default_priority: 'text[]',
+  daily_limit: 'integer[]',
+  patient_eligibility_check: 'boolean[]',
+  assignee_id: 'text[]',
+  assignee_type: 'text[]',
+  order: 'integer[]',
+} as const satisfies Record<keyof SubmissionTypePatch, string>;
+
 const changeSubmissionTypesSql = sqlFunction('change_submission_types', {
   tenant: 'text',
   at: 'timestamptz',
-  changes: 'json',
+  group_lines: 'text',
+  id_lines: 'text',
+  versions: 'integer[]',
+  new_versions: 'integer[]',
+  local_days: 'date[]',
+  ...UPDATABLE,
+  entry_rows: 'integer[]',
+  actor_lines: 'text',
+  entry_lines: 'text',
 });
 
 /**
@@ -161,10 +190,22 @@ export async function changeSubmissionTypes(
   changes: readonly Change[],
 ): Promise<Map<Change, number>> {
   const sorted = changes.toSorted((a, b) => compareKeys(keyOf(a.next), keyOf(b.next)));
+  const records = sorted.flatMap((change) => change.records);
   const [answer] = await changeSubmissionTypesSql<Written>(sender, {
     tenant: tenantOf(principals),
     at,
-    changes: JSON.stringify(sorted.map(changeRow)),
+    group_lines: sorted.map(({ next }) => next.practice_group_id).join('\n'),
+    id_lines: sorted.map(({ next }) => next.id).join('\n'),
+    versions: list(sorted, ({ oldVersion }) => oldVersion),
+    new_versions: list(sorted, ({ next }) => next.version),
+    local_days: list(sorted, ({ localDay }) => localDay),
+    ...columnsOf(sorted),
+    entry_rows: list(
+      sorted.flatMap((change, row) => change.records.map(() => row + 1)),
+      (row) => row,
+    ),
+    actor_lines: records.map(({ principal }) => actorOf(principal).id).join('\n'),
+    entry_lines: records.map(auditText).join('\n'),
   });
   const { written, submitted } = answer ?? { written: null, submitted: null };
   return new Map(written?.map((place, index) => [sorted[place - 1] as Change, submitted?.[index] ?? 0]));
@@ -176,17 +217,15 @@ interface Written {
   submitted: number[] | null;
 }
 
-function changeRow({ oldVersion, next, changed, localDay, records }: Change) {
-  return {
-    practice_group_id: next.practice_group_id,
-    id: next.id,
-    version: oldVersion,
-    local_day: localDay,
-    set: Object.fromEntries(
-      [...changed, 'version' as const, 'updated_at' as const].map((name) => [name, next[name]]),
-    ),
-    entries: auditTexts(records),
-  };
+type Columns = { [Name in keyof typeof UPDATABLE]: StoredSubmissionType[Name][] | null };
+
+/** A column that no change touches is not written: most batches change one or two of the 15. */
+function columnsOf(changes: readonly Change[]): Columns {
+  const changed = new Set(changes.flatMap((change) => change.changed));
+  const column = <Name extends keyof SubmissionTypePatch>(name: Name) =>
+    changed.has(name) ? changes.map(({ next }) => next[name]) : null;
+  const names = Object.keys(UPDATABLE) as (keyof SubmissionTypePatch)[];
+  return Object.fromEntries(names.map((name) => [name, column(name)])) as Columns;
 }
 
 type Key = readonly [groupId: string, id: string];

@@ -1,7 +1,12 @@
 import type { Sealed } from '../platform/sealing.ts';
 import type { Transaction } from './database.ts';
 
-/** Secrets as they lie in the database: sealed, each with the ID of the key that sealed it. */
+/** Secrets as they lie in the database: sealed for their webhook, each with the ID of the key that sealed it. */
+
+/** What the secrets of a webhook are bound to as they are sealed. */
+export function secretOwner(webhookId: string): string {
+  return `webhook_secrets ${webhookId}`;
+}
 
 export async function countLiveSecrets(tx: Transaction, webhookNo: number, now: string): Promise<number> {
   const row = await tx.first<{ count: number }>(
@@ -17,12 +22,10 @@ export function insertSecret(
   { sealed, keyId }: Sealed,
   now: string,
 ): void {
-  tx.defer('INSERT INTO webhook_secrets (webhook_no, sealed, key_id, created_at) VALUES ($1, $2, $3, $4)', [
-    webhookNo,
-    sealed,
-    keyId,
-    now,
-  ]);
+  tx.defer(
+    'INSERT INTO webhook_secrets (webhook_no, sealed, key_id, is_bound, created_at) VALUES ($1, $2, $3, true, $4)',
+    [webhookNo, sealed, keyId, now],
+  );
 }
 
 /** The newest secret signs until then; those whose time is over go. */
@@ -50,25 +53,27 @@ export async function listSealingKeys(tx: Transaction): Promise<string[]> {
 
 export interface SealedRow extends Sealed {
   webhookNo: number;
+  webhookId: string;
   no: number;
 }
 
-/** Some that are not sealed under the key; locked, so that nobody else seals them anew at the same time. */
-export async function lockSecretsNotUnder(
+/** Some that are not sealed under the key, or not for their webhook; locked, so that nobody else seals them anew at the same time. */
+export async function lockSecretsToReseal(
   tx: Transaction,
   keyId: string,
   limit: number,
 ): Promise<SealedRow[]> {
   return tx.query<SealedRow>(
-    `SELECT webhook_no AS "webhookNo", no, sealed, key_id AS "keyId" FROM webhook_secrets
-      WHERE key_id <> $1 ORDER BY webhook_no, no LIMIT $2 FOR UPDATE`,
+    `SELECT s.webhook_no AS "webhookNo", w.id AS "webhookId", s.no, s.sealed, s.key_id AS "keyId"
+       FROM webhook_secrets s JOIN webhooks w ON w.no = s.webhook_no
+      WHERE s.key_id <> $1 OR NOT s.is_bound ORDER BY s.webhook_no, s.no LIMIT $2 FOR UPDATE OF s`,
     [keyId, limit],
   );
 }
 
 export function replaceSealed(tx: Transaction, rows: readonly SealedRow[]): void {
   tx.defer(
-    `UPDATE webhook_secrets s SET sealed = new.sealed, key_id = new.key_id
+    `UPDATE webhook_secrets s SET sealed = new.sealed, key_id = new.key_id, is_bound = true
        FROM unnest($1::integer[], $2::integer[], $3::bytea[], $4::text[]) AS new (webhook_no, no, sealed, key_id)
       WHERE s.webhook_no = new.webhook_no AND s.no = new.no`,
     [

@@ -13,6 +13,7 @@ type Row = Omit<StoredWebhook, 'health'> & Webhook['health'];
 const WEBHOOKS = `
   SELECT w.no, w.id, w.partner_id, w.practice_group_id, w.url, w.description, w.event_types, w.status, w.status_reason,
          w.version, w.created_at, w.updated_at, l.failures, l.failing_since, l.last_success_at,
+         w.withheld_since, w.withheld_reason,
          (SELECT count(*) FROM ((SELECT FROM deliveries d
                                   WHERE greatest(d.webhook_no, 0) = w.no AND d.retry_at IS NOT NULL LIMIT ${QUEUED_COUNT_MAX})
                                 UNION ALL
@@ -23,8 +24,11 @@ const WEBHOOKS = `
     FROM webhooks w JOIN webhook_lanes l ON l.webhook_no = w.no
    WHERE w.deleted_at IS NULL`;
 
-function webhookOf({ failures, failing_since, last_success_at, queued, ...row }: Row): StoredWebhook {
-  return { ...row, health: { failures, failing_since, last_success_at, queued } };
+function webhookOf(row: Row): StoredWebhook {
+  const { failures, failing_since, last_success_at, queued, withheld_since, withheld_reason, ...webhook } =
+    row;
+  const health = { failures, failing_since, last_success_at, queued, withheld_since, withheld_reason };
+  return { ...webhook, health };
 }
 
 const ownedBy = ({ group, holder }: PartnerPrincipal) => [group.id, holder.partnerId];

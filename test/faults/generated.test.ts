@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
 import { agreeInWorlds } from '../support/access-agreement.ts';
+import { liveThroughHistories } from '../support/feed-histories.ts';
 import { fuzz, StillClock } from '../support/fuzz.ts';
 import { Isolation } from '../support/isolation.ts';
 import { seedOf } from '../support/seed.ts';
@@ -26,4 +27,8 @@ it('5,000 random steps on two nodes', async () => {
 
 it('the door and the post agree in 1,500 random worlds', async () => {
   await agreeInWorlds(1_500, seedOf('access'));
+});
+
+it('in 60 random histories of backups and restores no reader of the feed misses an event', async () => {
+  await liveThroughHistories(60, seedOf('histories'));
 });

@@ -6,7 +6,8 @@ import { seedOf } from '../support/seed.ts';
 
 /**
  * A webhook receives an event that is accepted now if and only if its partner holds a key that the door lets act for that
- * practice group now. The door decides in TypeScript (domain/access.ts) and the post in SQL (`may_receive`). A short round;
+ * practice group, with the scope `events:read`, now. The door decides in TypeScript (domain/access.ts) and the post in SQL
+ * (`receives_until`). A short round;
  * test/faults has the long one.
  */
 
@@ -33,7 +34,7 @@ const WRONG: [string, Partial<Rule>][] = [
     'a group only if it is in a network',
     {
       reaches: ({ homeGroupId }, groupId, networks) =>
-        networks.some((all) => all.has(homeGroupId) && all.has(groupId)),
+        networks.some(({ members }) => members.has(homeGroupId) && members.has(groupId)),
     },
   ],
   [
@@ -42,15 +43,46 @@ const WRONG: [string, Partial<Rule>][] = [
       reaches: (key, groupId, networks) =>
         RULE.reaches(key, groupId, networks) ||
         networks.some(
-          (near) =>
+          ({ members: near }) =>
             near.has(key.homeGroupId) &&
-            networks.some((far) => far.has(groupId) && [...near].some((member) => far.has(member))),
+            networks.some(
+              ({ members: far }) => far.has(groupId) && [...near].some((member) => far.has(member)),
+            ),
+        ),
+    },
+  ],
+  ['a key without the scope', { hasScope: () => true }],
+  ['a key with another scope', { hasScope: ({ scopes }) => scopes.includes('webhooks:write') }],
+  [
+    'a network that grants everything',
+    { reaches: (key, groupId, networks) => RULE.reaches(key, groupId, networks) },
+  ],
+  [
+    'a network that lets nobody through whom it grants too little',
+    { reaches: (key, groupId, networks) => RULE.reaches(key, groupId, networks, 'events:read') },
+  ],
+  [
+    'a network for everybody',
+    {
+      reaches: (key, groupId, networks, scope) =>
+        RULE.reaches(
+          key,
+          groupId,
+          networks.map((network) => ({ ...network, partnerIds: null })),
+          scope,
         ),
     },
   ],
   [
-    'a scope that is not asked for',
-    { isLive: (key, now) => RULE.isLive(key, now) && key.scopes.includes('events:read') },
+    'caps on the own group',
+    {
+      reaches: (key, groupId, networks, scope) =>
+        RULE.reaches(key, groupId, networks, scope) &&
+        !networks.some(
+          ({ members, scopes }) =>
+            groupId === key.homeGroupId && members.has(groupId) && scope && scopes && !scopes.includes(scope),
+        ),
+    },
   ],
 ];
 
@@ -67,7 +99,7 @@ describe('a post that receives', () => {
   let rightText: string;
   beforeAll(async () => {
     stage = await openStage();
-    const { rows } = await stage.admin.query("SELECT pg_get_functiondef('may_receive'::regproc) AS text");
+    const { rows } = await stage.admin.query("SELECT pg_get_functiondef('receives_until'::regproc) AS text");
     rightText = rows[0].text;
   });
 
@@ -80,6 +112,14 @@ describe('a post that receives', () => {
     ["with somebody else's key", /k\.partner_id = partner/g, 'true'],
     ['from all networks', /m\.network_id = mine\.network_id/, 'true'],
     ['nothing through a network', /mine\.practice_group_id = group_id/, 'false'],
+    ['without the scope', /'events:read' = ANY \(k\.scopes\)/g, 'true'],
+    ['through a network that does not grant it', /'events:read' = ANY \(n\.scopes\)/, 'true'],
+    ['through a network that is for others', /partner = ANY \(n\.partner_ids\)/, 'true'],
+    [
+      'nothing through a network with caps',
+      /n\.scopes IS NULL OR 'events:read' = ANY \(n\.scopes\)/,
+      'n.scopes IS NULL',
+    ],
   ])('%s is noticed', async (_, part, wrong) => {
     expect(rightText).toMatch(part);
     await stage.admin.query(rightText.replace(part, wrong));

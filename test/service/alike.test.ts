@@ -34,7 +34,7 @@ describe('401 invalid_credentials looks the same whatever is wrong with the key'
       'two keys': `${world.key}, ${world.key}`,
       'never issued': formatKey('staging', 'a'.repeat(32)),
       'of the other environment': formatKey('production', world.key.slice(9, 41)),
-      'an operator token': 'test-operator-token-of-24-or-more',
+      'an operator token': 'pto_kQ9vXr2LwZ8nBf4YcHd7GmUa3SpJe6RtVi5Wo0Nx',
       'a bearer': `Bearer ${world.key}`,
       expired: expiring.key,
       revoked: revoked.key,

@@ -16,6 +16,8 @@ beforeAll(async () => {
     const others = scopeNames.filter((other) => other !== scope);
     keys.set(`all but ${scope}`, (await makeKey(house, world.groupId, { scopes: others })).key);
   }
+  const both = ['webhooks:write', 'events:read'];
+  keys.set(`only ${both}`, (await makeKey(house, world.groupId, { scopes: both })).key);
 });
 
 /** Read off the address and the method, not off the declaration that is being tested. Why a call was refused, any key may ask. */
@@ -27,6 +29,11 @@ function scopeFor({ path, method }: Endpoint): Scope | undefined {
   const scope = scopeNames.find((name) => name === `${noun}:${method === 'GET' ? 'read' : 'write'}`);
   if (!scope) throw new Error(`no scope goes with ${method} ${path}`);
   return scope;
+}
+
+/** Whoever registers a webhook will read events through it. */
+function alsoFor({ path, method }: Endpoint): Scope | undefined {
+  return path === '/v1/webhooks' && method === 'POST' ? 'events:read' : undefined;
 }
 
 const endpoints: [string, Endpoint][] = Object.values(partnerEndpoints).map((endpoint) => [
@@ -45,21 +52,22 @@ it('every partner endpoint is below /v1/ and names a scope, or that it needs non
   for (const [, endpoint] of endpoints) {
     expect(endpoint.path).toMatch(/^\/v1\//);
     const scope = scopeFor(endpoint);
-    expect(endpoint.access).toEqual(scope ? { scope } : { anyKey: true });
+    const and = alsoFor(endpoint);
+    expect(endpoint.access).toEqual(scope ? { scope, ...(and && { and }) } : { anyKey: true });
   }
 });
 
 const scoped = endpoints.flatMap(([name, endpoint]) => {
-  const scope = scopeFor(endpoint);
-  return scope ? [[name, scope, endpoint] as const] : [];
+  const needed = [scopeFor(endpoint), alsoFor(endpoint)].filter((scope) => scope !== undefined);
+  return needed.map((scope) => [name, scope, needed, endpoint] as const);
 });
 
 it.each(scoped)(
   '%s: 403 insufficient_permissions with every scope but %s',
-  async (_name, scope, endpoint) => {
+  async (_name, scope, needed, endpoint) => {
     const key = keys.get(`all but ${scope}`);
     expectProblem(await call(endpoint, { key, group: world.groupId }), 403, 'insufficient_permissions', {
-      required_scopes: [scope],
+      required_scopes: needed,
     });
   },
 );
@@ -87,7 +95,8 @@ describe.each(endpoints)('%s', (_name, endpoint) => {
   });
 
   it(`no refusal at the door with ${scope ?? 'any scope'} alone`, async () => {
-    const key = keys.get(`only ${scope ?? 'events:read'}`);
+    const needed = [scope ?? 'events:read', alsoFor(endpoint)].filter((one) => one !== undefined);
+    const key = keys.get(`only ${needed}`);
     // A stream would go on for ever.
     const method = endpoint.response.stream ? 'HEAD' : endpoint.method;
     const answer = await call({ ...endpoint, method }, { key, group: world.groupId });

@@ -103,13 +103,18 @@ describe('PORTER_OPERATOR_TOKEN', () => {
 });
 
 describe('without PORTER_OPERATOR_TOKEN', () => {
-  it('the first start makes a token, tells it once, keeps it nowhere; later starts say nothing', async () => {
+  it('the first start makes a token, tells it until it was used, keeps it nowhere in plain; later starts say nothing', async () => {
     const { start, folder, databaseUrl } = await deployment({ PORTER_OPERATOR_TOKEN: '', PORTER_DEMO: 'on' });
     const first = await start();
     const token = first.service.firstOperatorToken ?? '';
     expect(token).toMatch(/^pto_[0-9A-Za-z]{40}$/);
-    expect(await statusWith(first, token)).toBe(200);
     await first.stop();
+
+    const unused = await start();
+    expect(unused.service.firstOperatorToken).toBe(token);
+    expect(JSON.stringify(await contents(databaseUrl))).not.toContain(token);
+    expect(await statusWith(unused, token)).toBe(200);
+    await unused.stop();
 
     const second = await start();
     expect(second.service.firstOperatorToken).toBeUndefined();
@@ -120,6 +125,27 @@ describe('without PORTER_OPERATOR_TOKEN', () => {
       expect(readFileSync(join(folder, name), 'utf8')).not.toContain(token);
     expect(JSON.stringify([first.logLines(), second.logLines()])).not.toContain(token);
     expect(JSON.stringify(await contents(databaseUrl))).not.toContain(token);
+  });
+
+  it('a start that fails, as on a port that is taken, loses no token', async () => {
+    const { start } = await deployment({ PORTER_OPERATOR_TOKEN: '' });
+    const other = await startHarness();
+    await expect(start({ PORTER_PORT: new URL(other.url).port })).rejects.toThrow(/is taken/);
+    const house = await start();
+    expect(await statusWith(house, house.service.firstOperatorToken ?? '')).toBe(200);
+  });
+
+  it('a token that cannot be read under another master key is replaced, if nobody has used it', async () => {
+    const { start } = await deployment({ PORTER_OPERATOR_TOKEN: '' });
+    const first = await start();
+    const lost = first.service.firstOperatorToken ?? '';
+    await first.stop();
+    const PORTER_MASTER_KEY = Buffer.alloc(32, 'other').toString('base64');
+    const second = await start({ PORTER_MASTER_KEY });
+    const token = second.service.firstOperatorToken ?? '';
+    expect([await statusWith(second, lost), await statusWith(second, token)]).toEqual([401, 200]);
+    await second.stop();
+    expect((await start({ PORTER_MASTER_KEY })).service.firstOperatorToken).toBeUndefined();
   });
 
   it('none is made while there are operators, and a token configured later takes its place', async () => {
@@ -249,11 +275,11 @@ describe('the demo world', () => {
 });
 
 describe('the banner', () => {
-  it('shows the token once, and a first call that works as it stands', async () => {
+  it('shows the token until it was used, and a first call that works as it stands', async () => {
     const { start, folder } = await deployment({ PORTER_DEMO: 'on', PORTER_OPERATOR_TOKEN: '' });
     const config = readConfig({}, '/');
     const first = await start();
-    const told = banner(config, first.service);
+    const told = banner(config, first.service, true);
     expect(told).toContain(first.service.firstOperatorToken);
     expect(told).toContain(`Porter (staging) listens on ${first.url}`);
     const [, url = ''] = /curl (\S+)/.exec(told) ?? [];
@@ -264,17 +290,29 @@ describe('the banner', () => {
     expect(answer.body).toMatchObject({ count: 1, data: [{ id: 'riverside-surgery' }] });
     expect(readFileSync(join(folder, 'url'), 'utf8')).toBe(first.url);
     expect(told).toContain(`${first.url}/docs#key=${headers['x-api-key']}&group=riverside-surgery`);
+    expect(await statusWith(first, first.service.firstOperatorToken ?? '')).toBe(200);
     await first.stop();
 
-    const again = banner(config, (await start()).service);
+    const again = banner(config, (await start()).service, true);
     expect(again).not.toContain('pto_');
     expect(again).toContain('curl');
+  });
+
+  it('in production shows the token on a terminal, and to nothing that is collected', async () => {
+    const env = { PORTER_ENVIRONMENT: 'production', PORTER_DEMO: '', PORTER_OPERATOR_TOKEN: '' };
+    const { start } = await deployment(env);
+    const { service } = await start();
+    const config = { ...readConfig({}, '/'), environment: 'production' as const };
+    expect(banner(config, service, true)).toContain(service.firstOperatorToken);
+    const logged = banner(config, service, false);
+    expect(logged).not.toContain('pto_');
+    expect(logged).toContain('shown on a terminal only');
   });
 
   it('without a demo shows only where the service is', async () => {
     const { start } = await deployment({ PORTER_DEMO: 'off' });
     const { service, url } = await start();
-    const told = banner(readConfig({}, '/'), service);
+    const told = banner(readConfig({}, '/'), service, true);
     expect(told.trim()).toBe(`Porter (staging) listens on ${url}`);
     expect(told).not.toContain(OPERATOR_TOKEN);
   });

@@ -54,11 +54,14 @@ const STAYS = [
   'audit_entries',
   'audit_head',
   'feed_head',
+  'feed_timelines',
   'rate_windows',
   'rate_moments',
   'access_log',
   'access_log_batches',
   'access_log_head',
+  'key_uses',
+  'used_assertions',
 ];
 
 async function cell(number: number) {

@@ -1,3 +1,5 @@
+import { appendFileSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import pg from 'pg';
 import { describe, expect, it } from 'vitest';
 import { temporaryFolder } from '../support/afterwards.ts';
@@ -171,6 +173,42 @@ describe('audit verify', () => {
     const { code, stdout } = await porter('audit verify', { env });
     expect(stdout).toMatch(/^Altered: entry 2 of \d+/);
     expect(code).toBe(1);
+  });
+
+  it('compares with every anchor of a file, and finds the one that the trail disagrees with', async () => {
+    const other = await startHarness();
+    await makeWorld(other);
+    const env = { PORTER_URL: other.url };
+    const file = join(temporaryFolder(), 'anchors');
+    const keep = async () => {
+      const { stdout, code } = await porter('audit anchor', { env });
+      expect(code).toBe(0);
+      appendFileSync(file, stdout);
+    };
+    await keep();
+    await makeWorld(other);
+    await keep();
+    expect(await porter(`audit verify --anchor ${file}`, { env })).toMatchObject({
+      code: 0,
+      stdout: expect.stringMatching(/^Whole: \d+ entries, each as it was written, and as 2 anchors say\./),
+    });
+    const client = new pg.Client({ connectionString: other.databaseUrl });
+    await client.connect();
+    await client.query('SET session_replication_role = replica');
+    const [, seq = ''] = /seq=(\d+)/.exec(readFileSync(file, 'utf8')) ?? [];
+    await client.query('DELETE FROM audit_entries WHERE seq >= $1', [seq]);
+    await client.query(
+      'UPDATE audit_head SET (seq, hash) = (SELECT seq, hash FROM audit_entries ORDER BY seq DESC LIMIT 1)',
+    );
+    await client.end();
+    for (let count = 0; count < 3; count++) await makeWorld(other);
+    // The newest line is of the chain as it is now: only the older ones tell.
+    await keep();
+    const { code, stdout } = await porter(`audit verify --anchor ${file}`, { env });
+    expect(stdout).toMatch(/^Altered: the trail was written anew since the anchor of entry \d+ from 2026/);
+    expect(code).toBe(1);
+    writeFileSync(file, 'nonsense\n');
+    expect((await porter(`audit verify --anchor ${file}`, { env })).stderr).toContain('Line 1 of');
   });
 });
 

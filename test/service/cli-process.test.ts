@@ -224,7 +224,7 @@ describe('porter serve and migrate', () => {
     const settings = { DATABASE_URL: await createDatabase() };
     expect(await porter(['migrate'], settings)).toMatchObject({
       code: 0,
-      stdout: expect.stringMatching(/^Applied 0001_door\.sql, /),
+      stdout: expect.stringMatching(/^Applied 0001_baseline\.sql/),
     });
     expect(await porter(['migrate', '--json'], settings)).toMatchObject({
       code: 0,

@@ -76,6 +76,9 @@ describe('a node whose clock is a year ahead of the database', () => {
       random: randomBytes,
       log: createLogger(() => {}),
       post: async () => answered(status),
+      dial: async () => false,
+      // What is wrong with its clock it does not know.
+      isOnTime: () => true,
       open: ({ sealed }) => sealed,
       retention: RETENTION,
     });

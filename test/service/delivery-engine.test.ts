@@ -454,13 +454,14 @@ describe('a mishap', () => {
       objectHash: '',
       triesBefore: 0,
       state: 'due',
-      retryAt,
+      retryDelayMs: 5_000,
+      answeredAt: 0,
       after: 0,
     } as const;
     const write = (more: Partial<Result> = {}, low = 2) =>
       recordResults(
         harness.db,
-        at,
+        { at, moment: 0 },
         7,
         [{ ...failed, attempt: '[{"n":1}]', gone: undefined, ...more }],
         [{ no, low }],
@@ -469,7 +470,7 @@ describe('a mishap', () => {
     expect(once).toMatchObject([{ failures: 1, held: true }]);
     expect(await write()).toEqual(once);
     // Nor is one that was set aside put back to wait.
-    await write({ state: 'waiting', retryAt: undefined, attempt: '' }, 0);
+    await write({ state: 'waiting', retryDelayMs: undefined, attempt: '' }, 0);
     const rows = () =>
       harness.rows(
         `SELECT state, tries, attempts, retry_at, finished_at, open_from::integer
@@ -480,7 +481,7 @@ describe('a mishap', () => {
       { state: 'due', tries: 1, attempts, retry_at: new Date(retryAt), finished_at: null, open_from: 2 },
     ]);
     for (let times = 0; times < 2; times++)
-      await write({ state: 'delivered', triesBefore: 1, retryAt: undefined });
+      await write({ state: 'delivered', triesBefore: 1, retryDelayMs: undefined });
     expect(await rows()).toMatchObject([{ state: 'delivered', tries: 2, attempts: [...attempts, { n: 1 }] }]);
   });
 

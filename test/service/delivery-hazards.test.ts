@@ -28,7 +28,7 @@ describe('events that are cleared away', () => {
         young,
       ]);
     const clear = (client: Pick<pg.Client, 'query'>) =>
-      client.query('SELECT clear_old($1, $1, 500)', [new Date(harness.clock.now() - 30 * DAY).toISOString()]);
+      client.query('SELECT clear_old($1, 30, 30, 500)', [now(harness)]);
     const orphans = () =>
       harness.rows('SELECT FROM deliveries d WHERE NOT EXISTS (SELECT FROM events WHERE no = d.event_no)');
 
@@ -109,9 +109,7 @@ describe('events that are cleared away', () => {
       no,
     ]);
     harness.clock.advance(2_000);
-    await harness.rows('SELECT clear_old($1, $1, 500)', [
-      new Date(harness.clock.now() - 30 * DAY).toISOString(),
-    ]);
+    await harness.rows('SELECT clear_old($1, 30, 30, 500)', [now(harness)]);
     expect(await harness.rows('SELECT sequence::integer, state FROM deliveries ORDER BY 1')).toEqual([
       { sequence: 1, state: 'due' },
       { sequence: 2, state: 'waiting' },

@@ -40,7 +40,6 @@ it('results that are written together say what they say when they are written on
   const harness = await openDeliveryHarness();
   await harness.rows("SET porter.tenant = '*'");
   const at = new Date(harness.clock.now()).toISOString();
-  const retryAt = new Date(harness.clock.now() + 5_000).toISOString();
 
   async function addWebhook({ deliveries, isHeld }: Round): Promise<number> {
     const no = await harness.addWebhook();
@@ -78,7 +77,8 @@ it('results that are written together say what they say when they are written on
         // The worker need not know that another one has tried since.
         triesBefore: stands === 'tried' && ends !== 'delivered' ? 1 : 0,
         state: ends,
-        retryAt: ends === 'due' ? retryAt : undefined,
+        retryDelayMs: ends === 'due' ? 5_000 : undefined,
+        answeredAt: 0,
         after: 0,
         attempt: `[{"n":${index + 1},"to":${no}}]`,
         gone: undefined,
@@ -97,7 +97,7 @@ it('results that are written together say what they say when they are written on
       const batch = results.slice(from, from + atOnce);
       const about = new Set(batch.map(({ webhookNo }) => webhookNo));
       const lows = [...about].map((no) => ({ no, low: 1 }));
-      await recordResults(harness.db, at, 7, batch, lows);
+      await recordResults(harness.db, { at, moment: 0 }, 7, batch, lows);
     }
     const written = await harness.rows<Written>(
       `SELECT d.webhook_no, sequence, state, tries, retry_at, finished_at,
@@ -139,6 +139,7 @@ it('results that keep coming are written in few batches, and none waits for more
       prepare: (results) => ({ results: [...results], lows: [{ no, low: 1 }] }),
       recorded: (results) => batches.push(results.length),
       unrecorded: () => {},
+      resume: () => {},
     },
   );
   const turn = () => new Promise(setImmediate);
@@ -151,7 +152,8 @@ it('results that keep coming are written in few batches, and none waits for more
         objectHash: '',
         triesBefore: 0,
         state: 'delivered',
-        retryAt: undefined,
+        retryDelayMs: undefined,
+        answeredAt: 0,
         after: 0,
         attempt: '[{}]',
         gone: undefined,

@@ -62,7 +62,7 @@ it('what was put back before a lane was lost is not written after it was leased 
   const at = new Date(harness.clock.now()).toISOString();
   await fanOut(harness.db, at, 7, 100);
   const lane = newLane(1);
-  const claim = { at, until: at, me: 7, afterNo: 0, deliveriesMax: 10, usualRoom: 10, lookBack: false };
+  const claim = { at, leaseMs: 0, me: 7, afterNo: 0, deliveriesMax: 10, usualRoom: 10, lookBack: false };
   const claimFrom = async (held: boolean) => {
     const [command] = stepLane(lane, { type: 'claiming', isHeld: held, looksBack: false });
     if (command?.type !== 'claim') throw new Error('no claim');
@@ -80,7 +80,8 @@ it('what was put back before a lane was lost is not written after it was leased 
       objectHash,
       triesBefore: tries,
       state: 'waiting',
-      retryAt: undefined,
+      retryDelayMs: undefined,
+      answeredAt: 0,
       after: command.after,
       attempt: '',
       gone: undefined,
@@ -102,6 +103,7 @@ it('what was put back before a lane was lost is not written after it was leased 
         for (const result of results) stepLane(lane, { type: 'recorded', result });
         if (!lanes[0]?.held) stepLane(lane, { type: 'lost' });
       },
+      resume() {},
       unrecorded(results) {
         for (const result of results) stepLane(lane, { type: 'unrecorded', result });
       },
@@ -226,7 +228,7 @@ it('what is due again is not handed out before an earlier one about its object t
   await harness.rows('UPDATE deliveries SET retry_at = $1, tries = 1 WHERE sequence = 2', [at]);
   const [claimed] = await claimDeliveries(harness.db, {
     at,
-    until: at,
+    leaseMs: 0,
     me: 7,
     afterNo: 0,
     deliveriesMax: 10,
@@ -285,14 +287,13 @@ describe('two workers at the same lane at once', () => {
 
   it('get its deliveries one of them, who was first', async () => {
     const { harness, at, other, commit } = await contested();
-    const until = new Date(harness.clock.now() + 20_000).toISOString();
     await other.query(
-      "SELECT * FROM claim_deliveries($1, $2, 8, 0, 10, 10, false, '{}', '{}', '{}', '{}', '')",
-      [at, until],
+      "SELECT * FROM claim_deliveries($1, 20000, 8, 0, 10, 10, false, '{}', '{}', '{}', '{}', '')",
+      [at],
     );
     const claim = {
       at,
-      until,
+      leaseMs: 20_000,
       me: 7,
       afterNo: 0,
       deliveriesMax: 10,
@@ -316,12 +317,13 @@ describe('two workers at the same lane at once', () => {
       objectHash: '',
       triesBefore: 0,
       state: 'due',
-      retryAt: at,
+      retryDelayMs: 0,
+      answeredAt: 0,
       after: 0,
       attempt: '',
       gone: undefined,
     };
-    const written = recordResults(harness.db, at, 7, [failed], [{ no, low: 2 }]);
+    const written = recordResults(harness.db, { at, moment: 0 }, 7, [failed], [{ no, low: 2 }]);
     await commit();
     expect(await written).toMatchObject([{ held: false }]);
     expect(await harness.rows('SELECT state, tries, retry_at FROM deliveries')).toEqual([
@@ -358,12 +360,19 @@ describe('while a delivery hangs', () => {
           answer = resolve;
         });
       },
+      dial: async () => false,
+      isOnTime: () => true,
       destinations: {
         get: () => destination,
         hostOf: () => host,
         learn: () => learning(),
       } as unknown as Destinations,
-      recorderFor: () => ({ add: (result: Result) => results.push(result) }) as unknown as Recorder,
+      recorderFor: () =>
+        ({
+          add: (result: Result) => results.push(result),
+          size: 0,
+          isBehind: () => false,
+        }) as unknown as Recorder,
       metrics: createMetrics(
         () => Promise.reject(new Error('not asked')),
         () => 0,

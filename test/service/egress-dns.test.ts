@@ -32,15 +32,16 @@ describe('a name that resolves to', () => {
       failure: {
         phase: 'address',
         code: 'address_refused',
-        detail: `receiver.example.com resolves to ${address}, which is not a public address.`,
+        detail: 'receiver.example.com does not resolve to a public address.',
       },
     });
+    expect(JSON.stringify(outcome)).not.toContain(address);
   });
 
   it('several that are all private is not dialled', async () => {
     const egress = testEgress({ lookup: async () => ['10.0.0.1', '192.168.0.1', 'fd00::1'] });
     const { failure } = await egress.post(postTo('https://receiver.example.com/'));
-    expect(failure?.detail).toContain('10.0.0.1, 192.168.0.1, fd00::1');
+    expect(failure?.detail).toBe('receiver.example.com does not resolve to a public address.');
   });
 
   it('private and allowed ones: only those allowed are dialled', async () => {

@@ -1,8 +1,53 @@
 import { describe, expect, it } from 'vitest';
-import { postTo, testEgress, testReceiver } from '../support/egress.ts';
+import { pem, postTo, SHORT_MS, testEgress, testReceiver, testServer } from '../support/egress.ts';
 import { hang, huge, ok, say, status } from '../support/receiver.ts';
 
+describe('a host', () => {
+  it('is dialled without a request, in the clear or by TLS', async () => {
+    const egress = testEgress({ ca: pem('ca') });
+    for (const tls of [undefined, { cert: pem('good'), key: pem('key') }]) {
+      const receiver = await testReceiver({ ...(tls && { tls }) });
+      expect(await egress.dial(receiver.url, 5_000)).toBe(true);
+      expect([receiver.connections, receiver.received.length]).toEqual([1, 0]);
+      await receiver.setBehaviour('refuse');
+      expect(await egress.dial(receiver.url, 5_000)).toBe(false);
+    }
+  });
+
+  it('that may not be called, or does not answer in time, cannot be reached', async () => {
+    const egress = testEgress();
+    expect(await egress.dial('https://192.168.0.1/', 5_000)).toBe(false);
+    const silent = await testServer(() => {});
+    expect(await egress.dial(`https://localhost:${silent}/`, SHORT_MS)).toBe(false);
+    const late = egress.dial(`https://localhost:${silent}/`, 60_000);
+    await egress.close();
+    expect(await late).toBe(false);
+    expect(await egress.dial(`https://localhost:${silent}/`, 5_000)).toBe(false);
+  });
+});
+
 describe('a request', () => {
+  it('that is stale when its connection stands is not sent', async () => {
+    const egress = testEgress();
+    const receiver = await testReceiver();
+    const asked: number[] = [];
+    const post = (isStale: boolean) =>
+      egress.post({
+        ...postTo(receiver.url),
+        isStale: () => {
+          asked.push(receiver.connections);
+          return isStale;
+        },
+      });
+    expect(await post(true)).toMatchObject({ status: undefined, failure: { code: 'stale' } });
+    expect(receiver.received).toHaveLength(0);
+    expect(await post(false)).toMatchObject({ status: 200 });
+    // On a connection that is kept, too.
+    expect(await post(true)).toMatchObject({ failure: { code: 'stale' } });
+    expect(receiver.received).toHaveLength(1);
+    expect(asked).toHaveLength(3);
+  });
+
   it('arrives as it was given: method, path, headers, body', async () => {
     const receiver = await testReceiver();
     const headers = {

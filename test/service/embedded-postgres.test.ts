@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -32,6 +33,31 @@ describe('start and stop', () => {
     const owner = statSync(join(dataDir, 'postgres')).uid;
     if (process.getuid?.() === 0) expect(owner).not.toBe(0);
     else expect(owner).toBe(process.getuid?.());
+  });
+
+  it('runs as a user of its own, whom nothing else uses, and takes over what was left to nobody', async () => {
+    const users = readFileSync('/etc/passwd', 'utf8');
+    const isShared = (uid: number) => new RegExp(`^[^:]*:[^:]*:${uid}:`, 'm').test(users);
+    const userOf = (dataDir: string) => {
+      const [, uid] =
+        /^Uid:\s+(\d+)/m.exec(readFileSync(`/proc/${postmasterPid(dataDir)}/status`, 'utf8')) ?? [];
+      return Number(uid);
+    };
+    const asRoot = process.getuid?.() === 0;
+    const dataDir = newDataDir();
+    const first = await start(dataDir);
+    await writeRow(first.url);
+    const user = userOf(dataDir);
+    expect(isShared(user)).toBe(!asRoot);
+    await first.stop();
+    if (asRoot) execFileSync('chown', ['-R', 'nobody', join(dataDir, 'postgres')]);
+
+    const second = await start(dataDir);
+    expect(await readRow(second.url)).toEqual(keptRow);
+    expect(userOf(dataDir)).toBe(user);
+    const other = newDataDir();
+    await start(other);
+    expect(userOf(other) === user).toBe(!asRoot);
   });
 
   it('gives the service a role without special rights that owns its database', async () => {

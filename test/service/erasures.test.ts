@@ -1,5 +1,10 @@
 import { describe, expect, it } from 'vitest';
+import { SYSTEM } from '../../src/domain/principal.ts';
+import { AuditVerification } from '../../src/runtime/audit-verification.ts';
+import { appendAudit } from '../../src/store/audit-append.ts';
+import { transact } from '../../src/store/database.ts';
 import { createOwnedDatabase } from '../support/logins.ts';
+import { ManualClock } from '../support/manual-clock.ts';
 import { fanOutAll, HOOK, newPartner, publish } from '../support/post.ts';
 import { ok, startReceiver } from '../support/receiver.ts';
 import { type Harness, makeWorld, OPERATOR_TOKEN, startHarness } from '../support/service.ts';
@@ -269,6 +274,51 @@ describe('the audit after an erasure', () => {
       `UPDATE audit_entries SET body = (body::jsonb || '{"erased_by": "era_x", "before": {"a": 1}}')::text WHERE seq = 2`,
     );
     expect(await house.operator('GET', '/audit/verify')).toMatchObject({ ok: false, first_bad: 2 });
+  });
+
+  it('an anchor from before the erasure holds', async () => {
+    const house = await startHarness({ env: { PORTER_ROLE: 'api' } });
+    const { groupId } = await makeWorld(house);
+    const path = `/practice-groups/${groupId}/form-submissions`;
+    await house.operator('POST', path, { submission_type_id: 'type-1', id: ID });
+    const { line, seq } = await house.operator('GET', '/audit/anchor');
+    expect((await erase(house, groupId, 'FormSubmission')).erased).toMatchObject({ audit_entries: 1 });
+    const verdict = await house.operator('GET', `/audit/verify?anchor=${encodeURIComponent(line)}`);
+    expect(verdict).toMatchObject({ ok: true, anchor: { seq } });
+    expect(verdict.anchor).not.toHaveProperty('problem');
+  });
+
+  it('an erasure in the middle of a walk: the walk is made again', async () => {
+    const house = await startHarness({ env: { PORTER_ROLE: 'api' } });
+    const { groupId } = await makeWorld(house);
+    const { db } = house.service.app;
+    const filling = {
+      at: new Date(house.clock.now()).toISOString(),
+      principal: SYSTEM,
+      action: 'x.y',
+      subject: { type: 'x', id: 'x' },
+      requestId: null,
+      before: null,
+      after: null,
+    };
+    // More than one stretch, so that the walk rests before it comes to the entry.
+    await transact(db, SYSTEM, async (tx) => {
+      appendAudit(tx.deferred, [filling, ...Array.from({ length: 600 }, () => filling)]);
+    });
+    const path = `/practice-groups/${groupId}/form-submissions`;
+    await house.operator('POST', path, { submission_type_id: 'type-1', id: ID });
+    let time = 0;
+    let rests = 0;
+    const clock = Object.assign(new ManualClock(), {
+      monotonic: () => (time += 5),
+      sleep: async () => {
+        rests++;
+        if (rests === 1) await erase(house, groupId, 'FormSubmission');
+      },
+    });
+    const verdict = await new AuditVerification(db, clock).verify(new AbortController().signal);
+    expect(verdict).toMatchObject({ ok: true });
+    expect(rests).toBeGreaterThan(2);
   });
 
   it('what is left of a redacted entry tells nothing to whoever tries identifiers', async () => {

@@ -70,6 +70,7 @@ describe('every refusal has the decided fields and a page about it', () => {
       'rate_limit_exceeded',
       'not_found',
       'business_rule_violation',
+      'cursor_gone',
       'precondition_failed',
       'payload_too_large',
       'unsupported_media_type',

@@ -127,6 +127,7 @@ describe('GET /v1/events', () => {
        INSERT INTO feed SELECT no, $1, 5000000 + object_hash, event FROM accepted`,
       [own.groupId],
     );
+    await db.query('UPDATE feed_head SET position = 5020005');
     const pages: unknown[] = [];
     let page: Loose;
     let cursor = '';

@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, inject, it } from 'vitest';
 import { eventNames } from '../../src/contract/event-payloads.ts';
+import { HEARTBEAT_SECONDS } from '../../src/contract/partner/events.ts';
 import { SYSTEM } from '../../src/domain/principal.ts';
 import { createLogger } from '../../src/platform/logger.ts';
 import { Outage } from '../../src/platform/outage.ts';
@@ -250,6 +251,9 @@ it('that there is no news to be had is told in the log, unless the database is a
   const node = await startPost();
   const partner = await newPartner(node);
   const stream = await openStream(node, partner);
+  await stream.next();
+  // With its heartbeat it has read what there is, and waits: what goes wrong from here on is the news alone.
+  node.clock.advance(HEARTBEAT_SECONDS * 1000);
   await stream.next();
   const admin = await superuser(node.databaseUrl);
   await admin.query('ALTER TABLE feed_head RENAME TO feed_head_gone');

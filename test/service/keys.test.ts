@@ -76,7 +76,7 @@ describe('environments', () => {
     });
     const over = { headers: { 'x-forwarded-proto': 'https' }, group: world.groupId };
     const issued = await production.send('POST', '/operator/v1/keys', {
-      token: 'test-operator-token-of-24-or-more',
+      token: 'pto_kQ9vXr2LwZ8nBf4YcHd7GmUa3SpJe6RtVi5Wo0Nx',
       body: {
         partner_id: world.partnerId,
         practice_group_id: world.groupId,

@@ -132,6 +132,34 @@ describe('secrets', () => {
     expect(JSON.parse(lines[0] ?? '').path).toBe('/v1/whsec_[redacted]-more');
   });
 
+  it('are taken out however they are escaped', () => {
+    const secrets = [
+      `ptr_live_${'a1B'.repeat(12)}zz`,
+      `pto_${'a1B'.repeat(13)}z`,
+      `whsec_${'a1B/'.repeat(10)}ab+=`,
+    ];
+    const hex = (text: string) => [...text].map((one) => `%${one.charCodeAt(0).toString(16)}`).join('');
+    const escapes: ((secret: string) => string)[] = [
+      (secret) => secret.replaceAll('_', '%5F'),
+      (secret) => secret.replaceAll('_', '%5f'),
+      (secret) => hex(secret),
+      (secret) => hex(secret).toUpperCase(),
+      (secret) => hex(secret.slice(0, 3)) + secret.slice(3),
+      (secret) => secret.slice(0, 12) + hex(secret.slice(12)),
+      (secret) => encodeURIComponent(hex(secret)),
+      (secret) => encodeURIComponent(encodeURIComponent(secret.replaceAll('_', '%5F'))),
+    ];
+    for (const secret of secrets)
+      for (const write of escapes) {
+        const lines: string[] = [];
+        const sent = write(secret);
+        createLogger((line) => lines.push(line)).info({ path: `/v1/%20${sent}-more?x=1%20y` });
+        const { path } = JSON.parse(lines[0] ?? '');
+        expect(path, sent).toMatch(/^\/v1\/%20[^[]{4,90}\[redacted\]-more\?x=1%20y$/);
+        expect(path).not.toContain(sent.slice(-12));
+      }
+  });
+
   it('are taken out of whatever is logged, database addresses included', () => {
     const lines: string[] = [];
     const log = createLogger((line) => lines.push(line));

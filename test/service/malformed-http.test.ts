@@ -144,6 +144,46 @@ describe('where a request ends', () => {
     await stillWorks();
   });
 
+  it.each([
+    [
+      'identity, then chunked',
+      'HTTP/1.1',
+      'identity, chunked',
+      /only Transfer-Encoding understood is chunked/,
+    ],
+    ['compressed, then chunked', 'HTTP/1.1', 'gzip, chunked', /only Transfer-Encoding understood is chunked/],
+    ['two lines', 'HTTP/1.1', 'identity\r\ntransfer-encoding: chunked', /understood is chunked/],
+    ['HTTP/1.0', 'HTTP/1.0', 'chunked', /HTTP\/1\.0 has no Transfer-Encoding/],
+    ['HTTP/1.0 that wants to go on', 'HTTP/1.0', 'chunked\r\nconnection: keep-alive', /HTTP\/1\.0 has no/],
+  ])(
+    'a length that others would read otherwise is refused in so many words: %s',
+    async (_name, version, coding, words) => {
+      const body = '2\r\n{}\r\n0\r\n\r\n';
+      const start = PATCH.replace('HTTP/1.1', version);
+      const rename = JSON.stringify({ title: 'smuggled' });
+      const behind = `${PATCH}${head}${JSON_TYPE}content-length: ${rename.length}\r\n\r\n${rename}`;
+      const framing = `transfer-encoding: ${coding}\r\n`;
+      const answers = await say(`${start}${head}${JSON_TYPE}${framing}\r\n${body}${behind}`, 1);
+      expect(answers.map(({ status }) => status)).toEqual([400]);
+      expect(JSON.parse(String(answers[0]?.body)).message).toMatchObject([
+        { code: 'invalid_http', message: expect.stringMatching(words) },
+      ]);
+      expect(answers[0]?.headers.connection).toBe('close');
+      const read = await house.send('GET', '/v1/care-nav/submission-types/type-1', {
+        key: world.key,
+        group: world.groupId,
+      });
+      expect(read.body.title).not.toBe('smuggled');
+      await stillWorks();
+    },
+  );
+
+  it('chunked is understood in any letters', async () => {
+    const framing = 'transfer-encoding: Chunked\r\n';
+    const answers = await say(`${PATCH}${head}${JSON_TYPE}${framing}\r\n2\r\n{}\r\n0\r\n\r\n`, 1);
+    expect(answers.map(({ status }) => status)).toEqual([200]);
+  });
+
   it('answers requests that come in one packet one after the other', async () => {
     const patch = (title: string) => {
       const body = JSON.stringify({ title });

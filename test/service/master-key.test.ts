@@ -15,6 +15,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { secretBytes } from '../../src/domain/signature.ts';
 import { createSealer } from '../../src/platform/sealing.ts';
 import { HOOK, newPartner } from '../support/post.ts';
+import { sealedForNobody } from '../support/sealed-for-nobody.ts';
 import { createDatabase, type Harness, startHarness } from '../support/service.ts';
 import { superuser } from '../support/superuser.ts';
 
@@ -35,8 +36,9 @@ async function makeSecrets(house: Harness, count: number): Promise<Buffer[]> {
 
 async function sealed(databaseUrl: string) {
   const client = await superuser(databaseUrl);
-  const { rows } = await client.query<{ sealed: Buffer; keyId: string }>(
-    'SELECT sealed, key_id AS "keyId" FROM webhook_secrets ORDER BY webhook_no, no',
+  const { rows } = await client.query<{ sealed: Buffer; keyId: string; owner: string }>(
+    `SELECT sealed, key_id AS "keyId", 'webhook_secrets ' || id AS owner
+       FROM webhook_secrets s JOIN webhooks w ON w.no = s.webhook_no ORDER BY s.webhook_no, s.no`,
   );
   await client.end();
   return rows;
@@ -72,7 +74,7 @@ describe('a new master key', () => {
 
     const sealer = createSealer({ current, previous: [] });
     const rows = await sealed(databaseUrl);
-    expect(rows.map((row) => sealer.open(row))).toEqual(secrets);
+    expect(rows.map((row) => sealer.open(row, row.owner))).toEqual(secrets);
     const alone = await start(databaseUrl, { PORTER_MASTER_KEY: text(current) });
     expect(JSON.stringify(alone.logLines())).not.toContain('sealed anew');
   });
@@ -93,7 +95,41 @@ describe('a new master key', () => {
     const sealer = createSealer({ current, previous: [] });
     const rows = await sealed(databaseUrl);
     expect(rows).toHaveLength(1_201);
-    expect(rows.every((row) => secret?.equals(sealer.open(row)))).toBe(true);
+    expect(rows.every((row) => secret?.equals(sealer.open(row, row.owner)))).toBe(true);
+  });
+
+  it('a secret from before secrets had owners is sealed anew for its webhook, and signs as before', async () => {
+    const databaseUrl = await createDatabase();
+    const current = newKey();
+    const first = await start(databaseUrl, { PORTER_MASTER_KEY: text(current) });
+    const [secret = Buffer.alloc(0)] = await makeSecrets(first, 1);
+    await first.stop();
+    const client = await superuser(databaseUrl);
+    await client.query('UPDATE webhook_secrets SET sealed = $1, is_bound = false', [
+      sealedForNobody(current, secret).sealed,
+    ]);
+    await client.end();
+    const second = await start(databaseUrl, { PORTER_MASTER_KEY: text(current) });
+    expect(second.logLines()).toContainEqual(
+      expect.objectContaining({ msg: 'webhook secrets sealed anew', resealed: 1 }),
+    );
+    const sealer = createSealer({ current, previous: [] });
+    const rows = await sealed(databaseUrl);
+    expect(rows.map((row) => sealer.open(row, row.owner))).toEqual([secret]);
+  });
+
+  it('a secret that was moved to another webhook is not used, and the start says so', async () => {
+    const databaseUrl = await createDatabase();
+    const env = { PORTER_MASTER_KEY: text(newKey()) };
+    const first = await start(databaseUrl, env);
+    await makeSecrets(first, 2);
+    await first.stop();
+    const client = await superuser(databaseUrl);
+    await client.query(
+      `UPDATE webhook_secrets SET is_bound = false, sealed = (SELECT sealed FROM webhook_secrets ORDER BY webhook_no LIMIT 1)`,
+    );
+    await client.end();
+    await expect(start(databaseUrl, env)).rejects.toThrow(/belongs to something else/);
   });
 
   it('the service does not start without the key of a secret, and says in one sentence which one it is', async () => {
@@ -137,7 +173,7 @@ describe('without PORTER_MASTER_KEY, in staging', () => {
     const second = await start(databaseUrl, env);
     expect(readFileSync(file, 'utf8')).toBe(key);
     const rows = await sealed(databaseUrl);
-    expect(rows.map((row) => second.service.app.sealer.open(row))).toEqual(secrets);
+    expect(rows.map((row) => second.service.app.sealer.open(row, row.owner))).toEqual(secrets);
   });
 
   it('several that start at once in one folder agree on one', async () => {

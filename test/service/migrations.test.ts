@@ -13,7 +13,9 @@ import { createDatabase, startHarness } from '../support/service.ts';
 import { superuser } from '../support/superuser.ts';
 import { restoreUnreleasedMain } from '../support/unreleased-main.ts';
 
-const files = readdirSync(MIGRATIONS_FOLDER).filter((name) => name.endsWith('.sql'));
+const files = readdirSync(MIGRATIONS_FOLDER)
+  .filter((name) => name.endsWith('.sql'))
+  .sort();
 
 async function failure(databaseUrl: string): Promise<Error> {
   const started = await startHarness({ databaseUrl }).catch((error: Error) => error);
@@ -40,7 +42,8 @@ describe('several services that start at once on an empty database', () => {
     const houses = await Promise.all(Array.from({ length: 4 }, () => startHarness({ databaseUrl, env })));
 
     const tokens = houses.map(({ service }) => service.firstOperatorToken).filter(Boolean) as string[];
-    expect(tokens).toHaveLength(1);
+    // It is shown by every start until somebody has used it.
+    expect(new Set(tokens).size).toBe(1);
     const db = await contents(databaseUrl);
     expect(db.schema_migrations).toHaveLength(files.length);
     expect(db.operators).toHaveLength(1);
@@ -157,7 +160,7 @@ describe('a database that the service cannot use', () => {
     await expect.poll(waiting, { timeout: 30_000 }).toBe(0);
     await expect.poll(waiting, { timeout: 30_000 }).toBe(1);
     await db.query('COMMIT');
-    expect((await migrated).applied).toEqual(files.toSorted());
+    expect((await migrated).applied).toEqual(files);
   });
 
   const changed = (change: (url: URL) => void): string => {

@@ -163,7 +163,7 @@ it('work side by side: nothing is refused, lost or renamed', async () => {
   await agent.close();
 }, 180_000);
 
-const OPERATOR = 'test-operator-token-of-24-or-more';
+const OPERATOR = 'pto_kQ9vXr2LwZ8nBf4YcHd7GmUa3SpJe6RtVi5Wo0Nx';
 type Call = Harness['send'];
 interface World {
   key: string;

@@ -14,7 +14,8 @@ function may(role: Role, id: OperatorOperationId): boolean {
   const reads = method === 'GET';
   if (role === 'admin') return true;
   if (role === 'viewer') return reads;
-  if (role === 'support') return reads || /^\/operator\/v1\/(partners|keys|deliveries)(\/|$)/.test(path);
+  if (role === 'support')
+    return reads || /^\/operator\/v1\/(partners|keys|leaked-keys|deliveries)(\/|$)/.test(path);
   const told = /^\/operator\/v1\/(events|write-to-record-jobs|.+\/ehr-health|.+\/form-submissions)(\/|$)/;
   return !reads && told.test(path);
 }
@@ -114,7 +115,10 @@ describe('operators', () => {
       id: expect.stringMatching(/^opr_/),
       name: 'Vera',
       role: 'viewer',
+      label: null,
       status: 'active',
+      expires_at: null,
+      last_used_at: null,
       created_at: new Date(given.house.clock.now()).toISOString(),
       revoked_at: null,
       token: expect.stringMatching(/^pto_[0-9A-Za-z]{40}$/),
@@ -122,7 +126,7 @@ describe('operators', () => {
     const { token, ...shown } = answer;
     expect((await given.house.send('GET', '/operator/v1/partners', { token })).status).toBe(200);
     const read = await given.house.send('GET', `/operator/v1/operators/${answer.id}`, { token });
-    expect(read.body).toEqual(shown);
+    expect(read.body).toEqual({ ...shown, last_used_at: shown.created_at });
     const list = await given.house.send('GET', '/operator/v1/operators?page_size=100', { token });
     expect(list.text).not.toContain(token);
   });

@@ -184,6 +184,8 @@ describe('networks', () => {
       id: expect.stringMatching(/^net_/),
       name: 'North',
       practice_group_ids: [a, b].sort(),
+      scopes: null,
+      partner_ids: null,
       created_at: now(),
       updated_at: now(),
     });

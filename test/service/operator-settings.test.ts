@@ -195,6 +195,14 @@ describe('keys', () => {
       expires_at: '2027-01-01T00:00:00.000Z',
       revoked_at: null,
       replaced_by: null,
+      label: null,
+      allowed_addresses: null,
+      proof: 'none',
+      certificate_fingerprints: [],
+      jwks: null,
+      last_used_at: null,
+      last_used_from: null,
+      leak: null,
       created_at: now(),
     });
     expect(await house.operator('GET', `/keys/${issued.id}`)).toEqual(rest);

@@ -1,7 +1,7 @@
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { expectInvalid, expectProblem } from '../support/answers.ts';
-import { type Answer, type Send, serviceForTests } from '../support/service.ts';
+import { type Answer, OPERATOR_TOKEN, type Send, serviceForTests } from '../support/service.ts';
 
 const PATH = '/v1/care-nav/submission-types/type-1';
 const { house, world } = await serviceForTests();
@@ -100,6 +100,32 @@ describe('all problems at once', () => {
       { path: ['title'] },
       { code: 'invalid_type', expected: 'string', path: ['x-practice-group-id'] },
     ]);
+  });
+});
+
+describe('fields that are sent more than once', () => {
+  it('400: each has an entry beside all other problems, and nothing is changed', async () => {
+    const before = await house.send('GET', PATH, { key: world.key, group: world.groupId });
+    for (const raw of ['{"title":"one","title":"two"}', String.raw`{"title":"same","\u0074itle":"same"}`])
+      expectInvalid(await send({ raw }), [{ code: 'duplicate_key', path: ['title'] }]);
+    expectInvalid(await send({ raw: '{"title":1,"title":2,"titel":{"a":1,"a":2}}' }), [
+      { code: 'duplicate_key', path: ['title'] },
+      { code: 'duplicate_key', path: ['titel', 'a'] },
+      { code: 'invalid_type', path: ['title'] },
+      { code: 'unrecognized_keys', path: ['titel'] },
+    ]);
+    const after = await house.send('GET', PATH, { key: world.key, group: world.groupId });
+    expect(after.body).toEqual(before.body);
+  });
+
+  it('400: in the depths of a batch of events too', async () => {
+    const event = `{"object":"Appointment","id":"a","practice_group_id":"${world.groupId}","event":"appointment.confirmed"}`;
+    const twice = event.replace('"id":"a"', '"id":"a","id":"b"');
+    const answer = await house.send('POST', '/operator/v1/events', {
+      token: OPERATOR_TOKEN,
+      raw: `{"events":[${event},${twice}]}`,
+    });
+    expectInvalid(answer, [{ code: 'duplicate_key', path: ['events', 1, 'id'] }]);
   });
 });
 

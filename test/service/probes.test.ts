@@ -78,6 +78,33 @@ describe('probes', () => {
     await expect.poll(statuses).toEqual([200, 201]);
   });
 
+  it('it is not ready while the disk takes nothing more; a write is tried every five seconds at most, whoever asks', async () => {
+    const own = await startHarness();
+    const name = new URL(own.databaseUrl).pathname.slice(1);
+    // The server refuses what a full disk would refuse: test/faults/full-disk.test.ts fills one.
+    const fill = async (limit: string) => {
+      await asAdmin(
+        `ALTER DATABASE ${name} SET temp_file_limit = ${limit}`,
+        `SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE datname = '${name}'`,
+      );
+      // Until connections of before are gone, it is not even reached.
+      const call = { token: OPERATOR_TOKEN };
+      await expect.poll(async () => (await own.send('GET', '/operator/v1/partners', call)).status).toBe(200);
+    };
+    const statuses = () =>
+      Promise.all(Array.from({ length: 5 }, async () => (await own.send('GET', '/readyz')).status));
+    const all = (status: number) => Array.from({ length: 5 }, () => status);
+    expect(await statuses()).toEqual(all(200));
+    await fill('0');
+    await expect.poll(statuses).toEqual(all(200));
+    own.clock.advance(5_000);
+    await expect.poll(statuses).toEqual(all(503));
+    await fill('-1');
+    expect(await statuses()).toEqual(all(503));
+    own.clock.advance(5_000);
+    await expect.poll(statuses).toEqual(all(200));
+  });
+
   it.each(probes)('%s does not exist for whoever comes from elsewhere', async (path) => {
     for (const headers of [
       { 'x-forwarded-for': '203.0.113.9' },

@@ -67,7 +67,7 @@ describe('calls without a valid key', () => {
         headers: { 'x-forwarded-proto': 'https', 'x-forwarded-for': '192.0.2.6' },
       });
     isLimited(await operator('wrong'));
-    expect((await operator('test-operator-token-of-24-or-more')).status).toBe(200);
+    expect((await operator('pto_kQ9vXr2LwZ8nBf4YcHd7GmUa3SpJe6RtVi5Wo0Nx')).status).toBe(200);
   });
 });
 

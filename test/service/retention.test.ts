@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { databaseTime } from '../../src/platform/clock.ts';
 import { clearStep, type Retention } from '../../src/store/retention.ts';
 import { newPartner, publish } from '../support/post.ts';
 import { ok, startReceiver } from '../support/receiver.ts';
@@ -13,7 +14,7 @@ async function clear(house: Harness, changes: Partial<Retention> = {}): Promise<
   const { db, retention } = house.service.app;
   let total = 0;
   for (;;) {
-    const cleared = await clearStep(db, house.clock.now(), { ...retention, ...changes });
+    const cleared = await clearStep(db, databaseTime(house.clock), { ...retention, ...changes });
     total += cleared;
     if (cleared === 0) return total;
   }
@@ -63,6 +64,11 @@ describe('what is kept', () => {
     const expires_at = new Date(house.clock.now() + DAY).toISOString();
     const expired = await makeKey(house, groupId, { expires_at });
     const revoked = await makeKey(house, groupId);
+    const db = await superuser(house.databaseUrl);
+    await db.query("INSERT INTO key_uses VALUES ($1, now(), '192.0.2.1')", [revoked.keyId]);
+    const uses = async () =>
+      (await db.query('SELECT FROM key_uses WHERE key_id = $1', [revoked.keyId])).rowCount;
+    expect(await uses()).toBe(1);
     await house.operator('POST', `/keys/${revoked.keyId}/revoke`);
     const rotated = await makeKey(house, groupId);
     const next = await house.operator('POST', `/keys/${rotated.keyId}/rotate`, { overlap_seconds: 0 });
@@ -72,6 +78,7 @@ describe('what is kept', () => {
     house.clock.advance(3 * DAY);
     // The one that was expired, the one that was revoked, and the two that were replaced, one after the other.
     expect(await clear(house)).toBe(4);
+    expect(await uses()).toBe(0);
     const { data } = await house.operator('GET', `/keys?practice_group_id=${groupId}`);
     expect(data.map(({ id }: { id: string }) => id).sort()).toEqual([keyId, last.id].sort());
     expect(data.map(({ id }: { id: string }) => id)).not.toContain(expired.keyId);

@@ -1,3 +1,4 @@
+import { generateKeyPairSync } from 'node:crypto';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { expectProblem } from '../support/answers.ts';
 import { ManualClock } from '../support/manual-clock.ts';
@@ -34,6 +35,9 @@ const across = (node: Harness): Promise<Answer> =>
 const asOperator = (node: Harness): Promise<Answer> =>
   node.send('GET', '/operator/v1/networks', { token: visitor.token });
 
+const { n, e } = generateKeyPairSync('rsa', { modulusLength: 2048 }).publicKey.export({ format: 'jwk' });
+const jwks = { keys: [{ kty: 'RSA', kid: 'one', n, e }] };
+
 const takings: Record<
   string,
   { take: () => Promise<unknown>; call: typeof own; status: number; code: string }
@@ -46,6 +50,24 @@ const takings: Record<
   },
   'a key rotated without overlap': {
     take: () => first.operator('POST', `/keys/${home.keyId}/rotate`, { overlap_seconds: 0 }),
+    call: own,
+    status: 401,
+    code: 'invalid_credentials',
+  },
+  'a key that was reported as leaked': {
+    take: () => first.operator('POST', '/leaked-keys', { key: home.key }),
+    call: own,
+    status: 401,
+    code: 'invalid_credentials',
+  },
+  'a key that may be used from elsewhere only': {
+    take: () => first.operator('PATCH', `/keys/${home.keyId}`, { allowed_addresses: ['203.0.113.1'] }),
+    call: own,
+    status: 401,
+    code: 'invalid_credentials',
+  },
+  'a key that needs more than itself from now on': {
+    take: () => first.operator('PATCH', `/keys/${home.keyId}`, { proof: 'private_key_jwt', jwks }),
     call: own,
     status: 401,
     code: 'invalid_credentials',

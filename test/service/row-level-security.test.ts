@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { type PartnerPrincipal, SYSTEM } from '../../src/domain/principal.ts';
+import { isHolder } from '../../src/runtime/access.ts';
 import { type Database, type Transaction, transact } from '../../src/store/database.ts';
 import { prepareDatabase, UnusableDatabase } from '../../src/store/migrate.ts';
 import { asAdmin, createOwnedDatabase } from '../support/logins.ts';
@@ -37,11 +38,20 @@ const operatorTables = [
   'access_log_batches',
   'access_log_head',
   'erasures',
+  'key_uses',
+  'used_assertions',
 ];
 /** Belong to one partner within one practice group, or to a partner altogether; see below. */
 const partnerTables = ['webhooks', 'webhook_secrets', 'webhook_lanes', 'deliveries', 'refused_requests'];
-/** Hold nothing that belongs to anybody: which cell this is, how far the schema and the audit chain are. */
-const plainTables = ['schema_migrations', 'schema_version', 'sql_functions', 'cell', 'audit_head'];
+/** Hold nothing that belongs to anybody: which cell this is, how far the schema and the audit chain are, which histories the feed has had. */
+const plainTables = [
+  'schema_migrations',
+  'schema_version',
+  'sql_functions',
+  'cell',
+  'audit_head',
+  'feed_timelines',
+];
 
 interface Partner {
   partnerId: string;
@@ -113,19 +123,20 @@ describe.each([
       webhooks.push(id);
     }
     await house.send('GET', '/v1/nothing', { key, group: own.groupId });
-    await house.service.app.refusals.flush();
-    const { access } = house.service.app;
+    const { access, assertions, keyUses, refusals } = house.service.app;
+    await Promise.all([refusals.flush(), keyUses.close()]);
+    await assertions.use({ keyId: 'key', jti: partnerId, expiresAt: '2100-01-01T00:00:00.000Z' });
     const holder = await access.holderOf(key);
-    const group = holder && (await access.reach(holder, own.groupId));
-    if (!holder || !group) throw new Error('the key does not reach its own group');
+    const group = isHolder(holder) && (await access.reach(holder, own.groupId));
+    if (!isHolder(holder) || !group) throw new Error('the key does not reach its own group');
     return { partnerId, webhooks, principal: { kind: 'partner', holder, group } };
   }
 
   async function principalOf(groupId: string): Promise<PartnerPrincipal> {
     const { access } = house.service.app;
     const holder = await access.holderOf((await makeKey(house, groupId)).key);
-    const group = holder && (await access.reach(holder, groupId));
-    if (!holder || !group) throw new Error('the key does not reach its own group');
+    const group = isHolder(holder) && (await access.reach(holder, groupId));
+    if (!isHolder(holder) || !group) throw new Error('the key does not reach its own group');
     return { kind: 'partner', holder, group };
   }
 
@@ -321,12 +332,19 @@ describe.each([
     'UPDATE partners SET name = name RETURNING 1',
     'UPDATE operators SET role = role RETURNING 1',
     'UPDATE api_keys SET scopes = scopes RETURNING 1',
-    'UPDATE audit_entries SET body = body RETURNING 1',
     'DELETE FROM network_members RETURNING 1',
-    'DELETE FROM audit_entries RETURNING 1',
   ])('a tenant’s "%s" touches nothing', async (sql) => {
     expect(await tried((tx) => tx.query(sql))).toEqual([]);
   });
+
+  it.each(['UPDATE audit_entries SET body = body RETURNING 1', 'DELETE FROM audit_entries RETURNING 1'])(
+    'a tenant’s "%s" touches nothing, and is refused to whoever does not own the table',
+    async (sql) => {
+      const touched = tried((tx) => tx.query(sql));
+      if (login.startsWith('a superuser')) await expect(touched).rejects.toMatchObject({ code: '42501' });
+      else expect(await touched).toEqual([]);
+    },
+  );
 
   it('DELETE without a filter removes only the tenant’s own rows', async () => {
     for (const table of ['form_submissions', 'form_counts', 'forms', 'assignees']) {

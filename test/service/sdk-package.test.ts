@@ -292,7 +292,9 @@ describe('the pages', () => {
     expect(await program.line(/confirmed/)).toMatch(/confirmed/);
     const delivered = () => porter().webhooks.getDelivery(id, delivery_id);
     await expect.poll(async () => (await delivered()).status).toBe('delivered');
-    expect((await delivered()).attempts).toMatchObject([{ status: 204 }]);
+    expect((await delivered()).attempts).toMatchObject([{ outcome: 'delivered' }]);
+    const { attempts } = await house.operator('GET', `/deliveries/${delivery_id}`);
+    expect(attempts).toMatchObject([{ status: 204 }]);
     await porter().webhooks.delete(id);
   });
 });

@@ -3,6 +3,7 @@ import { SYSTEM } from '../../src/domain/principal.ts';
 import { Outage } from '../../src/platform/outage.ts';
 import { transact } from '../../src/store/database.ts';
 import { startHarness } from '../support/service.ts';
+import { superuser } from '../support/superuser.ts';
 
 const house = await startHarness({ env: { PORTER_ROLE: 'api' } });
 
@@ -51,4 +52,22 @@ describe('statements of a transaction that are sent together', () => {
   it('are an outage when the first waited too long for a lock', async () => {
     for (let n = 0; n < 20; n++) await expect(together('55P03')).rejects.toBeInstanceOf(Outage);
   });
+});
+
+it('a transaction that the server ended because its node stood still is an outage, not a bug', async () => {
+  const db = await superuser(house.databaseUrl);
+  const frozen = transact(house.service.app.db, SYSTEM, async (tx) => {
+    await tx.query("SET LOCAL idle_in_transaction_session_timeout = '10ms'");
+    const [row] = await tx.query<{ pid: number }>('SELECT pg_backend_pid() AS pid');
+    const isThere = async () =>
+      (await db.query('SELECT FROM pg_stat_activity WHERE pid = $1', [row?.pid])).rowCount;
+    await expect.poll(isThere).toBe(0);
+    return tx.query('SELECT 1');
+  });
+  await expect(frozen).rejects.toBeInstanceOf(Outage);
+  for (const code of ['25P03', '25P04'])
+    await expect(
+      transact(house.service.app.db, SYSTEM, (tx) => tx.query(failing(code))),
+      code,
+    ).rejects.toBeInstanceOf(Outage);
 });

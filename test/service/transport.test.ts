@@ -1,7 +1,11 @@
-import { connect } from 'node:tls';
+import { once } from 'node:events';
+import { copyFileSync, renameSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { connect, getCiphers, type PeerCertificate } from 'node:tls';
 import { fileURLToPath } from 'node:url';
 import { Agent } from 'undici';
 import { describe, expect, it } from 'vitest';
+import { temporaryFolder } from '../support/afterwards.ts';
 import { expectProblem } from '../support/answers.ts';
 import {
   type Answer,
@@ -12,6 +16,7 @@ import {
   sender,
   startHarness,
 } from '../support/service.ts';
+import { openWire } from '../support/wire.ts';
 
 const PATH = '/v1/practice-groups';
 const PRODUCTION = { PORTER_ENVIRONMENT: 'production' };
@@ -20,6 +25,38 @@ const TLS = {
   PORTER_TLS_CERT: fileURLToPath(new URL('../support/tls/cert.pem', import.meta.url)),
   PORTER_TLS_KEY: fileURLToPath(new URL('../support/tls/key.pem', import.meta.url)),
 };
+
+const tlsFile = (name: string) => fileURLToPath(new URL(`../support/tls/${name}.pem`, import.meta.url));
+const portOf = (house: Harness) => Number(new URL(house.url).port);
+
+/** What both sides agree on, or that they do not. */
+function handshake(
+  house: Harness,
+  { version, ciphers }: { version: 'TLSv1.1' | 'TLSv1.2' | 'TLSv1.3'; ciphers?: string },
+): Promise<string> {
+  return new Promise((resolve) => {
+    const range = { minVersion: version, maxVersion: version, ...(ciphers !== undefined && { ciphers }) };
+    try {
+      const socket = connect({ port: portOf(house), rejectUnauthorized: false, ...range });
+      socket.once('secureConnect', () => {
+        resolve(`${socket.getProtocol()} ${socket.getCipher().name}`);
+        socket.destroy();
+      });
+      socket.once('error', () => resolve('refused'));
+    } catch {
+      // This side does not even know how to offer it.
+      resolve('refused');
+    }
+  });
+}
+
+async function certificateOf(house: Harness): Promise<PeerCertificate> {
+  const socket = connect({ port: portOf(house), rejectUnauthorized: false });
+  await once(socket, 'secureConnect');
+  const certificate = socket.getPeerCertificate();
+  socket.destroy();
+  return certificate;
+}
 
 const get = (house: Harness, options: Send = {}, path = PATH): Promise<Answer> =>
   house.send('GET', path, options);
@@ -84,27 +121,73 @@ describe('native TLS', () => {
     expect((await get(house, claimed)).status).toBe(200);
   });
 
-  it('no TLS below 1.2', async () => {
+  it('no TLS below 1.2, and of 1.2 only what has forward secrecy and authenticated encryption', async () => {
     const house = await startHarness({ env: TLS });
-    const port = Number(new URL(house.url).port);
-    const handshake = (version: 'TLSv1.1' | 'TLSv1.2' | 'TLSv1.3') =>
-      new Promise<string>((resolve) => {
-        const socket = connect({
-          port,
-          rejectUnauthorized: false,
-          minVersion: version,
-          maxVersion: version,
-          ciphers: 'DEFAULT@SECLEVEL=0',
-        });
-        socket.once('secureConnect', () => {
-          resolve(socket.getProtocol() ?? '');
-          socket.destroy();
-        });
-        socket.once('error', () => resolve('refused'));
-      });
-    expect(await handshake('TLSv1.3')).toBe('TLSv1.3');
-    expect(await handshake('TLSv1.2')).toBe('TLSv1.2');
-    expect(await handshake('TLSv1.1')).toBe('refused');
+    expect(await handshake(house, { version: 'TLSv1.3' })).toMatch(/^TLSv1\.3 /);
+    expect(await handshake(house, { version: 'TLSv1.1', ciphers: 'DEFAULT@SECLEVEL=0' })).toBe('refused');
+    const offered = getCiphers()
+      .map((name) => name.toUpperCase())
+      .filter((name) => !name.startsWith('TLS_'));
+    const taken: string[] = [];
+    for (const ciphers of offered) {
+      const agreed = await handshake(house, { version: 'TLSv1.2', ciphers: `${ciphers}:@SECLEVEL=0` });
+      if (agreed !== 'refused') taken.push(agreed.replace('TLSv1.2 ', ''));
+    }
+    // The test's own certificate is one for ECDSA.
+    expect(taken.toSorted()).toEqual([
+      'ECDHE-ECDSA-AES128-GCM-SHA256',
+      'ECDHE-ECDSA-AES256-GCM-SHA384',
+      'ECDHE-ECDSA-CHACHA20-POLY1305',
+    ]);
+  });
+
+  it('nobody negotiates twice on one connection', async () => {
+    const house = await startHarness({ env: TLS });
+    const socket = connect({ port: portOf(house), rejectUnauthorized: false, maxVersion: 'TLSv1.2' });
+    await once(socket, 'secureConnect');
+    const outcome = new Promise((resolve) => {
+      socket.on('error', resolve).on('close', () => resolve(new Error('closed')));
+      socket.renegotiate({}, (error) => resolve(error ?? 'renegotiated'));
+    });
+    expect(await outcome).toBeInstanceOf(Error);
+    socket.destroy();
+  });
+
+  it('a renewed certificate is taken into use without a restart, and a broken one is not', async () => {
+    const folder = temporaryFolder();
+    const [cert, key] = [join(folder, 'cert.pem'), join(folder, 'key.pem')];
+    const install = (name: string) => copyFileSync(tlsFile(name), cert);
+    copyFileSync(TLS.PORTER_TLS_CERT, cert);
+    copyFileSync(TLS.PORTER_TLS_KEY, key);
+    const house = await startHarness({ env: { PORTER_TLS_CERT: cert, PORTER_TLS_KEY: key } });
+    const shown = async () => (await certificateOf(house)).subject.CN;
+    const told = (msg: string) => house.logLines().filter((line) => line.msg === msg);
+    expect(await shown()).toBe('localhost');
+    // One that is open goes on.
+    const open = connect({ port: portOf(house), rejectUnauthorized: false });
+    const ask = async () => {
+      open.write('GET /healthz HTTP/1.1\r\nhost: a\r\n\r\n');
+      return String((await once(open, 'data'))[0]);
+    };
+    expect(await ask()).toMatch(/^HTTP\/1\.1 200 /);
+
+    writeFileSync(cert, 'nonsense');
+    await expect.poll(() => told('the new certificate cannot be used')).toHaveLength(1);
+    expect(told('the new certificate cannot be used')).toMatchObject([
+      { level: 'error', reason: expect.stringContaining('PORTER_TLS_CERT and PORTER_TLS_KEY') },
+    ]);
+    expect(await shown()).toBe('localhost');
+
+    install('good');
+    await expect.poll(shown).toBe('good');
+    expect(told('certificate renewed')).toMatchObject([{ valid_to: expect.stringContaining('2046') }]);
+    // As tools do it that put a link in place of another.
+    symlinkSync(tlsFile('wrong-host'), `${cert}.new`);
+    renameSync(`${cert}.new`, cert);
+    await expect.poll(shown).toBe('wrong-host');
+    expect(await handshake(house, { version: 'TLSv1.2', ciphers: 'AES128-SHA:@SECLEVEL=0' })).toBe('refused');
+    expect(await ask()).toMatch(/^HTTP\/1\.1 200 /);
+    open.destroy();
   });
 
   it('403 https_required: a trusted proxy says that its caller came over plain HTTP', async () => {
@@ -119,6 +202,55 @@ describe('native TLS', () => {
     await expect(send('GET', PATH)).rejects.toThrow();
     // And the service goes on.
     expectProblem(await get(house), 401, 'invalid_credentials');
+  });
+});
+
+describe('headers that keep browsers in line', () => {
+  const NOSNIFF = { 'x-content-type-options': 'nosniff' };
+  const HSTS = { 'strict-transport-security': 'max-age=31536000' };
+
+  it('are on every answer over HTTPS', async () => {
+    const house = await startHarness({ env: TLS });
+    const { key, groupId } = await makeWorld(house);
+    const paths = [
+      '/',
+      '/docs',
+      '/docs/nothing',
+      '/healthz',
+      '/metrics',
+      '/v1/nothing',
+      PATH,
+      '/%ff',
+      '/nowhere',
+    ];
+    for (const path of paths)
+      expect((await get(house, { key, group: groupId }, path)).headers, path).toMatchObject({
+        ...NOSNIFF,
+        ...HSTS,
+      });
+    expect((await house.send('PATCH', PATH, { raw: 'x'.repeat(70_000) })).headers).toMatchObject(HSTS);
+    const socket = connect({ port: portOf(house), rejectUnauthorized: false });
+    socket.write('NOISE\r\n\r\n');
+    const [broken] = await once(socket, 'data');
+    expect(String(broken)).toContain('\r\nx-content-type-options: nosniff\r\n');
+    expect(String(broken)).toContain('\r\nstrict-transport-security: max-age=31536000\r\n');
+  });
+
+  it('say nothing of HTTPS over plain HTTP, and believe a trusted proxy', async () => {
+    const house = await startHarness({ env: { PORTER_TRUST_PROXY: '127.0.0.1' } });
+    const over = (proto: string, path: string) =>
+      get(house, { headers: { 'x-forwarded-proto': proto } }, path);
+    for (const path of ['/', '/docs', '/v1/nothing', PATH]) {
+      const plain = await over('http', path);
+      expect(plain.headers).toMatchObject(NOSNIFF);
+      expect(plain.headers).not.toHaveProperty('strict-transport-security');
+      expect((await over('https', path)).headers).toMatchObject({ ...NOSNIFF, ...HSTS });
+    }
+    const line = await openWire(house.url);
+    line.write('NOISE\r\n\r\n');
+    const { headers } = await line.answer();
+    expect(headers).toMatchObject(NOSNIFF);
+    expect(headers).not.toHaveProperty('strict-transport-security');
   });
 });
 

@@ -1,5 +1,7 @@
+import { readdirSync } from 'node:fs';
 import { Webhook } from 'standardwebhooks';
 import { describe, expect, it } from 'vitest';
+import { MIGRATIONS_FOLDER } from '../../src/store/migrate.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 import { until } from '../support/porter-process.ts';
 import { ok, startReceiver } from '../support/receiver.ts';
@@ -15,6 +17,9 @@ import {
 /** A database of the last version before the first release, brought up to date with all that is in it. */
 
 const world = unreleasedWorld();
+const files = readdirSync(MIGRATIONS_FOLDER)
+  .filter((name) => name.endsWith('.sql'))
+  .sort();
 
 /** Every row of every table, as JSON by the names of its columns. */
 async function rowsOf(databaseUrl: string): Promise<Record<string, Record<string, unknown>[]>> {
@@ -30,19 +35,37 @@ async function rowsOf(databaseUrl: string): Promise<Record<string, Record<string
   return found;
 }
 
-/** Of the tables and columns that there were. */
-function asBefore(
-  after: Record<string, Record<string, unknown>[]>,
-  before: Record<string, Record<string, unknown>[]>,
-): Record<string, Record<string, unknown>[]> {
-  const tables = Object.entries(before).map(([table, rows]) => {
-    const columns = Object.keys(rows[0] ?? {});
-    const kept = after[table]?.map((row) =>
-      Object.fromEntries(columns.map((column) => [column, row[column]])),
-    );
-    return [table, kept ?? []];
-  });
-  return Object.fromEntries(tables);
+type Rows = Awaited<ReturnType<typeof rowsOf>>;
+
+/** What there is now of the tables and columns that there were; a table that is new has to be empty. */
+function asBefore(now: Rows, before: Rows): Rows {
+  const tables = Object.entries(now).filter(([name, rows]) => name in before || rows.length > 0);
+  return inOrder(
+    Object.fromEntries(
+      tables.map(([name, rows]) => {
+        const columns = Object.keys(before[name]?.[0] ?? {});
+        return [name, rows.map((row) => Object.fromEntries(columns.map((one) => [one, row[one]])))];
+      }),
+    ),
+  );
+}
+
+function inOrder(tables: Rows): Rows {
+  const text = (row: object) => JSON.stringify(Object.entries(row).sort());
+  return Object.fromEntries(
+    Object.entries(tables).map(([name, rows]) => [
+      name,
+      rows.toSorted((one, other) => (text(one) < text(other) ? -1 : 1)),
+    ]),
+  );
+}
+
+/** Secrets are sealed anew for their webhook at the first start; that they still sign is shown below. */
+function sealsAside({ webhook_secrets = [], ...rows }: Rows): Rows {
+  return {
+    ...rows,
+    webhook_secrets: webhook_secrets.map(({ sealed: _, is_bound: __, ...secret }) => secret),
+  };
 }
 
 describe('the upgrade', () => {
@@ -56,19 +79,33 @@ describe('the upgrade', () => {
       env: { PORTER_ROLE: 'api', PORTER_OPERATOR_TOKEN: world.token, PORTER_MASTER_KEY: world.masterKey },
     });
     await house.stop();
-    const { schema_migrations, schema_version, sql_functions, cell, ehr_health, ...after } =
-      await rowsOf(databaseUrl);
+    const {
+      schema_migrations,
+      schema_version,
+      sql_functions,
+      cell,
+      ehr_health,
+      feed_timelines,
+      access_log_head,
+      network_memberships,
+      ...after
+    } = await rowsOf(databaseUrl);
 
     const { schema_migrations: _applied, ...kept } = before;
-    const groups = kept.practice_groups?.map(({ ehr_status: _status, ...group }) => group);
-    expect(asBefore(after, { ...kept, practice_groups: groups ?? [] })).toEqual({
-      ...kept,
-      practice_groups: groups,
-    });
-    expect(schema_migrations?.[0]).toMatchObject({ name: '0001_baseline.sql' });
+    const practice_groups = kept.practice_groups?.map(({ ehr_status: _status, ...group }) => group) ?? [];
+    const expected = { ...kept, practice_groups };
+    expect(sealsAside(asBefore(after, expected))).toEqual(sealsAside(inOrder(expected)));
+    expect(schema_migrations?.map(({ name }) => name)).toEqual(files);
     expect(schema_version).toMatchObject([{ version: 1 }]);
     expect(sql_functions?.length).toBeGreaterThan(20);
     expect(cell).toMatchObject([{ no: 0 }]);
+    expect(feed_timelines).toMatchObject([{ after: kept.feed_head?.[0]?.position }]);
+    expect(access_log_head).toMatchObject([{ batch: 0, last_no: 0 }]);
+    expect(network_memberships).toEqual(
+      kept.network_members?.map((member) =>
+        expect.objectContaining({ ...member, left_at: null, scopes: null, partner_ids: null }),
+      ),
+    );
     expect(ehr_health).toEqual(
       kept.practice_groups
         ?.filter(({ ehr_status }) => ehr_status !== 'unknown')
@@ -94,7 +131,10 @@ describe('the upgrade', () => {
       env: { PORTER_ROLE: 'api', PORTER_OPERATOR_TOKEN: world.token, PORTER_MASTER_KEY: world.masterKey },
     });
     await house.stop();
-    expect(await rowsOf(databaseUrl)).toEqual(before);
+    const after = await rowsOf(databaseUrl);
+    // Every start begins a timeline of the feed.
+    expect(after.feed_timelines).toHaveLength(1);
+    expect(sealsAside({ ...after, feed_timelines: [] })).toEqual(sealsAside(before));
   });
 });
 
@@ -165,6 +205,56 @@ describe('a service on the upgraded database', () => {
       expect(headers['webhook-signature']).toBe(signer.sign(String(headers['webhook-id']), at, body));
     }
     expect((await house.send('GET', '/operator/v1/audit/verify', { token: world.token })).body.ok).toBe(true);
+  });
+});
+
+describe('what a receiver knows a delivery by', () => {
+  it('is the same when it is sent again after the upgrade: a test event, and everything in a replay', async () => {
+    const receiver = await startReceiver({ behaviour: ok });
+    const clock = new ManualClock(AFTER_THE_DUMP);
+    const house = await serve(clock, new URL(receiver.url).port);
+    const asAcme = { key: world.keys.acme, group: 'north-surgery' };
+    const idsOf = (path: string) => {
+      const ids = new Map<string, Set<string>>();
+      for (const { path: to, headers } of receiver.received) {
+        if (to !== path) continue;
+        const sequence = String(headers['webhook-sequence']);
+        ids.set(sequence, (ids.get(sequence) ?? new Set()).add(String(headers['webhook-id'])));
+      }
+      return ids;
+    };
+
+    // The test event that the webhook got before, as its answer named the delivery then.
+    const before = 'dlv_00VbFNczNy23U9WX1Z8RJbfb3_9_00VbFNd2g';
+    const shown = await house.send(
+      'GET',
+      `/v1/webhooks/${world.webhooks.good.id}/deliveries/${before}`,
+      asAcme,
+    );
+    expect(shown.body).toMatchObject({ id: before, status: 'delivered' });
+    const again = await house.send('POST', `/operator/v1/deliveries/${before}/retry`, { token: world.token });
+    expect(again.body).toMatchObject({ id: before });
+    await until('the test event arrives again', () => idsOf('/good').has('9'));
+    expect(idsOf('/good').get('9')).toEqual(new Set([before]));
+
+    const since = '2026-11-17T00:00:00.000Z';
+    const refused = new Map(world.undelivered.map(({ id, sequence }) => [sequence, id]));
+    const replay = () =>
+      house.send('POST', `/v1/webhooks/${world.webhooks.bad.id}/replay`, { ...asAcme, body: { since } });
+    expect((await replay()).status).toBe(202);
+    const arrived = () => {
+      clock.advance(1_000);
+      return [...refused.keys()].every((sequence) => idsOf('/away').has(sequence));
+    };
+    await until('what it had refused arrives', arrived);
+    const count = receiver.received.length;
+    expect((await replay()).status).toBe(202);
+    await until('all of it arrives once more', () => {
+      clock.advance(1_000);
+      return receiver.received.length >= count + refused.size;
+    });
+    for (const [sequence, id] of refused) expect(idsOf('/away').get(sequence)).toEqual(new Set([id]));
+    for (const ids of idsOf('/away').values()) expect(ids.size).toBe(1);
   });
 });
 

@@ -48,6 +48,7 @@ describe('POST /v1/webhooks/{id}/test', () => {
         object_id: payload.id,
         sequence: 1,
         status: 'pending',
+        withheld_reason: null,
         attempts: [],
         next_attempt_at: now,
         created_at: now,

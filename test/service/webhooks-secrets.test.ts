@@ -20,7 +20,9 @@ async function signing(id: string): Promise<Buffer[]> {
       ORDER BY no`,
     [id, new Date(house.clock.now()).toISOString()],
   );
-  return rows.map(({ sealed, key_id }) => house.service.app.sealer.open({ sealed, keyId: key_id }));
+  return rows.map(({ sealed, key_id }) =>
+    house.service.app.sealer.open({ sealed, keyId: key_id }, `webhook_secrets ${id}`),
+  );
 }
 
 const bytes = (...secrets: string[]) => secrets.map((secret) => Buffer.from(secretBytes(secret)));

@@ -27,13 +27,21 @@ import { superuser } from './superuser.ts';
 
 const GROUPS = 4;
 const EVENT_TYPES = ['appointment.confirmed', 'appointment.cancelled'] as const;
-/** Needs a key, and no scope: whoever is let in is told that there is no such request. */
-const DOOR = { path: '/v1/requests/none', admitted: 404 };
+/** Needs the scope that receiving takes as well. */
+const DOOR = '/v1/events?page_size=1';
 /** After so long no refusal of a world before counts towards the limit of calls without a key. */
 const STRANGERS_FORGOTTEN_MS = 61_000;
 
 const nth = fc.nat(11);
 const group = fc.nat(GROUPS - 1);
+/** Of networks. Most of the time what matters is in them. */
+const caps = fc.record({
+  scopes: fc.oneof(
+    fc.constantFrom(null, null),
+    fc.subarray(['events:read', 'submission-types:read'], { minLength: 1 }),
+  ),
+  partners: fc.constantFrom<(number[] | null)[]>(null, null, [0], [1], [0, 1]),
+});
 const eventTypes = fc.subarray([...EVENT_TYPES], { minLength: 1 });
 
 export const WORLD = fc.record({
@@ -51,12 +59,14 @@ export const WORLD = fc.record({
     }),
     { minLength: 1, maxLength: 2 },
   ),
-  networks: fc.array(fc.uniqueArray(group, { minLength: 1, maxLength: 3 }), { maxLength: 3 }),
+  networks: fc.array(fc.record({ members: fc.uniqueArray(group, { minLength: 1, maxLength: 3 }), caps }), {
+    maxLength: 3,
+  }),
   keys: fc.array(
     fc.record({
       partner: nth,
       home: group,
-      scopes: fc.subarray([...scopeNames]),
+      scopes: fc.oneof(fc.subarray([...scopeNames]), fc.constant([...scopeNames])),
       /** From the beginning of the world. */
       expiresInMs: fc.constantFrom(null, null, null, -1, 0, 1, 1_000, 60_000),
       revoked: fc.constantFrom(false, false, false, false, true),
@@ -96,6 +106,7 @@ export const WORLD = fc.record({
       { weight: 2, arbitrary: fc.record({ network: nth, joins: group }) },
       { weight: 1, arbitrary: fc.record({ network: nth, leaves: group }) },
       { weight: 1, arbitrary: fc.record({ dissolve: nth }) },
+      { weight: 2, arbitrary: fc.record({ network: nth, caps }) },
     ),
     { maxLength: 5 },
   ),
@@ -197,11 +208,16 @@ class World {
     );
     await insert(
       'networks',
-      this.#networks.map((id) => ({ id, name: id, ...made })),
+      networks.map(({ caps }, n) => ({
+        id: this.#networks[n],
+        name: 'Network',
+        ...this.#caps(caps),
+        ...made,
+      })),
     );
     await insert(
       'network_members',
-      networks.flatMap((members, n) =>
+      networks.flatMap(({ members }, n) =>
         members.map((member) => ({
           network_id: this.#networks[n],
           practice_group_id: this.#groups[member],
@@ -271,8 +287,15 @@ class World {
     if (this.#networks.length === 0) return;
     if ('joins' in step) await this.#operator('PUT', this.#member(step.network, step.joins));
     if ('leaves' in step) await this.#operator('DELETE', this.#member(step.network, step.leaves));
+    if ('caps' in step)
+      await this.#operator('PATCH', `/networks/${pick(this.#networks, step.network)}`, this.#caps(step.caps));
     if ('dissolve' in step)
       await this.#operator('DELETE', `/networks/${pick(this.#networks, step.dissolve)}`);
+  }
+
+  #caps({ scopes, partners }: Drawn['networks'][number]['caps']) {
+    const partner_ids = partners && [...new Set(partners.map((n) => pick(this.#partners, n)))].sort();
+    return { scopes, partner_ids };
   }
 
   async #waitForExpiry({ toExpiryOf, byMs }: { toExpiryOf: number; byMs: number }): Promise<void> {
@@ -302,22 +325,22 @@ class World {
   }
 
   async observe(): Promise<Observation> {
-    const admitted = await this.#askDoor();
+    const answers = await this.#askDoor();
     const received = await this.#publish();
-    return { facts: await this.#facts(), eventTypes: EVENT_TYPES, admitted, received };
+    return { facts: await this.#facts(), eventTypes: EVENT_TYPES, answers, received };
   }
 
-  async #askDoor(): Promise<Set<string>> {
-    const admitted = new Set<string>();
+  async #askDoor(): Promise<Map<string, string>> {
+    const answers = new Map<string, string>();
     const questions = [...this.#secrets].flatMap(([id, key]) =>
       this.#groups.map(async (group) => {
-        const { status, text } = await this.#stage.door.send('GET', DOOR.path, { key, group });
-        if (status === DOOR.admitted) admitted.add(pairOf(id, group));
-        else if (status !== 401 && status !== 403) throw new Error(`the door answered ${status} ${text}`);
+        const { status, text, body } = await this.#stage.door.send('GET', DOOR, { key, group });
+        if (![200, 401, 403].includes(status)) throw new Error(`the door answered ${status} ${text}`);
+        answers.set(pairOf(id, group), status === 200 ? 'admitted' : body.error);
       }),
     );
     await Promise.all(questions);
-    return admitted;
+    return answers;
   }
 
   async #publish(): Promise<Set<string>> {
@@ -335,8 +358,9 @@ class World {
   }
 
   async #facts(): Promise<Facts> {
-    const networks = await this.#rows<{ members: string[] }>(
-      'SELECT array_agg(practice_group_id) AS members FROM network_members WHERE network_id = ANY ($1) GROUP BY network_id',
+    const networks = await this.#rows<Omit<Facts['networks'][number], 'members'> & { members: string[] }>(
+      `SELECT array_agg(practice_group_id) AS members, n.scopes, n.partner_ids AS "partnerIds"
+         FROM network_members m JOIN networks n ON n.id = m.network_id WHERE n.id = ANY ($1) GROUP BY n.id`,
       [this.#networks],
     );
     return {
@@ -346,7 +370,7 @@ class World {
         'SELECT id, status FROM partners WHERE id = ANY ($1)',
         [this.#partners],
       ),
-      networks: networks.map(({ members }) => new Set(members)),
+      networks: networks.map((network) => ({ ...network, members: new Set(network.members) })),
       keys: await this.#rows<Key>(
         `SELECT id, partner_id AS "partnerId", practice_group_id AS "homeGroupId", scopes,
                 (extract(epoch FROM expires_at) * 1000)::float8 AS "expiresAt", revoked_at IS NOT NULL AS revoked

@@ -9,10 +9,16 @@ export interface Facts {
   now: number;
   groups: string[];
   partners: { id: string; status: PartnerStatus }[];
-  /** The practice groups of each network. */
-  networks: Set<string>[];
+  networks: Network[];
   keys: Key[];
   webhooks: Webhook[];
+}
+
+/** Null: everything, and everybody. */
+interface Network {
+  members: Set<string>;
+  scopes: string[] | null;
+  partnerIds: string[] | null;
 }
 
 export interface Key {
@@ -36,33 +42,46 @@ export interface Webhook {
 export interface Rule {
   isVerified(status: PartnerStatus): boolean;
   isLive(key: Key, now: number): boolean;
-  reaches(key: Key, groupId: string, networks: Set<string>[]): boolean;
+  /** With a scope: and is granted it there. */
+  reaches(key: Key, groupId: string, networks: Network[], scope?: string): boolean;
+  hasScope(key: Key): boolean;
 }
+
+/** What the door is asked for, and what receiving takes. */
+const SCOPE = 'events:read';
 
 export const RULE: Rule = {
   isVerified: (status) => status === 'verified',
   isLive: ({ revoked, expiresAt }, now) => !revoked && (expiresAt === null || now < expiresAt),
-  reaches: ({ homeGroupId }, groupId, networks) =>
-    groupId === homeGroupId || networks.some((members) => members.has(homeGroupId) && members.has(groupId)),
+  reaches: ({ homeGroupId, partnerId }, groupId, networks, scope) =>
+    groupId === homeGroupId ||
+    networks.some(
+      ({ members, scopes, partnerIds }) =>
+        members.has(homeGroupId) &&
+        members.has(groupId) &&
+        (partnerIds === null || partnerIds.includes(partnerId)) &&
+        (scopes === null || scope === undefined || scopes.includes(scope)),
+    ),
+  hasScope: ({ scopes }) => scopes.includes(SCOPE),
 };
 
-/** Whether a key acts for a group. Should one need a scope for that, it is asked here and by `DOOR` of access-agreement.ts. */
-function acts(rule: Rule, { partners, networks, now }: Facts, key: Key, groupId: string): boolean {
+const ADMITTED = 'admitted';
+
+/** What the door answers a key that asks for the events of a group. */
+function answerOf(rule: Rule, { partners, networks, now }: Facts, key: Key, groupId: string): string {
   const partner = partners.find(({ id }) => id === key.partnerId);
-  return (
-    partner !== undefined &&
-    rule.isVerified(partner.status) &&
-    rule.isLive(key, now) &&
-    rule.reaches(key, groupId, networks)
-  );
+  if (!partner || !rule.isVerified(partner.status) || !rule.isLive(key, now)) return 'invalid_credentials';
+  if (!rule.hasScope(key)) return 'insufficient_permissions';
+  if (!rule.reaches(key, groupId, networks)) return 'forbidden';
+  return rule.reaches(key, groupId, networks, SCOPE) ? ADMITTED : 'insufficient_permissions';
 }
 
 export interface Observation {
   facts: Facts;
   /** What was published in each group. */
   eventTypes: readonly string[];
-  /** The door's answers: `pairOf(key, group)` of those that it let in. */
-  admitted: Set<string>;
+  /** The door's answers by `pairOf(key, group)`: that it let them in, or the code of its refusal. */
+  answers: Map<string, string>;
   /** What fan-out did: `pairOf(webhook, event type)` of those that were put into a queue. */
   received: Set<string>;
 }
@@ -70,13 +89,13 @@ export interface Observation {
 export const pairOf = (one: string | number, other: string) => `${one} ${other}`;
 
 /** The first difference, in words; undefined where all agree. */
-export function difference({ facts, eventTypes, admitted, received }: Observation, rule: Rule) {
+export function difference({ facts, eventTypes, answers, received }: Observation, rule: Rule) {
   const { keys, groups, webhooks, partners } = facts;
   const told = (what: string, about: Key[]) =>
-    `${what} at ${new Date(facts.now).toISOString()}\n${JSON.stringify({ keys: about, partners, networks: facts.networks.map((members) => [...members]) }, null, 1)}`;
+    `${what} at ${new Date(facts.now).toISOString()}\n${JSON.stringify({ keys: about, partners, networks: facts.networks.map((network) => ({ ...network, members: [...network.members] })) }, null, 1)}`;
   for (const { no, partnerId, groupId, eventTypes: wanted, deleted } of webhooks) {
     const own = keys.filter((key) => key.partnerId === partnerId);
-    const mayAct = own.some(({ id }) => admitted.has(pairOf(id, groupId)));
+    const mayAct = own.some(({ id }) => answers.get(pairOf(id, groupId)) === ADMITTED);
     for (const type of eventTypes) {
       const hears = received.has(pairOf(no, type));
       if (hears !== (mayAct && !deleted && wanted.includes(type)))
@@ -88,9 +107,9 @@ export function difference({ facts, eventTypes, admitted, received }: Observatio
   }
   for (const key of keys)
     for (const groupId of groups) {
-      const isIn = admitted.has(pairOf(key.id, groupId));
-      if (isIn !== acts(rule, facts, key, groupId))
-        return told(`The door ${isIn ? 'lets' : 'does not let'} ${key.id} act for ${groupId}`, [key]);
+      const answer = answers.get(pairOf(key.id, groupId));
+      if (answer !== answerOf(rule, facts, key, groupId))
+        return told(`The door answers ${key.id}, which wants to act for ${groupId}: ${answer}`, [key]);
     }
   return undefined;
 }

@@ -35,6 +35,8 @@ export interface DeliveryHarness {
   sent: SentDelivery[];
   logLines: Record<string, unknown>[];
   answerWith(answering: Answering): void;
+  /** Whether a host that rests can be dialled; it cannot, unless a test says so. */
+  dialWith(dialling: (url: string) => boolean): void;
   /** Another worker on the same queue, with connections of its own. */
   workerThat(answering: Answering): Promise<{ engine: Engine; die(): Promise<void> }>;
   addWebhook(options?: { url?: string; group?: string; eventTypes?: string[] }): Promise<number>;
@@ -56,6 +58,7 @@ export const answered = (status: number, extra: Partial<PostOutcome> = {}): Post
   answer: '',
   durationMs: 1,
   failure: undefined,
+  isLocal: false,
   ...extra,
 });
 
@@ -71,6 +74,7 @@ export async function openDeliveryHarness(): Promise<DeliveryHarness> {
   const log = createLogger((line) => logLines.push(JSON.parse(line)));
   const workers: Database[] = [];
   let answering: Answering = () => 200;
+  let dialling: (url: string) => boolean = () => false;
   let webhooks = 0;
   let closed = false;
 
@@ -87,8 +91,17 @@ export async function openDeliveryHarness(): Promise<DeliveryHarness> {
       if (keyId !== 'k') throw new Error(`no key ${keyId}`);
       return sealed;
     };
-    const made = createEngine({ db, clock, random: randomBytes, log, post, open, retention: RETENTION });
-    return made;
+    return createEngine({
+      db,
+      clock,
+      random: randomBytes,
+      log,
+      post,
+      dial: async (url) => dialling(url),
+      isOnTime: () => true,
+      open,
+      retention: RETENTION,
+    });
   };
 
   /** Their connections break off, as when the process is killed. */
@@ -109,6 +122,9 @@ export async function openDeliveryHarness(): Promise<DeliveryHarness> {
     engine: engineThat(db, (delivery) => answering(delivery)),
     answerWith(next) {
       answering = next;
+    },
+    dialWith(next) {
+      dialling = next;
     },
     async workerThat(answers) {
       const named = new URL(url);
@@ -189,7 +205,7 @@ export async function openDeliveryHarness(): Promise<DeliveryHarness> {
   for (const [index, group] of ['group', 'other-group'].entries())
     await admin.query(
       `INSERT INTO api_keys (id, partner_id, practice_group_id, key_hash, prefix, last_four, scopes, created_at)
-       VALUES ($1, 'partner', $2, $3, 'ptr_test_', 'last', '{}', now())`,
+       VALUES ($1, 'partner', $2, $3, 'ptr_test_', 'last', '{events:read}', now())`,
       [`key-${index}`, group, randomBytes(32)],
     );
 

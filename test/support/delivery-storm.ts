@@ -138,7 +138,7 @@ export async function storm(roll: (below: number) => number, steps: number): Pro
         4,
         () =>
           harness.rows(
-            'SELECT clear_old(at, at, $2) FROM (SELECT coalesce((SELECT accepted_at FROM events ORDER BY no DESC OFFSET $1 LIMIT 1), $3) AS at) AS old',
+            'SELECT clear_old(at, 0, 0, $2) FROM (SELECT coalesce((SELECT accepted_at FROM events ORDER BY no DESC OFFSET $1 LIMIT 1), $3) AS at) AS old',
             [roll(3) === 0 ? roll(20) : 50 + roll(400), 1 + roll(200), new Date(0).toISOString()],
           ),
       ],

@@ -177,10 +177,21 @@ function goodBody(operationId: string, known: Known): fc.Arbitrary<unknown> {
     case 'updatePracticeGroup':
       return some(group);
     case 'createNetwork':
+    case 'updateNetwork': {
+      const caps = {
+        scopes: orNull(fc.array(fc.constantFrom(...scopeNames), { minLength: 1, maxLength: 7 })),
+        partner_ids: orNull(fc.array(of([...known.partners, 'none']), { minLength: 1, maxLength: 3 })),
+      };
+      if (operationId === 'updateNetwork') return some({ name: title, ...caps });
       return some(
-        { name: title, practice_group_ids: fc.array(of([...known.groups, 'none']), { maxLength: 4 }) },
+        {
+          name: title,
+          practice_group_ids: fc.array(of([...known.groups, 'none']), { maxLength: 4 }),
+          ...caps,
+        },
         ['name', 'practice_group_ids'],
       );
+    }
     case 'createPartner':
       return some({ name: title, contact_email: fc.oneof(fc.emailAddress(), fc.emailAddress(), nastyText) }, [
         'name',
@@ -242,7 +253,9 @@ function goodBody(operationId: string, known: Known): fc.Arbitrary<unknown> {
         some({ event_ids: fc.array(of([...known.events, ...known.events, 'none']), { maxLength: 3 }) }),
       );
     case 'createOperator':
-      return some({ name: title, role: fc.constantFrom(...roleNames) }, ['name', 'role']);
+      return some({ name: title, role: fc.constantFrom(...roleNames), label: title }, ['name', 'role']);
+    case 'updateOperator':
+      return some({ label: fc.option(title) });
     default:
       return fc.constant({});
   }

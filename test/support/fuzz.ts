@@ -10,7 +10,7 @@ import { type Harness, makeKey, makeWorld, OPERATOR_TOKEN } from './service.ts';
 const ROUND = 250;
 const CONNECTIONS = 12;
 /** 302: to the start of the documentation. */
-const DOCUMENTED = new Set([200, 201, 202, 204, 302, 400, 401, 403, 404, 405, 409, 412, 413, 415, 422]);
+const DOCUMENTED = new Set([200, 201, 202, 204, 302, 400, 401, 403, 404, 405, 409, 410, 412, 413, 415, 422]);
 
 /** Does not move when somebody sleeps: only the test does, between rounds. */
 export class StillClock extends ManualClock {

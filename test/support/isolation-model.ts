@@ -27,7 +27,7 @@ export interface ModelKey {
 export interface Call {
   key: string;
   group: string | undefined;
-  scope: string;
+  scopes: string[];
   /** Undefined for a call that names no submission type. */
   typeId?: string | undefined;
 }
@@ -37,10 +37,14 @@ const reaches = ({ groups, networks }: Model, home: string, group: string) =>
   (group === home || [...networks.values()].some((members) => members.has(home) && members.has(group)));
 
 /** The whole of the specification's access rules. */
-export function expectedStatus(model: Model, { key: text, group, scope, typeId }: Call, now: number): number {
+export function expectedStatus(
+  model: Model,
+  { key: text, group, scopes, typeId }: Call,
+  now: number,
+): number {
   const key = model.keys.get(text);
   if (!key || key.revoked || key.expiresAt <= now || !model.verified.get(key.partnerId)) return 401;
-  if (!key.scopes.has(scope)) return 403;
+  if (!scopes.every((scope) => key.scopes.has(scope))) return 403;
   if (group === undefined) return 400;
   if (!reaches(model, key.home, group)) return 403;
   if (typeId !== undefined && !model.titles.get(group)?.has(typeId)) return 404;

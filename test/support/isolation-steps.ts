@@ -64,22 +64,22 @@ export const step: fc.Arbitrary<Step> = fc.oneof(
   },
 );
 
-export function scopeOf(operation: Asked['operation']): string {
+export function scopesOf(operation: Asked['operation']): string[] {
   switch (operation) {
     case 'groups':
     case 'network':
-      return 'practice-groups:read';
+      return ['practice-groups:read'];
     case 'patch':
-      return 'submission-types:write';
+      return ['submission-types:write'];
     case 'hook':
-      return 'webhooks:write';
+      return ['webhooks:write', 'events:read'];
     case 'hooks':
     case 'hookRead':
-      return 'webhooks:read';
+      return ['webhooks:read'];
     case 'feed':
-      return 'events:read';
+      return ['events:read'];
     default:
-      return 'submission-types:read';
+      return ['submission-types:read'];
   }
 }
 

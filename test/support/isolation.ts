@@ -10,7 +10,7 @@ import {
   reachable,
   webhooksOf,
 } from './isolation-model.ts';
-import { type Asked, type Change, requestOf, type Step, scopeOf, step } from './isolation-steps.ts';
+import { type Asked, type Change, requestOf, type Step, scopesOf, step } from './isolation-steps.ts';
 import { fanOutAll } from './post.ts';
 import type { Answer, Harness } from './service.ts';
 
@@ -152,7 +152,7 @@ export class Isolation {
     const call: Call = {
       key: keys[key % keys.length] as string,
       group: groups[group % groups.length],
-      scope: scopeOf(operation),
+      scopes: scopesOf(operation),
       typeId: operation === 'read' || operation === 'patch' ? types[type % types.length] : undefined,
     };
     // Mostly of somebody else.
@@ -244,7 +244,7 @@ export class Isolation {
   /** Calls that every node has just answered and may remember are made again right after the change. */
   async #changeUnderEyes(step: Extract<Step, { change: Change }>): Promise<void> {
     const allowed = this.#living().flatMap((key) =>
-      [...this.#model.groups].map((group): Call => ({ key, group, scope: 'practice-groups:read' })),
+      [...this.#model.groups].map((group): Call => ({ key, group, scopes: ['practice-groups:read'] })),
     );
     const now = this.#clock.now();
     const watched = allowed
@@ -269,7 +269,7 @@ export class Isolation {
 
   /** The last millisecond of a key, and the one after it. */
   async #outlive(text: string, key: ModelKey): Promise<void> {
-    const call: Call = { key: text, group: key.home, scope: 'practice-groups:read' };
+    const call: Call = { key: text, group: key.home, scopes: ['practice-groups:read'] };
     for (const early of [1, 0]) {
       this.#clock.advance(key.expiresAt - early - this.#clock.now());
       for (const house of this.#nodes) await this.#call({ operation: 'groups', call, house });

@@ -45,6 +45,8 @@ export const STEP = fc.oneof(
     ),
   },
   { weight: 1, arbitrary: fc.record({ takeOver: fc.nat(3) }) },
+  { weight: 1, arbitrary: fc.record({ notSent: fc.nat(5) }) },
+  { weight: 1, arbitrary: fc.record({ resume: fc.integer({ min: 0, max: 4 }) }) },
 );
 type Step = typeof STEP extends fc.Arbitrary<infer Value> ? Value : never;
 
@@ -198,6 +200,8 @@ export class LaneWorld {
     else if ('claimed' in step) this.#endClaim(step.places);
     else if ('answer' in step) this.#answer(step.answer, step.state, step.places);
     else if ('record' in step) this.#beginRecord(step.record);
+    else if ('notSent' in step) this.#notSent(step.notSent);
+    else if ('resume' in step) this.#step({ type: 'resumed', places: step.resume });
     else this.#queue.takeOver(step.takeOver);
     this.#nothingNewIsPassedOver();
   }
@@ -286,6 +290,14 @@ export class LaneWorld {
     const { sequence, objectHash } = delivery;
     this.#results.push({ sequence, objectHash, state, after: 0 });
     this.#step({ type: 'answered', delivery, state, places });
+  }
+
+  /** Its lease ran out before the first byte went out. */
+  #notSent(index: number): void {
+    const [delivery] = this.#inFlight.splice(index % Math.max(1, this.#inFlight.length), 1);
+    if (!delivery) return;
+    this.#step({ type: 'notSent', delivery });
+    this.#lose();
   }
 
   #beginRecord(count: number): void {

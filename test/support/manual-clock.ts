@@ -27,7 +27,7 @@ export class ManualClock implements Clock {
   }
 
   /** The database's clock is this one as well. */
-  databaseNow(): number {
+  databaseNow(): number | undefined {
     return this.now();
   }
 

@@ -76,8 +76,10 @@ const newPartner = async ({ house }: Furnished, ...steps: string[]): Promise<str
 const newNetwork = async ({ house }: Furnished, ...practice_group_ids: string[]): Promise<string> =>
   (await house.operator('POST', '/networks', { name: 'Network', practice_group_ids })).id;
 
-const newKey = async ({ house, partnerId, groupId }: Furnished): Promise<string> =>
-  (await house.operator('POST', '/keys', keyBody(partnerId, groupId))).id;
+const issued = ({ house, partnerId, groupId }: Furnished): Promise<{ id: string; key: string }> =>
+  house.operator('POST', '/keys', keyBody(partnerId, groupId));
+
+const newKey = async (given: Furnished): Promise<string> => (await issued(given)).id;
 
 const keyBody = (partner_id: string, practice_group_id: string) => ({
   partner_id,
@@ -142,6 +144,10 @@ const table: Record<OperatorOperationId, (given: Furnished) => Promise<Parts>> =
   createNetwork: async ({ groupId }) => ({ body: { name: 'New network', practice_group_ids: [groupId] } }),
   listNetworks: nothing,
   getNetwork: async (given) => ({ params: { id: await newNetwork(given) } }),
+  updateNetwork: async (given) => ({
+    params: { id: await newNetwork(given, given.groupId) },
+    body: { scopes: ['events:read'] },
+  }),
   deleteNetwork: async (given) => ({ params: { id: await newNetwork(given, given.groupId) } }),
   addNetworkMember: async (given) => ({
     params: { id: await newNetwork(given), practice_group_id: given.groupId },
@@ -152,14 +158,20 @@ const table: Record<OperatorOperationId, (given: Furnished) => Promise<Parts>> =
   createPartner: async () => ({ body: { name: 'New partner', contact_email: 'a@b.example' } }),
   listPartners: nothing,
   getPartner: async ({ partnerId }) => ({ params: { id: partnerId } }),
+  updatePartner: async (given) => ({
+    params: { id: await newPartner(given) },
+    body: { rate_limit_per_minute: 600 },
+  }),
   signAgreement: async (given) => ({ params: { id: await newPartner(given) }, body: { sla: 'gold' } }),
   verifyPartner: async (given) => ({ params: { id: await newPartner(given, 'sign-agreement') } }),
   suspendPartner: async (given) => ({ params: { id: await newPartner(given) } }),
   issueKey: async ({ partnerId, groupId }) => ({ body: keyBody(partnerId, groupId) }),
   listKeys: nothing,
   getKey: async ({ keyId }) => ({ params: { id: keyId } }),
+  updateKey: async (given) => ({ params: { id: await newKey(given) }, body: { label: 'Renamed' } }),
   rotateKey: async (given) => ({ params: { id: await newKey(given) }, body: { overlap_seconds: 60 } }),
   revokeKey: async (given) => ({ params: { id: await newKey(given) } }),
+  reportLeakedKeys: async (given) => ({ body: { key: (await issued(given)).key, source: 'a scanner' } }),
   createSubmissionType: async ({ groupId }) => ({
     params: { id: groupId },
     body: { id: fresh('type'), pathway_id: 'pathway-2', title: 'New type' },
@@ -216,12 +228,17 @@ const table: Record<OperatorOperationId, (given: Furnished) => Promise<Parts>> =
   createOperator: async () => ({ body: { name: 'New operator', role: 'viewer' } }),
   listOperators: nothing,
   getOperator: async () => ({ params: { id: 'opr_first' } }),
+  updateOperator: async ({ house }) => ({
+    params: { id: (await house.operator('POST', '/operators', { name: 'Labelled', role: 'viewer' })).id },
+    body: { label: 'Laptop of Ann', expires_at: '2027-11-16T00:00:00.000Z' },
+  }),
   revokeOperator: async ({ house }) => ({
     params: { id: (await house.operator('POST', '/operators', { name: 'Gone', role: 'viewer' })).id },
   }),
   listRefusedRequests: nothing,
   listAudit: nothing,
   getAuditEntry: async () => ({ params: { seq: '1' } }),
+  getAuditAnchor: nothing,
   verifyAudit: nothing,
   listAccessLog: nothing,
   exportAccessLog: nothing,

@@ -143,7 +143,7 @@ export async function misbehaveUnderTraffic(rounds: number): Promise<string> {
   for (let round = 0; round < rounds; round++) {
     const before = all.ids.length;
     for (const patient of patients) await fallIll(partner, patient);
-    const diagnosed = Promise.all(patients.map((patient) => beDiagnosed(partner, patient)));
+    const diagnosed = Promise.all(patients.map((patient) => beDiagnosed(house, partner, patient)));
     let isDiagnosed = false;
     const stop = () => {
       isDiagnosed = true;
@@ -205,9 +205,13 @@ async function fallIll(partner: Partner, { id, receiver, ill }: Patient): Promis
 }
 
 /** The log says what is wrong with the receiver, in words, and the phase; where it helps, when it is tried again. */
-async function beDiagnosed(partner: Partner, { id, name, ill }: Patient): Promise<void> {
+async function beDiagnosed(
+  { operator }: Harness,
+  partner: Partner,
+  { id, name, ill }: Patient,
+): Promise<void> {
   for (;;) {
-    const log = await partner.call('GET', `/v1/webhooks/${id}/deliveries?status=pending`);
+    const log = await operator('GET', `/deliveries?webhook_id=${id}&status=pending`);
     const tried: Loose[] = log.data.filter(({ attempts }: Loose) => attempts.length > 0);
     for (const { attempts, next_attempt_at } of tried) {
       expect(attempts, name).toMatchObject([{ outcome: 'failed', phase: ill.phase }]);

@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import pg from 'pg';
 import { Agent, request } from 'undici';
 import { inject } from 'vitest';
@@ -12,9 +12,9 @@ import { superuser } from './superuser.ts';
 
 /** A real service on a real port, on a database of its own, with a clock that the test moves. */
 
-export const OPERATOR_TOKEN = 'test-operator-token-of-24-or-more';
+export const OPERATOR_TOKEN = 'pto_kQ9vXr2LwZ8nBf4YcHd7GmUa3SpJe6RtVi5Wo0Nx';
 /** The same on every node, as several nodes on one database must have it. */
-const MASTER_KEY = Buffer.alloc(32, 'master').toString('base64');
+export const MASTER_KEY = createHash('sha256').update('master').digest('base64');
 
 /** JSON of any shape: a test states what it expects of it. */
 export type Loose = ReturnType<typeof JSON.parse>;

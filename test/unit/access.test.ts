@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { hasExpired, holderOf, type KeyRecord, keyStatus } from '../../src/domain/access.ts';
+import { hasExpired, holderOf, type KeyRecord, keyStatus, refusedKey } from '../../src/domain/access.ts';
 
 const NOON = Date.parse('2026-11-16T12:00:00.000Z');
 const at = (ms: number) => new Date(ms).toISOString();
@@ -13,6 +13,11 @@ const key: KeyRecord = {
   rate_limit_per_minute: null,
   expires_at: null,
   revoked_at: null,
+  is_leaked: false,
+  allowed_addresses: null,
+  proof: 'none',
+  certificate_fingerprints: [],
+  jwks: null,
   partner_status: 'verified',
   partner_rate_limit_per_minute: null,
 };
@@ -26,6 +31,8 @@ describe('who holds a key', () => {
       scopes: new Set(['events:read']),
       rateLimitPerMinute: 300,
       expiresAt: NOON,
+      allowedFrom: undefined,
+      proof: { kind: 'none' },
     });
   });
 
@@ -39,6 +46,16 @@ describe('who holds a key', () => {
   it('is nobody once it is revoked, whenever that was', () => {
     expect(holderOf({ ...key, revoked_at: at(0) })).toBeUndefined();
     expect(holderOf({ ...key, revoked_at: '9999-12-31T23:59:59.999Z' })).toBeUndefined();
+  });
+
+  it('is told as refused with the reason that counts', () => {
+    const reasonOf = (more: Partial<KeyRecord>) => refusedKey({ ...key, ...more });
+    const whose = { keyId: 'key_1', partnerId: 'ptn_1' };
+    const revoked_at = at(0);
+    expect(reasonOf({ revoked_at })).toEqual({ ...whose, reason: 'revoked' });
+    expect(reasonOf({ revoked_at, is_leaked: true })).toEqual({ ...whose, reason: 'leaked' });
+    expect(reasonOf({ revoked_at, partner_status: 'suspended' }).reason).toBe('revoked');
+    expect(reasonOf({ partner_status: 'suspended' }).reason).toBe('partner_not_verified');
   });
 
   it("has the rate of the key, else the partner's, else the usual one", () => {

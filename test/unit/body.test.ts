@@ -2,7 +2,7 @@ import { IncomingMessage } from 'node:http';
 import { Socket } from 'node:net';
 import { queryObjects } from 'node:v8';
 import { expect, it } from 'vitest';
-import { readBody } from '../../src/http/exchange.ts';
+import { countBody, readBody } from '../../src/http/exchange.ts';
 
 const LIMIT = 64 * 1024;
 
@@ -21,6 +21,25 @@ it('a body in any pieces is the same body', async () => {
     request.emit('end');
     expect(whole.equals(await read), `pieces of ${size}`).toBe(true);
   }
+});
+
+it('a body that is only counted waits when it is told to, and goes on', async () => {
+  const request = arriving();
+  const waiting: (() => void)[] = [];
+  const counted = countBody(request, LIMIT, (bytes, goOn) => {
+    if (bytes < 100) return true;
+    waiting.push(goOn);
+    return false;
+  });
+  request.push(Buffer.alloc(99));
+  request.push(Buffer.alloc(100));
+  await expect.poll(() => request.isPaused()).toBe(true);
+  request.push(Buffer.alloc(1));
+  request.push(null);
+  expect(waiting).toHaveLength(1);
+  waiting[0]?.();
+  await counted;
+  expect(request.readableEnded).toBe(true);
 });
 
 it('what arrives byte by byte is not kept byte by byte', () => {

@@ -51,6 +51,16 @@ class VirtualTime {
 }
 
 describe('BriefCache', () => {
+  it('what is no yes is told to whoever asked, and never remembered nor shared', async () => {
+    const cache = new BriefCache<string>(new ManualClock(), LIFETIME, 100, (value) => value !== 'revoked');
+    const says = ['revoked', 'yes', 'never asked for'];
+    const load = async () => says.shift();
+    const [first, second] = [cache.get('a', load), cache.get('a', load)];
+    expect(await first).toBe('revoked');
+    expect(await second).toBe('yes');
+    expect(cache.get('a', load)).toBe('yes');
+  });
+
   it('gives nobody a "no" that somebody else had asked for: it may be older than what was granted since', async () => {
     const cache = new BriefCache<string>(new ManualClock(), LIFETIME, 100);
     const answers: ((value: string | undefined) => void)[] = [];

@@ -76,6 +76,24 @@ describe('listen', () => {
     expect(waits).toEqual([2_000, 7_000, 8_000, 300_000, 30_000, 500, 30_000]);
   });
 
+  it('says what to do when the service was set back, and does not try again', async () => {
+    const gone = Response.json(
+      {
+        error: 'cursor_gone',
+        statusCode: 410,
+        message: 'The feed was set back.',
+        request_id: 'r',
+        doc_url: 'https://docs.example/errors/cursor_gone',
+        resume_cursor: 'c0',
+      },
+      { status: 410 },
+    );
+    const { code, stderr, cursors } = await listening(streaming(event('1')), gone, streaming(event('2')));
+    expect(stderr).toContain('The feed was set back.');
+    expect(stderr).toContain('Run `porter listen` again');
+    expect([code, cursors]).toEqual([1, [null, 'c1']]);
+  });
+
   it('ends with 3 when the network fails in the middle of a refusal', async () => {
     const body = new ReadableStream({
       start(controller) {

@@ -1,10 +1,13 @@
+import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { ConfigError, readConfig } from '../../src/config.ts';
 
 const FOLDER = '/srv/porter';
+const KEY_BYTES = createHash('sha256').update('key').digest();
 /** 32 bytes in base64. */
-const KEY = Buffer.alloc(32, 'key').toString('base64');
+const KEY = KEY_BYTES.toString('base64');
+const TOKEN = 'kQ9vXr2LwZ8nBf4YcHd7GmUa3SpJe6';
 const read = (env: Record<string, string> = {}) => readConfig(env, FOLDER);
 
 function problems(env: Record<string, string>): string[] {
@@ -24,10 +27,13 @@ describe('configuration', () => {
       host: '127.0.0.1',
       port: 8080,
       databaseUrl: undefined,
+      migrationDatabaseUrl: undefined,
       dataDir: '/srv/porter/.porter',
       operatorToken: undefined,
       tls: undefined,
       trustProxy: [],
+      clientCertificates: 'off',
+      connections: { total: 4096, perAddress: 256 },
       demo: true,
       probes: 'loopback',
       baseUrls: { production: 'https://api.porter.example', staging: 'https://staging.api.porter.example' },
@@ -42,6 +48,7 @@ describe('configuration', () => {
       role: 'all',
       rateWindows: 'memory',
       retention: { events: 30, formSubmissions: 400, writeToRecordJobs: 400, endedKeys: 800, accessLog: 400 },
+      auditAnchors: { file: undefined, url: undefined, everyMs: 3_600_000 },
     });
   });
 
@@ -52,12 +59,16 @@ describe('configuration', () => {
         PORTER_HOST: '::',
         PORTER_PORT: '443',
         DATABASE_URL: 'postgresql://porter:p%40ss@db.internal:5433/porter?sslmode=require',
+        PORTER_MIGRATION_DATABASE_URL: 'postgres://owner@db.internal/porter?sslmode=verify-full',
         PORTER_DATA_DIR: '/var/lib/porter',
-        PORTER_OPERATOR_TOKEN: 'a-token-of-24-characters',
+        PORTER_OPERATOR_TOKEN: TOKEN,
         PORTER_TLS_CERT: 'tls/cert.pem',
         PORTER_TLS_KEY: '/etc/tls/key.pem',
         PORTER_TRUST_PROXY: '10.0.0.0/8, 192.0.2.1 fd00::/8',
-        PORTER_DEMO: 'on',
+        PORTER_CLIENT_CERTIFICATES: 'x-client-cert-sha256',
+        PORTER_CONNECTIONS_MAX: '20000',
+        PORTER_CONNECTIONS_PER_ADDRESS_MAX: '50',
+        PORTER_DEMO: 'off',
         PORTER_PROBES: 'anywhere',
         PORTER_BASE_URL: 'https://api.example.org/',
         PORTER_STAGING_BASE_URL: 'https://staging.example.org/porter//',
@@ -73,27 +84,38 @@ describe('configuration', () => {
         PORTER_JOB_DAYS: '110',
         PORTER_ENDED_KEY_DAYS: '130',
         PORTER_ACCESS_LOG_DAYS: '120',
+        PORTER_AUDIT_ANCHOR_FILE: 'anchors',
+        PORTER_AUDIT_ANCHOR_URL: 'https://store.example.org/anchors/{seq}',
+        PORTER_AUDIT_ANCHOR_MINUTES: '5',
       }),
     ).toEqual({
       environment: 'production',
       host: '::',
       port: 443,
       databaseUrl: 'postgresql://porter:p%40ss@db.internal:5433/porter?sslmode=require',
+      migrationDatabaseUrl: 'postgres://owner@db.internal/porter?sslmode=verify-full',
       dataDir: '/var/lib/porter',
-      operatorToken: 'a-token-of-24-characters',
+      operatorToken: TOKEN,
       tls: { certFile: '/srv/porter/tls/cert.pem', keyFile: '/etc/tls/key.pem' },
       trustProxy: ['10.0.0.0/8', '192.0.2.1', 'fd00::/8'],
-      demo: true,
+      clientCertificates: 'x-client-cert-sha256',
+      connections: { total: 20_000, perAddress: 50 },
+      demo: false,
       probes: 'anywhere',
       baseUrls: { production: 'https://api.example.org', staging: 'https://staging.example.org/porter' },
       webhookUrls: { production: 'https://hooks.example.org', staging: 'https://staging.example.org/hooks' },
       ownUrl: 'https://api.example.org',
-      masterKey: Buffer.alloc(32, 'key'),
+      masterKey: KEY_BYTES,
       previousMasterKeys: [Buffer.alloc(32, 10), Buffer.alloc(32, 11)],
       webhookTargets: 'public',
       role: 'worker',
       rateWindows: 'memory',
       retention: { events: 90, formSubmissions: 100, writeToRecordJobs: 110, endedKeys: 130, accessLog: 120 },
+      auditAnchors: {
+        file: '/srv/porter/anchors',
+        url: 'https://store.example.org/anchors/{seq}',
+        everyMs: 300_000,
+      },
     });
   });
 
@@ -129,10 +151,15 @@ describe('configuration', () => {
     ['PORTER_PORT', '1e3'],
     ['PORTER_PORT', 'http'],
     ['DATABASE_URL', 'mysql://localhost/porter'],
+    ['PORTER_MIGRATION_DATABASE_URL', 'postgres://owner@localhost/porter'],
     ['DATABASE_URL', 'localhost:5432'],
     ['DATABASE_URL', 'postgres://user:per%cent@localhost/porter'],
     ['PORTER_OPERATOR_TOKEN', 'with space'],
     ['PORTER_OPERATOR_TOKEN', 'schlüssel-schlüssel-schlüssel'],
+    ['PORTER_CLIENT_CERTIFICATES', 'on'],
+    ['PORTER_CLIENT_CERTIFICATES', 'tls'],
+    ['PORTER_CLIENT_CERTIFICATES', 'x-client-cert'],
+    ['PORTER_CLIENT_CERTIFICATES', 'x-real-ip'],
     ['PORTER_TRUST_PROXY', 'proxy.internal'],
     ['PORTER_TRUST_PROXY', '10.0.0.0/33'],
     ['PORTER_TRUST_PROXY', '10.0.0.0/eight'],
@@ -140,6 +167,10 @@ describe('configuration', () => {
     ['PORTER_TRUST_PROXY', '10.0.0.0/'],
     ['PORTER_TRUST_PROXY', '10.0.0.0/8/8'],
     ['PORTER_TRUST_PROXY', '10.0.0.0/0x8'],
+    ['PORTER_CONNECTIONS_MAX', '0'],
+    ['PORTER_CONNECTIONS_MAX', '1000001'],
+    ['PORTER_CONNECTIONS_PER_ADDRESS_MAX', '-1'],
+    ['PORTER_CONNECTIONS_PER_ADDRESS_MAX', 'many'],
     ['PORTER_DEMO', 'yes'],
     ['PORTER_PROBES', 'everywhere'],
     ['PORTER_BASE_URL', 'api.example.org'],
@@ -154,6 +185,9 @@ describe('configuration', () => {
     ['PORTER_MASTER_KEY_PREVIOUS', `${KEY}, hunter2`],
     ['PORTER_WEBHOOK_TARGETS', 'private'],
     ['PORTER_ROLE', 'both'],
+    ['PORTER_AUDIT_ANCHOR_URL', 'store.example.org'],
+    ['PORTER_AUDIT_ANCHOR_MINUTES', '0'],
+    ['PORTER_AUDIT_ANCHOR_MINUTES', '1441'],
     ['PORTER_RETENTION_DAYS', '0'],
     ['PORTER_RETENTION_DAYS', '3651'],
     ['PORTER_RETENTION_DAYS', '1.5'],
@@ -219,6 +253,27 @@ describe('configuration', () => {
     expect(said).not.toContain('hunter2');
   });
 
+  it.each<[string, Record<string, string>, string]>([
+    ['on the loopback', {}, 'loopback'],
+    ['on another address of it', { PORTER_HOST: '127.0.0.2' }, 'loopback'],
+    ['on that of IPv6', { PORTER_HOST: '::1' }, 'loopback'],
+    ['on its name', { PORTER_HOST: 'localhost' }, 'loopback'],
+    ['on every address', { PORTER_HOST: '0.0.0.0' }, 'public'],
+    ['on every address of IPv6', { PORTER_HOST: '::' }, 'public'],
+    ['on one of the network', { PORTER_HOST: '10.0.0.5' }, 'public'],
+    ['by a name', { PORTER_HOST: 'porter.internal' }, 'public'],
+    ['with TLS', { PORTER_TLS_CERT: 'c', PORTER_TLS_KEY: 'k' }, 'public'],
+    ['behind a proxy', { PORTER_TRUST_PROXY: '127.0.0.1' }, 'public'],
+    [
+      'behind a proxy, told so',
+      { PORTER_TRUST_PROXY: '::1', PORTER_WEBHOOK_TARGETS: 'loopback' },
+      'loopback',
+    ],
+    ['on the loopback, told so', { PORTER_WEBHOOK_TARGETS: 'public' }, 'public'],
+  ])('staging %s: what webhooks may reach', (_where, env, targets) => {
+    expect(read(env).webhookTargets).toBe(targets);
+  });
+
   it('knows its own public address only if it was told', () => {
     expect(read({ PORTER_STAGING_BASE_URL: 'https://s.example' }).ownUrl).toBe('https://s.example');
     expect(read({ PORTER_BASE_URL: 'https://p.example' }).ownUrl).toBeUndefined();
@@ -228,9 +283,9 @@ describe('configuration', () => {
 describe('in production', () => {
   const production = { PORTER_ENVIRONMENT: 'production', PORTER_MASTER_KEY: KEY };
 
-  it('there is no demo world unless it is asked for', () => {
+  it('there is no demo world', () => {
     expect(read(production).demo).toBe(false);
-    expect(read({ ...production, PORTER_DEMO: 'on' }).demo).toBe(true);
+    expect(problems({ ...production, PORTER_DEMO: 'on' })).toEqual([expect.stringMatching(/^PORTER_DEMO: /)]);
   });
 
   it('a master key is needed, and said so once', () => {
@@ -254,6 +309,111 @@ describe('in production', () => {
       'PORTER_OPERATOR_TOKEN: must have at least 24 characters in production',
     ]);
     expect(problems(weak)).toEqual([]);
-    expect(problems({ ...production, PORTER_OPERATOR_TOKEN: 'x'.repeat(24) })).toEqual([]);
+    for (const token of [
+      'x'.repeat(24),
+      'abcabcabcabcabcabcabcabcabc',
+      'change-me-change-me-change-me',
+      'test-operator-token-of-24-or-more',
+      'porter-admin-password-1234567890',
+      '000000000000000000000000000000',
+    ])
+      expect(problems({ ...production, PORTER_OPERATOR_TOKEN: token }), token).toEqual([
+        'PORTER_OPERATOR_TOKEN: can be guessed; make a random one with `echo pto_$(openssl rand -hex 20)`, or leave it out',
+      ]);
+    for (let n = 0; n < 500; n++) {
+      const made = `pto_${createHash('sha1').update(String(n)).digest('hex')}`;
+      expect(problems({ ...production, PORTER_OPERATOR_TOKEN: made }), made).toEqual([]);
+    }
+  });
+
+  it.each(['0.0.0.0/0', '::/0', '0.0.0.0/1, 128.0.0.0/1', '10.0.0.0/8 ::/1'])(
+    'PORTER_TRUST_PROXY=%s would believe anybody, and is refused; in staging it is not',
+    (PORTER_TRUST_PROXY) => {
+      expect(problems({ ...production, PORTER_TRUST_PROXY })).toEqual([
+        expect.stringMatching(/^PORTER_TRUST_PROXY: .* lets anybody say/),
+      ]);
+      expect(problems({ PORTER_TRUST_PROXY })).toEqual([]);
+    },
+  );
+
+  it('a master key that can be guessed is refused, without a character of it; in staging it is not', () => {
+    for (const bytes of [
+      Buffer.alloc(32),
+      Buffer.alloc(32, 0xff),
+      Buffer.alloc(32, 'key'),
+      Buffer.from(Array.from({ length: 32 }, (_, n) => n)),
+      Buffer.from(Array.from({ length: 32 }, (_, n) => 255 - 3 * n)),
+      Buffer.from('correct horse battery staple 123'),
+    ]) {
+      const weak = { PORTER_MASTER_KEY: bytes.toString('base64') };
+      expect(problems({ ...production, ...weak })).toEqual([
+        'PORTER_MASTER_KEY: can be guessed; make a random one with `openssl rand -base64 32`',
+      ]);
+      expect(problems(weak)).toEqual([]);
+    }
+    for (let n = 0; n < 500; n++) {
+      const made = createHash('sha256').update(String(n)).digest('base64');
+      expect(problems({ ...production, PORTER_MASTER_KEY: made })).toEqual([]);
+    }
+  });
+
+  it('the public addresses are https', () => {
+    for (const name of ['PORTER_BASE_URL', 'PORTER_WEBHOOKS_URL'])
+      expect(problems({ ...production, [name]: 'http://api.example.org' })).toEqual([
+        `${name}: must be an https address in production`,
+      ]);
+  });
+
+  it.each([
+    'postgres://porter@db.internal/porter',
+    'postgres://porter@db.internal/porter?sslmode=disable',
+    'postgres://porter@db.internal/porter?sslmode=prefer',
+    'postgres://porter@db.internal/porter?sslmode=no-verify',
+    'postgres://porter@10.0.0.7:5432/porter',
+    'postgres://porter@127.0.0.1.example.org/porter',
+    'postgres://porter@[2001:db8::1]:5432/porter',
+    'postgres://porter@localhost/porter?host=db.internal',
+  ])('a database on another machine is reached encrypted or not at all: %s', (url) => {
+    const refusal = /is on another machine and the connection would not be encrypted/;
+    expect(problems({ ...production, DATABASE_URL: url })).toEqual([expect.stringMatching(refusal)]);
+    expect(
+      problems({
+        ...production,
+        DATABASE_URL: 'postgres://localhost/porter',
+        PORTER_MIGRATION_DATABASE_URL: url,
+      }),
+    ).toEqual([expect.stringMatching(/^PORTER_MIGRATION_DATABASE_URL: /)]);
+    expect(problems({ DATABASE_URL: url })).toEqual([]);
+  });
+
+  it.each([
+    'postgres://porter@db.internal/porter?sslmode=verify-full',
+    'postgres://porter@db.internal/porter?application_name=x&sslmode=require',
+    'postgres://porter@localhost/porter',
+    'postgres://porter:p%40ss@127.0.0.1:5433/porter',
+    'postgres://porter@[::1]:5432/porter',
+    'postgres:///porter?host=/var/run/postgresql',
+  ])('encrypted, or on this machine, it is fine: %s', (url) => {
+    expect(problems({ ...production, DATABASE_URL: url })).toEqual([]);
+  });
+
+  it('all of it is said at once', () => {
+    const found = problems({
+      PORTER_ENVIRONMENT: 'production',
+      PORTER_TRUST_PROXY: '0.0.0.0/0',
+      PORTER_MASTER_KEY: '00'.repeat(32),
+      PORTER_OPERATOR_TOKEN: 'change-me-change-me-change-me',
+      PORTER_DEMO: 'on',
+      PORTER_BASE_URL: 'http://api.example.org',
+      DATABASE_URL: 'postgres://porter@db.internal/porter',
+    });
+    expect(found.map((line) => line.split(':')[0]).sort()).toEqual([
+      'DATABASE_URL',
+      'PORTER_BASE_URL',
+      'PORTER_DEMO',
+      'PORTER_MASTER_KEY',
+      'PORTER_OPERATOR_TOKEN',
+      'PORTER_TRUST_PROXY',
+    ]);
   });
 });

@@ -3,13 +3,19 @@ import { describe, expect, it } from 'vitest';
 import { type AttemptPhase, attempt } from '../../src/contract/attempts.ts';
 import { diagnose, keptAttempt, shownAttempt } from '../../src/domain/diagnosis.ts';
 
-const answered = (status: number) => ({ status, answer: '', durationMs: 41.7, failure: undefined });
+const answered = (status: number) => ({
+  status,
+  answer: '',
+  durationMs: 41.7,
+  failure: undefined,
+  isLocal: false,
+});
 const broken = (
   phase: AttemptPhase,
   code: string,
   detail = '',
   { status, durationMs = 15_000.4 }: { status?: number; durationMs?: number } = {},
-) => ({ status, answer: '', durationMs, failure: { phase, code, detail } });
+) => ({ status, answer: '', durationMs, failure: { phase, code, detail }, isLocal: false });
 
 describe('an answer in words', () => {
   it.each([
@@ -45,8 +51,8 @@ describe('an answer in words', () => {
 describe('a failure in words', () => {
   it.each([
     [
-      broken('address', 'address_refused', 'a.example resolves to 10.0.0.1, which is not a public address.'),
-      'Not called: a.example resolves to 10.0.0.1, which is not a public address.',
+      broken('address', 'address_refused', 'a.example does not resolve to a public address.'),
+      'Not called: a.example does not resolve to a public address.',
     ],
     [
       broken('dns', 'dns_not_found', 'a.example'),

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { AimdWindow, CircuitBreaker } from '../../src/domain/flow-control.ts';
+import { AimdWindow, CircuitBreaker, DIAL_EVERY_MS } from '../../src/domain/flow-control.ts';
 
 describe('an AIMD window', () => {
   it('opens with every success up to its limit, and closes by half with every failure down to one', () => {
@@ -63,6 +63,23 @@ describe('a host that cannot be reached', () => {
     // And the next rest is a short one again.
     failAt(host, 6_000, 5);
     expect(host.restsUntil).toBe(11_000);
+  });
+
+  it('is dialled every few seconds while it rests, and gets a delivery as soon as that works', () => {
+    const host = new CircuitBreaker(100);
+    expect(host.wantsDial(0)).toBe(false);
+    failAt(host, 0, 5);
+    for (let now = 5_000; now < 300_000; now = host.restsUntil) failAt(host, now);
+    const from = host.restsUntil - 60_000;
+    const dialled = Array.from({ length: 60 }, (_, second) => from + second * 1_000).filter((now) =>
+      host.wantsDial(now),
+    );
+    expect(dialled.length).toBe(60_000 / DIAL_EVERY_MS - 1);
+    host.dialled(false, from + 10_000);
+    expect(host.room(from + 10_000)).toBe(0);
+    host.dialled(true, from + 11_000);
+    expect(host.room(from + 11_000)).toBe(1);
+    expect(host.wantsDial(from + 59_000)).toBe(false);
   });
 
   it('is forgiven by one answer, whatever it says', () => {

@@ -1,8 +1,8 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { roles, scopes } from '../../src/contract/access.ts';
-import type { Endpoint } from '../../src/contract/endpoint.ts';
+import { roles, type Scope, scopes } from '../../src/contract/access.ts';
+import { type Endpoint, scopesFor } from '../../src/contract/endpoint.ts';
 import { operatorEndpoints } from '../../src/contract/operator/index.ts';
 import { partnerEndpoints } from '../../src/contract/partner/index.ts';
 import { submissionTypePatch, submissionTypeReadOnly } from '../../src/contract/partner/submission-types.ts';
@@ -49,7 +49,7 @@ describe('the tables of the pages', () => {
       scope,
       allows,
       Object.values<Endpoint>(partnerEndpoints)
-        .filter(({ access }) => 'scope' in access && access.scope === scope)
+        .filter((endpoint) => scopesFor(endpoint).includes(scope as Scope))
         .map(({ method, path }) => `${method} ${path}`),
     ]);
     expect(rows.map(([scope, allows, operations]) => [code(scope), allows, codes(operations)])).toEqual(
@@ -115,7 +115,7 @@ test('the pages tell the times of the retries as they are', () => {
   const refused = { status: 500, retryAfter: undefined, broken: false };
   const waits = Array.from({ length: ATTEMPTS_MAX - 1 }, (_, failed) => {
     const step = nextStep(failed + 1, refused, 0, halfway);
-    return step.state === 'due' ? unitOf(step.dueAt / 1000) : step.state;
+    return step.state === 'due' ? unitOf(step.delayMs / 1000) : step.state;
   });
   expect(textOf('docs/reference/events.md')).toContain(`| Made after | at once | ${waits.join(' | ')} |`);
   const guide = textOf('docs/guides/receiving-webhooks.md').replaceAll('\n', ' ');
@@ -199,8 +199,8 @@ describe('files that are shown', () => {
     const [unit, ...others] = shown('ini');
     expect(others).toEqual([]);
     const lines = unit?.code.split('\n').filter(Boolean) ?? [];
-    expect(lines.filter((line) => !/^\[(Unit|Service|Install)\]$|^[A-Z]\w+=\S/.test(line))).toEqual([]);
-    expect(unit?.code).toContain('ExecStart=/srv/porter/node_modules/.bin/node src/main.ts');
+    expect(lines.filter((line) => !/^\[(Unit|Service|Install)\]$|^# |^[A-Z]\w+=/.test(line))).toEqual([]);
+    expect(unit?.code).toContain('ExecStart=/usr/bin/node src/main.ts');
     expect(existsSync(join(ROOT, 'src/main.ts'))).toBe(true);
   });
 

@@ -11,6 +11,7 @@ import {
   newLane,
   openFromAfter,
   roomIn,
+  SENT_UNRECORDED_MAX,
   stepLane,
 } from '../../src/domain/lane.ts';
 import { LaneWorld, STEP } from '../support/lane-model.ts';
@@ -304,6 +305,36 @@ it('what is put back behind one that may not be recorded any more may not be rec
   expect(isVoid(lane, result(third, 'waiting'))).toBe(true);
   step(lane, { type: 'unrecorded', result: result(third, 'waiting') });
   expect(begin(lane).from).toBe(2);
+});
+
+it('no more is sent than may be unrecorded, and it goes on when results are recorded', () => {
+  const lane = newLane(64);
+  const all = Array.from({ length: 300 }, (_, n) => delivery(n + 1, `object-${n}`));
+  const sent: ClaimedDelivery[] = [];
+  const note = (commands: LaneCommand[]) => {
+    for (const command of commands) if (command.type === 'send') sent.push(command.delivery);
+  };
+  note(claim(lane, ...all));
+  for (const one of sent) note(answer(lane, one));
+  expect(sent).toHaveLength(SENT_UNRECORDED_MAX);
+  expect(lane.queue).toHaveLength(300 - SENT_UNRECORDED_MAX);
+  for (const one of sent.slice(0, 10)) recorded(lane, result(one));
+  note(step(lane, { type: 'resumed', places: PLACES }));
+  expect(sent).toHaveLength(SENT_UNRECORDED_MAX + 10);
+});
+
+it('what was not sent after all is claimed again, and no failure of the receiver', () => {
+  const lane = newLane(4);
+  const [first, second] = [delivery(1, 'a'), delivery(2, 'a')];
+  claim(lane, first, second);
+  step(lane, { type: 'notSent', delivery: first });
+  step(lane, { type: 'lost' });
+  expect([lane.window.size, lane.window.inFlight]).toEqual([4, 0]);
+  // The one behind it must not be put back: nothing would wake it.
+  expect(isVoid(lane, result(second, 'waiting'))).toBe(true);
+  step(lane, { type: 'unrecorded', result: result(second, 'waiting') });
+  expect(begin(lane, { isHeld: false })).toMatchObject({ from: undefined, except: [] });
+  expect(claimed(lane, [first])).toEqual([send(first)]);
 });
 
 describe('whatever happens, and in whatever order', () => {

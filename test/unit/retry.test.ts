@@ -16,7 +16,7 @@ const lowest = (count: number) => new Uint8Array(count);
 const highest = (count: number) => new Uint8Array(count).fill(255);
 const dueIn = (attempt: number, random = lowest, status: number | undefined = 500, retryAfter?: string) => {
   const step = nextStep(attempt, outcome(status, retryAfter), NOW, random);
-  return step.state === 'due' ? step.dueAt - NOW : undefined;
+  return step.state === 'due' ? step.delayMs : undefined;
 };
 
 describe('what follows from an attempt', () => {

@@ -125,6 +125,17 @@ describe('following the feed', () => {
     });
   });
 
+  it('ends when the feed was set back, and tells where to go on', async () => {
+    const gone = { ...problem('cursor_gone', 410), resume_cursor: 'c0' };
+    const server = await startScript(stream(OPENING + event('c1'), 'cut'), answer(410, gone));
+    const events = clientOf(server.url, { runtime: manualRuntime() }).events.follow();
+    await events.next();
+    const error = await events.next().catch((error) => error);
+    expect(error).toBeInstanceOf(PorterApiError);
+    expect(error).toMatchObject({ status: 410, problem: { error: 'cursor_gone', resume_cursor: 'c0' } });
+    expect(server.requests).toHaveLength(2);
+  });
+
   it('begins with the refusal of one stream too many', async () => {
     const server = await startScript(answer(409, problem('conflict', 409)));
     await expect(clientOf(server.url).events.follow().next()).rejects.toThrow('409 conflict');

@@ -2,7 +2,8 @@ import type { IncomingMessage } from 'node:http';
 import { isIP } from 'node:net';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { addressKey, isAllowed, listOf, readTransport } from '../../src/http/transport.ts';
+import { listOf } from '../../src/domain/address-list.ts';
+import { addressKey, isAllowed, readTransport } from '../../src/http/transport.ts';
 
 /** 10.0.0.0/8 and one IPv6 address are our proxies; everybody else is not. */
 const trusted = listOf(['10.0.0.0/8', '2001:db8:ffff::1']);

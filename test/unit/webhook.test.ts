@@ -12,7 +12,14 @@ const webhook: StoredWebhook = {
   status: 'disabled',
   status_reason: 'It is gone.',
   version: 3,
-  health: { failures: 7, failing_since: '2026-11-01T00:00:00.000Z', last_success_at: null, queued: 2 },
+  health: {
+    failures: 7,
+    failing_since: '2026-11-01T00:00:00.000Z',
+    last_success_at: null,
+    queued: 2,
+    withheld_since: null,
+    withheld_reason: null,
+  },
   created_at: '2026-10-01T00:00:00.000Z',
   updated_at: '2026-10-01T00:00:00.000Z',
 };

@@ -40,6 +40,7 @@ export const problemDetails: Record<string, string | undefined> = {
   rule: 'business_rule_violation',
   path: 'business_rule_violation',
   retry_after: 'rate_limit_exceeded',
+  resume_cursor: 'cursor_gone',
 };
 
 /** `Practice groups` is reached as `practiceGroups`, and its class is `PracticeGroups`. */

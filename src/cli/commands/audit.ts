@@ -1,11 +1,15 @@
+import { readFile } from 'node:fs/promises';
+import { readAnchor, type SignedAnchor } from '../../domain/anchor.ts';
+import type { Api } from '../api.ts';
 import { defineCommand } from '../command.ts';
-import { exitCodes } from '../exit.ts';
+import { exitCodes, Failure } from '../exit.ts';
 import { inLine } from '../printer.ts';
 
 interface Verdict {
   ok: boolean;
   entries: number;
   first_bad?: number;
+  anchor?: { seq: number; at: string; problem?: 'not_genuine' | 'cut' | 'rewritten' };
 }
 
 export const auditCommands = [
@@ -14,15 +18,74 @@ export const auditCommands = [
     section: 'operator',
     calls: 'operator',
     summary: 'Verify the audit trail: no entry was altered, removed or moved.',
-    examples: ['audit verify'],
-    async run({ api, out }) {
-      const verdict = await api.operator<Verdict>('GET', '/audit/verify');
-      out.document(verdict, () =>
-        verdict.ok
-          ? `${out.paint('green', 'Whole')}${inLine(`: ${verdict.entries} entries, each as it was written.`)}`
-          : `${out.paint('red', 'Altered')}${inLine(`: entry ${verdict.first_bad} of ${verdict.entries} is the first that does not fit the one before.`)}`,
-      );
+    details:
+      'With anchors that were kept outside, it also finds a trail that was cut or written anew as a whole. Every line of the file is compared.',
+    options: { anchor: { value: 'file', summary: 'A file with anchors, one on a line.' } },
+    examples: ['audit verify', 'audit verify --anchor anchors.txt'],
+    async run({ api, out, options }) {
+      const [newest, ...older] = options.anchor === undefined ? [] : await readAnchors(options.anchor);
+      const query = newest ? `?anchor=${encodeURIComponent(newest.line)}` : '';
+      const verdict = await api.operator<Verdict>('GET', `/audit/verify${query}`);
+      // The chain by itself is whole then: an anchor agrees with it if the entry of its number has its hash.
+      if (verdict.ok)
+        for (const anchor of older) {
+          const problem = anchor.isGenuine ? await differs(api, anchor) : 'not_genuine';
+          if (problem)
+            Object.assign(verdict, { ok: false, anchor: { seq: anchor.seq, at: anchor.at, problem } });
+          if (problem) break;
+        }
+      out.document(verdict, () => {
+        if (verdict.ok)
+          return `${out.paint('green', 'Whole')}${inLine(`: ${verdict.entries} entries, each as it was written${newest ? `, and as ${older.length + 1} anchors say` : ''}.`)}`;
+        return `${out.paint('red', 'Altered')}${inLine(`: ${told(verdict)}`)}`;
+      });
       return verdict.ok ? exitCodes.ok : exitCodes.failed;
     },
   }),
+  defineCommand({
+    name: 'audit anchor',
+    section: 'operator',
+    calls: 'operator',
+    summary: 'Print an anchor of the audit trail: one line, to be kept where the service cannot write.',
+    examples: ['audit anchor'],
+    async run({ api, out }) {
+      const anchor = await api.operator<{ line: string }>('GET', '/audit/anchor');
+      out.document(anchor, () => inLine(`${anchor.line}`));
+    },
+  }),
 ];
+
+/** Newest first. */
+async function readAnchors(file: string): Promise<SignedAnchor[]> {
+  const text = await readFile(file, 'utf8').catch((error: Error) => {
+    throw new Failure(`The anchors cannot be read (${error.message}).`);
+  });
+  const lines = text.split('\n').filter((line) => line.trim() !== '');
+  if (lines.length === 0) throw new Failure(`There is no anchor in ${file}.`);
+  return lines
+    .map((line, index) => {
+      const anchor = readAnchor(line);
+      if (!anchor) throw new Failure(`Line ${index + 1} of ${file} is no anchor.`);
+      return anchor;
+    })
+    .sort((one, other) => other.seq - one.seq);
+}
+
+async function differs(api: Api, { seq, hash }: SignedAnchor): Promise<'rewritten' | undefined> {
+  // Before the first entry there is nothing that could differ.
+  if (seq % 2 ** 40 === 0) return undefined;
+  const entry = await api.operator<{ hash: string }>('GET', `/audit/${seq}`);
+  return entry.hash === hash ? undefined : 'rewritten';
+}
+
+function told({ entries, first_bad, anchor }: Verdict): string {
+  if (first_bad !== undefined)
+    return `entry ${first_bad} of ${entries} is the first that does not fit the one before.`;
+  const of = `the anchor of entry ${anchor?.seq} from ${anchor?.at}`;
+  const problems = {
+    not_genuine: `${of} was not signed like that.`,
+    cut: `the trail ends at entry ${entries}, before ${of}.`,
+    rewritten: `the trail was written anew since ${of}: it has another entry there.`,
+  };
+  return problems[anchor?.problem ?? 'rewritten'];
+}

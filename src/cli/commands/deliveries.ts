@@ -15,7 +15,7 @@ const columns: Column<PartnerDelivery>[] = [
   ['EVENT', ({ event }) => event],
   ['OBJECT', ({ object_id }) => object_id],
   ['ATTEMPTS', ({ attempts }) => attempts.length],
-  ['LAST ANSWER', ({ attempts }) => attempts.at(-1)?.diagnosis],
+  ['LAST ANSWER', ({ attempts, withheld_reason }) => withheld_reason ?? attempts.at(-1)?.diagnosis],
 ];
 
 export const deliveryCommands = [

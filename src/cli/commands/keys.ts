@@ -44,6 +44,7 @@ export const keyCommands = [
         required: true,
         choices: ['all', ...scopeNames],
       },
+      label: { value: 'text', summary: 'What to call it.' },
       'expires-at': { value: 'time', summary: 'Such as 2027-01-01T00:00:00Z; never unless given.' },
       'rate-limit': { value: 'count', summary: "Requests per minute; the partner's limit unless given." },
     },
@@ -56,6 +57,7 @@ export const keyCommands = [
         partner_id: options.partner,
         practice_group_id: options.group,
         scopes: options.scopes.includes('all') ? scopeNames : options.scopes,
+        label: options.label,
         expires_at: options['expires-at'],
         rate_limit_per_minute:
           options['rate-limit'] === undefined
@@ -119,10 +121,13 @@ export const keyCommands = [
       out.page(page, [
         ['ID', ({ id }) => id],
         ['KEY', ({ prefix, last_four }) => `${prefix}…${last_four}`],
+        ['LABEL', ({ label }) => label],
         ['STATUS', ({ status }) => status],
         ['PRACTICE GROUP', ({ practice_group_id }) => practice_group_id],
         ['PARTNER', ({ partner_id }) => partner_id],
         ['EXPIRES', ({ expires_at }) => expires_at],
+        ['LAST USED', ({ last_used_at }) => last_used_at],
+        ['FROM', ({ last_used_from }) => last_used_from],
       ]);
     },
   }),

@@ -12,7 +12,7 @@ const columns: Column<PartnerRefusedRequest>[] = [
   ['GROUP', ({ practice_group_id }) => practice_group_id],
   ['CALL', ({ method, path }) => `${method} ${path}`],
   ['ERROR', ({ status, error }) => `${status} ${error}`],
-  ['WHY', ({ answer }) => faultsOf(answer).join('; ')],
+  ['WHY', ({ answer, reason, address }) => (reason ? `${reason} (${address})` : faultsOf(answer).join('; '))],
 ];
 
 export const refusalCommands = [
@@ -22,7 +22,7 @@ export const refusalCommands = [
     calls: 'operator',
     summary: 'List refused requests of partners, and why they were refused.',
     details:
-      'Newest first. Calls without a valid key belong to no partner: they are in the log of the service alone.',
+      'Newest first. Calls without a key that is known belong to no partner: they are in the log of the service alone.',
     options: {
       request: { value: 'id', summary: 'Only those with this x-request-id.' },
       partner: { value: 'id', summary: 'Only those of this partner.' },

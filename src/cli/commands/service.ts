@@ -16,7 +16,8 @@ export const serviceCommands = [
     async run({ world: { env, cwd, stdout, stderr, stop } }) {
       const { serve } = await entrance();
       const log = (line: string) => stdout.write(line);
-      return serve({ env, cwd, log, say: (text) => stderr.write(text), stop });
+      const say = (text: string) => stderr.write(text);
+      return serve({ env, cwd, log, say, isTerminal: stderr.isTTY === true, stop });
     },
   }),
   defineCommand({

@@ -2,6 +2,7 @@ import { PorterApiError } from '../../../packages/sdk/src/errors.ts';
 import { isRecord } from '../../../packages/sdk/src/shape.ts';
 import type { Page } from '../../contract/page.ts';
 import type { Webhook } from '../../contract/partner/webhooks.ts';
+import { problemCatalogue } from '../../contract/problems.ts';
 import { type Api, type Probed, type Request, refused } from '../api.ts';
 import { defineCommand } from '../command.ts';
 import { exitCodes, Failure, Unreachable } from '../exit.ts';
@@ -22,10 +23,16 @@ interface Status {
   url: string;
   /** null: the service does not show its probes to this machine. */
   ready: boolean | null;
+  /** null: it is ready, or does not say. */
+  not_ready_because: string | null;
+  /** By how much the clock of the node is ahead of the database's. */
+  clock_skew_seconds: number | null;
   queue: { new: number; due: number; waiting: number } | null;
   oldest_undelivered_seconds: number | null;
   /** null without a token or key, or when the service does not list them. */
   failing_webhooks: FailingWebhook[] | null;
+  /** Webhooks to which nothing may be sent. They are not ill: somebody took access away. */
+  withheld_webhooks: number | null;
   healthy: boolean;
 }
 
@@ -49,15 +56,19 @@ export const statusCommand = defineCommand({
       ]),
     );
     const ready = showsProbes(live, url) ? readyAnswer?.status === 200 && metrics !== undefined : null;
-    const numbers = readMetrics(ready ? String(metrics?.body) : '');
+    const told = readMetrics(ready === null ? '' : String(metrics?.body));
+    const numbers = ready ? told : new Map<string, number>();
     const oldest = numbers.get('porter_delivery_oldest_seconds') ?? null;
     const queued = (state: string) => numbers.get(`porter_delivery_queue{state="${state}"}`) ?? 0;
     const status: Status = {
       url,
       ready,
+      not_ready_because: ready === false ? reasonOf(readyAnswer) : null,
+      clock_skew_seconds: told.get('porter_clock_skew_seconds') ?? null,
       queue: oldest === null ? null : { new: queued('new'), due: queued('due'), waiting: queued('waiting') },
       oldest_undelivered_seconds: oldest,
       failing_webhooks: webhooks.failing,
+      withheld_webhooks: numbers.get('porter_delivery_withheld_webhooks') ?? null,
       healthy: false,
     };
     status.healthy =
@@ -66,6 +77,14 @@ export const statusCommand = defineCommand({
     return status.healthy ? exitCodes.ok : exitCodes.failed;
   },
 });
+
+/** Of some reasons the service tells; the usual sentence says nothing new. */
+function reasonOf(answer: Probed | undefined): string | null {
+  const message = isRecord(answer?.body) ? answer.body.message : undefined;
+  return typeof message === 'string' && message !== problemCatalogue.service_unavailable.message
+    ? message
+    : null;
+}
 
 /** A probe that asks the database hangs when the database does, although the service is there. */
 async function probeOfDatabase(api: Api, path: string): Promise<Probed | undefined> {
@@ -84,7 +103,7 @@ function showsProbes({ status, headers, body }: Probed, url: string): boolean {
 
 /** `name{labels} value` lines of Prometheus text. */
 function readMetrics(text: string): Map<string, number> {
-  const lines = text.matchAll(/^(porter_delivery_[a-z_]+(?:\{[^}]*\})?) (\S+)$/gm);
+  const lines = text.matchAll(/^(porter_(?:delivery|clock)_[a-z_]+(?:\{[^}]*\})?) (\S+)$/gm);
   return new Map(Array.from(lines, ([, name = '', value]) => [name, Number(value)]));
 }
 
@@ -136,7 +155,11 @@ function inWords(status: Status, why: string | undefined, red: (text: string) =>
       ? `${url} answers. Its probes are not shown to this machine.`
       : ready
         ? `${url} is running and ready.`
-        : red(`${url} is running, but not ready: it cannot reach its database, or it is stopping.`),
+        : red(
+            status.not_ready_because === null
+              ? `${url} is running, but not ready: it cannot reach its database, or it is stopping.`
+              : inLine(`${url} is running, but not ready. ${status.not_ready_because}`),
+          ),
   ];
   if (!queue) lines.push('What waits cannot be told now.');
   else
@@ -149,6 +172,10 @@ function inWords(status: Status, why: string | undefined, red: (text: string) =>
     const text = `The oldest event that somebody has not received is ${spoken(oldest)} old.`;
     lines.push(oldest < STUCK_SECONDS ? text : red(text));
   }
+  if (status.withheld_webhooks)
+    lines.push(
+      `Withheld from ${status.withheld_webhooks} ${status.withheld_webhooks === 1 ? 'webhook' : 'webhooks'}, whose partners may not receive at present: porter deliveries list --status withheld`,
+    );
   for (const { id, url: to, practice_group_id, status: state, status_reason, health } of failing ?? []) {
     const what =
       state === 'disabled'

@@ -69,6 +69,32 @@ export const getAuditEntry = defineEndpoint({
   problems: ['not_found'],
 });
 
+export const getAuditAnchor = defineEndpoint({
+  operationId: 'getAuditAnchor',
+  method: 'GET',
+  path: '/operator/v1/audit/anchor',
+  tag,
+  summary: 'Get an anchor of the audit trail',
+  description:
+    'Where the hash chain ends at this moment, signed (Ed25519). Keep the `line` in a place that the service cannot write to: whoever has one can tell whether the trail was cut or written anew since.',
+  extension: true,
+  access: { roles: readers },
+  response: {
+    status: 200,
+    description: 'The anchor.',
+    body: z
+      .object({
+        seq: z.int().meta({ description: 'The number of the last entry.' }),
+        hash: z.string().meta({ description: 'Its hash, in hex.' }),
+        at: timestamp(),
+        key: z.string().meta({ description: 'The public key, in base64url.' }),
+        line: z.string().meta({ description: 'All of it with the signature, to be kept.' }),
+      })
+      .meta({ id: 'AuditAnchor' }),
+  },
+  problems: [],
+});
+
 export const verifyAudit = defineEndpoint({
   operationId: 'verifyAudit',
   method: 'GET',
@@ -76,14 +102,36 @@ export const verifyAudit = defineEndpoint({
   tag,
   summary: 'Verify the audit trail',
   description:
-    'Checks the whole hash chain. It shows any entry that was altered, removed or moved: `first_bad` is the number of the first. An entry that an erasure redacted must read as the erasure left it.',
+    'Checks the whole hash chain. It shows any entry that was altered, removed or moved: `first_bad` is the number of the first. An entry that an erasure redacted must read as the erasure left it. With an `anchor` that was given out before, it also shows whether the chain was cut or written anew since. The check runs once for all who ask at a time.',
   extension: true,
   access: { roles: readers },
+  query: z.strictObject({
+    anchor: z.string().max(1_000).optional().meta({ description: 'One line, as it was given out.' }),
+  }),
+  long: true,
   response: {
     status: 200,
     description: 'The verdict.',
     body: z
-      .object({ ok: z.boolean(), entries: z.int(), first_bad: z.int().optional() })
+      .object({
+        ok: z.boolean(),
+        entries: z.int(),
+        first_bad: z.int().optional(),
+        anchor: z
+          .object({
+            seq: z.int(),
+            at: z.string(),
+            key_known: z.boolean().meta({
+              description:
+                'Whether its key comes from the master key, or from one in PORTER_MASTER_KEY_PREVIOUS.',
+            }),
+            problem: z.enum(['not_genuine', 'cut', 'rewritten']).optional().meta({
+              description:
+                '`not_genuine`: the line was altered. `cut`: the chain ends before it. `rewritten`: the chain has another entry in its place.',
+            }),
+          })
+          .optional(),
+      })
       .meta({ id: 'AuditVerdict' }),
   },
   problems: [],

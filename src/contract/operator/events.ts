@@ -9,9 +9,11 @@ import { deliveryStatuses } from '../partner/webhook-deliveries.ts';
 const EVENTS_MAX = 1_000;
 const EVENTS_BYTES_MAX = 2 * 1024 * 1024;
 
-const batch = z
-  .strictObject({ events: z.array(eventPayload).min(1).max(EVENTS_MAX) })
-  .meta({ id: 'EventBatch', description: 'Several events: all of them are accepted, or none.' });
+const batch = z.strictObject({ events: z.array(eventPayload).min(1).max(EVENTS_MAX) }).meta({
+  id: 'EventBatch',
+  description:
+    'Several events of practice groups that one database serves: all of them are accepted, or none.',
+});
 
 const oneOrSeveral = z.union([eventPayload, batch]);
 // What is meant is plain from the field `events`. A union would try both, and report what is wrong with neither.
@@ -62,7 +64,7 @@ export const publishEvents = defineEndpoint({
   path: '/operator/v1/events',
   tag,
   summary: 'Publish events',
-  description: `Takes one event, or up to ${EVENTS_MAX} as \`{"events": […]}\`. All of them are accepted, or none. Once the call is answered, the events are stored and will be delivered to every webhook that may have them.`,
+  description: `Takes one event, or up to ${EVENTS_MAX} as \`{"events": […]}\`. All of them are accepted, or none; in a deployment of several databases, they are of practice groups that one of them serves. Once the call is answered, the events are stored and will be delivered to every webhook that may have them.`,
   extension: true,
   access: { roles: sources },
   idempotent: true,

@@ -7,6 +7,7 @@ import * as erasures from './erasures.ts';
 import * as events from './events.ts';
 import * as formSubmissions from './form-submissions.ts';
 import * as keys from './keys.ts';
+import * as leakedKeys from './leaked-keys.ts';
 import * as networks from './networks.ts';
 import * as operators from './operators.ts';
 import * as partners from './partners.ts';
@@ -25,20 +26,24 @@ export const operatorEndpoints = {
   createNetwork: networks.createNetwork,
   listNetworks: networks.listNetworks,
   getNetwork: networks.getNetwork,
+  updateNetwork: networks.updateNetwork,
   deleteNetwork: networks.deleteNetwork,
   addNetworkMember: networks.addNetworkMember,
   removeNetworkMember: networks.removeNetworkMember,
   createPartner: partners.createPartner,
   listPartners: partners.listPartners,
   getPartner: partners.getPartner,
+  updatePartner: partners.updatePartner,
   signAgreement: partners.signAgreement,
   verifyPartner: partners.verifyPartner,
   suspendPartner: partners.suspendPartner,
   issueKey: keys.issueKey,
   listKeys: keys.listKeys,
   getKey: keys.getKey,
+  updateKey: keys.updateKey,
   rotateKey: keys.rotateKey,
   revokeKey: keys.revokeKey,
+  reportLeakedKeys: leakedKeys.reportLeakedKeys,
   createSubmissionType: submissionTypes.createSubmissionType,
   listGroupSubmissionTypes: submissionTypes.listGroupSubmissionTypes,
   getGroupSubmissionType: submissionTypes.getGroupSubmissionType,
@@ -70,9 +75,11 @@ export const operatorEndpoints = {
   createOperator: operators.createOperator,
   listOperators: operators.listOperators,
   getOperator: operators.getOperator,
+  updateOperator: operators.updateOperator,
   revokeOperator: operators.revokeOperator,
   listAudit: audit.listAudit,
   getAuditEntry: audit.getAuditEntry,
+  getAuditAnchor: audit.getAuditAnchor,
   verifyAudit: audit.verifyAudit,
   listAccessLog: accessLog.listAccessLog,
   exportAccessLog: accessLog.exportAccessLog,

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { admins, readers, roleNames } from '../access.ts';
 import { defineEndpoint } from '../endpoint.ts';
-import { recordId, text, timestamp } from '../fields.ts';
+import { moment, recordId, text, timestamp } from '../fields.ts';
 import { pageOf, pageQuery } from '../page.ts';
 
 const operator = z
@@ -9,13 +9,26 @@ const operator = z
     id: z.string(),
     name: z.string(),
     role: z.enum(roleNames),
-    status: z.enum(['active', 'revoked']),
+    label: z.string().nullable().meta({ description: 'What the token is for, or where it is kept.' }),
+    status: z.enum(['active', 'expired', 'revoked']),
+    expires_at: timestamp().nullable(),
+    last_used_at: timestamp()
+      .nullable()
+      .meta({ description: 'When the token was last used, to five minutes; null: never.' }),
     created_at: timestamp(),
     revoked_at: timestamp().nullable(),
   })
   .meta({ id: 'Operator', description: 'A person or system of the operator, with a token and a role.' });
 
 export type Operator = z.infer<typeof operator>;
+
+const settable = {
+  label: text({ min: 1, max: 255 }).nullable().optional(),
+  expires_at: moment()
+    .nullable()
+    .optional()
+    .meta({ description: 'Null, or left out: the token does not expire.' }),
+};
 
 const byId = z.strictObject({ id: recordId() });
 const tag = 'Operators';
@@ -26,10 +39,10 @@ export const createOperator = defineEndpoint({
   path: '/operator/v1/operators',
   tag,
   summary: 'Create an operator',
-  description: 'Gives a person or a system a token with one role.',
+  description: 'Gives a person or a system a token with one role, for good or until it expires.',
   extension: true,
   access: { roles: admins },
-  body: z.strictObject({ name: text({ min: 1, max: 255 }), role: z.enum(roleNames) }),
+  body: z.strictObject({ name: text({ min: 1, max: 255 }), role: z.enum(roleNames), ...settable }),
   response: {
     status: 201,
     description: 'The operator with the token, shown this once.',
@@ -37,7 +50,8 @@ export const createOperator = defineEndpoint({
       .extend({ token: z.string().meta({ description: 'Shown here once and never again.' }) })
       .meta({ id: 'NewOperator' }),
   },
-  problems: [],
+  problems: ['business_rule_violation'],
+  rules: ['expiry_in_the_past'],
 });
 
 export const listOperators = defineEndpoint({
@@ -64,6 +78,22 @@ export const getOperator = defineEndpoint({
   params: byId,
   response: { status: 200, description: 'The operator.', body: operator },
   problems: ['not_found'],
+});
+
+export const updateOperator = defineEndpoint({
+  operationId: 'updateOperator',
+  method: 'PATCH',
+  path: '/operator/v1/operators/{id}',
+  tag,
+  summary: 'Update an operator',
+  description: 'Changes the label, or when the token expires.',
+  extension: true,
+  access: { roles: admins },
+  params: byId,
+  body: z.strictObject(settable),
+  response: { status: 200, description: 'The operator.', body: operator },
+  problems: ['not_found', 'business_rule_violation'],
+  rules: ['expiry_in_the_past'],
 });
 
 export const revokeOperator = defineEndpoint({

@@ -28,6 +28,8 @@ const partner = z
 export type Partner = z.infer<typeof partner>;
 
 const byId = z.strictObject({ id: recordId() });
+const partnerName = () => text({ min: 1, max: 255 });
+const slaText = () => text({ min: 1, max: 255 });
 const answer = { status: 200, description: 'The partner.', body: partner } as const;
 const tag = 'Partners';
 
@@ -41,7 +43,7 @@ export const createPartner = defineEndpoint({
     'Onboarding begins here. Next, record the signed partner agreement, and then verify the partner: keys are issued to verified partners only.',
   extension: true,
   access: { roles: support },
-  body: z.strictObject({ name: text({ min: 1, max: 255 }), contact_email: emailAddress() }),
+  body: z.strictObject({ name: partnerName(), contact_email: emailAddress() }),
   response: { ...answer, status: 201 },
   problems: [],
 });
@@ -68,8 +70,34 @@ export const getPartner = defineEndpoint({
   extension: true,
   access: { roles: readers },
   params: byId,
+  conditional: true,
   response: answer,
   problems: ['not_found'],
+});
+
+export const updatePartner = defineEndpoint({
+  operationId: 'updatePartner',
+  method: 'PATCH',
+  path: '/operator/v1/partners/{id}',
+  tag,
+  summary: 'Update a partner',
+  description:
+    'Changes the name, the contact or the terms. The body is a merge patch. A new rate limit holds for every key without one of its own; the call answers when it holds on every node, about a second later.',
+  extension: true,
+  access: { roles: support },
+  params: byId,
+  body: z
+    .strictObject({
+      name: partnerName(),
+      contact_email: emailAddress(),
+      rate_limit_per_minute: rateLimit().nullable(),
+      sla: slaText().nullable(),
+    })
+    .partial(),
+  readOnly: ['id', 'status', 'created_at', 'updated_at'],
+  conditional: true,
+  response: { ...answer, description: 'The partner as it is now.' },
+  problems: ['not_found', 'precondition_failed'],
 });
 
 export const signAgreement = defineEndpoint({
@@ -84,7 +112,7 @@ export const signAgreement = defineEndpoint({
   params: byId,
   body: z.strictObject({
     rate_limit_per_minute: rateLimit().optional(),
-    sla: text({ min: 1, max: 255 }).optional(),
+    sla: slaText().optional(),
   }),
   bodyOptional: true,
   response: answer,

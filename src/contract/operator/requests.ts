@@ -13,6 +13,7 @@ const partnerRefusedRequest = refusedRequest
       .string()
       .nullable()
       .meta({ description: 'The practice group that the call was for; null if it named none.' }),
+    address: z.string().nullable().meta({ description: 'Where the call came from.' }),
   })
   .meta({ id: 'PartnerRefusedRequest' });
 
@@ -24,7 +25,7 @@ export const listRefusedRequests = defineEndpoint({
   path: '/operator/v1/requests',
   tag: 'Requests',
   summary: 'List refused requests',
-  description: `Tells why calls of partners were refused, newest first, each with the answer that was sent. ${shortPages} Calls without a valid key belong to no partner: look for them in the log.`,
+  description: `Tells why calls of partners were refused, newest first, each with the answer that was sent. ${shortPages} Those with a key that is known but was refused have a \`reason\`. Calls without a key that is known belong to no partner: look for them in the log.`,
   extension: true,
   access: { roles: readers },
   query: z.strictObject({

@@ -29,7 +29,7 @@ export const listEvents = defineEndpoint({
   tag: 'Events',
   summary: 'List events',
   description:
-    'Reads the event feed: the log that webhooks are sent from, in order. Use it to catch up on what a webhook missed, or instead of webhooks. Send `next_cursor` as `cursor` to go on. The last page has one too: keep it, and send it later to get what has happened since. Events are kept for 30 days unless configured otherwise; an older cursor leads to the oldest event that is left. With `event_types` a page may hold fewer events than asked for, even none, while `has_more` is true.',
+    'Reads the event feed: the log that webhooks are sent from, in order. Use it to catch up on what a webhook missed, or instead of webhooks. Send `next_cursor` as `cursor` to go on. The last page has one too: keep it, and send it later to get what has happened since. Events are kept for 30 days unless configured otherwise; an older cursor leads to the oldest event that is left. Should the service ever be set back to a backup, a cursor from after that point is answered with 410 and with the one to go on from. With `event_types` a page may hold fewer events than asked for, even none, while `has_more` is true.',
   extension: true,
   access: { scope: 'events:read' },
   query: z.strictObject({ ...pageQuery, event_types: namesInQuery }),
@@ -46,7 +46,7 @@ export const listEvents = defineEndpoint({
       })
       .meta({ id: 'EventFeedPage' }),
   },
-  problems: [],
+  problems: ['cursor_gone'],
 });
 
 export const STREAMS_PER_KEY_MAX = 5;
@@ -63,7 +63,7 @@ export const streamEvents = defineEndpoint({
   access: { scope: 'events:read' },
   query: z.strictObject({ cursor: pageQuery.cursor, event_types: namesInQuery }),
   response: { status: 200, description: 'Events, as they happen.', stream: true, body: feedEvent },
-  problems: ['conflict'],
+  problems: ['conflict', 'cursor_gone'],
 });
 
 export const triggerTestEvent = defineEndpoint({

@@ -5,11 +5,11 @@ import { eventNames } from '../event-payloads.ts';
 import { moment, text, timestamp } from '../fields.ts';
 import { pageOf, pageQuery, shortPages } from '../page.ts';
 import { REPLAY_EVENTS_MAX } from '../rules.ts';
-import { tag, webhookById } from './webhooks.ts';
+import { tag, webhookById, withheldReason } from './webhooks.ts';
 
 const REPLAY_IDS_MAX = 1_000;
 
-export const deliveryStatuses = ['waiting', 'pending', 'delivered', 'failed'] as const;
+export const deliveryStatuses = ['waiting', 'pending', 'withheld', 'delivered', 'failed'] as const;
 
 export const delivery = z
   .object({
@@ -25,8 +25,9 @@ export const delivery = z
       .meta({ description: 'Sent as `webhook-sequence`: counts the deliveries of the webhook.' }),
     status: z.enum(deliveryStatuses).meta({
       description:
-        'waiting: an earlier event about the same object comes first. pending: to be sent, or sent again. failed: given up.',
+        'waiting: an earlier event about the same object comes first. pending: to be sent, or sent again. withheld: not sent, because the partner may not receive events of the practice group at present; it goes on by itself when the partner may again, for as long as events are kept. failed: given up.',
     }),
+    withheld_reason: withheldReason(),
     attempts: z.array(attempt).meta({ description: 'Oldest first; at most the last 50.' }),
     next_attempt_at: timestamp().nullable().meta({
       description:

@@ -13,6 +13,22 @@ export const QUEUED_COUNT_MAX = 1_000;
 
 export const webhookStatuses = ['active', 'paused', 'disabled'] as const;
 
+const withheldReasons = [
+  'partner_not_verified',
+  'key_revoked',
+  'key_expired',
+  'scope_missing',
+  'out_of_reach',
+] as const;
+
+export type WithheldReason = (typeof withheldReasons)[number];
+
+export const withheldReason = () =>
+  z.enum(withheldReasons).nullable().meta({
+    description:
+      'Why deliveries are withheld; null when they are not. partner_not_verified: the partner is suspended. key_revoked, key_expired: no key for the practice group works any more. scope_missing: no key, or no network, grants `events:read`. out_of_reach: no key is tied to the practice group, or to one that shares a network with it.',
+  });
+
 const health = z
   .object({
     failures: z.int().meta({ description: 'Failed attempts since the last success.' }),
@@ -21,6 +37,11 @@ const health = z
     queued: z.int().meta({
       description: `Deliveries that are not finished. ${QUEUED_COUNT_MAX} stands for that many or more.`,
     }),
+    withheld_since: timestamp().nullable().meta({
+      description:
+        'Since when nothing is sent because the partner may not receive events of the practice group; null when it may.',
+    }),
+    withheld_reason: withheldReason(),
   })
   .meta({ id: 'WebhookHealth' });
 
@@ -96,9 +117,9 @@ export const createWebhook = defineEndpoint({
   path: '/v1/webhooks',
   tag,
   summary: 'Create a webhook',
-  description: `From now on, events of the practice group acted for are posted to \`url\`, signed with \`secret\`. A partner may have ${WEBHOOKS_MAX} webhooks for each practice group.`,
+  description: `From now on, events of the practice group acted for are posted to \`url\`, signed with \`secret\`. Only for as long as a key of yours with the scope \`events:read\` may act for that group: else deliveries are withheld. A partner may have ${WEBHOOKS_MAX} webhooks for each practice group.`,
   extension: true,
-  access: { scope: 'webhooks:write' },
+  access: { scope: 'webhooks:write', and: 'events:read' },
   body: z.strictObject({
     url: url(),
     event_types: eventTypes().optional().meta({ description: 'All of them unless given.' }),

@@ -11,7 +11,7 @@ import {
   type Phase,
   tlsFailure,
 } from './outcome.ts';
-import { mayDial, type Targets } from './ssrf-guard.ts';
+import { isPublicAddress, mayDial, type Targets } from './ssrf-guard.ts';
 
 /** All addresses of a name. */
 export type Lookup = (host: string) => Promise<readonly string[]>;
@@ -29,7 +29,7 @@ export interface DialOptions {
   secureContext: SecureContext;
 }
 
-type Opened = (failure: Failure | undefined, socket: Socket | undefined) => void;
+type Opened = (failure: Failure | undefined, socket: Socket | undefined, isLocal: boolean) => void;
 
 /** One address that does not answer gets this long before the next one of the same name is tried. */
 const NEXT_ADDRESS_AFTER_MS = 500;
@@ -43,6 +43,8 @@ export class Dialling {
   /** How far it has come, for whoever loses patience. */
   phase: Extract<Phase, 'dns' | 'connect' | 'tls'> = 'dns';
   detail: string;
+  /** Whether what is dialled, or one of several that may be, is not a public address. */
+  isLocal = false;
   readonly #peer: Peer;
   readonly #options: DialOptions;
   #opened: Opened | undefined;
@@ -71,12 +73,13 @@ export class Dialling {
     const { host, port, secure } = this.#peer;
     const allowed = addresses.filter((address) => mayDial(address, this.#options.targets));
     if (allowed.length === 0) {
-      if (addresses.length > 0) this.#refuse(addresses.join(', '));
+      if (addresses.length > 0) this.#refuse();
       else this.#fail(failed('dns', 'dns_not_found', host));
       return;
     }
 
     this.phase = 'connect';
+    this.isLocal = !allowed.every(isPublicAddress);
     this.detail = allowed.map((address) => authority({ address, port })).join(', ');
     const socket = connectTcp({
       host,
@@ -95,7 +98,8 @@ export class Dialling {
     socket.on('error', (error) => this.#fail(connectFailure(error, this.detail)));
     socket.once('connect', () => {
       const { remoteAddress = '' } = socket;
-      if (!mayDial(remoteAddress, this.#options.targets)) this.#refuse(remoteAddress);
+      this.isLocal = !isPublicAddress(remoteAddress);
+      if (!mayDial(remoteAddress, this.#options.targets)) this.#refuse();
       else if (secure) this.#secure(socket, remoteAddress);
       else this.#succeed(socket);
     });
@@ -124,22 +128,24 @@ export class Dialling {
     socket.once('secureConnect', () => this.#succeed(socket));
   }
 
-  #refuse(found: string): void {
+  /** What the name resolves to is told to nobody, the log included: it would be a map of the network that the service stands in. */
+  #refuse(): void {
     const { host } = this.#peer;
-    const what = host === found ? found : `${host} resolves to ${found}, which`;
-    this.#fail(failed('address', 'address_refused', `${what} is not a public address.`));
+    const what = isIP(host) ? `${host} is not` : `${host} does not resolve to`;
+    this.isLocal = false;
+    this.#fail(failed('address', 'address_refused', `${what} a public address.`));
   }
 
   #fail(failure: Failure): void {
     const opened = this.#opened;
     this.cancel();
-    opened?.(failure, undefined);
+    opened?.(failure, undefined, this.isLocal);
   }
 
   #succeed(socket: Socket): void {
     const opened = this.#opened;
     this.#opened = undefined;
-    if (opened) opened(undefined, socket);
+    if (opened) opened(undefined, socket, this.isLocal);
     else socket.destroy();
   }
 }

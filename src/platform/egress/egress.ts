@@ -1,5 +1,5 @@
 import { createSecureContext } from 'node:tls';
-import { createLookup, type DialOptions, type Lookup } from './dial.ts';
+import { createLookup, Dialling, type DialOptions, type Lookup, type Peer } from './dial.ts';
 import { LinkedList } from './linked-list.ts';
 import { type Failure, failed, type PostOutcome, type PostRequest } from './outcome.ts';
 import { ConnectionPool, type OutgoingConnection } from './outgoing-connection.ts';
@@ -15,6 +15,8 @@ export { type PostOutcome, type PostRequest, wasReached } from './outcome.ts';
  */
 export interface Egress {
   post(request: PostRequest): Promise<PostOutcome>;
+  /** Whether a connection can be made within this time. Nothing is sent over it. */
+  dial(url: string, waitMs: number): Promise<boolean>;
   /** Ends what is still under way with the code `stopped`. */
   close(): Promise<void>;
 }
@@ -28,7 +30,7 @@ interface EgressOptions {
   ca?: string;
 }
 
-type Route = { refusal: string } | { refusal: undefined; path: string; pool: ConnectionPool };
+type Route = { refusal: string } | { refusal: undefined; path: string; peer: Peer; pool: ConnectionPool };
 
 /** URLs remembered with what was found out about them, so that a call costs a look into a map. */
 const ROUTES_MAX = 10_000;
@@ -40,6 +42,8 @@ export function createEgress(options: EgressOptions): Egress {
   const routes = new Map<string, Route>();
   const pools = new Map<string, ConnectionPool>();
   const connections = new Set<OutgoingConnection>();
+  /** Ends the dialling of hosts. */
+  const dials = new Set<() => void>();
   /** Their order is that of their deadlines: one timer serves them all. */
   const underway = new LinkedList<OutgoingRequest>();
   let timer: NodeJS.Timeout | undefined;
@@ -70,18 +74,18 @@ export function createEgress(options: EgressOptions): Egress {
   }
 
   function openRoute({ origin, hostname, port, protocol, pathname, search }: URL): Route {
+    const secure = protocol === 'https:';
+    const peer = {
+      host: literalAddress(hostname) ?? hostname,
+      port: port === '' ? (secure ? 443 : 80) : Number(port),
+      secure,
+    };
     let pool = pools.get(origin);
     if (!pool) {
-      const secure = protocol === 'https:';
-      const peer = {
-        host: literalAddress(hostname) ?? hostname,
-        port: port === '' ? (secure ? 443 : 80) : Number(port),
-        secure,
-      };
       pool = new ConnectionPool(origin, peer, dialOptions, connections);
       pools.set(origin, pool);
     }
-    return { refusal: undefined, path: pathname + search, pool };
+    return { refusal: undefined, path: pathname + search, peer, pool };
   }
 
   return {
@@ -101,9 +105,32 @@ export function createEgress(options: EgressOptions): Egress {
       });
     },
 
+    dial(url, waitMs) {
+      const route = routes.get(url) ?? routeTo(url);
+      if (isClosed || route.refusal !== undefined) return Promise.resolve(false);
+      return new Promise((resolve) => {
+        const end = (reached: boolean) => {
+          clearTimeout(late);
+          dials.delete(giveUp);
+          resolve(reached);
+        };
+        const dialling = new Dialling(route.peer, dialOptions, (_failure, socket) => {
+          socket?.destroy();
+          end(socket !== undefined);
+        });
+        const giveUp = () => {
+          dialling.cancel();
+          end(false);
+        };
+        const late = setTimeout(giveUp, waitMs).unref();
+        dials.add(giveUp);
+      });
+    },
+
     async close() {
       isClosed = true;
       clearTimeout(timer);
+      for (const giveUp of dials) giveUp();
       for (let request = underway.first; request; request = underway.first) request.stop();
       await Promise.all([...connections].map((connection) => connection.destroy()));
     },
@@ -111,5 +138,5 @@ export function createEgress(options: EgressOptions): Egress {
 }
 
 function notMade(failure: Failure): PostOutcome {
-  return { status: undefined, retryAfter: undefined, answer: '', durationMs: 0, failure };
+  return { status: undefined, retryAfter: undefined, answer: '', durationMs: 0, failure, isLocal: false };
 }

@@ -5,8 +5,12 @@ import { errors } from 'undici';
 /** What is to be posted. The headers go out as they are given. */
 export interface PostRequest {
   url: string;
+  /** POST unless said otherwise. */
+  method?: 'PUT' | 'POST';
   headers: Record<string, string>;
   body: string;
+  /** Asked when the first byte is about to go out. If it says so, nothing does, and the call ends with the code `stale`. */
+  isStale?: () => boolean;
 }
 
 /** The steps of a call, in their order; `address`: it was not made, because the address is not one to call. */
@@ -29,6 +33,8 @@ export interface PostOutcome {
   answer: string;
   durationMs: number;
   failure: Failure | undefined;
+  /** Somebody was dialled, or tried to be, at an address that is not public: with `public` targets it would have been refused. */
+  isLocal: boolean;
 }
 
 /** Whether the host was there to be spoken to, whatever came of it. */

@@ -30,6 +30,7 @@ export class OutgoingConnection {
   isWorn = false;
   /** Whether the request is too large to have gone out at once, and has not gone out yet. */
   isSending = false;
+  #isLocal = false;
   readonly #client: Client;
   #socket: Socket | undefined;
   #openedAt = 0;
@@ -41,8 +42,9 @@ export class OutgoingConnection {
   constructor(origin: string, peer: Peer, options: DialOptions, lost: () => void) {
     this.#client = new Client(origin, {
       connect: (_options, opened) => {
-        this.dialling = new Dialling(peer, options, (failure, socket) => {
+        this.dialling = new Dialling(peer, options, (failure, socket, isLocal) => {
           this.dialling = undefined;
+          this.#isLocal = isLocal;
           if (socket) opened(null, this.#use(socket));
           else if (failure) opened(new CallFailed(failure), null);
         });
@@ -58,6 +60,11 @@ export class OutgoingConnection {
     this.#client.on('disconnect', () => {
       if (!this.#pending) lost();
     });
+  }
+
+  /** Whether it leads, or would have led, to an address that is not public. */
+  get isLocal(): boolean {
+    return this.dialling?.isLocal ?? this.#isLocal;
   }
 
   get isUsable(): boolean {

@@ -26,6 +26,7 @@ export class OutgoingRequest implements PendingRequest, Listed<OutgoingRequest> 
   readonly startedAt = performance.now();
   before: OutgoingRequest | undefined;
   after: OutgoingRequest | undefined;
+  readonly #isStale: PostRequest['isStale'];
   readonly #pool: ConnectionPool;
   readonly #done: (outcome: PostOutcome) => void;
   #connection: OutgoingConnection;
@@ -40,7 +41,8 @@ export class OutgoingRequest implements PendingRequest, Listed<OutgoingRequest> 
 
   /** `done` is called once. */
   constructor(post: PostRequest, path: string, pool: ConnectionPool, done: (outcome: PostOutcome) => void) {
-    this.request = { method: 'POST', path, headers: post.headers, body: post.body };
+    this.#isStale = post.isStale;
+    this.request = { method: post.method ?? 'POST', path, headers: post.headers, body: post.body };
     this.#pool = pool;
     this.#done = done;
     this.#connection = pool.take();
@@ -64,7 +66,10 @@ export class OutgoingRequest implements PendingRequest, Listed<OutgoingRequest> 
     this.#settle({ ...this.#stuckAt('stopped'), code: 'stopped' }, false);
   }
 
-  onRequestStart(): void {}
+  /** The connection stands. */
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    if (this.#isStale?.()) this.#cut(controller, failed('send', 'stale', ''));
+  }
 
   onRequestSent(): void {
     this.#connection.noteSent();
@@ -131,6 +136,7 @@ export class OutgoingRequest implements PendingRequest, Listed<OutgoingRequest> 
   #settle(failure: Failure | undefined, keepConnection: boolean): void {
     if (this.#isOver) return;
     this.#isOver = true;
+    const { isLocal } = this.#connection;
     this.#connection.release();
     if (keepConnection) this.#pool.keep(this.#connection);
     else this.#pool.drop(this.#connection);
@@ -140,6 +146,7 @@ export class OutgoingRequest implements PendingRequest, Listed<OutgoingRequest> 
       answer: this.#kept ? clean(this.#kept.subarray(0, ANSWER_BYTES_KEPT)) : '',
       durationMs: performance.now() - this.startedAt,
       failure,
+      isLocal,
     });
   }
 }

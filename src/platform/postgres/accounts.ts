@@ -8,26 +8,35 @@ export function porterUrl(cluster: Cluster, port: number): string {
   return `postgres://porter:${cluster.passwords.porter}@127.0.0.1:${port}/porter`;
 }
 
+export function serviceUrl(cluster: Cluster, port: number): string {
+  return `postgres://porter_service:${cluster.passwords.porter_service}@127.0.0.1:${port}/porter`;
+}
+
 export function adminUrl(cluster: Cluster, port: number): string {
   return `postgres://postgres:${cluster.passwords.postgres}@127.0.0.1:${port}/postgres`;
 }
 
 /**
- * Makes sure that porterUrl works. Usually one login that also proves that the server is ours; otherwise creates
- * what an interrupted first start left out. The role has no rights beyond its database: row security binds it.
+ * Makes sure that porterUrl and serviceUrl work. Usually two logins that also prove that the server is ours; otherwise creates
+ * what an interrupted first start left out. The roles have no rights beyond the database: row security binds them.
  */
-export async function ensurePorterAccount(cluster: Cluster, port: number): Promise<void> {
-  const refusal = await logIn(porterUrl(cluster, port), async () => {});
-  if (refusal === undefined) return;
+export async function ensurePorterAccounts(cluster: Cluster, port: number): Promise<void> {
+  const refusals = [
+    await logIn(porterUrl(cluster, port), async () => {}),
+    await logIn(serviceUrl(cluster, port), async () => {}),
+  ];
+  if (refusals.every((refusal) => refusal === undefined)) return;
 
   const adminRefusal = await logIn(adminUrl(cluster, port), async (client) => {
     // A statement that fails goes to the log with its text, here a password.
     await client.query('set log_min_error_statement = panic');
-    const role = await client.query("select from pg_roles where rolname = 'porter'");
-    await client.query(
-      `${role.rowCount === 0 ? 'create' : 'alter'} role porter with login nosuperuser nobypassrls nocreatedb ` +
-        `nocreaterole noreplication password '${cluster.passwords.porter}'`,
-    );
+    for (const name of ['porter', 'porter_service'] as const) {
+      const role = await client.query('select from pg_roles where rolname = $1', [name]);
+      await client.query(
+        `${role.rowCount === 0 ? 'create' : 'alter'} role ${name} with login nosuperuser nobypassrls nocreatedb ` +
+          `nocreaterole noreplication password '${cluster.passwords[name]}'`,
+      );
+    }
     const database = await client.query("select from pg_database where datname = 'porter'");
     if (database.rowCount === 0) await client.query('create database porter owner porter');
   });

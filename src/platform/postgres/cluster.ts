@@ -7,7 +7,6 @@ import {
   mkdtempSync,
   openSync,
   readdirSync,
-  readFileSync,
   renameSync,
   rmSync,
   statSync,
@@ -17,6 +16,7 @@ import {
 import { join } from 'node:path';
 import { type Binaries, findBinaries } from './binaries.ts';
 import { readIfThere, syncFolder, writeSecretFile } from './files.ts';
+import { namedUser, ownUserId } from './own-user.ts';
 
 /** A data folder that is initialised and of our version, and what it takes to run a server on it. */
 export interface Cluster {
@@ -30,7 +30,7 @@ export interface Cluster {
   readonly name: string;
   readonly binaries: Binaries;
   readonly runAs: RunAs;
-  readonly passwords: { readonly postgres: string; readonly porter: string };
+  readonly passwords: { readonly postgres: string; readonly porter: string; readonly porter_service: string };
   readonly settings: Readonly<Record<string, string>>;
 }
 
@@ -51,11 +51,18 @@ export async function openCluster(
   const passwords = {
     postgres: secret(join(dataDir, 'postgres.password'), isNew),
     porter: secret(join(dataDir, 'porter.password'), true),
+    porter_service: secret(join(dataDir, 'porter_service.password'), true),
   };
-  const runAs = chooseUser(folder);
+  const runAs = chooseUser(dataDir, folder);
   removeDrafts(dataDir);
   if (isNew) {
-    await initialise(dataDir, folder, binaries, runAs, passwords.postgres);
+    await initialise(
+      dataDir,
+      folder,
+      binaries,
+      runAs.uid === undefined ? {} : namedUser(),
+      passwords.postgres,
+    );
     removeDrafts(dataDir);
   }
 
@@ -87,20 +94,15 @@ function secret(file: string, mayMake: boolean): string {
   return made;
 }
 
-/** PostgreSQL refuses to run as root. A folder that an ordinary user began stays that user's. */
-function chooseUser(folder: string): RunAs {
+/** PostgreSQL refuses to run as root. A folder that an ordinary user began stays that user's; one of `nobody` is handed over. */
+function chooseUser(dataDir: string, folder: string): RunAs {
   if (process.getuid?.() !== 0) return {};
   if (existsSync(folder)) {
     const { uid, gid } = statSync(folder);
-    if (uid !== 0) return { uid, gid };
+    if (uid !== 0 && uid !== namedUser().uid) return { uid, gid };
   }
-  const entry = /^nobody:[^:]*:(\d+):(\d+):/m.exec(readFileSync('/etc/passwd', 'utf8'));
-  if (entry === null) {
-    throw new Error(
-      'PostgreSQL must not run as root, and there is no user `nobody`: run Porter as another user',
-    );
-  }
-  return { uid: Number(entry[1]), gid: Number(entry[2]) };
+  const uid = ownUserId(dataDir);
+  return { uid, gid: uid };
 }
 
 /**

@@ -2,7 +2,8 @@
  * The PostgreSQL that Porter brings along and runs itself when there is no DATABASE_URL.
  *
  * In dataDir: `lock` and `lock.pid` (whose folder this is), `postgres/` (the data, and the server's log in
- * `postgres/log/`), `postgres.password` (superuser) and `porter.password` (ours), `postgres-start.log`.
+ * `postgres/log/`), `postgres.password` (superuser), `porter.password` (who owns the tables) and `porter_service.password` (who runs the
+ * service), `postgres-start.log`.
  *
  * PostgreSQL outlives a service that is killed, and the next service adopts it. The service outlives a PostgreSQL
  * that is killed, and starts it again. The order of things at a start:
@@ -13,7 +14,7 @@
  *   supervisor    keep it running until stop()
  */
 import { resolve } from 'node:path';
-import { adminUrl, porterUrl } from './accounts.ts';
+import { adminUrl, porterUrl, serviceUrl } from './accounts.ts';
 import { openCluster } from './cluster.ts';
 import { lockFolder } from './folder-lock.ts';
 import type { Log } from './server.ts';
@@ -22,6 +23,8 @@ import { supervise } from './supervisor.ts';
 export interface EmbeddedPostgres {
   /** Logs in as `porter`, who owns the database `porter` and is no superuser. */
   readonly url: string;
+  /** Logs in as `porter_service`, who owns nothing: what it may do is granted by the owner. */
+  readonly serviceUrl: string;
   /** Logs in as the superuser, to the database `postgres`. */
   readonly adminUrl: string;
   /** Stops the server (fast shutdown, waits), releases the folder. Idempotent. */
@@ -46,6 +49,7 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
       let stopped: Promise<void> | undefined;
       return {
         url: porterUrl(cluster, supervisor.port),
+        serviceUrl: serviceUrl(cluster, supervisor.port),
         adminUrl: adminUrl(cluster, supervisor.port),
         stop() {
           stopped ??= supervisor.stop().finally(() => lock.release());

@@ -1,14 +1,15 @@
 import { spawn } from 'node:child_process';
 import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
-import { closeSync, openSync, rmSync } from 'node:fs';
+import { closeSync, openSync, rmSync, statSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { ensurePorterAccount } from './accounts.ts';
+import { ensurePorterAccounts } from './accounts.ts';
 import { type Cluster, cannotRun, dataFolderArguments, serverEnvironment } from './cluster.ts';
 import { readIfThere } from './files.ts';
 import { lastWords, logSettings, startLogOf } from './logs.ts';
+import { handOver } from './own-user.ts';
 import { commandLine, processesOfCluster, sendSignal, waitFor } from './processes.ts';
 
 export type Log = (message: string, fields?: Record<string, unknown>) => void;
@@ -37,10 +38,10 @@ export async function startOrAdopt(
   const running = findServer(cluster);
   if (running !== undefined) {
     await waitUntilReady(cluster, running, signal);
-    // Not when it was started by another release or with other settings.
+    // Not when it was started by another release, with other settings or as another user.
     const wanted = [cluster.binaries.postgres, ...serverArguments(cluster, fixedPort ?? running.port)];
-    if (commandLine(running.pid).join('\0') === wanted.join('\0')) {
-      await ensurePorterAccount(cluster, running.port);
+    if (isHandedOver(cluster) && commandLine(running.pid).join('\0') === wanted.join('\0')) {
+      await ensurePorterAccounts(cluster, running.port);
       log('adopted the PostgreSQL that was still running', { pid: running.pid, port: running.port });
       return running;
     }
@@ -50,16 +51,21 @@ export async function startOrAdopt(
 
   await clearLeftovers(cluster);
   rmSync(join(cluster.folder, 'postmaster.pid'), { force: true });
+  if (cluster.runAs.uid !== undefined) handOver(cluster.folder, cluster.runAs.uid);
   const server = await spawnServer(cluster, fixedPort ?? (await freePort()));
   try {
     await waitUntilReady(cluster, server, signal);
-    await ensurePorterAccount(cluster, server.port);
+    await ensurePorterAccounts(cluster, server.port);
   } catch (error) {
     await shutDown(cluster, server);
     throw error;
   }
   log('PostgreSQL is ready', { pid: server.pid, port: server.port });
   return server;
+}
+
+function isHandedOver({ folder, runAs }: Cluster): boolean {
+  return runAs.uid === undefined || statSync(folder).uid === runAs.uid;
 }
 
 /** Fast shutdown: ends sessions, writes a checkpoint. Returns when no process of the server is left. */

@@ -64,7 +64,7 @@ export interface ListWebhookDeliveriesQuery {
   page_size?: number | undefined;
   /** The next_cursor of the page before. */
   cursor?: string | undefined;
-  status?: 'waiting' | 'pending' | 'delivered' | 'failed' | undefined;
+  status?: 'waiting' | 'pending' | 'withheld' | 'delivered' | 'failed' | undefined;
   event?: EventName | undefined;
 }
 
@@ -173,10 +173,12 @@ export class Webhooks {
   /**
    * Create a webhook.
    *
-   * From now on, events of the practice group acted for are posted to `url`, signed with `secret`. A
-   * partner may have 20 webhooks for each practice group.
+   * From now on, events of the practice group acted for are posted to `url`, signed with `secret`. Only
+   * for as long as a key of yours with the scope `events:read` may act for that group: else deliveries
+   * are withheld. A partner may have 20 webhooks for each practice group.
    *
-   * Needs the scope `webhooks:write`: Create, update and delete webhooks.
+   * Needs the scope `webhooks:write`: Create, update and delete webhooks. And `events:read`: Read the
+   * event feed.
    */
   create(body: CreateWebhookBody, options: CallOptions = {}): Call<CreatedWebhook> {
     return this.#transport.call({ method: 'POST', path: '/v1/webhooks', body, options });
@@ -324,8 +326,10 @@ export class Events {
    * Reads the event feed: the log that webhooks are sent from, in order. Use it to catch up on what a
    * webhook missed, or instead of webhooks. Send `next_cursor` as `cursor` to go on. The last page has
    * one too: keep it, and send it later to get what has happened since. Events are kept for 30 days
-   * unless configured otherwise; an older cursor leads to the oldest event that is left. With
-   * `event_types` a page may hold fewer events than asked for, even none, while `has_more` is true.
+   * unless configured otherwise; an older cursor leads to the oldest event that is left. Should the
+   * service ever be set back to a backup, a cursor from after that point is answered with 410 and with
+   * the one to go on from. With `event_types` a page may hold fewer events than asked for, even none,
+   * while `has_more` is true.
    *
    * Needs the scope `events:read`: Read the event feed.
    */
@@ -374,7 +378,9 @@ export class Requests {
    * Get a refused request.
    *
    * Tells why a call of your own was refused, and what to do about it. Give the `x-request-id` of the
-   * call; if several calls had the same ID, the last one is shown. Calls that succeeded are not kept.
+   * call; if several calls had the same ID, the last one is shown. Calls that succeeded are not kept. A
+   * call with another key of yours that was refused, because the key had expired for instance, is found
+   * with a key that works.
    *
    * Open to every key, whatever its scopes.
    */

@@ -146,9 +146,23 @@ export interface Delivery {
   sequence: number;
   /**
    * waiting: an earlier event about the same object comes first. pending: to be sent, or sent again.
-   * failed: given up.
+   * withheld: not sent, because the partner may not receive events of the practice group at present; it
+   * goes on by itself when the partner may again, for as long as events are kept. failed: given up.
    */
-  status: 'waiting' | 'pending' | 'delivered' | 'failed';
+  status: 'waiting' | 'pending' | 'withheld' | 'delivered' | 'failed';
+  /**
+   * Why deliveries are withheld; null when they are not. partner_not_verified: the partner is suspended.
+   * key_revoked, key_expired: no key for the practice group works any more. scope_missing: no key, or no
+   * network, grants `events:read`. out_of_reach: no key is tied to the practice group, or to one that
+   * shares a network with it.
+   */
+  withheld_reason:
+    | 'partner_not_verified'
+    | 'key_revoked'
+    | 'key_expired'
+    | 'scope_missing'
+    | 'out_of_reach'
+    | null;
   /** Oldest first; at most the last 50. */
   attempts: DeliveryAttempt[];
   /**
@@ -163,7 +177,10 @@ export interface Delivery {
 export interface DeliveryAttempt {
   at: string;
   outcome: 'delivered' | 'failed';
-  /** The status that the receiver answered with; null when no answer began. */
+  /**
+   * The status that the receiver answered with; null when no answer began. Of a receiver that is not at
+   * a public address, which staging may call, partners see `outcome` and nothing else.
+   */
   status: number | null;
   /** Where the attempt broke off; null when an answer arrived. */
   phase: 'address' | 'dns' | 'connect' | 'tls' | 'send' | 'answer' | null;
@@ -295,6 +312,17 @@ export interface RefusedRequest {
   status: number;
   /** The code of the refusal; `validation_error` for a 400. */
   error: string;
+  /** Why the key was refused; null if that was not why the call was. */
+  reason:
+    | 'expired'
+    | 'revoked'
+    | 'leaked'
+    | 'partner_not_verified'
+    | 'address_not_allowed'
+    | 'proof_missing'
+    | 'proof_invalid'
+    | 'proof_replayed'
+    | null;
   /** The body of the refusal. Of a 400 with very many problems, the first 100. */
   answer: ValidationError | Problem;
   /** The cause and what to do about it, in plain words. */
@@ -435,6 +463,24 @@ export interface WebhookHealth {
   last_success_at: string | null;
   /** Deliveries that are not finished. 1000 stands for that many or more. */
   queued: number;
+  /**
+   * Since when nothing is sent because the partner may not receive events of the practice group; null
+   * when it may.
+   */
+  withheld_since: string | null;
+  /**
+   * Why deliveries are withheld; null when they are not. partner_not_verified: the partner is suspended.
+   * key_revoked, key_expired: no key for the practice group works any more. scope_missing: no key, or no
+   * network, grants `events:read`. out_of_reach: no key is tied to the practice group, or to one that
+   * shares a network with it.
+   */
+  withheld_reason:
+    | 'partner_not_verified'
+    | 'key_revoked'
+    | 'key_expired'
+    | 'scope_missing'
+    | 'out_of_reach'
+    | null;
 }
 
 export interface WebhookPage {
@@ -512,6 +558,7 @@ export const problemCodes = [
   'not_found',
   'method_not_allowed',
   'conflict',
+  'cursor_gone',
   'precondition_failed',
   'payload_too_large',
   'unsupported_media_type',
@@ -553,6 +600,17 @@ export type Problem =
       doc_url: string;
       /** With insufficient_permissions: what the key lacks. */
       required_scopes: string[];
+    }
+  | {
+      error: 'cursor_gone';
+      statusCode: number;
+      message: string;
+      /** Quote it to support; it is also in x-request-id. */
+      request_id: string;
+      /** A page about this error. */
+      doc_url: string;
+      /** With cursor_gone: the cursor to go on from. */
+      resume_cursor: string;
     }
   | {
       error: 'business_rule_violation';

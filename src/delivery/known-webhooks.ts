@@ -1,0 +1,44 @@
+import { type LaneState, newLane, WINDOW_START } from '../domain/lane.ts';
+import type { Receiver } from './resting-hosts.ts';
+
+const NARROW_MAX = 10_000;
+
+/** A webhook whose lane this worker knows. All times are by the monotonic clock. */
+export interface KnownWebhook {
+  readonly no: number;
+  readonly lane: LaneState;
+  /** When the lease ends. */
+  heldUntil: number;
+  /** Nothing may be sent from then on, unless it was asked again whether its partner is entitled to it. */
+  entitledUntil: number;
+  /** This worker cannot serve it until then. */
+  leftUntil: number;
+  /** Where its deliveries go, as of the last claim; undefined: that cannot be had. */
+  receiver: Receiver | undefined;
+}
+
+/** The lanes that this worker knows, by the numbers of their webhooks. */
+export class KnownWebhooks extends Map<number, KnownWebhook> {
+  /** The windows of webhooks that failed when their lanes were forgotten, the latest last. */
+  readonly #narrow = new Map<number, number>();
+
+  /** From now on it is known. */
+  meet(no: number): KnownWebhook {
+    let webhook = this.get(no);
+    if (!webhook) {
+      const lane = newLane(this.#narrow.get(no));
+      webhook = { no, lane, heldUntil: 0, entitledUntil: 0, leftUntil: 0, receiver: undefined };
+      this.set(no, webhook);
+    }
+    return webhook;
+  }
+
+  /** One that hangs must not begin with a whole window again whenever its deliveries are retried. */
+  forget({ no, lane: { window } }: KnownWebhook): void {
+    this.delete(no);
+    this.#narrow.delete(no);
+    if (window.size >= WINDOW_START) return;
+    this.#narrow.set(no, window.size);
+    if (this.#narrow.size > NARROW_MAX) this.#narrow.delete(this.#narrow.keys().next().value as number);
+  }
+}

@@ -1,0 +1,61 @@
+import { keptAttempt } from '../domain/diagnosis.ts';
+import type { RandomBytes } from '../domain/ids.ts';
+import type { ClaimedDelivery } from '../domain/lane.ts';
+import { nextStep } from '../domain/retry.ts';
+import type { PostOutcome } from '../platform/egress/egress.ts';
+import type { Result } from '../store/deliveries-record.ts';
+
+/** What is written down about a delivery. `moment`: now, by the monotonic clock. */
+
+/** It was not sent, because the one before it about the same object (0: one that was set aside) is not finished. */
+export function putBackResult(
+  webhookNo: number,
+  { sequence, objectHash, tries }: ClaimedDelivery,
+  after: number,
+  moment: number,
+): Result {
+  return {
+    webhookNo,
+    sequence,
+    objectHash,
+    triesBefore: tries,
+    state: 'waiting',
+    retryDelayMs: undefined,
+    answeredAt: moment,
+    after,
+    attempt: '',
+    gone: undefined,
+  };
+}
+
+interface Attempt {
+  url: string;
+  outcome: PostOutcome;
+  /** By the clock that receivers and people read. */
+  startedAt: number;
+  now: number;
+  moment: number;
+}
+
+/** It was sent, and this is what came of it. */
+export function attemptResult(
+  webhookNo: number,
+  { sequence, objectHash, tries }: ClaimedDelivery,
+  { url, outcome, startedAt, now, moment }: Attempt,
+  random: RandomBytes,
+): Result & { state: 'delivered' | 'failed' | 'due' } {
+  const { status, retryAfter, failure } = outcome;
+  const step = nextStep(tries + 1, { status, retryAfter, broken: failure !== undefined }, now, random);
+  return {
+    webhookNo,
+    sequence,
+    objectHash,
+    triesBefore: tries,
+    state: step.state,
+    retryDelayMs: step.state === 'due' ? step.delayMs : undefined,
+    answeredAt: moment,
+    after: 0,
+    attempt: `[${keptAttempt(outcome, startedAt)}]`,
+    gone: step.state !== 'delivered' && step.gone ? url : undefined,
+  };
+}

@@ -1,0 +1,86 @@
+import type { Server } from 'node:http';
+import type { BlockList, Socket } from 'node:net';
+import { contains } from '../domain/address-list.ts';
+import { addressKey, plainAddress } from './transport.ts';
+
+export interface ConnectionLimits {
+  total: number;
+  perAddress: number;
+}
+
+/**
+ * The connections that callers hold open. From one address there are only so many, unless it is a trusted proxy's, which brings
+ * everybody's. When there are too many in all, the oldest gives way whose caller has not shown a key that works: strangers who
+ * hold connections open from many addresses keep no partner out.
+ */
+export class Connections {
+  readonly #limits: ConnectionLimits;
+  readonly #trusted: BlockList;
+  readonly #byAddress = new Map<string, number>();
+  /** Of callers who are not known, in the order in which they came, by their own address and port. */
+  readonly #strangers = new Map<string, Socket>();
+  readonly #known = new WeakSet<Socket>();
+  open = 0;
+  refused = 0;
+
+  constructor(limits: ConnectionLimits, trusted: BlockList) {
+    this.#limits = limits;
+    this.#trusted = trusted;
+  }
+
+  /** Stands before whatever the server does with a connection, TLS included. */
+  guard(server: Server): void {
+    const accept = server.listeners('connection');
+    server.removeAllListeners('connection');
+    server.on('connection', (socket: Socket) => {
+      if (this.#admit(socket)) for (const listener of accept) listener.call(server, socket);
+      else socket.resetAndDestroy();
+    });
+  }
+
+  /** The caller has shown who it is. */
+  know(socket: Socket): void {
+    if (this.#known.has(socket)) return;
+    this.#known.add(socket);
+    // Over TLS, this is not the socket that was admitted, but it has the same ends.
+    this.#strangers.delete(endOf(socket));
+  }
+
+  #admit(socket: Socket): boolean {
+    const peer = plainAddress(socket.remoteAddress ?? '');
+    // It is gone already.
+    if (peer === '') return false;
+    const isProxy = contains(this.#trusted, peer);
+    const address = addressKey(peer);
+    const ofAddress = this.#byAddress.get(address) ?? 0;
+    const isTooMany = !isProxy && ofAddress >= this.#limits.perAddress;
+    if (isTooMany || (this.open >= this.#limits.total && !this.#makeRoom())) {
+      this.refused++;
+      return false;
+    }
+    this.open++;
+    this.#byAddress.set(address, ofAddress + 1);
+    const end = endOf(socket);
+    if (!isProxy) this.#strangers.set(end, socket);
+    socket.once('close', () => {
+      this.open--;
+      const left = (this.#byAddress.get(address) ?? 0) - 1;
+      if (left > 0) this.#byAddress.set(address, left);
+      else this.#byAddress.delete(address);
+      if (this.#strangers.get(end) === socket) this.#strangers.delete(end);
+    });
+    return true;
+  }
+
+  #makeRoom(): boolean {
+    const [oldest] = this.#strangers;
+    if (!oldest) return false;
+    const [end, socket] = oldest;
+    this.#strangers.delete(end);
+    this.refused++;
+    socket.destroy();
+    return true;
+  }
+}
+
+const endOf = ({ remoteAddress, remotePort }: Socket) => `${remoteAddress} ${remotePort}`;

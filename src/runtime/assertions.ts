@@ -1,0 +1,48 @@
+import { RATE_WINDOW_SECONDS } from '../contract/access.ts';
+import type { Clock } from '../platform/clock.ts';
+import { type Assertion, useAssertions } from '../store/assertions.ts';
+import type { Database } from '../store/database.ts';
+import { Batcher } from './batcher.ts';
+
+const BATCH_MAX = 100;
+const MINUTE_MS = RATE_WINDOW_SECONDS * 1000;
+
+/** Assertions, each good for one call. Those of concurrent calls are used up together, in one statement for all nodes to see. */
+export class Assertions {
+  readonly #clock: Clock;
+  readonly #batcher: Batcher<Assertion, boolean>;
+  readonly #minute = { began: 0, counts: new Map<string, number>() };
+
+  constructor(db: Database, clock: Clock) {
+    this.#clock = clock;
+    this.#batcher = new Batcher(BATCH_MAX, (assertions) => {
+      const now = clock.databaseNow();
+      return useAssertions(db, now === undefined ? undefined : new Date(now).toISOString(), assertions);
+    });
+  }
+
+  /** Whether this is its first use. */
+  use(assertion: Assertion): Promise<boolean> {
+    const { counts } = this.#thisMinute();
+    counts.set(assertion.keyId, (counts.get(assertion.keyId) ?? 0) + 1);
+    return this.#batcher.submit(assertion);
+  }
+
+  /**
+   * How long a key has to wait before it may use another one. Each is a row, and whoever hammers on after a 429 signs one after the
+   * other: past twice its rate, none is used up for the rest of the minute.
+   */
+  waitMs(keyId: string, limit: number): number {
+    const { began, counts } = this.#thisMinute();
+    return (counts.get(keyId) ?? 0) < 2 * limit ? 0 : began + MINUTE_MS - this.#clock.monotonic();
+  }
+
+  #thisMinute() {
+    const now = this.#clock.monotonic();
+    if (now - this.#minute.began >= MINUTE_MS) {
+      this.#minute.began = now;
+      this.#minute.counts.clear();
+    }
+    return this.#minute;
+  }
+}

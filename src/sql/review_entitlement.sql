@@ -1,0 +1,72 @@
+-- Notes whose deliveries are withheld: those of webhooks whose partner may not receive them any more; and takes the note away where it may
+-- again. Looks at these webhooks (`nos`), or, if that is null, at the next `webhooks_max` after `after_no` that have open deliveries or a note.
+-- `last_no`: where the next call goes on; 0: it has been through all.
+--
+-- Guarantees: nothing depends on the note for what is sent, because each claim asks anew; a claim passes over what has one. What a webhook whose
+-- partner may receive again had failed before is forgotten, so that the time in which nothing was sent does not count towards disabling it.
+CREATE OR REPLACE FUNCTION review_entitlement(
+  at timestamptz, after_no integer, webhooks_max integer, nos integer[], OUT last_no integer, OUT withheld integer, OUT resumed integer
+) LANGUAGE plpgsql
+  SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off
+AS $$
+DECLARE
+  looked_at integer[] := nos;
+  changing  integer[];
+  goes_on   integer[];
+BEGIN
+  at := shared_now(at);
+  PERFORM set_config('porter.tenant', '*', true);
+  last_no := 0;
+  withheld := 0;
+  resumed := 0;
+  IF nos IS NULL THEN
+    WITH RECURSIVE aside AS (
+      (SELECT greatest(d.webhook_no, 0) AS no FROM deliveries d
+        WHERE d.retry_at IS NOT NULL AND greatest(d.webhook_no, 0) > after_no
+        ORDER BY greatest(d.webhook_no, 0), d.retry_at LIMIT 1)
+      UNION ALL
+      SELECT next.no FROM aside CROSS JOIN LATERAL (
+        SELECT greatest(d.webhook_no, 0) AS no FROM deliveries d
+         WHERE d.retry_at IS NOT NULL AND greatest(d.webhook_no, 0) > aside.no
+         ORDER BY greatest(d.webhook_no, 0), d.retry_at LIMIT 1) AS next
+    ), concerned AS (
+      (SELECT lane.webhook_no AS no FROM webhook_lanes lane
+        WHERE lane.has_new AND greatest(lane.webhook_no, 0) > after_no ORDER BY greatest(lane.webhook_no, 0) LIMIT webhooks_max)
+      UNION
+      (SELECT aside.no FROM aside LIMIT webhooks_max)
+      UNION
+      (SELECT w.no FROM webhooks w WHERE w.withheld_since IS NOT NULL AND w.no > after_no ORDER BY w.no LIMIT webhooks_max)
+    )
+    SELECT array_agg(first.no ORDER BY first.no) INTO looked_at FROM (SELECT no FROM concerned ORDER BY no LIMIT webhooks_max) AS first;
+    IF cardinality(looked_at) = webhooks_max THEN
+      last_no := looked_at[webhooks_max];
+    END IF;
+  END IF;
+
+  changing := ARRAY(SELECT w.no FROM unnest(looked_at) AS one (no)
+                     CROSS JOIN LATERAL (SELECT * FROM webhooks WHERE webhooks.no = one.no OFFSET 0) AS w
+                     WHERE w.deleted_at IS NULL
+                       AND (w.withheld_since IS NULL) = (receives_until(w.partner_id, w.practice_group_id, at) IS NULL));
+  IF changing = '{}' THEN
+    RETURN;
+  END IF;
+  PERFORM FROM webhooks w WHERE w.no = ANY (changing) ORDER BY w.no FOR NO KEY UPDATE;
+  -- A statement of its own, so that it sees what was committed while the lock was waited for.
+  WITH judged AS MATERIALIZED (
+    SELECT w.no, receives_until(w.partner_id, w.practice_group_id, at) IS NOT NULL AS may, why_withheld(w.partner_id, w.practice_group_id, at) AS why
+      FROM webhooks w WHERE w.no = ANY (changing)
+  ), noted AS (
+    UPDATE webhooks w
+       SET withheld_since = CASE WHEN NOT judged.may THEN at END, withheld_reason = CASE WHEN NOT judged.may THEN judged.why END
+      FROM judged
+     WHERE w.no = ANY (changing) AND w.no = judged.no AND (w.withheld_since IS NULL) <> judged.may
+    RETURNING w.no, judged.may
+  )
+  SELECT count(*) FILTER (WHERE NOT may), count(*) FILTER (WHERE may), array_agg(no) FILTER (WHERE may)
+    INTO withheld, resumed, goes_on FROM noted;
+  IF resumed > 0 THEN
+    PERFORM FROM webhook_lanes lane WHERE lane.webhook_no = ANY (goes_on) ORDER BY lane.webhook_no FOR NO KEY UPDATE;
+    UPDATE webhook_lanes SET failures = 0, failing_since = NULL WHERE webhook_no = ANY (goes_on) AND failing_since IS NOT NULL;
+    PERFORM pg_notify('porter_deliveries', '');
+  END IF;
+END $$;

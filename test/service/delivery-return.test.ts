@@ -1,0 +1,93 @@
+import { describe, expect, it } from 'vitest';
+import { answered, openDeliveryHarness } from '../support/delivery-harness.ts';
+import { ManualClock } from '../support/manual-clock.ts';
+import { newPartner, publish } from '../support/post.ts';
+import { ok, startReceiver } from '../support/receiver.ts';
+import { startHarness } from '../support/service.ts';
+
+/** A receiver that was down, and comes back. */
+
+const TEN_SECONDS = 10_000;
+const failure = { phase: 'connect', code: 'connection_refused', detail: '' } as const;
+const refused = { ...answered(0), status: undefined, failure };
+
+describe('a host that comes back after ten minutes', () => {
+  it('gets what waits for it within ten seconds, and others are served in between', async () => {
+    const office = await openDeliveryHarness();
+    const back = 'https://back.example/hook';
+    await office.addWebhook({ url: back });
+    office.answerWith(({ url }) => (url === back ? refused : 200));
+    await office.publish(...Array.from({ length: 400 }, (_, n) => ({ id: `a-${n}` })));
+    for (let seconds = 0; seconds < 600; seconds += 2) {
+      await office.engine.drain();
+      office.clock.advance(2_000);
+    }
+    const down = office.sent.length;
+    // Dialling uses up no attempts: most were never tried.
+    expect(new Set(office.sent.map(({ sequence }) => sequence)).size).toBeLessThan(30);
+
+    await office.addWebhook();
+    await office.publish(...Array.from({ length: 400 }, (_, n) => ({ id: `b-${n}` })));
+    office.answerWith(() => 200);
+    office.dialWith(() => true);
+    const from = office.clock.now();
+    while (office.sent.slice(down).every(({ url }) => url !== back)) {
+      office.clock.advance(500);
+      await office.engine.drain();
+    }
+    expect(office.clock.now() - from).toBeLessThanOrEqual(TEN_SECONDS);
+    // All that was never tried follows at once; the others keep their own times.
+    const tried = new Set(office.sent.slice(0, down).map(({ sequence }) => sequence));
+    const arrived = new Set(
+      office.sent.slice(down).flatMap(({ url, sequence }) => (url === back ? sequence : [])),
+    );
+    expect([...arrived].filter((sequence) => !tried.has(sequence))).toHaveLength(800 - tried.size);
+  });
+
+  it('is not waited for by others: the deliveries of another webhook go between those of its backlog', async () => {
+    const office = await openDeliveryHarness();
+    const back = 'https://back.example/hook';
+    await office.addWebhook({ url: back });
+    await office.publish(...Array.from({ length: 1_000 }, (_, n) => ({ id: `a-${n}` })));
+    await office.addWebhook({ group: 'other-group' });
+    await office.publish(
+      ...Array.from({ length: 20 }, (_, n) => ({ id: `b-${n}`, practice_group_id: 'other-group' })),
+    );
+    await office.engine.drain();
+    const last = office.sent.findLastIndex(({ url }) => url !== back);
+    expect(last).toBeLessThan(200);
+  });
+});
+
+it('a real receiver that was down for minutes hears within ten seconds of being there again', async () => {
+  const clock = new ManualClock();
+  const house = await startHarness({ clock });
+  const partner = await newPartner(house);
+  const receiver = await startReceiver({ behaviour: 'refuse' });
+  await partner.call('POST', '/v1/webhooks', { url: receiver.url });
+  await publish(
+    house,
+    partner.groupId,
+    ...Array.from({ length: 100 }, () => 'appointment.confirmed' as const),
+  );
+  const attempts = async () => {
+    const { text } = await house.send('GET', '/metrics');
+    return Number(/^porter_delivery_attempts_total\{outcome="connect"\} (\d+)/m.exec(text)?.[1] ?? 0);
+  };
+  // Its rests have grown to a minute.
+  await expect
+    .poll(async () => {
+      clock.advance(5_000);
+      return attempts();
+    })
+    .toBeGreaterThan(12);
+  await receiver.setBehaviour(ok);
+  const from = clock.now();
+  await expect
+    .poll(() => {
+      if (receiver.received.length === 0) clock.advance(250);
+      return receiver.received.length;
+    })
+    .toBeGreaterThan(0);
+  expect(clock.now() - from).toBeLessThanOrEqual(TEN_SECONDS);
+});

@@ -239,7 +239,13 @@ async function office(name: string, receiver: string) {
       dial: egress.dial,
       isOnTime: () => true,
       open: ({ sealed }) => sealed,
-      retentionDays: 3_650,
+      retention: {
+        events: 3_650,
+        formSubmissions: 3_650,
+        writeToRecordJobs: 3_650,
+        endedKeys: 3_650,
+        accessLog: 3_650,
+      },
     });
     const { rows } = await admin.query('SELECT sum(last_sequence)::integer AS before FROM webhook_lanes');
     const until = rows[0].before + EVENTS * WEBHOOKS;

@@ -20,6 +20,7 @@ import { createSealer, MASTER_KEY_BYTES } from './platform/sealing.ts';
 import { Semaphore } from './platform/semaphore.ts';
 import { createSigner } from './platform/signer.ts';
 import { createAccess, isHolder } from './runtime/access.ts';
+import { AccessLog } from './runtime/access-log.ts';
 import { Assertions } from './runtime/assertions.ts';
 import { AuditAnchors } from './runtime/audit-anchors.ts';
 import { AuditVerification } from './runtime/audit-verification.ts';
@@ -105,7 +106,7 @@ export async function startService(config: Config, surroundings: Surroundings): 
     const stopReading = clock.follow(db);
     const close = async () => {
       stopReading();
-      await Promise.all([app.refusals.flush(), app.keyUses.close()]);
+      await Promise.all([app.refusals.flush(), app.keyUses.close(), app.accessLog.close()]);
       await closeDatabase(db);
     };
     undo.push(() => Promise.race([close(), clock.sleep(CLOSE_MS)]));
@@ -236,8 +237,9 @@ function assemble(
   const refusals = new Refusals(db, clock, log);
   const assertions = new Assertions(db, clock);
   const keyUses = new KeyUses(db, clock, log);
-  const streams = new OpenStreams(db, clock, log);
-  const { environment, webhookTargets, retentionDays } = config;
+  const accessLog = new AccessLog(db, clock, log, random);
+  const streams = new OpenStreams(db, clock, log, accessLog);
+  const { environment, webhookTargets, retention } = config;
   return {
     db,
     clock,
@@ -248,6 +250,7 @@ function assemble(
     strangers: new Strangers(clock, log),
     updates,
     refusals,
+    accessLog,
     assertions,
     keyUses,
     takesCertificates: config.clientCertificates !== 'off',
@@ -256,7 +259,7 @@ function assemble(
     ...masterKeys,
     auditVerification: new AuditVerification(db, clock),
     webhookTargets,
-    retentionDays,
+    retention,
   };
 }
 

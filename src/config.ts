@@ -7,6 +7,7 @@ import type { Targets } from './platform/egress/ssrf-guard.ts';
 import { MASTER_KEY_BYTES } from './platform/sealing.ts';
 import { unsafeInProduction } from './production.ts';
 import { hostsOf } from './store/hosts.ts';
+import type { Retention } from './store/retention.ts';
 
 /** The settings of the service: every name, its default and its limits are here. (The command line looks for two of them by itself.) */
 export interface Config {
@@ -42,8 +43,7 @@ export interface Config {
   role: 'all' | 'api' | 'worker';
   /** Where calls are counted: in this process, or for all nodes together in PostgreSQL. */
   rateWindows: 'memory' | 'shared';
-  /** How long events, deliveries and refused calls are kept. */
-  retentionDays: number;
+  retention: Retention;
   /** Where the anchors of the audit are given out to. */
   auditAnchors: { file: string | undefined; url: string | undefined; everyMs: number };
 }
@@ -105,13 +105,23 @@ export function readConfig(env: Env, workingFolder: string): Config {
     webhookTargets: 'public',
     role: read('PORTER_ROLE', 'all', oneOf('all', 'api', 'worker')),
     rateWindows: read('PORTER_RATE_WINDOWS', isAlone ? 'memory' : 'shared', oneOf('memory', 'shared')),
-    retentionDays: read('PORTER_RETENTION_DAYS', RETENTION_DAYS_DEFAULT, retentionDays),
+    retention: {
+      events: read('PORTER_RETENTION_DAYS', 30, retentionDays),
+      formSubmissions: read('PORTER_FORM_SUBMISSION_DAYS', 400, retentionDays),
+      writeToRecordJobs: read('PORTER_JOB_DAYS', 400, retentionDays),
+      endedKeys: read('PORTER_ENDED_KEY_DAYS', 800, retentionDays),
+      accessLog: read('PORTER_ACCESS_LOG_DAYS', 400, retentionDays),
+    },
     auditAnchors: {
       file: read('PORTER_AUDIT_ANCHOR_FILE', undefined, path(workingFolder)),
       url: read('PORTER_AUDIT_ANCHOR_URL', undefined, webUrl),
       everyMs: 60_000 * read('PORTER_AUDIT_ANCHOR_MINUTES', ANCHOR_MINUTES_DEFAULT, anchorMinutes),
     },
   };
+  if (config.retention.endedKeys < config.retention.accessLog)
+    problems.push(
+      'PORTER_ENDED_KEY_DAYS: must not be less than PORTER_ACCESS_LOG_DAYS, whose entries name keys that are over',
+    );
   if (config.clientCertificates === 'tls' && !config.tls)
     problems.push('PORTER_CLIENT_CERTIFICATES: "tls" needs PORTER_TLS_CERT and PORTER_TLS_KEY');
   if (config.clientCertificates.startsWith('x-') && config.trustProxy.length === 0)
@@ -180,7 +190,6 @@ function operatorToken(text: string, production: boolean): string {
   return text;
 }
 
-const RETENTION_DAYS_DEFAULT = 30;
 const RETENTION_DAYS_MAX = 3_650;
 
 function retentionDays(text: string): number {

@@ -42,11 +42,25 @@ export interface Endpoint {
     verbatim?: true;
     /** The answer goes on: a text/event-stream whose events each carry such a body as their data. */
     stream?: true;
+    /** The answer goes on: NDJSON, a JSON text on each line. */
+    lines?: true;
   };
   /** Refusals of this endpoint's own; those that every endpoint shares are added where they are documented. */
   problems: readonly ProblemCode[];
   /** The rules behind business_rule_violation. */
   rules?: readonly RuleName[];
+}
+
+/** What an answer showed of whom, for the access log. */
+export interface Read {
+  practiceGroupId?: string | undefined;
+  object?: string | undefined;
+  objectId?: string | undefined;
+  eventId?: string | undefined;
+  /** Of what was shown of the feed, and of which events alone. */
+  positions?: { first: number; last: number; eventTypes?: readonly string[] | undefined } | undefined;
+  /** Names no object of a patient. */
+  isOfSettings?: true;
 }
 
 export const BODY_BYTES_MAX = 64 * 1024;
@@ -104,9 +118,16 @@ export interface Stream {
   stuck: AbortSignal;
 }
 
+/** The text of a long answer, piece by piece: whole lines, each of which ends with a line break. */
+export type LineStream = AsyncIterable<string>;
+
 /** What a handler answers. */
 export type Answer<E extends Endpoint> =
-  Property<E['response'], 'stream'> extends true ? { stream: Stream } : BodyAnswer<E>;
+  Property<E['response'], 'stream'> extends true
+    ? { stream: Stream }
+    : Property<E['response'], 'lines'> extends true
+      ? { lines: LineStream }
+      : BodyAnswer<E>;
 
 interface BodyAnswer<E extends Endpoint> {
   body: Property<E['response'], 'body'> extends z.ZodType
@@ -115,6 +136,8 @@ interface BodyAnswer<E extends Endpoint> {
       : z.input<Property<E['response'], 'body'>>
     : undefined;
   etag?: string;
+  /** What was read, where the call alone does not tell: without it, the practice group and the ID that it names. */
+  read?: readonly Read[];
   /** The Idempotency-Key was sent before: nothing was done, and this is the answer of the first call. */
   replayed?: true;
 }

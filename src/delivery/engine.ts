@@ -6,9 +6,10 @@ import type { Egress } from '../platform/egress/egress.ts';
 import type { Logger } from '../platform/logger.ts';
 import { Outage } from '../platform/outage.ts';
 import { type Database, transact } from '../store/database.ts';
-import { clearOld, fanOut, reviewEntitlement } from '../store/deliveries.ts';
+import { fanOut, reviewEntitlement } from '../store/deliveries.ts';
 import { bePresent, freeLanesOfTheDead } from '../store/presence.ts';
 import { readQueueNumbers } from '../store/queue-numbers.ts';
+import { clearStep, type Retention } from '../store/retention.ts';
 import { Destinations, type Open } from './destinations.ts';
 import { Dispatch } from './dispatch.ts';
 import { createMetrics } from './metrics.ts';
@@ -95,10 +96,6 @@ const LOOK_MS = 500;
 /** After the database was out of reach. */
 const RECOVER_MS = 250;
 const HOUSEKEEPING_MS = 60_000;
-/** While they go, nothing else is done for their webhooks: a few hundredths of a second. */
-const ROWS_CLEARED_MAX = 500;
-/** Ten attempts take three days, and ten if a receiver asks each time to wait for as long as it may. */
-const OPEN_KEPT_DAYS = 14;
 
 export interface EngineOptions {
   db: Database;
@@ -111,7 +108,7 @@ export interface EngineOptions {
   isOnTime: () => boolean;
   /** Opens the webhooks' secrets. */
   open: Open;
-  retentionDays: number;
+  retention: Retention;
 }
 
 export interface Engine {
@@ -128,7 +125,7 @@ export interface Engine {
 }
 
 export function createEngine(options: EngineOptions): Engine {
-  const { db, clock, random, log, post, dial, isOnTime, open, retentionDays } = options;
+  const { db, clock, random, log, post, dial, isOnTime, open, retention } = options;
   const metrics = createMetrics(
     () => transact(db, SYSTEM, readQueueNumbers),
     () => clock.now(),
@@ -167,11 +164,10 @@ export function createEngine(options: EngineOptions): Engine {
   }
 
   async function clear(): Promise<number> {
-    const openKeptDays = retentionDays + OPEN_KEPT_DAYS;
     let cleared = 0;
     for (;;) {
-      // Each call is a short transaction, so nobody ever waits for long.
-      const rows = await clearOld(db, databaseTime(clock), retentionDays, openKeptDays, ROWS_CLEARED_MAX);
+      // Each call is short transactions, so nobody ever waits for long.
+      const rows = await clearStep(db, databaseTime(clock), retention);
       cleared += rows;
       if (rows === 0 || stopping) return cleared;
     }

@@ -3,6 +3,7 @@ import { dirname, resolve } from 'node:path';
 import { webhookDocument } from './asyncapi.ts';
 import { errorReference } from './error-reference.ts';
 import { eventReference } from './event-reference.ts';
+import { hazardPage } from './hazards.ts';
 import { operatorDocument, partnerDocument } from './openapi.ts';
 
 /**
@@ -17,6 +18,7 @@ const files: Record<string, string> = {
   'spec/asyncapi.json': asJson(webhookDocument()),
   'docs/reference/errors.md': errorReference(),
   'docs/reference/events.md': eventReference(),
+  'docs/operating/hazards.md': hazardPage(readFileSync(resolve(root, 'docs/safety/hazards.json'), 'utf8')),
 };
 
 const drifted = Object.entries(files).filter(([path, text]) => onDisk(path) !== text);

@@ -133,6 +133,11 @@ export const operatorRequests: Record<TakesBody<typeof operatorEndpoints>, Examp
     resource_id: 'con_311',
   }),
   failWriteToRecordJob: one('It will not be tried again', { permanent: true }),
+  createErasure: one('An appointment, everywhere', {
+    practice_group_id: 'pg_larkhill',
+    object: 'Appointment',
+    object_id: 'apt_1042',
+  }),
   createOperator: one('A system that reports what happened', {
     name: 'Booking system',
     role: 'source',

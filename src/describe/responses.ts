@@ -115,7 +115,7 @@ const headers = {
 type HeaderName = keyof typeof headers;
 
 export function responsesOf(endpoint: Endpoint, examples: Examples | undefined, draft: Draft): Node {
-  const { status, description, body, stream } = endpoint.response;
+  const { status, description, body, stream, lines } = endpoint.response;
   const success: Node = {
     description,
     headers: headersOf(draft, [
@@ -123,6 +123,7 @@ export function responsesOf(endpoint: Endpoint, examples: Examples | undefined, 
       ...(endpoint.idempotent ? (['Idempotent-Replayed'] as const) : []),
     ]),
     ...(stream && { content: { 'text/event-stream': { schema: { type: 'string' }, ...shown(examples) } } }),
+    ...(lines && { content: { 'application/x-ndjson': { schema: { type: 'string' }, ...shown(examples) } } }),
     ...(body &&
       !stream && {
         content: json(toReferencedSchema(body, { io: 'output', components: draft.schemas }), examples),

@@ -15,5 +15,7 @@ export const tagDescriptions: Record<string, string> = {
   Deliveries: 'Deliveries of events to the webhooks of partners.',
   Requests: 'Refused calls, each with its reason.',
   Operators: 'People and systems of the operator, each with a token and a role.',
+  'Access log': 'Who read or received what, chained by hashes like the audit.',
+  Erasures: 'Objects whose identifiers were taken out of everything that is kept.',
   Audit: 'Every change and who made it, chained by hashes so that tampering shows.',
 };

@@ -201,6 +201,8 @@ const HTTPS_ONLY = [...NO_SNIFFING, 'strict-transport-security', 'max-age=315360
 export const safetyHeaders = (secure: boolean): readonly string[] => (secure ? HTTPS_ONLY : NO_SNIFFING);
 
 export const JSON_TYPE = 'application/json; charset=utf-8';
+export const EVENTS_TYPE = 'text/event-stream; charset=utf-8';
+export const LINES_TYPE = 'application/x-ndjson; charset=utf-8';
 
 /**
  * Every answer leaves here. The headers that the steps on the way have gathered go out in one piece, and the request's
@@ -237,7 +239,11 @@ export function send(
  * An answer that goes on until it ends by itself, its reader leaves or is stuck, or the database is out of reach: then the
  * reader comes again and is told so. Nothing more is read from the source than the reader takes.
  */
-export async function respondOnAndOn(exchange: Exchange, { text, close, stuck }: Stream): Promise<void> {
+export async function respondOnAndOn(
+  exchange: Exchange,
+  { text, close, stuck }: Stream,
+  type: string,
+): Promise<void> {
   const { outgoing, response, desk } = exchange;
   let taken = () => {};
   response.on('drain', () => taken());
@@ -247,7 +253,7 @@ export async function respondOnAndOn(exchange: Exchange, { text, close, stuck }:
   });
   stuck.addEventListener('abort', () => response.destroy(), { once: true });
   try {
-    outgoing.push('content-type', 'text/event-stream; charset=utf-8', 'x-accel-buffering', 'no');
+    outgoing.push('content-type', type, 'x-accel-buffering', 'no');
     if (desk.isClosing()) outgoing.push('connection', 'close');
     response.writeHead(200, outgoing);
     desk.finish(exchange, 200);

@@ -28,6 +28,7 @@ interface ObserverOptions {
   clock: Clock;
   pool: PoolNumbers;
   refusals: { dropped: number };
+  accessLog: { dropped: number };
   streams: { count: number };
   strangers: Pick<Strangers, 'mayLog'>;
   connections: Pick<Connections, 'open' | 'refused'>;
@@ -35,7 +36,17 @@ interface ObserverOptions {
 }
 
 export function observe(options: ObserverOptions): Observer {
-  const { log, clock, pool, refusals: kept, streams, strangers, connections, moreMetrics } = options;
+  const {
+    log,
+    clock,
+    pool,
+    refusals: kept,
+    accessLog,
+    streams,
+    strangers,
+    connections,
+    moreMetrics,
+  } = options;
   const registry = new Registry();
   const registers = [registry];
   const seconds = new Histogram(
@@ -93,6 +104,16 @@ export function observe(options: ObserverOptions): Observer {
     collect() {
       this.reset();
       this.inc(kept.dropped);
+    },
+  });
+
+  new Counter({
+    name: 'porter_access_log_not_kept_total',
+    help: 'Entries of the access log that were not kept, because there were too many or they could not be written.',
+    registers,
+    collect() {
+      this.reset();
+      this.inc(accessLog.dropped);
     },
   });
 

@@ -4,6 +4,8 @@ import {
   BODY_BYTES_MAX,
   type Endpoint,
   IDEMPOTENCY_KEY,
+  type LineStream,
+  type Read,
   type Stream,
   scopesFor,
 } from '../contract/endpoint.ts';
@@ -28,14 +30,17 @@ import {
 } from './admit.ts';
 import {
   countBody,
+  EVENTS_TYPE,
   type Exchange,
   hasBody,
+  LINES_TYPE,
   parseJson,
   readBody,
   refuseLength,
   respond,
   respondOnAndOn,
 } from './exchange.ts';
+import { readNoter } from './reads.ts';
 import { malformedRequest } from './refuse.ts';
 
 /**
@@ -72,7 +77,10 @@ export function createRouter(routes: readonly Route[], otherwise: Handler): (exc
   };
 }
 
-type Result = { body: unknown; etag?: string; replayed?: true } | { stream: Stream };
+type Result =
+  | { body: unknown; etag?: string; read?: readonly Read[]; replayed?: true }
+  | { stream: Stream }
+  | { lines: LineStream };
 type Operation = (app: App, call: unknown) => Result | Promise<Result>;
 
 export function endpointRoutes(app: App): Route[] {
@@ -92,6 +100,7 @@ function partnerHandler(app: App, endpoint: Endpoint, operation: Operation): Han
   const scopes = scopesFor(endpoint);
   const validate = validator(endpoint);
   const send = sender(endpoint);
+  const note = readNoter(app.accessLog, endpoint);
   return async (exchange) => {
     exchange.trace.operation = endpoint.operationId;
     const bytes = await bodyOf(app, exchange, endpoint, findHolder);
@@ -101,7 +110,9 @@ function partnerHandler(app: App, endpoint: Endpoint, operation: Operation): Han
     const call = validate(exchange, bytes);
     call.principal = admitted;
     if (endpoint.response.stream) call.stillAdmitted = () => isStillAdmitted(app, exchange, scopes);
-    await send(exchange, await operation(app, call));
+    const result = await operation(app, call);
+    note?.(admitted, call, result);
+    await send(exchange, result);
   };
 }
 
@@ -111,6 +122,7 @@ function operatorHandler(app: App, endpoint: Endpoint, operation: Operation): Ha
   const isCounted = !roles.includes('source');
   const validate = validator(endpoint);
   const send = sender(endpoint);
+  const note = readNoter(app.accessLog, endpoint);
   return async (exchange) => {
     exchange.trace.operation = endpoint.operationId;
     const bytes = await bodyOf(app, exchange, endpoint, findOperator);
@@ -119,7 +131,9 @@ function operatorHandler(app: App, endpoint: Endpoint, operation: Operation): Ha
     const call = validate(exchange, bytes);
     call.principal = operator;
     if (endpoint.long) call.gone = whenGone(exchange);
-    await send(exchange, await operation(app, call));
+    const result = await operation(app, call);
+    note?.(operator, call, result);
+    await send(exchange, result);
   };
 }
 
@@ -156,11 +170,17 @@ function sender({ response: { status, body: schema, verbatim } }: Endpoint) {
     return compiled(body);
   };
   return async (exchange: Exchange, result: Result): Promise<void> => {
-    if ('stream' in result) return respondOnAndOn(exchange, result.stream);
+    if ('stream' in result) return respondOnAndOn(exchange, result.stream, EVENTS_TYPE);
+    if ('lines' in result) return respondOnAndOn(exchange, lineStream(result.lines), LINES_TYPE);
     if (result.etag !== undefined) exchange.outgoing.push('etag', result.etag);
     if (result.replayed) exchange.outgoing.push('idempotent-replayed', 'true');
     respond(exchange, status, serialise(result.body));
   };
+}
+
+/** It ends by itself; a reader that leaves is noticed at the next piece. */
+function lineStream(text: LineStream): Stream {
+  return { text, close: () => {}, stuck: new AbortController().signal };
 }
 
 interface Parts {

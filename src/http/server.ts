@@ -75,6 +75,7 @@ export function createServer(options: ServerOptions): Server {
     ...options,
     clock: app.clock,
     refusals: app.refusals,
+    accessLog: app.accessLog,
     streams: app.streams,
     strangers: app.strangers,
     connections,

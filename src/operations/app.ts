@@ -1,6 +1,6 @@
 import type { Environment } from '../contract/access.ts';
 import type { Answer, Endpoint, Input } from '../contract/endpoint.ts';
-import type { RandomBytes } from '../domain/ids.ts';
+import { type RandomBytes, randomBase62 } from '../domain/ids.ts';
 import type { OperatorPrincipal, PartnerPrincipal } from '../domain/principal.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Targets } from '../platform/egress/ssrf-guard.ts';
@@ -8,6 +8,7 @@ import type { Sealer } from '../platform/sealing.ts';
 import type { Semaphore } from '../platform/semaphore.ts';
 import type { Signer } from '../platform/signer.ts';
 import type { Access } from '../runtime/access.ts';
+import type { AccessLog } from '../runtime/access-log.ts';
 import type { Assertions } from '../runtime/assertions.ts';
 import type { AuditVerification } from '../runtime/audit-verification.ts';
 import type { OpenStreams } from '../runtime/event-streams.ts';
@@ -18,6 +19,7 @@ import type { Strangers } from '../runtime/strangers.ts';
 import type { SubmissionTypeUpdates } from '../runtime/submission-type-updates.ts';
 import type { AuditRecord } from '../store/audit-append.ts';
 import type { Database } from '../store/database.ts';
+import type { Retention } from '../store/retention.ts';
 
 /** What every operation works with. Time and randomness come in here, so that a test decides both. */
 export interface App {
@@ -32,6 +34,7 @@ export interface App {
   strangers: Strangers;
   updates: SubmissionTypeUpdates;
   refusals: Refusals;
+  accessLog: AccessLog;
   assertions: Assertions;
   keyUses: KeyUses;
   /** Whether this deployment can tell which client certificate a call came with. */
@@ -45,7 +48,7 @@ export interface App {
   signer: Signer;
   auditVerification: AuditVerification;
   webhookTargets: Targets;
-  retentionDays: number;
+  retention: Retention;
 }
 
 /** One authorised, validated call. */
@@ -67,4 +70,9 @@ export interface Actor {
 /** Of a change: asked once its row is locked. Asked before, whoever waited would put `updated_at` back to before the change it waited for. */
 export function nowIso(app: Pick<App, 'clock'>): string {
   return new Date(app.clock.now()).toISOString();
+}
+
+/** Of an audit entry that names an object of a patient. */
+export function newSalt(app: Pick<App, 'random'>): string {
+  return randomBase62(app.random, 22);
 }

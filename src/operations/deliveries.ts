@@ -1,3 +1,5 @@
+import type { Read } from '../contract/endpoint.ts';
+import { events } from '../contract/events.ts';
 import type {
   getDelivery as getEndpoint,
   listDeliveries as listEndpoint,
@@ -20,12 +22,23 @@ import { mayReceive, replayEvents } from '../store/deliveries-replay.ts';
 import { type App, nowIso, type OperatorCall } from './app.ts';
 
 export async function listDeliveries(app: App, { principal, query }: OperatorCall<typeof listEndpoint>) {
-  return { body: await transact(app.db, principal, (tx) => deliveryPage(tx, query)) };
+  const body = await transact(app.db, principal, (tx) => deliveryPage(tx, query));
+  return { body, read: body.data.map(readOf) };
 }
 
 export async function getDelivery(app: App, { principal, params }: OperatorCall<typeof getEndpoint>) {
   const { delivery } = await transact(app.db, principal, (tx) => mustFind(tx, params.id));
-  return { body: delivery };
+  return { body: delivery, read: [readOf(delivery)] };
+}
+
+/** A delivery shows the object of its event. */
+export function readOf({ practice_group_id, event, event_id, object_id }: PartnerDelivery): Read {
+  return {
+    practiceGroupId: practice_group_id,
+    object: events[event].object,
+    objectId: object_id,
+    eventId: event_id,
+  };
 }
 
 export async function retryDelivery(app: App, call: OperatorCall<typeof retryEndpoint>) {
@@ -39,7 +52,10 @@ export async function retryDelivery(app: App, call: OperatorCall<typeof retryEnd
         message:
           'The partner may no longer hear of this practice group: it is not verified, or has no key for it.',
       });
-    await replayEvents(tx, databaseTime(app.clock), webhookNo, [eventNo]);
+    if ((await replayEvents(tx, databaseTime(app.clock), webhookNo, [eventNo])) === 0)
+      throw new Problem('conflict', {
+        message: 'The object of this event was erased: it is sent to nobody.',
+      });
     const { delivery: after } = await mustFind(tx, params.id);
     tx.audit({
       at: now,

@@ -2,7 +2,7 @@ import type {
   listEvents as listEndpoint,
   streamEvents as streamEndpoint,
 } from '../contract/partner/events.ts';
-import { presentFeedEvent } from '../runtime/event-streams.ts';
+import { presentFeedEvent, readOfFeed } from '../runtime/event-streams.ts';
 import { transact } from '../store/database.ts';
 import { readFeedPage } from '../store/event-feed.ts';
 import type { App, PartnerCall } from './app.ts';
@@ -12,7 +12,10 @@ export async function listEvents(app: App, { principal, query }: PartnerCall<typ
     readFeedPage(tx, principal, query),
   );
   const data = events.map(presentFeedEvent);
-  return { body: { data, count: data.length, next_cursor: nextCursor, has_more: hasMore } };
+  return {
+    body: { data, count: data.length, next_cursor: nextCursor, has_more: hasMore },
+    read: readOfFeed(principal, events, query.event_types),
+  };
 }
 
 export async function streamEvents(app: App, call: PartnerCall<typeof streamEndpoint>) {

@@ -1,3 +1,4 @@
+import type { Read } from '../contract/endpoint.ts';
 import type { EventPayload } from '../contract/event-payloads.ts';
 import type {
   getPublishedEvent as getEndpoint,
@@ -69,7 +70,7 @@ function unknownGroup(body: object, payloads: readonly EventPayload[], unknown: 
 
 export async function listPublishedEvents(app: App, call: OperatorCall<typeof listEndpoint>) {
   const page = await transact(app.db, call.principal, (tx) => listEventPage(tx, call.query));
-  return { body: { ...page, data: page.data.map(presentEvent) } };
+  return { body: { ...page, data: page.data.map(presentEvent) }, read: page.data.map(readOf) };
 }
 
 export async function getPublishedEvent(app: App, call: OperatorCall<typeof getEndpoint>) {
@@ -79,7 +80,13 @@ export async function getPublishedEvent(app: App, call: OperatorCall<typeof getE
   if (!event) throw new Problem('not_found');
   return {
     body: presentEvent({ ...event, deliveries: deliveries.map((one) => presentDelivery(one, event)) }),
+    read: [readOf(event)],
   };
+}
+
+function readOf({ id: eventId, payload }: StoredEvent): Read {
+  const { object, id: objectId, practice_group_id: practiceGroupId } = JSON.parse(payload) as EventPayload;
+  return { practiceGroupId, object, objectId, eventId };
 }
 
 /** Payloads go out as they are stored, as they do in webhooks. */

@@ -1,3 +1,4 @@
+import type { Read } from '../contract/endpoint.ts';
 import type {
   createFormSubmission as createEndpoint,
   FormSubmission,
@@ -19,7 +20,7 @@ import {
   lockIntake,
 } from '../store/form-submissions.ts';
 import { findGroup } from '../store/practice-groups.ts';
-import type { App, OperatorCall } from './app.ts';
+import { type App, newSalt, type OperatorCall } from './app.ts';
 import { newEvent, saidBy } from './events.ts';
 
 /**
@@ -72,6 +73,7 @@ export async function createFormSubmission(app: App, call: OperatorCall<typeof c
         requestId: call.requestId,
         before: null,
         after: submission,
+        salt: newSalt(app),
       });
       return submission;
     });
@@ -92,12 +94,16 @@ export async function listFormSubmissions(app: App, call: OperatorCall<typeof li
     if (!(await findGroup(tx, call.params.id))) throw new Problem('not_found');
     return listFormSubmissionPage(tx, call.params.id, call.query);
   });
-  return { body };
+  return { body, read: body.data.map(readOf) };
 }
 
 export async function getFormSubmission(app: App, call: OperatorCall<typeof getEndpoint>) {
   const { id, form_submission_id } = call.params;
   const body = await transact(app.db, call.principal, (tx) => findFormSubmission(tx, id, form_submission_id));
   if (!body) throw new Problem('not_found');
-  return { body };
+  return { body, read: [readOf(body)] };
+}
+
+function readOf({ practice_group_id, id }: FormSubmission): Read {
+  return { practiceGroupId: practice_group_id, object: 'FormSubmission', objectId: id };
 }

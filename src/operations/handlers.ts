@@ -1,11 +1,13 @@
 import type { operatorEndpoints } from '../contract/operator/index.ts';
 import type { partnerEndpoints } from '../contract/partner/index.ts';
 import type { OperatorPrincipal, PartnerPrincipal } from '../domain/principal.ts';
+import * as accessLog from './access-log.ts';
 import type { Handlers } from './app.ts';
 import * as audit from './audit.ts';
 import * as deliveries from './deliveries.ts';
 import * as directory from './directory.ts';
 import * as ehrHealth from './ehr-health.ts';
+import * as erasures from './erasures.ts';
 import { listEvents, streamEvents } from './event-feed.ts';
 import * as events from './events.ts';
 import * as formSubmissions from './form-submissions.ts';
@@ -108,4 +110,9 @@ export const operatorHandlers: Handlers<typeof operatorEndpoints, OperatorPrinci
   getAuditEntry: audit.getAuditEntry,
   getAuditAnchor: audit.getAuditAnchor,
   verifyAudit: audit.verifyAudit,
+  listAccessLog: accessLog.listAccessLog,
+  exportAccessLog: accessLog.exportAccessLog,
+  createErasure: erasures.createErasure,
+  listErasures: erasures.listErasures,
+  getErasure: erasures.getErasure,
 };

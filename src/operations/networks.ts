@@ -47,7 +47,7 @@ export async function createNetwork(app: App, call: OperatorCall<typeof createEn
   await transact(app.db, call.principal, async (tx) => {
     await refuseUnknownPartners(tx, network);
     insertNetwork(tx, network);
-    const known = new Set(await insertMembers(tx, network.id, network.practice_group_ids));
+    const known = new Set(await insertMembers(tx, network, network.practice_group_ids, now));
     const unknown = network.practice_group_ids.filter((id) => !known.has(id));
     if (unknown.length > 0)
       throw ruleBroken('members_unknown', `There is no practice group ${naming(unknown)}.`);
@@ -104,8 +104,9 @@ export async function deleteNetwork(app: App, call: OperatorCall<typeof deleteEn
   await transact(app.db, call.principal, async (tx) => {
     const before = await lockNetwork(tx, call.params.id);
     if (!before) throw new Problem('not_found');
-    deleteNetworkRow(tx, before.id);
-    audit(tx, call, nowIso(app), 'network.delete', before, null);
+    const now = nowIso(app);
+    deleteNetworkRow(tx, before.id, now);
+    audit(tx, call, now, 'network.delete', before, null);
   });
   await app.access.settle();
   return { body: undefined };
@@ -118,8 +119,9 @@ export async function addNetworkMember(app: App, call: OperatorCall<typeof addEn
     if (!before || !(await findGroup(tx, groupId))) throw new Problem('not_found');
     if (before.practice_group_ids.includes(groupId)) return;
     if (before.practice_group_ids.length >= MEMBERS_MAX) throw ruleBroken('network_full');
-    await insertMembers(tx, id, [groupId]);
-    changeMembers(tx, call, nowIso(app), before, [...before.practice_group_ids, groupId].sort(), groupId);
+    const now = nowIso(app);
+    await insertMembers(tx, before, [groupId], now);
+    changeMembers(tx, call, now, before, [...before.practice_group_ids, groupId].sort(), groupId);
   });
   app.access.forget();
   return { body: undefined };
@@ -129,9 +131,10 @@ export async function removeNetworkMember(app: App, call: OperatorCall<typeof re
   const { id, practice_group_id: groupId } = call.params;
   await transact(app.db, call.principal, async (tx) => {
     const before = await lockNetwork(tx, id);
-    if (!before || !(await deleteMember(tx, id, groupId))) throw new Problem('not_found');
+    const now = nowIso(app);
+    if (!before || !(await deleteMember(tx, id, groupId, now))) throw new Problem('not_found');
     const left = before.practice_group_ids.filter((other) => other !== groupId);
-    changeMembers(tx, call, nowIso(app), before, left, groupId);
+    changeMembers(tx, call, now, before, left, groupId);
   });
   await app.access.settle();
   return { body: undefined };

@@ -13,7 +13,7 @@ import { transact } from '../store/database.ts';
 import { findEventNos, findEventNosSince, mayReceive, replayEvents } from '../store/deliveries-replay.ts';
 import { findWebhook, lockWebhook } from '../store/webhooks.ts';
 import { type App, nowIso, type PartnerCall } from './app.ts';
-import { deliveryOf, deliveryPage } from './deliveries.ts';
+import { deliveryOf, deliveryPage, readOf } from './deliveries.ts';
 import { webhookRecord } from './webhooks.ts';
 
 export async function listWebhookDeliveries(app: App, call: PartnerCall<typeof listEndpoint>) {
@@ -22,7 +22,7 @@ export async function listWebhookDeliveries(app: App, call: PartnerCall<typeof l
     if (!(await findWebhook(tx, principal, params.id))) throw new Problem('not_found');
     return deliveryPage(tx, { ...query, webhook_id: params.id }, attemptForPartners);
   });
-  return { body };
+  return { body, read: body.data.map(readOf) };
 }
 
 export async function getWebhookDelivery(app: App, { principal, params }: PartnerCall<typeof getEndpoint>) {
@@ -31,7 +31,7 @@ export async function getWebhookDelivery(app: App, { principal, params }: Partne
     return deliveryOf(tx, params.delivery_id, attemptForPartners);
   });
   if (found?.delivery.webhook_id !== params.id) throw new Problem('not_found');
-  return { body: found.delivery };
+  return { body: found.delivery, read: [readOf(found.delivery)] };
 }
 
 /** A transaction for each: the queue of the webhook is locked while it is filled, and others wait for it. */

@@ -1,3 +1,4 @@
+import type { Read } from '../contract/endpoint.ts';
 import type {
   createWriteToRecordJob as createEndpoint,
   failWriteToRecordJob as failEndpoint,
@@ -14,7 +15,7 @@ import { transact } from '../store/database.ts';
 import { appendEvents } from '../store/events.ts';
 import { findUnknownGroups } from '../store/practice-groups.ts';
 import { findJob, insertJob, listJobPage, lockJob, updateJob } from '../store/write-to-record-jobs.ts';
-import { type App, nowIso, type OperatorCall } from './app.ts';
+import { type App, newSalt, nowIso, type OperatorCall } from './app.ts';
 import { newEvent, saidBy } from './events.ts';
 
 export async function createWriteToRecordJob(app: App, call: OperatorCall<typeof createEndpoint>) {
@@ -40,6 +41,7 @@ export async function createWriteToRecordJob(app: App, call: OperatorCall<typeof
       requestId: call.requestId,
       before: null,
       after: job,
+      salt: newSalt(app),
     });
   });
   return { body: job };
@@ -87,17 +89,32 @@ async function report(
       requestId,
       before,
       after,
+      salt: newSalt(app),
     });
     return after;
   });
 }
 
 export async function listWriteToRecordJobs(app: App, call: OperatorCall<typeof listEndpoint>) {
-  return { body: await transact(app.db, call.principal, (tx) => listJobPage(tx, call.query)) };
+  const body = await transact(app.db, call.principal, (tx) => listJobPage(tx, call.query));
+  return { body, read: body.data.flatMap(readsOf) };
 }
 
 export async function getWriteToRecordJob(app: App, call: OperatorCall<typeof getEndpoint>) {
   const body = await transact(app.db, call.principal, (tx) => findJob(tx, call.params.id));
   if (!body) throw new Problem('not_found');
-  return { body };
+  return { body, read: readsOf(body) };
+}
+
+/** A job shows itself and what it writes. */
+function readsOf({
+  practice_group_id: practiceGroupId,
+  id,
+  resource,
+  resource_id,
+}: WriteToRecordJob): Read[] {
+  return [
+    { practiceGroupId, object: 'WriteToRecordEntry', objectId: id },
+    { practiceGroupId, object: resource, objectId: resource_id },
+  ];
 }

@@ -1,4 +1,4 @@
-import type { Input, Stream } from '../contract/endpoint.ts';
+import type { Input, Read, Stream } from '../contract/endpoint.ts';
 import { HEARTBEAT_SECONDS, STREAMS_PER_KEY_MAX, streamEvents } from '../contract/partner/events.ts';
 import { Problem } from '../contract/problems.ts';
 import { Verbatim, verbatimText } from '../contract/verbatim.ts';
@@ -11,6 +11,7 @@ import { Outage } from '../platform/outage.ts';
 import { Semaphore } from '../platform/semaphore.ts';
 import { type Database, transact } from '../store/database.ts';
 import { type FeedEvent, readFeedNews, readFeedPage, refuseGone } from '../store/event-feed.ts';
+import type { AccessLog } from './access-log.ts';
 
 /** How soon an event shows in the streams: one question so often, for all streams of the node together. */
 const LOOK_MS = 250;
@@ -43,16 +44,18 @@ export class OpenStreams {
   readonly #db: Database;
   readonly #clock: Clock;
   readonly #log: Logger;
+  readonly #accessLog: AccessLog;
   readonly #open = new Set<OpenStream>();
   readonly #reads = new Semaphore(READS_AT_ONCE);
   #looking = false;
   #closed = false;
   #position = 0;
 
-  constructor(db: Database, clock: Clock, log: Logger) {
+  constructor(db: Database, clock: Clock, log: Logger, accessLog: AccessLog) {
     this.#db = db;
     this.#clock = clock;
     this.#log = log;
+    this.#accessLog = accessLog;
   }
 
   get count(): number {
@@ -98,6 +101,8 @@ export class OpenStreams {
       const isDue = this.#clock.monotonic() - stream.quietSince >= HEARTBEAT_SECONDS * 1000;
       if (page.events.length > 0 || isDue) {
         stream.quietSince = this.#clock.monotonic();
+        for (const read of readOfFeed(principal, page.events, query.event_types))
+          this.#accessLog.add(principal, streamEvents.operationId, read);
         yield hand(page.events.map(blockOf).join('') || `: heartbeat\nid: ${cursor}\n\n`);
         stream.handedAt = undefined;
       }
@@ -194,6 +199,17 @@ function unlessGone(error: unknown): undefined {
 function blockOf(event: FeedEvent): string {
   const data = verbatimText(streamEvents.response.body, presentFeedEvent(event));
   return `id: ${feedCursor(event)}\nevent: ${event.event}\ndata: ${data}\n\n`;
+}
+
+/** What a page of the feed showed; nothing when it was empty. */
+export function readOfFeed(
+  { group }: PartnerPrincipal,
+  events: readonly FeedEvent[],
+  eventTypes: readonly string[] | undefined,
+): Read[] {
+  const [first, last] = [events.at(0)?.position, events.at(-1)?.position];
+  if (first === undefined || last === undefined) return [];
+  return [{ practiceGroupId: group.id, positions: { first, last, eventTypes } }];
 }
 
 /** Payloads go out as they are stored, as they do in webhooks. */

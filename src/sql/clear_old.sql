@@ -2,16 +2,22 @@
 -- first and without a look at the rest. Returns how many rows went; zero means that nothing is left to do now.
 --
 -- Guarantees: an event goes with its deliveries and its place in the feed, all at once. One that is still on its way to an active webhook stays
--- for `open_kept_days`; what is withheld does not. The lanes are locked first, so a delivery that waited for one that goes is woken, and only then. One node at a time.
-CREATE OR REPLACE FUNCTION clear_old(given timestamptz, kept_days integer, open_kept_days integer, rows_max integer) RETURNS integer LANGUAGE plpgsql
+-- for `open_kept_days`; what is withheld does not. What of it was received within `received_days` is noted in the access log. The lanes are
+-- locked first, so a delivery that waited for one that goes is woken, and only then. One node at a time.
+CREATE OR REPLACE FUNCTION clear_old(
+  given timestamptz, kept_days integer, open_kept_days integer, rows_max integer, received_days integer DEFAULT 0
+) RETURNS integer LANGUAGE plpgsql
   SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off
 AS $$
 DECLARE
-  before      timestamptz := shared_now(given) - kept_days * interval '24 hours';
-  open_before timestamptz := shared_now(given) - open_kept_days * interval '24 hours';
-  event_nos   bigint[];
-  removed     integer;
-  total       integer := 0;
+  at             timestamptz := shared_now(given);
+  before         timestamptz := at - kept_days * interval '24 hours';
+  open_before    timestamptz := at - open_kept_days * interval '24 hours';
+  received_since timestamptz := at - received_days * interval '24 hours';
+  event_nos      bigint[];
+  places         tid[];
+  removed        integer;
+  total          integer := 0;
 BEGIN
   PERFORM set_config('porter.tenant', '*', true);
   -- One node at a time is enough.
@@ -34,6 +40,8 @@ BEGIN
     PERFORM FROM webhook_lanes lane
       WHERE lane.webhook_no = ANY (ARRAY(SELECT webhook_no FROM deliveries WHERE event_no = ANY (event_nos)))
       ORDER BY lane.webhook_no FOR NO KEY UPDATE;
+    PERFORM note_received(at, received_since, ARRAY(SELECT ctid FROM deliveries WHERE event_no = ANY (event_nos)
+                                                              AND attempts::text <> '[]'));
     WITH gone AS (
       DELETE FROM deliveries WHERE event_no = ANY (event_nos) RETURNING webhook_no, object_hash, state
     ), freed AS (
@@ -65,7 +73,7 @@ BEGIN
   END IF;
 
   DELETE FROM refused_requests r USING (
-    SELECT ctid AS id FROM refused_requests WHERE at < before ORDER BY at LIMIT rows_max) AS old WHERE r.ctid = old.id;
+    SELECT ctid AS id FROM refused_requests o WHERE o.at < before ORDER BY o.at LIMIT rows_max) AS old WHERE r.ctid = old.id;
   GET DIAGNOSTICS removed = ROW_COUNT;
   total := total + removed;
   DELETE FROM idempotency_keys k USING (
@@ -75,11 +83,12 @@ BEGIN
   total := total + removed;
 
   -- The deliveries of deleted webhooks, and then the webhooks.
-  DELETE FROM deliveries d USING (
+  places := ARRAY(
     SELECT o.id FROM webhooks w
      CROSS JOIN LATERAL (SELECT ctid AS id FROM deliveries WHERE webhook_no = w.no ORDER BY sequence LIMIT rows_max) AS o
-     WHERE w.deleted_at IS NOT NULL LIMIT rows_max) AS old
-   WHERE d.ctid = old.id;
+     WHERE w.deleted_at IS NOT NULL LIMIT rows_max);
+  PERFORM note_received(at, received_since, places);
+  DELETE FROM deliveries d WHERE d.ctid = ANY (places);
   GET DIAGNOSTICS removed = ROW_COUNT;
   total := total + removed;
   DELETE FROM webhooks w WHERE deleted_at IS NOT NULL

@@ -2,7 +2,7 @@
 --
 -- Guarantees: what is finished begins anew under its old name and sequence, in order with the others about its object; what waits for a retry is
 -- due now; what is new and on its way stays so; what is missing is enqueued. An event that is being cleared away is left out, and one that is
--- being replayed is not cleared away (FOR KEY SHARE).
+-- being replayed is not cleared away (FOR KEY SHARE). One whose object was erased is sent to nobody.
 CREATE OR REPLACE FUNCTION replay_deliveries(at timestamptz, webhook integer, event_nos bigint[]) RETURNS integer LANGUAGE plpgsql
   SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off
 AS $$
@@ -12,6 +12,9 @@ DECLARE
 BEGIN
   at := shared_now(at);
   PERFORM FROM webhook_lanes WHERE webhook_no = webhook FOR NO KEY UPDATE;
+  event_nos := ARRAY(SELECT wanted.no FROM unnest(event_nos) AS wanted (no)
+                      CROSS JOIN LATERAL (SELECT FROM events WHERE events.no = wanted.no AND erased_by IS NULL OFFSET 0) AS kept
+                      ORDER BY wanted.no);
   WITH chosen AS (
     SELECT d.id, d.state IN ('delivered', 'failed') AS finished,
            row_number() OVER (PARTITION BY d.object_hash, d.state IN ('delivered', 'failed') ORDER BY d.sequence) > 1

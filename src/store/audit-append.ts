@@ -11,10 +11,12 @@ export interface AuditRecord {
   requestId: string | null;
   before: unknown;
   after: unknown;
+  /** For entries that name objects of patients: with it gone, the hash of a redacted entry tells nothing to whoever guesses. */
+  salt?: string | undefined;
 }
 
 /** The part of an entry that is hashed. */
-export type AuditBody = Omit<AuditEntry, 'seq' | 'hash'>;
+export type AuditBody = Omit<AuditEntry, 'seq' | 'hash'> & { salt?: string };
 
 export const auditAppendSql = sqlFunction('audit_append', {
   at: 'timestamptz',
@@ -52,6 +54,7 @@ function bodyOf(record: AuditRecord): AuditBody {
     request_id: record.requestId,
     before: record.before,
     after: record.after,
+    ...(record.salt !== undefined && { salt: record.salt }),
   };
 }
 

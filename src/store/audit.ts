@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { AuditEntry } from '../contract/operator/audit.ts';
 import type { PageQuery } from '../contract/page.ts';
+import { REDACTION, type Redacted, type Redactions, redactedEntry } from '../domain/audit-chain.ts';
 import type { AuditBody } from './audit-append.ts';
 import type { Transaction } from './database.ts';
 import { type Keyset, readStretch } from './page.ts';
@@ -165,6 +166,7 @@ export async function walkAuditChain(
   from: { seq: number; hash: Buffer },
   until: number,
   limit: number,
+  redactions: Redactions,
 ): Promise<ChainWalk> {
   const rows = await tx.query<Stored>(
     `SELECT seq, extract(epoch FROM at)::text AS at, actor_id, action, subject_id, practice_group_id, body, hash FROM audit_entries
@@ -175,24 +177,32 @@ export async function walkAuditChain(
   for (const row of rows) {
     seq++;
     if (row.seq !== seq) return { entries: rows.length, hash, firstBad: seq };
-    hash = createHash('sha256').update(hash).update(`${seq}:${row.body}`).digest();
-    if (!hash.equals(row.hash) || !columnsAgree(row)) return { entries: rows.length, hash, firstBad: seq };
+    const before = hash;
+    hash = createHash('sha256').update(before).update(`${seq}:${row.body}`).digest();
+    const body = bodyThatAgrees(row);
+    if (!body || (!hash.equals(row.hash) && body.erased_by === undefined))
+      return { entries: rows.length, hash, firstBad: seq };
+    // Of a redacted entry the hash cannot be worked out any more; whether it is as its erasure left it comes out at the end.
+    if (!hash.equals(row.hash)) redactions.claim(redactedEntry(seq, before, row.body));
+    if (body.action === REDACTION) redactions.list((body.after as { redacted: Redacted[] }).redacted);
+    hash = row.hash;
   }
   return { entries: rows.length, hash };
 }
 
-function columnsAgree(row: Stored): boolean {
+/** The entry, unless its columns for searching say something else. */
+function bodyThatAgrees(row: Stored): AuditBody | undefined {
   try {
     const body = JSON.parse(row.body) as AuditBody;
-    return (
+    const agrees =
       (Date.parse(body.at) / 1000).toFixed(6) === row.at &&
       body.actor.id === row.actor_id &&
       body.action === row.action &&
       body.subject.id === row.subject_id &&
-      body.practice_group_id === row.practice_group_id
-    );
+      body.practice_group_id === row.practice_group_id;
+    return agrees ? body : undefined;
   } catch {
     // A text that is no entry at all, however well it is hashed.
-    return false;
+    return undefined;
   }
 }

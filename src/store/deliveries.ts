@@ -39,12 +39,6 @@ const renewLanesSql = sqlFunction('renew_lanes', {
   nos: 'integer[]',
 });
 const freeLanesSql = sqlFunction('free_lanes', { me: 'bigint', nos: 'integer[]' });
-const clearOldSql = sqlFunction('clear_old', {
-  given: 'timestamptz',
-  kept_days: 'integer',
-  open_kept_days: 'integer',
-  rows_max: 'integer',
-});
 
 /** Deliveries to one webhook, in the order of their sequence. */
 export interface ClaimedLane {
@@ -359,24 +353,4 @@ export async function disableWebhook(
     tx.audit(record);
     return true;
   });
-}
-
-/**
- * Returns how many rows went; as long as it is not zero there may be more. Of events that are still on their way to
- * somebody, those that are older than `openKeptDays`.
- */
-export async function clearOld(
-  db: Database,
-  at: string | null,
-  keptDays: number,
-  openKeptDays: number,
-  rowsMax: number,
-): Promise<number> {
-  const [row] = await clearOldSql<{ clear_old: number }>(alone(db), {
-    given: at,
-    kept_days: keptDays,
-    open_kept_days: openKeptDays,
-    rows_max: rowsMax,
-  });
-  return row?.clear_old ?? 0;
 }

@@ -20,6 +20,7 @@ interface ArgumentTypes {
   bigint: number | string | null | undefined;
   boolean: boolean;
   integer: number;
+  json: string;
   smallint: number;
   text: string;
   timestamptz: string | null;

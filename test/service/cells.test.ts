@@ -33,9 +33,18 @@ const MOVES = {
   webhook_secrets: OF_WEBHOOKS,
   webhook_lanes: OF_WEBHOOKS,
   deliveries: OF_WEBHOOKS,
+  erasures: OF_GROUP,
 };
 /** Is the same in every cell. */
-const EVERYWHERE = ['partners', 'api_keys', 'operators', 'networks', 'network_members', 'idempotency_keys'];
+const EVERYWHERE = [
+  'partners',
+  'api_keys',
+  'operators',
+  'networks',
+  'network_members',
+  'network_memberships',
+  'idempotency_keys',
+];
 /** Belongs to a cell and stays there. */
 const STAYS = [
   'cell',
@@ -48,6 +57,9 @@ const STAYS = [
   'feed_timelines',
   'rate_windows',
   'rate_moments',
+  'access_log',
+  'access_log_batches',
+  'access_log_head',
   'key_uses',
   'used_assertions',
 ];

@@ -3,7 +3,12 @@ import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { createEngine } from '../../src/delivery/engine.ts';
 import { systemClock } from '../../src/platform/clock.ts';
 import { createLogger } from '../../src/platform/logger.ts';
-import { answered, type DeliveryHarness, openDeliveryHarness } from '../support/delivery-harness.ts';
+import {
+  answered,
+  type DeliveryHarness,
+  openDeliveryHarness,
+  RETENTION,
+} from '../support/delivery-harness.ts';
 import { until } from '../support/porter-process.ts';
 
 /** Clocks of machines are set, forward and back, and those of two machines differ. */
@@ -75,7 +80,7 @@ describe('a node whose clock is a year ahead of the database', () => {
       // What is wrong with its clock it does not know.
       isOnTime: () => true,
       open: ({ sealed }) => sealed,
-      retentionDays: 30,
+      retention: RETENTION,
     });
     onTestFinished(() => engine.stop());
     return engine;

@@ -269,6 +269,7 @@ it('a stream that could not be opened is none of the five that a key may have', 
     gone,
     house.clock,
     createLogger(() => {}),
+    house.service.app.accessLog,
   );
   const who = { holder: { keyId: 'key' }, group: { id: 'group' } } as Parameters<typeof streams.open>[0];
   for (let n = 0; n < 6; n++) await expect(streams.open(who)).rejects.toBeInstanceOf(Outage);

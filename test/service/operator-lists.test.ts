@@ -131,6 +131,23 @@ const cases: Record<string, ListCase> = {
     key: (item) => item.request_id,
   },
   listDeliveries: { add: () => newDelivery(given), key: byId },
+  listAccessLog: {
+    add: async () => {
+      const form = fresh('form');
+      await house.operator('PUT', `${groupPath()}/forms/${form}`, { title: 'F' });
+      await house.operator('GET', `${groupPath()}/forms/${form}`);
+    },
+    key: byId,
+  },
+  listErasures: {
+    add: () =>
+      house.operator('POST', '/erasures', {
+        practice_group_id: given.groupId,
+        object: 'Patient',
+        object_id: fresh('patient'),
+      }),
+    key: byId,
+  },
   listAudit: {
     add: () => house.operator('POST', '/partners', { name: 'P', contact_email: 'a@b.example' }),
     key: (item) => item.seq,

@@ -39,9 +39,14 @@ function expectValidationError(answer: Answer, ...entries: { code?: string; path
 
 describe('a success', () => {
   it.each(operationIds)('%s answers with the status and exactly the fields of the contract', async (id) => {
-    const { status, body } = declared(id).response;
+    const { status, body, lines } = declared(id).response;
     const answer = await make(given, await validCall(id, given));
     expect(answer.status).toBe(status);
+    if (lines) {
+      expect(answer.headers['content-type']).toBe('application/x-ndjson; charset=utf-8');
+      for (const line of answer.text.trimEnd().split('\n')) expect(JSON.parse(line)).toBeTypeOf('object');
+      return;
+    }
     if (!body) {
       expect(answer.text).toBe('');
       return;

@@ -33,6 +33,11 @@ const operatorTables = [
   'new_events',
   'rate_windows',
   'rate_moments',
+  'network_memberships',
+  'access_log',
+  'access_log_batches',
+  'access_log_head',
+  'erasures',
   'key_uses',
   'used_assertions',
 ];
@@ -94,6 +99,13 @@ describe.each([
     });
     for (const { groupId } of [own, other])
       await house.operator('PUT', `/practice-groups/${groupId}/ehr-health`, { status: 'healthy' });
+    await house.operator('POST', '/erasures', {
+      practice_group_id: own.groupId,
+      object: 'Prescription',
+      object_id: 'rx-1',
+    });
+    await house.operator('GET', `/practice-groups/${own.groupId}`);
+    await house.service.app.accessLog.flush();
     await fanOutAll(house);
     principal = await principalOf(own.groupId);
     const { key, partnerId } = await makeKey(house, own.groupId);

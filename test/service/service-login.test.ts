@@ -6,6 +6,7 @@ import { readConfig } from '../../src/config.ts';
 import { createLogger } from '../../src/platform/logger.ts';
 import { auditAppendSql } from '../../src/store/audit-append.ts';
 import { prepareDatabase, UnusableDatabase } from '../../src/store/migrate.ts';
+import { clearStep } from '../../src/store/retention.ts';
 import { afterwards, temporaryFolder } from '../support/afterwards.ts';
 import { asAdmin, createOwnedDatabase } from '../support/logins.ts';
 import { createDatabase, type Harness, makeWorld, startHarness } from '../support/service.ts';
@@ -49,6 +50,11 @@ const forbidden = [
   `INSERT INTO audit_entries VALUES (1000000, now(), 'a', 'b', 'c', NULL, '{}', '')`,
   'UPDATE audit_head SET seq = 0',
   'DELETE FROM audit_head',
+  "UPDATE access_log SET body = ''",
+  'DELETE FROM access_log',
+  "INSERT INTO access_log_batches VALUES (1, now(), 1, 1, '')",
+  'UPDATE access_log_head SET batch = 0',
+  'DELETE FROM access_log_batches',
   "INSERT INTO schema_migrations (name) VALUES ('9999.sql')",
   'DELETE FROM schema_migrations',
   'UPDATE schema_version SET version = 7',
@@ -95,6 +101,27 @@ describe.each([
     expect(await house.operator('GET', '/audit/verify')).toMatchObject({ ok: true });
   });
 
+  it('writes the access log, erases and clears away', async () => {
+    const { groupId } = await makeWorld(house);
+    const path = `/practice-groups/${groupId}/form-submissions`;
+    await house.operator('POST', path, { submission_type_id: 'type-1', id: 'fs-1' });
+    await house.operator('GET', `${path}/fs-1`);
+    const { erased } = await house.operator('POST', '/erasures', {
+      practice_group_id: groupId,
+      object: 'FormSubmission',
+      object_id: 'fs-1',
+    });
+    expect(erased).toMatchObject({ form_submissions: 1, audit_entries: 1, access_log_entries: 1 });
+    expect(await house.operator('GET', '/audit/verify')).toMatchObject({ ok: true });
+    const { db, retention } = house.service.app;
+    const later = new Date(house.clock.now() + (retention.accessLog + 1) * 24 * 3_600_000).toISOString();
+    expect(await clearStep(db, later, retention)).toBeGreaterThan(0);
+    const { rows } = await db.pool.query(
+      "SELECT count(*)::int AS entries FROM set_config('porter.tenant', '*', false), access_log",
+    );
+    expect(rows).toEqual([{ entries: 0 }]);
+  });
+
   it.each(forbidden)('may not: %s', async (statement) => {
     const client = await house.service.app.db.pool.connect();
     try {
@@ -105,6 +132,19 @@ describe.each([
     } finally {
       client.release(true);
     }
+  });
+
+  it.each([
+    "redact_audit('[]')",
+    "append_access_log(now(), '{}')",
+    "redact_access_log('a', 'b', 'c', 'd')",
+    'clear_access_log(now())',
+  ])('nobody else may call %s', async (call) => {
+    const client = new pg.Client({ connectionString: await serviceLogin(house.databaseUrl) });
+    await client.connect();
+    const error = await client.query(`SELECT ${call}`).catch((reason) => reason);
+    await client.end();
+    expect(error).toMatchObject({ code: MAY_NOT });
   });
 
   it('nobody else may append to the audit', async () => {

@@ -79,8 +79,17 @@ describe('the upgrade', () => {
       env: { PORTER_ROLE: 'api', PORTER_OPERATOR_TOKEN: world.token, PORTER_MASTER_KEY: world.masterKey },
     });
     await house.stop();
-    const { schema_migrations, schema_version, sql_functions, cell, ehr_health, feed_timelines, ...after } =
-      await rowsOf(databaseUrl);
+    const {
+      schema_migrations,
+      schema_version,
+      sql_functions,
+      cell,
+      ehr_health,
+      feed_timelines,
+      access_log_head,
+      network_memberships,
+      ...after
+    } = await rowsOf(databaseUrl);
 
     const { schema_migrations: _applied, ...kept } = before;
     const practice_groups = kept.practice_groups?.map(({ ehr_status: _status, ...group }) => group) ?? [];
@@ -91,6 +100,12 @@ describe('the upgrade', () => {
     expect(sql_functions?.length).toBeGreaterThan(20);
     expect(cell).toMatchObject([{ no: 0 }]);
     expect(feed_timelines).toMatchObject([{ after: kept.feed_head?.[0]?.position }]);
+    expect(access_log_head).toMatchObject([{ batch: 0, last_no: 0 }]);
+    expect(network_memberships).toEqual(
+      kept.network_members?.map((member) =>
+        expect.objectContaining({ ...member, left_at: null, scopes: null, partner_ids: null }),
+      ),
+    );
     expect(ehr_health).toEqual(
       kept.practice_groups
         ?.filter(({ ehr_status }) => ehr_status !== 'unknown')

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import pg from 'pg';
+import { readConfig } from '../../src/config.ts';
 import type { EventPayload } from '../../src/contract/event-payloads.ts';
 import { createEngine, type Engine } from '../../src/delivery/engine.ts';
 import { newId } from '../../src/domain/ids.ts';
@@ -47,6 +48,8 @@ export interface DeliveryHarness {
   close(): Promise<void>;
 }
 
+/** As the settings have it. */
+export const RETENTION = readConfig({}, '/').retention;
 const WORKER = 'another worker';
 
 export const answered = (status: number, extra: Partial<PostOutcome> = {}): PostOutcome => ({
@@ -97,7 +100,7 @@ export async function openDeliveryHarness(): Promise<DeliveryHarness> {
       dial: async (url) => dialling(url),
       isOnTime: () => true,
       open,
-      retentionDays: 30,
+      retention: RETENTION,
     });
   };
 

@@ -240,4 +240,14 @@ const table: Record<OperatorOperationId, (given: Furnished) => Promise<Parts>> =
   getAuditEntry: async () => ({ params: { seq: '1' } }),
   getAuditAnchor: nothing,
   verifyAudit: nothing,
+  listAccessLog: nothing,
+  exportAccessLog: nothing,
+  createErasure: async ({ groupId }) => ({
+    body: { practice_group_id: groupId, object: 'Appointment', object_id: fresh('appointment') },
+  }),
+  listErasures: nothing,
+  getErasure: async ({ house, groupId }) => {
+    const body = { practice_group_id: groupId, object: 'Appointment', object_id: fresh('appointment') };
+    return { params: { id: (await house.operator('POST', '/erasures', body)).id } };
+  },
 };

@@ -47,7 +47,7 @@ describe('configuration', () => {
       webhookTargets: 'loopback',
       role: 'all',
       rateWindows: 'memory',
-      retentionDays: 30,
+      retention: { events: 30, formSubmissions: 400, writeToRecordJobs: 400, endedKeys: 800, accessLog: 400 },
       auditAnchors: { file: undefined, url: undefined, everyMs: 3_600_000 },
     });
   });
@@ -80,6 +80,10 @@ describe('configuration', () => {
         PORTER_ROLE: 'worker',
         PORTER_RATE_WINDOWS: 'memory',
         PORTER_RETENTION_DAYS: '90',
+        PORTER_FORM_SUBMISSION_DAYS: '100',
+        PORTER_JOB_DAYS: '110',
+        PORTER_ENDED_KEY_DAYS: '130',
+        PORTER_ACCESS_LOG_DAYS: '120',
         PORTER_AUDIT_ANCHOR_FILE: 'anchors',
         PORTER_AUDIT_ANCHOR_URL: 'https://store.example.org/anchors/{seq}',
         PORTER_AUDIT_ANCHOR_MINUTES: '5',
@@ -106,7 +110,7 @@ describe('configuration', () => {
       webhookTargets: 'public',
       role: 'worker',
       rateWindows: 'memory',
-      retentionDays: 90,
+      retention: { events: 90, formSubmissions: 100, writeToRecordJobs: 110, endedKeys: 130, accessLog: 120 },
       auditAnchors: {
         file: '/srv/porter/anchors',
         url: 'https://store.example.org/anchors/{seq}',
@@ -188,6 +192,11 @@ describe('configuration', () => {
     ['PORTER_RETENTION_DAYS', '3651'],
     ['PORTER_RETENTION_DAYS', '1.5'],
     ['PORTER_RETENTION_DAYS', 'forever'],
+    ['PORTER_FORM_SUBMISSION_DAYS', '0'],
+    ['PORTER_JOB_DAYS', '0'],
+    ['PORTER_ENDED_KEY_DAYS', '0'],
+    ['PORTER_ENDED_KEY_DAYS', '399'],
+    ['PORTER_ACCESS_LOG_DAYS', '0'],
   ])('refuses %s=%s, and says which variable it is', (name, value) => {
     const found = problems({ [name]: value });
     expect(found).toHaveLength(1);

@@ -227,9 +227,10 @@ describe.each(audiences)('the %s document', (audience) => {
           expect(check(endpoint.body, at(examples, name).value), name).toMatchObject({ ok: true });
         }
       }
-      const { status, body } = endpoint.response;
+      const { status, body, lines } = endpoint.response;
       const success = at(described, 'responses', status);
-      expect('content' in success).toBe(body !== undefined);
+      expect('content' in success).toBe(body !== undefined || lines === true);
+      if (lines) expect(at(success, 'content', 'application/x-ndjson').schema).toEqual({ type: 'string' });
       if (body && endpoint.response.stream) {
         const { value } = at(success, 'content', 'text/event-stream', 'examples', 'stream');
         const data = [...String(value).matchAll(/^data: (.*)$/gm)].map(([, text = '']) => JSON.parse(text));

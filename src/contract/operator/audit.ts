@@ -19,6 +19,10 @@ const auditEntry = z
     request_id: z.string().nullable(),
     before: z.unknown().meta({ description: 'The changed fields as they were; null for something new.' }),
     after: z.unknown().meta({ description: 'The changed fields as they are; null for something deleted.' }),
+    erased_by: z
+      .string()
+      .optional()
+      .meta({ description: 'The erasure that took identifiers out of this entry, if one did.' }),
     hash: z
       .string()
       .meta({ description: 'SHA-256 over the hash of the entry before and this entry, in hex.' }),
@@ -98,7 +102,7 @@ export const verifyAudit = defineEndpoint({
   tag,
   summary: 'Verify the audit trail',
   description:
-    'Checks the whole hash chain. It shows any entry that was altered, removed or moved: `first_bad` is the number of the first. With an `anchor` that was given out before, it also shows whether the chain was cut or written anew since. The check runs once for all who ask at a time.',
+    'Checks the whole hash chain. It shows any entry that was altered, removed or moved: `first_bad` is the number of the first. An entry that an erasure redacted must read as the erasure left it. With an `anchor` that was given out before, it also shows whether the chain was cut or written anew since. The check runs once for all who ask at a time.',
   extension: true,
   access: { roles: readers },
   query: z.strictObject({

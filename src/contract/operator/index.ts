@@ -1,7 +1,9 @@
+import * as accessLog from './access-log.ts';
 import * as audit from './audit.ts';
 import * as deliveries from './deliveries.ts';
 import * as directory from './directory.ts';
 import * as ehrHealth from './ehr-health.ts';
+import * as erasures from './erasures.ts';
 import * as events from './events.ts';
 import * as formSubmissions from './form-submissions.ts';
 import * as keys from './keys.ts';
@@ -79,6 +81,11 @@ export const operatorEndpoints = {
   getAuditEntry: audit.getAuditEntry,
   getAuditAnchor: audit.getAuditAnchor,
   verifyAudit: audit.verifyAudit,
+  listAccessLog: accessLog.listAccessLog,
+  exportAccessLog: accessLog.exportAccessLog,
+  createErasure: erasures.createErasure,
+  listErasures: erasures.listErasures,
+  getErasure: erasures.getErasure,
 } as const;
 
 export type OperatorOperationId = keyof typeof operatorEndpoints;

@@ -1,0 +1,97 @@
+import { z } from 'zod';
+import { admins, readers } from '../access.ts';
+import { defineEndpoint } from '../endpoint.ts';
+import { recordId, reference, timestamp } from '../fields.ts';
+import { pageOf, pageQuery } from '../page.ts';
+
+const count = () => z.int().min(0);
+
+const erasure = z
+  .object({
+    id: z.string().meta({ description: 'Stands where the ID of the object stood.' }),
+    practice_group_id: z.string(),
+    object: z.string(),
+    operator_id: z.string(),
+    created_at: timestamp(),
+    erased: z
+      .object({
+        events: count(),
+        deliveries: count(),
+        deliveries_withdrawn: count().meta({
+          description: 'Of these, still queued, and sent to nobody now.',
+        }),
+        form_submissions: count(),
+        write_to_record_jobs: count(),
+        audit_entries: count(),
+        refused_requests: count(),
+        idempotency_keys: count(),
+        access_log_entries: count(),
+      })
+      .meta({ id: 'ErasedCounts' }),
+    recipients: z
+      .array(
+        z
+          .object({ partner_id: z.string(), deliveries: z.int(), last_at: timestamp() })
+          .meta({ id: 'ErasureRecipient' }),
+      )
+      .meta({ description: 'Partners that were sent events about the object: tell them to erase it too.' }),
+  })
+  .meta({ id: 'Erasure' });
+
+export type Erasure = z.infer<typeof erasure>;
+
+const tag = 'Erasures';
+
+export const createErasure = defineEndpoint({
+  operationId: 'createErasure',
+  method: 'POST',
+  path: '/operator/v1/erasures',
+  tag,
+  summary: 'Erase an object',
+  description:
+    'Takes the identifiers of one object out of everything that is kept: events and their payloads, the feed, deliveries and what receivers answered, form submissions, write-to-record jobs, the audit, refused calls, answers kept for idempotency keys, and the access log. What is still queued is not sent. The audit stays verifiable. It answers when it is done; the same call again finds nothing more. An event that is published about the object afterwards is new.',
+  extension: true,
+  access: { roles: admins },
+  body: z.strictObject({
+    practice_group_id: recordId(),
+    object: reference()
+      .refine((object) => object !== 'EhrHealthStatus', {
+        error: 'Must be an object of a patient. EhrHealthStatus is about a practice group.',
+        params: { code: 'invalid_value', expected: 'string' },
+      })
+      .meta({
+        description: 'As events name it (`object`), or write-to-record jobs (`resource`).',
+        examples: ['Appointment'],
+      }),
+    object_id: reference().meta({ examples: ['apt_1042'] }),
+  }),
+  response: { status: 200, description: 'What was erased.', body: erasure },
+  problems: ['business_rule_violation'],
+  rules: ['practice_group_unknown'],
+});
+
+export const listErasures = defineEndpoint({
+  operationId: 'listErasures',
+  method: 'GET',
+  path: '/operator/v1/erasures',
+  tag,
+  summary: 'List erasures',
+  extension: true,
+  access: { roles: readers },
+  query: z.strictObject({ ...pageQuery, practice_group_id: recordId().optional() }),
+  response: { status: 200, description: 'One page.', body: pageOf(erasure) },
+  problems: [],
+});
+
+export const getErasure = defineEndpoint({
+  operationId: 'getErasure',
+  method: 'GET',
+  path: '/operator/v1/erasures/{id}',
+  tag,
+  summary: 'Get an erasure',
+  extension: true,
+  access: { roles: readers },
+  params: z.strictObject({ id: recordId() }),
+  response: { status: 200, description: 'The erasure.', body: erasure },
+  problems: ['not_found'],
+});

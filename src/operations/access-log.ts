@@ -1,0 +1,77 @@
+import type { LineStream } from '../contract/endpoint.ts';
+import type {
+  exportAccessLog as exportEndpoint,
+  listAccessLog as listEndpoint,
+} from '../contract/operator/access-log.ts';
+import { Problem } from '../contract/problems.ts';
+import {
+  type AccessBatch,
+  listAccessPage,
+  readAccessBounds,
+  readBatches,
+  readBatchHash,
+} from '../store/access-log.ts';
+import { type Transaction, transact } from '../store/database.ts';
+import type { App, OperatorCall } from './app.ts';
+
+export async function listAccessLog(app: App, { principal, query }: OperatorCall<typeof listEndpoint>) {
+  // Whoever asks right after a call finds it.
+  await app.accessLog.flush();
+  // A look at the log is not in it: the next page would be another.
+  return { body: await transact(app.db, principal, (tx) => listAccessPage(tx, query)), read: [] };
+}
+
+const BATCHES_AT_ONCE = 20;
+
+/** The head is read first: what is appended meanwhile is for the next export. */
+export async function exportAccessLog(app: App, call: OperatorCall<typeof exportEndpoint>) {
+  const { query, principal } = call;
+  const inTransaction = <T>(work: (tx: Transaction) => Promise<T>) => transact(app.db, principal, work);
+  await app.accessLog.flush();
+  const bounds = await inTransaction(readAccessBounds);
+  const after = query.after_batch === undefined ? bounds.cleared : Number(query.after_batch);
+  const from =
+    after === bounds.cleared ? bounds.cleared_hash : await inTransaction((tx) => readBatchHash(tx, after));
+  if (!from) throw new Problem('not_found');
+
+  async function* lines(): AsyncGenerator<string> {
+    yield line({ from: { batch: after, hash: from?.toString('hex') } });
+    for (let seen = after; seen < bounds.batch; ) {
+      const limit = Math.min(BATCHES_AT_ONCE, bounds.batch - seen);
+      const batches = await inTransaction((tx) => readBatches(tx, seen, limit));
+      if (batches.length === 0) break;
+      yield batches.map((batch) => linesOf(batch, query.practice_group_id)).join('');
+      seen = batches.at(-1)?.no ?? bounds.batch;
+    }
+    yield line({ to: { batch: bounds.batch, hash: bounds.hash.toString('hex') } });
+    if (query.practice_group_id !== undefined) yield* received(query.practice_group_id);
+  }
+
+  async function* received(practice_group_id: string): AsyncGenerator<string> {
+    let cursor: string | undefined;
+    do {
+      const filter = { practice_group_id, cursor, page_size: 100, receivedOnly: true } as const;
+      const page = await inTransaction((tx) => listAccessPage(tx, filter));
+      yield page.data.map((entry) => line({ received: entry })).join('');
+      cursor = page.next_cursor ?? undefined;
+    } while (cursor !== undefined);
+  }
+
+  const stream: LineStream = lines();
+  return { lines: stream };
+}
+
+/** An entry goes out as it was hashed. What is another practice group's, or was erased, has its digest in its place. */
+function linesOf({ no, at, hash, entries }: AccessBatch, groupId: string | undefined): string {
+  const texts = entries.map(({ body, digest, erased_by, practice_group_id }) => {
+    if (groupId !== undefined && practice_group_id !== groupId)
+      return line({ digest: digest.toString('hex') });
+    if (erased_by === null) return `${body}\n`;
+    return line({ digest: digest.toString('hex'), erased_by, entry: JSON.parse(body) });
+  });
+  return line({ batch: no, at, entries: entries.length, hash: hash.toString('hex') }) + texts.join('');
+}
+
+function line(value: object): string {
+  return `${JSON.stringify(value)}\n`;
+}

@@ -1,0 +1,209 @@
+import type { Erasure } from '../contract/operator/erasures.ts';
+import type { PageQuery } from '../contract/page.ts';
+import { type Redacted, redactedEntry } from '../domain/audit-chain.ts';
+import { type Erasable, erasableSubjects, redactAuditText } from '../domain/erasure.ts';
+import { auditOrigin } from './audit.ts';
+import type { Transaction } from './database.ts';
+import { byId, readPage } from './page.ts';
+import { sqlFunction } from './sql-functions.ts';
+import { where } from './where.ts';
+
+/** Takes the identifiers of one object out of what is kept, table by table. Large ones go by in stretches, each a transaction. */
+
+export interface Target extends Erasable {
+  groupId: string;
+  /** The erasure's ID, which stands where the object's stood. */
+  pseudonym: string;
+}
+
+const eraseEventsSql = sqlFunction('erase_events', {
+  at: 'timestamptz',
+  group_id: 'text',
+  object: 'text',
+  object_id: 'text',
+  pseudonym: 'text',
+  before_position: 'bigint',
+  rows_max: 'integer',
+  withdrawal: 'text',
+});
+const redactAccessLogSql = sqlFunction('redact_access_log', {
+  group_id: 'text',
+  object: 'text',
+  object_id: 'text',
+  pseudonym: 'text',
+});
+const redactAuditSql = sqlFunction('redact_audit', { entries: 'json' });
+
+export interface ErasedEvents {
+  next_position: number | null;
+  events_erased: number;
+  deliveries_erased: number;
+  deliveries_withdrawn: number;
+  idempotency_keys_erased: number;
+  recipients: Erasure['recipients'] | null;
+}
+
+/** So many events, or entries of the audit, are looked through in one transaction. */
+const STRETCH = 5_000;
+
+export async function eraseEvents(
+  tx: Transaction,
+  { groupId, object, objectId, pseudonym }: Target,
+  at: string,
+  beforePosition: number | null,
+  withdrawal: string,
+): Promise<ErasedEvents> {
+  const [row] = await eraseEventsSql<ErasedEvents>(tx, {
+    at,
+    group_id: groupId,
+    object,
+    object_id: objectId,
+    pseudonym,
+    before_position: beforePosition,
+    rows_max: STRETCH,
+    withdrawal,
+  });
+  if (!row) throw new Error('erase_events answered nothing');
+  return row;
+}
+
+export async function eraseFormSubmissions(tx: Transaction, target: Target): Promise<number> {
+  if (target.object !== 'FormSubmission') return 0;
+  return counted(
+    tx,
+    'DELETE FROM form_submissions WHERE practice_group_id = $1 AND id = $2 RETURNING id',
+    target.groupId,
+    target.objectId,
+  );
+}
+
+/** A job that is erased itself goes; one that was to write the object keeps its place. */
+export async function eraseJobs(tx: Transaction, target: Target): Promise<number> {
+  if (target.object === 'WriteToRecordEntry')
+    return counted(
+      tx,
+      'DELETE FROM write_to_record_jobs WHERE practice_group_id = $1 AND id = $2 RETURNING id',
+      target.groupId,
+      target.objectId,
+    );
+  return counted(
+    tx,
+    `UPDATE write_to_record_jobs SET resource_id = $4
+      WHERE practice_group_id = $1 AND resource_id = $2 AND lower(resource) = lower($3) RETURNING id`,
+    target.groupId,
+    target.objectId,
+    target.object,
+    target.pseudonym,
+  );
+}
+
+/** Where the ID stands by itself, as it is or as an address has it: one that is part of a longer word is another. */
+export async function eraseRefusals(
+  tx: Transaction,
+  { groupId, objectId, pseudonym }: Target,
+): Promise<number> {
+  const spellings = [
+    ...new Set([objectId, encodeURIComponent(objectId), JSON.stringify(objectId).slice(1, -1)]),
+  ];
+  const word = spellings.map((text) => text.replaceAll(/[^\p{L}\p{N}_]/gu, '\\$&')).join('|');
+  return counted(
+    tx,
+    `UPDATE refused_requests SET path = regexp_replace(path, $2, $3, 'g'), body = regexp_replace(body, $2, $3, 'g')
+      WHERE practice_group_id = $1 AND (path ~ $2 OR body ~ $2) RETURNING no`,
+    groupId,
+    `(?<![[:alnum:]_-])(?:${word})(?![[:alnum:]_-])`,
+    pseudonym,
+  );
+}
+
+export async function eraseAccessLog(
+  tx: Transaction,
+  { groupId, object, objectId, pseudonym }: Target,
+): Promise<number> {
+  const [row] = await redactAccessLogSql<{ redact_access_log: number }>(tx, {
+    group_id: groupId,
+    object,
+    object_id: objectId,
+    pseudonym,
+  });
+  return row?.redact_access_log ?? 0;
+}
+
+async function counted(tx: Transaction, text: string, ...values: string[]): Promise<number> {
+  return (await tx.query(text, values)).length;
+}
+
+/** One erasure at a time redacts: what it lists is how it leaves the entries. */
+const REDACTING = 7_205_759_403_795;
+
+export interface RedactedStretch {
+  redacted: Redacted[];
+  /** Where to go on; undefined when nothing is left. */
+  nextSeq: number | undefined;
+}
+
+/** Takes the object out of a stretch of the practice group's audit entries, newest first. */
+export async function redactAuditEntries(
+  tx: Transaction,
+  target: Target,
+  beforeSeq: number,
+  cell: number,
+): Promise<RedactedStretch> {
+  tx.defer('SELECT pg_advisory_xact_lock($1)', [REDACTING]);
+  const bounds = await tx.first<{ count: number; first: number | null }>(
+    `SELECT count(*)::integer AS count, min(seq) AS first
+       FROM (SELECT seq FROM audit_entries WHERE practice_group_id = $1 AND seq < $2 ORDER BY seq DESC LIMIT $3) AS stretch`,
+    [target.groupId, beforeSeq, STRETCH],
+  );
+  const rows = await tx.query<{ seq: number; body: string; before: Buffer | null }>(
+    `SELECT e.seq, e.body, (SELECT p.hash FROM audit_entries p WHERE p.seq = e.seq - 1) AS before FROM audit_entries e
+      WHERE e.practice_group_id = $1 AND e.seq < $2 AND e.seq >= $3
+        AND e.body::json -> 'subject' ->> 'type' = ANY ($4) AND strpos(e.body, $5) > 0 ORDER BY e.seq`,
+    [target.groupId, beforeSeq, bounds?.first ?? 0, erasableSubjects, JSON.stringify(target.objectId)],
+  );
+  const changed = rows.flatMap(({ seq, body, before }) => {
+    const text = redactAuditText(body, target, target.pseudonym);
+    return text === undefined ? [] : [{ seq, body: text, before: before ?? auditOrigin(cell).hash }];
+  });
+  if (changed.length > 0)
+    void redactAuditSql(tx.deferred, {
+      entries: JSON.stringify(
+        changed.map(({ seq, body }) => ({ seq, body, subject_id: JSON.parse(body).subject.id })),
+      ),
+    });
+  return {
+    redacted: changed.map(({ seq, before, body }) => redactedEntry(seq, before, body)),
+    nextSeq: bounds?.count === STRETCH ? (bounds.first ?? undefined) : undefined,
+  };
+}
+
+const ERASURE = 'id, practice_group_id, object, operator_id, created_at, erased, recipients';
+
+export function insertErasure(tx: Transaction, erasure: Erasure): void {
+  tx.defer(`INSERT INTO erasures (${ERASURE}) VALUES ($1, $2, $3, $4, $5, $6, $7)`, [
+    erasure.id,
+    erasure.practice_group_id,
+    erasure.object,
+    erasure.operator_id,
+    erasure.created_at,
+    JSON.stringify(erasure.erased),
+    JSON.stringify(erasure.recipients),
+  ]);
+}
+
+export function findErasure(tx: Transaction, id: string): Promise<Erasure | undefined> {
+  return tx.first<Erasure>(`SELECT ${ERASURE} FROM erasures WHERE id = $1`, [id]);
+}
+
+export function listErasurePage(
+  tx: Transaction,
+  filter: PageQuery & { practice_group_id?: string | undefined },
+) {
+  return readPage(filter, byId, ([after], limit) => {
+    const { text, values } = where(['id > ?', after], ['practice_group_id = ?', filter.practice_group_id]);
+    return tx.query<Erasure>(
+      `SELECT ${ERASURE} FROM erasures ${text} ORDER BY id LIMIT $${values.length + 1}`,
+      [...values, limit],
+    );
+  });
+}

@@ -1,0 +1,153 @@
+import { describe, expect, it } from 'vitest';
+import { databaseTime } from '../../src/platform/clock.ts';
+import { clearStep, type Retention } from '../../src/store/retention.ts';
+import { newPartner, publish } from '../support/post.ts';
+import { ok, startReceiver } from '../support/receiver.ts';
+import { type Harness, makeKey, makeWorld, OPERATOR_TOKEN, startHarness } from '../support/service.ts';
+import { superuser } from '../support/superuser.ts';
+
+/** How long things are kept, noun by noun. Events and their deliveries: test/service/delivery-upkeep.test.ts. */
+
+const DAY = 24 * 3_600_000;
+
+async function clear(house: Harness, changes: Partial<Retention> = {}): Promise<number> {
+  const { db, retention } = house.service.app;
+  let total = 0;
+  for (;;) {
+    const cleared = await clearStep(db, databaseTime(house.clock), { ...retention, ...changes });
+    total += cleared;
+    if (cleared === 0) return total;
+  }
+}
+
+const startApi = () => startHarness({ env: { PORTER_ROLE: 'api' } });
+
+describe('what is kept', () => {
+  it('form submissions and their counts go after 400 days, and a sent one is free to be sent again', async () => {
+    const house = await startApi();
+    const { groupId } = await makeWorld(house);
+    const path = `/practice-groups/${groupId}/form-submissions`;
+    await house.operator('POST', path, { submission_type_id: 'type-1', id: 'old' });
+    house.clock.advance(10 * DAY);
+    await house.operator('POST', path, { submission_type_id: 'type-1', id: 'young' });
+    house.clock.advance(390 * DAY);
+    expect(await clear(house, { events: 3_650 })).toBe(0);
+    house.clock.advance(3 * DAY);
+    expect(await clear(house, { events: 3_650 })).toBe(2);
+    const { data } = await house.operator('GET', path);
+    expect(data.map(({ id }: { id: string }) => id)).toEqual(['young']);
+  });
+
+  it('write-to-record jobs go 400 days after they are over; one that is queued stays', async () => {
+    const house = await startApi();
+    const { groupId } = await makeWorld(house);
+    const job = async (resource_id: string) =>
+      (
+        await house.operator('POST', '/write-to-record-jobs', {
+          practice_group_id: groupId,
+          resource: 'Letter',
+          resource_id,
+        })
+      ).id as string;
+    const [succeeded, failed, queued] = [await job('a'), await job('b'), await job('c')];
+    await house.operator('POST', `/write-to-record-jobs/${succeeded}/succeed`);
+    await house.operator('POST', `/write-to-record-jobs/${failed}/fail`, { permanent: true });
+    house.clock.advance(400 * DAY + 1);
+    expect(await clear(house, { events: 3_650 })).toBe(2);
+    const { data } = await house.operator('GET', `/write-to-record-jobs?practice_group_id=${groupId}`);
+    expect(data.map(({ id }: { id: string }) => id)).toEqual([queued]);
+  });
+
+  it('keys go 800 days after they were revoked, replaced or expired; those that work stay', async () => {
+    const house = await startApi();
+    const { groupId, keyId } = await makeWorld(house);
+    const expires_at = new Date(house.clock.now() + DAY).toISOString();
+    const expired = await makeKey(house, groupId, { expires_at });
+    const revoked = await makeKey(house, groupId);
+    const db = await superuser(house.databaseUrl);
+    await db.query("INSERT INTO key_uses VALUES ($1, now(), '192.0.2.1')", [revoked.keyId]);
+    const uses = async () =>
+      (await db.query('SELECT FROM key_uses WHERE key_id = $1', [revoked.keyId])).rowCount;
+    expect(await uses()).toBe(1);
+    await house.operator('POST', `/keys/${revoked.keyId}/revoke`);
+    const rotated = await makeKey(house, groupId);
+    const next = await house.operator('POST', `/keys/${rotated.keyId}/rotate`, { overlap_seconds: 0 });
+    const last = await house.operator('POST', `/keys/${next.id}/rotate`, { overlap_seconds: 0 });
+    house.clock.advance(799 * DAY);
+    expect(await clear(house)).toBe(0);
+    house.clock.advance(3 * DAY);
+    // The one that was expired, the one that was revoked, and the two that were replaced, one after the other.
+    expect(await clear(house)).toBe(4);
+    expect(await uses()).toBe(0);
+    const { data } = await house.operator('GET', `/keys?practice_group_id=${groupId}`);
+    expect(data.map(({ id }: { id: string }) => id).sort()).toEqual([keyId, last.id].sort());
+    expect(data.map(({ id }: { id: string }) => id)).not.toContain(expired.keyId);
+  });
+
+  it('the access log goes after 400 days, and what is left of it can be verified', async () => {
+    const house = await startApi();
+    const { groupId } = await makeWorld(house);
+    const look = async () => {
+      await house.operator('GET', `/practice-groups/${groupId}`);
+      await house.service.app.accessLog.flush();
+    };
+    await look();
+    house.clock.advance(10 * DAY);
+    await look();
+    house.clock.advance(390 * DAY + 1);
+    expect(await clear(house)).toBe(1);
+    const { text } = await house.send('GET', '/operator/v1/access-log/export', { token: OPERATOR_TOKEN });
+    const lines = text
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+    expect(lines[0].from.batch).toBe(1);
+    expect(lines[1].batch).toBe(2);
+    expect(lines.at(-1).to.batch).toBe(lines.filter(({ batch }) => batch).at(-1).batch);
+  });
+
+  it.each([
+    ['their events are cleared', async (house: Harness) => house.clock.advance(31 * DAY)],
+    [
+      'their webhook is deleted',
+      async (_house: Harness, remove: () => Promise<unknown>) => {
+        await remove();
+      },
+    ],
+  ])('who received an object is known for as long as the access log, also when %s', async (_when, happen) => {
+    const house = await startHarness();
+    const db = await superuser(house.databaseUrl);
+    const partner = await newPartner(house);
+    const receiver = await startReceiver({ behaviour: ok });
+    const { id } = await partner.call('POST', '/v1/webhooks', { url: receiver.url });
+    await publish(house, partner.groupId, ['prescription.issued', 'rx-1']);
+    const query = `/access-log?practice_group_id=${partner.groupId}&object_id=rx-1`;
+    const told = async () => (await house.operator('GET', query)).data;
+    await expect.poll(told).toHaveLength(1);
+    const [before] = await told();
+    await happen(house, () => partner.send('DELETE', `/v1/webhooks/${id}`));
+    await expect
+      .poll(async () => {
+        await clear(house);
+        return (await db.query('SELECT FROM deliveries')).rowCount;
+      })
+      .toBe(0);
+    expect(await told()).toEqual([{ ...before, id: expect.stringMatching(/^acc_/) }]);
+    house.clock.advance(401 * DAY);
+    await clear(house);
+    expect(await told()).toEqual([]);
+  });
+
+  it('a network that a practice has left is forgotten with the access log', async () => {
+    const house = await startApi();
+    const db = await superuser(house.databaseUrl);
+    const { groupId } = await makeWorld(house);
+    const { id } = await house.operator('POST', '/networks', { name: 'N', practice_group_ids: [groupId] });
+    await house.operator('DELETE', `/networks/${id}/members/${groupId}`);
+    await house.operator('PUT', `/networks/${id}/members/${groupId}`);
+    house.clock.advance(400 * DAY + 2_000);
+    await clear(house);
+    const { rows } = await db.query('SELECT left_at FROM network_memberships');
+    expect(rows).toEqual([{ left_at: null }]);
+  });
+});

@@ -96,12 +96,19 @@ export function createServer(options: ServerOptions): Server {
   };
 
   /** The last answer of a connection, and those before it that were not taken when it began. */
-  const answers = new WeakMap<Socket, ServerResponse[]>();
+  const answers = new WeakMap<Socket, { last: ServerResponse; unread: ServerResponse[] }>();
 
   function isTooFarAhead(socket: Socket, next: ServerResponse): boolean {
-    const unread = (answers.get(socket) ?? []).filter((one) => !one.writableFinished);
-    answers.set(socket, [...unread, next]);
-    return unread.length >= AHEAD_MAX;
+    const known = answers.get(socket);
+    if (!known) {
+      answers.set(socket, { last: next, unread: [] });
+      return false;
+    }
+    // They are taken in their order: when the last one was, all were.
+    const waiting = known.last.writableFinished ? [] : [...known.unread, known.last];
+    known.unread = waiting.filter((one) => !one.writableFinished);
+    known.last = next;
+    return known.unread.length >= AHEAD_MAX;
   }
 
   /** Where nobody can say any more where a request begins. */
@@ -185,7 +192,7 @@ export function createServer(options: ServerOptions): Server {
     broken.add(socket);
     const tell = () => answerBrokenHttp(error, socket, newRequestId(), app, log);
     // What is broken may stand behind a whole request. That has its answer first: it may have changed something.
-    const last = answers.get(socket)?.at(-1);
+    const last = answers.get(socket)?.last;
     if (last?.req.complete && !last.writableFinished) last.once('close', tell);
     else tell();
   });

@@ -148,7 +148,7 @@ describe('verifying', () => {
     onTestFinished(() => asked.mockRestore());
     const verdicts = await Promise.all(Array.from({ length: 40 }, () => verify(house)));
     expect(new Set(verdicts.map(({ ok }) => ok))).toEqual(new Set([true]));
-    // Two statements for a walk, a head more for those who joined; the token and the clock beside. Each by itself would be more than 80.
+    // Whoever comes after a walk has ended makes another one, a few statements each; each for itself they would be more than 80.
     expect(asked.mock.calls.length).toBeLessThan(40);
   });
 

@@ -25,7 +25,7 @@ import { readSqlFunctions } from './sql-functions.ts';
 
 export const MIGRATIONS_FOLDER = new URL('../../migrations/', import.meta.url);
 /** Goes up by one with every release that changes a table or a function. */
-export const SCHEMA_VERSION = 1;
+export const SCHEMA_VERSION = 2;
 const OLDEST_SERVER = 15;
 /** Any number, as long as it is always the same: it names the lock. */
 export const START_LOCK = 7_203_561;

@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { Webhook } from 'standardwebhooks';
 import { describe, expect, it } from 'vitest';
-import { MIGRATIONS_FOLDER } from '../../src/store/migrate.ts';
+import { MIGRATIONS_FOLDER, SCHEMA_VERSION } from '../../src/store/migrate.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 import { until } from '../support/porter-process.ts';
 import { ok, startReceiver } from '../support/receiver.ts';
@@ -96,7 +96,7 @@ describe('the upgrade', () => {
     const expected = { ...kept, practice_groups };
     expect(sealsAside(asBefore(after, expected))).toEqual(sealsAside(inOrder(expected)));
     expect(schema_migrations?.map(({ name }) => name)).toEqual(files);
-    expect(schema_version).toMatchObject([{ version: 1 }]);
+    expect(schema_version).toMatchObject([{ version: SCHEMA_VERSION }]);
     expect(sql_functions?.length).toBeGreaterThan(20);
     expect(cell).toMatchObject([{ no: 0 }]);
     expect(feed_timelines).toMatchObject([{ after: kept.feed_head?.[0]?.position }]);

@@ -91,6 +91,7 @@ export const operatorRequests: Record<TakesBody<typeof operatorEndpoints>, Examp
     type: 'admin_request',
     daily_limit: 40,
   }),
+  getAvailability: one('Two of the practice', { submission_type_ids: ['st_sick_note', 'st_symptoms'] }),
   putForm: one('A form', { title: 'Sick note request' }),
   putAssignee: one('A team', { name: 'Reception' }),
   createFormSubmission: one('A patient sent a form', { submission_type_id: 'st_sick_note' }),

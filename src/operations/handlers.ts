@@ -76,6 +76,7 @@ export const operatorHandlers: Handlers<typeof operatorEndpoints, OperatorPrinci
   createSubmissionType: submissionTypes.createSubmissionType,
   listGroupSubmissionTypes: submissionTypes.listGroupSubmissionTypes,
   getGroupSubmissionType: submissionTypes.getGroupSubmissionType,
+  getAvailability: formSubmissions.getAvailability,
   putForm: directory.putForm,
   listForms: directory.listForms,
   getForm: directory.getForm,

@@ -180,6 +180,10 @@ const table: Record<OperatorOperationId, (given: Furnished) => Promise<Parts>> =
   getGroupSubmissionType: async ({ groupId }) => ({
     params: { id: groupId, submission_type_id: 'type-1' },
   }),
+  getAvailability: async ({ groupId }) => ({
+    params: { id: groupId },
+    body: { submission_type_ids: ['type-1'] },
+  }),
   putForm: async ({ groupId }) => ({
     params: { id: groupId, form_id: fresh('form') },
     body: { title: 'New form' },

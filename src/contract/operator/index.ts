@@ -47,6 +47,7 @@ export const operatorEndpoints = {
   createSubmissionType: submissionTypes.createSubmissionType,
   listGroupSubmissionTypes: submissionTypes.listGroupSubmissionTypes,
   getGroupSubmissionType: submissionTypes.getGroupSubmissionType,
+  getAvailability: submissionTypes.getAvailability,
   putForm: directory.putForm,
   listForms: directory.listForms,
   getForm: directory.getForm,

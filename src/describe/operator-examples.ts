@@ -91,6 +91,7 @@ export const operatorRequests: Record<TakesBody<typeof operatorEndpoints>, Examp
     type: 'admin_request',
     daily_limit: 40,
   }),
+  updateGroupSubmissionType: one('Closed until further notice', { suspended: true }),
   getAvailability: one('Two of the practice', { submission_type_ids: ['st_sick_note', 'st_symptoms'] }),
   putForm: one('A form', { title: 'Sick note request' }),
   putAssignee: one('A team', { name: 'Reception' }),

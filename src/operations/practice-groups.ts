@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type {
   createPracticeGroup as createEndpoint,
+  deletePracticeGroup as deleteEndpoint,
   getPracticeGroup as getEndpoint,
   listAllPracticeGroups as listAllEndpoint,
   updatePracticeGroup as updateEndpoint,
@@ -8,11 +9,14 @@ import type {
 import type { listPracticeGroups as listEndpoint } from '../contract/partner/practice-groups.ts';
 import { Problem } from '../contract/problems.ts';
 import { newId } from '../domain/ids.ts';
+import { inUse } from '../domain/in-use.ts';
 import { defaultOpeningHours } from '../domain/local-time.ts';
 import { SYSTEM } from '../domain/principal.ts';
 import { isUniqueViolation, transact } from '../store/database.ts';
 import {
+  deleteGroup,
   findGroup,
+  findGroupUses,
   type GroupRecord,
   insertGroup,
   listGroups,
@@ -97,6 +101,31 @@ export async function updatePracticeGroup(app: App, call: OperatorCall<typeof up
   });
   app.access.forget();
   return { body };
+}
+
+/** Nobody loses access by it: whoever had any is named as a use, and has to be taken out first. */
+export async function deletePracticeGroup(app: App, call: OperatorCall<typeof deleteEndpoint>) {
+  const { id } = call.params;
+  await transact(app.db, call.principal, async (tx) => {
+    const before = await lockGroup(tx, id);
+    if (!before) throw new Problem('not_found');
+    const now = nowIso(app);
+    const used = inUse(`The practice group ${id}`, await findGroupUses(tx, id, now));
+    if (used) throw used;
+    deleteGroup(tx, id, now);
+    tx.audit({
+      at: now,
+      principal: call.principal,
+      action: 'practice_group.delete',
+      subject: { type: 'practice_group', id },
+      practiceGroupId: id,
+      requestId: call.requestId,
+      before,
+      after: null,
+    });
+  });
+  app.access.forget();
+  return { body: undefined };
 }
 
 export async function listAllPracticeGroups(app: App, call: OperatorCall<typeof listAllEndpoint>) {

@@ -60,6 +60,7 @@ const parent = (call: OperatorCall) => own(call).split('/').slice(0, 3).join('/'
 const tells: Partial<Record<OperatorOperationId, Expected>> = {
   createPracticeGroup: { tells: [['practice_group.create', 'practice_group']], made: ({ body }) => body },
   updatePracticeGroup: { tells: [['practice_group.update', 'practice_group']], item: own },
+  deletePracticeGroup: { tells: [['practice_group.delete', 'practice_group']], item: own },
   createNetwork: { tells: [['network.create', 'network']], made: ({ body }) => body },
   updateNetwork: { tells: [['network.update', 'network']], item: own },
   deleteNetwork: { tells: [['network.delete', 'network']], item: own },
@@ -82,6 +83,10 @@ const tells: Partial<Record<OperatorOperationId, Expected>> = {
   revokeKey: { tells: [['key.revoke', 'key']], item: parent },
   reportLeakedKeys: { tells: [['key.report-leak', 'key']] },
   createSubmissionType: { tells: [['submission_type.create', 'submission_type']], made: ({ body }) => body },
+  updateGroupSubmissionType: { tells: [['submission_type.update', 'submission_type']] },
+  deleteSubmissionType: { tells: [['submission_type.delete', 'submission_type']], item: own },
+  deleteForm: { tells: [['form.delete', 'form']], item: own },
+  deleteAssignee: { tells: [['assignee.delete', 'assignee']], item: own },
   putForm: { tells: [['form.put', 'form']], made: ({ body }) => body },
   putAssignee: { tells: [['assignee.put', 'assignee']], made: ({ body }) => body },
   createFormSubmission: { tells: [['form_submission.create', 'form_submission']], made: ({ body }) => body },

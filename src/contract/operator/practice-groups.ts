@@ -116,3 +116,18 @@ export const getPracticeGroup = defineEndpoint({
   response: group,
   problems: ['not_found'],
 });
+
+export const deletePracticeGroup = defineEndpoint({
+  operationId: 'deletePracticeGroup',
+  method: 'DELETE',
+  path: '/operator/v1/practice-groups/{id}',
+  tag: 'Practice groups',
+  summary: 'Delete a practice group',
+  description:
+    'The answer is 409 while anything of it is in use: keys that work, webhooks, networks, submission types, forms, assignees, write-to-record jobs that are queued; `used_by` names them. Its events, form submissions and audit entries are kept as long as any, so give its ID to no other practice.',
+  extension: true,
+  access: { roles: admins },
+  params: byId,
+  response: { status: 204, description: 'The practice group is deleted.' },
+  problems: ['not_found', 'conflict'],
+});

@@ -3,7 +3,7 @@ import { admins, readers, roleNames } from '../access.ts';
 import { defineEndpoint } from '../endpoint.ts';
 import { recordId, reference, text } from '../fields.ts';
 import { pageOf, pageQuery } from '../page.ts';
-import { submissionType, submissionTypePatch } from '../partner/submission-types.ts';
+import { submissionType, submissionTypePatch, submissionTypeReadOnly } from '../partner/submission-types.ts';
 import { submissionTypeRules } from '../rules.ts';
 
 const ofGroup = z.strictObject({ id: recordId() });
@@ -53,8 +53,43 @@ export const getGroupSubmissionType = defineEndpoint({
   extension: true,
   access: { roles: readers },
   params: oneOfGroup,
+  conditional: true,
   response: { status: 200, description: 'The submission type.', body: submissionType },
   problems: ['not_found'],
+});
+
+export const updateGroupSubmissionType = defineEndpoint({
+  operationId: 'updateGroupSubmissionType',
+  method: 'PATCH',
+  path: '/operator/v1/practice-groups/{id}/submission-types/{submission_type_id}',
+  tag,
+  summary: 'Update a submission type',
+  description:
+    'Changes the fields that the body names and leaves the others alone, by the same rules as for partners. It is no change by a partner.',
+  extension: true,
+  access: { roles: admins },
+  params: oneOfGroup,
+  body: submissionTypePatch,
+  readOnly: submissionTypeReadOnly,
+  conditional: true,
+  response: { status: 200, description: 'The submission type as it is now.', body: submissionType },
+  problems: ['not_found', 'precondition_failed', 'business_rule_violation'],
+  rules: submissionTypeRules,
+});
+
+export const deleteSubmissionType = defineEndpoint({
+  operationId: 'deleteSubmissionType',
+  method: 'DELETE',
+  path: '/operator/v1/practice-groups/{id}/submission-types/{submission_type_id}',
+  tag,
+  summary: 'Delete a submission type',
+  description: 'The forms that were sent stay, and so does their count of the day.',
+  extension: true,
+  access: { roles: admins },
+  params: oneOfGroup,
+  conditional: true,
+  response: { status: 204, description: 'The submission type is deleted.' },
+  problems: ['not_found', 'precondition_failed'],
 });
 
 const NAMED_MAX = 1_000;

@@ -47,6 +47,8 @@ export interface ServerOptions {
 const WELL_FORMED_ID = /^(?!.*(?:ptr_|pto_|whsec_))[A-Za-z0-9._:-]{1,128}$/;
 /** A whole request, headers and body, has to arrive within this time. */
 const REQUEST_MS = 30_000;
+/** So long nothing may come of a body that goes on, and nothing of its answer be taken. */
+const STANDSTILL_MS = 60_000;
 const HEADERS_MS = 10_000;
 /** Before anything of HTTP, so long TLS may take. */
 const HANDSHAKE_MS = 10_000;
@@ -92,6 +94,13 @@ export function createServer(options: ServerOptions): Server {
       finish(exchange, status);
     },
     isClosing: () => !server.listening,
+    letGoOn({ raw, response }: Exchange) {
+      const { socket } = raw;
+      going.add(socket);
+      // Node ends it when the time is over, and sets its own time when the answer is.
+      socket.setTimeout(STANDSTILL_MS);
+      response.once('close', () => going.delete(socket));
+    },
     prove,
   };
 
@@ -111,6 +120,8 @@ export function createServer(options: ServerOptions): Server {
     return known.unread.length >= AHEAD_MAX;
   }
 
+  /** With a body that goes on: for as long as something comes, the time of a whole request does not hold. */
+  const going = new WeakSet<Socket>();
   /** Where nobody can say any more where a request begins. */
   const broken = new WeakSet<Socket>();
 
@@ -187,6 +198,7 @@ export function createServer(options: ServerOptions): Server {
   server.on('checkExpectation', answer);
   server.on('clientError', (error, stream) => {
     const socket = stream as Socket;
+    if (going.has(socket) && (error as { code?: string }).code === 'ERR_HTTP_REQUEST_TIMEOUT') return;
     // It is told once.
     if (broken.has(socket)) return;
     broken.add(socket);

@@ -11,6 +11,7 @@ import * as erasures from './erasures.ts';
 import { listEvents, streamEvents } from './event-feed.ts';
 import * as events from './events.ts';
 import * as formSubmissions from './form-submissions.ts';
+import { importItems } from './import.ts';
 import * as keys from './keys.ts';
 import { reportLeakedKeys } from './leaked-keys.ts';
 import * as networks from './networks.ts';
@@ -88,6 +89,7 @@ export const operatorHandlers: Handlers<typeof operatorEndpoints, OperatorPrinci
   listAssignees: directory.listAssignees,
   getAssignee: directory.getAssignee,
   deleteAssignee: directory.deleteAssignee,
+  importItems,
   createFormSubmission: formSubmissions.createFormSubmission,
   listFormSubmissions: formSubmissions.listFormSubmissions,
   getFormSubmission: formSubmissions.getFormSubmission,

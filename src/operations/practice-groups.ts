@@ -11,6 +11,7 @@ import { Problem } from '../contract/problems.ts';
 import { newId } from '../domain/ids.ts';
 import { inUse } from '../domain/in-use.ts';
 import { defaultOpeningHours } from '../domain/local-time.ts';
+import { wholeAddress } from '../domain/practice-group.ts';
 import { SYSTEM } from '../domain/principal.ts';
 import { isUniqueViolation, transact } from '../store/database.ts';
 import {
@@ -136,15 +137,4 @@ export async function getPracticeGroup(app: App, call: OperatorCall<typeof getEn
   const body = await transact(app.db, call.principal, (tx) => findGroup(tx, call.params.id));
   if (!body) throw new Problem('not_found');
   return { body };
-}
-
-type AddressInput = {
-  [K in 'line_1' | 'line_2' | 'town' | 'county' | 'postcode']?: string | null | undefined;
-};
-
-/** An address always has all five lines; those not given are null. */
-function wholeAddress(address: AddressInput | null | undefined): GroupRecord['address'] {
-  if (!address) return null;
-  const { line_1 = null, line_2 = null, town = null, county = null, postcode = null } = address;
-  return { line_1, line_2, town, county, postcode };
 }

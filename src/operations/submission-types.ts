@@ -23,6 +23,7 @@ import {
   brokenRule,
   type Directory,
   type StoredSubmissionType,
+  submissionTypeDefaults,
 } from '../domain/submission-type.ts';
 import type { AuditRecord } from '../store/audit-append.ts';
 import { isUniqueViolation, type Transaction, transact } from '../store/database.ts';
@@ -77,20 +78,7 @@ export async function createSubmissionType(app: App, call: OperatorCall<typeof c
   const { id = newId('st', app.clock.now(), app.random), pathway_id, ...settings } = call.body;
   const now = nowIso(app);
   const type: StoredSubmissionType = {
-    form_id: null,
-    description: null,
-    in_hours: true,
-    out_of_hours: true,
-    suspended: false,
-    external_url: null,
-    external_url_name: null,
-    type: null,
-    default_priority: 'medium',
-    daily_limit: null,
-    patient_eligibility_check: false,
-    assignee_id: null,
-    assignee_type: null,
-    order: null,
+    ...submissionTypeDefaults,
     ...(settings as Pick<StoredSubmissionType, 'title'> & Partial<StoredSubmissionType>),
     practice_group_id: groupId,
     id,
@@ -156,7 +144,7 @@ export async function deleteSubmissionType(app: App, call: OperatorCall<typeof d
   await transact(app.db, call.principal, async (tx) => {
     const found = await lockOne(app, tx, call);
     const now = nowIso(app);
-    bury(tx, 'submission_type', { groupId, id }, now);
+    bury(tx, 'submission_type', [{ groupId, id }], now);
     tx.audit(recordOf(call, now, 'submission_type.delete', presentSubmissionType(found), null));
   });
   return { body: undefined };

@@ -128,7 +128,7 @@ export function findAssigneeUses(tx: Transaction, groupId: string, type: string,
 }
 
 export function deleteFormRow(tx: Transaction, groupId: string, id: string, now: string): void {
-  bury(tx, 'form', { groupId, id }, now);
+  bury(tx, 'form', [{ groupId, id }], now);
 }
 
 export function deleteAssigneeRow(
@@ -138,5 +138,5 @@ export function deleteAssigneeRow(
   id: string,
   now: string,
 ): void {
-  bury(tx, 'assignee', { groupId, assigneeType, id }, now);
+  bury(tx, 'assignee', [{ groupId, assigneeType, id }], now);
 }

@@ -204,7 +204,7 @@ export function findGroupUses(tx: Transaction, id: string, now: string): Promise
   );
 }
 
-export function deleteGroup(tx: Transaction, id: string, now: string): void {
+export function deleteGroup(tx: Transaction, id: string, now: string, sourceVersion?: number | null): void {
   tx.defer('DELETE FROM ehr_health WHERE practice_group_id = $1', [id]);
-  bury(tx, 'practice_group', { groupId: id, id }, now);
+  bury(tx, 'practice_group', [{ groupId: id, id, sourceVersion }], now);
 }

@@ -87,6 +87,7 @@ const tells: Partial<Record<OperatorOperationId, Expected>> = {
   deleteSubmissionType: { tells: [['submission_type.delete', 'submission_type']], item: own },
   deleteForm: { tells: [['form.delete', 'form']], item: own },
   deleteAssignee: { tells: [['assignee.delete', 'assignee']], item: own },
+  importItems: { tells: [['practice_group.import', 'practice_group']] },
   putForm: { tells: [['form.put', 'form']], made: ({ body }) => body },
   putAssignee: { tells: [['assignee.put', 'assignee']], made: ({ body }) => body },
   createFormSubmission: { tells: [['form_submission.create', 'form_submission']], made: ({ body }) => body },

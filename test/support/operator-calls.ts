@@ -225,6 +225,9 @@ const table: Record<OperatorOperationId, (given: Furnished) => Promise<Parts>> =
     });
     return { params: { id: groupId, assignee_type: 'Admin', assignee_id } };
   },
+  importItems: async ({ groupId }) => ({
+    body: { items: [{ kind: 'form', id: fresh('form'), practice_group_id: groupId, title: 'Imported' }] },
+  }),
   createFormSubmission: async ({ groupId }) => ({
     params: { id: groupId },
     body: { submission_type_id: 'type-1', id: fresh('submission') },

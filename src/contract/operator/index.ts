@@ -6,6 +6,7 @@ import * as ehrHealth from './ehr-health.ts';
 import * as erasures from './erasures.ts';
 import * as events from './events.ts';
 import * as formSubmissions from './form-submissions.ts';
+import { importItems } from './import.ts';
 import * as keys from './keys.ts';
 import * as leakedKeys from './leaked-keys.ts';
 import * as networks from './networks.ts';
@@ -59,6 +60,7 @@ export const operatorEndpoints = {
   listAssignees: directory.listAssignees,
   getAssignee: directory.getAssignee,
   deleteAssignee: directory.deleteAssignee,
+  importItems,
   createFormSubmission: formSubmissions.createFormSubmission,
   listFormSubmissions: formSubmissions.listFormSubmissions,
   getFormSubmission: formSubmissions.getFormSubmission,

@@ -30,7 +30,8 @@ export type OpeningHours = z.infer<typeof openingHours>;
 
 const addressLine = () => text({ max: 255 }).nullable().optional();
 
-const fields = {
+/** What an operator may say of a practice group. */
+export const practiceGroupFields = {
   name: text({ min: 1, max: 255 }),
   ods_code: text({ min: 1, max: 32 }).nullable(),
   timezone: timeZone(),
@@ -65,11 +66,11 @@ export const createPracticeGroup = defineEndpoint({
   access: { roles: admins },
   body: z.strictObject({
     id: recordId().optional(),
-    name: fields.name,
-    ods_code: fields.ods_code.optional(),
-    timezone: fields.timezone.optional(),
-    address: fields.address.optional(),
-    opening_hours: fields.opening_hours.optional(),
+    name: practiceGroupFields.name,
+    ods_code: practiceGroupFields.ods_code.optional(),
+    timezone: practiceGroupFields.timezone.optional(),
+    address: practiceGroupFields.address.optional(),
+    opening_hours: practiceGroupFields.opening_hours.optional(),
   }),
   response: { ...group, status: 201 },
   problems: ['conflict'],
@@ -86,7 +87,7 @@ export const updatePracticeGroup = defineEndpoint({
   extension: true,
   access: { roles: admins },
   params: byId,
-  body: z.strictObject(fields).partial(),
+  body: z.strictObject(practiceGroupFields).partial(),
   response: group,
   problems: ['not_found'],
 });

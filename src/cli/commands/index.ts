@@ -2,6 +2,7 @@ import type { Command } from '../command.ts';
 import { auditCommands } from './audit.ts';
 import { deliveryCommands } from './deliveries.ts';
 import { eventCommands } from './events.ts';
+import { importCommands } from './import.ts';
 import { keyCommands } from './keys.ts';
 import { listenCommand } from './listen.ts';
 import { networkCommands } from './networks.ts';
@@ -26,6 +27,7 @@ export const commands: readonly Command[] = [
   ...partnerCommands,
   ...keyCommands,
   ...networkCommands,
+  ...importCommands,
   ...eventCommands,
   ...deliveryCommands,
   ...refusalCommands,

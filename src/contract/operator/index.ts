@@ -13,6 +13,7 @@ import * as networks from './networks.ts';
 import * as operators from './operators.ts';
 import * as partners from './partners.ts';
 import * as practiceGroups from './practice-groups.ts';
+import { reconcileItems } from './reconcile.ts';
 import * as requests from './requests.ts';
 import * as submissionTypes from './submission-types.ts';
 import * as webhooks from './webhooks.ts';
@@ -61,6 +62,7 @@ export const operatorEndpoints = {
   getAssignee: directory.getAssignee,
   deleteAssignee: directory.deleteAssignee,
   importItems,
+  reconcileItems,
   createFormSubmission: formSubmissions.createFormSubmission,
   listFormSubmissions: formSubmissions.listFormSubmissions,
   getFormSubmission: formSubmissions.getFormSubmission,

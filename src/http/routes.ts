@@ -98,6 +98,7 @@ export function endpointRoutes(app: App): Route[] {
 function partnerHandler(app: App, endpoint: Endpoint, operation: Operation): Handler {
   if ('roles' in endpoint.access) throw new Error(`${endpoint.operationId} is for operators`);
   const scopes = scopesFor(endpoint);
+  const isAboutItself = 'aboutItself' in endpoint.access;
   const validate = validator(endpoint);
   const send = sender(endpoint);
   const note = readNoter(app.accessLog, endpoint);
@@ -105,7 +106,7 @@ function partnerHandler(app: App, endpoint: Endpoint, operation: Operation): Han
     exchange.trace.operation = endpoint.operationId;
     const bytes = await bodyOf(app, exchange, endpoint, findHolder);
     const holder = await admitHolder(app, exchange);
-    const admitted = await admitPartner(app, exchange, holder, scopes);
+    const admitted = await admitPartner(app, exchange, holder, scopes, isAboutItself);
     if (missingGroup(admitted)) throw withProblems(admitted, () => validate(exchange, bytes));
     const call = validate(exchange, bytes);
     call.principal = admitted;

@@ -13,6 +13,7 @@ import * as events from './events.ts';
 import * as formSubmissions from './form-submissions.ts';
 import * as keys from './keys.ts';
 import { reportLeakedKeys } from './leaked-keys.ts';
+import { getMe } from './me.ts';
 import * as networks from './networks.ts';
 import * as operators from './operators.ts';
 import * as partners from './partners.ts';
@@ -45,6 +46,7 @@ export const partnerHandlers: Handlers<typeof partnerEndpoints, PartnerPrincipal
   streamEvents,
   triggerTestEvent: testEvents.triggerTestEvent,
   getRefusedRequest,
+  getMe,
 };
 
 export const operatorHandlers: Handlers<typeof operatorEndpoints, OperatorPrincipal> = {

@@ -20,6 +20,7 @@ export const methodNames: Record<string, string> = {
   streamEvents: 'follow',
   triggerTestEvent: 'trigger',
   getRefusedRequest: 'get',
+  getMe: 'me',
 };
 
 /** What a stream carries: its content type has no place for a schema. */

@@ -4,6 +4,7 @@ import { deliveryCommands } from './deliveries.ts';
 import { eventCommands } from './events.ts';
 import { keyCommands } from './keys.ts';
 import { listenCommand } from './listen.ts';
+import { meCommands } from './me.ts';
 import { networkCommands } from './networks.ts';
 import { partnerCommands } from './partners.ts';
 import { profileCommands } from './profiles.ts';
@@ -19,6 +20,7 @@ export const commands: readonly Command[] = [
   ...serviceCommands,
   statusCommand,
   ...profileCommands,
+  ...meCommands,
   listenCommand,
   triggerCommand,
   resendCommand,

@@ -1,4 +1,5 @@
 import * as events from './events.ts';
+import { getMe } from './me.ts';
 import { listPracticeGroups } from './practice-groups.ts';
 import { getRefusedRequest } from './requests.ts';
 import { getSubmissionType, listSubmissionTypes, updateSubmissionType } from './submission-types.ts';
@@ -25,4 +26,5 @@ export const partnerEndpoints = {
   streamEvents: events.streamEvents,
   triggerTestEvent: events.triggerTestEvent,
   getRefusedRequest,
+  getMe,
 } as const;

@@ -13,6 +13,7 @@ import type {
   EventFeedPage,
   EventName,
   FeedEvent,
+  Me,
   PracticeGroupList,
   RefusedRequest,
   Replay,
@@ -389,6 +390,27 @@ export class Requests {
   }
 }
 
+/** The partner itself: its key, its agreements and its usage. */
+export class Account {
+  readonly #transport: Transport;
+
+  constructor(transport: Transport) {
+    this.#transport = transport;
+  }
+
+  /**
+   * Show who you are.
+   *
+   * Tells whose key this is, what it may do, and for which practice groups it may act.
+   *
+   * Open to every key, whatever its scopes. It acts for no practice group: `x-practice-group-id` is not
+   * needed, and not looked at.
+   */
+  me(options: CallOptions = {}): Call<Me> {
+    return this.#transport.call({ method: 'GET', path: '/v1/me', options });
+  }
+}
+
 /** Everything that the API can do. */
 export class Groups {
   readonly practiceGroups: PracticeGroups;
@@ -396,6 +418,7 @@ export class Groups {
   readonly webhooks: Webhooks;
   readonly events: Events;
   readonly requests: Requests;
+  readonly account: Account;
 
   constructor(transport: Transport) {
     this.practiceGroups = new PracticeGroups(transport);
@@ -403,5 +426,6 @@ export class Groups {
     this.webhooks = new Webhooks(transport);
     this.events = new Events(transport);
     this.requests = new Requests(transport);
+    this.account = new Account(transport);
   }
 }

@@ -254,6 +254,52 @@ export interface FormSubmissionCreatedEvent {
   event: 'form-submission.created';
 }
 
+/** A partner and its key, as the service knows them. */
+export interface Me {
+  partner: {
+    id: string;
+    name: string;
+  };
+  key: {
+    id: string;
+    label: string | null;
+    /** What the key may do. */
+    scopes: (
+      | 'practice-groups:read'
+      | 'submission-types:read'
+      | 'submission-types:write'
+      | 'webhooks:read'
+      | 'webhooks:write'
+      | 'events:read'
+    )[];
+    /** The limit that holds for the key. */
+    rate_limit_per_minute: number;
+    expires_at: string | null;
+  };
+  /** Every practice group that the key may act for; its own comes first. */
+  practice_groups: {
+    id: string;
+    name: string;
+    /** What the key may do there: its own scopes, as far as networks grant them. */
+    scopes: (
+      | 'practice-groups:read'
+      | 'submission-types:read'
+      | 'submission-types:write'
+      | 'webhooks:read'
+      | 'webhooks:write'
+      | 'events:read'
+    )[];
+    /**
+     * The network through which the key acts for it, the first by name if there are several; null: it is
+     * tied to it.
+     */
+    through: {
+      id: string;
+      name: string;
+    } | null;
+  }[];
+}
+
 /** A patient has been added to a sequence. */
 export interface PatientAddedToSequenceEvent {
   /** The type of the object that the event is about. */

@@ -2,6 +2,7 @@ import type { operatorEndpoints } from '../contract/operator/index.ts';
 import type { partnerEndpoints } from '../contract/partner/index.ts';
 import type { OperatorPrincipal, PartnerPrincipal } from '../domain/principal.ts';
 import * as accessLog from './access-log.ts';
+import * as agreements from './agreements.ts';
 import type { Handlers } from './app.ts';
 import * as audit from './audit.ts';
 import * as deliveries from './deliveries.ts';
@@ -47,6 +48,7 @@ export const partnerHandlers: Handlers<typeof partnerEndpoints, PartnerPrincipal
   triggerTestEvent: testEvents.triggerTestEvent,
   getRefusedRequest,
   getMe,
+  listOwnAgreements: agreements.listOwnAgreements,
 };
 
 export const operatorHandlers: Handlers<typeof operatorEndpoints, OperatorPrincipal> = {
@@ -65,9 +67,13 @@ export const operatorHandlers: Handlers<typeof operatorEndpoints, OperatorPrinci
   listPartners: partners.listPartners,
   getPartner: partners.getPartner,
   updatePartner: partners.updatePartner,
-  signAgreement: partners.signAgreement,
+  signAgreement: agreements.signAgreement,
   verifyPartner: partners.verifyPartner,
   suspendPartner: partners.suspendPartner,
+  createAgreement: agreements.createAgreement,
+  listAgreements: agreements.listAgreements,
+  getAgreement: agreements.getAgreement,
+  updateAgreement: agreements.updateAgreement,
   issueKey: keys.issueKey,
   listKeys: keys.listKeys,
   getKey: keys.getKey,

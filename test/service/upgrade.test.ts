@@ -88,6 +88,7 @@ describe('the upgrade', () => {
       feed_timelines,
       access_log_head,
       network_memberships,
+      agreements,
       ...after
     } = await rowsOf(databaseUrl);
 
@@ -106,6 +107,11 @@ describe('the upgrade', () => {
         expect.objectContaining({ ...member, left_at: null, scopes: null, partner_ids: null }),
       ),
     );
+    const signed = kept.partners?.filter(({ agreement_signed_at }) => agreement_signed_at !== null) ?? [];
+    expect(agreements?.map(({ partner_id, signed_at }) => [partner_id, signed_at]).sort()).toEqual(
+      signed.map(({ id, agreement_signed_at }) => [id, agreement_signed_at]).sort(),
+    );
+    expect(signed.length).toBeGreaterThan(0);
     expect(ehr_health).toEqual(
       kept.practice_groups
         ?.filter(({ ehr_status }) => ehr_status !== 'unknown')

@@ -21,6 +21,7 @@ export const methodNames: Record<string, string> = {
   triggerTestEvent: 'trigger',
   getRefusedRequest: 'get',
   getMe: 'me',
+  listOwnAgreements: 'listAgreements',
 };
 
 /** What a stream carries: its content type has no place for a schema. */

@@ -1,4 +1,5 @@
 import type { Command } from '../command.ts';
+import { agreementCommands } from './agreements.ts';
 import { auditCommands } from './audit.ts';
 import { deliveryCommands } from './deliveries.ts';
 import { eventCommands } from './events.ts';
@@ -26,6 +27,7 @@ export const commands: readonly Command[] = [
   resendCommand,
   verifyCommand,
   ...partnerCommands,
+  ...agreementCommands,
   ...keyCommands,
   ...networkCommands,
   ...eventCommands,

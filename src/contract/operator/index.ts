@@ -1,4 +1,5 @@
 import * as accessLog from './access-log.ts';
+import * as agreements from './agreements.ts';
 import * as audit from './audit.ts';
 import * as deliveries from './deliveries.ts';
 import * as directory from './directory.ts';
@@ -37,6 +38,10 @@ export const operatorEndpoints = {
   signAgreement: partners.signAgreement,
   verifyPartner: partners.verifyPartner,
   suspendPartner: partners.suspendPartner,
+  createAgreement: agreements.createAgreement,
+  listAgreements: agreements.listAgreements,
+  getAgreement: agreements.getAgreement,
+  updateAgreement: agreements.updateAgreement,
   issueKey: keys.issueKey,
   listKeys: keys.listKeys,
   getKey: keys.getKey,

@@ -1,3 +1,4 @@
+import { listOwnAgreements } from './agreements.ts';
 import * as events from './events.ts';
 import { getMe } from './me.ts';
 import { listPracticeGroups } from './practice-groups.ts';
@@ -27,4 +28,5 @@ export const partnerEndpoints = {
   triggerTestEvent: events.triggerTestEvent,
   getRefusedRequest,
   getMe,
+  listOwnAgreements,
 } as const;

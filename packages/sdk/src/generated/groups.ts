@@ -14,6 +14,8 @@ import type {
   EventName,
   FeedEvent,
   Me,
+  OwnAgreement,
+  OwnAgreementPage,
   PracticeGroupList,
   RefusedRequest,
   Replay,
@@ -87,6 +89,13 @@ export interface StreamEventsQuery {
 
 export interface TriggerTestEventBody {
   event: EventName;
+}
+
+export interface ListOwnAgreementsQuery {
+  /** Entries on a page; 50 unless given. */
+  page_size?: number | undefined;
+  /** The next_cursor of the page before. */
+  cursor?: string | undefined;
 }
 
 /** The practices and hubs that calls act for. */
@@ -408,6 +417,21 @@ export class Account {
    */
   me(options: CallOptions = {}): Call<Me> {
     return this.#transport.call({ method: 'GET', path: '/v1/me', options });
+  }
+
+  /**
+   * List your agreements.
+   *
+   * What was agreed with you, in the order in which it was recorded.
+   *
+   * Open to every key, whatever its scopes. It acts for no practice group: `x-practice-group-id` is not
+   * needed, and not looked at.
+   */
+  listAgreements(
+    query: ListOwnAgreementsQuery = {},
+    options: CallOptions = {},
+  ): PageCall<OwnAgreement, OwnAgreementPage> {
+    return this.#transport.pages({ method: 'GET', path: '/v1/agreements', query, options });
   }
 }
 

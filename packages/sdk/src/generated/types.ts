@@ -300,6 +300,40 @@ export interface Me {
   }[];
 }
 
+/** What you have signed, and the terms. */
+export interface OwnAgreement {
+  id: string;
+  /** Which text was signed. */
+  version: string | null;
+  /** Where the signed document is. */
+  document_url: string | null;
+  /** Who signed for the partner. */
+  signatory: string | null;
+  signed_at: string;
+  /**
+   * From when on it no longer holds; null: until further notice. Keys that were issued under it go on
+   * working.
+   */
+  ends_at: string | null;
+  status: 'in_force' | 'ended';
+  /** Of each key that was issued under it and has none of its own; null: the default limit. */
+  rate_limit_per_minute: number | null;
+  /** In words. */
+  sla: string | null;
+  /** What is measured month by month; null: the SLA is words alone, or there is none. */
+  sla_targets: SlaTargets | null;
+  created_at: string;
+  updated_at: string;
+}
+
+export interface OwnAgreementPage {
+  data: OwnAgreement[];
+  /** How many entries this page holds. */
+  count: number;
+  /** Send it as `cursor` to get the next page; null on the last one. */
+  next_cursor: string | null;
+}
+
 /** A patient has been added to a sequence. */
 export interface PatientAddedToSequenceEvent {
   /** The type of the object that the event is about. */
@@ -398,6 +432,32 @@ export interface RotatedWebhookSecret {
   secret: string;
   /** Until then, deliveries are signed with the previous secret, too. */
   previous_secret_expires_at: string;
+}
+
+/** Targets that are measured month by month. */
+export interface SlaTargets {
+  /**
+   * Of the calls, those not answered with 5xx; of the minutes, those in which the service ran. The lower
+   * of the two counts.
+   */
+  availability_percent?: number;
+  /**
+   * How long answers may take: half of them, 95 and 99 of 100. Measured in the service, and rounded up
+   * to a bound of the report.
+   */
+  latency_ms?: {
+    p50?: number;
+    p95?: number;
+    p99?: number;
+  };
+  /** Of the deliveries that came to an end, those that arrived. */
+  delivery_success_percent?: number;
+  /** How long it may take from the acceptance of an event to its receipt, likewise. */
+  delivery_seconds?: {
+    p50?: number;
+    p95?: number;
+    p99?: number;
+  };
 }
 
 /** A category of patient request that care navigation handles. */

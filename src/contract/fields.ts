@@ -138,6 +138,16 @@ function isMoment(value: string): boolean {
   return new Date(`${year}-${month}-${day}T00:00:00Z`).getUTCDate() === Number(day);
 }
 
+/** A day as people send it. */
+export const day = () =>
+  z
+    .string()
+    .refine((value) => /^(?!0000)\d{4}-\d\d-\d\d$/.test(value) && isMoment(`${value}T00:00:00Z`), {
+      error: 'Must be a day such as 2026-11-14.',
+      params: { code: 'invalid_format', expected: 'string' },
+    })
+    .meta({ format: 'date', maxLength: 10, examples: ['2026-11-14'] });
+
 /** A moment as the service sends it: RFC 3339, UTC, milliseconds. */
 export const timestamp = () =>
   z.string().meta({ format: 'date-time', examples: ['2026-11-14T08:00:00.000Z'] });

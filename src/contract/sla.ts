@@ -1,6 +1,15 @@
 import { z } from 'zod';
 import { decided, text } from './fields.ts';
 
+/** The upper bounds by which times are counted; what is longer than the last is counted apart. */
+export const CALL_MS = [
+  1, 2, 5, 10, 20, 50, 100, 150, 200, 250, 300, 400, 500, 750, 1_000, 1_500, 2_000, 3_000, 5_000, 10_000,
+] as const;
+export const DELIVERY_SECONDS = [
+  0.1, 0.25, 0.5, 1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 1_800, 3_600, 7_200, 18_000, 36_000, 86_400,
+  259_200,
+] as const;
+
 const percent = (description: string) => z.number().min(0).max(100).optional().meta({ description });
 const quantiles = (max: number, description: string) => {
   const within = z.number().positive().max(max).optional();

@@ -22,6 +22,7 @@ import * as practiceGroups from './practice-groups.ts';
 import { getRefusedRequest, listRefusedRequests } from './requests.ts';
 import * as submissionTypes from './submission-types.ts';
 import * as testEvents from './test-events.ts';
+import { listPartnerUsage, listUsage } from './usage.ts';
 import * as webhookDeliveries from './webhook-deliveries.ts';
 import { rotateWebhookSecret } from './webhook-secrets.ts';
 import * as webhooks from './webhooks.ts';
@@ -49,6 +50,7 @@ export const partnerHandlers: Handlers<typeof partnerEndpoints, PartnerPrincipal
   getRefusedRequest,
   getMe,
   listOwnAgreements: agreements.listOwnAgreements,
+  listUsage,
 };
 
 export const operatorHandlers: Handlers<typeof operatorEndpoints, OperatorPrincipal> = {
@@ -109,6 +111,7 @@ export const operatorHandlers: Handlers<typeof operatorEndpoints, OperatorPrinci
   listDeliveries: deliveries.listDeliveries,
   getDelivery: deliveries.getDelivery,
   retryDelivery: deliveries.retryDelivery,
+  listPartnerUsage,
   createOperator: operators.createOperator,
   listOperators: operators.listOperators,
   getOperator: operators.getOperator,

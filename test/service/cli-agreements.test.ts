@@ -38,3 +38,17 @@ describe('porter agreements', () => {
     expect((await porter(`${line} --signed yesterday`, { env })).code).toBe(2);
   });
 });
+
+describe('porter usage', () => {
+  it('shows that of all partners to an operator, and its own to a key', async () => {
+    const { key, partnerId, keyId } = await makeKey(house, world.groupId);
+    await house.send('GET', '/v1/me', { key });
+    const env = { PORTER_URL: house.url };
+    const own = await porter('usage', { env: { ...env, PORTER_KEY: key } });
+    expect(own.stdout).toMatch(new RegExp(`\\d{4}-\\d\\d-\\d\\d  call  ${keyId} +getMe +ok +1`));
+    const operator = { env: { ...env, PORTER_OPERATOR_TOKEN: OPERATOR_TOKEN } };
+    const listed = await porter(`usage --partner ${partnerId} --json`, operator);
+    expect(listed.json.data[0]).toMatchObject({ partner_id: partnerId, key_id: keyId });
+    expect((await porter('usage --partner x', { env: { ...env, PORTER_KEY: key } })).code).toBe(2);
+  });
+});

@@ -140,6 +140,13 @@ const cases: Record<string, ListCase> = {
     },
     key: byId,
   },
+  listPartnerUsage: {
+    add: async () => {
+      const { key } = await makeKey(house, given.groupId);
+      await house.send('GET', '/v1/me', { key });
+    },
+    key: (item) => [item.key_id ?? item.webhook_id, item.operation, item.outcome].join(),
+  },
   listAgreements: {
     add: () => house.operator('POST', `/partners/${given.partnerId}/agreements`, agreementBody()),
     key: byId,

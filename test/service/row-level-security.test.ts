@@ -39,12 +39,13 @@ const operatorTables = [
   'access_log_head',
   'erasures',
   'key_uses',
+  'uptime',
   'used_assertions',
 ];
 /** Belong to one partner within one practice group, or to a partner altogether; see below. */
 const partnerTables = ['webhooks', 'webhook_secrets', 'webhook_lanes', 'deliveries', 'refused_requests'];
 /** Tell a partner about itself: it reads its own rows, and writes none. */
-const tellingTables = ['agreements'];
+const tellingTables = ['agreements', 'usage', 'usage_times'];
 /** Hold nothing that belongs to anybody: which cell this is, how far the schema and the audit chain are, which histories the feed has had. */
 const plainTables = [
   'schema_migrations',
@@ -112,6 +113,9 @@ describe.each([
     principal = await principalOf(own.groupId);
     const { key, partnerId } = await makeKey(house, own.groupId);
     mine = await furnishPartner(key, partnerId);
+    const another = await makeKey(house, own.groupId);
+    await house.send('GET', '/v1/me', { key: another.key });
+    await house.service.app.usage.flush();
   });
 
   /** A webhook with its secret, lane and a delivery in the own group, another one in the other group, and a refusal. */

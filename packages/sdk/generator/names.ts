@@ -22,6 +22,7 @@ export const methodNames: Record<string, string> = {
   getRefusedRequest: 'get',
   getMe: 'me',
   listOwnAgreements: 'listAgreements',
+  listUsage: 'listUsage',
 };
 
 /** What a stream carries: its content type has no place for a schema. */

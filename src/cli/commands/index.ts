@@ -14,6 +14,7 @@ import { resendCommand } from './resend.ts';
 import { serviceCommands } from './service.ts';
 import { statusCommand } from './status.ts';
 import { triggerCommand } from './trigger.ts';
+import { usageCommand } from './usage.ts';
 import { verifyCommand } from './verify.ts';
 
 /** In the order in which the help lists them. */
@@ -22,6 +23,7 @@ export const commands: readonly Command[] = [
   statusCommand,
   ...profileCommands,
   ...meCommands,
+  usageCommand,
   listenCommand,
   triggerCommand,
   resendCommand,

@@ -15,6 +15,7 @@ import * as partners from './partners.ts';
 import * as practiceGroups from './practice-groups.ts';
 import * as requests from './requests.ts';
 import * as submissionTypes from './submission-types.ts';
+import { listPartnerUsage } from './usage.ts';
 import * as webhooks from './webhooks.ts';
 import * as writeToRecordJobs from './write-to-record-jobs.ts';
 
@@ -77,6 +78,7 @@ export const operatorEndpoints = {
   getWriteToRecordJob: writeToRecordJobs.getWriteToRecordJob,
   succeedWriteToRecordJob: writeToRecordJobs.succeedWriteToRecordJob,
   failWriteToRecordJob: writeToRecordJobs.failWriteToRecordJob,
+  listPartnerUsage,
   createOperator: operators.createOperator,
   listOperators: operators.listOperators,
   getOperator: operators.getOperator,

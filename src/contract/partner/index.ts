@@ -4,6 +4,7 @@ import { getMe } from './me.ts';
 import { listPracticeGroups } from './practice-groups.ts';
 import { getRefusedRequest } from './requests.ts';
 import { getSubmissionType, listSubmissionTypes, updateSubmissionType } from './submission-types.ts';
+import { listUsage } from './usage.ts';
 import * as deliveries from './webhook-deliveries.ts';
 import * as webhooks from './webhooks.ts';
 
@@ -29,4 +30,5 @@ export const partnerEndpoints = {
   getRefusedRequest,
   getMe,
   listOwnAgreements,
+  listUsage,
 } as const;

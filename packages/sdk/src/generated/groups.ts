@@ -26,6 +26,8 @@ import type {
   SubmissionTypePatch,
   TestDelivery,
   TestEvent,
+  UsageEntry,
+  UsageEntryPage,
   Webhook,
   WebhookPage,
   WebhookPatch,
@@ -96,6 +98,17 @@ export interface ListOwnAgreementsQuery {
   page_size?: number | undefined;
   /** The next_cursor of the page before. */
   cursor?: string | undefined;
+}
+
+export interface ListUsageQuery {
+  /** Entries on a page; 50 unless given. */
+  page_size?: number | undefined;
+  /** The next_cursor of the page before. */
+  cursor?: string | undefined;
+  /** The first day; 29 days before the last unless given. */
+  from?: string | undefined;
+  /** The last day; today unless given. */
+  to?: string | undefined;
 }
 
 /** The practices and hubs that calls act for. */
@@ -432,6 +445,20 @@ export class Account {
     options: CallOptions = {},
   ): PageCall<OwnAgreement, OwnAgreementPage> {
     return this.#transport.pages({ method: 'GET', path: '/v1/agreements', query, options });
+  }
+
+  /**
+   * List your usage.
+   *
+   * Your calls by day, key, operation and outcome, and the deliveries to your webhooks, of all your keys
+   * and webhooks. Days are those of UTC. What happened counts within about a second; a node that is
+   * killed loses what it counted in the last one.
+   *
+   * Open to every key, whatever its scopes. It acts for no practice group: `x-practice-group-id` is not
+   * needed, and not looked at.
+   */
+  listUsage(query: ListUsageQuery = {}, options: CallOptions = {}): PageCall<UsageEntry, UsageEntryPage> {
+    return this.#transport.pages({ method: 'GET', path: '/v1/usage', query, options });
   }
 }
 

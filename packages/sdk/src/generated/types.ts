@@ -526,6 +526,33 @@ export interface TestEvent {
   event_id: string;
 }
 
+/** How often something happened on a day. */
+export interface UsageEntry {
+  /** By the calendar of UTC. */
+  day: string;
+  kind: 'call' | 'delivery';
+  /** Of a call. */
+  key_id: string | null;
+  /** Of a delivery. */
+  webhook_id: string | null;
+  /** Of a call; `none` where there is no such operation. */
+  operation: string | null;
+  /**
+   * Of a call: `ok`, `refused` (4xx), `rate_limited` (429), or `failed` (5xx, a fault of ours). Of an
+   * attempt to deliver: `delivered`, `retried` (it failed and is tried again), or `given_up`.
+   */
+  outcome: 'ok' | 'refused' | 'rate_limited' | 'failed' | 'delivered' | 'retried' | 'given_up';
+  count: number;
+}
+
+export interface UsageEntryPage {
+  data: UsageEntry[];
+  /** How many entries this page holds. */
+  count: number;
+  /** Send it as `cursor` to get the next page; null on the last one. */
+  next_cursor: string | null;
+}
+
 /** Every problem of the request, one entry each. */
 export interface ValidationError {
   error: true;

@@ -136,7 +136,13 @@ it('results that keep coming are written in few batches, and none waits for more
   );
   const batches: number[] = [];
   const recorder = new Recorder(
-    { db: harness.db, clock: harness.clock, log: createLogger(() => {}), me: 7 },
+    {
+      db: harness.db,
+      clock: harness.clock,
+      log: createLogger(() => {}),
+      me: 7,
+      usage: { deliver: () => {} },
+    },
     {
       prepare: (results) => ({ results: [...results], lows: [{ no, low: 1 }] }),
       recorded: (results) => batches.push(results.length),

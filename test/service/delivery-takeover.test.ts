@@ -90,7 +90,7 @@ it('what was put back before a lane was lost is not written after it was leased 
   };
   const [second, third] = stepLane(lane, { type: 'claimed', deliveries, isAll: true, places: 1 });
   const recorder = new Recorder(
-    { db: harness.db, clock: harness.clock, log, me: 7 },
+    { db: harness.db, clock: harness.clock, log, me: 7, usage: { deliver: () => {} } },
     {
       prepare(results) {
         const good = results.filter((result) => {

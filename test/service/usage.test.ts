@@ -94,8 +94,7 @@ describe('calls', () => {
 describe('deliveries', () => {
   it('are counted by webhook and outcome once they are recorded', async () => {
     const { key, groupId } = await makeWorld(house);
-    let answer = 500;
-    const receiver = await startReceiver({ behaviour: (...args) => status(answer)(...args) });
+    const receiver = await startReceiver({ behaviour: status(500) });
     onTestFinished(() => receiver.close());
     const { body: webhook } = await house.send('POST', '/v1/webhooks', {
       key,
@@ -115,7 +114,7 @@ describe('deliveries', () => {
         .map(({ outcome, count }) => [outcome, count]);
     await publish('p1');
     await expect.poll(deliveries).toEqual([['retried', 1]]);
-    answer = 204;
+    await receiver.setBehaviour(status(204));
     await publish('p2');
     await expect.poll(deliveries).toEqual([
       ['delivered', 1],

@@ -14,6 +14,7 @@ import * as operators from './operators.ts';
 import * as partners from './partners.ts';
 import * as practiceGroups from './practice-groups.ts';
 import * as requests from './requests.ts';
+import { getSla } from './sla.ts';
 import * as submissionTypes from './submission-types.ts';
 import { listPartnerUsage } from './usage.ts';
 import * as webhooks from './webhooks.ts';
@@ -79,6 +80,7 @@ export const operatorEndpoints = {
   succeedWriteToRecordJob: writeToRecordJobs.succeedWriteToRecordJob,
   failWriteToRecordJob: writeToRecordJobs.failWriteToRecordJob,
   listPartnerUsage,
+  getSla,
   createOperator: operators.createOperator,
   listOperators: operators.listOperators,
   getOperator: operators.getOperator,

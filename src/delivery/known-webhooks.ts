@@ -13,6 +13,8 @@ export interface KnownWebhook {
   entitledUntil: number;
   /** This worker cannot serve it until then. */
   leftUntil: number;
+  /** Its backlog waits for a moment, as its host paces it. */
+  isPaced: boolean;
   /** Where its deliveries go, as of the last claim; undefined: that cannot be had. */
   receiver: Receiver | undefined;
 }
@@ -27,7 +29,15 @@ export class KnownWebhooks extends Map<number, KnownWebhook> {
     let webhook = this.get(no);
     if (!webhook) {
       const lane = newLane(this.#narrow.get(no));
-      webhook = { no, lane, heldUntil: 0, entitledUntil: 0, leftUntil: 0, receiver: undefined };
+      webhook = {
+        no,
+        lane,
+        heldUntil: 0,
+        entitledUntil: 0,
+        leftUntil: 0,
+        isPaced: false,
+        receiver: undefined,
+      };
       this.set(no, webhook);
     }
     return webhook;

@@ -45,7 +45,7 @@ const STRETCH_MIN = 8;
 /** What lies further apart is not of one stretch: PostgreSQL may read what is between. */
 const GAP_MAX = 100;
 
-const recordResultsSql = sqlFunction('record_results', {
+export const recordResultsSql = sqlFunction('record_results', {
   at: 'timestamptz',
   me: 'bigint',
   webhook_nos: 'integer[]',

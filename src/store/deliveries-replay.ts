@@ -8,7 +8,7 @@ const enqueueSql = sqlFunction('enqueue', {
   event_nos: 'bigint[]',
   webhook_nos: 'integer[]',
 });
-const replayDeliveriesSql = sqlFunction('replay_deliveries', {
+export const replayDeliveriesSql = sqlFunction('replay_deliveries', {
   at: 'timestamptz',
   webhook: 'integer',
   event_nos: 'bigint[]',

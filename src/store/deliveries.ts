@@ -10,8 +10,8 @@ import { sqlFunction } from './sql-functions.ts';
  * its function in src/sql, the order of the whole in delivery/engine.ts.
  */
 
-const fanOutSql = sqlFunction('fan_out', { at: 'timestamptz', me: 'bigint', events_max: 'integer' });
-const claimDeliveriesSql = sqlFunction('claim_deliveries', {
+export const fanOutSql = sqlFunction('fan_out', { at: 'timestamptz', me: 'bigint', events_max: 'integer' });
+export const claimDeliveriesSql = sqlFunction('claim_deliveries', {
   at: 'timestamptz',
   lease_ms: 'integer',
   me: 'bigint',

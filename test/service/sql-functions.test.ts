@@ -4,9 +4,9 @@ import { expect, it } from 'vitest';
 import { readSqlFunctions, wrapped } from '../../src/store/sql-functions.ts';
 // The wrappers are made where they are used.
 import '../../src/compose.ts';
+import { unreleasedMain, versionOne } from '../support/earlier-versions.ts';
 import { createUpToDateDatabase } from '../support/service.ts';
 import { superuser } from '../support/superuser.ts';
-import { unreleasedMain } from '../support/unreleased-main.ts';
 
 /** The files in src/sql are the functions of the database, and nothing else is. */
 
@@ -59,8 +59,8 @@ it('a new database has the functions of the files, to the letter', async () => {
   for (const { name, body } of found) expect(texts.get(name), name).toContain(`AS $$${body}$$;`);
 });
 
-it('so has one that was upgraded', async () => {
-  const upgraded = await functionsIn((await unreleasedMain()).databaseUrl);
+it.each([unreleasedMain, versionOne])('so has one that was upgraded from $name', async (version) => {
+  const upgraded = await functionsIn((await version.upgraded()).databaseUrl);
   expect(upgraded).toEqual(await functionsIn(await createUpToDateDatabase()));
 });
 

@@ -1,6 +1,5 @@
 import { alone, type Database } from './database.ts';
-import { list } from './list.ts';
-import { sqlFunction } from './sql-functions.ts';
+import { list, sqlFunction } from './sql-functions.ts';
 
 /** What became of a delivery. */
 export interface Result {

@@ -1,6 +1,6 @@
 import type { StoredWebhook } from '../domain/webhook.ts';
 import type { Transaction } from './database.ts';
-import { wakeWorkers } from './deliveries-wake.ts';
+import { wakeWorkers } from './deliveries.ts';
 import { sqlFunction } from './sql-functions.ts';
 
 const enqueueSql = sqlFunction('enqueue', {

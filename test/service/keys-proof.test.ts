@@ -347,6 +347,10 @@ describe('private_key_jwt', async () => {
     await fanOutAll(first);
     expect(await stream.event()).toMatchObject({ name: 'prescription.issued' });
     await first.operator('PATCH', `/keys/${one.keyId}`, { jwks: { keys: [jwkOf(another, 'two')] } });
+    // What it would send next is not sent.
+    await publish(first, group, 'prescription.issued');
+    await fanOutAll(first);
     await stream.ended;
+    expect(await stream.next()).toBeUndefined();
   });
 });

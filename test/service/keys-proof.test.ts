@@ -258,7 +258,10 @@ describe('private_key_jwt', async () => {
     expect((await call(assertion, first)).status).toBe(200);
     for (const node of [second, first])
       expectProblem(await call(assertion, node), 401, 'invalid_credentials');
-    expect((await reasonsOf(first, own.partnerId)).slice(0, 2)).toEqual(['proof_replayed', 'proof_replayed']);
+    // The other node writes down what it refused when it gets to it.
+    await expect
+      .poll(async () => (await reasonsOf(first, own.partnerId)).slice(0, 2))
+      .toEqual(['proof_replayed', 'proof_replayed']);
 
     const raced = signed();
     const nodes = Array.from({ length: 20 }, (_, n) => (n % 2 ? first : second));

@@ -1,5 +1,5 @@
-import { deliveryId } from '../domain/delivery-id.ts';
 import { CircuitBreaker } from '../domain/flow-control.ts';
+import { deliveryId } from '../domain/ids.ts';
 import type { ClaimedDelivery } from '../domain/lane.ts';
 import { signedHeaders } from '../domain/signature.ts';
 import type { PostRequest } from '../platform/egress/egress.ts';

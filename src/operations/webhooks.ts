@@ -19,7 +19,7 @@ import { applyWebhookPatch, auditable, inOrder, type StoredWebhook } from '../do
 import { refuseTarget } from '../platform/egress/ssrf-guard.ts';
 import type { AuditRecord } from '../store/audit-append.ts';
 import { transact } from '../store/database.ts';
-import { wakeWorkers } from '../store/deliveries-wake.ts';
+import { wakeWorkers } from '../store/deliveries.ts';
 import { insertSecret, secretOwner } from '../store/webhook-secrets.ts';
 import {
   countWebhooks,

@@ -295,7 +295,7 @@ describe('the audit trail', () => {
 describe('a change and its entry', () => {
   it.each(changing)('%s: without its entry the change does not happen either', async (id) => {
     const call = await validCall(id, given);
-    const before = await contents(house.databaseUrl);
+    const before = await contents(house.databaseUrl, { accessLog: true });
     await db.query(`CREATE FUNCTION fail() RETURNS trigger LANGUAGE plpgsql AS
       $$ BEGIN RAISE EXCEPTION 'no room in the book'; END $$`);
     await db.query('CREATE TRIGGER fail BEFORE INSERT ON audit_entries FOR EACH ROW EXECUTE FUNCTION fail()');
@@ -304,7 +304,7 @@ describe('a change and its entry', () => {
     } finally {
       await db.query('DROP FUNCTION fail CASCADE');
     }
-    expect(await contents(house.databaseUrl)).toEqual(before);
+    expect(await contents(house.databaseUrl, { accessLog: true })).toEqual(before);
     expect((await make(given, call)).status).toBe(operatorEndpoints[id].response.status);
     expect(await house.operator('GET', '/audit/verify')).toMatchObject({ ok: true });
   });

@@ -11,6 +11,8 @@ const webhook: Webhook = {
   status: 'active',
   status_reason: null,
   practice_group_id: 'pg_larkhill',
+  practice_groups: null,
+  practice_group_ids: null,
   health: {
     failures: 0,
     failing_since: null,
@@ -18,6 +20,7 @@ const webhook: Webhook = {
     queued: 0,
     withheld_since: null,
     withheld_reason: null,
+    withheld_practice_groups: [],
   },
   created_at: '2026-09-21T15:40:02.008Z',
   updated_at: '2026-09-21T15:40:02.008Z',

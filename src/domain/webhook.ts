@@ -46,7 +46,15 @@ export function inOrder(names: readonly EventName[]): EventName[] {
   return eventNames.filter((name) => names.includes(name));
 }
 
-const auditedFields = ['url', 'description', 'event_types', 'status', 'status_reason'] as const;
+const auditedFields = [
+  'url',
+  'description',
+  'event_types',
+  'practice_groups',
+  'practice_group_ids',
+  'status',
+  'status_reason',
+] as const;
 
 /** What the audit trail may hold of a webhook: a query may carry its receiver's password. */
 export function auditable(

@@ -48,7 +48,9 @@ async function replay(app: App, call: PartnerCall<typeof replayEndpoint>) {
   await mustReceive(app, principal);
   const webhook = await transact(app.db, principal, (tx) => findWebhook(tx, principal, params.id));
   if (!webhook) throw new Problem('not_found');
-  const chosen = await chooseEvents(app, principal, webhook, body);
+  const { practice_group_ids: only } = webhook;
+  const isWanted = only === null || only.includes(principal.group.id);
+  const chosen = isWanted ? await chooseEvents(app, principal, webhook, body) : [];
 
   const now = nowIso(app);
   let count = 0;
@@ -59,7 +61,10 @@ async function replay(app: App, call: PartnerCall<typeof replayEndpoint>) {
       // It may have been deleted since it was found, and then there is nobody to hear of anything.
       if (!(await lockWebhook(tx, principal, params.id))) throw new Problem('not_found');
       if (from === 0)
-        tx.audit(webhookRecord(call, now, 'replay', webhook, null, { ...body, events: chosen.length }));
+        tx.audit({
+          ...webhookRecord(call, now, 'replay', webhook, null, { ...body, events: chosen.length }),
+          practiceGroupId: principal.group.id,
+        });
       return replayEvents(tx, databaseTime(app.clock), webhook.no, chunk);
     });
   }
@@ -86,7 +91,9 @@ async function chooseEvents(
 ): Promise<number[]> {
   if (event_ids) {
     const ids = [...new Set(event_ids)];
-    const found = await transact(app.db, principal, (tx) => findEventNos(tx, webhook, ids));
+    const found = await transact(app.db, principal, (tx) =>
+      findEventNos(tx, webhook, principal.group.id, ids),
+    );
     const known = new Set(found.map(({ id }) => id));
     const unknown = ids.filter((id) => !known.has(id));
     if (unknown.length > 0)
@@ -110,7 +117,7 @@ async function chooseSince(
   let before = Number.MAX_SAFE_INTEGER;
   for (;;) {
     const stretch = await transact(app.db, principal, (tx) =>
-      findEventNosSince(tx, webhook, sinceMs / 1000, before, STRETCH),
+      findEventNosSince(tx, webhook, principal.group.id, sinceMs / 1000, before, STRETCH),
     );
     chosen.push(...stretch.nos);
     if (chosen.length > REPLAY_EVENTS_MAX) throw ruleBroken('replay_too_large');

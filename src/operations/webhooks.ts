@@ -40,12 +40,15 @@ import { type Actor, type App, nowIso, type OperatorCall, type PartnerCall } fro
 export async function createWebhook(app: App, call: PartnerCall<typeof createEndpoint>) {
   const { principal, body } = call;
   refuseBadTarget(app, body.url);
+  const isForAll = body.practice_groups === 'all';
   const now = nowIso(app);
   const secret = newSecret(app.random);
   const settings = {
     id: newId('wh', app.clock.now(), app.random),
     partner_id: principal.holder.partnerId,
-    practice_group_id: principal.group.id,
+    practice_group_id: isForAll ? null : principal.group.id,
+    practice_groups: isForAll ? ('all' as const) : null,
+    practice_group_ids: body.practice_group_ids ? [...new Set(body.practice_group_ids)] : null,
     url: body.url,
     description: body.description ?? null,
     event_types: body.event_types ? inOrder(body.event_types) : [...eventNames],
@@ -62,9 +65,10 @@ export async function createWebhook(app: App, call: PartnerCall<typeof createEnd
     queued: 0,
     withheld_since: null,
     withheld_reason: null,
+    withheld_practice_groups: [],
   };
   await transact(app.db, principal, async (tx) => {
-    if ((await countWebhooks(tx, principal)) >= WEBHOOKS_MAX) throw ruleBroken('webhooks_max');
+    if ((await countWebhooks(tx, principal, isForAll)) >= WEBHOOKS_MAX) throw ruleBroken('webhooks_max');
     const no = await insertWebhook(tx, settings);
     insertSecret(tx, no, app.sealer.seal(secretBytes(secret), secretOwner(settings.id)), now);
     tx.audit(webhookRecord(call, now, 'create', settings, null, auditable({ ...settings, no, health })));
@@ -90,6 +94,7 @@ export async function updateWebhook(app: App, call: PartnerCall<typeof updateEnd
     if (!ifMatchHolds(ifMatch, etagOf(current.version))) throw new Problem('precondition_failed');
     // An address that was allowed once is not looked at again unless it changes.
     if (patch.url !== undefined && patch.url !== current.url) refuseBadTarget(app, patch.url);
+    if (patch.practice_group_ids && !current.practice_groups) throw ruleBroken('webhook_of_one_group');
     const now = nowIso(app);
     const change = applyWebhookPatch(current, patch, now);
     if (change.outcome === 'unchanged') return current;
@@ -136,7 +141,7 @@ export function webhookRecord(
     principal,
     action: `webhook.${action}`,
     subject: { type: 'webhook', id: webhook.id },
-    practiceGroupId: webhook.practice_group_id,
+    practiceGroupId: webhook.practice_group_id ?? undefined,
     requestId,
     before,
     after,

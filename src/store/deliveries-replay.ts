@@ -66,7 +66,8 @@ export interface NamedEvent {
 /** In the order of acceptance. Test events are known to the one webhook that they were for. */
 export function findEventNos(
   tx: Transaction,
-  { no, event_types, practice_group_id }: StoredWebhook,
+  { no, event_types }: StoredWebhook,
+  groupId: string,
   ids: readonly string[],
 ): Promise<NamedEvent[]> {
   return tx.query<NamedEvent>(
@@ -76,7 +77,7 @@ export function findEventNos(
        FROM events
       WHERE id = ANY ($1) AND practice_group_id = $2 AND (only_webhook_no IS NULL OR only_webhook_no = $3)
       ORDER BY no`,
-    [ids, practice_group_id, no, event_types],
+    [ids, groupId, no, event_types],
   );
 }
 
@@ -91,7 +92,8 @@ export interface Stretch {
 /** Looks at a stretch of the feed that ends before a position: what of it the webhook wants, accepted since a moment. */
 export async function findEventNosSince(
   tx: Transaction,
-  { event_types, practice_group_id }: StoredWebhook,
+  { event_types }: StoredWebhook,
+  groupId: string,
   sinceSeconds: number,
   before: number,
   limit: number,
@@ -103,7 +105,7 @@ export async function findEventNosSince(
               CROSS JOIN LATERAL (SELECT accepted_at FROM events WHERE no = feed.event_no OFFSET 0) AS e
               WHERE practice_group_id = $3 AND position < $4
               ORDER BY position DESC LIMIT $5) AS stretch`,
-    [sinceSeconds, event_types, practice_group_id, before, limit],
+    [sinceSeconds, event_types, groupId, before, limit],
   );
   return {
     nos: row?.nos?.split(',').map(Number) ?? [],

@@ -46,7 +46,7 @@ it.each(['fresh', 'from when there was one webhook'])(
     await harness.rows("SET porter.tenant = '*'");
     const now = new Date(harness.clock.now()).toISOString();
     const fanOut = 'SELECT * FROM fan_out($1, 1, 1000)';
-    const claim = `SELECT * FROM claim_deliveries($1, 0, 1, 0, 1000, 4, true, '{}', '{}', '{}', '{}', '')`;
+    const claim = `SELECT * FROM claim_deliveries_2($1, 0, 1, 0, 1000, 4, true, '{}', '{}', '{}', '{}', '', false)`;
     const record = (nos: readonly number[]) => `
     SELECT * FROM record_results($1, 1, '{${nos}}', '{${nos.map(() => 1)}}', '{${nos.map(() => 0)}}',
              '{${nos.map(() => 'delivered')}}', '{${nos.map(() => 'NULL')}}', '{${nos.map(() => 0)}}',
@@ -175,8 +175,14 @@ it.each(['statistics', 'plans'])(
       await harness.rows('UPDATE webhook_lanes SET last_sequence = $1, holder = 1', [to]);
     };
     const steps: [string, unknown[]][] = [
-      [`SELECT * FROM claim_deliveries(now(), 0, 1, 0, 100, 100, true, '{}', '{}', '{}', '{}', '')`, []],
-      [`SELECT * FROM claim_deliveries(now(), 0, 1, 0, 100, 100, false, '{}', '{}', '{}', '{}', '')`, []],
+      [
+        `SELECT * FROM claim_deliveries_2(now(), 0, 1, 0, 100, 100, true, '{}', '{}', '{}', '{}', '', false)`,
+        [],
+      ],
+      [
+        `SELECT * FROM claim_deliveries_2(now(), 0, 1, 0, 100, 100, false, '{}', '{}', '{}', '{}', '', false)`,
+        [],
+      ],
       ['SELECT replay_deliveries(now(), $1, ARRAY(SELECT generate_series(1, 100)::bigint))', [no]],
       ['SELECT clear_old(now(), 0, 0, 100)', []],
       ['SELECT clear_old(now(), 0, 365, 100)', []],
@@ -216,7 +222,7 @@ it('an event is read once by a claim, whatever the number of its webhooks, also 
   const [before] = await reads();
   const claimed = await asService(
     harness,
-    `SELECT * FROM claim_deliveries(now(), 60000, 1, 0, 1000, 100, false, '{}', '{}', '{}', '{}', '')`,
+    `SELECT * FROM claim_deliveries_2(now(), 60000, 1, 0, 1000, 100, false, '{}', '{}', '{}', '{}', '', false)`,
   );
   const [after] = await reads();
   await harness.rows('ROLLBACK');
@@ -243,7 +249,7 @@ it('a worker that takes over a lane does not go through what was ever delivered'
   await harness.rows('VACUUM ANALYZE');
   await asService(harness, 'SELECT * FROM fan_out(now(), 1, 100)');
   const claim = (lookBack: boolean) =>
-    `SELECT * FROM claim_deliveries(now(), 0, 1, 0, 1000, 4, ${lookBack}, '{}', '{}', '{}', '{}', '')`;
+    `SELECT * FROM claim_deliveries_2(now(), 0, 1, 0, 1000, 4, ${lookBack}, '{}', '{}', '{}', '{}', '', false)`;
   for (const lookBack of [false, true]) expect(await rowsRead(harness, claim(lookBack))).toBeLessThan(100);
   // And when it turns out that there is nothing new.
   await harness.rows("UPDATE deliveries SET state = 'delivered' WHERE state = 'due'");
@@ -283,7 +289,7 @@ it('what others have set aside costs nobody anything', async () => {
     UPDATE webhook_lanes SET last_sequence = 101, open_from = 101, holder = 1;
     ANALYZE`);
   const claim = (lookBack: boolean) =>
-    `SELECT * FROM claim_deliveries(now(), 0, 1, 0, 1000, 4, ${lookBack}, '{}', '{}', '{}', '{}', '')`;
+    `SELECT * FROM claim_deliveries_2(now(), 0, 1, 0, 1000, 4, ${lookBack}, '{}', '{}', '{}', '{}', '', false)`;
   const record = `
     SELECT * FROM record_results(now(), 1, $1, array_fill(101, ARRAY[${webhooks}]), array_fill(0, ARRAY[${webhooks}]),
              array_fill($2::text, ARRAY[${webhooks}]), array_fill(NULL::integer, ARRAY[${webhooks}]),

@@ -288,7 +288,7 @@ describe('two workers at the same lane at once', () => {
   it('get its deliveries one of them, who was first', async () => {
     const { harness, at, other, commit } = await contested();
     await other.query(
-      "SELECT * FROM claim_deliveries($1, 20000, 8, 0, 10, 10, false, '{}', '{}', '{}', '{}', '')",
+      "SELECT * FROM claim_deliveries_2($1, 20000, 8, 0, 10, 10, false, '{}', '{}', '{}', '{}', '', false)",
       [at],
     );
     const claim = {

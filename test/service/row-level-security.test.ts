@@ -42,7 +42,14 @@ const operatorTables = [
   'used_assertions',
 ];
 /** Belong to one partner within one practice group, or to a partner altogether; see below. */
-const partnerTables = ['webhooks', 'webhook_secrets', 'webhook_lanes', 'deliveries', 'refused_requests'];
+const partnerTables = [
+  'webhooks',
+  'webhook_secrets',
+  'webhook_lanes',
+  'withheld_groups',
+  'deliveries',
+  'refused_requests',
+];
 /** Hold nothing that belongs to anybody: which cell this is, how far the schema and the audit chain are, which histories the feed has had. */
 const plainTables = [
   'schema_migrations',

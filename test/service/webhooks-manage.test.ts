@@ -26,6 +26,8 @@ describe('POST /v1/webhooks', () => {
       status: 'active',
       status_reason: null,
       practice_group_id: own.groupId,
+      practice_groups: null,
+      practice_group_ids: null,
       health: {
         failures: 0,
         failing_since: null,
@@ -33,6 +35,7 @@ describe('POST /v1/webhooks', () => {
         queued: 0,
         withheld_since: null,
         withheld_reason: null,
+        withheld_practice_groups: [],
       },
       created_at: now,
       updated_at: now,
@@ -345,6 +348,8 @@ describe('the audit trail of a webhook', () => {
       url: redacted,
       description: null,
       event_types: eventNames,
+      practice_groups: null,
+      practice_group_ids: null,
       status: 'active',
       status_reason: null,
     };

@@ -46,6 +46,10 @@ export interface CreateWebhookBody {
   /** All of them unless given. */
   event_types?: EventName[];
   description?: string | null;
+  /** For every practice group that you may act for; else for the one acted for. */
+  practice_groups?: 'all';
+  /** Only the events of these. For a webhook for all practice groups. */
+  practice_group_ids?: string[] | null;
 }
 
 export interface ListWebhooksQuery {
@@ -175,7 +179,12 @@ export class Webhooks {
    *
    * From now on, events of the practice group acted for are posted to `url`, signed with `secret`. Only
    * for as long as a key of yours with the scope `events:read` may act for that group: else deliveries
-   * are withheld. A partner may have 20 webhooks for each practice group.
+   * are withheld. A partner may have 20 webhooks for each practice group, and as many for all.
+   *
+   * With `practice_groups: "all"`, one webhook receives the events of every practice group that a key of
+   * yours with that scope may act for, now and later, in one sequence. Each payload names its practice
+   * group. Deliveries of a group that you may not act for any more are withheld, and those of the others
+   * go on.
    *
    * Needs the scope `webhooks:write`: Create, update and delete webhooks. And `events:read`: Read the
    * event feed.
@@ -187,7 +196,7 @@ export class Webhooks {
   /**
    * List webhooks.
    *
-   * Your webhooks for the practice group acted for.
+   * Your webhooks for the practice group acted for, and those for all practice groups.
    *
    * Needs the scope `webhooks:read`: Read webhooks and their deliveries.
    */

@@ -90,6 +90,12 @@ BEGIN
   GET DIAGNOSTICS removed = ROW_COUNT;
   total := total + removed;
 
+  DELETE FROM idempotency_keys k USING (
+    SELECT ctid AS id FROM idempotency_keys WHERE expires_at <= at ORDER BY expires_at LIMIT rows_max) AS old
+   WHERE k.ctid = old.id;
+  GET DIAGNOSTICS removed = ROW_COUNT;
+  total := total + removed;
+
   -- The deliveries of deleted webhooks, and then the webhooks.
   places := ARRAY(
     SELECT o.id FROM webhooks w

@@ -47,7 +47,7 @@ const QUEUE_NUMBERS = `
          aside.waiting::integer AS waiting,
          (SELECT count(*) FROM (SELECT no FROM webhooks WHERE withheld_since IS NOT NULL AND deleted_at IS NULL
                                 UNION
-                                SELECT webhook_no FROM withheld_groups JOIN webhooks ON no = webhook_no WHERE deleted_at IS NULL) AS some)::integer AS withheld,
+                                SELECT webhook_no FROM withheld_groups JOIN webhooks ON no = webhook_no WHERE deleted_at IS NULL) AS any_of_it)::integer AS withheld,
          least(event.oldest, (SELECT min(created_at) FROM first)) AS oldest
     FROM (SELECT coalesce(sum(cardinality(event_nos)), 0) AS count, min(accepted_at) AS oldest FROM new_events) AS event,
          (SELECT sum(last_sequence - open_from + 1) AS count FROM lane WHERE has_new) AS span,

@@ -81,6 +81,7 @@ export const replayWebhook = defineEndpoint({
   description: `Sends events again: all that were accepted since a moment, or those named, as far as the webhook subscribes to them. A delivery that was delivered or given up is sent again with the same \`webhook-id\`. One that waits for a retry is sent now. An event that the webhook never got is sent for the first time. One call takes at most ${REPLAY_EVENTS_MAX} events.`,
   extension: true,
   access: { scope: 'webhooks:write' },
+  idempotency: 'afterwards',
   params: webhookById,
   body: z
     .strictObject({

@@ -189,7 +189,7 @@ export class Webhooks {
    * Needs the scope `webhooks:write`: Create, update and delete webhooks. And `events:read`: Read the
    * event feed.
    */
-  create(body: CreateWebhookBody, options: CallOptions = {}): Call<CreatedWebhook> {
+  create(body: CreateWebhookBody, options: CallOptions & Idempotency = {}): Call<CreatedWebhook> {
     return this.#transport.call({ method: 'POST', path: '/v1/webhooks', body, options });
   }
 
@@ -246,7 +246,7 @@ export class Webhooks {
    *
    * Needs the scope `webhooks:write`: Create, update and delete webhooks.
    */
-  rotateSecret(id: string, options: CallOptions = {}): Call<RotatedWebhookSecret> {
+  rotateSecret(id: string, options: CallOptions & Idempotency = {}): Call<RotatedWebhookSecret> {
     return this.#transport.call({
       method: 'POST',
       path: `/v1/webhooks/${segment(id)}/rotate-secret`,
@@ -263,7 +263,7 @@ export class Webhooks {
    *
    * Needs the scope `webhooks:write`: Create, update and delete webhooks.
    */
-  test(id: string, body: TestWebhookBody, options: CallOptions = {}): Call<TestDelivery> {
+  test(id: string, body: TestWebhookBody, options: CallOptions & Idempotency = {}): Call<TestDelivery> {
     return this.#transport.call({ method: 'POST', path: `/v1/webhooks/${segment(id)}/test`, body, options });
   }
 
@@ -311,7 +311,7 @@ export class Webhooks {
    *
    * Needs the scope `webhooks:write`: Create, update and delete webhooks.
    */
-  replay(id: string, body: ReplayRequest, options: CallOptions = {}): Call<Replay> {
+  replay(id: string, body: ReplayRequest, options: CallOptions & Idempotency = {}): Call<Replay> {
     return this.#transport.call({
       method: 'POST',
       path: `/v1/webhooks/${segment(id)}/replay`,

@@ -67,6 +67,7 @@ export const operatorHandlers: Handlers<typeof operatorEndpoints, OperatorPrinci
   verifyPartner: partners.verifyPartner,
   suspendPartner: partners.suspendPartner,
   issueKey: keys.issueKey,
+  issueKeys: keys.issueKeys,
   listKeys: keys.listKeys,
   getKey: keys.getKey,
   updateKey: keys.updateKey,

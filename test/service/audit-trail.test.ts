@@ -71,6 +71,7 @@ const tells: Partial<Record<OperatorOperationId, Expected>> = {
   verifyPartner: { tells: [['partner.verify', 'partner']], item: parent },
   suspendPartner: { tells: [['partner.suspend', 'partner']], item: parent },
   issueKey: { tells: [['key.issue', 'key']], made: ({ body }) => without(body, 'key', ...PASSING) },
+  issueKeys: { tells: [['key.issue', 'key']] },
   updateKey: { tells: [['key.update', 'key']], item: own },
   // Two things change: there is a new key, and the old one is to end.
   rotateKey: {

@@ -166,6 +166,9 @@ const table: Record<OperatorOperationId, (given: Furnished) => Promise<Parts>> =
   verifyPartner: async (given) => ({ params: { id: await newPartner(given, 'sign-agreement') } }),
   suspendPartner: async (given) => ({ params: { id: await newPartner(given) } }),
   issueKey: async ({ partnerId, groupId }) => ({ body: keyBody(partnerId, groupId) }),
+  issueKeys: async ({ partnerId, groupId }) => ({
+    body: { partner_id: partnerId, practice_group_ids: [groupId], scopes: ['practice-groups:read'] },
+  }),
   listKeys: nothing,
   getKey: async ({ keyId }) => ({ params: { id: keyId } }),
   updateKey: async (given) => ({ params: { id: await newKey(given) }, body: { label: 'Renamed' } }),

@@ -38,6 +38,7 @@ export const operatorEndpoints = {
   verifyPartner: partners.verifyPartner,
   suspendPartner: partners.suspendPartner,
   issueKey: keys.issueKey,
+  issueKeys: keys.issueKeys,
   listKeys: keys.listKeys,
   getKey: keys.getKey,
   updateKey: keys.updateKey,

@@ -17,12 +17,18 @@ export type WebhookChange =
     };
 
 /** Applies a merge patch: what it leaves out stays. One that changes no value changes nothing at all. */
-export function applyWebhookPatch(current: StoredWebhook, patch: WebhookPatch, now: string): WebhookChange {
+export function applyWebhookPatch(
+  current: StoredWebhook,
+  patch: WebhookPatch,
+  now: string,
+  /** Why its status is what the patch says, if that needs to be said. */
+  reason: string | null = null,
+): WebhookChange {
   const next: StoredWebhook = {
     ...current,
     ...(patch as Partial<StoredWebhook>),
     event_types: patch.event_types ? inOrder(patch.event_types) : current.event_types,
-    status_reason: patch.status === undefined ? current.status_reason : null,
+    status_reason: patch.status === undefined ? current.status_reason : reason,
     version: current.version + 1,
     updated_at: now,
   };

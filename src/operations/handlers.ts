@@ -99,6 +99,8 @@ export const operatorHandlers: Handlers<typeof operatorEndpoints, OperatorPrinci
   failWriteToRecordJob: writeToRecordJobs.failWriteToRecordJob,
   listAllWebhooks: webhooks.listAllWebhooks,
   getPartnerWebhook: webhooks.getPartnerWebhook,
+  updatePartnerWebhook: webhooks.updatePartnerWebhook,
+  replayPartnerWebhook: webhookDeliveries.replayPartnerWebhook,
   listDeliveries: deliveries.listDeliveries,
   getDelivery: deliveries.getDelivery,
   retryDelivery: deliveries.retryDelivery,

@@ -2,6 +2,7 @@ import { eventNames } from '../contract/event-payloads.ts';
 import type {
   getPartnerWebhook as getAnyEndpoint,
   listAllWebhooks as listAllEndpoint,
+  updatePartnerWebhook as updateAnyEndpoint,
 } from '../contract/operator/webhooks.ts';
 import type {
   createWebhook as createEndpoint,
@@ -9,6 +10,7 @@ import type {
   getWebhook as getEndpoint,
   listWebhooks as listEndpoint,
   updateWebhook as updateEndpoint,
+  WebhookPatch,
 } from '../contract/partner/webhooks.ts';
 import { Problem } from '../contract/problems.ts';
 import { ruleBroken, WEBHOOKS_MAX } from '../contract/rules.ts';
@@ -18,7 +20,7 @@ import { newSecret, secretBytes } from '../domain/signature.ts';
 import { applyWebhookPatch, auditable, inOrder, type StoredWebhook } from '../domain/webhook.ts';
 import { refuseTarget } from '../platform/egress/ssrf-guard.ts';
 import type { AuditRecord } from '../store/audit-append.ts';
-import { transact } from '../store/database.ts';
+import { type Transaction, transact } from '../store/database.ts';
 import { wakeWorkers } from '../store/deliveries-wake.ts';
 import { insertSecret, secretOwner } from '../store/webhook-secrets.ts';
 import {
@@ -29,6 +31,7 @@ import {
   insertWebhook,
   listAllWebhookPage,
   listWebhookPage,
+  lockAnyWebhook,
   lockWebhook,
   markWebhookDeleted,
   updateWebhookRow,
@@ -95,18 +98,30 @@ export async function updateWebhook(app: App, call: PartnerCall<typeof updateEnd
     // An address that was allowed once is not looked at again unless it changes.
     if (patch.url !== undefined && patch.url !== current.url) refuseBadTarget(app, patch.url);
     if (patch.practice_group_ids && !current.practice_groups) throw ruleBroken('webhook_of_one_group');
-    const now = nowIso(app);
-    const change = applyWebhookPatch(current, patch, now);
-    if (change.outcome === 'unchanged') return current;
-    updateWebhookRow(tx, change.next);
-    if (change.startsAnew) {
-      forgetFailures(tx, current.no);
-      wakeWorkers(tx);
-    }
-    tx.audit(webhookRecord(call, now, 'update', current, change.before, change.after));
-    return change.next;
+    return change(app, tx, call, current, patch);
   });
   return { body: webhook, etag: etagOf(webhook.version) };
+}
+
+/** Writes what a patch changes, with its entry, and tells the webhook as it is from then on. */
+function change(
+  app: App,
+  tx: Transaction,
+  actor: Actor,
+  current: StoredWebhook,
+  patch: WebhookPatch,
+  reason: string | null = null,
+): StoredWebhook {
+  const now = nowIso(app);
+  const change = applyWebhookPatch(current, patch, now, reason);
+  if (change.outcome === 'unchanged') return current;
+  updateWebhookRow(tx, change.next);
+  if (change.startsAnew) {
+    forgetFailures(tx, current.no);
+    wakeWorkers(tx);
+  }
+  tx.audit(webhookRecord(actor, now, 'update', current, change.before, change.after));
+  return change.next;
 }
 
 export async function deleteWebhook(app: App, call: PartnerCall<typeof deleteEndpoint>) {
@@ -160,5 +175,18 @@ export async function getPartnerWebhook(
 ) {
   const body = await transact(app.db, principal, (tx) => findAnyWebhook(tx, params.id));
   if (!body) throw new Problem('not_found');
-  return { body };
+  return { body, etag: etagOf(body.version) };
+}
+
+export async function updatePartnerWebhook(app: App, call: OperatorCall<typeof updateAnyEndpoint>) {
+  const { principal, params, body: patch, ifMatch } = call;
+  const webhook = await transact(app.db, principal, async (tx) => {
+    const current = await lockAnyWebhook(tx, params.id);
+    if (!current) throw new Problem('not_found');
+    if (!ifMatchHolds(ifMatch, etagOf(current.version))) throw new Problem('precondition_failed');
+    if (patch.status === current.status) return current;
+    const reason = patch.status === 'paused' ? 'The operator has paused it.' : null;
+    return { ...current, ...change(app, tx, call, current, patch, reason) };
+  });
+  return { body: webhook, etag: etagOf(webhook.version) };
 }

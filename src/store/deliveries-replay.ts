@@ -19,6 +19,8 @@ const receivesUntilSql = sqlFunction('receives_until', {
   at: 'timestamptz',
 });
 
+const groupsReceivedSql = sqlFunction('groups_received', { partner: 'text', at: 'timestamptz' });
+
 /** Puts deliveries into the queue of one webhook, outside the usual fan-out. */
 
 /** Returns the place in the queue. */
@@ -61,23 +63,24 @@ export interface NamedEvent {
   no: number;
   /** The webhook is to get it again. One that was not fanned out yet is on its way as it is. */
   wanted: boolean;
+  groupId: string;
 }
 
 /** In the order of acceptance. Test events are known to the one webhook that they were for. */
 export function findEventNos(
   tx: Transaction,
   { no, event_types }: StoredWebhook,
-  groupId: string,
+  groupIds: readonly string[],
   ids: readonly string[],
 ): Promise<NamedEvent[]> {
   return tx.query<NamedEvent>(
-    `SELECT id, no,
+    `SELECT id, no, practice_group_id AS "groupId",
             only_webhook_no IS NOT NULL
               OR (event = ANY ($4) AND EXISTS (SELECT FROM feed WHERE event_no = events.no)) AS wanted
        FROM events
-      WHERE id = ANY ($1) AND practice_group_id = $2 AND (only_webhook_no IS NULL OR only_webhook_no = $3)
+      WHERE id = ANY ($1) AND practice_group_id = ANY ($2) AND (only_webhook_no IS NULL OR only_webhook_no = $3)
       ORDER BY no`,
-    [ids, groupId, no, event_types],
+    [ids, groupIds, no, event_types],
   );
 }
 
@@ -130,4 +133,10 @@ export async function mayReceive(
     at,
   });
   return row !== undefined && row.receives_until !== null;
+}
+
+/** The practice groups whose events it may receive at this moment. */
+export async function listReceivedGroups(tx: Transaction, partnerId: string, at: string): Promise<string[]> {
+  const rows = await groupsReceivedSql<{ groups_received: string }>(tx, { partner: partnerId, at });
+  return rows.map(({ groups_received: id }) => id);
 }

@@ -13,8 +13,8 @@ import { byId, readPage } from './page.ts';
 type Row = Omit<StoredWebhook, 'health'> & Webhook['health'];
 
 /** `greatest` picks the index of what was set aside; migrations/0001_baseline.sql, Deliveries, says why. */
-const WEBHOOKS = `
-  SELECT w.no, w.id, w.partner_id, w.practice_group_id, CASE WHEN w.audience = 'partner' THEN 'all' END AS practice_groups,
+const webhooksWith = (more: string) => `
+  SELECT ${more} w.no, w.id, w.partner_id, w.practice_group_id, CASE WHEN w.audience = 'partner' THEN 'all' END AS practice_groups,
          w.only_group_ids AS practice_group_ids, w.url, w.description, w.event_types, w.status, w.status_reason,
          w.version, w.created_at, w.updated_at, l.failures, l.failing_since, l.last_success_at,
          w.withheld_since, w.withheld_reason,
@@ -31,6 +31,12 @@ const WEBHOOKS = `
                                 LIMIT ${QUEUED_COUNT_MAX}) AS open) AS queued
     FROM webhooks w JOIN webhook_lanes l ON l.webhook_no = w.no
    WHERE w.deleted_at IS NULL AND w.audience <> 'operator'`;
+
+const WEBHOOKS = webhooksWith('');
+/** As operators see them: with the names of their partners. */
+const NAMED_WEBHOOKS = webhooksWith(
+  '(SELECT name FROM partners WHERE partners.id = w.partner_id) AS partner_name,',
+);
 
 /** Of the partner $2 that acts for the practice group $1. */
 const OWN = `partner_id = $2 AND (practice_group_id = $1 OR audience = 'partner')`;
@@ -167,6 +173,14 @@ export function markWebhookDeleted(tx: Transaction, { no, version }: StoredWebho
 
 // ---- Operators ----
 
+export type NamedWebhook = StoredWebhook & { partner_name: string };
+type NamedRow = Row & { partner_name: string };
+
+const namedWebhookOf = ({ partner_name, ...row }: NamedRow): NamedWebhook => ({
+  ...webhookOf(row),
+  partner_name,
+});
+
 export interface WebhookFilter extends PageQuery {
   partner_id?: string | undefined;
   practice_group_id?: string | undefined;
@@ -175,17 +189,23 @@ export interface WebhookFilter extends PageQuery {
 
 export function listAllWebhookPage(tx: Transaction, filter: WebhookFilter) {
   return readPage(filter, byId, async ([after], limit) => {
-    const rows = await tx.query<Row>(
-      `${WEBHOOKS} AND ($1::text IS NULL OR w.id > $1) AND ($2::text IS NULL OR w.partner_id = $2)
+    const rows = await tx.query<NamedRow>(
+      `${NAMED_WEBHOOKS} AND ($1::text IS NULL OR w.id > $1) AND ($2::text IS NULL OR w.partner_id = $2)
          AND ($3::text IS NULL OR w.practice_group_id = $3) AND ($4::text IS NULL OR w.status = $4)
        ORDER BY w.id LIMIT $5`,
       [after, filter.partner_id, filter.practice_group_id, filter.status, limit],
     );
-    return rows.map(webhookOf);
+    return rows.map(namedWebhookOf);
   });
 }
 
-export async function findAnyWebhook(tx: Transaction, id: string): Promise<StoredWebhook | undefined> {
-  const row = await tx.first<Row>(`${WEBHOOKS} AND w.id = $1`, [id]);
-  return row && webhookOf(row);
+export async function findAnyWebhook(tx: Transaction, id: string): Promise<NamedWebhook | undefined> {
+  const row = await tx.first<NamedRow>(`${NAMED_WEBHOOKS} AND w.id = $1`, [id]);
+  return row && namedWebhookOf(row);
+}
+
+/** The same, and nobody else changes it until the transaction ends; see `lockWebhook`. */
+export function lockAnyWebhook(tx: Transaction, id: string): Promise<NamedWebhook | undefined> {
+  tx.defer('SELECT FROM webhooks WHERE id = $1 AND deleted_at IS NULL FOR NO KEY UPDATE', [id]);
+  return findAnyWebhook(tx, id);
 }

@@ -96,6 +96,8 @@ const tells: Partial<Record<OperatorOperationId, Expected>> = {
     item: parent,
   },
   failWriteToRecordJob: { tells: [['write_to_record_job.fail', 'write_to_record_job']], item: parent },
+  updatePartnerWebhook: { tells: [['webhook.update', 'webhook']] },
+  replayPartnerWebhook: { tells: [['webhook.replay', 'webhook']] },
   retryDelivery: { tells: [['delivery.retry', 'delivery']] },
   createErasure: { tells: [['erasure.create', 'erasure']], made: ({ body }) => body },
   createOperator: { tells: [['operator.create', 'operator']], made: ({ body }) => without(body, 'token') },

@@ -225,6 +225,14 @@ const table: Record<OperatorOperationId, (given: Furnished) => Promise<Parts>> =
   }),
   listAllWebhooks: nothing,
   getPartnerWebhook: async (given) => ({ params: { id: await pausedWebhook(given) } }),
+  updatePartnerWebhook: async (given) => ({
+    params: { id: await newWebhook(given) },
+    body: { status: 'active' },
+  }),
+  replayPartnerWebhook: async (given) => {
+    await newDelivery(given);
+    return { params: { id: await pausedWebhook(given) }, body: { since: '2026-01-01T00:00:00Z' } };
+  },
   listDeliveries: nothing,
   getDelivery: async (given) => ({ params: { id: await newDelivery(given) } }),
   retryDelivery: async (given) => ({ params: { id: await newDelivery(given) } }),

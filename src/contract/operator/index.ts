@@ -59,6 +59,8 @@ export const operatorEndpoints = {
   getFormSubmission: formSubmissions.getFormSubmission,
   listAllWebhooks: webhooks.listAllWebhooks,
   getPartnerWebhook: webhooks.getPartnerWebhook,
+  updatePartnerWebhook: webhooks.updatePartnerWebhook,
+  replayPartnerWebhook: webhooks.replayPartnerWebhook,
   listDeliveries: deliveries.listDeliveries,
   getDelivery: deliveries.getDelivery,
   retryDelivery: deliveries.retryDelivery,

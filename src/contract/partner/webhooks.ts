@@ -65,9 +65,12 @@ export const webhook = z
     event_types: z.array(z.enum(eventNames)),
     status: z.enum(webhookStatuses).meta({
       description:
-        'paused: by you. disabled: by the service, because the receiver answered 410 or failed for five days. In both cases deliveries queue up for as long as events are kept, and are sent once the webhook is active again.',
+        'paused: by you, or by the operator, as `status_reason` then says. disabled: by the service, because the receiver answered 410 or failed for five days. In both cases deliveries queue up for as long as events are kept, and are sent once the webhook is active again.',
     }),
-    status_reason: z.string().nullable().meta({ description: 'Why the service disabled it, as a sentence.' }),
+    status_reason: z
+      .string()
+      .nullable()
+      .meta({ description: 'Why the service disabled it, or who else paused it, as a sentence.' }),
     practice_group_id: z.string().nullable().meta({
       description: 'The practice group whose events it receives; null for a webhook for all of them.',
     }),

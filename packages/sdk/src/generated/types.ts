@@ -119,12 +119,12 @@ export interface CreatedWebhook {
   description: string | null;
   event_types: EventName[];
   /**
-   * paused: by you. disabled: by the service, because the receiver answered 410 or failed for five days.
-   * In both cases deliveries queue up for as long as events are kept, and are sent once the webhook is
-   * active again.
+   * paused: by you, or by the operator, as `status_reason` then says. disabled: by the service, because
+   * the receiver answered 410 or failed for five days. In both cases deliveries queue up for as long as
+   * events are kept, and are sent once the webhook is active again.
    */
   status: 'active' | 'paused' | 'disabled';
-  /** Why the service disabled it, as a sentence. */
+  /** Why the service disabled it, or who else paused it, as a sentence. */
   status_reason: string | null;
   /** The practice group whose events it receives; null for a webhook for all of them. */
   practice_group_id: string | null;
@@ -450,12 +450,12 @@ export interface Webhook {
   description: string | null;
   event_types: EventName[];
   /**
-   * paused: by you. disabled: by the service, because the receiver answered 410 or failed for five days.
-   * In both cases deliveries queue up for as long as events are kept, and are sent once the webhook is
-   * active again.
+   * paused: by you, or by the operator, as `status_reason` then says. disabled: by the service, because
+   * the receiver answered 410 or failed for five days. In both cases deliveries queue up for as long as
+   * events are kept, and are sent once the webhook is active again.
    */
   status: 'active' | 'paused' | 'disabled';
-  /** Why the service disabled it, as a sentence. */
+  /** Why the service disabled it, or who else paused it, as a sentence. */
   status_reason: string | null;
   /** The practice group whose events it receives; null for a webhook for all of them. */
   practice_group_id: string | null;

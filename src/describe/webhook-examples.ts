@@ -10,6 +10,7 @@ const webhook: Webhook = {
   event_types: ['appointment.confirmed', 'appointment.cancelled'],
   status: 'active',
   status_reason: null,
+  header_names: [],
   practice_group_id: 'pg_larkhill',
   practice_groups: null,
   practice_group_ids: null,

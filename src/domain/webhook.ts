@@ -24,9 +24,11 @@ export function applyWebhookPatch(
   /** Why its status is what the patch says, if that needs to be said. */
   reason: string | null = null,
 ): WebhookChange {
+  const { headers, ...settings } = patch;
   const next: StoredWebhook = {
     ...current,
-    ...(patch as Partial<StoredWebhook>),
+    ...(settings as Partial<StoredWebhook>),
+    header_names: headers === undefined ? current.header_names : namesOf(headers),
     event_types: patch.event_types ? inOrder(patch.event_types) : current.event_types,
     status_reason: patch.status === undefined ? current.status_reason : reason,
     version: current.version + 1,
@@ -35,6 +37,8 @@ export function applyWebhookPatch(
   const changed = auditedFields.filter(
     (field) => JSON.stringify(current[field]) !== JSON.stringify(next[field]),
   );
+  // Of headers the names are known, and not whether their values are the same.
+  if (headers !== undefined && !changed.includes('header_names')) changed.push('header_names');
   if (changed.length === 0) return { outcome: 'unchanged' };
   const startsAnew = next.url !== current.url || (next.status === 'active' && current.status !== 'active');
   const health = startsAnew ? { ...next.health, failures: 0, failing_since: null } : next.health;
@@ -45,6 +49,13 @@ export function applyWebhookPatch(
     after: auditable(next, changed),
     startsAnew,
   };
+}
+
+/** In lower case, as they are sent. */
+export function namesOf(headers: Record<string, string> | null): string[] {
+  return Object.keys(headers ?? {})
+    .map((name) => name.toLowerCase())
+    .sort();
 }
 
 /** As the catalogue lists them, so that the same set is always the same list. */
@@ -58,6 +69,7 @@ const auditedFields = [
   'event_types',
   'practice_groups',
   'practice_group_ids',
+  'header_names',
   'status',
   'status_reason',
 ] as const;

@@ -17,12 +17,12 @@ import { ruleBroken, WEBHOOKS_MAX } from '../contract/rules.ts';
 import { etagOf, ifMatchHolds } from '../domain/etag.ts';
 import { newId } from '../domain/ids.ts';
 import { newSecret, secretBytes } from '../domain/signature.ts';
-import { applyWebhookPatch, auditable, inOrder, type StoredWebhook } from '../domain/webhook.ts';
+import { applyWebhookPatch, auditable, inOrder, namesOf, type StoredWebhook } from '../domain/webhook.ts';
 import { refuseTarget } from '../platform/egress/ssrf-guard.ts';
 import type { AuditRecord } from '../store/audit-append.ts';
 import { type Transaction, transact } from '../store/database.ts';
 import { wakeWorkers } from '../store/deliveries-wake.ts';
-import { insertSecret, secretOwner } from '../store/webhook-secrets.ts';
+import { headersOwner, insertSecret, putHeaders, secretOwner } from '../store/webhook-secrets.ts';
 import {
   countWebhooks,
   findAnyWebhook,
@@ -52,6 +52,7 @@ export async function createWebhook(app: App, call: PartnerCall<typeof createEnd
     practice_group_id: isForAll ? null : principal.group.id,
     practice_groups: isForAll ? ('all' as const) : null,
     practice_group_ids: body.practice_group_ids ? [...new Set(body.practice_group_ids)] : null,
+    header_names: namesOf(body.headers ?? null),
     url: body.url,
     description: body.description ?? null,
     event_types: body.event_types ? inOrder(body.event_types) : [...eventNames],
@@ -73,6 +74,7 @@ export async function createWebhook(app: App, call: PartnerCall<typeof createEnd
   await transact(app.db, principal, async (tx) => {
     if ((await countWebhooks(tx, principal, isForAll)) >= WEBHOOKS_MAX) throw ruleBroken('webhooks_max');
     const no = await insertWebhook(tx, settings);
+    keepHeaders(app, tx, { ...settings, no }, body.headers);
     insertSecret(tx, no, app.sealer.seal(secretBytes(secret), secretOwner(settings.id)), now);
     tx.audit(webhookRecord(call, now, 'create', settings, null, auditable({ ...settings, no, health })));
   });
@@ -116,6 +118,7 @@ function change(
   const change = applyWebhookPatch(current, patch, now, reason);
   if (change.outcome === 'unchanged') return current;
   updateWebhookRow(tx, change.next);
+  keepHeaders(app, tx, current, patch.headers);
   if (change.startsAnew) {
     forgetFailures(tx, current.no);
     wakeWorkers(tx);
@@ -135,6 +138,22 @@ export async function deleteWebhook(app: App, call: PartnerCall<typeof deleteEnd
     tx.audit(webhookRecord(call, now, 'delete', webhook, auditable(webhook), null));
   });
   return { body: undefined };
+}
+
+/** Undefined: they stay as they are. */
+function keepHeaders(
+  { sealer }: App,
+  tx: Transaction,
+  { no, id }: Pick<StoredWebhook, 'no' | 'id'>,
+  headers: Record<string, string> | null | undefined,
+): void {
+  if (headers === undefined) return;
+  const names = namesOf(headers);
+  const sent = Object.fromEntries(
+    Object.entries(headers ?? {}).map(([name, value]) => [name.toLowerCase(), value]),
+  );
+  const sealed = sealer.seal(Buffer.from(JSON.stringify(sent)), headersOwner(id));
+  putHeaders(tx, no, names.length > 0 ? { names, sealed } : null);
 }
 
 function refuseBadTarget(app: App, url: string): void {

@@ -109,6 +109,10 @@ BEGIN
     SELECT * INTO of_lane
       FROM withhold_groups(at, i, look_back, known_froms[place_in(i, known_nos)], coalesce(known_rooms[place_in(i, known_nos)], usual_room),
                            coalesce(held[place_in(i, known_nos)], '{}')::int8multirange);
+    IF of_lane.entitled_ms IS NULL THEN
+      candidates := array_remove(candidates, i);
+      CONTINUE;
+    END IF;
     wide_nos := wide_nos || i;
     wide_groups := wide_groups || coalesce(of_lane.group_ids, '');
     entitled_for[place_in(i, entitled)] := of_lane.entitled_ms;

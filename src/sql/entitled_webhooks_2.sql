@@ -22,7 +22,7 @@ BEGIN
   at := shared_now(at);
   RETURN QUERY
   WITH pair AS MATERIALIZED (
-    SELECT array_agg(w.no) AS nos, array_agg(w.version) AS versions, w.audience,
+    SELECT array_agg(w.no) AS nos, array_agg(w.version) AS versions, w.audience, array_agg(w.header_names = '{}') AS plain,
            webhook_receives_until(w.audience, w.partner_id, coalesce(w.practice_group_id, asked.group_id), at) AS until
       FROM unnest(entitled_webhooks_2.nos, group_ids) AS asked (no, group_id)
      CROSS JOIN LATERAL (SELECT * FROM webhooks WHERE webhooks.no = asked.no OFFSET 0) AS w
@@ -33,6 +33,6 @@ BEGIN
          CASE WHEN pair.until IS NULL THEN 0
               WHEN pair.until > at + longest * interval '1 millisecond' THEN longest
               ELSE floor(extract(epoch FROM pair.until - at) * 1000)::integer END,
-         pair.audience = 'partner', pair.audience = 'practice_group'
-    FROM pair CROSS JOIN LATERAL unnest(pair.nos, pair.versions) AS one (no, version);
+         pair.audience = 'partner', pair.audience = 'practice_group' AND one.plain
+    FROM pair CROSS JOIN LATERAL unnest(pair.nos, pair.versions, pair.plain) AS one (no, version, plain);
 END $$;

@@ -7,7 +7,8 @@
 --   answer is good, as in `entitled_webhooks_2`.
 -- - What is withheld keeps its place. Of the deliveries about one object one is `due`, at infinity, and the others wait behind it, as ever.
 -- - A group that is withheld is noted, with the reason. Others do not wait for it: what is set aside is passed over, up to ten times `room` in
---   one call, and more the next time.
+--   one call. If that was not enough, `entitled_ms` is null: the lane is left out of this claim, because its worker would take what it is handed
+--   for all there is, and go on behind it.
 --
 -- `first`: from which sequence on it wants what is new (null: from the beginning), `under_way`: the sequences that the worker has already.
 CREATE OR REPLACE FUNCTION withhold_groups(
@@ -88,6 +89,9 @@ BEGIN
     event_nos := NULL;
     are_new := NULL;
     behind := NULL;
+    IF round = rounds THEN
+      RETURN;
+    END IF;
   END LOOP;
   SELECT string_agg(id, E'\n') INTO group_ids FROM unnest(asked) AS id WHERE id <> ALL (barred);
   entitled_ms := CASE WHEN until > at + longest * interval '1 millisecond' THEN longest

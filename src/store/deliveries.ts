@@ -308,6 +308,8 @@ export interface Destination {
   version: number;
   url: string;
   secrets: { sealed: Buffer; keyId: string; expiresAt: number }[];
+  /** Of its own; null: it has none. */
+  headers: { sealed: Buffer; keyId: string } | null;
 }
 
 interface DestinationRow {
@@ -318,13 +320,15 @@ interface DestinationRow {
   sealed: string[];
   key_ids: string[];
   expiries: (string | null)[];
+  headers_sealed: Buffer | null;
+  headers_key_id: string | null;
 }
 
 /** Of these webhooks; one that was deleted meanwhile is left out. The newest secret comes first. */
 export async function findDestinations(db: Database, nos: readonly number[]): Promise<Destination[]> {
   const rows = await transact(db, SYSTEM, (tx) =>
     tx.query<DestinationRow>(
-      `SELECT w.no, w.id, w.version, w.url,
+      `SELECT w.no, w.id, w.version, w.url, w.headers_sealed, w.headers_key_id,
               array_agg(encode(s.sealed, 'base64') ORDER BY s.no DESC) AS sealed,
               array_agg(s.key_id ORDER BY s.no DESC) AS key_ids,
               array_agg(to_char(s.expires_at, 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') ORDER BY s.no DESC) AS expiries
@@ -333,8 +337,9 @@ export async function findDestinations(db: Database, nos: readonly number[]): Pr
       [nos],
     ),
   );
-  return rows.map(({ sealed, key_ids, expiries, ...webhook }) => ({
+  return rows.map(({ sealed, key_ids, expiries, headers_sealed, headers_key_id: keyId, ...webhook }) => ({
     ...webhook,
+    headers: headers_sealed && keyId !== null ? { sealed: headers_sealed, keyId } : null,
     secrets: sealed.map((text, index) => ({
       sealed: Buffer.from(text, 'base64'),
       keyId: key_ids[index] ?? '',

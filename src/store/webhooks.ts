@@ -15,7 +15,7 @@ type Row = Omit<StoredWebhook, 'health'> & Webhook['health'];
 /** `greatest` picks the index of what was set aside; migrations/0001_baseline.sql, Deliveries, says why. */
 const webhooksWith = (more: string) => `
   SELECT ${more} w.no, w.id, w.partner_id, w.practice_group_id, CASE WHEN w.audience = 'partner' THEN 'all' END AS practice_groups,
-         w.only_group_ids AS practice_group_ids, w.url, w.description, w.event_types, w.status, w.status_reason,
+         w.only_group_ids AS practice_group_ids, w.header_names, w.url, w.description, w.event_types, w.status, w.status_reason,
          w.version, w.created_at, w.updated_at, l.failures, l.failing_since, l.last_success_at,
          w.withheld_since, w.withheld_reason,
          (SELECT coalesce(json_agg(json_build_object('practice_group_id', g.practice_group_id, 'reason', g.reason,

@@ -25,6 +25,7 @@ describe('POST /v1/webhooks', () => {
       event_types: eventNames,
       status: 'active',
       status_reason: null,
+      header_names: [],
       practice_group_id: own.groupId,
       practice_groups: null,
       practice_group_ids: null,
@@ -350,6 +351,7 @@ describe('the audit trail of a webhook', () => {
       event_types: eventNames,
       practice_groups: null,
       practice_group_ids: null,
+      header_names: [],
       status: 'active',
       status_reason: null,
     };

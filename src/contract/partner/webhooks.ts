@@ -71,6 +71,9 @@ export const webhook = z
       .string()
       .nullable()
       .meta({ description: 'Why the service disabled it, or who else paused it, as a sentence.' }),
+    header_names: z
+      .array(z.string())
+      .meta({ description: 'The headers of your own that it is sent. Their values are not shown.' }),
     practice_group_id: z.string().nullable().meta({
       description: 'The practice group whose events it receives; null for a webhook for all of them.',
     }),
@@ -126,12 +129,56 @@ const groupIds = () =>
     .nullable()
     .meta({ description: 'Only the events of these. For a webhook for all practice groups.' });
 
+const HEADERS_MAX = 10;
+const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,64}$/;
+const HEADER_VALUE = /^[!-~]([ -~]{0,1022}[!-~])?$/;
+/** What the service, HTTP itself or proxies on the way have to say. */
+const OWN_HEADERS =
+  /^(host|content-.*|transfer-encoding|connection|keep-alive|proxy-.*|te|trailers?|upgrade|expect|webhook-.*|user-agent|accept-encoding|cookie2?|date|via|forwarded|x-forwarded-.*|x-real-ip)$/i;
+
+const headers = () =>
+  z
+    .record(z.string(), z.string())
+    .check((ctx) => {
+      const refuse = (path: PropertyKey[], message: string, code = 'invalid_value') =>
+        ctx.issues.push({
+          code: 'custom',
+          input: ctx.value,
+          path,
+          message,
+          params: { code, expected: path.length > 0 ? 'string' : 'record' },
+        });
+      const entries = Object.entries(ctx.value);
+      if (entries.length > HEADERS_MAX) refuse([], `Must have at most ${HEADERS_MAX} headers.`, 'too_big');
+      const seen = new Set<string>();
+      for (const [name, value] of entries) {
+        if (!HEADER_NAME.test(name)) refuse([name], 'The name must be 1 to 64 characters that HTTP allows.');
+        else if (OWN_HEADERS.test(name)) refuse([name], `${name} is not yours to set. Choose another name.`);
+        if (seen.has(name.toLowerCase())) refuse([name], 'The same name is there in other letters.');
+        seen.add(name.toLowerCase());
+        if (!HEADER_VALUE.test(value))
+          refuse(
+            [name],
+            'The value must be 1 to 1,024 printable ASCII characters, without a blank at either end.',
+          );
+      }
+    })
+    .meta({
+      description: `Headers of your own, up to ${HEADERS_MAX}, that each delivery is sent with, such as the token that your gateway asks for. Kept sealed, and never shown again; \`header_names\` has their names.`,
+      maxProperties: HEADERS_MAX,
+      examples: [{ authorization: 'Bearer …' }],
+    });
+
 const webhookPatch = z
   .strictObject({
     url: url().optional(),
     event_types: eventTypes().optional(),
     description: description().optional(),
     practice_group_ids: groupIds().optional(),
+    headers: headers()
+      .nullable()
+      .optional()
+      .meta({ description: 'Replaced as a whole; null takes them away.' }),
     status: z
       .enum(['active', 'paused'])
       .optional()
@@ -167,13 +214,23 @@ export const createWebhook = defineEndpoint({
         .optional()
         .meta({ description: 'For every practice group that you may act for; else for the one acted for.' }),
       practice_group_ids: groupIds().optional(),
+      headers: headers().optional(),
     })
     .refine(({ practice_groups, practice_group_ids }) => practice_groups || !practice_group_ids, {
       error: 'Only a webhook for all practice groups can be narrowed: send practice_groups: "all" as well.',
       path: ['practice_group_ids'],
       params: { code: 'invalid_value', expected: 'undefined' },
     }),
-  readOnly: ['id', 'status', 'status_reason', 'practice_group_id', 'health', 'created_at', 'updated_at'],
+  readOnly: [
+    'id',
+    'status',
+    'status_reason',
+    'header_names',
+    'practice_group_id',
+    'health',
+    'created_at',
+    'updated_at',
+  ],
   response: {
     status: 201,
     description: 'The webhook with its secret, shown this once.',
@@ -227,6 +284,7 @@ export const updateWebhook = defineEndpoint({
   readOnly: [
     'id',
     'status_reason',
+    'header_names',
     'practice_group_id',
     'practice_groups',
     'health',

@@ -126,6 +126,8 @@ export interface CreatedWebhook {
   status: 'active' | 'paused' | 'disabled';
   /** Why the service disabled it, or who else paused it, as a sentence. */
   status_reason: string | null;
+  /** The headers of your own that it is sent. Their values are not shown. */
+  header_names: string[];
   /** The practice group whose events it receives; null for a webhook for all of them. */
   practice_group_id: string | null;
   /**
@@ -457,6 +459,8 @@ export interface Webhook {
   status: 'active' | 'paused' | 'disabled';
   /** Why the service disabled it, or who else paused it, as a sentence. */
   status_reason: string | null;
+  /** The headers of your own that it is sent. Their values are not shown. */
+  header_names: string[];
   /** The practice group whose events it receives; null for a webhook for all of them. */
   practice_group_id: string | null;
   /**
@@ -523,6 +527,8 @@ export interface WebhookPatch {
   description?: string | null;
   /** Only the events of these. For a webhook for all practice groups. */
   practice_group_ids?: string[] | null;
+  /** Replaced as a whole; null takes them away. */
+  headers?: Record<string, string> | null;
   /** Activating a disabled webhook resets its count of failures. */
   status?: 'active' | 'paused';
 }

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
 import { expectProblem } from '../support/answers.ts';
-import { porter as run } from '../support/cli.ts';
 import { fanOutAll, HOOK, newPartner, publish, startPost } from '../support/post.ts';
 import { type Loose, makeWorld, OPERATOR_TOKEN } from '../support/service.ts';
 import { superuser } from '../support/superuser.ts';
@@ -91,25 +90,4 @@ it('a delivery to a disabled webhook is not retried: 409 says to activate it fir
   expect(refused.body.message).toContain('activate it first');
   await house.operator('PATCH', `/webhooks/${id}`, { status: 'active' });
   expect((await send('POST', `/deliveries/${delivery.id}/retry`)).status).toBe(202);
-});
-
-it('porter webhooks lists, shows, pauses, activates and replays', async () => {
-  const own = await newPartner(house);
-  const { id } = await own.call('POST', '/v1/webhooks', { url: HOOK });
-  await publish(house, own.groupId, CONFIRMED);
-  await fanOutAll(house);
-  const env = { PORTER_URL: house.url, PORTER_OPERATOR_TOKEN: OPERATOR_TOKEN };
-  const porter = (line: string) => run(line, { env });
-  const json = async (line: string) => (await porter(`${line} --json`)).json;
-  expect((await porter(`webhooks list --partner ${own.partnerId}`)).stdout).toMatch(
-    new RegExp(`${id} +active +Partner +${own.groupId} +${HOOK} +1 +0`),
-  );
-  expect(await json(`webhooks pause ${id}`)).toMatchObject({ id, status: 'paused' });
-  expect(await json(`webhooks show ${id}`)).toMatchObject({ id, status: 'paused' });
-  expect(await json(`webhooks activate ${id}`)).toMatchObject({ id, status: 'active' });
-  expect(await json(`webhooks replay ${id} --since 2026-01-01T00:00:00Z`)).toEqual({
-    webhook_id: id,
-    count: 1,
-  });
-  expect((await porter(`webhooks replay ${id}`)).code).toBe(2);
 });

@@ -138,7 +138,7 @@ const OWN_HEADERS =
 
 const headers = () =>
   z
-    .record(z.string(), z.string())
+    .record(z.string().meta({ maxLength: 64 }), z.string().meta({ maxLength: 1_024 }))
     .check((ctx) => {
       const refuse = (path: PropertyKey[], message: string, code = 'invalid_value') =>
         ctx.issues.push({

@@ -32,8 +32,11 @@ export interface Endpoint {
   conditional?: true;
   /** The answer may take long: the handler is told when nobody waits for it any more. */
   long?: true;
-  /** The endpoint understands Idempotency-Key: the same call made again is answered again and done once. */
-  idempotent?: true;
+  /**
+   * How a POST that is made again with its Idempotency-Key is done once. Unless said otherwise, its answer is kept with what it changes. `own`: the
+   * operation sees to it. `afterwards`: it takes several transactions and does no harm when it is done again; its answer is kept at the end.
+   */
+  idempotency?: 'own' | 'afterwards';
   response: {
     status: 200 | 201 | 202 | 204;
     description: string;
@@ -77,6 +80,11 @@ export function scopesFor({ access }: Pick<Endpoint, 'access'>): readonly Scope[
   return access.and ? [access.scope, access.and] : [access.scope];
 }
 
+/** The same call made again with the same Idempotency-Key is answered again and done once: every POST, but for answers that go on. */
+export function takesIdempotencyKey({ method, response }: Pick<Endpoint, 'method' | 'response'>): boolean {
+  return method === 'POST' && !response.stream && !response.lines;
+}
+
 type Output<S> = S extends z.ZodType ? z.output<S> : undefined;
 type Property<E, K extends string> = E extends { [P in K]: infer V } ? V : undefined;
 
@@ -93,7 +101,7 @@ interface PlainInput<E extends Endpoint> {
     | (Property<E, 'bodyOptional'> extends true ? undefined : Output<Property<E, 'body'>>);
   /** The If-Match header as sent. */
   ifMatch: string | undefined;
-  /** The Idempotency-Key header of an endpoint that understands it. */
+  /** The Idempotency-Key header of a POST. */
   idempotencyKey?: string | undefined;
 }
 

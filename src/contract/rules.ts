@@ -1,6 +1,6 @@
 import { Problem } from './problems.ts';
 
-/** Webhooks of one partner for one practice group. */
+/** Webhooks of one partner for one practice group, and as many for all of them. */
 export const WEBHOOKS_MAX = 20;
 /** Practice groups in one network. */
 export const MEMBERS_MAX = 1_000;
@@ -86,6 +86,11 @@ const rules = {
   webhooks_max: {
     path: 'url',
     message: `You have ${WEBHOOKS_MAX} webhooks for this practice group, which is the maximum. Delete one first.`,
+  },
+  webhook_of_one_group: {
+    path: 'practice_group_ids',
+    message:
+      'The webhook is for one practice group: only one for all can be narrowed. Create one with practice_groups: "all".',
   },
   event_unknown: {
     path: 'event_ids',

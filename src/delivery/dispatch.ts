@@ -26,7 +26,7 @@ import {
 } from '../store/deliveries.ts';
 import type { LaneLow, RecordedLane, Result } from '../store/deliveries-record.ts';
 import { type Destinations, signedRequest } from './destinations.ts';
-import { type KnownWebhook, KnownWebhooks } from './known-webhooks.ts';
+import { entitle, type KnownWebhook, KnownWebhooks, queuedGroups } from './known-webhooks.ts';
 import type { DeliveryMetrics } from './metrics.ts';
 import type { LaneHolder, Recorder } from './recorder.ts';
 import { type Receiver, RestingHosts } from './resting-hosts.ts';
@@ -147,9 +147,9 @@ export class Dispatch implements LaneHolder {
     let passed = false;
     const held = this.#inFlight + this.#queued;
     if (before === 0) this.#keptInRound = false;
-    for (const { webhookNo, leaseExpired, entitledMs, deliveries } of claimed) {
+    for (const { webhookNo, leaseExpired, entitledMs, isWide, deliveries } of claimed) {
       const webhook = this.#webhooks.meet(webhookNo);
-      webhook.entitledUntil = moment + entitledMs;
+      entitle(webhook, isWide, moment + entitledMs);
       if (leaseExpired) metrics.leasesExpired.inc();
       const destination = destinations.get(webhookNo);
       webhook.receiver = destination && { destination, host: destinations.hostOf(destination) };
@@ -363,8 +363,7 @@ export class Dispatch implements LaneHolder {
     const { db, clock } = this.#options;
     const queued = [...this.#webhooks.values()].filter(({ lane }) => lane.queue.length > 0);
     if (queued.length === 0) return;
-    const nos = queued.map(({ no }) => no);
-    const found = await lookAtWebhooks(db, databaseTime(clock), nos);
+    const found = await lookAtWebhooks(db, databaseTime(clock), queued.flatMap(queuedGroups));
     for (const webhook of queued) {
       const { version, entitledMs = 0 } = found.get(webhook.no) ?? {};
       webhook.entitledUntil = moment + entitledMs;

@@ -1,5 +1,5 @@
 import { roles, scopes } from '../contract/access.ts';
-import { type Endpoint, IDEMPOTENCY_KEY, scopesFor } from '../contract/endpoint.ts';
+import { type Endpoint, IDEMPOTENCY_KEY, scopesFor, takesIdempotencyKey } from '../contract/endpoint.ts';
 import { toReferencedSchema } from '../contract/json-schema.ts';
 import type { Examples } from './examples.ts';
 import { isNode, type Node } from './extensions.ts';
@@ -28,7 +28,7 @@ const idempotencyKeyParameter: Node = {
   name: 'Idempotency-Key',
   in: 'header',
   description:
-    'A name of your own for this call. Send it again when the answer was lost: with the same key and the same body, the answer is the same and nothing is done twice. With another body, the answer is 409. Keys are kept as long as events are.',
+    'A name of your own for this call. Send it again when the answer was lost: with the same key and the same body, the answer is the same and nothing is done twice. With another body, the answer is 409. Keys are kept for a day, those of published events for as long as the events.',
   required: false,
   schema: { type: 'string', minLength: 1, maxLength: 255, pattern: IDEMPOTENCY_KEY.source },
 };
@@ -110,7 +110,7 @@ function parametersOf(endpoint: Endpoint, draft: Draft): Node[] {
     ...(endpoint.conditional && endpoint.method !== 'GET'
       ? [shared(draft, 'IfMatch', ifMatchParameter)]
       : []),
-    ...(endpoint.idempotent ? [shared(draft, 'IdempotencyKey', idempotencyKeyParameter)] : []),
+    ...(takesIdempotencyKey(endpoint) ? [shared(draft, 'IdempotencyKey', idempotencyKeyParameter)] : []),
     ...(endpoint.response.stream ? [shared(draft, 'LastEventId', lastEventIdParameter)] : []),
     shared(draft, 'RequestId', requestIdParameter),
   ];

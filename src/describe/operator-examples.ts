@@ -54,6 +54,14 @@ export const operatorRequests: Record<TakesBody<typeof operatorEndpoints>, Examp
     scopes: ['practice-groups:read', 'submission-types:read', 'submission-types:write'],
     expires_at: '2027-11-14T00:00:00.000Z',
   }),
+  issueKeys: one('A key for each of three practice groups', {
+    partner_id: 'prt_brightwater',
+    practice_group_ids: ['pg_larkhill', 'pg_riverside', 'pg_oakfield'],
+    scopes: ['practice-groups:read', 'events:read'],
+    label: 'Roll-out',
+  }),
+  updatePartnerWebhook: one('Nothing is sent to it for now', { status: 'paused' }),
+  replayPartnerWebhook: one('What it missed since this morning', { since: '2026-11-14T06:00:00.000Z' }),
   updateKey: {
     addresses: {
       summary: 'It may be used from two networks only',

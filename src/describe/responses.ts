@@ -1,4 +1,4 @@
-import type { Endpoint } from '../contract/endpoint.ts';
+import { type Endpoint, takesIdempotencyKey } from '../contract/endpoint.ts';
 import { type JsonSchema, toReferencedSchema } from '../contract/json-schema.ts';
 import {
   type ProblemCode,
@@ -120,7 +120,7 @@ export function responsesOf(endpoint: Endpoint, examples: Examples | undefined, 
     description,
     headers: headersOf(draft, [
       ...(endpoint.conditional ? (['ETag'] as const) : []),
-      ...(endpoint.idempotent ? (['Idempotent-Replayed'] as const) : []),
+      ...(takesIdempotencyKey(endpoint) ? (['Idempotent-Replayed'] as const) : []),
     ]),
     ...(stream && { content: { 'text/event-stream': { schema: { type: 'string' }, ...shown(examples) } } }),
     ...(lines && { content: { 'application/x-ndjson': { schema: { type: 'string' }, ...shown(examples) } } }),
@@ -141,6 +141,7 @@ function problemsOf(endpoint: Endpoint, audience: Audience): Map<number, Problem
   const codes = new Set<ProblemCode>([
     ...sharedProblems[audience],
     ...(endpoint.body ? bodyProblems : []),
+    ...(takesIdempotencyKey(endpoint) ? (['conflict'] as const) : []),
     ...endpoint.problems,
   ]);
   return Map.groupBy(codes, (code) => problemCatalogue[code].status);

@@ -8,6 +8,7 @@ import {
   type Read,
   type Stream,
   scopesFor,
+  takesIdempotencyKey,
 } from '../contract/endpoint.ts';
 import { toJsonSchema } from '../contract/json-schema.ts';
 import { operatorEndpoints } from '../contract/operator/index.ts';
@@ -15,8 +16,10 @@ import { partnerEndpoints } from '../contract/partner/index.ts';
 import { Problem, ValidationProblem } from '../contract/problems.ts';
 import { type Checked, check, nothing, type ValidationEntry } from '../contract/validate.ts';
 import { verbatimText } from '../contract/verbatim.ts';
+import type { OperatorPrincipal, PartnerPrincipal } from '../domain/principal.ts';
 import type { App } from '../operations/app.ts';
 import { operatorHandlers, partnerHandlers } from '../operations/handlers.ts';
+import { answerOnce } from '../operations/idempotency.ts';
 import {
   admitHolder,
   admitOperator,
@@ -79,6 +82,8 @@ export function createRouter(routes: readonly Route[], otherwise: Handler): (exc
 
 type Result =
   | { body: unknown; etag?: string; read?: readonly Read[]; replayed?: true; sameFor?: object }
+  /** The body as it goes out. */
+  | { text: string | undefined; etag?: string | undefined; replayed?: true }
   | { stream: Stream }
   | { lines: LineStream };
 type Operation = (app: App, call: unknown) => Result | Promise<Result>;
@@ -99,7 +104,8 @@ function partnerHandler(app: App, endpoint: Endpoint, operation: Operation): Han
   if ('roles' in endpoint.access) throw new Error(`${endpoint.operationId} is for operators`);
   const scopes = scopesFor(endpoint);
   const validate = validator(endpoint);
-  const send = sender(endpoint);
+  const { serialise, send } = sender(endpoint);
+  const run = runner(endpoint, operation, serialise);
   const note = readNoter(app.accessLog, endpoint);
   return async (exchange) => {
     exchange.trace.operation = endpoint.operationId;
@@ -112,7 +118,7 @@ function partnerHandler(app: App, endpoint: Endpoint, operation: Operation): Han
     const call = validate(exchange, bytes);
     call.principal = admitted;
     if (endpoint.response.stream) call.stillAdmitted = () => isStillAdmitted(app, exchange, scopes);
-    const done = operation(app, call);
+    const done = run(app, call);
     const result = done instanceof Promise ? await done : done;
     note?.(admitted, call, result);
     return send(exchange, result);
@@ -124,7 +130,8 @@ function operatorHandler(app: App, endpoint: Endpoint, operation: Operation): Ha
   // What has happened is never refused.
   const isCounted = !roles.includes('source');
   const validate = validator(endpoint);
-  const send = sender(endpoint);
+  const { serialise, send } = sender(endpoint);
+  const run = runner(endpoint, operation, serialise);
   const note = readNoter(app.accessLog, endpoint);
   return async (exchange) => {
     exchange.trace.operation = endpoint.operationId;
@@ -134,7 +141,7 @@ function operatorHandler(app: App, endpoint: Endpoint, operation: Operation): Ha
     const call = validate(exchange, bytes);
     call.principal = operator;
     if (endpoint.long) call.gone = whenGone(exchange);
-    const result = await operation(app, call);
+    const result = await run(app, call);
     note?.(operator, call, result);
     return send(exchange, result);
   };
@@ -180,13 +187,33 @@ function sender({ response: { status, body: schema, verbatim } }: Endpoint) {
     texts.set(sameFor, text);
     return text;
   };
-  return (exchange: Exchange, result: Result): Promise<void> | void => {
+  const send = (exchange: Exchange, result: Result): Promise<void> | void => {
     if ('stream' in result) return respondOnAndOn(exchange, result.stream, EVENTS_TYPE);
     if ('lines' in result) return respondOnAndOn(exchange, lineStream(result.lines), LINES_TYPE);
     if (result.etag !== undefined) exchange.outgoing.push('etag', result.etag);
     if (result.replayed) exchange.outgoing.push('idempotent-replayed', 'true');
+    if ('text' in result) return respond(exchange, status, result.text);
     const { body, sameFor } = result;
     respond(exchange, status, sameFor ? keptText(body, sameFor) : serialise(body));
+  };
+  return { serialise, send };
+}
+
+/** A POST with an Idempotency-Key is carried out once, and answered as often as it is made. */
+function runner(
+  endpoint: Endpoint,
+  operation: Operation,
+  serialise: (body: unknown) => string | undefined,
+): (app: App, call: Parts) => Result | Promise<Result> {
+  if (!takesIdempotencyKey(endpoint) || endpoint.idempotency === 'own') return operation;
+  return (app, call) => {
+    const { idempotencyKey, principal } = call;
+    if (idempotencyKey === undefined || principal === undefined) return operation(app, call);
+    return answerOnce(app, endpoint, { ...call, idempotencyKey, principal }, async (within, keyed) => {
+      const result = await operation(within, keyed);
+      if (!('body' in result)) throw new Error(`${endpoint.operationId} has no answer to keep`);
+      return { text: serialise(result.body), etag: result.etag };
+    });
   };
 }
 
@@ -199,7 +226,7 @@ interface Parts {
   params?: unknown;
   query?: unknown;
   body?: unknown;
-  principal?: unknown;
+  principal?: PartnerPrincipal | OperatorPrincipal;
   requestId: string;
   ifMatch: string | undefined;
   idempotencyKey?: string | undefined;
@@ -219,7 +246,8 @@ function whenGone({ response }: Exchange): AbortSignal {
  * GET and DELETE means nothing in HTTP and is passed over.
  */
 function validator(endpoint: Endpoint) {
-  const { method, params, query = nothing, body, bodyOptional, readOnly, idempotent, response } = endpoint;
+  const { method, params, query = nothing, body, bodyOptional, readOnly, response } = endpoint;
+  const takesKey = takesIdempotencyKey(endpoint);
   // Most calls have no query, and what that amounts to need not be found out each time.
   const noQuery = check(query, {});
   const takesBody = method !== 'GET' && method !== 'DELETE';
@@ -241,7 +269,7 @@ function validator(endpoint: Endpoint) {
     if (params) parts.params = take(check(params, exchange.params), problems);
     parts.query = take(exchange.url.includes('?') ? check(query, exchange.query) : noQuery, problems);
     if (response.stream) parts.lastEventId = lastEventId(exchange);
-    if (idempotent) parts.idempotencyKey = take(idempotencyKey(exchange), problems);
+    if (takesKey) parts.idempotencyKey = take(idempotencyKey(exchange), problems);
     if (takesBody && (bytes.length > 0 || (body && !bodyOptional)))
       parts.body = take(checkBody(exchange, bytes), problems);
     if (problems.length > 0) throw new ValidationProblem(problems);

@@ -31,9 +31,10 @@ export async function testWebhook(app: App, call: PartnerCall<typeof testEndpoin
       });
     const said = { sourceId: principal.holder.keyId, acceptedAt };
     appendEvents(tx, said, [event], { onlyWebhookNo: webhook.no });
-    tx.audit(
-      webhookRecord(call, acceptedAt, 'test', webhook, null, { event: body.event, event_id: event.id }),
-    );
+    tx.audit({
+      ...webhookRecord(call, acceptedAt, 'test', webhook, null, { event: body.event, event_id: event.id }),
+      practiceGroupId: principal.group.id,
+    });
     return enqueueTest(tx, acceptedAt, event.id, webhook.no);
   });
   return {

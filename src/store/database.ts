@@ -155,6 +155,11 @@ export class Transaction {
       throw new Error('the transaction was rolled back by the server');
   }
 
+  /** Waits for all that was sent: what failed is told here, and not only when it is committed. */
+  async flush(): Promise<void> {
+    for (const answer of this.#answers) await answer;
+  }
+
   /**
    * Of an error that only tells that an earlier statement failed: the error of that one. It may have been sent without waiting for
    * it, or together with this one, and be told later.
@@ -251,7 +256,44 @@ export async function transact<T>(
   principal: Principal | readonly Principal[],
   work: (tx: Transaction) => Promise<T>,
 ): Promise<T> {
+  const whole = wholes.get(principal);
+  if (whole) return partOf(whole, work);
   return retried(() => transactOnce(db, tenantOf(principal), partnerOf(principal), work));
+}
+
+/** The transactions of which others become parts, by the principal on whose behalf. */
+const wholes = new WeakMap<Principal | readonly Principal[], Transaction>();
+
+/**
+ * The same, and whatever `work` does with `transact` on behalf of this very object becomes part of this transaction: it is committed
+ * with it, or not at all.
+ */
+export function transactAsOne<T>(
+  db: Database,
+  principal: Principal,
+  work: (tx: Transaction) => Promise<T>,
+): Promise<T> {
+  return retried(() =>
+    transactOnce(db, tenantOf(principal), partnerOf(principal), async (tx) => {
+      wholes.set(principal, tx);
+      try {
+        return await work(tx);
+      } finally {
+        wholes.delete(principal);
+      }
+    }),
+  );
+}
+
+/** Its caller must hear of what failed here, as it would of a transaction by itself. */
+async function partOf<T>(whole: Transaction, work: (tx: Transaction) => Promise<T>): Promise<T> {
+  try {
+    const result = await work(whole);
+    await whole.flush();
+    return result;
+  } catch (error) {
+    throw await whole.causeOf(error);
+  }
 }
 
 async function retried<T>(run: () => Promise<T>): Promise<T> {

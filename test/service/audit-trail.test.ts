@@ -71,6 +71,7 @@ const tells: Partial<Record<OperatorOperationId, Expected>> = {
   verifyPartner: { tells: [['partner.verify', 'partner']], item: parent },
   suspendPartner: { tells: [['partner.suspend', 'partner']], item: parent },
   issueKey: { tells: [['key.issue', 'key']], made: ({ body }) => without(body, 'key', ...PASSING) },
+  issueKeys: { tells: [['key.issue', 'key']] },
   updateKey: { tells: [['key.update', 'key']], item: own },
   // Two things change: there is a new key, and the old one is to end.
   rotateKey: {
@@ -95,6 +96,8 @@ const tells: Partial<Record<OperatorOperationId, Expected>> = {
     item: parent,
   },
   failWriteToRecordJob: { tells: [['write_to_record_job.fail', 'write_to_record_job']], item: parent },
+  updatePartnerWebhook: { tells: [['webhook.update', 'webhook']] },
+  replayPartnerWebhook: { tells: [['webhook.replay', 'webhook']] },
   retryDelivery: { tells: [['delivery.retry', 'delivery']] },
   createErasure: { tells: [['erasure.create', 'erasure']], made: ({ body }) => body },
   createOperator: { tells: [['operator.create', 'operator']], made: ({ body }) => without(body, 'token') },

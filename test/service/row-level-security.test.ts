@@ -42,7 +42,14 @@ const operatorTables = [
   'used_assertions',
 ];
 /** Belong to one partner within one practice group, or to a partner altogether; see below. */
-const partnerTables = ['webhooks', 'webhook_secrets', 'webhook_lanes', 'deliveries', 'refused_requests'];
+const partnerTables = [
+  'webhooks',
+  'webhook_secrets',
+  'webhook_lanes',
+  'withheld_groups',
+  'deliveries',
+  'refused_requests',
+];
 /** Hold nothing that belongs to anybody: which cell this is, how far the schema and the audit chain are, which histories the feed has had. */
 const plainTables = [
   'schema_migrations',
@@ -122,6 +129,12 @@ describe.each([
       expect((await send(`/${id}/test`, { event: 'prescription.issued' })).status).toBe(202);
       webhooks.push(id);
     }
+    await transact(db, SYSTEM, async (tx) =>
+      tx.defer(
+        `INSERT INTO withheld_groups SELECT no, 'group', now(), 'key_revoked' FROM webhooks WHERE id = ANY ($1)`,
+        [webhooks],
+      ),
+    );
     await house.send('GET', '/v1/nothing', { key, group: own.groupId });
     const { access, assertions, keyUses, refusals } = house.service.app;
     await Promise.all([refusals.flush(), keyUses.close()]);
@@ -235,7 +248,7 @@ describe.each([
       transact(db, of.principal, async (tx) => ({
         webhooks: (await tx.query<{ id: string }>('SELECT * FROM webhooks')).map(({ id }) => id),
         numbers: await Promise.all(
-          ['webhook_secrets', 'webhook_lanes', 'deliveries'].map(
+          ['webhook_secrets', 'webhook_lanes', 'withheld_groups', 'deliveries'].map(
             async (table) => await tx.query<{ webhook_no: number }>(`SELECT webhook_no FROM ${table}`),
           ),
         ),

@@ -166,6 +166,9 @@ const table: Record<OperatorOperationId, (given: Furnished) => Promise<Parts>> =
   verifyPartner: async (given) => ({ params: { id: await newPartner(given, 'sign-agreement') } }),
   suspendPartner: async (given) => ({ params: { id: await newPartner(given) } }),
   issueKey: async ({ partnerId, groupId }) => ({ body: keyBody(partnerId, groupId) }),
+  issueKeys: async ({ partnerId, groupId }) => ({
+    body: { partner_id: partnerId, practice_group_ids: [groupId], scopes: ['practice-groups:read'] },
+  }),
   listKeys: nothing,
   getKey: async ({ keyId }) => ({ params: { id: keyId } }),
   updateKey: async (given) => ({ params: { id: await newKey(given) }, body: { label: 'Renamed' } }),
@@ -222,6 +225,14 @@ const table: Record<OperatorOperationId, (given: Furnished) => Promise<Parts>> =
   }),
   listAllWebhooks: nothing,
   getPartnerWebhook: async (given) => ({ params: { id: await pausedWebhook(given) } }),
+  updatePartnerWebhook: async (given) => ({
+    params: { id: await newWebhook(given) },
+    body: { status: 'active' },
+  }),
+  replayPartnerWebhook: async (given) => {
+    await newDelivery(given);
+    return { params: { id: await pausedWebhook(given) }, body: { since: '2026-01-01T00:00:00Z' } };
+  },
   listDeliveries: nothing,
   getDelivery: async (given) => ({ params: { id: await newDelivery(given) } }),
   retryDelivery: async (given) => ({ params: { id: await newDelivery(given) } }),

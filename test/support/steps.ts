@@ -50,6 +50,7 @@ export const claimStep =
       known_held: [],
       known_froms: [],
       under_way: '',
+      usual_only: false,
     });
 
 const NOTHING_ALONE = {

@@ -13,6 +13,7 @@ import { serviceCommands } from './service.ts';
 import { statusCommand } from './status.ts';
 import { triggerCommand } from './trigger.ts';
 import { verifyCommand } from './verify.ts';
+import { webhookCommands } from './webhooks.ts';
 
 /** In the order in which the help lists them. */
 export const commands: readonly Command[] = [
@@ -27,6 +28,7 @@ export const commands: readonly Command[] = [
   ...keyCommands,
   ...networkCommands,
   ...eventCommands,
+  ...webhookCommands,
   ...deliveryCommands,
   ...refusalCommands,
   ...auditCommands,

@@ -2,6 +2,7 @@ import type { z } from 'zod';
 import type { Role, Scope } from './access.ts';
 import type { ProblemCode } from './problems.ts';
 import type { RuleName } from './rules.ts';
+import type { ValidationEntry } from './validate.ts';
 import type { WithVerbatim } from './verbatim.ts';
 
 /**
@@ -26,6 +27,8 @@ export interface Endpoint {
   /** Fields that exist on the resource but cannot be set through this body. */
   readOnly?: readonly string[];
   bodyBytesMax?: number;
+  /** The body comes as NDJSON, any number of lines, which the handler takes one after the other; `also`: or as the declared body. */
+  lines?: 'only' | 'also';
   /** The body may be left out altogether. */
   bodyOptional?: true;
   /** The endpoint understands If-Match, and its answers carry an ETag. */
@@ -67,6 +70,8 @@ export interface Read {
 }
 
 export const BODY_BYTES_MAX = 64 * 1024;
+/** Of a line of NDJSON. */
+export const LINE_BYTES_MAX = 64 * 1024;
 /** Visible ASCII characters. */
 export const IDEMPOTENCY_KEY = /^[!-~]{1,255}$/;
 
@@ -91,6 +96,7 @@ type Property<E, K extends string> = E extends { [P in K]: infer V } ? V : undef
 /** What a handler is given, after every check of the declaration has passed. */
 export type Input<E extends Endpoint> = PlainInput<E> &
   (Property<E, 'long'> extends true ? LongInput : unknown) &
+  (Property<E, 'lines'> extends string ? LinesInput : unknown) &
   (Property<E['response'], 'stream'> extends true ? StreamInput : unknown);
 
 interface PlainInput<E extends Endpoint> {
@@ -108,6 +114,18 @@ interface PlainInput<E extends Endpoint> {
 interface LongInput {
   /** Aborted when nobody waits for the answer any more. */
   gone: AbortSignal;
+}
+
+/** A line of NDJSON: its place in the body, from 0 on, and what it says or what is wrong with it. */
+export type Line = { index: number } & (
+  | { value: unknown }
+  | { problems: ValidationEntry[] }
+  | { isTooLong: true }
+);
+
+interface LinesInput {
+  /** As they come; nothing is read ahead of whoever takes them. Undefined for a body that is no NDJSON. */
+  lines: AsyncIterable<Line[]> | undefined;
 }
 
 interface StreamInput {
@@ -135,7 +153,9 @@ export type Answer<E extends Endpoint> =
     ? { stream: Stream }
     : Property<E['response'], 'lines'> extends true
       ? { lines: LineStream }
-      : BodyAnswer<E>;
+      : Property<E, 'lines'> extends 'also'
+        ? { lines: LineStream } | BodyAnswer<E>
+        : BodyAnswer<E>;
 
 interface BodyAnswer<E extends Endpoint> {
   body: Property<E['response'], 'body'> extends z.ZodType

@@ -3,7 +3,7 @@ import { type Endpoint, IDEMPOTENCY_KEY, scopesFor, takesIdempotencyKey } from '
 import { toReferencedSchema } from '../contract/json-schema.ts';
 import type { Examples } from './examples.ts';
 import { isNode, type Node } from './extensions.ts';
-import { type Draft, json, responsesOf } from './responses.ts';
+import { type Draft, json, LINES, responsesOf } from './responses.ts';
 
 /** Optional headers carry no example: whoever tries a call out in the browser would send it without meaning to. */
 const requestIdParameter: Node = {
@@ -56,13 +56,17 @@ export function operationOf(endpoint: Endpoint, examples: OperationExamples, dra
     ...accessMark(endpoint),
     ...(endpoint.extension && { 'x-extension': true }),
     parameters: parametersOf(endpoint, draft),
-    ...(endpoint.body && {
+    ...((endpoint.body || endpoint.lines) && {
       requestBody: {
         required: !endpoint.bodyOptional,
-        content: json(
-          toReferencedSchema(endpoint.body, { io: 'input', components: draft.schemas }),
-          examples.request,
-        ),
+        content: {
+          ...(endpoint.body &&
+            json(
+              toReferencedSchema(endpoint.body, { io: 'input', components: draft.schemas }),
+              examples.request,
+            )),
+          ...(endpoint.lines && LINES),
+        },
       },
     }),
     responses: responsesOf(endpoint, examples.response, draft),

@@ -99,8 +99,32 @@ export const operatorRequests: Record<TakesBody<typeof operatorEndpoints>, Examp
     type: 'admin_request',
     daily_limit: 40,
   }),
+  updateGroupSubmissionType: one('Closed until further notice', { suspended: true }),
+  getAvailability: one('Two of the practice', { submission_type_ids: ['st_sick_note', 'st_symptoms'] }),
   putForm: one('A form', { title: 'Sick note request' }),
   putAssignee: one('A team', { name: 'Reception' }),
+  importItems: one('A practice with a form and a submission type that uses it', {
+    items: [
+      { kind: 'practice_group', id: 'pg_larkhill', source_version: 41, name: 'Larkhill Medical Centre' },
+      {
+        kind: 'form',
+        id: 'sick-note',
+        practice_group_id: 'pg_larkhill',
+        source_version: 7,
+        title: 'Sick note',
+      },
+      {
+        kind: 'submission_type',
+        id: 'st_sick_note',
+        practice_group_id: 'pg_larkhill',
+        source_version: 12,
+        pathway_id: 'pathway_admin',
+        title: 'Sick note',
+        form_id: 'sick-note',
+      },
+      { kind: 'form', id: 'old-form', practice_group_id: 'pg_larkhill', source_version: 8, delete: true },
+    ],
+  }),
   createFormSubmission: one('A patient sent a form', { submission_type_id: 'st_sick_note' }),
   publishEvents: {
     one: {

@@ -4,6 +4,7 @@ import {
   BODY_BYTES_MAX,
   type Endpoint,
   IDEMPOTENCY_KEY,
+  type Line,
   type LineStream,
   type Read,
   type Stream,
@@ -36,9 +37,11 @@ import {
   EVENTS_TYPE,
   type Exchange,
   hasBody,
+  isLines,
   LINES_TYPE,
   parseJson,
   readBody,
+  readLines,
   refuseLength,
   respond,
   respondOnAndOn,
@@ -135,11 +138,19 @@ function operatorHandler(app: App, endpoint: Endpoint, operation: Operation): Ha
   const note = readNoter(app.accessLog, endpoint);
   return async (exchange) => {
     exchange.trace.operation = endpoint.operationId;
-    const bytes = hasBody(exchange.raw) ? await bodyOf(app, exchange, endpoint, findOperator) : NONE;
+    const takesLines = endpoint.lines !== undefined && isLines(exchange.raw);
+    // Of a body that goes on, not a byte is read before its sender is known.
+    const bytes =
+      takesLines || !hasBody(exchange.raw) ? NONE : await bodyOf(app, exchange, endpoint, findOperator);
     const operator = await admitOperator(app, exchange, isCounted);
     requireRole(operator, roles);
-    const call = validate(exchange, bytes);
+    if (endpoint.lines === 'only' && !takesLines) throw notLines();
+    const call = validate(exchange, bytes, takesLines);
     call.principal = operator;
+    if (takesLines) {
+      exchange.desk.letGoOn(exchange);
+      call.lines = readLines(exchange.raw);
+    }
     if (endpoint.long) call.gone = whenGone(exchange);
     const result = await run(app, call);
     note?.(operator, call, result);
@@ -233,6 +244,7 @@ interface Parts {
   lastEventId?: string | undefined;
   stillAdmitted?: () => Promise<boolean>;
   gone?: AbortSignal;
+  lines?: AsyncIterable<Line[]>;
 }
 
 function whenGone({ response }: Exchange): AbortSignal {
@@ -263,18 +275,23 @@ function validator(endpoint: Endpoint) {
       throw error;
     }
   };
-  return (exchange: Exchange, bytes: Buffer): Parts => {
+  return (exchange: Exchange, bytes: Buffer, isOfLines = false): Parts => {
     const parts: Parts = { requestId: exchange.id, ifMatch: exchange.headers['if-match'] };
     const problems: ValidationEntry[] = [];
     if (params) parts.params = take(check(params, exchange.params), problems);
     parts.query = take(exchange.url.includes('?') ? check(query, exchange.query) : noQuery, problems);
     if (response.stream) parts.lastEventId = lastEventId(exchange);
     if (takesKey) parts.idempotencyKey = take(idempotencyKey(exchange), problems);
-    if (takesBody && (bytes.length > 0 || (body && !bodyOptional)))
+    if (takesBody && !isOfLines && (bytes.length > 0 || (body && !bodyOptional)))
       parts.body = take(checkBody(exchange, bytes), problems);
     if (problems.length > 0) throw new ValidationProblem(problems);
     return parts;
   };
+}
+
+function notLines(): Problem {
+  const message = 'Send the body as application/x-ndjson, uncompressed: a JSON text on each line.';
+  return new Problem('unsupported_media_type', { message });
 }
 
 function idempotencyKey({ headers }: Exchange): Checked<string | undefined> {

@@ -249,7 +249,8 @@ const TRIES_MAX = 3;
 
 /**
  * Runs `work` in a transaction that sees only what the principal may see. `work` decides and writes; it must have no
- * effect outside the transaction, because it runs again when PostgreSQL breaks a deadlock by undoing it.
+ * effect outside the transaction, because it runs again when PostgreSQL undoes it: to break a deadlock, or because what it points to
+ * was removed meanwhile.
  */
 export async function transact<T>(
   db: Database,
@@ -399,8 +400,9 @@ function outage(cause: unknown): Outage {
   });
 }
 
+/** Deadlocks; and what points to something that was removed since it was looked at (23503), which is decided anew. */
 function isUndoneByServer(error: unknown): boolean {
-  return error instanceof pg.DatabaseError && (error.code === '40P01' || error.code === '40001');
+  return error instanceof pg.DatabaseError && ['40P01', '40001', '23503'].includes(error.code ?? '');
 }
 
 export function isUniqueViolation(error: unknown): boolean {

@@ -243,6 +243,16 @@ export async function insertSubmissionType(tx: Transaction, type: StoredSubmissi
   );
 }
 
+/** Of a row that is locked. */
+export function updateSubmissionTypeRow(tx: Transaction, type: StoredSubmissionType): void {
+  const columns = [...Object.keys(UPDATABLE), 'version', 'updated_at'].map((name) => `"${name}"`).join(', ');
+  tx.defer(
+    `UPDATE submission_types SET (${columns}) = (SELECT ${columns} FROM json_populate_record(NULL::submission_types, $1))
+      WHERE practice_group_id = $2 AND id = $3`,
+    [JSON.stringify(type), type.practice_group_id, type.id],
+  );
+}
+
 function countedOf({ submitted_today, ...type }: Row): Counted {
   return { type, submittedToday: submitted_today };
 }

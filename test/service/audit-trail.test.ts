@@ -13,8 +13,8 @@ const house = await startHarness({ env: { PORTER_ROLE: 'api' } });
 const given = await furnish(house);
 const db = await superuser(house.databaseUrl);
 
-/** Events are a record of their own: who said what, and when. */
-const unaudited: OperatorOperationId[] = ['publishEvents'];
+/** Events are a record of their own: who said what, and when. Asking changes nothing. */
+const unaudited: OperatorOperationId[] = ['publishEvents', 'getAvailability'];
 const changing = operationIds.filter(
   (id) => operatorEndpoints[id].method !== 'GET' && !unaudited.includes(id),
 );
@@ -60,6 +60,7 @@ const parent = (call: OperatorCall) => own(call).split('/').slice(0, 3).join('/'
 const tells: Partial<Record<OperatorOperationId, Expected>> = {
   createPracticeGroup: { tells: [['practice_group.create', 'practice_group']], made: ({ body }) => body },
   updatePracticeGroup: { tells: [['practice_group.update', 'practice_group']], item: own },
+  deletePracticeGroup: { tells: [['practice_group.delete', 'practice_group']], item: own },
   createNetwork: { tells: [['network.create', 'network']], made: ({ body }) => body },
   updateNetwork: { tells: [['network.update', 'network']], item: own },
   deleteNetwork: { tells: [['network.delete', 'network']], item: own },
@@ -83,6 +84,11 @@ const tells: Partial<Record<OperatorOperationId, Expected>> = {
   revokeKey: { tells: [['key.revoke', 'key']], item: parent },
   reportLeakedKeys: { tells: [['key.report-leak', 'key']] },
   createSubmissionType: { tells: [['submission_type.create', 'submission_type']], made: ({ body }) => body },
+  updateGroupSubmissionType: { tells: [['submission_type.update', 'submission_type']] },
+  deleteSubmissionType: { tells: [['submission_type.delete', 'submission_type']], item: own },
+  deleteForm: { tells: [['form.delete', 'form']], item: own },
+  deleteAssignee: { tells: [['assignee.delete', 'assignee']], item: own },
+  importItems: { tells: [['practice_group.import', 'practice_group']] },
   putForm: { tells: [['form.put', 'form']], made: ({ body }) => body },
   putAssignee: { tells: [['assignee.put', 'assignee']], made: ({ body }) => body },
   createFormSubmission: { tells: [['form_submission.create', 'form_submission']], made: ({ body }) => body },

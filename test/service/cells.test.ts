@@ -34,6 +34,7 @@ const MOVES = {
   webhook_lanes: OF_WEBHOOKS,
   deliveries: OF_WEBHOOKS,
   erasures: OF_GROUP,
+  removed_items: OF_GROUP,
 };
 /** Is the same in every cell. */
 const EVERYWHERE = [

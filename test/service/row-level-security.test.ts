@@ -38,6 +38,7 @@ const operatorTables = [
   'access_log_batches',
   'access_log_head',
   'erasures',
+  'removed_items',
   'key_uses',
   'used_assertions',
 ];
@@ -106,6 +107,9 @@ describe.each([
     });
     for (const { groupId } of [own, other])
       await house.operator('PUT', `/practice-groups/${groupId}/ehr-health`, { status: 'healthy' });
+    const removed = `/practice-groups/${own.groupId}/forms/removed`;
+    await house.operator('PUT', removed, { title: 'Removed' });
+    await house.operator('DELETE', removed);
     await house.operator('POST', '/erasures', {
       practice_group_id: own.groupId,
       object: 'Prescription',

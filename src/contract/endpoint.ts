@@ -19,8 +19,11 @@ export interface Endpoint {
   description?: string;
   /** True for what the specification does not name: removing every extension leaves exactly the specified service. */
   extension: boolean;
-  /** Who may call it: partners by scope (and a second one, where it takes two), or with any key that works; operators by role. */
-  access: { scope: Scope; and?: Scope } | { anyKey: true } | { roles: readonly Role[] };
+  /**
+   * Who may call it: partners by scope (and a second one, where it takes two), or with any key that works; operators by role. What is
+   * `aboutItself` tells a partner about itself and its key: no practice group is acted for, and x-practice-group-id is not looked at.
+   */
+  access: { scope: Scope; and?: Scope } | { anyKey: true; aboutItself?: true } | { roles: readonly Role[] };
   params?: z.ZodObject;
   query?: z.ZodObject;
   body?: z.ZodType;

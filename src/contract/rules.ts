@@ -74,6 +74,23 @@ const rules = {
     message:
       'mtls needs certificate_fingerprints, and private_key_jwt needs jwks. Send what the proof is checked against.',
   },
+  agreement_unknown: {
+    path: 'agreement_id',
+    message: 'The partner has no agreement with that ID. Check the ID.',
+  },
+  agreement_ended: {
+    path: 'agreement_id',
+    message:
+      'The agreement has ended, or none of the partner is in force. Record the one that follows first.',
+  },
+  signed_in_the_future: {
+    path: 'signed_at',
+    message: 'The agreement is not signed yet. Record it when it is.',
+  },
+  ends_before_signed: {
+    path: 'ends_at',
+    message: 'The agreement would end before it was signed. Give a later end, or none.',
+  },
   webhook_target_refused: { path: 'url', message: 'The address must begin with https://.' },
   webhooks_max: {
     path: 'url',

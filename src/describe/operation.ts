@@ -54,6 +54,7 @@ export function operationOf(endpoint: Endpoint, examples: OperationExamples, dra
     summary: endpoint.summary,
     description: [endpoint.description, accessSentence(endpoint)].filter(Boolean).join('\n\n'),
     ...accessMark(endpoint),
+    ...('aboutItself' in endpoint.access && { security: [{ ApiKey: [] }] }),
     ...(endpoint.extension && { 'x-extension': true }),
     parameters: parametersOf(endpoint, draft),
     ...((endpoint.body || endpoint.lines) && {
@@ -80,6 +81,8 @@ function accessMark(endpoint: Endpoint): Node {
 }
 
 function accessSentence({ access }: Endpoint): string {
+  if ('aboutItself' in access)
+    return 'Open to every key, whatever its scopes. It acts for no practice group: `x-practice-group-id` is not needed, and not looked at.';
   if ('anyKey' in access) return 'Open to every key, whatever its scopes.';
   if ('scope' in access) {
     const also = access.and ? ` And \`${access.and}\`: ${scopes[access.and]}` : '';

@@ -44,6 +44,35 @@ export const operatorRequests: Record<TakesBody<typeof operatorEndpoints>, Examp
     contact_email: 'integrations@brightwater.example',
   }),
   signAgreement: one('Signed, with a higher limit', { rate_limit_per_minute: 600, sla: '99.9 % a month' }),
+  createAgreement: {
+    targets: {
+      summary: 'With a higher limit and targets that are measured',
+      value: {
+        version: '2026-2',
+        document_url: 'https://contracts.example/brightwater/2026-2.pdf',
+        signatory: 'Ada Marsh, Brightwater Software',
+        signed_at: '2026-11-14T08:00:00.000Z',
+        rate_limit_per_minute: 600,
+        sla: {
+          availability_percent: 99.9,
+          latency_ms: { p95: 250 },
+          delivery_success_percent: 99.5,
+          delivery_seconds: { p95: 30 },
+        },
+      },
+    },
+    words: {
+      summary: 'With an SLA in words',
+      value: {
+        version: '2026-1',
+        signatory: 'Ada Marsh',
+        signed_at: '2026-01-05T00:00:00.000Z',
+        ends_at: '2027-01-05T00:00:00.000Z',
+        sla: '99.9 % a month',
+      },
+    },
+  },
+  updateAgreement: one('It ends with the year', { ends_at: '2027-01-01T00:00:00.000Z' }),
   updatePartner: one('A new contact and a higher limit', {
     contact_email: 'platform@brightwater.example',
     rate_limit_per_minute: 900,

@@ -15,6 +15,8 @@ export const tagDescriptions: Record<string, string> = {
   Webhooks: 'Addresses that receive events, and the deliveries to each.',
   Deliveries: 'Deliveries of events to the webhooks of partners.',
   Requests: 'Refused calls, each with its reason.',
+  Account: 'The partner itself: its key, its agreements and its usage.',
+  Usage: 'How much partners use, and how well they are served.',
   Operators: 'People and systems of the operator, each with a token and a role.',
   'Access log': 'Who read or received what, chained by hashes like the audit.',
   Erasures: 'Objects whose identifiers were taken out of everything that is kept.',

@@ -106,6 +106,7 @@ export function endpointRoutes(app: App): Route[] {
 function partnerHandler(app: App, endpoint: Endpoint, operation: Operation): Handler {
   if ('roles' in endpoint.access) throw new Error(`${endpoint.operationId} is for operators`);
   const scopes = scopesFor(endpoint);
+  const isAboutItself = 'aboutItself' in endpoint.access;
   const validate = validator(endpoint);
   const { serialise, send } = sender(endpoint);
   const run = runner(endpoint, operation, serialise);
@@ -115,7 +116,7 @@ function partnerHandler(app: App, endpoint: Endpoint, operation: Operation): Han
     const bytes = hasBody(exchange.raw) ? await bodyOf(app, exchange, endpoint, findHolder) : NONE;
     const found = admitHolder(app, exchange);
     const holder = found instanceof Promise ? await found : found;
-    const reached = admitPartner(app, exchange, holder, scopes);
+    const reached = admitPartner(app, exchange, holder, scopes, isAboutItself);
     const admitted = reached instanceof Promise ? await reached : reached;
     if (missingGroup(admitted)) throw withProblems(admitted, () => validate(exchange, bytes));
     const call = validate(exchange, bytes);

@@ -78,6 +78,7 @@ export function createServer(options: ServerOptions): Server {
     clock: app.clock,
     refusals: app.refusals,
     accessLog: app.accessLog,
+    usage: app.usage,
     streams: app.streams,
     strangers: app.strangers,
     connections,

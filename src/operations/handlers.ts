@@ -2,6 +2,7 @@ import type { operatorEndpoints } from '../contract/operator/index.ts';
 import type { partnerEndpoints } from '../contract/partner/index.ts';
 import type { OperatorPrincipal, PartnerPrincipal } from '../domain/principal.ts';
 import * as accessLog from './access-log.ts';
+import * as agreements from './agreements.ts';
 import type { Handlers } from './app.ts';
 import * as audit from './audit.ts';
 import * as deliveries from './deliveries.ts';
@@ -14,6 +15,7 @@ import * as formSubmissions from './form-submissions.ts';
 import { importItems } from './import.ts';
 import * as keys from './keys.ts';
 import { reportLeakedKeys } from './leaked-keys.ts';
+import { getMe } from './me.ts';
 import * as networks from './networks.ts';
 import * as operators from './operators.ts';
 import * as partners from './partners.ts';
@@ -21,6 +23,7 @@ import * as practiceGroups from './practice-groups.ts';
 import { getRefusedRequest, listRefusedRequests } from './requests.ts';
 import * as submissionTypes from './submission-types.ts';
 import * as testEvents from './test-events.ts';
+import { listPartnerUsage, listUsage } from './usage.ts';
 import * as webhookDeliveries from './webhook-deliveries.ts';
 import { rotateWebhookSecret } from './webhook-secrets.ts';
 import * as webhooks from './webhooks.ts';
@@ -46,6 +49,9 @@ export const partnerHandlers: Handlers<typeof partnerEndpoints, PartnerPrincipal
   streamEvents,
   triggerTestEvent: testEvents.triggerTestEvent,
   getRefusedRequest,
+  getMe,
+  listOwnAgreements: agreements.listOwnAgreements,
+  listUsage,
 };
 
 export const operatorHandlers: Handlers<typeof operatorEndpoints, OperatorPrincipal> = {
@@ -65,9 +71,13 @@ export const operatorHandlers: Handlers<typeof operatorEndpoints, OperatorPrinci
   listPartners: partners.listPartners,
   getPartner: partners.getPartner,
   updatePartner: partners.updatePartner,
-  signAgreement: partners.signAgreement,
+  signAgreement: agreements.signAgreement,
   verifyPartner: partners.verifyPartner,
   suspendPartner: partners.suspendPartner,
+  createAgreement: agreements.createAgreement,
+  listAgreements: agreements.listAgreements,
+  getAgreement: agreements.getAgreement,
+  updateAgreement: agreements.updateAgreement,
   issueKey: keys.issueKey,
   issueKeys: keys.issueKeys,
   listKeys: keys.listKeys,
@@ -112,6 +122,7 @@ export const operatorHandlers: Handlers<typeof operatorEndpoints, OperatorPrinci
   listDeliveries: deliveries.listDeliveries,
   getDelivery: deliveries.getDelivery,
   retryDelivery: deliveries.retryDelivery,
+  listPartnerUsage,
   createOperator: operators.createOperator,
   listOperators: operators.listOperators,
   getOperator: operators.getOperator,

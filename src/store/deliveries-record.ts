@@ -14,6 +14,8 @@ export interface Result {
   retryDelayMs: number | undefined;
   /** When it was answered, by the monotonic clock: until it is written, its delay goes by. */
   answeredAt: number;
+  /** From the acceptance of its event to then. */
+  delayMs: number;
   /** The one that it waits for; 0: one that was set aside. */
   after: number;
   /** The attempt as JSON on one line, in an array of its own; empty when there was none or it cannot be told. */

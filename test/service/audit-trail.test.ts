@@ -45,12 +45,20 @@ interface Expected {
 const PASSING = ['status', 'last_used_at', 'last_used_from'];
 
 /** What concerns no practice group, or several. */
-const OF_NO_GROUP = /^(partner\.|operator\.|network\.(create|update|delete)$)/;
+const OF_NO_GROUP = /^(agreement\.|partner\.|operator\.|network\.(create|update|delete)$)/;
 
 /** The practice group in whose part of the trail an entry is to be found. */
 function groupOf({ action, subject }: Loose): string | null {
   if (OF_NO_GROUP.test(action)) return null;
   return ['practice_group', 'ehr_health'].includes(subject.type) ? subject.id : given.groupId;
+}
+
+/** What an agreement is worth at a moment, which is no change of it. */
+const COUNTED = ['status', 'active_keys'];
+
+function passingOf(id: OperatorOperationId): string[] {
+  if (/Key$/.test(id)) return PASSING;
+  return id === 'updateAgreement' ? COUNTED : [];
 }
 
 const own = (call: OperatorCall) => call.path.replace('/operator/v1', '');
@@ -68,7 +76,18 @@ const tells: Partial<Record<OperatorOperationId, Expected>> = {
   removeNetworkMember: { tells: [['network.members', 'network']], item: parent },
   createPartner: { tells: [['partner.create', 'partner']], made: ({ body }) => body },
   updatePartner: { tells: [['partner.update', 'partner']], item: own },
-  signAgreement: { tells: [['partner.sign-agreement', 'partner']], item: parent },
+  signAgreement: {
+    tells: [
+      ['partner.sign-agreement', 'partner'],
+      ['agreement.create', 'agreement'],
+    ],
+    item: parent,
+  },
+  createAgreement: {
+    tells: [['agreement.create', 'agreement']],
+    made: ({ body }) => without(body, ...COUNTED),
+  },
+  updateAgreement: { tells: [['agreement.update', 'agreement']], item: own },
   verifyPartner: { tells: [['partner.verify', 'partner']], item: parent },
   suspendPartner: { tells: [['partner.suspend', 'partner']], item: parent },
   issueKey: { tells: [['key.issue', 'key']], made: ({ body }) => without(body, 'key', ...PASSING) },
@@ -124,7 +143,7 @@ describe('the audit trail', () => {
       const read = async () => {
         if (!expected.item) return null;
         const answer = await make(given, { id, method: 'GET', path: `/operator/v1${expected.item(call)}` });
-        return answer.status === 404 ? null : without(answer.body, ...(/Key$/.test(id) ? PASSING : []));
+        return answer.status === 404 ? null : without(answer.body, ...passingOf(id));
       };
       const before = await read();
       const seq = await lastSeq();

@@ -457,6 +457,7 @@ describe('a mishap', () => {
       state: 'due',
       retryDelayMs: 5_000,
       answeredAt: 0,
+      delayMs: 0,
       after: 0,
     } as const;
     const write = (more: Partial<Result> = {}, low = 2) =>

@@ -83,6 +83,7 @@ it('what was put back before a lane was lost is not written after it was leased 
       state: 'waiting',
       retryDelayMs: undefined,
       answeredAt: 0,
+      delayMs: 0,
       after: command.after,
       attempt: '',
       gone: undefined,
@@ -90,7 +91,7 @@ it('what was put back before a lane was lost is not written after it was leased 
   };
   const [second, third] = stepLane(lane, { type: 'claimed', deliveries, isAll: true, places: 1 });
   const recorder = new Recorder(
-    { db: harness.db, clock: harness.clock, log, me: 7 },
+    { db: harness.db, clock: harness.clock, log, me: 7, usage: { deliver: () => {} } },
     {
       prepare(results) {
         const good = results.filter((result) => {
@@ -300,6 +301,7 @@ describe('two workers at the same lane at once', () => {
       state: 'due',
       retryDelayMs: 0,
       answeredAt: 0,
+      delayMs: 0,
       after: 0,
       attempt: '',
       gone: undefined,

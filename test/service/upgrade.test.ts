@@ -62,6 +62,24 @@ function sealsAside({ webhook_secrets = [], ...rows }: Rows): Rows {
   };
 }
 
+/** Without what a running service writes by itself. */
+function atRest({ uptime: _, ...rows }: Rows): Rows {
+  return rows;
+}
+
+/** Each partner that has signed has its agreement as a record. */
+function withAgreements(kept: Rows): Rows {
+  const signed = (kept.partners ?? []).filter(({ agreement_signed_at }) => agreement_signed_at !== null);
+  expect(signed.length).toBeGreaterThan(0);
+  return {
+    ...kept,
+    agreements: signed.map(({ id, agreement_signed_at }) => ({
+      partner_id: id,
+      signed_at: agreement_signed_at,
+    })),
+  };
+}
+
 /** The rows of before as they are afterwards, with those that an upgrade makes of them. */
 const expectedOf: Record<string, (kept: Rows) => Rows> = {
   [unreleasedMain.name]: (kept) => {
@@ -102,8 +120,9 @@ describe.each<EarlierVersion>([unreleasedMain, versionOne])('from $name, the upg
       env: { PORTER_ROLE: 'api', ...envOf(version) },
     });
     await house.stop();
-    const { schema_migrations, schema_version, sql_functions, feed_timelines, ...after } =
-      await rowsOf(databaseUrl);
+    const { schema_migrations, schema_version, sql_functions, feed_timelines, ...after } = atRest(
+      await rowsOf(databaseUrl),
+    );
 
     const {
       schema_migrations: _migrations,
@@ -112,7 +131,7 @@ describe.each<EarlierVersion>([unreleasedMain, versionOne])('from $name, the upg
       feed_timelines: timelines = [],
       ...kept
     } = before;
-    const expected = expectedOf[version.name]?.(kept) ?? kept;
+    const expected = withAgreements(expectedOf[version.name]?.(kept) ?? kept);
     expect(sealsAside(asBefore(after, expected))).toEqual(sealsAside(inOrder(expected)));
     expect(schema_migrations?.map(({ name }) => name)).toEqual(files);
     expect(schema_version).toMatchObject([{ version: SCHEMA_VERSION }]);
@@ -134,7 +153,7 @@ describe.each<EarlierVersion>([unreleasedMain, versionOne])('from $name, the upg
     const house = await startHarness({ databaseUrl, env: { PORTER_ROLE: 'api', ...envOf(version) } });
     await house.stop();
     // Every start begins a timeline of the feed.
-    const settled = (rows: Rows) => sealsAside({ ...rows, feed_timelines: [] });
+    const settled = (rows: Rows) => sealsAside({ ...atRest(rows), feed_timelines: [] });
     expect(settled(await rowsOf(databaseUrl))).toEqual(settled(before));
   });
 });

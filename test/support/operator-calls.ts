@@ -73,6 +73,19 @@ const newPartner = async ({ house }: Furnished, ...steps: string[]): Promise<str
   return id;
 };
 
+/** The first that it has, with a limit of its own. */
+export const agreementBody = () => ({
+  version: fresh('version'),
+  signatory: 'Ada',
+  signed_at: '2026-11-01T00:00:00Z',
+  rate_limit_per_minute: 700,
+});
+
+const newAgreement = async ({ house, partnerId: id }: Furnished): Promise<Record<string, string>> => {
+  const made = await house.operator('POST', `/partners/${id}/agreements`, agreementBody());
+  return { id, agreement_id: made.id };
+};
+
 const newNetwork = async ({ house }: Furnished, ...practice_group_ids: string[]): Promise<string> =>
   (await house.operator('POST', '/networks', { name: 'Network', practice_group_ids })).id;
 
@@ -173,6 +186,13 @@ const table: Record<OperatorOperationId, (given: Furnished) => Promise<Parts>> =
   signAgreement: async (given) => ({ params: { id: await newPartner(given) }, body: { sla: 'gold' } }),
   verifyPartner: async (given) => ({ params: { id: await newPartner(given, 'sign-agreement') } }),
   suspendPartner: async (given) => ({ params: { id: await newPartner(given) } }),
+  createAgreement: async ({ partnerId }) => ({ params: { id: partnerId }, body: agreementBody() }),
+  listAgreements: async ({ partnerId }) => ({ params: { id: partnerId } }),
+  getAgreement: async (given) => ({ params: await newAgreement(given) }),
+  updateAgreement: async (given) => ({
+    params: await newAgreement(given),
+    body: { ends_at: '2030-01-01T00:00:00Z' },
+  }),
   issueKey: async ({ partnerId, groupId }) => ({ body: keyBody(partnerId, groupId) }),
   issueKeys: async ({ partnerId, groupId }) => ({
     body: { partner_id: partnerId, practice_group_ids: [groupId], scopes: ['practice-groups:read'] },
@@ -270,6 +290,7 @@ const table: Record<OperatorOperationId, (given: Furnished) => Promise<Parts>> =
   listDeliveries: nothing,
   getDelivery: async (given) => ({ params: { id: await newDelivery(given) } }),
   retryDelivery: async (given) => ({ params: { id: await newDelivery(given) } }),
+  listPartnerUsage: nothing,
   createOperator: async () => ({ body: { name: 'New operator', role: 'viewer' } }),
   listOperators: nothing,
   getOperator: async () => ({ params: { id: 'opr_first' } }),

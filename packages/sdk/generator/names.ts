@@ -20,6 +20,9 @@ export const methodNames: Record<string, string> = {
   streamEvents: 'follow',
   triggerTestEvent: 'trigger',
   getRefusedRequest: 'get',
+  getMe: 'me',
+  listOwnAgreements: 'listAgreements',
+  listUsage: 'listUsage',
 };
 
 /** What a stream carries: its content type has no place for a schema. */

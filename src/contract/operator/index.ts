@@ -1,4 +1,5 @@
 import * as accessLog from './access-log.ts';
+import * as agreements from './agreements.ts';
 import * as audit from './audit.ts';
 import * as deliveries from './deliveries.ts';
 import * as directory from './directory.ts';
@@ -15,6 +16,7 @@ import * as partners from './partners.ts';
 import * as practiceGroups from './practice-groups.ts';
 import * as requests from './requests.ts';
 import * as submissionTypes from './submission-types.ts';
+import { listPartnerUsage } from './usage.ts';
 import * as webhooks from './webhooks.ts';
 import * as writeToRecordJobs from './write-to-record-jobs.ts';
 
@@ -39,6 +41,10 @@ export const operatorEndpoints = {
   signAgreement: partners.signAgreement,
   verifyPartner: partners.verifyPartner,
   suspendPartner: partners.suspendPartner,
+  createAgreement: agreements.createAgreement,
+  listAgreements: agreements.listAgreements,
+  getAgreement: agreements.getAgreement,
+  updateAgreement: agreements.updateAgreement,
   issueKey: keys.issueKey,
   issueKeys: keys.issueKeys,
   listKeys: keys.listKeys,
@@ -83,6 +89,7 @@ export const operatorEndpoints = {
   getWriteToRecordJob: writeToRecordJobs.getWriteToRecordJob,
   succeedWriteToRecordJob: writeToRecordJobs.succeedWriteToRecordJob,
   failWriteToRecordJob: writeToRecordJobs.failWriteToRecordJob,
+  listPartnerUsage,
   createOperator: operators.createOperator,
   listOperators: operators.listOperators,
   getOperator: operators.getOperator,

@@ -6,8 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
 import { createEngine } from '../src/delivery/engine.ts';
-import { deliveryId } from '../src/domain/delivery-id.ts';
-import { newId } from '../src/domain/ids.ts';
+import { deliveryId, newId } from '../src/domain/ids.ts';
 import { SYSTEM } from '../src/domain/principal.ts';
 import { signedHeaders } from '../src/domain/signature.ts';
 import { systemClock } from '../src/platform/clock.ts';
@@ -72,6 +71,20 @@ try {
     { rounds: 27, warmUps: 1 },
   );
   ratioLine('p99 beside 50 hanging webhooks, to without', hanging, 'beside', 'without', '≤ 1.3', 'ms');
+
+  say('the same beside a receiver that comes back to its backlog');
+  const returned = await inTurns(
+    { beside: p99('returning', { returning: true }), without: p99('without', {}) },
+    { rounds: 9, warmUps: 1 },
+  );
+  ratioLine(
+    'p99 beside a backlog of 20,000 that goes out, to without',
+    returned,
+    'beside',
+    'without',
+    '≤ 1.3',
+    'ms',
+  );
 
   say(`the same spread over ${CROWD} webhooks`);
   const crowd = await latency('crowd', { crowd: CROWD });

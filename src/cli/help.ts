@@ -47,6 +47,7 @@ const groupSummaries: Record<string, string> = {
   keys: 'API keys',
   networks: 'Networks: which practice groups may act for one another',
   events: 'Publish events',
+  webhooks: 'Pause, activate and replay the webhooks of partners',
   deliveries: 'What was sent to whom, and retries',
   refusals: 'Why calls were refused',
   audit: 'Who changed what',

@@ -1,6 +1,6 @@
 import { Problem } from './problems.ts';
 
-/** Webhooks of one partner for one practice group. */
+/** Webhooks of one partner for one practice group, and as many for all of them. */
 export const WEBHOOKS_MAX = 20;
 /** Practice groups in one network. */
 export const MEMBERS_MAX = 1_000;
@@ -40,17 +40,9 @@ const rules = {
     path: 'submission_type_id',
     message: 'This practice group has no submission type with that ID. Check the ID.',
   },
-  suspended: {
-    path: 'submission_type_id',
-    message: 'The submission type is suspended. Set suspended to false to take forms again.',
-  },
-  outside_hours: {
-    path: 'submission_type_id',
-    message: 'The submission type takes no forms at this hour. Change its in_hours or out_of_hours, or wait.',
-  },
-  daily_limit_reached: {
-    path: 'submission_type_id',
-    message: 'The submission type has reached its daily_limit. Raise the limit, or wait for the next day.',
+  submission_types_unknown: {
+    path: 'submission_type_ids',
+    message: 'This practice group does not have all of these submission types. Check the IDs.',
   },
   partner_unknown: { path: 'partner_id', message: 'There is no partner with that ID. Check the ID.' },
   partner_not_verified: {
@@ -103,6 +95,11 @@ const rules = {
   webhooks_max: {
     path: 'url',
     message: `You have ${WEBHOOKS_MAX} webhooks for this practice group, which is the maximum. Delete one first.`,
+  },
+  webhook_of_one_group: {
+    path: 'practice_group_ids',
+    message:
+      'The webhook is for one practice group: only one for all can be narrowed. Create one with practice_groups: "all".',
   },
   event_unknown: {
     path: 'event_ids',

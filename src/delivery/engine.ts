@@ -82,6 +82,12 @@ import { type DeliveryUsage, Recorder } from './recorder.ts';
  * a second for all that have open deliveries, and takes the note away when the partner may receive again. What was never
  * fanned out, because the partner was not entitled when it happened, is not in the queue; a replay brings it.
  *
+ * FOR ALL PRACTICES. A webhook may be for every practice group that its partner may act for. It has one lane and one sequence, and
+ * entitlement is a question for the group of each delivery. `withhold_groups` asks it under the lock on the lane, as part of the claim: what is of a group
+ * that was lost is set aside until `infinity`, in the order of its objects, and noted (`withheld_groups`); the rest goes on.
+ * `review_entitlement` brings it back. An answer is good for the groups that were asked about: what is queued here of others waits until these were
+ * asked about again (`entitle`, `queuedGroups`).
+ *
  * CLEARING. Events go with their deliveries when they are too old, under the lock of the lanes; what is still on its way to an
  * active webhook goes later, so that no delivery is gone before its last attempt; what is withheld does not. An event that a replay is just putting into
  * a queue is left for the next time, so that no delivery is without its event.

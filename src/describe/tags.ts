@@ -7,6 +7,7 @@ export const tagDescriptions: Record<string, string> = {
   Keys: "A partner's API keys: issue, rotate and revoke them. A key is shown once.",
   Forms: 'The forms that submission types may point to.',
   Assignees: 'The people and teams that requests may be assigned to.',
+  Import: 'The practice software says what there is, item by item or by the thousand, and compares.',
   'Form submissions': 'Forms that patients submitted, counted by the day of their practice group.',
   Events: 'What happened in practice groups, in order.',
   'EHR health': 'The health of the EHR connection of each practice group.',

@@ -12,6 +12,7 @@ import * as erasures from './erasures.ts';
 import { listEvents, streamEvents } from './event-feed.ts';
 import * as events from './events.ts';
 import * as formSubmissions from './form-submissions.ts';
+import { importItems } from './import.ts';
 import * as keys from './keys.ts';
 import { reportLeakedKeys } from './leaked-keys.ts';
 import { getMe } from './me.ts';
@@ -59,6 +60,7 @@ export const operatorHandlers: Handlers<typeof operatorEndpoints, OperatorPrinci
   listAllPracticeGroups: practiceGroups.listAllPracticeGroups,
   getPracticeGroup: practiceGroups.getPracticeGroup,
   updatePracticeGroup: practiceGroups.updatePracticeGroup,
+  deletePracticeGroup: practiceGroups.deletePracticeGroup,
   createNetwork: networks.createNetwork,
   listNetworks: networks.listNetworks,
   getNetwork: networks.getNetwork,
@@ -78,6 +80,7 @@ export const operatorHandlers: Handlers<typeof operatorEndpoints, OperatorPrinci
   getAgreement: agreements.getAgreement,
   updateAgreement: agreements.updateAgreement,
   issueKey: keys.issueKey,
+  issueKeys: keys.issueKeys,
   listKeys: keys.listKeys,
   getKey: keys.getKey,
   updateKey: keys.updateKey,
@@ -87,12 +90,18 @@ export const operatorHandlers: Handlers<typeof operatorEndpoints, OperatorPrinci
   createSubmissionType: submissionTypes.createSubmissionType,
   listGroupSubmissionTypes: submissionTypes.listGroupSubmissionTypes,
   getGroupSubmissionType: submissionTypes.getGroupSubmissionType,
+  updateGroupSubmissionType: submissionTypes.updateGroupSubmissionType,
+  deleteSubmissionType: submissionTypes.deleteSubmissionType,
+  getAvailability: formSubmissions.getAvailability,
   putForm: directory.putForm,
   listForms: directory.listForms,
   getForm: directory.getForm,
+  deleteForm: directory.deleteForm,
   putAssignee: directory.putAssignee,
   listAssignees: directory.listAssignees,
   getAssignee: directory.getAssignee,
+  deleteAssignee: directory.deleteAssignee,
+  importItems,
   createFormSubmission: formSubmissions.createFormSubmission,
   listFormSubmissions: formSubmissions.listFormSubmissions,
   getFormSubmission: formSubmissions.getFormSubmission,
@@ -109,6 +118,8 @@ export const operatorHandlers: Handlers<typeof operatorEndpoints, OperatorPrinci
   failWriteToRecordJob: writeToRecordJobs.failWriteToRecordJob,
   listAllWebhooks: webhooks.listAllWebhooks,
   getPartnerWebhook: webhooks.getPartnerWebhook,
+  updatePartnerWebhook: webhooks.updatePartnerWebhook,
+  replayPartnerWebhook: webhookDeliveries.replayPartnerWebhook,
   listDeliveries: deliveries.listDeliveries,
   getDelivery: deliveries.getDelivery,
   retryDelivery: deliveries.retryDelivery,

@@ -3,6 +3,7 @@ import type {
   ApiKey,
   getKey as getEndpoint,
   issueKey as issueEndpoint,
+  issueKeys as issueManyEndpoint,
   listKeys as listEndpoint,
   revokeKey as revokeEndpoint,
   rotateKey as rotateEndpoint,
@@ -17,9 +18,9 @@ import { etagOf, ifMatchHolds } from '../domain/etag.ts';
 import { newId, randomBase62 } from '../domain/ids.ts';
 import { agreementsOf } from '../store/agreements.ts';
 import { type Transaction, transact } from '../store/database.ts';
-import { findKey, insertKey, listKeyPage, lockKey, type StoredKey, updateKeyRow } from '../store/keys.ts';
+import { findKey, insertKeys, listKeyPage, lockKey, type StoredKey, updateKeyRow } from '../store/keys.ts';
 import { holdPartner } from '../store/partners.ts';
-import { findGroup } from '../store/practice-groups.ts';
+import { findGroup, findUnknownGroups } from '../store/practice-groups.ts';
 import { type Actor, type App, nowIso, type OperatorCall } from './app.ts';
 
 const OVERLAP_SECONDS_DEFAULT = 24 * 3600;
@@ -34,24 +35,64 @@ export async function issueKey(app: App, call: OperatorCall<typeof issueEndpoint
     await mustBeVerified(tx, partner_id);
     if (!(await findGroup(tx, practice_group_id))) throw ruleBroken('practice_group_unknown');
     const agreement_id = await agreementFor(app, tx, partner_id, given.agreement_id);
-    const wanted: NewKey = {
-      partner_id,
-      practice_group_id,
-      scopes: [...new Set(scopes)],
-      expires_at,
-      label: given.label ?? null,
-      rate_limit_per_minute: given.rate_limit_per_minute ?? null,
-      agreement_id,
-      allowed_addresses: given.allowed_addresses ?? null,
-      proof: given.proof ?? 'none',
-      certificate_fingerprints: given.certificate_fingerprints ?? [],
-      jwks: given.jwks ?? null,
-    };
+    const wanted = { partner_id, practice_group_id, expires_at, agreement_id, ...settingsOf(scopes, given) };
     requireCompleteProof(app, wanted);
-    const issued = makeKey(app, tx, wanted);
+    const issued = makeKey(app, wanted);
+    insertKeys(tx, [issued]);
     auditKey(tx, call, nowIso(app), 'key.issue', null, issued.stored);
     return { body: issued.shown };
   });
+}
+
+/** One for each practice group: all of them, or none. */
+export async function issueKeys(app: App, call: OperatorCall<typeof issueManyEndpoint>) {
+  const { partner_id, practice_group_ids: groupIds, scopes, ...given } = call.body;
+  const expires_at = expiryOf(app, given.expires_at);
+  refuseTooFar(given.expires_at);
+  return transact(app.db, call.principal, async (tx) => {
+    await mustBeVerified(tx, partner_id);
+    refuseGroups(groupIds, new Set(await findUnknownGroups(tx, groupIds)));
+    const agreement_id = await agreementFor(app, tx, partner_id, given.agreement_id);
+    const settings = { partner_id, expires_at, agreement_id, ...settingsOf(scopes, given) };
+    requireCompleteProof(app, settings);
+    const issued = groupIds.map((practice_group_id) => makeKey(app, { ...settings, practice_group_id }));
+    insertKeys(tx, issued);
+    const now = nowIso(app);
+    for (const { stored } of issued) auditKey(tx, call, now, 'key.issue', null, stored);
+    const data = issued.map(({ shown: { id, practice_group_id, key } }) => ({ id, practice_group_id, key }));
+    return { body: { data } };
+  });
+}
+
+function refuseGroups(groupIds: readonly string[], unknown: ReadonlySet<string>): void {
+  const seen = new Set<string>();
+  const problems = groupIds.flatMap((id, at) => {
+    const isTwice = seen.has(id);
+    seen.add(id);
+    if (!isTwice && !unknown.has(id)) return [];
+    const message = isTwice
+      ? `The practice group ${id} is named before. Name each once.`
+      : `There is no practice group ${id}. Check the ID.`;
+    return { code: 'invalid_value', expected: 'string', path: ['practice_group_ids', at], message };
+  });
+  if (problems.length > 0) throw new ValidationProblem(problems);
+}
+
+type Given = Omit<
+  OperatorCall<typeof issueManyEndpoint>['body'],
+  'partner_id' | 'practice_group_ids' | 'scopes'
+>;
+
+function settingsOf(scopes: NewKey['scopes'], given: Given) {
+  return {
+    scopes: [...new Set(scopes)],
+    label: given.label ?? null,
+    rate_limit_per_minute: given.rate_limit_per_minute ?? null,
+    allowed_addresses: given.allowed_addresses ?? null,
+    proof: given.proof ?? ('none' as const),
+    certificate_fingerprints: given.certificate_fingerprints ?? [],
+    jwks: given.jwks ?? null,
+  };
 }
 
 /** Whatever is changed but the label, the door has to know: it answers once every node has forgotten what was before. */
@@ -95,7 +136,8 @@ export async function rotateKey(app: App, call: OperatorCall<typeof rotateEndpoi
       });
     await mustBeVerified(tx, old.partner_id);
 
-    const issued = makeKey(app, tx, old);
+    const issued = makeKey(app, old);
+    insertKeys(tx, [issued]);
     const overlapEnds = new Date(app.clock.now() + overlapMs).toISOString();
     // An old key that was to expire sooner still does. Without an overlap it is revoked, since the clock of another
     // node may be behind ours.
@@ -157,7 +199,7 @@ type NewKey = Pick<
   | 'expires_at'
 >;
 
-function makeKey(app: App, tx: Transaction, wanted: NewKey) {
+function makeKey(app: App, wanted: NewKey) {
   const key = formatKey(app.environment, randomBase62(app.random, 32));
   const stored: StoredKey = {
     id: newId('key', app.clock.now(), app.random),
@@ -182,8 +224,7 @@ function makeKey(app: App, tx: Transaction, wanted: NewKey) {
     version: 1,
     created_at: nowIso(app),
   };
-  insertKey(tx, stored, secretHash(key));
-  return { stored, shown: { ...presentKey(app, stored), key } };
+  return { stored, hash: secretHash(key), shown: { ...presentKey(app, stored), key } };
 }
 
 function mustWork({ clock }: App, key: StoredKey): void {

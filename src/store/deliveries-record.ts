@@ -1,6 +1,5 @@
 import { alone, type Database } from './database.ts';
-import { list } from './list.ts';
-import { sqlFunction } from './sql-functions.ts';
+import { list, sqlFunction } from './sql-functions.ts';
 
 /** What became of a delivery. */
 export interface Result {
@@ -47,7 +46,7 @@ const STRETCH_MIN = 8;
 /** What lies further apart is not of one stretch: PostgreSQL may read what is between. */
 const GAP_MAX = 100;
 
-const recordResultsSql = sqlFunction('record_results', {
+export const recordResultsSql = sqlFunction('record_results', {
   at: 'timestamptz',
   me: 'bigint',
   webhook_nos: 'integer[]',

@@ -66,19 +66,17 @@ export async function lockKeysByHash(
   });
 }
 
-export function insertKey(tx: Transaction, key: StoredKey, hash: Buffer): void {
+/** One statement, however many they are. Not jsonb: what is kept as JSON comes back as it was sent. */
+export function insertKeys(tx: Transaction, keys: readonly { stored: StoredKey; hash: Buffer }[]): void {
+  const columns = [...OWN, 'key_hash'].join(', ');
+  const rows = keys.map(({ stored, hash }) => ({ ...stored, key_hash: `\\x${hash.toString('hex')}` }));
   tx.defer(
-    `INSERT INTO api_keys (${OWN.join(', ')}, key_hash)
-     VALUES (${[...OWN, 'key_hash'].map((_, index) => `$${index + 1}`).join(', ')})`,
-    [...OWN.map((name) => columnOf(key, name)), hash],
+    `INSERT INTO api_keys (${columns}) SELECT ${columns} FROM json_populate_recordset(NULL::api_keys, $1)`,
+    [JSON.stringify(rows)],
   );
 }
 
 const json = (value: unknown) => (value === null ? null : JSON.stringify(value));
-
-function columnOf(key: StoredKey, name: (typeof OWN)[number]): unknown {
-  return name === 'jwks' || name === 'leak' ? json(key[name]) : key[name];
-}
 
 /** Those of its columns that may change. */
 export function updateKeyRow(tx: Transaction, key: StoredKey): void {

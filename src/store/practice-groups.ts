@@ -3,9 +3,11 @@ import type { OpeningHours, OperatorPracticeGroup } from '../contract/operator/p
 import type { PageQuery } from '../contract/page.ts';
 import type { Me } from '../contract/partner/me.ts';
 import type { PracticeGroup } from '../contract/partner/practice-groups.ts';
+import { USES_TOLD_MAX, type Use } from '../domain/in-use.ts';
 import type { KeyHolder } from '../domain/principal.ts';
 import type { Transaction } from './database.ts';
 import { byId, readPage } from './page.ts';
+import { bury } from './removed-items.ts';
 
 const GROUP = `
   g.id, g.name, g.ods_code, g.timezone, g.address, g.opening_hours, coalesce(h.status, 'unknown') AS ehr_status,
@@ -119,6 +121,16 @@ export async function findUnknownGroups(tx: Transaction, ids: readonly string[])
   return rows.map(({ id }) => id);
 }
 
+/** Also one that was removed: what is kept of it can still be erased. */
+export async function wasEverGroup(tx: Transaction, id: string): Promise<boolean> {
+  const row = await tx.first(
+    `SELECT id FROM practice_groups WHERE id = $1
+     UNION ALL SELECT id FROM removed_items WHERE practice_group_id = $1 AND kind = 'practice_group' LIMIT 1`,
+    [id],
+  );
+  return row !== undefined;
+}
+
 type EhrStatus = PracticeGroup['ehr_status'];
 
 export async function findEhrStatus(tx: Transaction, id: string): Promise<EhrStatus | undefined> {
@@ -185,4 +197,38 @@ function groupValues(group: GroupRecord): unknown[] {
     JSON.stringify(group.opening_hours),
     group.now,
   ];
+}
+
+/**
+ * What keeps a practice group from being removed, asked under the lock on it. History does not: keys that ended, webhooks that were
+ * deleted, jobs that are done, forms that were sent.
+ */
+export function findGroupUses(tx: Transaction, id: string, now: string): Promise<Use[]> {
+  const uses = (type: string, ids: string) => `
+    SELECT '${type}' AS type, count(*)::int AS count,
+           coalesce((array_agg(id ORDER BY id))[1:${USES_TOLD_MAX}], '{}') AS ids FROM (${ids}) AS used (id)`;
+  return tx.query<Use>(
+    [
+      uses(
+        'key',
+        `SELECT id FROM api_keys WHERE practice_group_id = $1 AND revoked_at IS NULL
+            AND (expires_at IS NULL OR expires_at > $2)`,
+      ),
+      uses('webhook', 'SELECT id FROM webhooks WHERE practice_group_id = $1 AND deleted_at IS NULL'),
+      uses('network', 'SELECT network_id FROM network_members WHERE practice_group_id = $1'),
+      uses('submission_type', 'SELECT id FROM submission_types WHERE practice_group_id = $1'),
+      uses('form', 'SELECT id FROM forms WHERE practice_group_id = $1'),
+      uses('assignee', 'SELECT id FROM assignees WHERE practice_group_id = $1'),
+      uses(
+        'write_to_record_job',
+        `SELECT id FROM write_to_record_jobs WHERE practice_group_id = $1 AND status = 'queued'`,
+      ),
+    ].join(' UNION ALL '),
+    [id, now],
+  );
+}
+
+export function deleteGroup(tx: Transaction, id: string, now: string, sourceVersion?: number | null): void {
+  tx.defer('DELETE FROM ehr_health WHERE practice_group_id = $1', [id]);
+  bury(tx, 'practice_group', [{ groupId: id, id, sourceVersion }], now);
 }

@@ -16,7 +16,7 @@ export interface Retention {
   usage: number;
 }
 
-const clearOldSql = sqlFunction('clear_old', {
+export const clearOldSql = sqlFunction('clear_old', {
   given: 'timestamptz',
   kept_days: 'integer',
   open_kept_days: 'integer',

@@ -34,6 +34,7 @@ const MOVES = {
   webhook_lanes: OF_WEBHOOKS,
   deliveries: OF_WEBHOOKS,
   erasures: OF_GROUP,
+  removed_items: OF_GROUP,
 };
 /** Is the same in every cell. */
 const EVERYWHERE = [
@@ -62,6 +63,8 @@ const STAYS = [
   'access_log_head',
   'key_uses',
   'used_assertions',
+  // Of webhooks for all practice groups, which have a sequence of their own in each cell.
+  'withheld_groups',
 ];
 
 async function cell(number: number) {

@@ -38,12 +38,20 @@ const operatorTables = [
   'access_log_batches',
   'access_log_head',
   'erasures',
+  'removed_items',
   'key_uses',
   'uptime',
   'used_assertions',
 ];
 /** Belong to one partner within one practice group, or to a partner altogether; see below. */
-const partnerTables = ['webhooks', 'webhook_secrets', 'webhook_lanes', 'deliveries', 'refused_requests'];
+const partnerTables = [
+  'webhooks',
+  'webhook_secrets',
+  'webhook_lanes',
+  'withheld_groups',
+  'deliveries',
+  'refused_requests',
+];
 /** Tell a partner about itself: it reads its own rows, and writes none. */
 const tellingTables = ['agreements', 'usage', 'usage_times'];
 /** Hold nothing that belongs to anybody: which cell this is, how far the schema and the audit chain are, which histories the feed has had. */
@@ -102,6 +110,9 @@ describe.each([
     });
     for (const { groupId } of [own, other])
       await house.operator('PUT', `/practice-groups/${groupId}/ehr-health`, { status: 'healthy' });
+    const removed = `/practice-groups/${own.groupId}/forms/removed`;
+    await house.operator('PUT', removed, { title: 'Removed' });
+    await house.operator('DELETE', removed);
     await house.operator('POST', '/erasures', {
       practice_group_id: own.groupId,
       object: 'Prescription',
@@ -128,6 +139,12 @@ describe.each([
       expect((await send(`/${id}/test`, { event: 'prescription.issued' })).status).toBe(202);
       webhooks.push(id);
     }
+    await transact(db, SYSTEM, async (tx) =>
+      tx.defer(
+        `INSERT INTO withheld_groups SELECT no, 'group', now(), 'key_revoked' FROM webhooks WHERE id = ANY ($1)`,
+        [webhooks],
+      ),
+    );
     await house.send('GET', '/v1/nothing', { key, group: own.groupId });
     const { access, assertions, keyUses, refusals } = house.service.app;
     await Promise.all([refusals.flush(), keyUses.close()]);
@@ -241,7 +258,7 @@ describe.each([
       transact(db, of.principal, async (tx) => ({
         webhooks: (await tx.query<{ id: string }>('SELECT * FROM webhooks')).map(({ id }) => id),
         numbers: await Promise.all(
-          ['webhook_secrets', 'webhook_lanes', 'deliveries'].map(
+          ['webhook_secrets', 'webhook_lanes', 'withheld_groups', 'deliveries'].map(
             async (table) => await tx.query<{ webhook_no: number }>(`SELECT webhook_no FROM ${table}`),
           ),
         ),

@@ -146,6 +146,11 @@ export async function newDelivery(given: Furnished): Promise<string> {
   }
 }
 
+const newType = async ({ house, groupId }: Furnished): Promise<string> => {
+  const body = { id: fresh('type'), pathway_id: 'pathway-1', title: 'Type' };
+  return (await house.operator('POST', `/practice-groups/${groupId}/submission-types`, body)).id;
+};
+
 const ofGroup = async ({ groupId }: Furnished): Promise<Parts> => ({ params: { id: groupId } });
 const nothing = async (): Promise<Parts> => ({});
 
@@ -154,6 +159,9 @@ const table: Record<OperatorOperationId, (given: Furnished) => Promise<Parts>> =
   listAllPracticeGroups: nothing,
   getPracticeGroup: ofGroup,
   updatePracticeGroup: async ({ groupId }) => ({ params: { id: groupId }, body: { name: fresh('name') } }),
+  deletePracticeGroup: async ({ house }) => ({
+    params: { id: (await house.operator('POST', '/practice-groups', { name: 'Gone' })).id },
+  }),
   createNetwork: async ({ groupId }) => ({ body: { name: 'New network', practice_group_ids: [groupId] } }),
   listNetworks: nothing,
   getNetwork: async (given) => ({ params: { id: await newNetwork(given) } }),
@@ -186,6 +194,9 @@ const table: Record<OperatorOperationId, (given: Furnished) => Promise<Parts>> =
     body: { ends_at: '2030-01-01T00:00:00Z' },
   }),
   issueKey: async ({ partnerId, groupId }) => ({ body: keyBody(partnerId, groupId) }),
+  issueKeys: async ({ partnerId, groupId }) => ({
+    body: { partner_id: partnerId, practice_group_ids: [groupId], scopes: ['practice-groups:read'] },
+  }),
   listKeys: nothing,
   getKey: async ({ keyId }) => ({ params: { id: keyId } }),
   updateKey: async (given) => ({ params: { id: await newKey(given) }, body: { label: 'Renamed' } }),
@@ -200,12 +211,28 @@ const table: Record<OperatorOperationId, (given: Furnished) => Promise<Parts>> =
   getGroupSubmissionType: async ({ groupId }) => ({
     params: { id: groupId, submission_type_id: 'type-1' },
   }),
+  updateGroupSubmissionType: async (given) => ({
+    params: { id: given.groupId, submission_type_id: await newType(given) },
+    body: { title: fresh('title') },
+  }),
+  deleteSubmissionType: async (given) => ({
+    params: { id: given.groupId, submission_type_id: await newType(given) },
+  }),
+  getAvailability: async ({ groupId }) => ({
+    params: { id: groupId },
+    body: { submission_type_ids: ['type-1'] },
+  }),
   putForm: async ({ groupId }) => ({
     params: { id: groupId, form_id: fresh('form') },
     body: { title: 'New form' },
   }),
   listForms: ofGroup,
   getForm: async ({ groupId }) => ({ params: { id: groupId, form_id: 'form-1' } }),
+  deleteForm: async ({ house, groupId }) => {
+    const form_id = fresh('form');
+    await house.operator('PUT', `/practice-groups/${groupId}/forms/${form_id}`, { title: 'Gone' });
+    return { params: { id: groupId, form_id } };
+  },
   putAssignee: async ({ groupId }) => ({
     params: { id: groupId, assignee_type: 'Admin', assignee_id: fresh('assignee') },
     body: { name: 'New assignee' },
@@ -213,6 +240,16 @@ const table: Record<OperatorOperationId, (given: Furnished) => Promise<Parts>> =
   listAssignees: ofGroup,
   getAssignee: async ({ groupId }) => ({
     params: { id: groupId, assignee_type: 'Admin', assignee_id: 'ann' },
+  }),
+  deleteAssignee: async ({ house, groupId }) => {
+    const assignee_id = fresh('assignee');
+    await house.operator('PUT', `/practice-groups/${groupId}/assignees/Admin/${assignee_id}`, {
+      name: 'Gone',
+    });
+    return { params: { id: groupId, assignee_type: 'Admin', assignee_id } };
+  },
+  importItems: async ({ groupId }) => ({
+    body: { items: [{ kind: 'form', id: fresh('form'), practice_group_id: groupId, title: 'Imported' }] },
   }),
   createFormSubmission: async ({ groupId }) => ({
     params: { id: groupId },
@@ -242,6 +279,14 @@ const table: Record<OperatorOperationId, (given: Furnished) => Promise<Parts>> =
   }),
   listAllWebhooks: nothing,
   getPartnerWebhook: async (given) => ({ params: { id: await pausedWebhook(given) } }),
+  updatePartnerWebhook: async (given) => ({
+    params: { id: await newWebhook(given) },
+    body: { status: 'active' },
+  }),
+  replayPartnerWebhook: async (given) => {
+    await newDelivery(given);
+    return { params: { id: await pausedWebhook(given) }, body: { since: '2026-01-01T00:00:00Z' } };
+  },
   listDeliveries: nothing,
   getDelivery: async (given) => ({ params: { id: await newDelivery(given) } }),
   retryDelivery: async (given) => ({ params: { id: await newDelivery(given) } }),

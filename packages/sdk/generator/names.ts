@@ -44,6 +44,7 @@ export const problemDetails: Record<string, string | undefined> = {
   path: 'business_rule_violation',
   retry_after: 'rate_limit_exceeded',
   resume_cursor: 'cursor_gone',
+  used_by: undefined,
 };
 
 /** `Practice groups` is reached as `practiceGroups`, and its class is `PracticeGroups`. */

@@ -17,6 +17,7 @@ import { statusCommand } from './status.ts';
 import { triggerCommand } from './trigger.ts';
 import { usageCommand } from './usage.ts';
 import { verifyCommand } from './verify.ts';
+import { webhookCommands } from './webhooks.ts';
 
 /** In the order in which the help lists them. */
 export const commands: readonly Command[] = [
@@ -35,6 +36,7 @@ export const commands: readonly Command[] = [
   ...keyCommands,
   ...networkCommands,
   ...eventCommands,
+  ...webhookCommands,
   ...deliveryCommands,
   ...refusalCommands,
   ...auditCommands,

@@ -7,6 +7,7 @@ import * as ehrHealth from './ehr-health.ts';
 import * as erasures from './erasures.ts';
 import * as events from './events.ts';
 import * as formSubmissions from './form-submissions.ts';
+import { importItems } from './import.ts';
 import * as keys from './keys.ts';
 import * as leakedKeys from './leaked-keys.ts';
 import * as networks from './networks.ts';
@@ -26,6 +27,7 @@ export const operatorEndpoints = {
   listAllPracticeGroups: practiceGroups.listAllPracticeGroups,
   getPracticeGroup: practiceGroups.getPracticeGroup,
   updatePracticeGroup: practiceGroups.updatePracticeGroup,
+  deletePracticeGroup: practiceGroups.deletePracticeGroup,
   createNetwork: networks.createNetwork,
   listNetworks: networks.listNetworks,
   getNetwork: networks.getNetwork,
@@ -45,6 +47,7 @@ export const operatorEndpoints = {
   getAgreement: agreements.getAgreement,
   updateAgreement: agreements.updateAgreement,
   issueKey: keys.issueKey,
+  issueKeys: keys.issueKeys,
   listKeys: keys.listKeys,
   getKey: keys.getKey,
   updateKey: keys.updateKey,
@@ -54,17 +57,25 @@ export const operatorEndpoints = {
   createSubmissionType: submissionTypes.createSubmissionType,
   listGroupSubmissionTypes: submissionTypes.listGroupSubmissionTypes,
   getGroupSubmissionType: submissionTypes.getGroupSubmissionType,
+  updateGroupSubmissionType: submissionTypes.updateGroupSubmissionType,
+  deleteSubmissionType: submissionTypes.deleteSubmissionType,
+  getAvailability: submissionTypes.getAvailability,
   putForm: directory.putForm,
   listForms: directory.listForms,
   getForm: directory.getForm,
+  deleteForm: directory.deleteForm,
   putAssignee: directory.putAssignee,
   listAssignees: directory.listAssignees,
   getAssignee: directory.getAssignee,
+  deleteAssignee: directory.deleteAssignee,
+  importItems,
   createFormSubmission: formSubmissions.createFormSubmission,
   listFormSubmissions: formSubmissions.listFormSubmissions,
   getFormSubmission: formSubmissions.getFormSubmission,
   listAllWebhooks: webhooks.listAllWebhooks,
   getPartnerWebhook: webhooks.getPartnerWebhook,
+  updatePartnerWebhook: webhooks.updatePartnerWebhook,
+  replayPartnerWebhook: webhooks.replayPartnerWebhook,
   listDeliveries: deliveries.listDeliveries,
   getDelivery: deliveries.getDelivery,
   retryDelivery: deliveries.retryDelivery,

@@ -185,6 +185,46 @@ export const issueKey = defineEndpoint({
   ],
 });
 
+/** Keys in one call. */
+const BULK_MAX = 1_000;
+
+export const issueKeys = defineEndpoint({
+  operationId: 'issueKeys',
+  method: 'POST',
+  path: '/operator/v1/keys/bulk',
+  tag,
+  summary: 'Issue keys for many practice groups',
+  description: `One key for each practice group, up to ${BULK_MAX.toLocaleString('en')}, all with the same scopes and settings: all of them or none. Practice groups that do not exist, or are named twice, are told together, each with its place in the list (400).`,
+  extension: true,
+  access: { roles: support },
+  body: z.strictObject({
+    partner_id: recordId(),
+    practice_group_ids: z.array(recordId()).min(1).max(BULK_MAX),
+    ...changeable.partial().shape,
+    scopes: scopeList(),
+  }),
+  bodyBytesMax: 512 * 1024,
+  response: {
+    status: 201,
+    description: 'The keys in the order of the practice groups, shown this once.',
+    body: z
+      .object({
+        data: z.array(
+          z
+            .object({
+              id: z.string(),
+              practice_group_id: z.string(),
+              key: z.string().meta({ description: 'The key itself: shown here once and never again.' }),
+            })
+            .meta({ id: 'KeyOfMany' }),
+        ),
+      })
+      .meta({ id: 'IssuedApiKeys' }),
+  },
+  problems: ['business_rule_violation'],
+  rules: ['partner_unknown', 'partner_not_verified', 'expiry_in_the_past', 'proof_incomplete'],
+});
+
 export const updateKey = defineEndpoint({
   operationId: 'updateKey',
   method: 'PATCH',

@@ -51,6 +51,15 @@ export interface CreateWebhookBody {
   /** All of them unless given. */
   event_types?: EventName[];
   description?: string | null;
+  /** For every practice group that you may act for; else for the one acted for. */
+  practice_groups?: 'all';
+  /** Only the events of these. For a webhook for all practice groups. */
+  practice_group_ids?: string[] | null;
+  /**
+   * Headers of your own, up to 10, that each delivery is sent with, such as the token that your gateway
+   * asks for. Kept sealed, and never shown again; `header_names` has their names.
+   */
+  headers?: Record<string, string>;
 }
 
 export interface ListWebhooksQuery {
@@ -198,19 +207,24 @@ export class Webhooks {
    *
    * From now on, events of the practice group acted for are posted to `url`, signed with `secret`. Only
    * for as long as a key of yours with the scope `events:read` may act for that group: else deliveries
-   * are withheld. A partner may have 20 webhooks for each practice group.
+   * are withheld. A partner may have 20 webhooks for each practice group, and as many for all.
+   *
+   * With `practice_groups: "all"`, one webhook receives the events of every practice group that a key of
+   * yours with that scope may act for, now and later, in one sequence. Each payload names its practice
+   * group. Deliveries of a group that you may not act for any more are withheld, and those of the others
+   * go on.
    *
    * Needs the scope `webhooks:write`: Create, update and delete webhooks. And `events:read`: Read the
    * event feed.
    */
-  create(body: CreateWebhookBody, options: CallOptions = {}): Call<CreatedWebhook> {
+  create(body: CreateWebhookBody, options: CallOptions & Idempotency = {}): Call<CreatedWebhook> {
     return this.#transport.call({ method: 'POST', path: '/v1/webhooks', body, options });
   }
 
   /**
    * List webhooks.
    *
-   * Your webhooks for the practice group acted for.
+   * Your webhooks for the practice group acted for, and those for all practice groups.
    *
    * Needs the scope `webhooks:read`: Read webhooks and their deliveries.
    */
@@ -260,7 +274,7 @@ export class Webhooks {
    *
    * Needs the scope `webhooks:write`: Create, update and delete webhooks.
    */
-  rotateSecret(id: string, options: CallOptions = {}): Call<RotatedWebhookSecret> {
+  rotateSecret(id: string, options: CallOptions & Idempotency = {}): Call<RotatedWebhookSecret> {
     return this.#transport.call({
       method: 'POST',
       path: `/v1/webhooks/${segment(id)}/rotate-secret`,
@@ -277,7 +291,7 @@ export class Webhooks {
    *
    * Needs the scope `webhooks:write`: Create, update and delete webhooks.
    */
-  test(id: string, body: TestWebhookBody, options: CallOptions = {}): Call<TestDelivery> {
+  test(id: string, body: TestWebhookBody, options: CallOptions & Idempotency = {}): Call<TestDelivery> {
     return this.#transport.call({ method: 'POST', path: `/v1/webhooks/${segment(id)}/test`, body, options });
   }
 
@@ -325,7 +339,7 @@ export class Webhooks {
    *
    * Needs the scope `webhooks:write`: Create, update and delete webhooks.
    */
-  replay(id: string, body: ReplayRequest, options: CallOptions = {}): Call<Replay> {
+  replay(id: string, body: ReplayRequest, options: CallOptions & Idempotency = {}): Call<Replay> {
     return this.#transport.call({
       method: 'POST',
       path: `/v1/webhooks/${segment(id)}/replay`,

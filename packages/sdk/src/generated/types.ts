@@ -119,14 +119,24 @@ export interface CreatedWebhook {
   description: string | null;
   event_types: EventName[];
   /**
-   * paused: by you. disabled: by the service, because the receiver answered 410 or failed for five days.
-   * In both cases deliveries queue up for as long as events are kept, and are sent once the webhook is
-   * active again.
+   * paused: by you, or by the operator, as `status_reason` then says. disabled: by the service, because
+   * the receiver answered 410 or failed for five days. In both cases deliveries queue up for as long as
+   * events are kept, and are sent once the webhook is active again.
    */
   status: 'active' | 'paused' | 'disabled';
-  /** Why the service disabled it, as a sentence. */
+  /** Why the service disabled it, or who else paused it, as a sentence. */
   status_reason: string | null;
-  practice_group_id: string;
+  /** The headers of your own that it is sent. Their values are not shown. */
+  header_names: string[];
+  /** The practice group whose events it receives; null for a webhook for all of them. */
+  practice_group_id: string | null;
+  /**
+   * all: it receives the events of every practice group that you may act for with the scope
+   * `events:read`, those that are added later included.
+   */
+  practice_groups: 'all' | null;
+  /** Of a webhook for all practice groups: those that it is narrowed to; null: it is not. */
+  practice_group_ids: string[] | null;
   health: WebhookHealth;
   created_at: string;
   updated_at: string;
@@ -568,21 +578,31 @@ export interface ValidationError {
   }[];
 }
 
-/** An address that receives the events of one practice group. */
+/** An address that receives the events of one practice group, or of all of them. */
 export interface Webhook {
   id: string;
   url: string;
   description: string | null;
   event_types: EventName[];
   /**
-   * paused: by you. disabled: by the service, because the receiver answered 410 or failed for five days.
-   * In both cases deliveries queue up for as long as events are kept, and are sent once the webhook is
-   * active again.
+   * paused: by you, or by the operator, as `status_reason` then says. disabled: by the service, because
+   * the receiver answered 410 or failed for five days. In both cases deliveries queue up for as long as
+   * events are kept, and are sent once the webhook is active again.
    */
   status: 'active' | 'paused' | 'disabled';
-  /** Why the service disabled it, as a sentence. */
+  /** Why the service disabled it, or who else paused it, as a sentence. */
   status_reason: string | null;
-  practice_group_id: string;
+  /** The headers of your own that it is sent. Their values are not shown. */
+  header_names: string[];
+  /** The practice group whose events it receives; null for a webhook for all of them. */
+  practice_group_id: string | null;
+  /**
+   * all: it receives the events of every practice group that you may act for with the scope
+   * `events:read`, those that are added later included.
+   */
+  practice_groups: 'all' | null;
+  /** Of a webhook for all practice groups: those that it is narrowed to; null: it is not. */
+  practice_group_ids: string[] | null;
   health: WebhookHealth;
   created_at: string;
   updated_at: string;
@@ -614,6 +634,11 @@ export interface WebhookHealth {
     | 'scope_missing'
     | 'out_of_reach'
     | null;
+  /**
+   * Of a webhook for all practice groups: those whose deliveries are withheld, while the others go on.
+   * At most the first 100.
+   */
+  withheld_practice_groups: WithheldPracticeGroup[];
 }
 
 export interface WebhookPage {
@@ -624,14 +649,27 @@ export interface WebhookPage {
   next_cursor: string | null;
 }
 
-/** A merge patch: what is left out stays as it is; null clears the description. */
+/**
+ * A merge patch: what is left out stays as it is; null clears the description, or
+ * `practice_group_ids`.
+ */
 export interface WebhookPatch {
   /** Public and https. Redirects are not followed. */
   url?: string;
   event_types?: EventName[];
   description?: string | null;
+  /** Only the events of these. For a webhook for all practice groups. */
+  practice_group_ids?: string[] | null;
+  /** Replaced as a whole; null takes them away. */
+  headers?: Record<string, string> | null;
   /** Activating a disabled webhook resets its count of failures. */
   status?: 'active' | 'paused';
+}
+
+export interface WithheldPracticeGroup {
+  practice_group_id: string;
+  since: string;
+  reason: 'partner_not_verified' | 'key_revoked' | 'key_expired' | 'scope_missing' | 'out_of_reach';
 }
 
 /** A write-to-record job failed permanently. */

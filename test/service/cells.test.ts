@@ -39,6 +39,7 @@ const MOVES = {
 /** Is the same in every cell. */
 const EVERYWHERE = [
   'partners',
+  'agreements',
   'api_keys',
   'operators',
   'networks',
@@ -65,6 +66,9 @@ const STAYS = [
   'used_assertions',
   // Of webhooks for all practice groups, which have a sequence of their own in each cell.
   'withheld_groups',
+  'usage',
+  'usage_times',
+  'uptime',
 ];
 
 async function cell(number: number) {

@@ -22,6 +22,7 @@ import * as partners from './partners.ts';
 import * as practiceGroups from './practice-groups.ts';
 import { reconcileItems } from './reconcile.ts';
 import { getRefusedRequest, listRefusedRequests } from './requests.ts';
+import { getSla } from './sla.ts';
 import * as submissionTypes from './submission-types.ts';
 import * as testEvents from './test-events.ts';
 import { listPartnerUsage, listUsage } from './usage.ts';
@@ -125,6 +126,7 @@ export const operatorHandlers: Handlers<typeof operatorEndpoints, OperatorPrinci
   getDelivery: deliveries.getDelivery,
   retryDelivery: deliveries.retryDelivery,
   listPartnerUsage,
+  getSla,
   createOperator: operators.createOperator,
   listOperators: operators.listOperators,
   getOperator: operators.getOperator,

@@ -59,6 +59,7 @@ export const contents: readonly Section[] = [
       operating('backup-and-restore', 'Backup and restore'),
       operating('keys', 'Keys'),
       operating('import-and-reconcile', 'Import and reconcile'),
+      operating('agreements', 'Agreements and service levels'),
       operating('failover', 'Failover'),
       operating('rotating-secrets', 'Rotating secrets'),
       operating('watching', 'Watching'),

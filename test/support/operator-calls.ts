@@ -298,6 +298,7 @@ const table: Record<OperatorOperationId, (given: Furnished) => Promise<Parts>> =
   getDelivery: async (given) => ({ params: { id: await newDelivery(given) } }),
   retryDelivery: async (given) => ({ params: { id: await newDelivery(given) } }),
   listPartnerUsage: nothing,
+  getSla: async ({ partnerId }) => ({ params: { id: partnerId } }),
   createOperator: async () => ({ body: { name: 'New operator', role: 'viewer' } }),
   listOperators: nothing,
   getOperator: async () => ({ params: { id: 'opr_first' } }),

@@ -13,6 +13,7 @@ import { profileCommands } from './profiles.ts';
 import { refusalCommands } from './refusals.ts';
 import { resendCommand } from './resend.ts';
 import { serviceCommands } from './service.ts';
+import { slaCommand } from './sla.ts';
 import { statusCommand } from './status.ts';
 import { triggerCommand } from './trigger.ts';
 import { usageCommand } from './usage.ts';
@@ -32,6 +33,7 @@ export const commands: readonly Command[] = [
   verifyCommand,
   ...partnerCommands,
   ...agreementCommands,
+  slaCommand,
   ...keyCommands,
   ...networkCommands,
   ...importCommands,

@@ -16,6 +16,7 @@ import * as partners from './partners.ts';
 import * as practiceGroups from './practice-groups.ts';
 import { reconcileItems } from './reconcile.ts';
 import * as requests from './requests.ts';
+import { getSla } from './sla.ts';
 import * as submissionTypes from './submission-types.ts';
 import { listPartnerUsage } from './usage.ts';
 import * as webhooks from './webhooks.ts';
@@ -92,6 +93,7 @@ export const operatorEndpoints = {
   succeedWriteToRecordJob: writeToRecordJobs.succeedWriteToRecordJob,
   failWriteToRecordJob: writeToRecordJobs.failWriteToRecordJob,
   listPartnerUsage,
+  getSla,
   createOperator: operators.createOperator,
   listOperators: operators.listOperators,
   getOperator: operators.getOperator,

@@ -20,6 +20,7 @@ import * as networks from './networks.ts';
 import * as operators from './operators.ts';
 import * as partners from './partners.ts';
 import * as practiceGroups from './practice-groups.ts';
+import { reconcileItems } from './reconcile.ts';
 import { getRefusedRequest, listRefusedRequests } from './requests.ts';
 import { getSla } from './sla.ts';
 import * as submissionTypes from './submission-types.ts';
@@ -102,6 +103,7 @@ export const operatorHandlers: Handlers<typeof operatorEndpoints, OperatorPrinci
   getAssignee: directory.getAssignee,
   deleteAssignee: directory.deleteAssignee,
   importItems,
+  reconcileItems,
   createFormSubmission: formSubmissions.createFormSubmission,
   listFormSubmissions: formSubmissions.listFormSubmissions,
   getFormSubmission: formSubmissions.getFormSubmission,

@@ -19,9 +19,11 @@ export interface OperatorCall {
   method: string;
   path: string;
   body?: unknown;
+  /** NDJSON, instead of a body. */
+  lines?: string | undefined;
 }
 
-type Parts = { params?: Record<string, string>; body?: unknown };
+type Parts = { params?: Record<string, string>; body?: unknown; lines?: string };
 
 export const operationIds = Object.keys(operatorEndpoints) as OperatorOperationId[];
 
@@ -50,9 +52,9 @@ export async function furnish(house: Harness): Promise<Furnished> {
 
 /** What an operation needs beforehand is made anew, so that the same call can be asked for again and again. */
 export async function validCall(id: OperatorOperationId, given: Furnished): Promise<OperatorCall> {
-  const { params = {}, body } = await table[id](given);
+  const { params = {}, body, lines } = await table[id](given);
   const endpoint = operatorEndpoints[id];
-  return { id, method: endpoint.method, path: pathOf(endpoint.path, params), body };
+  return { id, method: endpoint.method, path: pathOf(endpoint.path, params), body, lines };
 }
 
 export function pathOf(template: string, params: Record<string, string>): string {
@@ -64,7 +66,9 @@ export function make(
   call: OperatorCall,
   token = OPERATOR_TOKEN,
 ): Promise<Answer> {
-  return house.send(call.method, call.path, { token, body: call.body });
+  if (call.lines === undefined) return house.send(call.method, call.path, { token, body: call.body });
+  const headers = { 'content-type': 'application/x-ndjson' };
+  return house.send(call.method, call.path, { token, raw: call.lines, headers });
 }
 
 const newPartner = async ({ house }: Furnished, ...steps: string[]): Promise<string> => {
@@ -250,6 +254,9 @@ const table: Record<OperatorOperationId, (given: Furnished) => Promise<Parts>> =
   },
   importItems: async ({ groupId }) => ({
     body: { items: [{ kind: 'form', id: fresh('form'), practice_group_id: groupId, title: 'Imported' }] },
+  }),
+  reconcileItems: async ({ groupId }) => ({
+    lines: JSON.stringify({ kind: 'form', id: 'form-1', practice_group_id: groupId, digest: '0'.repeat(64) }),
   }),
   createFormSubmission: async ({ groupId }) => ({
     params: { id: groupId },

@@ -3,6 +3,7 @@ import { agreementCommands } from './agreements.ts';
 import { auditCommands } from './audit.ts';
 import { deliveryCommands } from './deliveries.ts';
 import { eventCommands } from './events.ts';
+import { importCommands } from './import.ts';
 import { keyCommands } from './keys.ts';
 import { listenCommand } from './listen.ts';
 import { meCommands } from './me.ts';
@@ -35,6 +36,7 @@ export const commands: readonly Command[] = [
   slaCommand,
   ...keyCommands,
   ...networkCommands,
+  ...importCommands,
   ...eventCommands,
   ...webhookCommands,
   ...deliveryCommands,

@@ -14,6 +14,7 @@ import * as networks from './networks.ts';
 import * as operators from './operators.ts';
 import * as partners from './partners.ts';
 import * as practiceGroups from './practice-groups.ts';
+import { reconcileItems } from './reconcile.ts';
 import * as requests from './requests.ts';
 import { getSla } from './sla.ts';
 import * as submissionTypes from './submission-types.ts';
@@ -69,6 +70,7 @@ export const operatorEndpoints = {
   getAssignee: directory.getAssignee,
   deleteAssignee: directory.deleteAssignee,
   importItems,
+  reconcileItems,
   createFormSubmission: formSubmissions.createFormSubmission,
   listFormSubmissions: formSubmissions.listFormSubmissions,
   getFormSubmission: formSubmissions.getFormSubmission,

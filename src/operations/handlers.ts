@@ -18,6 +18,7 @@ import * as operators from './operators.ts';
 import * as partners from './partners.ts';
 import * as practiceGroups from './practice-groups.ts';
 import { getRefusedRequest, listRefusedRequests } from './requests.ts';
+import * as signingKeys from './signing-keys.ts';
 import * as submissionTypes from './submission-types.ts';
 import * as testEvents from './test-events.ts';
 import * as webhookDeliveries from './webhook-deliveries.ts';
@@ -104,6 +105,8 @@ export const operatorHandlers: Handlers<typeof operatorEndpoints, OperatorPrinci
   listDeliveries: deliveries.listDeliveries,
   getDelivery: deliveries.getDelivery,
   retryDelivery: deliveries.retryDelivery,
+  listSigningKeys: signingKeys.listSigningKeys,
+  rotateSigningKey: signingKeys.rotateSigningKey,
   createOperator: operators.createOperator,
   listOperators: operators.listOperators,
   getOperator: operators.getOperator,

@@ -40,6 +40,7 @@ const operatorTables = [
   'erasures',
   'key_uses',
   'used_assertions',
+  'signing_keys',
 ];
 /** Belong to one partner within one practice group, or to a partner altogether; see below. */
 const partnerTables = [

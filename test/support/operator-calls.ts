@@ -236,6 +236,8 @@ const table: Record<OperatorOperationId, (given: Furnished) => Promise<Parts>> =
   listDeliveries: nothing,
   getDelivery: async (given) => ({ params: { id: await newDelivery(given) } }),
   retryDelivery: async (given) => ({ params: { id: await newDelivery(given) } }),
+  listSigningKeys: nothing,
+  rotateSigningKey: async () => ({ body: { overlap_seconds: 0 } }),
   createOperator: async () => ({ body: { name: 'New operator', role: 'viewer' } }),
   listOperators: nothing,
   getOperator: async () => ({ params: { id: 'opr_first' } }),

@@ -13,6 +13,7 @@ import * as operators from './operators.ts';
 import * as partners from './partners.ts';
 import * as practiceGroups from './practice-groups.ts';
 import * as requests from './requests.ts';
+import * as signingKeys from './signing-keys.ts';
 import * as submissionTypes from './submission-types.ts';
 import * as webhooks from './webhooks.ts';
 import * as writeToRecordJobs from './write-to-record-jobs.ts';
@@ -75,6 +76,8 @@ export const operatorEndpoints = {
   getWriteToRecordJob: writeToRecordJobs.getWriteToRecordJob,
   succeedWriteToRecordJob: writeToRecordJobs.succeedWriteToRecordJob,
   failWriteToRecordJob: writeToRecordJobs.failWriteToRecordJob,
+  listSigningKeys: signingKeys.listSigningKeys,
+  rotateSigningKey: signingKeys.rotateSigningKey,
   createOperator: operators.createOperator,
   listOperators: operators.listOperators,
   getOperator: operators.getOperator,

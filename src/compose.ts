@@ -9,6 +9,7 @@ import { createServer } from './http/server.ts';
 import { readTls, renewTls } from './http/tls.ts';
 import type { App } from './operations/app.ts';
 import { ensureFirstOperator } from './operations/operators.ts';
+import { ensureSigningKey, publicSigningKeys, resealSigningKeys } from './operations/signing-keys.ts';
 import { resealSecrets } from './operations/webhook-secrets.ts';
 import { type Clock, systemClock } from './platform/clock.ts';
 import { createEgress } from './platform/egress/egress.ts';
@@ -91,6 +92,7 @@ export async function startService(config: Config, surroundings: Surroundings): 
         await clock.begin(db);
         await beginTimeline(db);
         const resealed = await resealSecrets(db, sealer, new Date(clock.now()).toISOString());
+        await resealSigningKeys(db, sealer, new Date(clock.now()).toISOString());
         if (resealed > 0) log.info({ resealed, key_id: sealer.keyId }, 'webhook secrets sealed anew');
         Object.assign(seeded, await seed(config, assemble(config, db, { log, clock, random }, keys)));
       } finally {
@@ -140,6 +142,7 @@ export async function startService(config: Config, surroundings: Surroundings): 
       },
       docsUrl: () => `${config.ownUrl ?? listening}/docs`,
       site: createSite(config),
+      webhookKeys: remembered(clock, () => publicSigningKeys(app)),
     });
     undo.push(() => {
       const late = clock.sleep(FINISH_MS);
@@ -221,6 +224,23 @@ function startDelivering(app: App, log: Logger, isOnTime: () => boolean) {
       await egress.close();
       await stopped;
     },
+  };
+}
+
+const REMEMBERED_MS = 1_000;
+
+/** Anybody may ask, as often as they like: PostgreSQL is asked once a second. A failure is not remembered. */
+function remembered<T>(clock: Pick<App['clock'], 'monotonic'>, ask: () => Promise<T>): () => Promise<T> {
+  let last: { answer: Promise<T>; at: number } | undefined;
+  return () => {
+    const now = clock.monotonic();
+    if (last && now - last.at < REMEMBERED_MS) return last.answer;
+    const asked = { answer: ask(), at: now };
+    last = asked;
+    asked.answer.catch(() => {
+      if (last === asked) last = undefined;
+    });
+    return asked.answer;
   };
 }
 
@@ -310,6 +330,7 @@ interface Seeded {
 
 async function seed(config: Config, app: App): Promise<Seeded> {
   const firstOperatorToken = await ensureFirstOperator(app, config.operatorToken);
+  await ensureSigningKey(app);
   return { firstOperatorToken, demoKey: config.demo ? await demoKey(config, app) : undefined };
 }
 

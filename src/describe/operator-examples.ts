@@ -89,6 +89,7 @@ export const operatorRequests: Record<TakesBody<typeof operatorEndpoints>, Examp
     scopes: ['practice-groups:read', 'events:read'],
     label: 'Roll-out',
   }),
+  rotateSigningKey: one('Both sign for a day', { overlap_seconds: 86_400 }),
   updatePartnerWebhook: one('Nothing is sent to it for now', { status: 'paused' }),
   replayPartnerWebhook: one('What it missed since this morning', { since: '2026-11-14T06:00:00.000Z' }),
   updateKey: {

@@ -45,7 +45,7 @@ interface Expected {
 const PASSING = ['status', 'last_used_at', 'last_used_from'];
 
 /** What concerns no practice group, or several. */
-const OF_NO_GROUP = /^(agreement\.|partner\.|operator\.|network\.(create|update|delete)$)/;
+const OF_NO_GROUP = /^(agreement\.|partner\.|operator\.|signing_key\.|network\.(create|update|delete)$)/;
 
 /** The practice group in whose part of the trail an entry is to be found. */
 function groupOf({ action, subject }: Loose): string | null {
@@ -125,6 +125,7 @@ const tells: Partial<Record<OperatorOperationId, Expected>> = {
   replayPartnerWebhook: { tells: [['webhook.replay', 'webhook']] },
   retryDelivery: { tells: [['delivery.retry', 'delivery']] },
   createErasure: { tells: [['erasure.create', 'erasure']], made: ({ body }) => body },
+  rotateSigningKey: { tells: [['signing_key.rotate', 'signing_key']] },
   createOperator: { tells: [['operator.create', 'operator']], made: ({ body }) => without(body, 'token') },
   updateOperator: { tells: [['operator.update', 'operator']], item: own },
   revokeOperator: { tells: [['operator.revoke', 'operator']], item: parent },

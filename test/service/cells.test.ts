@@ -46,6 +46,7 @@ const EVERYWHERE = [
   'network_members',
   'network_memberships',
   'idempotency_keys',
+  'signing_keys',
 ];
 /** Belongs to a cell and stays there. */
 const STAYS = [

@@ -42,6 +42,7 @@ const operatorTables = [
   'key_uses',
   'uptime',
   'used_assertions',
+  'signing_keys',
 ];
 /** Belong to one partner within one practice group, or to a partner altogether; see below. */
 const partnerTables = [

@@ -299,6 +299,8 @@ const table: Record<OperatorOperationId, (given: Furnished) => Promise<Parts>> =
   retryDelivery: async (given) => ({ params: { id: await newDelivery(given) } }),
   listPartnerUsage: nothing,
   getSla: async ({ partnerId }) => ({ params: { id: partnerId } }),
+  listSigningKeys: nothing,
+  rotateSigningKey: async () => ({ body: { overlap_seconds: 0 } }),
   createOperator: async () => ({ body: { name: 'New operator', role: 'viewer' } }),
   listOperators: nothing,
   getOperator: async () => ({ params: { id: 'opr_first' } }),

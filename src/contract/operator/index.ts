@@ -16,6 +16,7 @@ import * as partners from './partners.ts';
 import * as practiceGroups from './practice-groups.ts';
 import { reconcileItems } from './reconcile.ts';
 import * as requests from './requests.ts';
+import * as signingKeys from './signing-keys.ts';
 import { getSla } from './sla.ts';
 import * as submissionTypes from './submission-types.ts';
 import { listPartnerUsage } from './usage.ts';
@@ -94,6 +95,8 @@ export const operatorEndpoints = {
   failWriteToRecordJob: writeToRecordJobs.failWriteToRecordJob,
   listPartnerUsage,
   getSla,
+  listSigningKeys: signingKeys.listSigningKeys,
+  rotateSigningKey: signingKeys.rotateSigningKey,
   createOperator: operators.createOperator,
   listOperators: operators.listOperators,
   getOperator: operators.getOperator,

@@ -55,6 +55,8 @@ export interface CreateWebhookBody {
   practice_groups?: 'all';
   /** Only the events of these. For a webhook for all practice groups. */
   practice_group_ids?: string[] | null;
+  /** hmac unless given. */
+  signature?: 'hmac' | 'ed25519' | 'both';
   /**
    * Headers of your own, up to 10, that each delivery is sent with, such as the token that your gateway
    * asks for. Kept sealed, and never shown again; `header_names` has their names.

@@ -126,6 +126,11 @@ export interface CreatedWebhook {
   status: 'active' | 'paused' | 'disabled';
   /** Why the service disabled it, or who else paused it, as a sentence. */
   status_reason: string | null;
+  /**
+   * How deliveries are signed. hmac: with the secret of the webhook (`v1`). ed25519: with the key of
+   * this deployment (`v1a`), whose public part is at `/.well-known/webhook-keys`. both: each.
+   */
+  signature: 'hmac' | 'ed25519' | 'both';
   /** The headers of your own that it is sent. Their values are not shown. */
   header_names: string[];
   /** The practice group whose events it receives; null for a webhook for all of them. */
@@ -592,6 +597,11 @@ export interface Webhook {
   status: 'active' | 'paused' | 'disabled';
   /** Why the service disabled it, or who else paused it, as a sentence. */
   status_reason: string | null;
+  /**
+   * How deliveries are signed. hmac: with the secret of the webhook (`v1`). ed25519: with the key of
+   * this deployment (`v1a`), whose public part is at `/.well-known/webhook-keys`. both: each.
+   */
+  signature: 'hmac' | 'ed25519' | 'both';
   /** The headers of your own that it is sent. Their values are not shown. */
   header_names: string[];
   /** The practice group whose events it receives; null for a webhook for all of them. */
@@ -660,6 +670,7 @@ export interface WebhookPatch {
   description?: string | null;
   /** Only the events of these. For a webhook for all practice groups. */
   practice_group_ids?: string[] | null;
+  signature?: 'hmac' | 'ed25519' | 'both';
   /** Replaced as a whole; null takes them away. */
   headers?: Record<string, string> | null;
   /** Activating a disabled webhook resets its count of failures. */

@@ -2,6 +2,8 @@ import { Problem } from './problems.ts';
 
 /** Webhooks of one partner for one practice group. */
 export const WEBHOOKS_MAX = 20;
+/** Webhooks of the operator's own. */
+export const SUBSCRIPTIONS_MAX = 100;
 /** Practice groups in one network. */
 export const MEMBERS_MAX = 1_000;
 /** Partners that a network names. */
@@ -86,6 +88,10 @@ const rules = {
   webhooks_max: {
     path: 'url',
     message: `You have ${WEBHOOKS_MAX} webhooks for this practice group, which is the maximum. Delete one first.`,
+  },
+  subscriptions_max: {
+    path: 'url',
+    message: `There are ${SUBSCRIPTIONS_MAX} subscriptions, which is the maximum. Delete one first.`,
   },
   event_unknown: {
     path: 'event_ids',

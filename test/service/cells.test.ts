@@ -34,6 +34,7 @@ const MOVES = {
   webhook_lanes: OF_WEBHOOKS,
   deliveries: OF_WEBHOOKS,
   erasures: OF_GROUP,
+  changes: OF_GROUP,
 };
 /** Is the same in every cell. */
 const EVERYWHERE = [
@@ -62,6 +63,8 @@ const STAYS = [
   'access_log_head',
   'key_uses',
   'used_assertions',
+  'new_changes',
+  'new_announcements',
 ];
 
 async function cell(number: number) {

@@ -3,6 +3,7 @@ import { type PartnerPrincipal, SYSTEM } from '../../src/domain/principal.ts';
 import { isHolder } from '../../src/runtime/access.ts';
 import { type Database, type Transaction, transact } from '../../src/store/database.ts';
 import { prepareDatabase, UnusableDatabase } from '../../src/store/migrate.ts';
+import { fanOutToOperators } from '../../src/store/operator-events.ts';
 import { asAdmin, createOwnedDatabase } from '../support/logins.ts';
 import { type Furnished, furnish } from '../support/operator-calls.ts';
 import { fanOutAll } from '../support/post.ts';
@@ -40,9 +41,18 @@ const operatorTables = [
   'erasures',
   'key_uses',
   'used_assertions',
+  'new_changes',
+  'new_announcements',
 ];
 /** Belong to one partner within one practice group, or to a partner altogether; see below. */
-const partnerTables = ['webhooks', 'webhook_secrets', 'webhook_lanes', 'deliveries', 'refused_requests'];
+const partnerTables = [
+  'webhooks',
+  'webhook_secrets',
+  'webhook_lanes',
+  'deliveries',
+  'refused_requests',
+  'changes',
+];
 /** Hold nothing that belongs to anybody: which cell this is, how far the schema and the audit chain are, which histories the feed has had. */
 const plainTables = [
   'schema_migrations',
@@ -110,9 +120,14 @@ describe.each([
     principal = await principalOf(own.groupId);
     const { key, partnerId } = await makeKey(house, own.groupId);
     mine = await furnishPartner(key, partnerId);
+    await change((await makeKey(house, own.groupId)).key, own.groupId);
+    await transact(db, SYSTEM, (tx) => tx.query('INSERT INTO new_announcements VALUES (0)'));
   });
 
-  /** A webhook with its secret, lane and a delivery in the own group, another one in the other group, and a refusal. */
+  const change = (key: string, group: string) =>
+    house.send('PATCH', '/v1/care-nav/submission-types/type-1', { key, group, body: { description: key } });
+
+  /** A webhook with its secret, lane and a delivery, and a change, in the own group, others in the other group, and a refusal. */
   async function furnishPartner(key: string, partnerId: string): Promise<Partner> {
     const webhooks: string[] = [];
     for (const group of [own.groupId, other.groupId]) {
@@ -121,7 +136,9 @@ describe.each([
       const { id } = (await send('', { url: 'https://partner.example/hook' })).body;
       expect((await send(`/${id}/test`, { event: 'prescription.issued' })).status).toBe(202);
       webhooks.push(id);
+      expect((await change(key, group)).status).toBe(200);
     }
+    await fanOutToOperators(db, null, 0, 1_000);
     await house.send('GET', '/v1/nothing', { key, group: own.groupId });
     const { access, assertions, keyUses, refusals } = house.service.app;
     await Promise.all([refusals.flush(), keyUses.close()]);
@@ -301,7 +318,7 @@ describe.each([
         transact(db, i % 2 ? principal : SYSTEM, (tx) => tx.query('SELECT 1')),
       ),
     );
-    const clients = await Promise.all(Array.from({ length: db.pool.totalCount }, () => db.pool.connect()));
+    const clients = await Promise.all(Array.from({ length: db.pool.idleCount }, () => db.pool.connect()));
     try {
       expect(clients.length).toBeGreaterThan(1);
       for (const client of clients) {

@@ -1,5 +1,6 @@
 import type { Command } from '../command.ts';
 import { auditCommands } from './audit.ts';
+import { changeCommands } from './changes.ts';
 import { deliveryCommands } from './deliveries.ts';
 import { eventCommands } from './events.ts';
 import { keyCommands } from './keys.ts';
@@ -28,6 +29,7 @@ export const commands: readonly Command[] = [
   ...networkCommands,
   ...eventCommands,
   ...deliveryCommands,
+  ...changeCommands,
   ...refusalCommands,
   ...auditCommands,
 ];

@@ -1,3 +1,4 @@
+import { listSubmissionTypeChanges } from './changes.ts';
 import * as events from './events.ts';
 import { listPracticeGroups } from './practice-groups.ts';
 import { getRefusedRequest } from './requests.ts';
@@ -11,6 +12,7 @@ export const partnerEndpoints = {
   listSubmissionTypes,
   getSubmissionType,
   updateSubmissionType,
+  listSubmissionTypeChanges,
   createWebhook: webhooks.createWebhook,
   listWebhooks: webhooks.listWebhooks,
   getWebhook: webhooks.getWebhook,

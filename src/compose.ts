@@ -3,6 +3,7 @@ import { chmod, mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import type { Server } from 'node:http';
 import { dirname, join } from 'node:path';
 import { type Config, masterKey } from './config.ts';
+import { WRITE_THROUGH_MS } from './contract/operator/write-through.ts';
 import { createEngine } from './delivery/engine.ts';
 import { makeDemoWorld, replaceDemoKey } from './demo.ts';
 import { createServer } from './http/server.ts';
@@ -32,6 +33,7 @@ import { Readiness } from './runtime/readiness.ts';
 import { Refusals } from './runtime/refusals.ts';
 import { Strangers } from './runtime/strangers.ts';
 import { gatherUpdates } from './runtime/submission-type-updates.ts';
+import { WriteThrough } from './runtime/write-through.ts';
 import { createSite } from './site/site.ts';
 import { closeDatabase, type Database, openDatabase } from './store/database.ts';
 import { beginTimeline } from './store/event-feed.ts';
@@ -107,6 +109,7 @@ export async function startService(config: Config, surroundings: Surroundings): 
     const stopReading = clock.follow(db);
     const close = async () => {
       stopReading();
+      await app.writeThrough.close();
       await Promise.all([app.refusals.flush(), app.keyUses.close(), app.accessLog.close()]);
       await closeDatabase(db);
     };
@@ -239,6 +242,14 @@ function assemble(
   const keys = config.rateWindows === 'shared' ? new SharedRateLimits(db, clock) : new RateLimits(clock);
   const newChanges = new Bell(clock);
   const updates = gatherUpdates({ db, clock, changed: () => newChanges.ring() });
+  const writeThrough = new WriteThrough({
+    db,
+    clock,
+    random,
+    sealer: masterKeys.sealer,
+    egress: createEgress({ targets: config.operatorTargets, timeoutMs: WRITE_THROUGH_MS }),
+    changed: () => newChanges.ring(),
+  });
   const refusals = new Refusals(db, clock, log);
   const assertions = new Assertions(db, clock);
   const keyUses = new KeyUses(db, clock, log);
@@ -254,6 +265,7 @@ function assemble(
     limits: { keys, operators: new RateLimits(clock) },
     strangers: new Strangers(clock, log),
     updates,
+    writeThrough,
     refusals,
     accessLog,
     assertions,

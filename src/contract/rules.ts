@@ -89,6 +89,10 @@ const rules = {
     path: 'url',
     message: `You have ${WEBHOOKS_MAX} webhooks for this practice group, which is the maximum. Delete one first.`,
   },
+  practice_software: {
+    path: 'id',
+    message: 'The software of the practice does not accept this change. Ask the practice.',
+  },
   subscriptions_max: {
     path: 'url',
     message: `There are ${SUBSCRIPTIONS_MAX} subscriptions, which is the maximum. Delete one first.`,

@@ -11,6 +11,7 @@ import { fanOutToOperators } from '../store/operator-events.ts';
 import { bePresent, freeLanesOfTheDead } from '../store/presence.ts';
 import { readQueueNumbers } from '../store/queue-numbers.ts';
 import { clearStep, type Retention } from '../store/retention.ts';
+import { withdrawLate } from '../store/write-through.ts';
 import { Destinations, type Open } from './destinations.ts';
 import { Dispatch } from './dispatch.ts';
 import { createMetrics } from './metrics.ts';
@@ -233,6 +234,13 @@ export function createEngine(options: EngineOptions): Engine {
     return last_no > 0;
   }
 
+  /** Whoever put a change to the practice software and died before it was made. */
+  async function settleProposals(): Promise<void> {
+    const withdrawn = await withdrawLate(db, new Date(clock.now()).toISOString());
+    if (withdrawn > 0)
+      log.warn({ changes: withdrawn }, 'changes that nobody made are withdrawn from practice software');
+  }
+
   return {
     start() {
       const work = [
@@ -251,6 +259,7 @@ export function createEngine(options: EngineOptions): Engine {
           async () => {
             await takeOver();
             await review();
+            await settleProposals();
             dispatch.wake();
             return false;
           },

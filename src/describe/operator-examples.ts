@@ -136,6 +136,9 @@ export const operatorRequests: Record<TakesBody<typeof operatorEndpoints>, Examp
   reportChangeRejected: one('It does not fit what the practice offers', {
     reason: 'This form is closed over the holidays.',
   }),
+  putWriteThrough: one('The practice software is asked first', {
+    url: 'https://practice-software.example/porter',
+  }),
   createSubscription: one('The practice software hears of every change', {
     url: 'https://practice-software.example/porter',
     topics: ['changes'],

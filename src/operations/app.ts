@@ -18,6 +18,7 @@ import type { Limits, RateLimits } from '../runtime/rate-limits.ts';
 import type { Refusals } from '../runtime/refusals.ts';
 import type { Strangers } from '../runtime/strangers.ts';
 import type { SubmissionTypeUpdates } from '../runtime/submission-type-updates.ts';
+import type { WriteThrough } from '../runtime/write-through.ts';
 import type { AuditRecord } from '../store/audit-append.ts';
 import type { Database } from '../store/database.ts';
 import type { Retention } from '../store/retention.ts';
@@ -34,6 +35,7 @@ export interface App {
   /** Of those who have none. */
   strangers: Strangers;
   updates: SubmissionTypeUpdates;
+  writeThrough: WriteThrough;
   refusals: Refusals;
   accessLog: AccessLog;
   assertions: Assertions;

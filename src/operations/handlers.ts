@@ -25,6 +25,7 @@ import * as testEvents from './test-events.ts';
 import * as webhookDeliveries from './webhook-deliveries.ts';
 import { rotateWebhookSecret } from './webhook-secrets.ts';
 import * as webhooks from './webhooks.ts';
+import * as writeThrough from './write-through.ts';
 import * as writeToRecordJobs from './write-to-record-jobs.ts';
 
 /** Which function carries out which operation. An operation without one does not compile. */
@@ -109,6 +110,9 @@ export const operatorHandlers: Handlers<typeof operatorEndpoints, OperatorPrinci
   getChange: changes.getChange,
   reportChangeApplied: changes.reportChangeApplied,
   reportChangeRejected: changes.reportChangeRejected,
+  putWriteThrough: writeThrough.putWriteThrough,
+  getWriteThrough: writeThrough.getWriteThrough,
+  deleteWriteThrough: writeThrough.deleteWriteThrough,
   createSubscription: subscriptions.createSubscription,
   listSubscriptions: subscriptions.listSubscriptions,
   getSubscription: subscriptions.getSubscription,

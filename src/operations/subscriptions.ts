@@ -163,7 +163,7 @@ export async function testSubscription(app: App, call: OperatorCall<typeof testE
       sourceId: principal.operatorId,
       at,
     });
-    wakeWorkers(tx);
+    if (sequence === undefined) throw new Problem('not_found');
     return sequence;
   });
   return { body: { event_id: id, delivery_id: deliveryId(params.id, sequence, Date.parse(at)) } };
@@ -248,7 +248,7 @@ async function mustLock(tx: Transaction, id: string): Promise<StoredSubscription
   return found;
 }
 
-function refuseOperatorTarget(app: App, url: string): void {
+export function refuseOperatorTarget(app: App, url: string): void {
   const reason = refuseTarget(url, app.operatorTargets);
   if (reason !== undefined) throw ruleBroken('webhook_target_refused', reason);
 }

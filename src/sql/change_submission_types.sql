@@ -70,5 +70,6 @@ BEGIN
             ARRAY(SELECT ids[entry.of] FROM unnest(entry_rows) AS entry (of)),
             ARRAY(SELECT group_ids[entry.of] FROM unnest(entry_rows) AS entry (of)), bodies);
   -- One row, however many changes. It waits for nobody, so the audit may come before it.
-  INSERT INTO new_changes (first_seq, last_seq) SELECT seq - cardinality(bodies) + 1, seq FROM audit_head;
+  INSERT INTO new_changes (first_seq, last_seq, change_id)
+  SELECT seq - cardinality(bodies) + 1, seq, nullif(current_setting('porter.change_id', true), '') FROM audit_head;
 END $$;

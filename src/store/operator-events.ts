@@ -1,6 +1,7 @@
 import type { OperatorEventName } from '../contract/operator/subscriptions.ts';
 import { alone, type Database, type Transaction } from './database.ts';
 import type { FannedOut } from './deliveries.ts';
+import { wakeWorkers } from './deliveries-wake.ts';
 import { sqlFunction } from './sql-functions.ts';
 
 /** Events for the operator's own systems. Partners never see one: they belong to no practice group. */
@@ -54,12 +55,12 @@ function valuesOf(
   return [id, event, object, objectId, JSON.stringify({ event, ...payload }), sourceId, at, onlyWebhookNo];
 }
 
-/** To one webhook alone, whatever its topics, and at once: the caller may go on to read its place in the queue, which is returned. */
+/** To one webhook alone, whatever its topics, and at once. Returns its place in the queue; undefined: the webhook was deleted. */
 export async function announceTo(
   tx: Transaction,
   webhookNo: number,
   announcement: Announcement,
-): Promise<number> {
+): Promise<number | undefined> {
   const event = await tx.first<{ no: number }>(INSERT_EVENT, valuesOf(announcement, webhookNo));
   if (!event) throw new Error('an announcement was not accepted');
   void enqueueForOperatorsSql(tx.deferred, {
@@ -71,8 +72,8 @@ export async function announceTo(
     'SELECT sequence FROM deliveries WHERE event_no = $1 AND webhook_no = $2',
     [event.no, webhookNo],
   );
-  if (!row) throw new Error('an announcement was not put into the queue');
-  return row.sequence;
+  wakeWorkers(tx);
+  return row?.sequence;
 }
 
 /** Places changes in their feed, and puts them and what was announced into the queues of the operator's webhooks. */

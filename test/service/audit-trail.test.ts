@@ -98,6 +98,8 @@ const tells: Partial<Record<OperatorOperationId, Expected>> = {
   retryDelivery: { tells: [['delivery.retry', 'delivery']] },
   reportChangeApplied: { tells: [['change.applied', 'change']] },
   reportChangeRejected: { tells: [['change.rejected', 'change']] },
+  putWriteThrough: { tells: [['write_through.put', 'practice_group']] },
+  deleteWriteThrough: { tells: [['write_through.delete', 'practice_group']] },
   createSubscription: { tells: [['subscription.create', 'subscription']] },
   updateSubscription: { tells: [['subscription.update', 'subscription']] },
   deleteSubscription: { tells: [['subscription.delete', 'subscription']] },

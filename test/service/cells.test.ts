@@ -65,6 +65,8 @@ const STAYS = [
   'used_assertions',
   'new_changes',
   'new_announcements',
+  'write_through',
+  'proposals',
 ];
 
 async function cell(number: number) {

@@ -43,6 +43,7 @@ const operatorTables = [
   'used_assertions',
   'new_changes',
   'new_announcements',
+  'write_through',
 ];
 /** Belong to one partner within one practice group, or to a partner altogether; see below. */
 const partnerTables = [
@@ -52,6 +53,7 @@ const partnerTables = [
   'deliveries',
   'refused_requests',
   'changes',
+  'proposals',
 ];
 /** Hold nothing that belongs to anybody: which cell this is, how far the schema and the audit chain are, which histories the feed has had. */
 const plainTables = [
@@ -122,12 +124,15 @@ describe.each([
     mine = await furnishPartner(key, partnerId);
     await change((await makeKey(house, own.groupId)).key, own.groupId);
     await transact(db, SYSTEM, (tx) => tx.query('INSERT INTO new_announcements VALUES (0)'));
+    await house.operator('PUT', `/practice-groups/${other.groupId}/write-through`, {
+      url: 'https://a.example/',
+    });
   });
 
   const change = (key: string, group: string) =>
     house.send('PATCH', '/v1/care-nav/submission-types/type-1', { key, group, body: { description: key } });
 
-  /** A webhook with its secret, lane and a delivery, and a change, in the own group, others in the other group, and a refusal. */
+  /** A webhook with its secret, lane and a delivery in the own group, another one in the other group, a change, and a refusal. */
   async function furnishPartner(key: string, partnerId: string): Promise<Partner> {
     const webhooks: string[] = [];
     for (const group of [own.groupId, other.groupId]) {
@@ -136,9 +141,15 @@ describe.each([
       const { id } = (await send('', { url: 'https://partner.example/hook' })).body;
       expect((await send(`/${id}/test`, { event: 'prescription.issued' })).status).toBe(202);
       webhooks.push(id);
-      expect((await change(key, group)).status).toBe(200);
     }
+    expect((await change(key, own.groupId)).status).toBe(200);
     await fanOutToOperators(db, null, 0, 1_000);
+    await transact(db, SYSTEM, (tx) =>
+      tx.query("INSERT INTO proposals VALUES ($1, $2, $1, 0, '{}', $1, 'infinity')", [
+        partnerId,
+        own.groupId,
+      ]),
+    );
     await house.send('GET', '/v1/nothing', { key, group: own.groupId });
     const { access, assertions, keyUses, refusals } = house.service.app;
     await Promise.all([refusals.flush(), keyUses.close()]);

@@ -179,6 +179,15 @@ export function subscriptionOf(given: Furnished): Promise<string> {
 const newSubscriptionTest = async (given: Furnished): Promise<{ event_id: string; delivery_id: string }> =>
   given.house.operator('POST', `/subscriptions/${await subscriptionOf(given)}/test`, { topic: 'alerts' });
 
+const emptyGroup = async ({ house }: Furnished): Promise<string> =>
+  (await house.operator('POST', '/practice-groups', { name: 'Empty' })).id;
+const writeThroughBody = { url: 'https://practice-software.example/ask' };
+const groupWithWriteThrough = async (given: Furnished): Promise<string> => {
+  const id = await emptyGroup(given);
+  await given.house.operator('PUT', `/practice-groups/${id}/write-through`, writeThroughBody);
+  return id;
+};
+
 const ofSubscription = async (given: Furnished): Promise<Parts> => ({
   params: { id: await subscriptionOf(given) },
 });
@@ -281,6 +290,9 @@ const table: Record<OperatorOperationId, (given: Furnished) => Promise<Parts>> =
   getChange: ofChange,
   reportChangeApplied: ofChange,
   reportChangeRejected: async (given) => ({ ...(await ofChange(given)), body: { reason: 'Closed.' } }),
+  putWriteThrough: async (given) => ({ params: { id: await emptyGroup(given) }, body: writeThroughBody }),
+  getWriteThrough: async (given) => ({ params: { id: await groupWithWriteThrough(given) } }),
+  deleteWriteThrough: async (given) => ({ params: { id: await groupWithWriteThrough(given) } }),
   createSubscription: async () => ({ body: subscriptionBody() }),
   listSubscriptions: nothing,
   getSubscription: ofSubscription,

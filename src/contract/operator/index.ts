@@ -17,6 +17,7 @@ import * as requests from './requests.ts';
 import * as submissionTypes from './submission-types.ts';
 import * as subscriptions from './subscriptions.ts';
 import * as webhooks from './webhooks.ts';
+import * as writeThrough from './write-through.ts';
 import * as writeToRecordJobs from './write-to-record-jobs.ts';
 
 /** Every operation of the operator API. */
@@ -79,6 +80,9 @@ export const operatorEndpoints = {
   getChange: changes.getChange,
   reportChangeApplied: changes.reportChangeApplied,
   reportChangeRejected: changes.reportChangeRejected,
+  putWriteThrough: writeThrough.putWriteThrough,
+  getWriteThrough: writeThrough.getWriteThrough,
+  deleteWriteThrough: writeThrough.deleteWriteThrough,
   createSubscription: subscriptions.createSubscription,
   listSubscriptions: subscriptions.listSubscriptions,
   getSubscription: subscriptions.getSubscription,

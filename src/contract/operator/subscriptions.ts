@@ -41,7 +41,7 @@ const topicList = () =>
     })
     .meta({ uniqueItems: true });
 
-const health = webhookHealth
+export const subscriptionHealth = webhookHealth
   .omit({ withheld_since: true, withheld_reason: true })
   .meta({ id: 'SubscriptionHealth' });
 
@@ -53,7 +53,7 @@ const subscription = webhook
       description:
         'changes: what partners change, as in the feed of changes. alerts: what somebody should look after.',
     }),
-    health,
+    health: subscriptionHealth,
   })
   .meta({ id: 'Subscription', description: "A webhook of the operator's own." });
 

@@ -8,13 +8,16 @@ import { LIVE_SECRETS_MAX, SECRET_OVERLAP_HOURS } from '../contract/partner/webh
 import { Problem } from '../contract/problems.ts';
 import { newId } from '../domain/ids.ts';
 import { newSecret, secretBytes } from '../domain/signature.ts';
+import { databaseTime } from '../platform/clock.ts';
 import { transact } from '../store/database.ts';
+import { replayEvents } from '../store/deliveries-replay.ts';
 import { findGroup } from '../store/practice-groups.ts';
 import { insertSubscription } from '../store/subscriptions.ts';
 import { countLiveSecrets, expireSecrets, insertSecret, secretOwner } from '../store/webhook-secrets.ts';
 import { forgetFailures, markWebhookDeleted } from '../store/webhooks.ts';
 import {
   deleteWriteThroughRow,
+  findQueuedEvents,
   findWriteThrough,
   hasUnsettled,
   insertWriteThrough,
@@ -46,6 +49,13 @@ export async function putWriteThrough(app: App, call: OperatorCall<typeof putEnd
       insertSecret(tx, found.webhook_no, sealed, now);
       updateWriteThrough(tx, found, body.url, now);
       forgetFailures(tx, found.webhook_no);
+      // What waits for a retry is sent now.
+      await replayEvents(
+        tx,
+        databaseTime(app.clock),
+        found.webhook_no,
+        await findQueuedEvents(tx, found.webhook_no),
+      );
     } else {
       const no = await insertSubscription(tx, {
         id: webhookId,

@@ -63,7 +63,7 @@ const WAITING_MAX = 32;
 /** Somebody else changes the same row, or asks about it. */
 const TRIES_MAX = 3;
 const UNSETTLED_WAIT_MS = 100;
-const UNSETTLED_WAITS_MAX = 20;
+const UNSETTLED_WAITS_MAX = 10;
 const SENTENCE_MAX = 500;
 
 interface Group {
@@ -214,8 +214,12 @@ type Verdict = 'accepted' | 'vetoed' | 'not_reached' | 'unknown';
 /** Before the first byte was sent, nobody has heard of it. */
 const UNSENT = new Set(['address', 'dns', 'connect', 'tls']);
 
-export function verdictOf({ status, failure }: Pick<PostOutcome, 'status' | 'failure'>): Verdict {
-  if (failure) return UNSENT.has(failure.phase) ? 'not_reached' : 'unknown';
+export function verdictOf({
+  status,
+  failure,
+  wasRepeated,
+}: Pick<PostOutcome, 'status' | 'failure' | 'wasRepeated'>): Verdict {
+  if (failure) return UNSENT.has(failure.phase) && !wasRepeated ? 'not_reached' : 'unknown';
   if (status !== undefined && status >= 200 && status < 300) return 'accepted';
   return status === 409 || status === 422 ? 'vetoed' : 'unknown';
 }

@@ -57,6 +57,7 @@ export const contents: readonly Section[] = [
       operating('settings', 'Settings'),
       operating('upgrading', 'Upgrading'),
       operating('backup-and-restore', 'Backup and restore'),
+      operating('practice-software', 'Practice software'),
       operating('keys', 'Keys'),
       operating('failover', 'Failover'),
       operating('rotating-secrets', 'Rotating secrets'),

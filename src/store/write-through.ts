@@ -58,6 +58,15 @@ export function updateWriteThrough(
   );
 }
 
+/** What the software has still to be told, and waits for a retry. */
+export async function findQueuedEvents(tx: Transaction, webhookNo: number): Promise<number[]> {
+  const rows = await tx.query<{ event_no: number }>(
+    "SELECT event_no FROM deliveries WHERE webhook_no = $1 AND state IN ('due', 'waiting') ORDER BY event_no LIMIT 1000",
+    [webhookNo],
+  );
+  return rows.map(({ event_no }) => event_no);
+}
+
 export function deleteWriteThroughRow(tx: Transaction, groupId: string): void {
   tx.defer('DELETE FROM write_through WHERE practice_group_id = $1', [groupId]);
 }

@@ -121,6 +121,23 @@ describe('a change that is written through', () => {
     expect((await patch(here, { title: 'Then' })).status).toBe(200);
   });
 
+  it('a software that dies with the change on its disk is told to take it back', async () => {
+    const here = await practice();
+    // The connection is kept, and used again for the next one.
+    expect((await patch(here, { title: 'First' })).status).toBe(200);
+    await here.software.setBehaviour((response) => {
+      void here.software.setBehaviour('refuse');
+      response.destroy();
+    });
+    expect((await patch(here, { title: 'Second' })).status).toBe(503);
+    const asked = bodies(here.software).at(-1);
+    await here.software.setBehaviour(status(200));
+    await until('it is withdrawn', () => {
+      house.clock.advance(10_000);
+      return withdrawn(here).includes(asked.id);
+    });
+  });
+
   it('asks about no update that is refused or changes nothing', async () => {
     const here = await practice();
     expect((await patch(here, {})).status).toBe(200);
@@ -296,6 +313,8 @@ it('only what was surely not sent, or surely refused, is not taken back', () => 
   });
   for (const phase of ['address', 'dns', 'connect', 'tls'])
     expect(verdictOf(failure(phase))).toBe('not_reached');
+  // A try that cannot connect says nothing of the one before it.
+  expect(verdictOf({ ...failure('connect'), wasRepeated: true })).toBe('unknown');
   for (const phase of ['send', 'answer']) expect(verdictOf(failure(phase))).toBe('unknown');
   for (const [code, verdict] of [
     [200, 'accepted'],

@@ -6,8 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
 import { createEngine } from '../src/delivery/engine.ts';
-import { deliveryId } from '../src/domain/delivery-id.ts';
-import { newId } from '../src/domain/ids.ts';
+import { deliveryId, newId } from '../src/domain/ids.ts';
 import { SYSTEM } from '../src/domain/principal.ts';
 import { signedHeaders } from '../src/domain/signature.ts';
 import { Bell } from '../src/platform/bell.ts';
@@ -16,6 +15,7 @@ import { createEgress } from '../src/platform/egress/egress.ts';
 import { createLogger } from '../src/platform/logger.ts';
 import { startEmbeddedPostgres } from '../src/platform/postgres/embedded.ts';
 import { pooledRandomBytes } from '../src/platform/random.ts';
+import { Usage } from '../src/runtime/usage.ts';
 import { closeDatabase, openDatabase, transact } from '../src/store/database.ts';
 import { appendEvents } from '../src/store/events.ts';
 import { prepareDatabase } from '../src/store/migrate.ts';
@@ -72,6 +72,20 @@ try {
     { rounds: 27, warmUps: 1 },
   );
   ratioLine('p99 beside 50 hanging webhooks, to without', hanging, 'beside', 'without', '≤ 1.3', 'ms');
+
+  say('the same beside a receiver that comes back to its backlog');
+  const returned = await inTurns(
+    { beside: p99('returning', { returning: true }), without: p99('without', {}) },
+    { rounds: 9, warmUps: 1 },
+  );
+  ratioLine(
+    'p99 beside a backlog of 20,000 that goes out, to without',
+    returned,
+    'beside',
+    'without',
+    '≤ 1.3',
+    'ms',
+  );
 
   say(`the same spread over ${CROWD} webhooks`);
   const crowd = await latency('crowd', { crowd: CROWD });
@@ -228,6 +242,7 @@ async function office(name: string, receiver: string) {
   async function deliver(): Promise<number> {
     const egress = createEgress({ targets: 'loopback' });
     let posted = 0;
+    const usage = new Usage(db, systemClock, log);
     const engine = createEngine({
       db,
       clock: systemClock,
@@ -249,7 +264,9 @@ async function office(name: string, receiver: string) {
         endedKeys: 3_650,
         accessLog: 3_650,
         endedChanges: 3_650,
+        usage: 3_650,
       },
+      usage,
     });
     const { rows } = await admin.query('SELECT sum(last_sequence)::integer AS before FROM webhook_lanes');
     const until = rows[0].before + EVENTS * WEBHOOKS;

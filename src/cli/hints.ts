@@ -22,6 +22,7 @@ const nouns: Record<string, string> = {
   networks: 'network',
   deliveries: 'delivery',
   changes: 'change',
+  webhooks: 'webhook',
 };
 
 const conflicts: Record<string, string> = {

@@ -1,12 +1,12 @@
-import { deliveryId } from '../domain/delivery-id.ts';
 import { CircuitBreaker } from '../domain/flow-control.ts';
+import { deliveryId } from '../domain/ids.ts';
 import type { ClaimedDelivery } from '../domain/lane.ts';
 import { signedHeaders } from '../domain/signature.ts';
 import type { PostRequest } from '../platform/egress/egress.ts';
 import type { Logger } from '../platform/logger.ts';
 import type { Database } from '../store/database.ts';
 import { type Destination, findDestinations } from '../store/deliveries.ts';
-import { secretOwner } from '../store/webhook-secrets.ts';
+import { headersOwner, secretOwner } from '../store/webhook-secrets.ts';
 
 /** Opens what was sealed under a master key for this owner. */
 export type Open = (secret: { sealed: Buffer; keyId: string }, owner: string) => Uint8Array;
@@ -21,6 +21,8 @@ export interface OpenDestination {
   isOfOperator: boolean;
   /** What signs at a moment. */
   secretsAt: (now: number) => readonly Uint8Array[];
+  /** Of its own, by their names in lower case. */
+  headers: Record<string, string> | undefined;
 }
 
 const REMEMBERED_MAX = 10_000;
@@ -79,7 +81,7 @@ export class Destinations {
     }
   }
 
-  #opened({ id, version, url, isOfOperator, secrets }: Destination): OpenDestination {
+  #opened({ id, version, url, isOfOperator, secrets, headers }: Destination): OpenDestination {
     const owner = secretOwner(id);
     const opened = secrets.map((secret) => ({
       bytes: this.#open(secret, owner),
@@ -93,6 +95,9 @@ export class Destinations {
       url,
       origin: new URL(url).origin,
       isOfOperator,
+      headers: headers
+        ? JSON.parse(Buffer.from(this.#open(headers, headersOwner(id))).toString())
+        : undefined,
       secretsAt: (now) =>
         now < firstExpiry ? all : opened.flatMap(({ bytes, expiresAt }) => (expiresAt > now ? bytes : [])),
     };
@@ -109,5 +114,5 @@ export function signedRequest(to: OpenDestination, delivery: ClaimedDelivery, no
     body: payload,
     secrets: to.secretsAt(now),
   });
-  return { url: to.url, headers, body: payload };
+  return { url: to.url, headers: to.headers ? { ...to.headers, ...headers } : headers, body: payload };
 }

@@ -15,7 +15,7 @@ import { withdrawLate } from '../store/write-through.ts';
 import { Destinations, type Open } from './destinations.ts';
 import { Dispatch } from './dispatch.ts';
 import { createMetrics } from './metrics.ts';
-import { Recorder } from './recorder.ts';
+import { type DeliveryUsage, Recorder } from './recorder.ts';
 
 /**
  * The engine that delivers events to webhooks. Read this before anything else in this room.
@@ -86,6 +86,12 @@ import { Recorder } from './recorder.ts';
  * a second for all that have open deliveries, and takes the note away when the partner may receive again. What was never
  * fanned out, because the partner was not entitled when it happened, is not in the queue; a replay brings it.
  *
+ * FOR ALL PRACTICES. A webhook may be for every practice group that its partner may act for. It has one lane and one sequence, and
+ * entitlement is a question for the group of each delivery. `withhold_groups` asks it under the lock on the lane, as part of the claim: what is of a group
+ * that was lost is set aside until `infinity`, in the order of its objects, and noted (`withheld_groups`); the rest goes on.
+ * `review_entitlement` brings it back. An answer is good for the groups that were asked about: what is queued here of others waits until these were
+ * asked about again (`entitle`, `queuedGroups`).
+ *
  * CLEARING. Events go with their deliveries when they are too old, under the lock of the lanes; what is still on its way to an
  * active webhook goes later, so that no delivery is gone before its last attempt; what is withheld does not. An event that a replay is just putting into
  * a queue is left for the next time, so that no delivery is without its event.
@@ -117,6 +123,7 @@ export interface EngineOptions {
   /** Opens the webhooks' secrets. */
   open: Open;
   retention: Retention;
+  usage: DeliveryUsage;
 }
 
 export interface Engine {
@@ -133,8 +140,8 @@ export interface Engine {
 }
 
 export function createEngine(options: EngineOptions): Engine {
-  const { db, clock, random, log, post, dial, operatorEgress, newChanges, isOnTime, open, retention } =
-    options;
+  const { db, clock, random, log, post, dial, isOnTime, open, retention, usage } = options;
+  const { operatorEgress, newChanges } = options;
   const metrics = createMetrics(
     () => transact(db, SYSTEM, readQueueNumbers),
     () => clock.now(),
@@ -157,7 +164,7 @@ export function createEngine(options: EngineOptions): Engine {
     operatorEgress,
     isOnTime,
     destinations: new Destinations(db, open, log),
-    recorderFor: (holder) => new Recorder({ db, clock, log, me }, holder),
+    recorderFor: (holder) => new Recorder({ db, clock, log, me, usage }, holder),
     metrics,
     due: dueDeliveries,
   });

@@ -1,4 +1,4 @@
-import type { Endpoint } from '../contract/endpoint.ts';
+import { type Endpoint, takesIdempotencyKey } from '../contract/endpoint.ts';
 import { type JsonSchema, toReferencedSchema } from '../contract/json-schema.ts';
 import {
   type ProblemCode,
@@ -119,14 +119,17 @@ export function responsesOf(endpoint: Endpoint, examples: Examples | undefined, 
   const success: Node = {
     description,
     headers: headersOf(draft, [
-      ...(endpoint.conditional ? (['ETag'] as const) : []),
-      ...(endpoint.idempotent ? (['Idempotent-Replayed'] as const) : []),
+      ...(endpoint.conditional && status !== 204 ? (['ETag'] as const) : []),
+      ...(takesIdempotencyKey(endpoint) ? (['Idempotent-Replayed'] as const) : []),
     ]),
     ...(stream && { content: { 'text/event-stream': { schema: { type: 'string' }, ...shown(examples) } } }),
     ...(lines && { content: { 'application/x-ndjson': { schema: { type: 'string' }, ...shown(examples) } } }),
     ...(body &&
       !stream && {
-        content: json(toReferencedSchema(body, { io: 'output', components: draft.schemas }), examples),
+        content: {
+          ...json(toReferencedSchema(body, { io: 'output', components: draft.schemas }), examples),
+          ...(endpoint.lines && LINES),
+        },
       }),
   };
   const responses: Node = { [status]: success, 400: validationResponse(draft) };
@@ -141,6 +144,7 @@ function problemsOf(endpoint: Endpoint, audience: Audience): Map<number, Problem
   const codes = new Set<ProblemCode>([
     ...sharedProblems[audience],
     ...(endpoint.body ? bodyProblems : []),
+    ...(takesIdempotencyKey(endpoint) ? (['conflict'] as const) : []),
     ...endpoint.problems,
   ]);
   return Map.groupBy(codes, (code) => problemCatalogue[code].status);
@@ -226,6 +230,9 @@ function component(draft: Draft, status: number, make: () => Node): Node {
   if (!draft.responses.has(name)) draft.responses.set(name, make());
   return { $ref: `#/components/responses/${name}` };
 }
+
+/** NDJSON: a JSON text on each line. */
+export const LINES: Node = { 'application/x-ndjson': { schema: { type: 'string' } } };
 
 /** A JSON body, of a request or of an answer. */
 export function json(schema: JsonSchema, examples: Examples | undefined): Node {

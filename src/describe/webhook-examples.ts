@@ -10,7 +10,10 @@ const webhook: Webhook = {
   event_types: ['appointment.confirmed', 'appointment.cancelled'],
   status: 'active',
   status_reason: null,
+  header_names: [],
   practice_group_id: 'pg_larkhill',
+  practice_groups: null,
+  practice_group_ids: null,
   health: {
     failures: 0,
     failing_since: null,
@@ -18,6 +21,7 @@ const webhook: Webhook = {
     queued: 0,
     withheld_since: null,
     withheld_reason: null,
+    withheld_practice_groups: [],
   },
   created_at: '2026-09-21T15:40:02.008Z',
   updated_at: '2026-09-21T15:40:02.008Z',

@@ -4,10 +4,12 @@ import {
   BODY_BYTES_MAX,
   type Endpoint,
   IDEMPOTENCY_KEY,
+  type Line,
   type LineStream,
   type Read,
   type Stream,
   scopesFor,
+  takesIdempotencyKey,
 } from '../contract/endpoint.ts';
 import { toJsonSchema } from '../contract/json-schema.ts';
 import { operatorEndpoints } from '../contract/operator/index.ts';
@@ -15,8 +17,10 @@ import { partnerEndpoints } from '../contract/partner/index.ts';
 import { Problem, ValidationProblem } from '../contract/problems.ts';
 import { type Checked, check, nothing, type ValidationEntry } from '../contract/validate.ts';
 import { verbatimText } from '../contract/verbatim.ts';
+import type { OperatorPrincipal, PartnerPrincipal } from '../domain/principal.ts';
 import type { App } from '../operations/app.ts';
 import { operatorHandlers, partnerHandlers } from '../operations/handlers.ts';
+import { answerOnce } from '../operations/idempotency.ts';
 import {
   admitHolder,
   admitOperator,
@@ -34,9 +38,11 @@ import {
   EVENTS_TYPE,
   type Exchange,
   hasBody,
+  isLines,
   LINES_TYPE,
   parseJson,
   readBody,
+  readLines,
   refuseLength,
   respond,
   respondOnAndOn,
@@ -79,7 +85,9 @@ export function createRouter(routes: readonly Route[], otherwise: Handler): (exc
 }
 
 type Result =
-  | { body: unknown; etag?: string; read?: readonly Read[]; replayed?: true }
+  | { body: unknown; etag?: string; read?: readonly Read[]; replayed?: true; sameFor?: object }
+  /** The body as it goes out. */
+  | { text: string | undefined; etag?: string | undefined; replayed?: true }
   | { stream: Stream }
   | { lines: LineStream };
 type Operation = (app: App, call: unknown) => Result | Promise<Result>;
@@ -99,21 +107,26 @@ export function endpointRoutes(app: App): Route[] {
 function partnerHandler(app: App, endpoint: Endpoint, operation: Operation): Handler {
   if ('roles' in endpoint.access) throw new Error(`${endpoint.operationId} is for operators`);
   const scopes = scopesFor(endpoint);
+  const isAboutItself = 'aboutItself' in endpoint.access;
   const validate = validator(endpoint);
-  const send = sender(endpoint);
+  const { serialise, send } = sender(endpoint);
+  const run = runner(endpoint, operation, serialise);
   const note = readNoter(app.accessLog, endpoint);
   return async (exchange) => {
     exchange.trace.operation = endpoint.operationId;
-    const bytes = await bodyOf(app, exchange, endpoint, findHolder);
-    const holder = await admitHolder(app, exchange);
-    const admitted = await admitPartner(app, exchange, holder, scopes);
+    const bytes = hasBody(exchange.raw) ? await bodyOf(app, exchange, endpoint, findHolder) : NONE;
+    const found = admitHolder(app, exchange);
+    const holder = found instanceof Promise ? await found : found;
+    const reached = admitPartner(app, exchange, holder, scopes, isAboutItself);
+    const admitted = reached instanceof Promise ? await reached : reached;
     if (missingGroup(admitted)) throw withProblems(admitted, () => validate(exchange, bytes));
     const call = validate(exchange, bytes);
     call.principal = admitted;
     if (endpoint.response.stream) call.stillAdmitted = () => isStillAdmitted(app, exchange, scopes);
-    const result = await operation(app, call);
+    const done = run(app, call);
+    const result = done instanceof Promise ? await done : done;
     note?.(admitted, call, result);
-    await send(exchange, result);
+    return send(exchange, result);
   };
 }
 
@@ -122,20 +135,29 @@ function operatorHandler(app: App, endpoint: Endpoint, operation: Operation): Ha
   // What has happened is never refused.
   const isCounted = !roles.includes('source');
   const validate = validator(endpoint);
-  const send = sender(endpoint);
+  const { serialise, send } = sender(endpoint);
+  const run = runner(endpoint, operation, serialise);
   const note = readNoter(app.accessLog, endpoint);
   return async (exchange) => {
     exchange.trace.operation = endpoint.operationId;
-    const bytes = await bodyOf(app, exchange, endpoint, findOperator);
+    const takesLines = endpoint.lines !== undefined && isLines(exchange.raw);
+    // Of a body that goes on, not a byte is read before its sender is known.
+    const bytes =
+      takesLines || !hasBody(exchange.raw) ? NONE : await bodyOf(app, exchange, endpoint, findOperator);
     const operator = await admitOperator(app, exchange, isCounted);
     requireRole(operator, roles);
-    const call = validate(exchange, bytes);
+    if (endpoint.lines === 'only' && !takesLines) throw notLines();
+    const call = validate(exchange, bytes, takesLines);
     call.principal = operator;
+    if (takesLines) {
+      exchange.desk.letGoOn(exchange);
+      call.lines = readLines(exchange.raw);
+    }
     if (endpoint.long) call.gone = whenGone(exchange);
     if (endpoint.response.stream) call.stillAdmitted = () => isOperatorStillAdmitted(app, exchange, roles);
-    const result = await operation(app, call);
+    const result = await run(app, call);
     note?.(operator, call, result);
-    await send(exchange, result);
+    return send(exchange, result);
   };
 }
 
@@ -152,11 +174,10 @@ async function bodyOf(
   find: (app: App, exchange: Exchange) => unknown,
 ): Promise<Buffer> {
   const { raw } = exchange;
-  if (!hasBody(raw)) return NONE;
   refuseLength(raw, bodyBytesMax);
   if (await find(app, exchange)) return readBody(raw, bodyBytesMax);
   await countBody(raw, bodyBytesMax, app.strangers.pace);
-  throw await refuseStranger(app, exchange);
+  return refuseStranger(app, exchange);
 }
 
 /**
@@ -171,12 +192,42 @@ function sender({ response: { status, body: schema, verbatim } }: Endpoint) {
     compiled ??= compileSerialiser(toJsonSchema(schema, { io: 'output' }));
     return compiled(body);
   };
-  return async (exchange: Exchange, result: Result): Promise<void> => {
+  // The practice group that the door remembers was a twentieth of a GET to put into JSON for each call.
+  const texts = new WeakMap<object, string | undefined>();
+  const keptText = (body: unknown, sameFor: object): string | undefined => {
+    const known = texts.get(sameFor);
+    if (known !== undefined) return known;
+    const text = serialise(body);
+    texts.set(sameFor, text);
+    return text;
+  };
+  const send = (exchange: Exchange, result: Result): Promise<void> | void => {
     if ('stream' in result) return respondOnAndOn(exchange, result.stream, EVENTS_TYPE);
     if ('lines' in result) return respondOnAndOn(exchange, lineStream(result.lines), LINES_TYPE);
     if (result.etag !== undefined) exchange.outgoing.push('etag', result.etag);
     if (result.replayed) exchange.outgoing.push('idempotent-replayed', 'true');
-    respond(exchange, status, serialise(result.body));
+    if ('text' in result) return respond(exchange, status, result.text);
+    const { body, sameFor } = result;
+    respond(exchange, status, sameFor ? keptText(body, sameFor) : serialise(body));
+  };
+  return { serialise, send };
+}
+
+/** A POST with an Idempotency-Key is carried out once, and answered as often as it is made. */
+function runner(
+  endpoint: Endpoint,
+  operation: Operation,
+  serialise: (body: unknown) => string | undefined,
+): (app: App, call: Parts) => Result | Promise<Result> {
+  if (!takesIdempotencyKey(endpoint) || endpoint.idempotency === 'own') return operation;
+  return (app, call) => {
+    const { idempotencyKey, principal } = call;
+    if (idempotencyKey === undefined || principal === undefined) return operation(app, call);
+    return answerOnce(app, endpoint, { ...call, idempotencyKey, principal }, async (within, keyed) => {
+      const result = await operation(within, keyed);
+      if (!('body' in result)) throw new Error(`${endpoint.operationId} has no answer to keep`);
+      return { text: serialise(result.body), etag: result.etag };
+    });
   };
 }
 
@@ -189,13 +240,14 @@ interface Parts {
   params?: unknown;
   query?: unknown;
   body?: unknown;
-  principal?: unknown;
+  principal?: PartnerPrincipal | OperatorPrincipal;
   requestId: string;
   ifMatch: string | undefined;
   idempotencyKey?: string | undefined;
   lastEventId?: string | undefined;
   stillAdmitted?: () => Promise<boolean>;
   gone?: AbortSignal;
+  lines?: AsyncIterable<Line[]>;
 }
 
 function whenGone({ response }: Exchange): AbortSignal {
@@ -209,7 +261,8 @@ function whenGone({ response }: Exchange): AbortSignal {
  * GET and DELETE means nothing in HTTP and is passed over.
  */
 function validator(endpoint: Endpoint) {
-  const { method, params, query = nothing, body, bodyOptional, readOnly, idempotent, response } = endpoint;
+  const { method, params, query = nothing, body, bodyOptional, readOnly, response } = endpoint;
+  const takesKey = takesIdempotencyKey(endpoint);
   // Most calls have no query, and what that amounts to need not be found out each time.
   const noQuery = check(query, {});
   const takesBody = method !== 'GET' && method !== 'DELETE';
@@ -225,18 +278,23 @@ function validator(endpoint: Endpoint) {
       throw error;
     }
   };
-  return (exchange: Exchange, bytes: Buffer): Parts => {
+  return (exchange: Exchange, bytes: Buffer, isOfLines = false): Parts => {
     const parts: Parts = { requestId: exchange.id, ifMatch: exchange.headers['if-match'] };
     const problems: ValidationEntry[] = [];
     if (params) parts.params = take(check(params, exchange.params), problems);
     parts.query = take(exchange.url.includes('?') ? check(query, exchange.query) : noQuery, problems);
     if (response.stream) parts.lastEventId = lastEventId(exchange);
-    if (idempotent) parts.idempotencyKey = take(idempotencyKey(exchange), problems);
-    if (takesBody && (bytes.length > 0 || (body && !bodyOptional)))
+    if (takesKey) parts.idempotencyKey = take(idempotencyKey(exchange), problems);
+    if (takesBody && !isOfLines && (bytes.length > 0 || (body && !bodyOptional)))
       parts.body = take(checkBody(exchange, bytes), problems);
     if (problems.length > 0) throw new ValidationProblem(problems);
     return parts;
   };
+}
+
+function notLines(): Problem {
+  const message = 'Send the body as application/x-ndjson, uncompressed: a JSON text on each line.';
+  return new Problem('unsupported_media_type', { message });
 }
 
 function idempotencyKey({ headers }: Exchange): Checked<string | undefined> {

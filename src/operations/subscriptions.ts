@@ -17,10 +17,10 @@ import { topics } from '../contract/operator/subscriptions.ts';
 import { LIVE_SECRETS_MAX, SECRET_OVERLAP_HOURS } from '../contract/partner/webhooks.ts';
 import { Problem } from '../contract/problems.ts';
 import { ruleBroken, SUBSCRIPTIONS_MAX } from '../contract/rules.ts';
-import { deliveryId } from '../domain/delivery-id.ts';
+
 import { shownAttempt } from '../domain/diagnosis.ts';
 import { etagOf, ifMatchHolds } from '../domain/etag.ts';
-import { newId } from '../domain/ids.ts';
+import { deliveryId, newId } from '../domain/ids.ts';
 import type { OperatorPrincipal } from '../domain/principal.ts';
 import { newSecret, secretBytes } from '../domain/signature.ts';
 import {
@@ -34,8 +34,8 @@ import { databaseTime } from '../platform/clock.ts';
 import { refuseTarget } from '../platform/egress/ssrf-guard.ts';
 import type { AuditRecord } from '../store/audit-append.ts';
 import { type Transaction, transact } from '../store/database.ts';
+import { wakeWorkers } from '../store/deliveries.ts';
 import { replayEvents } from '../store/deliveries-replay.ts';
-import { wakeWorkers } from '../store/deliveries-wake.ts';
 import { announceTo } from '../store/operator-events.ts';
 import {
   countSubscriptions,
@@ -221,8 +221,10 @@ export function replaySubscription(app: App, call: OperatorCall<typeof replayEnd
 async function replay(app: App, call: OperatorCall<typeof replayEndpoint>) {
   const { principal, params, body } = call;
   const found = await transact(app.db, principal, (tx) => mustFind(tx, params.id));
-  const webhook = { no: found.no, event_types: eventsOf(found.topics), practice_group_id: '' };
-  const chosen = await chooseEvents(app, principal, webhook, body);
+  const webhook = { no: found.no, event_types: eventsOf(found.topics) };
+  // Their events are of no practice group.
+  const groupIds = [''];
+  const [chosen = []] = (await chooseEvents(app, { actor: call, webhook, groupIds, body })).values();
   const now = nowIso(app);
   let count = 0;
   for (let from = 0; from < chosen.length; from += CHUNK)

@@ -63,7 +63,7 @@ const WAITING_MAX = 32;
 /** Somebody else changes the same row, or asks about it. */
 const TRIES_MAX = 3;
 const UNSETTLED_WAIT_MS = 100;
-const UNSETTLED_WAITS_MAX = 10;
+const UNSETTLED_WAITS_MAX = 30;
 const SENTENCE_MAX = 500;
 
 interface Group {
@@ -182,7 +182,7 @@ export class WriteThrough implements SubmissionTypeUpdates {
         .filter(({ expiresAt }) => expiresAt > now)
         .map((secret) => sealer.open(secret, secretOwner(asked.id))),
     });
-    group.breaker.begin();
+    group.breaker.begin(0, clock.monotonic());
     const outcome = await egress.post({ url: asked.url, headers, body });
     const verdict = verdictOf(outcome);
     group.isFailing = verdict === 'not_reached' || verdict === 'unknown';

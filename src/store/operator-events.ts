@@ -1,7 +1,6 @@
 import type { OperatorEventName } from '../contract/operator/subscriptions.ts';
 import { alone, type Database, type Transaction } from './database.ts';
-import type { FannedOut } from './deliveries.ts';
-import { wakeWorkers } from './deliveries-wake.ts';
+import { type FannedOut, wakeWorkers } from './deliveries.ts';
 import { sqlFunction } from './sql-functions.ts';
 
 /** Events for the operator's own systems. Partners never see one: they belong to no practice group. */

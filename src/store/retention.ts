@@ -14,9 +14,11 @@ export interface Retention {
   accessLog: number;
   /** Changes, from when they were applied or rejected; those that are pending stay. */
   endedChanges: number;
+  /** Figures by day, and when the service ran. */
+  usage: number;
 }
 
-const clearOldSql = sqlFunction('clear_old', {
+export const clearOldSql = sqlFunction('clear_old', {
   given: 'timestamptz',
   kept_days: 'integer',
   open_kept_days: 'integer',
@@ -35,6 +37,11 @@ const clearRecordsSql = sqlFunction('clear_records', {
 const clearChangesSql = sqlFunction('clear_changes', {
   given: 'timestamptz',
   kept_days: 'integer',
+  rows_max: 'integer',
+});
+const clearUsageSql = sqlFunction('clear_usage', {
+  given: 'timestamptz',
+  usage_days: 'integer',
   rows_max: 'integer',
 });
 
@@ -68,5 +75,15 @@ export async function clearStep(db: Database, at: string | null, retention: Rete
     kept_days: retention.endedChanges,
     rows_max: ROWS_MAX,
   });
-  return (old?.clear_old ?? 0) + (records?.clear_records ?? 0) + (changes?.clear_changes ?? 0);
+  const [usage] = await clearUsageSql<{ clear_usage: number }>(alone(db), {
+    given: at,
+    usage_days: retention.usage,
+    rows_max: ROWS_MAX,
+  });
+  return (
+    (old?.clear_old ?? 0) +
+    (records?.clear_records ?? 0) +
+    (usage?.clear_usage ?? 0) +
+    (changes?.clear_changes ?? 0)
+  );
 }

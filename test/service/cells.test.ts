@@ -35,10 +35,12 @@ const MOVES = {
   deliveries: OF_WEBHOOKS,
   erasures: OF_GROUP,
   changes: OF_GROUP,
+  removed_items: OF_GROUP,
 };
 /** Is the same in every cell. */
 const EVERYWHERE = [
   'partners',
+  'agreements',
   'api_keys',
   'operators',
   'networks',
@@ -67,6 +69,11 @@ const STAYS = [
   'new_announcements',
   'write_through',
   'proposals',
+  // Of webhooks for all practice groups, which have a sequence of their own in each cell.
+  'withheld_groups',
+  'usage',
+  'usage_times',
+  'uptime',
 ];
 
 async function cell(number: number) {

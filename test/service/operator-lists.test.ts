@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Endpoint } from '../../src/contract/endpoint.ts';
 import { type OperatorOperationId, operatorEndpoints } from '../../src/contract/operator/index.ts';
 import {
+  agreementBody,
   fresh,
   furnish,
   make,
@@ -150,6 +151,17 @@ const cases: Record<string, ListCase> = {
     },
     key: byId,
   },
+  listPartnerUsage: {
+    add: async () => {
+      const { key } = await makeKey(house, given.groupId);
+      await house.send('GET', '/v1/me', { key });
+    },
+    key: (item) => [item.key_id ?? item.webhook_id, item.operation, item.outcome].join(),
+  },
+  listAgreements: {
+    add: () => house.operator('POST', `/partners/${given.partnerId}/agreements`, agreementBody()),
+    key: byId,
+  },
   listErasures: {
     add: () =>
       house.operator('POST', '/erasures', {
@@ -167,7 +179,7 @@ const cases: Record<string, ListCase> = {
 
 const pathOfList = (id: OperatorOperationId) =>
   pathOf(operatorEndpoints[id].path, {
-    id: /Subscription/.test(id) ? subscriptionId : given.groupId,
+    id: /Subscription/.test(id) ? subscriptionId : id === 'listAgreements' ? given.partnerId : given.groupId,
   }).replace('/operator/v1', '');
 
 describe('lists', () => {

@@ -98,8 +98,12 @@ describe.each(withBody)('the body of %s', (id) => {
 });
 
 describe('bodies that the contract makes optional', () => {
-  it('are those of sign-agreement and rotate, as the operator surface says', () => {
-    expect(withBody.filter((id) => declared(id).bodyOptional)).toEqual(['signAgreement', 'rotateKey']);
+  it('are those of sign-agreement, rotate and availability, as the operator surface says', () => {
+    expect(withBody.filter((id) => declared(id).bodyOptional)).toEqual([
+      'signAgreement',
+      'rotateKey',
+      'getAvailability',
+    ]);
   });
 });
 

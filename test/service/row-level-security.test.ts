@@ -39,7 +39,9 @@ const operatorTables = [
   'access_log_batches',
   'access_log_head',
   'erasures',
+  'removed_items',
   'key_uses',
+  'uptime',
   'used_assertions',
   'new_changes',
   'new_announcements',
@@ -50,11 +52,14 @@ const partnerTables = [
   'webhooks',
   'webhook_secrets',
   'webhook_lanes',
+  'withheld_groups',
   'deliveries',
   'refused_requests',
   'changes',
   'proposals',
 ];
+/** Tell a partner about itself: it reads its own rows, and writes none. */
+const tellingTables = ['agreements', 'usage', 'usage_times'];
 /** Hold nothing that belongs to anybody: which cell this is, how far the schema and the audit chain are, which histories the feed has had. */
 const plainTables = [
   'schema_migrations',
@@ -111,6 +116,9 @@ describe.each([
     });
     for (const { groupId } of [own, other])
       await house.operator('PUT', `/practice-groups/${groupId}/ehr-health`, { status: 'healthy' });
+    const removed = `/practice-groups/${own.groupId}/forms/removed`;
+    await house.operator('PUT', removed, { title: 'Removed' });
+    await house.operator('DELETE', removed);
     await house.operator('POST', '/erasures', {
       practice_group_id: own.groupId,
       object: 'Prescription',
@@ -127,6 +135,9 @@ describe.each([
     await house.operator('PUT', `/practice-groups/${other.groupId}/write-through`, {
       url: 'https://a.example/',
     });
+    const another = await makeKey(house, own.groupId);
+    await house.send('GET', '/v1/me', { key: another.key });
+    await house.service.app.usage.flush();
   });
 
   const change = (key: string, group: string) =>
@@ -149,6 +160,12 @@ describe.each([
         partnerId,
         own.groupId,
       ]),
+    );
+    await transact(db, SYSTEM, async (tx) =>
+      tx.defer(
+        `INSERT INTO withheld_groups SELECT no, 'group', now(), 'key_revoked' FROM webhooks WHERE id = ANY ($1)`,
+        [webhooks],
+      ),
     );
     await house.send('GET', '/v1/nothing', { key, group: own.groupId });
     const { access, assertions, keyUses, refusals } = house.service.app;
@@ -207,7 +224,7 @@ describe.each([
     const bound = rows.filter((row) => row.bound).map((row) => row.relname);
     const free = rows.filter((row) => !row.bound).map((row) => row.relname);
     expect(bound.sort()).toEqual(
-      [...tenantTables, ...operatorTables, ...partnerTables, 'practice_groups'].sort(),
+      [...tenantTables, ...operatorTables, ...partnerTables, ...tellingTables, 'practice_groups'].sort(),
     );
     expect(free.sort()).toEqual([...plainTables].sort());
   });
@@ -238,7 +255,7 @@ describe.each([
     expect(all.length).toBeGreaterThan(0);
   });
 
-  it.each([...tenantTables, ...operatorTables, ...partnerTables, 'practice_groups'])(
+  it.each([...tenantTables, ...operatorTables, ...partnerTables, ...tellingTables, 'practice_groups'])(
     'SELECT * FROM %s: whoever does not say for whom sees nothing',
     async (table) => {
       const client = await db.pool.connect();
@@ -263,7 +280,7 @@ describe.each([
       transact(db, of.principal, async (tx) => ({
         webhooks: (await tx.query<{ id: string }>('SELECT * FROM webhooks')).map(({ id }) => id),
         numbers: await Promise.all(
-          ['webhook_secrets', 'webhook_lanes', 'deliveries'].map(
+          ['webhook_secrets', 'webhook_lanes', 'withheld_groups', 'deliveries'].map(
             async (table) => await tx.query<{ webhook_no: number }>(`SELECT webhook_no FROM ${table}`),
           ),
         ),
@@ -285,6 +302,23 @@ describe.each([
       expect(all.length, table).toBeGreaterThanOrEqual(2);
     }
   });
+
+  it.each(tellingTables)(
+    '%s: a partner reads what is about itself, and changes nothing of it',
+    async (table) => {
+      const rows = await transact(db, mine.principal, (tx) =>
+        tx.query<{ partner_id: string }>(`SELECT * FROM ${table}`),
+      );
+      expect(new Set(rows.map(({ partner_id }) => partner_id))).toEqual(new Set([mine.partnerId]));
+      const all = await transact(db, SYSTEM, (tx) => tx.query(`SELECT * FROM ${table}`));
+      expect(all.length).toBeGreaterThan(rows.length);
+      const touched = transact(db, mine.principal, async (tx) => [
+        await tx.query(`UPDATE ${table} SET partner_id = partner_id RETURNING 1`),
+        await tx.query(`DELETE FROM ${table} RETURNING 1`),
+      ]);
+      expect(await touched).toEqual([[], []]);
+    },
+  );
 
   it('a partner that does not say who it is sees no webhook of its practice group', async () => {
     const client = await db.pool.connect();

@@ -25,7 +25,10 @@ describe('POST /v1/webhooks', () => {
       event_types: eventNames,
       status: 'active',
       status_reason: null,
+      header_names: [],
       practice_group_id: own.groupId,
+      practice_groups: null,
+      practice_group_ids: null,
       health: {
         failures: 0,
         failing_since: null,
@@ -33,6 +36,7 @@ describe('POST /v1/webhooks', () => {
         queued: 0,
         withheld_since: null,
         withheld_reason: null,
+        withheld_practice_groups: [],
       },
       created_at: now,
       updated_at: now,
@@ -345,6 +349,9 @@ describe('the audit trail of a webhook', () => {
       url: redacted,
       description: null,
       event_types: eventNames,
+      practice_groups: null,
+      practice_group_ids: null,
+      header_names: [],
       status: 'active',
       status_reason: null,
     };

@@ -40,7 +40,8 @@ export interface DeliveryHarness {
   dialWith(dialling: (url: string) => boolean): void;
   /** Another worker on the same queue, with connections of its own. */
   workerThat(answering: Answering): Promise<{ engine: Engine; die(): Promise<void> }>;
-  addWebhook(options?: { url?: string; group?: string; eventTypes?: string[] }): Promise<number>;
+  /** `group` null: for all practice groups of the partner. */
+  addWebhook(options?: { url?: string; group?: string | null; eventTypes?: string[] }): Promise<number>;
   publish(...events: Partial<EventPayload>[]): Promise<string[]>;
   /** Rows of the database, for what nobody is told. */
   rows<T extends object>(sql: string, values?: unknown[]): Promise<T[]>;
@@ -104,6 +105,7 @@ export async function openDeliveryHarness(): Promise<DeliveryHarness> {
       isOnTime: () => true,
       open,
       retention: RETENTION,
+      usage: { deliver: () => {} },
     });
   };
 
@@ -142,8 +144,8 @@ export async function openDeliveryHarness(): Promise<DeliveryHarness> {
       eventTypes,
     } = {}) {
       const { rows } = await admin.query(
-        `WITH w AS (INSERT INTO webhooks (id, partner_id, practice_group_id, url, event_types, status, created_at, updated_at)
-           VALUES ($1, 'partner', $2, $3, $4, 'active', $5, $5) RETURNING no),
+        `WITH w AS (INSERT INTO webhooks (id, partner_id, practice_group_id, url, event_types, status, created_at, updated_at, audience)
+           VALUES ($1, 'partner', $2, $3, $4, 'active', $5, $5, CASE WHEN $2::text IS NULL THEN 'partner' ELSE 'practice_group' END) RETURNING no),
          lane AS (INSERT INTO webhook_lanes (webhook_no) SELECT no FROM w),
          secret AS (INSERT INTO webhook_secrets (webhook_no, sealed, key_id, created_at) SELECT no, $6, 'k', $5 FROM w)
          SELECT no FROM w`,

@@ -89,6 +89,19 @@ const newPartner = async ({ house }: Furnished, ...steps: string[]): Promise<str
   return id;
 };
 
+/** The first that it has, with a limit of its own. */
+export const agreementBody = () => ({
+  version: fresh('version'),
+  signatory: 'Ada',
+  signed_at: '2026-11-01T00:00:00Z',
+  rate_limit_per_minute: 700,
+});
+
+const newAgreement = async ({ house, partnerId: id }: Furnished): Promise<Record<string, string>> => {
+  const made = await house.operator('POST', `/partners/${id}/agreements`, agreementBody());
+  return { id, agreement_id: made.id };
+};
+
 const newNetwork = async ({ house }: Furnished, ...practice_group_ids: string[]): Promise<string> =>
   (await house.operator('POST', '/networks', { name: 'Network', practice_group_ids })).id;
 
@@ -193,6 +206,11 @@ const ofSubscription = async (given: Furnished): Promise<Parts> => ({
 });
 const ofChange = async (given: Furnished): Promise<Parts> => ({ params: { id: await newChange(given) } });
 
+const newType = async ({ house, groupId }: Furnished): Promise<string> => {
+  const body = { id: fresh('type'), pathway_id: 'pathway-1', title: 'Type' };
+  return (await house.operator('POST', `/practice-groups/${groupId}/submission-types`, body)).id;
+};
+
 const ofGroup = async ({ groupId }: Furnished): Promise<Parts> => ({ params: { id: groupId } });
 const nothing = async (): Promise<Parts> => ({});
 
@@ -201,6 +219,9 @@ const table: Record<OperatorOperationId, (given: Furnished) => Promise<Parts>> =
   listAllPracticeGroups: nothing,
   getPracticeGroup: ofGroup,
   updatePracticeGroup: async ({ groupId }) => ({ params: { id: groupId }, body: { name: fresh('name') } }),
+  deletePracticeGroup: async ({ house }) => ({
+    params: { id: (await house.operator('POST', '/practice-groups', { name: 'Gone' })).id },
+  }),
   createNetwork: async ({ groupId }) => ({ body: { name: 'New network', practice_group_ids: [groupId] } }),
   listNetworks: nothing,
   getNetwork: async (given) => ({ params: { id: await newNetwork(given) } }),
@@ -225,7 +246,17 @@ const table: Record<OperatorOperationId, (given: Furnished) => Promise<Parts>> =
   signAgreement: async (given) => ({ params: { id: await newPartner(given) }, body: { sla: 'gold' } }),
   verifyPartner: async (given) => ({ params: { id: await newPartner(given, 'sign-agreement') } }),
   suspendPartner: async (given) => ({ params: { id: await newPartner(given) } }),
+  createAgreement: async ({ partnerId }) => ({ params: { id: partnerId }, body: agreementBody() }),
+  listAgreements: async ({ partnerId }) => ({ params: { id: partnerId } }),
+  getAgreement: async (given) => ({ params: await newAgreement(given) }),
+  updateAgreement: async (given) => ({
+    params: await newAgreement(given),
+    body: { ends_at: '2030-01-01T00:00:00Z' },
+  }),
   issueKey: async ({ partnerId, groupId }) => ({ body: keyBody(partnerId, groupId) }),
+  issueKeys: async ({ partnerId, groupId }) => ({
+    body: { partner_id: partnerId, practice_group_ids: [groupId], scopes: ['practice-groups:read'] },
+  }),
   listKeys: nothing,
   getKey: async ({ keyId }) => ({ params: { id: keyId } }),
   updateKey: async (given) => ({ params: { id: await newKey(given) }, body: { label: 'Renamed' } }),
@@ -240,12 +271,28 @@ const table: Record<OperatorOperationId, (given: Furnished) => Promise<Parts>> =
   getGroupSubmissionType: async ({ groupId }) => ({
     params: { id: groupId, submission_type_id: 'type-1' },
   }),
+  updateGroupSubmissionType: async (given) => ({
+    params: { id: given.groupId, submission_type_id: await newType(given) },
+    body: { title: fresh('title') },
+  }),
+  deleteSubmissionType: async (given) => ({
+    params: { id: given.groupId, submission_type_id: await newType(given) },
+  }),
+  getAvailability: async ({ groupId }) => ({
+    params: { id: groupId },
+    body: { submission_type_ids: ['type-1'] },
+  }),
   putForm: async ({ groupId }) => ({
     params: { id: groupId, form_id: fresh('form') },
     body: { title: 'New form' },
   }),
   listForms: ofGroup,
   getForm: async ({ groupId }) => ({ params: { id: groupId, form_id: 'form-1' } }),
+  deleteForm: async ({ house, groupId }) => {
+    const form_id = fresh('form');
+    await house.operator('PUT', `/practice-groups/${groupId}/forms/${form_id}`, { title: 'Gone' });
+    return { params: { id: groupId, form_id } };
+  },
   putAssignee: async ({ groupId }) => ({
     params: { id: groupId, assignee_type: 'Admin', assignee_id: fresh('assignee') },
     body: { name: 'New assignee' },
@@ -253,6 +300,16 @@ const table: Record<OperatorOperationId, (given: Furnished) => Promise<Parts>> =
   listAssignees: ofGroup,
   getAssignee: async ({ groupId }) => ({
     params: { id: groupId, assignee_type: 'Admin', assignee_id: 'ann' },
+  }),
+  deleteAssignee: async ({ house, groupId }) => {
+    const assignee_id = fresh('assignee');
+    await house.operator('PUT', `/practice-groups/${groupId}/assignees/Admin/${assignee_id}`, {
+      name: 'Gone',
+    });
+    return { params: { id: groupId, assignee_type: 'Admin', assignee_id } };
+  },
+  importItems: async ({ groupId }) => ({
+    body: { items: [{ kind: 'form', id: fresh('form'), practice_group_id: groupId, title: 'Imported' }] },
   }),
   createFormSubmission: async ({ groupId }) => ({
     params: { id: groupId },
@@ -282,6 +339,14 @@ const table: Record<OperatorOperationId, (given: Furnished) => Promise<Parts>> =
   }),
   listAllWebhooks: nothing,
   getPartnerWebhook: async (given) => ({ params: { id: await pausedWebhook(given) } }),
+  updatePartnerWebhook: async (given) => ({
+    params: { id: await newWebhook(given) },
+    body: { status: 'active' },
+  }),
+  replayPartnerWebhook: async (given) => {
+    await newDelivery(given);
+    return { params: { id: await pausedWebhook(given) }, body: { since: '2026-01-01T00:00:00Z' } };
+  },
   listDeliveries: nothing,
   getDelivery: async (given) => ({ params: { id: await newDelivery(given) } }),
   retryDelivery: async (given) => ({ params: { id: await newDelivery(given) } }),
@@ -311,6 +376,7 @@ const table: Record<OperatorOperationId, (given: Furnished) => Promise<Parts>> =
     ...(await ofSubscription(given)),
     body: { event_ids: [(await newSubscriptionTest(given)).event_id] },
   }),
+  listPartnerUsage: nothing,
   createOperator: async () => ({ body: { name: 'New operator', role: 'viewer' } }),
   listOperators: nothing,
   getOperator: async () => ({ params: { id: 'opr_first' } }),

@@ -56,6 +56,7 @@ describe('configuration', () => {
         endedKeys: 800,
         accessLog: 400,
         endedChanges: 400,
+        usage: 800,
       },
       auditAnchors: { file: undefined, url: undefined, everyMs: 3_600_000 },
     });
@@ -92,6 +93,7 @@ describe('configuration', () => {
         PORTER_FORM_SUBMISSION_DAYS: '100',
         PORTER_JOB_DAYS: '110',
         PORTER_ENDED_KEY_DAYS: '130',
+        PORTER_USAGE_DAYS: '140',
         PORTER_ACCESS_LOG_DAYS: '120',
         PORTER_CHANGE_DAYS: '140',
         PORTER_OPERATOR_TARGETS: '10.20.0.0/16, fd12::/16',
@@ -129,6 +131,7 @@ describe('configuration', () => {
         endedKeys: 130,
         accessLog: 120,
         endedChanges: 140,
+        usage: 140,
       },
       auditAnchors: {
         file: '/srv/porter/anchors',
@@ -214,6 +217,7 @@ describe('configuration', () => {
     ['PORTER_FORM_SUBMISSION_DAYS', '0'],
     ['PORTER_JOB_DAYS', '0'],
     ['PORTER_ENDED_KEY_DAYS', '0'],
+    ['PORTER_USAGE_DAYS', '0'],
     ['PORTER_ENDED_KEY_DAYS', '399'],
     ['PORTER_ACCESS_LOG_DAYS', '0'],
     ['PORTER_CHANGE_DAYS', '0'],

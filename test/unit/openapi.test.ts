@@ -302,13 +302,20 @@ function unlimited(document: Node, node: unknown, path: string): string[] {
   const isFixed = typeof schema.pattern === 'string' && /^\^[^*+]*\$$/.test(schema.pattern);
   const items = isNode(schema.items) ? schema.items : {};
   const properties = isNode(schema.properties) ? Object.entries(schema.properties) : [];
+  const others = schema.additionalProperties;
+  const isCounted =
+    isNode(others) &&
+    'maxProperties' in schema &&
+    isNode(schema.propertyNames) &&
+    'maxLength' in schema.propertyNames;
   return [
     ...(types.includes('string') && length > 5_000 && !isFixed ? [path] : []),
     ...(types.some((type) => type === 'integer' || type === 'number') && !('maximum' in schema)
       ? [path]
       : []),
     ...(types.includes('array') && !('maxItems' in schema) && !('enum' in items) ? [path] : []),
-    ...(types.includes('object') && schema.additionalProperties !== false ? [path] : []),
+    ...(types.includes('object') && others !== false && !isCounted ? [path] : []),
+    ...unlimited(document, others, `${path}.*`),
     ...unlimited(document, schema.items, `${path}[]`),
     ...properties.flatMap(([name, one]) => unlimited(document, one, `${path}.${name}`)),
   ];

@@ -21,6 +21,9 @@ export const methodNames: Record<string, string> = {
   streamEvents: 'follow',
   triggerTestEvent: 'trigger',
   getRefusedRequest: 'get',
+  getMe: 'me',
+  listOwnAgreements: 'listAgreements',
+  listUsage: 'listUsage',
 };
 
 /** What a stream carries: its content type has no place for a schema. */
@@ -42,6 +45,7 @@ export const problemDetails: Record<string, string | undefined> = {
   path: 'business_rule_violation',
   retry_after: 'rate_limit_exceeded',
   resume_cursor: 'cursor_gone',
+  used_by: undefined,
 };
 
 /** `Practice groups` is reached as `practiceGroups`, and its class is `PracticeGroups`. */

@@ -16,7 +16,10 @@ export type WebhookRequest =
 export interface VerifiedWebhook {
   /** The same in every attempt and every replay: what you have handled under this name need not be handled again. */
   webhookId: string;
-  /** Counts the deliveries of one webhook without a gap. It is not signed. */
+  /**
+   * Counts the deliveries of one webhook without a gap. It is part of `webhookId`, which is signed. (What `porter listen` forwards has the ID
+   * of its event instead, and only the header tells the sequence.)
+   */
   sequence: number | undefined;
   /** When this attempt was made. */
   timestamp: Date;
@@ -62,10 +65,9 @@ export async function verifyWebhook(
 
   const body = bytesOf('arrayBuffer' in request ? await request.arrayBuffer() : request.body);
   await checkSignature(keys, `${id}.${seconds}.`, body, signatures);
-  const sequence = Number(find(request.headers, 'webhook-sequence'));
   return {
     webhookId: id,
-    sequence: Number.isSafeInteger(sequence) && sequence > 0 ? sequence : undefined,
+    sequence: provenSequence(id, find(request.headers, 'webhook-sequence')),
     timestamp: new Date(Number(seconds) * 1000),
     data: parse(body),
   };
@@ -129,6 +131,15 @@ async function checkSignature(
     'no_matching_signature',
     'No signature fits. Check the secret, and that the body is verified as it arrived, before it is parsed.',
   );
+}
+
+/** `dlv_<webhook>_<sequence>_<time>`: the header only repeats what is signed, and whoever changed it on the way is found out. */
+function provenSequence(id: string, told: string | undefined): number | undefined {
+  const [, signed] = /^dlv_[0-9A-Za-z]+_([1-9]\d{0,14})_[0-9A-Za-z]+$/.exec(id) ?? [];
+  if (signed !== undefined && told !== undefined && told !== signed)
+    throw new WebhookVerificationError('invalid_header', 'webhook-sequence is not the one in webhook-id.');
+  const sequence = Number(signed ?? told);
+  return Number.isSafeInteger(sequence) && sequence > 0 ? sequence : undefined;
 }
 
 /** Takes as long for any two texts of one length, so that nobody can guess their way, a character at a time. */

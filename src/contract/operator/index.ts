@@ -1,4 +1,5 @@
 import * as accessLog from './access-log.ts';
+import * as agreements from './agreements.ts';
 import * as audit from './audit.ts';
 import * as changes from './changes.ts';
 import * as deliveries from './deliveries.ts';
@@ -7,6 +8,7 @@ import * as ehrHealth from './ehr-health.ts';
 import * as erasures from './erasures.ts';
 import * as events from './events.ts';
 import * as formSubmissions from './form-submissions.ts';
+import { importItems } from './import.ts';
 import * as keys from './keys.ts';
 import * as leakedKeys from './leaked-keys.ts';
 import * as networks from './networks.ts';
@@ -16,6 +18,7 @@ import * as practiceGroups from './practice-groups.ts';
 import * as requests from './requests.ts';
 import * as submissionTypes from './submission-types.ts';
 import * as subscriptions from './subscriptions.ts';
+import { listPartnerUsage } from './usage.ts';
 import * as webhooks from './webhooks.ts';
 import * as writeThrough from './write-through.ts';
 import * as writeToRecordJobs from './write-to-record-jobs.ts';
@@ -26,6 +29,7 @@ export const operatorEndpoints = {
   listAllPracticeGroups: practiceGroups.listAllPracticeGroups,
   getPracticeGroup: practiceGroups.getPracticeGroup,
   updatePracticeGroup: practiceGroups.updatePracticeGroup,
+  deletePracticeGroup: practiceGroups.deletePracticeGroup,
   createNetwork: networks.createNetwork,
   listNetworks: networks.listNetworks,
   getNetwork: networks.getNetwork,
@@ -40,7 +44,12 @@ export const operatorEndpoints = {
   signAgreement: partners.signAgreement,
   verifyPartner: partners.verifyPartner,
   suspendPartner: partners.suspendPartner,
+  createAgreement: agreements.createAgreement,
+  listAgreements: agreements.listAgreements,
+  getAgreement: agreements.getAgreement,
+  updateAgreement: agreements.updateAgreement,
   issueKey: keys.issueKey,
+  issueKeys: keys.issueKeys,
   listKeys: keys.listKeys,
   getKey: keys.getKey,
   updateKey: keys.updateKey,
@@ -50,17 +59,25 @@ export const operatorEndpoints = {
   createSubmissionType: submissionTypes.createSubmissionType,
   listGroupSubmissionTypes: submissionTypes.listGroupSubmissionTypes,
   getGroupSubmissionType: submissionTypes.getGroupSubmissionType,
+  updateGroupSubmissionType: submissionTypes.updateGroupSubmissionType,
+  deleteSubmissionType: submissionTypes.deleteSubmissionType,
+  getAvailability: submissionTypes.getAvailability,
   putForm: directory.putForm,
   listForms: directory.listForms,
   getForm: directory.getForm,
+  deleteForm: directory.deleteForm,
   putAssignee: directory.putAssignee,
   listAssignees: directory.listAssignees,
   getAssignee: directory.getAssignee,
+  deleteAssignee: directory.deleteAssignee,
+  importItems,
   createFormSubmission: formSubmissions.createFormSubmission,
   listFormSubmissions: formSubmissions.listFormSubmissions,
   getFormSubmission: formSubmissions.getFormSubmission,
   listAllWebhooks: webhooks.listAllWebhooks,
   getPartnerWebhook: webhooks.getPartnerWebhook,
+  updatePartnerWebhook: webhooks.updatePartnerWebhook,
+  replayPartnerWebhook: webhooks.replayPartnerWebhook,
   listDeliveries: deliveries.listDeliveries,
   getDelivery: deliveries.getDelivery,
   retryDelivery: deliveries.retryDelivery,
@@ -93,6 +110,7 @@ export const operatorEndpoints = {
   listSubscriptionDeliveries: subscriptions.listSubscriptionDeliveries,
   getSubscriptionDelivery: subscriptions.getSubscriptionDelivery,
   replaySubscription: subscriptions.replaySubscription,
+  listPartnerUsage,
   createOperator: operators.createOperator,
   listOperators: operators.listOperators,
   getOperator: operators.getOperator,

@@ -3,7 +3,7 @@ import { admins, readers } from '../access.ts';
 import { defineEndpoint } from '../endpoint.ts';
 import { recordId, text, timestamp, webAddress } from '../fields.ts';
 import { pageOf, pageQuery, shortPages } from '../page.ts';
-import { delivery, deliveryStatuses, replayAnswer, replayRequest } from '../partner/webhook-deliveries.ts';
+import { delivery, deliveryStatuses, replay, replayRequest } from '../partner/webhook-deliveries.ts';
 import {
   LIVE_SECRETS_MAX,
   SECRET_OVERLAP_HOURS,
@@ -42,11 +42,18 @@ const topicList = () =>
     .meta({ uniqueItems: true });
 
 export const subscriptionHealth = webhookHealth
-  .omit({ withheld_since: true, withheld_reason: true })
+  .pick({ failures: true, failing_since: true, last_success_at: true, queued: true })
   .meta({ id: 'SubscriptionHealth' });
 
 const subscription = webhook
-  .omit({ event_types: true, practice_group_id: true, health: true })
+  .pick({
+    url: true,
+    description: true,
+    status: true,
+    status_reason: true,
+    created_at: true,
+    updated_at: true,
+  })
   .extend({
     id: z.string().meta({ examples: ['wh_0VkQ3yXbTm1c8Zr4Hn6Lp2WsE'] }),
     topics: z.array(z.enum(topicNames)).meta({
@@ -251,12 +258,13 @@ export const replaySubscription = defineEndpoint({
   path: '/operator/v1/subscriptions/{id}/replay',
   tag,
   summary: 'Replay to a subscription',
+  idempotency: 'afterwards',
   description: `Sends events again, under the same \`webhook-id\`: all since a moment, or those named, as far as they belong to its topics. Changes from before there was any subscription to them are in the feed of changes alone. One call takes at most ${REPLAY_EVENTS_MAX} events.`,
   extension: true,
   access: { roles: admins },
   params: byId,
   body: replayRequest,
-  response: { status: 202, description: 'The deliveries will be sent.', body: replayAnswer },
+  response: { status: 202, description: 'The deliveries will be sent.', body: replay },
   problems: ['not_found', 'business_rule_violation'],
   rules: ['event_unknown', 'replay_too_large'],
 });

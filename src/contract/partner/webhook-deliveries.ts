@@ -87,7 +87,7 @@ export const replayRequest = z
   })
   .meta({ id: 'ReplayRequest', minProperties: 1, maxProperties: 1 });
 
-export const replayAnswer = z
+export const replay = z
   .object({
     count: z.int().meta({
       description: 'How many deliveries will be sent, including those that were pending anyway.',
@@ -104,13 +104,10 @@ export const replayWebhook = defineEndpoint({
   description: `Sends events again: all that were accepted since a moment, or those named, as far as the webhook subscribes to them. A delivery that was delivered or given up is sent again with the same \`webhook-id\`. One that waits for a retry is sent now. An event that the webhook never got is sent for the first time. One call takes at most ${REPLAY_EVENTS_MAX} events.`,
   extension: true,
   access: { scope: 'webhooks:write' },
+  idempotency: 'afterwards',
   params: webhookById,
   body: replayRequest,
-  response: {
-    status: 202,
-    description: 'The deliveries will be sent.',
-    body: replayAnswer,
-  },
+  response: { status: 202, description: 'The deliveries will be sent.', body: replay },
   problems: ['not_found', 'business_rule_violation'],
   rules: ['event_unknown', 'replay_too_large'],
 });

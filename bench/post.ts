@@ -6,15 +6,16 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
 import { createEngine } from '../src/delivery/engine.ts';
-import { deliveryId } from '../src/domain/delivery-id.ts';
-import { newId } from '../src/domain/ids.ts';
+import { deliveryId, newId } from '../src/domain/ids.ts';
 import { SYSTEM } from '../src/domain/principal.ts';
 import { signedHeaders } from '../src/domain/signature.ts';
+import { Bell } from '../src/platform/bell.ts';
 import { systemClock } from '../src/platform/clock.ts';
 import { createEgress } from '../src/platform/egress/egress.ts';
 import { createLogger } from '../src/platform/logger.ts';
 import { startEmbeddedPostgres } from '../src/platform/postgres/embedded.ts';
 import { pooledRandomBytes } from '../src/platform/random.ts';
+import { Usage } from '../src/runtime/usage.ts';
 import { closeDatabase, openDatabase, transact } from '../src/store/database.ts';
 import { appendEvents } from '../src/store/events.ts';
 import { prepareDatabase } from '../src/store/migrate.ts';
@@ -71,6 +72,20 @@ try {
     { rounds: 27, warmUps: 1 },
   );
   ratioLine('p99 beside 50 hanging webhooks, to without', hanging, 'beside', 'without', '≤ 1.3', 'ms');
+
+  say('the same beside a receiver that comes back to its backlog');
+  const returned = await inTurns(
+    { beside: p99('returning', { returning: true }), without: p99('without', {}) },
+    { rounds: 9, warmUps: 1 },
+  );
+  ratioLine(
+    'p99 beside a backlog of 20,000 that goes out, to without',
+    returned,
+    'beside',
+    'without',
+    '≤ 1.3',
+    'ms',
+  );
 
   say(`the same spread over ${CROWD} webhooks`);
   const crowd = await latency('crowd', { crowd: CROWD });
@@ -227,6 +242,7 @@ async function office(name: string, receiver: string) {
   async function deliver(): Promise<number> {
     const egress = createEgress({ targets: 'loopback' });
     let posted = 0;
+    const usage = new Usage(db, systemClock, log);
     const engine = createEngine({
       db,
       clock: systemClock,
@@ -237,6 +253,8 @@ async function office(name: string, receiver: string) {
         return egress.post(request);
       },
       dial: egress.dial,
+      operatorEgress: egress,
+      newChanges: new Bell(systemClock),
       isOnTime: () => true,
       open: ({ sealed }) => sealed,
       retention: {
@@ -245,7 +263,10 @@ async function office(name: string, receiver: string) {
         writeToRecordJobs: 3_650,
         endedKeys: 3_650,
         accessLog: 3_650,
+        endedChanges: 3_650,
+        usage: 3_650,
       },
+      usage,
     });
     const { rows } = await admin.query('SELECT sum(last_sequence)::integer AS before FROM webhook_lanes');
     const until = rows[0].before + EVENTS * WEBHOOKS;

@@ -7,7 +7,7 @@ import { openStream, type StreamBody } from '../../packages/sdk/src/stream.ts';
 import { type ApiRequest, Transport } from '../../packages/sdk/src/transport.ts';
 import type { Page } from '../contract/page.ts';
 import { problemCatalogue, validationEntry } from '../contract/problems.ts';
-import { type Connection, isLoopback, operatorHeaders, partnerHeaders } from './connection.ts';
+import { type Connection, isLoopback, keyHeader, operatorHeaders, partnerHeaders } from './connection.ts';
 import { Failure, Unreachable } from './exit.ts';
 import { type Asked, hintFor, type Side } from './hints.ts';
 import { linesOf } from './lines.ts';
@@ -58,6 +58,12 @@ export class Api {
   async partner<T>(method: string, path: string, request: Request = {}): Promise<T> {
     const headers = await this.#partnerHeaders();
     return (await this.#json<T>('partner', method, `/v1${path}`, request, headers)).data;
+  }
+
+  /** What a partner asks about itself: a key is enough. */
+  async aboutItself<T>(path: string, request: Request = {}): Promise<T> {
+    const headers = await this.#partnerHeaders(keyHeader);
+    return (await this.#json<T>('partner', 'GET', `/v1${path}`, request, headers)).data;
   }
 
   async operator<T>(method: string, path: string, request: Request = {}): Promise<T> {
@@ -132,12 +138,12 @@ export class Api {
     return openStream(await this.#transport(), request).catch((error) => this.#fail(error, 'partner'));
   }
 
-  async #partnerHeaders(): Promise<Record<string, string>> {
+  async #partnerHeaders(headersOf = partnerHeaders): Promise<Record<string, string>> {
     const connection = await this.connection();
     if (connection.demo && !this.#toldOfDemo)
       this.#out.note(`Using the demo world: ${connection.url}, practice group ${connection.group}.`);
     this.#toldOfDemo = true;
-    return partnerHeaders(connection);
+    return headersOf(connection);
   }
 
   /** Nothing is repeated: whoever typed the command sees what came of it, and decides. */

@@ -43,10 +43,13 @@ function summaries(commands: readonly Command[]): [string, string][] {
 const groupSummaries: Record<string, string> = {
   profiles: 'Keep addresses and keys',
   partners: 'Partners and their onboarding',
+  agreements: 'What was agreed with partners',
   keys: 'API keys',
   networks: 'Networks: which practice groups may act for one another',
   events: 'Publish events',
+  webhooks: 'Pause, activate and replay the webhooks of partners',
   deliveries: 'What was sent to whom, and retries',
+  changes: 'What partners changed',
   refusals: 'Why calls were refused',
   audit: 'Who changed what',
 };

@@ -21,6 +21,8 @@ const nouns: Record<string, string> = {
   keys: 'key',
   networks: 'network',
   deliveries: 'delivery',
+  changes: 'change',
+  webhooks: 'webhook',
 };
 
 const conflicts: Record<string, string> = {

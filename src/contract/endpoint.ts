@@ -19,8 +19,11 @@ export interface Endpoint {
   description?: string;
   /** True for what the specification does not name: removing every extension leaves exactly the specified service. */
   extension: boolean;
-  /** Who may call it: partners by scope (and a second one, where it takes two), or with any key that works; operators by role. */
-  access: { scope: Scope; and?: Scope } | { anyKey: true } | { roles: readonly Role[] };
+  /**
+   * Who may call it: partners by scope (and a second one, where it takes two), or with any key that works; operators by role. What is
+   * `aboutItself` tells a partner about itself and its key: no practice group is acted for, and x-practice-group-id is not looked at.
+   */
+  access: { scope: Scope; and?: Scope } | { anyKey: true; aboutItself?: true } | { roles: readonly Role[] };
   params?: z.ZodObject;
   query?: z.ZodObject;
   body?: z.ZodType;
@@ -35,14 +38,19 @@ export interface Endpoint {
   conditional?: true;
   /** The answer may take long: the handler is told when nobody waits for it any more. */
   long?: true;
-  /** The endpoint understands Idempotency-Key: the same call made again is answered again and done once. */
-  idempotent?: true;
+  /**
+   * How a POST that is made again with its Idempotency-Key is done once. Unless said otherwise, its answer is kept with what it changes. `own`: the
+   * operation sees to it. `afterwards`: it takes several transactions and does no harm when it is done again; its answer is kept at the end.
+   */
+  idempotency?: 'own' | 'afterwards';
   response: {
     status: 200 | 201 | 202 | 204;
     description: string;
     body?: z.ZodType;
     /** Parts of the body must leave byte for byte as they are stored; the handler gives them as `Verbatim`. */
     verbatim?: true;
+    /** The same can be had as a page for people: `text/html` in Accept. */
+    page?: true;
     /** The answer goes on: a text/event-stream whose events each carry such a body as their data. */
     stream?: true;
     /** The answer goes on: NDJSON, a JSON text on each line. */
@@ -82,6 +90,11 @@ export function scopesFor({ access }: Pick<Endpoint, 'access'>): readonly Scope[
   return access.and ? [access.scope, access.and] : [access.scope];
 }
 
+/** The same call made again with the same Idempotency-Key is answered again and done once: every POST, but for answers that go on. */
+export function takesIdempotencyKey({ method, response }: Pick<Endpoint, 'method' | 'response'>): boolean {
+  return method === 'POST' && !response.stream && !response.lines;
+}
+
 type Output<S> = S extends z.ZodType ? z.output<S> : undefined;
 type Property<E, K extends string> = E extends { [P in K]: infer V } ? V : undefined;
 
@@ -99,7 +112,7 @@ interface PlainInput<E extends Endpoint> {
     | (Property<E, 'bodyOptional'> extends true ? undefined : Output<Property<E, 'body'>>);
   /** The If-Match header as sent. */
   ifMatch: string | undefined;
-  /** The Idempotency-Key header of an endpoint that understands it. */
+  /** The Idempotency-Key header of a POST. */
   idempotencyKey?: string | undefined;
 }
 
@@ -160,4 +173,6 @@ interface BodyAnswer<E extends Endpoint> {
   read?: readonly Read[];
   /** The Idempotency-Key was sent before: nothing was done, and this is the answer of the first call. */
   replayed?: true;
+  /** An object that is never changed and says all of the body: its text is made once for as long as the object is there. */
+  sameFor?: object;
 }

@@ -1,7 +1,9 @@
 import { Problem } from './problems.ts';
 
-/** Webhooks of one partner for one practice group. */
+/** Webhooks of one partner for one practice group, and as many for all of them. */
 export const WEBHOOKS_MAX = 20;
+/** Webhooks of the operator's own. */
+export const SUBSCRIPTIONS_MAX = 100;
 /** Practice groups in one network. */
 export const MEMBERS_MAX = 1_000;
 /** Partners that a network names. */
@@ -74,10 +76,40 @@ const rules = {
     message:
       'mtls needs certificate_fingerprints, and private_key_jwt needs jwks. Send what the proof is checked against.',
   },
+  agreement_unknown: {
+    path: 'agreement_id',
+    message: 'The partner has no agreement with that ID. Check the ID.',
+  },
+  agreement_ended: {
+    path: 'agreement_id',
+    message:
+      'The agreement has ended, or none of the partner is in force. Record the one that follows first.',
+  },
+  signed_in_the_future: {
+    path: 'signed_at',
+    message: 'The agreement is not signed yet. Record it when it is.',
+  },
+  ends_before_signed: {
+    path: 'ends_at',
+    message: 'The agreement would end before it was signed. Give a later end, or none.',
+  },
   webhook_target_refused: { path: 'url', message: 'The address must begin with https://.' },
   webhooks_max: {
     path: 'url',
     message: `You have ${WEBHOOKS_MAX} webhooks for this practice group, which is the maximum. Delete one first.`,
+  },
+  practice_software: {
+    path: 'id',
+    message: 'The software of the practice does not accept this change. Ask the practice.',
+  },
+  subscriptions_max: {
+    path: 'url',
+    message: `There are ${SUBSCRIPTIONS_MAX} subscriptions, which is the maximum. Delete one first.`,
+  },
+  webhook_of_one_group: {
+    path: 'practice_group_ids',
+    message:
+      'The webhook is for one practice group: only one for all can be narrowed. Create one with practice_groups: "all".',
   },
   event_unknown: {
     path: 'event_ids',

@@ -1,3 +1,4 @@
+import { BACKLOG_PAUSE_MS } from '../domain/flow-control.ts';
 import type { RandomBytes } from '../domain/ids.ts';
 import {
   type ClaimedDelivery,
@@ -25,7 +26,7 @@ import {
 } from '../store/deliveries.ts';
 import type { LaneLow, RecordedLane, Result } from '../store/deliveries-record.ts';
 import { type Destinations, signedRequest } from './destinations.ts';
-import { type KnownWebhook, KnownWebhooks } from './known-webhooks.ts';
+import { entitle, type KnownWebhook, KnownWebhooks, queuedGroups } from './known-webhooks.ts';
 import type { DeliveryMetrics } from './metrics.ts';
 import type { LaneHolder, Recorder } from './recorder.ts';
 import { type Receiver, RestingHosts } from './resting-hosts.ts';
@@ -54,6 +55,7 @@ export interface DispatchOptions {
   me: number;
   post: Egress['post'];
   dial: Egress['dial'];
+  operatorEgress: Pick<Egress, 'post' | 'dial'>;
   /** Whether this node's clock is right. While it is not, nothing is claimed. */
   isOnTime: () => boolean;
   destinations: Destinations;
@@ -146,16 +148,16 @@ export class Dispatch implements LaneHolder {
     let passed = false;
     const held = this.#inFlight + this.#queued;
     if (before === 0) this.#keptInRound = false;
-    for (const { webhookNo, leaseExpired, entitledMs, deliveries } of claimed) {
+    for (const { webhookNo, leaseExpired, entitledMs, isWide, deliveries } of claimed) {
       const webhook = this.#webhooks.meet(webhookNo);
-      webhook.entitledUntil = moment + entitledMs;
+      entitle(webhook, isWide, moment + entitledMs);
       if (leaseExpired) metrics.leasesExpired.inc();
       const destination = destinations.get(webhookNo);
       webhook.receiver = destination && { destination, host: destinations.hostOf(destination) };
       if (!webhook.lane.isLost && webhook.heldUntil - moment <= RENEW_MS)
         webhook.heldUntil = moment + LEASE_MS;
       const isAll = !full && deliveries.length < (known.get(webhookNo)?.room ?? WINDOW_START);
-      const places = this.#places(webhook, clock.monotonic());
+      const places = this.#places(webhook, clock.monotonic(), deliveries[0]);
       const commands = this.#step(webhook, { type: 'claimed', deliveries, isAll, places });
       if (!destination) this.#step(webhook, { type: 'dropped' });
       // Those that wait for another one took the room of those behind them, which need not.
@@ -251,11 +253,34 @@ export class Dispatch implements LaneHolder {
    * frozen, or is too slow, must not send what another one has sent since, behind what came after it. None if it was not asked of late
    * whether its partner is entitled to them.
    */
-  #places({ receiver, heldUntil, entitledUntil }: KnownWebhook, moment: number): number {
+  #places(webhook: KnownWebhook, moment: number, claimed?: ClaimedDelivery): number {
+    const { receiver, heldUntil, entitledUntil, lane } = webhook;
     if (!receiver || Math.min(heldUntil, entitledUntil) <= moment || this.#recorder.isBehind(moment))
       return 0;
     const most = Math.min(IN_FLIGHT_MAX, UNRECORDED_MAX - this.#recorder.size);
-    return Math.min(Math.max(0, most - this.#inFlight), receiver.host.room(moment));
+    const places = Math.min(Math.max(0, most - this.#inFlight), receiver.host.room(moment));
+    const next = lane.queue[0] ?? claimed;
+    if (!next) return places;
+    const paced = receiver.host.backlogRoom(this.#waitedMs(next), moment);
+    if (paced < places) this.#comeAgain(webhook);
+    return Math.min(places, paced);
+  }
+
+  #waitedMs({ acceptedMs }: ClaimedDelivery): number {
+    return this.#options.clock.now() - acceptedMs;
+  }
+
+  /** For what is left of its backlog. */
+  #comeAgain(webhook: KnownWebhook): void {
+    if (webhook.isPaced) return;
+    webhook.isPaced = true;
+    const { clock, due } = this.#options;
+    clock.timer(BACKLOG_PAUSE_MS, () => {
+      webhook.isPaced = false;
+      this.#step(webhook, { type: 'resumed', places: this.#places(webhook, clock.monotonic()) });
+      // All that was claimed is sent, or may not be without asking again.
+      if (!webhook.isPaced) due.ring();
+    });
   }
 
   /** This node's clock is off. What was not begun is left to the others, and so are the lanes once nothing is under way in them. */
@@ -289,8 +314,8 @@ export class Dispatch implements LaneHolder {
     return known;
   }
 
-  #roomOf({ lane, leftUntil, receiver }: KnownWebhook, moment: number): number {
-    if (leftUntil > moment) return 0;
+  #roomOf({ lane, leftUntil, isPaced, receiver }: KnownWebhook, moment: number): number {
+    if (leftUntil > moment || isPaced) return 0;
     return receiver && receiver.host.restsUntil > moment ? 0 : roomIn(lane);
   }
 
@@ -339,8 +364,7 @@ export class Dispatch implements LaneHolder {
     const { db, clock } = this.#options;
     const queued = [...this.#webhooks.values()].filter(({ lane }) => lane.queue.length > 0);
     if (queued.length === 0) return;
-    const nos = queued.map(({ no }) => no);
-    const found = await lookAtWebhooks(db, databaseTime(clock), nos);
+    const found = await lookAtWebhooks(db, databaseTime(clock), queued.flatMap(queuedGroups));
     for (const webhook of queued) {
       const { version, entitledMs = 0 } = found.get(webhook.no) ?? {};
       webhook.entitledUntil = moment + entitledMs;
@@ -350,13 +374,13 @@ export class Dispatch implements LaneHolder {
   }
 
   #send(webhook: KnownWebhook, { destination, host }: Receiver, delivery: ClaimedDelivery): void {
-    const { clock, post } = this.#options;
-    host.begin();
+    const { clock, operatorEgress, post } = this.#options;
+    host.begin(this.#waitedMs(delivery), clock.monotonic());
     this.#inFlight++;
     const startedAt = clock.now();
     const request = signedRequest(destination, delivery, startedAt);
     const isStale = () => webhook.heldUntil <= clock.monotonic();
-    void post({ ...request, isStale }).then((outcome) => {
+    void (destination.isOfOperator ? operatorEgress.post : post)({ ...request, isStale }).then((outcome) => {
       this.#inFlight--;
       if (this.#inFlight === IN_FLIGHT_FEWER) this.#options.due.ring();
       const code = outcome.failure?.code;

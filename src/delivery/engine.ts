@@ -7,13 +7,15 @@ import type { Logger } from '../platform/logger.ts';
 import { Outage } from '../platform/outage.ts';
 import { type Database, transact } from '../store/database.ts';
 import { fanOut, reviewEntitlement } from '../store/deliveries.ts';
+import { fanOutToOperators } from '../store/operator-events.ts';
 import { bePresent, freeLanesOfTheDead } from '../store/presence.ts';
 import { readQueueNumbers } from '../store/queue-numbers.ts';
 import { clearStep, type Retention } from '../store/retention.ts';
+import { withdrawLate } from '../store/write-through.ts';
 import { Destinations, type Open } from './destinations.ts';
 import { Dispatch } from './dispatch.ts';
 import { createMetrics } from './metrics.ts';
-import { Recorder } from './recorder.ts';
+import { type DeliveryUsage, Recorder } from './recorder.ts';
 
 /**
  * The engine that delivers events to webhooks. Read this before anything else in this room.
@@ -28,6 +30,8 @@ import { Recorder } from './recorder.ts';
  *      practice at this moment, it inserts a delivery with the next number of that webhook's sequence, and gives the events
  *      their place in the feed. What is new is listed (`new_events`), not told by a position in a log, so an event that commits
  *      late is not overlooked.
+ *      What partners change, and what else is for the operator's own systems, goes the same way by `fan_out_to_operators`: to webhooks
+ *      of the operator, which nobody can lose access to, and to the feed of changes. From CLAIM on they are webhooks like any other.
  *   2. CLAIM  (`Dispatch`, `claim_deliveries`) A worker takes the leases of lanes that have something new, or set aside and due,
  *      and reads as much from each as it has room for, so a million deliveries to one webhook do not keep another waiting.
  *      A lane has one holder at a time, who knows what it has under way (`domain/lane.ts`). The holder renews the lease while there
@@ -82,6 +86,12 @@ import { Recorder } from './recorder.ts';
  * a second for all that have open deliveries, and takes the note away when the partner may receive again. What was never
  * fanned out, because the partner was not entitled when it happened, is not in the queue; a replay brings it.
  *
+ * FOR ALL PRACTICES. A webhook may be for every practice group that its partner may act for. It has one lane and one sequence, and
+ * entitlement is a question for the group of each delivery. `withhold_groups` asks it under the lock on the lane, as part of the claim: what is of a group
+ * that was lost is set aside until `infinity`, in the order of its objects, and noted (`withheld_groups`); the rest goes on.
+ * `review_entitlement` brings it back. An answer is good for the groups that were asked about: what is queued here of others waits until these were
+ * asked about again (`entitle`, `queuedGroups`).
+ *
  * CLEARING. Events go with their deliveries when they are too old, under the lock of the lanes; what is still on its way to an
  * active webhook goes later, so that no delivery is gone before its last attempt; what is withheld does not. An event that a replay is just putting into
  * a queue is left for the next time, so that no delivery is without its event.
@@ -104,11 +114,16 @@ export interface EngineOptions {
   log: Logger;
   post: Egress['post'];
   dial: Egress['dial'];
+  /** The way out to webhooks of the operator's own. */
+  operatorEgress: Pick<Egress, 'post' | 'dial'>;
+  /** Rung when a partner has changed something. */
+  newChanges: Bell;
   /** Whether this node's own clock is right. While it is not, nothing is claimed or sent from here. */
   isOnTime: () => boolean;
   /** Opens the webhooks' secrets. */
   open: Open;
   retention: Retention;
+  usage: DeliveryUsage;
 }
 
 export interface Engine {
@@ -125,7 +140,8 @@ export interface Engine {
 }
 
 export function createEngine(options: EngineOptions): Engine {
-  const { db, clock, random, log, post, dial, isOnTime, open, retention } = options;
+  const { db, clock, random, log, post, dial, isOnTime, open, retention, usage } = options;
+  const { operatorEgress, newChanges } = options;
   const metrics = createMetrics(
     () => transact(db, SYSTEM, readQueueNumbers),
     () => clock.now(),
@@ -145,9 +161,10 @@ export function createEngine(options: EngineOptions): Engine {
     me,
     post,
     dial,
+    operatorEgress,
     isOnTime,
     destinations: new Destinations(db, open, log),
-    recorderFor: (holder) => new Recorder({ db, clock, log, me }, holder),
+    recorderFor: (holder) => new Recorder({ db, clock, log, me, usage }, holder),
     metrics,
     due: dueDeliveries,
   });
@@ -160,6 +177,13 @@ export function createEngine(options: EngineOptions): Engine {
     if (taken > 0) metrics.fannedOut.inc(taken);
     if (made > 0) dueDeliveries.ring();
     eventsAtOnce = more ? Math.min(EVENTS_MAX, eventsAtOnce * 3) : EVENTS_MIN;
+    return more;
+  }
+
+  /** Returns whether there may be more to do at once. */
+  async function fanOutToOperatorsOnce(): Promise<boolean> {
+    const { made, more } = await fanOutToOperators(db, databaseTime(clock), me, EVENTS_MAX);
+    if (made > 0) dueDeliveries.ring();
     return more;
   }
 
@@ -188,6 +212,8 @@ export function createEngine(options: EngineOptions): Engine {
 
   const heard: Record<string, (what: string) => void> = {
     porter_events: () => newEvents.ring(),
+    // Something was announced to the operator's systems.
+    porter_changes: () => newChanges.ring(),
     // A worker has put new deliveries into the queues. Of its own it knows already.
     porter_queue: (worker) => worker === String(me) || dueDeliveries.ring(),
     // Somebody has made old ones due again.
@@ -215,10 +241,18 @@ export function createEngine(options: EngineOptions): Engine {
     return last_no > 0;
   }
 
+  /** Whoever put a change to the practice software and died before it was made. */
+  async function settleProposals(): Promise<void> {
+    const withdrawn = await withdrawLate(db, new Date(clock.now()).toISOString());
+    if (withdrawn > 0)
+      log.warn({ changes: withdrawn }, 'changes that nobody made are withdrawn from practice software');
+  }
+
   return {
     start() {
       const work = [
         keepDoing(fanOutOnce, newEvents, LOOK_MS),
+        keepDoing(fanOutToOperatorsOnce, newChanges, LOOK_MS),
         keepDoing(
           async () => {
             // Nobody may hold a lane without a sign of life.
@@ -232,6 +266,7 @@ export function createEngine(options: EngineOptions): Engine {
           async () => {
             await takeOver();
             await review();
+            await settleProposals();
             dispatch.wake();
             return false;
           },
@@ -248,6 +283,7 @@ export function createEngine(options: EngineOptions): Engine {
       while (await review());
       for (;;) {
         while (await fanOutOnce());
+        while (await fanOutToOperatorsOnce());
         const { count, more } = await dispatch.claim(true);
         await dispatch.idle();
         if (count === 0 && !more) return;
@@ -258,7 +294,7 @@ export function createEngine(options: EngineOptions): Engine {
     async stop() {
       stopping = true;
       dispatch.hurry();
-      for (const bell of [newEvents, dueDeliveries, nextLook, nextSweep]) bell.ring();
+      for (const bell of [newEvents, newChanges, dueDeliveries, nextLook, nextSweep]) bell.ring();
       await Promise.all(running);
       await dispatch.stop();
       // Last of all: without a sign of life, others would send at once what is still under way here.

@@ -11,10 +11,27 @@ export interface KnownWebhook {
   heldUntil: number;
   /** Nothing may be sent from then on, unless it was asked again whether its partner is entitled to it. */
   entitledUntil: number;
+  /** Its deliveries are of several practice groups. */
+  isWide: boolean;
   /** This worker cannot serve it until then. */
   leftUntil: number;
+  /** Its backlog waits for a moment, as its host paces it. */
+  isPaced: boolean;
   /** Where its deliveries go, as of the last claim; undefined: that cannot be had. */
   receiver: Receiver | undefined;
+}
+
+/** It was claimed. What is queued here of a wide one may be of other practice groups than those that the claim has asked about. */
+export function entitle(webhook: KnownWebhook, isWide: boolean, until: number): void {
+  const keepsOthers = isWide && webhook.lane.queue.length > 0;
+  webhook.isWide = isWide;
+  webhook.entitledUntil = keepsOthers ? Math.min(webhook.entitledUntil, until) : until;
+}
+
+/** Whose events are queued here for it. */
+export function queuedGroups({ no, isWide, lane }: KnownWebhook): { no: number; groupId: string | null }[] {
+  if (!isWide) return [{ no, groupId: null }];
+  return [...new Set(lane.queue.map(({ groupId }) => groupId))].map((groupId) => ({ no, groupId }));
 }
 
 /** The lanes that this worker knows, by the numbers of their webhooks. */
@@ -27,7 +44,16 @@ export class KnownWebhooks extends Map<number, KnownWebhook> {
     let webhook = this.get(no);
     if (!webhook) {
       const lane = newLane(this.#narrow.get(no));
-      webhook = { no, lane, heldUntil: 0, entitledUntil: 0, leftUntil: 0, receiver: undefined };
+      webhook = {
+        no,
+        lane,
+        heldUntil: 0,
+        entitledUntil: 0,
+        isWide: false,
+        leftUntil: 0,
+        isPaced: false,
+        receiver: undefined,
+      };
       this.set(no, webhook);
     }
     return webhook;

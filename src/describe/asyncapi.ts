@@ -77,9 +77,10 @@ const deliveryHeaders: Node = {
     'webhook-signature': {
       'x-extension': true,
       type: 'string',
-      pattern: '^v1,[A-Za-z0-9+/]{43}=( v1,[A-Za-z0-9+/]{43}=)*$',
+      pattern:
+        '^(v1,[A-Za-z0-9+/]{43}=|v1a,[A-Za-z0-9+/]{86}==)( (v1,[A-Za-z0-9+/]{43}=|v1a,[A-Za-z0-9+/]{86}==))*$',
       description:
-        '`v1,` and the base64 of HMAC-SHA-256 over `{webhook-id}.{webhook-timestamp}.{body}`. While a secret is being rotated there is one for each, separated by spaces; one that matches is enough.',
+        '`v1,` and the base64 of HMAC-SHA-256 over `{webhook-id}.{webhook-timestamp}.{body}`. While a secret is being rotated there is one for each, separated by spaces; one that matches is enough. `v1a,` stands before a signature by the key of the service (Ed25519), for webhooks that ask for it.',
       examples: [deliveryExample.headers['webhook-signature']],
     },
     'webhook-sequence': {

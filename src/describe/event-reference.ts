@@ -125,7 +125,7 @@ ${body}
 | \`webhook-id\` | names this delivery, the same in every attempt and every replay: you need not handle again what you handled under this name |
 | \`webhook-timestamp\` | when this attempt was made, in seconds since 1970 |
 | \`webhook-signature\` | \`v1,\` and the signature; while a secret is being rotated one for each, separated by spaces |
-| \`webhook-sequence\` | counts the deliveries of one webhook: 1, 2, 3, without a gap |
+| \`webhook-sequence\` | counts the deliveries of one webhook: 1, 2, 3, without a gap; the same number is part of \`webhook-id\`, which is signed |
 
 These headers are extensions of the published specification; the body is exactly as specified.
 

@@ -1,5 +1,5 @@
 import { roles, scopes } from '../contract/access.ts';
-import { type Endpoint, IDEMPOTENCY_KEY, scopesFor } from '../contract/endpoint.ts';
+import { type Endpoint, IDEMPOTENCY_KEY, scopesFor, takesIdempotencyKey } from '../contract/endpoint.ts';
 import { toReferencedSchema } from '../contract/json-schema.ts';
 import type { Examples } from './examples.ts';
 import { isNode, type Node } from './extensions.ts';
@@ -28,7 +28,7 @@ const idempotencyKeyParameter: Node = {
   name: 'Idempotency-Key',
   in: 'header',
   description:
-    'A name of your own for this call. Send it again when the answer was lost: with the same key and the same body, the answer is the same and nothing is done twice. With another body, the answer is 409. Keys are kept as long as events are.',
+    'A name of your own for this call. Send it again when the answer was lost: with the same key and the same body, the answer is the same and nothing is done twice. With another body, the answer is 409. Keys are kept for a day, those of published events for as long as the events.',
   required: false,
   schema: { type: 'string', minLength: 1, maxLength: 255, pattern: IDEMPOTENCY_KEY.source },
 };
@@ -54,6 +54,7 @@ export function operationOf(endpoint: Endpoint, examples: OperationExamples, dra
     summary: endpoint.summary,
     description: [endpoint.description, accessSentence(endpoint)].filter(Boolean).join('\n\n'),
     ...accessMark(endpoint),
+    ...('aboutItself' in endpoint.access && { security: [{ ApiKey: [] }] }),
     ...(endpoint.extension && { 'x-extension': true }),
     parameters: parametersOf(endpoint, draft),
     ...((endpoint.body || endpoint.lines) && {
@@ -80,6 +81,8 @@ function accessMark(endpoint: Endpoint): Node {
 }
 
 function accessSentence({ access }: Endpoint): string {
+  if ('aboutItself' in access)
+    return 'Open to every key, whatever its scopes. It acts for no practice group: `x-practice-group-id` is not needed, and not looked at.';
   if ('anyKey' in access) return 'Open to every key, whatever its scopes.';
   if ('scope' in access) {
     const also = access.and ? ` And \`${access.and}\`: ${scopes[access.and]}` : '';
@@ -114,7 +117,7 @@ function parametersOf(endpoint: Endpoint, draft: Draft): Node[] {
     ...(endpoint.conditional && endpoint.method !== 'GET'
       ? [shared(draft, 'IfMatch', ifMatchParameter)]
       : []),
-    ...(endpoint.idempotent ? [shared(draft, 'IdempotencyKey', idempotencyKeyParameter)] : []),
+    ...(takesIdempotencyKey(endpoint) ? [shared(draft, 'IdempotencyKey', idempotencyKeyParameter)] : []),
     ...(endpoint.response.stream ? [shared(draft, 'LastEventId', lastEventIdParameter)] : []),
     shared(draft, 'RequestId', requestIdParameter),
   ];

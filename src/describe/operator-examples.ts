@@ -44,6 +44,35 @@ export const operatorRequests: Record<TakesBody<typeof operatorEndpoints>, Examp
     contact_email: 'integrations@brightwater.example',
   }),
   signAgreement: one('Signed, with a higher limit', { rate_limit_per_minute: 600, sla: '99.9 % a month' }),
+  createAgreement: {
+    targets: {
+      summary: 'With a higher limit and targets that are measured',
+      value: {
+        version: '2026-2',
+        document_url: 'https://contracts.example/brightwater/2026-2.pdf',
+        signatory: 'Ada Marsh, Brightwater Software',
+        signed_at: '2026-11-14T08:00:00.000Z',
+        rate_limit_per_minute: 600,
+        sla: {
+          availability_percent: 99.9,
+          latency_ms: { p95: 250 },
+          delivery_success_percent: 99.5,
+          delivery_seconds: { p95: 30 },
+        },
+      },
+    },
+    words: {
+      summary: 'With an SLA in words',
+      value: {
+        version: '2026-1',
+        signatory: 'Ada Marsh',
+        signed_at: '2026-01-05T00:00:00.000Z',
+        ends_at: '2027-01-05T00:00:00.000Z',
+        sla: '99.9 % a month',
+      },
+    },
+  },
+  updateAgreement: one('It ends with the year', { ends_at: '2027-01-01T00:00:00.000Z' }),
   updatePartner: one('A new contact and a higher limit', {
     contact_email: 'platform@brightwater.example',
     rate_limit_per_minute: 900,
@@ -54,6 +83,15 @@ export const operatorRequests: Record<TakesBody<typeof operatorEndpoints>, Examp
     scopes: ['practice-groups:read', 'submission-types:read', 'submission-types:write'],
     expires_at: '2027-11-14T00:00:00.000Z',
   }),
+  issueKeys: one('A key for each of three practice groups', {
+    partner_id: 'prt_brightwater',
+    practice_group_ids: ['pg_larkhill', 'pg_riverside', 'pg_oakfield'],
+    scopes: ['practice-groups:read', 'events:read'],
+    label: 'Roll-out',
+  }),
+  rotateSigningKey: one('Both sign for a day', { overlap_seconds: 86_400 }),
+  updatePartnerWebhook: one('Nothing is sent to it for now', { status: 'paused' }),
+  replayPartnerWebhook: one('What it missed since this morning', { since: '2026-11-14T06:00:00.000Z' }),
   updateKey: {
     addresses: {
       summary: 'It may be used from two networks only',
@@ -157,6 +195,19 @@ export const operatorRequests: Record<TakesBody<typeof operatorEndpoints>, Examp
     resource_id: 'con_311',
   }),
   failWriteToRecordJob: one('It will not be tried again', { permanent: true }),
+  reportChangeRejected: one('It does not fit what the practice offers', {
+    reason: 'This form is closed over the holidays.',
+  }),
+  putWriteThrough: one('The practice software is asked first', {
+    url: 'https://practice-software.example/porter',
+  }),
+  createSubscription: one('The practice software hears of every change', {
+    url: 'https://practice-software.example/porter',
+    topics: ['changes'],
+  }),
+  updateSubscription: one('Nothing is sent for a while', { status: 'paused' }),
+  testSubscription: one('As if a partner had changed something', { topic: 'changes' }),
+  replaySubscription: one('Everything since a moment', { since: '2026-11-14T08:00:00.000Z' }),
   createErasure: one('An appointment, everywhere', {
     practice_group_id: 'pg_larkhill',
     object: 'Appointment',
@@ -169,4 +220,37 @@ export const operatorRequests: Record<TakesBody<typeof operatorEndpoints>, Examp
     expires_at: '2027-11-16T00:00:00.000Z',
   }),
   updateOperator: one('A token that is to end', { expires_at: '2027-11-16T00:00:00.000Z' }),
+};
+
+const change = {
+  id: 'chg_2a_9f86d081884c7d65',
+  kind: 'submission_type',
+  practice_group_id: 'pg_larkhill',
+  object_id: 'st_sick_note',
+  before: { daily_limit: 40, suspended: false },
+  after: { daily_limit: null, suspended: true },
+  partner_id: 'prt_brightwater',
+  key_id: 'key_0VkQ3yXbTm1c8Zr4Hn6Lp2WsE',
+  request_id: 'req_0VkQ3yXbTm1c8Zr4',
+  state: 'pending',
+  reason: null,
+  at: '2026-11-14T08:00:00.000Z',
+  ended_at: null,
+};
+const cursor = 'WzQyLCIwLTE5YjJjM2Q0ZTVmLTlmODZkMDgxODg0YzdkNjUiXQ';
+
+/** What a success looks like, where seeing it helps. */
+export const operatorResponses: Partial<Record<keyof typeof operatorEndpoints, Examples>> = {
+  listChanges: {
+    page: {
+      summary: 'The newest change',
+      value: { data: [change], count: 1, next_cursor: cursor, has_more: false },
+    },
+  },
+  streamChanges: {
+    stream: {
+      summary: 'The beginning, and a change',
+      value: `retry: 2000\nid: ${cursor}\n\nid: ${cursor}\nevent: submission-type.changed\ndata: ${JSON.stringify(change)}\n\n`,
+    },
+  },
 };

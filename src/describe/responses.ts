@@ -1,4 +1,4 @@
-import type { Endpoint } from '../contract/endpoint.ts';
+import { type Endpoint, takesIdempotencyKey } from '../contract/endpoint.ts';
 import { type JsonSchema, toReferencedSchema } from '../contract/json-schema.ts';
 import {
   type ProblemCode,
@@ -115,12 +115,12 @@ const headers = {
 type HeaderName = keyof typeof headers;
 
 export function responsesOf(endpoint: Endpoint, examples: Examples | undefined, draft: Draft): Node {
-  const { status, description, body, stream, lines } = endpoint.response;
+  const { status, description, body, stream, lines, page } = endpoint.response;
   const success: Node = {
     description,
     headers: headersOf(draft, [
       ...(endpoint.conditional && status !== 204 ? (['ETag'] as const) : []),
-      ...(endpoint.idempotent ? (['Idempotent-Replayed'] as const) : []),
+      ...(takesIdempotencyKey(endpoint) ? (['Idempotent-Replayed'] as const) : []),
     ]),
     ...(stream && { content: { 'text/event-stream': { schema: { type: 'string' }, ...shown(examples) } } }),
     ...(lines && { content: { 'application/x-ndjson': { schema: { type: 'string' }, ...shown(examples) } } }),
@@ -128,6 +128,7 @@ export function responsesOf(endpoint: Endpoint, examples: Examples | undefined, 
       !stream && {
         content: {
           ...json(toReferencedSchema(body, { io: 'output', components: draft.schemas }), examples),
+          ...(page && { 'text/html': { schema: { type: 'string' } } }),
           ...(endpoint.lines && LINES),
         },
       }),
@@ -144,6 +145,7 @@ function problemsOf(endpoint: Endpoint, audience: Audience): Map<number, Problem
   const codes = new Set<ProblemCode>([
     ...sharedProblems[audience],
     ...(endpoint.body ? bodyProblems : []),
+    ...(takesIdempotencyKey(endpoint) ? (['conflict'] as const) : []),
     ...endpoint.problems,
   ]);
   return Map.groupBy(codes, (code) => problemCatalogue[code].status);

@@ -17,6 +17,8 @@ export interface ClaimedDelivery {
   tries: number;
   /** Of the object that it is about. */
   objectHash: string;
+  /** The practice group whose event it is. */
+  groupId: string;
   payload: string;
   acceptedMs: number;
   /** Never attempted, and not set aside. */

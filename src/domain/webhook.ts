@@ -17,18 +17,28 @@ export type WebhookChange =
     };
 
 /** Applies a merge patch: what it leaves out stays. One that changes no value changes nothing at all. */
-export function applyWebhookPatch(current: StoredWebhook, patch: WebhookPatch, now: string): WebhookChange {
+export function applyWebhookPatch(
+  current: StoredWebhook,
+  patch: WebhookPatch,
+  now: string,
+  /** Why its status is what the patch says, if that needs to be said. */
+  reason: string | null = null,
+): WebhookChange {
+  const { headers, ...settings } = patch;
   const next: StoredWebhook = {
     ...current,
-    ...(patch as Partial<StoredWebhook>),
+    ...(settings as Partial<StoredWebhook>),
+    header_names: headers === undefined ? current.header_names : namesOf(headers),
     event_types: patch.event_types ? inOrder(patch.event_types) : current.event_types,
-    status_reason: patch.status === undefined ? current.status_reason : null,
+    status_reason: patch.status === undefined ? current.status_reason : reason,
     version: current.version + 1,
     updated_at: now,
   };
   const changed = auditedFields.filter(
     (field) => JSON.stringify(current[field]) !== JSON.stringify(next[field]),
   );
+  // Of headers the names are known, and not whether their values are the same.
+  if (headers !== undefined && !changed.includes('header_names')) changed.push('header_names');
   if (changed.length === 0) return { outcome: 'unchanged' };
   const startsAnew = next.url !== current.url || (next.status === 'active' && current.status !== 'active');
   const health = startsAnew ? { ...next.health, failures: 0, failing_since: null } : next.health;
@@ -41,12 +51,29 @@ export function applyWebhookPatch(current: StoredWebhook, patch: WebhookPatch, n
   };
 }
 
+/** In lower case, as they are sent. */
+export function namesOf(headers: Record<string, string> | null): string[] {
+  return Object.keys(headers ?? {})
+    .map((name) => name.toLowerCase())
+    .sort();
+}
+
 /** As the catalogue lists them, so that the same set is always the same list. */
 export function inOrder(names: readonly EventName[]): EventName[] {
   return eventNames.filter((name) => names.includes(name));
 }
 
-const auditedFields = ['url', 'description', 'event_types', 'status', 'status_reason'] as const;
+const auditedFields = [
+  'url',
+  'description',
+  'event_types',
+  'practice_groups',
+  'practice_group_ids',
+  'signature',
+  'header_names',
+  'status',
+  'status_reason',
+] as const;
 
 /** What the audit trail may hold of a webhook: a query may carry its receiver's password. */
 export function auditable(

@@ -9,6 +9,7 @@ import {
   type Read,
   type Stream,
   scopesFor,
+  takesIdempotencyKey,
 } from '../contract/endpoint.ts';
 import { toJsonSchema } from '../contract/json-schema.ts';
 import { operatorEndpoints } from '../contract/operator/index.ts';
@@ -16,14 +17,17 @@ import { partnerEndpoints } from '../contract/partner/index.ts';
 import { Problem, ValidationProblem } from '../contract/problems.ts';
 import { type Checked, check, nothing, type ValidationEntry } from '../contract/validate.ts';
 import { verbatimText } from '../contract/verbatim.ts';
+import type { OperatorPrincipal, PartnerPrincipal } from '../domain/principal.ts';
 import type { App } from '../operations/app.ts';
 import { operatorHandlers, partnerHandlers } from '../operations/handlers.ts';
+import { answerOnce } from '../operations/idempotency.ts';
 import {
   admitHolder,
   admitOperator,
   admitPartner,
   findHolder,
   findOperator,
+  isOperatorStillAdmitted,
   isStillAdmitted,
   missingGroup,
   refuseStranger,
@@ -45,6 +49,7 @@ import {
 } from './exchange.ts';
 import { readNoter } from './reads.ts';
 import { malformedRequest } from './refuse.ts';
+import { respondPage, wantsPage } from './reports.ts';
 
 /**
  * Routes, read off the contract. Every request of an endpoint goes the same way, in the order that the contract fixes:
@@ -81,7 +86,9 @@ export function createRouter(routes: readonly Route[], otherwise: Handler): (exc
 }
 
 type Result =
-  | { body: unknown; etag?: string; read?: readonly Read[]; replayed?: true }
+  | { body: unknown; etag?: string; read?: readonly Read[]; replayed?: true; sameFor?: object }
+  /** The body as it goes out. */
+  | { text: string | undefined; etag?: string | undefined; replayed?: true }
   | { stream: Stream }
   | { lines: LineStream };
 type Operation = (app: App, call: unknown) => Result | Promise<Result>;
@@ -101,21 +108,26 @@ export function endpointRoutes(app: App): Route[] {
 function partnerHandler(app: App, endpoint: Endpoint, operation: Operation): Handler {
   if ('roles' in endpoint.access) throw new Error(`${endpoint.operationId} is for operators`);
   const scopes = scopesFor(endpoint);
+  const isAboutItself = 'aboutItself' in endpoint.access;
   const validate = validator(endpoint);
-  const send = sender(endpoint);
+  const { serialise, send } = sender(endpoint);
+  const run = runner(endpoint, operation, serialise);
   const note = readNoter(app.accessLog, endpoint);
   return async (exchange) => {
     exchange.trace.operation = endpoint.operationId;
-    const bytes = await bodyOf(app, exchange, endpoint, findHolder);
-    const holder = await admitHolder(app, exchange);
-    const admitted = await admitPartner(app, exchange, holder, scopes);
+    const bytes = hasBody(exchange.raw) ? await bodyOf(app, exchange, endpoint, findHolder) : NONE;
+    const found = admitHolder(app, exchange);
+    const holder = found instanceof Promise ? await found : found;
+    const reached = admitPartner(app, exchange, holder, scopes, isAboutItself);
+    const admitted = reached instanceof Promise ? await reached : reached;
     if (missingGroup(admitted)) throw withProblems(admitted, () => validate(exchange, bytes));
     const call = validate(exchange, bytes);
     call.principal = admitted;
     if (endpoint.response.stream) call.stillAdmitted = () => isStillAdmitted(app, exchange, scopes);
-    const result = await operation(app, call);
+    const done = run(app, call);
+    const result = done instanceof Promise ? await done : done;
     note?.(admitted, call, result);
-    await send(exchange, result);
+    return send(exchange, result);
   };
 }
 
@@ -124,13 +136,15 @@ function operatorHandler(app: App, endpoint: Endpoint, operation: Operation): Ha
   // What has happened is never refused.
   const isCounted = !roles.includes('source');
   const validate = validator(endpoint);
-  const send = sender(endpoint);
+  const { serialise, send } = sender(endpoint);
+  const run = runner(endpoint, operation, serialise);
   const note = readNoter(app.accessLog, endpoint);
   return async (exchange) => {
     exchange.trace.operation = endpoint.operationId;
     const takesLines = endpoint.lines !== undefined && isLines(exchange.raw);
     // Of a body that goes on, not a byte is read before its sender is known.
-    const bytes = takesLines ? NONE : await bodyOf(app, exchange, endpoint, findOperator);
+    const bytes =
+      takesLines || !hasBody(exchange.raw) ? NONE : await bodyOf(app, exchange, endpoint, findOperator);
     const operator = await admitOperator(app, exchange, isCounted);
     requireRole(operator, roles);
     if (endpoint.lines === 'only' && !takesLines) throw notLines();
@@ -141,9 +155,10 @@ function operatorHandler(app: App, endpoint: Endpoint, operation: Operation): Ha
       call.lines = readLines(exchange.raw);
     }
     if (endpoint.long) call.gone = whenGone(exchange);
-    const result = await operation(app, call);
+    if (endpoint.response.stream) call.stillAdmitted = () => isOperatorStillAdmitted(app, exchange, roles);
+    const result = await run(app, call);
     note?.(operator, call, result);
-    await send(exchange, result);
+    return send(exchange, result);
   };
 }
 
@@ -160,18 +175,17 @@ async function bodyOf(
   find: (app: App, exchange: Exchange) => unknown,
 ): Promise<Buffer> {
   const { raw } = exchange;
-  if (!hasBody(raw)) return NONE;
   refuseLength(raw, bodyBytesMax);
   if (await find(app, exchange)) return readBody(raw, bodyBytesMax);
   await countBody(raw, bodyBytesMax, app.strangers.pace);
-  throw await refuseStranger(app, exchange);
+  return refuseStranger(app, exchange);
 }
 
 /**
  * The serialiser is compiled from the response's schema: what is not declared there cannot leave the house. It is made with
  * the first answer: all of them together made the start about 0.2 s longer.
  */
-function sender({ response: { status, body: schema, verbatim } }: Endpoint) {
+function sender({ operationId, response: { status, body: schema, verbatim, page } }: Endpoint) {
   let compiled: ((body: unknown) => string) | undefined;
   const serialise = (body: unknown): string | undefined => {
     if (!schema) return undefined;
@@ -179,12 +193,44 @@ function sender({ response: { status, body: schema, verbatim } }: Endpoint) {
     compiled ??= compileSerialiser(toJsonSchema(schema, { io: 'output' }));
     return compiled(body);
   };
-  return async (exchange: Exchange, result: Result): Promise<void> => {
+  // The practice group that the door remembers was a twentieth of a GET to put into JSON for each call.
+  const texts = new WeakMap<object, string | undefined>();
+  const keptText = (body: unknown, sameFor: object): string | undefined => {
+    const known = texts.get(sameFor);
+    if (known !== undefined) return known;
+    const text = serialise(body);
+    texts.set(sameFor, text);
+    return text;
+  };
+  const send = (exchange: Exchange, result: Result): Promise<void> | void => {
     if ('stream' in result) return respondOnAndOn(exchange, result.stream, EVENTS_TYPE);
     if ('lines' in result) return respondOnAndOn(exchange, lineStream(result.lines), LINES_TYPE);
     if (result.etag !== undefined) exchange.outgoing.push('etag', result.etag);
     if (result.replayed) exchange.outgoing.push('idempotent-replayed', 'true');
-    respond(exchange, status, serialise(result.body));
+    if ('text' in result) return respond(exchange, status, result.text);
+    if (page) exchange.outgoing.push('vary', 'accept');
+    if (page && wantsPage(exchange.headers)) return respondPage(exchange, operationId, result.body);
+    const { body, sameFor } = result;
+    respond(exchange, status, sameFor ? keptText(body, sameFor) : serialise(body));
+  };
+  return { serialise, send };
+}
+
+/** A POST with an Idempotency-Key is carried out once, and answered as often as it is made. */
+function runner(
+  endpoint: Endpoint,
+  operation: Operation,
+  serialise: (body: unknown) => string | undefined,
+): (app: App, call: Parts) => Result | Promise<Result> {
+  if (!takesIdempotencyKey(endpoint) || endpoint.idempotency === 'own') return operation;
+  return (app, call) => {
+    const { idempotencyKey, principal } = call;
+    if (idempotencyKey === undefined || principal === undefined) return operation(app, call);
+    return answerOnce(app, endpoint, { ...call, idempotencyKey, principal }, async (within, keyed) => {
+      const result = await operation(within, keyed);
+      if (!('body' in result)) throw new Error(`${endpoint.operationId} has no answer to keep`);
+      return { text: serialise(result.body), etag: result.etag };
+    });
   };
 }
 
@@ -197,7 +243,7 @@ interface Parts {
   params?: unknown;
   query?: unknown;
   body?: unknown;
-  principal?: unknown;
+  principal?: PartnerPrincipal | OperatorPrincipal;
   requestId: string;
   ifMatch: string | undefined;
   idempotencyKey?: string | undefined;
@@ -218,7 +264,8 @@ function whenGone({ response }: Exchange): AbortSignal {
  * GET and DELETE means nothing in HTTP and is passed over.
  */
 function validator(endpoint: Endpoint) {
-  const { method, params, query = nothing, body, bodyOptional, readOnly, idempotent, response } = endpoint;
+  const { method, params, query = nothing, body, bodyOptional, readOnly, response } = endpoint;
+  const takesKey = takesIdempotencyKey(endpoint);
   // Most calls have no query, and what that amounts to need not be found out each time.
   const noQuery = check(query, {});
   const takesBody = method !== 'GET' && method !== 'DELETE';
@@ -240,7 +287,7 @@ function validator(endpoint: Endpoint) {
     if (params) parts.params = take(check(params, exchange.params), problems);
     parts.query = take(exchange.url.includes('?') ? check(query, exchange.query) : noQuery, problems);
     if (response.stream) parts.lastEventId = lastEventId(exchange);
-    if (idempotent) parts.idempotencyKey = take(idempotencyKey(exchange), problems);
+    if (takesKey) parts.idempotencyKey = take(idempotencyKey(exchange), problems);
     if (takesBody && !isOfLines && (bytes.length > 0 || (body && !bodyOptional)))
       parts.body = take(checkBody(exchange, bytes), problems);
     if (problems.length > 0) throw new ValidationProblem(problems);

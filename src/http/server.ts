@@ -12,7 +12,7 @@ import { listOf } from '../domain/address-list.ts';
 import type { App } from '../operations/app.ts';
 import type { Logger } from '../platform/logger.ts';
 import { type CertificateSource, fingerprints } from './client-certificate.ts';
-import { type ConnectionLimits, Connections } from './connections.ts';
+import { type ConnectionLimits, Connections, connectionOf } from './connections.ts';
 import { Exchange, safetyHeaders } from './exchange.ts';
 import { observe, type PoolNumbers } from './observe.ts';
 import { type Probes, publicPages, type Site } from './pages.ts';
@@ -34,6 +34,10 @@ export interface ServerOptions {
   connections: ConnectionLimits;
   probes: Probes;
   pool: PoolNumbers;
+  /** The public keys that verify deliveries. */
+  webhookKeys: () => Promise<
+    readonly { id: string; public_key: string; created_at: string; expires_at: string | null }[]
+  >;
   /** False: only the probes and the public pages. */
   servesApi: boolean;
   /** Prometheus text of other parts of the service. */
@@ -78,6 +82,7 @@ export function createServer(options: ServerOptions): Server {
     clock: app.clock,
     refusals: app.refusals,
     accessLog: app.accessLog,
+    usage: app.usage,
     streams: app.streams,
     strangers: app.strangers,
     connections,
@@ -96,38 +101,33 @@ export function createServer(options: ServerOptions): Server {
     isClosing: () => !server.listening,
     letGoOn({ raw, response }: Exchange) {
       const { socket } = raw;
-      going.add(socket);
+      const known = connectionOf(socket);
+      known.isGoingOn = true;
       // Node ends it when the time is over, and sets its own time when the answer is.
       socket.setTimeout(STANDSTILL_MS);
-      response.once('close', () => going.delete(socket));
+      response.once('close', () => {
+        known.isGoingOn = false;
+      });
     },
     prove,
   };
 
-  /** The last answer of a connection, and those before it that were not taken when it began. */
-  const answers = new WeakMap<Socket, { last: ServerResponse; unread: ServerResponse[] }>();
-
   function isTooFarAhead(socket: Socket, next: ServerResponse): boolean {
-    const known = answers.get(socket);
-    if (!known) {
-      answers.set(socket, { last: next, unread: [] });
+    const known = connectionOf(socket);
+    const { last, unread } = known;
+    known.last = next;
+    // They are taken in their order: when the last one was, all were.
+    if (!last || last.writableFinished) {
+      if (unread.length > 0) known.unread = [];
       return false;
     }
-    // They are taken in their order: when the last one was, all were.
-    const waiting = known.last.writableFinished ? [] : [...known.unread, known.last];
-    known.unread = waiting.filter((one) => !one.writableFinished);
-    known.last = next;
+    known.unread = [...unread, last].filter((one) => !one.writableFinished);
     return known.unread.length >= AHEAD_MAX;
   }
 
-  /** With a body that goes on: for as long as something comes, the time of a whole request does not hold. */
-  const going = new WeakSet<Socket>();
-  /** Where nobody can say any more where a request begins. */
-  const broken = new WeakSet<Socket>();
-
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     // Whatever follows on a broken connection is broken too.
-    if (broken.has(request.socket)) return;
+    if (connectionOf(request.socket).isBroken) return;
     if (isTooFarAhead(request.socket, response)) {
       request.socket.destroy();
       return;
@@ -143,7 +143,7 @@ export function createServer(options: ServerOptions): Server {
       if (wrong) throw malformedRequest(wrong);
       const unclear = framingFault(request);
       if (unclear) {
-        broken.add(request.socket);
+        connectionOf(request.socket).isBroken = true;
         exchange.outgoing.push('connection', 'close');
         throw malformedRequest(unclear);
       }
@@ -198,13 +198,14 @@ export function createServer(options: ServerOptions): Server {
   server.on('checkExpectation', answer);
   server.on('clientError', (error, stream) => {
     const socket = stream as Socket;
-    if (going.has(socket) && (error as { code?: string }).code === 'ERR_HTTP_REQUEST_TIMEOUT') return;
+    const known = connectionOf(socket);
+    if (known.isGoingOn && (error as { code?: string }).code === 'ERR_HTTP_REQUEST_TIMEOUT') return;
     // It is told once.
-    if (broken.has(socket)) return;
-    broken.add(socket);
+    if (known.isBroken) return;
+    known.isBroken = true;
     const tell = () => answerBrokenHttp(error, socket, newRequestId(), app, log);
     // What is broken may stand behind a whole request. That has its answer first: it may have changed something.
-    const last = answers.get(socket)?.last;
+    const { last } = known;
     if (last?.req.complete && !last.writableFinished) last.once('close', tell);
     else tell();
   });

@@ -8,8 +8,8 @@ import type {
 } from '../contract/operator/deliveries.ts';
 import type { Page } from '../contract/page.ts';
 import { Problem } from '../contract/problems.ts';
-import { deliveryId, parseDeliveryId } from '../domain/delivery-id.ts';
 import { shownAttempt } from '../domain/diagnosis.ts';
+import { deliveryId, parseDeliveryId } from '../domain/ids.ts';
 import { databaseTime } from '../platform/clock.ts';
 import { type Transaction, transact } from '../store/database.ts';
 import {
@@ -19,6 +19,7 @@ import {
   type StoredDelivery,
 } from '../store/deliveries-read.ts';
 import { mayReceive, replayEvents } from '../store/deliveries-replay.ts';
+import { findAnyWebhook } from '../store/webhooks.ts';
 import { type App, nowIso, type OperatorCall } from './app.ts';
 
 export async function listDeliveries(app: App, { principal, query }: OperatorCall<typeof listEndpoint>) {
@@ -51,6 +52,11 @@ export async function retryDelivery(app: App, call: OperatorCall<typeof retryEnd
       throw new Problem('conflict', {
         message:
           'The partner may no longer hear of this practice group: it is not verified, or has no key for it.',
+      });
+    const webhook = await findAnyWebhook(tx, before.webhook_id);
+    if (webhook?.status === 'disabled')
+      throw new Problem('conflict', {
+        message: `The webhook ${webhook.id} is disabled, and nothing is sent to it: activate it first (PATCH /operator/v1/webhooks/${webhook.id} with status active).`,
       });
     if ((await replayEvents(tx, databaseTime(app.clock), webhookNo, [eventNo])) === 0)
       throw new Problem('conflict', {
@@ -92,9 +98,10 @@ export async function deliveryOf(
   tx: Transaction,
   id: string,
   show: ShowAttempt = shownAttempt,
+  isOfOperator = false,
 ): Promise<FoundDelivery | undefined> {
   const place = parseDeliveryId(id);
-  const row = place && (await findDelivery(tx, place));
+  const row = place && (await findDelivery(tx, { ...place, isOfOperator }));
   if (!row) return undefined;
   const delivery = presentDelivery(row, show);
   return delivery.id !== id ? undefined : { delivery, webhookNo: row.webhook_no, eventNo: row.event_no };

@@ -2,8 +2,10 @@ import type { operatorEndpoints } from '../contract/operator/index.ts';
 import type { partnerEndpoints } from '../contract/partner/index.ts';
 import type { OperatorPrincipal, PartnerPrincipal } from '../domain/principal.ts';
 import * as accessLog from './access-log.ts';
+import * as agreements from './agreements.ts';
 import type { Handlers } from './app.ts';
 import * as audit from './audit.ts';
+import * as changes from './changes.ts';
 import * as deliveries from './deliveries.ts';
 import * as directory from './directory.ts';
 import * as ehrHealth from './ehr-health.ts';
@@ -14,17 +16,23 @@ import * as formSubmissions from './form-submissions.ts';
 import { importItems } from './import.ts';
 import * as keys from './keys.ts';
 import { reportLeakedKeys } from './leaked-keys.ts';
+import { getMe } from './me.ts';
 import * as networks from './networks.ts';
 import * as operators from './operators.ts';
 import * as partners from './partners.ts';
 import * as practiceGroups from './practice-groups.ts';
 import { reconcileItems } from './reconcile.ts';
 import { getRefusedRequest, listRefusedRequests } from './requests.ts';
+import * as signingKeys from './signing-keys.ts';
+import { getSla } from './sla.ts';
 import * as submissionTypes from './submission-types.ts';
+import * as subscriptions from './subscriptions.ts';
 import * as testEvents from './test-events.ts';
+import { listPartnerUsage, listUsage } from './usage.ts';
 import * as webhookDeliveries from './webhook-deliveries.ts';
 import { rotateWebhookSecret } from './webhook-secrets.ts';
 import * as webhooks from './webhooks.ts';
+import * as writeThrough from './write-through.ts';
 import * as writeToRecordJobs from './write-to-record-jobs.ts';
 
 /** Which function carries out which operation. An operation without one does not compile. */
@@ -33,6 +41,7 @@ export const partnerHandlers: Handlers<typeof partnerEndpoints, PartnerPrincipal
   listSubmissionTypes: submissionTypes.listSubmissionTypes,
   getSubmissionType: submissionTypes.getSubmissionType,
   updateSubmissionType: submissionTypes.updateSubmissionType,
+  listSubmissionTypeChanges: changes.listSubmissionTypeChanges,
   createWebhook: webhooks.createWebhook,
   listWebhooks: webhooks.listWebhooks,
   getWebhook: webhooks.getWebhook,
@@ -47,6 +56,9 @@ export const partnerHandlers: Handlers<typeof partnerEndpoints, PartnerPrincipal
   streamEvents,
   triggerTestEvent: testEvents.triggerTestEvent,
   getRefusedRequest,
+  getMe,
+  listOwnAgreements: agreements.listOwnAgreements,
+  listUsage,
 };
 
 export const operatorHandlers: Handlers<typeof operatorEndpoints, OperatorPrincipal> = {
@@ -66,10 +78,15 @@ export const operatorHandlers: Handlers<typeof operatorEndpoints, OperatorPrinci
   listPartners: partners.listPartners,
   getPartner: partners.getPartner,
   updatePartner: partners.updatePartner,
-  signAgreement: partners.signAgreement,
+  signAgreement: agreements.signAgreement,
   verifyPartner: partners.verifyPartner,
   suspendPartner: partners.suspendPartner,
+  createAgreement: agreements.createAgreement,
+  listAgreements: agreements.listAgreements,
+  getAgreement: agreements.getAgreement,
+  updateAgreement: agreements.updateAgreement,
   issueKey: keys.issueKey,
+  issueKeys: keys.issueKeys,
   listKeys: keys.listKeys,
   getKey: keys.getKey,
   updateKey: keys.updateKey,
@@ -108,9 +125,33 @@ export const operatorHandlers: Handlers<typeof operatorEndpoints, OperatorPrinci
   failWriteToRecordJob: writeToRecordJobs.failWriteToRecordJob,
   listAllWebhooks: webhooks.listAllWebhooks,
   getPartnerWebhook: webhooks.getPartnerWebhook,
+  updatePartnerWebhook: webhooks.updatePartnerWebhook,
+  replayPartnerWebhook: webhookDeliveries.replayPartnerWebhook,
   listDeliveries: deliveries.listDeliveries,
   getDelivery: deliveries.getDelivery,
   retryDelivery: deliveries.retryDelivery,
+  listChanges: changes.listChanges,
+  streamChanges: changes.streamChanges,
+  getChange: changes.getChange,
+  reportChangeApplied: changes.reportChangeApplied,
+  reportChangeRejected: changes.reportChangeRejected,
+  putWriteThrough: writeThrough.putWriteThrough,
+  getWriteThrough: writeThrough.getWriteThrough,
+  deleteWriteThrough: writeThrough.deleteWriteThrough,
+  createSubscription: subscriptions.createSubscription,
+  listSubscriptions: subscriptions.listSubscriptions,
+  getSubscription: subscriptions.getSubscription,
+  updateSubscription: subscriptions.updateSubscription,
+  deleteSubscription: subscriptions.deleteSubscription,
+  rotateSubscriptionSecret: subscriptions.rotateSubscriptionSecret,
+  testSubscription: subscriptions.testSubscription,
+  listSubscriptionDeliveries: subscriptions.listSubscriptionDeliveries,
+  getSubscriptionDelivery: subscriptions.getSubscriptionDelivery,
+  replaySubscription: subscriptions.replaySubscription,
+  listPartnerUsage,
+  getSla,
+  listSigningKeys: signingKeys.listSigningKeys,
+  rotateSigningKey: signingKeys.rotateSigningKey,
   createOperator: operators.createOperator,
   listOperators: operators.listOperators,
   getOperator: operators.getOperator,

@@ -4,8 +4,7 @@ import type { triggerTestEvent as triggerEndpoint } from '../contract/partner/ev
 import type { testWebhook as testEndpoint } from '../contract/partner/webhooks.ts';
 import { Problem } from '../contract/problems.ts';
 import { ruleBroken } from '../contract/rules.ts';
-import { deliveryId } from '../domain/delivery-id.ts';
-import { newId } from '../domain/ids.ts';
+import { deliveryId, newId } from '../domain/ids.ts';
 import { transact } from '../store/database.ts';
 import { enqueueTest } from '../store/deliveries-replay.ts';
 import { appendEvents } from '../store/events.ts';
@@ -32,9 +31,10 @@ export async function testWebhook(app: App, call: PartnerCall<typeof testEndpoin
       });
     const said = { sourceId: principal.holder.keyId, acceptedAt };
     appendEvents(tx, said, [event], { onlyWebhookNo: webhook.no });
-    tx.audit(
-      webhookRecord(call, acceptedAt, 'test', webhook, null, { event: body.event, event_id: event.id }),
-    );
+    tx.audit({
+      ...webhookRecord(call, acceptedAt, 'test', webhook, null, { event: body.event, event_id: event.id }),
+      practiceGroupId: principal.group.id,
+    });
     return enqueueTest(tx, acceptedAt, event.id, webhook.no);
   });
   return {

@@ -1,3 +1,4 @@
+import type { replayPartnerWebhook as replayAnyEndpoint } from '../contract/operator/webhooks.ts';
 import type {
   getWebhookDelivery as getEndpoint,
   listWebhookDeliveries as listEndpoint,
@@ -6,13 +7,21 @@ import type {
 import { Problem, ValidationProblem } from '../contract/problems.ts';
 import { naming, REPLAY_EVENTS_MAX, ruleBroken } from '../contract/rules.ts';
 import { attemptForPartners } from '../domain/diagnosis.ts';
-import { type PartnerPrincipal, SYSTEM } from '../domain/principal.ts';
+import { type OperatorPrincipal, type PartnerPrincipal, SYSTEM } from '../domain/principal.ts';
 import type { StoredWebhook } from '../domain/webhook.ts';
 import { databaseTime } from '../platform/clock.ts';
-import { transact } from '../store/database.ts';
-import { findEventNos, findEventNosSince, mayReceive, replayEvents } from '../store/deliveries-replay.ts';
-import { findWebhook, lockWebhook } from '../store/webhooks.ts';
-import { type App, nowIso, type PartnerCall } from './app.ts';
+import type { AuditRecord } from '../store/audit-append.ts';
+import { type Transaction, transact } from '../store/database.ts';
+import {
+  findEventNos,
+  findEventNosSince,
+  listReceivedGroups,
+  mayReceive,
+  type ReplayedWebhook,
+  replayEvents,
+} from '../store/deliveries-replay.ts';
+import { findAnyWebhook, findWebhook, lockAnyWebhook, lockWebhook } from '../store/webhooks.ts';
+import { type Actor, type App, nowIso, type OperatorCall, type PartnerCall } from './app.ts';
 import { deliveryOf, deliveryPage, readOf } from './deliveries.ts';
 import { webhookRecord } from './webhooks.ts';
 
@@ -35,65 +44,134 @@ export async function getWebhookDelivery(app: App, { principal, params }: Partne
 }
 
 /** A transaction for each: the queue of the webhook is locked while it is filled, and others wait for it. */
-const CHUNK = 1_000;
+export const CHUNK = 1_000;
 
 export function replayWebhook(app: App, call: PartnerCall<typeof replayEndpoint>) {
-  const { since } = call.body;
-  if (since !== undefined && Date.parse(since) > app.clock.now()) throw sinceInTheFuture();
-  return app.replays.run(call.principal.holder.partnerId, () => replay(app, call));
+  const { principal, params, body } = call;
+  const { holder, group } = principal;
+  refuseFuture(app, body);
+  return app.replays.run(holder.partnerId, async () => {
+    await mustReceive(app, holder.partnerId, group.id, new Problem('forbidden'));
+    const webhook = await transact(app.db, principal, (tx) => findWebhook(tx, principal, params.id));
+    if (!webhook) throw new Problem('not_found');
+    const lock = (tx: Transaction) => lockWebhook(tx, principal, params.id);
+    return replay(app, {
+      actor: call,
+      body,
+      webhook,
+      groupIds: [group.id],
+      lock,
+      refusal: new Problem('forbidden'),
+    });
+  });
 }
 
-async function replay(app: App, call: PartnerCall<typeof replayEndpoint>) {
+/** Of a webhook for all practice groups: of each that its partner may receive. */
+export function replayPartnerWebhook(app: App, call: OperatorCall<typeof replayAnyEndpoint>) {
   const { principal, params, body } = call;
-  await mustReceive(app, principal);
-  const webhook = await transact(app.db, principal, (tx) => findWebhook(tx, principal, params.id));
-  if (!webhook) throw new Problem('not_found');
-  const chosen = await chooseEvents(app, principal, webhook, body);
-
-  const now = nowIso(app);
-  let count = 0;
-  for (let from = 0; from < chosen.length; from += CHUNK) {
-    const chunk = chosen.slice(from, from + CHUNK);
-    await mustReceive(app, principal);
-    count += await transact(app.db, principal, async (tx) => {
-      // It may have been deleted since it was found, and then there is nobody to hear of anything.
-      if (!(await lockWebhook(tx, principal, params.id))) throw new Problem('not_found');
-      if (from === 0)
-        tx.audit(webhookRecord(call, now, 'replay', webhook, null, { ...body, events: chosen.length }));
-      return replayEvents(tx, databaseTime(app.clock), webhook.no, chunk);
+  refuseFuture(app, body);
+  return app.replays.run(principal.operatorId, async () => {
+    const webhook = await transact(app.db, principal, (tx) => findAnyWebhook(tx, params.id));
+    if (!webhook) throw new Problem('not_found');
+    const received = await transact(app.db, SYSTEM, (tx) =>
+      listReceivedGroups(tx, webhook.partner_id, nowIso(app)),
+    );
+    const groupIds = received.filter((id) => id === (webhook.practice_group_id ?? id));
+    const refusal = new Problem('conflict', {
+      message:
+        'The partner may not receive these events at present: it is not verified, or has no key for the practice group.',
     });
-  }
+    if (groupIds.length === 0) throw refusal;
+    const lock = (tx: Transaction) => lockAnyWebhook(tx, params.id);
+    return replay(app, { actor: call, body, webhook, groupIds, lock, refusal });
+  });
+}
+
+interface Order {
+  actor: Actor & { principal: PartnerPrincipal | OperatorPrincipal };
+  body: { since?: string | undefined; event_ids?: string[] | undefined };
+  webhook: StoredWebhook;
+  /** Whose events. */
+  groupIds: readonly string[];
+  lock: (tx: Transaction) => Promise<unknown>;
+  /** If the partner loses access meanwhile. */
+  refusal: Problem;
+}
+
+async function replay(app: App, order: Order) {
+  const { actor, webhook, lock, refusal } = order;
+  const { practice_group_ids: only } = webhook;
+  const groupIds = order.groupIds.filter((id) => only === null || only.includes(id));
+  const chosen = groupIds.length > 0 ? await chooseEvents(app, { ...order, groupIds }) : new Map();
+  const events = [...chosen.values()].reduce((sum, nos) => sum + nos.length, 0);
+  const now = nowIso(app);
+  let isTold = false;
+  let count = 0;
+  for (const [groupId, nos] of chosen)
+    for (let from = 0; from < nos.length; from += CHUNK) {
+      const chunk = nos.slice(from, from + CHUNK);
+      await mustReceive(app, webhook.partner_id, groupId, refusal);
+      count += await transact(app.db, actor.principal, async (tx) => {
+        // It may have been deleted since it was found, and then there is nobody to hear of anything.
+        if (!(await lock(tx))) throw new Problem('not_found');
+        if (!isTold) tx.audit(replayRecord(order, now, events));
+        return replayEvents(tx, databaseTime(app.clock), webhook.no, chunk);
+      });
+      isTold = true;
+    }
   return { body: { count } };
+}
+
+function replayRecord({ actor, body, webhook, groupIds }: Order, now: string, events: number): AuditRecord {
+  return {
+    ...webhookRecord(actor, now, 'replay', webhook, null, { ...body, events }),
+    practiceGroupId: groupIds.length === 1 ? groupIds[0] : undefined,
+  };
 }
 
 /**
  * The door was passed before the replay waited for its turn, which may have been minutes ago: whoever has lost access since
  * hears of nothing any more, as in fan-out.
  */
-async function mustReceive(app: App, { holder, group }: PartnerPrincipal): Promise<void> {
-  const allowed = await transact(app.db, SYSTEM, (tx) =>
-    mayReceive(tx, holder.partnerId, group.id, nowIso(app)),
-  );
-  if (!allowed) throw new Problem('forbidden');
+async function mustReceive(app: App, partnerId: string, groupId: string, refusal: Problem): Promise<void> {
+  const allowed = await transact(app.db, SYSTEM, (tx) => mayReceive(tx, partnerId, groupId, nowIso(app)));
+  if (!allowed) throw refusal;
 }
 
-/** The numbers of the events, in the order in which they were accepted. */
-async function chooseEvents(
+type Chosen = Map<string, number[]>;
+
+/** The numbers of the events, by their practice groups, in the order in which they were accepted. */
+export async function chooseEvents(
   app: App,
-  principal: PartnerPrincipal,
-  webhook: StoredWebhook,
-  { since, event_ids }: { since?: string | undefined; event_ids?: string[] | undefined },
-): Promise<number[]> {
-  if (event_ids) {
-    const ids = [...new Set(event_ids)];
-    const found = await transact(app.db, principal, (tx) => findEventNos(tx, webhook, ids));
+  {
+    actor,
+    webhook,
+    groupIds,
+    body,
+  }: Pick<Order, 'actor' | 'groupIds' | 'body'> & { webhook: ReplayedWebhook },
+): Promise<Chosen> {
+  const { principal } = actor;
+  if (body.event_ids) {
+    const ids = [...new Set(body.event_ids)];
+    const found = await transact(app.db, principal, (tx) => findEventNos(tx, webhook, groupIds, ids));
     const known = new Set(found.map(({ id }) => id));
     const unknown = ids.filter((id) => !known.has(id));
     if (unknown.length > 0)
       throw ruleBroken('event_unknown', `This practice group has no event ${naming(unknown)}.`);
-    return found.filter(({ wanted }) => wanted).map(({ no }) => no);
+    const wanted = Map.groupBy(
+      found.filter((event) => event.wanted),
+      ({ groupId }) => groupId,
+    );
+    return new Map([...wanted].map(([groupId, events]) => [groupId, events.map(({ no }) => no)]));
   }
-  return chooseSince(app, principal, webhook, Date.parse(since ?? ''));
+  const chosen: Chosen = new Map();
+  let room = REPLAY_EVENTS_MAX;
+  for (const groupId of groupIds) {
+    const nos = await chooseSince(app, principal, webhook, groupId, Date.parse(body.since ?? ''), room);
+    room -= nos.length;
+    if (nos.length > 0) chosen.set(groupId, nos);
+  }
+  return chosen;
 }
 
 /** Far more than the moments of acceptance can be out of order in the feed. */
@@ -102,24 +180,27 @@ const STRETCH = 10_000;
 /** Backwards through the feed, stretch by stretch, until one is reached that lies before the moment altogether. */
 async function chooseSince(
   app: App,
-  principal: PartnerPrincipal,
-  webhook: StoredWebhook,
+  principal: PartnerPrincipal | OperatorPrincipal,
+  webhook: ReplayedWebhook,
+  groupId: string,
   sinceMs: number,
+  room: number,
 ): Promise<number[]> {
   const chosen: number[] = [];
   let before = Number.MAX_SAFE_INTEGER;
   for (;;) {
     const stretch = await transact(app.db, principal, (tx) =>
-      findEventNosSince(tx, webhook, sinceMs / 1000, before, STRETCH),
+      findEventNosSince(tx, webhook, groupId, sinceMs / 1000, before, STRETCH),
     );
     chosen.push(...stretch.nos);
-    if (chosen.length > REPLAY_EVENTS_MAX) throw ruleBroken('replay_too_large');
+    if (chosen.length > room) throw ruleBroken('replay_too_large');
     if (!stretch.anySince || stretch.first === null) return chosen.sort((a, b) => a - b);
     before = stretch.first;
   }
 }
 
-function sinceInTheFuture(): ValidationProblem {
+export function refuseFuture({ clock }: App, { since }: Order['body']): void {
+  if (since === undefined || Date.parse(since) <= clock.now()) return;
   const message = 'Must not lie in the future.';
-  return new ValidationProblem([{ code: 'too_big', expected: 'string', path: ['since'], message }]);
+  throw new ValidationProblem([{ code: 'too_big', expected: 'string', path: ['since'], message }]);
 }

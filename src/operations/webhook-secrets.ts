@@ -12,10 +12,13 @@ import {
   countLiveSecrets,
   deleteExpiredSecrets,
   expireSecrets,
+  headersOwner,
   insertSecret,
   listSealingKeys,
+  lockHeadersToReseal,
   lockSecretsToReseal,
   replaceSealed,
+  replaceSealedHeaders,
   secretOwner,
 } from '../store/webhook-secrets.ts';
 import { lockWebhook, updateWebhookRow } from '../store/webhooks.ts';
@@ -74,7 +77,12 @@ export async function resealSecrets(db: Database, sealer: Sealer, now: string): 
             return { ...row, ...sealer.seal(sealer.openForResealing(row, owner), owner) };
           }),
         );
-      return rows.length;
+      const headers = await lockHeadersToReseal(tx, sealer.keyId, BATCH);
+      for (const row of headers) {
+        const owner = headersOwner(row.webhookId);
+        replaceSealedHeaders(tx, row.webhookNo, sealer.seal(sealer.open(row, owner), owner));
+      }
+      return rows.length + headers.length;
     });
     if (count === 0) return resealed;
     resealed += count;

@@ -2,6 +2,7 @@ import { eventNames } from '../contract/event-payloads.ts';
 import type {
   getPartnerWebhook as getAnyEndpoint,
   listAllWebhooks as listAllEndpoint,
+  updatePartnerWebhook as updateAnyEndpoint,
 } from '../contract/operator/webhooks.ts';
 import type {
   createWebhook as createEndpoint,
@@ -9,18 +10,19 @@ import type {
   getWebhook as getEndpoint,
   listWebhooks as listEndpoint,
   updateWebhook as updateEndpoint,
+  WebhookPatch,
 } from '../contract/partner/webhooks.ts';
 import { Problem } from '../contract/problems.ts';
 import { ruleBroken, WEBHOOKS_MAX } from '../contract/rules.ts';
 import { etagOf, ifMatchHolds } from '../domain/etag.ts';
 import { newId } from '../domain/ids.ts';
 import { newSecret, secretBytes } from '../domain/signature.ts';
-import { applyWebhookPatch, auditable, inOrder, type StoredWebhook } from '../domain/webhook.ts';
+import { applyWebhookPatch, auditable, inOrder, namesOf, type StoredWebhook } from '../domain/webhook.ts';
 import { refuseTarget } from '../platform/egress/ssrf-guard.ts';
 import type { AuditRecord } from '../store/audit-append.ts';
-import { transact } from '../store/database.ts';
-import { wakeWorkers } from '../store/deliveries-wake.ts';
-import { insertSecret, secretOwner } from '../store/webhook-secrets.ts';
+import { type Transaction, transact } from '../store/database.ts';
+import { wakeWorkers } from '../store/deliveries.ts';
+import { headersOwner, insertSecret, putHeaders, secretOwner } from '../store/webhook-secrets.ts';
 import {
   countWebhooks,
   findAnyWebhook,
@@ -29,6 +31,7 @@ import {
   insertWebhook,
   listAllWebhookPage,
   listWebhookPage,
+  lockAnyWebhook,
   lockWebhook,
   markWebhookDeleted,
   updateWebhookRow,
@@ -40,12 +43,17 @@ import { type Actor, type App, nowIso, type OperatorCall, type PartnerCall } fro
 export async function createWebhook(app: App, call: PartnerCall<typeof createEndpoint>) {
   const { principal, body } = call;
   refuseBadTarget(app, body.url);
+  const isForAll = body.practice_groups === 'all';
   const now = nowIso(app);
   const secret = newSecret(app.random);
   const settings = {
     id: newId('wh', app.clock.now(), app.random),
     partner_id: principal.holder.partnerId,
-    practice_group_id: principal.group.id,
+    practice_group_id: isForAll ? null : principal.group.id,
+    practice_groups: isForAll ? ('all' as const) : null,
+    practice_group_ids: body.practice_group_ids ? [...new Set(body.practice_group_ids)] : null,
+    signature: body.signature ?? ('hmac' as const),
+    header_names: namesOf(body.headers ?? null),
     url: body.url,
     description: body.description ?? null,
     event_types: body.event_types ? inOrder(body.event_types) : [...eventNames],
@@ -62,10 +70,12 @@ export async function createWebhook(app: App, call: PartnerCall<typeof createEnd
     queued: 0,
     withheld_since: null,
     withheld_reason: null,
+    withheld_practice_groups: [],
   };
   await transact(app.db, principal, async (tx) => {
-    if ((await countWebhooks(tx, principal)) >= WEBHOOKS_MAX) throw ruleBroken('webhooks_max');
+    if ((await countWebhooks(tx, principal, isForAll)) >= WEBHOOKS_MAX) throw ruleBroken('webhooks_max');
     const no = await insertWebhook(tx, settings);
+    keepHeaders(app, tx, { ...settings, no }, body.headers);
     insertSecret(tx, no, app.sealer.seal(secretBytes(secret), secretOwner(settings.id)), now);
     tx.audit(webhookRecord(call, now, 'create', settings, null, auditable({ ...settings, no, health })));
   });
@@ -90,18 +100,32 @@ export async function updateWebhook(app: App, call: PartnerCall<typeof updateEnd
     if (!ifMatchHolds(ifMatch, etagOf(current.version))) throw new Problem('precondition_failed');
     // An address that was allowed once is not looked at again unless it changes.
     if (patch.url !== undefined && patch.url !== current.url) refuseBadTarget(app, patch.url);
-    const now = nowIso(app);
-    const change = applyWebhookPatch(current, patch, now);
-    if (change.outcome === 'unchanged') return current;
-    updateWebhookRow(tx, change.next);
-    if (change.startsAnew) {
-      forgetFailures(tx, current.no);
-      wakeWorkers(tx);
-    }
-    tx.audit(webhookRecord(call, now, 'update', current, change.before, change.after));
-    return change.next;
+    if (patch.practice_group_ids && !current.practice_groups) throw ruleBroken('webhook_of_one_group');
+    return change(app, tx, call, current, patch);
   });
   return { body: webhook, etag: etagOf(webhook.version) };
+}
+
+/** Writes what a patch changes, with its entry, and tells the webhook as it is from then on. */
+function change(
+  app: App,
+  tx: Transaction,
+  actor: Actor,
+  current: StoredWebhook,
+  patch: WebhookPatch,
+  reason: string | null = null,
+): StoredWebhook {
+  const now = nowIso(app);
+  const change = applyWebhookPatch(current, patch, now, reason);
+  if (change.outcome === 'unchanged') return current;
+  updateWebhookRow(tx, change.next);
+  keepHeaders(app, tx, current, patch.headers);
+  if (change.startsAnew) {
+    forgetFailures(tx, current.no);
+    wakeWorkers(tx);
+  }
+  tx.audit(webhookRecord(actor, now, 'update', current, change.before, change.after));
+  return change.next;
 }
 
 export async function deleteWebhook(app: App, call: PartnerCall<typeof deleteEndpoint>) {
@@ -115,6 +139,22 @@ export async function deleteWebhook(app: App, call: PartnerCall<typeof deleteEnd
     tx.audit(webhookRecord(call, now, 'delete', webhook, auditable(webhook), null));
   });
   return { body: undefined };
+}
+
+/** Undefined: they stay as they are. */
+function keepHeaders(
+  { sealer }: App,
+  tx: Transaction,
+  { no, id }: Pick<StoredWebhook, 'no' | 'id'>,
+  headers: Record<string, string> | null | undefined,
+): void {
+  if (headers === undefined) return;
+  const names = namesOf(headers);
+  const sent = Object.fromEntries(
+    Object.entries(headers ?? {}).map(([name, value]) => [name.toLowerCase(), value]),
+  );
+  const sealed = sealer.seal(Buffer.from(JSON.stringify(sent)), headersOwner(id));
+  putHeaders(tx, no, names.length > 0 ? { names, sealed } : null);
 }
 
 function refuseBadTarget(app: App, url: string): void {
@@ -136,7 +176,7 @@ export function webhookRecord(
     principal,
     action: `webhook.${action}`,
     subject: { type: 'webhook', id: webhook.id },
-    practiceGroupId: webhook.practice_group_id,
+    practiceGroupId: webhook.practice_group_id ?? undefined,
     requestId,
     before,
     after,
@@ -155,5 +195,18 @@ export async function getPartnerWebhook(
 ) {
   const body = await transact(app.db, principal, (tx) => findAnyWebhook(tx, params.id));
   if (!body) throw new Problem('not_found');
-  return { body };
+  return { body, etag: etagOf(body.version) };
+}
+
+export async function updatePartnerWebhook(app: App, call: OperatorCall<typeof updateAnyEndpoint>) {
+  const { principal, params, body: patch, ifMatch } = call;
+  const webhook = await transact(app.db, principal, async (tx) => {
+    const current = await lockAnyWebhook(tx, params.id);
+    if (!current) throw new Problem('not_found');
+    if (!ifMatchHolds(ifMatch, etagOf(current.version))) throw new Problem('precondition_failed');
+    if (patch.status === current.status) return current;
+    const reason = patch.status === 'paused' ? 'The operator has paused it.' : null;
+    return { ...current, ...change(app, tx, call, current, patch, reason) };
+  });
+  return { body: webhook, etag: etagOf(webhook.version) };
 }

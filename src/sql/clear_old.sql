@@ -25,13 +25,15 @@ BEGIN
     RETURN 0;
   END IF;
   SELECT array_agg(no) INTO event_nos
-    FROM (SELECT no, accepted_at, only_webhook_no FROM events ORDER BY no LIMIT rows_max) AS oldest
+    FROM (SELECT no, practice_group_id, accepted_at, only_webhook_no FROM events ORDER BY no LIMIT rows_max) AS oldest
    WHERE accepted_at < before AND (only_webhook_no IS NOT NULL OR EXISTS (SELECT FROM feed WHERE event_no = oldest.no OFFSET 0))
      AND (accepted_at < open_before OR NOT EXISTS (
            SELECT FROM (SELECT webhook_no FROM deliveries d
                          WHERE d.event_no = oldest.no AND d.state IN ('due', 'waiting') OFFSET 0) AS open
             CROSS JOIN LATERAL (SELECT FROM webhooks w WHERE w.no = open.webhook_no AND w.status = 'active' AND w.withheld_since IS NULL
-                                   AND w.deleted_at IS NULL OFFSET 0) AS active));
+                                   AND w.deleted_at IS NULL OFFSET 0) AS active
+            WHERE NOT EXISTS (SELECT FROM withheld_groups g
+                               WHERE g.webhook_no = open.webhook_no AND g.practice_group_id = oldest.practice_group_id)));
   -- Not one that a replay is just putting into a queue: that delivery is not to be seen yet, and would be left without its event.
   SELECT array_agg(no) INTO event_nos
     FROM (SELECT no FROM events WHERE no = ANY (event_nos) FOR UPDATE SKIP LOCKED) AS free;
@@ -66,6 +68,12 @@ BEGIN
       UPDATE deliveries d SET state = 'due', retry_at = before FROM freed WHERE d.ctid = freed.id
     )
     SELECT count(*) INTO total FROM gone;
+    -- Nothing is withheld of a group any more if the last of it went.
+    DELETE FROM withheld_groups g
+     WHERE NOT EXISTS (SELECT FROM (SELECT event_no FROM deliveries d
+                                     WHERE greatest(d.webhook_no, 0) = g.webhook_no AND d.retry_at = 'infinity' OFFSET 0) AS aside
+                        CROSS JOIN LATERAL (SELECT FROM events e
+                                             WHERE e.no = aside.event_no AND e.practice_group_id = g.practice_group_id OFFSET 0) AS of_it);
     DELETE FROM feed WHERE event_no = ANY (event_nos);
     DELETE FROM events WHERE no = ANY (event_nos);
     GET DIAGNOSTICS removed = ROW_COUNT;
@@ -78,6 +86,12 @@ BEGIN
   total := total + removed;
   DELETE FROM idempotency_keys k USING (
     SELECT ctid AS id FROM idempotency_keys WHERE created_at < before ORDER BY created_at LIMIT rows_max) AS old
+   WHERE k.ctid = old.id;
+  GET DIAGNOSTICS removed = ROW_COUNT;
+  total := total + removed;
+
+  DELETE FROM idempotency_keys k USING (
+    SELECT ctid AS id FROM idempotency_keys WHERE expires_at <= at ORDER BY expires_at LIMIT rows_max) AS old
    WHERE k.ctid = old.id;
   GET DIAGNOSTICS removed = ROW_COUNT;
   total := total + removed;

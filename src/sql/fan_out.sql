@@ -24,6 +24,8 @@ DECLARE
   room        integer;
   event_nos   bigint[];
   webhook_nos integer[];
+  wide_nos    integer[];
+  wide_groups text[];
   head        bigint;
 BEGIN
   PERFORM set_config('porter.tenant', '*', true);
@@ -92,8 +94,9 @@ BEGIN
    CROSS JOIN LATERAL (SELECT webhooks.no, partner_id FROM webhooks
                         WHERE practice_group_id = g.id AND deleted_at IS NULL OFFSET 0) AS w
    WHERE receives_until(w.partner_id, g.id, at) IS NOT NULL;
-  IF webhook_nos IS NOT NULL THEN
-    made := enqueue(at, event_nos, webhook_nos);
+  SELECT found.nos, found.for_groups INTO wide_nos, wide_groups FROM partner_webhooks(at, group_ids) AS found;
+  IF webhook_nos IS NOT NULL OR wide_nos IS NOT NULL THEN
+    made := enqueue_2(at, event_nos, webhook_nos, wide_nos, wide_groups);
   END IF;
   IF made > 0 THEN
     PERFORM pg_notify('porter_queue', me::text);

@@ -4,6 +4,8 @@
 --
 -- Guarantees: nothing depends on the note for what is sent, because each claim asks anew; a claim passes over what has one. What a webhook whose
 -- partner may receive again had failed before is forgotten, so that the time in which nothing was sent does not count towards disabling it.
+-- Of a webhook for all practice groups of a partner, what `withhold_groups` has set aside of a group comes back when the partner may receive
+-- that group again: up to `back_max` deliveries at a time, each the first about its object.
 CREATE OR REPLACE FUNCTION review_entitlement(
   at timestamptz, after_no integer, webhooks_max integer, nos integer[], OUT last_no integer, OUT withheld integer, OUT resumed integer
 ) LANGUAGE plpgsql
@@ -13,6 +15,10 @@ DECLARE
   looked_at integer[] := nos;
   changing  integer[];
   goes_on   integer[];
+  back_max  CONSTANT integer := 5000;
+  back_nos    integer[];
+  back_groups text[];
+  back_count  integer;
 BEGIN
   at := shared_now(at);
   PERFORM set_config('porter.tenant', '*', true);
@@ -36,6 +42,8 @@ BEGIN
       (SELECT aside.no FROM aside LIMIT webhooks_max)
       UNION
       (SELECT w.no FROM webhooks w WHERE w.withheld_since IS NOT NULL AND w.no > after_no ORDER BY w.no LIMIT webhooks_max)
+      UNION
+      (SELECT g.webhook_no FROM withheld_groups g WHERE g.webhook_no > after_no ORDER BY g.webhook_no LIMIT webhooks_max)
     )
     SELECT array_agg(first.no ORDER BY first.no) INTO looked_at FROM (SELECT no FROM concerned ORDER BY no LIMIT webhooks_max) AS first;
     IF cardinality(looked_at) = webhooks_max THEN
@@ -46,14 +54,21 @@ BEGIN
   changing := ARRAY(SELECT w.no FROM unnest(looked_at) AS one (no)
                      CROSS JOIN LATERAL (SELECT * FROM webhooks WHERE webhooks.no = one.no OFFSET 0) AS w
                      WHERE w.deleted_at IS NULL
-                       AND (w.withheld_since IS NULL) = (receives_until(w.partner_id, w.practice_group_id, at) IS NULL));
-  IF changing = '{}' THEN
+                       AND (w.withheld_since IS NULL) = (webhook_receives_until(w.audience, w.partner_id, w.practice_group_id, at) IS NULL));
+  SELECT array_agg(g.webhook_no), array_agg(g.practice_group_id) INTO back_nos, back_groups
+    FROM unnest(looked_at) AS one (no)
+   CROSS JOIN LATERAL (SELECT * FROM withheld_groups WHERE withheld_groups.webhook_no = one.no OFFSET 0) AS g
+   CROSS JOIN LATERAL (SELECT partner_id FROM webhooks WHERE webhooks.no = one.no OFFSET 0) AS w
+   WHERE receives_until(w.partner_id, g.practice_group_id, at) IS NOT NULL;
+  IF changing = '{}' AND back_nos IS NULL THEN
     RETURN;
   END IF;
   PERFORM FROM webhooks w WHERE w.no = ANY (changing) ORDER BY w.no FOR NO KEY UPDATE;
+  PERFORM FROM webhook_lanes lane WHERE lane.webhook_no = ANY (changing || back_nos) ORDER BY lane.webhook_no FOR NO KEY UPDATE;
   -- A statement of its own, so that it sees what was committed while the lock was waited for.
   WITH judged AS MATERIALIZED (
-    SELECT w.no, receives_until(w.partner_id, w.practice_group_id, at) IS NOT NULL AS may, why_withheld(w.partner_id, w.practice_group_id, at) AS why
+    SELECT w.no, webhook_receives_until(w.audience, w.partner_id, w.practice_group_id, at) IS NOT NULL AS may,
+           why_withheld(w.partner_id, w.practice_group_id, at) AS why
       FROM webhooks w WHERE w.no = ANY (changing)
   ), noted AS (
     UPDATE webhooks w
@@ -64,8 +79,22 @@ BEGIN
   )
   SELECT count(*) FILTER (WHERE NOT may), count(*) FILTER (WHERE may), array_agg(no) FILTER (WHERE may)
     INTO withheld, resumed, goes_on FROM noted;
-  IF resumed > 0 THEN
-    PERFORM FROM webhook_lanes lane WHERE lane.webhook_no = ANY (goes_on) ORDER BY lane.webhook_no FOR NO KEY UPDATE;
+  FOR i IN 1 .. coalesce(cardinality(back_nos), 0) LOOP
+    CONTINUE WHEN (SELECT receives_until(w.partner_id, back_groups[i], at) FROM webhooks w WHERE w.no = back_nos[i]) IS NULL;
+    UPDATE deliveries d SET retry_at = at
+     WHERE d.ctid = ANY (ARRAY(
+       SELECT o.id FROM (SELECT ctid AS id, event_no FROM deliveries
+                          WHERE greatest(webhook_no, 0) = back_nos[i] AND retry_at = 'infinity' AND state = 'due' OFFSET 0) AS o
+        CROSS JOIN LATERAL (SELECT FROM events WHERE events.no = o.event_no AND events.practice_group_id = back_groups[i] OFFSET 0) AS e
+        LIMIT back_max));
+    GET DIAGNOSTICS back_count = ROW_COUNT;
+    IF back_count < back_max THEN
+      DELETE FROM withheld_groups g WHERE g.webhook_no = back_nos[i] AND g.practice_group_id = back_groups[i];
+      resumed := resumed + 1;
+    END IF;
+    goes_on := goes_on || back_nos[i];
+  END LOOP;
+  IF goes_on IS NOT NULL THEN
     UPDATE webhook_lanes SET failures = 0, failing_since = NULL WHERE webhook_no = ANY (goes_on) AND failing_since IS NOT NULL;
     PERFORM pg_notify('porter_deliveries', '');
   END IF;

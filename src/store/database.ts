@@ -4,7 +4,6 @@ import { Outage } from '../platform/outage.ts';
 import { type AuditRecord, appendAudit } from './audit-append.ts';
 import { type Hosts, hostsOf, refuseSession } from './hosts.ts';
 import type { Sender } from './sql-functions.ts';
-import { typeParsers } from './times.ts';
 
 /**
  * The one way to PostgreSQL. Statements are sent ahead without waiting for the answers before them (pipelining), so a
@@ -31,6 +30,25 @@ const CONNECT_MS = 3_000;
 const IDLE_MS = 300_000;
 const STATEMENT_MS = 10_000;
 const LOCK_MS = 5_000;
+
+/**
+ * Timestamps leave the database as the contract writes them: RFC 3339, UTC, milliseconds. PostgreSQL sends
+ * `2026-11-14 08:00:00.5+00`, since every connection asks for UTC; the text is cut and filled, without a Date between.
+ */
+export function contractTime(text: string): string {
+  return `${text.slice(0, 10)}T${text.slice(11, 19)}.${text.slice(20, -3).padEnd(3, '0').slice(0, 3)}Z`;
+}
+
+const TIMESTAMPTZ = 1184;
+/** Counters and sequences: all of them stay far below 2^53, where a number stops being exact. */
+const INT8 = 20;
+
+const typeParsers: pg.CustomTypesConfig = {
+  getTypeParser: (oid, format) => {
+    if (oid === TIMESTAMPTZ) return contractTime;
+    return oid === INT8 ? Number : pg.types.getTypeParser(oid, format);
+  },
+};
 
 export function openDatabase({ url, connectionsMax, role }: DatabaseOptions): Database {
   const hosts = hostsOf(url);
@@ -137,6 +155,11 @@ export class Transaction {
       throw new Error('the transaction was rolled back by the server');
   }
 
+  /** Waits for all that was sent: what failed is told here, and not only when it is committed. */
+  async flush(): Promise<void> {
+    for (const answer of this.#answers) await answer;
+  }
+
   /**
    * Of an error that only tells that an earlier statement failed: the error of that one. It may have been sent without waiting for
    * it, or together with this one, and be told later.
@@ -234,7 +257,44 @@ export async function transact<T>(
   principal: Principal | readonly Principal[],
   work: (tx: Transaction) => Promise<T>,
 ): Promise<T> {
+  const whole = wholes.get(principal);
+  if (whole) return partOf(whole, work);
   return retried(() => transactOnce(db, tenantOf(principal), partnerOf(principal), work));
+}
+
+/** The transactions of which others become parts, by the principal on whose behalf. */
+const wholes = new WeakMap<Principal | readonly Principal[], Transaction>();
+
+/**
+ * The same, and whatever `work` does with `transact` on behalf of this very object becomes part of this transaction: it is committed
+ * with it, or not at all.
+ */
+export function transactAsOne<T>(
+  db: Database,
+  principal: Principal,
+  work: (tx: Transaction) => Promise<T>,
+): Promise<T> {
+  return retried(() =>
+    transactOnce(db, tenantOf(principal), partnerOf(principal), async (tx) => {
+      wholes.set(principal, tx);
+      try {
+        return await work(tx);
+      } finally {
+        wholes.delete(principal);
+      }
+    }),
+  );
+}
+
+/** Its caller must hear of what failed here, as it would of a transaction by itself. */
+async function partOf<T>(whole: Transaction, work: (tx: Transaction) => Promise<T>): Promise<T> {
+  try {
+    const result = await work(whole);
+    await whole.flush();
+    return result;
+  } catch (error) {
+    throw await whole.causeOf(error);
+  }
 }
 
 async function retried<T>(run: () => Promise<T>): Promise<T> {

@@ -1,6 +1,5 @@
-import type { StoredWebhook } from '../domain/webhook.ts';
 import type { Transaction } from './database.ts';
-import { wakeWorkers } from './deliveries-wake.ts';
+import { wakeWorkers } from './deliveries.ts';
 import { sqlFunction } from './sql-functions.ts';
 
 const enqueueSql = sqlFunction('enqueue', {
@@ -8,7 +7,7 @@ const enqueueSql = sqlFunction('enqueue', {
   event_nos: 'bigint[]',
   webhook_nos: 'integer[]',
 });
-const replayDeliveriesSql = sqlFunction('replay_deliveries', {
+export const replayDeliveriesSql = sqlFunction('replay_deliveries', {
   at: 'timestamptz',
   webhook: 'integer',
   event_nos: 'bigint[]',
@@ -18,6 +17,8 @@ const receivesUntilSql = sqlFunction('receives_until', {
   group_id: 'text',
   at: 'timestamptz',
 });
+
+const groupsReceivedSql = sqlFunction('groups_received', { partner: 'text', at: 'timestamptz' });
 
 /** Puts deliveries into the queue of one webhook, outside the usual fan-out. */
 
@@ -61,22 +62,30 @@ export interface NamedEvent {
   no: number;
   /** The webhook is to get it again. One that was not fanned out yet is on its way as it is. */
   wanted: boolean;
+  groupId: string;
+}
+
+/** A webhook as far as a replay goes by it. */
+export interface ReplayedWebhook {
+  no: number;
+  event_types: readonly string[];
 }
 
 /** In the order of acceptance. Test events are known to the one webhook that they were for. */
 export function findEventNos(
   tx: Transaction,
-  { no, event_types, practice_group_id }: StoredWebhook,
+  { no, event_types }: ReplayedWebhook,
+  groupIds: readonly string[],
   ids: readonly string[],
 ): Promise<NamedEvent[]> {
   return tx.query<NamedEvent>(
-    `SELECT id, no,
+    `SELECT id, no, practice_group_id AS "groupId",
             only_webhook_no IS NOT NULL
               OR (event = ANY ($4) AND EXISTS (SELECT FROM feed WHERE event_no = events.no)) AS wanted
        FROM events
-      WHERE id = ANY ($1) AND practice_group_id = $2 AND (only_webhook_no IS NULL OR only_webhook_no = $3)
+      WHERE id = ANY ($1) AND practice_group_id = ANY ($2) AND (only_webhook_no IS NULL OR only_webhook_no = $3)
       ORDER BY no`,
-    [ids, practice_group_id, no, event_types],
+    [ids, groupIds, no, event_types],
   );
 }
 
@@ -91,7 +100,8 @@ export interface Stretch {
 /** Looks at a stretch of the feed that ends before a position: what of it the webhook wants, accepted since a moment. */
 export async function findEventNosSince(
   tx: Transaction,
-  { event_types, practice_group_id }: StoredWebhook,
+  { event_types }: ReplayedWebhook,
+  groupId: string,
   sinceSeconds: number,
   before: number,
   limit: number,
@@ -103,7 +113,7 @@ export async function findEventNosSince(
               CROSS JOIN LATERAL (SELECT accepted_at FROM events WHERE no = feed.event_no OFFSET 0) AS e
               WHERE practice_group_id = $3 AND position < $4
               ORDER BY position DESC LIMIT $5) AS stretch`,
-    [sinceSeconds, event_types, practice_group_id, before, limit],
+    [sinceSeconds, event_types, groupId, before, limit],
   );
   return {
     nos: row?.nos?.split(',').map(Number) ?? [],
@@ -128,4 +138,10 @@ export async function mayReceive(
     at,
   });
   return row !== undefined && row.receives_until !== null;
+}
+
+/** The practice groups whose events it may receive at this moment. */
+export async function listReceivedGroups(tx: Transaction, partnerId: string, at: string): Promise<string[]> {
+  const rows = await groupsReceivedSql<{ groups_received: string }>(tx, { partner: partnerId, at });
+  return rows.map(({ groups_received: id }) => id);
 }

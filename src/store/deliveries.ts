@@ -1,17 +1,16 @@
 import type { ClaimedDelivery } from '../domain/lane.ts';
 import { SYSTEM } from '../domain/principal.ts';
 import type { AuditRecord } from './audit-append.ts';
-import { alone, type Database, transact } from './database.ts';
-import { list } from './list.ts';
-import { sqlFunction } from './sql-functions.ts';
+import { alone, type Database, type Transaction, transact } from './database.ts';
+import { list, sqlFunction } from './sql-functions.ts';
 
 /**
  * The queue of deliveries, for the engine; results are written by deliveries-record.ts. What each step guarantees is told at the head of
  * its function in src/sql, the order of the whole in delivery/engine.ts.
  */
 
-const fanOutSql = sqlFunction('fan_out', { at: 'timestamptz', me: 'bigint', events_max: 'integer' });
-const claimDeliveriesSql = sqlFunction('claim_deliveries', {
+export const fanOutSql = sqlFunction('fan_out', { at: 'timestamptz', me: 'bigint', events_max: 'integer' });
+export const claimDeliveriesSql = sqlFunction('claim_deliveries_2', {
   at: 'timestamptz',
   lease_ms: 'integer',
   me: 'bigint',
@@ -24,8 +23,13 @@ const claimDeliveriesSql = sqlFunction('claim_deliveries', {
   known_held: 'boolean[]',
   known_froms: 'bigint[]',
   under_way: 'text',
+  usual_only: 'boolean',
 });
-const entitledWebhooksSql = sqlFunction('entitled_webhooks', { at: 'timestamptz', nos: 'integer[]' });
+const entitledWebhooksSql = sqlFunction('entitled_webhooks_2', {
+  at: 'timestamptz',
+  nos: 'integer[]',
+  group_ids: 'text[]',
+});
 const reviewEntitlementSql = sqlFunction('review_entitlement', {
   at: 'timestamptz',
   after_no: 'integer',
@@ -49,6 +53,8 @@ export interface ClaimedLane {
   leaseExpired: boolean;
   /** For so long, from before the claim was made, its partner is taken to be entitled to them. 0: it is not, and there are none. */
   entitledMs: number;
+  /** They are of several practice groups: the answer is for those of this claim alone. */
+  isWide: boolean;
   deliveries: ClaimedDelivery[];
 }
 
@@ -70,6 +76,11 @@ export async function fanOut(
 ): Promise<FannedOut> {
   const [row] = await fanOutSql<FannedOut>(alone(db), { at, me, events_max: eventsMax });
   return row ?? { taken: 0, made: 0, more: false };
+}
+
+/** Tells the workers, when the transaction commits, that deliveries may be due. A hint: they would find out by themselves. */
+export function wakeWorkers(tx: Transaction): void {
+  tx.defer("SELECT pg_notify('porter_deliveries', '')");
 }
 
 /** A webhook that the worker knows. */
@@ -112,8 +123,9 @@ interface LaneRow {
   tries: string | null;
   behind: string | null;
   event_nos: string | null;
-  /** Of the webhook. */
-  group_ids: string;
+  /** Whose events it may be sent, on lines of their own; null: anybody's. */
+  group_ids: string | null;
+  is_wide: boolean;
 }
 
 /** The events of all lanes, each of them once. */
@@ -126,7 +138,7 @@ interface EventsRow {
   group_ids: string;
 }
 
-type DeliveryEvent = Pick<ClaimedDelivery, 'objectHash' | 'acceptedMs' | 'payload'> & { groupId: string };
+type DeliveryEvent = Pick<ClaimedDelivery, 'objectHash' | 'acceptedMs' | 'payload' | 'groupId'>;
 
 /** In the order of the webhooks' numbers. */
 export async function claimDeliveries(db: Database, claim: Claim): Promise<ClaimedLane[]> {
@@ -143,6 +155,7 @@ export async function claimDeliveries(db: Database, claim: Claim): Promise<Claim
     known_held: list(claim.known, (lane) => lane.held),
     known_froms: list(claim.known, (lane) => lane.from ?? 'NULL'),
     under_way: claim.known.map((lane) => rangesOf(lane.underWay)).join('\n'),
+    usual_only: false,
   });
   const events = new Map<string, DeliveryEvent>();
   for (const row of rows) if (row.webhook_no === null) learnEvents(row, events);
@@ -150,10 +163,11 @@ export async function claimDeliveries(db: Database, claim: Claim): Promise<Claim
   for (const row of rows) {
     if (row.webhook_no === null) continue;
     const { webhook_no: webhookNo, version, lease_expired: leaseExpired, entitled_ms: entitledMs } = row;
+    const isWide = row.is_wide;
     const deliveries = deliveriesOf(row, events);
     const lane = lanes.get(webhookNo);
     if (lane) lane.deliveries.push(...deliveries);
-    else lanes.set(webhookNo, { webhookNo, version, leaseExpired, entitledMs, deliveries });
+    else lanes.set(webhookNo, { webhookNo, version, leaseExpired, entitledMs, isWide, deliveries });
   }
   for (const { deliveries } of lanes.values()) deliveries.sort((a, b) => a.sequence - b.sequence);
   // PostgreSQL gathers them in no order. Who comes first after a claim that was full goes by their numbers.
@@ -176,20 +190,26 @@ function learnEvents(row: EventsRow, events: Map<string, DeliveryEvent>): void {
   });
 }
 
-/** A delivery whose event is gone, or is another practice group's than the webhook, is left where it is: it must reach nobody. */
+/**
+ * A delivery whose event is gone, or is of a practice group that the webhook may not hear of, is left where it is: it must reach nobody.
+ * Where a webhook is for several groups, objects of two of them are two objects, whatever their IDs.
+ */
 function deliveriesOf(row: LaneRow, events: ReadonlyMap<string, DeliveryEvent>): ClaimedDelivery[] {
   if (row.sequences === null || row.event_nos === null) return [];
   const tries = row.tries?.split(',');
   const eventNos = row.event_nos.split(',');
   const behind = row.behind === null ? undefined : new Set(row.behind.split(','));
   const deliveries: ClaimedDelivery[] = [];
+  const groupIds = row.is_wide ? new Set(row.group_ids?.split('\n')) : undefined;
   row.sequences.split(',').forEach((sequence, index) => {
     const event = events.get(eventNos[index] as string);
-    if (event?.groupId !== row.group_ids) return;
+    if (!event) return;
+    if (groupIds ? !groupIds.has(event.groupId) : event.groupId !== (row.group_ids ?? event.groupId)) return;
     deliveries.push({
       sequence: Number(sequence),
       tries: Number(tries?.[index] ?? 0),
-      objectHash: event.objectHash,
+      objectHash: groupIds ? `${event.objectHash} ${event.groupId}` : event.objectHash,
+      groupId: event.groupId,
       payload: event.payload,
       acceptedMs: event.acceptedMs,
       isNew: row.is_new === true,
@@ -229,17 +249,25 @@ export interface WebhookNow {
   entitledMs: number;
 }
 
+/** A webhook for several practice groups is named once for each of those whose deliveries are queued for it; `groupId` null: its own. */
 export async function lookAtWebhooks(
   db: Database,
   at: string | null,
-  nos: readonly number[],
+  asked: readonly { no: number; groupId: string | null }[],
 ): Promise<Map<number, WebhookNow>> {
   const rows = await transact(db, SYSTEM, (tx) =>
-    entitledWebhooksSql<{ webhook_no: number; version: number; entitled_ms: number }>(tx, { at, nos }),
+    entitledWebhooksSql<{ webhook_no: number; version: number; entitled_ms: number }>(tx, {
+      at,
+      nos: asked.map(({ no }) => no),
+      group_ids: asked.map(({ groupId }) => groupId),
+    }),
   );
-  return new Map(
-    rows.map(({ webhook_no, version, entitled_ms: entitledMs }) => [webhook_no, { version, entitledMs }]),
-  );
+  const found = new Map<number, WebhookNow>();
+  for (const { webhook_no: no, version, entitled_ms } of rows) {
+    const entitledMs = Math.min(entitled_ms, found.get(no)?.entitledMs ?? entitled_ms);
+    found.set(no, { version, entitledMs });
+  }
+  return found;
 }
 
 export interface Review {
@@ -283,7 +311,12 @@ export interface Destination {
   id: string;
   version: number;
   url: string;
+  /** A webhook of the operator's own. */
+  isOfOperator: boolean;
   secrets: { sealed: Buffer; keyId: string; expiresAt: number }[];
+  signature: 'hmac' | 'ed25519' | 'both';
+  /** Of its own; null: it has none. */
+  headers: { sealed: Buffer; keyId: string } | null;
 }
 
 interface DestinationRow {
@@ -291,16 +324,20 @@ interface DestinationRow {
   id: string;
   version: number;
   url: string;
+  isOfOperator: boolean;
   sealed: string[];
   key_ids: string[];
   expiries: (string | null)[];
+  signature: Destination['signature'];
+  headers_sealed: Buffer | null;
+  headers_key_id: string | null;
 }
 
 /** Of these webhooks; one that was deleted meanwhile is left out. The newest secret comes first. */
 export async function findDestinations(db: Database, nos: readonly number[]): Promise<Destination[]> {
   const rows = await transact(db, SYSTEM, (tx) =>
     tx.query<DestinationRow>(
-      `SELECT w.no, w.id, w.version, w.url,
+      `SELECT w.no, w.id, w.version, w.url, w.audience = 'operator' AS "isOfOperator", w.signature, w.headers_sealed, w.headers_key_id,
               array_agg(encode(s.sealed, 'base64') ORDER BY s.no DESC) AS sealed,
               array_agg(s.key_id ORDER BY s.no DESC) AS key_ids,
               array_agg(to_char(s.expires_at, 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') ORDER BY s.no DESC) AS expiries
@@ -309,8 +346,9 @@ export async function findDestinations(db: Database, nos: readonly number[]): Pr
       [nos],
     ),
   );
-  return rows.map(({ sealed, key_ids, expiries, ...webhook }) => ({
+  return rows.map(({ sealed, key_ids, expiries, headers_sealed, headers_key_id: keyId, ...webhook }) => ({
     ...webhook,
+    headers: headers_sealed && keyId !== null ? { sealed: headers_sealed, keyId } : null,
     secrets: sealed.map((text, index) => ({
       sealed: Buffer.from(text, 'base64'),
       keyId: key_ids[index] ?? '',
@@ -331,7 +369,7 @@ export async function disableWebhook(
   return transact(db, SYSTEM, async (tx) => {
     // Locks first and reads then: a statement that waited for a lock still sees the failures from before its wait.
     tx.defer('SELECT FROM webhooks WHERE no = $1 FOR NO KEY UPDATE', [no]);
-    const webhook = await tx.first<{ id: string; practice_group_id: string }>(
+    const webhook = await tx.first<{ id: string; practice_group_id: string | null }>(
       `UPDATE webhooks SET status = 'disabled', status_reason = $2, version = version + 1, updated_at = $3
         WHERE no = $1 AND status = 'active' AND deleted_at IS NULL AND url = coalesce($4, url)
           AND ($5::timestamptz IS NULL
@@ -345,7 +383,7 @@ export async function disableWebhook(
       principal: SYSTEM,
       action: 'webhook.disable',
       subject: { type: 'webhook', id: webhook.id },
-      practiceGroupId: webhook.practice_group_id,
+      practiceGroupId: webhook.practice_group_id ?? undefined,
       requestId: null,
       before: { status: 'active' },
       after: { status: 'disabled', status_reason: reason },

@@ -1,12 +1,17 @@
+import type { Sealed } from '../platform/sealing.ts';
 import type { Transaction } from './database.ts';
 
-/** What a call with an Idempotency-Key asked for, and what it was or will be answered. */
-export interface Keyed<Answer> {
+/** What a call with an Idempotency-Key asked for. */
+export interface Asked {
   callerId: string;
   key: string;
   bodyHash: Buffer;
-  answer: Answer;
   at: string;
+}
+
+/** And what it was or will be answered. */
+export interface Keyed<Answer> extends Asked {
+  answer: Answer;
 }
 
 /**
@@ -30,4 +35,73 @@ export async function keepAnswer<Answer>(
   );
   // Without a row it was cleared away just now, so the key is free again.
   return before ? { bodyHash: before.body_hash, answer: before.answer } : keepAnswer(tx, keyed);
+}
+
+/** An answer as it is kept for any POST: its text is sealed, for it may show a secret. */
+export interface KeptAnswer {
+  bodyHash: Buffer;
+  /** Null: the key was used for events, or is being used. */
+  sealed: Sealed | null;
+  etag: string | undefined;
+  /** It holds on every node only a second after it was given. */
+  settles: boolean;
+}
+
+interface KeptRow {
+  body_hash: Buffer;
+  sealed: Buffer | null;
+  sealed_key_id: string | null;
+  answer: { etag?: string; settles?: boolean };
+}
+
+/**
+ * Takes the key for a call whose answer is kept before the transaction ends, or tells what it was used for. Whoever comes with
+ * the same key meanwhile waits here for that.
+ */
+export async function takeKey(
+  tx: Transaction,
+  asked: Asked,
+  expiresAt: string,
+): Promise<KeptAnswer | undefined> {
+  const { callerId, key, bodyHash, at } = asked;
+  const taken = await tx.first(
+    `INSERT INTO idempotency_keys AS k (caller_id, key, body_hash, answer, created_at, expires_at) VALUES ($1, $2, $3, '{}', $4, $5)
+     ON CONFLICT (caller_id, key) DO UPDATE
+       SET body_hash = excluded.body_hash, answer = '{}', sealed = NULL, created_at = excluded.created_at, expires_at = excluded.expires_at
+       WHERE k.expires_at <= excluded.created_at
+     RETURNING key`,
+    [callerId, key, bodyHash, at, expiresAt],
+  );
+  if (taken) return undefined;
+  return (await findKeptAnswer(tx, asked)) ?? takeKey(tx, asked, expiresAt);
+}
+
+export async function findKeptAnswer(
+  tx: Transaction,
+  { callerId, key, at }: Asked,
+): Promise<KeptAnswer | undefined> {
+  const row = await tx.first<KeptRow>(
+    `SELECT body_hash, sealed, sealed_key_id, answer FROM idempotency_keys
+      WHERE caller_id = $1 AND key = $2 AND (expires_at IS NULL OR expires_at > $3)`,
+    [callerId, key, at],
+  );
+  if (!row) return undefined;
+  const { body_hash: bodyHash, sealed, sealed_key_id: keyId, answer } = row;
+  return {
+    bodyHash,
+    sealed: sealed && keyId !== null ? { sealed, keyId } : null,
+    etag: answer.etag,
+    settles: answer.settles ?? false,
+  };
+}
+
+export function putAnswer(
+  tx: Transaction,
+  { callerId, key }: Asked,
+  { sealed, etag, settles }: Pick<KeptAnswer, 'etag' | 'settles'> & { sealed: Sealed },
+): void {
+  tx.defer(
+    'UPDATE idempotency_keys SET sealed = $3, sealed_key_id = $4, answer = $5 WHERE caller_id = $1 AND key = $2',
+    [callerId, key, sealed.sealed, sealed.keyId, JSON.stringify({ etag, settles })],
+  );
 }

@@ -1,6 +1,7 @@
 import type { Scope } from '../contract/access.ts';
 import type { OpeningHours, OperatorPracticeGroup } from '../contract/operator/practice-groups.ts';
 import type { PageQuery } from '../contract/page.ts';
+import type { Me } from '../contract/partner/me.ts';
 import type { PracticeGroup } from '../contract/partner/practice-groups.ts';
 import { USES_TOLD_MAX, type Use } from '../domain/in-use.ts';
 import type { KeyHolder } from '../domain/principal.ts';
@@ -41,7 +42,7 @@ export async function findReachableGroups(
   asked: readonly Reach[],
 ): Promise<(PracticeGroup | undefined)[]> {
   const rows = await tx.query<OperatorPracticeGroup & { place: number }>(
-    `SELECT asked.place, ${GROUP}
+    `SELECT asked.place, ${GROUP}, EXISTS (SELECT FROM write_through t WHERE t.practice_group_id = g.id) AS writes_through
        FROM unnest($1::text[], $2::text[], $3::text[], $4::text[]) WITH ORDINALITY AS asked (home_id, id, partner_id, scope, place)
        JOIN practice_groups g ON g.id = asked.id ${EHR_HEALTH}
       WHERE asked.id = asked.home_id OR ${sharesNetworkWith('asked.home_id', 'asked.partner_id', 'asked.scope')}`,
@@ -63,6 +64,29 @@ export async function listReachableGroups(tx: Transaction, holder: KeyHolder): P
       WHERE g.id = $1 OR ${sharesNetworkWith('$1', '$2', '$3')} ORDER BY g.id`,
     [holder.homeGroupId, holder.partnerId, 'practice-groups:read' satisfies Scope],
   );
+}
+
+/** The same with what the key may do in each, and through which network, the first by name. Its own comes first. */
+export async function listGroupsInReach(tx: Transaction, holder: KeyHolder): Promise<Me['practice_groups']> {
+  const rows = await tx.query<Omit<Me['practice_groups'][number], 'scopes'> & { granted: Scope[] | null }>(
+    `SELECT g.id, g.name, way.through, way.granted
+       FROM (SELECT $1::text AS id, NULL::json AS through, NULL::text[] AS granted
+             UNION ALL
+             SELECT target.practice_group_id, (array_agg(json_build_object('id', n.id, 'name', n.name) ORDER BY n.name, n.id))[1],
+                    CASE WHEN bool_and(n.scopes IS NOT NULL) THEN array_agg(scope) END
+               FROM network_members home JOIN network_members target USING (network_id) JOIN networks n ON n.id = network_id
+               LEFT JOIN LATERAL unnest(n.scopes) AS scope ON true
+              WHERE home.practice_group_id = $1 AND target.practice_group_id <> $1
+                AND (n.partner_ids IS NULL OR $2 = ANY (n.partner_ids))
+              GROUP BY target.practice_group_id) AS way
+       JOIN practice_groups g USING (id) ORDER BY way.through IS NOT NULL, g.id`,
+    [holder.homeGroupId, holder.partnerId],
+  );
+  const own = [...holder.scopes];
+  return rows.map(({ granted, ...group }) => ({
+    ...group,
+    scopes: granted === null ? own : own.filter((scope) => granted.includes(scope)),
+  }));
 }
 
 export function listGroups(tx: Transaction, query: PageQuery) {

@@ -10,6 +10,9 @@ export interface QueueNumbers {
   /** When the oldest event was accepted that an active webhook should have by now; null when there is none. */
   oldest: string | null;
   failing: { id: string; failures: number }[];
+  /** Changes that the practice software has not answered, and when the oldest of them was made; null when there is none. */
+  changes_pending: number;
+  oldest_change: string | null;
 }
 
 /**
@@ -22,13 +25,17 @@ const COUNTED_MAX = 100_000;
 const NEW = `FROM deliveries d
    WHERE d.webhook_no = lane.webhook_no AND d.sequence >= lane.open_from AND d.state = 'due' AND d.retry_at IS NULL
    ORDER BY d.sequence`;
-const SET_ASIDE = `FROM deliveries d
-   WHERE least(d.webhook_no, 2147483647) = lane.webhook_no AND d.retry_at IS NOT NULL
+const setAside = (also: string) => `FROM deliveries d
+   WHERE least(d.webhook_no, 2147483647) = lane.webhook_no AND d.retry_at IS NOT NULL ${also}
    ORDER BY least(d.webhook_no, 2147483647), d.sequence`;
+const SET_ASIDE = setAside('');
+/** Of a webhook for all practice groups: not what is withheld of one of them. What waits stands behind an earlier one anyway. */
+const SET_ASIDE_TO_SEND = setAside("AND (NOT lane.is_wide OR d.retry_at < 'infinity')");
 
 const QUEUE_NUMBERS = `
   WITH lane AS MATERIALIZED (
-    SELECT l.webhook_no, l.has_new, l.open_from, l.last_sequence, w.status = 'active' AND w.withheld_since IS NULL AS active
+    SELECT l.webhook_no, l.has_new, l.open_from, l.last_sequence, w.status = 'active' AND w.withheld_since IS NULL AS active,
+           w.audience = 'partner' AS is_wide
       FROM webhook_lanes l JOIN webhooks w ON w.no = l.webhook_no WHERE w.deleted_at IS NULL),
   first AS (
     SELECT d.created_at FROM lane
@@ -36,13 +43,17 @@ const QUEUE_NUMBERS = `
      WHERE lane.active AND lane.has_new
     UNION ALL
     SELECT d.created_at FROM lane
-     CROSS JOIN LATERAL (SELECT d.created_at ${SET_ASIDE} LIMIT 1) AS d
+     CROSS JOIN LATERAL (SELECT d.created_at ${SET_ASIDE_TO_SEND} LIMIT 1) AS d
      WHERE lane.active)
   SELECT event.count::integer AS events_new,
          (CASE WHEN unsent.count > ${COUNTED_MAX} THEN span.count ELSE unsent.count END + aside.due)::integer AS due,
          aside.waiting::integer AS waiting,
-         (SELECT count(*) FROM webhooks WHERE withheld_since IS NOT NULL AND deleted_at IS NULL)::integer AS withheld,
-         least(event.oldest, (SELECT min(created_at) FROM first)) AS oldest
+         (SELECT count(*) FROM (SELECT no FROM webhooks WHERE withheld_since IS NOT NULL AND deleted_at IS NULL
+                                UNION
+                                SELECT webhook_no FROM withheld_groups JOIN webhooks ON no = webhook_no WHERE deleted_at IS NULL) AS any_of_it)::integer AS withheld,
+         least(event.oldest, (SELECT min(created_at) FROM first)) AS oldest,
+         (SELECT count(*) FROM (SELECT FROM changes WHERE state = 'pending' LIMIT ${COUNTED_MAX}) AS part)::integer AS changes_pending,
+         (SELECT at FROM changes WHERE state = 'pending' ORDER BY position LIMIT 1) AS oldest_change
     FROM (SELECT coalesce(sum(cardinality(event_nos)), 0) AS count, min(accepted_at) AS oldest FROM new_events) AS event,
          (SELECT sum(last_sequence - open_from + 1) AS count FROM lane WHERE has_new) AS span,
          (SELECT count(*)
@@ -65,5 +76,6 @@ export async function readQueueNumbers(tx: Transaction): Promise<QueueNumbers> {
         WHERE l.failures > 0 AND w.deleted_at IS NULL ORDER BY l.failures DESC LIMIT 100`,
     ),
   ]);
-  return { events_new: 0, due: 0, waiting: 0, withheld: 0, oldest: null, ...numbers, failing };
+  const none = { events_new: 0, due: 0, waiting: 0, withheld: 0, oldest: null };
+  return { ...none, changes_pending: 0, oldest_change: null, ...numbers, failing };
 }

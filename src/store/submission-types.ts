@@ -4,9 +4,8 @@ import type { Principal } from '../domain/principal.ts';
 import type { StoredSubmissionType } from '../domain/submission-type.ts';
 import { type AuditRecord, actorOf, auditText } from './audit-append.ts';
 import { type Transaction, tenantOf } from './database.ts';
-import { list } from './list.ts';
 import { type Keyset, readPage } from './page.ts';
-import { type Sender, sqlFunction } from './sql-functions.ts';
+import { list, type Sender, sqlFunction } from './sql-functions.ts';
 
 /**
  * Submission types are reached through a practice group, never by their ID alone: every function here takes the group

@@ -8,6 +8,25 @@ export function secretOwner(webhookId: string): string {
   return `webhook_secrets ${webhookId}`;
 }
 
+/** And its own headers, apart from these. */
+export function headersOwner(webhookId: string): string {
+  return `webhook_headers ${webhookId}`;
+}
+
+/** Null: it has none any more. */
+export function putHeaders(
+  tx: Transaction,
+  webhookNo: number,
+  headers: { names: readonly string[]; sealed: Sealed } | null,
+): void {
+  tx.defer('UPDATE webhooks SET header_names = $2, headers_sealed = $3, headers_key_id = $4 WHERE no = $1', [
+    webhookNo,
+    headers?.names ?? [],
+    headers?.sealed.sealed,
+    headers?.sealed.keyId,
+  ]);
+}
+
 export async function countLiveSecrets(tx: Transaction, webhookNo: number, now: string): Promise<number> {
   const row = await tx.first<{ count: number }>(
     'SELECT count(*) FROM webhook_secrets WHERE webhook_no = $1 AND (expires_at IS NULL OR expires_at > $2)',
@@ -46,7 +65,7 @@ export function deleteExpiredSecrets(tx: Transaction, now: string): void {
 /** The IDs of the keys that some secret is sealed under. */
 export async function listSealingKeys(tx: Transaction): Promise<string[]> {
   const rows = await tx.query<{ key_id: string }>(
-    'SELECT DISTINCT key_id FROM webhook_secrets ORDER BY key_id',
+    `SELECT key_id FROM webhook_secrets UNION SELECT headers_key_id FROM webhooks WHERE headers_key_id IS NOT NULL ORDER BY key_id`,
   );
   return rows.map(({ key_id }) => key_id);
 }
@@ -83,4 +102,25 @@ export function replaceSealed(tx: Transaction, rows: readonly SealedRow[]): void
       rows.map(({ keyId }) => keyId),
     ],
   );
+}
+
+/** The same for headers: some that are not sealed under the key. */
+export function lockHeadersToReseal(
+  tx: Transaction,
+  keyId: string,
+  limit: number,
+): Promise<(Sealed & { webhookNo: number; webhookId: string })[]> {
+  return tx.query(
+    `SELECT no AS "webhookNo", id AS "webhookId", headers_sealed AS sealed, headers_key_id AS "keyId" FROM webhooks
+      WHERE headers_key_id <> $1 ORDER BY no LIMIT $2 FOR NO KEY UPDATE`,
+    [keyId, limit],
+  );
+}
+
+export function replaceSealedHeaders(tx: Transaction, webhookNo: number, { sealed, keyId }: Sealed): void {
+  tx.defer('UPDATE webhooks SET headers_sealed = $2, headers_key_id = $3 WHERE no = $1', [
+    webhookNo,
+    sealed,
+    keyId,
+  ]);
 }

@@ -1,19 +1,27 @@
 import type { PageQuery } from '../contract/page.ts';
-import { QUEUED_COUNT_MAX, type Webhook } from '../contract/partner/webhooks.ts';
+import { QUEUED_COUNT_MAX, type Webhook, WITHHELD_GROUPS_MAX } from '../contract/partner/webhooks.ts';
 import type { PartnerPrincipal } from '../domain/principal.ts';
 import type { StoredWebhook } from '../domain/webhook.ts';
 import type { Transaction } from './database.ts';
 import { byId, readPage } from './page.ts';
 
-/** Webhooks are reached through their partner and practice group, never by their ID alone; operators see all of them. */
+/**
+ * Webhooks are reached through their partner and practice group, never by their ID alone; one for all practice groups through any that its
+ * partner acts for. Operators see all of them.
+ */
 
 type Row = Omit<StoredWebhook, 'health'> & Webhook['health'];
 
 /** `greatest` picks the index of what was set aside; migrations/0001_baseline.sql, Deliveries, says why. */
-const WEBHOOKS = `
-  SELECT w.no, w.id, w.partner_id, w.practice_group_id, w.url, w.description, w.event_types, w.status, w.status_reason,
+const webhooksWith = (more: string) => `
+  SELECT ${more} w.no, w.id, w.partner_id, w.practice_group_id, CASE WHEN w.audience = 'partner' THEN 'all' END AS practice_groups,
+         w.only_group_ids AS practice_group_ids, w.signature, w.header_names, w.url, w.description, w.event_types, w.status, w.status_reason,
          w.version, w.created_at, w.updated_at, l.failures, l.failing_since, l.last_success_at,
          w.withheld_since, w.withheld_reason,
+         (SELECT coalesce(json_agg(json_build_object('practice_group_id', g.practice_group_id, 'reason', g.reason,
+                                                     'since', to_char(g.since, 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))), '[]')
+            FROM (SELECT * FROM withheld_groups WHERE webhook_no = w.no
+                   ORDER BY practice_group_id LIMIT ${WITHHELD_GROUPS_MAX}) AS g) AS withheld_practice_groups,
          (SELECT count(*) FROM ((SELECT FROM deliveries d
                                   WHERE greatest(d.webhook_no, 0) = w.no AND d.retry_at IS NOT NULL LIMIT ${QUEUED_COUNT_MAX})
                                 UNION ALL
@@ -22,13 +30,22 @@ const WEBHOOKS = `
                                     AND d.retry_at IS NULL LIMIT ${QUEUED_COUNT_MAX})
                                 LIMIT ${QUEUED_COUNT_MAX}) AS open) AS queued
     FROM webhooks w JOIN webhook_lanes l ON l.webhook_no = w.no
-   WHERE w.deleted_at IS NULL`;
+   WHERE w.deleted_at IS NULL AND w.audience <> 'operator'`;
+
+const WEBHOOKS = webhooksWith('');
+/** As operators see them: with the names of their partners. */
+const NAMED_WEBHOOKS = webhooksWith(
+  '(SELECT name FROM partners WHERE partners.id = w.partner_id) AS partner_name,',
+);
+
+/** Of the partner $2 that acts for the practice group $1. */
+const OWN = `partner_id = $2 AND (practice_group_id = $1 OR audience = 'partner')`;
 
 function webhookOf(row: Row): StoredWebhook {
-  const { failures, failing_since, last_success_at, queued, withheld_since, withheld_reason, ...webhook } =
-    row;
-  const health = { failures, failing_since, last_success_at, queued, withheld_since, withheld_reason };
-  return { ...webhook, health };
+  const { failures, failing_since, last_success_at, queued, ...others } = row;
+  const { withheld_since, withheld_reason, withheld_practice_groups, ...webhook } = others;
+  const withheld = { withheld_since, withheld_reason, withheld_practice_groups };
+  return { ...webhook, health: { failures, failing_since, last_success_at, queued, ...withheld } };
 }
 
 const ownedBy = ({ group, holder }: PartnerPrincipal) => [group.id, holder.partnerId];
@@ -38,10 +55,7 @@ export async function findWebhook(
   owner: PartnerPrincipal,
   id: string,
 ): Promise<StoredWebhook | undefined> {
-  const row = await tx.first<Row>(
-    `${WEBHOOKS} AND w.practice_group_id = $1 AND w.partner_id = $2 AND w.id = $3`,
-    [...ownedBy(owner), id],
-  );
+  const row = await tx.first<Row>(`${WEBHOOKS} AND ${OWN} AND w.id = $3`, [...ownedBy(owner), id]);
   return row && webhookOf(row);
 }
 
@@ -54,18 +68,17 @@ export function lockWebhook(
   owner: PartnerPrincipal,
   id: string,
 ): Promise<StoredWebhook | undefined> {
-  tx.defer(
-    `SELECT FROM webhooks WHERE practice_group_id = $1 AND partner_id = $2 AND id = $3 AND deleted_at IS NULL
-        FOR NO KEY UPDATE`,
-    [...ownedBy(owner), id],
-  );
+  tx.defer(`SELECT FROM webhooks WHERE ${OWN} AND id = $3 AND deleted_at IS NULL FOR NO KEY UPDATE`, [
+    ...ownedBy(owner),
+    id,
+  ]);
   return findWebhook(tx, owner, id);
 }
 
 export function listWebhookPage(tx: Transaction, owner: PartnerPrincipal, query: PageQuery) {
   return readPage(query, byId, async ([after], limit) => {
     const rows = await tx.query<Row>(
-      `${WEBHOOKS} AND w.practice_group_id = $1 AND w.partner_id = $2 AND ($3::text IS NULL OR w.id > $3)
+      `${WEBHOOKS} AND ${OWN} AND ($3::text IS NULL OR w.id > $3)
        ORDER BY w.id LIMIT $4`,
       [...ownedBy(owner), after, limit],
     );
@@ -74,7 +87,21 @@ export function listWebhookPage(tx: Transaction, owner: PartnerPrincipal, query:
 }
 
 /** How many there are. Whoever asks is the only one to add one until the transaction ends. */
-export async function countWebhooks(tx: Transaction, owner: PartnerPrincipal): Promise<number> {
+export async function countWebhooks(
+  tx: Transaction,
+  owner: PartnerPrincipal,
+  isForAll: boolean,
+): Promise<number> {
+  if (isForAll) {
+    tx.defer(`SELECT pg_advisory_xact_lock(hashtextextended('webhooks for all of ' || $1, 0))`, [
+      owner.holder.partnerId,
+    ]);
+    const row = await tx.first<{ count: number }>(
+      `SELECT count(*) FROM webhooks WHERE partner_id = $1 AND audience = 'partner' AND deleted_at IS NULL`,
+      [owner.holder.partnerId],
+    );
+    return row?.count ?? 0;
+  }
   tx.defer('SELECT FROM practice_groups WHERE id = $1 FOR NO KEY UPDATE', [owner.group.id]);
   const row = await tx.first<{ count: number }>(
     `SELECT count(*) FROM webhooks WHERE practice_group_id = $1 AND partner_id = $2 AND deleted_at IS NULL`,
@@ -90,8 +117,8 @@ export async function insertWebhook(
 ): Promise<number> {
   const row = await tx.first<{ no: number }>(
     `INSERT INTO webhooks (id, partner_id, practice_group_id, url, description, event_types, status, version,
-                           created_at, updated_at)
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) RETURNING no`,
+                           created_at, updated_at, audience, only_group_ids, signature)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13) RETURNING no`,
     [
       webhook.id,
       webhook.partner_id,
@@ -103,6 +130,9 @@ export async function insertWebhook(
       webhook.version,
       webhook.created_at,
       webhook.updated_at,
+      webhook.practice_groups === 'all' ? 'partner' : 'practice_group',
+      webhook.practice_group_ids,
+      webhook.signature,
     ],
   );
   if (!row) throw new Error('a webhook was inserted without a number');
@@ -113,7 +143,7 @@ export async function insertWebhook(
 export function updateWebhookRow(tx: Transaction, webhook: StoredWebhook): void {
   tx.defer(
     `UPDATE webhooks SET url = $2, description = $3, event_types = $4, status = $5, status_reason = $6, version = $7,
-                         updated_at = $8 WHERE no = $1`,
+                         updated_at = $8, only_group_ids = $9, signature = $10 WHERE no = $1`,
     [
       webhook.no,
       webhook.url,
@@ -123,6 +153,8 @@ export function updateWebhookRow(tx: Transaction, webhook: StoredWebhook): void 
       webhook.status_reason,
       webhook.version,
       webhook.updated_at,
+      webhook.practice_group_ids,
+      webhook.signature,
     ],
   );
 }
@@ -132,7 +164,11 @@ export function forgetFailures(tx: Transaction, no: number): void {
 }
 
 /** Its deliveries are cleared away later, little by little; what could sign in its name goes at once. */
-export function markWebhookDeleted(tx: Transaction, { no, version }: StoredWebhook, now: string): void {
+export function markWebhookDeleted(
+  tx: Transaction,
+  { no, version }: Pick<StoredWebhook, 'no' | 'version'>,
+  now: string,
+): void {
   tx.defer('UPDATE webhooks SET deleted_at = $2, updated_at = $2, version = $3 WHERE no = $1', [
     no,
     now,
@@ -143,6 +179,14 @@ export function markWebhookDeleted(tx: Transaction, { no, version }: StoredWebho
 
 // ---- Operators ----
 
+export type NamedWebhook = StoredWebhook & { partner_name: string };
+type NamedRow = Row & { partner_name: string };
+
+const namedWebhookOf = ({ partner_name, ...row }: NamedRow): NamedWebhook => ({
+  ...webhookOf(row),
+  partner_name,
+});
+
 export interface WebhookFilter extends PageQuery {
   partner_id?: string | undefined;
   practice_group_id?: string | undefined;
@@ -151,17 +195,23 @@ export interface WebhookFilter extends PageQuery {
 
 export function listAllWebhookPage(tx: Transaction, filter: WebhookFilter) {
   return readPage(filter, byId, async ([after], limit) => {
-    const rows = await tx.query<Row>(
-      `${WEBHOOKS} AND ($1::text IS NULL OR w.id > $1) AND ($2::text IS NULL OR w.partner_id = $2)
+    const rows = await tx.query<NamedRow>(
+      `${NAMED_WEBHOOKS} AND w.audience <> 'operator' AND ($1::text IS NULL OR w.id > $1) AND ($2::text IS NULL OR w.partner_id = $2)
          AND ($3::text IS NULL OR w.practice_group_id = $3) AND ($4::text IS NULL OR w.status = $4)
        ORDER BY w.id LIMIT $5`,
       [after, filter.partner_id, filter.practice_group_id, filter.status, limit],
     );
-    return rows.map(webhookOf);
+    return rows.map(namedWebhookOf);
   });
 }
 
-export async function findAnyWebhook(tx: Transaction, id: string): Promise<StoredWebhook | undefined> {
-  const row = await tx.first<Row>(`${WEBHOOKS} AND w.id = $1`, [id]);
-  return row && webhookOf(row);
+export async function findAnyWebhook(tx: Transaction, id: string): Promise<NamedWebhook | undefined> {
+  const row = await tx.first<NamedRow>(`${NAMED_WEBHOOKS} AND w.audience <> 'operator' AND w.id = $1`, [id]);
+  return row && namedWebhookOf(row);
+}
+
+/** The same, and nobody else changes it until the transaction ends; see `lockWebhook`. */
+export function lockAnyWebhook(tx: Transaction, id: string): Promise<NamedWebhook | undefined> {
+  tx.defer('SELECT FROM webhooks WHERE id = $1 AND deleted_at IS NULL FOR NO KEY UPDATE', [id]);
+  return findAnyWebhook(tx, id);
 }

@@ -45,12 +45,21 @@ interface Expected {
 const PASSING = ['status', 'last_used_at', 'last_used_from'];
 
 /** What concerns no practice group, or several. */
-const OF_NO_GROUP = /^(partner\.|operator\.|network\.(create|update|delete)$)/;
+const OF_NO_GROUP =
+  /^(agreement\.|partner\.|operator\.|signing_key\.|subscription\.|network\.(create|update|delete)$)/;
 
 /** The practice group in whose part of the trail an entry is to be found. */
 function groupOf({ action, subject }: Loose): string | null {
   if (OF_NO_GROUP.test(action)) return null;
   return ['practice_group', 'ehr_health'].includes(subject.type) ? subject.id : given.groupId;
+}
+
+/** What an agreement is worth at a moment, which is no change of it. */
+const COUNTED = ['status', 'active_keys'];
+
+function passingOf(id: OperatorOperationId): string[] {
+  if (/Key$/.test(id)) return PASSING;
+  return id === 'updateAgreement' ? COUNTED : [];
 }
 
 const own = (call: OperatorCall) => call.path.replace('/operator/v1', '');
@@ -68,10 +77,22 @@ const tells: Partial<Record<OperatorOperationId, Expected>> = {
   removeNetworkMember: { tells: [['network.members', 'network']], item: parent },
   createPartner: { tells: [['partner.create', 'partner']], made: ({ body }) => body },
   updatePartner: { tells: [['partner.update', 'partner']], item: own },
-  signAgreement: { tells: [['partner.sign-agreement', 'partner']], item: parent },
+  signAgreement: {
+    tells: [
+      ['partner.sign-agreement', 'partner'],
+      ['agreement.create', 'agreement'],
+    ],
+    item: parent,
+  },
+  createAgreement: {
+    tells: [['agreement.create', 'agreement']],
+    made: ({ body }) => without(body, ...COUNTED),
+  },
+  updateAgreement: { tells: [['agreement.update', 'agreement']], item: own },
   verifyPartner: { tells: [['partner.verify', 'partner']], item: parent },
   suspendPartner: { tells: [['partner.suspend', 'partner']], item: parent },
   issueKey: { tells: [['key.issue', 'key']], made: ({ body }) => without(body, 'key', ...PASSING) },
+  issueKeys: { tells: [['key.issue', 'key']] },
   updateKey: { tells: [['key.update', 'key']], item: own },
   // Two things change: there is a new key, and the old one is to end.
   rotateKey: {
@@ -101,8 +122,21 @@ const tells: Partial<Record<OperatorOperationId, Expected>> = {
     item: parent,
   },
   failWriteToRecordJob: { tells: [['write_to_record_job.fail', 'write_to_record_job']], item: parent },
+  updatePartnerWebhook: { tells: [['webhook.update', 'webhook']] },
+  replayPartnerWebhook: { tells: [['webhook.replay', 'webhook']] },
   retryDelivery: { tells: [['delivery.retry', 'delivery']] },
+  reportChangeApplied: { tells: [['change.applied', 'change']] },
+  reportChangeRejected: { tells: [['change.rejected', 'change']] },
+  putWriteThrough: { tells: [['write_through.put', 'practice_group']] },
+  deleteWriteThrough: { tells: [['write_through.delete', 'practice_group']] },
+  createSubscription: { tells: [['subscription.create', 'subscription']] },
+  updateSubscription: { tells: [['subscription.update', 'subscription']] },
+  deleteSubscription: { tells: [['subscription.delete', 'subscription']] },
+  rotateSubscriptionSecret: { tells: [['subscription.rotate-secret', 'subscription']] },
+  testSubscription: { tells: [['subscription.test', 'subscription']] },
+  replaySubscription: { tells: [['subscription.replay', 'subscription']] },
   createErasure: { tells: [['erasure.create', 'erasure']], made: ({ body }) => body },
+  rotateSigningKey: { tells: [['signing_key.rotate', 'signing_key']] },
   createOperator: { tells: [['operator.create', 'operator']], made: ({ body }) => without(body, 'token') },
   updateOperator: { tells: [['operator.update', 'operator']], item: own },
   revokeOperator: { tells: [['operator.revoke', 'operator']], item: parent },
@@ -121,7 +155,7 @@ describe('the audit trail', () => {
       const read = async () => {
         if (!expected.item) return null;
         const answer = await make(given, { id, method: 'GET', path: `/operator/v1${expected.item(call)}` });
-        return answer.status === 404 ? null : without(answer.body, ...(/Key$/.test(id) ? PASSING : []));
+        return answer.status === 404 ? null : without(answer.body, ...passingOf(id));
       };
       const before = await read();
       const seq = await lastSeq();
@@ -301,7 +335,7 @@ describe('the audit trail', () => {
 describe('a change and its entry', () => {
   it.each(changing)('%s: without its entry the change does not happen either', async (id) => {
     const call = await validCall(id, given);
-    const before = await contents(house.databaseUrl);
+    const before = await contents(house.databaseUrl, { accessLog: true });
     await db.query(`CREATE FUNCTION fail() RETURNS trigger LANGUAGE plpgsql AS
       $$ BEGIN RAISE EXCEPTION 'no room in the book'; END $$`);
     await db.query('CREATE TRIGGER fail BEFORE INSERT ON audit_entries FOR EACH ROW EXECUTE FUNCTION fail()');
@@ -310,7 +344,7 @@ describe('a change and its entry', () => {
     } finally {
       await db.query('DROP FUNCTION fail CASCADE');
     }
-    expect(await contents(house.databaseUrl)).toEqual(before);
+    expect(await contents(house.databaseUrl, { accessLog: true })).toEqual(before);
     expect((await make(given, call)).status).toBe(operatorEndpoints[id].response.status);
     expect(await house.operator('GET', '/audit/verify')).toMatchObject({ ok: true });
   });

@@ -47,6 +47,7 @@ describe('GET /operator/v1/webhooks', () => {
     expect(await house.operator('GET', `/webhooks/${hooks.one}`)).toEqual({
       ...(await one.call('GET', `/v1/webhooks/${hooks.one}`)),
       partner_id: one.partnerId,
+      partner_name: 'Partner',
     });
   });
 });

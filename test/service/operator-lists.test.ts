@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Endpoint } from '../../src/contract/endpoint.ts';
 import { type OperatorOperationId, operatorEndpoints } from '../../src/contract/operator/index.ts';
 import {
+  agreementBody,
   fresh,
   furnish,
   make,
@@ -9,14 +10,17 @@ import {
   newWebhook,
   operationIds,
   pathOf,
+  subscriptionOf,
 } from '../support/operator-calls.ts';
 import { type Loose, makeKey, startHarness } from '../support/service.ts';
 
 const house = await startHarness();
 const given = await furnish(house);
+const subscriptionId = await subscriptionOf(given);
 
+/** A feed is gone on with for ever, and has tests of its own. */
 const lists = operationIds.filter(
-  (id) => 'cursor' in ((operatorEndpoints[id] as Endpoint).query?.shape ?? {}),
+  (id) => 'cursor' in ((operatorEndpoints[id] as Endpoint).query?.shape ?? {}) && !/Changes$/.test(id),
 );
 
 interface Listed {
@@ -131,12 +135,31 @@ const cases: Record<string, ListCase> = {
     key: (item) => item.request_id,
   },
   listDeliveries: { add: () => newDelivery(given), key: byId },
+  listSubscriptions: {
+    add: () => house.operator('POST', '/subscriptions', { url: 'https://a.example/', topics: ['alerts'] }),
+    key: byId,
+  },
+  listSubscriptionDeliveries: {
+    add: () => house.operator('POST', `/subscriptions/${subscriptionId}/test`, { topic: 'alerts' }),
+    key: byId,
+  },
   listAccessLog: {
     add: async () => {
       const form = fresh('form');
       await house.operator('PUT', `${groupPath()}/forms/${form}`, { title: 'F' });
       await house.operator('GET', `${groupPath()}/forms/${form}`);
     },
+    key: byId,
+  },
+  listPartnerUsage: {
+    add: async () => {
+      const { key } = await makeKey(house, given.groupId);
+      await house.send('GET', '/v1/me', { key });
+    },
+    key: (item) => [item.key_id ?? item.webhook_id, item.operation, item.outcome].join(),
+  },
+  listAgreements: {
+    add: () => house.operator('POST', `/partners/${given.partnerId}/agreements`, agreementBody()),
     key: byId,
   },
   listErasures: {
@@ -155,7 +178,9 @@ const cases: Record<string, ListCase> = {
 };
 
 const pathOfList = (id: OperatorOperationId) =>
-  pathOf(operatorEndpoints[id].path, { id: given.groupId }).replace('/operator/v1', '');
+  pathOf(operatorEndpoints[id].path, {
+    id: /Subscription/.test(id) ? subscriptionId : id === 'listAgreements' ? given.partnerId : given.groupId,
+  }).replace('/operator/v1', '');
 
 describe('lists', () => {
   it('are all walked by this file', () => {

@@ -3,6 +3,7 @@ import { type PartnerPrincipal, SYSTEM } from '../../src/domain/principal.ts';
 import { isHolder } from '../../src/runtime/access.ts';
 import { type Database, type Transaction, transact } from '../../src/store/database.ts';
 import { prepareDatabase, UnusableDatabase } from '../../src/store/migrate.ts';
+import { fanOutToOperators } from '../../src/store/operator-events.ts';
 import { asAdmin, createOwnedDatabase } from '../support/logins.ts';
 import { type Furnished, furnish } from '../support/operator-calls.ts';
 import { fanOutAll } from '../support/post.ts';
@@ -40,10 +41,26 @@ const operatorTables = [
   'erasures',
   'removed_items',
   'key_uses',
+  'uptime',
   'used_assertions',
+  'signing_keys',
+  'new_changes',
+  'new_announcements',
+  'write_through',
 ];
 /** Belong to one partner within one practice group, or to a partner altogether; see below. */
-const partnerTables = ['webhooks', 'webhook_secrets', 'webhook_lanes', 'deliveries', 'refused_requests'];
+const partnerTables = [
+  'webhooks',
+  'webhook_secrets',
+  'webhook_lanes',
+  'withheld_groups',
+  'deliveries',
+  'refused_requests',
+  'changes',
+  'proposals',
+];
+/** Tell a partner about itself: it reads its own rows, and writes none. */
+const tellingTables = ['agreements', 'usage', 'usage_times'];
 /** Hold nothing that belongs to anybody: which cell this is, how far the schema and the audit chain are, which histories the feed has had. */
 const plainTables = [
   'schema_migrations',
@@ -114,9 +131,20 @@ describe.each([
     principal = await principalOf(own.groupId);
     const { key, partnerId } = await makeKey(house, own.groupId);
     mine = await furnishPartner(key, partnerId);
+    await change((await makeKey(house, own.groupId)).key, own.groupId);
+    await transact(db, SYSTEM, (tx) => tx.query('INSERT INTO new_announcements VALUES (0)'));
+    await house.operator('PUT', `/practice-groups/${other.groupId}/write-through`, {
+      url: 'https://a.example/',
+    });
+    const another = await makeKey(house, own.groupId);
+    await house.send('GET', '/v1/me', { key: another.key });
+    await house.service.app.usage.flush();
   });
 
-  /** A webhook with its secret, lane and a delivery in the own group, another one in the other group, and a refusal. */
+  const change = (key: string, group: string) =>
+    house.send('PATCH', '/v1/care-nav/submission-types/type-1', { key, group, body: { description: key } });
+
+  /** A webhook with its secret, lane and a delivery in the own group, another one in the other group, a change, and a refusal. */
   async function furnishPartner(key: string, partnerId: string): Promise<Partner> {
     const webhooks: string[] = [];
     for (const group of [own.groupId, other.groupId]) {
@@ -126,6 +154,20 @@ describe.each([
       expect((await send(`/${id}/test`, { event: 'prescription.issued' })).status).toBe(202);
       webhooks.push(id);
     }
+    expect((await change(key, own.groupId)).status).toBe(200);
+    await fanOutToOperators(db, null, 0, 1_000);
+    await transact(db, SYSTEM, (tx) =>
+      tx.query("INSERT INTO proposals VALUES ($1, $2, $1, 0, '{}', $1, 'infinity')", [
+        partnerId,
+        own.groupId,
+      ]),
+    );
+    await transact(db, SYSTEM, async (tx) =>
+      tx.defer(
+        `INSERT INTO withheld_groups SELECT no, 'group', now(), 'key_revoked' FROM webhooks WHERE id = ANY ($1)`,
+        [webhooks],
+      ),
+    );
     await house.send('GET', '/v1/nothing', { key, group: own.groupId });
     const { access, assertions, keyUses, refusals } = house.service.app;
     await Promise.all([refusals.flush(), keyUses.close()]);
@@ -183,7 +225,7 @@ describe.each([
     const bound = rows.filter((row) => row.bound).map((row) => row.relname);
     const free = rows.filter((row) => !row.bound).map((row) => row.relname);
     expect(bound.sort()).toEqual(
-      [...tenantTables, ...operatorTables, ...partnerTables, 'practice_groups'].sort(),
+      [...tenantTables, ...operatorTables, ...partnerTables, ...tellingTables, 'practice_groups'].sort(),
     );
     expect(free.sort()).toEqual([...plainTables].sort());
   });
@@ -214,7 +256,7 @@ describe.each([
     expect(all.length).toBeGreaterThan(0);
   });
 
-  it.each([...tenantTables, ...operatorTables, ...partnerTables, 'practice_groups'])(
+  it.each([...tenantTables, ...operatorTables, ...partnerTables, ...tellingTables, 'practice_groups'])(
     'SELECT * FROM %s: whoever does not say for whom sees nothing',
     async (table) => {
       const client = await db.pool.connect();
@@ -239,7 +281,7 @@ describe.each([
       transact(db, of.principal, async (tx) => ({
         webhooks: (await tx.query<{ id: string }>('SELECT * FROM webhooks')).map(({ id }) => id),
         numbers: await Promise.all(
-          ['webhook_secrets', 'webhook_lanes', 'deliveries'].map(
+          ['webhook_secrets', 'webhook_lanes', 'withheld_groups', 'deliveries'].map(
             async (table) => await tx.query<{ webhook_no: number }>(`SELECT webhook_no FROM ${table}`),
           ),
         ),
@@ -261,6 +303,23 @@ describe.each([
       expect(all.length, table).toBeGreaterThanOrEqual(2);
     }
   });
+
+  it.each(tellingTables)(
+    '%s: a partner reads what is about itself, and changes nothing of it',
+    async (table) => {
+      const rows = await transact(db, mine.principal, (tx) =>
+        tx.query<{ partner_id: string }>(`SELECT * FROM ${table}`),
+      );
+      expect(new Set(rows.map(({ partner_id }) => partner_id))).toEqual(new Set([mine.partnerId]));
+      const all = await transact(db, SYSTEM, (tx) => tx.query(`SELECT * FROM ${table}`));
+      expect(all.length).toBeGreaterThan(rows.length);
+      const touched = transact(db, mine.principal, async (tx) => [
+        await tx.query(`UPDATE ${table} SET partner_id = partner_id RETURNING 1`),
+        await tx.query(`DELETE FROM ${table} RETURNING 1`),
+      ]);
+      expect(await touched).toEqual([[], []]);
+    },
+  );
 
   it('a partner that does not say who it is sees no webhook of its practice group', async () => {
     const client = await db.pool.connect();
@@ -305,7 +364,7 @@ describe.each([
         transact(db, i % 2 ? principal : SYSTEM, (tx) => tx.query('SELECT 1')),
       ),
     );
-    const clients = await Promise.all(Array.from({ length: db.pool.totalCount }, () => db.pool.connect()));
+    const clients = await Promise.all(Array.from({ length: db.pool.idleCount }, () => db.pool.connect()));
     try {
       expect(clients.length).toBeGreaterThan(1);
       for (const client of clients) {

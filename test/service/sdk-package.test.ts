@@ -145,8 +145,9 @@ EXACT patches.push({ title: undefined });
 porter.submissionTypes.update('symptoms', { suspended: true }, { ifMatch: undefined });
 // @ts-expect-error: this operation does not look at it.
 porter.webhooks.create({ url: 'https://partner.example' }, { ifMatch: '"1"' });
-// @ts-expect-error: nor at this one.
 porter.webhooks.create({ url: 'https://partner.example' }, { idempotencyKey: 'once' });
+// @ts-expect-error: only a POST has one.
+porter.webhooks.update('wh_1', { status: 'paused' }, { idempotencyKey: 'once' });
 porter.events.trigger({ event: 'prescription.issued' }, { idempotencyKey: 'once' });
 // @ts-expect-error: a webhook has an address.
 porter.webhooks.create({});

@@ -73,11 +73,13 @@ export const WORLD = fc.record({
     }),
     { minLength: 1, maxLength: 4 },
   ),
-  /** Besides one of each partner in each group for everything. */
+  /** Besides one of each partner in each group for everything, and one for all groups. */
   webhooks: fc.array(
     fc.record({
       partner: nth,
-      group,
+      group: fc.option(group, { freq: 2 }),
+      /** Of one for all groups. */
+      only: fc.option(fc.uniqueArray(group, { minLength: 1, maxLength: 2 })),
       eventTypes,
       status: fc.constantFrom('active', 'paused', 'disabled'),
       deleted: fc.boolean(),
@@ -246,9 +248,10 @@ class World {
       }),
     );
     const everywhere = this.#partners.flatMap((_, partner) =>
-      this.#groups.map((_, group) => ({
+      [null, ...this.#groups.keys()].map((group) => ({
         partner,
         group,
+        only: null,
         eventTypes: [...EVENT_TYPES],
         status: 'active',
         deleted: false,
@@ -257,7 +260,9 @@ class World {
     const hooks = [...everywhere, ...webhooks].map((hook, n) => ({
       id: `${this.#name}-webhook-${n}`,
       partner_id: pick(this.#partners, hook.partner),
-      practice_group_id: this.#groups[hook.group],
+      practice_group_id: hook.group === null ? null : this.#groups[hook.group],
+      audience: hook.group === null ? 'partner' : 'practice_group',
+      only_group_ids: hook.group === null && hook.only ? hook.only.map((n) => this.#groups[n]) : null,
       url: 'https://partner.example/hook',
       event_types: hook.eventTypes,
       status: hook.status,
@@ -350,11 +355,11 @@ class World {
     );
     const { event_ids } = await node.operator('POST', '/events', { events: payloads });
     await fanOutAll(node);
-    const queued = await this.#rows<{ no: number; event: string }>(
-      `SELECT d.webhook_no AS no, e.event FROM events e JOIN deliveries d ON d.event_no = e.no WHERE e.id = ANY ($1)`,
+    const queued = await this.#rows<{ no: number; group: string; event: string }>(
+      `SELECT d.webhook_no AS no, e.practice_group_id AS group, e.event FROM events e JOIN deliveries d ON d.event_no = e.no WHERE e.id = ANY ($1)`,
       [event_ids],
     );
-    return new Set(queued.map(({ no, event }) => pairOf(no, event)));
+    return new Set(queued.map(({ no, group, event }) => pairOf(pairOf(no, group), event)));
   }
 
   async #facts(): Promise<Facts> {
@@ -378,7 +383,7 @@ class World {
         [this.#partners],
       ),
       webhooks: await this.#rows<Webhook>(
-        `SELECT no, partner_id AS "partnerId", practice_group_id AS "groupId", event_types AS "eventTypes",
+        `SELECT no, partner_id AS "partnerId", practice_group_id AS "groupId", only_group_ids AS "onlyGroups", event_types AS "eventTypes",
                 deleted_at IS NOT NULL AS deleted
            FROM webhooks WHERE partner_id = ANY ($1)`,
         [this.#partners],

@@ -33,7 +33,9 @@ export interface Key {
 export interface Webhook {
   no: number;
   partnerId: string;
-  groupId: string;
+  /** Null: for every group that the partner may act for, or for those in `onlyGroups`. */
+  groupId: string | null;
+  onlyGroups: string[] | null;
   eventTypes: string[];
   deleted: boolean;
 }
@@ -82,7 +84,7 @@ export interface Observation {
   eventTypes: readonly string[];
   /** The door's answers by `pairOf(key, group)`: that it let them in, or the code of its refusal. */
   answers: Map<string, string>;
-  /** What fan-out did: `pairOf(webhook, event type)` of those that were put into a queue. */
+  /** What fan-out did: `pairOf(pairOf(webhook, group), event type)` of those that were put into a queue. */
   received: Set<string>;
 }
 
@@ -93,12 +95,16 @@ export function difference({ facts, eventTypes, answers, received }: Observation
   const { keys, groups, webhooks, partners } = facts;
   const told = (what: string, about: Key[]) =>
     `${what} at ${new Date(facts.now).toISOString()}\n${JSON.stringify({ keys: about, partners, networks: facts.networks.map((network) => ({ ...network, members: [...network.members] })) }, null, 1)}`;
-  for (const { no, partnerId, groupId, eventTypes: wanted, deleted } of webhooks) {
+  const addressed = webhooks.flatMap(({ groupId, ...webhook }) =>
+    (groupId === null ? groups : [groupId]).map((id) => ({ ...webhook, groupId: id })),
+  );
+  for (const { no, partnerId, groupId, onlyGroups, eventTypes: wanted, deleted } of addressed) {
     const own = keys.filter((key) => key.partnerId === partnerId);
     const mayAct = own.some(({ id }) => answers.get(pairOf(id, groupId)) === ADMITTED);
     for (const type of eventTypes) {
-      const hears = received.has(pairOf(no, type));
-      if (hears !== (mayAct && !deleted && wanted.includes(type)))
+      const hears = received.has(pairOf(pairOf(no, groupId), type));
+      const isWanted = wanted.includes(type) && (onlyGroups?.includes(groupId) ?? true);
+      if (hears !== (mayAct && !deleted && isWanted))
         return told(
           `The door ${mayAct ? 'lets' : 'does not let'} ${partnerId} act for ${groupId}, and its ${deleted ? 'deleted ' : ''}webhook for ${wanted} ${hears ? 'receives' : 'does not receive'} ${type}`,
           own,

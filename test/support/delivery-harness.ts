@@ -5,6 +5,7 @@ import type { EventPayload } from '../../src/contract/event-payloads.ts';
 import { createEngine, type Engine } from '../../src/delivery/engine.ts';
 import { newId } from '../../src/domain/ids.ts';
 import { SYSTEM } from '../../src/domain/principal.ts';
+import { Bell } from '../../src/platform/bell.ts';
 import type { PostOutcome, PostRequest } from '../../src/platform/egress/egress.ts';
 import { createLogger } from '../../src/platform/logger.ts';
 import { closeDatabase, type Database, openDatabase, transact } from '../../src/store/database.ts';
@@ -39,7 +40,8 @@ export interface DeliveryHarness {
   dialWith(dialling: (url: string) => boolean): void;
   /** Another worker on the same queue, with connections of its own. */
   workerThat(answering: Answering): Promise<{ engine: Engine; die(): Promise<void> }>;
-  addWebhook(options?: { url?: string; group?: string; eventTypes?: string[] }): Promise<number>;
+  /** `group` null: for all practice groups of the partner. */
+  addWebhook(options?: { url?: string; group?: string | null; eventTypes?: string[] }): Promise<number>;
   publish(...events: Partial<EventPayload>[]): Promise<string[]>;
   /** Rows of the database, for what nobody is told. */
   rows<T extends object>(sql: string, values?: unknown[]): Promise<T[]>;
@@ -98,9 +100,12 @@ export async function openDeliveryHarness(): Promise<DeliveryHarness> {
       log,
       post,
       dial: async (url) => dialling(url),
+      operatorEgress: { post, dial: async (url) => dialling(url) },
+      newChanges: new Bell(clock),
       isOnTime: () => true,
       open,
       retention: RETENTION,
+      usage: { deliver: () => {} },
     });
   };
 
@@ -139,8 +144,8 @@ export async function openDeliveryHarness(): Promise<DeliveryHarness> {
       eventTypes,
     } = {}) {
       const { rows } = await admin.query(
-        `WITH w AS (INSERT INTO webhooks (id, partner_id, practice_group_id, url, event_types, status, created_at, updated_at)
-           VALUES ($1, 'partner', $2, $3, $4, 'active', $5, $5) RETURNING no),
+        `WITH w AS (INSERT INTO webhooks (id, partner_id, practice_group_id, url, event_types, status, created_at, updated_at, audience)
+           VALUES ($1, 'partner', $2, $3, $4, 'active', $5, $5, CASE WHEN $2::text IS NULL THEN 'partner' ELSE 'practice_group' END) RETURNING no),
          lane AS (INSERT INTO webhook_lanes (webhook_no) SELECT no FROM w),
          secret AS (INSERT INTO webhook_secrets (webhook_no, sealed, key_id, created_at) SELECT no, $6, 'k', $5 FROM w)
          SELECT no FROM w`,

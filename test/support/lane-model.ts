@@ -88,6 +88,7 @@ class QueueModel {
         return {
           sequence: row.sequence,
           objectHash: row.object,
+          groupId: 'group',
           tries: 0,
           payload: '',
           acceptedMs: 0,

@@ -1,5 +1,8 @@
+import { request } from 'undici';
+import type { Endpoint } from '../../src/contract/endpoint.ts';
 import { type OperatorOperationId, operatorEndpoints } from '../../src/contract/operator/index.ts';
 import { fanOut } from '../../src/store/deliveries.ts';
+import { fanOutToOperators } from '../../src/store/operator-events.ts';
 import { type Answer, type Harness, makeKey, OPERATOR_TOKEN } from './service.ts';
 
 /**
@@ -66,15 +69,41 @@ export function make(
   call: OperatorCall,
   token = OPERATOR_TOKEN,
 ): Promise<Answer> {
+  const { response }: Endpoint = operatorEndpoints[call.id];
+  if (response.stream && call.method === 'GET') return beginStream(house, call, token);
   if (call.lines === undefined) return house.send(call.method, call.path, { token, body: call.body });
   const headers = { 'content-type': 'application/x-ndjson' };
   return house.send(call.method, call.path, { token, raw: call.lines, headers });
+}
+
+/** A stream would go on for ever: what it begins with is read, and no more. */
+async function beginStream({ url }: Harness, { path }: OperatorCall, token: string): Promise<Answer> {
+  const answer = await request(url + path, { headers: { authorization: `Bearer ${token}` } });
+  if (answer.statusCode === 200) {
+    answer.body.on('error', () => {}).destroy();
+    return { status: 200, headers: answer.headers, text: '', body: undefined };
+  }
+  const text = await answer.body.text();
+  return { status: answer.statusCode, headers: answer.headers, text, body: JSON.parse(text) };
 }
 
 const newPartner = async ({ house }: Furnished, ...steps: string[]): Promise<string> => {
   const { id } = await house.operator('POST', '/partners', { name: 'New', contact_email: 'a@b.example' });
   for (const step of steps) await house.operator('POST', `/partners/${id}/${step}`);
   return id;
+};
+
+/** The first that it has, with a limit of its own. */
+export const agreementBody = () => ({
+  version: fresh('version'),
+  signatory: 'Ada',
+  signed_at: '2026-11-01T00:00:00Z',
+  rate_limit_per_minute: 700,
+});
+
+const newAgreement = async ({ house, partnerId: id }: Furnished): Promise<Record<string, string>> => {
+  const made = await house.operator('POST', `/partners/${id}/agreements`, agreementBody());
+  return { id, agreement_id: made.id };
 };
 
 const newNetwork = async ({ house }: Furnished, ...practice_group_ids: string[]): Promise<string> =>
@@ -137,6 +166,50 @@ export async function newDelivery(given: Furnished): Promise<string> {
   }
 }
 
+/** A change that a partner made, in the feed. */
+async function newChange({ house, groupId }: Furnished): Promise<string> {
+  const { key } = await makeKey(house, groupId);
+  const body = { title: fresh('title') };
+  await house.send('PATCH', '/v1/care-nav/submission-types/type-1', { key, group: groupId, body });
+  for (;;) {
+    await fanOutToOperators(house.service.app.db, new Date(house.clock.now()).toISOString(), 0, 1_000);
+    const made = await house.send('GET', '/v1/care-nav/submission-types/type-1/changes', {
+      key,
+      group: groupId,
+    });
+    if (made.body.count > 0) return made.body.data[0].id;
+  }
+}
+
+/** One for each practice group, of a topic that nobody announces on. */
+const subscriptions = new WeakMap<Furnished, Promise<string>>();
+const newSubscription = async ({ house }: Furnished): Promise<string> =>
+  (await house.operator('POST', '/subscriptions', subscriptionBody())).id;
+const subscriptionBody = () => ({ url: 'https://practice-software.example/hook', topics: ['alerts'] });
+
+export function subscriptionOf(given: Furnished): Promise<string> {
+  const known = subscriptions.get(given) ?? newSubscription(given);
+  subscriptions.set(given, known);
+  return known;
+}
+
+const newSubscriptionTest = async (given: Furnished): Promise<{ event_id: string; delivery_id: string }> =>
+  given.house.operator('POST', `/subscriptions/${await subscriptionOf(given)}/test`, { topic: 'alerts' });
+
+const emptyGroup = async ({ house }: Furnished): Promise<string> =>
+  (await house.operator('POST', '/practice-groups', { name: 'Empty' })).id;
+const writeThroughBody = { url: 'https://practice-software.example/ask' };
+const groupWithWriteThrough = async (given: Furnished): Promise<string> => {
+  const id = await emptyGroup(given);
+  await given.house.operator('PUT', `/practice-groups/${id}/write-through`, writeThroughBody);
+  return id;
+};
+
+const ofSubscription = async (given: Furnished): Promise<Parts> => ({
+  params: { id: await subscriptionOf(given) },
+});
+const ofChange = async (given: Furnished): Promise<Parts> => ({ params: { id: await newChange(given) } });
+
 const newType = async ({ house, groupId }: Furnished): Promise<string> => {
   const body = { id: fresh('type'), pathway_id: 'pathway-1', title: 'Type' };
   return (await house.operator('POST', `/practice-groups/${groupId}/submission-types`, body)).id;
@@ -177,7 +250,17 @@ const table: Record<OperatorOperationId, (given: Furnished) => Promise<Parts>> =
   signAgreement: async (given) => ({ params: { id: await newPartner(given) }, body: { sla: 'gold' } }),
   verifyPartner: async (given) => ({ params: { id: await newPartner(given, 'sign-agreement') } }),
   suspendPartner: async (given) => ({ params: { id: await newPartner(given) } }),
+  createAgreement: async ({ partnerId }) => ({ params: { id: partnerId }, body: agreementBody() }),
+  listAgreements: async ({ partnerId }) => ({ params: { id: partnerId } }),
+  getAgreement: async (given) => ({ params: await newAgreement(given) }),
+  updateAgreement: async (given) => ({
+    params: await newAgreement(given),
+    body: { ends_at: '2030-01-01T00:00:00Z' },
+  }),
   issueKey: async ({ partnerId, groupId }) => ({ body: keyBody(partnerId, groupId) }),
+  issueKeys: async ({ partnerId, groupId }) => ({
+    body: { partner_id: partnerId, practice_group_ids: [groupId], scopes: ['practice-groups:read'] },
+  }),
   listKeys: nothing,
   getKey: async ({ keyId }) => ({ params: { id: keyId } }),
   updateKey: async (given) => ({ params: { id: await newKey(given) }, body: { label: 'Renamed' } }),
@@ -263,9 +346,47 @@ const table: Record<OperatorOperationId, (given: Furnished) => Promise<Parts>> =
   }),
   listAllWebhooks: nothing,
   getPartnerWebhook: async (given) => ({ params: { id: await pausedWebhook(given) } }),
+  updatePartnerWebhook: async (given) => ({
+    params: { id: await newWebhook(given) },
+    body: { status: 'active' },
+  }),
+  replayPartnerWebhook: async (given) => {
+    await newDelivery(given);
+    return { params: { id: await pausedWebhook(given) }, body: { since: '2026-01-01T00:00:00Z' } };
+  },
   listDeliveries: nothing,
   getDelivery: async (given) => ({ params: { id: await newDelivery(given) } }),
   retryDelivery: async (given) => ({ params: { id: await newDelivery(given) } }),
+  listChanges: nothing,
+  streamChanges: nothing,
+  getChange: ofChange,
+  reportChangeApplied: ofChange,
+  reportChangeRejected: async (given) => ({ ...(await ofChange(given)), body: { reason: 'Closed.' } }),
+  putWriteThrough: async (given) => ({ params: { id: await emptyGroup(given) }, body: writeThroughBody }),
+  getWriteThrough: async (given) => ({ params: { id: await groupWithWriteThrough(given) } }),
+  deleteWriteThrough: async (given) => ({ params: { id: await groupWithWriteThrough(given) } }),
+  createSubscription: async () => ({ body: subscriptionBody() }),
+  listSubscriptions: nothing,
+  getSubscription: ofSubscription,
+  updateSubscription: async (given) => ({
+    ...(await ofSubscription(given)),
+    body: { description: fresh('description') },
+  }),
+  deleteSubscription: async (given) => ({ params: { id: await newSubscription(given) } }),
+  rotateSubscriptionSecret: async (given) => ({ params: { id: await newSubscription(given) } }),
+  testSubscription: async (given) => ({ ...(await ofSubscription(given)), body: { topic: 'alerts' } }),
+  listSubscriptionDeliveries: ofSubscription,
+  getSubscriptionDelivery: async (given) => ({
+    params: { id: await subscriptionOf(given), delivery_id: (await newSubscriptionTest(given)).delivery_id },
+  }),
+  replaySubscription: async (given) => ({
+    ...(await ofSubscription(given)),
+    body: { event_ids: [(await newSubscriptionTest(given)).event_id] },
+  }),
+  listPartnerUsage: nothing,
+  getSla: async ({ partnerId }) => ({ params: { id: partnerId } }),
+  listSigningKeys: nothing,
+  rotateSigningKey: async () => ({ body: { overlap_seconds: 0 } }),
   createOperator: async () => ({ body: { name: 'New operator', role: 'viewer' } }),
   listOperators: nothing,
   getOperator: async () => ({ params: { id: 'opr_first' } }),

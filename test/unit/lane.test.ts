@@ -23,6 +23,7 @@ const delivery = (
 ): ClaimedDelivery => ({
   sequence,
   objectHash,
+  groupId: 'group',
   tries: 0,
   payload: '{}',
   acceptedMs: 0,

@@ -214,6 +214,18 @@ it('signatures may come in several headers, as a list or joined', async () => {
   }
 });
 
+it('the sequence is the one that is signed with the ID, and a header that says another is found out', async () => {
+  const id = 'dlv_0VkQ3yXbTm1c8Zr4Hn6Lp2WsE_42_0VkQ3zAcD';
+  const headers = { ...signed({ id }), 'webhook-sequence': '42' };
+  const { 'webhook-sequence': _, ...without } = headers;
+  for (const sent of [headers, without])
+    expect((await verifyWebhook({ headers: sent, body: BODY }, SECRET, { now })).sequence).toBe(42);
+  const changed = verifyWebhook({ headers: { ...headers, 'webhook-sequence': '43' }, body: BODY }, SECRET, {
+    now,
+  });
+  await expect(changed).rejects.toMatchObject({ reason: 'invalid_header' });
+});
+
 it('a sequence that is missing or no number is left out', async () => {
   for (const sequence of ['', 'x', '0', '1.5']) {
     const headers = { ...signed(), 'webhook-sequence': sequence };

@@ -5,6 +5,7 @@ export interface Schema {
   const?: unknown;
   enum?: unknown[];
   properties?: Record<string, Schema>;
+  additionalProperties?: boolean | Schema;
   required?: string[];
   items?: Schema;
   anyOf?: Schema[];

@@ -6,6 +6,7 @@ export const methodNames: Record<string, string> = {
   listSubmissionTypes: 'list',
   getSubmissionType: 'get',
   updateSubmissionType: 'update',
+  listSubmissionTypeChanges: 'listChanges',
   createWebhook: 'create',
   listWebhooks: 'list',
   getWebhook: 'get',
@@ -20,6 +21,9 @@ export const methodNames: Record<string, string> = {
   streamEvents: 'follow',
   triggerTestEvent: 'trigger',
   getRefusedRequest: 'get',
+  getMe: 'me',
+  listOwnAgreements: 'listAgreements',
+  listUsage: 'listUsage',
 };
 
 /** What a stream carries: its content type has no place for a schema. */

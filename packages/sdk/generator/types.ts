@@ -64,6 +64,8 @@ const arrayOf = (item: string): string => (item.includes(' ') ? `(${item})[]` : 
 
 function objectType(schema: Schema, type: TypeWriter): string {
   const names = Object.keys(schema.properties ?? {});
+  if (!schema.properties && typeof schema.additionalProperties === 'object')
+    return `Record<string, ${type(schema.additionalProperties)}>`;
   // Exactly one of them: each shape has one field, and none of the others.
   if (schema.minProperties === 1 && schema.maxProperties === 1)
     return names

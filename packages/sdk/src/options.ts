@@ -46,7 +46,7 @@ export interface IfMatch {
 }
 
 export interface Idempotency {
-  /** A name of your own for this change: sent twice, it happens once. */
+  /** A name of your own for this change: sent twice, it happens once. Unless given, each call has one that nobody else has. */
   idempotencyKey?: string | undefined;
 }
 

@@ -8,7 +8,7 @@ const RETRY_AFTER_MAX_MS = 3_600_000;
 
 /**
  * Whether sending it twice does the same as sending it once. A PATCH says what shall be, so it does; with `ifMatch` its
- * repetition would be refused because of itself. A POST does it again, unless a key names it.
+ * repetition would be refused because of itself. A POST does it again, unless a key names it, as it does here.
  */
 export function isRepeatable(method: string, { ifMatch, idempotencyKey }: IfMatch & Idempotency): boolean {
   return method === 'POST' ? idempotencyKey !== undefined : ifMatch === undefined;

@@ -72,7 +72,8 @@ export class Transport {
   }
 
   /** `insist` repeats the call for as long as it says so, whatever the limits. */
-  async send<T>(request: ApiRequest, read: Reader<T>, insist?: (error: unknown) => boolean): Promise<T> {
+  async send<T>(given: ApiRequest, read: Reader<T>, insist?: (error: unknown) => boolean): Promise<T> {
+    const request = withIdempotencyKey(given);
     const { signal, maxRetries = this.#options.maxRetries ?? MAX_RETRIES } = request.options;
     const { now, sleep } = this.runtime;
     const latest = now() + (this.#options.maxRetryMs ?? MAX_RETRY_MS);
@@ -145,6 +146,13 @@ export class Transport {
       ...headers,
     };
   }
+}
+
+/** One for all attempts of a POST: the service does it once, however often it hears of it. */
+function withIdempotencyKey(request: ApiRequest): ApiRequest {
+  const { method, options } = request;
+  if (method !== 'POST' || options.idempotencyKey !== undefined) return request;
+  return { ...request, options: { ...options, idempotencyKey: crypto.randomUUID() } };
 }
 
 async function readJson<T>(response: Response): Promise<Answer<T>> {

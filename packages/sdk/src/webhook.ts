@@ -2,7 +2,7 @@ import { join } from './body.ts';
 import { readEvent } from './event.ts';
 import type { EventPayload } from './generated/types.ts';
 
-/** What a receiver is sent, after the Standard Webhooks specification: HMAC-SHA-256 over `id.timestamp.body`. */
+/** What a receiver is sent, after the Standard Webhooks specification: HMAC-SHA-256 (`v1`) or Ed25519 (`v1a`) over `id.timestamp.body`. */
 
 export type WebhookHeaders =
   | { get(name: string): string | null }
@@ -16,7 +16,10 @@ export type WebhookRequest =
 export interface VerifiedWebhook {
   /** The same in every attempt and every replay: what you have handled under this name need not be handled again. */
   webhookId: string;
-  /** Counts the deliveries of one webhook without a gap. It is not signed. */
+  /**
+   * Counts the deliveries of one webhook without a gap. It is part of `webhookId`, which is signed. (What `porter listen` forwards has the ID
+   * of its event instead, and only the header tells the sequence.)
+   */
   sequence: number | undefined;
   /** When this attempt was made. */
   timestamp: Date;
@@ -46,8 +49,8 @@ export class WebhookVerificationError extends Error {
 const TOLERANCE_SECONDS = 5 * 60;
 
 /**
- * Verifies that Porter sent it, to whoever has this secret, in the last five minutes. While a secret is being replaced,
- * give both: one that fits is enough.
+ * Verifies that Porter sent it in the last five minutes: with the secret of the webhook (`whsec_…`), or with a public key of the service
+ * (`whpk_…`, from `/.well-known/webhook-keys`). While one is being replaced, give both: one that fits is enough.
  */
 export async function verifyWebhook(
   request: WebhookRequest,
@@ -62,28 +65,35 @@ export async function verifyWebhook(
 
   const body = bytesOf('arrayBuffer' in request ? await request.arrayBuffer() : request.body);
   await checkSignature(keys, `${id}.${seconds}.`, body, signatures);
-  const sequence = Number(find(request.headers, 'webhook-sequence'));
   return {
     webhookId: id,
-    sequence: Number.isSafeInteger(sequence) && sequence > 0 ? sequence : undefined,
+    sequence: provenSequence(id, find(request.headers, 'webhook-sequence')),
     timestamp: new Date(Number(seconds) * 1000),
     data: parse(body),
   };
 }
 
 /** Throws at once if a secret cannot be one, so that a receiver does not start with it. */
-export function secretBytes(secret: string | readonly string[]): ArrayBuffer[] {
+export function secretBytes(secret: string | readonly string[]): VerificationKey[] {
   const secrets = [secret].flat();
   if (secrets.length === 0) throw new TypeError('A webhook is verified with at least one secret.');
   return secrets.map((one) => {
-    const [, base64] = /^whsec_([A-Za-z0-9+/]{43}=)$/.exec(one) ?? [];
+    const [, kind, base64] = /^(whsec|whpk)_([A-Za-z0-9+/]{43}=)$/.exec(one) ?? [];
     if (base64 === undefined)
       throw new TypeError(
-        'The secret of a webhook begins with whsec_, and 44 characters follow: copy it whole, as it was shown.',
+        'The secret of a webhook begins with whsec_, a public key with whpk_, and 44 characters follow: copy it whole, as it was shown.',
       );
-    return Uint8Array.from(atob(base64), (char) => char.charCodeAt(0)).buffer;
+    return { isPublic: kind === 'whpk', bytes: bytesOfBase64(base64) };
   });
 }
+
+interface VerificationKey {
+  isPublic: boolean;
+  bytes: ArrayBuffer;
+}
+
+const bytesOfBase64 = (base64: string): ArrayBuffer =>
+  Uint8Array.from(atob(base64), (char) => char.charCodeAt(0)).buffer;
 
 function find(headers: WebhookHeaders, name: string): string | undefined {
   if (typeof headers.get === 'function') return headers.get(name) ?? undefined;
@@ -111,14 +121,18 @@ function checkAge(seconds: string, now: number): void {
 }
 
 async function checkSignature(
-  keys: ArrayBuffer[],
+  keys: VerificationKey[],
   head: string,
   body: Uint8Array,
   signatures: string,
 ): Promise<void> {
   const signed = join([new TextEncoder().encode(head), body]);
   const algorithm = { name: 'HMAC', hash: 'SHA-256' };
-  for (const bytes of keys) {
+  for (const { isPublic, bytes } of keys) {
+    if (isPublic) {
+      if (await isSignedBy(bytes, signed, signatures)) return;
+      continue;
+    }
     const key = await crypto.subtle.importKey('raw', bytes, algorithm, false, ['sign']);
     const mac = new Uint8Array(await crypto.subtle.sign('HMAC', key, signed));
     const expected = `v1,${btoa(String.fromCharCode(...mac))}`;
@@ -129,6 +143,23 @@ async function checkSignature(
     'no_matching_signature',
     'No signature fits. Check the secret, and that the body is verified as it arrived, before it is parsed.',
   );
+}
+
+async function isSignedBy(publicKey: ArrayBuffer, signed: ArrayBuffer, signatures: string): Promise<boolean> {
+  const algorithm = { name: 'Ed25519' };
+  const key = await crypto.subtle.importKey('raw', publicKey, algorithm, false, ['verify']);
+  for (const [, base64 = ''] of signatures.matchAll(/(?:^|[ ,])v1a,([A-Za-z0-9+/]{86}==)(?=[ ,]|$)/g))
+    if (await crypto.subtle.verify(algorithm, key, bytesOfBase64(base64), signed)) return true;
+  return false;
+}
+
+/** `dlv_<webhook>_<sequence>_<time>`: the header only repeats what is signed, and whoever changed it on the way is found out. */
+function provenSequence(id: string, told: string | undefined): number | undefined {
+  const [, signed] = /^dlv_[0-9A-Za-z]+_([1-9]\d{0,14})_[0-9A-Za-z]+$/.exec(id) ?? [];
+  if (signed !== undefined && told !== undefined && told !== signed)
+    throw new WebhookVerificationError('invalid_header', 'webhook-sequence is not the one in webhook-id.');
+  const sequence = Number(signed ?? told);
+  return Number.isSafeInteger(sequence) && sequence > 0 ? sequence : undefined;
 }
 
 /** Takes as long for any two texts of one length, so that nobody can guess their way, a character at a time. */

@@ -54,7 +54,7 @@ export const retryDelivery = defineEndpoint({
   tag,
   summary: 'Retry a delivery',
   description:
-    'Sends the delivery again with the same `webhook-id`, whatever its status. It is sent now, or as soon as its webhook is active and earlier events about the same object are finished. The answer is 409 when its partner may no longer receive events of the practice group.',
+    'Sends the delivery again with the same `webhook-id`, whatever its status. It is sent now, or as soon as its webhook is no longer paused and earlier events about the same object are finished. The answer is 409 when its partner may no longer receive events of the practice group, or when its webhook is disabled: activate it first.',
   extension: true,
   access: { roles: support },
   params: byId,

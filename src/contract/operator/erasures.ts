@@ -51,6 +51,7 @@ export const createErasure = defineEndpoint({
   description:
     'Takes the identifiers of one object out of everything that is kept: events and their payloads, the feed, deliveries and what receivers answered, form submissions, write-to-record jobs, the audit, refused calls, answers kept for idempotency keys, and the access log. What is still queued is not sent. The audit stays verifiable. It answers when it is done; the same call again finds nothing more. An event that is published about the object afterwards is new.',
   extension: true,
+  idempotency: 'afterwards',
   access: { roles: admins },
   body: z.strictObject({
     practice_group_id: recordId(),

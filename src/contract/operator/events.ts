@@ -67,7 +67,7 @@ export const publishEvents = defineEndpoint({
   description: `Takes one event, or up to ${EVENTS_MAX} as \`{"events": […]}\`. All of them are accepted, or none; in a deployment of several databases, they are of practice groups that one of them serves. Once the call is answered, the events are stored and will be delivered to every webhook that may have them.`,
   extension: true,
   access: { roles: sources },
-  idempotent: true,
+  idempotency: 'own',
   body: oneOrSeveral,
   bodyBytesMax: EVENTS_BYTES_MAX,
   response: {

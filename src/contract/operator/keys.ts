@@ -1,9 +1,8 @@
 import { z } from 'zod';
 import { readers, scopeList, scopeNames, support } from '../access.ts';
 import { defineEndpoint } from '../endpoint.ts';
-import { addressRange, moment, recordId, text, timestamp, wholeNumber } from '../fields.ts';
+import { addressRange, moment, rateLimit, recordId, text, timestamp, wholeNumber } from '../fields.ts';
 import { pageOf, pageQuery } from '../page.ts';
-import { rateLimit } from './partners.ts';
 
 /** What a caller must show beside the key itself. */
 const proofs = ['none', 'mtls', 'private_key_jwt'] as const;
@@ -114,7 +113,10 @@ const apiKey = z
     rate_limit_per_minute: z
       .int()
       .nullable()
-      .meta({ description: "null: the partner's limit, or the default one." }),
+      .meta({ description: 'null: the limit of its agreement, or the default one.' }),
+    agreement_id: z.string().nullable().meta({
+      description: "What it was issued under; null: that is not known, and the partner's terms hold.",
+    }),
     allowed_addresses: z
       .array(z.string())
       .nullable()
@@ -149,6 +151,10 @@ const changeable = z.strictObject({
   scopes: scopeList(),
   expires_at: moment().nullable(),
   rate_limit_per_minute: rateLimit().nullable(),
+  agreement_id: recordId().meta({
+    description:
+      'An agreement of the partner that is in force. Unless given when the key is issued: the one that was signed last.',
+  }),
   ...settings,
 });
 
@@ -174,7 +180,49 @@ export const issueKey = defineEndpoint({
     'practice_group_unknown',
     'expiry_in_the_past',
     'proof_incomplete',
+    'agreement_unknown',
+    'agreement_ended',
   ],
+});
+
+/** Keys in one call. */
+const BULK_MAX = 1_000;
+
+export const issueKeys = defineEndpoint({
+  operationId: 'issueKeys',
+  method: 'POST',
+  path: '/operator/v1/keys/bulk',
+  tag,
+  summary: 'Issue keys for many practice groups',
+  description: `One key for each practice group, up to ${BULK_MAX.toLocaleString('en')}, all with the same scopes and settings: all of them or none. Practice groups that do not exist, or are named twice, are told together, each with its place in the list (400).`,
+  extension: true,
+  access: { roles: support },
+  body: z.strictObject({
+    partner_id: recordId(),
+    practice_group_ids: z.array(recordId()).min(1).max(BULK_MAX),
+    ...changeable.partial().shape,
+    scopes: scopeList(),
+  }),
+  bodyBytesMax: 512 * 1024,
+  response: {
+    status: 201,
+    description: 'The keys in the order of the practice groups, shown this once.',
+    body: z
+      .object({
+        data: z.array(
+          z
+            .object({
+              id: z.string(),
+              practice_group_id: z.string(),
+              key: z.string().meta({ description: 'The key itself: shown here once and never again.' }),
+            })
+            .meta({ id: 'KeyOfMany' }),
+        ),
+      })
+      .meta({ id: 'IssuedApiKeys' }),
+  },
+  problems: ['business_rule_violation'],
+  rules: ['partner_unknown', 'partner_not_verified', 'expiry_in_the_past', 'proof_incomplete'],
 });
 
 export const updateKey = defineEndpoint({
@@ -206,7 +254,7 @@ export const updateKey = defineEndpoint({
   conditional: true,
   response: { status: 200, description: 'The key as it is now.', body: apiKey },
   problems: ['not_found', 'conflict', 'precondition_failed', 'business_rule_violation'],
-  rules: ['expiry_in_the_past', 'proof_incomplete'],
+  rules: ['expiry_in_the_past', 'proof_incomplete', 'agreement_unknown', 'agreement_ended'],
 });
 
 export const rotateKey = defineEndpoint({

@@ -1,11 +1,18 @@
 import { z } from 'zod';
-import { readers } from '../access.ts';
+import { admins, readers, support } from '../access.ts';
 import { defineEndpoint } from '../endpoint.ts';
 import { recordId } from '../fields.ts';
 import { pageOf, pageQuery } from '../page.ts';
+import { replay, replayRequest } from '../partner/webhook-deliveries.ts';
 import { webhook, webhookStatuses } from '../partner/webhooks.ts';
 
-const partnerWebhook = webhook.extend({ partner_id: z.string() }).meta({ id: 'PartnerWebhook' });
+const partnerWebhook = webhook
+  .extend({ partner_id: z.string(), partner_name: z.string() })
+  .meta({ id: 'PartnerWebhook' });
+
+export type PartnerWebhook = z.infer<typeof partnerWebhook>;
+
+const byId = z.strictObject({ id: recordId() });
 
 const tag = 'Webhooks';
 
@@ -35,7 +42,43 @@ export const getPartnerWebhook = defineEndpoint({
   summary: 'Get a webhook',
   extension: true,
   access: { roles: readers },
-  params: z.strictObject({ id: recordId() }),
+  params: byId,
+  conditional: true,
   response: { status: 200, description: 'The webhook.', body: partnerWebhook },
   problems: ['not_found'],
+});
+
+export const updatePartnerWebhook = defineEndpoint({
+  operationId: 'updatePartnerWebhook',
+  method: 'PATCH',
+  path: '/operator/v1/webhooks/{id}',
+  tag,
+  summary: 'Pause or activate a webhook',
+  description:
+    'While it is paused, its deliveries stay queued. Activating a disabled webhook resets its count of failures, and what is queued is sent. Its partner sees the status and may change it, too.',
+  extension: true,
+  access: { roles: admins },
+  params: byId,
+  body: z.strictObject({ status: z.enum(['active', 'paused']) }),
+  conditional: true,
+  response: { status: 200, description: 'The webhook as it is now.', body: partnerWebhook },
+  problems: ['not_found', 'precondition_failed'],
+});
+
+export const replayPartnerWebhook = defineEndpoint({
+  operationId: 'replayPartnerWebhook',
+  method: 'POST',
+  path: '/operator/v1/webhooks/{id}/replay',
+  tag,
+  summary: 'Replay events to a webhook',
+  description:
+    'As its partner may do it. Of a webhook for all practice groups, the events of every group that the partner may receive at this moment. The answer is 409 when it may receive none.',
+  extension: true,
+  access: { roles: support },
+  idempotency: 'afterwards',
+  params: byId,
+  body: replayRequest,
+  response: { status: 202, description: 'The deliveries will be sent.', body: replay },
+  problems: ['not_found', 'conflict', 'business_rule_violation'],
+  rules: ['event_unknown', 'replay_too_large'],
 });

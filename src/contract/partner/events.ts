@@ -76,7 +76,7 @@ export const triggerTestEvent = defineEndpoint({
     'In staging only. Publishes an event with example values to you alone: it appears in your event feed and streams, and is delivered to each of your webhooks of the practice group that subscribes to it. The ID of its object begins with `test_`.',
   extension: true,
   access: { scope: 'webhooks:write' },
-  idempotent: true,
+  idempotency: 'own',
   body: z.strictObject({ event: z.enum(eventNames) }),
   response: {
     status: 202,

@@ -1,7 +1,11 @@
+import { listOwnAgreements } from './agreements.ts';
+import { listSubmissionTypeChanges } from './changes.ts';
 import * as events from './events.ts';
+import { getMe } from './me.ts';
 import { listPracticeGroups } from './practice-groups.ts';
 import { getRefusedRequest } from './requests.ts';
 import { getSubmissionType, listSubmissionTypes, updateSubmissionType } from './submission-types.ts';
+import { listUsage } from './usage.ts';
 import * as deliveries from './webhook-deliveries.ts';
 import * as webhooks from './webhooks.ts';
 
@@ -11,6 +15,7 @@ export const partnerEndpoints = {
   listSubmissionTypes,
   getSubmissionType,
   updateSubmissionType,
+  listSubmissionTypeChanges,
   createWebhook: webhooks.createWebhook,
   listWebhooks: webhooks.listWebhooks,
   getWebhook: webhooks.getWebhook,
@@ -25,4 +30,7 @@ export const partnerEndpoints = {
   streamEvents: events.streamEvents,
   triggerTestEvent: events.triggerTestEvent,
   getRefusedRequest,
+  getMe,
+  listOwnAgreements,
+  listUsage,
 } as const;

@@ -72,6 +72,29 @@ export const getWebhookDelivery = defineEndpoint({
   problems: ['not_found'],
 });
 
+export const replayRequest = z
+  .strictObject({
+    since: moment().optional().meta({ description: 'Not in the future.' }),
+    event_ids: z
+      .array(text({ min: 1, max: 255 }))
+      .min(1)
+      .max(REPLAY_IDS_MAX)
+      .optional(),
+  })
+  .refine(({ since, event_ids }) => (since === undefined) !== (event_ids === undefined), {
+    error: 'Send either since or event_ids.',
+    params: { code: 'invalid_value', expected: 'object' },
+  })
+  .meta({ id: 'ReplayRequest', minProperties: 1, maxProperties: 1 });
+
+export const replay = z
+  .object({
+    count: z.int().meta({
+      description: 'How many deliveries will be sent, including those that were pending anyway.',
+    }),
+  })
+  .meta({ id: 'Replay' });
+
 export const replayWebhook = defineEndpoint({
   operationId: 'replayWebhook',
   method: 'POST',
@@ -81,32 +104,10 @@ export const replayWebhook = defineEndpoint({
   description: `Sends events again: all that were accepted since a moment, or those named, as far as the webhook subscribes to them. A delivery that was delivered or given up is sent again with the same \`webhook-id\`. One that waits for a retry is sent now. An event that the webhook never got is sent for the first time. One call takes at most ${REPLAY_EVENTS_MAX} events.`,
   extension: true,
   access: { scope: 'webhooks:write' },
+  idempotency: 'afterwards',
   params: webhookById,
-  body: z
-    .strictObject({
-      since: moment().optional().meta({ description: 'Not in the future.' }),
-      event_ids: z
-        .array(text({ min: 1, max: 255 }))
-        .min(1)
-        .max(REPLAY_IDS_MAX)
-        .optional(),
-    })
-    .refine(({ since, event_ids }) => (since === undefined) !== (event_ids === undefined), {
-      error: 'Send either since or event_ids.',
-      params: { code: 'invalid_value', expected: 'object' },
-    })
-    .meta({ id: 'ReplayRequest', minProperties: 1, maxProperties: 1 }),
-  response: {
-    status: 202,
-    description: 'The deliveries will be sent.',
-    body: z
-      .object({
-        count: z.int().meta({
-          description: 'How many deliveries will be sent, including those that were pending anyway.',
-        }),
-      })
-      .meta({ id: 'Replay' }),
-  },
+  body: replayRequest,
+  response: { status: 202, description: 'The deliveries will be sent.', body: replay },
   problems: ['not_found', 'business_rule_violation'],
   rules: ['event_unknown', 'replay_too_large'],
 });

@@ -11,7 +11,12 @@ export const SECRET_OVERLAP_HOURS = 24;
 /** Counting further would make reading a webhook as slow as its queue is long. */
 export const QUEUED_COUNT_MAX = 1_000;
 
+/** Practice groups that a webhook names as withheld. */
+export const WITHHELD_GROUPS_MAX = 100;
+
 export const webhookStatuses = ['active', 'paused', 'disabled'] as const;
+
+const signatures = ['hmac', 'ed25519', 'both'] as const;
 
 const withheldReasons = [
   'partner_not_verified',
@@ -29,7 +34,7 @@ export const withheldReason = () =>
       'Why deliveries are withheld; null when they are not. partner_not_verified: the partner is suspended. key_revoked, key_expired: no key for the practice group works any more. scope_missing: no key, or no network, grants `events:read`. out_of_reach: no key is tied to the practice group, or to one that shares a network with it.',
   });
 
-const health = z
+export const webhookHealth = z
   .object({
     failures: z.int().meta({ description: 'Failed attempts since the last success.' }),
     failing_since: timestamp().nullable().meta({ description: 'The time of the first of them.' }),
@@ -42,6 +47,15 @@ const health = z
         'Since when nothing is sent because the partner may not receive events of the practice group; null when it may.',
     }),
     withheld_reason: withheldReason(),
+    withheld_practice_groups: z
+      .array(
+        z
+          .object({ practice_group_id: z.string(), since: timestamp(), reason: z.enum(withheldReasons) })
+          .meta({ id: 'WithheldPracticeGroup' }),
+      )
+      .meta({
+        description: `Of a webhook for all practice groups: those whose deliveries are withheld, while the others go on. At most the first ${WITHHELD_GROUPS_MAX}.`,
+      }),
   })
   .meta({ id: 'WebhookHealth' });
 
@@ -53,19 +67,41 @@ export const webhook = z
     event_types: z.array(z.enum(eventNames)),
     status: z.enum(webhookStatuses).meta({
       description:
-        'paused: by you. disabled: by the service, because the receiver answered 410 or failed for five days. In both cases deliveries queue up for as long as events are kept, and are sent once the webhook is active again.',
+        'paused: by you, or by the operator, as `status_reason` then says. disabled: by the service, because the receiver answered 410 or failed for five days. In both cases deliveries queue up for as long as events are kept, and are sent once the webhook is active again.',
     }),
-    status_reason: z.string().nullable().meta({ description: 'Why the service disabled it, as a sentence.' }),
-    practice_group_id: z.string(),
-    health,
+    status_reason: z
+      .string()
+      .nullable()
+      .meta({ description: 'Why the service disabled it, or who else paused it, as a sentence.' }),
+    signature: z.enum(signatures).meta({
+      description:
+        'How deliveries are signed. hmac: with the secret of the webhook (`v1`). ed25519: with the key of this deployment (`v1a`), whose public part is at `/.well-known/webhook-keys`. both: each.',
+    }),
+    header_names: z
+      .array(z.string())
+      .meta({ description: 'The headers of your own that it is sent. Their values are not shown.' }),
+    practice_group_id: z.string().nullable().meta({
+      description: 'The practice group whose events it receives; null for a webhook for all of them.',
+    }),
+    practice_groups: z.literal('all').nullable().meta({
+      description:
+        'all: it receives the events of every practice group that you may act for with the scope `events:read`, those that are added later included.',
+    }),
+    practice_group_ids: z.array(z.string()).nullable().meta({
+      description: 'Of a webhook for all practice groups: those that it is narrowed to; null: it is not.',
+    }),
+    health: webhookHealth,
     created_at: timestamp(),
     updated_at: timestamp(),
   })
-  .meta({ id: 'Webhook', description: 'An address that receives the events of one practice group.' });
+  .meta({
+    id: 'Webhook',
+    description: 'An address that receives the events of one practice group, or of all of them.',
+  });
 
 export type Webhook = z.infer<typeof webhook>;
 
-const secret = () =>
+export const secret = () =>
   z.string().meta({
     description: 'Verifies signatures (Standard Webhooks). Shown here once and never again.',
     examples: ['whsec_…'],
@@ -90,12 +126,66 @@ const url = () =>
     examples: ['https://partner.example/porter'],
   });
 const description = () => text({ max: 255 }).nullable();
+const GROUPS_MAX = 1_000;
+const groupIds = () =>
+  z
+    .array(text({ min: 1, max: 255 }))
+    .min(1)
+    .max(GROUPS_MAX)
+    .nullable()
+    .meta({ description: 'Only the events of these. For a webhook for all practice groups.' });
+
+const HEADERS_MAX = 10;
+const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,64}$/;
+const HEADER_VALUE = /^[!-~]([ -~]{0,1022}[!-~])?$/;
+/** What the service, HTTP itself or proxies on the way have to say. */
+const OWN_HEADERS =
+  /^(host|content-.*|transfer-encoding|connection|keep-alive|proxy-.*|te|trailers?|upgrade|expect|webhook-.*|user-agent|accept-encoding|cookie2?|date|via|forwarded|x-forwarded-.*|x-real-ip)$/i;
+
+const headers = () =>
+  z
+    .record(z.string().meta({ maxLength: 64 }), z.string().meta({ maxLength: 1_024 }))
+    .check((ctx) => {
+      const refuse = (path: PropertyKey[], message: string, code = 'invalid_value') =>
+        ctx.issues.push({
+          code: 'custom',
+          input: ctx.value,
+          path,
+          message,
+          params: { code, expected: path.length > 0 ? 'string' : 'record' },
+        });
+      const entries = Object.entries(ctx.value);
+      if (entries.length > HEADERS_MAX) refuse([], `Must have at most ${HEADERS_MAX} headers.`, 'too_big');
+      const seen = new Set<string>();
+      for (const [name, value] of entries) {
+        if (!HEADER_NAME.test(name)) refuse([name], 'The name must be 1 to 64 characters that HTTP allows.');
+        else if (OWN_HEADERS.test(name)) refuse([name], `${name} is not yours to set. Choose another name.`);
+        if (seen.has(name.toLowerCase())) refuse([name], 'The same name is there in other letters.');
+        seen.add(name.toLowerCase());
+        if (!HEADER_VALUE.test(value))
+          refuse(
+            [name],
+            'The value must be 1 to 1,024 printable ASCII characters, without a blank at either end.',
+          );
+      }
+    })
+    .meta({
+      description: `Headers of your own, up to ${HEADERS_MAX}, that each delivery is sent with, such as the token that your gateway asks for. Kept sealed, and never shown again; \`header_names\` has their names.`,
+      maxProperties: HEADERS_MAX,
+      examples: [{ authorization: 'Bearer …' }],
+    });
 
 const webhookPatch = z
   .strictObject({
     url: url().optional(),
     event_types: eventTypes().optional(),
     description: description().optional(),
+    practice_group_ids: groupIds().optional(),
+    signature: z.enum(signatures).optional(),
+    headers: headers()
+      .nullable()
+      .optional()
+      .meta({ description: 'Replaced as a whole; null takes them away.' }),
     status: z
       .enum(['active', 'paused'])
       .optional()
@@ -103,7 +193,8 @@ const webhookPatch = z
   })
   .meta({
     id: 'WebhookPatch',
-    description: 'A merge patch: what is left out stays as it is; null clears the description.',
+    description:
+      'A merge patch: what is left out stays as it is; null clears the description, or `practice_group_ids`.',
   });
 
 export type WebhookPatch = z.infer<typeof webhookPatch>;
@@ -117,15 +208,37 @@ export const createWebhook = defineEndpoint({
   path: '/v1/webhooks',
   tag,
   summary: 'Create a webhook',
-  description: `From now on, events of the practice group acted for are posted to \`url\`, signed with \`secret\`. Only for as long as a key of yours with the scope \`events:read\` may act for that group: else deliveries are withheld. A partner may have ${WEBHOOKS_MAX} webhooks for each practice group.`,
+  description: `From now on, events of the practice group acted for are posted to \`url\`, signed with \`secret\`. Only for as long as a key of yours with the scope \`events:read\` may act for that group: else deliveries are withheld. A partner may have ${WEBHOOKS_MAX} webhooks for each practice group, and as many for all.\n\nWith \`practice_groups: "all"\`, one webhook receives the events of every practice group that a key of yours with that scope may act for, now and later, in one sequence. Each payload names its practice group. Deliveries of a group that you may not act for any more are withheld, and those of the others go on.`,
   extension: true,
   access: { scope: 'webhooks:write', and: 'events:read' },
-  body: z.strictObject({
-    url: url(),
-    event_types: eventTypes().optional().meta({ description: 'All of them unless given.' }),
-    description: description().optional(),
-  }),
-  readOnly: ['id', 'status', 'status_reason', 'practice_group_id', 'health', 'created_at', 'updated_at'],
+  body: z
+    .strictObject({
+      url: url(),
+      event_types: eventTypes().optional().meta({ description: 'All of them unless given.' }),
+      description: description().optional(),
+      practice_groups: z
+        .literal('all')
+        .optional()
+        .meta({ description: 'For every practice group that you may act for; else for the one acted for.' }),
+      practice_group_ids: groupIds().optional(),
+      signature: z.enum(signatures).optional().meta({ description: 'hmac unless given.' }),
+      headers: headers().optional(),
+    })
+    .refine(({ practice_groups, practice_group_ids }) => practice_groups || !practice_group_ids, {
+      error: 'Only a webhook for all practice groups can be narrowed: send practice_groups: "all" as well.',
+      path: ['practice_group_ids'],
+      params: { code: 'invalid_value', expected: 'undefined' },
+    }),
+  readOnly: [
+    'id',
+    'status',
+    'status_reason',
+    'header_names',
+    'practice_group_id',
+    'health',
+    'created_at',
+    'updated_at',
+  ],
   response: {
     status: 201,
     description: 'The webhook with its secret, shown this once.',
@@ -141,7 +254,7 @@ export const listWebhooks = defineEndpoint({
   path: '/v1/webhooks',
   tag,
   summary: 'List webhooks',
-  description: 'Your webhooks for the practice group acted for.',
+  description: 'Your webhooks for the practice group acted for, and those for all practice groups.',
   extension: true,
   access: { scope: 'webhooks:read' },
   query: z.strictObject(pageQuery),
@@ -176,11 +289,20 @@ export const updateWebhook = defineEndpoint({
   access: { scope: 'webhooks:write' },
   params: webhookById,
   body: webhookPatch,
-  readOnly: ['id', 'status_reason', 'practice_group_id', 'health', 'created_at', 'updated_at'],
+  readOnly: [
+    'id',
+    'status_reason',
+    'header_names',
+    'practice_group_id',
+    'practice_groups',
+    'health',
+    'created_at',
+    'updated_at',
+  ],
   conditional: true,
   response: { status: 200, description: 'The webhook as it is now.', body: webhook },
   problems: ['not_found', 'precondition_failed', 'business_rule_violation'],
-  rules: ['webhook_target_refused'],
+  rules: ['webhook_target_refused', 'webhook_of_one_group'],
 });
 
 export const deleteWebhook = defineEndpoint({

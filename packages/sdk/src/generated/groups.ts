@@ -13,16 +13,23 @@ import type {
   EventFeedPage,
   EventName,
   FeedEvent,
+  Me,
+  OwnAgreement,
+  OwnAgreementPage,
   PracticeGroupList,
   RefusedRequest,
   Replay,
   ReplayRequest,
   RotatedWebhookSecret,
   SubmissionType,
+  SubmissionTypeChange,
+  SubmissionTypeChangePage,
   SubmissionTypePage,
   SubmissionTypePatch,
   TestDelivery,
   TestEvent,
+  UsageEntry,
+  UsageEntryPage,
   Webhook,
   WebhookPage,
   WebhookPatch,
@@ -40,12 +47,30 @@ export interface ListSubmissionTypesQuery {
   cursor?: string | undefined;
 }
 
+export interface ListSubmissionTypeChangesQuery {
+  /** Entries on a page; 50 unless given. */
+  page_size?: number | undefined;
+  /** The next_cursor of the page before. */
+  cursor?: string | undefined;
+}
+
 export interface CreateWebhookBody {
   /** Public and https. Redirects are not followed. */
   url: string;
   /** All of them unless given. */
   event_types?: EventName[];
   description?: string | null;
+  /** For every practice group that you may act for; else for the one acted for. */
+  practice_groups?: 'all';
+  /** Only the events of these. For a webhook for all practice groups. */
+  practice_group_ids?: string[] | null;
+  /** hmac unless given. */
+  signature?: 'hmac' | 'ed25519' | 'both';
+  /**
+   * Headers of your own, up to 10, that each delivery is sent with, such as the token that your gateway
+   * asks for. Kept sealed, and never shown again; `header_names` has their names.
+   */
+  headers?: Record<string, string>;
 }
 
 export interface ListWebhooksQuery {
@@ -86,6 +111,24 @@ export interface StreamEventsQuery {
 
 export interface TriggerTestEventBody {
   event: EventName;
+}
+
+export interface ListOwnAgreementsQuery {
+  /** Entries on a page; 50 unless given. */
+  page_size?: number | undefined;
+  /** The next_cursor of the page before. */
+  cursor?: string | undefined;
+}
+
+export interface ListUsageQuery {
+  /** Entries on a page; 50 unless given. */
+  page_size?: number | undefined;
+  /** The next_cursor of the page before. */
+  cursor?: string | undefined;
+  /** The first day; 29 days before the last unless given. */
+  from?: string | undefined;
+  /** The last day; today unless given. */
+  to?: string | undefined;
 }
 
 /** The practices and hubs that calls act for. */
@@ -160,6 +203,28 @@ export class SubmissionTypes {
       options,
     });
   }
+
+  /**
+   * List your changes of a submission type.
+   *
+   * What became of the changes that you made: whether the practice's own software has them, too. Newest
+   * first; those of other partners are not shown. A change is listed a moment after it was made. A page
+   * may hold fewer entries than asked for, even none, and still have a next_cursor.
+   *
+   * Needs the scope `submission-types:read`: Read submission types.
+   */
+  listChanges(
+    id: string,
+    query: ListSubmissionTypeChangesQuery = {},
+    options: CallOptions = {},
+  ): PageCall<SubmissionTypeChange, SubmissionTypeChangePage> {
+    return this.#transport.pages({
+      method: 'GET',
+      path: `/v1/care-nav/submission-types/${segment(id)}/changes`,
+      query,
+      options,
+    });
+  }
 }
 
 /** Addresses that receive events, and the deliveries to each. */
@@ -175,19 +240,24 @@ export class Webhooks {
    *
    * From now on, events of the practice group acted for are posted to `url`, signed with `secret`. Only
    * for as long as a key of yours with the scope `events:read` may act for that group: else deliveries
-   * are withheld. A partner may have 20 webhooks for each practice group.
+   * are withheld. A partner may have 20 webhooks for each practice group, and as many for all.
+   *
+   * With `practice_groups: "all"`, one webhook receives the events of every practice group that a key of
+   * yours with that scope may act for, now and later, in one sequence. Each payload names its practice
+   * group. Deliveries of a group that you may not act for any more are withheld, and those of the others
+   * go on.
    *
    * Needs the scope `webhooks:write`: Create, update and delete webhooks. And `events:read`: Read the
    * event feed.
    */
-  create(body: CreateWebhookBody, options: CallOptions = {}): Call<CreatedWebhook> {
+  create(body: CreateWebhookBody, options: CallOptions & Idempotency = {}): Call<CreatedWebhook> {
     return this.#transport.call({ method: 'POST', path: '/v1/webhooks', body, options });
   }
 
   /**
    * List webhooks.
    *
-   * Your webhooks for the practice group acted for.
+   * Your webhooks for the practice group acted for, and those for all practice groups.
    *
    * Needs the scope `webhooks:read`: Read webhooks and their deliveries.
    */
@@ -237,7 +307,7 @@ export class Webhooks {
    *
    * Needs the scope `webhooks:write`: Create, update and delete webhooks.
    */
-  rotateSecret(id: string, options: CallOptions = {}): Call<RotatedWebhookSecret> {
+  rotateSecret(id: string, options: CallOptions & Idempotency = {}): Call<RotatedWebhookSecret> {
     return this.#transport.call({
       method: 'POST',
       path: `/v1/webhooks/${segment(id)}/rotate-secret`,
@@ -254,7 +324,7 @@ export class Webhooks {
    *
    * Needs the scope `webhooks:write`: Create, update and delete webhooks.
    */
-  test(id: string, body: TestWebhookBody, options: CallOptions = {}): Call<TestDelivery> {
+  test(id: string, body: TestWebhookBody, options: CallOptions & Idempotency = {}): Call<TestDelivery> {
     return this.#transport.call({ method: 'POST', path: `/v1/webhooks/${segment(id)}/test`, body, options });
   }
 
@@ -302,7 +372,7 @@ export class Webhooks {
    *
    * Needs the scope `webhooks:write`: Create, update and delete webhooks.
    */
-  replay(id: string, body: ReplayRequest, options: CallOptions = {}): Call<Replay> {
+  replay(id: string, body: ReplayRequest, options: CallOptions & Idempotency = {}): Call<Replay> {
     return this.#transport.call({
       method: 'POST',
       path: `/v1/webhooks/${segment(id)}/replay`,
@@ -389,6 +459,56 @@ export class Requests {
   }
 }
 
+/** The partner itself: its key, its agreements and its usage. */
+export class Account {
+  readonly #transport: Transport;
+
+  constructor(transport: Transport) {
+    this.#transport = transport;
+  }
+
+  /**
+   * Show who you are.
+   *
+   * Tells whose key this is, what it may do, and for which practice groups it may act.
+   *
+   * Open to every key, whatever its scopes. It acts for no practice group: `x-practice-group-id` is not
+   * needed, and not looked at.
+   */
+  me(options: CallOptions = {}): Call<Me> {
+    return this.#transport.call({ method: 'GET', path: '/v1/me', options });
+  }
+
+  /**
+   * List your agreements.
+   *
+   * What was agreed with you, in the order in which it was recorded.
+   *
+   * Open to every key, whatever its scopes. It acts for no practice group: `x-practice-group-id` is not
+   * needed, and not looked at.
+   */
+  listAgreements(
+    query: ListOwnAgreementsQuery = {},
+    options: CallOptions = {},
+  ): PageCall<OwnAgreement, OwnAgreementPage> {
+    return this.#transport.pages({ method: 'GET', path: '/v1/agreements', query, options });
+  }
+
+  /**
+   * List your usage.
+   *
+   * Your calls by day, key, operation and outcome, and the deliveries to your webhooks, of all your keys
+   * and webhooks. Days are those of UTC. What happened counts within about a second; a node that is
+   * killed loses what it counted in the last one.
+   *
+   * Open to every key, whatever its scopes. It acts for no practice group: `x-practice-group-id` is not
+   * needed, and not looked at.
+   */
+  listUsage(query: ListUsageQuery = {}, options: CallOptions = {}): PageCall<UsageEntry, UsageEntryPage> {
+    return this.#transport.pages({ method: 'GET', path: '/v1/usage', query, options });
+  }
+}
+
 /** Everything that the API can do. */
 export class Groups {
   readonly practiceGroups: PracticeGroups;
@@ -396,6 +516,7 @@ export class Groups {
   readonly webhooks: Webhooks;
   readonly events: Events;
   readonly requests: Requests;
+  readonly account: Account;
 
   constructor(transport: Transport) {
     this.practiceGroups = new PracticeGroups(transport);
@@ -403,5 +524,6 @@ export class Groups {
     this.webhooks = new Webhooks(transport);
     this.events = new Events(transport);
     this.requests = new Requests(transport);
+    this.account = new Account(transport);
   }
 }

@@ -119,14 +119,29 @@ export interface CreatedWebhook {
   description: string | null;
   event_types: EventName[];
   /**
-   * paused: by you. disabled: by the service, because the receiver answered 410 or failed for five days.
-   * In both cases deliveries queue up for as long as events are kept, and are sent once the webhook is
-   * active again.
+   * paused: by you, or by the operator, as `status_reason` then says. disabled: by the service, because
+   * the receiver answered 410 or failed for five days. In both cases deliveries queue up for as long as
+   * events are kept, and are sent once the webhook is active again.
    */
   status: 'active' | 'paused' | 'disabled';
-  /** Why the service disabled it, as a sentence. */
+  /** Why the service disabled it, or who else paused it, as a sentence. */
   status_reason: string | null;
-  practice_group_id: string;
+  /**
+   * How deliveries are signed. hmac: with the secret of the webhook (`v1`). ed25519: with the key of
+   * this deployment (`v1a`), whose public part is at `/.well-known/webhook-keys`. both: each.
+   */
+  signature: 'hmac' | 'ed25519' | 'both';
+  /** The headers of your own that it is sent. Their values are not shown. */
+  header_names: string[];
+  /** The practice group whose events it receives; null for a webhook for all of them. */
+  practice_group_id: string | null;
+  /**
+   * all: it receives the events of every practice group that you may act for with the scope
+   * `events:read`, those that are added later included.
+   */
+  practice_groups: 'all' | null;
+  /** Of a webhook for all practice groups: those that it is narrowed to; null: it is not. */
+  practice_group_ids: string[] | null;
   health: WebhookHealth;
   created_at: string;
   updated_at: string;
@@ -254,6 +269,86 @@ export interface FormSubmissionCreatedEvent {
   event: 'form-submission.created';
 }
 
+/** A partner and its key, as the service knows them. */
+export interface Me {
+  partner: {
+    id: string;
+    name: string;
+  };
+  key: {
+    id: string;
+    label: string | null;
+    /** What the key may do. */
+    scopes: (
+      | 'practice-groups:read'
+      | 'submission-types:read'
+      | 'submission-types:write'
+      | 'webhooks:read'
+      | 'webhooks:write'
+      | 'events:read'
+    )[];
+    /** The limit that holds for the key. */
+    rate_limit_per_minute: number;
+    expires_at: string | null;
+  };
+  /** Every practice group that the key may act for; its own comes first. */
+  practice_groups: {
+    id: string;
+    name: string;
+    /** What the key may do there: its own scopes, as far as networks grant them. */
+    scopes: (
+      | 'practice-groups:read'
+      | 'submission-types:read'
+      | 'submission-types:write'
+      | 'webhooks:read'
+      | 'webhooks:write'
+      | 'events:read'
+    )[];
+    /**
+     * The network through which the key acts for it, the first by name if there are several; null: it is
+     * tied to it.
+     */
+    through: {
+      id: string;
+      name: string;
+    } | null;
+  }[];
+}
+
+/** What you have signed, and the terms. */
+export interface OwnAgreement {
+  id: string;
+  /** Which text was signed. */
+  version: string | null;
+  /** Where the signed document is. */
+  document_url: string | null;
+  /** Who signed for the partner. */
+  signatory: string | null;
+  signed_at: string;
+  /**
+   * From when on it no longer holds; null: until further notice. Keys that were issued under it go on
+   * working.
+   */
+  ends_at: string | null;
+  status: 'in_force' | 'ended';
+  /** Of each key that was issued under it and has none of its own; null: the default limit. */
+  rate_limit_per_minute: number | null;
+  /** In words. */
+  sla: string | null;
+  /** What is measured month by month; null: the SLA is words alone, or there is none. */
+  sla_targets: SlaTargets | null;
+  created_at: string;
+  updated_at: string;
+}
+
+export interface OwnAgreementPage {
+  data: OwnAgreement[];
+  /** How many entries this page holds. */
+  count: number;
+  /** Send it as `cursor` to get the next page; null on the last one. */
+  next_cursor: string | null;
+}
+
 /** A patient has been added to a sequence. */
 export interface PatientAddedToSequenceEvent {
   /** The type of the object that the event is about. */
@@ -354,6 +449,32 @@ export interface RotatedWebhookSecret {
   previous_secret_expires_at: string;
 }
 
+/** Targets that are measured month by month. */
+export interface SlaTargets {
+  /**
+   * Of the calls, those not answered with 5xx; of the minutes, those in which the service ran. The lower
+   * of the two counts.
+   */
+  availability_percent?: number;
+  /**
+   * How long answers may take: half of them, 95 and 99 of 100. Measured in the service, and rounded up
+   * to a bound of the report.
+   */
+  latency_ms?: {
+    p50?: number;
+    p95?: number;
+    p99?: number;
+  };
+  /** Of the deliveries that came to an end, those that arrived. */
+  delivery_success_percent?: number;
+  /** How long it may take from the acceptance of an event to its receipt, likewise. */
+  delivery_seconds?: {
+    p50?: number;
+    p95?: number;
+    p99?: number;
+  };
+}
+
 /** A category of patient request that care navigation handles. */
 export interface SubmissionType {
   id: string;
@@ -381,6 +502,31 @@ export interface SubmissionType {
   order: number | null;
   created_at: string | null;
   updated_at: string | null;
+}
+
+/** A change that you made to a submission type. */
+export interface SubmissionTypeChange {
+  id: string;
+  /**
+   * pending: the practice's own software has not said yet what became of it. applied: it has the change,
+   * too. rejected: it does not take it; `reason` says why.
+   */
+  state: 'pending' | 'applied' | 'rejected';
+  reason: string | null;
+  /** The `x-request-id` of the call that made the change. */
+  request_id: string | null;
+  /** When you made it. */
+  at: string;
+  /** When it was applied or rejected. */
+  ended_at: string | null;
+}
+
+export interface SubmissionTypeChangePage {
+  data: SubmissionTypeChange[];
+  /** How many entries this page holds. */
+  count: number;
+  /** Send it as `cursor` to get the next page; null on the last one. */
+  next_cursor: string | null;
 }
 
 export interface SubmissionTypePage {
@@ -420,6 +566,33 @@ export interface TestEvent {
   event_id: string;
 }
 
+/** How often something happened on a day. */
+export interface UsageEntry {
+  /** By the calendar of UTC. */
+  day: string;
+  kind: 'call' | 'delivery';
+  /** Of a call. */
+  key_id: string | null;
+  /** Of a delivery. */
+  webhook_id: string | null;
+  /** Of a call; `none` where there is no such operation. */
+  operation: string | null;
+  /**
+   * Of a call: `ok`, `refused` (4xx), `rate_limited` (429), or `failed` (5xx, a fault of ours). Of an
+   * attempt to deliver: `delivered`, `retried` (it failed and is tried again), or `given_up`.
+   */
+  outcome: 'ok' | 'refused' | 'rate_limited' | 'failed' | 'delivered' | 'retried' | 'given_up';
+  count: number;
+}
+
+export interface UsageEntryPage {
+  data: UsageEntry[];
+  /** How many entries this page holds. */
+  count: number;
+  /** Send it as `cursor` to get the next page; null on the last one. */
+  next_cursor: string | null;
+}
+
 /** Every problem of the request, one entry each. */
 export interface ValidationError {
   error: true;
@@ -435,21 +608,36 @@ export interface ValidationError {
   }[];
 }
 
-/** An address that receives the events of one practice group. */
+/** An address that receives the events of one practice group, or of all of them. */
 export interface Webhook {
   id: string;
   url: string;
   description: string | null;
   event_types: EventName[];
   /**
-   * paused: by you. disabled: by the service, because the receiver answered 410 or failed for five days.
-   * In both cases deliveries queue up for as long as events are kept, and are sent once the webhook is
-   * active again.
+   * paused: by you, or by the operator, as `status_reason` then says. disabled: by the service, because
+   * the receiver answered 410 or failed for five days. In both cases deliveries queue up for as long as
+   * events are kept, and are sent once the webhook is active again.
    */
   status: 'active' | 'paused' | 'disabled';
-  /** Why the service disabled it, as a sentence. */
+  /** Why the service disabled it, or who else paused it, as a sentence. */
   status_reason: string | null;
-  practice_group_id: string;
+  /**
+   * How deliveries are signed. hmac: with the secret of the webhook (`v1`). ed25519: with the key of
+   * this deployment (`v1a`), whose public part is at `/.well-known/webhook-keys`. both: each.
+   */
+  signature: 'hmac' | 'ed25519' | 'both';
+  /** The headers of your own that it is sent. Their values are not shown. */
+  header_names: string[];
+  /** The practice group whose events it receives; null for a webhook for all of them. */
+  practice_group_id: string | null;
+  /**
+   * all: it receives the events of every practice group that you may act for with the scope
+   * `events:read`, those that are added later included.
+   */
+  practice_groups: 'all' | null;
+  /** Of a webhook for all practice groups: those that it is narrowed to; null: it is not. */
+  practice_group_ids: string[] | null;
   health: WebhookHealth;
   created_at: string;
   updated_at: string;
@@ -481,6 +669,11 @@ export interface WebhookHealth {
     | 'scope_missing'
     | 'out_of_reach'
     | null;
+  /**
+   * Of a webhook for all practice groups: those whose deliveries are withheld, while the others go on.
+   * At most the first 100.
+   */
+  withheld_practice_groups: WithheldPracticeGroup[];
 }
 
 export interface WebhookPage {
@@ -491,14 +684,28 @@ export interface WebhookPage {
   next_cursor: string | null;
 }
 
-/** A merge patch: what is left out stays as it is; null clears the description. */
+/**
+ * A merge patch: what is left out stays as it is; null clears the description, or
+ * `practice_group_ids`.
+ */
 export interface WebhookPatch {
   /** Public and https. Redirects are not followed. */
   url?: string;
   event_types?: EventName[];
   description?: string | null;
+  /** Only the events of these. For a webhook for all practice groups. */
+  practice_group_ids?: string[] | null;
+  signature?: 'hmac' | 'ed25519' | 'both';
+  /** Replaced as a whole; null takes them away. */
+  headers?: Record<string, string> | null;
   /** Activating a disabled webhook resets its count of failures. */
   status?: 'active' | 'paused';
+}
+
+export interface WithheldPracticeGroup {
+  practice_group_id: string;
+  since: string;
+  reason: 'partner_not_verified' | 'key_revoked' | 'key_expired' | 'scope_missing' | 'out_of_reach';
 }
 
 /** A write-to-record job failed permanently. */

@@ -1,0 +1,110 @@
+import type { PartnerWebhook } from '../../contract/operator/webhooks.ts';
+import type { Page } from '../../contract/page.ts';
+import { webhookStatuses } from '../../contract/partner/webhooks.ts';
+import type { Api } from '../api.ts';
+import { defineCommand } from '../command.ts';
+import { UsageError } from '../exit.ts';
+import { type Column, inLine } from '../printer.ts';
+import { segment } from '../segment.ts';
+import { limitOf, limitOption } from './limit.ts';
+
+const section = 'operator' as const;
+const calls = 'operator' as const;
+const webhook = [{ name: 'webhook_id', summary: 'The ID of the webhook.' }] as const;
+
+const columns: Column<PartnerWebhook>[] = [
+  ['ID', ({ id }) => id],
+  ['STATUS', ({ status }) => status],
+  ['PARTNER', ({ partner_name }) => partner_name],
+  ['PRACTICE GROUP', ({ practice_group_id, practice_groups }) => practice_group_id ?? practice_groups],
+  ['URL', ({ url }) => url],
+  ['QUEUED', ({ health }) => health.queued],
+  ['FAILURES', ({ health }) => health.failures],
+];
+
+const setStatus = (api: Api, id: string, status: 'active' | 'paused') =>
+  api.operator<PartnerWebhook>('PATCH', `/webhooks/${segment(id)}`, { body: { status } });
+
+export const webhookCommands = [
+  defineCommand({
+    name: 'webhooks list',
+    section,
+    calls,
+    summary: 'List the webhooks of partners, and how they are doing.',
+    options: {
+      status: { value: 'status', summary: 'Only those.', choices: webhookStatuses },
+      partner: { value: 'id', summary: 'Only those of this partner.' },
+      group: { value: 'id', summary: 'Only those of this practice group.' },
+      limit: limitOption,
+    },
+    examples: ['webhooks list --status disabled'],
+    async run({ api, options, out }) {
+      const filter = {
+        status: options.status,
+        partner_id: options.partner,
+        practice_group_id: options.group,
+      };
+      const page = await api.list(
+        (query) => api.operator<Page<PartnerWebhook>>('GET', '/webhooks', { query: { ...query, ...filter } }),
+        limitOf(options.limit),
+      );
+      out.page(page, columns);
+    },
+  }),
+  defineCommand({
+    name: 'webhooks show',
+    section,
+    calls,
+    summary: 'Show a webhook.',
+    arguments: webhook,
+    examples: ['webhooks show wh_00Vb13pkZeDP1yAD86FW5V4Dr'],
+    async run({ api, args, out }) {
+      out.record(await api.operator<PartnerWebhook>('GET', `/webhooks/${segment(args.webhook_id)}`));
+    },
+  }),
+  defineCommand({
+    name: 'webhooks pause',
+    section,
+    calls,
+    summary: 'Pause a webhook. Its deliveries stay queued.',
+    arguments: webhook,
+    examples: ['webhooks pause wh_00Vb13pkZeDP1yAD86FW5V4Dr'],
+    async run({ api, args, out }) {
+      out.record(await setStatus(api, args.webhook_id, 'paused'));
+    },
+  }),
+  defineCommand({
+    name: 'webhooks activate',
+    section,
+    calls,
+    summary: 'Activate a webhook that is paused or disabled. What is queued is sent.',
+    arguments: webhook,
+    examples: ['webhooks activate wh_00Vb13pkZeDP1yAD86FW5V4Dr'],
+    async run({ api, args, out }) {
+      out.record(await setStatus(api, args.webhook_id, 'active'));
+    },
+  }),
+  defineCommand({
+    name: 'webhooks replay',
+    section,
+    calls,
+    summary: 'Send events to a webhook again, or for the first time.',
+    details: 'Give --since, or the IDs of events with --events. They are sent with the same `webhook-id`.',
+    arguments: webhook,
+    options: {
+      since: { value: 'time', summary: 'All since then, such as 2026-11-14T06:00:00Z.' },
+      events: { value: 'ids', summary: 'These, with commas between.', many: true },
+    },
+    examples: ['webhooks replay wh_00Vb13pkZeDP1yAD86FW5V4Dr --since 2026-11-14T06:00:00Z'],
+    async run({ api, args, options, out }) {
+      const { since, events } = options;
+      if ((since === undefined) === (events.length === 0))
+        throw new UsageError('Say what to send again.', 'Give either --since or --events.');
+      const id = args.webhook_id;
+      const body = since === undefined ? { event_ids: events } : { since };
+      const path = `/webhooks/${segment(id)}/replay`;
+      const { count } = await api.operator<{ count: number }>('POST', path, { body });
+      out.document({ webhook_id: id, count }, () => inLine(`${count} on the way to ${id}.`));
+    },
+  }),
+];

@@ -1,0 +1,28 @@
+import { expect, it } from 'vitest';
+import { porter as run } from '../support/cli.ts';
+import { fanOutAll, HOOK, newPartner, publish, startPost } from '../support/post.ts';
+import { OPERATOR_TOKEN } from '../support/service.ts';
+
+const house = await startPost();
+const CONFIRMED = 'appointment.confirmed';
+
+it('porter webhooks lists, shows, pauses, activates and replays', async () => {
+  const own = await newPartner(house);
+  const { id } = await own.call('POST', '/v1/webhooks', { url: HOOK });
+  await publish(house, own.groupId, CONFIRMED);
+  await fanOutAll(house);
+  const env = { PORTER_URL: house.url, PORTER_OPERATOR_TOKEN: OPERATOR_TOKEN };
+  const porter = (line: string) => run(line, { env });
+  const json = async (line: string) => (await porter(`${line} --json`)).json;
+  expect((await porter(`webhooks list --partner ${own.partnerId}`)).stdout).toMatch(
+    new RegExp(`${id} +active +Partner +${own.groupId} +${HOOK} +1 +0`),
+  );
+  expect(await json(`webhooks pause ${id}`)).toMatchObject({ id, status: 'paused' });
+  expect(await json(`webhooks show ${id}`)).toMatchObject({ id, status: 'paused' });
+  expect(await json(`webhooks activate ${id}`)).toMatchObject({ id, status: 'active' });
+  expect(await json(`webhooks replay ${id} --since 2026-01-01T00:00:00Z`)).toEqual({
+    webhook_id: id,
+    count: 1,
+  });
+  expect((await porter(`webhooks replay ${id}`)).code).toBe(2);
+});

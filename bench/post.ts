@@ -245,6 +245,7 @@ async function office(name: string, receiver: string) {
         writeToRecordJobs: 3_650,
         endedKeys: 3_650,
         accessLog: 3_650,
+        alerts: 3_650,
       },
     });
     const { rows } = await admin.query('SELECT sum(last_sequence)::integer AS before FROM webhook_lanes');

@@ -6,6 +6,8 @@ export const WEBHOOKS_MAX = 20;
 export const MEMBERS_MAX = 1_000;
 /** Partners that a network names. */
 export const NETWORK_PARTNERS_MAX = 1_000;
+/** Contacts of one partner, and of the operator. */
+export const CONTACTS_MAX = 20;
 /** Events in one replay call. */
 export const REPLAY_EVENTS_MAX = 100_000;
 
@@ -86,6 +88,10 @@ const rules = {
   webhooks_max: {
     path: 'url',
     message: `You have ${WEBHOOKS_MAX} webhooks for this practice group, which is the maximum. Delete one first.`,
+  },
+  contacts_max: {
+    path: 'email',
+    message: `There are ${CONTACTS_MAX} contacts, which is the maximum. Remove one first.`,
   },
   event_unknown: {
     path: 'event_ids',

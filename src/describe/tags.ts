@@ -14,6 +14,9 @@ export const tagDescriptions: Record<string, string> = {
   Webhooks: 'Addresses that receive events, and the deliveries to each.',
   Deliveries: 'Deliveries of events to the webhooks of partners.',
   Requests: 'Refused calls, each with its reason.',
+  Alerts:
+    'What needs looking after: webhooks that fail, keys that expire, calls that are refused, deliveries that are late.',
+  Contacts: 'Who is told of alerts by e-mail, and of which.',
   Operators: 'People and systems of the operator, each with a token and a role.',
   'Access log': 'Who read or received what, chained by hashes like the audit.',
   Erasures: 'Objects whose identifiers were taken out of everything that is kept.',

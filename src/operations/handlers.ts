@@ -2,8 +2,10 @@ import type { operatorEndpoints } from '../contract/operator/index.ts';
 import type { partnerEndpoints } from '../contract/partner/index.ts';
 import type { OperatorPrincipal, PartnerPrincipal } from '../domain/principal.ts';
 import * as accessLog from './access-log.ts';
+import * as alerts from './alerts.ts';
 import type { Handlers } from './app.ts';
 import * as audit from './audit.ts';
+import * as contacts from './contacts.ts';
 import * as deliveries from './deliveries.ts';
 import * as directory from './directory.ts';
 import * as ehrHealth from './ehr-health.ts';
@@ -45,6 +47,9 @@ export const partnerHandlers: Handlers<typeof partnerEndpoints, PartnerPrincipal
   streamEvents,
   triggerTestEvent: testEvents.triggerTestEvent,
   getRefusedRequest,
+  listAlerts: alerts.listAlerts,
+  listOwnContacts: contacts.listOwnContacts,
+  updateOwnContact: contacts.updateOwnContact,
 };
 
 export const operatorHandlers: Handlers<typeof operatorEndpoints, OperatorPrincipal> = {
@@ -112,6 +117,18 @@ export const operatorHandlers: Handlers<typeof operatorEndpoints, OperatorPrinci
   verifyAudit: audit.verifyAudit,
   listAccessLog: accessLog.listAccessLog,
   exportAccessLog: accessLog.exportAccessLog,
+  listAllAlerts: alerts.listAllAlerts,
+  getAlert: alerts.getAlert,
+  createPartnerContact: contacts.createPartnerContact,
+  listPartnerContacts: contacts.listPartnerContacts,
+  getPartnerContact: contacts.getPartnerContact,
+  updatePartnerContact: contacts.updatePartnerContact,
+  deletePartnerContact: contacts.deletePartnerContact,
+  createContact: contacts.createContact,
+  listContacts: contacts.listContacts,
+  getContact: contacts.getContact,
+  updateContact: contacts.updateContact,
+  deleteContact: contacts.deleteContact,
   createErasure: erasures.createErasure,
   listErasures: erasures.listErasures,
   getErasure: erasures.getErasure,

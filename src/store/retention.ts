@@ -12,6 +12,8 @@ export interface Retention {
   endedKeys: number;
   /** With it, who was in which network. */
   accessLog: number;
+  /** From when they ended; the messages about them are kept as long as events. */
+  alerts: number;
 }
 
 const clearOldSql = sqlFunction('clear_old', {
@@ -30,13 +32,20 @@ const clearRecordsSql = sqlFunction('clear_records', {
   rows_max: 'integer',
 });
 
+const clearAlertsSql = sqlFunction('clear_alerts', {
+  given: 'timestamptz',
+  alert_days: 'integer',
+  notification_days: 'integer',
+  rows_max: 'integer',
+});
+
 /** While they go, nothing else is done for their webhooks: a few hundredths of a second. */
 const ROWS_MAX = 500;
 /** Ten attempts take three days, and ten if a receiver asks each time to wait for as long as it may. */
 const OPEN_KEPT_DAYS = 14;
 
 /**
- * Each call is two short transactions. `at` is of `databaseTime`. Returns how many rows went; as long as it is not zero there may be
+ * Each call is three short transactions. `at` is of `databaseTime`. Returns how many rows went; as long as it is not zero there may be
  * more.
  */
 export async function clearStep(db: Database, at: string | null, retention: Retention): Promise<number> {
@@ -55,5 +64,11 @@ export async function clearStep(db: Database, at: string | null, retention: Rete
     access_log_days: retention.accessLog,
     rows_max: ROWS_MAX,
   });
-  return (old?.clear_old ?? 0) + (records?.clear_records ?? 0);
+  const [alerts] = await clearAlertsSql<{ clear_alerts: number }>(alone(db), {
+    given: at,
+    alert_days: retention.alerts,
+    notification_days: retention.events,
+    rows_max: ROWS_MAX,
+  });
+  return (old?.clear_old ?? 0) + (records?.clear_records ?? 0) + (alerts?.clear_alerts ?? 0);
 }

@@ -45,7 +45,7 @@ interface Expected {
 const PASSING = ['status', 'last_used_at', 'last_used_from'];
 
 /** What concerns no practice group, or several. */
-const OF_NO_GROUP = /^(partner\.|operator\.|network\.(create|update|delete)$)/;
+const OF_NO_GROUP = /^(partner\.|operator\.|contact\.|network\.(create|update|delete)$)/;
 
 /** The practice group in whose part of the trail an entry is to be found. */
 function groupOf({ action, subject }: Loose): string | null {
@@ -96,6 +96,12 @@ const tells: Partial<Record<OperatorOperationId, Expected>> = {
   },
   failWriteToRecordJob: { tells: [['write_to_record_job.fail', 'write_to_record_job']], item: parent },
   retryDelivery: { tells: [['delivery.retry', 'delivery']] },
+  createPartnerContact: { tells: [['contact.create', 'contact']], made: ({ body }) => body },
+  updatePartnerContact: { tells: [['contact.update', 'contact']], item: own },
+  deletePartnerContact: { tells: [['contact.delete', 'contact']], item: own },
+  createContact: { tells: [['contact.create', 'contact']], made: ({ body }) => body },
+  updateContact: { tells: [['contact.update', 'contact']], item: own },
+  deleteContact: { tells: [['contact.delete', 'contact']], item: own },
   createErasure: { tells: [['erasure.create', 'erasure']], made: ({ body }) => body },
   createOperator: { tells: [['operator.create', 'operator']], made: ({ body }) => without(body, 'token') },
   updateOperator: { tells: [['operator.update', 'operator']], item: own },
@@ -180,6 +186,7 @@ describe('the audit trail', () => {
         `/v1/webhooks/${id}/replay`,
         { since: '2020-01-01T00:00:00Z' },
       ],
+      updateOwnContact: [['contact.update'], 'PATCH', '/v1/contacts/first', { alert_kinds: [] }],
       deleteWebhook: [['webhook.delete'], 'DELETE', `/v1/webhooks/${id}`],
     };
     const changes = Object.values(partnerEndpoints).filter(({ method }) => method !== 'GET');

@@ -20,6 +20,9 @@ export const methodNames: Record<string, string> = {
   streamEvents: 'follow',
   triggerTestEvent: 'trigger',
   getRefusedRequest: 'get',
+  listAlerts: 'list',
+  listOwnContacts: 'list',
+  updateOwnContact: 'update',
 };
 
 /** What a stream carries: its content type has no place for a schema. */

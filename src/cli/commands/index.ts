@@ -1,4 +1,5 @@
 import type { Command } from '../command.ts';
+import { alertsCommand } from './alerts.ts';
 import { auditCommands } from './audit.ts';
 import { deliveryCommands } from './deliveries.ts';
 import { eventCommands } from './events.ts';
@@ -29,5 +30,6 @@ export const commands: readonly Command[] = [
   ...eventCommands,
   ...deliveryCommands,
   ...refusalCommands,
+  alertsCommand,
   ...auditCommands,
 ];

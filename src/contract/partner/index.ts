@@ -1,3 +1,5 @@
+import { listAlerts } from './alerts.ts';
+import { listOwnContacts, updateOwnContact } from './contacts.ts';
 import * as events from './events.ts';
 import { listPracticeGroups } from './practice-groups.ts';
 import { getRefusedRequest } from './requests.ts';
@@ -25,4 +27,7 @@ export const partnerEndpoints = {
   streamEvents: events.streamEvents,
   triggerTestEvent: events.triggerTestEvent,
   getRefusedRequest,
+  listAlerts,
+  listOwnContacts,
+  updateOwnContact,
 } as const;

@@ -1,4 +1,7 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
@@ -9,6 +12,8 @@ import { systemClock } from '../src/platform/clock.ts';
 import { createLogger } from '../src/platform/logger.ts';
 
 const HANGING = 50;
+/** What is queued for a receiver that was away. */
+const BACKLOG = 20_000;
 const OPERATOR = 'bench-operator-token';
 
 export function payloadOf(n: number, group = 'group'): EventPayload {
@@ -20,11 +25,14 @@ export function payloadOf(n: number, group = 'group'): EventPayload {
   };
 }
 
-/** The whole service: events published one by one over HTTP, received by a webhook, with others beside it that hang. */
+/**
+ * The whole service: events published one by one over HTTP, received by a webhook, with others beside it that hang, or with one whose
+ * receiver comes back to its backlog while this is measured.
+ */
 export async function measureLatency(
   url: string,
   receiver: string,
-  { hanging = false, crowd = 0 } = {},
+  { hanging = false, crowd = 0, returning = false } = {},
 ): Promise<number[]> {
   const folder = mkdtempSync(join(tmpdir(), 'porter-bench-'));
   const env = { DATABASE_URL: url, PORTER_PORT: '0', PORTER_OPERATOR_TOKEN: OPERATOR, PORTER_DEMO: 'off' };
@@ -45,10 +53,10 @@ export async function measureLatency(
   const partner = await operator('/partners', { name: 'P', contact_email: 'p@partner.example' });
   await operator(`/partners/${partner.id}/sign-agreement`);
   await operator(`/partners/${partner.id}/verify`);
-  const register = async (group: string, path: string) => {
+  const register = async (group: string, path: string, origin = receiver) => {
     const scopes = ['webhooks:write', 'events:read'];
     const { key } = await operator('/keys', { partner_id: partner.id, practice_group_id: group, scopes });
-    await call('/v1/webhooks', { 'x-api-key': key, 'x-practice-group-id': group }, { url: receiver + path });
+    await call('/v1/webhooks', { 'x-api-key': key, 'x-practice-group-id': group }, { url: origin + path });
   };
   await operator('/practice-groups', { id: 'group', name: 'Group' });
   await register('group', '/timed');
@@ -60,8 +68,26 @@ export async function measureLatency(
 
   if (crowd > 0) await addCrowd(url, crowd, `${receiver}/timed`);
 
-  const seconds = 8;
+  const seconds = returning ? 16 : 8;
   const rate = 200;
+  let back: ChildProcess | undefined;
+  let away = '';
+  if (returning) {
+    const port = await portOfNobody();
+    away = `http://127.0.0.1:${port}`;
+    await operator('/practice-groups', { id: 'away', name: 'Group' });
+    await register('away', '/', away);
+    for (let n = 0; n < BACKLOG; n += 1_000) {
+      const events = Array.from({ length: 1_000 }, (_, more) => payloadOf(n + more, 'away'));
+      await operator('/events', { events });
+    }
+    // Within the first second, which is not counted.
+    setTimeout(() => {
+      back = spawn(process.execPath, ['bench/receiver.ts', String(port)], {
+        stdio: ['ignore', 'pipe', 'inherit'],
+      });
+    }, 500);
+  }
   const started = performance.now();
   const sent: Promise<unknown>[] = [];
   for (let n = 0; n < seconds * rate; n++) {
@@ -74,11 +100,30 @@ export async function measureLatency(
   }
   await Promise.all(sent);
   await systemClock.sleep(500);
-  const latencies = (await (await fetch(`${receiver}/latencies`)).json()) as number[];
+  const { latencies } = await receivedBy(receiver);
+  if (back) {
+    const { received } = await receivedBy(away);
+    back.kill('SIGKILL');
+    if (received < BACKLOG) throw new Error(`only ${received} deliveries of the backlog were received`);
+  }
   await service.stop();
   rmSync(folder, { recursive: true, force: true });
   if (latencies.length < seconds * rate) throw new Error(`only ${latencies.length} deliveries were received`);
   return latencies.slice(rate);
+}
+
+async function receivedBy(receiver: string): Promise<{ latencies: number[]; received: number }> {
+  return (await (await fetch(receiver)).json()) as { latencies: number[]; received: number };
+}
+
+/** A port at which nobody listens. */
+async function portOfNobody(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return port;
 }
 
 /** As many practices, each with a webhook of the same partner and the same secret. */

@@ -72,6 +72,20 @@ try {
   );
   ratioLine('p99 beside 50 hanging webhooks, to without', hanging, 'beside', 'without', '≤ 1.3', 'ms');
 
+  say('the same beside a receiver that comes back to its backlog');
+  const returned = await inTurns(
+    { beside: p99('returning', { returning: true }), without: p99('without', {}) },
+    { rounds: 9, warmUps: 1 },
+  );
+  ratioLine(
+    'p99 beside a backlog of 20,000 that goes out, to without',
+    returned,
+    'beside',
+    'without',
+    '≤ 1.3',
+    'ms',
+  );
+
   say(`the same spread over ${CROWD} webhooks`);
   const crowd = await latency('crowd', { crowd: CROWD });
   valueLine(

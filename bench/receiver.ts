@@ -1,13 +1,14 @@
 import { createServer, type Socket } from 'node:net';
 
 /**
- * A receiver in a process of its own: `node bench/receiver.ts`. It prints its port when ready. It answers 204 to
- * everything, never to `/hang…`, and tells on `GET /latencies` how long after `sent` in the body each delivery came.
+ * A receiver in a process of its own: `node bench/receiver.ts [port]`. It prints its port when ready. It answers 204 to
+ * everything, never to `/hang…`, and tells on GET how many deliveries came, and how long after `sent` in the body.
  *
  * A partner's receiver runs on the partner's machine. This one has to share the cores with what is measured, so it does no
  * more than find where a request ends: with a whole HTTP server it took a third of the time of a core.
  */
 let latencies: number[] = [];
+let received = 0;
 const now = () => performance.timeOrigin + performance.now();
 const SENT = Buffer.from('"id":"sent-');
 const HEAD_END = Buffer.from('\r\n\r\n');
@@ -39,13 +40,15 @@ function bodyLength(bytes: Buffer): number {
 /** The client sends one request at a time on a connection, so these bytes are one. */
 function answer(socket: Socket, request: Buffer): void {
   if (request.subarray(0, 5).equals(GET)) {
-    const body = JSON.stringify(latencies);
+    const body = JSON.stringify({ latencies, received });
     latencies = [];
+    received = 0;
     socket.end(`HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-length: ${body.length}\r\n\r\n${body}`);
     return;
   }
   const path = request.toString('latin1', POST.length, POST.length + 3);
   if (path === '/ha') return;
+  received++;
   if (path === '/ti') {
     const at = request.indexOf(SENT) + SENT.length;
     if (at >= SENT.length) latencies.push(now() - Number.parseFloat(request.toString('latin1', at, at + 20)));
@@ -56,7 +59,7 @@ function answer(socket: Socket, request: Buffer): void {
 const GET = Buffer.from('GET /');
 const POST = 'POST ';
 
-server.listen(0, '127.0.0.1', () => {
+server.listen(Number(process.argv[2] ?? 0), '127.0.0.1', () => {
   const address = server.address();
   process.stdout.write(`${typeof address === 'object' && address ? address.port : 0}\n`);
 });

@@ -140,4 +140,6 @@ interface BodyAnswer<E extends Endpoint> {
   read?: readonly Read[];
   /** The Idempotency-Key was sent before: nothing was done, and this is the answer of the first call. */
   replayed?: true;
+  /** An object that is never changed and says all of the body: its text is made once for as long as the object is there. */
+  sameFor?: object;
 }

@@ -22,24 +22,46 @@ import { addressKey } from './transport.ts';
 /**
  * The door, in the order that the contract fixes: 401 key, 429 rate, 403 scope, 403 network. Each step stands on the
  * one before; nothing after the first failure is looked at.
+ *
+ * What the door remembers is there at once, so a step gives a promise only where it has to wait: a promise for each was a tenth of
+ * a GET.
  */
 
 /** Steps one and two: who is it, and may it call now. */
-export async function admitHolder(app: App, exchange: Exchange): Promise<KeyHolder> {
-  const found = await findHolder(app, exchange);
-  if (!found) throw await refuseStranger(app, exchange);
+export function admitHolder(app: App, exchange: Exchange): KeyHolder | Promise<KeyHolder> {
+  const found = findHolder(app, exchange);
+  return found instanceof Promise
+    ? found.then((late) => admitFound(app, exchange, late))
+    : admitFound(app, exchange, found);
+}
+
+function admitFound(app: App, exchange: Exchange, found: FoundKey): KeyHolder | Promise<KeyHolder> {
+  if (!found) return refuseStranger(app, exchange);
   const now = app.clock.now();
   exchange.trace.keyId = found.keyId;
   exchange.trace.partnerId = found.partnerId;
   exchange.trace.practiceGroupId = namedGroup(exchange);
-  if (!isHolder(found)) throw await refuseKnown(app, exchange, found.reason);
-  if (hasExpired(found, now)) throw await refuseKnown(app, exchange, 'expired');
-  if (!mayComeFrom(found, exchange)) throw await refuseKnown(app, exchange, 'address_not_allowed');
-  if (found.proof.kind !== 'none') await requireProof(app, exchange, found);
-  const { keyId, rateLimitPerMinute: limit } = found;
-  tellOrRefuse(exchange, await app.limits.keys.take(keyId, limit), limit, 'default');
-  app.keyUses.note(keyId, exchange.transport.address, now);
-  return found;
+  if (!isHolder(found)) return refuseKnown(app, exchange, found.reason);
+  if (hasExpired(found, now)) return refuseKnown(app, exchange, 'expired');
+  if (!mayComeFrom(found, exchange)) return refuseKnown(app, exchange, 'address_not_allowed');
+  if (found.proof.kind === 'none') return countCall(app, exchange, found, now);
+  return requireProof(app, exchange, found).then(() => countCall(app, exchange, found, now));
+}
+
+function countCall(
+  app: App,
+  exchange: Exchange,
+  holder: KeyHolder,
+  now: number,
+): KeyHolder | Promise<KeyHolder> {
+  const { keyId, rateLimitPerMinute: limit } = holder;
+  const letIn = (decision: RateDecision): KeyHolder => {
+    tellOrRefuse(exchange, decision, limit, 'default');
+    app.keyUses.note(keyId, exchange.transport.address, now);
+    return holder;
+  };
+  const decision = app.limits.keys.take(keyId, limit);
+  return decision instanceof Promise ? decision.then(letIn) : letIn(decision);
 }
 
 function mayComeFrom({ allowedFrom }: KeyHolder, { transport }: Exchange): boolean {
@@ -51,12 +73,12 @@ async function requireProof(app: App, exchange: Exchange, holder: KeyHolder): Pr
   const shown = await exchange.desk.prove(exchange.raw, holder);
   exchange.proved = holder.proof;
   if (!shown) return;
-  if ('refused' in shown) throw await refuseKnown(app, exchange, shown.refused);
+  if ('refused' in shown) return refuseKnown(app, exchange, shown.refused);
   const { keyId, rateLimitPerMinute: limit } = holder;
   const roomInMs = app.assertions.waitMs(keyId, limit);
   if (roomInMs > 0) tellOrRefuse(exchange, { allowed: false, remaining: 0, roomInMs }, limit, 'default');
   if (!(await app.assertions.use({ keyId, ...shown.assertion })))
-    throw await refuseKnown(app, exchange, 'proof_replayed');
+    await refuseKnown(app, exchange, 'proof_replayed');
 }
 
 /** Who it is, without a word about whether it may come in. */
@@ -76,16 +98,28 @@ type Found<T> = T | undefined | Promise<T | undefined>;
  * Steps three and four; without scopes, any key will do. Without the header there is nobody to act for: that is for the validation to
  * report. A network may let the key through and still not grant what it wants to do.
  */
-export async function admitPartner(
+export function admitPartner(
   app: App,
   exchange: Exchange,
   holder: KeyHolder,
   scopes: readonly Scope[],
-): Promise<PartnerPrincipal | ValidationEntry> {
+): PartnerPrincipal | ValidationEntry | Promise<PartnerPrincipal> {
   if (!hasAll(holder, scopes)) throw new Problem('insufficient_permissions', { required_scopes: scopes });
   const groupId = namedGroup(exchange);
   if (groupId === undefined) return groupMissing;
-  const group = await reachWith(app, holder, groupId, scopes);
+  const group = reachWith(app, holder, groupId, scopes);
+  if (group && !(group instanceof Promise)) return { kind: 'partner', holder, group };
+  return admitThroughNetwork(app, holder, groupId, scopes, group);
+}
+
+async function admitThroughNetwork(
+  app: App,
+  holder: KeyHolder,
+  groupId: string,
+  scopes: readonly Scope[],
+  reached: Reached | Promise<Reached>,
+): Promise<PartnerPrincipal> {
+  const group = await reached;
   if (group) return { kind: 'partner', holder, group };
   if (scopes.length === 0 || !(await app.access.reach(holder, groupId))) throw new Problem('forbidden');
   throw new Problem('insufficient_permissions', {
@@ -95,18 +129,30 @@ export async function admitPartner(
   });
 }
 
+type Reached = PracticeGroup | undefined;
+
 const hasAll = (holder: KeyHolder, scopes: readonly Scope[]) =>
   scopes.every((scope) => holder.scopes.has(scope));
 
 /** The group, if the key may act for it with each of these scopes. */
-async function reachWith(
+function reachWith(
   app: App,
   holder: KeyHolder,
   groupId: string,
-  [scope, ...more]: readonly Scope[],
-): Promise<PracticeGroup | undefined> {
-  const group = await app.access.reach(holder, groupId, scope);
-  return group && more.length > 0 ? reachWith(app, holder, groupId, more) : group;
+  scopes: readonly Scope[],
+): Reached | Promise<Reached> {
+  const group = app.access.reach(holder, groupId, scopes[0]);
+  return scopes.length > 1 ? reachWithMore(app, holder, groupId, scopes.slice(1), group) : group;
+}
+
+async function reachWithMore(
+  app: App,
+  holder: KeyHolder,
+  groupId: string,
+  scopes: readonly Scope[],
+  reached: Reached | Promise<Reached>,
+): Promise<Reached> {
+  return (await reached) && reachWith(app, holder, groupId, scopes);
 }
 
 function namedGroup({ headers }: Exchange): string | undefined {
@@ -144,7 +190,7 @@ export async function admitOperator(
   isCounted: boolean,
 ): Promise<OperatorPrincipal> {
   const operator = await findOperator(app, exchange);
-  if (!operator || hasExpired(operator, app.clock.now())) throw await refuseStranger(app, exchange);
+  if (!operator || hasExpired(operator, app.clock.now())) return refuseStranger(app, exchange);
   exchange.trace.operatorId = operator.operatorId;
   if (isCounted) {
     const decision = app.limits.operators.take(operator.operatorId, OPERATOR_RATE_LIMIT);
@@ -162,7 +208,11 @@ export function requireRole(operator: OperatorPrincipal, roles: readonly Role[])
 }
 
 /** Strangers are counted by address, so that their noise is refused early, and never at a partner's expense. */
-export async function refuseStranger({ strangers }: App, exchange: Exchange): Promise<Problem> {
+export async function refuseStranger(
+  { strangers }: App,
+  exchange: Exchange,
+  problem = new Problem('invalid_credentials'),
+): Promise<never> {
   const decision = strangers.take(addressKey(exchange.transport.address));
   if (!decision.allowed) {
     // Sent ahead of an answer that is held back, it would be held back for no longer than that one.
@@ -170,7 +220,7 @@ export async function refuseStranger({ strangers }: App, exchange: Exchange): Pr
     await strangers.hold();
   }
   tellOrRefuse(exchange, decision, ADDRESS_RATE_LIMIT, 'address');
-  return new Problem('invalid_credentials');
+  throw problem;
 }
 
 /** The holder of the whole key, and nobody else, learns that it was one: no secret any more, and the honest one has to know. */
@@ -180,10 +230,13 @@ const LEAKED = 'This API key was reported as leaked and has been revoked. Contac
  * The same 401 as for a stranger, and at the address's expense: whoever has found a key must not learn whether it would work elsewhere or
  * with more. Why it was is kept for the partner and the operator.
  */
-async function refuseKnown(app: App, exchange: Exchange, reason: RefusalReason): Promise<Problem> {
+function refuseKnown(app: App, exchange: Exchange, reason: RefusalReason): Promise<never> {
   exchange.trace.reason = reason;
-  const problem = await refuseStranger(app, exchange);
-  return reason === 'leaked' ? new Problem('invalid_credentials', { message: LEAKED }) : problem;
+  return refuseStranger(
+    app,
+    exchange,
+    new Problem('invalid_credentials', reason === 'leaked' ? { message: LEAKED } : undefined),
+  );
 }
 
 function mayAsk({ strangers }: App, { transport }: Exchange): boolean {

@@ -1,4 +1,4 @@
-import type { Server } from 'node:http';
+import type { Server, ServerResponse } from 'node:http';
 import type { BlockList, Socket } from 'node:net';
 import { contains } from '../domain/address-list.ts';
 import { addressKey, plainAddress } from './transport.ts';
@@ -6,6 +6,24 @@ import { addressKey, plainAddress } from './transport.ts';
 export interface ConnectionLimits {
   total: number;
   perAddress: number;
+}
+
+/** What is kept of a connection, with the socket itself: looked up in three weak maps, it was a twentieth of a GET. */
+interface Connection {
+  /** The caller has shown who it is. */
+  isKnown: boolean;
+  /** Nobody can say any more where a request begins. */
+  isBroken: boolean;
+  /** The last answer, and those before it that were not taken when it began. */
+  last: ServerResponse | undefined;
+  unread: ServerResponse[];
+}
+
+const connection = Symbol('connection');
+
+export function connectionOf(socket: Socket & { [connection]?: Connection }): Connection {
+  socket[connection] ??= { isKnown: false, isBroken: false, last: undefined, unread: [] };
+  return socket[connection];
 }
 
 /**
@@ -19,7 +37,6 @@ export class Connections {
   readonly #byAddress = new Map<string, number>();
   /** Of callers who are not known, in the order in which they came, by their own address and port. */
   readonly #strangers = new Map<string, Socket>();
-  readonly #known = new WeakSet<Socket>();
   open = 0;
   refused = 0;
 
@@ -40,8 +57,9 @@ export class Connections {
 
   /** The caller has shown who it is. */
   know(socket: Socket): void {
-    if (this.#known.has(socket)) return;
-    this.#known.add(socket);
+    const known = connectionOf(socket);
+    if (known.isKnown) return;
+    known.isKnown = true;
     // Over TLS, this is not the socket that was admitted, but it has the same ends.
     this.#strangers.delete(endOf(socket));
   }

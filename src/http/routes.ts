@@ -78,7 +78,7 @@ export function createRouter(routes: readonly Route[], otherwise: Handler): (exc
 }
 
 type Result =
-  | { body: unknown; etag?: string; read?: readonly Read[]; replayed?: true }
+  | { body: unknown; etag?: string; read?: readonly Read[]; replayed?: true; sameFor?: object }
   | { stream: Stream }
   | { lines: LineStream };
 type Operation = (app: App, call: unknown) => Result | Promise<Result>;
@@ -103,16 +103,19 @@ function partnerHandler(app: App, endpoint: Endpoint, operation: Operation): Han
   const note = readNoter(app.accessLog, endpoint);
   return async (exchange) => {
     exchange.trace.operation = endpoint.operationId;
-    const bytes = await bodyOf(app, exchange, endpoint, findHolder);
-    const holder = await admitHolder(app, exchange);
-    const admitted = await admitPartner(app, exchange, holder, scopes);
+    const bytes = hasBody(exchange.raw) ? await bodyOf(app, exchange, endpoint, findHolder) : NONE;
+    const found = admitHolder(app, exchange);
+    const holder = found instanceof Promise ? await found : found;
+    const reached = admitPartner(app, exchange, holder, scopes);
+    const admitted = reached instanceof Promise ? await reached : reached;
     if (missingGroup(admitted)) throw withProblems(admitted, () => validate(exchange, bytes));
     const call = validate(exchange, bytes);
     call.principal = admitted;
     if (endpoint.response.stream) call.stillAdmitted = () => isStillAdmitted(app, exchange, scopes);
-    const result = await operation(app, call);
+    const done = operation(app, call);
+    const result = done instanceof Promise ? await done : done;
     note?.(admitted, call, result);
-    await send(exchange, result);
+    return send(exchange, result);
   };
 }
 
@@ -125,7 +128,7 @@ function operatorHandler(app: App, endpoint: Endpoint, operation: Operation): Ha
   const note = readNoter(app.accessLog, endpoint);
   return async (exchange) => {
     exchange.trace.operation = endpoint.operationId;
-    const bytes = await bodyOf(app, exchange, endpoint, findOperator);
+    const bytes = hasBody(exchange.raw) ? await bodyOf(app, exchange, endpoint, findOperator) : NONE;
     const operator = await admitOperator(app, exchange, isCounted);
     requireRole(operator, roles);
     const call = validate(exchange, bytes);
@@ -133,7 +136,7 @@ function operatorHandler(app: App, endpoint: Endpoint, operation: Operation): Ha
     if (endpoint.long) call.gone = whenGone(exchange);
     const result = await operation(app, call);
     note?.(operator, call, result);
-    await send(exchange, result);
+    return send(exchange, result);
   };
 }
 
@@ -150,11 +153,10 @@ async function bodyOf(
   find: (app: App, exchange: Exchange) => unknown,
 ): Promise<Buffer> {
   const { raw } = exchange;
-  if (!hasBody(raw)) return NONE;
   refuseLength(raw, bodyBytesMax);
   if (await find(app, exchange)) return readBody(raw, bodyBytesMax);
   await countBody(raw, bodyBytesMax, app.strangers.pace);
-  throw await refuseStranger(app, exchange);
+  return refuseStranger(app, exchange);
 }
 
 /**
@@ -169,12 +171,22 @@ function sender({ response: { status, body: schema, verbatim } }: Endpoint) {
     compiled ??= compileSerialiser(toJsonSchema(schema, { io: 'output' }));
     return compiled(body);
   };
-  return async (exchange: Exchange, result: Result): Promise<void> => {
+  // The practice group that the door remembers was a twentieth of a GET to put into JSON for each call.
+  const texts = new WeakMap<object, string | undefined>();
+  const keptText = (body: unknown, sameFor: object): string | undefined => {
+    const known = texts.get(sameFor);
+    if (known !== undefined) return known;
+    const text = serialise(body);
+    texts.set(sameFor, text);
+    return text;
+  };
+  return (exchange: Exchange, result: Result): Promise<void> | void => {
     if ('stream' in result) return respondOnAndOn(exchange, result.stream, EVENTS_TYPE);
     if ('lines' in result) return respondOnAndOn(exchange, lineStream(result.lines), LINES_TYPE);
     if (result.etag !== undefined) exchange.outgoing.push('etag', result.etag);
     if (result.replayed) exchange.outgoing.push('idempotent-replayed', 'true');
-    respond(exchange, status, serialise(result.body));
+    const { body, sameFor } = result;
+    respond(exchange, status, sameFor ? keptText(body, sameFor) : serialise(body));
   };
 }
 

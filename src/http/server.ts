@@ -12,7 +12,7 @@ import { listOf } from '../domain/address-list.ts';
 import type { App } from '../operations/app.ts';
 import type { Logger } from '../platform/logger.ts';
 import { type CertificateSource, fingerprints } from './client-certificate.ts';
-import { type ConnectionLimits, Connections } from './connections.ts';
+import { type ConnectionLimits, Connections, connectionOf } from './connections.ts';
 import { Exchange, safetyHeaders } from './exchange.ts';
 import { observe, type PoolNumbers } from './observe.ts';
 import { type Probes, publicPages, type Site } from './pages.ts';
@@ -95,28 +95,22 @@ export function createServer(options: ServerOptions): Server {
     prove,
   };
 
-  /** The last answer of a connection, and those before it that were not taken when it began. */
-  const answers = new WeakMap<Socket, { last: ServerResponse; unread: ServerResponse[] }>();
-
   function isTooFarAhead(socket: Socket, next: ServerResponse): boolean {
-    const known = answers.get(socket);
-    if (!known) {
-      answers.set(socket, { last: next, unread: [] });
+    const known = connectionOf(socket);
+    const { last, unread } = known;
+    known.last = next;
+    // They are taken in their order: when the last one was, all were.
+    if (!last || last.writableFinished) {
+      if (unread.length > 0) known.unread = [];
       return false;
     }
-    // They are taken in their order: when the last one was, all were.
-    const waiting = known.last.writableFinished ? [] : [...known.unread, known.last];
-    known.unread = waiting.filter((one) => !one.writableFinished);
-    known.last = next;
+    known.unread = [...unread, last].filter((one) => !one.writableFinished);
     return known.unread.length >= AHEAD_MAX;
   }
 
-  /** Where nobody can say any more where a request begins. */
-  const broken = new WeakSet<Socket>();
-
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     // Whatever follows on a broken connection is broken too.
-    if (broken.has(request.socket)) return;
+    if (connectionOf(request.socket).isBroken) return;
     if (isTooFarAhead(request.socket, response)) {
       request.socket.destroy();
       return;
@@ -132,7 +126,7 @@ export function createServer(options: ServerOptions): Server {
       if (wrong) throw malformedRequest(wrong);
       const unclear = framingFault(request);
       if (unclear) {
-        broken.add(request.socket);
+        connectionOf(request.socket).isBroken = true;
         exchange.outgoing.push('connection', 'close');
         throw malformedRequest(unclear);
       }
@@ -188,11 +182,12 @@ export function createServer(options: ServerOptions): Server {
   server.on('clientError', (error, stream) => {
     const socket = stream as Socket;
     // It is told once.
-    if (broken.has(socket)) return;
-    broken.add(socket);
+    const known = connectionOf(socket);
+    if (known.isBroken) return;
+    known.isBroken = true;
     const tell = () => answerBrokenHttp(error, socket, newRequestId(), app, log);
     // What is broken may stand behind a whole request. That has its answer first: it may have changed something.
-    const last = answers.get(socket)?.last;
+    const { last } = known;
     if (last?.req.complete && !last.writableFinished) last.once('close', tell);
     else tell();
   });

@@ -5,11 +5,14 @@ import type {
   listAllPracticeGroups as listAllEndpoint,
   updatePracticeGroup as updateEndpoint,
 } from '../contract/operator/practice-groups.ts';
-import type { listPracticeGroups as listEndpoint } from '../contract/partner/practice-groups.ts';
+import type {
+  listPracticeGroups as listEndpoint,
+  PracticeGroup,
+} from '../contract/partner/practice-groups.ts';
 import { Problem } from '../contract/problems.ts';
 import { newId } from '../domain/ids.ts';
 import { defaultOpeningHours } from '../domain/local-time.ts';
-import { SYSTEM } from '../domain/principal.ts';
+import { type KeyHolder, SYSTEM } from '../domain/principal.ts';
 import { isUniqueViolation, transact } from '../store/database.ts';
 import {
   findGroup,
@@ -22,10 +25,15 @@ import {
 } from '../store/practice-groups.ts';
 import { type App, nowIso, type OperatorCall, type PartnerCall } from './app.ts';
 
-/** The group acted for comes first; the door has just read it, so the plain call asks the database nothing. */
-export async function listPracticeGroups(app: App, call: PartnerCall<typeof listEndpoint>) {
+/** The door has just read the group, so the plain call asks the database nothing and waits for nothing. */
+export function listPracticeGroups(app: App, call: PartnerCall<typeof listEndpoint>) {
   const { holder, group } = call.principal;
-  if (call.query.include === undefined) return { body: { data: [group], count: 1 } };
+  if (call.query.include !== undefined) return listNetwork(app, holder, group);
+  return { body: { data: [group], count: 1 }, sameFor: group };
+}
+
+/** The group acted for comes first. */
+async function listNetwork(app: App, holder: KeyHolder, group: PracticeGroup) {
   const inReach = await transact(app.db, SYSTEM, (tx) => listReachableGroups(tx, holder));
   const data = [group, ...inReach.filter(({ id }) => id !== group.id)];
   return { body: { data, count: data.length } };

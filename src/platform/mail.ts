@@ -78,7 +78,7 @@ export function createMailer({ server, from }: MailSettings): Mailer {
           subject,
           text,
           html,
-          date,
+          date: new Date(date),
           messageId: `<${id}@${domain}>`,
           // No answer by itself to what was written by itself.
           headers: { 'Auto-Submitted': 'auto-generated' },

@@ -44,6 +44,7 @@ const EVERYWHERE = [
   'network_members',
   'network_memberships',
   'idempotency_keys',
+  'contacts',
 ];
 /** Belongs to a cell and stays there. */
 const STAYS = [
@@ -62,6 +63,11 @@ const STAYS = [
   'access_log_head',
   'key_uses',
   'used_assertions',
+  'alerts',
+  'alert_head',
+  'alert_notices',
+  'notifications',
+  'refusal_counts',
 ];
 
 async function cell(number: number) {

@@ -139,6 +139,19 @@ const cases: Record<string, ListCase> = {
     },
     key: byId,
   },
+  listAllAlerts: {
+    add: async () =>
+      house.operator('POST', '/leaked-keys', { key: (await makeKey(house, given.groupId)).key }),
+    key: byId,
+  },
+  listPartnerContacts: {
+    add: () => house.operator('POST', `/partners/${given.partnerId}/contacts`, { email: 'a@b.example' }),
+    key: byId,
+  },
+  listContacts: {
+    add: () => house.operator('POST', '/contacts', { email: 'a@b.example' }),
+    key: byId,
+  },
   listErasures: {
     add: () =>
       house.operator('POST', '/erasures', {
@@ -155,7 +168,9 @@ const cases: Record<string, ListCase> = {
 };
 
 const pathOfList = (id: OperatorOperationId) =>
-  pathOf(operatorEndpoints[id].path, { id: given.groupId }).replace('/operator/v1', '');
+  pathOf(operatorEndpoints[id].path, {
+    id: id === 'listPartnerContacts' ? given.partnerId : given.groupId,
+  }).replace('/operator/v1', '');
 
 describe('lists', () => {
   it('are all walked by this file', () => {

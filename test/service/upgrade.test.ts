@@ -88,6 +88,7 @@ describe('the upgrade', () => {
       feed_timelines,
       access_log_head,
       network_memberships,
+      alert_head: _looked,
       ...after
     } = await rowsOf(databaseUrl);
 

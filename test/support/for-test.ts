@@ -10,8 +10,8 @@ export async function contents(databaseUrl: string): Promise<Record<string, stri
   try {
     await client.query("SELECT set_config('porter.tenant', '*', false)");
     const { rows: tables } = await client.query<{ name: string }>(
-      // The access log is written behind the answers, whatever is done meanwhile.
-      "SELECT tablename AS name FROM pg_tables WHERE schemaname = 'public' AND tablename NOT LIKE 'access_log%' ORDER BY 1",
+      // The access log is written behind the answers, whatever is done meanwhile; when was looked for alerts, by itself.
+      "SELECT tablename AS name FROM pg_tables WHERE schemaname = 'public' AND tablename NOT LIKE 'access_log%' AND tablename <> 'alert_head' ORDER BY 1",
     );
     const found: Record<string, string[]> = {};
     for (const { name } of tables) {

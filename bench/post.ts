@@ -10,6 +10,7 @@ import { deliveryId } from '../src/domain/delivery-id.ts';
 import { newId } from '../src/domain/ids.ts';
 import { SYSTEM } from '../src/domain/principal.ts';
 import { signedHeaders } from '../src/domain/signature.ts';
+import { Bell } from '../src/platform/bell.ts';
 import { systemClock } from '../src/platform/clock.ts';
 import { createEgress } from '../src/platform/egress/egress.ts';
 import { createLogger } from '../src/platform/logger.ts';
@@ -251,6 +252,8 @@ async function office(name: string, receiver: string) {
         return egress.post(request);
       },
       dial: egress.dial,
+      operatorEgress: egress,
+      newChanges: new Bell(systemClock),
       isOnTime: () => true,
       open: ({ sealed }) => sealed,
       retention: {
@@ -260,6 +263,7 @@ async function office(name: string, receiver: string) {
         endedKeys: 3_650,
         accessLog: 3_650,
         alerts: 3_650,
+        endedChanges: 3_650,
       },
     });
     const { rows } = await admin.query('SELECT sum(last_sequence)::integer AS before FROM webhook_lanes');

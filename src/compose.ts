@@ -10,6 +10,7 @@ import { readTls, renewTls } from './http/tls.ts';
 import type { App } from './operations/app.ts';
 import { ensureFirstOperator } from './operations/operators.ts';
 import { resealSecrets } from './operations/webhook-secrets.ts';
+import { Bell } from './platform/bell.ts';
 import { type Clock, systemClock } from './platform/clock.ts';
 import { createEgress } from './platform/egress/egress.ts';
 import { keepKeyFile } from './platform/key-file.ts';
@@ -66,8 +67,8 @@ const NOBODY_MAILED =
   'nobody is mailed about alerts: set PORTER_SMTP_URL and PORTER_MAIL_FROM, or watch GET /operator/v1/alerts';
 /** Replays that go on at a time: each takes one of the connections. */
 const REPLAYS_AT_ONCE = 2;
-/** The delivery engine puts in, takes out, writes down and listens, each on a connection of its own. */
-const WORKER_CONNECTIONS = 4;
+/** The delivery engine puts in (events, and changes), takes out, writes down and listens, each on a connection of its own. */
+const WORKER_CONNECTIONS = 5;
 /** Requests and deliveries under way get this long to finish; with closing the database it stays within ten seconds. */
 const FINISH_MS = 8_000;
 /** A statement that is still running then is left to PostgreSQL, which ends it when it notices that nobody listens. */
@@ -215,11 +216,14 @@ async function finish(server: Server, late: Promise<void>): Promise<void> {
 /** The delivery engine with its way out. What is still under way when the time is up is sent again by the next worker. */
 function startDelivering(app: App, log: Logger, isOnTime: () => boolean) {
   const egress = createEgress({ targets: app.webhookTargets });
+  // Apart: a connection into a network of the operator's own is never one that a partner's webhook could be given.
+  const operatorEgress = createEgress({ targets: app.operatorTargets });
   const engine = createEngine({
     ...app,
     log,
     post: egress.post,
     dial: egress.dial,
+    operatorEgress,
     isOnTime,
     open: app.sealer.open,
   });
@@ -229,7 +233,7 @@ function startDelivering(app: App, log: Logger, isOnTime: () => boolean) {
     async stop(late: Promise<void>): Promise<void> {
       const stopped = engine.stop();
       await Promise.race([stopped, late]);
-      await egress.close();
+      await Promise.all([egress.close(), operatorEgress.close()]);
       await stopped;
     },
   };
@@ -255,13 +259,14 @@ function assemble(
 ): App {
   const access = createAccess(db, clock, config.environment);
   const keys = config.rateWindows === 'shared' ? new SharedRateLimits(db, clock) : new RateLimits(clock);
-  const updates = gatherUpdates({ db, clock });
+  const newChanges = new Bell(clock);
+  const updates = gatherUpdates({ db, clock, changed: () => newChanges.ring() });
   const refusals = new Refusals(db, clock, log);
   const assertions = new Assertions(db, clock);
   const keyUses = new KeyUses(db, clock, log);
   const accessLog = new AccessLog(db, clock, log, random);
   const streams = new OpenStreams(db, clock, log, accessLog);
-  const { environment, webhookTargets, retention } = config;
+  const { environment, webhookTargets, operatorTargets, retention } = config;
   return {
     db,
     clock,
@@ -281,6 +286,8 @@ function assemble(
     ...masterKeys,
     auditVerification: new AuditVerification(db, clock),
     webhookTargets,
+    operatorTargets,
+    newChanges,
     retention,
   };
 }

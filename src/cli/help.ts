@@ -47,6 +47,7 @@ const groupSummaries: Record<string, string> = {
   networks: 'Networks: which practice groups may act for one another',
   events: 'Publish events',
   deliveries: 'What was sent to whom, and retries',
+  changes: 'What partners changed',
   refusals: 'Why calls were refused',
   audit: 'Who changed what',
 };

@@ -2,6 +2,8 @@ import { Problem } from './problems.ts';
 
 /** Webhooks of one partner for one practice group. */
 export const WEBHOOKS_MAX = 20;
+/** Webhooks of the operator's own. */
+export const SUBSCRIPTIONS_MAX = 100;
 /** Practice groups in one network. */
 export const MEMBERS_MAX = 1_000;
 /** Partners that a network names. */
@@ -92,6 +94,10 @@ const rules = {
   contacts_max: {
     path: 'email',
     message: `There are ${CONTACTS_MAX} contacts, which is the maximum. Remove one first.`,
+  },
+  subscriptions_max: {
+    path: 'url',
+    message: `There are ${SUBSCRIPTIONS_MAX} subscriptions, which is the maximum. Delete one first.`,
   },
   event_unknown: {
     path: 'event_ids',

@@ -17,6 +17,8 @@ export interface OpenDestination {
   url: string;
   /** Scheme, host and port: what deliveries to several webhooks may have in common. */
   origin: string;
+  /** A webhook of the operator's own, which may be where partners' may not. */
+  isOfOperator: boolean;
   /** What signs at a moment. */
   secretsAt: (now: number) => readonly Uint8Array[];
 }
@@ -44,14 +46,15 @@ export class Destinations {
     return this.#known.get(no);
   }
 
-  /** The circuit breaker that it shares with all that have its origin. */
-  hostOf({ origin }: OpenDestination): CircuitBreaker {
-    const known = this.#hosts.get(origin);
+  /** The circuit breaker that it shares with all that have its origin and the same way out. */
+  hostOf({ origin, isOfOperator }: OpenDestination): CircuitBreaker {
+    const key = isOfOperator ? `operator ${origin}` : origin;
+    const known = this.#hosts.get(key);
     if (known) return known;
     if (this.#hosts.size >= HOSTS_MAX)
-      for (const [key, { inFlight }] of this.#hosts) if (inFlight === 0) this.#hosts.delete(key);
+      for (const [idle, { inFlight }] of this.#hosts) if (inFlight === 0) this.#hosts.delete(idle);
     const host = new CircuitBreaker(HOST_IN_FLIGHT_MAX);
-    this.#hosts.set(origin, host);
+    this.#hosts.set(key, host);
     return host;
   }
 
@@ -76,7 +79,7 @@ export class Destinations {
     }
   }
 
-  #opened({ id, version, url, secrets }: Destination): OpenDestination {
+  #opened({ id, version, url, isOfOperator, secrets }: Destination): OpenDestination {
     const owner = secretOwner(id);
     const opened = secrets.map((secret) => ({
       bytes: this.#open(secret, owner),
@@ -89,6 +92,7 @@ export class Destinations {
       version,
       url,
       origin: new URL(url).origin,
+      isOfOperator,
       secretsAt: (now) =>
         now < firstExpiry ? all : opened.flatMap(({ bytes, expiresAt }) => (expiresAt > now ? bytes : [])),
     };

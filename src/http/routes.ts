@@ -23,6 +23,7 @@ import {
   admitPartner,
   findHolder,
   findOperator,
+  isOperatorStillAdmitted,
   isStillAdmitted,
   missingGroup,
   refuseStranger,
@@ -134,6 +135,7 @@ function operatorHandler(app: App, endpoint: Endpoint, operation: Operation): Ha
     const call = validate(exchange, bytes);
     call.principal = operator;
     if (endpoint.long) call.gone = whenGone(exchange);
+    if (endpoint.response.stream) call.stillAdmitted = () => isOperatorStillAdmitted(app, exchange, roles);
     const result = await operation(app, call);
     note?.(operator, call, result);
     return send(exchange, result);

@@ -2,6 +2,7 @@ import type { Environment } from '../contract/access.ts';
 import type { Answer, Endpoint, Input } from '../contract/endpoint.ts';
 import { type RandomBytes, randomBase62 } from '../domain/ids.ts';
 import type { OperatorPrincipal, PartnerPrincipal } from '../domain/principal.ts';
+import type { Bell } from '../platform/bell.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Targets } from '../platform/egress/ssrf-guard.ts';
 import type { Sealer } from '../platform/sealing.ts';
@@ -48,6 +49,10 @@ export interface App {
   signer: Signer;
   auditVerification: AuditVerification;
   webhookTargets: Targets;
+  /** The same for webhooks of the operator's own. */
+  operatorTargets: Targets;
+  /** Rings when a partner has changed something on this node: whoever places changes in their feed need not wait until it looks. */
+  newChanges: Bell;
   retention: Retention;
 }
 

@@ -5,6 +5,7 @@ import * as accessLog from './access-log.ts';
 import * as alerts from './alerts.ts';
 import type { Handlers } from './app.ts';
 import * as audit from './audit.ts';
+import * as changes from './changes.ts';
 import * as contacts from './contacts.ts';
 import * as deliveries from './deliveries.ts';
 import * as directory from './directory.ts';
@@ -21,6 +22,7 @@ import * as partners from './partners.ts';
 import * as practiceGroups from './practice-groups.ts';
 import { getRefusedRequest, listRefusedRequests } from './requests.ts';
 import * as submissionTypes from './submission-types.ts';
+import * as subscriptions from './subscriptions.ts';
 import * as testEvents from './test-events.ts';
 import * as webhookDeliveries from './webhook-deliveries.ts';
 import { rotateWebhookSecret } from './webhook-secrets.ts';
@@ -33,6 +35,7 @@ export const partnerHandlers: Handlers<typeof partnerEndpoints, PartnerPrincipal
   listSubmissionTypes: submissionTypes.listSubmissionTypes,
   getSubmissionType: submissionTypes.getSubmissionType,
   updateSubmissionType: submissionTypes.updateSubmissionType,
+  listSubmissionTypeChanges: changes.listSubmissionTypeChanges,
   createWebhook: webhooks.createWebhook,
   listWebhooks: webhooks.listWebhooks,
   getWebhook: webhooks.getWebhook,
@@ -106,6 +109,21 @@ export const operatorHandlers: Handlers<typeof operatorEndpoints, OperatorPrinci
   listDeliveries: deliveries.listDeliveries,
   getDelivery: deliveries.getDelivery,
   retryDelivery: deliveries.retryDelivery,
+  listChanges: changes.listChanges,
+  streamChanges: changes.streamChanges,
+  getChange: changes.getChange,
+  reportChangeApplied: changes.reportChangeApplied,
+  reportChangeRejected: changes.reportChangeRejected,
+  createSubscription: subscriptions.createSubscription,
+  listSubscriptions: subscriptions.listSubscriptions,
+  getSubscription: subscriptions.getSubscription,
+  updateSubscription: subscriptions.updateSubscription,
+  deleteSubscription: subscriptions.deleteSubscription,
+  rotateSubscriptionSecret: subscriptions.rotateSubscriptionSecret,
+  testSubscription: subscriptions.testSubscription,
+  listSubscriptionDeliveries: subscriptions.listSubscriptionDeliveries,
+  getSubscriptionDelivery: subscriptions.getSubscriptionDelivery,
+  replaySubscription: subscriptions.replaySubscription,
   createOperator: operators.createOperator,
   listOperators: operators.listOperators,
   getOperator: operators.getOperator,

@@ -6,11 +6,16 @@ import type {
 import { Problem, ValidationProblem } from '../contract/problems.ts';
 import { naming, REPLAY_EVENTS_MAX, ruleBroken } from '../contract/rules.ts';
 import { attemptForPartners } from '../domain/diagnosis.ts';
-import { type PartnerPrincipal, SYSTEM } from '../domain/principal.ts';
-import type { StoredWebhook } from '../domain/webhook.ts';
+import { type PartnerPrincipal, type Principal, SYSTEM } from '../domain/principal.ts';
 import { databaseTime } from '../platform/clock.ts';
 import { transact } from '../store/database.ts';
-import { findEventNos, findEventNosSince, mayReceive, replayEvents } from '../store/deliveries-replay.ts';
+import {
+  findEventNos,
+  findEventNosSince,
+  mayReceive,
+  type ReplayedWebhook,
+  replayEvents,
+} from '../store/deliveries-replay.ts';
 import { findWebhook, lockWebhook } from '../store/webhooks.ts';
 import { type App, nowIso, type PartnerCall } from './app.ts';
 import { deliveryOf, deliveryPage, readOf } from './deliveries.ts';
@@ -35,11 +40,10 @@ export async function getWebhookDelivery(app: App, { principal, params }: Partne
 }
 
 /** A transaction for each: the queue of the webhook is locked while it is filled, and others wait for it. */
-const CHUNK = 1_000;
+export const CHUNK = 1_000;
 
 export function replayWebhook(app: App, call: PartnerCall<typeof replayEndpoint>) {
-  const { since } = call.body;
-  if (since !== undefined && Date.parse(since) > app.clock.now()) throw sinceInTheFuture();
+  refuseFuture(app, call.body);
   return app.replays.run(call.principal.holder.partnerId, () => replay(app, call));
 }
 
@@ -78,10 +82,10 @@ async function mustReceive(app: App, { holder, group }: PartnerPrincipal): Promi
 }
 
 /** The numbers of the events, in the order in which they were accepted. */
-async function chooseEvents(
+export async function chooseEvents(
   app: App,
-  principal: PartnerPrincipal,
-  webhook: StoredWebhook,
+  principal: Principal,
+  webhook: ReplayedWebhook,
   { since, event_ids }: { since?: string | undefined; event_ids?: string[] | undefined },
 ): Promise<number[]> {
   if (event_ids) {
@@ -90,7 +94,10 @@ async function chooseEvents(
     const known = new Set(found.map(({ id }) => id));
     const unknown = ids.filter((id) => !known.has(id));
     if (unknown.length > 0)
-      throw ruleBroken('event_unknown', `This practice group has no event ${naming(unknown)}.`);
+      throw ruleBroken(
+        'event_unknown',
+        `${webhook.practice_group_id ? 'This practice group has' : 'There is'} no event ${naming(unknown)}.`,
+      );
     return found.filter(({ wanted }) => wanted).map(({ no }) => no);
   }
   return chooseSince(app, principal, webhook, Date.parse(since ?? ''));
@@ -102,8 +109,8 @@ const STRETCH = 10_000;
 /** Backwards through the feed, stretch by stretch, until one is reached that lies before the moment altogether. */
 async function chooseSince(
   app: App,
-  principal: PartnerPrincipal,
-  webhook: StoredWebhook,
+  principal: Principal,
+  webhook: ReplayedWebhook,
   sinceMs: number,
 ): Promise<number[]> {
   const chosen: number[] = [];
@@ -119,7 +126,8 @@ async function chooseSince(
   }
 }
 
-function sinceInTheFuture(): ValidationProblem {
+export function refuseFuture(app: App, { since }: { since?: string | undefined }): void {
+  if (since === undefined || Date.parse(since) <= app.clock.now()) return;
   const message = 'Must not lie in the future.';
-  return new ValidationProblem([{ code: 'too_big', expected: 'string', path: ['since'], message }]);
+  throw new ValidationProblem([{ code: 'too_big', expected: 'string', path: ['since'], message }]);
 }

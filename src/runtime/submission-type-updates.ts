@@ -60,9 +60,21 @@ const BATCHES_AT_ONCE = 2;
 const FREE_TRIES = 3;
 const REMEMBERED_MAX = 10_000;
 
-export function gatherUpdates({ db, clock }: { db: Database; clock: Clock }): SubmissionTypeUpdates {
+interface GatherOptions {
+  db: Database;
+  clock: Clock;
+  /** Called when something was changed. */
+  changed: () => void;
+}
+
+export function gatherUpdates({ db, clock, changed }: GatherOptions): SubmissionTypeUpdates {
   const lastSeen = new LastSeen();
-  return new Batcher(BATCH_MAX, (updates) => updateTogether(db, clock, lastSeen, updates), {
+  const write = async (updates: readonly Update[]) => {
+    const outcomes = await updateTogether(db, clock, lastSeen, updates);
+    changed();
+    return outcomes;
+  };
+  return new Batcher(BATCH_MAX, write, {
     atOnce: BATCHES_AT_ONCE,
     keyOf: ({ principal, id }) => keyOf(principal.group.id, id),
   });

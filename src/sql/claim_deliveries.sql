@@ -91,7 +91,9 @@ BEGIN
   WITH found AS MATERIALIZED (
     SELECT w.no, w.version, w.practice_group_id, one.*
       FROM unnest(candidates) AS c (no)
-     CROSS JOIN LATERAL (SELECT no, version, practice_group_id FROM webhooks WHERE webhooks.no = c.no OFFSET 0) AS w
+     -- Events for the operator's webhooks have '' for a practice group.
+     CROSS JOIN LATERAL (SELECT no, version, CASE audience WHEN 'operator' THEN '' ELSE practice_group_id END AS practice_group_id
+                           FROM webhooks WHERE webhooks.no = c.no OFFSET 0) AS w
      CROSS JOIN LATERAL (SELECT open_from FROM webhook_lanes WHERE webhook_lanes.webhook_no = c.no OFFSET 0) AS lane
      CROSS JOIN LATERAL (
        SELECT coalesce(known_froms[i], lane.open_from) AS first, coalesce(held[i], '{}')::int8multirange AS under_way,

@@ -1,7 +1,8 @@
 -- Whether a partner may receive the events of a practice group at this moment, and until when at least if nobody takes it away; null: it may
 -- not. It is verified, and holds a key that is neither revoked nor expired, has the scope `events:read`, and is tied to the group, or to another
 -- one that shares a network with it which grants that scope to this partner. The door decides the same in src/domain/access.ts and
--- src/store/practice-groups.ts; test/service/access-agreement.test.ts holds the two against each other.
+-- src/store/practice-groups.ts; test/service/access-agreement.test.ts holds the two against each other. No partner: a webhook of the operator,
+-- who may have everything.
 --
 -- In plpgsql on purpose: it is planned once for each connection, and the key of the group itself, which most partners have, is looked for first.
 CREATE OR REPLACE FUNCTION receives_until(partner text, group_id text, at timestamptz) RETURNS timestamptz LANGUAGE plpgsql STABLE
@@ -9,6 +10,9 @@ AS $$
 DECLARE
   until timestamptz;
 BEGIN
+  IF partner IS NULL THEN
+    RETURN 'infinity';
+  END IF;
   IF NOT EXISTS (SELECT FROM partners WHERE id = partner AND status = 'verified') THEN
     RETURN NULL;
   END IF;

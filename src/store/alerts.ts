@@ -8,6 +8,7 @@ import {
   type GroupFact,
   isEndTold,
   type KeyFact,
+  messageOf,
   type NewAlert,
   type OpenAlert,
   type PartnerFact,
@@ -20,6 +21,7 @@ import {
   type WebhookFact,
 } from '../domain/alerts.ts';
 import type { Transaction } from './database.ts';
+import { announce } from './operator-events.ts';
 import { byId, readPage } from './page.ts';
 import { sqlFunction } from './sql-functions.ts';
 import { where } from './where.ts';
@@ -337,6 +339,7 @@ export async function beginAlerts(
     ],
   );
   const begun = rows.map(alertOf);
+  announceAll(tx, 'alert.began', at, begun);
   await noteToTell(tx, 'began', begun);
   return begun;
 }
@@ -354,9 +357,29 @@ export async function endAlerts(
     [ends.map(({ id }) => id), ends.map(({ because }) => because), at],
   );
   const ended = rows.map(alertOf);
+  announceAll(tx, 'alert.ended', at, ended);
   const told = ended.filter(({ ended_because }) => ended_because === null || isEndTold(ended_because));
   await noteToTell(tx, 'ended', told);
   return ended;
+}
+
+/** The operator's own systems hear of all of them, as `GET /operator/v1/alerts` has them but for the remedy. */
+function announceAll(
+  tx: Transaction,
+  event: 'alert.began' | 'alert.ended',
+  at: string,
+  alerts: readonly StoredAlert[],
+): void {
+  for (const alert of alerts)
+    announce(tx, {
+      id: `${alert.id.replace(/^alt_/, 'evt_')}_${event.slice('alert.'.length)}`,
+      event,
+      object: 'Alert',
+      objectId: alert.id,
+      payload: { ...alert, message: messageOf(alert) },
+      sourceId: 'alerts',
+      at,
+    });
 }
 
 async function noteToTell(

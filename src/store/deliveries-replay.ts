@@ -1,4 +1,3 @@
-import type { StoredWebhook } from '../domain/webhook.ts';
 import type { Transaction } from './database.ts';
 import { wakeWorkers } from './deliveries-wake.ts';
 import { sqlFunction } from './sql-functions.ts';
@@ -63,10 +62,17 @@ export interface NamedEvent {
   wanted: boolean;
 }
 
+/** A webhook as far as a replay goes by it. Those of the operator have '' for a practice group, as their events do. */
+export interface ReplayedWebhook {
+  no: number;
+  event_types: readonly string[];
+  practice_group_id: string;
+}
+
 /** In the order of acceptance. Test events are known to the one webhook that they were for. */
 export function findEventNos(
   tx: Transaction,
-  { no, event_types, practice_group_id }: StoredWebhook,
+  { no, event_types, practice_group_id }: ReplayedWebhook,
   ids: readonly string[],
 ): Promise<NamedEvent[]> {
   return tx.query<NamedEvent>(
@@ -91,7 +97,7 @@ export interface Stretch {
 /** Looks at a stretch of the feed that ends before a position: what of it the webhook wants, accepted since a moment. */
 export async function findEventNosSince(
   tx: Transaction,
-  { event_types, practice_group_id }: StoredWebhook,
+  { event_types, practice_group_id }: ReplayedWebhook,
   sinceSeconds: number,
   before: number,
   limit: number,

@@ -14,6 +14,8 @@ export interface Retention {
   accessLog: number;
   /** From when they ended; the messages about them are kept as long as events. */
   alerts: number;
+  /** Changes, from when they were applied or rejected; those that are pending stay. */
+  endedChanges: number;
 }
 
 const clearOldSql = sqlFunction('clear_old', {
@@ -38,6 +40,11 @@ const clearAlertsSql = sqlFunction('clear_alerts', {
   notification_days: 'integer',
   rows_max: 'integer',
 });
+const clearChangesSql = sqlFunction('clear_changes', {
+  given: 'timestamptz',
+  kept_days: 'integer',
+  rows_max: 'integer',
+});
 
 /** While they go, nothing else is done for their webhooks: a few hundredths of a second. */
 const ROWS_MAX = 500;
@@ -45,7 +52,7 @@ const ROWS_MAX = 500;
 const OPEN_KEPT_DAYS = 14;
 
 /**
- * Each call is three short transactions. `at` is of `databaseTime`. Returns how many rows went; as long as it is not zero there may be
+ * Each call is four short transactions. `at` is of `databaseTime`. Returns how many rows went; as long as it is not zero there may be
  * more.
  */
 export async function clearStep(db: Database, at: string | null, retention: Retention): Promise<number> {
@@ -70,5 +77,15 @@ export async function clearStep(db: Database, at: string | null, retention: Rete
     notification_days: retention.events,
     rows_max: ROWS_MAX,
   });
-  return (old?.clear_old ?? 0) + (records?.clear_records ?? 0) + (alerts?.clear_alerts ?? 0);
+  const [changes] = await clearChangesSql<{ clear_changes: number }>(alone(db), {
+    given: at,
+    kept_days: retention.endedChanges,
+    rows_max: ROWS_MAX,
+  });
+  return (
+    (old?.clear_old ?? 0) +
+    (records?.clear_records ?? 0) +
+    (alerts?.clear_alerts ?? 0) +
+    (changes?.clear_changes ?? 0)
+  );
 }

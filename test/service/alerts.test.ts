@@ -3,9 +3,11 @@ import { SYSTEM } from '../../src/domain/principal.ts';
 import { transact } from '../../src/store/database.ts';
 import { fanOut } from '../../src/store/deliveries.ts';
 import { insertRefusals } from '../../src/store/refusals.ts';
+import { afterwards } from '../support/afterwards.ts';
 import { headersOf, startMailbox } from '../support/mailbox.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 import { newPartner, type Partner, publish } from '../support/post.ts';
+import { ok, startReceiver } from '../support/receiver.ts';
 import { type Harness, type Loose, makeKey, OPERATOR_TOKEN, startHarness } from '../support/service.ts';
 import { superuser } from '../support/superuser.ts';
 
@@ -488,6 +490,28 @@ describe('the lists', () => {
     expect(text).toContain(`porter_alerts_open{kind="webhook_failing"} ${count}`);
     expect(text).toContain('porter_alerts_open{kind="ehr_down"} ');
   });
+});
+
+it("the operator's own systems hear of it by their webhooks", async () => {
+  const live = await startHarness();
+  const receiver = await startReceiver({ behaviour: ok });
+  afterwards(() => receiver.close());
+  await live.operator('POST', '/subscriptions', { url: receiver.url, topics: ['alerts'] });
+  const partner = await newPartner(live);
+  const { id } = await live.operator('POST', '/partners', { name: 'Waiting', contact_email: 'w@p.example' });
+  live.clock.advance(8 * DAY);
+  const heard = () => receiver.received.map(({ body }) => JSON.parse(body));
+  // Its own timer may be quicker than the test.
+  await live.service.alerts.look();
+  await expect
+    .poll(heard)
+    .toMatchObject([{ event: 'alert.began', kind: 'partner_waiting', subject: { id } }]);
+  await live.operator('POST', `/partners/${id}/sign-agreement`);
+  live.clock.advance(MINUTE);
+  await live.service.alerts.look();
+  await expect.poll(() => heard()[1]).toMatchObject({ event: 'alert.ended', ended_because: 'recovered' });
+  expect(heard()[1].id).toBe(heard()[0].id);
+  expect((await partner.call('GET', '/v1/events')).data).toEqual([]);
 });
 
 it('without a mail server alerts are listed, and nothing piles up; in production the start says so', async () => {

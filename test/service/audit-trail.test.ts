@@ -45,7 +45,7 @@ interface Expected {
 const PASSING = ['status', 'last_used_at', 'last_used_from'];
 
 /** What concerns no practice group, or several. */
-const OF_NO_GROUP = /^(partner\.|operator\.|contact\.|network\.(create|update|delete)$)/;
+const OF_NO_GROUP = /^(partner\.|operator\.|contact\.|subscription\.|network\.(create|update|delete)$)/;
 
 /** The practice group in whose part of the trail an entry is to be found. */
 function groupOf({ action, subject }: Loose): string | null {
@@ -102,6 +102,14 @@ const tells: Partial<Record<OperatorOperationId, Expected>> = {
   createContact: { tells: [['contact.create', 'contact']], made: ({ body }) => body },
   updateContact: { tells: [['contact.update', 'contact']], item: own },
   deleteContact: { tells: [['contact.delete', 'contact']], item: own },
+  reportChangeApplied: { tells: [['change.applied', 'change']] },
+  reportChangeRejected: { tells: [['change.rejected', 'change']] },
+  createSubscription: { tells: [['subscription.create', 'subscription']] },
+  updateSubscription: { tells: [['subscription.update', 'subscription']] },
+  deleteSubscription: { tells: [['subscription.delete', 'subscription']] },
+  rotateSubscriptionSecret: { tells: [['subscription.rotate-secret', 'subscription']] },
+  testSubscription: { tells: [['subscription.test', 'subscription']] },
+  replaySubscription: { tells: [['subscription.replay', 'subscription']] },
   createErasure: { tells: [['erasure.create', 'erasure']], made: ({ body }) => body },
   createOperator: { tells: [['operator.create', 'operator']], made: ({ body }) => without(body, 'token') },
   updateOperator: { tells: [['operator.update', 'operator']], item: own },

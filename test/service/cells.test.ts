@@ -34,6 +34,7 @@ const MOVES = {
   webhook_lanes: OF_WEBHOOKS,
   deliveries: OF_WEBHOOKS,
   erasures: OF_GROUP,
+  changes: OF_GROUP,
 };
 /** Is the same in every cell. */
 const EVERYWHERE = [
@@ -68,6 +69,8 @@ const STAYS = [
   'alert_notices',
   'notifications',
   'refusal_counts',
+  'new_changes',
+  'new_announcements',
 ];
 
 async function cell(number: number) {

@@ -1,5 +1,8 @@
+import { request } from 'undici';
+import type { Endpoint } from '../../src/contract/endpoint.ts';
 import { type OperatorOperationId, operatorEndpoints } from '../../src/contract/operator/index.ts';
 import { fanOut } from '../../src/store/deliveries.ts';
+import { fanOutToOperators } from '../../src/store/operator-events.ts';
 import { type Answer, type Harness, makeKey, OPERATOR_TOKEN } from './service.ts';
 
 /**
@@ -64,7 +67,20 @@ export function make(
   call: OperatorCall,
   token = OPERATOR_TOKEN,
 ): Promise<Answer> {
+  const { response }: Endpoint = operatorEndpoints[call.id];
+  if (response.stream && call.method === 'GET') return beginStream(house, call, token);
   return house.send(call.method, call.path, { token, body: call.body });
+}
+
+/** A stream would go on for ever: what it begins with is read, and no more. */
+async function beginStream({ url }: Harness, { path }: OperatorCall, token: string): Promise<Answer> {
+  const answer = await request(url + path, { headers: { authorization: `Bearer ${token}` } });
+  if (answer.statusCode === 200) {
+    answer.body.on('error', () => {}).destroy();
+    return { status: 200, headers: answer.headers, text: '', body: undefined };
+  }
+  const text = await answer.body.text();
+  return { status: answer.statusCode, headers: answer.headers, text, body: JSON.parse(text) };
 }
 
 const newPartner = async ({ house }: Furnished, ...steps: string[]): Promise<string> => {
@@ -152,6 +168,41 @@ async function newPartnerContact(given: Furnished): Promise<{ id: string; contac
   const { id: contact_id } = await given.house.operator('POST', `/partners/${id}/contacts`, contactBody);
   return { id, contact_id };
 }
+
+/** A change that a partner made, in the feed. */
+async function newChange({ house, groupId }: Furnished): Promise<string> {
+  const { key } = await makeKey(house, groupId);
+  const body = { title: fresh('title') };
+  await house.send('PATCH', '/v1/care-nav/submission-types/type-1', { key, group: groupId, body });
+  for (;;) {
+    await fanOutToOperators(house.service.app.db, new Date(house.clock.now()).toISOString(), 0, 1_000);
+    const made = await house.send('GET', '/v1/care-nav/submission-types/type-1/changes', {
+      key,
+      group: groupId,
+    });
+    if (made.body.count > 0) return made.body.data[0].id;
+  }
+}
+
+/** One for each practice group, of a topic that nobody announces on. */
+const subscriptions = new WeakMap<Furnished, Promise<string>>();
+const newSubscription = async ({ house }: Furnished): Promise<string> =>
+  (await house.operator('POST', '/subscriptions', subscriptionBody())).id;
+const subscriptionBody = () => ({ url: 'https://practice-software.example/hook', topics: ['alerts'] });
+
+export function subscriptionOf(given: Furnished): Promise<string> {
+  const known = subscriptions.get(given) ?? newSubscription(given);
+  subscriptions.set(given, known);
+  return known;
+}
+
+const newSubscriptionTest = async (given: Furnished): Promise<{ event_id: string; delivery_id: string }> =>
+  given.house.operator('POST', `/subscriptions/${await subscriptionOf(given)}/test`, { topic: 'alerts' });
+
+const ofSubscription = async (given: Furnished): Promise<Parts> => ({
+  params: { id: await subscriptionOf(given) },
+});
+const ofChange = async (given: Furnished): Promise<Parts> => ({ params: { id: await newChange(given) } });
 
 const ofGroup = async ({ groupId }: Furnished): Promise<Parts> => ({ params: { id: groupId } });
 const nothing = async (): Promise<Parts> => ({});
@@ -245,6 +296,29 @@ const table: Record<OperatorOperationId, (given: Furnished) => Promise<Parts>> =
   listDeliveries: nothing,
   getDelivery: async (given) => ({ params: { id: await newDelivery(given) } }),
   retryDelivery: async (given) => ({ params: { id: await newDelivery(given) } }),
+  listChanges: nothing,
+  streamChanges: nothing,
+  getChange: ofChange,
+  reportChangeApplied: ofChange,
+  reportChangeRejected: async (given) => ({ ...(await ofChange(given)), body: { reason: 'Closed.' } }),
+  createSubscription: async () => ({ body: subscriptionBody() }),
+  listSubscriptions: nothing,
+  getSubscription: ofSubscription,
+  updateSubscription: async (given) => ({
+    ...(await ofSubscription(given)),
+    body: { description: fresh('description') },
+  }),
+  deleteSubscription: async (given) => ({ params: { id: await newSubscription(given) } }),
+  rotateSubscriptionSecret: async (given) => ({ params: { id: await newSubscription(given) } }),
+  testSubscription: async (given) => ({ ...(await ofSubscription(given)), body: { topic: 'alerts' } }),
+  listSubscriptionDeliveries: ofSubscription,
+  getSubscriptionDelivery: async (given) => ({
+    params: { id: await subscriptionOf(given), delivery_id: (await newSubscriptionTest(given)).delivery_id },
+  }),
+  replaySubscription: async (given) => ({
+    ...(await ofSubscription(given)),
+    body: { event_ids: [(await newSubscriptionTest(given)).event_id] },
+  }),
   createOperator: async () => ({ body: { name: 'New operator', role: 'viewer' } }),
   listOperators: nothing,
   getOperator: async () => ({ params: { id: 'opr_first' } }),

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { ConfigError, readConfig } from '../../src/config.ts';
+import { listOf } from '../../src/domain/address-list.ts';
 
 const FOLDER = '/srv/porter';
 const KEY_BYTES = createHash('sha256').update('key').digest();
@@ -49,6 +50,7 @@ describe('configuration', () => {
       masterKey: undefined,
       previousMasterKeys: [],
       webhookTargets: 'loopback',
+      operatorTargets: 'loopback',
       role: 'all',
       rateWindows: 'memory',
       retention: {
@@ -58,6 +60,7 @@ describe('configuration', () => {
         endedKeys: 800,
         accessLog: 400,
         alerts: 400,
+        endedChanges: 400,
       },
       auditAnchors: { file: undefined, url: undefined, everyMs: 3_600_000 },
     });
@@ -103,6 +106,8 @@ describe('configuration', () => {
         PORTER_JOB_DAYS: '110',
         PORTER_ENDED_KEY_DAYS: '130',
         PORTER_ACCESS_LOG_DAYS: '120',
+        PORTER_CHANGE_DAYS: '140',
+        PORTER_OPERATOR_TARGETS: '10.20.0.0/16, fd12::/16',
         PORTER_AUDIT_ANCHOR_FILE: 'anchors',
         PORTER_AUDIT_ANCHOR_URL: 'https://store.example.org/anchors/{seq}',
         PORTER_AUDIT_ANCHOR_MINUTES: '5',
@@ -141,6 +146,7 @@ describe('configuration', () => {
       masterKey: KEY_BYTES,
       previousMasterKeys: [Buffer.alloc(32, 10), Buffer.alloc(32, 11)],
       webhookTargets: 'public',
+      operatorTargets: { reach: 'public', networks: listOf(['10.20.0.0/16', 'fd12::/16']) },
       role: 'worker',
       rateWindows: 'memory',
       retention: {
@@ -150,6 +156,7 @@ describe('configuration', () => {
         endedKeys: 130,
         accessLog: 120,
         alerts: 140,
+        endedChanges: 140,
       },
       auditAnchors: {
         file: '/srv/porter/anchors',
@@ -245,6 +252,8 @@ describe('configuration', () => {
     ['PORTER_SUPPORT_CONTACT', 'the third door on the left'],
     ['PORTER_SUPPORT_CONTACT', 'http://support.example.org'],
     ['PORTER_WEBHOOK_SENDERS', 'our office'],
+    ['PORTER_CHANGE_DAYS', '0'],
+    ['PORTER_OPERATOR_TARGETS', 'ehr.internal'],
   ])('refuses %s=%s, and says which variable it is', (name, value) => {
     const found = problems({ [name]: value });
     expect(found).toHaveLength(1);

@@ -1,6 +1,7 @@
 import type { Command } from '../command.ts';
 import { alertsCommand } from './alerts.ts';
 import { auditCommands } from './audit.ts';
+import { changeCommands } from './changes.ts';
 import { deliveryCommands } from './deliveries.ts';
 import { eventCommands } from './events.ts';
 import { keyCommands } from './keys.ts';
@@ -29,6 +30,7 @@ export const commands: readonly Command[] = [
   ...networkCommands,
   ...eventCommands,
   ...deliveryCommands,
+  ...changeCommands,
   ...refusalCommands,
   alertsCommand,
   ...auditCommands,

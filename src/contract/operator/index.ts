@@ -1,6 +1,7 @@
 import * as accessLog from './access-log.ts';
 import * as alerts from './alerts.ts';
 import * as audit from './audit.ts';
+import * as changes from './changes.ts';
 import * as contacts from './contacts.ts';
 import * as deliveries from './deliveries.ts';
 import * as directory from './directory.ts';
@@ -16,6 +17,7 @@ import * as partners from './partners.ts';
 import * as practiceGroups from './practice-groups.ts';
 import * as requests from './requests.ts';
 import * as submissionTypes from './submission-types.ts';
+import * as subscriptions from './subscriptions.ts';
 import * as webhooks from './webhooks.ts';
 import * as writeToRecordJobs from './write-to-record-jobs.ts';
 
@@ -74,6 +76,21 @@ export const operatorEndpoints = {
   getWriteToRecordJob: writeToRecordJobs.getWriteToRecordJob,
   succeedWriteToRecordJob: writeToRecordJobs.succeedWriteToRecordJob,
   failWriteToRecordJob: writeToRecordJobs.failWriteToRecordJob,
+  listChanges: changes.listChanges,
+  streamChanges: changes.streamChanges,
+  getChange: changes.getChange,
+  reportChangeApplied: changes.reportChangeApplied,
+  reportChangeRejected: changes.reportChangeRejected,
+  createSubscription: subscriptions.createSubscription,
+  listSubscriptions: subscriptions.listSubscriptions,
+  getSubscription: subscriptions.getSubscription,
+  updateSubscription: subscriptions.updateSubscription,
+  deleteSubscription: subscriptions.deleteSubscription,
+  rotateSubscriptionSecret: subscriptions.rotateSubscriptionSecret,
+  testSubscription: subscriptions.testSubscription,
+  listSubscriptionDeliveries: subscriptions.listSubscriptionDeliveries,
+  getSubscriptionDelivery: subscriptions.getSubscriptionDelivery,
+  replaySubscription: subscriptions.replaySubscription,
   createOperator: operators.createOperator,
   listOperators: operators.listOperators,
   getOperator: operators.getOperator,

@@ -1,4 +1,5 @@
 import { listAlerts } from './alerts.ts';
+import { listSubmissionTypeChanges } from './changes.ts';
 import { listOwnContacts, updateOwnContact } from './contacts.ts';
 import * as events from './events.ts';
 import { listPracticeGroups } from './practice-groups.ts';
@@ -13,6 +14,7 @@ export const partnerEndpoints = {
   listSubmissionTypes,
   getSubmissionType,
   updateSubmissionType,
+  listSubmissionTypeChanges,
   createWebhook: webhooks.createWebhook,
   listWebhooks: webhooks.listWebhooks,
   getWebhook: webhooks.getWebhook,

@@ -72,6 +72,29 @@ export const getWebhookDelivery = defineEndpoint({
   problems: ['not_found'],
 });
 
+export const replayRequest = z
+  .strictObject({
+    since: moment().optional().meta({ description: 'Not in the future.' }),
+    event_ids: z
+      .array(text({ min: 1, max: 255 }))
+      .min(1)
+      .max(REPLAY_IDS_MAX)
+      .optional(),
+  })
+  .refine(({ since, event_ids }) => (since === undefined) !== (event_ids === undefined), {
+    error: 'Send either since or event_ids.',
+    params: { code: 'invalid_value', expected: 'object' },
+  })
+  .meta({ id: 'ReplayRequest', minProperties: 1, maxProperties: 1 });
+
+export const replayAnswer = z
+  .object({
+    count: z.int().meta({
+      description: 'How many deliveries will be sent, including those that were pending anyway.',
+    }),
+  })
+  .meta({ id: 'Replay' });
+
 export const replayWebhook = defineEndpoint({
   operationId: 'replayWebhook',
   method: 'POST',
@@ -82,30 +105,11 @@ export const replayWebhook = defineEndpoint({
   extension: true,
   access: { scope: 'webhooks:write' },
   params: webhookById,
-  body: z
-    .strictObject({
-      since: moment().optional().meta({ description: 'Not in the future.' }),
-      event_ids: z
-        .array(text({ min: 1, max: 255 }))
-        .min(1)
-        .max(REPLAY_IDS_MAX)
-        .optional(),
-    })
-    .refine(({ since, event_ids }) => (since === undefined) !== (event_ids === undefined), {
-      error: 'Send either since or event_ids.',
-      params: { code: 'invalid_value', expected: 'object' },
-    })
-    .meta({ id: 'ReplayRequest', minProperties: 1, maxProperties: 1 }),
+  body: replayRequest,
   response: {
     status: 202,
     description: 'The deliveries will be sent.',
-    body: z
-      .object({
-        count: z.int().meta({
-          description: 'How many deliveries will be sent, including those that were pending anyway.',
-        }),
-      })
-      .meta({ id: 'Replay' }),
+    body: replayAnswer,
   },
   problems: ['not_found', 'business_rule_violation'],
   rules: ['event_unknown', 'replay_too_large'],

@@ -17,6 +17,7 @@ import { type Clock, systemClock } from './platform/clock.ts';
 import { createEgress } from './platform/egress/egress.ts';
 import { keepKeyFile } from './platform/key-file.ts';
 import type { Logger } from './platform/logger.ts';
+import { createMailer } from './platform/mail.ts';
 import { type EmbeddedPostgres, startEmbeddedPostgres } from './platform/postgres/embedded.ts';
 import { pooledRandomBytes } from './platform/random.ts';
 import { createSealer, MASTER_KEY_BYTES } from './platform/sealing.ts';
@@ -24,6 +25,7 @@ import { Semaphore } from './platform/semaphore.ts';
 import { createSigner } from './platform/signer.ts';
 import { createAccess, isHolder } from './runtime/access.ts';
 import { AccessLog } from './runtime/access-log.ts';
+import { Alerts } from './runtime/alerts.ts';
 import { Assertions } from './runtime/assertions.ts';
 import { AuditAnchors } from './runtime/audit-anchors.ts';
 import { AuditVerification } from './runtime/audit-verification.ts';
@@ -46,6 +48,7 @@ import { SharedClock } from './store/shared-clock.ts';
 /** The whole service, put together. The parts know nothing of each other's making; this file knows all of it. */
 export interface Service {
   app: App;
+  alerts: Alerts;
   server: Server;
   /** Where it listens, such as http://127.0.0.1:8080. */
   url: string;
@@ -65,6 +68,8 @@ export interface Surroundings {
 const CONNECTIONS_MAX = 10;
 const ONE_LOGIN =
   'the login of the service owns its tables: whoever takes it over can alter them, the audit too; let another one own them (PORTER_MIGRATION_DATABASE_URL)';
+const NOBODY_MAILED =
+  'nobody is mailed about alerts: set PORTER_SMTP_URL and PORTER_MAIL_FROM, or watch GET /operator/v1/alerts';
 /** Replays that go on at a time: each takes one of the connections. */
 const REPLAYS_AT_ONCE = 2;
 /** The delivery engine puts in (events, and changes), takes out, writes down and listens, each on a connection of its own. */
@@ -128,6 +133,16 @@ export async function startService(config: Config, surroundings: Surroundings): 
     let listening = '';
     let stopping = false;
     const readiness = new Readiness(db, clock);
+    const docsUrl = () => `${config.ownUrl ?? listening}/docs`;
+    const alerts = new Alerts({
+      ...app,
+      log,
+      thresholds: config.alertThresholds,
+      mailer: config.mail && createMailer(config.mail),
+      docsUrl,
+      support: config.supportContact,
+    });
+    if (!config.mail && config.environment === 'production') log.warn({}, NOBODY_MAILED);
     const server = createServer({
       app,
       log,
@@ -139,19 +154,24 @@ export async function startService(config: Config, surroundings: Surroundings): 
       connections: config.connections,
       pool: db.pool,
       servesApi: config.role !== 'worker',
-      moreMetrics: async () => clock.metrics() + ((await engine?.metrics()) ?? ''),
+      moreMetrics: async () => clock.metrics() + (await alerts.metrics()) + ((await engine?.metrics()) ?? ''),
       probes: {
         exposed: config.probes,
         ready: async () => clock.fault() ?? (!stopping && (await readiness.isReady())),
       },
-      docsUrl: () => `${config.ownUrl ?? listening}/docs`,
+      docsUrl,
       site: createSite(config),
       webhookKeys: remembered(clock, () => publicSigningKeys(app)),
     });
     undo.push(() => {
       const late = clock.sleep(FINISH_MS);
       app.streams.endAll();
-      return Promise.all([finish(server, late), engine?.stop(late)]);
+      return Promise.all([
+        finish(server, late),
+        engine?.stop(late),
+        // A message that is on its way by then is sent again by another node.
+        Promise.race([alerts.stop(), late]),
+      ]);
     });
     if (config.tls) {
       const stopRenewing = renewTls(config.tls, server, clock, log);
@@ -169,12 +189,14 @@ export async function startService(config: Config, surroundings: Surroundings): 
     }
     // Last: a service that cannot start sends nothing.
     if (worker) engine = startDelivering(app, log, () => clock.fault() === undefined);
+    alerts.start();
     const { auditAnchors } = config;
     if (auditAnchors.file ?? auditAnchors.url) undo.push(startAnchoring(app, auditAnchors, log));
 
     let stopped: Promise<void> | undefined;
     return {
       app,
+      alerts,
       server,
       url: listening,
       ...seeded,

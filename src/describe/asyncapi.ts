@@ -3,9 +3,9 @@ import { type EventName, events } from '../contract/events.ts';
 import { toJsonSchema } from '../contract/json-schema.ts';
 import { deliveryExample, eventExamples } from './event-examples.ts';
 import type { Node } from './extensions.ts';
-import type { Servers } from './openapi.ts';
+import { contactOf, DEFAULT_SUPPORT, type Servers } from './openapi.ts';
 
-const defaultWebhookServers: Servers = {
+export const defaultWebhookServers: Servers = {
   production: 'https://webhooks.porter.example',
   staging: 'https://staging.webhooks.porter.example',
 };
@@ -95,7 +95,7 @@ const deliveryHeaders: Node = {
 };
 
 /** The 13 events as an AsyncAPI document: the service sends each on the channel that is named like it. */
-export function webhookDocument(servers: Servers = defaultWebhookServers): Node {
+export function webhookDocument(servers: Servers = defaultWebhookServers, support = DEFAULT_SUPPORT): Node {
   return {
     asyncapi: '3.0.0',
     id: 'urn:porter:webhooks',
@@ -103,11 +103,8 @@ export function webhookDocument(servers: Servers = defaultWebhookServers): Node 
       title: 'Porter webhook events',
       version: '1.0.0',
       description: introduction,
-      contact: {
-        name: 'Porter support',
-        url: 'https://porter.example/support',
-        email: 'support@porter.example',
-      },
+      // Readers of AsyncAPI want an address to follow beside that of a mailbox.
+      contact: { url: `mailto:${support}`, ...contactOf(support) },
       license: { name: 'Proprietary', url: 'https://porter.example/terms' },
       tags: Object.values(tags),
     },

@@ -46,7 +46,7 @@ const PASSING = ['status', 'last_used_at', 'last_used_from'];
 
 /** What concerns no practice group, or several. */
 const OF_NO_GROUP =
-  /^(agreement\.|partner\.|operator\.|signing_key\.|subscription\.|network\.(create|update|delete)$)/;
+  /^(agreement\.|contact\.|partner\.|operator\.|signing_key\.|subscription\.|network\.(create|update|delete)$)/;
 
 /** The practice group in whose part of the trail an entry is to be found. */
 function groupOf({ action, subject }: Loose): string | null {
@@ -125,6 +125,12 @@ const tells: Partial<Record<OperatorOperationId, Expected>> = {
   updatePartnerWebhook: { tells: [['webhook.update', 'webhook']] },
   replayPartnerWebhook: { tells: [['webhook.replay', 'webhook']] },
   retryDelivery: { tells: [['delivery.retry', 'delivery']] },
+  createPartnerContact: { tells: [['contact.create', 'contact']], made: ({ body }) => body },
+  updatePartnerContact: { tells: [['contact.update', 'contact']], item: own },
+  deletePartnerContact: { tells: [['contact.delete', 'contact']], item: own },
+  createContact: { tells: [['contact.create', 'contact']], made: ({ body }) => body },
+  updateContact: { tells: [['contact.update', 'contact']], item: own },
+  deleteContact: { tells: [['contact.delete', 'contact']], item: own },
   reportChangeApplied: { tells: [['change.applied', 'change']] },
   reportChangeRejected: { tells: [['change.rejected', 'change']] },
   putWriteThrough: { tells: [['write_through.put', 'practice_group']] },
@@ -220,6 +226,7 @@ describe('the audit trail', () => {
         `/v1/webhooks/${id}/replay`,
         { since: '2020-01-01T00:00:00Z' },
       ],
+      updateOwnContact: [['contact.update'], 'PATCH', '/v1/contacts/first', { alert_kinds: [] }],
       deleteWebhook: [['webhook.delete'], 'DELETE', `/v1/webhooks/${id}`],
     };
     const changes = Object.values(partnerEndpoints).filter(({ method }) => method !== 'GET');

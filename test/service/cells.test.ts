@@ -48,6 +48,7 @@ const EVERYWHERE = [
   'network_memberships',
   'idempotency_keys',
   'signing_keys',
+  'contacts',
 ];
 /** Belongs to a cell and stays there. */
 const STAYS = [
@@ -66,6 +67,11 @@ const STAYS = [
   'access_log_head',
   'key_uses',
   'used_assertions',
+  'alerts',
+  'alert_head',
+  'alert_notices',
+  'notifications',
+  'refusal_counts',
   'new_changes',
   'new_announcements',
   'write_through',

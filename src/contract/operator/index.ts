@@ -1,7 +1,9 @@
 import * as accessLog from './access-log.ts';
 import * as agreements from './agreements.ts';
+import * as alerts from './alerts.ts';
 import * as audit from './audit.ts';
 import * as changes from './changes.ts';
+import * as contacts from './contacts.ts';
 import * as deliveries from './deliveries.ts';
 import * as directory from './directory.ts';
 import * as ehrHealth from './ehr-health.ts';
@@ -129,6 +131,18 @@ export const operatorEndpoints = {
   verifyAudit: audit.verifyAudit,
   listAccessLog: accessLog.listAccessLog,
   exportAccessLog: accessLog.exportAccessLog,
+  listAllAlerts: alerts.listAllAlerts,
+  getAlert: alerts.getAlert,
+  createPartnerContact: contacts.createPartnerContact,
+  listPartnerContacts: contacts.listPartnerContacts,
+  getPartnerContact: contacts.getPartnerContact,
+  updatePartnerContact: contacts.updatePartnerContact,
+  deletePartnerContact: contacts.deletePartnerContact,
+  createContact: contacts.createContact,
+  listContacts: contacts.listContacts,
+  getContact: contacts.getContact,
+  updateContact: contacts.updateContact,
+  deleteContact: contacts.deleteContact,
   createErasure: erasures.createErasure,
   listErasures: erasures.listErasures,
   getErasure: erasures.getErasure,

@@ -6,8 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
 import { createEngine } from '../src/delivery/engine.ts';
-import { deliveryId } from '../src/domain/delivery-id.ts';
-import { newId } from '../src/domain/ids.ts';
+import { deliveryId, newId } from '../src/domain/ids.ts';
 import { SYSTEM } from '../src/domain/principal.ts';
 import { signedHeaders } from '../src/domain/signature.ts';
 import { systemClock } from '../src/platform/clock.ts';
@@ -15,6 +14,7 @@ import { createEgress } from '../src/platform/egress/egress.ts';
 import { createLogger } from '../src/platform/logger.ts';
 import { startEmbeddedPostgres } from '../src/platform/postgres/embedded.ts';
 import { pooledRandomBytes } from '../src/platform/random.ts';
+import { Usage } from '../src/runtime/usage.ts';
 import { closeDatabase, openDatabase, transact } from '../src/store/database.ts';
 import { appendEvents } from '../src/store/events.ts';
 import { prepareDatabase } from '../src/store/migrate.ts';
@@ -241,6 +241,7 @@ async function office(name: string, receiver: string) {
   async function deliver(): Promise<number> {
     const egress = createEgress({ targets: 'loopback' });
     let posted = 0;
+    const usage = new Usage(db, systemClock, log);
     const engine = createEngine({
       db,
       clock: systemClock,
@@ -259,7 +260,9 @@ async function office(name: string, receiver: string) {
         writeToRecordJobs: 3_650,
         endedKeys: 3_650,
         accessLog: 3_650,
+        usage: 3_650,
       },
+      usage,
     });
     const { rows } = await admin.query('SELECT sum(last_sequence)::integer AS before FROM webhook_lanes');
     const until = rows[0].before + EVENTS * WEBHOOKS;

@@ -32,6 +32,8 @@ import { Readiness } from './runtime/readiness.ts';
 import { Refusals } from './runtime/refusals.ts';
 import { Strangers } from './runtime/strangers.ts';
 import { gatherUpdates } from './runtime/submission-type-updates.ts';
+import { beat } from './runtime/uptime.ts';
+import { Usage } from './runtime/usage.ts';
 import { createSite } from './site/site.ts';
 import { closeDatabase, type Database, openDatabase } from './store/database.ts';
 import { beginTimeline } from './store/event-feed.ts';
@@ -108,7 +110,12 @@ export async function startService(config: Config, surroundings: Surroundings): 
     const stopReading = clock.follow(db);
     const close = async () => {
       stopReading();
-      await Promise.all([app.refusals.flush(), app.keyUses.close(), app.accessLog.close()]);
+      await Promise.all([
+        app.refusals.flush(),
+        app.keyUses.close(),
+        app.usage.close(),
+        app.accessLog.close(),
+      ]);
       await closeDatabase(db);
     };
     undo.push(() => Promise.race([close(), clock.sleep(CLOSE_MS)]));
@@ -152,6 +159,10 @@ export async function startService(config: Config, surroundings: Surroundings): 
     });
     listening = addressOf(server, config);
     if (seeded.demoKey) await keepFile(join(config.dataDir, 'url'), listening);
+    if (config.role !== 'worker') {
+      const stopBeating = beat(db, clock);
+      undo.push(async () => stopBeating());
+    }
     // Last: a service that cannot start sends nothing.
     if (worker) engine = startDelivering(app, log, () => clock.fault() === undefined);
     const { auditAnchors } = config;
@@ -257,6 +268,7 @@ function assemble(
   const refusals = new Refusals(db, clock, log);
   const assertions = new Assertions(db, clock);
   const keyUses = new KeyUses(db, clock, log);
+  const usage = new Usage(db, clock, log);
   const accessLog = new AccessLog(db, clock, log, random);
   const streams = new OpenStreams(db, clock, log, accessLog);
   const { environment, webhookTargets, retention } = config;
@@ -273,6 +285,7 @@ function assemble(
     accessLog,
     assertions,
     keyUses,
+    usage,
     takesCertificates: config.clientCertificates !== 'off',
     streams,
     replays: new Semaphore(REPLAYS_AT_ONCE),

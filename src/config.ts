@@ -111,6 +111,7 @@ export function readConfig(env: Env, workingFolder: string): Config {
       writeToRecordJobs: read('PORTER_JOB_DAYS', 400, retentionDays),
       endedKeys: read('PORTER_ENDED_KEY_DAYS', 800, retentionDays),
       accessLog: read('PORTER_ACCESS_LOG_DAYS', 400, retentionDays),
+      usage: read('PORTER_USAGE_DAYS', 800, retentionDays),
     },
     auditAnchors: {
       file: read('PORTER_AUDIT_ANCHOR_FILE', undefined, path(workingFolder)),

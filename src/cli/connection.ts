@@ -130,19 +130,25 @@ export function isLoopback(url: string): boolean {
   return /^(localhost|.*\.localhost|127(\.\d+){3}|\[::1\])$/.test(hostname);
 }
 
-export function partnerHeaders({ url, key, group, elsewhere }: Connection): Record<string, string> {
+export function partnerHeaders(connection: Connection): Record<string, string> {
+  const { group } = connection;
+  const header = keyHeader(connection);
+  if (!group)
+    throw new Failure(
+      'This needs to know which practice group to act for.',
+      'Give --group <id>, or set PORTER_GROUP.',
+    );
+  return { ...header, 'x-practice-group-id': group };
+}
+
+export function keyHeader({ url, key, elsewhere }: Connection): Record<string, string> {
   if (!key && elsewhere) throw isElsewhere(elsewhere, url, 'PORTER_KEY and PORTER_GROUP');
   if (!key)
     throw new Failure(
       'This needs an API key, and there is none.',
       'Set PORTER_KEY and PORTER_GROUP, or keep both in a profile: porter profiles add --help',
     );
-  if (!group)
-    throw new Failure(
-      'This needs to know which practice group to act for.',
-      'Give --group <id>, or set PORTER_GROUP.',
-    );
-  return { 'x-api-key': key, 'x-practice-group-id': group };
+  return { 'x-api-key': key };
 }
 
 function isElsewhere(

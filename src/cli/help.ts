@@ -43,6 +43,7 @@ function summaries(commands: readonly Command[]): [string, string][] {
 const groupSummaries: Record<string, string> = {
   profiles: 'Keep addresses and keys',
   partners: 'Partners and their onboarding',
+  agreements: 'What was agreed with partners',
   keys: 'API keys',
   networks: 'Networks: which practice groups may act for one another',
   events: 'Publish events',

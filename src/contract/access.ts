@@ -17,7 +17,8 @@ export const scopeNames = Object.keys(scopes) as [Scope, ...Scope[]];
 export const roles = {
   admin: 'Everything.',
   support: 'Reads everything; manages partners and keys, and retries deliveries.',
-  source: 'Only publishes what happened: events, EHR health, form submissions, write-to-record jobs.',
+  source:
+    'Only publishes what happened: events, EHR health, form submissions, write-to-record jobs; asks which submission types may be offered.',
   viewer: 'Reads everything.',
 } as const;
 

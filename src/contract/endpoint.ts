@@ -2,6 +2,7 @@ import type { z } from 'zod';
 import type { Role, Scope } from './access.ts';
 import type { ProblemCode } from './problems.ts';
 import type { RuleName } from './rules.ts';
+import type { ValidationEntry } from './validate.ts';
 import type { WithVerbatim } from './verbatim.ts';
 
 /**
@@ -18,14 +19,19 @@ export interface Endpoint {
   description?: string;
   /** True for what the specification does not name: removing every extension leaves exactly the specified service. */
   extension: boolean;
-  /** Who may call it: partners by scope (and a second one, where it takes two), or with any key that works; operators by role. */
-  access: { scope: Scope; and?: Scope } | { anyKey: true } | { roles: readonly Role[] };
+  /**
+   * Who may call it: partners by scope (and a second one, where it takes two), or with any key that works; operators by role. What is
+   * `aboutItself` tells a partner about itself and its key: no practice group is acted for, and x-practice-group-id is not looked at.
+   */
+  access: { scope: Scope; and?: Scope } | { anyKey: true; aboutItself?: true } | { roles: readonly Role[] };
   params?: z.ZodObject;
   query?: z.ZodObject;
   body?: z.ZodType;
   /** Fields that exist on the resource but cannot be set through this body. */
   readOnly?: readonly string[];
   bodyBytesMax?: number;
+  /** The body comes as NDJSON, any number of lines, which the handler takes one after the other; `also`: or as the declared body. */
+  lines?: 'only' | 'also';
   /** The body may be left out altogether. */
   bodyOptional?: true;
   /** The endpoint understands If-Match, and its answers carry an ETag. */
@@ -43,6 +49,8 @@ export interface Endpoint {
     body?: z.ZodType;
     /** Parts of the body must leave byte for byte as they are stored; the handler gives them as `Verbatim`. */
     verbatim?: true;
+    /** The same can be had as a page for people: `text/html` in Accept. */
+    page?: true;
     /** The answer goes on: a text/event-stream whose events each carry such a body as their data. */
     stream?: true;
     /** The answer goes on: NDJSON, a JSON text on each line. */
@@ -67,6 +75,8 @@ export interface Read {
 }
 
 export const BODY_BYTES_MAX = 64 * 1024;
+/** Of a line of NDJSON. */
+export const LINE_BYTES_MAX = 64 * 1024;
 /** Visible ASCII characters. */
 export const IDEMPOTENCY_KEY = /^[!-~]{1,255}$/;
 
@@ -80,9 +90,16 @@ export function scopesFor({ access }: Pick<Endpoint, 'access'>): readonly Scope[
   return access.and ? [access.scope, access.and] : [access.scope];
 }
 
-/** The same call made again with the same Idempotency-Key is answered again and done once: every POST, but for answers that go on. */
-export function takesIdempotencyKey({ method, response }: Pick<Endpoint, 'method' | 'response'>): boolean {
-  return method === 'POST' && !response.stream && !response.lines;
+/**
+ * The same call made again with the same Idempotency-Key is answered again and done once: every POST, but for answers that go on, and for what
+ * is sent line by line, which changes nothing when it is sent again.
+ */
+export function takesIdempotencyKey({
+  method,
+  lines,
+  response,
+}: Pick<Endpoint, 'method' | 'lines' | 'response'>): boolean {
+  return method === 'POST' && !lines && !response.stream && !response.lines;
 }
 
 type Output<S> = S extends z.ZodType ? z.output<S> : undefined;
@@ -91,6 +108,7 @@ type Property<E, K extends string> = E extends { [P in K]: infer V } ? V : undef
 /** What a handler is given, after every check of the declaration has passed. */
 export type Input<E extends Endpoint> = PlainInput<E> &
   (Property<E, 'long'> extends true ? LongInput : unknown) &
+  (Property<E, 'lines'> extends string ? LinesInput : unknown) &
   (Property<E['response'], 'stream'> extends true ? StreamInput : unknown);
 
 interface PlainInput<E extends Endpoint> {
@@ -108,6 +126,18 @@ interface PlainInput<E extends Endpoint> {
 interface LongInput {
   /** Aborted when nobody waits for the answer any more. */
   gone: AbortSignal;
+}
+
+/** A line of NDJSON: its place in the body, from 0 on, and what it says or what is wrong with it. */
+export type Line = { index: number } & (
+  | { value: unknown }
+  | { problems: ValidationEntry[] }
+  | { isTooLong: true }
+);
+
+interface LinesInput {
+  /** As they come; nothing is read ahead of whoever takes them. Undefined for a body that is no NDJSON. */
+  lines: AsyncIterable<Line[]> | undefined;
 }
 
 interface StreamInput {
@@ -135,7 +165,9 @@ export type Answer<E extends Endpoint> =
     ? { stream: Stream }
     : Property<E['response'], 'lines'> extends true
       ? { lines: LineStream }
-      : BodyAnswer<E>;
+      : Property<E, 'lines'> extends 'also'
+        ? { lines: LineStream } | BodyAnswer<E>
+        : BodyAnswer<E>;
 
 interface BodyAnswer<E extends Endpoint> {
   body: Property<E['response'], 'body'> extends z.ZodType

@@ -97,6 +97,12 @@ function isAddressRange(value: string): boolean {
 
 const isUpTo = (digits: string, max: number) => /^(0|[1-9]\d{0,2})$/.test(digits) && Number(digits) <= max;
 
+/** A union would try each, and report what is wrong with neither: what is meant is plain to see. */
+export function decided<U extends z.ZodType>(union: U, meant: (value: unknown) => z.ZodType): U {
+  union._zod.run = (payload, context) => meant(payload.value)._zod.run(payload, context);
+  return union;
+}
+
 /** A number beyond what a double counts exactly breaks zod's own bound and ours: one problem, so one entry. */
 export const wholeNumber = (min: number, max: number) =>
   z
@@ -109,6 +115,9 @@ export const wholeNumber = (min: number, max: number) =>
     })
     .min(min)
     .max(max);
+
+/** Requests a minute. */
+export const rateLimit = () => wholeNumber(1, 100_000);
 
 const TIMESTAMP = /^(\d{4})-(\d\d)-(\d\d)T([01]\d|2[0-3]):\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:\d\d)$/;
 
@@ -128,6 +137,16 @@ function isMoment(value: string): boolean {
   if (day === undefined || Number.isNaN(Date.parse(value))) return false;
   return new Date(`${year}-${month}-${day}T00:00:00Z`).getUTCDate() === Number(day);
 }
+
+/** A day as people send it. */
+export const day = () =>
+  z
+    .string()
+    .refine((value) => /^(?!0000)\d{4}-\d\d-\d\d$/.test(value) && isMoment(`${value}T00:00:00Z`), {
+      error: 'Must be a day such as 2026-11-14.',
+      params: { code: 'invalid_format', expected: 'string' },
+    })
+    .meta({ format: 'date', maxLength: 10, examples: ['2026-11-14'] });
 
 /** A moment as the service sends it: RFC 3339, UTC, milliseconds. */
 export const timestamp = () =>

@@ -65,8 +65,9 @@ export const problemCatalogue = {
   conflict: {
     status: 409,
     message: 'The request conflicts with the present state. Read the record, then decide again.',
-    cause: 'A record with this ID exists already, or the step is not possible from the present state.',
-    remedy: 'Read the record, then decide again.',
+    cause:
+      'A record with this ID exists already, the step is not possible from the present state, or the record is still in use.',
+    remedy: 'Read the record, then decide again. What is in use goes when `used_by` is gone.',
     extension: true,
   },
   cursor_gone: {
@@ -156,6 +157,7 @@ export interface ProblemDetails {
   /** Seconds. */
   retry_after?: number;
   resume_cursor?: string;
+  used_by?: readonly { type: string; count: number; ids: readonly string[] }[];
 }
 
 /** An expected refusal: it has a place in the catalogue, and whoever meets it can do something about it. */
@@ -226,5 +228,12 @@ export const problemBody = z
       .optional()
       .meta({ description: 'With rate_limit_exceeded: seconds to wait, as in Retry-After.' }),
     resume_cursor: z.string().optional().meta({ description: 'With cursor_gone: the cursor to go on from.' }),
+    used_by: z
+      .array(z.object({ type: z.string(), count: z.int(), ids: z.array(z.string()) }))
+      .optional()
+      .meta({
+        description:
+          'With conflict, when something in use was to be removed: what uses it, how many, and the first few.',
+      }),
   })
   .meta({ id: 'Problem', description: 'A refusal, with a stable code in `error`.', 'x-extension': true });

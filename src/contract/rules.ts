@@ -40,17 +40,9 @@ const rules = {
     path: 'submission_type_id',
     message: 'This practice group has no submission type with that ID. Check the ID.',
   },
-  suspended: {
-    path: 'submission_type_id',
-    message: 'The submission type is suspended. Set suspended to false to take forms again.',
-  },
-  outside_hours: {
-    path: 'submission_type_id',
-    message: 'The submission type takes no forms at this hour. Change its in_hours or out_of_hours, or wait.',
-  },
-  daily_limit_reached: {
-    path: 'submission_type_id',
-    message: 'The submission type has reached its daily_limit. Raise the limit, or wait for the next day.',
+  submission_types_unknown: {
+    path: 'submission_type_ids',
+    message: 'This practice group does not have all of these submission types. Check the IDs.',
   },
   partner_unknown: { path: 'partner_id', message: 'There is no partner with that ID. Check the ID.' },
   partner_not_verified: {
@@ -81,6 +73,23 @@ const rules = {
     path: 'proof',
     message:
       'mtls needs certificate_fingerprints, and private_key_jwt needs jwks. Send what the proof is checked against.',
+  },
+  agreement_unknown: {
+    path: 'agreement_id',
+    message: 'The partner has no agreement with that ID. Check the ID.',
+  },
+  agreement_ended: {
+    path: 'agreement_id',
+    message:
+      'The agreement has ended, or none of the partner is in force. Record the one that follows first.',
+  },
+  signed_in_the_future: {
+    path: 'signed_at',
+    message: 'The agreement is not signed yet. Record it when it is.',
+  },
+  ends_before_signed: {
+    path: 'ends_at',
+    message: 'The agreement would end before it was signed. Give a later end, or none.',
   },
   webhook_target_refused: { path: 'url', message: 'The address must begin with https://.' },
   webhooks_max: {

@@ -1,6 +1,6 @@
 import type { KeyObject } from 'node:crypto';
-import { deliveryId } from '../domain/delivery-id.ts';
 import { CircuitBreaker } from '../domain/flow-control.ts';
+import { deliveryId } from '../domain/ids.ts';
 import type { ClaimedDelivery } from '../domain/lane.ts';
 import { SYSTEM } from '../domain/principal.ts';
 import { signedHeaders } from '../domain/signature.ts';

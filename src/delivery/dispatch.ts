@@ -1,3 +1,4 @@
+import { BACKLOG_PAUSE_MS } from '../domain/flow-control.ts';
 import type { RandomBytes } from '../domain/ids.ts';
 import {
   type ClaimedDelivery,
@@ -155,7 +156,7 @@ export class Dispatch implements LaneHolder {
       if (!webhook.lane.isLost && webhook.heldUntil - moment <= RENEW_MS)
         webhook.heldUntil = moment + LEASE_MS;
       const isAll = !full && deliveries.length < (known.get(webhookNo)?.room ?? WINDOW_START);
-      const places = this.#places(webhook, clock.monotonic());
+      const places = this.#places(webhook, clock.monotonic(), deliveries[0]);
       const commands = this.#step(webhook, { type: 'claimed', deliveries, isAll, places });
       if (!destination) this.#step(webhook, { type: 'dropped' });
       // Those that wait for another one took the room of those behind them, which need not.
@@ -251,11 +252,34 @@ export class Dispatch implements LaneHolder {
    * frozen, or is too slow, must not send what another one has sent since, behind what came after it. None if it was not asked of late
    * whether its partner is entitled to them.
    */
-  #places({ receiver, heldUntil, entitledUntil }: KnownWebhook, moment: number): number {
+  #places(webhook: KnownWebhook, moment: number, claimed?: ClaimedDelivery): number {
+    const { receiver, heldUntil, entitledUntil, lane } = webhook;
     if (!receiver || Math.min(heldUntil, entitledUntil) <= moment || this.#recorder.isBehind(moment))
       return 0;
     const most = Math.min(IN_FLIGHT_MAX, UNRECORDED_MAX - this.#recorder.size);
-    return Math.min(Math.max(0, most - this.#inFlight), receiver.host.room(moment));
+    const places = Math.min(Math.max(0, most - this.#inFlight), receiver.host.room(moment));
+    const next = lane.queue[0] ?? claimed;
+    if (!next) return places;
+    const paced = receiver.host.backlogRoom(this.#waitedMs(next), moment);
+    if (paced < places) this.#comeAgain(webhook);
+    return Math.min(places, paced);
+  }
+
+  #waitedMs({ acceptedMs }: ClaimedDelivery): number {
+    return this.#options.clock.now() - acceptedMs;
+  }
+
+  /** For what is left of its backlog. */
+  #comeAgain(webhook: KnownWebhook): void {
+    if (webhook.isPaced) return;
+    webhook.isPaced = true;
+    const { clock, due } = this.#options;
+    clock.timer(BACKLOG_PAUSE_MS, () => {
+      webhook.isPaced = false;
+      this.#step(webhook, { type: 'resumed', places: this.#places(webhook, clock.monotonic()) });
+      // All that was claimed is sent, or may not be without asking again.
+      if (!webhook.isPaced) due.ring();
+    });
   }
 
   /** This node's clock is off. What was not begun is left to the others, and so are the lanes once nothing is under way in them. */
@@ -289,8 +313,8 @@ export class Dispatch implements LaneHolder {
     return known;
   }
 
-  #roomOf({ lane, leftUntil, receiver }: KnownWebhook, moment: number): number {
-    if (leftUntil > moment) return 0;
+  #roomOf({ lane, leftUntil, isPaced, receiver }: KnownWebhook, moment: number): number {
+    if (leftUntil > moment || isPaced) return 0;
     return receiver && receiver.host.restsUntil > moment ? 0 : roomIn(lane);
   }
 
@@ -350,7 +374,7 @@ export class Dispatch implements LaneHolder {
 
   #send(webhook: KnownWebhook, { destination, host }: Receiver, delivery: ClaimedDelivery): void {
     const { clock, post } = this.#options;
-    host.begin();
+    host.begin(this.#waitedMs(delivery), clock.monotonic());
     this.#inFlight++;
     const startedAt = clock.now();
     const request = signedRequest(destination, delivery, startedAt);

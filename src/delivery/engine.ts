@@ -13,7 +13,7 @@ import { clearStep, type Retention } from '../store/retention.ts';
 import { Destinations, type Open } from './destinations.ts';
 import { Dispatch } from './dispatch.ts';
 import { createMetrics } from './metrics.ts';
-import { Recorder } from './recorder.ts';
+import { type DeliveryUsage, Recorder } from './recorder.ts';
 
 /**
  * The engine that delivers events to webhooks. Read this before anything else in this room.
@@ -115,6 +115,7 @@ export interface EngineOptions {
   /** Opens the webhooks' secrets. */
   open: Open;
   retention: Retention;
+  usage: DeliveryUsage;
 }
 
 export interface Engine {
@@ -131,7 +132,7 @@ export interface Engine {
 }
 
 export function createEngine(options: EngineOptions): Engine {
-  const { db, clock, random, log, post, dial, isOnTime, open, retention } = options;
+  const { db, clock, random, log, post, dial, isOnTime, open, retention, usage } = options;
   const metrics = createMetrics(
     () => transact(db, SYSTEM, readQueueNumbers),
     () => clock.now(),
@@ -153,7 +154,7 @@ export function createEngine(options: EngineOptions): Engine {
     dial,
     isOnTime,
     destinations: new Destinations(db, open, log),
-    recorderFor: (holder) => new Recorder({ db, clock, log, me }, holder),
+    recorderFor: (holder) => new Recorder({ db, clock, log, me, usage }, holder),
     metrics,
     due: dueDeliveries,
   });

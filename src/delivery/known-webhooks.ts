@@ -15,6 +15,8 @@ export interface KnownWebhook {
   isWide: boolean;
   /** This worker cannot serve it until then. */
   leftUntil: number;
+  /** Its backlog waits for a moment, as its host paces it. */
+  isPaced: boolean;
   /** Where its deliveries go, as of the last claim; undefined: that cannot be had. */
   receiver: Receiver | undefined;
 }
@@ -49,6 +51,7 @@ export class KnownWebhooks extends Map<number, KnownWebhook> {
         entitledUntil: 0,
         isWide: false,
         leftUntil: 0,
+        isPaced: false,
         receiver: undefined,
       };
       this.set(no, webhook);

@@ -1,3 +1,4 @@
+import type { DeliveryOutcome } from '../contract/partner/usage.ts';
 import { isBeyondHope } from '../domain/retry.ts';
 import { type Clock, databaseTime } from '../platform/clock.ts';
 import type { Logger } from '../platform/logger.ts';
@@ -43,7 +44,15 @@ export interface RecorderOptions {
   log: Logger;
   /** The number of this worker. */
   me: number;
+  usage: DeliveryUsage;
 }
+
+/** What counts attempts by webhook, once their results are recorded. */
+export interface DeliveryUsage {
+  deliver(webhookNo: number, outcome: DeliveryOutcome, delayMs: number): void;
+}
+
+const OUTCOMES = { delivered: 'delivered', due: 'retried', failed: 'given_up' } as const;
 
 /**
  * The batcher of results: writes what became of deliveries, many at a time. While one batch is being written the next one gathers.
@@ -125,6 +134,7 @@ export class Recorder {
           const time = { at: databaseTime(clock), moment: clock.monotonic() };
           lanes = await recordResults(db, time, me, results, prepared.lows);
           this.#holder.recorded(results, lanes);
+          this.#count(results);
         }
         return await this.#disableHopeless(results, lanes);
       } catch (error) {
@@ -143,6 +153,11 @@ export class Recorder {
         return lanes ? undefined : this.#writeEach(results);
       }
     }
+  }
+
+  #count(results: readonly Result[]): void {
+    for (const { webhookNo, state, delayMs } of results)
+      if (state !== 'waiting') this.#options.usage.deliver(webhookNo, OUTCOMES[state], delayMs);
   }
 
   /** One odd result must not hold up its neighbours, and what came of an attempt matters more than how it looked. */

@@ -22,6 +22,7 @@ export function putBackResult(
     state: 'waiting',
     retryDelayMs: undefined,
     answeredAt: moment,
+    delayMs: 0,
     after,
     attempt: '',
     gone: undefined,
@@ -40,7 +41,7 @@ interface Attempt {
 /** It was sent, and this is what came of it. */
 export function attemptResult(
   webhookNo: number,
-  { sequence, objectHash, tries }: ClaimedDelivery,
+  { sequence, objectHash, tries, acceptedMs }: ClaimedDelivery,
   { url, outcome, startedAt, now, moment }: Attempt,
   random: RandomBytes,
 ): Result & { state: 'delivered' | 'failed' | 'due' } {
@@ -54,6 +55,7 @@ export function attemptResult(
     state: step.state,
     retryDelayMs: step.state === 'due' ? step.delayMs : undefined,
     answeredAt: moment,
+    delayMs: now - acceptedMs,
     after: 0,
     attempt: `[${keptAttempt(outcome, startedAt)}]`,
     gone: step.state !== 'delivered' && step.gone ? url : undefined,

@@ -3,7 +3,7 @@ import { type Endpoint, IDEMPOTENCY_KEY, scopesFor, takesIdempotencyKey } from '
 import { toReferencedSchema } from '../contract/json-schema.ts';
 import type { Examples } from './examples.ts';
 import { isNode, type Node } from './extensions.ts';
-import { type Draft, json, responsesOf } from './responses.ts';
+import { type Draft, json, LINES, responsesOf } from './responses.ts';
 
 /** Optional headers carry no example: whoever tries a call out in the browser would send it without meaning to. */
 const requestIdParameter: Node = {
@@ -54,15 +54,20 @@ export function operationOf(endpoint: Endpoint, examples: OperationExamples, dra
     summary: endpoint.summary,
     description: [endpoint.description, accessSentence(endpoint)].filter(Boolean).join('\n\n'),
     ...accessMark(endpoint),
+    ...('aboutItself' in endpoint.access && { security: [{ ApiKey: [] }] }),
     ...(endpoint.extension && { 'x-extension': true }),
     parameters: parametersOf(endpoint, draft),
-    ...(endpoint.body && {
+    ...((endpoint.body || endpoint.lines) && {
       requestBody: {
         required: !endpoint.bodyOptional,
-        content: json(
-          toReferencedSchema(endpoint.body, { io: 'input', components: draft.schemas }),
-          examples.request,
-        ),
+        content: {
+          ...(endpoint.body &&
+            json(
+              toReferencedSchema(endpoint.body, { io: 'input', components: draft.schemas }),
+              examples.request,
+            )),
+          ...(endpoint.lines && LINES),
+        },
       },
     }),
     responses: responsesOf(endpoint, examples.response, draft),
@@ -76,6 +81,8 @@ function accessMark(endpoint: Endpoint): Node {
 }
 
 function accessSentence({ access }: Endpoint): string {
+  if ('aboutItself' in access)
+    return 'Open to every key, whatever its scopes. It acts for no practice group: `x-practice-group-id` is not needed, and not looked at.';
   if ('anyKey' in access) return 'Open to every key, whatever its scopes.';
   if ('scope' in access) {
     const also = access.and ? ` And \`${access.and}\`: ${scopes[access.and]}` : '';

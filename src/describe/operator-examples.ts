@@ -44,6 +44,35 @@ export const operatorRequests: Record<TakesBody<typeof operatorEndpoints>, Examp
     contact_email: 'integrations@brightwater.example',
   }),
   signAgreement: one('Signed, with a higher limit', { rate_limit_per_minute: 600, sla: '99.9 % a month' }),
+  createAgreement: {
+    targets: {
+      summary: 'With a higher limit and targets that are measured',
+      value: {
+        version: '2026-2',
+        document_url: 'https://contracts.example/brightwater/2026-2.pdf',
+        signatory: 'Ada Marsh, Brightwater Software',
+        signed_at: '2026-11-14T08:00:00.000Z',
+        rate_limit_per_minute: 600,
+        sla: {
+          availability_percent: 99.9,
+          latency_ms: { p95: 250 },
+          delivery_success_percent: 99.5,
+          delivery_seconds: { p95: 30 },
+        },
+      },
+    },
+    words: {
+      summary: 'With an SLA in words',
+      value: {
+        version: '2026-1',
+        signatory: 'Ada Marsh',
+        signed_at: '2026-01-05T00:00:00.000Z',
+        ends_at: '2027-01-05T00:00:00.000Z',
+        sla: '99.9 % a month',
+      },
+    },
+  },
+  updateAgreement: one('It ends with the year', { ends_at: '2027-01-01T00:00:00.000Z' }),
   updatePartner: one('A new contact and a higher limit', {
     contact_email: 'platform@brightwater.example',
     rate_limit_per_minute: 900,
@@ -100,8 +129,32 @@ export const operatorRequests: Record<TakesBody<typeof operatorEndpoints>, Examp
     type: 'admin_request',
     daily_limit: 40,
   }),
+  updateGroupSubmissionType: one('Closed until further notice', { suspended: true }),
+  getAvailability: one('Two of the practice', { submission_type_ids: ['st_sick_note', 'st_symptoms'] }),
   putForm: one('A form', { title: 'Sick note request' }),
   putAssignee: one('A team', { name: 'Reception' }),
+  importItems: one('A practice with a form and a submission type that uses it', {
+    items: [
+      { kind: 'practice_group', id: 'pg_larkhill', source_version: 41, name: 'Larkhill Medical Centre' },
+      {
+        kind: 'form',
+        id: 'sick-note',
+        practice_group_id: 'pg_larkhill',
+        source_version: 7,
+        title: 'Sick note',
+      },
+      {
+        kind: 'submission_type',
+        id: 'st_sick_note',
+        practice_group_id: 'pg_larkhill',
+        source_version: 12,
+        pathway_id: 'pathway_admin',
+        title: 'Sick note',
+        form_id: 'sick-note',
+      },
+      { kind: 'form', id: 'old-form', practice_group_id: 'pg_larkhill', source_version: 8, delete: true },
+    ],
+  }),
   createFormSubmission: one('A patient sent a form', { submission_type_id: 'st_sick_note' }),
   publishEvents: {
     one: {

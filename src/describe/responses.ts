@@ -115,18 +115,22 @@ const headers = {
 type HeaderName = keyof typeof headers;
 
 export function responsesOf(endpoint: Endpoint, examples: Examples | undefined, draft: Draft): Node {
-  const { status, description, body, stream, lines } = endpoint.response;
+  const { status, description, body, stream, lines, page } = endpoint.response;
   const success: Node = {
     description,
     headers: headersOf(draft, [
-      ...(endpoint.conditional ? (['ETag'] as const) : []),
+      ...(endpoint.conditional && status !== 204 ? (['ETag'] as const) : []),
       ...(takesIdempotencyKey(endpoint) ? (['Idempotent-Replayed'] as const) : []),
     ]),
     ...(stream && { content: { 'text/event-stream': { schema: { type: 'string' }, ...shown(examples) } } }),
     ...(lines && { content: { 'application/x-ndjson': { schema: { type: 'string' }, ...shown(examples) } } }),
     ...(body &&
       !stream && {
-        content: json(toReferencedSchema(body, { io: 'output', components: draft.schemas }), examples),
+        content: {
+          ...json(toReferencedSchema(body, { io: 'output', components: draft.schemas }), examples),
+          ...(page && { 'text/html': { schema: { type: 'string' } } }),
+          ...(endpoint.lines && LINES),
+        },
       }),
   };
   const responses: Node = { [status]: success, 400: validationResponse(draft) };
@@ -227,6 +231,9 @@ function component(draft: Draft, status: number, make: () => Node): Node {
   if (!draft.responses.has(name)) draft.responses.set(name, make());
   return { $ref: `#/components/responses/${name}` };
 }
+
+/** NDJSON: a JSON text on each line. */
+export const LINES: Node = { 'application/x-ndjson': { schema: { type: 'string' } } };
 
 /** A JSON body, of a request or of an answer. */
 export function json(schema: JsonSchema, examples: Examples | undefined): Node {

@@ -31,7 +31,8 @@ export interface KeyRecord {
   certificate_fingerprints: string[];
   jwks: ApiKey['jwks'];
   partner_status: PartnerStatus;
-  partner_rate_limit_per_minute: number | null;
+  /** Of the agreement that it was issued under. */
+  agreed_rate_limit_per_minute: number | null;
 }
 
 /** Who holds a key; nobody if somebody has taken it away. Time takes it away too: ask `hasExpired` at each use. */
@@ -42,7 +43,7 @@ export function holderOf(key: KeyRecord): KeyHolder | undefined {
     partnerId: key.partner_id,
     homeGroupId: key.practice_group_id,
     scopes: new Set(key.scopes),
-    rateLimitPerMinute: key.rate_limit_per_minute ?? key.partner_rate_limit_per_minute ?? DEFAULT_RATE_LIMIT,
+    rateLimitPerMinute: key.rate_limit_per_minute ?? key.agreed_rate_limit_per_minute ?? DEFAULT_RATE_LIMIT,
     expiresAt: instantOf(key.expires_at),
     allowedFrom: key.allowed_addresses ? listOf(key.allowed_addresses) : undefined,
     proof: proofOf(key),

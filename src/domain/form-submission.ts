@@ -1,6 +1,10 @@
 import type { OpeningHours } from '../contract/operator/practice-groups.ts';
-import type { RuleName } from '../contract/rules.ts';
 import { isOpen, type LocalTime } from './local-time.ts';
+
+/** What speaks against one more form of a submission type, in the order in which it is told. */
+export const markNames = ['over_limit', 'suspended', 'outside_hours'] as const;
+
+export type Mark = (typeof markNames)[number];
 
 interface SubmissionTypeState {
   suspended: boolean;
@@ -9,15 +13,27 @@ interface SubmissionTypeState {
   daily_limit: number | null;
 }
 
-/** The rule that keeps a submission type from taking one more form at this moment, if any. */
-export function refusalOfForm(
+/**
+ * What speaks against one more form at this moment. Asked before, it says whether the form may be offered; asked of a form that was sent, how
+ * it is marked: one function, so that the two cannot disagree.
+ */
+export function marksOf(
   type: SubmissionTypeState,
   submittedToday: number,
   hours: OpeningHours,
   local: LocalTime,
-): RuleName | undefined {
-  if (type.suspended) return 'suspended';
-  if (isOpen(hours, local) ? !type.in_hours : !type.out_of_hours) return 'outside_hours';
-  if (type.daily_limit !== null && submittedToday >= type.daily_limit) return 'daily_limit_reached';
-  return undefined;
+): Record<Mark, boolean> {
+  return {
+    over_limit: type.daily_limit !== null && submittedToday >= type.daily_limit,
+    suspended: type.suspended,
+    outside_hours: isOpen(hours, local) ? !type.in_hours : !type.out_of_hours,
+  };
+}
+
+/** How many more forms the day has room for; null: there is no cap. */
+export function remainingToday(
+  { daily_limit }: Pick<SubmissionTypeState, 'daily_limit'>,
+  submittedToday: number,
+): number | null {
+  return daily_limit === null ? null : Math.max(0, daily_limit - submittedToday);
 }

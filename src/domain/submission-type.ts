@@ -7,6 +7,24 @@ export type StoredSubmissionType = Omit<SubmissionType, 'forms_submitted_today'>
   version: number;
 };
 
+/** What a new one is, where nothing is said. */
+export const submissionTypeDefaults = {
+  form_id: null,
+  description: null,
+  in_hours: true,
+  out_of_hours: true,
+  suspended: false,
+  external_url: null,
+  external_url_name: null,
+  type: null,
+  default_priority: 'medium',
+  daily_limit: null,
+  patient_eligibility_check: false,
+  assignee_id: null,
+  assignee_type: null,
+  order: null,
+} as const satisfies Partial<StoredSubmissionType>;
+
 /** What the group's directory knows of the things that a patch points to. */
 export interface Directory {
   hasForm(formId: string): boolean;

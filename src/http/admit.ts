@@ -96,16 +96,18 @@ type Found<T> = T | undefined | Promise<T | undefined>;
 
 /**
  * Steps three and four; without scopes, any key will do. Without the header there is nobody to act for: that is for the validation to
- * report. A network may let the key through and still not grant what it wants to do.
+ * report. A network may let the key through and still not grant what it wants to do. A call about the partner itself needs no header, and
+ * goes by the key's own group: whoever was given a key learns from such a call which groups the header may name.
  */
 export function admitPartner(
   app: App,
   exchange: Exchange,
   holder: KeyHolder,
   scopes: readonly Scope[],
+  isAboutItself = false,
 ): PartnerPrincipal | ValidationEntry | Promise<PartnerPrincipal> {
   if (!hasAll(holder, scopes)) throw new Problem('insufficient_permissions', { required_scopes: scopes });
-  const groupId = namedGroup(exchange);
+  const groupId = isAboutItself ? holder.homeGroupId : namedGroup(exchange);
   if (groupId === undefined) return groupMissing;
   const group = reachWith(app, holder, groupId, scopes);
   if (group && !(group instanceof Promise)) return { kind: 'partner', holder, group };

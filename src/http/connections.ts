@@ -14,6 +14,8 @@ interface Connection {
   isKnown: boolean;
   /** Nobody can say any more where a request begins. */
   isBroken: boolean;
+  /** With a body that goes on: for as long as something comes, the time of a whole request does not hold. */
+  isGoingOn: boolean;
   /** The last answer, and those before it that were not taken when it began. */
   last: ServerResponse | undefined;
   unread: ServerResponse[];
@@ -22,7 +24,7 @@ interface Connection {
 const connection = Symbol('connection');
 
 export function connectionOf(socket: Socket & { [connection]?: Connection }): Connection {
-  socket[connection] ??= { isKnown: false, isBroken: false, last: undefined, unread: [] };
+  socket[connection] ??= { isKnown: false, isBroken: false, isGoingOn: false, last: undefined, unread: [] };
   return socket[connection];
 }
 

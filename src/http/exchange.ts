@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { parse } from 'fast-querystring';
-import type { Stream } from '../contract/endpoint.ts';
+import { LINE_BYTES_MAX, type Line, type Stream } from '../contract/endpoint.ts';
 import type { RefusalReason } from '../contract/partner/requests.ts';
 import { Problem, ValidationProblem } from '../contract/problems.ts';
 import { malformed, type ValidationEntry } from '../contract/validate.ts';
@@ -30,6 +30,8 @@ interface Desk {
   finish(exchange: Exchange, status: number): void;
   /** The service is about to stop: connections are not kept for further requests. */
   isClosing(): boolean;
+  /** Of a body that goes on: it may take as long as something comes. */
+  letGoOn(exchange: Exchange): void;
   /** Looks at what a call has to show beside its key. */
   prove: Prove;
 }
@@ -178,9 +180,7 @@ export function parseJson(
 ): { value: unknown; problems: ValidationEntry[] } {
   if (body.length === 0) throw new ValidationProblem([malformed('A JSON body is required.')]);
   const type = request.headers['content-type'];
-  const encoding = request.headers['content-encoding'];
-  if (!type || !IS_JSON.test(type) || (encoding !== undefined && encoding.toLowerCase() !== 'identity'))
-    throw new Problem('unsupported_media_type');
+  if (!type || !IS_JSON.test(type) || isCompressed(request)) throw new Problem('unsupported_media_type');
   let text: string;
   let value: unknown;
   try {
@@ -190,6 +190,75 @@ export function parseJson(
     throw new ValidationProblem([malformed('The body is not well-formed JSON in UTF-8.')]);
   }
   return { value, problems: duplicateKeys(text) };
+}
+
+const IS_LINES = /^application\/x-ndjson\s*(;(?!\s*charset\s*=\s*(?!"?utf-8"?\s*(;|$)))[^;]*)*$/i;
+
+/** Whether the body is NDJSON, which is taken line by line. */
+export function isLines(request: IncomingMessage): boolean {
+  return IS_LINES.test(request.headers['content-type'] ?? '') && !isCompressed(request);
+}
+
+function isCompressed({ headers }: IncomingMessage): boolean {
+  const encoding = headers['content-encoding'];
+  return encoding !== undefined && encoding.toLowerCase() !== 'identity';
+}
+
+const LINE_BREAK = 0x0a;
+
+/**
+ * The lines of a body, those that came together at once; blank ones count, and are left out. Nothing is read while the last ones are
+ * worked on, so whoever sends waits. A line that is too long is passed over. A body that ends early ends after its last whole line.
+ */
+export async function* readLines(request: IncomingMessage): AsyncGenerator<Line[]> {
+  let index = 0;
+  let rest: Buffer = NONE;
+  let isTooLong = false;
+  const lineOf = (bytes: Buffer): Line[] => {
+    const at = index++;
+    if (isTooLong || bytes.length > LINE_BYTES_MAX) {
+      isTooLong = false;
+      return [{ index: at, isTooLong: true }];
+    }
+    return isBlank(bytes) ? [] : [{ index: at, ...parsedLine(bytes) }];
+  };
+  try {
+    for await (const chunk of request as AsyncIterable<Buffer>) {
+      const lines: Line[] = [];
+      let start = 0;
+      for (let end = chunk.indexOf(LINE_BREAK); end >= 0; end = chunk.indexOf(LINE_BREAK, start)) {
+        const piece = chunk.subarray(start, end);
+        lines.push(...lineOf(rest.length === 0 ? piece : Buffer.concat([rest, piece])));
+        rest = NONE;
+        start = end + 1;
+      }
+      rest = rest.length === 0 ? chunk.subarray(start) : Buffer.concat([rest, chunk.subarray(start)]);
+      if (rest.length > LINE_BYTES_MAX) {
+        isTooLong = true;
+        rest = NONE;
+      }
+      if (lines.length > 0) yield lines;
+    }
+  } catch {
+    // Whoever sent it is gone.
+    return;
+  }
+  if (isTooLong || rest.length > 0) yield lineOf(rest);
+}
+
+function isBlank(bytes: Buffer): boolean {
+  return bytes.every((byte) => byte === 0x20 || byte === 0x0d || byte === 0x09);
+}
+
+function parsedLine(bytes: Buffer): { value: unknown } | { problems: ValidationEntry[] } {
+  try {
+    const text = decoder.decode(bytes);
+    const value: unknown = JSON.parse(text);
+    const problems = duplicateKeys(text);
+    return problems.length > 0 ? { problems } : { value };
+  } catch {
+    return { problems: [malformed('The line is not well-formed JSON in UTF-8.')] };
+  }
 }
 
 // ---- Sending the answer ----
@@ -256,6 +325,8 @@ export async function respondOnAndOn(
     outgoing.push('content-type', type, 'x-accel-buffering', 'no');
     if (desk.isClosing()) outgoing.push('connection', 'close');
     response.writeHead(200, outgoing);
+    // Some wait for them before they send the rest of what they ask about.
+    response.flushHeaders();
     desk.finish(exchange, 200);
     for await (const part of text) {
       if (response.destroyed || exchange.method === 'HEAD') break;

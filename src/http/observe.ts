@@ -3,6 +3,7 @@ import type { Clock } from '../platform/clock.ts';
 import { Histogram, type Series } from '../platform/histogram.ts';
 import type { Logger } from '../platform/logger.ts';
 import type { Strangers } from '../runtime/strangers.ts';
+import type { Usage } from '../runtime/usage.ts';
 import type { Connections } from './connections.ts';
 import type { Exchange } from './exchange.ts';
 import { addressKey } from './transport.ts';
@@ -29,6 +30,7 @@ interface ObserverOptions {
   pool: PoolNumbers;
   refusals: { dropped: number };
   accessLog: { dropped: number };
+  usage: Pick<Usage, 'call' | 'dropped'>;
   streams: { count: number };
   strangers: Pick<Strangers, 'mayLog'>;
   connections: Pick<Connections, 'open' | 'refused'>;
@@ -42,6 +44,7 @@ export function observe(options: ObserverOptions): Observer {
     pool,
     refusals: kept,
     accessLog,
+    usage,
     streams,
     strangers,
     connections,
@@ -117,6 +120,16 @@ export function observe(options: ObserverOptions): Observer {
     },
   });
 
+  new Counter({
+    name: 'porter_usage_not_kept_total',
+    help: 'Calls and deliveries that are missing in the figures of usage, because there was too much to count.',
+    registers,
+    collect() {
+      this.reset();
+      this.inc(usage.dropped);
+    },
+  });
+
   new Gauge({
     name: 'porter_http_connections',
     help: 'Connections that callers hold open.',
@@ -147,6 +160,8 @@ export function observe(options: ObserverOptions): Observer {
     const { trace } = exchange;
     const elapsedMs = clock.monotonic() - trace.startedAt;
     timing(trace.operation, status).observe(elapsedMs / 1000);
+    if (trace.keyId !== undefined && trace.partnerId !== undefined)
+      usage.call(trace.partnerId, trace.keyId, trace.operation, status, elapsedMs);
     if (trace.error) refusals.inc({ operation: trace.operation, error: trace.error });
     if (status >= 400 ? isToldAlone(exchange, status) : successes++ % SUCCESSES_PER_LINE === 0) {
       log.info(

@@ -4,6 +4,7 @@ import {
   BODY_BYTES_MAX,
   type Endpoint,
   IDEMPOTENCY_KEY,
+  type Line,
   type LineStream,
   type Read,
   type Stream,
@@ -36,15 +37,18 @@ import {
   EVENTS_TYPE,
   type Exchange,
   hasBody,
+  isLines,
   LINES_TYPE,
   parseJson,
   readBody,
+  readLines,
   refuseLength,
   respond,
   respondOnAndOn,
 } from './exchange.ts';
 import { readNoter } from './reads.ts';
 import { malformedRequest } from './refuse.ts';
+import { respondPage, wantsPage } from './reports.ts';
 
 /**
  * Routes, read off the contract. Every request of an endpoint goes the same way, in the order that the contract fixes:
@@ -103,6 +107,7 @@ export function endpointRoutes(app: App): Route[] {
 function partnerHandler(app: App, endpoint: Endpoint, operation: Operation): Handler {
   if ('roles' in endpoint.access) throw new Error(`${endpoint.operationId} is for operators`);
   const scopes = scopesFor(endpoint);
+  const isAboutItself = 'aboutItself' in endpoint.access;
   const validate = validator(endpoint);
   const { serialise, send } = sender(endpoint);
   const run = runner(endpoint, operation, serialise);
@@ -112,7 +117,7 @@ function partnerHandler(app: App, endpoint: Endpoint, operation: Operation): Han
     const bytes = hasBody(exchange.raw) ? await bodyOf(app, exchange, endpoint, findHolder) : NONE;
     const found = admitHolder(app, exchange);
     const holder = found instanceof Promise ? await found : found;
-    const reached = admitPartner(app, exchange, holder, scopes);
+    const reached = admitPartner(app, exchange, holder, scopes, isAboutItself);
     const admitted = reached instanceof Promise ? await reached : reached;
     if (missingGroup(admitted)) throw withProblems(admitted, () => validate(exchange, bytes));
     const call = validate(exchange, bytes);
@@ -135,11 +140,19 @@ function operatorHandler(app: App, endpoint: Endpoint, operation: Operation): Ha
   const note = readNoter(app.accessLog, endpoint);
   return async (exchange) => {
     exchange.trace.operation = endpoint.operationId;
-    const bytes = hasBody(exchange.raw) ? await bodyOf(app, exchange, endpoint, findOperator) : NONE;
+    const takesLines = endpoint.lines !== undefined && isLines(exchange.raw);
+    // Of a body that goes on, not a byte is read before its sender is known.
+    const bytes =
+      takesLines || !hasBody(exchange.raw) ? NONE : await bodyOf(app, exchange, endpoint, findOperator);
     const operator = await admitOperator(app, exchange, isCounted);
     requireRole(operator, roles);
-    const call = validate(exchange, bytes);
+    if (endpoint.lines === 'only' && !takesLines) throw notLines();
+    const call = validate(exchange, bytes, takesLines);
     call.principal = operator;
+    if (takesLines) {
+      exchange.desk.letGoOn(exchange);
+      call.lines = readLines(exchange.raw);
+    }
     if (endpoint.long) call.gone = whenGone(exchange);
     const result = await run(app, call);
     note?.(operator, call, result);
@@ -170,7 +183,7 @@ async function bodyOf(
  * The serialiser is compiled from the response's schema: what is not declared there cannot leave the house. It is made with
  * the first answer: all of them together made the start about 0.2 s longer.
  */
-function sender({ response: { status, body: schema, verbatim } }: Endpoint) {
+function sender({ operationId, response: { status, body: schema, verbatim, page } }: Endpoint) {
   let compiled: ((body: unknown) => string) | undefined;
   const serialise = (body: unknown): string | undefined => {
     if (!schema) return undefined;
@@ -193,6 +206,8 @@ function sender({ response: { status, body: schema, verbatim } }: Endpoint) {
     if (result.etag !== undefined) exchange.outgoing.push('etag', result.etag);
     if (result.replayed) exchange.outgoing.push('idempotent-replayed', 'true');
     if ('text' in result) return respond(exchange, status, result.text);
+    if (page) exchange.outgoing.push('vary', 'accept');
+    if (page && wantsPage(exchange.headers)) return respondPage(exchange, operationId, result.body);
     const { body, sameFor } = result;
     respond(exchange, status, sameFor ? keptText(body, sameFor) : serialise(body));
   };
@@ -233,6 +248,7 @@ interface Parts {
   lastEventId?: string | undefined;
   stillAdmitted?: () => Promise<boolean>;
   gone?: AbortSignal;
+  lines?: AsyncIterable<Line[]>;
 }
 
 function whenGone({ response }: Exchange): AbortSignal {
@@ -263,18 +279,23 @@ function validator(endpoint: Endpoint) {
       throw error;
     }
   };
-  return (exchange: Exchange, bytes: Buffer): Parts => {
+  return (exchange: Exchange, bytes: Buffer, isOfLines = false): Parts => {
     const parts: Parts = { requestId: exchange.id, ifMatch: exchange.headers['if-match'] };
     const problems: ValidationEntry[] = [];
     if (params) parts.params = take(check(params, exchange.params), problems);
     parts.query = take(exchange.url.includes('?') ? check(query, exchange.query) : noQuery, problems);
     if (response.stream) parts.lastEventId = lastEventId(exchange);
     if (takesKey) parts.idempotencyKey = take(idempotencyKey(exchange), problems);
-    if (takesBody && (bytes.length > 0 || (body && !bodyOptional)))
+    if (takesBody && !isOfLines && (bytes.length > 0 || (body && !bodyOptional)))
       parts.body = take(checkBody(exchange, bytes), problems);
     if (problems.length > 0) throw new ValidationProblem(problems);
     return parts;
   };
+}
+
+function notLines(): Problem {
+  const message = 'Send the body as application/x-ndjson, uncompressed: a JSON text on each line.';
+  return new Problem('unsupported_media_type', { message });
 }
 
 function idempotencyKey({ headers }: Exchange): Checked<string | undefined> {

@@ -51,6 +51,8 @@ export interface ServerOptions {
 const WELL_FORMED_ID = /^(?!.*(?:ptr_|pto_|whsec_))[A-Za-z0-9._:-]{1,128}$/;
 /** A whole request, headers and body, has to arrive within this time. */
 const REQUEST_MS = 30_000;
+/** So long nothing may come of a body that goes on, and nothing of its answer be taken. */
+const STANDSTILL_MS = 60_000;
 const HEADERS_MS = 10_000;
 /** Before anything of HTTP, so long TLS may take. */
 const HANDSHAKE_MS = 10_000;
@@ -80,6 +82,7 @@ export function createServer(options: ServerOptions): Server {
     clock: app.clock,
     refusals: app.refusals,
     accessLog: app.accessLog,
+    usage: app.usage,
     streams: app.streams,
     strangers: app.strangers,
     connections,
@@ -96,6 +99,16 @@ export function createServer(options: ServerOptions): Server {
       finish(exchange, status);
     },
     isClosing: () => !server.listening,
+    letGoOn({ raw, response }: Exchange) {
+      const { socket } = raw;
+      const known = connectionOf(socket);
+      known.isGoingOn = true;
+      // Node ends it when the time is over, and sets its own time when the answer is.
+      socket.setTimeout(STANDSTILL_MS);
+      response.once('close', () => {
+        known.isGoingOn = false;
+      });
+    },
     prove,
   };
 
@@ -185,8 +198,9 @@ export function createServer(options: ServerOptions): Server {
   server.on('checkExpectation', answer);
   server.on('clientError', (error, stream) => {
     const socket = stream as Socket;
-    // It is told once.
     const known = connectionOf(socket);
+    if (known.isGoingOn && (error as { code?: string }).code === 'ERR_HTTP_REQUEST_TIMEOUT') return;
+    // It is told once.
     if (known.isBroken) return;
     known.isBroken = true;
     const tell = () => answerBrokenHttp(error, socket, newRequestId(), app, log);

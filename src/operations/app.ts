@@ -17,6 +17,7 @@ import type { Limits, RateLimits } from '../runtime/rate-limits.ts';
 import type { Refusals } from '../runtime/refusals.ts';
 import type { Strangers } from '../runtime/strangers.ts';
 import type { SubmissionTypeUpdates } from '../runtime/submission-type-updates.ts';
+import type { Usage } from '../runtime/usage.ts';
 import type { AuditRecord } from '../store/audit-append.ts';
 import type { Database } from '../store/database.ts';
 import type { Retention } from '../store/retention.ts';
@@ -37,6 +38,7 @@ export interface App {
   accessLog: AccessLog;
   assertions: Assertions;
   keyUses: KeyUses;
+  usage: Usage;
   /** Whether this deployment can tell which client certificate a call came with. */
   takesCertificates: boolean;
   streams: OpenStreams;

@@ -8,8 +8,8 @@ import type {
 } from '../contract/operator/deliveries.ts';
 import type { Page } from '../contract/page.ts';
 import { Problem } from '../contract/problems.ts';
-import { deliveryId, parseDeliveryId } from '../domain/delivery-id.ts';
 import { shownAttempt } from '../domain/diagnosis.ts';
+import { deliveryId, parseDeliveryId } from '../domain/ids.ts';
 import { databaseTime } from '../platform/clock.ts';
 import { type Transaction, transact } from '../store/database.ts';
 import {

@@ -1,5 +1,7 @@
 import type {
   Assignee,
+  deleteAssignee as deleteAssigneeEndpoint,
+  deleteForm as deleteFormEndpoint,
   Form,
   getAssignee as getAssigneeEndpoint,
   getForm as getFormEndpoint,
@@ -9,12 +11,19 @@ import type {
   putForm as putFormEndpoint,
 } from '../contract/operator/directory.ts';
 import { Problem } from '../contract/problems.ts';
+import { inUse } from '../domain/in-use.ts';
 import { type Transaction, transact } from '../store/database.ts';
 import {
+  deleteAssigneeRow,
+  deleteFormRow,
   findAssignee,
+  findAssigneeUses,
   findForm,
+  findFormUses,
   listAssigneePage,
   listFormPage,
+  lockAssignee,
+  lockForm,
   upsertAssignee,
   upsertForm,
 } from '../store/directory.ts';
@@ -36,7 +45,7 @@ export async function putForm(app: App, call: OperatorCall<typeof putFormEndpoin
       updated_at: now,
     };
     upsertForm(tx, groupId, after);
-    audit(tx, call, now, 'form', groupId, before, after);
+    audit(tx, call, now, 'form.put', groupId, before, after);
     return after;
   });
   return { body };
@@ -66,7 +75,7 @@ export async function putAssignee(app: App, call: OperatorCall<typeof putAssigne
     const now = nowIso(app);
     const after = { id, type, name: call.body.name, created_at: before?.created_at ?? now, updated_at: now };
     upsertAssignee(tx, groupId, after);
-    audit(tx, call, now, 'assignee', groupId, before, after);
+    audit(tx, call, now, 'assignee.put', groupId, before, after);
     return after;
   });
   return { body };
@@ -89,6 +98,34 @@ export async function getAssignee(app: App, call: OperatorCall<typeof getAssigne
   return { body };
 }
 
+export async function deleteForm(app: App, call: OperatorCall<typeof deleteFormEndpoint>) {
+  const { id: groupId, form_id } = call.params;
+  await transact(app.db, call.principal, async (tx) => {
+    const before = await lockForm(tx, groupId, form_id);
+    if (!before) throw new Problem('not_found');
+    const used = inUse(`The form ${form_id}`, await findFormUses(tx, groupId, form_id));
+    if (used) throw used;
+    const now = nowIso(app);
+    deleteFormRow(tx, groupId, form_id, now);
+    audit(tx, call, now, 'form.delete', groupId, before, null);
+  });
+  return { body: undefined };
+}
+
+export async function deleteAssignee(app: App, call: OperatorCall<typeof deleteAssigneeEndpoint>) {
+  const { id: groupId, assignee_type: type, assignee_id: id } = call.params;
+  await transact(app.db, call.principal, async (tx) => {
+    const before = await lockAssignee(tx, groupId, type, id);
+    if (!before) throw new Problem('not_found');
+    const used = inUse(`The assignee ${id}`, await findAssigneeUses(tx, groupId, type, id));
+    if (used) throw used;
+    const now = nowIso(app);
+    deleteAssigneeRow(tx, groupId, type, id, now);
+    audit(tx, call, now, 'assignee.delete', groupId, before, null);
+  });
+  return { body: undefined };
+}
+
 async function mustExist(tx: Transaction, groupId: string): Promise<void> {
   if (!(await findGroup(tx, groupId))) throw new Problem('not_found');
 }
@@ -97,16 +134,16 @@ function audit(
   tx: Transaction,
   { principal, requestId }: Actor,
   at: string,
-  type: 'form' | 'assignee',
+  action: `${'form' | 'assignee'}.${'put' | 'delete'}`,
   practiceGroupId: string,
   before: Form | Assignee | undefined,
-  after: Form | Assignee,
+  after: Form | Assignee | null,
 ): void {
   tx.audit({
     at,
     principal,
-    action: `${type}.put`,
-    subject: { type, id: after.id },
+    action,
+    subject: { type: action.split('.')[0] as string, id: (after ?? before)?.id ?? '' },
     practiceGroupId,
     requestId,
     before: before ?? null,

@@ -23,7 +23,7 @@ import {
   redactAuditEntries,
   type Target,
 } from '../store/erasures.ts';
-import { findUnknownGroups } from '../store/practice-groups.ts';
+import { wasEverGroup } from '../store/practice-groups.ts';
 import { type App, nowIso, type OperatorCall } from './app.ts';
 
 type Call = OperatorCall<typeof createEndpoint>;
@@ -38,8 +38,7 @@ export async function createErasure(app: App, call: Call) {
   const created_at = nowIso(app);
   const pseudonym = newId('era', app.clock.now(), app.random);
   const target: Target = { groupId, object, objectId, pseudonym };
-  const unknown = await inTransaction((tx) => findUnknownGroups(tx, [groupId]));
-  if (unknown.length > 0) throw ruleBroken('practice_group_unknown');
+  if (!(await inTransaction((tx) => wasEverGroup(tx, groupId)))) throw ruleBroken('practice_group_unknown');
   // What this node has heard of and not written yet is erased as well.
   await app.refusals.flush();
 

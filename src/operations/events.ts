@@ -8,8 +8,7 @@ import type {
 import { Problem } from '../contract/problems.ts';
 import { ruleBroken } from '../contract/rules.ts';
 import { Verbatim } from '../contract/verbatim.ts';
-import { deliveryId } from '../domain/delivery-id.ts';
-import { newId } from '../domain/ids.ts';
+import { deliveryId, newId } from '../domain/ids.ts';
 import type { OperatorPrincipal } from '../domain/principal.ts';
 import { transact } from '../store/database.ts';
 import {

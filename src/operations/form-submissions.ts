@@ -5,9 +5,10 @@ import type {
   getFormSubmission as getEndpoint,
   listFormSubmissions as listEndpoint,
 } from '../contract/operator/form-submissions.ts';
+import type { getAvailability as availabilityEndpoint } from '../contract/operator/submission-types.ts';
 import { Problem } from '../contract/problems.ts';
-import { ruleBroken } from '../contract/rules.ts';
-import { refusalOfForm } from '../domain/form-submission.ts';
+import { naming, ruleBroken } from '../contract/rules.ts';
+import { markNames, marksOf, remainingToday } from '../domain/form-submission.ts';
 import { newId } from '../domain/ids.ts';
 import { localTime } from '../domain/local-time.ts';
 import { isUniqueViolation, transact } from '../store/database.ts';
@@ -15,6 +16,7 @@ import { appendEvents } from '../store/events.ts';
 import {
   countForms,
   findFormSubmission,
+  findIntakes,
   insertFormSubmission,
   listFormSubmissionPage,
   lockIntake,
@@ -24,6 +26,8 @@ import { type App, newSalt, type OperatorCall } from './app.ts';
 import { newEvent, saidBy } from './events.ts';
 
 /**
+ * What has happened is never refused: whatever speaks against the form is marked on it.
+ *
  * The lock on the submission type makes the count exact: of two forms at once, the second sees the first counted. So
  * the count is a statement of its own behind the lock: in the same one, it would be as old as the wait is long. Both travel at once.
  */
@@ -43,17 +47,14 @@ export async function createFormSubmission(app: App, call: OperatorCall<typeof c
         findFormSubmission(tx, groupId, id),
       ]);
       if (!type) throw ruleBroken('submission_type_unknown');
-      // Before the cap: a form that is sent again because its answer was lost was not refused, it is there.
       if (recorded) throw recordedAlready(id);
-      const refusal = refusalOfForm(type, submittedToday, group.opening_hours, local);
-      if (refusal) throw ruleBroken(refusal);
-
       const submission: FormSubmission = {
         id,
         practice_group_id: groupId,
         submission_type_id: typeId,
         local_day: local.day,
         submitted_at: new Date(now).toISOString(),
+        ...marksOf(type, submittedToday, group.opening_hours, local),
       };
       await insertFormSubmission(tx, submission);
       appendEvents(tx, saidBy(app, call.principal), [
@@ -87,6 +88,36 @@ function recordedAlready(id: string): Problem {
   return new Problem('conflict', {
     message: `The form submission ${id} was recorded already. Send each one once.`,
   });
+}
+
+/** The question before: what is allowed here is not marked above, because both ask `marksOf`. */
+export async function getAvailability(app: App, call: OperatorCall<typeof availabilityEndpoint>) {
+  const asked = call.body?.submission_type_ids;
+  const now = app.clock.now();
+  const found = await transact(app.db, call.principal, (tx) =>
+    findIntakes(tx, call.params.id, asked, new Date(now).toISOString()),
+  );
+  if (!found) throw new Problem('not_found');
+  const known = new Set(found.types.map(({ id }) => id));
+  const unknown = asked?.filter((id) => !known.has(id)) ?? [];
+  if (unknown.length > 0)
+    throw ruleBroken(
+      'submission_types_unknown',
+      `This practice group has no submission type ${naming(unknown)}. Check the IDs.`,
+    );
+  const local = localTime(now, found.timezone);
+  const data = found.types.map((type) => {
+    const submittedToday = type.counts?.[local.day] ?? 0;
+    const marks = marksOf(type, submittedToday, found.opening_hours, local);
+    const reasons = markNames.filter((mark) => marks[mark]);
+    return {
+      submission_type_id: type.id,
+      allowed: reasons.length === 0,
+      reasons,
+      remaining_today: remainingToday(type, submittedToday),
+    };
+  });
+  return { body: { data } };
 }
 
 export async function listFormSubmissions(app: App, call: OperatorCall<typeof listEndpoint>) {

@@ -2,6 +2,7 @@ import type { operatorEndpoints } from '../contract/operator/index.ts';
 import type { partnerEndpoints } from '../contract/partner/index.ts';
 import type { OperatorPrincipal, PartnerPrincipal } from '../domain/principal.ts';
 import * as accessLog from './access-log.ts';
+import * as agreements from './agreements.ts';
 import type { Handlers } from './app.ts';
 import * as audit from './audit.ts';
 import * as deliveries from './deliveries.ts';
@@ -11,16 +12,21 @@ import * as erasures from './erasures.ts';
 import { listEvents, streamEvents } from './event-feed.ts';
 import * as events from './events.ts';
 import * as formSubmissions from './form-submissions.ts';
+import { importItems } from './import.ts';
 import * as keys from './keys.ts';
 import { reportLeakedKeys } from './leaked-keys.ts';
+import { getMe } from './me.ts';
 import * as networks from './networks.ts';
 import * as operators from './operators.ts';
 import * as partners from './partners.ts';
 import * as practiceGroups from './practice-groups.ts';
+import { reconcileItems } from './reconcile.ts';
 import { getRefusedRequest, listRefusedRequests } from './requests.ts';
 import * as signingKeys from './signing-keys.ts';
+import { getSla } from './sla.ts';
 import * as submissionTypes from './submission-types.ts';
 import * as testEvents from './test-events.ts';
+import { listPartnerUsage, listUsage } from './usage.ts';
 import * as webhookDeliveries from './webhook-deliveries.ts';
 import { rotateWebhookSecret } from './webhook-secrets.ts';
 import * as webhooks from './webhooks.ts';
@@ -46,6 +52,9 @@ export const partnerHandlers: Handlers<typeof partnerEndpoints, PartnerPrincipal
   streamEvents,
   triggerTestEvent: testEvents.triggerTestEvent,
   getRefusedRequest,
+  getMe,
+  listOwnAgreements: agreements.listOwnAgreements,
+  listUsage,
 };
 
 export const operatorHandlers: Handlers<typeof operatorEndpoints, OperatorPrincipal> = {
@@ -53,6 +62,7 @@ export const operatorHandlers: Handlers<typeof operatorEndpoints, OperatorPrinci
   listAllPracticeGroups: practiceGroups.listAllPracticeGroups,
   getPracticeGroup: practiceGroups.getPracticeGroup,
   updatePracticeGroup: practiceGroups.updatePracticeGroup,
+  deletePracticeGroup: practiceGroups.deletePracticeGroup,
   createNetwork: networks.createNetwork,
   listNetworks: networks.listNetworks,
   getNetwork: networks.getNetwork,
@@ -64,9 +74,13 @@ export const operatorHandlers: Handlers<typeof operatorEndpoints, OperatorPrinci
   listPartners: partners.listPartners,
   getPartner: partners.getPartner,
   updatePartner: partners.updatePartner,
-  signAgreement: partners.signAgreement,
+  signAgreement: agreements.signAgreement,
   verifyPartner: partners.verifyPartner,
   suspendPartner: partners.suspendPartner,
+  createAgreement: agreements.createAgreement,
+  listAgreements: agreements.listAgreements,
+  getAgreement: agreements.getAgreement,
+  updateAgreement: agreements.updateAgreement,
   issueKey: keys.issueKey,
   issueKeys: keys.issueKeys,
   listKeys: keys.listKeys,
@@ -78,12 +92,19 @@ export const operatorHandlers: Handlers<typeof operatorEndpoints, OperatorPrinci
   createSubmissionType: submissionTypes.createSubmissionType,
   listGroupSubmissionTypes: submissionTypes.listGroupSubmissionTypes,
   getGroupSubmissionType: submissionTypes.getGroupSubmissionType,
+  updateGroupSubmissionType: submissionTypes.updateGroupSubmissionType,
+  deleteSubmissionType: submissionTypes.deleteSubmissionType,
+  getAvailability: formSubmissions.getAvailability,
   putForm: directory.putForm,
   listForms: directory.listForms,
   getForm: directory.getForm,
+  deleteForm: directory.deleteForm,
   putAssignee: directory.putAssignee,
   listAssignees: directory.listAssignees,
   getAssignee: directory.getAssignee,
+  deleteAssignee: directory.deleteAssignee,
+  importItems,
+  reconcileItems,
   createFormSubmission: formSubmissions.createFormSubmission,
   listFormSubmissions: formSubmissions.listFormSubmissions,
   getFormSubmission: formSubmissions.getFormSubmission,
@@ -107,6 +128,8 @@ export const operatorHandlers: Handlers<typeof operatorEndpoints, OperatorPrinci
   retryDelivery: deliveries.retryDelivery,
   listSigningKeys: signingKeys.listSigningKeys,
   rotateSigningKey: signingKeys.rotateSigningKey,
+  listPartnerUsage,
+  getSla,
   createOperator: operators.createOperator,
   listOperators: operators.listOperators,
   getOperator: operators.getOperator,

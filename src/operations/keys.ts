@@ -12,9 +12,11 @@ import type {
 import { Problem, ValidationProblem } from '../contract/problems.ts';
 import { ruleBroken } from '../contract/rules.ts';
 import { keyStatus } from '../domain/access.ts';
+import { newestInForce } from '../domain/agreement.ts';
 import { formatKey, keyPrefix, secretHash } from '../domain/api-key.ts';
 import { etagOf, ifMatchHolds } from '../domain/etag.ts';
 import { newId, randomBase62 } from '../domain/ids.ts';
+import { agreementsOf } from '../store/agreements.ts';
 import { type Transaction, transact } from '../store/database.ts';
 import { findKey, insertKeys, listKeyPage, lockKey, type StoredKey, updateKeyRow } from '../store/keys.ts';
 import { holdPartner } from '../store/partners.ts';
@@ -23,7 +25,7 @@ import { type Actor, type App, nowIso, type OperatorCall } from './app.ts';
 
 const OVERLAP_SECONDS_DEFAULT = 24 * 3600;
 /** The last moment that RFC 3339 can write in UTC; an offset can point past it. */
-export const EXPIRY_MAX = Date.parse('9999-12-31T23:59:59.999Z');
+const EXPIRY_MAX = Date.parse('9999-12-31T23:59:59.999Z');
 
 export async function issueKey(app: App, call: OperatorCall<typeof issueEndpoint>) {
   const { partner_id, practice_group_id, scopes, ...given } = call.body;
@@ -32,7 +34,8 @@ export async function issueKey(app: App, call: OperatorCall<typeof issueEndpoint
   return transact(app.db, call.principal, async (tx) => {
     await mustBeVerified(tx, partner_id);
     if (!(await findGroup(tx, practice_group_id))) throw ruleBroken('practice_group_unknown');
-    const wanted = { partner_id, practice_group_id, expires_at, ...settingsOf(scopes, given) };
+    const agreement_id = await agreementFor(app, tx, partner_id, given.agreement_id);
+    const wanted = { partner_id, practice_group_id, expires_at, agreement_id, ...settingsOf(scopes, given) };
     requireCompleteProof(app, wanted);
     const issued = makeKey(app, wanted);
     insertKeys(tx, [issued]);
@@ -49,7 +52,8 @@ export async function issueKeys(app: App, call: OperatorCall<typeof issueManyEnd
   return transact(app.db, call.principal, async (tx) => {
     await mustBeVerified(tx, partner_id);
     refuseGroups(groupIds, new Set(await findUnknownGroups(tx, groupIds)));
-    const settings = { partner_id, expires_at, ...settingsOf(scopes, given) };
+    const agreement_id = await agreementFor(app, tx, partner_id, given.agreement_id);
+    const settings = { partner_id, expires_at, agreement_id, ...settingsOf(scopes, given) };
     requireCompleteProof(app, settings);
     const issued = groupIds.map((practice_group_id) => makeKey(app, { ...settings, practice_group_id }));
     insertKeys(tx, issued);
@@ -108,6 +112,10 @@ export async function updateKey(app: App, call: OperatorCall<typeof updateEndpoi
     };
     if (isDeepStrictEqual(merged, before)) return { key: before, settles: false };
     requireCompleteProof(app, merged);
+    if (merged.agreement_id !== before.agreement_id && given.agreement_id !== undefined) {
+      await holdPartner(tx, before.partner_id);
+      await agreementFor(app, tx, before.partner_id, given.agreement_id);
+    }
     const after = changeKey(tx, call, nowIso(app), 'key.update', before, merged);
     const isOnlyNamed = isDeepStrictEqual({ ...merged, label: before.label }, before);
     return { key: after, settles: !isOnlyNamed };
@@ -183,6 +191,7 @@ type NewKey = Pick<
   | 'label'
   | 'scopes'
   | 'rate_limit_per_minute'
+  | 'agreement_id'
   | 'allowed_addresses'
   | 'proof'
   | 'certificate_fingerprints'
@@ -199,6 +208,7 @@ function makeKey(app: App, wanted: NewKey) {
     label: wanted.label,
     scopes: wanted.scopes,
     rate_limit_per_minute: wanted.rate_limit_per_minute,
+    agreement_id: wanted.agreement_id,
     allowed_addresses: wanted.allowed_addresses,
     proof: wanted.proof,
     certificate_fingerprints: wanted.certificate_fingerprints,
@@ -228,13 +238,13 @@ function expiryOf({ clock }: App, expiresAt: string | null | undefined): string 
   return new Date(expiresAt).toISOString();
 }
 
-function refuseTooFar(expiresAt: string | null | undefined): void {
-  if (expiresAt && Date.parse(expiresAt) > EXPIRY_MAX) throw expiryTooFar();
+export function refuseTooFar(moment: string | null | undefined, field = 'expires_at'): void {
+  if (moment && Date.parse(moment) > EXPIRY_MAX) throw tooFar(field);
 }
 
-export function expiryTooFar(): ValidationProblem {
+function tooFar(field: string): ValidationProblem {
   const message = 'Must lie before the year 10000 in UTC.';
-  return new ValidationProblem([{ code: 'too_big', expected: 'string', path: ['expires_at'], message }]);
+  return new ValidationProblem([{ code: 'too_big', expected: 'string', path: [field], message }]);
 }
 
 /** A key that could never be let in is a mistake, and its partner would be the one to find out. */
@@ -256,6 +266,22 @@ async function mustBeVerified(tx: Transaction, partnerId: string): Promise<void>
   const partner = await holdPartner(tx, partnerId);
   if (!partner) throw ruleBroken('partner_unknown');
   if (partner.status !== 'verified') throw ruleBroken('partner_not_verified');
+}
+
+/** What a key is issued under. The partner's row is held, so its agreements stay as they are. Null: its partner has signed none that is a record. */
+async function agreementFor(
+  { clock }: App,
+  tx: Transaction,
+  partnerId: string,
+  wanted: string | undefined,
+): Promise<string | null> {
+  const agreements = await agreementsOf(tx, partnerId);
+  if (wanted === undefined && agreements.length === 0) return null;
+  const named = wanted === undefined ? agreements : agreements.filter(({ id }) => id === wanted);
+  if (named.length === 0) throw ruleBroken('agreement_unknown');
+  const found = newestInForce(named, clock.now());
+  if (!found) throw ruleBroken('agreement_ended');
+  return found.id;
 }
 
 /** Writes a change with its entry, and tells the key as it is from then on. */

@@ -29,7 +29,7 @@ import {
   updateOperatorRow,
 } from '../store/operators.ts';
 import { type Actor, type App, nowIso, type OperatorCall } from './app.ts';
-import { EXPIRY_MAX, expiryTooFar } from './keys.ts';
+import { refuseTooFar } from './keys.ts';
 
 type Maker = Pick<App, 'db' | 'clock' | 'random' | 'sealer'>;
 
@@ -47,7 +47,7 @@ export async function createOperator(app: App, call: OperatorCall<typeof createE
 function expiry(app: App, expiresAt: string | null | undefined): string | null | undefined {
   if (!expiresAt) return expiresAt === undefined ? undefined : null;
   if (Date.parse(expiresAt) <= app.clock.now()) throw ruleBroken('expiry_in_the_past');
-  if (Date.parse(expiresAt) > EXPIRY_MAX) throw expiryTooFar();
+  refuseTooFar(expiresAt);
   return new Date(expiresAt).toISOString();
 }
 

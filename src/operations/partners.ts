@@ -4,15 +4,16 @@ import type {
   getPartner as getEndpoint,
   listPartners as listEndpoint,
   Partner,
-  signAgreement as signEndpoint,
   suspendPartner as suspendEndpoint,
   updatePartner as updateEndpoint,
   verifyPartner as verifyEndpoint,
 } from '../contract/operator/partners.ts';
 import { Problem } from '../contract/problems.ts';
+import { newestOf, slaInWords } from '../domain/agreement.ts';
 import { etagOf, ifMatchHolds } from '../domain/etag.ts';
 import { newId } from '../domain/ids.ts';
 import { nextPartnerStatus, type PartnerStep } from '../domain/partner.ts';
+import { agreementsOf } from '../store/agreements.ts';
 import { type Transaction, transact } from '../store/database.ts';
 import {
   findPartner,
@@ -20,9 +21,9 @@ import {
   listPartnerPage,
   lockPartner,
   type StoredPartner,
-  updatePartnerRow,
 } from '../store/partners.ts';
 import { type Actor, type App, nowIso, type OperatorCall } from './app.ts';
+import { changeAgreement, changePartner, presentPartner } from './partner-changes.ts';
 
 export async function createPartner(app: App, call: OperatorCall<typeof createEndpoint>) {
   const now = nowIso(app);
@@ -68,19 +69,41 @@ export async function updatePartner(app: App, call: OperatorCall<typeof updateEn
     if (!locked) throw new Problem('not_found');
     const { agreementSigned: _signed, ...before } = locked;
     if (!ifMatchHolds(call.ifMatch, etagOf(before.version))) throw new Problem('precondition_failed');
-    const merged = { ...before, ...(call.body as Partial<Partner>) };
-    if (isDeepStrictEqual(merged, before)) return { partner: before, settles: false };
-    const partner = change(app, tx, call, 'update', before, merged);
+    const { sla, ...given } = call.body;
+    const merged: StoredPartner = {
+      ...before,
+      ...(given as Partial<Partner>),
+      ...(sla !== undefined && { sla: slaInWords(sla) }),
+    };
+    const at = nowIso(app);
+    const isAmended = await amend(tx, call, at, { sla, rate_limit_per_minute: given.rate_limit_per_minute });
+    const isSame = isDeepStrictEqual(merged, before);
+    const partner = isSame ? before : changePartner(tx, call, { at, action: 'update' }, before, merged);
     // The door knows of a partner the limit of its keys, and nothing else that can be changed here.
-    return { partner, settles: merged.rate_limit_per_minute !== before.rate_limit_per_minute };
+    return { partner, settles: isAmended || merged.rate_limit_per_minute !== before.rate_limit_per_minute };
   });
   if (settles) await app.access.settle();
   return { body: presentPartner(partner), etag: etagOf(partner.version) };
 }
 
-export async function signAgreement(app: App, call: OperatorCall<typeof signEndpoint>) {
-  const { rate_limit_per_minute = null, sla = null } = call.body ?? {};
-  return { body: await step(app, call, call.params.id, 'sign-agreement', { rate_limit_per_minute, sla }) };
+/** The terms of a partner are those of the agreement that was signed last: they are changed there. Returns whether they were. */
+async function amend(
+  tx: Transaction,
+  call: OperatorCall<typeof updateEndpoint>,
+  at: string,
+  { rate_limit_per_minute, sla }: Pick<typeof call.body, 'rate_limit_per_minute' | 'sla'>,
+): Promise<boolean> {
+  if (rate_limit_per_minute === undefined && sla === undefined) return false;
+  const newest = newestOf(await agreementsOf(tx, call.params.id));
+  if (!newest) return false;
+  const amended = {
+    ...newest,
+    ...(rate_limit_per_minute !== undefined && { rate_limit_per_minute }),
+    ...(sla !== undefined && { sla }),
+  };
+  if (isDeepStrictEqual(amended, newest)) return false;
+  changeAgreement(tx, call, at, newest, amended);
+  return true;
 }
 
 export async function verifyPartner(app: App, call: OperatorCall<typeof verifyEndpoint>) {
@@ -93,14 +116,8 @@ export async function suspendPartner(app: App, call: OperatorCall<typeof suspend
   return { body };
 }
 
-async function step(
-  app: App,
-  { principal, requestId }: Actor,
-  id: string,
-  step: PartnerStep,
-  terms: Partial<Partner> = {},
-): Promise<Partner> {
-  return transact(app.db, principal, async (tx) => {
+async function step(app: App, actor: Actor, id: string, step: PartnerStep): Promise<Partner> {
+  return transact(app.db, actor.principal, async (tx) => {
     const locked = await lockPartner(tx, id);
     if (!locked) throw new Problem('not_found');
     const { agreementSigned, ...before } = locked;
@@ -109,36 +126,7 @@ async function step(
       throw new Problem('conflict', {
         message: `A partner who is ${before.status} cannot take the step ${step}.`,
       });
-    return presentPartner(
-      change(app, tx, { principal, requestId }, step, before, { ...before, ...terms, status }),
-    );
+    const change = { at: nowIso(app), action: step };
+    return presentPartner(changePartner(tx, actor, change, before, { ...before, status }));
   });
-}
-
-/** Writes a change with its entry, and tells the partner as it is from then on. */
-function change(
-  app: App,
-  tx: Transaction,
-  { principal, requestId }: Actor,
-  action: string,
-  before: StoredPartner,
-  changed: StoredPartner,
-): StoredPartner {
-  const now = nowIso(app);
-  const after = { ...changed, version: before.version + 1, updated_at: now };
-  updatePartnerRow(tx, after);
-  tx.audit({
-    at: now,
-    principal,
-    action: `partner.${action}`,
-    subject: { type: 'partner', id: after.id },
-    requestId,
-    before: presentPartner(before),
-    after: presentPartner(after),
-  });
-  return after;
-}
-
-function presentPartner({ version: _version, ...partner }: StoredPartner): Partner {
-  return partner;
 }

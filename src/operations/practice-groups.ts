@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type {
   createPracticeGroup as createEndpoint,
+  deletePracticeGroup as deleteEndpoint,
   getPracticeGroup as getEndpoint,
   listAllPracticeGroups as listAllEndpoint,
   updatePracticeGroup as updateEndpoint,
@@ -11,11 +12,15 @@ import type {
 } from '../contract/partner/practice-groups.ts';
 import { Problem } from '../contract/problems.ts';
 import { newId } from '../domain/ids.ts';
+import { inUse } from '../domain/in-use.ts';
 import { defaultOpeningHours } from '../domain/local-time.ts';
+import { wholeAddress } from '../domain/practice-group.ts';
 import { type KeyHolder, SYSTEM } from '../domain/principal.ts';
 import { isUniqueViolation, transact } from '../store/database.ts';
 import {
+  deleteGroup,
   findGroup,
+  findGroupUses,
   type GroupRecord,
   insertGroup,
   listGroups,
@@ -107,6 +112,31 @@ export async function updatePracticeGroup(app: App, call: OperatorCall<typeof up
   return { body };
 }
 
+/** Nobody loses access by it: whoever had any is named as a use, and has to be taken out first. */
+export async function deletePracticeGroup(app: App, call: OperatorCall<typeof deleteEndpoint>) {
+  const { id } = call.params;
+  await transact(app.db, call.principal, async (tx) => {
+    const before = await lockGroup(tx, id);
+    if (!before) throw new Problem('not_found');
+    const now = nowIso(app);
+    const used = inUse(`The practice group ${id}`, await findGroupUses(tx, id, now));
+    if (used) throw used;
+    deleteGroup(tx, id, now);
+    tx.audit({
+      at: now,
+      principal: call.principal,
+      action: 'practice_group.delete',
+      subject: { type: 'practice_group', id },
+      practiceGroupId: id,
+      requestId: call.requestId,
+      before,
+      after: null,
+    });
+  });
+  app.access.forget();
+  return { body: undefined };
+}
+
 export async function listAllPracticeGroups(app: App, call: OperatorCall<typeof listAllEndpoint>) {
   return { body: await transact(app.db, call.principal, (tx) => listGroups(tx, call.query)) };
 }
@@ -115,15 +145,4 @@ export async function getPracticeGroup(app: App, call: OperatorCall<typeof getEn
   const body = await transact(app.db, call.principal, (tx) => findGroup(tx, call.params.id));
   if (!body) throw new Problem('not_found');
   return { body };
-}
-
-type AddressInput = {
-  [K in 'line_1' | 'line_2' | 'town' | 'county' | 'postcode']?: string | null | undefined;
-};
-
-/** An address always has all five lines; those not given are null. */
-function wholeAddress(address: AddressInput | null | undefined): GroupRecord['address'] {
-  if (!address) return null;
-  const { line_1 = null, line_2 = null, town = null, county = null, postcode = null } = address;
-  return { line_1, line_2, town, county, postcode };
 }

@@ -4,8 +4,7 @@ import type { triggerTestEvent as triggerEndpoint } from '../contract/partner/ev
 import type { testWebhook as testEndpoint } from '../contract/partner/webhooks.ts';
 import { Problem } from '../contract/problems.ts';
 import { ruleBroken } from '../contract/rules.ts';
-import { deliveryId } from '../domain/delivery-id.ts';
-import { newId } from '../domain/ids.ts';
+import { deliveryId, newId } from '../domain/ids.ts';
 import { transact } from '../store/database.ts';
 import { enqueueTest } from '../store/deliveries-replay.ts';
 import { appendEvents } from '../store/events.ts';

@@ -21,7 +21,7 @@ import { applyWebhookPatch, auditable, inOrder, namesOf, type StoredWebhook } fr
 import { refuseTarget } from '../platform/egress/ssrf-guard.ts';
 import type { AuditRecord } from '../store/audit-append.ts';
 import { type Transaction, transact } from '../store/database.ts';
-import { wakeWorkers } from '../store/deliveries-wake.ts';
+import { wakeWorkers } from '../store/deliveries.ts';
 import { headersOwner, insertSecret, putHeaders, secretOwner } from '../store/webhook-secrets.ts';
 import {
   countWebhooks,

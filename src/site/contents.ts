@@ -58,6 +58,8 @@ export const contents: readonly Section[] = [
       operating('upgrading', 'Upgrading'),
       operating('backup-and-restore', 'Backup and restore'),
       operating('keys', 'Keys'),
+      operating('import-and-reconcile', 'Import and reconcile'),
+      operating('agreements', 'Agreements and service levels'),
       operating('failover', 'Failover'),
       operating('rotating-secrets', 'Rotating secrets'),
       operating('watching', 'Watching'),

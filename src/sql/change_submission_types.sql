@@ -6,7 +6,8 @@
 --
 -- Guarantees: a row is written only if it still has its version, and its entries are appended if and only if it was. Rows are locked in the
 -- order of their keys, so two nodes that write the same rows wait for each other instead of deadlocking. Returns the places of the rows that
--- were written, the first is 1, with their count of the day; the others must be decided again on what is there now.
+-- were written, the first is 1, with their count of the day; the others must be decided again on what is there now. A row that is to point to
+-- another form or assignee is written only if that is still there, and it stays until the transaction ends.
 --
 -- Lists and lines instead of rows of JSON: 25 µs of the server's processor time a change in batches of 64, where JSON took 30 to 52. One row
 -- by itself takes 380 µs, where a function of its own for that took 295.
@@ -29,6 +30,19 @@ DECLARE
   bodies    text[] := string_to_array(entry_lines, E'\n');
 BEGIN
   PERFORM set_config('porter.tenant', tenant, true);
+  -- Whoever removes one of them has it locked while it looks for those who point to it.
+  IF form_id IS NOT NULL THEN
+    PERFORM FROM generate_series(1, cardinality(ids)) AS n (row) JOIN forms f ON f.practice_group_id = group_ids[n.row] AND f.id = form_id[n.row]
+        FOR KEY SHARE OF f;
+  END IF;
+  IF assignee_id IS NOT NULL OR assignee_type IS NOT NULL THEN
+    PERFORM FROM generate_series(1, cardinality(ids)) AS n (row)
+       JOIN submission_types s ON s.practice_group_id = group_ids[n.row] AND s.id = ids[n.row]
+       JOIN assignees a ON a.practice_group_id = s.practice_group_id
+        AND a.type = CASE WHEN assignee_type IS NULL THEN s.assignee_type::text ELSE assignee_type[n.row] END
+        AND a.id = CASE WHEN assignee_id IS NULL THEN s.assignee_id ELSE assignee_id[n.row] END
+        FOR KEY SHARE OF a;
+  END IF;
 
   WITH changed AS (
     UPDATE submission_types s
@@ -50,6 +64,13 @@ BEGIN
            version = new_versions[n.row], updated_at = at
       FROM generate_series(1, cardinality(ids)) AS n (row)
      WHERE s.practice_group_id = group_ids[n.row] AND s.id = ids[n.row] AND s.version = versions[n.row]
+       AND (form_id IS NULL OR form_id[n.row] IS NULL OR form_id[n.row] = s.form_id
+         OR EXISTS (SELECT FROM forms f WHERE f.practice_group_id = s.practice_group_id AND f.id = form_id[n.row]))
+       AND (assignee_id IS NULL AND assignee_type IS NULL
+         OR (CASE WHEN assignee_id IS NULL THEN s.assignee_id ELSE assignee_id[n.row] END) IS NULL
+         OR EXISTS (SELECT FROM assignees a WHERE a.practice_group_id = s.practice_group_id
+                       AND a.type = CASE WHEN assignee_type IS NULL THEN s.assignee_type::text ELSE assignee_type[n.row] END
+                       AND a.id = CASE WHEN assignee_id IS NULL THEN s.assignee_id ELSE assignee_id[n.row] END))
     RETURNING n.row)
   SELECT array_agg(changed.row), array_agg(coalesce(c.submitted, 0)) INTO written, submitted
     FROM changed

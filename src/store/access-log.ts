@@ -10,7 +10,7 @@ import {
   type PageQuery,
 } from '../contract/page.ts';
 import { partnerEndpoints } from '../contract/partner/index.ts';
-import { deliveryId } from '../domain/delivery-id.ts';
+import { deliveryId } from '../domain/ids.ts';
 import type { Transaction } from './database.ts';
 import { sqlFunction } from './sql-functions.ts';
 import { where } from './where.ts';

@@ -4,7 +4,6 @@ import { Outage } from '../platform/outage.ts';
 import { type AuditRecord, appendAudit } from './audit-append.ts';
 import { type Hosts, hostsOf, refuseSession } from './hosts.ts';
 import type { Sender } from './sql-functions.ts';
-import { typeParsers } from './times.ts';
 
 /**
  * The one way to PostgreSQL. Statements are sent ahead without waiting for the answers before them (pipelining), so a
@@ -31,6 +30,25 @@ const CONNECT_MS = 3_000;
 const IDLE_MS = 300_000;
 const STATEMENT_MS = 10_000;
 const LOCK_MS = 5_000;
+
+/**
+ * Timestamps leave the database as the contract writes them: RFC 3339, UTC, milliseconds. PostgreSQL sends
+ * `2026-11-14 08:00:00.5+00`, since every connection asks for UTC; the text is cut and filled, without a Date between.
+ */
+export function contractTime(text: string): string {
+  return `${text.slice(0, 10)}T${text.slice(11, 19)}.${text.slice(20, -3).padEnd(3, '0').slice(0, 3)}Z`;
+}
+
+const TIMESTAMPTZ = 1184;
+/** Counters and sequences: all of them stay far below 2^53, where a number stops being exact. */
+const INT8 = 20;
+
+const typeParsers: pg.CustomTypesConfig = {
+  getTypeParser: (oid, format) => {
+    if (oid === TIMESTAMPTZ) return contractTime;
+    return oid === INT8 ? Number : pg.types.getTypeParser(oid, format);
+  },
+};
 
 export function openDatabase({ url, connectionsMax, role }: DatabaseOptions): Database {
   const hosts = hostsOf(url);
@@ -231,7 +249,8 @@ const TRIES_MAX = 3;
 
 /**
  * Runs `work` in a transaction that sees only what the principal may see. `work` decides and writes; it must have no
- * effect outside the transaction, because it runs again when PostgreSQL breaks a deadlock by undoing it.
+ * effect outside the transaction, because it runs again when PostgreSQL undoes it: to break a deadlock, or because what it points to
+ * was removed meanwhile.
  */
 export async function transact<T>(
   db: Database,
@@ -381,8 +400,9 @@ function outage(cause: unknown): Outage {
   });
 }
 
+/** Deadlocks; and what points to something that was removed since it was looked at (23503), which is decided anew. */
 function isUndoneByServer(error: unknown): boolean {
-  return error instanceof pg.DatabaseError && (error.code === '40P01' || error.code === '40001');
+  return error instanceof pg.DatabaseError && ['40P01', '40001', '23503'].includes(error.code ?? '');
 }
 
 export function isUniqueViolation(error: unknown): boolean {

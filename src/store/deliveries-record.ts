@@ -1,6 +1,5 @@
 import { alone, type Database } from './database.ts';
-import { list } from './list.ts';
-import { sqlFunction } from './sql-functions.ts';
+import { list, sqlFunction } from './sql-functions.ts';
 
 /** What became of a delivery. */
 export interface Result {
@@ -15,6 +14,8 @@ export interface Result {
   retryDelayMs: number | undefined;
   /** When it was answered, by the monotonic clock: until it is written, its delay goes by. */
   answeredAt: number;
+  /** From the acceptance of its event to then. */
+  delayMs: number;
   /** The one that it waits for; 0: one that was set aside. */
   after: number;
   /** The attempt as JSON on one line, in an array of its own; empty when there was none or it cannot be told. */
@@ -45,7 +46,7 @@ const STRETCH_MIN = 8;
 /** What lies further apart is not of one stretch: PostgreSQL may read what is between. */
 const GAP_MAX = 100;
 
-const recordResultsSql = sqlFunction('record_results', {
+export const recordResultsSql = sqlFunction('record_results', {
   at: 'timestamptz',
   me: 'bigint',
   webhook_nos: 'integer[]',

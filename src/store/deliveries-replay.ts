@@ -1,6 +1,6 @@
 import type { StoredWebhook } from '../domain/webhook.ts';
 import type { Transaction } from './database.ts';
-import { wakeWorkers } from './deliveries-wake.ts';
+import { wakeWorkers } from './deliveries.ts';
 import { sqlFunction } from './sql-functions.ts';
 
 const enqueueSql = sqlFunction('enqueue', {
@@ -8,7 +8,7 @@ const enqueueSql = sqlFunction('enqueue', {
   event_nos: 'bigint[]',
   webhook_nos: 'integer[]',
 });
-const replayDeliveriesSql = sqlFunction('replay_deliveries', {
+export const replayDeliveriesSql = sqlFunction('replay_deliveries', {
   at: 'timestamptz',
   webhook: 'integer',
   event_nos: 'bigint[]',

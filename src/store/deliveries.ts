@@ -1,17 +1,16 @@
 import type { ClaimedDelivery } from '../domain/lane.ts';
 import { SYSTEM } from '../domain/principal.ts';
 import type { AuditRecord } from './audit-append.ts';
-import { alone, type Database, transact } from './database.ts';
-import { list } from './list.ts';
-import { sqlFunction } from './sql-functions.ts';
+import { alone, type Database, type Transaction, transact } from './database.ts';
+import { list, sqlFunction } from './sql-functions.ts';
 
 /**
  * The queue of deliveries, for the engine; results are written by deliveries-record.ts. What each step guarantees is told at the head of
  * its function in src/sql, the order of the whole in delivery/engine.ts.
  */
 
-const fanOutSql = sqlFunction('fan_out', { at: 'timestamptz', me: 'bigint', events_max: 'integer' });
-const claimDeliveriesSql = sqlFunction('claim_deliveries_2', {
+export const fanOutSql = sqlFunction('fan_out', { at: 'timestamptz', me: 'bigint', events_max: 'integer' });
+export const claimDeliveriesSql = sqlFunction('claim_deliveries_2', {
   at: 'timestamptz',
   lease_ms: 'integer',
   me: 'bigint',
@@ -77,6 +76,11 @@ export async function fanOut(
 ): Promise<FannedOut> {
   const [row] = await fanOutSql<FannedOut>(alone(db), { at, me, events_max: eventsMax });
   return row ?? { taken: 0, made: 0, more: false };
+}
+
+/** Tells the workers, when the transaction commits, that deliveries may be due. A hint: they would find out by themselves. */
+export function wakeWorkers(tx: Transaction): void {
+  tx.defer("SELECT pg_notify('porter_deliveries', '')");
 }
 
 /** A webhook that the worker knows. */

@@ -17,6 +17,7 @@ const OWN = [
   'prefix',
   'last_four',
   'rate_limit_per_minute',
+  'agreement_id',
   'allowed_addresses',
   'proof',
   'certificate_fingerprints',
@@ -40,8 +41,10 @@ export async function findKeysByHash(
   const rows = await tx.query<KeyRecord & { key_hash: Buffer }>(
     `SELECT k.id, k.partner_id, k.practice_group_id, k.key_hash, k.scopes, k.rate_limit_per_minute, k.expires_at, k.revoked_at,
             k.leak IS NOT NULL AS is_leaked, k.allowed_addresses, k.proof, k.certificate_fingerprints, k.jwks,
-            p.status AS partner_status, p.rate_limit_per_minute AS partner_rate_limit_per_minute
-       FROM api_keys k JOIN partners p ON p.id = k.partner_id WHERE k.key_hash = ANY ($1)`,
+            p.status AS partner_status,
+            CASE WHEN k.agreement_id IS NULL THEN p.rate_limit_per_minute ELSE a.rate_limit_per_minute END AS agreed_rate_limit_per_minute
+       FROM api_keys k JOIN partners p ON p.id = k.partner_id LEFT JOIN agreements a ON a.id = k.agreement_id
+      WHERE k.key_hash = ANY ($1)`,
     [hashes],
   );
   return hashes.map((hash) => rows.find(({ key_hash }) => timingSafeEqual(key_hash, hash)));
@@ -79,7 +82,8 @@ const json = (value: unknown) => (value === null ? null : JSON.stringify(value))
 export function updateKeyRow(tx: Transaction, key: StoredKey): void {
   tx.defer(
     `UPDATE api_keys SET label = $2, scopes = $3, rate_limit_per_minute = $4, allowed_addresses = $5, proof = $6,
-            certificate_fingerprints = $7, jwks = $8, expires_at = $9, revoked_at = $10, leak = $11, replaced_by = $12, version = $13
+            certificate_fingerprints = $7, jwks = $8, expires_at = $9, revoked_at = $10, leak = $11, replaced_by = $12, version = $13,
+            agreement_id = $14
       WHERE id = $1`,
     [
       key.id,
@@ -95,6 +99,7 @@ export function updateKeyRow(tx: Transaction, key: StoredKey): void {
       json(key.leak),
       key.replaced_by,
       key.version,
+      key.agreement_id,
     ],
   );
 }

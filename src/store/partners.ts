@@ -57,10 +57,11 @@ export function insertPartner(tx: Transaction, partner: Partner): void {
   );
 }
 
-export function updatePartnerRow(tx: Transaction, partner: StoredPartner): void {
+/** `isSigned`: there is an agreement from now on, if there was none before. */
+export function updatePartnerRow(tx: Transaction, partner: StoredPartner, isSigned: boolean): void {
   tx.defer(
     `UPDATE partners SET name = $2, contact_email = $3, status = $4, rate_limit_per_minute = $5, sla = $6, version = $7,
-            updated_at = $8, agreement_signed_at = CASE WHEN $4 = 'agreement_signed' AND status <> $4 THEN $8 ELSE agreement_signed_at END
+            updated_at = $8, agreement_signed_at = CASE WHEN $9 THEN coalesce(agreement_signed_at, $8) ELSE agreement_signed_at END
       WHERE id = $1`,
     [
       partner.id,
@@ -71,6 +72,7 @@ export function updatePartnerRow(tx: Transaction, partner: StoredPartner): void 
       partner.sla,
       partner.version,
       partner.updated_at,
+      isSigned,
     ],
   );
 }

@@ -1,10 +1,13 @@
 import type { Scope } from '../contract/access.ts';
 import type { OpeningHours, OperatorPracticeGroup } from '../contract/operator/practice-groups.ts';
 import type { PageQuery } from '../contract/page.ts';
+import type { Me } from '../contract/partner/me.ts';
 import type { PracticeGroup } from '../contract/partner/practice-groups.ts';
+import { USES_TOLD_MAX, type Use } from '../domain/in-use.ts';
 import type { KeyHolder } from '../domain/principal.ts';
 import type { Transaction } from './database.ts';
 import { byId, readPage } from './page.ts';
+import { bury } from './removed-items.ts';
 
 const GROUP = `
   g.id, g.name, g.ods_code, g.timezone, g.address, g.opening_hours, coalesce(h.status, 'unknown') AS ehr_status,
@@ -63,6 +66,29 @@ export async function listReachableGroups(tx: Transaction, holder: KeyHolder): P
   );
 }
 
+/** The same with what the key may do in each, and through which network, the first by name. Its own comes first. */
+export async function listGroupsInReach(tx: Transaction, holder: KeyHolder): Promise<Me['practice_groups']> {
+  const rows = await tx.query<Omit<Me['practice_groups'][number], 'scopes'> & { granted: Scope[] | null }>(
+    `SELECT g.id, g.name, way.through, way.granted
+       FROM (SELECT $1::text AS id, NULL::json AS through, NULL::text[] AS granted
+             UNION ALL
+             SELECT target.practice_group_id, (array_agg(json_build_object('id', n.id, 'name', n.name) ORDER BY n.name, n.id))[1],
+                    CASE WHEN bool_and(n.scopes IS NOT NULL) THEN array_agg(scope) END
+               FROM network_members home JOIN network_members target USING (network_id) JOIN networks n ON n.id = network_id
+               LEFT JOIN LATERAL unnest(n.scopes) AS scope ON true
+              WHERE home.practice_group_id = $1 AND target.practice_group_id <> $1
+                AND (n.partner_ids IS NULL OR $2 = ANY (n.partner_ids))
+              GROUP BY target.practice_group_id) AS way
+       JOIN practice_groups g USING (id) ORDER BY way.through IS NOT NULL, g.id`,
+    [holder.homeGroupId, holder.partnerId],
+  );
+  const own = [...holder.scopes];
+  return rows.map(({ granted, ...group }) => ({
+    ...group,
+    scopes: granted === null ? own : own.filter((scope) => granted.includes(scope)),
+  }));
+}
+
 export function listGroups(tx: Transaction, query: PageQuery) {
   return readPage(query, byId, ([after], limit) => {
     return tx.query<OperatorPracticeGroup>(
@@ -93,6 +119,16 @@ export async function findUnknownGroups(tx: Transaction, ids: readonly string[])
     [ids],
   );
   return rows.map(({ id }) => id);
+}
+
+/** Also one that was removed: what is kept of it can still be erased. */
+export async function wasEverGroup(tx: Transaction, id: string): Promise<boolean> {
+  const row = await tx.first(
+    `SELECT id FROM practice_groups WHERE id = $1
+     UNION ALL SELECT id FROM removed_items WHERE practice_group_id = $1 AND kind = 'practice_group' LIMIT 1`,
+    [id],
+  );
+  return row !== undefined;
 }
 
 type EhrStatus = PracticeGroup['ehr_status'];
@@ -161,4 +197,38 @@ function groupValues(group: GroupRecord): unknown[] {
     JSON.stringify(group.opening_hours),
     group.now,
   ];
+}
+
+/**
+ * What keeps a practice group from being removed, asked under the lock on it. History does not: keys that ended, webhooks that were
+ * deleted, jobs that are done, forms that were sent.
+ */
+export function findGroupUses(tx: Transaction, id: string, now: string): Promise<Use[]> {
+  const uses = (type: string, ids: string) => `
+    SELECT '${type}' AS type, count(*)::int AS count,
+           coalesce((array_agg(id ORDER BY id))[1:${USES_TOLD_MAX}], '{}') AS ids FROM (${ids}) AS used (id)`;
+  return tx.query<Use>(
+    [
+      uses(
+        'key',
+        `SELECT id FROM api_keys WHERE practice_group_id = $1 AND revoked_at IS NULL
+            AND (expires_at IS NULL OR expires_at > $2)`,
+      ),
+      uses('webhook', 'SELECT id FROM webhooks WHERE practice_group_id = $1 AND deleted_at IS NULL'),
+      uses('network', 'SELECT network_id FROM network_members WHERE practice_group_id = $1'),
+      uses('submission_type', 'SELECT id FROM submission_types WHERE practice_group_id = $1'),
+      uses('form', 'SELECT id FROM forms WHERE practice_group_id = $1'),
+      uses('assignee', 'SELECT id FROM assignees WHERE practice_group_id = $1'),
+      uses(
+        'write_to_record_job',
+        `SELECT id FROM write_to_record_jobs WHERE practice_group_id = $1 AND status = 'queued'`,
+      ),
+    ].join(' UNION ALL '),
+    [id, now],
+  );
+}
+
+export function deleteGroup(tx: Transaction, id: string, now: string, sourceVersion?: number | null): void {
+  tx.defer('DELETE FROM ehr_health WHERE practice_group_id = $1', [id]);
+  bury(tx, 'practice_group', [{ groupId: id, id, sourceVersion }], now);
 }

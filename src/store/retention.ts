@@ -12,9 +12,11 @@ export interface Retention {
   endedKeys: number;
   /** With it, who was in which network. */
   accessLog: number;
+  /** Figures by day, and when the service ran. */
+  usage: number;
 }
 
-const clearOldSql = sqlFunction('clear_old', {
+export const clearOldSql = sqlFunction('clear_old', {
   given: 'timestamptz',
   kept_days: 'integer',
   open_kept_days: 'integer',
@@ -30,13 +32,19 @@ const clearRecordsSql = sqlFunction('clear_records', {
   rows_max: 'integer',
 });
 
+const clearUsageSql = sqlFunction('clear_usage', {
+  given: 'timestamptz',
+  usage_days: 'integer',
+  rows_max: 'integer',
+});
+
 /** While they go, nothing else is done for their webhooks: a few hundredths of a second. */
 const ROWS_MAX = 500;
 /** Ten attempts take three days, and ten if a receiver asks each time to wait for as long as it may. */
 const OPEN_KEPT_DAYS = 14;
 
 /**
- * Each call is two short transactions. `at` is of `databaseTime`. Returns how many rows went; as long as it is not zero there may be
+ * Each call is three short transactions. `at` is of `databaseTime`. Returns how many rows went; as long as it is not zero there may be
  * more.
  */
 export async function clearStep(db: Database, at: string | null, retention: Retention): Promise<number> {
@@ -55,5 +63,10 @@ export async function clearStep(db: Database, at: string | null, retention: Rete
     access_log_days: retention.accessLog,
     rows_max: ROWS_MAX,
   });
-  return (old?.clear_old ?? 0) + (records?.clear_records ?? 0);
+  const [usage] = await clearUsageSql<{ clear_usage: number }>(alone(db), {
+    given: at,
+    usage_days: retention.usage,
+    rows_max: ROWS_MAX,
+  });
+  return (old?.clear_old ?? 0) + (records?.clear_records ?? 0) + (usage?.clear_usage ?? 0);
 }

@@ -32,6 +32,14 @@ interface ArgumentTypes {
   'timestamptz[]': readonly string[] | string;
 }
 
+/**
+ * A list as PostgreSQL writes an array. For numbers and words of our own only: nothing is escaped, which is what makes the
+ * driver's own way slow.
+ */
+export function list<T>(items: readonly T[], part: (item: T) => string | number | boolean): string {
+  return `{${items.map(part).join(',')}}`;
+}
+
 export type Signature = Readonly<Record<string, keyof ArgumentTypes>>;
 type Arguments<S extends Signature> = { [Name in keyof S]: ArgumentTypes[S[Name]] };
 

@@ -4,9 +4,8 @@ import type { Principal } from '../domain/principal.ts';
 import type { StoredSubmissionType } from '../domain/submission-type.ts';
 import { type AuditRecord, actorOf, auditText } from './audit-append.ts';
 import { type Transaction, tenantOf } from './database.ts';
-import { list } from './list.ts';
 import { type Keyset, readPage } from './page.ts';
-import { type Sender, sqlFunction } from './sql-functions.ts';
+import { list, type Sender, sqlFunction } from './sql-functions.ts';
 
 /**
  * Submission types are reached through a practice group, never by their ID alone: every function here takes the group
@@ -241,6 +240,16 @@ export async function insertSubmissionType(tx: Transaction, type: StoredSubmissi
   await tx.query(
     'INSERT INTO submission_types SELECT * FROM json_populate_record(NULL::submission_types, $1)',
     [JSON.stringify(type)],
+  );
+}
+
+/** Of a row that is locked. */
+export function updateSubmissionTypeRow(tx: Transaction, type: StoredSubmissionType): void {
+  const columns = [...Object.keys(UPDATABLE), 'version', 'updated_at'].map((name) => `"${name}"`).join(', ');
+  tx.defer(
+    `UPDATE submission_types SET (${columns}) = (SELECT ${columns} FROM json_populate_record(NULL::submission_types, $1))
+      WHERE practice_group_id = $2 AND id = $3`,
+    [JSON.stringify(type), type.practice_group_id, type.id],
   );
 }
 

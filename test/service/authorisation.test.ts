@@ -20,9 +20,12 @@ beforeAll(async () => {
   keys.set(`only ${both}`, (await makeKey(house, world.groupId, { scopes: both })).key);
 });
 
+/** What tells a partner about itself needs no practice group. */
+const ABOUT_ITSELF = ['/v1/me', '/v1/agreements', '/v1/usage'];
+
 /** Read off the address and the method, not off the declaration that is being tested. Why a call was refused, any key may ask. */
 function scopeFor({ path, method }: Endpoint): Scope | undefined {
-  if (path.startsWith('/v1/requests/')) return undefined;
+  if (path.startsWith('/v1/requests/') || ABOUT_ITSELF.includes(path)) return undefined;
   // What it causes goes out through webhooks.
   if (path === '/v1/test-events') return 'webhooks:write';
   const noun = /^\/v1\/(?:care-nav\/)?([a-z-]+)/.exec(path)?.[1];
@@ -53,7 +56,10 @@ it('every partner endpoint is below /v1/ and names a scope, or that it needs non
     expect(endpoint.path).toMatch(/^\/v1\//);
     const scope = scopeFor(endpoint);
     const and = alsoFor(endpoint);
-    expect(endpoint.access).toEqual(scope ? { scope, ...(and && { and }) } : { anyKey: true });
+    const aboutItself = ABOUT_ITSELF.includes(endpoint.path) && { aboutItself: true };
+    expect(endpoint.access).toEqual(
+      scope ? { scope, ...(and && { and }) } : { anyKey: true, ...aboutItself },
+    );
   }
 });
 
@@ -79,6 +85,14 @@ describe.each(endpoints)('%s', (_name, endpoint) => {
     expectProblem(await call(endpoint, { group: world.groupId }), 401, 'invalid_credentials');
     expectProblem(await call(endpoint, { group: world.groupId, key: 'no' }), 401, 'invalid_credentials');
   });
+
+  if (ABOUT_ITSELF.includes(endpoint.path)) {
+    it('200 without the header of the practice group, and whatever it says', async () => {
+      for (const group of [undefined, world.groupId, elsewhere, 'no-such-group'])
+        expect((await call(endpoint, { key: world.key, group })).status).toBe(200);
+    });
+    return;
+  }
 
   it('400 without the header of the practice group', async () => {
     const answer = await call(endpoint, { key: world.key });

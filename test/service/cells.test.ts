@@ -34,10 +34,12 @@ const MOVES = {
   webhook_lanes: OF_WEBHOOKS,
   deliveries: OF_WEBHOOKS,
   erasures: OF_GROUP,
+  removed_items: OF_GROUP,
 };
 /** Is the same in every cell. */
 const EVERYWHERE = [
   'partners',
+  'agreements',
   'api_keys',
   'operators',
   'networks',
@@ -65,6 +67,9 @@ const STAYS = [
   'used_assertions',
   // Of webhooks for all practice groups, which have a sequence of their own in each cell.
   'withheld_groups',
+  'usage',
+  'usage_times',
+  'uptime',
 ];
 
 async function cell(number: number) {
@@ -176,6 +181,7 @@ it('a practice group moves to another cell with everything it has', async () => 
 
   // What every cell has is there before, but for the keys: these name the practice group.
   await copy(old.db, next.db, 'partners', `id = '${mover.partnerId}'`);
+  await copy(old.db, next.db, 'agreements', `partner_id = '${mover.partnerId}'`);
   await move(old.db, next.db, mover.groupId);
   await copy(old.db, next.db, 'api_keys', `partner_id = '${mover.partnerId}'`);
   expect((await next.db.query(STRANGERS)).rows).toEqual([]);

@@ -52,6 +52,23 @@ const printed = (running: Running, count: number) =>
 const publish = (id: string, event = 'appointment.confirmed') =>
   harness.operator('POST', '/events', { object: 'Appointment', id, practice_group_id: group, event });
 
+describe('me', () => {
+  it.each(['me', 'whoami'])(
+    '%s shows the partner, the key and its practice groups, without a group',
+    async (name) => {
+      const surroundings = { env: { PORTER_GROUP: '' } };
+      const { code, stdout } = await porter(name, surroundings);
+      expect(code).toBe(0);
+      expect(stdout).toMatch(
+        /^Partner \(prt_\w+\)\nKey key_\w+: 300 calls a minute, does not expire\.\nGROUP /,
+      );
+      expect(stdout).toContain(group);
+      const { json } = await porter(`${name} --json`, surroundings);
+      expect(json).toMatchObject({ key: { label: null }, practice_groups: [{ id: group, through: null }] });
+    },
+  );
+});
+
 describe('trigger', () => {
   it('causes a test event that listen shows', async () => {
     const listener = await listening('listen');

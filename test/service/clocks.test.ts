@@ -81,6 +81,7 @@ describe('a node whose clock is a year ahead of the database', () => {
       isOnTime: () => true,
       open: ({ sealed }) => sealed,
       retention: RETENTION,
+      usage: { deliver: () => {} },
     });
     onTestFinished(() => engine.stop());
     return engine;

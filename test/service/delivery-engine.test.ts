@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { fanOut } from '../../src/store/deliveries.ts';
 import { type Result, recordResults } from '../../src/store/deliveries-record.ts';
 import { answered, type DeliveryHarness, openDeliveryHarness } from '../support/delivery-harness.ts';
+import { fanOutStep, on } from '../support/steps.ts';
 
 const HOUR = 3_600_000;
 
@@ -360,7 +361,7 @@ it('what another worker left behind and turns out to be finished is not looked t
   const harness = await openDeliveryHarness();
   await harness.addWebhook();
   await harness.publish({ id: 'a' }, { id: 'b' });
-  await harness.rows('SELECT * FROM fan_out(now(), 1, 100)');
+  await fanOutStep()(on(harness.admin));
   await harness.rows("UPDATE deliveries SET state = 'delivered'");
   await harness.engine.drain();
   expect(await harness.rows('SELECT open_from::integer, has_new FROM webhook_lanes')).toEqual([
@@ -456,6 +457,7 @@ describe('a mishap', () => {
       state: 'due',
       retryDelayMs: 5_000,
       answeredAt: 0,
+      delayMs: 0,
       after: 0,
     } as const;
     const write = (more: Partial<Result> = {}, low = 2) =>

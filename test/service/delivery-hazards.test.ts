@@ -4,12 +4,16 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { Destinations } from '../../src/delivery/destinations.ts';
 import { createLogger } from '../../src/platform/logger.ts';
 import { type DeliveryHarness, openDeliveryHarness } from '../support/delivery-harness.ts';
+import { clearOldStep, eventNos, fanOutStep, on, replayStep } from '../support/steps.ts';
 
 /** What happens beside a delivery: events that grow old, webhooks that change, more of everything than fits. */
 
 const DAY = 24 * 3_600_000;
 const SLOW = { timeout: 60_000 };
 const now = (harness: DeliveryHarness) => new Date(harness.clock.now()).toISOString();
+/** What is older than a month. */
+const clearOld = (harness: DeliveryHarness, client: pg.Client) =>
+  clearOldStep({ at: now(harness), keptDays: 30, openKeptDays: 30, rowsMax: 500 })(on(client));
 
 describe('events that are cleared away', () => {
   it('are not put into a queue by a replay at the same time', async () => {
@@ -22,18 +26,13 @@ describe('events that are cleared away', () => {
     const clearing = new pg.Client({ user, host, port, database, password: password ?? undefined });
     await clearing.connect();
     onTestFinished(() => clearing.end());
-    const replay = () =>
-      harness.rows('SELECT replay_deliveries($1, $2, (SELECT array_agg(no) FROM events))', [
-        now(harness),
-        young,
-      ]);
-    const clear = (client: Pick<pg.Client, 'query'>) =>
-      client.query('SELECT clear_old($1, 30, 30, 500)', [now(harness)]);
+    const replay = async () =>
+      replayStep(young, await eventNos(harness.admin), now(harness))(on(harness.admin));
     const orphans = () =>
       harness.rows('SELECT FROM deliveries d WHERE NOT EXISTS (SELECT FROM events WHERE no = d.event_no)');
 
     await clearing.query('BEGIN');
-    await clear(clearing);
+    await clearOld(harness, clearing);
     await replay();
     await clearing.query('COMMIT');
     expect(await orphans()).toEqual([]);
@@ -45,11 +44,11 @@ describe('events that are cleared away', () => {
     await harness.rows('DELETE FROM deliveries');
     await harness.rows('BEGIN');
     await replay();
-    await clear(clearing);
+    await clearOld(harness, clearing);
     await harness.rows('COMMIT');
     expect(await orphans()).toEqual([]);
     expect(await harness.rows('SELECT FROM deliveries')).toHaveLength(1);
-    await clear(clearing);
+    await clearOld(harness, clearing);
     expect(await harness.rows('SELECT FROM deliveries')).toEqual([]);
   });
 
@@ -104,12 +103,10 @@ describe('events that are cleared away', () => {
     await harness.publish({ id: 'a' }, { id: 'a' });
     await harness.engine.drain();
     // It asks for what was before; that is in its queue, and grows too old there.
-    await harness.rows('SELECT replay_deliveries($1, $2, (SELECT ARRAY[min(no)] FROM events))', [
-      now(harness),
-      no,
-    ]);
+    const first = await eventNos(harness.admin, 'SELECT min(no) AS no FROM events');
+    await replayStep(no, first, now(harness))(on(harness.admin));
     harness.clock.advance(2_000);
-    await harness.rows('SELECT clear_old($1, 30, 30, 500)', [now(harness)]);
+    await clearOld(harness, harness.admin);
     expect(await harness.rows('SELECT sequence::integer, state FROM deliveries ORDER BY 1')).toEqual([
       { sequence: 1, state: 'due' },
       { sequence: 2, state: 'waiting' },
@@ -122,7 +119,7 @@ describe('events that are cleared away', () => {
     const harness = await openDeliveryHarness();
     await harness.addWebhook();
     await harness.publish({ id: 'a' }, { id: 'b' }, { id: 'c' });
-    await harness.rows('SELECT * FROM fan_out($1, 1, 100)', [now(harness)]);
+    await fanOutStep(now(harness))(on(harness.admin));
     await harness.rows("DELETE FROM events WHERE object_id = 'a'");
     await harness.engine.drain();
     expect(harness.sent.map(({ sequence, payload }) => [sequence, payload.id])).toEqual([

@@ -12,6 +12,7 @@ const DELIVERY = fc.record({
   stands: fc.constantFrom('new', 'new', 'new', 'new', 'tried', 'finished', 'waiting'),
   ends: fc.constantFrom('delivered', 'delivered', 'delivered', 'delivered', 'due', 'failed', undefined),
   answeredAt: fc.nat(),
+  delayMs: fc.nat(),
   /** Finished ones before it, of which there is nothing to say. */
   gap: fc.constantFrom(0, 0, 0, 0, 0, 0, 0, 0, 0, 99, 100),
 });
@@ -79,6 +80,7 @@ it('results that are written together say what they say when they are written on
         state: ends,
         retryDelayMs: ends === 'due' ? 5_000 : undefined,
         answeredAt: 0,
+        delayMs: 0,
         after: 0,
         attempt: `[{"n":${index + 1},"to":${no}}]`,
         gone: undefined,
@@ -134,7 +136,13 @@ it('results that keep coming are written in few batches, and none waits for more
   );
   const batches: number[] = [];
   const recorder = new Recorder(
-    { db: harness.db, clock: harness.clock, log: createLogger(() => {}), me: 7 },
+    {
+      db: harness.db,
+      clock: harness.clock,
+      log: createLogger(() => {}),
+      me: 7,
+      usage: { deliver: () => {} },
+    },
     {
       prepare: (results) => ({ results: [...results], lows: [{ no, low: 1 }] }),
       recorded: (results) => batches.push(results.length),
@@ -154,6 +162,7 @@ it('results that keep coming are written in few batches, and none waits for more
         state: 'delivered',
         retryDelayMs: undefined,
         answeredAt: 0,
+        delayMs: 0,
         after: 0,
         attempt: '[{}]',
         gone: undefined,

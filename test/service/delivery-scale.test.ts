@@ -5,20 +5,30 @@ import { statement, transact } from '../../src/store/database.ts';
 import { claimDeliveries } from '../../src/store/deliveries.ts';
 import { readQueueNumbers } from '../../src/store/queue-numbers.ts';
 import { type DeliveryHarness, openDeliveryHarness } from '../support/delivery-harness.ts';
+import {
+  claimStep,
+  clearOldStep,
+  fanOutStep,
+  on,
+  recordStep,
+  recordStretchStep,
+  replayStep,
+  type Step,
+} from '../support/steps.ts';
 
 const WEBHOOKS = 3_000;
 const EVENTS = 30;
 
 /** As the service does it, behind row-level security: what PostgreSQL may do with a condition depends on that. */
-async function asService(harness: DeliveryHarness, sql: string, values: unknown[] = []): Promise<object[]> {
+async function asService(harness: DeliveryHarness, step: Step, before = ''): Promise<object[]> {
   await harness.rows('SET ROLE porter_app');
-  const rows = await harness.rows(sql, values);
+  const rows = await step(on(harness.admin, before));
   await harness.rows('RESET ROLE');
   return rows;
 }
 
-/** What a statement reads of the tables that grow with the number of webhooks and of deliveries. It is undone. */
-async function rowsRead(harness: DeliveryHarness, sql: string, values: unknown[] = []): Promise<number> {
+/** What a step reads of the tables that grow with the number of webhooks and of deliveries. It is undone. */
+async function rowsRead(harness: DeliveryHarness, step: Step): Promise<number> {
   const read = async () => {
     const [row] = await harness.rows<{ read: number }>(
       `SELECT coalesce(sum(coalesce(idx_tup_fetch, 0) + seq_tup_read), 0)::integer AS read FROM pg_stat_xact_user_tables
@@ -28,7 +38,7 @@ async function rowsRead(harness: DeliveryHarness, sql: string, values: unknown[]
   };
   await harness.rows('BEGIN');
   const before = await read();
-  await asService(harness, sql, values);
+  await asService(harness, step);
   const after = await read();
   await harness.rows('ROLLBACK');
   return after - before;
@@ -45,16 +55,17 @@ it.each(['fresh', 'from when there was one webhook'])(
     await harness.addWebhook();
     await harness.rows("SET porter.tenant = '*'");
     const now = new Date(harness.clock.now()).toISOString();
-    const fanOut = 'SELECT * FROM fan_out($1, 1, 1000)';
-    const claim = `SELECT * FROM claim_deliveries_2($1, 0, 1, 0, 1000, 4, true, '{}', '{}', '{}', '{}', '', false)`;
-    const record = (nos: readonly number[]) => `
-    SELECT * FROM record_results($1, 1, '{${nos}}', '{${nos.map(() => 1)}}', '{${nos.map(() => 0)}}',
-             '{${nos.map(() => 'delivered')}}', '{${nos.map(() => 'NULL')}}', '{${nos.map(() => 0)}}',
-             array_to_string(array_fill('[{}]'::text, ARRAY[${nos.length}]), E'\\n'),
-             '{${nos}}', '{${nos.map(() => 2)}}', '{}', '{}', '{}', '')`;
+    const fanOut = fanOutStep(now);
+    const claim = claimStep({ at: now, lookBack: true });
+    const record = (nos: readonly number[]) =>
+      recordStep(
+        nos.map((webhookNo) => ({ webhookNo, sequence: 1, state: 'delivered' })),
+        2,
+        now,
+      );
     await harness.rows('ANALYZE');
     await harness.publish({ id: 'first' });
-    for (const step of [fanOut, claim, record([1])]) await asService(harness, step, [now]);
+    for (const step of [fanOut, claim, record([1])]) await asService(harness, step);
 
     // Every other practice is reached through the key of its neighbour, in a network of two.
     await harness.rows(`
@@ -77,23 +88,23 @@ it.each(['fresh', 'from when there was one webhook'])(
     const groups = Array.from({ length: EVENTS }, (_, n) => `g-${1 + n * 97}`);
     await harness.publish(...groups.map((practice_group_id, n) => ({ practice_group_id, id: `a-${n}` })));
 
-    expect(await rowsRead(harness, fanOut, [now])).toBeLessThan(WEBHOOKS / 3);
-    await asService(harness, fanOut, [now]);
-    expect(await rowsRead(harness, claim, [now])).toBeLessThan(WEBHOOKS / 3);
+    expect(await rowsRead(harness, fanOut)).toBeLessThan(WEBHOOKS / 3);
+    await asService(harness, fanOut);
+    expect(await rowsRead(harness, claim)).toBeLessThan(WEBHOOKS / 3);
     const queued = await harness.rows<{ no: number }>(
       "SELECT webhook_no AS no FROM deliveries WHERE state = 'due' ORDER BY no",
     );
     expect(queued).toHaveLength(EVENTS);
-    expect(await rowsRead(harness, record(queued.map(({ no }) => no)), [now])).toBeLessThan(WEBHOOKS / 3);
+    expect(await rowsRead(harness, record(queued.map(({ no }) => no)))).toBeLessThan(WEBHOOKS / 3);
 
     harness.clock.advance(60_000);
     await harness.engine.drain();
     expect(harness.sent).toHaveLength(EVENTS);
-    expect(await rowsRead(harness, claim, [now])).toBeLessThan(EVENTS);
+    expect(await rowsRead(harness, claim)).toBeLessThan(EVENTS);
 
     // One that is cut short is gone on with after the last webhook that it reached.
     await harness.publish(...groups.map((practice_group_id, n) => ({ practice_group_id, id: `b-${n}` })));
-    await asService(harness, fanOut, [now]);
+    await asService(harness, fanOut);
     const at = new Date(harness.clock.now() + 60_000).toISOString();
     const cut = { at, leaseMs: 0, me: 1, deliveriesMax: 20, usualRoom: 4, lookBack: true, known: [] };
     const reached: number[] = [];
@@ -112,17 +123,14 @@ it.each(['statistics', 'plans'])(
     const harness = await openDeliveryHarness();
     const no = await harness.addWebhook();
     await harness.rows("SET porter.tenant = '*'");
-    const states = ['delivered', 'due', 'waiting'];
-    const record = `
-    SELECT * FROM record_results(now(), 1, array_fill($1::integer, ARRAY[$2::integer]),
-             ARRAY(SELECT generate_series(1, $2)), array_fill(0, ARRAY[$2]), array_fill($3::text, ARRAY[$2]),
-             array_fill(CASE WHEN $3 = 'due' THEN 0 END, ARRAY[$2]), array_fill(0::bigint, ARRAY[$2]),
-             array_to_string(array_fill('[{}]'::text, ARRAY[$2]), E'\\n'), ARRAY[$1], ARRAY[1],
-             '{}', '{}', '{}', '')`;
-    const recordStretch = `
-    SELECT * FROM record_results(now(), 1, '{}', '{}', '{}', '{}', '{}', '{}', '', ARRAY[$1::integer], ARRAY[1],
-             ARRAY[$1], ARRAY[$2::integer], ARRAY(SELECT generate_series(1, $2)::bigint),
-             array_to_string(array_fill('[{}]'::text, ARRAY[$2]), E'\\n'))`;
+    const states = ['delivered', 'due', 'waiting'] as const;
+    const upTo = (count: number) => Array.from({ length: count }, (_, n) => n + 1);
+    const record = (count: number, state: (typeof states)[number]) =>
+      recordStep(
+        upTo(count).map((sequence) => ({ webhookNo: no, sequence, state })),
+        1,
+      );
+    const recordStretch = (count: number) => recordStretchStep(no, upTo(count), 1);
     // Some wait, so that finishing others means to look for the next of their object.
     const insert = async (from: number, to: number, waitingFrom: number) => {
       await harness.rows(
@@ -137,14 +145,14 @@ it.each(['statistics', 'plans'])(
     await insert(1, 2, 2);
     await harness.rows('ANALYZE deliveries');
     if (left === 'plans') {
-      for (const state of states) await rowsRead(harness, record, [no, 1, state]);
-      await rowsRead(harness, recordStretch, [no, 1]);
+      for (const state of states) await rowsRead(harness, record(1, state));
+      await rowsRead(harness, recordStretch(1));
     }
     await insert(3, 10_000, 9_000);
     const results = 300;
     for (const state of states)
-      expect(await rowsRead(harness, record, [no, results, state]), state).toBeLessThan(10 * results);
-    expect(await rowsRead(harness, recordStretch, [no, results])).toBeLessThan(10 * results);
+      expect(await rowsRead(harness, record(results, state)), state).toBeLessThan(10 * results);
+    expect(await rowsRead(harness, recordStretch(results))).toBeLessThan(10 * results);
   },
 );
 
@@ -174,30 +182,28 @@ it.each(['statistics', 'plans'])(
       );
       await harness.rows('UPDATE webhook_lanes SET last_sequence = $1, holder = 1', [to]);
     };
-    const steps: [string, unknown[]][] = [
+    const steps: [name: string, Step][] = [
+      ['claim and look back', claimStep({ deliveriesMax: 100, usualRoom: 100, lookBack: true })],
+      ['claim', claimStep({ deliveriesMax: 100, usualRoom: 100, lookBack: false })],
       [
-        `SELECT * FROM claim_deliveries_2(now(), 0, 1, 0, 100, 100, true, '{}', '{}', '{}', '{}', '', false)`,
-        [],
+        'replay',
+        replayStep(
+          no,
+          Array.from({ length: 100 }, (_, n) => n + 1),
+        ),
       ],
-      [
-        `SELECT * FROM claim_deliveries_2(now(), 0, 1, 0, 100, 100, false, '{}', '{}', '{}', '{}', '', false)`,
-        [],
-      ],
-      ['SELECT replay_deliveries(now(), $1, ARRAY(SELECT generate_series(1, 100)::bigint))', [no]],
-      ['SELECT clear_old(now(), 0, 0, 100)', []],
-      ['SELECT clear_old(now(), 0, 365, 100)', []],
+      ['clear all', clearOldStep({ keptDays: 0, openKeptDays: 0, rowsMax: 100 })],
+      ['clear what is finished', clearOldStep({ keptDays: 0, openKeptDays: 365, rowsMax: 100 })],
     ];
     await insert(1, 2);
     await harness.rows('ANALYZE');
-    if (left === 'plans') for (const [step, values] of steps) await rowsRead(harness, step, values);
+    if (left === 'plans') for (const [, step] of steps) await rowsRead(harness, step);
     await insert(3, 10_000);
-    for (const [step, values] of steps)
-      expect(await rowsRead(harness, step, values), step).toBeLessThan(1_000);
+    for (const [name, step] of steps) expect(await rowsRead(harness, step), name).toBeLessThan(1_000);
     // Most of it finished.
     await harness.rows("UPDATE deliveries SET state = 'delivered' WHERE state = 'due' AND sequence < 9900");
     await harness.rows('UPDATE webhook_lanes SET open_from = 9900');
-    for (const [step, values] of steps)
-      expect(await rowsRead(harness, step, values), step).toBeLessThan(1_000);
+    for (const [name, step] of steps) expect(await rowsRead(harness, step), name).toBeLessThan(1_000);
   },
 );
 
@@ -212,7 +218,7 @@ it('an event is read once by a claim, whatever the number of its webhooks, also 
   await harness.engine.drain();
   await harness.rows('ANALYZE');
   await publish('new', 50);
-  await asService(harness, 'SELECT * FROM fan_out(now(), 1, 1000)');
+  await asService(harness, fanOutStep());
   await harness.rows('UPDATE webhook_lanes SET holder = NULL');
   const reads = () =>
     harness.rows<{ read: number }>(
@@ -220,10 +226,7 @@ it('an event is read once by a claim, whatever the number of its webhooks, also 
     );
   await harness.rows('BEGIN');
   const [before] = await reads();
-  const claimed = await asService(
-    harness,
-    `SELECT * FROM claim_deliveries_2(now(), 60000, 1, 0, 1000, 100, false, '{}', '{}', '{}', '{}', '', false)`,
-  );
+  const claimed = await asService(harness, claimStep({ leaseMs: 60_000, usualRoom: 100, lookBack: false }));
   const [after] = await reads();
   await harness.rows('ROLLBACK');
   // A row for each webhook, and one with all events.
@@ -247,13 +250,12 @@ it('a worker that takes over a lane does not go through what was ever delivered'
   await harness.rows('ALTER TABLE events ALTER COLUMN no RESTART WITH 30000');
   await harness.publish({ id: 'a' });
   await harness.rows('VACUUM ANALYZE');
-  await asService(harness, 'SELECT * FROM fan_out(now(), 1, 100)');
-  const claim = (lookBack: boolean) =>
-    `SELECT * FROM claim_deliveries_2(now(), 0, 1, 0, 1000, 4, ${lookBack}, '{}', '{}', '{}', '{}', '', false)`;
-  for (const lookBack of [false, true]) expect(await rowsRead(harness, claim(lookBack))).toBeLessThan(100);
+  await asService(harness, fanOutStep(null, 100));
+  for (const lookBack of [false, true])
+    expect(await rowsRead(harness, claimStep({ lookBack }))).toBeLessThan(100);
   // And when it turns out that there is nothing new.
   await harness.rows("UPDATE deliveries SET state = 'delivered' WHERE state = 'due'");
-  expect(await rowsRead(harness, claim(false))).toBeLessThan(100);
+  expect(await rowsRead(harness, claimStep({ lookBack: false }))).toBeLessThan(100);
 });
 
 it('an event is written once, however far it comes', async () => {
@@ -288,27 +290,25 @@ it('what others have set aside costs nobody anything', async () => {
       SELECT no, 101, 101, 101, 'due', now() FROM webhooks;
     UPDATE webhook_lanes SET last_sequence = 101, open_from = 101, holder = 1;
     ANALYZE`);
-  const claim = (lookBack: boolean) =>
-    `SELECT * FROM claim_deliveries_2(now(), 0, 1, 0, 1000, 4, ${lookBack}, '{}', '{}', '{}', '{}', '', false)`;
-  const record = `
-    SELECT * FROM record_results(now(), 1, $1, array_fill(101, ARRAY[${webhooks}]), array_fill(0, ARRAY[${webhooks}]),
-             array_fill($2::text, ARRAY[${webhooks}]), array_fill(NULL::integer, ARRAY[${webhooks}]),
-             array_fill(0, ARRAY[${webhooks}]), array_to_string(array_fill('[{}]'::text, ARRAY[${webhooks}]), E'\\n'),
-             $1, array_fill(102, ARRAY[${webhooks}]), '{}', '{}', '{}', '')`;
-  for (const [step, values] of [
-    [claim(true), []],
-    [claim(false), []],
-    [record, [nos, 'delivered']],
-    [record, [nos, 'waiting']],
-  ] as const)
-    expect(await rowsRead(harness, step, [...values]), step).toBeLessThan(12 * webhooks);
+  const record = (state: 'delivered' | 'waiting') =>
+    recordStep(
+      nos.map((webhookNo) => ({ webhookNo, sequence: 101, state })),
+      102,
+    );
+  const steps: [name: string, Step][] = [
+    ['claim and look back', claimStep({ lookBack: true })],
+    ['claim', claimStep({ lookBack: false })],
+    ['delivered', record('delivered')],
+    ['waiting', record('waiting')],
+  ];
+  for (const [name, step] of steps) expect(await rowsRead(harness, step), name).toBeLessThan(12 * webhooks);
 });
 
 it('clearing away deleted webhooks does not go through the deliveries of others', async () => {
   const harness = await openDeliveryHarness();
   const no = await harness.addWebhook();
   await harness.rows("SET porter.tenant = '*'");
-  const clear = 'SELECT clear_old(now(), 365, 365, 100)';
+  const clear = clearOldStep({ keptDays: 365, openKeptDays: 365, rowsMax: 100 });
   const deliver = (from: number, to: number) =>
     harness.rows(
       `INSERT INTO deliveries (webhook_no, sequence, event_no, object_hash, state, created_at)
@@ -326,7 +326,7 @@ it('clearing away deleted webhooks does not go through the deliveries of others'
   await harness.rows('BEGIN');
   await asService(harness, clear);
   await harness.rows('ROLLBACK');
-  const [plan] = (await asService(harness, `EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) ${clear}`)) as [
+  const [plan] = (await asService(harness, clear, 'EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) ')) as [
     { 'QUERY PLAN': [{ Plan: { 'Shared Hit Blocks': number } }] },
   ];
   // Through all of an index: 55 pages for each webhook, twice.

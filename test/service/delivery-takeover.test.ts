@@ -21,6 +21,7 @@ import { createLogger } from '../../src/platform/logger.ts';
 import { claimDeliveries, fanOut } from '../../src/store/deliveries.ts';
 import { type Result, recordResults } from '../../src/store/deliveries-record.ts';
 import { answered, openDeliveryHarness } from '../support/delivery-harness.ts';
+import { claimStep, eventNos, on, replayStep } from '../support/steps.ts';
 
 /** What a lane keeps in memory and what the database knows of it may come apart. Each of these did, once. */
 
@@ -82,6 +83,7 @@ it('what was put back before a lane was lost is not written after it was leased 
       state: 'waiting',
       retryDelayMs: undefined,
       answeredAt: 0,
+      delayMs: 0,
       after: command.after,
       attempt: '',
       gone: undefined,
@@ -89,7 +91,7 @@ it('what was put back before a lane was lost is not written after it was leased 
   };
   const [second, third] = stepLane(lane, { type: 'claimed', deliveries, isAll: true, places: 1 });
   const recorder = new Recorder(
-    { db: harness.db, clock: harness.clock, log, me: 7 },
+    { db: harness.db, clock: harness.clock, log, me: 7, usage: { deliver: () => {} } },
     {
       prepare(results) {
         const good = results.filter((result) => {
@@ -147,12 +149,8 @@ it('deliveries that wait for each other after a replay and a takeover are woken'
   void doomed.engine.drain();
   while ((await harness.rows("SELECT FROM deliveries WHERE state = 'waiting'")).length < 1) await pause(20);
   // The first waits behind the third, the third for the second, and whoever takes over finds the second behind the first.
-  const [event] = await harness.rows<{ no: number }>('SELECT min(no) AS no FROM events');
-  await harness.rows('SELECT replay_deliveries($1, $2, ARRAY[$3::bigint])', [
-    new Date(harness.clock.now()).toISOString(),
-    no,
-    event?.no,
-  ]);
+  const first = await eventNos(harness.admin, 'SELECT min(no) AS no FROM events');
+  await replayStep(no, first, new Date(harness.clock.now()).toISOString())(on(harness.admin));
   await doomed.die();
   await harness.engine.drain();
   expect(await harness.rows('SELECT DISTINCT state FROM deliveries')).toEqual([{ state: 'delivered' }]);
@@ -201,10 +199,8 @@ it('a replay that what is old is cleared away under does not leave the next one 
   await harness.engine.drain();
 
   await replayer.query('BEGIN');
-  await replayer.query('SELECT replay_deliveries($1, $2, (SELECT array_agg(no) FROM events))', [
-    new Date(harness.clock.now()).toISOString(),
-    no,
-  ]);
+  const at = new Date(harness.clock.now()).toISOString();
+  await replayStep(no, await eventNos(replayer), at)(on(replayer));
   const cleared = harness.engine.clear();
   const isBlocked =
     "SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'";
@@ -245,10 +241,8 @@ it('a replay puts deliveries behind the one about their object that is set aside
   harness.answerWith(({ sequence }) => (sequence === 2 ? 500 : 200));
   await harness.publish({ id: 'a' }, { id: 'a' }, { id: 'a' });
   await harness.engine.drain();
-  await harness.rows('SELECT replay_deliveries($1, $2, (SELECT array_agg(no) FROM events))', [
-    new Date(harness.clock.now()).toISOString(),
-    no,
-  ]);
+  const at = new Date(harness.clock.now()).toISOString();
+  await replayStep(no, await eventNos(harness.admin), at)(on(harness.admin));
   expect(
     await harness.rows("SELECT state, retry_at = 'infinity' AS waits FROM deliveries ORDER BY sequence"),
   ).toEqual([
@@ -287,21 +281,9 @@ describe('two workers at the same lane at once', () => {
 
   it('get its deliveries one of them, who was first', async () => {
     const { harness, at, other, commit } = await contested();
-    await other.query(
-      "SELECT * FROM claim_deliveries_2($1, 20000, 8, 0, 10, 10, false, '{}', '{}', '{}', '{}', '', false)",
-      [at],
-    );
-    const claim = {
-      at,
-      leaseMs: 20_000,
-      me: 7,
-      afterNo: 0,
-      deliveriesMax: 10,
-      usualRoom: 10,
-      lookBack: false,
-      known: [],
-    };
-    const second = claimDeliveries(harness.db, claim);
+    const claim = { at, leaseMs: 20_000, deliveriesMax: 10, usualRoom: 10, lookBack: false };
+    await claimStep({ ...claim, me: 8 })(on(other));
+    const second = claimDeliveries(harness.db, { ...claim, me: 7, afterNo: 0, known: [] });
     await commit();
     expect(await second).toEqual([]);
     expect(await harness.rows('SELECT holder FROM webhook_lanes')).toEqual([{ holder: '8' }]);
@@ -319,6 +301,7 @@ describe('two workers at the same lane at once', () => {
       state: 'due',
       retryDelayMs: 0,
       answeredAt: 0,
+      delayMs: 0,
       after: 0,
       attempt: '',
       gone: undefined,

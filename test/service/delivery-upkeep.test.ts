@@ -2,6 +2,7 @@ import { createHmac, randomBytes } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { type KeptAttempt, shownAttempt } from '../../src/domain/diagnosis.ts';
 import { answered, openDeliveryHarness } from '../support/delivery-harness.ts';
+import { eventNos, on, replayStep } from '../support/steps.ts';
 
 const DAY = 24 * 3_600_000;
 
@@ -245,10 +246,8 @@ describe('the log of a delivery', () => {
     await harness.publish({ id: 'a' });
     for (let n = 0; n < 53; n++) {
       await harness.engine.drain();
-      await harness.rows('SELECT replay_deliveries($1, $2, (SELECT array_agg(no) FROM events))', [
-        new Date(harness.clock.now()).toISOString(),
-        no,
-      ]);
+      const at = new Date(harness.clock.now()).toISOString();
+      await replayStep(no, await eventNos(harness.admin), at)(on(harness.admin));
     }
     expect(harness.sent).toHaveLength(53);
     const [row] = await harness.rows('SELECT json_array_length(attempts) AS kept FROM deliveries');

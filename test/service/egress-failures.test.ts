@@ -3,7 +3,7 @@ import { connect } from 'node:net';
 import { Worker } from 'node:worker_threads';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { PostOutcome } from '../../src/platform/egress/outcome.ts';
-import { postTo, SHORT_MS, testEgress, testReceiver, testServer } from '../support/egress.ts';
+import { postTo, postWithin, SHORT_MS, testEgress, testReceiver, testServer } from '../support/egress.ts';
 import { type Behaviour, closeMidway, hang, lieLength, redirect, say, slow } from '../support/receiver.ts';
 
 const HEAD = 'HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n';
@@ -18,17 +18,15 @@ async function outcomeOf(behaviour: Behaviour) {
 
 describe('a receiver that lets a request wait', () => {
   const ENOUGH = 250;
-  /** The deadline that it has when nobody gives another. */
-  const USUAL = 15_000;
 
   /**
    * What comes of a request whose deadline passes. A busy machine may need all of a short one to get to where the receiver keeps
    * silent: then it is tried with a longer one.
    */
   async function inVain(code: string, url: string, body?: string): Promise<PostOutcome> {
-    const outcome = await testEgress({ timeoutMs: SHORT_MS }).post(postTo(url, body));
+    const outcome = await postWithin(SHORT_MS, postTo(url, body));
     if (outcome.failure?.code === code) return outcome;
-    return testEgress({ timeoutMs: 10 * SHORT_MS }).post(postTo(url, body));
+    return postWithin(10 * SHORT_MS, postTo(url, body));
   }
 
   it('for the connection', async () => {
@@ -63,7 +61,6 @@ describe('a receiver that lets a request wait', () => {
       failure: { phase: 'answer', code: 'answer_timeout' },
     });
     expect(outcome.durationMs).toBeGreaterThan(ENOUGH);
-    expect(outcome.durationMs).toBeLessThan(USUAL);
   });
 
   it.each<[string, Behaviour]>([
@@ -75,7 +72,6 @@ describe('a receiver that lets a request wait', () => {
     const outcome = await inVain('body_timeout', url);
     expect(outcome).toMatchObject({ status: 200, failure: { phase: 'answer', code: 'body_timeout' } });
     expect(outcome.answer).not.toBe('');
-    expect(outcome.durationMs).toBeLessThan(USUAL);
   });
 });
 

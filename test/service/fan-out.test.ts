@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { type FannedOut, fanOut } from '../../src/store/deliveries.ts';
 import { type DeliveryHarness, openDeliveryHarness } from '../support/delivery-harness.ts';
+import { fanOutStep, on } from '../support/steps.ts';
 
 /** As many as an operator may publish in one call are listed in rows of no more than this. */
 const ROW = 100;
@@ -86,7 +87,7 @@ it.each(['none', 'fresh'])(
     if (statistics === 'fresh') await office.rows('ANALYZE');
     await office.rows('BEGIN');
     await office.rows('SET LOCAL ROLE porter_app');
-    await office.rows('SELECT * FROM fan_out(now(), 1, 1000)');
+    await fanOutStep()(on(office.admin));
     const [read] = await office.rows<{ rows: number }>(
       "SELECT (seq_tup_read + idx_tup_fetch)::integer AS rows FROM pg_stat_xact_user_tables WHERE relname = 'new_events'",
     );

@@ -57,6 +57,9 @@ describe('a form submission', () => {
       submission_type_id: type,
       local_day: '2026-11-16',
       submitted_at: new Date(house.clock.now()).toISOString(),
+      over_limit: false,
+      suspended: false,
+      outside_hours: false,
     });
     const path = `/practice-groups/${world.groupId}/form-submissions/${id}`;
     expect(await house.operator('GET', path)).toEqual(body);
@@ -105,7 +108,7 @@ describe('a form submission', () => {
     const id = fresh('submission');
     expect((await submit(type, id)).status).toBe(201);
     expect((await submit(type, id)).status).toBe(409);
-    expect((await submit(type)).body.rule).toBe('daily_limit_reached');
+    expect(await countsSeen(type)).toEqual([1, 1, 1, 1]);
   });
 
   it('the same ID may be used by two groups', async () => {
@@ -144,89 +147,90 @@ describe('a form submission', () => {
 });
 
 describe('the cap', () => {
-  const refused = { error: 'business_rule_violation', statusCode: 422, rule: 'daily_limit_reached' };
-
-  it('422: once it is reached, and the refused form is neither counted nor audited', async () => {
+  it('201: once it is reached, a form is recorded, counted, audited and kept all the same, with its mark', async () => {
     const type = await newType({ daily_limit: 2 });
-    expect([(await submit(type)).status, (await submit(type)).status]).toEqual([201, 201]);
+    const marks = [];
+    for (let i = 0; i < 4; i++) marks.push((await submit(type)).body.over_limit);
+    expect(marks).toEqual([false, false, true, true]);
     const id = fresh('submission');
-    const { entries } = await house.operator('GET', '/audit/verify');
-    expect((await submit(type, id)).body).toMatchObject(refused);
-    expect(await countsSeen(type)).toEqual([2, 2, 2, 2]);
-    expect((await house.operator('GET', '/audit/verify')).entries).toBe(entries);
-    const read = await house.send('GET', `/operator/v1/practice-groups/practice/form-submissions/${id}`, {
-      token: OPERATOR_TOKEN,
-    });
-    expect(read.status).toBe(404);
+    const { status, body } = await submit(type, id);
+    expect([status, body.over_limit]).toEqual([201, true]);
+    expect(await countsSeen(type)).toEqual([5, 5, 5, 5]);
+    expect(await audited(id)).toMatchObject([{ after: body }]);
+    const path = `/practice-groups/${world.groupId}/form-submissions`;
+    expect(await house.operator('GET', `${path}/${id}`)).toEqual(body);
+    const { data } = await house.operator('GET', `${path}?page_size=100`);
+    expect(data.find((one: Loose) => one.id === id)).toEqual(body);
   });
 
-  it('of 0 closes the type; null opens it without end', async () => {
+  it('of 0 marks every form; null none', async () => {
     const type = await newType({ daily_limit: 0 });
-    expect((await submit(type)).body).toMatchObject(refused);
+    expect((await submit(type)).body.over_limit).toBe(true);
     await change(type, { daily_limit: null });
-    for (let i = 0; i < 3; i++) expect((await submit(type)).status).toBe(201);
+    for (let i = 0; i < 3; i++) expect((await submit(type)).body.over_limit).toBe(false);
   });
 
   it('counts for one type only', async () => {
     const [full, free] = [await newType({ daily_limit: 1 }), await newType({ daily_limit: 1 })];
     await submit(full);
-    expect((await submit(full)).body).toMatchObject(refused);
-    expect((await submit(free)).status).toBe(201);
+    expect((await submit(full)).body.over_limit).toBe(true);
+    expect((await submit(free)).body.over_limit).toBe(false);
   });
 
-  it('raised by a partner opens the type at once, lowered below the count closes it', async () => {
+  it('raised by a partner has room at once, lowered below the count has none', async () => {
     const type = await newType({ daily_limit: 1 });
     await submit(type);
     const raised = await change(type, { daily_limit: 3 });
     expect(raised.body).toMatchObject({ daily_limit: 3, forms_submitted_today: 1 });
-    expect((await submit(type)).status).toBe(201);
+    expect((await submit(type)).body.over_limit).toBe(false);
     await change(type, { daily_limit: 1 });
-    expect((await submit(type)).body).toMatchObject(refused);
-    expect(await countsSeen(type)).toEqual([2, 2, 2, 2]);
+    expect((await submit(type)).body.over_limit).toBe(true);
+    expect(await countsSeen(type)).toEqual([3, 3, 3, 3]);
   });
 
-  it('is never exceeded: of 50 forms at once exactly 10 come in, through two services', async () => {
+  it('is exact: of 50 forms at once exactly 10 have no mark, through two services', async () => {
     const other = await startHarness({ databaseUrl: house.databaseUrl, clock: house.clock });
     for (let round = 0; round < 3; round++) {
       const type = await newType({ daily_limit: 10 });
       const answers = await Promise.all(
         Array.from({ length: 50 }, (_, i) => submit(type, undefined, world.groupId, i % 2 ? other : house)),
       );
-      const taken = answers.filter(({ status }) => status === 201);
-      expect(taken).toHaveLength(10);
-      for (const { status, body } of answers) if (status !== 201) expect(body).toMatchObject(refused);
-      expect(await countsSeen(type)).toEqual([10, 10, 10, 10]);
-      const ids = new Set(taken.map(({ body }) => body.id));
+      expect(answers.filter(({ status }) => status === 201)).toHaveLength(50);
+      expect(answers.filter(({ body }) => !body.over_limit)).toHaveLength(10);
+      expect(await countsSeen(type)).toEqual([50, 50, 50, 50]);
+      const ids = new Set(answers.map(({ body }) => body.id));
       const { data } = await house.operator('GET', '/audit?action=form_submission.create&page_size=100');
       const entries = data.filter(({ after }: Loose) => after.submission_type_id === type);
       expect(new Set(entries.map(({ subject }: Loose) => subject.id))).toEqual(ids);
     }
   });
 
-  it('holds while a partner changes the type at the same time', async () => {
+  it('is exact while a partner changes the type at the same time', async () => {
     const type = await newType({ daily_limit: 5 });
     const answers = await Promise.all(
       Array.from({ length: 30 }, async (_, i) =>
         i % 3 === 0 ? change(type, { title: `Title ${i}` }) : submit(type),
       ),
     );
-    expect(answers.filter(({ status }) => status === 201)).toHaveLength(5);
+    expect(answers.filter(({ body }) => body.over_limit === false)).toHaveLength(5);
+    expect(answers.filter(({ body }) => body.over_limit === true)).toHaveLength(15);
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(10);
-    expect(await countsSeen(type)).toEqual([5, 5, 5, 5]);
+    expect(await countsSeen(type)).toEqual([20, 20, 20, 20]);
   });
 });
 
-describe('a type that takes nothing', () => {
-  it('422: because it is suspended, whatever else there is to say, until it is not', async () => {
+describe('a type that is not to take forms', () => {
+  it('201: its forms carry every mark that is so, until it is not', async () => {
     const type = await newType({ suspended: true, daily_limit: 0, in_hours: false, out_of_hours: false });
-    expect((await submit(type)).body).toMatchObject({ statusCode: 422, rule: 'suspended' });
+    expect(await submit(type)).toMatchObject({
+      status: 201,
+      body: { suspended: true, over_limit: true, outside_hours: true },
+    });
     await change(type, { suspended: false, daily_limit: null, in_hours: true });
-    expect((await submit(type)).status).toBe(201);
-  });
-
-  it('422: because of the hour, also when the cap is reached', async () => {
-    const type = await newType({ daily_limit: 0, in_hours: false });
-    expect((await submit(type)).body).toMatchObject({ statusCode: 422, rule: 'outside_hours' });
+    expect(await submit(type)).toMatchObject({
+      status: 201,
+      body: { suspended: false, over_limit: false, outside_hours: false },
+    });
   });
 });
 

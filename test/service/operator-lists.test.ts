@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Endpoint } from '../../src/contract/endpoint.ts';
 import { type OperatorOperationId, operatorEndpoints } from '../../src/contract/operator/index.ts';
 import {
+  agreementBody,
   fresh,
   furnish,
   make,
@@ -139,6 +140,17 @@ const cases: Record<string, ListCase> = {
     },
     key: byId,
   },
+  listPartnerUsage: {
+    add: async () => {
+      const { key } = await makeKey(house, given.groupId);
+      await house.send('GET', '/v1/me', { key });
+    },
+    key: (item) => [item.key_id ?? item.webhook_id, item.operation, item.outcome].join(),
+  },
+  listAgreements: {
+    add: () => house.operator('POST', `/partners/${given.partnerId}/agreements`, agreementBody()),
+    key: byId,
+  },
   listErasures: {
     add: () =>
       house.operator('POST', '/erasures', {
@@ -155,7 +167,9 @@ const cases: Record<string, ListCase> = {
 };
 
 const pathOfList = (id: OperatorOperationId) =>
-  pathOf(operatorEndpoints[id].path, { id: given.groupId }).replace('/operator/v1', '');
+  pathOf(operatorEndpoints[id].path, {
+    id: id === 'listAgreements' ? given.partnerId : given.groupId,
+  }).replace('/operator/v1', '');
 
 describe('lists', () => {
   it('are all walked by this file', () => {

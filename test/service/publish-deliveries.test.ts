@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { deliveryId } from '../../src/domain/delivery-id.ts';
+import { deliveryId } from '../../src/domain/ids.ts';
 import { makeWorld, startHarness } from '../support/service.ts';
 import { superuser } from '../support/superuser.ts';
 

@@ -1,11 +1,16 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { formatKey } from '../../src/domain/api-key.ts';
 import { expectProblem } from '../support/answers.ts';
+import { HastyClock } from '../support/manual-clock.ts';
 import { type Answer, type Send, serviceForTests, startHarness } from '../support/service.ts';
 
 const PATH = '/v1/practice-groups';
 // The test is the proxy: it says over what and for whom it calls.
-const { house, world } = await serviceForTests({ env: { PORTER_TRUST_PROXY: '127.0.0.1, 10.0.0.0/8' } });
+const { house, world } = await serviceForTests({
+  // Strangers who are past their limit are held for a second each.
+  clock: new HastyClock(),
+  env: { PORTER_TRUST_PROXY: '127.0.0.1, 10.0.0.0/8' },
+});
 beforeEach(() => house.clock.advance(60_000));
 
 const from = (address: string, options: Send = {}): Promise<Answer> =>

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { databaseTime } from '../../src/platform/clock.ts';
 import { clearStep, type Retention } from '../../src/store/retention.ts';
+import { markUptime } from '../../src/store/usage.ts';
 import { newPartner, publish } from '../support/post.ts';
 import { ok, startReceiver } from '../support/receiver.ts';
 import { type Harness, makeKey, makeWorld, OPERATOR_TOKEN, startHarness } from '../support/service.ts';
@@ -82,6 +83,31 @@ describe('what is kept', () => {
     const { data } = await house.operator('GET', `/keys?practice_group_id=${groupId}`);
     expect(data.map(({ id }: { id: string }) => id).sort()).toEqual([keyId, last.id].sort());
     expect(data.map(({ id }: { id: string }) => id)).not.toContain(expired.keyId);
+  });
+
+  it('the figures of usage, and when the service ran, go after 800 days', async () => {
+    const house = await startApi();
+    const db = await superuser(house.databaseUrl);
+    const { key } = await makeWorld(house);
+    const days = async () => {
+      const all = ['usage', 'usage_times', 'uptime'].map((table) =>
+        db.query(`SELECT DISTINCT day::text FROM ${table} ORDER BY day`),
+      );
+      return (await Promise.all(all)).map(({ rows }) => rows.map(({ day }) => day));
+    };
+    const count = async () => {
+      await house.send('GET', '/v1/me', { key });
+      await house.service.app.usage.flush();
+      await markUptime(house.service.app.db, databaseTime(house.clock));
+    };
+    await count();
+    house.clock.advance(800 * DAY);
+    await count();
+    await clear(house);
+    expect(await days()).toEqual(Array(3).fill(['2026-11-16', '2029-01-24']));
+    house.clock.advance(DAY);
+    await clear(house);
+    expect(await days()).toEqual(Array(3).fill(['2029-01-24']));
   });
 
   it('the access log goes after 400 days, and what is left of it can be verified', async () => {

@@ -38,7 +38,9 @@ const operatorTables = [
   'access_log_batches',
   'access_log_head',
   'erasures',
+  'removed_items',
   'key_uses',
+  'uptime',
   'used_assertions',
   'signing_keys',
 ];
@@ -51,6 +53,8 @@ const partnerTables = [
   'deliveries',
   'refused_requests',
 ];
+/** Tell a partner about itself: it reads its own rows, and writes none. */
+const tellingTables = ['agreements', 'usage', 'usage_times'];
 /** Hold nothing that belongs to anybody: which cell this is, how far the schema and the audit chain are, which histories the feed has had. */
 const plainTables = [
   'schema_migrations',
@@ -107,6 +111,9 @@ describe.each([
     });
     for (const { groupId } of [own, other])
       await house.operator('PUT', `/practice-groups/${groupId}/ehr-health`, { status: 'healthy' });
+    const removed = `/practice-groups/${own.groupId}/forms/removed`;
+    await house.operator('PUT', removed, { title: 'Removed' });
+    await house.operator('DELETE', removed);
     await house.operator('POST', '/erasures', {
       practice_group_id: own.groupId,
       object: 'Prescription',
@@ -118,6 +125,9 @@ describe.each([
     principal = await principalOf(own.groupId);
     const { key, partnerId } = await makeKey(house, own.groupId);
     mine = await furnishPartner(key, partnerId);
+    const another = await makeKey(house, own.groupId);
+    await house.send('GET', '/v1/me', { key: another.key });
+    await house.service.app.usage.flush();
   });
 
   /** A webhook with its secret, lane and a delivery in the own group, another one in the other group, and a refusal. */
@@ -193,7 +203,7 @@ describe.each([
     const bound = rows.filter((row) => row.bound).map((row) => row.relname);
     const free = rows.filter((row) => !row.bound).map((row) => row.relname);
     expect(bound.sort()).toEqual(
-      [...tenantTables, ...operatorTables, ...partnerTables, 'practice_groups'].sort(),
+      [...tenantTables, ...operatorTables, ...partnerTables, ...tellingTables, 'practice_groups'].sort(),
     );
     expect(free.sort()).toEqual([...plainTables].sort());
   });
@@ -224,7 +234,7 @@ describe.each([
     expect(all.length).toBeGreaterThan(0);
   });
 
-  it.each([...tenantTables, ...operatorTables, ...partnerTables, 'practice_groups'])(
+  it.each([...tenantTables, ...operatorTables, ...partnerTables, ...tellingTables, 'practice_groups'])(
     'SELECT * FROM %s: whoever does not say for whom sees nothing',
     async (table) => {
       const client = await db.pool.connect();
@@ -271,6 +281,23 @@ describe.each([
       expect(all.length, table).toBeGreaterThanOrEqual(2);
     }
   });
+
+  it.each(tellingTables)(
+    '%s: a partner reads what is about itself, and changes nothing of it',
+    async (table) => {
+      const rows = await transact(db, mine.principal, (tx) =>
+        tx.query<{ partner_id: string }>(`SELECT * FROM ${table}`),
+      );
+      expect(new Set(rows.map(({ partner_id }) => partner_id))).toEqual(new Set([mine.partnerId]));
+      const all = await transact(db, SYSTEM, (tx) => tx.query(`SELECT * FROM ${table}`));
+      expect(all.length).toBeGreaterThan(rows.length);
+      const touched = transact(db, mine.principal, async (tx) => [
+        await tx.query(`UPDATE ${table} SET partner_id = partner_id RETURNING 1`),
+        await tx.query(`DELETE FROM ${table} RETURNING 1`),
+      ]);
+      expect(await touched).toEqual([[], []]);
+    },
+  );
 
   it('a partner that does not say who it is sees no webhook of its practice group', async () => {
     const client = await db.pool.connect();

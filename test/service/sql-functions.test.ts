@@ -4,9 +4,9 @@ import { expect, it } from 'vitest';
 import { readSqlFunctions, wrapped } from '../../src/store/sql-functions.ts';
 // The wrappers are made where they are used.
 import '../../src/compose.ts';
+import { unreleasedMain, versionOne } from '../support/earlier-versions.ts';
 import { createUpToDateDatabase } from '../support/service.ts';
 import { superuser } from '../support/superuser.ts';
-import { unreleasedMain } from '../support/unreleased-main.ts';
 
 /** The files in src/sql are the functions of the database, and nothing else is. */
 
@@ -59,8 +59,8 @@ it('a new database has the functions of the files, to the letter', async () => {
   for (const { name, body } of found) expect(texts.get(name), name).toContain(`AS $$${body}$$;`);
 });
 
-it('so has one that was upgraded', async () => {
-  const upgraded = await functionsIn((await unreleasedMain()).databaseUrl);
+it.each([unreleasedMain, versionOne])('so has one that was upgraded from $name', async (version) => {
+  const upgraded = await functionsIn((await version.upgraded()).databaseUrl);
   expect(upgraded).toEqual(await functionsIn(await createUpToDateDatabase()));
 });
 
@@ -78,10 +78,20 @@ it('each wrapper names the arguments of its function, all of them and with their
     ).toEqual(found.get(name)?.arguments);
 });
 
-it('nobody calls a function past its wrapper', () => {
-  const called = new RegExp(`\\b(?:SELECT|FROM|PERFORM)\\s+(${[...texts.keys()].join('|')})\\(`, 'i');
-  const strays = [...filesBelow('src', /\.ts$/), ...filesBelow('bench', /\.ts$/)].filter((file) =>
-    called.test(readFileSync(join(ROOT, file), 'utf8')),
-  );
-  expect(strays).toEqual([]);
+/** What only SQL can say, and why. */
+const SPEAKS_SQL: Record<string, string> = {
+  'src/store/access-log.ts': 'access_through is asked for each row of a page, within the query of the page',
+  'test/service/service-login.test.ts':
+    'a login that is not the service calls what it may not; it has no wrapper',
+  'test/service/delivery-hazards.test.ts': 'place_in is called by functions alone, and has no wrapper',
+};
+
+it('nobody calls a function past its wrapper, but for what only SQL can say', () => {
+  // Definitions aside: `CREATE FUNCTION x(`. A name of a single word may be a method's.
+  const names = [...texts.keys()].map((name) => (name.includes('_') ? name : `(?:SELECT|FROM|,)\\s+${name}`));
+  const called = new RegExp(`(?<!FUNCTION )\\b(?:${names.join('|')})\\(`, 'i');
+  const strays = ['src', 'bench', 'test']
+    .flatMap((folder) => filesBelow(folder, /\.ts$/))
+    .filter((file) => called.test(readFileSync(join(ROOT, file), 'utf8')));
+  expect(strays.sort()).toEqual(Object.keys(SPEAKS_SQL).sort());
 });

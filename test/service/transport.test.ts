@@ -7,6 +7,7 @@ import { Agent } from 'undici';
 import { describe, expect, it } from 'vitest';
 import { temporaryFolder } from '../support/afterwards.ts';
 import { expectProblem } from '../support/answers.ts';
+import { HastyClock } from '../support/manual-clock.ts';
 import {
   type Answer,
   type Harness,
@@ -159,7 +160,10 @@ describe('native TLS', () => {
     const install = (name: string) => copyFileSync(tlsFile(name), cert);
     copyFileSync(TLS.PORTER_TLS_CERT, cert);
     copyFileSync(TLS.PORTER_TLS_KEY, key);
-    const house = await startHarness({ env: { PORTER_TLS_CERT: cert, PORTER_TLS_KEY: key } });
+    const house = await startHarness({
+      clock: new HastyClock(),
+      env: { PORTER_TLS_CERT: cert, PORTER_TLS_KEY: key },
+    });
     const shown = async () => (await certificateOf(house)).subject.CN;
     const told = (msg: string) => house.logLines().filter((line) => line.msg === msg);
     expect(await shown()).toBe('localhost');

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { eventNames, eventPayloads } from '../../src/contract/event-payloads.ts';
-import { deliveryId } from '../../src/domain/delivery-id.ts';
+import { deliveryId } from '../../src/domain/ids.ts';
 import { expectInvalid, expectProblem } from '../support/answers.ts';
 import { fanOutAll, HOOK, newPartner, publish, startPost } from '../support/post.ts';
 import type { Loose } from '../support/service.ts';

@@ -8,6 +8,8 @@ export interface DatabaseProxy {
   url: string;
   /** `broken`: connections end and none is made. `silent`: nothing arrives any more, and nobody is told. */
   cut(how: 'broken' | 'silent'): void;
+  /** Connections can be made again. */
+  mend(): void;
 }
 
 export async function startDatabaseProxy(databaseUrl: string): Promise<DatabaseProxy> {
@@ -44,6 +46,9 @@ export async function startDatabaseProxy(databaseUrl: string): Promise<DatabaseP
     cut(how) {
       state = how;
       if (how === 'broken') for (const socket of open) socket.destroy();
+    },
+    mend() {
+      state = 'open';
     },
   };
 }

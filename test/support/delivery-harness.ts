@@ -102,6 +102,7 @@ export async function openDeliveryHarness(): Promise<DeliveryHarness> {
       isOnTime: () => true,
       open,
       retention: RETENTION,
+      usage: { deliver: () => {} },
     });
   };
 

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { expect } from 'vitest';
 import { type DeliveryHarness, openDeliveryHarness } from './delivery-harness.ts';
+import { eventNos, on, replayStep } from './steps.ts';
 
 /**
  * Random traffic against random receivers: what is published, how each attempt ends, when a worker dies and when time
@@ -56,11 +57,11 @@ export async function orderRound({ webhooks, steps, endings }: Round): Promise<v
           step.pause ? 'paused' : 'active',
           nos[0],
         ]);
-      else
-        await harness.rows(
-          'SELECT replay_deliveries($1, $2, (SELECT array_agg(no) FROM (SELECT no FROM events ORDER BY no LIMIT $3) AS e)) WHERE EXISTS (SELECT FROM events)',
-          [new Date(harness.clock.now()).toISOString(), nos[0], step.replay],
-        );
+      else {
+        const chosen = (await eventNos(harness.admin)).slice(0, step.replay);
+        const at = new Date(harness.clock.now()).toISOString();
+        await replayStep(nos[0] as number, chosen, at)(on(harness.admin));
+      }
     }
 
     await harness.rows("UPDATE webhooks SET status = 'active'");

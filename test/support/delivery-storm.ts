@@ -3,6 +3,7 @@ import pg from 'pg';
 import { expect } from 'vitest';
 import type { PostOutcome } from '../../src/platform/egress/egress.ts';
 import { answered, type DeliveryHarness, openDeliveryHarness } from './delivery-harness.ts';
+import { clearOldStep, eventNos, on, replayStep } from './steps.ts';
 
 /**
  * Three workers at the same queues at the same time, and everything that may happen to them in between: receivers that are
@@ -63,6 +64,10 @@ export async function storm(roll: (below: number) => number, steps: number): Pro
         ids.set(row.no, row.id);
     };
     const now = () => new Date(harness.clock.now()).toISOString();
+    const replay = async (client: pg.Client, text: string, values: unknown[]) => {
+      const no = one();
+      if (no !== undefined) await replayStep(no, await eventNos(client, text, values), now())(on(client));
+    };
     const deeds: [number, () => Promise<unknown> | unknown][] = [
       [
         30,
@@ -87,10 +92,10 @@ export async function storm(roll: (below: number) => number, steps: number): Pro
       [
         6,
         () =>
-          harness.rows(
-            'SELECT replay_deliveries($1, $2, (SELECT array_agg(no) FROM (SELECT event_no AS no FROM feed ORDER BY event_no DESC LIMIT $3 OFFSET $4) AS e)) WHERE EXISTS (SELECT FROM feed OFFSET $4)',
-            [now(), one(), 1 + roll(20), roll(30)],
-          ),
+          replay(harness.admin, 'SELECT event_no AS no FROM feed ORDER BY event_no DESC LIMIT $1 OFFSET $2', [
+            1 + roll(20),
+            roll(30),
+          ]),
       ],
       // A sign of life stops while its worker goes on.
       [
@@ -136,22 +141,23 @@ export async function storm(roll: (below: number) => number, steps: number): Pro
       // Retention, here for what is older than the newest few.
       [
         4,
-        () =>
-          harness.rows(
-            'SELECT clear_old(at, 0, 0, $2) FROM (SELECT coalesce((SELECT accepted_at FROM events ORDER BY no DESC OFFSET $1 LIMIT 1), $3) AS at) AS old',
-            [roll(3) === 0 ? roll(20) : 50 + roll(400), 1 + roll(200), new Date(0).toISOString()],
-          ),
+        async () => {
+          const [oldest] = await harness.rows<{ at: Date }>(
+            'SELECT accepted_at AS at FROM events ORDER BY no DESC OFFSET $1 LIMIT 1',
+            [roll(3) === 0 ? roll(20) : 50 + roll(400)],
+          );
+          const at = (oldest?.at ?? new Date(0)).toISOString();
+          const rowsMax = 1 + roll(200);
+          await clearOldStep({ at, keptDays: 0, openKeptDays: 0, rowsMax })(on(harness.admin));
+        },
       ],
       [
         3,
         () =>
           // All that there is, as for a webhook that is new: not awaited, so that it meets what follows.
-          void other
-            .query(
-              'SELECT replay_deliveries($1, $2, (SELECT array_agg(no) FROM (SELECT event_no AS no FROM feed ORDER BY event_no LIMIT $3) AS e))',
-              [now(), one(), 1 + roll(300)],
-            )
-            .catch((error) => failures.push(error)),
+          void replay(other, 'SELECT event_no AS no FROM feed ORDER BY event_no LIMIT $1', [
+            1 + roll(300),
+          ]).catch((error) => failures.push(error)),
       ],
     ];
     const weights = deeds.reduce((sum, [weight]) => sum + weight, 0);

@@ -1,21 +1,26 @@
 import pg from 'pg';
 
-/**
- * Every row of every table, as text: to show that something changed nothing. Of timelines only where they begin: a start cannot know whether it
- * was restored meanwhile, so it gives the last one another name if nothing was placed in it.
- */
-export async function contents(databaseUrl: string): Promise<Record<string, string[]>> {
+/** What changes by itself, and may be left aside by a test in which it does. */
+interface Aside {
+  /** It is written behind the answers, whatever is done meanwhile. */
+  accessLog?: true;
+  /** A start cannot know whether it was restored meanwhile, so it gives the last one another name if nothing was placed in it. */
+  timelineNames?: true;
+}
+
+/** Every row of every table, as text: to show that something changed nothing. */
+export async function contents(databaseUrl: string, aside: Aside = {}): Promise<Record<string, string[]>> {
   const client = new pg.Client({ connectionString: databaseUrl });
   await client.connect();
   try {
     await client.query("SELECT set_config('porter.tenant', '*', false)");
     const { rows: tables } = await client.query<{ name: string }>(
-      // The access log is written behind the answers, whatever is done meanwhile.
-      "SELECT tablename AS name FROM pg_tables WHERE schemaname = 'public' AND tablename NOT LIKE 'access_log%' ORDER BY 1",
+      "SELECT tablename AS name FROM pg_tables WHERE schemaname = 'public' ORDER BY 1",
     );
     const found: Record<string, string[]> = {};
     for (const { name } of tables) {
-      const row = name === 'feed_timelines' ? 't.after::text' : 't::text';
+      if (aside.accessLog && name.startsWith('access_log')) continue;
+      const row = aside.timelineNames && name === 'feed_timelines' ? 't.after::text' : 't::text';
       const { rows } = await client.query<{ row: string }>(`SELECT ${row} AS row FROM ${name} t ORDER BY 1`);
       found[name] = rows.map(({ row }) => row);
     }

@@ -165,6 +165,20 @@ const hookUrl = fc.oneof(
 );
 const someEvents = fc.array(fc.constantFrom(...eventNames), { minLength: 1, maxLength: 3 });
 
+const agreement = {
+  version: title,
+  document_url: hookUrl,
+  signatory: title,
+  signed_at: moments,
+  ends_at: moments,
+  rate_limit_per_minute: fc.integer({ min: 1, max: 100_000 }),
+  sla: fc.oneof(
+    title,
+    fc.record({ availability_percent: fc.double({ min: 0, max: 100 }) }),
+    fc.record({ latency_ms: fc.record({ p95: fc.double() }) }),
+  ),
+};
+
 /** A body that the operation would mostly take. */
 function goodBody(operationId: string, known: Known): fc.Arbitrary<unknown> {
   const newId = fc.oneof(fc.uuid(), fc.uuid(), fc.constantFrom('taken', 'type-1', 'fuzz-hub'), nastyText);
@@ -198,7 +212,13 @@ function goodBody(operationId: string, known: Known): fc.Arbitrary<unknown> {
         'contact_email',
       ]);
     case 'signAgreement':
-      return some({ rate_limit_per_minute: fc.integer({ min: 1, max: 100_000 }), sla: title });
+      return some(agreement);
+    case 'createAgreement':
+      return some(agreement, ['version', 'signatory', 'signed_at']);
+    case 'updateAgreement': {
+      const { signed_at: _signed, ...changeable } = agreement;
+      return some(changeable);
+    }
     case 'issueKey':
       return some(
         {

@@ -283,7 +283,7 @@ export function fuzzedRequest(callers: Callers): fc.Arbitrary<FuzzedRequest> {
         path: weighted<string>([12, pathOf(endpoint, callers)], [1, strayPath]),
         damage: weighted<((path: string) => string) | undefined>([12, fc.constant(undefined)], [1, damage]),
         query: queryOf(endpoint),
-        ifMatch: weighted<string | undefined>([12, fc.constant(undefined)], [1, ifMatch]),
+        ifMatch: weighted<string | undefined>([2, fc.constant(undefined)], [1, ifMatch]),
         identity,
         type: contentType,
         odd: weighted<[string, string][]>([3, fc.constant([])], [1, fc.array(oddHeader, { maxLength: 4 })]),

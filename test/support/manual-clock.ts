@@ -43,3 +43,23 @@ export class ManualClock implements Clock {
     this.#monotonic += Math.max(0, by);
   }
 }
+
+/**
+ * One whose timers are over soon, for tests in which what callers are made to wait for, or what is looked at from time to time, happens often.
+ * Timers of ten seconds and more wait until they are fired.
+ */
+export class HastyClock extends ManualClock {
+  readonly #long = new Set<() => void>();
+
+  override timer(milliseconds: number, fire: () => void): () => void {
+    if (milliseconds < 10_000) return super.timer(milliseconds / 50, fire);
+    this.#long.add(fire);
+    return () => void this.#long.delete(fire);
+  }
+
+  fireLong(): void {
+    const due = [...this.#long];
+    this.#long.clear();
+    for (const fire of due) fire();
+  }
+}

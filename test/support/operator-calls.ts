@@ -19,9 +19,11 @@ export interface OperatorCall {
   method: string;
   path: string;
   body?: unknown;
+  /** NDJSON, instead of a body. */
+  lines?: string | undefined;
 }
 
-type Parts = { params?: Record<string, string>; body?: unknown };
+type Parts = { params?: Record<string, string>; body?: unknown; lines?: string };
 
 export const operationIds = Object.keys(operatorEndpoints) as OperatorOperationId[];
 
@@ -50,9 +52,9 @@ export async function furnish(house: Harness): Promise<Furnished> {
 
 /** What an operation needs beforehand is made anew, so that the same call can be asked for again and again. */
 export async function validCall(id: OperatorOperationId, given: Furnished): Promise<OperatorCall> {
-  const { params = {}, body } = await table[id](given);
+  const { params = {}, body, lines } = await table[id](given);
   const endpoint = operatorEndpoints[id];
-  return { id, method: endpoint.method, path: pathOf(endpoint.path, params), body };
+  return { id, method: endpoint.method, path: pathOf(endpoint.path, params), body, lines };
 }
 
 export function pathOf(template: string, params: Record<string, string>): string {
@@ -64,13 +66,28 @@ export function make(
   call: OperatorCall,
   token = OPERATOR_TOKEN,
 ): Promise<Answer> {
-  return house.send(call.method, call.path, { token, body: call.body });
+  if (call.lines === undefined) return house.send(call.method, call.path, { token, body: call.body });
+  const headers = { 'content-type': 'application/x-ndjson' };
+  return house.send(call.method, call.path, { token, raw: call.lines, headers });
 }
 
 const newPartner = async ({ house }: Furnished, ...steps: string[]): Promise<string> => {
   const { id } = await house.operator('POST', '/partners', { name: 'New', contact_email: 'a@b.example' });
   for (const step of steps) await house.operator('POST', `/partners/${id}/${step}`);
   return id;
+};
+
+/** The first that it has, with a limit of its own. */
+export const agreementBody = () => ({
+  version: fresh('version'),
+  signatory: 'Ada',
+  signed_at: '2026-11-01T00:00:00Z',
+  rate_limit_per_minute: 700,
+});
+
+const newAgreement = async ({ house, partnerId: id }: Furnished): Promise<Record<string, string>> => {
+  const made = await house.operator('POST', `/partners/${id}/agreements`, agreementBody());
+  return { id, agreement_id: made.id };
 };
 
 const newNetwork = async ({ house }: Furnished, ...practice_group_ids: string[]): Promise<string> =>
@@ -133,6 +150,11 @@ export async function newDelivery(given: Furnished): Promise<string> {
   }
 }
 
+const newType = async ({ house, groupId }: Furnished): Promise<string> => {
+  const body = { id: fresh('type'), pathway_id: 'pathway-1', title: 'Type' };
+  return (await house.operator('POST', `/practice-groups/${groupId}/submission-types`, body)).id;
+};
+
 const ofGroup = async ({ groupId }: Furnished): Promise<Parts> => ({ params: { id: groupId } });
 const nothing = async (): Promise<Parts> => ({});
 
@@ -141,6 +163,9 @@ const table: Record<OperatorOperationId, (given: Furnished) => Promise<Parts>> =
   listAllPracticeGroups: nothing,
   getPracticeGroup: ofGroup,
   updatePracticeGroup: async ({ groupId }) => ({ params: { id: groupId }, body: { name: fresh('name') } }),
+  deletePracticeGroup: async ({ house }) => ({
+    params: { id: (await house.operator('POST', '/practice-groups', { name: 'Gone' })).id },
+  }),
   createNetwork: async ({ groupId }) => ({ body: { name: 'New network', practice_group_ids: [groupId] } }),
   listNetworks: nothing,
   getNetwork: async (given) => ({ params: { id: await newNetwork(given) } }),
@@ -165,6 +190,13 @@ const table: Record<OperatorOperationId, (given: Furnished) => Promise<Parts>> =
   signAgreement: async (given) => ({ params: { id: await newPartner(given) }, body: { sla: 'gold' } }),
   verifyPartner: async (given) => ({ params: { id: await newPartner(given, 'sign-agreement') } }),
   suspendPartner: async (given) => ({ params: { id: await newPartner(given) } }),
+  createAgreement: async ({ partnerId }) => ({ params: { id: partnerId }, body: agreementBody() }),
+  listAgreements: async ({ partnerId }) => ({ params: { id: partnerId } }),
+  getAgreement: async (given) => ({ params: await newAgreement(given) }),
+  updateAgreement: async (given) => ({
+    params: await newAgreement(given),
+    body: { ends_at: '2030-01-01T00:00:00Z' },
+  }),
   issueKey: async ({ partnerId, groupId }) => ({ body: keyBody(partnerId, groupId) }),
   issueKeys: async ({ partnerId, groupId }) => ({
     body: { partner_id: partnerId, practice_group_ids: [groupId], scopes: ['practice-groups:read'] },
@@ -183,12 +215,28 @@ const table: Record<OperatorOperationId, (given: Furnished) => Promise<Parts>> =
   getGroupSubmissionType: async ({ groupId }) => ({
     params: { id: groupId, submission_type_id: 'type-1' },
   }),
+  updateGroupSubmissionType: async (given) => ({
+    params: { id: given.groupId, submission_type_id: await newType(given) },
+    body: { title: fresh('title') },
+  }),
+  deleteSubmissionType: async (given) => ({
+    params: { id: given.groupId, submission_type_id: await newType(given) },
+  }),
+  getAvailability: async ({ groupId }) => ({
+    params: { id: groupId },
+    body: { submission_type_ids: ['type-1'] },
+  }),
   putForm: async ({ groupId }) => ({
     params: { id: groupId, form_id: fresh('form') },
     body: { title: 'New form' },
   }),
   listForms: ofGroup,
   getForm: async ({ groupId }) => ({ params: { id: groupId, form_id: 'form-1' } }),
+  deleteForm: async ({ house, groupId }) => {
+    const form_id = fresh('form');
+    await house.operator('PUT', `/practice-groups/${groupId}/forms/${form_id}`, { title: 'Gone' });
+    return { params: { id: groupId, form_id } };
+  },
   putAssignee: async ({ groupId }) => ({
     params: { id: groupId, assignee_type: 'Admin', assignee_id: fresh('assignee') },
     body: { name: 'New assignee' },
@@ -196,6 +244,19 @@ const table: Record<OperatorOperationId, (given: Furnished) => Promise<Parts>> =
   listAssignees: ofGroup,
   getAssignee: async ({ groupId }) => ({
     params: { id: groupId, assignee_type: 'Admin', assignee_id: 'ann' },
+  }),
+  deleteAssignee: async ({ house, groupId }) => {
+    const assignee_id = fresh('assignee');
+    await house.operator('PUT', `/practice-groups/${groupId}/assignees/Admin/${assignee_id}`, {
+      name: 'Gone',
+    });
+    return { params: { id: groupId, assignee_type: 'Admin', assignee_id } };
+  },
+  importItems: async ({ groupId }) => ({
+    body: { items: [{ kind: 'form', id: fresh('form'), practice_group_id: groupId, title: 'Imported' }] },
+  }),
+  reconcileItems: async ({ groupId }) => ({
+    lines: JSON.stringify({ kind: 'form', id: 'form-1', practice_group_id: groupId, digest: '0'.repeat(64) }),
   }),
   createFormSubmission: async ({ groupId }) => ({
     params: { id: groupId },
@@ -238,6 +299,8 @@ const table: Record<OperatorOperationId, (given: Furnished) => Promise<Parts>> =
   retryDelivery: async (given) => ({ params: { id: await newDelivery(given) } }),
   listSigningKeys: nothing,
   rotateSigningKey: async () => ({ body: { overlap_seconds: 0 } }),
+  listPartnerUsage: nothing,
+  getSla: async ({ partnerId }) => ({ params: { id: partnerId } }),
   createOperator: async () => ({ body: { name: 'New operator', role: 'viewer' } }),
   listOperators: nothing,
   getOperator: async () => ({ params: { id: 'opr_first' } }),

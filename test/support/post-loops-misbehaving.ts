@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { Webhook as Verifier } from 'standardwebhooks';
 import { expect } from 'vitest';
-import { parseDeliveryId } from '../../src/domain/delivery-id.ts';
+import { parseDeliveryId } from '../../src/domain/ids.ts';
 import { pem, testReceiver, testServer } from './egress.ts';
 import { ManualClock } from './manual-clock.ts';
 import { until } from './porter-process.ts';

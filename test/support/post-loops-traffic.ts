@@ -3,7 +3,7 @@ import { Agent } from 'undici';
 import { expect, onTestFinished } from 'vitest';
 import type { EventName } from '../../src/contract/events.ts';
 import { events } from '../../src/contract/events.ts';
-import { parseDeliveryId } from '../../src/domain/delivery-id.ts';
+import { parseDeliveryId } from '../../src/domain/ids.ts';
 import { type Porter, until } from './porter-process.ts';
 import { type Endpoint, PostReceiver } from './post-receiver.ts';
 import { type Loose, makeKey, OPERATOR_TOKEN, sender } from './service.ts';

@@ -19,7 +19,7 @@ const key: KeyRecord = {
   certificate_fingerprints: [],
   jwks: null,
   partner_status: 'verified',
-  partner_rate_limit_per_minute: null,
+  agreed_rate_limit_per_minute: null,
 };
 
 describe('who holds a key', () => {
@@ -60,7 +60,7 @@ describe('who holds a key', () => {
 
   it("has the rate of the key, else the partner's, else the usual one", () => {
     const rateOf = (own: number | null, partners: number | null) =>
-      holderOf({ ...key, rate_limit_per_minute: own, partner_rate_limit_per_minute: partners })
+      holderOf({ ...key, rate_limit_per_minute: own, agreed_rate_limit_per_minute: partners })
         ?.rateLimitPerMinute;
     expect([rateOf(7, 9), rateOf(null, 9), rateOf(7, null), rateOf(null, null)]).toEqual([7, 9, 7, 300]);
   });

@@ -13,6 +13,8 @@ const LEAF = {
   ),
   [HOSTILE]: HOSTILE,
   practice_group_ids: [HOSTILE, HOSTILE],
+  partner: { id: HOSTILE, name: HOSTILE },
+  practice_groups: [{ id: HOSTILE, name: HOSTILE, through: { id: HOSTILE, name: HOSTILE } }],
   scopes: [HOSTILE],
   event_ids: [HOSTILE],
   attempts: [{ diagnosis: HOSTILE }],

@@ -47,7 +47,14 @@ describe('configuration', () => {
       webhookTargets: 'loopback',
       role: 'all',
       rateWindows: 'memory',
-      retention: { events: 30, formSubmissions: 400, writeToRecordJobs: 400, endedKeys: 800, accessLog: 400 },
+      retention: {
+        events: 30,
+        formSubmissions: 400,
+        writeToRecordJobs: 400,
+        endedKeys: 800,
+        accessLog: 400,
+        usage: 800,
+      },
       auditAnchors: { file: undefined, url: undefined, everyMs: 3_600_000 },
     });
   });
@@ -83,6 +90,7 @@ describe('configuration', () => {
         PORTER_FORM_SUBMISSION_DAYS: '100',
         PORTER_JOB_DAYS: '110',
         PORTER_ENDED_KEY_DAYS: '130',
+        PORTER_USAGE_DAYS: '140',
         PORTER_ACCESS_LOG_DAYS: '120',
         PORTER_AUDIT_ANCHOR_FILE: 'anchors',
         PORTER_AUDIT_ANCHOR_URL: 'https://store.example.org/anchors/{seq}',
@@ -110,7 +118,14 @@ describe('configuration', () => {
       webhookTargets: 'public',
       role: 'worker',
       rateWindows: 'memory',
-      retention: { events: 90, formSubmissions: 100, writeToRecordJobs: 110, endedKeys: 130, accessLog: 120 },
+      retention: {
+        events: 90,
+        formSubmissions: 100,
+        writeToRecordJobs: 110,
+        endedKeys: 130,
+        accessLog: 120,
+        usage: 140,
+      },
       auditAnchors: {
         file: '/srv/porter/anchors',
         url: 'https://store.example.org/anchors/{seq}',
@@ -195,6 +210,7 @@ describe('configuration', () => {
     ['PORTER_FORM_SUBMISSION_DAYS', '0'],
     ['PORTER_JOB_DAYS', '0'],
     ['PORTER_ENDED_KEY_DAYS', '0'],
+    ['PORTER_USAGE_DAYS', '0'],
     ['PORTER_ENDED_KEY_DAYS', '399'],
     ['PORTER_ACCESS_LOG_DAYS', '0'],
   ])('refuses %s=%s, and says which variable it is', (name, value) => {

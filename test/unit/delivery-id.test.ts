@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { deliveryId, parseDeliveryId } from '../../src/domain/delivery-id.ts';
-import { newId } from '../../src/domain/ids.ts';
+import { deliveryId, newId, parseDeliveryId } from '../../src/domain/ids.ts';
 
 it('names a delivery by its webhook, its place in the queue and its event, and tells where to look for it', () => {
   expect(deliveryId('wh_0C5N8Z', 42, 1_794_643_199_000)).toBe('dlv_0C5N8Z_42_00VavryCO');

@@ -30,7 +30,7 @@ describe('an AIMD window', () => {
 describe('a host that cannot be reached', () => {
   const failAt = (host: CircuitBreaker, now: number, times = 1) => {
     for (let n = 0; n < times; n++) {
-      host.begin();
+      host.begin(0, now);
       host.end(false, now);
     }
   };
@@ -54,11 +54,11 @@ describe('a host that cannot be reached', () => {
   it('gets a single delivery as a probe, whose success opens the way', () => {
     const host = new CircuitBreaker(100);
     failAt(host, 0, 5);
-    host.begin();
+    host.begin(0, 5_000);
     expect(host.room(5_000)).toBe(0);
     host.end(true, 5_000);
     expect(host.restsUntil).toBe(0);
-    for (let n = 0; n < 99; n++) host.begin();
+    for (let n = 0; n < 99; n++) host.begin(0, 5_000);
     expect(host.room(5_000)).toBeGreaterThan(0);
     // And the next rest is a short one again.
     failAt(host, 6_000, 5);
@@ -85,9 +85,26 @@ describe('a host that cannot be reached', () => {
   it('is forgiven by one answer, whatever it says', () => {
     const host = new CircuitBreaker(100);
     failAt(host, 0, 4);
-    host.begin();
+    host.begin(0, 0);
     host.end(true, 0);
     failAt(host, 0, 4);
     expect(host.room(0)).toBeGreaterThan(0);
+  });
+
+  it('gets what waited for it at a pace once it is back, and what came later at once', () => {
+    const host = new CircuitBreaker(10_000);
+    expect(host.backlogRoom(60_000, 0)).toBe(Number.POSITIVE_INFINITY);
+    failAt(host, 0, 5);
+    host.begin(5_000, 5_000);
+    host.end(true, 5_000);
+    // Ten seconds long, whoever asks for more than it may have: every millisecond, what waited since before goes as far as it may.
+    let sent = 0;
+    for (let now = 5_000; now < 15_000; now++) {
+      const waitedMs = now;
+      for (let room = host.backlogRoom(waitedMs, now); room > 0; room--, sent++) host.begin(waitedMs, now);
+      expect(host.backlogRoom(now - 5_001, now)).toBe(Number.POSITIVE_INFINITY);
+    }
+    expect(sent).toBeGreaterThanOrEqual(19_900);
+    expect(sent).toBeLessThanOrEqual(20_040);
   });
 });

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { OpeningHours } from '../../src/contract/operator/practice-groups.ts';
-import { refusalOfForm } from '../../src/domain/form-submission.ts';
+import { marksOf, remainingToday } from '../../src/domain/form-submission.ts';
 import { defaultOpeningHours, isOpen, type LocalTime, localTime } from '../../src/domain/local-time.ts';
 
 const MINUTE = 60_000;
@@ -164,8 +164,8 @@ describe('isOpen', () => {
   });
 });
 
-describe('refusalOfForm', () => {
-  it('takes a form exactly when nothing speaks against it, and names the first thing that does', () => {
+describe('marksOf', () => {
+  it('tells everything that speaks against a form, each for itself', () => {
     const type = fc.record({
       suspended: fc.boolean(),
       in_hours: fc.boolean(),
@@ -177,15 +177,15 @@ describe('refusalOfForm', () => {
       fc.property(type, fc.nat(4), fc.constantFrom(...WEEKDAYS), time, (state, count, weekday, clock) => {
         const working = !['sat', 'sun'].includes(weekday);
         const open = working && ['08:00', '12:00', '18:29'].includes(clock);
-        const expected = state.suspended
-          ? 'suspended'
-          : (open && !state.in_hours) || (!open && !state.out_of_hours)
-            ? 'outside_hours'
-            : state.daily_limit !== null && count >= state.daily_limit
-              ? 'daily_limit_reached'
-              : undefined;
         const local = { day: '2026-11-16', weekday, time: clock };
-        expect(refusalOfForm(state, count, defaultOpeningHours, local)).toBe(expected);
+        const marks = marksOf(state, count, defaultOpeningHours, local);
+        expect(marks).toEqual({
+          suspended: state.suspended,
+          outside_hours: (open && !state.in_hours) || (!open && !state.out_of_hours),
+          over_limit: state.daily_limit !== null && count >= state.daily_limit,
+        });
+        // Room for more is what "not over the limit" means.
+        expect(remainingToday(state, count) === 0).toBe(marks.over_limit);
       }),
       { numRuns: 1_000 },
     );

@@ -20,6 +20,9 @@ export const methodNames: Record<string, string> = {
   streamEvents: 'follow',
   triggerTestEvent: 'trigger',
   getRefusedRequest: 'get',
+  getMe: 'me',
+  listOwnAgreements: 'listAgreements',
+  listUsage: 'listUsage',
 };
 
 /** What a stream carries: its content type has no place for a schema. */
@@ -41,6 +44,7 @@ export const problemDetails: Record<string, string | undefined> = {
   path: 'business_rule_violation',
   retry_after: 'rate_limit_exceeded',
   resume_cursor: 'cursor_gone',
+  used_by: undefined,
 };
 
 /** `Practice groups` is reached as `practiceGroups`, and its class is `PracticeGroups`. */

@@ -74,6 +74,20 @@ export const getForm = defineEndpoint({
   problems: ['not_found'],
 });
 
+export const deleteForm = defineEndpoint({
+  operationId: 'deleteForm',
+  method: 'DELETE',
+  path: '/operator/v1/practice-groups/{id}/forms/{form_id}',
+  tag: 'Forms',
+  summary: 'Delete a form',
+  description: 'The answer is 409 while a submission type uses it; `used_by` names them.',
+  extension: true,
+  access: { roles: admins },
+  params: formParams,
+  response: { status: 204, description: 'The form is deleted.' },
+  problems: ['not_found', 'conflict'],
+});
+
 export const putAssignee = defineEndpoint({
   operationId: 'putAssignee',
   method: 'PUT',
@@ -113,4 +127,18 @@ export const getAssignee = defineEndpoint({
   params: assigneeParams,
   response: { status: 200, description: 'The assignee.', body: assignee },
   problems: ['not_found'],
+});
+
+export const deleteAssignee = defineEndpoint({
+  operationId: 'deleteAssignee',
+  method: 'DELETE',
+  path: '/operator/v1/practice-groups/{id}/assignees/{assignee_type}/{assignee_id}',
+  tag: 'Assignees',
+  summary: 'Delete an assignee',
+  description: 'The answer is 409 while a submission type uses it; `used_by` names them.',
+  extension: true,
+  access: { roles: admins },
+  params: assigneeParams,
+  response: { status: 204, description: 'The assignee is deleted.' },
+  problems: ['not_found', 'conflict'],
 });

@@ -14,6 +14,11 @@ const formSubmission = z
       examples: ['2026-03-29'],
     }),
     submitted_at: timestamp(),
+    over_limit: z.boolean().meta({
+      description: 'The submission type had reached its daily_limit before this form.',
+    }),
+    suspended: z.boolean().meta({ description: 'The submission type was suspended.' }),
+    outside_hours: z.boolean().meta({ description: 'The submission type took no forms at that hour.' }),
   })
   .meta({ id: 'FormSubmission' });
 
@@ -29,14 +34,14 @@ export const createFormSubmission = defineEndpoint({
   tag,
   summary: 'Create a form submission',
   description:
-    'Records a form that a patient submitted: counts it in forms_submitted_today, and sends `form-submission.created`. The answer is 422 when the submission type is suspended (`suspended`), takes no forms at this hour (`outside_hours`), has reached its daily_limit (`daily_limit_reached`) or does not exist (`submission_type_unknown`).',
+    'Records a form that a patient submitted: counts it in forms_submitted_today, and sends `form-submission.created`. What has happened is never refused: a form of a type that is suspended, closed at that hour or past its daily_limit is recorded all the same, and marked with `suspended`, `outside_hours`, `over_limit`. Whether a type may be offered is asked before, with `…/submission-types/availability`.',
   extension: true,
   access: { roles: sources },
   params: ofGroup,
   body: z.strictObject({ submission_type_id: text({ min: 1, max: 255 }), id: recordId().optional() }),
   response: { status: 201, description: 'The form submission.', body: formSubmission },
   problems: ['not_found', 'conflict', 'business_rule_violation'],
-  rules: ['submission_type_unknown', 'suspended', 'outside_hours', 'daily_limit_reached'],
+  rules: ['submission_type_unknown'],
 });
 
 export const listFormSubmissions = defineEndpoint({

@@ -1,4 +1,5 @@
 import * as accessLog from './access-log.ts';
+import * as agreements from './agreements.ts';
 import * as audit from './audit.ts';
 import * as deliveries from './deliveries.ts';
 import * as directory from './directory.ts';
@@ -6,15 +7,19 @@ import * as ehrHealth from './ehr-health.ts';
 import * as erasures from './erasures.ts';
 import * as events from './events.ts';
 import * as formSubmissions from './form-submissions.ts';
+import { importItems } from './import.ts';
 import * as keys from './keys.ts';
 import * as leakedKeys from './leaked-keys.ts';
 import * as networks from './networks.ts';
 import * as operators from './operators.ts';
 import * as partners from './partners.ts';
 import * as practiceGroups from './practice-groups.ts';
+import { reconcileItems } from './reconcile.ts';
 import * as requests from './requests.ts';
 import * as signingKeys from './signing-keys.ts';
+import { getSla } from './sla.ts';
 import * as submissionTypes from './submission-types.ts';
+import { listPartnerUsage } from './usage.ts';
 import * as webhooks from './webhooks.ts';
 import * as writeToRecordJobs from './write-to-record-jobs.ts';
 
@@ -24,6 +29,7 @@ export const operatorEndpoints = {
   listAllPracticeGroups: practiceGroups.listAllPracticeGroups,
   getPracticeGroup: practiceGroups.getPracticeGroup,
   updatePracticeGroup: practiceGroups.updatePracticeGroup,
+  deletePracticeGroup: practiceGroups.deletePracticeGroup,
   createNetwork: networks.createNetwork,
   listNetworks: networks.listNetworks,
   getNetwork: networks.getNetwork,
@@ -38,6 +44,10 @@ export const operatorEndpoints = {
   signAgreement: partners.signAgreement,
   verifyPartner: partners.verifyPartner,
   suspendPartner: partners.suspendPartner,
+  createAgreement: agreements.createAgreement,
+  listAgreements: agreements.listAgreements,
+  getAgreement: agreements.getAgreement,
+  updateAgreement: agreements.updateAgreement,
   issueKey: keys.issueKey,
   issueKeys: keys.issueKeys,
   listKeys: keys.listKeys,
@@ -49,12 +59,19 @@ export const operatorEndpoints = {
   createSubmissionType: submissionTypes.createSubmissionType,
   listGroupSubmissionTypes: submissionTypes.listGroupSubmissionTypes,
   getGroupSubmissionType: submissionTypes.getGroupSubmissionType,
+  updateGroupSubmissionType: submissionTypes.updateGroupSubmissionType,
+  deleteSubmissionType: submissionTypes.deleteSubmissionType,
+  getAvailability: submissionTypes.getAvailability,
   putForm: directory.putForm,
   listForms: directory.listForms,
   getForm: directory.getForm,
+  deleteForm: directory.deleteForm,
   putAssignee: directory.putAssignee,
   listAssignees: directory.listAssignees,
   getAssignee: directory.getAssignee,
+  deleteAssignee: directory.deleteAssignee,
+  importItems,
+  reconcileItems,
   createFormSubmission: formSubmissions.createFormSubmission,
   listFormSubmissions: formSubmissions.listFormSubmissions,
   getFormSubmission: formSubmissions.getFormSubmission,
@@ -78,6 +95,8 @@ export const operatorEndpoints = {
   failWriteToRecordJob: writeToRecordJobs.failWriteToRecordJob,
   listSigningKeys: signingKeys.listSigningKeys,
   rotateSigningKey: signingKeys.rotateSigningKey,
+  listPartnerUsage,
+  getSla,
   createOperator: operators.createOperator,
   listOperators: operators.listOperators,
   getOperator: operators.getOperator,

@@ -1,9 +1,8 @@
 import { z } from 'zod';
 import { readers, scopeList, scopeNames, support } from '../access.ts';
 import { defineEndpoint } from '../endpoint.ts';
-import { addressRange, moment, recordId, text, timestamp, wholeNumber } from '../fields.ts';
+import { addressRange, moment, rateLimit, recordId, text, timestamp, wholeNumber } from '../fields.ts';
 import { pageOf, pageQuery } from '../page.ts';
-import { rateLimit } from './partners.ts';
 
 /** What a caller must show beside the key itself. */
 const proofs = ['none', 'mtls', 'private_key_jwt'] as const;
@@ -114,7 +113,10 @@ const apiKey = z
     rate_limit_per_minute: z
       .int()
       .nullable()
-      .meta({ description: "null: the partner's limit, or the default one." }),
+      .meta({ description: 'null: the limit of its agreement, or the default one.' }),
+    agreement_id: z.string().nullable().meta({
+      description: "What it was issued under; null: that is not known, and the partner's terms hold.",
+    }),
     allowed_addresses: z
       .array(z.string())
       .nullable()
@@ -149,6 +151,10 @@ const changeable = z.strictObject({
   scopes: scopeList(),
   expires_at: moment().nullable(),
   rate_limit_per_minute: rateLimit().nullable(),
+  agreement_id: recordId().meta({
+    description:
+      'An agreement of the partner that is in force. Unless given when the key is issued: the one that was signed last.',
+  }),
   ...settings,
 });
 
@@ -174,6 +180,8 @@ export const issueKey = defineEndpoint({
     'practice_group_unknown',
     'expiry_in_the_past',
     'proof_incomplete',
+    'agreement_unknown',
+    'agreement_ended',
   ],
 });
 
@@ -246,7 +254,7 @@ export const updateKey = defineEndpoint({
   conditional: true,
   response: { status: 200, description: 'The key as it is now.', body: apiKey },
   problems: ['not_found', 'conflict', 'precondition_failed', 'business_rule_violation'],
-  rules: ['expiry_in_the_past', 'proof_incomplete'],
+  rules: ['expiry_in_the_past', 'proof_incomplete', 'agreement_unknown', 'agreement_ended'],
 });
 
 export const rotateKey = defineEndpoint({

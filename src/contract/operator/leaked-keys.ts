@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { support } from '../access.ts';
 import { defineEndpoint } from '../endpoint.ts';
-import { text } from '../fields.ts';
+import { decided, text } from '../fields.ts';
 
 const REPORTS_MAX = 100;
 
@@ -18,12 +18,6 @@ const report = z
 const scannerMatch = z
   .strictObject({ token: secret(), type: text({ max: 255 }).optional(), ...found })
   .meta({ id: 'ScannerMatch', description: "One match, as GitHub's secret scanning sends it." });
-
-/** A union would try each, and report what is wrong with neither: what is meant is plain to see. */
-function decided<U extends z.ZodType>(union: U, meant: (value: unknown) => z.ZodType): U {
-  union._zod.run = (payload, context) => meant(payload.value)._zod.run(payload, context);
-  return union;
-}
 
 const hasToken = (value: unknown) =>
   typeof value === 'object' && value !== null && Object.hasOwn(value, 'token');

@@ -1,13 +1,13 @@
 import { z } from 'zod';
 import { readers, support } from '../access.ts';
 import { defineEndpoint } from '../endpoint.ts';
-import { emailAddress, recordId, text, timestamp, wholeNumber } from '../fields.ts';
+import { emailAddress, rateLimit, recordId, text, timestamp } from '../fields.ts';
 import { pageOf, pageQuery } from '../page.ts';
+import { sla } from '../sla.ts';
+import { agreementDetails } from './agreements.ts';
 
 export const partnerStatuses = ['applied', 'agreement_signed', 'verified', 'suspended'] as const;
 export type PartnerStatus = (typeof partnerStatuses)[number];
-
-export const rateLimit = () => wholeNumber(1, 100_000);
 
 const partner = z
   .object({
@@ -18,8 +18,8 @@ const partner = z
     rate_limit_per_minute: z
       .int()
       .nullable()
-      .meta({ description: 'From the partner agreement; null: the default limit.' }),
-    sla: z.string().nullable().meta({ description: 'From the partner agreement.' }),
+      .meta({ description: 'From the agreement that was signed last; null: the default limit.' }),
+    sla: z.string().nullable().meta({ description: 'From the agreement that was signed last, in words.' }),
     created_at: timestamp(),
     updated_at: timestamp(),
   })
@@ -29,7 +29,6 @@ export type Partner = z.infer<typeof partner>;
 
 const byId = z.strictObject({ id: recordId() });
 const partnerName = () => text({ min: 1, max: 255 });
-const slaText = () => text({ min: 1, max: 255 });
 const answer = { status: 200, description: 'The partner.', body: partner } as const;
 const tag = 'Partners';
 
@@ -82,7 +81,7 @@ export const updatePartner = defineEndpoint({
   tag,
   summary: 'Update a partner',
   description:
-    'Changes the name, the contact or the terms. The body is a merge patch. A new rate limit holds for every key without one of its own; the call answers when it holds on every node, about a second later.',
+    'Changes the name, the contact or the terms. The body is a merge patch. Terms are those of the agreement that was signed last, and are changed there: a new rate limit holds for every key that was issued under it and has none of its own. The call answers when it holds on every node, about a second later.',
   extension: true,
   access: { roles: support },
   params: byId,
@@ -91,7 +90,7 @@ export const updatePartner = defineEndpoint({
       name: partnerName(),
       contact_email: emailAddress(),
       rate_limit_per_minute: rateLimit().nullable(),
-      sla: slaText().nullable(),
+      sla: sla().nullable(),
     })
     .partial(),
   readOnly: ['id', 'status', 'created_at', 'updated_at'],
@@ -106,17 +105,16 @@ export const signAgreement = defineEndpoint({
   path: '/operator/v1/partners/{id}/sign-agreement',
   tag,
   summary: 'Record a signed partner agreement',
-  description: 'The agreement may set a rate limit of its own and an SLA.',
+  description:
+    'The first agreement of a partner, as far as it is known: see `POST /operator/v1/partners/{id}/agreements` for the next ones. It may set a rate limit of its own and an SLA.',
   extension: true,
   access: { roles: support },
   params: byId,
-  body: z.strictObject({
-    rate_limit_per_minute: rateLimit().optional(),
-    sla: slaText().optional(),
-  }),
+  body: agreementDetails,
   bodyOptional: true,
   response: answer,
-  problems: ['not_found', 'conflict'],
+  problems: ['not_found', 'conflict', 'business_rule_violation'],
+  rules: ['signed_in_the_future', 'ends_before_signed'],
 });
 
 export const verifyPartner = defineEndpoint({

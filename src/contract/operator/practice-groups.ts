@@ -30,7 +30,8 @@ export type OpeningHours = z.infer<typeof openingHours>;
 
 const addressLine = () => text({ max: 255 }).nullable().optional();
 
-const fields = {
+/** What an operator may say of a practice group. */
+export const practiceGroupFields = {
   name: text({ min: 1, max: 255 }),
   ods_code: text({ min: 1, max: 32 }).nullable(),
   timezone: timeZone(),
@@ -65,11 +66,11 @@ export const createPracticeGroup = defineEndpoint({
   access: { roles: admins },
   body: z.strictObject({
     id: recordId().optional(),
-    name: fields.name,
-    ods_code: fields.ods_code.optional(),
-    timezone: fields.timezone.optional(),
-    address: fields.address.optional(),
-    opening_hours: fields.opening_hours.optional(),
+    name: practiceGroupFields.name,
+    ods_code: practiceGroupFields.ods_code.optional(),
+    timezone: practiceGroupFields.timezone.optional(),
+    address: practiceGroupFields.address.optional(),
+    opening_hours: practiceGroupFields.opening_hours.optional(),
   }),
   response: { ...group, status: 201 },
   problems: ['conflict'],
@@ -86,7 +87,7 @@ export const updatePracticeGroup = defineEndpoint({
   extension: true,
   access: { roles: admins },
   params: byId,
-  body: z.strictObject(fields).partial(),
+  body: z.strictObject(practiceGroupFields).partial(),
   response: group,
   problems: ['not_found'],
 });
@@ -115,4 +116,19 @@ export const getPracticeGroup = defineEndpoint({
   params: byId,
   response: group,
   problems: ['not_found'],
+});
+
+export const deletePracticeGroup = defineEndpoint({
+  operationId: 'deletePracticeGroup',
+  method: 'DELETE',
+  path: '/operator/v1/practice-groups/{id}',
+  tag: 'Practice groups',
+  summary: 'Delete a practice group',
+  description:
+    'The answer is 409 while anything of it is in use: keys that work, webhooks, networks, submission types, forms, assignees, write-to-record jobs that are queued; `used_by` names them. Its events, form submissions and audit entries are kept as long as any, so give its ID to no other practice.',
+  extension: true,
+  access: { roles: admins },
+  params: byId,
+  response: { status: 204, description: 'The practice group is deleted.' },
+  problems: ['not_found', 'conflict'],
 });

@@ -1,7 +1,10 @@
+import { listOwnAgreements } from './agreements.ts';
 import * as events from './events.ts';
+import { getMe } from './me.ts';
 import { listPracticeGroups } from './practice-groups.ts';
 import { getRefusedRequest } from './requests.ts';
 import { getSubmissionType, listSubmissionTypes, updateSubmissionType } from './submission-types.ts';
+import { listUsage } from './usage.ts';
 import * as deliveries from './webhook-deliveries.ts';
 import * as webhooks from './webhooks.ts';
 
@@ -25,4 +28,7 @@ export const partnerEndpoints = {
   streamEvents: events.streamEvents,
   triggerTestEvent: events.triggerTestEvent,
   getRefusedRequest,
+  getMe,
+  listOwnAgreements,
+  listUsage,
 } as const;

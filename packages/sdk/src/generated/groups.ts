@@ -13,6 +13,9 @@ import type {
   EventFeedPage,
   EventName,
   FeedEvent,
+  Me,
+  OwnAgreement,
+  OwnAgreementPage,
   PracticeGroupList,
   RefusedRequest,
   Replay,
@@ -23,6 +26,8 @@ import type {
   SubmissionTypePatch,
   TestDelivery,
   TestEvent,
+  UsageEntry,
+  UsageEntryPage,
   Webhook,
   WebhookPage,
   WebhookPatch,
@@ -97,6 +102,24 @@ export interface StreamEventsQuery {
 
 export interface TriggerTestEventBody {
   event: EventName;
+}
+
+export interface ListOwnAgreementsQuery {
+  /** Entries on a page; 50 unless given. */
+  page_size?: number | undefined;
+  /** The next_cursor of the page before. */
+  cursor?: string | undefined;
+}
+
+export interface ListUsageQuery {
+  /** Entries on a page; 50 unless given. */
+  page_size?: number | undefined;
+  /** The next_cursor of the page before. */
+  cursor?: string | undefined;
+  /** The first day; 29 days before the last unless given. */
+  from?: string | undefined;
+  /** The last day; today unless given. */
+  to?: string | undefined;
 }
 
 /** The practices and hubs that calls act for. */
@@ -405,6 +428,56 @@ export class Requests {
   }
 }
 
+/** The partner itself: its key, its agreements and its usage. */
+export class Account {
+  readonly #transport: Transport;
+
+  constructor(transport: Transport) {
+    this.#transport = transport;
+  }
+
+  /**
+   * Show who you are.
+   *
+   * Tells whose key this is, what it may do, and for which practice groups it may act.
+   *
+   * Open to every key, whatever its scopes. It acts for no practice group: `x-practice-group-id` is not
+   * needed, and not looked at.
+   */
+  me(options: CallOptions = {}): Call<Me> {
+    return this.#transport.call({ method: 'GET', path: '/v1/me', options });
+  }
+
+  /**
+   * List your agreements.
+   *
+   * What was agreed with you, in the order in which it was recorded.
+   *
+   * Open to every key, whatever its scopes. It acts for no practice group: `x-practice-group-id` is not
+   * needed, and not looked at.
+   */
+  listAgreements(
+    query: ListOwnAgreementsQuery = {},
+    options: CallOptions = {},
+  ): PageCall<OwnAgreement, OwnAgreementPage> {
+    return this.#transport.pages({ method: 'GET', path: '/v1/agreements', query, options });
+  }
+
+  /**
+   * List your usage.
+   *
+   * Your calls by day, key, operation and outcome, and the deliveries to your webhooks, of all your keys
+   * and webhooks. Days are those of UTC. What happened counts within about a second; a node that is
+   * killed loses what it counted in the last one.
+   *
+   * Open to every key, whatever its scopes. It acts for no practice group: `x-practice-group-id` is not
+   * needed, and not looked at.
+   */
+  listUsage(query: ListUsageQuery = {}, options: CallOptions = {}): PageCall<UsageEntry, UsageEntryPage> {
+    return this.#transport.pages({ method: 'GET', path: '/v1/usage', query, options });
+  }
+}
+
 /** Everything that the API can do. */
 export class Groups {
   readonly practiceGroups: PracticeGroups;
@@ -412,6 +485,7 @@ export class Groups {
   readonly webhooks: Webhooks;
   readonly events: Events;
   readonly requests: Requests;
+  readonly account: Account;
 
   constructor(transport: Transport) {
     this.practiceGroups = new PracticeGroups(transport);
@@ -419,5 +493,6 @@ export class Groups {
     this.webhooks = new Webhooks(transport);
     this.events = new Events(transport);
     this.requests = new Requests(transport);
+    this.account = new Account(transport);
   }
 }

@@ -269,6 +269,86 @@ export interface FormSubmissionCreatedEvent {
   event: 'form-submission.created';
 }
 
+/** A partner and its key, as the service knows them. */
+export interface Me {
+  partner: {
+    id: string;
+    name: string;
+  };
+  key: {
+    id: string;
+    label: string | null;
+    /** What the key may do. */
+    scopes: (
+      | 'practice-groups:read'
+      | 'submission-types:read'
+      | 'submission-types:write'
+      | 'webhooks:read'
+      | 'webhooks:write'
+      | 'events:read'
+    )[];
+    /** The limit that holds for the key. */
+    rate_limit_per_minute: number;
+    expires_at: string | null;
+  };
+  /** Every practice group that the key may act for; its own comes first. */
+  practice_groups: {
+    id: string;
+    name: string;
+    /** What the key may do there: its own scopes, as far as networks grant them. */
+    scopes: (
+      | 'practice-groups:read'
+      | 'submission-types:read'
+      | 'submission-types:write'
+      | 'webhooks:read'
+      | 'webhooks:write'
+      | 'events:read'
+    )[];
+    /**
+     * The network through which the key acts for it, the first by name if there are several; null: it is
+     * tied to it.
+     */
+    through: {
+      id: string;
+      name: string;
+    } | null;
+  }[];
+}
+
+/** What you have signed, and the terms. */
+export interface OwnAgreement {
+  id: string;
+  /** Which text was signed. */
+  version: string | null;
+  /** Where the signed document is. */
+  document_url: string | null;
+  /** Who signed for the partner. */
+  signatory: string | null;
+  signed_at: string;
+  /**
+   * From when on it no longer holds; null: until further notice. Keys that were issued under it go on
+   * working.
+   */
+  ends_at: string | null;
+  status: 'in_force' | 'ended';
+  /** Of each key that was issued under it and has none of its own; null: the default limit. */
+  rate_limit_per_minute: number | null;
+  /** In words. */
+  sla: string | null;
+  /** What is measured month by month; null: the SLA is words alone, or there is none. */
+  sla_targets: SlaTargets | null;
+  created_at: string;
+  updated_at: string;
+}
+
+export interface OwnAgreementPage {
+  data: OwnAgreement[];
+  /** How many entries this page holds. */
+  count: number;
+  /** Send it as `cursor` to get the next page; null on the last one. */
+  next_cursor: string | null;
+}
+
 /** A patient has been added to a sequence. */
 export interface PatientAddedToSequenceEvent {
   /** The type of the object that the event is about. */
@@ -369,6 +449,32 @@ export interface RotatedWebhookSecret {
   previous_secret_expires_at: string;
 }
 
+/** Targets that are measured month by month. */
+export interface SlaTargets {
+  /**
+   * Of the calls, those not answered with 5xx; of the minutes, those in which the service ran. The lower
+   * of the two counts.
+   */
+  availability_percent?: number;
+  /**
+   * How long answers may take: half of them, 95 and 99 of 100. Measured in the service, and rounded up
+   * to a bound of the report.
+   */
+  latency_ms?: {
+    p50?: number;
+    p95?: number;
+    p99?: number;
+  };
+  /** Of the deliveries that came to an end, those that arrived. */
+  delivery_success_percent?: number;
+  /** How long it may take from the acceptance of an event to its receipt, likewise. */
+  delivery_seconds?: {
+    p50?: number;
+    p95?: number;
+    p99?: number;
+  };
+}
+
 /** A category of patient request that care navigation handles. */
 export interface SubmissionType {
   id: string;
@@ -433,6 +539,33 @@ export interface TestDelivery {
 
 export interface TestEvent {
   event_id: string;
+}
+
+/** How often something happened on a day. */
+export interface UsageEntry {
+  /** By the calendar of UTC. */
+  day: string;
+  kind: 'call' | 'delivery';
+  /** Of a call. */
+  key_id: string | null;
+  /** Of a delivery. */
+  webhook_id: string | null;
+  /** Of a call; `none` where there is no such operation. */
+  operation: string | null;
+  /**
+   * Of a call: `ok`, `refused` (4xx), `rate_limited` (429), or `failed` (5xx, a fault of ours). Of an
+   * attempt to deliver: `delivered`, `retried` (it failed and is tried again), or `given_up`.
+   */
+  outcome: 'ok' | 'refused' | 'rate_limited' | 'failed' | 'delivered' | 'retried' | 'given_up';
+  count: number;
+}
+
+export interface UsageEntryPage {
+  data: UsageEntry[];
+  /** How many entries this page holds. */
+  count: number;
+  /** Send it as `cursor` to get the next page; null on the last one. */
+  next_cursor: string | null;
 }
 
 /** Every problem of the request, one entry each. */

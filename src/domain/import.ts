@@ -1,0 +1,183 @@
+import { hash } from 'node:crypto';
+import { isDeepStrictEqual } from 'node:util';
+import {
+  type ImportOutcome,
+  type ItemKind,
+  itemKinds,
+  type RemovedItem,
+  removedItems,
+  type WholeItem,
+  wholeItems,
+} from '../contract/operator/import.ts';
+import { type Problem, type ProblemDetails, validationEntry } from '../contract/problems.ts';
+import { ruleBroken } from '../contract/rules.ts';
+import { check, type ValidationEntry } from '../contract/validate.ts';
+import { defaultOpeningHours } from './local-time.ts';
+import { wholeAddress } from './practice-group.ts';
+import { brokenRule, type Directory, submissionTypeDefaults } from './submission-type.ts';
+
+/** An item with all its fields, those that were left out at their defaults. */
+export interface Item {
+  kind: ItemKind;
+  /** Of a practice group, itself. */
+  groupId: string;
+  /** Empty for what is no assignee. */
+  assigneeType: string;
+  id: string;
+  sourceVersion: number | null;
+  /** Null: to be removed. */
+  fields: Fields | null;
+}
+
+export type Fields = Record<string, unknown>;
+export type ItemKey = Pick<Item, 'kind' | 'groupId' | 'assigneeType' | 'id'>;
+
+/** No part but the last can hold a space, so they cannot run into each other. */
+export const keyOf = ({ kind, groupId, assigneeType, id }: ItemKey) =>
+  `${kind} ${groupId} ${assigneeType} ${id}`;
+
+/** Reads an item, or tells everything that is wrong with it. */
+export function readItem(value: unknown): Item | ValidationEntry[] {
+  const { kind, delete: removed } = (value ?? {}) as { kind?: unknown; delete?: unknown };
+  if (!itemKinds.includes(kind as ItemKind)) return [unknownKind];
+  const schema = (removed === true ? removedItems : wholeItems)[kind as ItemKind];
+  const checked = check(schema, value);
+  return checked.ok ? itemOf(checked.value) : checked.problems;
+}
+
+export const unknownKind: ValidationEntry = {
+  code: 'invalid_value',
+  expected: 'string',
+  path: ['kind'],
+  message: `Must be one of ${itemKinds.join(', ')}.`,
+};
+
+function itemOf(item: WholeItem | RemovedItem): Item {
+  return {
+    kind: item.kind,
+    groupId: item.kind === 'practice_group' ? item.id : item.practice_group_id,
+    assigneeType: item.kind === 'assignee' ? item.assignee_type : '',
+    id: item.id,
+    sourceVersion: item.source_version ?? null,
+    fields: item.delete === true ? null : fieldsOf(item),
+  };
+}
+
+function fieldsOf(item: WholeItem): Fields {
+  switch (item.kind) {
+    case 'practice_group':
+      return {
+        name: item.name,
+        ods_code: item.ods_code ?? null,
+        timezone: item.timezone ?? 'Europe/London',
+        address: wholeAddress(item.address),
+        opening_hours: item.opening_hours ?? defaultOpeningHours,
+      };
+    case 'form':
+      return { title: item.title };
+    case 'assignee':
+      return { name: item.name };
+    case 'submission_type': {
+      const { kind: _k, id: _i, practice_group_id: _g, source_version: _v, delete: _d, ...fields } = item;
+      return { ...submissionTypeDefaults, ...fields };
+    }
+  }
+}
+
+/** The item in the words of the import, all fields told. */
+export function presentItem({
+  kind,
+  groupId,
+  assigneeType,
+  id,
+  fields,
+}: Omit<Item, 'sourceVersion'>): Fields {
+  return {
+    kind,
+    id,
+    ...(kind !== 'practice_group' && { practice_group_id: groupId }),
+    ...(kind === 'assignee' && { assignee_type: assigneeType }),
+    ...fields,
+  };
+}
+
+/** SHA-256 over the canonical JSON (RFC 8785) of the whole item, its version left out: the same on both sides if and only if they agree. */
+export function digestOf(item: Omit<Item, 'sourceVersion'>): string {
+  return hash('sha256', canonicalJson(presentItem(item)));
+}
+
+/** Names in the order of their UTF-16 units, no blanks; texts and numbers as `JSON.stringify` writes them, which is what RFC 8785 takes over. */
+export function canonicalJson(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(canonicalJson).join()}]`;
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value);
+  const names = Object.keys(value).sort();
+  return `{${names.map((name) => `${JSON.stringify(name)}:${canonicalJson((value as Fields)[name])}`).join()}}`;
+}
+
+// ---- Deciding ----
+
+/** What is there of an item. The version is the highest that it ever had, also before it was removed. */
+export interface Current {
+  fields: Fields | null;
+  sourceVersion: number | null;
+}
+
+export type Outcome = Omit<ImportOutcome, 'index' | 'id'>;
+export type Decision = Outcome & { next: Current };
+
+/**
+ * What comes of an item, given what is there. Only an older version is stale: the same one again is taken, so that it can put right what was
+ * changed here since.
+ */
+export function decide(
+  item: Item,
+  current: Current,
+  refusal: (fields: Fields) => Problem | undefined,
+): Decision {
+  const { sourceVersion: known } = current;
+  const { sourceVersion: sent, fields } = item;
+  if (sent !== null && known !== null && sent < known) return { outcome: 'stale', next: current };
+  const sourceVersion = sent ?? known;
+  if (fields === null) {
+    const outcome = current.fields === null ? 'unchanged' : 'deleted';
+    return { outcome, next: { fields: null, sourceVersion } };
+  }
+  if (current.fields !== null && isDeepStrictEqual(fields, current.fields))
+    return { outcome: 'unchanged', next: { fields: current.fields, sourceVersion } };
+  const problem = refusal(fields);
+  if (problem) return { ...refused(problem), next: current };
+  return { outcome: current.fields === null ? 'created' : 'updated', next: { fields, sourceVersion } };
+}
+
+/** Why the fields of a submission type cannot stand, if so: the four rules, all of them, since an item is whole. */
+export function refusalOfType(fields: Fields, directory: Directory): Problem | undefined {
+  const rule = brokenRule(fields as Parameters<typeof brokenRule>[0], fields, directory);
+  return rule && ruleBroken(rule);
+}
+
+export function refused(problem: Problem | ValidationEntry[]): Outcome & { outcome: 'refused' } {
+  if (Array.isArray(problem)) {
+    const message = 'The item is not valid. Correct what the entries name, and send it again.';
+    return { outcome: 'refused', problem: { error: validationEntry.code, message, entries: problem } };
+  }
+  const { rule, path, used_by }: ProblemDetails = problem.details;
+  return {
+    outcome: 'refused',
+    problem: {
+      error: problem.code,
+      message: problem.message,
+      ...(rule !== undefined && { rule }),
+      ...(path !== undefined && { path: [...path] }),
+      ...(used_by !== undefined && {
+        used_by: used_by.map(({ ids, ...use }) => ({ ...use, ids: [...ids] })),
+      }),
+    },
+  };
+}
+
+/** The fields that differ, as they were and as they are. */
+export function changesOf(before: Fields, after: Fields): { before: Fields; after: Fields } {
+  const changed = Object.keys(after).filter((name) => !isDeepStrictEqual(before[name], after[name]));
+  const of = (fields: Fields) => Object.fromEntries(changed.map((name) => [name, fields[name]]));
+  return { before: of(before), after: of(after) };
+}

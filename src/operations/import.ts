@@ -1,0 +1,289 @@
+import type { Line, LineStream } from '../contract/endpoint.ts';
+import {
+  type ImportOutcome,
+  ITEMS_MAX,
+  type importItems as importEndpoint,
+  itemKinds,
+} from '../contract/operator/import.ts';
+import { Problem } from '../contract/problems.ts';
+import { ruleBroken } from '../contract/rules.ts';
+import {
+  type Current,
+  changesOf,
+  type Decision,
+  decide,
+  digestOf,
+  type Fields,
+  type Item,
+  type ItemKey,
+  keyOf,
+  type Outcome,
+  readItem,
+  refusalOfType,
+  refused,
+} from '../domain/import.ts';
+import { inUse } from '../domain/in-use.ts';
+import { Outage } from '../platform/outage.ts';
+import { type Transaction, transact } from '../store/database.ts';
+import { findAssigneeUses, findFormUses, lockAssignee, lockForm } from '../store/directory.ts';
+import {
+  type Found,
+  findItems,
+  lockImports,
+  raiseVersions,
+  upsertItems,
+  type Written,
+} from '../store/import.ts';
+import { deleteGroup, findGroupUses, lockGroup } from '../store/practice-groups.ts';
+import { bury } from '../store/removed-items.ts';
+import { type Actor, type App, nowIso, type OperatorCall } from './app.ts';
+
+/**
+ * What the practice software says, in chunks of a thousand, each a transaction. Every item is decided by itself (domain/import.ts), in the order of
+ * the lines, on what those before it left; then each kind is written in one statement.
+ */
+export async function importItems(app: App, call: OperatorCall<typeof importEndpoint>) {
+  if (call.lines) return { lines: importLines(app, call, call.lines) };
+  const entries = call.body.items.map((value, index) => entryOf({ index, value }));
+  return { body: { outcomes: await importChunk(app, call, entries) } };
+}
+
+interface Entry {
+  index: number;
+  id: string | null;
+  read: Item | Outcome;
+}
+
+const isItem = (read: Item | Outcome): read is Item => 'kind' in read;
+
+function entryOf(line: Line): Entry {
+  const { index } = line;
+  if ('isTooLong' in line) return { index, id: null, read: refused(new Problem('payload_too_large')) };
+  if ('problems' in line) return { index, id: null, read: refused(line.problems) };
+  const item = readItem(line.value);
+  const { id } = (line.value ?? {}) as { id?: unknown };
+  if (Array.isArray(item)) return { index, id: typeof id === 'string' ? id : null, read: refused(item) };
+  return { index, id: item.id, read: item };
+}
+
+/** While one chunk is written, the next one is read: not more, so that whoever sends waits for whoever writes. */
+async function* importLines(app: App, actor: Actor, lines: AsyncIterable<Line[]>): LineStream {
+  let writing: Promise<string> | undefined;
+  const chunk: Entry[] = [];
+  try {
+    for await (const some of lines) {
+      for (const line of some) chunk.push(entryOf(line));
+      while (chunk.length >= ITEMS_MAX) {
+        if (writing) yield await writing;
+        writing = written(app, actor, chunk.splice(0, ITEMS_MAX));
+      }
+    }
+    if (writing) yield await writing;
+    writing = undefined;
+    if (chunk.length > 0) yield await written(app, actor, chunk);
+  } catch (error) {
+    // The lines that have no outcome were not taken: whoever sends them again loses nothing.
+    if (!(error instanceof Outage)) throw error;
+    yield `${JSON.stringify({ problem: refused(new Problem('service_unavailable')).problem })}\n`;
+  } finally {
+    await writing?.catch(() => {});
+  }
+}
+
+async function written(app: App, actor: Actor, entries: readonly Entry[]): Promise<string> {
+  const outcomes = await importChunk(app, actor, entries);
+  return outcomes.map((one) => `${JSON.stringify(one)}\n`).join('');
+}
+
+async function importChunk(app: App, actor: Actor, entries: readonly Entry[]): Promise<ImportOutcome[]> {
+  const items = entries.flatMap(({ read }) => (isItem(read) ? [read] : []));
+  const outcomes =
+    items.length === 0
+      ? new Map<Item, Outcome>()
+      : await transact(app.db, actor.principal, async (tx) => {
+          lockImports(tx, new Set(items.map(({ groupId }) => groupId)));
+          const run = new Chunk(tx, nowIso(app));
+          for (const some of runsOf(items)) await run.take(some);
+          tx.audit(...run.audit(actor));
+          return run.outcomes;
+        });
+  return entries.map(({ index, id, read }) => ({
+    index,
+    id,
+    ...(isItem(read) ? (outcomes.get(read) as Outcome) : read),
+  }));
+}
+
+/** What is removed must not be in use, which takes a look at all that is there: so what comes before it is written first. */
+function* runsOf(items: readonly Item[]): Generator<Item[]> {
+  let run: Item[] = [];
+  for (const item of items) {
+    if (run[0] && removesUsable(run[0]) !== removesUsable(item)) {
+      yield run;
+      run = [];
+    }
+    run.push(item);
+  }
+  yield run;
+}
+
+const removesUsable = ({ fields, kind }: Item) => fields === null && kind !== 'submission_type';
+
+interface Change {
+  key: ItemKey;
+  before: Fields | null;
+  after: Fields | null;
+}
+
+/** One transaction. */
+class Chunk {
+  readonly outcomes = new Map<Item, Outcome>();
+  readonly #tx: Transaction;
+  readonly #now: string;
+  readonly #changes: Change[] = [];
+
+  constructor(tx: Transaction, now: string) {
+    this.#tx = tx;
+    this.#now = now;
+  }
+
+  async take(items: readonly Item[]): Promise<void> {
+    const found = await findItems(this.#tx, [...namedBy(items).values()]);
+    const state = new Map<string, Current>(found);
+    if (items[0] && removesUsable(items[0])) for (const item of items) await this.#remove(item, state);
+    else this.#change(items, found, state);
+  }
+
+  #settle(item: Item, { next, ...outcome }: Decision, state: Map<string, Current>): void {
+    this.outcomes.set(item, outcome);
+    state.set(keyOf(item), next);
+  }
+
+  /** Decides all of them, and writes what came of it in the end. */
+  #change(items: readonly Item[], found: Map<string, Found>, state: Map<string, Current>): void {
+    const has = (key: ItemKey) => Boolean(state.get(keyOf(key))?.fields);
+    for (const item of items) {
+      const { kind, groupId } = item;
+      const refusal = (fields: Fields) => {
+        if (kind === 'practice_group') return undefined;
+        if (!has(groupKey(groupId))) return ruleBroken('practice_group_unknown');
+        if (kind !== 'submission_type') return undefined;
+        return refusalOfType(fields, {
+          hasForm: (id) => has({ kind: 'form', groupId, assigneeType: '', id }),
+          hasAssignee: (assigneeType, id) => has({ kind: 'assignee', groupId, assigneeType, id }),
+        });
+      };
+      this.#settle(item, decide(item, state.get(keyOf(item)) ?? NOTHING, refusal), state);
+    }
+    const last = [...new Map(items.map((item) => [keyOf(item), item])).entries()];
+    for (const kind of itemKinds) {
+      const upserts: Written[] = [];
+      const raised: Item[] = [];
+      const removed: Item[] = [];
+      for (const [key, item] of last) {
+        if (item.kind !== kind) continue;
+        const base = found.get(key) ?? { ...NOTHING, lastVersion: 0 };
+        const { fields, sourceVersion } = state.get(key) ?? NOTHING;
+        const one = { ...item, fields, sourceVersion };
+        const isNewer = sourceVersion !== base.sourceVersion;
+        if (fields !== null && fields !== base.fields)
+          upserts.push({ ...one, fields, lastVersion: base.lastVersion });
+        else if (fields !== null && isNewer) raised.push(one);
+        else if (fields === null && (base.fields !== null || isNewer)) removed.push(one);
+        if (fields !== base.fields) this.#changes.push({ key: item, before: base.fields, after: fields });
+      }
+      if (upserts.length > 0) upsertItems(this.#tx, kind, upserts, this.#now);
+      if (raised.length > 0) raiseVersions(this.#tx, kind, raised);
+      if (removed.length > 0) bury(this.#tx, kind, removed, this.#now);
+    }
+  }
+
+  /** One after the other: what others use is looked for each time, and removals are few. */
+  async #remove(item: Item, state: Map<string, Current>): Promise<void> {
+    const current = state.get(keyOf(item)) ?? NOTHING;
+    const decision = decide(item, current, () => undefined);
+    const used = decision.outcome === 'deleted' ? await this.#usesOf(item) : undefined;
+    if (used) {
+      this.#settle(item, { ...refused(used), next: current }, state);
+      return;
+    }
+    this.#settle(item, decision, state);
+    if (decision.outcome === 'stale') return;
+    const { sourceVersion } = decision.next;
+    if (decision.outcome === 'unchanged' && sourceVersion === current.sourceVersion) return;
+    if (item.kind === 'practice_group') deleteGroup(this.#tx, item.id, this.#now, sourceVersion);
+    else bury(this.#tx, item.kind, [{ ...item, sourceVersion }], this.#now);
+    if (decision.outcome === 'deleted')
+      this.#changes.push({ key: item, before: current.fields, after: null });
+  }
+
+  async #usesOf({ kind, groupId, assigneeType, id }: Item): Promise<Problem | undefined> {
+    const tx = this.#tx;
+    if (kind === 'form') {
+      await lockForm(tx, groupId, id);
+      return inUse(`The form ${id}`, await findFormUses(tx, groupId, id));
+    }
+    if (kind === 'assignee') {
+      await lockAssignee(tx, groupId, assigneeType, id);
+      return inUse(`The assignee ${id}`, await findAssigneeUses(tx, groupId, assigneeType, id));
+    }
+    await lockGroup(tx, id);
+    return inUse(`The practice group ${id}`, await findGroupUses(tx, id, this.#now));
+  }
+
+  /**
+   * One entry for each practice group of the chunk: it is found in the history of the practice, and a thousand entries would cost more than
+   * the items do. What was changed and removed is told whole; what is new, by its digest, which proves what was sent.
+   */
+  audit({ principal, requestId }: Actor) {
+    const byGroup = Map.groupBy(this.#changes, ({ key }) => key.groupId);
+    return [...byGroup].map(([groupId, changes]) => {
+      const told = changes.map(({ key, before, after }) => {
+        const { kind, id, assigneeType } = key;
+        const name = { kind, id, ...(assigneeType !== '' && { assignee_type: assigneeType }) };
+        if (before && after) {
+          const changed = changesOf(before, after);
+          return { before: { ...name, ...changed.before }, after: { ...name, ...changed.after } };
+        }
+        if (before) return { before: { ...name, ...before } };
+        return { after: { ...name, digest: digestOf({ ...key, fields: after }) } };
+      });
+      return {
+        at: this.#now,
+        principal,
+        action: 'practice_group.import',
+        subject: { type: 'practice_group', id: groupId },
+        practiceGroupId: groupId,
+        requestId,
+        before: told.flatMap((one) => one.before ?? []),
+        after: told.flatMap((one) => one.after ?? []),
+      };
+    });
+  }
+}
+
+const NOTHING: Current = { fields: null, sourceVersion: null };
+
+const groupKey = (groupId: string): ItemKey => ({
+  kind: 'practice_group',
+  groupId,
+  assigneeType: '',
+  id: groupId,
+});
+
+/** The items, their practice groups, and what they point to. */
+function namedBy(items: readonly Item[]): Map<string, ItemKey> {
+  const named = new Map<string, ItemKey>();
+  const name = (key: ItemKey) => named.set(keyOf(key), key);
+  for (const item of items) {
+    name(item);
+    const { groupId, kind, fields } = item;
+    name(groupKey(groupId));
+    if (kind !== 'submission_type' || fields === null) continue;
+    const { form_id, assignee_id, assignee_type } = fields as Record<string, string | null | undefined>;
+    if (form_id) name({ kind: 'form', groupId, assigneeType: '', id: form_id });
+    if (assignee_id && assignee_type)
+      name({ kind: 'assignee', groupId, assigneeType: assignee_type, id: assignee_id });
+  }
+  return named;
+}

@@ -10,6 +10,7 @@ import { systemClock } from '../src/platform/clock.ts';
 import { startEmbeddedPostgres } from '../src/platform/postgres/embedded.ts';
 import { gatherUpdates } from '../src/runtime/submission-type-updates.ts';
 import { openDatabase } from '../src/store/database.ts';
+import { readSqlFunctions } from '../src/store/sql-functions.ts';
 import { drive, hasWrk, type Load, type Outcome, wrk } from './load.ts';
 import { inTurns, median, percentile, ratioLine, say, valueLine } from './measure.ts';
 import { ceiling, hasPgbench, oneStatement } from './pgbench.ts';
@@ -115,6 +116,14 @@ try {
   await switchRowSecurity('ENABLE');
   ratioLine('gathered write, to the same without RLS', secured, 'with', 'without', '≥ 0.90', 'changes/s');
 
+  say('the gathered write with and without the feed of changes');
+  const fed = await inTurns({
+    with: () => switchChangeFeed('with').then(() => gathered()),
+    without: () => switchChangeFeed('without').then(() => gathered()),
+  });
+  await switchChangeFeed('with');
+  ratioLine('gathered write with the change feed, to without', fed, 'with', 'without', '≥ 0.90', 'changes/s');
+
   say(
     `PATCH, one at a time${hasWrk() ? ', called by wrk' : ' (wrk is not installed: called by a script, which is slower)'}`,
   );
@@ -219,7 +228,7 @@ async function residentMbOf(port: number): Promise<number> {
 
 function gatheredWriter(principals: PartnerPrincipal[]): () => Promise<number> {
   const db = openDatabase({ url: postgres.url, connectionsMax: 10 });
-  const updates = gatherUpdates({ db, clock: systemClock });
+  const updates = gatherUpdates({ db, clock: systemClock, changed: () => {} });
   return async () => {
     let done = 0;
     const started = performance.now();
@@ -249,6 +258,17 @@ async function switchRowSecurity(how: 'ENABLE' | 'DISABLE'): Promise<void> {
   await admin.connect();
   for (const table of ['submission_types', 'form_counts', 'audit_entries'])
     await admin.query(`ALTER TABLE ${table} ${how} ROW LEVEL SECURITY`);
+  await admin.end();
+}
+
+/** Without: the statement of the write as it is, but for what it says to the feed. */
+async function switchChangeFeed(how: 'with' | 'without'): Promise<void> {
+  const text = (await readSqlFunctions()).get('change_submission_types') ?? '';
+  const without = text.replace(/^ {2}INSERT INTO new_changes[^;]*;$/m, '');
+  if (without === text) throw new Error('the write says nothing to the feed of changes');
+  const admin = new pg.Client({ connectionString: adminOfPorter() });
+  await admin.connect();
+  await admin.query(how === 'with' ? text : without);
   await admin.end();
 }
 

@@ -9,6 +9,7 @@ import { createEngine } from '../src/delivery/engine.ts';
 import { deliveryId, newId } from '../src/domain/ids.ts';
 import { SYSTEM } from '../src/domain/principal.ts';
 import { signedHeaders } from '../src/domain/signature.ts';
+import { Bell } from '../src/platform/bell.ts';
 import { systemClock } from '../src/platform/clock.ts';
 import { createEgress } from '../src/platform/egress/egress.ts';
 import { createLogger } from '../src/platform/logger.ts';
@@ -252,6 +253,8 @@ async function office(name: string, receiver: string) {
         return egress.post(request);
       },
       dial: egress.dial,
+      operatorEgress: egress,
+      newChanges: new Bell(systemClock),
       isOnTime: () => true,
       open: ({ sealed }) => sealed,
       retention: {
@@ -260,6 +263,7 @@ async function office(name: string, receiver: string) {
         writeToRecordJobs: 3_650,
         endedKeys: 3_650,
         accessLog: 3_650,
+        endedChanges: 3_650,
         usage: 3_650,
       },
       usage,

@@ -3,6 +3,7 @@ import { chmod, mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import type { Server } from 'node:http';
 import { dirname, join } from 'node:path';
 import { type Config, masterKey } from './config.ts';
+import { WRITE_THROUGH_MS } from './contract/operator/write-through.ts';
 import { createEngine } from './delivery/engine.ts';
 import { makeDemoWorld, replaceDemoKey } from './demo.ts';
 import { createServer } from './http/server.ts';
@@ -11,6 +12,7 @@ import type { App } from './operations/app.ts';
 import { ensureFirstOperator } from './operations/operators.ts';
 import { ensureSigningKey, publicSigningKeys, resealSigningKeys } from './operations/signing-keys.ts';
 import { resealSecrets } from './operations/webhook-secrets.ts';
+import { Bell } from './platform/bell.ts';
 import { type Clock, systemClock } from './platform/clock.ts';
 import { createEgress } from './platform/egress/egress.ts';
 import { keepKeyFile } from './platform/key-file.ts';
@@ -34,6 +36,7 @@ import { Strangers } from './runtime/strangers.ts';
 import { gatherUpdates } from './runtime/submission-type-updates.ts';
 import { beat } from './runtime/uptime.ts';
 import { Usage } from './runtime/usage.ts';
+import { WriteThrough } from './runtime/write-through.ts';
 import { createSite } from './site/site.ts';
 import { closeDatabase, type Database, openDatabase } from './store/database.ts';
 import { beginTimeline } from './store/event-feed.ts';
@@ -64,8 +67,8 @@ const ONE_LOGIN =
   'the login of the service owns its tables: whoever takes it over can alter them, the audit too; let another one own them (PORTER_MIGRATION_DATABASE_URL)';
 /** Replays that go on at a time: each takes one of the connections. */
 const REPLAYS_AT_ONCE = 2;
-/** The delivery engine puts in, takes out, writes down and listens, each on a connection of its own. */
-const WORKER_CONNECTIONS = 4;
+/** The delivery engine puts in (events, and changes), takes out, writes down and listens, each on a connection of its own. */
+const WORKER_CONNECTIONS = 5;
 /** Requests and deliveries under way get this long to finish; with closing the database it stays within ten seconds. */
 const FINISH_MS = 8_000;
 /** A statement that is still running then is left to PostgreSQL, which ends it when it notices that nobody listens. */
@@ -110,6 +113,7 @@ export async function startService(config: Config, surroundings: Surroundings): 
     const stopReading = clock.follow(db);
     const close = async () => {
       stopReading();
+      await app.writeThrough.close();
       await Promise.all([
         app.refusals.flush(),
         app.keyUses.close(),
@@ -207,11 +211,14 @@ async function finish(server: Server, late: Promise<void>): Promise<void> {
 /** The delivery engine with its way out. What is still under way when the time is up is sent again by the next worker. */
 function startDelivering(app: App, log: Logger, isOnTime: () => boolean) {
   const egress = createEgress({ targets: app.webhookTargets });
+  // Apart: a connection into a network of the operator's own is never one that a partner's webhook could be given.
+  const operatorEgress = createEgress({ targets: app.operatorTargets });
   const engine = createEngine({
     ...app,
     log,
     post: egress.post,
     dial: egress.dial,
+    operatorEgress,
     isOnTime,
     open: app.sealer.open,
   });
@@ -221,7 +228,7 @@ function startDelivering(app: App, log: Logger, isOnTime: () => boolean) {
     async stop(late: Promise<void>): Promise<void> {
       const stopped = engine.stop();
       await Promise.race([stopped, late]);
-      await egress.close();
+      await Promise.all([egress.close(), operatorEgress.close()]);
       await stopped;
     },
   };
@@ -264,14 +271,23 @@ function assemble(
 ): App {
   const access = createAccess(db, clock, config.environment);
   const keys = config.rateWindows === 'shared' ? new SharedRateLimits(db, clock) : new RateLimits(clock);
-  const updates = gatherUpdates({ db, clock });
+  const newChanges = new Bell(clock);
+  const updates = gatherUpdates({ db, clock, changed: () => newChanges.ring() });
+  const writeThrough = new WriteThrough({
+    db,
+    clock,
+    random,
+    sealer: masterKeys.sealer,
+    egress: createEgress({ targets: config.operatorTargets, timeoutMs: WRITE_THROUGH_MS }),
+    changed: () => newChanges.ring(),
+  });
   const refusals = new Refusals(db, clock, log);
   const assertions = new Assertions(db, clock);
   const keyUses = new KeyUses(db, clock, log);
   const usage = new Usage(db, clock, log);
   const accessLog = new AccessLog(db, clock, log, random);
   const streams = new OpenStreams(db, clock, log, accessLog);
-  const { environment, webhookTargets, retention } = config;
+  const { environment, webhookTargets, operatorTargets, retention } = config;
   return {
     db,
     clock,
@@ -281,6 +297,7 @@ function assemble(
     limits: { keys, operators: new RateLimits(clock) },
     strangers: new Strangers(clock, log),
     updates,
+    writeThrough,
     refusals,
     accessLog,
     assertions,
@@ -292,6 +309,8 @@ function assemble(
     ...masterKeys,
     auditVerification: new AuditVerification(db, clock),
     webhookTargets,
+    operatorTargets,
+    newChanges,
     retention,
   };
 }

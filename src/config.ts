@@ -3,7 +3,7 @@ import type { Environment } from './contract/access.ts';
 import { listOf } from './domain/address-list.ts';
 import { type CertificateSource, certificateSources } from './http/client-certificate.ts';
 import { isLoopback } from './http/transport.ts';
-import type { Targets } from './platform/egress/ssrf-guard.ts';
+import type { Reach, Targets } from './platform/egress/ssrf-guard.ts';
 import { MASTER_KEY_BYTES } from './platform/sealing.ts';
 import { unsafeInProduction } from './production.ts';
 import { hostsOf } from './store/hosts.ts';
@@ -38,7 +38,9 @@ export interface Config {
   masterKey: Buffer | undefined;
   /** What these sealed is sealed anew at the start. */
   previousMasterKeys: Buffer[];
-  webhookTargets: Targets;
+  webhookTargets: Reach;
+  /** Where webhooks of the operator's own may go: there, and into these networks. */
+  operatorTargets: Targets;
   /** What this process does: answer calls, deliver events, or both. */
   role: 'all' | 'api' | 'worker';
   /** Where calls are counted: in this process, or for all nodes together in PostgreSQL. */
@@ -103,6 +105,7 @@ export function readConfig(env: Env, workingFolder: string): Config {
     masterKey: read('PORTER_MASTER_KEY', undefined, masterKey),
     previousMasterKeys: read('PORTER_MASTER_KEY_PREVIOUS', [], masterKeys),
     webhookTargets: 'public',
+    operatorTargets: 'public',
     role: read('PORTER_ROLE', 'all', oneOf('all', 'api', 'worker')),
     rateWindows: read('PORTER_RATE_WINDOWS', isAlone ? 'memory' : 'shared', oneOf('memory', 'shared')),
     retention: {
@@ -111,6 +114,7 @@ export function readConfig(env: Env, workingFolder: string): Config {
       writeToRecordJobs: read('PORTER_JOB_DAYS', 400, retentionDays),
       endedKeys: read('PORTER_ENDED_KEY_DAYS', 800, retentionDays),
       accessLog: read('PORTER_ACCESS_LOG_DAYS', 400, retentionDays),
+      endedChanges: read('PORTER_CHANGE_DAYS', 400, retentionDays),
       usage: read('PORTER_USAGE_DAYS', 800, retentionDays),
     },
     auditAnchors: {
@@ -130,6 +134,10 @@ export function readConfig(env: Env, workingFolder: string): Config {
       'PORTER_CLIENT_CERTIFICATES: a header is believed of the proxies in PORTER_TRUST_PROXY only',
     );
   config.webhookTargets = read('PORTER_WEBHOOK_TARGETS', usualTargets(config), targets(production));
+  config.operatorTargets = read('PORTER_OPERATOR_TARGETS', config.webhookTargets as Targets, (text) => ({
+    reach: config.webhookTargets,
+    networks: listOf(addresses(text)),
+  }));
   if (production && !env.PORTER_MASTER_KEY?.trim())
     problems.push('PORTER_MASTER_KEY: is required in production; make one with `openssl rand -base64 32`');
   if (config.migrationDatabaseUrl && isAlone)
@@ -210,7 +218,7 @@ function connectionCount(text: string): number {
 }
 
 /** This machine is a target only where nobody else can call the service: then whoever registers a webhook sits before it. */
-function usualTargets({ environment, host, tls, trustProxy }: Config): Targets {
+function usualTargets({ environment, host, tls, trustProxy }: Config): Reach {
   const isOnesOwn = host === 'localhost' || isLoopback(host);
   return environment === 'staging' && isOnesOwn && !tls && trustProxy.length === 0 ? 'loopback' : 'public';
 }
@@ -225,7 +233,7 @@ function anchorMinutes(text: string): number {
   return value;
 }
 
-function targets(production: boolean): (text: string) => Targets {
+function targets(production: boolean): (text: string) => Reach {
   return (text) => {
     const found = oneOf('public', 'loopback')(text);
     if (production && found === 'loopback') throw new Error('"loopback" is for staging only');

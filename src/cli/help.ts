@@ -49,6 +49,7 @@ const groupSummaries: Record<string, string> = {
   events: 'Publish events',
   webhooks: 'Pause, activate and replay the webhooks of partners',
   deliveries: 'What was sent to whom, and retries',
+  changes: 'What partners changed',
   refusals: 'Why calls were refused',
   audit: 'Who changed what',
 };

@@ -21,6 +21,7 @@ const nouns: Record<string, string> = {
   keys: 'key',
   networks: 'network',
   deliveries: 'delivery',
+  changes: 'change',
   webhooks: 'webhook',
 };
 

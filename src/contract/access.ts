@@ -18,7 +18,7 @@ export const roles = {
   admin: 'Everything.',
   support: 'Reads everything; manages partners and keys, and retries deliveries.',
   source:
-    'Only publishes what happened: events, EHR health, form submissions, write-to-record jobs; asks which submission types may be offered.',
+    'Only publishes what happened: events, EHR health, form submissions, write-to-record jobs; asks which submission types may be offered; reads changes and says what became of them.',
   viewer: 'Reads everything.',
 } as const;
 

@@ -2,6 +2,8 @@ import { Problem } from './problems.ts';
 
 /** Webhooks of one partner for one practice group, and as many for all of them. */
 export const WEBHOOKS_MAX = 20;
+/** Webhooks of the operator's own. */
+export const SUBSCRIPTIONS_MAX = 100;
 /** Practice groups in one network. */
 export const MEMBERS_MAX = 1_000;
 /** Partners that a network names. */
@@ -95,6 +97,14 @@ const rules = {
   webhooks_max: {
     path: 'url',
     message: `You have ${WEBHOOKS_MAX} webhooks for this practice group, which is the maximum. Delete one first.`,
+  },
+  practice_software: {
+    path: 'id',
+    message: 'The software of the practice does not accept this change. Ask the practice.',
+  },
+  subscriptions_max: {
+    path: 'url',
+    message: `There are ${SUBSCRIPTIONS_MAX} subscriptions, which is the maximum. Delete one first.`,
   },
   webhook_of_one_group: {
     path: 'practice_group_ids',

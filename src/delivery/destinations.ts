@@ -21,6 +21,8 @@ export interface OpenDestination {
   url: string;
   /** Scheme, host and port: what deliveries to several webhooks may have in common. */
   origin: string;
+  /** A webhook of the operator's own, which may be where partners' may not. */
+  isOfOperator: boolean;
   /** What signs at a moment: its own secrets, and the keys of the deployment. */
   secretsAt: (now: number) => readonly Uint8Array[];
   signingKeysAt: ((now: number) => readonly KeyObject[]) | undefined;
@@ -51,14 +53,15 @@ export class Destinations {
     return this.#known.get(no);
   }
 
-  /** The circuit breaker that it shares with all that have its origin. */
-  hostOf({ origin }: OpenDestination): CircuitBreaker {
-    const known = this.#hosts.get(origin);
+  /** The circuit breaker that it shares with all that have its origin and the same way out. */
+  hostOf({ origin, isOfOperator }: OpenDestination): CircuitBreaker {
+    const key = isOfOperator ? `operator ${origin}` : origin;
+    const known = this.#hosts.get(key);
     if (known) return known;
     if (this.#hosts.size >= HOSTS_MAX)
-      for (const [key, { inFlight }] of this.#hosts) if (inFlight === 0) this.#hosts.delete(key);
+      for (const [idle, { inFlight }] of this.#hosts) if (inFlight === 0) this.#hosts.delete(idle);
     const host = new CircuitBreaker(HOST_IN_FLIGHT_MAX);
-    this.#hosts.set(origin, host);
+    this.#hosts.set(key, host);
     return host;
   }
 
@@ -100,7 +103,7 @@ export class Destinations {
   }
 
   #opened(
-    { id, version, url, secrets, headers, signature }: Destination,
+    { id, version, url, isOfOperator, secrets, headers, signature }: Destination,
     signing: readonly StoredSigningKey[],
   ): OpenDestination {
     const owner = secretOwner(id);
@@ -115,6 +118,7 @@ export class Destinations {
       version,
       url,
       origin: new URL(url).origin,
+      isOfOperator,
       headers: headers
         ? JSON.parse(Buffer.from(this.#open(headers, headersOwner(id))).toString())
         : undefined,

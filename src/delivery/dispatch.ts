@@ -55,6 +55,7 @@ export interface DispatchOptions {
   me: number;
   post: Egress['post'];
   dial: Egress['dial'];
+  operatorEgress: Pick<Egress, 'post' | 'dial'>;
   /** Whether this node's clock is right. While it is not, nothing is claimed. */
   isOnTime: () => boolean;
   destinations: Destinations;
@@ -373,13 +374,13 @@ export class Dispatch implements LaneHolder {
   }
 
   #send(webhook: KnownWebhook, { destination, host }: Receiver, delivery: ClaimedDelivery): void {
-    const { clock, post } = this.#options;
+    const { clock, operatorEgress, post } = this.#options;
     host.begin(this.#waitedMs(delivery), clock.monotonic());
     this.#inFlight++;
     const startedAt = clock.now();
     const request = signedRequest(destination, delivery, startedAt);
     const isStale = () => webhook.heldUntil <= clock.monotonic();
-    void post({ ...request, isStale }).then((outcome) => {
+    void (destination.isOfOperator ? operatorEgress.post : post)({ ...request, isStale }).then((outcome) => {
       this.#inFlight--;
       if (this.#inFlight === IN_FLIGHT_FEWER) this.#options.due.ring();
       const code = outcome.failure?.code;

@@ -7,9 +7,11 @@ import type { Logger } from '../platform/logger.ts';
 import { Outage } from '../platform/outage.ts';
 import { type Database, transact } from '../store/database.ts';
 import { fanOut, reviewEntitlement } from '../store/deliveries.ts';
+import { fanOutToOperators } from '../store/operator-events.ts';
 import { bePresent, freeLanesOfTheDead } from '../store/presence.ts';
 import { readQueueNumbers } from '../store/queue-numbers.ts';
 import { clearStep, type Retention } from '../store/retention.ts';
+import { withdrawLate } from '../store/write-through.ts';
 import { Destinations, type Open } from './destinations.ts';
 import { Dispatch } from './dispatch.ts';
 import { createMetrics } from './metrics.ts';
@@ -28,6 +30,8 @@ import { type DeliveryUsage, Recorder } from './recorder.ts';
  *      practice at this moment, it inserts a delivery with the next number of that webhook's sequence, and gives the events
  *      their place in the feed. What is new is listed (`new_events`), not told by a position in a log, so an event that commits
  *      late is not overlooked.
+ *      What partners change, and what else is for the operator's own systems, goes the same way by `fan_out_to_operators`: to webhooks
+ *      of the operator, which nobody can lose access to, and to the feed of changes. From CLAIM on they are webhooks like any other.
  *   2. CLAIM  (`Dispatch`, `claim_deliveries`) A worker takes the leases of lanes that have something new, or set aside and due,
  *      and reads as much from each as it has room for, so a million deliveries to one webhook do not keep another waiting.
  *      A lane has one holder at a time, who knows what it has under way (`domain/lane.ts`). The holder renews the lease while there
@@ -110,6 +114,10 @@ export interface EngineOptions {
   log: Logger;
   post: Egress['post'];
   dial: Egress['dial'];
+  /** The way out to webhooks of the operator's own. */
+  operatorEgress: Pick<Egress, 'post' | 'dial'>;
+  /** Rung when a partner has changed something. */
+  newChanges: Bell;
   /** Whether this node's own clock is right. While it is not, nothing is claimed or sent from here. */
   isOnTime: () => boolean;
   /** Opens the webhooks' secrets. */
@@ -133,6 +141,7 @@ export interface Engine {
 
 export function createEngine(options: EngineOptions): Engine {
   const { db, clock, random, log, post, dial, isOnTime, open, retention, usage } = options;
+  const { operatorEgress, newChanges } = options;
   const metrics = createMetrics(
     () => transact(db, SYSTEM, readQueueNumbers),
     () => clock.now(),
@@ -152,6 +161,7 @@ export function createEngine(options: EngineOptions): Engine {
     me,
     post,
     dial,
+    operatorEgress,
     isOnTime,
     destinations: new Destinations(db, open, log),
     recorderFor: (holder) => new Recorder({ db, clock, log, me, usage }, holder),
@@ -167,6 +177,13 @@ export function createEngine(options: EngineOptions): Engine {
     if (taken > 0) metrics.fannedOut.inc(taken);
     if (made > 0) dueDeliveries.ring();
     eventsAtOnce = more ? Math.min(EVENTS_MAX, eventsAtOnce * 3) : EVENTS_MIN;
+    return more;
+  }
+
+  /** Returns whether there may be more to do at once. */
+  async function fanOutToOperatorsOnce(): Promise<boolean> {
+    const { made, more } = await fanOutToOperators(db, databaseTime(clock), me, EVENTS_MAX);
+    if (made > 0) dueDeliveries.ring();
     return more;
   }
 
@@ -195,6 +212,8 @@ export function createEngine(options: EngineOptions): Engine {
 
   const heard: Record<string, (what: string) => void> = {
     porter_events: () => newEvents.ring(),
+    // Something was announced to the operator's systems.
+    porter_changes: () => newChanges.ring(),
     // A worker has put new deliveries into the queues. Of its own it knows already.
     porter_queue: (worker) => worker === String(me) || dueDeliveries.ring(),
     // Somebody has made old ones due again.
@@ -222,10 +241,18 @@ export function createEngine(options: EngineOptions): Engine {
     return last_no > 0;
   }
 
+  /** Whoever put a change to the practice software and died before it was made. */
+  async function settleProposals(): Promise<void> {
+    const withdrawn = await withdrawLate(db, new Date(clock.now()).toISOString());
+    if (withdrawn > 0)
+      log.warn({ changes: withdrawn }, 'changes that nobody made are withdrawn from practice software');
+  }
+
   return {
     start() {
       const work = [
         keepDoing(fanOutOnce, newEvents, LOOK_MS),
+        keepDoing(fanOutToOperatorsOnce, newChanges, LOOK_MS),
         keepDoing(
           async () => {
             // Nobody may hold a lane without a sign of life.
@@ -239,6 +266,7 @@ export function createEngine(options: EngineOptions): Engine {
           async () => {
             await takeOver();
             await review();
+            await settleProposals();
             dispatch.wake();
             return false;
           },
@@ -255,6 +283,7 @@ export function createEngine(options: EngineOptions): Engine {
       while (await review());
       for (;;) {
         while (await fanOutOnce());
+        while (await fanOutToOperatorsOnce());
         const { count, more } = await dispatch.claim(true);
         await dispatch.idle();
         if (count === 0 && !more) return;
@@ -265,7 +294,7 @@ export function createEngine(options: EngineOptions): Engine {
     async stop() {
       stopping = true;
       dispatch.hurry();
-      for (const bell of [newEvents, dueDeliveries, nextLook, nextSweep]) bell.ring();
+      for (const bell of [newEvents, newChanges, dueDeliveries, nextLook, nextSweep]) bell.ring();
       await Promise.all(running);
       await dispatch.stop();
       // Last of all: without a sign of life, others would send at once what is still under way here.

@@ -17,6 +17,9 @@ export function createMetrics(readNumbers: () => Promise<QueueNumbers>, now: () 
   let numbers: QueueNumbers | undefined;
   let readAt = Number.NEGATIVE_INFINITY;
 
+  const secondsSince = (moment: string | null) =>
+    moment === null ? 0 : Math.max(0, (now() - Date.parse(moment)) / 1000);
+
   /** By what came of them. Counted here and told when asked: the library sorts and joins the labels every time. */
   const attempts = new Map<string, number>();
   new Counter({
@@ -61,7 +64,7 @@ export function createMetrics(readNumbers: () => Promise<QueueNumbers>, now: () 
     help: 'Age of the oldest event that an active webhook has not received yet, withheld ones aside; 0 when there is none.',
     registers,
     collect() {
-      if (numbers) this.set(numbers.oldest ? Math.max(0, (now() - Date.parse(numbers.oldest)) / 1000) : 0);
+      if (numbers) this.set(secondsSince(numbers.oldest));
     },
   });
   new Gauge({
@@ -70,6 +73,22 @@ export function createMetrics(readNumbers: () => Promise<QueueNumbers>, now: () 
     registers,
     collect() {
       if (numbers) this.set(numbers.withheld);
+    },
+  });
+  new Gauge({
+    name: 'porter_changes_pending',
+    help: 'Changes of partners that the practice software has neither applied nor rejected; 100,000 are counted.',
+    registers,
+    collect() {
+      if (numbers) this.set(numbers.changes_pending);
+    },
+  });
+  new Gauge({
+    name: 'porter_changes_pending_oldest_seconds',
+    help: 'Age of the oldest change that the practice software has neither applied nor rejected; 0 when there is none.',
+    registers,
+    collect() {
+      if (numbers) this.set(secondsSince(numbers.oldest_change));
     },
   });
   new Gauge({

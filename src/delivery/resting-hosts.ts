@@ -13,6 +13,7 @@ export interface Receiver {
 interface RestingHostsOptions {
   clock: Clock;
   dial: Egress['dial'];
+  operatorEgress: Pick<Egress, 'dial'>;
   /** Rung when a host is back. */
   due: Bell;
 }
@@ -29,7 +30,8 @@ export class RestingHosts {
   /** Does not wait for an answer. */
   dial({ destination, host }: Receiver, moment: number): void {
     if (!host.wantsDial(moment)) return;
-    const { clock, dial, due } = this.#options;
+    const { clock, due, operatorEgress } = this.#options;
+    const dial = destination.isOfOperator ? operatorEgress.dial : this.#options.dial;
     const dialled = dial(destination.url, DIAL_EVERY_MS).then((reached) => {
       this.#underWay.delete(dialled);
       host.dialled(reached, clock.monotonic());

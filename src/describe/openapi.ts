@@ -5,7 +5,7 @@ import { type Audience, type Examples, partnerRequests, partnerResponses } from 
 import { markExtensionComponents, type Node } from './extensions.ts';
 import { operatorIntroduction, partnerIntroduction } from './introductions.ts';
 import { operationOf } from './operation.ts';
-import { operatorRequests } from './operator-examples.ts';
+import { operatorRequests, operatorResponses } from './operator-examples.ts';
 import type { Draft } from './responses.ts';
 import { tagDescriptions } from './tags.ts';
 
@@ -68,7 +68,7 @@ export function operatorDocument(servers: Servers = defaultServers): Node {
       introduction: operatorIntroduction,
       endpoints: operatorEndpoints,
       requests: operatorRequests,
-      responses: {},
+      responses: operatorResponses,
       securitySchemes: {
         OperatorToken: {
           type: 'http',

@@ -195,6 +195,19 @@ export const operatorRequests: Record<TakesBody<typeof operatorEndpoints>, Examp
     resource_id: 'con_311',
   }),
   failWriteToRecordJob: one('It will not be tried again', { permanent: true }),
+  reportChangeRejected: one('It does not fit what the practice offers', {
+    reason: 'This form is closed over the holidays.',
+  }),
+  putWriteThrough: one('The practice software is asked first', {
+    url: 'https://practice-software.example/porter',
+  }),
+  createSubscription: one('The practice software hears of every change', {
+    url: 'https://practice-software.example/porter',
+    topics: ['changes'],
+  }),
+  updateSubscription: one('Nothing is sent for a while', { status: 'paused' }),
+  testSubscription: one('As if a partner had changed something', { topic: 'changes' }),
+  replaySubscription: one('Everything since a moment', { since: '2026-11-14T08:00:00.000Z' }),
   createErasure: one('An appointment, everywhere', {
     practice_group_id: 'pg_larkhill',
     object: 'Appointment',
@@ -207,4 +220,37 @@ export const operatorRequests: Record<TakesBody<typeof operatorEndpoints>, Examp
     expires_at: '2027-11-16T00:00:00.000Z',
   }),
   updateOperator: one('A token that is to end', { expires_at: '2027-11-16T00:00:00.000Z' }),
+};
+
+const change = {
+  id: 'chg_2a_9f86d081884c7d65',
+  kind: 'submission_type',
+  practice_group_id: 'pg_larkhill',
+  object_id: 'st_sick_note',
+  before: { daily_limit: 40, suspended: false },
+  after: { daily_limit: null, suspended: true },
+  partner_id: 'prt_brightwater',
+  key_id: 'key_0VkQ3yXbTm1c8Zr4Hn6Lp2WsE',
+  request_id: 'req_0VkQ3yXbTm1c8Zr4',
+  state: 'pending',
+  reason: null,
+  at: '2026-11-14T08:00:00.000Z',
+  ended_at: null,
+};
+const cursor = 'WzQyLCIwLTE5YjJjM2Q0ZTVmLTlmODZkMDgxODg0YzdkNjUiXQ';
+
+/** What a success looks like, where seeing it helps. */
+export const operatorResponses: Partial<Record<keyof typeof operatorEndpoints, Examples>> = {
+  listChanges: {
+    page: {
+      summary: 'The newest change',
+      value: { data: [change], count: 1, next_cursor: cursor, has_more: false },
+    },
+  },
+  streamChanges: {
+    stream: {
+      summary: 'The beginning, and a change',
+      value: `retry: 2000\nid: ${cursor}\n\nid: ${cursor}\nevent: submission-type.changed\ndata: ${JSON.stringify(change)}\n\n`,
+    },
+  },
 };

@@ -13,6 +13,8 @@ export const tagDescriptions: Record<string, string> = {
   'EHR health': 'The health of the EHR connection of each practice group.',
   'Write to record': 'Write-to-record jobs: what is to be written to the EHR of a practice group.',
   Webhooks: 'Addresses that receive events, and the deliveries to each.',
+  Changes: 'What partners changed, on its way to the practice software, and what became of it there.',
+  Subscriptions: "The operator's own webhooks: changes and alerts.",
   Deliveries: 'Deliveries of events to the webhooks of partners.',
   Requests: 'Refused calls, each with its reason.',
   Account: 'The partner itself: its key, its agreements and its usage.',

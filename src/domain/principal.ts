@@ -31,7 +31,7 @@ export interface PartnerPrincipal {
   kind: 'partner';
   holder: KeyHolder;
   /** As the door read it, at most a second ago. */
-  group: PracticeGroup;
+  group: PracticeGroup & { writes_through?: boolean };
 }
 
 export interface OperatorPrincipal {

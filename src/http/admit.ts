@@ -201,6 +201,16 @@ export async function admitOperator(
   return operator;
 }
 
+/** Whether a call that was let in would be let in again: for an answer that goes on. */
+export async function isOperatorStillAdmitted(
+  app: App,
+  exchange: Exchange,
+  roles: readonly Role[],
+): Promise<boolean> {
+  const operator = await findOperator(app, exchange);
+  return operator !== undefined && !hasExpired(operator, app.clock.now()) && roles.includes(operator.role);
+}
+
 export function requireRole(operator: OperatorPrincipal, roles: readonly Role[]): void {
   if (roles.includes(operator.role)) return;
   throw new Problem('insufficient_permissions', {

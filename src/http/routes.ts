@@ -27,6 +27,7 @@ import {
   admitPartner,
   findHolder,
   findOperator,
+  isOperatorStillAdmitted,
   isStillAdmitted,
   missingGroup,
   refuseStranger,
@@ -154,6 +155,7 @@ function operatorHandler(app: App, endpoint: Endpoint, operation: Operation): Ha
       call.lines = readLines(exchange.raw);
     }
     if (endpoint.long) call.gone = whenGone(exchange);
+    if (endpoint.response.stream) call.stillAdmitted = () => isOperatorStillAdmitted(app, exchange, roles);
     const result = await run(app, call);
     note?.(operator, call, result);
     return send(exchange, result);

@@ -2,6 +2,7 @@ import type { Environment } from '../contract/access.ts';
 import type { Answer, Endpoint, Input } from '../contract/endpoint.ts';
 import { type RandomBytes, randomBase62 } from '../domain/ids.ts';
 import type { OperatorPrincipal, PartnerPrincipal } from '../domain/principal.ts';
+import type { Bell } from '../platform/bell.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Targets } from '../platform/egress/ssrf-guard.ts';
 import type { Sealer } from '../platform/sealing.ts';
@@ -18,6 +19,7 @@ import type { Refusals } from '../runtime/refusals.ts';
 import type { Strangers } from '../runtime/strangers.ts';
 import type { SubmissionTypeUpdates } from '../runtime/submission-type-updates.ts';
 import type { Usage } from '../runtime/usage.ts';
+import type { WriteThrough } from '../runtime/write-through.ts';
 import type { AuditRecord } from '../store/audit-append.ts';
 import type { Database } from '../store/database.ts';
 import type { Retention } from '../store/retention.ts';
@@ -34,6 +36,7 @@ export interface App {
   /** Of those who have none. */
   strangers: Strangers;
   updates: SubmissionTypeUpdates;
+  writeThrough: WriteThrough;
   refusals: Refusals;
   accessLog: AccessLog;
   assertions: Assertions;
@@ -50,6 +53,10 @@ export interface App {
   signer: Signer;
   auditVerification: AuditVerification;
   webhookTargets: Targets;
+  /** The same for webhooks of the operator's own. */
+  operatorTargets: Targets;
+  /** Rings when a partner has changed something on this node: whoever places changes in their feed need not wait until it looks. */
+  newChanges: Bell;
   retention: Retention;
 }
 

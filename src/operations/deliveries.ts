@@ -98,9 +98,10 @@ export async function deliveryOf(
   tx: Transaction,
   id: string,
   show: ShowAttempt = shownAttempt,
+  isOfOperator = false,
 ): Promise<FoundDelivery | undefined> {
   const place = parseDeliveryId(id);
-  const row = place && (await findDelivery(tx, place));
+  const row = place && (await findDelivery(tx, { ...place, isOfOperator }));
   if (!row) return undefined;
   const delivery = presentDelivery(row, show);
   return delivery.id !== id ? undefined : { delivery, webhookNo: row.webhook_no, eventNo: row.event_no };

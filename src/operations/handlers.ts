@@ -5,6 +5,7 @@ import * as accessLog from './access-log.ts';
 import * as agreements from './agreements.ts';
 import type { Handlers } from './app.ts';
 import * as audit from './audit.ts';
+import * as changes from './changes.ts';
 import * as deliveries from './deliveries.ts';
 import * as directory from './directory.ts';
 import * as ehrHealth from './ehr-health.ts';
@@ -25,11 +26,13 @@ import { getRefusedRequest, listRefusedRequests } from './requests.ts';
 import * as signingKeys from './signing-keys.ts';
 import { getSla } from './sla.ts';
 import * as submissionTypes from './submission-types.ts';
+import * as subscriptions from './subscriptions.ts';
 import * as testEvents from './test-events.ts';
 import { listPartnerUsage, listUsage } from './usage.ts';
 import * as webhookDeliveries from './webhook-deliveries.ts';
 import { rotateWebhookSecret } from './webhook-secrets.ts';
 import * as webhooks from './webhooks.ts';
+import * as writeThrough from './write-through.ts';
 import * as writeToRecordJobs from './write-to-record-jobs.ts';
 
 /** Which function carries out which operation. An operation without one does not compile. */
@@ -38,6 +41,7 @@ export const partnerHandlers: Handlers<typeof partnerEndpoints, PartnerPrincipal
   listSubmissionTypes: submissionTypes.listSubmissionTypes,
   getSubmissionType: submissionTypes.getSubmissionType,
   updateSubmissionType: submissionTypes.updateSubmissionType,
+  listSubmissionTypeChanges: changes.listSubmissionTypeChanges,
   createWebhook: webhooks.createWebhook,
   listWebhooks: webhooks.listWebhooks,
   getWebhook: webhooks.getWebhook,
@@ -126,10 +130,28 @@ export const operatorHandlers: Handlers<typeof operatorEndpoints, OperatorPrinci
   listDeliveries: deliveries.listDeliveries,
   getDelivery: deliveries.getDelivery,
   retryDelivery: deliveries.retryDelivery,
-  listSigningKeys: signingKeys.listSigningKeys,
-  rotateSigningKey: signingKeys.rotateSigningKey,
+  listChanges: changes.listChanges,
+  streamChanges: changes.streamChanges,
+  getChange: changes.getChange,
+  reportChangeApplied: changes.reportChangeApplied,
+  reportChangeRejected: changes.reportChangeRejected,
+  putWriteThrough: writeThrough.putWriteThrough,
+  getWriteThrough: writeThrough.getWriteThrough,
+  deleteWriteThrough: writeThrough.deleteWriteThrough,
+  createSubscription: subscriptions.createSubscription,
+  listSubscriptions: subscriptions.listSubscriptions,
+  getSubscription: subscriptions.getSubscription,
+  updateSubscription: subscriptions.updateSubscription,
+  deleteSubscription: subscriptions.deleteSubscription,
+  rotateSubscriptionSecret: subscriptions.rotateSubscriptionSecret,
+  testSubscription: subscriptions.testSubscription,
+  listSubscriptionDeliveries: subscriptions.listSubscriptionDeliveries,
+  getSubscriptionDelivery: subscriptions.getSubscriptionDelivery,
+  replaySubscription: subscriptions.replaySubscription,
   listPartnerUsage,
   getSla,
+  listSigningKeys: signingKeys.listSigningKeys,
+  rotateSigningKey: signingKeys.rotateSigningKey,
   createOperator: operators.createOperator,
   listOperators: operators.listOperators,
   getOperator: operators.getOperator,

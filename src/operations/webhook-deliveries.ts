@@ -17,6 +17,7 @@ import {
   findEventNosSince,
   listReceivedGroups,
   mayReceive,
+  type ReplayedWebhook,
   replayEvents,
 } from '../store/deliveries-replay.ts';
 import { findAnyWebhook, findWebhook, lockAnyWebhook, lockWebhook } from '../store/webhooks.ts';
@@ -43,7 +44,7 @@ export async function getWebhookDelivery(app: App, { principal, params }: Partne
 }
 
 /** A transaction for each: the queue of the webhook is locked while it is filled, and others wait for it. */
-const CHUNK = 1_000;
+export const CHUNK = 1_000;
 
 export function replayWebhook(app: App, call: PartnerCall<typeof replayEndpoint>) {
   const { principal, params, body } = call;
@@ -140,7 +141,15 @@ async function mustReceive(app: App, partnerId: string, groupId: string, refusal
 type Chosen = Map<string, number[]>;
 
 /** The numbers of the events, by their practice groups, in the order in which they were accepted. */
-async function chooseEvents(app: App, { actor, webhook, groupIds, body }: Order): Promise<Chosen> {
+export async function chooseEvents(
+  app: App,
+  {
+    actor,
+    webhook,
+    groupIds,
+    body,
+  }: Pick<Order, 'actor' | 'groupIds' | 'body'> & { webhook: ReplayedWebhook },
+): Promise<Chosen> {
   const { principal } = actor;
   if (body.event_ids) {
     const ids = [...new Set(body.event_ids)];
@@ -172,7 +181,7 @@ const STRETCH = 10_000;
 async function chooseSince(
   app: App,
   principal: PartnerPrincipal | OperatorPrincipal,
-  webhook: StoredWebhook,
+  webhook: ReplayedWebhook,
   groupId: string,
   sinceMs: number,
   room: number,
@@ -190,7 +199,7 @@ async function chooseSince(
   }
 }
 
-function refuseFuture({ clock }: App, { since }: Order['body']): void {
+export function refuseFuture({ clock }: App, { since }: Order['body']): void {
   if (since === undefined || Date.parse(since) <= clock.now()) return;
   const message = 'Must not lie in the future.';
   throw new ValidationProblem([{ code: 'too_big', expected: 'string', path: ['since'], message }]);

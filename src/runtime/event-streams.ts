@@ -1,16 +1,18 @@
 import type { Input, Read, Stream } from '../contract/endpoint.ts';
+import { type Change, streamChanges } from '../contract/operator/changes.ts';
 import { HEARTBEAT_SECONDS, STREAMS_PER_KEY_MAX, streamEvents } from '../contract/partner/events.ts';
 import { Problem } from '../contract/problems.ts';
 import { Verbatim, verbatimText } from '../contract/verbatim.ts';
 import { type FeedPlace, feedCursor, readFeedCursor } from '../domain/feed-cursor.ts';
-import { type PartnerPrincipal, SYSTEM } from '../domain/principal.ts';
+import { type OperatorPrincipal, type PartnerPrincipal, SYSTEM } from '../domain/principal.ts';
 import { Bell } from '../platform/bell.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Logger } from '../platform/logger.ts';
 import { Outage } from '../platform/outage.ts';
 import { Semaphore } from '../platform/semaphore.ts';
+import { type PlacedChange, readChangePage } from '../store/changes.ts';
 import { type Database, transact } from '../store/database.ts';
-import { type FeedEvent, readFeedNews, readFeedPage, refuseGone } from '../store/event-feed.ts';
+import { type FeedEvent, OF_CHANGES, readFeedNews, readFeedPage, refuseGone } from '../store/event-feed.ts';
 import type { AccessLog } from './access-log.ts';
 
 /** How soon an event shows in the streams: one question so often, for all streams of the node together. */
@@ -26,6 +28,30 @@ const RETRY_MS = 2_000;
 
 /** A call that wants to hear of events as they happen. */
 type Listener = Input<typeof streamEvents> & { principal: PartnerPrincipal };
+type ChangeListener = Input<typeof streamChanges> & { principal: OperatorPrincipal };
+
+/** Who opens a stream, and whose news it is about. */
+interface Opener {
+  /** The key, or the operator. */
+  keyId: string;
+  groupId: string;
+}
+
+/** What one look into the feed of a stream brought. */
+interface Told {
+  text: string;
+  reads: Read[];
+  nextCursor: string;
+  hasMore: boolean;
+}
+
+/** The feed that a stream shows. */
+interface Shown {
+  principal: PartnerPrincipal | OperatorPrincipal;
+  operationId: string;
+  look(cursor: string): Promise<Told>;
+  stillAdmitted(): Promise<boolean>;
+}
 
 interface OpenStream {
   keyId: string;
@@ -63,20 +89,60 @@ export class OpenStreams {
   }
 
   /** The stream of a call, from where its reader left off or from now on. */
-  async follow(listener: Listener): Promise<Stream> {
-    const { lastEventId, query, principal } = listener;
+  follow({ lastEventId, query, principal, stillAdmitted }: Listener): Promise<Stream> {
+    const opener = { keyId: principal.holder.keyId, groupId: principal.group.id };
+    return this.#follow(opener, lastEventId, query.cursor, {
+      principal,
+      operationId: streamEvents.operationId,
+      stillAdmitted,
+      look: async (cursor) => {
+        const page = await transact(this.#db, principal, (tx) =>
+          readFeedPage(tx, principal, { ...query, cursor, page_size: EVENTS_AT_ONCE }),
+        );
+        const reads = readOfFeed(principal, page.events, query.event_types);
+        return { ...page, text: page.events.map(blockOf).join(''), reads };
+      },
+    });
+  }
+
+  /** The same of what partners change, for the operator's systems. */
+  followChanges({ lastEventId, query, principal, stillAdmitted }: ChangeListener): Promise<Stream> {
+    const opener = { keyId: principal.operatorId, groupId: OF_CHANGES };
+    return this.#follow(opener, lastEventId, query.cursor, {
+      principal,
+      operationId: streamChanges.operationId,
+      stillAdmitted,
+      look: async (cursor) => {
+        const page = await transact(this.#db, principal, (tx) =>
+          readChangePage(tx, { ...query, cursor, page_size: EVENTS_AT_ONCE }),
+        );
+        return {
+          ...page,
+          text: page.changes.map(changeBlock).join(''),
+          reads: page.changes.map(readOfChange),
+        };
+      },
+    });
+  }
+
+  async #follow(
+    opener: Opener,
+    lastEventId: string | undefined,
+    cursor: string | undefined,
+    shown: Shown,
+  ): Promise<Stream> {
     // Refuses what is no cursor before anything is opened.
-    const sent = readFeedCursor(lastEventId ?? query.cursor, lastEventId && 'last-event-id');
-    const { stream, start } = await this.open(principal, sent);
+    const sent = readFeedCursor(lastEventId ?? cursor, lastEventId && 'last-event-id');
+    const { stream, start } = await this.open(opener, sent);
     return {
-      text: this.#texts(listener, stream, feedCursor(start)),
+      text: this.#texts(shown, stream, feedCursor(start)),
       close: () => this.end(stream),
       stuck: stream.stuck.signal,
     };
   }
 
   async *#texts(
-    { principal, query, stillAdmitted }: Listener,
+    { principal, operationId, look, stillAdmitted }: Shown,
     stream: OpenStream,
     start: string,
   ): AsyncGenerator<string> {
@@ -88,22 +154,17 @@ export class OpenStreams {
     yield hand(`retry: ${RETRY_MS}\nid: ${cursor}\n\n`);
     while (!stream.over) {
       stream.handedAt = undefined;
-      const page = await this.read(stream, () =>
-        transact(this.#db, principal, (tx) =>
-          readFeedPage(tx, principal, { ...query, cursor, page_size: EVENTS_AT_ONCE }),
-        ),
-      ).catch(unlessGone);
+      const page = await this.read(stream, () => look(cursor)).catch(unlessGone);
       // The feed was set back. Its reader comes again, and is told so.
       if (!page) return;
       // Asked after reading: what is sent now may be sent now, however long it took to read.
       if (!(await stillAdmitted())) return;
       cursor = page.nextCursor;
       const isDue = this.#clock.monotonic() - stream.quietSince >= HEARTBEAT_SECONDS * 1000;
-      if (page.events.length > 0 || isDue) {
+      if (page.text !== '' || isDue) {
         stream.quietSince = this.#clock.monotonic();
-        for (const read of readOfFeed(principal, page.events, query.event_types))
-          this.#accessLog.add(principal, streamEvents.operationId, read);
-        yield hand(page.events.map(blockOf).join('') || `: heartbeat\nid: ${cursor}\n\n`);
+        for (const read of page.reads) this.#accessLog.add(principal, operationId, read);
+        yield hand(page.text || `: heartbeat\nid: ${cursor}\n\n`);
         stream.handedAt = undefined;
       }
       if (!page.hasMore) await stream.bell.wait(HEARTBEAT_SECONDS * 1000);
@@ -112,7 +173,7 @@ export class OpenStreams {
 
   /** It starts where it was left, or at the feed's end at a moment from which on the stream is told of news. */
   async open(
-    { holder: { keyId }, group }: PartnerPrincipal,
+    { keyId, groupId }: Opener,
     sent?: FeedPlace,
   ): Promise<{ stream: OpenStream; start: FeedPlace }> {
     if (this.#closed) throw new Outage('the service stops');
@@ -120,11 +181,11 @@ export class OpenStreams {
     const own = [...this.#open].filter((one) => one.keyId === keyId);
     if (own.length >= STREAMS_PER_KEY_MAX)
       throw new Problem('conflict', {
-        message: `This key has ${STREAMS_PER_KEY_MAX} streams open already, which is as many as there may be. Close one of them.`,
+        message: `This ${groupId === OF_CHANGES ? 'operator' : 'key'} has ${STREAMS_PER_KEY_MAX} streams open already, which is as many as there may be. Close one of them.`,
       });
     const stream: OpenStream = {
       keyId,
-      groupId: group.id,
+      groupId,
       bell: new Bell(this.#clock),
       quietSince: this.#clock.monotonic(),
       handedAt: undefined,
@@ -199,6 +260,16 @@ function unlessGone(error: unknown): undefined {
 function blockOf(event: FeedEvent): string {
   const data = verbatimText(streamEvents.response.body, presentFeedEvent(event));
   return `id: ${feedCursor(event)}\nevent: ${event.event}\ndata: ${data}\n\n`;
+}
+
+function changeBlock(change: PlacedChange): string {
+  const { position: _position, timeline: _timeline, ...shown } = change;
+  return `id: ${feedCursor(change)}\nevent: submission-type.changed\ndata: ${JSON.stringify(shown)}\n\n`;
+}
+
+/** It shows settings of a practice, and nothing of a patient. */
+export function readOfChange({ practice_group_id: practiceGroupId, object_id: objectId }: Change): Read {
+  return { practiceGroupId, object: 'submission-types', objectId, isOfSettings: true };
 }
 
 /** What a page of the feed showed; nothing when it was empty. */

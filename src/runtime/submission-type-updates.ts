@@ -36,7 +36,7 @@ import { Batcher } from './batcher.ts';
  * (not found, precondition failed, rule broken, nothing to change) is given on a fresh read alone.
  */
 
-interface Update {
+export interface Update {
   principal: PartnerPrincipal;
   id: string;
   patch: SubmissionTypePatch;
@@ -45,7 +45,7 @@ interface Update {
 }
 
 /** The row as it is now, or why the update was not made. */
-type UpdateOutcome = Counted | Error;
+export type UpdateOutcome = Counted | Error;
 
 export interface SubmissionTypeUpdates {
   submit(update: Update): Promise<UpdateOutcome>;
@@ -60,9 +60,21 @@ const BATCHES_AT_ONCE = 2;
 const FREE_TRIES = 3;
 const REMEMBERED_MAX = 10_000;
 
-export function gatherUpdates({ db, clock }: { db: Database; clock: Clock }): SubmissionTypeUpdates {
+interface GatherOptions {
+  db: Database;
+  clock: Clock;
+  /** Called when something was changed. */
+  changed: () => void;
+}
+
+export function gatherUpdates({ db, clock, changed }: GatherOptions): SubmissionTypeUpdates {
   const lastSeen = new LastSeen();
-  return new Batcher(BATCH_MAX, (updates) => updateTogether(db, clock, lastSeen, updates), {
+  const write = async (updates: readonly Update[]) => {
+    const outcomes = await updateTogether(db, clock, lastSeen, updates);
+    changed();
+    return outcomes;
+  };
+  return new Batcher(BATCH_MAX, write, {
     atOnce: BATCHES_AT_ONCE,
     keyOf: ({ principal, id }) => keyOf(principal.group.id, id),
   });
@@ -258,6 +270,35 @@ function decide(
         }
       : undefined;
   return { row, base: base?.type, change, outcomes, certain };
+}
+
+/** An update by itself, decided on a fresh read: what became of it, or the change that is to be made. */
+export async function decideAlone(
+  tx: Transaction,
+  update: Update,
+  nowMs: number,
+): Promise<
+  | { outcome: UpdateOutcome }
+  | { before: unknown; after: unknown; write: (tx: Transaction) => Promise<UpdateOutcome | undefined> }
+> {
+  const rows = byRow([update], nowMs);
+  const fresh = await readRows(tx, rows);
+  const now = new Date(nowMs).toISOString();
+  const [decided] = rows.map((row) => decide(row, fresh.row(row), fresh.directory, now, true));
+  const [outcome] = decided?.outcomes ?? [];
+  if (!decided || !outcome) throw new Error('an update was not decided');
+  const [record] = decided.change?.records ?? [];
+  if (!decided.change || !record || outcome instanceof Error) return { outcome };
+  const { change } = decided;
+  return {
+    before: record.before,
+    after: record.after,
+    /** Undefined: the row has changed since. */
+    async write(tx) {
+      const submittedToday = (await writeChanges(tx, [decided], now)).get(change);
+      return submittedToday === undefined ? undefined : { ...outcome, submittedToday };
+    },
+  };
 }
 
 async function writeChanges(

@@ -57,6 +57,7 @@ export const contents: readonly Section[] = [
       operating('settings', 'Settings'),
       operating('upgrading', 'Upgrading'),
       operating('backup-and-restore', 'Backup and restore'),
+      operating('practice-software', 'Practice software'),
       operating('keys', 'Keys'),
       operating('import-and-reconcile', 'Import and reconcile'),
       operating('agreements', 'Agreements and service levels'),

@@ -4,7 +4,8 @@
 -- locking), `new_versions` and `local_days`, sorted by key. The list of a column has the new value for each row; null: the column stays as
 -- it is in all of them. The audit entries are said line by line: of which row, by whom, and the text.
 --
--- Guarantees: a row is written only if it still has its version, and its entries are appended if and only if it was. Rows are locked in the
+-- Guarantees: a row is written only if it still has its version, and its entries are appended if and only if it was. The same transaction says
+-- that they are to be placed in the feed of changes (src/sql/fan_out_to_operators.sql). Rows are locked in the
 -- order of their keys, so two nodes that write the same rows wait for each other instead of deadlocking. Returns the places of the rows that
 -- were written, the first is 1, with their count of the day; the others must be decided again on what is there now. A row that is to point to
 -- another form or assignee is written only if that is still there, and it stays until the transaction ends.
@@ -89,4 +90,7 @@ BEGIN
   PERFORM audit_append(at, actor_ids, array_fill('submission_type.update'::text, ARRAY[cardinality(bodies)]),
             ARRAY(SELECT ids[entry.of] FROM unnest(entry_rows) AS entry (of)),
             ARRAY(SELECT group_ids[entry.of] FROM unnest(entry_rows) AS entry (of)), bodies);
+  -- One row, however many changes. It waits for nobody, so the audit may come before it.
+  INSERT INTO new_changes (first_seq, last_seq, change_id)
+  SELECT seq - cardinality(bodies) + 1, seq, nullif(current_setting('porter.change_id', true), '') FROM audit_head;
 END $$;

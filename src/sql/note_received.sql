@@ -16,7 +16,7 @@ BEGIN
     INTO entries
     FROM (SELECT * FROM deliveries WHERE ctid = ANY (places) AND attempts::text <> '[]' OFFSET 0) AS d
    CROSS JOIN LATERAL (SELECT * FROM events WHERE events.no = d.event_no OFFSET 0) AS e
-   CROSS JOIN LATERAL (SELECT * FROM webhooks WHERE webhooks.no = d.webhook_no OFFSET 0) AS w
+   CROSS JOIN LATERAL (SELECT * FROM webhooks WHERE webhooks.no = d.webhook_no AND audience <> 'operator' OFFSET 0) AS w
    CROSS JOIN LATERAL (SELECT count(*) AS count, min(a ->> 'at') AS first_at, max(a ->> 'at') AS last_at
                          FROM json_array_elements(d.attempts) AS a
                         WHERE a ->> 'status' IS NOT NULL OR a ->> 'phase' IN ('send', 'answer')) AS sent

@@ -41,7 +41,11 @@ BEGIN
    CROSS JOIN LATERAL (SELECT no FROM events WHERE events.no = wanted.no FOR KEY SHARE SKIP LOCKED) AS e
    WHERE NOT EXISTS (SELECT FROM deliveries d WHERE d.event_no = wanted.no AND d.webhook_no = webhook OFFSET 0);
   IF missing IS NOT NULL THEN
-    found := found + enqueue(at, missing, ARRAY[webhook]);
+    IF EXISTS (SELECT FROM webhooks WHERE no = webhook AND audience = 'operator') THEN
+      found := found + enqueue_for_operators(at, missing, ARRAY[webhook]);
+    ELSE
+      found := found + enqueue(at, missing, ARRAY[webhook]);
+    END IF;
   END IF;
   RETURN found;
 END $$;

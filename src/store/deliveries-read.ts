@@ -40,20 +40,25 @@ export const WITHHELD_REASON = `${WITHHELD} AS withheld_reason`;
 const COLUMNS = `w.id AS webhook_id, w.partner_id, e.practice_group_id, e.id AS event_id, e.event, e.object_id,
   d.sequence, d.state, ${WITHHELD_REASON}, d.attempts, nullif(d.retry_at, 'infinity') AS retry_at, d.created_at, d.finished_at, e.accepted_at`;
 
+/** Of partners' webhooks unless the operator's own are asked for. */
+interface OfWhom {
+  isOfOperator?: boolean | undefined;
+}
+
 /** With the numbers of its webhook and its event. */
 export function findDelivery(
   tx: Transaction,
-  { webhookId, sequence }: { webhookId: string; sequence: number },
+  { webhookId, sequence, isOfOperator = false }: { webhookId: string; sequence: number } & OfWhom,
 ): Promise<(StoredDelivery & { webhook_no: number; event_no: number }) | undefined> {
   return tx.first(
     `SELECT ${COLUMNS}, d.webhook_no, d.event_no
        FROM webhooks w JOIN deliveries d ON d.webhook_no = w.no JOIN events e ON e.no = d.event_no
-      WHERE w.id = $1 AND w.deleted_at IS NULL AND d.sequence = $2`,
-    [webhookId, sequence],
+      WHERE w.id = $1 AND w.deleted_at IS NULL AND d.sequence = $2 AND (w.audience = 'operator') = $3`,
+    [webhookId, sequence, isOfOperator],
   );
 }
 
-export interface DeliveryFilter extends PageQuery {
+export interface DeliveryFilter extends PageQuery, OfWhom {
   webhook_id?: string | undefined;
   event_id?: string | undefined;
   practice_group_id?: string | undefined;
@@ -121,8 +126,8 @@ const listed = (rows: string) => `
    CROSS JOIN LATERAL (SELECT * FROM webhooks WHERE webhooks.no = d.webhook_no AND deleted_at IS NULL OFFSET 0) AS w
    WHERE ($5::text IS NULL
           OR $5 = CASE WHEN ${WITHHELD} IS NOT NULL THEN 'withheld' ELSE d.state END) AND ($6::text IS NULL OR e.event = $6)
-     AND ($7::text IS NULL OR w.id = $7) AND ($8::text IS NULL OR e.practice_group_id = $8)
-   ORDER BY d.major DESC, d.minor DESC LIMIT $9`;
+     AND ($7::text IS NULL OR w.id = $7) AND ($8::text IS NULL OR e.practice_group_id = $8) AND (w.audience = 'operator') = $9
+   ORDER BY d.major DESC, d.minor DESC LIMIT $10`;
 
 const newestFirst: Keyset<Row> = {
   types: ['number', 'number'],
@@ -144,6 +149,7 @@ export function listDeliveryPage(tx: Transaction, filter: DeliveryFilter): Promi
       filter.event,
       filter.webhook_id,
       filter.practice_group_id,
+      filter.isOfOperator ?? false,
       limit,
     ]);
 

@@ -1,4 +1,3 @@
-import type { StoredWebhook } from '../domain/webhook.ts';
 import type { Transaction } from './database.ts';
 import { wakeWorkers } from './deliveries.ts';
 import { sqlFunction } from './sql-functions.ts';
@@ -66,10 +65,16 @@ export interface NamedEvent {
   groupId: string;
 }
 
+/** A webhook as far as a replay goes by it. */
+export interface ReplayedWebhook {
+  no: number;
+  event_types: readonly string[];
+}
+
 /** In the order of acceptance. Test events are known to the one webhook that they were for. */
 export function findEventNos(
   tx: Transaction,
-  { no, event_types }: StoredWebhook,
+  { no, event_types }: ReplayedWebhook,
   groupIds: readonly string[],
   ids: readonly string[],
 ): Promise<NamedEvent[]> {
@@ -95,7 +100,7 @@ export interface Stretch {
 /** Looks at a stretch of the feed that ends before a position: what of it the webhook wants, accepted since a moment. */
 export async function findEventNosSince(
   tx: Transaction,
-  { event_types }: StoredWebhook,
+  { event_types }: ReplayedWebhook,
   groupId: string,
   sinceSeconds: number,
   before: number,

@@ -38,7 +38,7 @@ export interface FeedEvent extends FeedPlace {
 const STRETCH = 10_000;
 
 /** The timeline in which a position was given. */
-const timelineOf = (position: string) =>
+export const timelineOf = (position: string) =>
   `(SELECT id FROM feed_timelines WHERE after < ${position} ORDER BY after DESC LIMIT 1)`;
 
 export async function readFeedPage(
@@ -92,6 +92,9 @@ export async function refuseGone(tx: Transaction, place: FeedPlace): Promise<voi
   });
 }
 
+/** Stands among practice groups for the feed of changes, which has its places from the same head. */
+export const OF_CHANGES = '';
+
 export interface FeedNews extends FeedPlace {
   /** Those of the groups that have something new. */
   groups: string[];
@@ -106,7 +109,8 @@ export async function readFeedNews(
   const news = await tx.first<FeedNews>(
     `SELECT position, ${timelineOf('position')} AS timeline,
             ARRAY(SELECT id FROM unnest($1::text[]) AS open (id)
-                             WHERE EXISTS (SELECT FROM feed WHERE practice_group_id = open.id AND position > $2)) AS groups
+                             WHERE CASE WHEN open.id = '${OF_CHANGES}' THEN EXISTS (SELECT FROM changes WHERE position > $2)
+                                        ELSE EXISTS (SELECT FROM feed WHERE practice_group_id = open.id AND position > $2) END) AS groups
        FROM feed_head`,
     [groups, after],
   );

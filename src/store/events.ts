@@ -139,6 +139,8 @@ export async function listEventPage(tx: Transaction, filter: EventFilter): Promi
       [`${place} >= ?`, end || undefined],
       [`${way.group} = ?`, groupId],
       [`${way.event} = ?`, event],
+      // Not those for the operator's own systems.
+      [`${way.group} <> ?`, groupId === undefined ? '' : undefined],
     );
     return tx.query<EventRow>(
       `SELECT e.no, ${told ?? place} AS place, ${EVENT} FROM ${from} ${text}
@@ -150,7 +152,7 @@ export async function listEventPage(tx: Transaction, filter: EventFilter): Promi
     filter,
     newestFirst,
     async ([before]) => {
-      if (event === undefined) return undefined;
+      if (event === undefined && groupId !== undefined) return undefined;
       const { text, values } = where([`${way.place} < ?`, before ?? UNPLACED], [`${way.group} = ?`, groupId]);
       const end = await tx.first<{ place: number }>(
         `SELECT ${way.place} AS place FROM ${way === inFeed ? 'feed' : way.from} ${text}
@@ -174,7 +176,9 @@ export async function listEventPage(tx: Transaction, filter: EventFilter): Promi
 }
 
 export function findEvent(tx: Transaction, id: string): Promise<StoredEvent | undefined> {
-  return tx.first<StoredEvent>(`SELECT ${EVENT} FROM events e WHERE id = $1`, [id]);
+  return tx.first<StoredEvent>(`SELECT ${EVENT} FROM events e WHERE id = $1 AND practice_group_id <> ''`, [
+    id,
+  ]);
 }
 
 export type EventDelivery = Pick<StoredDelivery, 'webhook_id' | 'sequence' | 'state' | 'withheld_reason'>;

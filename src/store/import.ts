@@ -1,5 +1,5 @@
 import type { ItemKind } from '../contract/operator/import.ts';
-import { type Current, type Fields, type Item, type ItemKey, keyOf } from '../domain/import.ts';
+import { type Current, type Fields, type Item, type ItemKey, itemKey } from '../domain/import.ts';
 import { submissionTypeDefaults } from '../domain/submission-type.ts';
 import type { Transaction } from './database.ts';
 
@@ -84,7 +84,7 @@ export async function findItems(tx: Transaction, keys: readonly ItemKey[]): Prom
 /** What is there of these items at this moment, to be told. */
 export async function readItems(tx: Transaction, keys: readonly ItemKey[]): Promise<Map<string, Current>> {
   const found = new Map<string, Current>();
-  await readAll(tx, keys, false, (item, current) => found.set(keyOf(item), current));
+  await readAll(tx, keys, false, (item, current) => found.set(item.key, current));
   return found;
 }
 
@@ -140,13 +140,13 @@ export async function listItems(
     const id = row.key_id as string;
     const groupId = (row.key_practice_group_id ?? id) as string;
     const assigneeType = (row.key_type ?? '') as string;
-    return { key: { kind, groupId, assigneeType, id }, ...currentOf(kind, row) };
+    return { key: itemKey(kind, groupId, assigneeType, id), ...currentOf(kind, row) };
   });
 }
 
 /** A row and a tombstone may both be there, and come in any order. */
 function merge(found: Map<string, Found>, item: ItemKey, one: Found): void {
-  const key = keyOf(item);
+  const { key } = item;
   const other = found.get(key);
   const versions = [one.sourceVersion, other?.sourceVersion ?? null].filter((version) => version !== null);
   found.set(key, {
@@ -161,7 +161,7 @@ type Row = Fields & { place: number };
 /** Locked in the order of their keys, as everybody does. */
 function readRows(tx: Transaction, kind: ItemKind, wanted: ItemKey[], locked: boolean): Promise<Row[]> {
   const { name, key, fields, lock } = TABLES[kind];
-  wanted.sort((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
+  wanted.sort((a, b) => (a.key < b.key ? -1 : 1));
   const columns = Object.keys(key);
   return tx.query<Row>(
     `SELECT wanted.place, t.source_version, ${fields.map((field) => `t."${field}"`).join(', ')}
@@ -199,12 +199,12 @@ export function upsertItems(tx: Transaction, kind: ItemKind, items: readonly Wri
   );
   const set = [...fields, 'source_version', 'updated_at'].map((one) => `"${one}" = excluded."${one}"`);
   if (counts) set.push('version = known.version + 1');
-  const rows = items.map((item) => ({
-    ...Object.fromEntries(Object.entries(key).map(([column, of]) => [column, of(item)])),
-    ...item.fields,
-    source_version: item.sourceVersion,
-    ...(counts && { version: item.lastVersion + 1 }),
-  }));
+  const rows = items.map((item) => {
+    const row: Fields = { ...item.fields, source_version: item.sourceVersion };
+    for (const column of keys) row[column] = key[column]?.(item);
+    if (counts) row.version = item.lastVersion + 1;
+    return row;
+  });
   tx.defer(
     `INSERT INTO ${name} AS known (${columns.join(', ')}, created_at, updated_at)
      SELECT ${columns.join(', ')}, $2, $2 FROM json_populate_recordset(NULL::${name}, $1)

@@ -42,7 +42,7 @@ export async function findReachableGroups(
   asked: readonly Reach[],
 ): Promise<(PracticeGroup | undefined)[]> {
   const rows = await tx.query<OperatorPracticeGroup & { place: number }>(
-    `SELECT asked.place, ${GROUP}
+    `SELECT asked.place, ${GROUP}, EXISTS (SELECT FROM write_through t WHERE t.practice_group_id = g.id) AS writes_through
        FROM unnest($1::text[], $2::text[], $3::text[], $4::text[]) WITH ORDINALITY AS asked (home_id, id, partner_id, scope, place)
        JOIN practice_groups g ON g.id = asked.id ${EHR_HEALTH}
       WHERE asked.id = asked.home_id OR ${sharesNetworkWith('asked.home_id', 'asked.partner_id', 'asked.scope')}`,

@@ -10,6 +10,9 @@ export interface QueueNumbers {
   /** When the oldest event was accepted that an active webhook should have by now; null when there is none. */
   oldest: string | null;
   failing: { id: string; failures: number }[];
+  /** Changes that the practice software has not answered, and when the oldest of them was made; null when there is none. */
+  changes_pending: number;
+  oldest_change: string | null;
 }
 
 /**
@@ -48,7 +51,9 @@ const QUEUE_NUMBERS = `
          (SELECT count(*) FROM (SELECT no FROM webhooks WHERE withheld_since IS NOT NULL AND deleted_at IS NULL
                                 UNION
                                 SELECT webhook_no FROM withheld_groups JOIN webhooks ON no = webhook_no WHERE deleted_at IS NULL) AS any_of_it)::integer AS withheld,
-         least(event.oldest, (SELECT min(created_at) FROM first)) AS oldest
+         least(event.oldest, (SELECT min(created_at) FROM first)) AS oldest,
+         (SELECT count(*) FROM (SELECT FROM changes WHERE state = 'pending' LIMIT ${COUNTED_MAX}) AS part)::integer AS changes_pending,
+         (SELECT at FROM changes WHERE state = 'pending' ORDER BY position LIMIT 1) AS oldest_change
     FROM (SELECT coalesce(sum(cardinality(event_nos)), 0) AS count, min(accepted_at) AS oldest FROM new_events) AS event,
          (SELECT sum(last_sequence - open_from + 1) AS count FROM lane WHERE has_new) AS span,
          (SELECT count(*)
@@ -71,5 +76,6 @@ export async function readQueueNumbers(tx: Transaction): Promise<QueueNumbers> {
         WHERE l.failures > 0 AND w.deleted_at IS NULL ORDER BY l.failures DESC LIMIT 100`,
     ),
   ]);
-  return { events_new: 0, due: 0, waiting: 0, withheld: 0, oldest: null, ...numbers, failing };
+  const none = { events_new: 0, due: 0, waiting: 0, withheld: 0, oldest: null };
+  return { ...none, changes_pending: 0, oldest_change: null, ...numbers, failing };
 }

@@ -12,6 +12,8 @@ export interface Retention {
   endedKeys: number;
   /** With it, who was in which network. */
   accessLog: number;
+  /** Changes, from when they were applied or rejected; those that are pending stay. */
+  endedChanges: number;
   /** Figures by day, and when the service ran. */
   usage: number;
 }
@@ -32,6 +34,11 @@ const clearRecordsSql = sqlFunction('clear_records', {
   rows_max: 'integer',
 });
 
+const clearChangesSql = sqlFunction('clear_changes', {
+  given: 'timestamptz',
+  kept_days: 'integer',
+  rows_max: 'integer',
+});
 const clearUsageSql = sqlFunction('clear_usage', {
   given: 'timestamptz',
   usage_days: 'integer',
@@ -63,10 +70,20 @@ export async function clearStep(db: Database, at: string | null, retention: Rete
     access_log_days: retention.accessLog,
     rows_max: ROWS_MAX,
   });
+  const [changes] = await clearChangesSql<{ clear_changes: number }>(alone(db), {
+    given: at,
+    kept_days: retention.endedChanges,
+    rows_max: ROWS_MAX,
+  });
   const [usage] = await clearUsageSql<{ clear_usage: number }>(alone(db), {
     given: at,
     usage_days: retention.usage,
     rows_max: ROWS_MAX,
   });
-  return (old?.clear_old ?? 0) + (records?.clear_records ?? 0) + (usage?.clear_usage ?? 0);
+  return (
+    (old?.clear_old ?? 0) +
+    (records?.clear_records ?? 0) +
+    (usage?.clear_usage ?? 0) +
+    (changes?.clear_changes ?? 0)
+  );
 }

@@ -164,7 +164,11 @@ export function forgetFailures(tx: Transaction, no: number): void {
 }
 
 /** Its deliveries are cleared away later, little by little; what could sign in its name goes at once. */
-export function markWebhookDeleted(tx: Transaction, { no, version }: StoredWebhook, now: string): void {
+export function markWebhookDeleted(
+  tx: Transaction,
+  { no, version }: Pick<StoredWebhook, 'no' | 'version'>,
+  now: string,
+): void {
   tx.defer('UPDATE webhooks SET deleted_at = $2, updated_at = $2, version = $3 WHERE no = $1', [
     no,
     now,
@@ -192,7 +196,7 @@ export interface WebhookFilter extends PageQuery {
 export function listAllWebhookPage(tx: Transaction, filter: WebhookFilter) {
   return readPage(filter, byId, async ([after], limit) => {
     const rows = await tx.query<NamedRow>(
-      `${NAMED_WEBHOOKS} AND ($1::text IS NULL OR w.id > $1) AND ($2::text IS NULL OR w.partner_id = $2)
+      `${NAMED_WEBHOOKS} AND w.audience <> 'operator' AND ($1::text IS NULL OR w.id > $1) AND ($2::text IS NULL OR w.partner_id = $2)
          AND ($3::text IS NULL OR w.practice_group_id = $3) AND ($4::text IS NULL OR w.status = $4)
        ORDER BY w.id LIMIT $5`,
       [after, filter.partner_id, filter.practice_group_id, filter.status, limit],
@@ -202,7 +206,7 @@ export function listAllWebhookPage(tx: Transaction, filter: WebhookFilter) {
 }
 
 export async function findAnyWebhook(tx: Transaction, id: string): Promise<NamedWebhook | undefined> {
-  const row = await tx.first<NamedRow>(`${NAMED_WEBHOOKS} AND w.id = $1`, [id]);
+  const row = await tx.first<NamedRow>(`${NAMED_WEBHOOKS} AND w.audience <> 'operator' AND w.id = $1`, [id]);
   return row && namedWebhookOf(row);
 }
 

@@ -45,7 +45,8 @@ interface Expected {
 const PASSING = ['status', 'last_used_at', 'last_used_from'];
 
 /** What concerns no practice group, or several. */
-const OF_NO_GROUP = /^(agreement\.|partner\.|operator\.|signing_key\.|network\.(create|update|delete)$)/;
+const OF_NO_GROUP =
+  /^(agreement\.|partner\.|operator\.|signing_key\.|subscription\.|network\.(create|update|delete)$)/;
 
 /** The practice group in whose part of the trail an entry is to be found. */
 function groupOf({ action, subject }: Loose): string | null {
@@ -124,6 +125,16 @@ const tells: Partial<Record<OperatorOperationId, Expected>> = {
   updatePartnerWebhook: { tells: [['webhook.update', 'webhook']] },
   replayPartnerWebhook: { tells: [['webhook.replay', 'webhook']] },
   retryDelivery: { tells: [['delivery.retry', 'delivery']] },
+  reportChangeApplied: { tells: [['change.applied', 'change']] },
+  reportChangeRejected: { tells: [['change.rejected', 'change']] },
+  putWriteThrough: { tells: [['write_through.put', 'practice_group']] },
+  deleteWriteThrough: { tells: [['write_through.delete', 'practice_group']] },
+  createSubscription: { tells: [['subscription.create', 'subscription']] },
+  updateSubscription: { tells: [['subscription.update', 'subscription']] },
+  deleteSubscription: { tells: [['subscription.delete', 'subscription']] },
+  rotateSubscriptionSecret: { tells: [['subscription.rotate-secret', 'subscription']] },
+  testSubscription: { tells: [['subscription.test', 'subscription']] },
+  replaySubscription: { tells: [['subscription.replay', 'subscription']] },
   createErasure: { tells: [['erasure.create', 'erasure']], made: ({ body }) => body },
   rotateSigningKey: { tells: [['signing_key.rotate', 'signing_key']] },
   createOperator: { tells: [['operator.create', 'operator']], made: ({ body }) => without(body, 'token') },

@@ -34,6 +34,7 @@ const MOVES = {
   webhook_lanes: OF_WEBHOOKS,
   deliveries: OF_WEBHOOKS,
   erasures: OF_GROUP,
+  changes: OF_GROUP,
   removed_items: OF_GROUP,
 };
 /** Is the same in every cell. */
@@ -65,6 +66,10 @@ const STAYS = [
   'access_log_head',
   'key_uses',
   'used_assertions',
+  'new_changes',
+  'new_announcements',
+  'write_through',
+  'proposals',
   // Of webhooks for all practice groups, which have a sequence of their own in each cell.
   'withheld_groups',
   'usage',

@@ -5,6 +5,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { commands } from '../../src/cli/commands/index.ts';
 import { environment, exitLines, usage } from '../../src/cli/help.ts';
 import { temporaryFolder } from '../support/afterwards.ts';
+import { until } from '../support/porter-process.ts';
 import { startReceiver, status } from '../support/receiver.ts';
 import { type Harness, makeWorld, OPERATOR_TOKEN, startHarness } from '../support/service.ts';
 
@@ -51,7 +52,14 @@ describe('the examples of the guide', () => {
     const { key, groupId: group } = await makeWorld(harness, 'riverside-surgery');
     const receiver = await startReceiver({ behaviour: status(204) });
     const { body } = await harness.send('POST', '/v1/webhooks', { key, group, body: { url: receiver.url } });
+    for (const title of ['One', 'Two'])
+      await harness.send('PATCH', '/v1/care-nav/submission-types/type-1', { key, group, body: { title } });
+    const changes = () => harness.operator('GET', `/changes?practice_group_id=${group}`);
+    await until('both changes are placed', async () => (await changes()).count === 2);
+    const [one, two] = (await changes()).data;
     real
+      .set('chg_2a_9f86d081884c7d65', one.id)
+      .set('chg_2b_1b4f0e9851971998', two.id)
       .set('http://127.0.0.1:8080', harness.url)
       .set('ptr_test_YOUR_KEY', key)
       .set('pto_YOUR_TOKEN', OPERATOR_TOKEN)

@@ -134,6 +134,33 @@ describe('deliveries', () => {
   });
 });
 
+describe('changes', () => {
+  it('are listed, shown and answered for the practice software', async () => {
+    const { key: theirs, groupId } = await makeWorld(harness);
+    const patch = (title: string) =>
+      harness.send('PATCH', '/v1/care-nav/submission-types/type-1', {
+        key: theirs,
+        group: groupId,
+        body: { title },
+      });
+    await patch('One');
+    await patch('Two');
+    const list = `changes list --group ${groupId}`;
+    await expect.poll(async () => (await json(list)).data.length).toBe(2);
+    const [{ id }, { id: other }] = (await json(list)).data;
+    expect((await porter(list)).stdout).toMatch(new RegExp(`${id} +pending +${groupId} +type-1 +title`));
+    expect(await json(`changes show ${id}`)).toMatchObject({ id, after: { title: 'One' } });
+    expect(await json(`changes applied ${id}`)).toMatchObject({ data: [{ id, state: 'applied' }] });
+    const rejected = await json(`changes rejected ${other} --reason Closed`);
+    expect(rejected).toMatchObject({ data: [{ state: 'rejected', reason: 'Closed' }] });
+    expect((await json(`${list} --state pending`)).data).toEqual([]);
+    expect(await porter('changes show chg_none')).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('There is no such change.'),
+    });
+  });
+});
+
 describe('refusals list', () => {
   it('tells why calls of a partner were refused', async () => {
     const { key: theirs, groupId, partnerId } = await makeWorld(harness);

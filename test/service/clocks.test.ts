@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { createEngine } from '../../src/delivery/engine.ts';
+import { Bell } from '../../src/platform/bell.ts';
 import { systemClock } from '../../src/platform/clock.ts';
 import { createLogger } from '../../src/platform/logger.ts';
 import {
@@ -77,6 +78,8 @@ describe('a node whose clock is a year ahead of the database', () => {
       log: createLogger(() => {}),
       post: async () => answered(status),
       dial: async () => false,
+      operatorEgress: { post: async () => answered(status), dial: async () => false },
+      newChanges: new Bell(systemClock),
       // What is wrong with its clock it does not know.
       isOnTime: () => true,
       open: ({ sealed }) => sealed,

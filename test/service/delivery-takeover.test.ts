@@ -329,6 +329,7 @@ describe('while a delivery hangs', () => {
       version: 1,
       url: 'https://receiver.example/',
       origin: 'https://receiver.example',
+      isOfOperator: false,
       secretsAt: () => [],
     };
     const host = new CircuitBreaker(10);
@@ -344,6 +345,7 @@ describe('while a delivery hangs', () => {
         });
       },
       dial: async () => false,
+      operatorEgress: { post: () => Promise.reject(new Error('of a partner')), dial: async () => false },
       isOnTime: () => true,
       destinations: {
         get: () => destination,

@@ -271,7 +271,7 @@ it('a stream that could not be opened is none of the five that a key may have', 
     createLogger(() => {}),
     house.service.app.accessLog,
   );
-  const who = { holder: { keyId: 'key' }, group: { id: 'group' } } as Parameters<typeof streams.open>[0];
+  const who = { keyId: 'key', groupId: 'group' };
   for (let n = 0; n < 6; n++) await expect(streams.open(who)).rejects.toBeInstanceOf(Outage);
   expect(streams.count).toBe(0);
 });

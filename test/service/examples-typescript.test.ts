@@ -27,7 +27,9 @@ test('every block and every program compiles under strict rules', () => {
     writeFileSync(file, `${code}\nexport {};\n`);
     return file;
   });
-  const programs = readdirSync(join(ROOT, 'examples')).filter((name) => name.endsWith('.ts'));
+  const programs = readdirSync(join(ROOT, 'examples'), { recursive: true, encoding: 'utf8' }).filter((name) =>
+    name.endsWith('.ts'),
+  );
   for (const name of programs) files.push(join(ROOT, 'examples', name));
   expect(files.length).toBeGreaterThan(8);
   const options = ['--noEmit', '--strict', '--noUncheckedIndexedAccess', '--skipLibCheck'];

@@ -39,9 +39,13 @@ function expectValidationError(answer: Answer, ...entries: { code?: string; path
 
 describe('a success', () => {
   it.each(operationIds)('%s answers with the status and exactly the fields of the contract', async (id) => {
-    const { status, body, lines } = declared(id).response;
+    const { status, body, lines, stream } = declared(id).response;
     const answer = await make(given, await validCall(id, given));
     expect(answer.status).toBe(status);
+    if (stream) {
+      expect(answer.headers['content-type']).toBe('text/event-stream; charset=utf-8');
+      return;
+    }
     if (lines) {
       expect(answer.headers['content-type']).toBe('application/x-ndjson; charset=utf-8');
       for (const line of answer.text.trimEnd().split('\n')) expect(JSON.parse(line)).toBeTypeOf('object');
@@ -143,8 +147,9 @@ describe.each(withQuery)('the query of %s', (id) => {
     const parts = [0, -1, 2 ** 31, -(2 ** 40), Number.MAX_SAFE_INTEGER, '', 'zzz', "'; --", '💊'];
     for (const key of parts.flatMap((a) => [[a], ...parts.map((b) => [a, b])])) {
       const cursor = Buffer.from(JSON.stringify(key)).toString('base64url');
-      const answer = await send('GET', `${call.path}?cursor=${cursor}`);
-      expect([200, 400], `cursor ${JSON.stringify(key)}`).toContain(answer.status);
+      const answer = await make(given, { ...call, path: `${call.path}?cursor=${cursor}` });
+      // 410: a place in a feed that was set back.
+      expect([200, 400, 410], `cursor ${JSON.stringify(key)}`).toContain(answer.status);
     }
   });
 });

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { databaseTime } from '../../src/platform/clock.ts';
+import { fanOutToOperators } from '../../src/store/operator-events.ts';
 import { clearStep, type Retention } from '../../src/store/retention.ts';
 import { markUptime } from '../../src/store/usage.ts';
 import { newPartner, publish } from '../support/post.ts';
@@ -37,6 +38,53 @@ describe('what is kept', () => {
     expect(await clear(house, { events: 3_650 })).toBe(2);
     const { data } = await house.operator('GET', path);
     expect(data.map(({ id }: { id: string }) => id)).toEqual(['young']);
+  });
+
+  it('changes go 400 days after they were applied or rejected; one that is pending stays', async () => {
+    const house = await startApi();
+    const { groupId, key } = await makeWorld(house);
+    for (const title of ['a', 'b', 'c'])
+      await house.send('PATCH', '/v1/care-nav/submission-types/type-1', {
+        key,
+        group: groupId,
+        body: { title },
+      });
+    await fanOutToOperators(house.service.app.db, databaseTime(house.clock), 0, 100);
+    const list = async () => (await house.operator('GET', `/changes?practice_group_id=${groupId}`)).data;
+    const [applied, rejected, pending] = await list();
+    await house.operator('POST', `/changes/${applied.id}/applied`);
+    await house.operator('POST', `/changes/${rejected.id}/rejected`, { reason: 'No.' });
+    house.clock.advance(400 * DAY - 1);
+    expect(await clear(house, { events: 3_650 })).toBe(0);
+    house.clock.advance(2);
+    expect(await clear(house, { events: 3_650 })).toBe(2);
+    expect(await list()).toEqual([pending]);
+  });
+
+  it("events for the operator's systems go with their deliveries", async () => {
+    const house = await startHarness();
+    const there = await startReceiver({ behaviour: ok });
+    const { groupId, key } = await makeWorld(house);
+    await house.operator('POST', '/subscriptions', { url: there.url, topics: ['changes'] });
+    const body = { title: 'New' };
+    await house.send('PATCH', '/v1/care-nav/submission-types/type-1', { key, group: groupId, body });
+    await expect.poll(() => there.received.length).toBe(1);
+    const admin = await superuser(house.databaseUrl);
+    const left = async () =>
+      (await admin.query("SELECT FROM events WHERE practice_group_id = '' UNION ALL SELECT FROM deliveries"))
+        .rowCount;
+    await expect
+      .poll(async () => (await admin.query("SELECT FROM deliveries WHERE state = 'delivered'")).rowCount)
+      .toBe(1);
+    expect(await left()).toBe(2);
+    house.clock.advance(31 * DAY);
+    await clear(house);
+    expect(await left()).toBe(0);
+    // The operator told itself: that is nobody's data that somebody else received.
+    expect(
+      (await admin.query("SELECT FROM access_log WHERE body::json ->> 'kind' = 'received'")).rowCount,
+    ).toBe(0);
+    await there.close();
   });
 
   it('write-to-record jobs go 400 days after they are over; one that is queued stays', async () => {
@@ -78,7 +126,7 @@ describe('what is kept', () => {
     expect(await clear(house)).toBe(0);
     house.clock.advance(3 * DAY);
     // The one that was expired, the one that was revoked, and the two that were replaced, one after the other.
-    expect(await clear(house)).toBe(4);
+    expect(await clear(house, { usage: 3_650 })).toBe(4);
     expect(await uses()).toBe(0);
     const { data } = await house.operator('GET', `/keys?practice_group_id=${groupId}`);
     expect(data.map(({ id }: { id: string }) => id).sort()).toEqual([keyId, last.id].sort());

@@ -3,6 +3,7 @@ import { type PartnerPrincipal, SYSTEM } from '../../src/domain/principal.ts';
 import { isHolder } from '../../src/runtime/access.ts';
 import { type Database, type Transaction, transact } from '../../src/store/database.ts';
 import { prepareDatabase, UnusableDatabase } from '../../src/store/migrate.ts';
+import { fanOutToOperators } from '../../src/store/operator-events.ts';
 import { asAdmin, createOwnedDatabase } from '../support/logins.ts';
 import { type Furnished, furnish } from '../support/operator-calls.ts';
 import { fanOutAll } from '../support/post.ts';
@@ -43,6 +44,9 @@ const operatorTables = [
   'uptime',
   'used_assertions',
   'signing_keys',
+  'new_changes',
+  'new_announcements',
+  'write_through',
 ];
 /** Belong to one partner within one practice group, or to a partner altogether; see below. */
 const partnerTables = [
@@ -52,6 +56,8 @@ const partnerTables = [
   'withheld_groups',
   'deliveries',
   'refused_requests',
+  'changes',
+  'proposals',
 ];
 /** Tell a partner about itself: it reads its own rows, and writes none. */
 const tellingTables = ['agreements', 'usage', 'usage_times'];
@@ -125,12 +131,20 @@ describe.each([
     principal = await principalOf(own.groupId);
     const { key, partnerId } = await makeKey(house, own.groupId);
     mine = await furnishPartner(key, partnerId);
+    await change((await makeKey(house, own.groupId)).key, own.groupId);
+    await transact(db, SYSTEM, (tx) => tx.query('INSERT INTO new_announcements VALUES (0)'));
+    await house.operator('PUT', `/practice-groups/${other.groupId}/write-through`, {
+      url: 'https://a.example/',
+    });
     const another = await makeKey(house, own.groupId);
     await house.send('GET', '/v1/me', { key: another.key });
     await house.service.app.usage.flush();
   });
 
-  /** A webhook with its secret, lane and a delivery in the own group, another one in the other group, and a refusal. */
+  const change = (key: string, group: string) =>
+    house.send('PATCH', '/v1/care-nav/submission-types/type-1', { key, group, body: { description: key } });
+
+  /** A webhook with its secret, lane and a delivery in the own group, another one in the other group, a change, and a refusal. */
   async function furnishPartner(key: string, partnerId: string): Promise<Partner> {
     const webhooks: string[] = [];
     for (const group of [own.groupId, other.groupId]) {
@@ -140,6 +154,14 @@ describe.each([
       expect((await send(`/${id}/test`, { event: 'prescription.issued' })).status).toBe(202);
       webhooks.push(id);
     }
+    expect((await change(key, own.groupId)).status).toBe(200);
+    await fanOutToOperators(db, null, 0, 1_000);
+    await transact(db, SYSTEM, (tx) =>
+      tx.query("INSERT INTO proposals VALUES ($1, $2, $1, 0, '{}', $1, 'infinity')", [
+        partnerId,
+        own.groupId,
+      ]),
+    );
     await transact(db, SYSTEM, async (tx) =>
       tx.defer(
         `INSERT INTO withheld_groups SELECT no, 'group', now(), 'key_revoked' FROM webhooks WHERE id = ANY ($1)`,
@@ -342,7 +364,7 @@ describe.each([
         transact(db, i % 2 ? principal : SYSTEM, (tx) => tx.query('SELECT 1')),
       ),
     );
-    const clients = await Promise.all(Array.from({ length: db.pool.totalCount }, () => db.pool.connect()));
+    const clients = await Promise.all(Array.from({ length: db.pool.idleCount }, () => db.pool.connect()));
     try {
       expect(clients.length).toBeGreaterThan(1);
       for (const client of clients) {

@@ -62,7 +62,7 @@ function sealsAside({ webhook_secrets = [], ...rows }: Rows): Rows {
   };
 }
 
-/** Without what a running service writes by itself, and the key that the first one makes. */
+/** Without what a running service writes by itself: the first one makes the key that signs webhooks. */
 function atRest({ uptime: _, signing_keys: __, ...rows }: Rows): Rows {
   return rows;
 }

@@ -5,6 +5,7 @@ import type { EventPayload } from '../../src/contract/event-payloads.ts';
 import { createEngine, type Engine } from '../../src/delivery/engine.ts';
 import { newId } from '../../src/domain/ids.ts';
 import { SYSTEM } from '../../src/domain/principal.ts';
+import { Bell } from '../../src/platform/bell.ts';
 import type { PostOutcome, PostRequest } from '../../src/platform/egress/egress.ts';
 import { createLogger } from '../../src/platform/logger.ts';
 import { closeDatabase, type Database, openDatabase, transact } from '../../src/store/database.ts';
@@ -99,6 +100,8 @@ export async function openDeliveryHarness(): Promise<DeliveryHarness> {
       log,
       post,
       dial: async (url) => dialling(url),
+      operatorEgress: { post, dial: async (url) => dialling(url) },
+      newChanges: new Bell(clock),
       isOnTime: () => true,
       open,
       retention: RETENTION,

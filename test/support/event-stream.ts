@@ -3,7 +3,7 @@ import { onTestFinished } from 'vitest';
 import type { Partner } from './post.ts';
 import type { Harness } from './service.ts';
 
-/** A reader of GET /v1/events/stream, on a connection of its own. */
+/** A reader of GET /v1/events/stream, or another stream, on a connection of its own. */
 export interface StreamReader {
   status: number;
   headers: IncomingMessage['headers'];
@@ -30,13 +30,17 @@ export async function openStream(
   { key, groupId }: Pick<Partner, 'key' | 'groupId'>,
   { query = '', headers = {} }: { query?: string; headers?: Record<string, string> } = {},
 ): Promise<StreamReader> {
+  return followStream(`${house.url}/v1/events/stream?${query}`, {
+    'x-api-key': key,
+    'x-practice-group-id': groupId,
+    ...headers,
+  });
+}
+
+export async function followStream(url: string, headers: Record<string, string>): Promise<StreamReader> {
   let request!: ClientRequest;
   const answer = await new Promise<IncomingMessage>((resolve, reject) => {
-    request = get(
-      `${house.url}/v1/events/stream?${query}`,
-      { agent: false, headers: { 'x-api-key': key, 'x-practice-group-id': groupId, ...headers } },
-      resolve,
-    );
+    request = get(url, { agent: false, headers }, resolve);
     request.on('error', reject);
   });
   answer.on('error', () => {});

@@ -33,12 +33,11 @@ export interface Directions {
   isSeenElsewhere?: (block: Block) => boolean;
 }
 
-/** The programs in `examples/`, which pages show whole and run by their names. */
+/** The programs in `examples/`, which pages show whole and run by their names. What is in folders is too long to be shown. */
 const programs = new Map(
-  readdirSync(join(ROOT, 'examples')).map((name) => [
-    readFileSync(join(ROOT, 'examples', name), 'utf8'),
-    name,
-  ]),
+  readdirSync(join(ROOT, 'examples'), { withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map(({ name }) => [readFileSync(join(ROOT, 'examples', name), 'utf8'), name]),
 );
 
 export const programOf = ({ code }: Block): string | undefined => programs.get(code);
@@ -47,6 +46,7 @@ export const programOf = ({ code }: Block): string | undefined => programs.get(c
 export const RUN_ELSEWHERE: Record<string, string> = {
   'docs/guides/client-library.md': 'test/service/sdk-package.test.ts',
   'docs/guides/command-line.md': 'test/service/cli-guide.test.ts',
+  'docs/operating/practice-software.md': 'test/service/practice-software.test.ts',
 };
 
 /** One for each tab: a reader keeps to one language. */

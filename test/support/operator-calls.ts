@@ -1,5 +1,8 @@
+import { request } from 'undici';
+import type { Endpoint } from '../../src/contract/endpoint.ts';
 import { type OperatorOperationId, operatorEndpoints } from '../../src/contract/operator/index.ts';
 import { fanOut } from '../../src/store/deliveries.ts';
+import { fanOutToOperators } from '../../src/store/operator-events.ts';
 import { type Answer, type Harness, makeKey, OPERATOR_TOKEN } from './service.ts';
 
 /**
@@ -66,9 +69,22 @@ export function make(
   call: OperatorCall,
   token = OPERATOR_TOKEN,
 ): Promise<Answer> {
+  const { response }: Endpoint = operatorEndpoints[call.id];
+  if (response.stream && call.method === 'GET') return beginStream(house, call, token);
   if (call.lines === undefined) return house.send(call.method, call.path, { token, body: call.body });
   const headers = { 'content-type': 'application/x-ndjson' };
   return house.send(call.method, call.path, { token, raw: call.lines, headers });
+}
+
+/** A stream would go on for ever: what it begins with is read, and no more. */
+async function beginStream({ url }: Harness, { path }: OperatorCall, token: string): Promise<Answer> {
+  const answer = await request(url + path, { headers: { authorization: `Bearer ${token}` } });
+  if (answer.statusCode === 200) {
+    answer.body.on('error', () => {}).destroy();
+    return { status: 200, headers: answer.headers, text: '', body: undefined };
+  }
+  const text = await answer.body.text();
+  return { status: answer.statusCode, headers: answer.headers, text, body: JSON.parse(text) };
 }
 
 const newPartner = async ({ house }: Furnished, ...steps: string[]): Promise<string> => {
@@ -149,6 +165,50 @@ export async function newDelivery(given: Furnished): Promise<string> {
     if (data.length > 0) return data[0].id;
   }
 }
+
+/** A change that a partner made, in the feed. */
+async function newChange({ house, groupId }: Furnished): Promise<string> {
+  const { key } = await makeKey(house, groupId);
+  const body = { title: fresh('title') };
+  await house.send('PATCH', '/v1/care-nav/submission-types/type-1', { key, group: groupId, body });
+  for (;;) {
+    await fanOutToOperators(house.service.app.db, new Date(house.clock.now()).toISOString(), 0, 1_000);
+    const made = await house.send('GET', '/v1/care-nav/submission-types/type-1/changes', {
+      key,
+      group: groupId,
+    });
+    if (made.body.count > 0) return made.body.data[0].id;
+  }
+}
+
+/** One for each practice group, of a topic that nobody announces on. */
+const subscriptions = new WeakMap<Furnished, Promise<string>>();
+const newSubscription = async ({ house }: Furnished): Promise<string> =>
+  (await house.operator('POST', '/subscriptions', subscriptionBody())).id;
+const subscriptionBody = () => ({ url: 'https://practice-software.example/hook', topics: ['alerts'] });
+
+export function subscriptionOf(given: Furnished): Promise<string> {
+  const known = subscriptions.get(given) ?? newSubscription(given);
+  subscriptions.set(given, known);
+  return known;
+}
+
+const newSubscriptionTest = async (given: Furnished): Promise<{ event_id: string; delivery_id: string }> =>
+  given.house.operator('POST', `/subscriptions/${await subscriptionOf(given)}/test`, { topic: 'alerts' });
+
+const emptyGroup = async ({ house }: Furnished): Promise<string> =>
+  (await house.operator('POST', '/practice-groups', { name: 'Empty' })).id;
+const writeThroughBody = { url: 'https://practice-software.example/ask' };
+const groupWithWriteThrough = async (given: Furnished): Promise<string> => {
+  const id = await emptyGroup(given);
+  await given.house.operator('PUT', `/practice-groups/${id}/write-through`, writeThroughBody);
+  return id;
+};
+
+const ofSubscription = async (given: Furnished): Promise<Parts> => ({
+  params: { id: await subscriptionOf(given) },
+});
+const ofChange = async (given: Furnished): Promise<Parts> => ({ params: { id: await newChange(given) } });
 
 const newType = async ({ house, groupId }: Furnished): Promise<string> => {
   const body = { id: fresh('type'), pathway_id: 'pathway-1', title: 'Type' };
@@ -297,10 +357,36 @@ const table: Record<OperatorOperationId, (given: Furnished) => Promise<Parts>> =
   listDeliveries: nothing,
   getDelivery: async (given) => ({ params: { id: await newDelivery(given) } }),
   retryDelivery: async (given) => ({ params: { id: await newDelivery(given) } }),
-  listSigningKeys: nothing,
-  rotateSigningKey: async () => ({ body: { overlap_seconds: 0 } }),
+  listChanges: nothing,
+  streamChanges: nothing,
+  getChange: ofChange,
+  reportChangeApplied: ofChange,
+  reportChangeRejected: async (given) => ({ ...(await ofChange(given)), body: { reason: 'Closed.' } }),
+  putWriteThrough: async (given) => ({ params: { id: await emptyGroup(given) }, body: writeThroughBody }),
+  getWriteThrough: async (given) => ({ params: { id: await groupWithWriteThrough(given) } }),
+  deleteWriteThrough: async (given) => ({ params: { id: await groupWithWriteThrough(given) } }),
+  createSubscription: async () => ({ body: subscriptionBody() }),
+  listSubscriptions: nothing,
+  getSubscription: ofSubscription,
+  updateSubscription: async (given) => ({
+    ...(await ofSubscription(given)),
+    body: { description: fresh('description') },
+  }),
+  deleteSubscription: async (given) => ({ params: { id: await newSubscription(given) } }),
+  rotateSubscriptionSecret: async (given) => ({ params: { id: await newSubscription(given) } }),
+  testSubscription: async (given) => ({ ...(await ofSubscription(given)), body: { topic: 'alerts' } }),
+  listSubscriptionDeliveries: ofSubscription,
+  getSubscriptionDelivery: async (given) => ({
+    params: { id: await subscriptionOf(given), delivery_id: (await newSubscriptionTest(given)).delivery_id },
+  }),
+  replaySubscription: async (given) => ({
+    ...(await ofSubscription(given)),
+    body: { event_ids: [(await newSubscriptionTest(given)).event_id] },
+  }),
   listPartnerUsage: nothing,
   getSla: async ({ partnerId }) => ({ params: { id: partnerId } }),
+  listSigningKeys: nothing,
+  rotateSigningKey: async () => ({ body: { overlap_seconds: 0 } }),
   createOperator: async () => ({ body: { name: 'New operator', role: 'viewer' } }),
   listOperators: nothing,
   getOperator: async () => ({ params: { id: 'opr_first' } }),

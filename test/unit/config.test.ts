@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { ConfigError, readConfig } from '../../src/config.ts';
+import { listOf } from '../../src/domain/address-list.ts';
 
 const FOLDER = '/srv/porter';
 const KEY_BYTES = createHash('sha256').update('key').digest();
@@ -45,6 +46,7 @@ describe('configuration', () => {
       masterKey: undefined,
       previousMasterKeys: [],
       webhookTargets: 'loopback',
+      operatorTargets: 'loopback',
       role: 'all',
       rateWindows: 'memory',
       retention: {
@@ -53,6 +55,7 @@ describe('configuration', () => {
         writeToRecordJobs: 400,
         endedKeys: 800,
         accessLog: 400,
+        endedChanges: 400,
         usage: 800,
       },
       auditAnchors: { file: undefined, url: undefined, everyMs: 3_600_000 },
@@ -92,6 +95,8 @@ describe('configuration', () => {
         PORTER_ENDED_KEY_DAYS: '130',
         PORTER_USAGE_DAYS: '140',
         PORTER_ACCESS_LOG_DAYS: '120',
+        PORTER_CHANGE_DAYS: '140',
+        PORTER_OPERATOR_TARGETS: '10.20.0.0/16, fd12::/16',
         PORTER_AUDIT_ANCHOR_FILE: 'anchors',
         PORTER_AUDIT_ANCHOR_URL: 'https://store.example.org/anchors/{seq}',
         PORTER_AUDIT_ANCHOR_MINUTES: '5',
@@ -116,6 +121,7 @@ describe('configuration', () => {
       masterKey: KEY_BYTES,
       previousMasterKeys: [Buffer.alloc(32, 10), Buffer.alloc(32, 11)],
       webhookTargets: 'public',
+      operatorTargets: { reach: 'public', networks: listOf(['10.20.0.0/16', 'fd12::/16']) },
       role: 'worker',
       rateWindows: 'memory',
       retention: {
@@ -124,6 +130,7 @@ describe('configuration', () => {
         writeToRecordJobs: 110,
         endedKeys: 130,
         accessLog: 120,
+        endedChanges: 140,
         usage: 140,
       },
       auditAnchors: {
@@ -213,6 +220,8 @@ describe('configuration', () => {
     ['PORTER_USAGE_DAYS', '0'],
     ['PORTER_ENDED_KEY_DAYS', '399'],
     ['PORTER_ACCESS_LOG_DAYS', '0'],
+    ['PORTER_CHANGE_DAYS', '0'],
+    ['PORTER_OPERATOR_TARGETS', 'ehr.internal'],
   ])('refuses %s=%s, and says which variable it is', (name, value) => {
     const found = problems({ [name]: value });
     expect(found).toHaveLength(1);

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { listOf } from '../../src/domain/address-list.ts';
 import { isPublicAddress, mayDial, refuseTarget } from '../../src/platform/egress/ssrf-guard.ts';
 
 /** Where no partner may send us, and the word that its refusal holds. */
@@ -296,5 +297,47 @@ describe('an address', () => {
     ])
       expect(mayDial(address, 'loopback')).toBe(false);
     expect(mayDial('8.8.8.8', 'loopback')).toBe(true);
+  });
+});
+
+describe("networks of the operator's own", () => {
+  const own = { reach: 'public' as const, networks: listOf(['10.20.0.0/16', 'fd12:3456::/32']) };
+
+  it.each([
+    'https://10.20.0.1/hook',
+    'https://[fd12:3456::1]:8443/',
+    'https://ehr.internal/hook',
+    'https://ehr/hook',
+    'https://hooks.example.com/',
+  ])('%s may be named: what a name stands for is looked at when it is dialled', (url) => {
+    expect(refuseTarget(url, own)).toBeUndefined();
+  });
+
+  it.each([
+    ['https://10.21.0.1/hook', 'PORTER_OPERATOR_TARGETS'],
+    ['https://127.0.0.1/', 'PORTER_OPERATOR_TARGETS'],
+    ['https://169.254.169.254/', 'PORTER_OPERATOR_TARGETS'],
+    ['http://10.20.0.1/', 'https'],
+    ['https://10.20.0.1:22/', 'Port 22'],
+    ['https://user@10.20.0.1/', 'user name'],
+    ['https://10.20.0.1/#x', 'fragment'],
+  ])('%s may not: %s', (url, reason) => {
+    expect(refuseTarget(url, own)).toContain(reason);
+  });
+
+  it('are dialled, and nothing else is added', () => {
+    for (const address of ['10.20.0.1', '10.20.255.255', 'fd12:3456::9', '8.8.8.8'])
+      expect(mayDial(address, own)).toBe(true);
+    for (const address of [
+      '10.19.255.255',
+      '127.0.0.1',
+      '::1',
+      '169.254.169.254',
+      'fd12:3456::1%eth0',
+      'ehr',
+      '',
+    ])
+      expect(mayDial(address, own)).toBe(false);
+    expect(mayDial('127.0.0.1', { ...own, reach: 'loopback' })).toBe(true);
   });
 });

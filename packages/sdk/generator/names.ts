@@ -6,6 +6,7 @@ export const methodNames: Record<string, string> = {
   listSubmissionTypes: 'list',
   getSubmissionType: 'get',
   updateSubmissionType: 'update',
+  listSubmissionTypeChanges: 'listChanges',
   createWebhook: 'create',
   listWebhooks: 'list',
   getWebhook: 'get',

@@ -1,6 +1,7 @@
 import type { Command } from '../command.ts';
 import { agreementCommands } from './agreements.ts';
 import { auditCommands } from './audit.ts';
+import { changeCommands } from './changes.ts';
 import { deliveryCommands } from './deliveries.ts';
 import { eventCommands } from './events.ts';
 import { importCommands } from './import.ts';
@@ -40,6 +41,7 @@ export const commands: readonly Command[] = [
   ...eventCommands,
   ...webhookCommands,
   ...deliveryCommands,
+  ...changeCommands,
   ...refusalCommands,
   ...auditCommands,
 ];

@@ -1,6 +1,7 @@
 import * as accessLog from './access-log.ts';
 import * as agreements from './agreements.ts';
 import * as audit from './audit.ts';
+import * as changes from './changes.ts';
 import * as deliveries from './deliveries.ts';
 import * as directory from './directory.ts';
 import * as ehrHealth from './ehr-health.ts';
@@ -19,8 +20,10 @@ import * as requests from './requests.ts';
 import * as signingKeys from './signing-keys.ts';
 import { getSla } from './sla.ts';
 import * as submissionTypes from './submission-types.ts';
+import * as subscriptions from './subscriptions.ts';
 import { listPartnerUsage } from './usage.ts';
 import * as webhooks from './webhooks.ts';
+import * as writeThrough from './write-through.ts';
 import * as writeToRecordJobs from './write-to-record-jobs.ts';
 
 /** Every operation of the operator API. */
@@ -93,10 +96,28 @@ export const operatorEndpoints = {
   getWriteToRecordJob: writeToRecordJobs.getWriteToRecordJob,
   succeedWriteToRecordJob: writeToRecordJobs.succeedWriteToRecordJob,
   failWriteToRecordJob: writeToRecordJobs.failWriteToRecordJob,
-  listSigningKeys: signingKeys.listSigningKeys,
-  rotateSigningKey: signingKeys.rotateSigningKey,
+  listChanges: changes.listChanges,
+  streamChanges: changes.streamChanges,
+  getChange: changes.getChange,
+  reportChangeApplied: changes.reportChangeApplied,
+  reportChangeRejected: changes.reportChangeRejected,
+  putWriteThrough: writeThrough.putWriteThrough,
+  getWriteThrough: writeThrough.getWriteThrough,
+  deleteWriteThrough: writeThrough.deleteWriteThrough,
+  createSubscription: subscriptions.createSubscription,
+  listSubscriptions: subscriptions.listSubscriptions,
+  getSubscription: subscriptions.getSubscription,
+  updateSubscription: subscriptions.updateSubscription,
+  deleteSubscription: subscriptions.deleteSubscription,
+  rotateSubscriptionSecret: subscriptions.rotateSubscriptionSecret,
+  testSubscription: subscriptions.testSubscription,
+  listSubscriptionDeliveries: subscriptions.listSubscriptionDeliveries,
+  getSubscriptionDelivery: subscriptions.getSubscriptionDelivery,
+  replaySubscription: subscriptions.replaySubscription,
   listPartnerUsage,
   getSla,
+  listSigningKeys: signingKeys.listSigningKeys,
+  rotateSigningKey: signingKeys.rotateSigningKey,
   createOperator: operators.createOperator,
   listOperators: operators.listOperators,
   getOperator: operators.getOperator,

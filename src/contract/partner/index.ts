@@ -1,4 +1,5 @@
 import { listOwnAgreements } from './agreements.ts';
+import { listSubmissionTypeChanges } from './changes.ts';
 import * as events from './events.ts';
 import { getMe } from './me.ts';
 import { listPracticeGroups } from './practice-groups.ts';
@@ -14,6 +15,7 @@ export const partnerEndpoints = {
   listSubmissionTypes,
   getSubmissionType,
   updateSubmissionType,
+  listSubmissionTypeChanges,
   createWebhook: webhooks.createWebhook,
   listWebhooks: webhooks.listWebhooks,
   getWebhook: webhooks.getWebhook,

@@ -92,7 +92,7 @@ export const updateSubmissionType = defineEndpoint({
   conditional: true,
   response: { status: 200, description: 'The submission type as it is now.', body: submissionType },
   problems: ['not_found', 'precondition_failed', 'business_rule_violation'],
-  rules: submissionTypeRules,
+  rules: [...submissionTypeRules, 'practice_software'],
 });
 
 export const listSubmissionTypes = defineEndpoint({

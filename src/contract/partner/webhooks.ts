@@ -34,7 +34,7 @@ export const withheldReason = () =>
       'Why deliveries are withheld; null when they are not. partner_not_verified: the partner is suspended. key_revoked, key_expired: no key for the practice group works any more. scope_missing: no key, or no network, grants `events:read`. out_of_reach: no key is tied to the practice group, or to one that shares a network with it.',
   });
 
-const health = z
+export const webhookHealth = z
   .object({
     failures: z.int().meta({ description: 'Failed attempts since the last success.' }),
     failing_since: timestamp().nullable().meta({ description: 'The time of the first of them.' }),
@@ -90,7 +90,7 @@ export const webhook = z
     practice_group_ids: z.array(z.string()).nullable().meta({
       description: 'Of a webhook for all practice groups: those that it is narrowed to; null: it is not.',
     }),
-    health,
+    health: webhookHealth,
     created_at: timestamp(),
     updated_at: timestamp(),
   })
@@ -101,7 +101,7 @@ export const webhook = z
 
 export type Webhook = z.infer<typeof webhook>;
 
-const secret = () =>
+export const secret = () =>
   z.string().meta({
     description: 'Verifies signatures (Standard Webhooks). Shown here once and never again.',
     examples: ['whsec_…'],

@@ -35,6 +35,8 @@ export interface PostOutcome {
   failure: Failure | undefined;
   /** Somebody was dialled, or tried to be, at an address that is not public: with `public` targets it would have been refused. */
   isLocal: boolean;
+  /** It went out once before, over a connection that broke: whatever became of this try, that one may have arrived. */
+  wasRepeated?: true;
 }
 
 /** Whether the host was there to be spoken to, whatever came of it. */

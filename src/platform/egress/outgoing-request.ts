@@ -147,6 +147,7 @@ export class OutgoingRequest implements PendingRequest, Listed<OutgoingRequest> 
       durationMs: performance.now() - this.startedAt,
       failure,
       isLocal,
+      ...(this.#isSecondTry && { wasRepeated: true }),
     });
   }
 }

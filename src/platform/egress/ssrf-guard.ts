@@ -7,7 +7,15 @@ import { BlockList, isIP, isIPv4 } from 'node:net';
  */
 
 /** `public`: https to public addresses. `loopback`: this machine as well, by http too; for staging. */
-export type Targets = 'public' | 'loopback';
+export type Reach = 'public' | 'loopback';
+
+/**
+ * The same for everybody, or, for addresses that the operator itself names, also networks of its own: there by https, and under names that only
+ * those networks know.
+ */
+export type Targets = Reach | { reach: Reach; networks: BlockList };
+
+const reachOf = (targets: Targets): Reach => (typeof targets === 'string' ? targets : targets.reach);
 
 const URL_LENGTH_MAX = 2048;
 
@@ -64,15 +72,22 @@ export function refuseTarget(text: string, targets: Targets): string | undefined
 
   const host = url.hostname;
   if (host.endsWith('.')) return 'The host name ends in a dot; leave it out.';
-  if (targets === 'loopback' && isLoopbackHost(host)) return refusePort(url, url.protocol === 'http:');
+  if (reachOf(targets) === 'loopback' && isLoopbackHost(host))
+    return refusePort(url, url.protocol === 'http:');
   if (url.protocol !== 'https:') return 'The address must begin with https://.';
-  return refuseHost(host) ?? refusePort(url, false);
+  return refuseHost(host, targets) ?? refusePort(url, false);
 }
 
-function refuseHost(host: string): string | undefined {
+function refuseHost(host: string, targets: Targets): string | undefined {
   const address = literalAddress(host);
-  if (address !== undefined)
-    return isPublicAddress(address) ? undefined : `${address} is not a public address.`;
+  if (address !== undefined) {
+    if (mayDial(address, targets)) return undefined;
+    return typeof targets === 'string'
+      ? `${address} is not a public address.`
+      : `${address} is neither a public address nor in PORTER_OPERATOR_TARGETS.`;
+  }
+  // What it resolves to is looked at when it is dialled.
+  if (typeof targets !== 'string') return undefined;
   if (PRIVATE_NAME.test(host)) return `${host} is a name for private networks; a public one is needed.`;
   if (!host.includes('.')) return `${host} is not a full host name such as hooks.example.com.`;
   return undefined;
@@ -96,7 +111,14 @@ export function literalAddress(host: string): string | undefined {
 }
 
 export function mayDial(address: string, targets: Targets): boolean {
-  return isPublicAddress(address) || (targets === 'loopback' && isLoopback(address));
+  if (isPublicAddress(address) || (reachOf(targets) === 'loopback' && isLoopback(address))) return true;
+  return typeof targets !== 'string' && isIn(targets.networks, address);
+}
+
+/** A zone (fe80::1%eth0) belongs to an address of the local network. */
+function isIn(networks: BlockList, address: string): boolean {
+  if (isIPv4(address)) return networks.check(address, 'ipv4');
+  return isIP(address) !== 0 && !address.includes('%') && networks.check(address, 'ipv6');
 }
 
 export function isPublicAddress(address: string): boolean {

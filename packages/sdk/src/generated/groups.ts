@@ -22,6 +22,8 @@ import type {
   ReplayRequest,
   RotatedWebhookSecret,
   SubmissionType,
+  SubmissionTypeChange,
+  SubmissionTypeChangePage,
   SubmissionTypePage,
   SubmissionTypePatch,
   TestDelivery,
@@ -39,6 +41,13 @@ export interface ListPracticeGroupsQuery {
 }
 
 export interface ListSubmissionTypesQuery {
+  /** Entries on a page; 50 unless given. */
+  page_size?: number | undefined;
+  /** The next_cursor of the page before. */
+  cursor?: string | undefined;
+}
+
+export interface ListSubmissionTypeChangesQuery {
   /** Entries on a page; 50 unless given. */
   page_size?: number | undefined;
   /** The next_cursor of the page before. */
@@ -191,6 +200,28 @@ export class SubmissionTypes {
       method: 'PATCH',
       path: `/v1/care-nav/submission-types/${segment(id)}`,
       body,
+      options,
+    });
+  }
+
+  /**
+   * List your changes of a submission type.
+   *
+   * What became of the changes that you made: whether the practice's own software has them, too. Newest
+   * first; those of other partners are not shown. A change is listed a moment after it was made. A page
+   * may hold fewer entries than asked for, even none, and still have a next_cursor.
+   *
+   * Needs the scope `submission-types:read`: Read submission types.
+   */
+  listChanges(
+    id: string,
+    query: ListSubmissionTypeChangesQuery = {},
+    options: CallOptions = {},
+  ): PageCall<SubmissionTypeChange, SubmissionTypeChangePage> {
+    return this.#transport.pages({
+      method: 'GET',
+      path: `/v1/care-nav/submission-types/${segment(id)}/changes`,
+      query,
       options,
     });
   }

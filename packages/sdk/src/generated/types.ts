@@ -504,6 +504,31 @@ export interface SubmissionType {
   updated_at: string | null;
 }
 
+/** A change that you made to a submission type. */
+export interface SubmissionTypeChange {
+  id: string;
+  /**
+   * pending: the practice's own software has not said yet what became of it. applied: it has the change,
+   * too. rejected: it does not take it; `reason` says why.
+   */
+  state: 'pending' | 'applied' | 'rejected';
+  reason: string | null;
+  /** The `x-request-id` of the call that made the change. */
+  request_id: string | null;
+  /** When you made it. */
+  at: string;
+  /** When it was applied or rejected. */
+  ended_at: string | null;
+}
+
+export interface SubmissionTypeChangePage {
+  data: SubmissionTypeChange[];
+  /** How many entries this page holds. */
+  count: number;
+  /** Send it as `cursor` to get the next page; null on the last one. */
+  next_cursor: string | null;
+}
+
 export interface SubmissionTypePage {
   data: SubmissionType[];
   /** How many entries this page holds. */

@@ -1,0 +1,127 @@
+import type {
+  deleteWriteThrough as deleteEndpoint,
+  getWriteThrough as getEndpoint,
+  putWriteThrough as putEndpoint,
+  WriteThroughSettings,
+} from '../contract/operator/write-through.ts';
+import { LIVE_SECRETS_MAX, SECRET_OVERLAP_HOURS } from '../contract/partner/webhooks.ts';
+import { Problem } from '../contract/problems.ts';
+import { newId } from '../domain/ids.ts';
+import { newSecret, secretBytes } from '../domain/signature.ts';
+import { databaseTime } from '../platform/clock.ts';
+import { transact } from '../store/database.ts';
+import { replayEvents } from '../store/deliveries-replay.ts';
+import { findGroup } from '../store/practice-groups.ts';
+import { insertSubscription } from '../store/subscriptions.ts';
+import { countLiveSecrets, expireSecrets, insertSecret, secretOwner } from '../store/webhook-secrets.ts';
+import { forgetFailures, markWebhookDeleted } from '../store/webhooks.ts';
+import {
+  deleteWriteThroughRow,
+  findQueuedEvents,
+  findWriteThrough,
+  hasUnsettled,
+  insertWriteThrough,
+  lockWriteThrough,
+  updateWriteThrough,
+} from '../store/write-through.ts';
+import { type App, nowIso, type OperatorCall } from './app.ts';
+import { refuseOperatorTarget } from './subscriptions.ts';
+
+/** Whether the software of a practice group is asked before a partner's change is made: see runtime/write-through.ts. */
+
+export async function putWriteThrough(app: App, call: OperatorCall<typeof putEndpoint>) {
+  const { principal, params, body } = call;
+  refuseOperatorTarget(app, body.url);
+  const secret = newSecret(app.random);
+  const settings = await transact(app.db, principal, async (tx): Promise<WriteThroughSettings> => {
+    const found = await lockWriteThrough(tx, params.id);
+    if (!(await findGroup(tx, params.id))) throw new Problem('not_found');
+    const now = nowIso(app);
+    const webhookId = found?.webhook_id ?? newId('wh', app.clock.now(), app.random);
+    const sealed = app.sealer.seal(secretBytes(secret), secretOwner(webhookId));
+    if (found) {
+      if ((await countLiveSecrets(tx, found.webhook_no, now)) >= LIVE_SECRETS_MAX)
+        throw new Problem('conflict', {
+          message: `${LIVE_SECRETS_MAX} secrets sign already; wait until the oldest expires.`,
+        });
+      const until = new Date(app.clock.now() + SECRET_OVERLAP_HOURS * 3_600_000).toISOString();
+      expireSecrets(tx, found.webhook_no, now, until);
+      insertSecret(tx, found.webhook_no, sealed, now);
+      updateWriteThrough(tx, found, body.url, now);
+      forgetFailures(tx, found.webhook_no);
+      // What waits for a retry is sent now.
+      await replayEvents(
+        tx,
+        databaseTime(app.clock),
+        found.webhook_no,
+        await findQueuedEvents(tx, found.webhook_no),
+      );
+    } else {
+      const no = await insertSubscription(tx, {
+        id: webhookId,
+        url: body.url,
+        description: null,
+        topics: [],
+        status: 'active',
+        status_reason: null,
+        version: 1,
+        created_at: now,
+        updated_at: now,
+      });
+      insertSecret(tx, no, sealed, now);
+      insertWriteThrough(tx, params.id, no, now);
+    }
+    tx.audit({
+      at: now,
+      principal,
+      action: 'write_through.put',
+      subject: { type: 'practice_group', id: params.id },
+      practiceGroupId: params.id,
+      requestId: call.requestId,
+      before: found ? { url: shown(found.url) } : null,
+      after: { url: shown(body.url) },
+    });
+    const settings = await findWriteThrough(tx, params.id);
+    if (!settings) throw new Error('write-through was not set');
+    return settings;
+  });
+  // Until then another node may make a change without asking.
+  await app.access.settle();
+  return { body: { ...settings, secret } };
+}
+
+export async function getWriteThrough(app: App, { principal, params }: OperatorCall<typeof getEndpoint>) {
+  const body = await transact(app.db, principal, (tx) => findWriteThrough(tx, params.id));
+  if (!body) throw new Problem('not_found');
+  return { body };
+}
+
+export async function deleteWriteThrough(app: App, call: OperatorCall<typeof deleteEndpoint>) {
+  const { principal, params } = call;
+  await transact(app.db, principal, async (tx) => {
+    const found = await lockWriteThrough(tx, params.id);
+    if (!found) throw new Problem('not_found');
+    if (await hasUnsettled(tx, found))
+      throw new Problem('conflict', {
+        message: 'The practice software has still to be told of a change that was not made. Try again later.',
+      });
+    const now = nowIso(app);
+    deleteWriteThroughRow(tx, params.id);
+    markWebhookDeleted(tx, { no: found.webhook_no, version: found.version }, now);
+    tx.audit({
+      at: now,
+      principal,
+      action: 'write_through.delete',
+      subject: { type: 'practice_group', id: params.id },
+      practiceGroupId: params.id,
+      requestId: call.requestId,
+      before: { url: shown(found.url) },
+      after: null,
+    });
+  });
+  await app.access.settle();
+  return { body: undefined };
+}
+
+/** A query may carry its receiver's password. */
+const shown = (url: string) => url.replace(/\?.*$/s, '?[redacted]');

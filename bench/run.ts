@@ -1,9 +1,10 @@
 import { print } from './measure.ts';
 
-/** `npm run bench`, or a part of it: `npm run bench -- door`, `npm run bench -- post`, `npm run bench -- walk`. */
+/** `npm run bench`, or a part of it: `npm run bench -- door`, likewise `post`, `import` and `walk`. */
 const parts: Record<string, () => Promise<unknown>> = {
   door: () => import('./door.ts'),
   post: () => import('./post.ts'),
+  import: () => import('./import.ts'),
   walk: () => import('./walk.ts'),
 };
 const wanted = process.argv.slice(2);

@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream';
 import { readBody } from '../../packages/sdk/src/body.ts';
 import type { Answer } from '../../packages/sdk/src/call.ts';
 import { PorterApiError, PorterConnectionError, PorterTimeoutError } from '../../packages/sdk/src/errors.ts';
@@ -9,6 +10,7 @@ import { problemCatalogue, validationEntry } from '../contract/problems.ts';
 import { type Connection, isLoopback, keyHeader, operatorHeaders, partnerHeaders } from './connection.ts';
 import { Failure, Unreachable } from './exit.ts';
 import { type Asked, hintFor, type Side } from './hints.ts';
+import { linesOf } from './lines.ts';
 import { inLine, type Printer } from './printer.ts';
 import type { World } from './world.ts';
 
@@ -86,6 +88,38 @@ export class Api {
     return { data, count: data.length, next_cursor };
   }
 
+  /** Lines that are sent as they are made, and the lines of the answer as they come. */
+  async *operatorLines<T>(
+    path: string,
+    query: Record<string, string>,
+    lines: AsyncIterable<string>,
+  ): AsyncGenerator<T> {
+    const connection = await this.connection();
+    const url = `${connection.url}/operator/v1${path}?${new URLSearchParams(query)}`;
+    const source = { mistake: undefined as unknown };
+    const request = {
+      method: 'POST',
+      headers: { ...operatorHeaders(connection), 'content-type': 'application/x-ndjson' },
+      body: Readable.toWeb(Readable.from(bytesOf(lines, source))) as ReadableStream,
+      duplex: 'half',
+      signal: this.#world.stop,
+    } as const;
+    try {
+      const response = await this.#world.fetch(url, request);
+      if (!response.ok || !response.body)
+        throw new PorterApiError(response.status, response.headers, await readBody(response));
+      for await (const { text } of linesOf(response.body)) yield JSON.parse(text) as T;
+    } catch (error) {
+      // What was wrong with the lines is told, not that they ended early.
+      if (source.mistake !== undefined) throw source.mistake;
+      const isKnown = error instanceof PorterApiError || !(error instanceof Error);
+      await this.#fail(
+        isKnown ? error : new PorterConnectionError(error.message, { cause: error }),
+        'operator',
+      );
+    }
+  }
+
   async probe(path: string, timeoutMs: number): Promise<Probed> {
     const transport = await this.#transport();
     const request = { method: 'GET', path, options: { signal: this.#world.stop, timeoutMs } };
@@ -148,6 +182,18 @@ export class Api {
       throw refused(error, url, side && { command: this.#command, side, connection });
     if (error instanceof PorterConnectionError)
       throw isOutside(error) ? unreachable(url, error) : error.cause;
+    throw error;
+  }
+}
+
+async function* bytesOf(
+  lines: AsyncIterable<string>,
+  source: { mistake: unknown },
+): AsyncGenerator<Uint8Array> {
+  try {
+    for await (const line of lines) yield Buffer.from(line);
+  } catch (error) {
+    source.mistake = error;
     throw error;
   }
 }

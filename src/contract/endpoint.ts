@@ -49,6 +49,8 @@ export interface Endpoint {
     body?: z.ZodType;
     /** Parts of the body must leave byte for byte as they are stored; the handler gives them as `Verbatim`. */
     verbatim?: true;
+    /** The same can be had as a page for people: `text/html` in Accept. */
+    page?: true;
     /** The answer goes on: a text/event-stream whose events each carry such a body as their data. */
     stream?: true;
     /** The answer goes on: NDJSON, a JSON text on each line. */

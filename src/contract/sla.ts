@@ -10,6 +10,9 @@ export const DELIVERY_SECONDS = [
   259_200,
 ] as const;
 
+/** Stands for the bound of what took longer than the last. */
+export const LONGER_MS = 2 ** 52;
+
 const percent = (description: string) => z.number().min(0).max(100).optional().meta({ description });
 const quantiles = (max: number, description: string) => {
   const within = z.number().positive().max(max).optional();

@@ -115,7 +115,7 @@ const headers = {
 type HeaderName = keyof typeof headers;
 
 export function responsesOf(endpoint: Endpoint, examples: Examples | undefined, draft: Draft): Node {
-  const { status, description, body, stream, lines } = endpoint.response;
+  const { status, description, body, stream, lines, page } = endpoint.response;
   const success: Node = {
     description,
     headers: headersOf(draft, [
@@ -128,6 +128,7 @@ export function responsesOf(endpoint: Endpoint, examples: Examples | undefined, 
       !stream && {
         content: {
           ...json(toReferencedSchema(body, { io: 'output', components: draft.schemas }), examples),
+          ...(page && { 'text/html': { schema: { type: 'string' } } }),
           ...(endpoint.lines && LINES),
         },
       }),

@@ -55,9 +55,9 @@ export function slaInWords(sla: Sla | null): string | null {
   ].join(', ');
 }
 
-type Quantile = keyof typeof SHARES;
+export type Quantile = keyof typeof SHARES;
 
-function quantilesOf(targets: SlaTargets['latency_ms']): [Quantile, number][] {
+export function quantilesOf(targets: SlaTargets['latency_ms']): [Quantile, number][] {
   return (Object.keys(SHARES) as Quantile[]).flatMap((share) => {
     const target = targets?.[share];
     return target === undefined ? [] : [[share, target] satisfies [Quantile, number]];

@@ -45,7 +45,7 @@ export function readItem(value: unknown): Item | ValidationEntry[] {
   return checked.ok ? itemOf(checked.value) : checked.problems;
 }
 
-const unknownKind: ValidationEntry = {
+export const unknownKind: ValidationEntry = {
   code: 'invalid_value',
   expected: 'string',
   path: ['kind'],
@@ -157,8 +157,8 @@ export function refusalOfType(fields: Fields, directory: Directory): Problem | u
 
 export function refused(problem: Problem | ValidationEntry[]): Outcome & { outcome: 'refused' } {
   if (Array.isArray(problem)) {
-    const { code: error, message } = validationEntry;
-    return { outcome: 'refused', problem: { error, message, entries: problem } };
+    const message = 'The item is not valid. Correct what the entries name, and send it again.';
+    return { outcome: 'refused', problem: { error: validationEntry.code, message, entries: problem } };
   }
   const { rule, path, used_by }: ProblemDetails = problem.details;
   return {

@@ -49,6 +49,7 @@ import {
 } from './exchange.ts';
 import { readNoter } from './reads.ts';
 import { malformedRequest } from './refuse.ts';
+import { respondPage, wantsPage } from './reports.ts';
 
 /**
  * Routes, read off the contract. Every request of an endpoint goes the same way, in the order that the contract fixes:
@@ -184,7 +185,7 @@ async function bodyOf(
  * The serialiser is compiled from the response's schema: what is not declared there cannot leave the house. It is made with
  * the first answer: all of them together made the start about 0.2 s longer.
  */
-function sender({ response: { status, body: schema, verbatim } }: Endpoint) {
+function sender({ operationId, response: { status, body: schema, verbatim, page } }: Endpoint) {
   let compiled: ((body: unknown) => string) | undefined;
   const serialise = (body: unknown): string | undefined => {
     if (!schema) return undefined;
@@ -207,6 +208,8 @@ function sender({ response: { status, body: schema, verbatim } }: Endpoint) {
     if (result.etag !== undefined) exchange.outgoing.push('etag', result.etag);
     if (result.replayed) exchange.outgoing.push('idempotent-replayed', 'true');
     if ('text' in result) return respond(exchange, status, result.text);
+    if (page) exchange.outgoing.push('vary', 'accept');
+    if (page && wantsPage(exchange.headers)) return respondPage(exchange, operationId, result.body);
     const { body, sameFor } = result;
     respond(exchange, status, sameFor ? keptText(body, sameFor) : serialise(body));
   };

@@ -21,7 +21,9 @@ import * as networks from './networks.ts';
 import * as operators from './operators.ts';
 import * as partners from './partners.ts';
 import * as practiceGroups from './practice-groups.ts';
+import { reconcileItems } from './reconcile.ts';
 import { getRefusedRequest, listRefusedRequests } from './requests.ts';
+import { getSla } from './sla.ts';
 import * as submissionTypes from './submission-types.ts';
 import * as subscriptions from './subscriptions.ts';
 import * as testEvents from './test-events.ts';
@@ -105,6 +107,7 @@ export const operatorHandlers: Handlers<typeof operatorEndpoints, OperatorPrinci
   getAssignee: directory.getAssignee,
   deleteAssignee: directory.deleteAssignee,
   importItems,
+  reconcileItems,
   createFormSubmission: formSubmissions.createFormSubmission,
   listFormSubmissions: formSubmissions.listFormSubmissions,
   getFormSubmission: formSubmissions.getFormSubmission,
@@ -145,6 +148,7 @@ export const operatorHandlers: Handlers<typeof operatorEndpoints, OperatorPrinci
   getSubscriptionDelivery: subscriptions.getSubscriptionDelivery,
   replaySubscription: subscriptions.replaySubscription,
   listPartnerUsage,
+  getSla,
   createOperator: operators.createOperator,
   listOperators: operators.listOperators,
   getOperator: operators.getOperator,

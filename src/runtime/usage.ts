@@ -1,5 +1,5 @@
 import { type DeliveryOutcome, deliveryOutcomes } from '../contract/partner/usage.ts';
-import { CALL_MS, DELIVERY_SECONDS } from '../contract/sla.ts';
+import { CALL_MS, DELIVERY_SECONDS, LONGER_MS } from '../contract/sla.ts';
 import { SYSTEM } from '../domain/principal.ts';
 import { bucketOf, callOutcome } from '../domain/usage.ts';
 import type { Clock } from '../platform/clock.ts';
@@ -12,9 +12,6 @@ const WRITTEN_EVERY_MS = 1_000;
 /** Counters in memory: a key and an operation, or a webhook, each. */
 const COUNTERS_MAX = 100_000;
 const DELIVERY_MS = DELIVERY_SECONDS.map((seconds) => seconds * 1000);
-/** Stands for what took longer than the last bound. */
-const LONGER_MS = 2 ** 52;
-
 interface OfKey {
   partnerId: string;
   /** By outcome, for each operation. */

@@ -59,6 +59,8 @@ export const contents: readonly Section[] = [
       operating('backup-and-restore', 'Backup and restore'),
       operating('practice-software', 'Practice software'),
       operating('keys', 'Keys'),
+      operating('import-and-reconcile', 'Import and reconcile'),
+      operating('agreements', 'Agreements and service levels'),
       operating('failover', 'Failover'),
       operating('rotating-secrets', 'Rotating secrets'),
       operating('watching', 'Watching'),

@@ -65,18 +65,10 @@ export interface Found extends Current {
   lastVersion: number;
 }
 
-/** What is there of these items, and the highest version that each ever had. */
+/** What is there of these items, and the highest version that each ever had; locked, to be decided on. */
 export async function findItems(tx: Transaction, keys: readonly ItemKey[]): Promise<Map<string, Found>> {
-  const byKind = Map.groupBy(keys, ({ kind }) => kind);
   const found = new Map<string, Found>();
-  const reads = [...byKind].map(async ([kind, wanted]) => {
-    for (const row of await readRows(tx, kind, wanted)) {
-      const item = wanted[row.place - 1] as ItemKey;
-      const fields = Object.fromEntries(TABLES[kind].fields.map((name) => [name, row[name]]));
-      const sourceVersion = row.source_version as number | null;
-      merge(found, item, { fields, sourceVersion, lastVersion: 0 });
-    }
-  });
+  const rows = readAll(tx, keys, true, (item, current) => merge(found, item, { ...current, lastVersion: 0 }));
   const graves = readGraves(tx, keys).then((rows) => {
     for (const { place, source_version, version } of rows)
       merge(found, keys[place - 1] as ItemKey, {
@@ -85,8 +77,71 @@ export async function findItems(tx: Transaction, keys: readonly ItemKey[]): Prom
         lastVersion: version,
       });
   });
-  await Promise.all([...reads, graves]);
+  await Promise.all([rows, graves]);
   return found;
+}
+
+/** What is there of these items at this moment, to be told. */
+export async function readItems(tx: Transaction, keys: readonly ItemKey[]): Promise<Map<string, Current>> {
+  const found = new Map<string, Current>();
+  await readAll(tx, keys, false, (item, current) => found.set(keyOf(item), current));
+  return found;
+}
+
+async function readAll(
+  tx: Transaction,
+  keys: readonly ItemKey[],
+  locked: boolean,
+  take: (item: ItemKey, current: Current) => void,
+): Promise<void> {
+  const byKind = Map.groupBy(keys, ({ kind }) => kind);
+  const reads = [...byKind].map(async ([kind, wanted]) => {
+    for (const row of await readRows(tx, kind, wanted, locked))
+      take(wanted[row.place - 1] as ItemKey, currentOf(kind, row));
+  });
+  await Promise.all(reads);
+}
+
+function currentOf(kind: ItemKind, row: Fields): Current {
+  return {
+    fields: Object.fromEntries(TABLES[kind].fields.map((name) => [name, row[name]])),
+    sourceVersion: row.source_version as number | null,
+  };
+}
+
+interface Stretch {
+  /** Of this practice group alone. */
+  only: string | undefined;
+  after: ItemKey | undefined;
+  madeUntil: string;
+  limit: number;
+}
+
+/** Items in the order of their keys, a stretch of them. */
+export async function listItems(
+  tx: Transaction,
+  kind: ItemKind,
+  { only, after, madeUntil, limit }: Stretch,
+): Promise<(Current & { key: ItemKey })[]> {
+  const { name, key, fields } = TABLES[kind];
+  const columns = Object.keys(key);
+  const group = kind === 'practice_group' ? 'id' : 'practice_group_id';
+  const values = Object.values(key).map((of) => (after ? of(after) : null));
+  const rows = await tx.query<Fields>(
+    `SELECT ${columns.map((column) => `t."${column}" AS "key_${column}"`).join(', ')}, t.source_version,
+            ${fields.map((field) => `t."${field}"`).join(', ')}
+       FROM ${name} t
+      WHERE ($1::text IS NULL OR t.${group} = $1) AND t.created_at <= $2
+        AND ($4::text IS NULL OR (${columns.map((column) => `t.${column}`).join(', ')}) > (${columns.map((_, at) => `$${at + 4}::text`).join(', ')}))
+      ORDER BY ${columns.map((column) => `t.${column}`).join(', ')} LIMIT $3`,
+    [only ?? null, madeUntil, limit, ...values],
+  );
+  return rows.map((row) => {
+    const id = row.key_id as string;
+    const groupId = (row.key_practice_group_id ?? id) as string;
+    const assigneeType = (row.key_type ?? '') as string;
+    return { key: { kind, groupId, assigneeType, id }, ...currentOf(kind, row) };
+  });
 }
 
 /** A row and a tombstone may both be there, and come in any order. */
@@ -104,7 +159,7 @@ function merge(found: Map<string, Found>, item: ItemKey, one: Found): void {
 type Row = Fields & { place: number };
 
 /** Locked in the order of their keys, as everybody does. */
-function readRows(tx: Transaction, kind: ItemKind, wanted: ItemKey[]): Promise<Row[]> {
+function readRows(tx: Transaction, kind: ItemKind, wanted: ItemKey[], locked: boolean): Promise<Row[]> {
   const { name, key, fields, lock } = TABLES[kind];
   wanted.sort((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
   const columns = Object.keys(key);
@@ -112,7 +167,7 @@ function readRows(tx: Transaction, kind: ItemKind, wanted: ItemKey[]): Promise<R
     `SELECT wanted.place, t.source_version, ${fields.map((field) => `t."${field}"`).join(', ')}
        FROM unnest(${columns.map((_, at) => `$${at + 1}::text[]`).join(', ')}) WITH ORDINALITY AS wanted (${columns.join(', ')}, place)
        JOIN ${name} t ON ${columns.map((column) => `t.${column} = wanted.${column}`).join(' AND ')}
-      ORDER BY wanted.place FOR ${lock} OF t`,
+      ORDER BY wanted.place ${locked ? `FOR ${lock} OF t` : ''}`,
     Object.values(key).map((of) => wanted.map(of)),
   );
 }

@@ -185,6 +185,7 @@ it('a practice group moves to another cell with everything it has', async () => 
 
   // What every cell has is there before, but for the keys: these name the practice group.
   await copy(old.db, next.db, 'partners', `id = '${mover.partnerId}'`);
+  await copy(old.db, next.db, 'agreements', `partner_id = '${mover.partnerId}'`);
   await move(old.db, next.db, mover.groupId);
   await copy(old.db, next.db, 'api_keys', `partner_id = '${mover.partnerId}'`);
   expect((await next.db.query(STRANGERS)).rows).toEqual([]);

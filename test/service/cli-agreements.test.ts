@@ -52,3 +52,20 @@ describe('porter usage', () => {
     expect((await porter('usage --partner x', { env: { ...env, PORTER_KEY: key } })).code).toBe(2);
   });
 });
+
+describe('porter sla', () => {
+  const env = { PORTER_URL: house.url, PORTER_OPERATOR_TOKEN: OPERATOR_TOKEN };
+
+  it('tells the figures of a month, and which targets were met', async () => {
+    const { partnerId, key } = await makeKey(house, world.groupId);
+    await house.operator('PATCH', `/partners/${partnerId}`, { sla: { latency_ms: { p95: 60_000 } } });
+    await house.send('GET', '/v1/me', { key });
+    const { code, stdout } = await porter(`sla ${partnerId}`, { env });
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/^Partner, 2026-11, so far\nMEASURE/);
+    expect(stdout).toMatch(/calls +1\n/);
+    expect(stdout).toMatch(/latency_ms\.p95: met \(target 60000, actual \d+\)/);
+    const { json } = await porter(`sla ${partnerId} 2026-10 --json`, { env });
+    expect(json).toMatchObject({ month: '2026-10', complete: true, calls: { total: 0 } });
+  });
+});

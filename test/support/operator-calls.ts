@@ -22,9 +22,11 @@ export interface OperatorCall {
   method: string;
   path: string;
   body?: unknown;
+  /** NDJSON, instead of a body. */
+  lines?: string | undefined;
 }
 
-type Parts = { params?: Record<string, string>; body?: unknown };
+type Parts = { params?: Record<string, string>; body?: unknown; lines?: string };
 
 export const operationIds = Object.keys(operatorEndpoints) as OperatorOperationId[];
 
@@ -53,9 +55,9 @@ export async function furnish(house: Harness): Promise<Furnished> {
 
 /** What an operation needs beforehand is made anew, so that the same call can be asked for again and again. */
 export async function validCall(id: OperatorOperationId, given: Furnished): Promise<OperatorCall> {
-  const { params = {}, body } = await table[id](given);
+  const { params = {}, body, lines } = await table[id](given);
   const endpoint = operatorEndpoints[id];
-  return { id, method: endpoint.method, path: pathOf(endpoint.path, params), body };
+  return { id, method: endpoint.method, path: pathOf(endpoint.path, params), body, lines };
 }
 
 export function pathOf(template: string, params: Record<string, string>): string {
@@ -69,7 +71,9 @@ export function make(
 ): Promise<Answer> {
   const { response }: Endpoint = operatorEndpoints[call.id];
   if (response.stream && call.method === 'GET') return beginStream(house, call, token);
-  return house.send(call.method, call.path, { token, body: call.body });
+  if (call.lines === undefined) return house.send(call.method, call.path, { token, body: call.body });
+  const headers = { 'content-type': 'application/x-ndjson' };
+  return house.send(call.method, call.path, { token, raw: call.lines, headers });
 }
 
 /** A stream would go on for ever: what it begins with is read, and no more. */
@@ -311,6 +315,9 @@ const table: Record<OperatorOperationId, (given: Furnished) => Promise<Parts>> =
   importItems: async ({ groupId }) => ({
     body: { items: [{ kind: 'form', id: fresh('form'), practice_group_id: groupId, title: 'Imported' }] },
   }),
+  reconcileItems: async ({ groupId }) => ({
+    lines: JSON.stringify({ kind: 'form', id: 'form-1', practice_group_id: groupId, digest: '0'.repeat(64) }),
+  }),
   createFormSubmission: async ({ groupId }) => ({
     params: { id: groupId },
     body: { submission_type_id: 'type-1', id: fresh('submission') },
@@ -377,6 +384,7 @@ const table: Record<OperatorOperationId, (given: Furnished) => Promise<Parts>> =
     body: { event_ids: [(await newSubscriptionTest(given)).event_id] },
   }),
   listPartnerUsage: nothing,
+  getSla: async ({ partnerId }) => ({ params: { id: partnerId } }),
   createOperator: async () => ({ body: { name: 'New operator', role: 'viewer' } }),
   listOperators: nothing,
   getOperator: async () => ({ params: { id: 'opr_first' } }),

@@ -4,6 +4,7 @@ import { auditCommands } from './audit.ts';
 import { changeCommands } from './changes.ts';
 import { deliveryCommands } from './deliveries.ts';
 import { eventCommands } from './events.ts';
+import { importCommands } from './import.ts';
 import { keyCommands } from './keys.ts';
 import { listenCommand } from './listen.ts';
 import { meCommands } from './me.ts';
@@ -13,6 +14,7 @@ import { profileCommands } from './profiles.ts';
 import { refusalCommands } from './refusals.ts';
 import { resendCommand } from './resend.ts';
 import { serviceCommands } from './service.ts';
+import { slaCommand } from './sla.ts';
 import { statusCommand } from './status.ts';
 import { triggerCommand } from './trigger.ts';
 import { usageCommand } from './usage.ts';
@@ -32,8 +34,10 @@ export const commands: readonly Command[] = [
   verifyCommand,
   ...partnerCommands,
   ...agreementCommands,
+  slaCommand,
   ...keyCommands,
   ...networkCommands,
+  ...importCommands,
   ...eventCommands,
   ...webhookCommands,
   ...deliveryCommands,

@@ -18,7 +18,7 @@ const common = { source_version: sourceVersion(), delete: z.literal(false).optio
 const gone = { source_version: sourceVersion(), delete: z.literal(true) };
 
 /** The keys of an item, by which it is found. */
-const keys = {
+export const itemKeys = {
   practice_group: { kind: z.literal('practice_group'), id: recordId() },
   form: { kind: z.literal('form'), id: reference(), ...ofGroup },
   assignee: {
@@ -35,15 +35,15 @@ const { name, ...optional } = practiceGroupFields;
 /** An item to be made or changed, by its kind. */
 export const wholeItems = {
   practice_group: z.strictObject({
-    ...keys.practice_group,
+    ...itemKeys.practice_group,
     ...common,
     name,
     ...z.object(optional).partial().shape,
   }),
-  form: z.strictObject({ ...keys.form, ...common, title: text({ min: 1, max: 255 }) }),
-  assignee: z.strictObject({ ...keys.assignee, ...common, name: text({ min: 1, max: 255 }) }),
+  form: z.strictObject({ ...itemKeys.form, ...common, title: text({ min: 1, max: 255 }) }),
+  assignee: z.strictObject({ ...itemKeys.assignee, ...common, name: text({ min: 1, max: 255 }) }),
   submission_type: z.strictObject({
-    ...keys.submission_type,
+    ...itemKeys.submission_type,
     ...common,
     ...submissionTypePatch.shape,
     pathway_id: reference(),
@@ -54,10 +54,10 @@ export const wholeItems = {
 
 /** An item to be removed, by its kind. */
 export const removedItems = {
-  practice_group: z.strictObject({ ...keys.practice_group, ...gone }),
-  form: z.strictObject({ ...keys.form, ...gone }),
-  assignee: z.strictObject({ ...keys.assignee, ...gone }),
-  submission_type: z.strictObject({ ...keys.submission_type, ...gone }),
+  practice_group: z.strictObject({ ...itemKeys.practice_group, ...gone }),
+  form: z.strictObject({ ...itemKeys.form, ...gone }),
+  assignee: z.strictObject({ ...itemKeys.assignee, ...gone }),
+  submission_type: z.strictObject({ ...itemKeys.submission_type, ...gone }),
 };
 
 export type WholeItem = z.infer<(typeof wholeItems)[ItemKind]>;

@@ -15,7 +15,9 @@ import * as networks from './networks.ts';
 import * as operators from './operators.ts';
 import * as partners from './partners.ts';
 import * as practiceGroups from './practice-groups.ts';
+import { reconcileItems } from './reconcile.ts';
 import * as requests from './requests.ts';
+import { getSla } from './sla.ts';
 import * as submissionTypes from './submission-types.ts';
 import * as subscriptions from './subscriptions.ts';
 import { listPartnerUsage } from './usage.ts';
@@ -71,6 +73,7 @@ export const operatorEndpoints = {
   getAssignee: directory.getAssignee,
   deleteAssignee: directory.deleteAssignee,
   importItems,
+  reconcileItems,
   createFormSubmission: formSubmissions.createFormSubmission,
   listFormSubmissions: formSubmissions.listFormSubmissions,
   getFormSubmission: formSubmissions.getFormSubmission,
@@ -111,6 +114,7 @@ export const operatorEndpoints = {
   getSubscriptionDelivery: subscriptions.getSubscriptionDelivery,
   replaySubscription: subscriptions.replaySubscription,
   listPartnerUsage,
+  getSla,
   createOperator: operators.createOperator,
   listOperators: operators.listOperators,
   getOperator: operators.getOperator,

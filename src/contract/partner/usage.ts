@@ -3,7 +3,7 @@ import { defineEndpoint } from '../endpoint.ts';
 import { day } from '../fields.ts';
 import { pageOf, pageQuery } from '../page.ts';
 
-export const callOutcomes = ['ok', 'refused', 'rate_limited', 'failed'] as const;
+const callOutcomes = ['ok', 'refused', 'rate_limited', 'failed'] as const;
 export type CallOutcome = (typeof callOutcomes)[number];
 export const deliveryOutcomes = ['delivered', 'retried', 'given_up'] as const;
 export type DeliveryOutcome = (typeof deliveryOutcomes)[number];

@@ -1,0 +1,241 @@
+import { type ImportOutcome, ITEMS_MAX } from '../../contract/operator/import.ts';
+import type { ValidationEntry } from '../../contract/validate.ts';
+import { digestOf, type Item, keyOf, readItem } from '../../domain/import.ts';
+import type { Api } from '../api.ts';
+import { defineCommand } from '../command.ts';
+import { exitCodes, Failure, UsageError } from '../exit.ts';
+import { type FileLine, readFileLines } from '../lines.ts';
+import { inLine, type Printer } from '../printer.ts';
+import type { World } from '../world.ts';
+
+/** What one call takes, with something left over for the brackets. */
+const BATCH_BYTES_MAX = 2 * 1024 * 1024 - 1_024;
+/** So many refusals and differences are shown; the others are counted. */
+const SHOWN_MAX = 50;
+
+const FILE = { name: 'file', summary: 'NDJSON, an item on each line; `-` is stdin.' } as const;
+
+export const importCommands = [
+  defineCommand({
+    name: 'import',
+    section: 'operator',
+    calls: 'operator',
+    summary: 'Import practice groups, forms, assignees and submission types.',
+    details: `Takes a file with an item on each line, and sends ${ITEMS_MAX.toLocaleString('en')} at a time. What is refused is told with its line and keeps nothing else from being imported. After a break, go on with the --from-line that it names, or run it again: what is there already changes nothing.`,
+    arguments: [FILE],
+    options: { 'from-line': { value: 'number', summary: 'Begin with this line; the first is 1.' } },
+    examples: ['import practices.ndjson', 'import practices.ndjson --from-line 40001'],
+    async run({ api, args, options, out, world }) {
+      const from = lineNumber(options['from-line']);
+      const taken = await importFile({ api, out }, lineObjects(world, args.file, from));
+      out.document(taken, () => told(taken));
+      return taken.refused > 0 ? exitCodes.failed : exitCodes.ok;
+    },
+  }),
+  defineCommand({
+    name: 'reconcile',
+    section: 'operator',
+    calls: 'operator',
+    summary: 'Compare a file of items with what Porter has.',
+    details:
+      'Takes a file as `porter import` does, sends the digest of each item, and shows what differs, what is missing here, and what is missing there: in the file. With `--take theirs`, what differs or is missing here is imported from the file; what only Porter has stays. With `--take ours`, Porter’s side of every difference is written as NDJSON, to be taken over by the practice software.',
+    arguments: [FILE],
+    options: {
+      group: { value: 'id', summary: 'Only this practice group; the file has no other items.' },
+      take: { value: 'side', summary: 'Settle the differences.', choices: ['theirs', 'ours'] },
+    },
+    examples: [
+      'reconcile practices.ndjson',
+      'reconcile practices.ndjson --take theirs',
+      'reconcile practices.ndjson --take ours',
+    ],
+    async run({ api, args, options, out, world }) {
+      if (options.take === 'theirs' && args.file === '-')
+        throw new UsageError('--take theirs reads the file twice.', 'Give a file instead of stdin.');
+      const query = {
+        ...(options.group !== undefined && { practice_group_id: options.group }),
+        ...(options.take === 'ours' && { include: 'items' }),
+      };
+      const counts = { missing_here: 0, missing_there: 0, differs: 0 };
+      const shown: Difference[] = [];
+      const wanted = new Set<string>();
+      let compared = 0;
+      const digests = async function* () {
+        for await (const line of readFileLines(world, args.file)) {
+          compared++;
+          yield `${JSON.stringify(digested(line))}\n`;
+        }
+      };
+      const compare = async () => {
+        for await (const one of api.operatorLines<Difference>('/reconcile', query, digests())) {
+          if (one.problem)
+            throw new Failure(`The comparison broke off: ${inLine(one.problem.message)}`, 'Run it again.');
+          counts[one.difference]++;
+          if (options.take === 'ours') world.stdout.write(`${JSON.stringify(ours(one))}\n`);
+          else if (shown.length < SHOWN_MAX) shown.push(one);
+          if (options.take === 'theirs' && one.difference !== 'missing_there')
+            wanted.add(keyOf(itemKey(one)));
+        }
+      };
+      await out.during(() => `Compared ${compared} items`, compare());
+      const summary = `${compared} items compared: ${counts.differs} differ, ${counts.missing_here} missing here, ${counts.missing_there} missing there.`;
+      if (options.take === 'ours') {
+        out.note(summary);
+        return exitCodes.ok;
+      }
+      if (options.take === 'theirs') {
+        out.note(summary);
+        const taken = await importFile({ api, out }, chosen(world, args.file, wanted));
+        if (counts.missing_there > 0)
+          out.note('What only Porter has stays. To remove it, import it with "delete": true.');
+        out.document(taken, () => told(taken));
+        return taken.refused > 0 ? exitCodes.failed : exitCodes.ok;
+      }
+      out.document({ compared, ...counts, differences: shown }, () =>
+        shown.length === 0 ? summary : `${out.table(shown, columns)}\n${summary}`,
+      );
+      return exitCodes.ok;
+    },
+  }),
+];
+
+// ---- Import ----
+
+interface Numbered {
+  no: number;
+  value: unknown;
+  bytes: number;
+}
+
+async function* lineObjects(world: World, file: string, from = 1): AsyncGenerator<Numbered> {
+  for await (const line of readFileLines(world, file)) if (line.no >= from) yield parsed(line);
+}
+
+function parsed({ no, text }: FileLine): Numbered {
+  try {
+    const value: unknown = JSON.parse(text);
+    if (typeof value === 'object' && value !== null && !Array.isArray(value))
+      return { no, value, bytes: Buffer.byteLength(text) + 1 };
+  } catch {}
+  throw new Failure(
+    `Line ${no} is not a JSON object.`,
+    'Write one item on each line, such as {"kind": "form", …}.',
+  );
+}
+
+type Taken = Record<ImportOutcome['outcome'], number>;
+
+async function importFile(
+  { api, out }: { api: Api; out: Printer },
+  lines: AsyncIterable<Numbered>,
+): Promise<Taken> {
+  const taken: Taken = { created: 0, updated: 0, unchanged: 0, stale: 0, deleted: 0, refused: 0 };
+  let done = 0;
+  let batch: Numbered[] = [];
+  let bytes = 0;
+  const send = async () => {
+    const [first] = batch;
+    if (!first) return;
+    const items = batch.map(({ value }) => value);
+    const { outcomes } = await api
+      .operator<{ outcomes: ImportOutcome[] }>('POST', '/import', { body: { items } })
+      .catch((error) => {
+        out.note(`It broke off at line ${first.no}. Run it again with --from-line ${first.no} to go on.`);
+        throw error;
+      });
+    for (const { index, id, outcome, problem } of outcomes) {
+      taken[outcome]++;
+      if (outcome === 'refused' && taken.refused <= SHOWN_MAX)
+        out.note(inLine(`Line ${batch[index]?.no} (${id}) is refused: ${sentence(problem)}`));
+    }
+    done += batch.length;
+    batch = [];
+    bytes = 0;
+  };
+  const all = async () => {
+    for await (const line of lines) {
+      if (batch.length === ITEMS_MAX || bytes + line.bytes > BATCH_BYTES_MAX) await send();
+      batch.push(line);
+      bytes += line.bytes;
+    }
+    await send();
+  };
+  await out.during(() => `Imported ${done} items`, all());
+  return taken;
+}
+
+function sentence(problem: ImportOutcome['problem']): string {
+  const entries = problem?.entries?.map(({ path, message }) => `${path.join('.') || 'item'}: ${message}`);
+  return entries?.join(' ') ?? problem?.message ?? '';
+}
+
+function told(taken: Taken): string {
+  const parts = Object.entries(taken).filter(([, count]) => count > 0);
+  return parts.length === 0
+    ? 'Nothing to import.'
+    : `${parts.map(([name, count]) => `${count} ${name}`).join(', ')}.`;
+}
+
+function lineNumber(text: string | undefined): number {
+  if (text === undefined) return 1;
+  if (!/^[1-9]\d{0,11}$/.test(text))
+    throw new UsageError(`--from-line: "${text}" is not the number of a line.`);
+  return Number(text);
+}
+
+// ---- Reconcile ----
+
+interface Difference {
+  kind: Item['kind'];
+  id: string;
+  practice_group_id?: string;
+  assignee_type?: string;
+  difference: 'missing_here' | 'missing_there' | 'differs';
+  item?: object;
+  problem?: { message: string };
+}
+
+const columns = [
+  ['DIFFERENCE', ({ difference }: Difference) => difference],
+  ['KIND', ({ kind }: Difference) => kind],
+  ['PRACTICE GROUP', ({ practice_group_id, id }: Difference) => practice_group_id ?? id],
+  ['ID', ({ id, assignee_type }: Difference) => (assignee_type ? `${assignee_type}/${id}` : id)],
+] as const;
+
+function itemKey({ kind, id, practice_group_id = id, assignee_type = '' }: Difference) {
+  return { kind, groupId: practice_group_id, assigneeType: assignee_type, id };
+}
+
+/** What Porter has, or that it has none. */
+function ours({ item, difference: _difference, ...key }: Difference): object {
+  return item ?? { ...key, delete: true };
+}
+
+function itemOf(line: FileLine): Item {
+  const item = readItem(parsed(line).value);
+  if (!Array.isArray(item)) return item;
+  const faults = item.map(({ path, message }: ValidationEntry) => `${path.join('.') || 'item'}: ${message}`);
+  throw new Failure(
+    inLine(`Line ${line.no} is not valid: ${faults.join(' ')}`),
+    'Mend the line, and run it again.',
+  );
+}
+
+function digested(line: FileLine): object {
+  const item = itemOf(line);
+  if (item.fields === null)
+    throw new Failure(`Line ${line.no} removes an item.`, 'Compare files of what there is.');
+  const { kind, id, groupId, assigneeType } = item;
+  return {
+    kind,
+    id,
+    ...(kind !== 'practice_group' && { practice_group_id: groupId }),
+    ...(kind === 'assignee' && { assignee_type: assigneeType }),
+    digest: digestOf(item),
+  };
+}
+
+async function* chosen(world: World, file: string, wanted: ReadonlySet<string>): AsyncGenerator<Numbered> {
+  for await (const line of readFileLines(world, file))
+    if (wanted.has(keyOf(itemOf(line)))) yield parsed(line);
+}

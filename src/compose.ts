@@ -1,11 +1,10 @@
 import { once } from 'node:events';
-import { chmod, mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import type { Server } from 'node:http';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { type Config, masterKey } from './config.ts';
 import { WRITE_THROUGH_MS } from './contract/operator/write-through.ts';
 import { createEngine } from './delivery/engine.ts';
-import { makeDemoWorld, replaceDemoKey } from './demo.ts';
+import { demoKey, keepFile } from './demo.ts';
 import { createServer } from './http/server.ts';
 import { readTls, renewTls } from './http/tls.ts';
 import type { App } from './operations/app.ts';
@@ -23,7 +22,7 @@ import { pooledRandomBytes } from './platform/random.ts';
 import { createSealer, MASTER_KEY_BYTES } from './platform/sealing.ts';
 import { Semaphore } from './platform/semaphore.ts';
 import { createSigner } from './platform/signer.ts';
-import { createAccess, isHolder } from './runtime/access.ts';
+import { createAccess } from './runtime/access.ts';
 import { AccessLog } from './runtime/access-log.ts';
 import { Alerts } from './runtime/alerts.ts';
 import { Assertions } from './runtime/assertions.ts';
@@ -373,26 +372,6 @@ async function seed(config: Config, app: App): Promise<Seeded> {
   const firstOperatorToken = await ensureFirstOperator(app, config.operatorToken);
   await ensureSigningKey(app);
   return { firstOperatorToken, demoKey: config.demo ? await demoKey(config, app) : undefined };
-}
-
-/** The demo key is needed at every start, for the banner, so it is kept in a file that only its owner can read. */
-async function demoKey(config: Config, app: App): Promise<string | undefined> {
-  const file = join(config.dataDir, 'demo-key');
-  const made = await makeDemoWorld(app);
-  const kept = made ? undefined : await readFile(file, 'utf8').catch(() => undefined);
-  if (kept && isHolder(await app.access.holderOf(kept))) return kept;
-  const key = made ?? (await replaceDemoKey(app));
-  if (!key) return undefined;
-  await keepFile(file, key);
-  return key;
-}
-
-/** For what is run on the same machine: the command line and the examples find the demo world by it. */
-async function keepFile(file: string, text: string): Promise<void> {
-  await mkdir(dirname(file), { recursive: true, mode: 0o700 });
-  await writeFile(`${file}.new`, text, { mode: 0o600 });
-  await chmod(`${file}.new`, 0o600);
-  await rename(`${file}.new`, file);
 }
 
 function cannotListen(error: NodeJS.ErrnoException, { host, port }: Config): Error {

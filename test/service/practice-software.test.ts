@@ -51,7 +51,7 @@ it('docs/operating/practice-software.md: what it says, pasted into a shell, conn
     stream.setEncoding('utf8').on('data', (text: string) => {
       printed += text;
     });
-  shell.stdin.write(`${script}\necho done\n`);
+  shell.stdin.write(`${script}\nprintf '\\ndone\\n'\n`);
   await until(
     () => printed,
     () => printed.includes('\ndone\n'),

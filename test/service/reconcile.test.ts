@@ -40,7 +40,6 @@ const keyOf = ({ kind, id, practice_group_id, assignee_type }: Loose) => ({
 });
 const digested = (item: Loose) => ({ ...keyOf(item), digest: digest(item) });
 
-
 describe('the digest', () => {
   it('of the example in the manual is what it says', () => {
     const page = readFileSync(

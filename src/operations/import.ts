@@ -236,8 +236,8 @@ class Chunk {
   }
 
   /**
-   * One entry for each practice group of the chunk: it is found in the history of the practice, and a thousand entries would cost more than
-   * the items do. What was changed and removed is told whole; what is new, by its digest, which proves what was sent.
+   * One entry for each practice group of the chunk: it is found in the history of the practice, and the head of the chain, which all wait for,
+   * is held for fifty entries and not for a thousand. What was changed and removed is told whole; what is new, by its digest, which proves what was sent.
    */
   audit({ principal, requestId }: Actor) {
     const byGroup = Map.groupBy(this.#changes, ({ key }) => key.groupId);

@@ -263,6 +263,7 @@ async function office(name: string, receiver: string) {
         writeToRecordJobs: 3_650,
         endedKeys: 3_650,
         accessLog: 3_650,
+        alerts: 3_650,
         endedChanges: 3_650,
         usage: 3_650,
       },

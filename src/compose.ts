@@ -1,28 +1,30 @@
 import { once } from 'node:events';
-import { chmod, mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import type { Server } from 'node:http';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { type Config, masterKey } from './config.ts';
 import { WRITE_THROUGH_MS } from './contract/operator/write-through.ts';
 import { createEngine } from './delivery/engine.ts';
-import { makeDemoWorld, replaceDemoKey } from './demo.ts';
+import { demoKey, keepFile } from './demo.ts';
 import { createServer } from './http/server.ts';
 import { readTls, renewTls } from './http/tls.ts';
 import type { App } from './operations/app.ts';
 import { ensureFirstOperator } from './operations/operators.ts';
+import { ensureSigningKey, publicSigningKeys, resealSigningKeys } from './operations/signing-keys.ts';
 import { resealSecrets } from './operations/webhook-secrets.ts';
 import { Bell } from './platform/bell.ts';
 import { type Clock, systemClock } from './platform/clock.ts';
 import { createEgress } from './platform/egress/egress.ts';
 import { keepKeyFile } from './platform/key-file.ts';
 import type { Logger } from './platform/logger.ts';
+import { createMailer } from './platform/mail.ts';
 import { type EmbeddedPostgres, startEmbeddedPostgres } from './platform/postgres/embedded.ts';
 import { pooledRandomBytes } from './platform/random.ts';
 import { createSealer, MASTER_KEY_BYTES } from './platform/sealing.ts';
 import { Semaphore } from './platform/semaphore.ts';
 import { createSigner } from './platform/signer.ts';
-import { createAccess, isHolder } from './runtime/access.ts';
+import { createAccess } from './runtime/access.ts';
 import { AccessLog } from './runtime/access-log.ts';
+import { Alerts } from './runtime/alerts.ts';
 import { Assertions } from './runtime/assertions.ts';
 import { AuditAnchors } from './runtime/audit-anchors.ts';
 import { AuditVerification } from './runtime/audit-verification.ts';
@@ -45,6 +47,7 @@ import { SharedClock } from './store/shared-clock.ts';
 /** The whole service, put together. The parts know nothing of each other's making; this file knows all of it. */
 export interface Service {
   app: App;
+  alerts: Alerts;
   server: Server;
   /** Where it listens, such as http://127.0.0.1:8080. */
   url: string;
@@ -64,6 +67,8 @@ export interface Surroundings {
 const CONNECTIONS_MAX = 10;
 const ONE_LOGIN =
   'the login of the service owns its tables: whoever takes it over can alter them, the audit too; let another one own them (PORTER_MIGRATION_DATABASE_URL)';
+const NOBODY_MAILED =
+  'nobody is mailed about alerts: set PORTER_SMTP_URL and PORTER_MAIL_FROM, or watch GET /operator/v1/alerts';
 /** Replays that go on at a time: each takes one of the connections. */
 const REPLAYS_AT_ONCE = 2;
 /** The delivery engine puts in (events, and changes), takes out, writes down and listens, each on a connection of its own. */
@@ -94,6 +99,7 @@ export async function startService(config: Config, surroundings: Surroundings): 
         await clock.begin(db);
         await beginTimeline(db);
         const resealed = await resealSecrets(db, sealer, new Date(clock.now()).toISOString());
+        await resealSigningKeys(db, sealer, new Date(clock.now()).toISOString());
         if (resealed > 0) log.info({ resealed, key_id: sealer.keyId }, 'webhook secrets sealed anew');
         Object.assign(seeded, await seed(config, assemble(config, db, { log, clock, random }, keys)));
       } finally {
@@ -126,6 +132,16 @@ export async function startService(config: Config, surroundings: Surroundings): 
     let listening = '';
     let stopping = false;
     const readiness = new Readiness(db, clock);
+    const docsUrl = () => `${config.ownUrl ?? listening}/docs`;
+    const alerts = new Alerts({
+      ...app,
+      log,
+      thresholds: config.alertThresholds,
+      mailer: config.mail && createMailer(config.mail),
+      docsUrl,
+      support: config.supportContact,
+    });
+    if (!config.mail && config.environment === 'production') log.warn({}, NOBODY_MAILED);
     const server = createServer({
       app,
       log,
@@ -137,18 +153,24 @@ export async function startService(config: Config, surroundings: Surroundings): 
       connections: config.connections,
       pool: db.pool,
       servesApi: config.role !== 'worker',
-      moreMetrics: async () => clock.metrics() + ((await engine?.metrics()) ?? ''),
+      moreMetrics: async () => clock.metrics() + (await alerts.metrics()) + ((await engine?.metrics()) ?? ''),
       probes: {
         exposed: config.probes,
         ready: async () => clock.fault() ?? (!stopping && (await readiness.isReady())),
       },
-      docsUrl: () => `${config.ownUrl ?? listening}/docs`,
+      docsUrl,
       site: createSite(config),
+      webhookKeys: remembered(clock, () => publicSigningKeys(app)),
     });
     undo.push(() => {
       const late = clock.sleep(FINISH_MS);
       app.streams.endAll();
-      return Promise.all([finish(server, late), engine?.stop(late)]);
+      return Promise.all([
+        finish(server, late),
+        engine?.stop(late),
+        // A message that is on its way by then is sent again by another node.
+        Promise.race([alerts.stop(), late]),
+      ]);
     });
     if (config.tls) {
       const stopRenewing = renewTls(config.tls, server, clock, log);
@@ -166,12 +188,14 @@ export async function startService(config: Config, surroundings: Surroundings): 
     }
     // Last: a service that cannot start sends nothing.
     if (worker) engine = startDelivering(app, log, () => clock.fault() === undefined);
+    alerts.start();
     const { auditAnchors } = config;
     if (auditAnchors.file ?? auditAnchors.url) undo.push(startAnchoring(app, auditAnchors, log));
 
     let stopped: Promise<void> | undefined;
     return {
       app,
+      alerts,
       server,
       url: listening,
       ...seeded,
@@ -228,6 +252,23 @@ function startDelivering(app: App, log: Logger, isOnTime: () => boolean) {
       await Promise.all([egress.close(), operatorEgress.close()]);
       await stopped;
     },
+  };
+}
+
+const REMEMBERED_MS = 1_000;
+
+/** Anybody may ask, as often as they like: PostgreSQL is asked once a second. A failure is not remembered. */
+function remembered<T>(clock: Pick<App['clock'], 'monotonic'>, ask: () => Promise<T>): () => Promise<T> {
+  let last: { answer: Promise<T>; at: number } | undefined;
+  return () => {
+    const now = clock.monotonic();
+    if (last && now - last.at < REMEMBERED_MS) return last.answer;
+    const asked = { answer: ask(), at: now };
+    last = asked;
+    asked.answer.catch(() => {
+      if (last === asked) last = undefined;
+    });
+    return asked.answer;
   };
 }
 
@@ -329,27 +370,8 @@ interface Seeded {
 
 async function seed(config: Config, app: App): Promise<Seeded> {
   const firstOperatorToken = await ensureFirstOperator(app, config.operatorToken);
+  await ensureSigningKey(app);
   return { firstOperatorToken, demoKey: config.demo ? await demoKey(config, app) : undefined };
-}
-
-/** The demo key is needed at every start, for the banner, so it is kept in a file that only its owner can read. */
-async function demoKey(config: Config, app: App): Promise<string | undefined> {
-  const file = join(config.dataDir, 'demo-key');
-  const made = await makeDemoWorld(app);
-  const kept = made ? undefined : await readFile(file, 'utf8').catch(() => undefined);
-  if (kept && isHolder(await app.access.holderOf(kept))) return kept;
-  const key = made ?? (await replaceDemoKey(app));
-  if (!key) return undefined;
-  await keepFile(file, key);
-  return key;
-}
-
-/** For what is run on the same machine: the command line and the examples find the demo world by it. */
-async function keepFile(file: string, text: string): Promise<void> {
-  await mkdir(dirname(file), { recursive: true, mode: 0o700 });
-  await writeFile(`${file}.new`, text, { mode: 0o600 });
-  await chmod(`${file}.new`, 0o600);
-  await rename(`${file}.new`, file);
 }
 
 function cannotListen(error: NodeJS.ErrnoException, { host, port }: Config): Error {

@@ -1,9 +1,11 @@
 import { isAbsolute, resolve } from 'node:path';
 import type { Environment } from './contract/access.ts';
 import { listOf } from './domain/address-list.ts';
+import type { AlertThresholds } from './domain/alerts.ts';
 import { type CertificateSource, certificateSources } from './http/client-certificate.ts';
 import { isLoopback } from './http/transport.ts';
 import type { Reach, Targets } from './platform/egress/ssrf-guard.ts';
+import type { MailServer, MailSettings } from './platform/mail.ts';
 import { MASTER_KEY_BYTES } from './platform/sealing.ts';
 import { unsafeInProduction } from './production.ts';
 import { hostsOf } from './store/hosts.ts';
@@ -32,6 +34,13 @@ export interface Config {
   baseUrls: { production: string; staging: string };
   /** The two webhook servers, as the AsyncAPI document names them. */
   webhookUrls: { production: string; staging: string };
+  /** Where partners turn to: an e-mail address, or a page. */
+  supportContact: string;
+  /** The addresses that webhooks are sent from, as partners may let them in; none: they are not told. */
+  webhookSenders: string[];
+  /** Undefined: nobody is mailed. */
+  mail: MailSettings | undefined;
+  alertThresholds: AlertThresholds;
   /** This deployment's own public address, when it was configured. */
   ownUrl: string | undefined;
   /** Seals the secrets of webhooks; without one, the service makes its own in the data folder. */
@@ -76,6 +85,11 @@ export function readConfig(env: Env, workingFolder: string): Config {
   if ((certFile === undefined) !== (keyFile === undefined))
     problems.push('PORTER_TLS_CERT and PORTER_TLS_KEY: set both or neither');
 
+  const smtp = read('PORTER_SMTP_URL', undefined, mailServer);
+  const from = read('PORTER_MAIL_FROM', undefined, mailFrom);
+  if ((smtp === undefined) !== (from === undefined))
+    problems.push('PORTER_SMTP_URL and PORTER_MAIL_FROM: set both or neither');
+
   const config: Config = {
     environment,
     host: read('PORTER_HOST', '127.0.0.1', (text) => text),
@@ -101,6 +115,14 @@ export function readConfig(env: Env, workingFolder: string): Config {
       production: read('PORTER_WEBHOOKS_URL', 'https://webhooks.porter.example', webUrl),
       staging: read('PORTER_STAGING_WEBHOOKS_URL', 'https://staging.webhooks.porter.example', webUrl),
     },
+    supportContact: read('PORTER_SUPPORT_CONTACT', 'support@porter.example', supportContact),
+    webhookSenders: read('PORTER_WEBHOOK_SENDERS', [], addresses),
+    mail: smtp && from ? { server: smtp, from } : undefined,
+    alertThresholds: {
+      partnerWaitingDays: read('PORTER_ALERT_PARTNER_WAITING_DAYS', 7, upTo('days', 365)),
+      lateMinutes: read('PORTER_ALERT_LATE_MINUTES', 90, upTo('minutes', 7 * 24 * 60)),
+      ehrDownMinutes: read('PORTER_ALERT_EHR_DOWN_MINUTES', 30, upTo('minutes', 7 * 24 * 60)),
+    },
     ownUrl: undefined,
     masterKey: read('PORTER_MASTER_KEY', undefined, masterKey),
     previousMasterKeys: read('PORTER_MASTER_KEY_PREVIOUS', [], masterKeys),
@@ -114,6 +136,7 @@ export function readConfig(env: Env, workingFolder: string): Config {
       writeToRecordJobs: read('PORTER_JOB_DAYS', 400, retentionDays),
       endedKeys: read('PORTER_ENDED_KEY_DAYS', 800, retentionDays),
       accessLog: read('PORTER_ACCESS_LOG_DAYS', 400, retentionDays),
+      alerts: read('PORTER_ALERT_DAYS', 400, retentionDays),
       endedChanges: read('PORTER_CHANGE_DAYS', 400, retentionDays),
       usage: read('PORTER_USAGE_DAYS', 800, retentionDays),
     },
@@ -197,6 +220,60 @@ function operatorToken(text: string, production: boolean): string {
   if (production && text.length < TOKEN_LENGTH_MIN)
     throw new Error(`must have at least ${TOKEN_LENGTH_MIN} characters in production`);
   return text;
+}
+
+const MAIL_ADDRESS = /^[A-Za-z0-9.!#$%&'*+/=?^_`{|}~-]+@[A-Za-z0-9-]+(\.[A-Za-z0-9-]+)*$/;
+
+function supportContact(text: string): string {
+  if (MAIL_ADDRESS.test(text)) return text;
+  if (text.startsWith('https://') && URL.canParse(text)) return text;
+  throw new Error(`"${text}" is neither an e-mail address nor an https address of a page`);
+}
+
+/** `alerts@porter.example`, or with a name: `Porter <alerts@porter.example>`. */
+function mailFrom(text: string): MailSettings['from'] {
+  const [, name = '', address = text] = /^([^<>"\r\n]*)<([^<>]*)>$/.exec(text) ?? [];
+  if (!MAIL_ADDRESS.test(address)) throw new Error(`"${text}" is not an e-mail address`);
+  return { name: name.trim() || 'Porter', address };
+}
+
+const SMTP_PORTS: Record<string, number> = { 'smtp:': 587, 'smtps:': 465 };
+
+/** Told without a character of it, for it may hold a password. */
+function mailServer(text: string): MailServer {
+  const url = URL.parse(text);
+  const port = url ? SMTP_PORTS[url.protocol] : undefined;
+  if (!url || port === undefined || !url.hostname)
+    throw new Error('must be smtp://user:password@host:587 or smtps://user:password@host:465');
+  if (url.search || url.hash || (url.pathname !== '' && url.pathname !== '/'))
+    throw new Error('takes no path and no options after the host');
+  const host = url.hostname.replace(/^\[(.*)\]$/, '$1');
+  const part = (text: string) => (text === '' ? undefined : unescaped(text));
+  return {
+    host,
+    port: url.port === '' ? port : Number(url.port),
+    isTls: url.protocol === 'smtps:',
+    isLocal: host === 'localhost' || isLoopback(host),
+    user: part(url.username),
+    password: part(url.password),
+  };
+}
+
+function unescaped(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    throw new Error('has a % that is not an escape; write a % in a password as %25');
+  }
+}
+
+function upTo(unit: string, max: number): (text: string) => number {
+  return (text) => {
+    const value = Number(text);
+    if (!/^\d+$/.test(text) || value < 1 || value > max)
+      throw new Error(`"${text}" is not a number of ${unit} from 1 to ${max}`);
+    return value;
+  };
 }
 
 const RETENTION_DAYS_MAX = 3_650;

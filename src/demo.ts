@@ -1,3 +1,6 @@
+import { chmod, mkdir, readFile, rename, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import type { Config } from './config.ts';
 import type { Scope } from './contract/access.ts';
 import { scopeNames } from './contract/access.ts';
 import { Problem } from './contract/problems.ts';
@@ -10,6 +13,7 @@ import { createNetwork } from './operations/networks.ts';
 import { createPartner, verifyPartner } from './operations/partners.ts';
 import { createPracticeGroup } from './operations/practice-groups.ts';
 import { createSubmissionType } from './operations/submission-types.ts';
+import { isHolder } from './runtime/access.ts';
 import { transact } from './store/database.ts';
 import { listKeyPage } from './store/keys.ts';
 import { findPartner } from './store/partners.ts';
@@ -34,7 +38,7 @@ const DEMO: OperatorPrincipal = {
  * Makes the demo world in an empty database. Returns its key, or nothing if there was something already. The key comes
  * last: a demo world without one was cut short by a crash, and is made whole.
  */
-export async function makeDemoWorld(app: App): Promise<string | undefined> {
+async function makeDemoWorld(app: App): Promise<string | undefined> {
   const { anyGroup, surgery, anyKey } = await transact(app.db, DEMO, async (tx) => ({
     anyGroup: (await listGroups(tx, { page_size: 1 })).count > 0,
     surgery: await findGroup(tx, DEMO_GROUP),
@@ -75,7 +79,7 @@ export async function makeDemoWorld(app: App): Promise<string | undefined> {
 }
 
 /** A new key for a demo world whose key was lost with the data folder; none if its partner was suspended since. */
-export async function replaceDemoKey(app: App): Promise<string | undefined> {
+async function replaceDemoKey(app: App): Promise<string | undefined> {
   const partner = await transact(app.db, DEMO, async (tx) => {
     if (!(await findGroup(tx, DEMO_GROUP))) return undefined;
     const keys = await listKeyPage(tx, { practice_group_id: DEMO_GROUP, page_size: 1 });
@@ -154,4 +158,24 @@ async function furnish(app: App, id: string): Promise<void> {
       },
     }),
   );
+}
+
+/** The demo key is needed at every start, for the banner, so it is kept in a file that only its owner can read. */
+export async function demoKey(config: Pick<Config, 'dataDir'>, app: App): Promise<string | undefined> {
+  const file = join(config.dataDir, 'demo-key');
+  const made = await makeDemoWorld(app);
+  const kept = made ? undefined : await readFile(file, 'utf8').catch(() => undefined);
+  if (kept && isHolder(await app.access.holderOf(kept))) return kept;
+  const key = made ?? (await replaceDemoKey(app));
+  if (!key) return undefined;
+  await keepFile(file, key);
+  return key;
+}
+
+/** For what is run on the same machine: the command line and the examples find the demo world by it. */
+export async function keepFile(file: string, text: string): Promise<void> {
+  await mkdir(dirname(file), { recursive: true, mode: 0o700 });
+  await writeFile(`${file}.new`, text, { mode: 0o600 });
+  await chmod(`${file}.new`, 0o600);
+  await rename(`${file}.new`, file);
 }

@@ -90,9 +90,16 @@ export function scopesFor({ access }: Pick<Endpoint, 'access'>): readonly Scope[
   return access.and ? [access.scope, access.and] : [access.scope];
 }
 
-/** The same call made again with the same Idempotency-Key is answered again and done once: every POST, but for answers that go on. */
-export function takesIdempotencyKey({ method, response }: Pick<Endpoint, 'method' | 'response'>): boolean {
-  return method === 'POST' && !response.stream && !response.lines;
+/**
+ * The same call made again with the same Idempotency-Key is answered again and done once: every POST, but for answers that go on, and for what
+ * is sent line by line, which changes nothing when it is sent again.
+ */
+export function takesIdempotencyKey({
+  method,
+  lines,
+  response,
+}: Pick<Endpoint, 'method' | 'lines' | 'response'>): boolean {
+  return method === 'POST' && !lines && !response.stream && !response.lines;
 }
 
 type Output<S> = S extends z.ZodType ? z.output<S> : undefined;

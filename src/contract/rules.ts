@@ -8,6 +8,8 @@ export const SUBSCRIPTIONS_MAX = 100;
 export const MEMBERS_MAX = 1_000;
 /** Partners that a network names. */
 export const NETWORK_PARTNERS_MAX = 1_000;
+/** Contacts of one partner, and of the operator. */
+export const CONTACTS_MAX = 20;
 /** Events in one replay call. */
 export const REPLAY_EVENTS_MAX = 100_000;
 
@@ -101,6 +103,10 @@ const rules = {
   practice_software: {
     path: 'id',
     message: 'The software of the practice does not accept this change. Ask the practice.',
+  },
+  contacts_max: {
+    path: 'email',
+    message: `There are ${CONTACTS_MAX} contacts, which is the maximum. Remove one first.`,
   },
   subscriptions_max: {
     path: 'url',

@@ -1,11 +1,15 @@
+import type { KeyObject } from 'node:crypto';
 import { CircuitBreaker } from '../domain/flow-control.ts';
 import { deliveryId } from '../domain/ids.ts';
 import type { ClaimedDelivery } from '../domain/lane.ts';
+import { SYSTEM } from '../domain/principal.ts';
 import { signedHeaders } from '../domain/signature.ts';
 import type { PostRequest } from '../platform/egress/egress.ts';
 import type { Logger } from '../platform/logger.ts';
-import type { Database } from '../store/database.ts';
+import { privateKeyOf } from '../platform/signer.ts';
+import { type Database, transact } from '../store/database.ts';
 import { type Destination, findDestinations } from '../store/deliveries.ts';
+import { listLiveSigningKeys, type StoredSigningKey, signingKeyOwner } from '../store/signing-keys.ts';
 import { headersOwner, secretOwner } from '../store/webhook-secrets.ts';
 
 /** Opens what was sealed under a master key for this owner. */
@@ -19,8 +23,9 @@ export interface OpenDestination {
   origin: string;
   /** A webhook of the operator's own, which may be where partners' may not. */
   isOfOperator: boolean;
-  /** What signs at a moment. */
+  /** What signs at a moment: its own secrets, and the keys of the deployment. */
   secretsAt: (now: number) => readonly Uint8Array[];
+  signingKeysAt: ((now: number) => readonly KeyObject[]) | undefined;
   /** Of its own, by their names in lower case. */
   headers: Record<string, string> | undefined;
 }
@@ -71,9 +76,12 @@ export class Destinations {
       const needed = new Set(wanted.map(({ webhookNo }) => webhookNo));
       for (const no of this.#known.keys()) if (!needed.has(no)) this.#known.delete(no);
     }
-    for (const found of await findDestinations(this.#db, [...missing])) {
+    const destinations = await findDestinations(this.#db, [...missing]);
+    const isSigned = destinations.some(({ signature }) => signature !== 'hmac');
+    const sealedKeys = isSigned ? await this.#findSigningKeys() : [];
+    for (const found of destinations) {
       try {
-        this.#known.set(found.no, this.#opened(found));
+        this.#known.set(found.no, this.#opened(found, sealedKeys));
       } catch (error) {
         // Sealed under a master key that this node does not have, as while a new one is being rolled out.
         this.#log.error({ webhook_id: found.id, err: error }, 'the secret of a webhook cannot be opened');
@@ -81,7 +89,23 @@ export class Destinations {
     }
   }
 
-  #opened({ id, version, url, isOfOperator, secrets, headers }: Destination): OpenDestination {
+  /** All that are kept: which of them sign at a moment is asked with each delivery. */
+  #findSigningKeys(): Promise<StoredSigningKey[]> {
+    return transact(this.#db, SYSTEM, (tx) => listLiveSigningKeys(tx, '-infinity'));
+  }
+
+  #signingKeys(sealed: readonly StoredSigningKey[]): (now: number) => readonly KeyObject[] {
+    const keys = sealed.map((key) => ({
+      key: privateKeyOf(this.#open(key, signingKeyOwner(key.id))),
+      expiresAt: key.expiresAt === null ? Number.POSITIVE_INFINITY : Date.parse(key.expiresAt),
+    }));
+    return (now) => keys.flatMap(({ key, expiresAt }) => (expiresAt > now ? key : []));
+  }
+
+  #opened(
+    { id, version, url, isOfOperator, secrets, headers, signature }: Destination,
+    signing: readonly StoredSigningKey[],
+  ): OpenDestination {
     const owner = secretOwner(id);
     const opened = secrets.map((secret) => ({
       bytes: this.#open(secret, owner),
@@ -98,8 +122,13 @@ export class Destinations {
       headers: headers
         ? JSON.parse(Buffer.from(this.#open(headers, headersOwner(id))).toString())
         : undefined,
+      signingKeysAt: signature === 'hmac' ? undefined : this.#signingKeys(signing),
       secretsAt: (now) =>
-        now < firstExpiry ? all : opened.flatMap(({ bytes, expiresAt }) => (expiresAt > now ? bytes : [])),
+        signature === 'ed25519'
+          ? []
+          : now < firstExpiry
+            ? all
+            : opened.flatMap(({ bytes, expiresAt }) => (expiresAt > now ? bytes : [])),
     };
   }
 }
@@ -113,6 +142,7 @@ export function signedRequest(to: OpenDestination, delivery: ClaimedDelivery, no
     sequence,
     body: payload,
     secrets: to.secretsAt(now),
+    ...(to.signingKeysAt && { signingKeys: to.signingKeysAt(now) }),
   });
   return { url: to.url, headers: to.headers ? { ...to.headers, ...headers } : headers, body: payload };
 }

@@ -8,7 +8,6 @@ import {
   type LaneCommand,
   type LaneEvent,
   openFromAfter,
-  roomIn,
   stepLane,
   WINDOW_START,
 } from '../domain/lane.ts';
@@ -28,21 +27,16 @@ import type { LaneLow, RecordedLane, Result } from '../store/deliveries-record.t
 import { type Destinations, signedRequest } from './destinations.ts';
 import { entitle, type KnownWebhook, KnownWebhooks, queuedGroups } from './known-webhooks.ts';
 import type { DeliveryMetrics } from './metrics.ts';
+import { IN_FLIGHT_FEWER, IN_FLIGHT_MAX, placesOf, roomFor, YOUNG } from './places.ts';
 import type { LaneHolder, Recorder } from './recorder.ts';
 import { type Receiver, RestingHosts } from './resting-hosts.ts';
 import { attemptResult, putBackResult } from './results.ts';
 
 /** So long a worker that is stuck may delay its deliveries; of one that dies, others hear at once. */
 const LEASE_MS = 20_000;
-/** Over all webhooks: deliveries that are in flight, or answered and not recorded. For each webhook there is `SENT_UNRECORDED_MAX`. */
-const UNRECORDED_MAX = 4_000;
 /** With less than this left, a lease is renewed; workers look at their lanes twice a second. */
 const RENEW_MS = 12_000;
 const CLAIM_MAX = 3_000;
-/** Over all webhooks: deliveries in flight, and those claimed with them. */
-const IN_FLIGHT_MAX = 2_000;
-/** When there were too many in flight, and are so few again, others are claimed. */
-const IN_FLIGHT_FEWER = 1_800;
 const HELD_MAX = 10_000;
 /** How long a webhook is left to others whose address or secrets cannot be had here. */
 const LEAVE_MS = 30_000;
@@ -248,26 +242,13 @@ export class Dispatch implements LaneHolder {
     return commands;
   }
 
-  /**
-   * How many deliveries may be sent to it now, as far as all webhooks together and its host allow. None without a lease: a worker that was
-   * frozen, or is too slow, must not send what another one has sent since, behind what came after it. None if it was not asked of late
-   * whether its partner is entitled to them.
-   */
   #places(webhook: KnownWebhook, moment: number, claimed?: ClaimedDelivery): number {
-    const { receiver, heldUntil, entitledUntil, lane } = webhook;
-    if (!receiver || Math.min(heldUntil, entitledUntil) <= moment || this.#recorder.isBehind(moment))
-      return 0;
-    const most = Math.min(IN_FLIGHT_MAX, UNRECORDED_MAX - this.#recorder.size);
-    const places = Math.min(Math.max(0, most - this.#inFlight), receiver.host.room(moment));
-    const next = lane.queue[0] ?? claimed;
-    if (!next) return places;
-    const paced = receiver.host.backlogRoom(this.#waitedMs(next), moment);
-    if (paced < places) this.#comeAgain(webhook);
-    return Math.min(places, paced);
-  }
-
-  #waitedMs({ acceptedMs }: ClaimedDelivery): number {
-    return this.#options.clock.now() - acceptedMs;
+    if (this.#recorder.isBehind(moment)) return 0;
+    const waitedMs = this.#options.clock.now() - (webhook.lane.queue[0] ?? claimed ?? YOUNG).acceptedMs;
+    const under = { inFlight: this.#inFlight, unrecorded: this.#recorder.size };
+    const { places, isPaced } = placesOf(webhook, waitedMs, moment, under);
+    if (isPaced) this.#comeAgain(webhook);
+    return places;
   }
 
   /** For what is left of its backlog. */
@@ -304,7 +285,7 @@ export class Dispatch implements LaneHolder {
     for (const webhook of this.#webhooks.values()) {
       const { no, lane } = webhook;
       const held = webhook.heldUntil - moment > RENEW_MS;
-      const room = this.#roomOf(webhook, moment);
+      const room = roomFor(webhook, moment);
       if (isIdle(lane) && room > 0 && !(held && isWell(lane))) this.#webhooks.forget(webhook);
       else
         for (const command of this.#step(webhook, { type: 'claiming', isHeld: held, looksBack }))
@@ -312,11 +293,6 @@ export class Dispatch implements LaneHolder {
             known.set(no, { no, room, held, from: command.from, underWay: command.except });
     }
     return known;
-  }
-
-  #roomOf({ lane, leftUntil, isPaced, receiver }: KnownWebhook, moment: number): number {
-    if (leftUntil > moment || isPaced) return 0;
-    return receiver && receiver.host.restsUntil > moment ? 0 : roomIn(lane);
   }
 
   async #leave(nos: readonly number[]): Promise<void> {
@@ -375,9 +351,9 @@ export class Dispatch implements LaneHolder {
 
   #send(webhook: KnownWebhook, { destination, host }: Receiver, delivery: ClaimedDelivery): void {
     const { clock, operatorEgress, post } = this.#options;
-    host.begin(this.#waitedMs(delivery), clock.monotonic());
-    this.#inFlight++;
     const startedAt = clock.now();
+    host.begin(startedAt - delivery.acceptedMs, clock.monotonic());
+    this.#inFlight++;
     const request = signedRequest(destination, delivery, startedAt);
     const isStale = () => webhook.heldUntil <= clock.monotonic();
     void (destination.isOfOperator ? operatorEgress.post : post)({ ...request, isStale }).then((outcome) => {

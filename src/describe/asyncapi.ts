@@ -3,9 +3,9 @@ import { type EventName, events } from '../contract/events.ts';
 import { toJsonSchema } from '../contract/json-schema.ts';
 import { deliveryExample, eventExamples } from './event-examples.ts';
 import type { Node } from './extensions.ts';
-import type { Servers } from './openapi.ts';
+import { contactOf, DEFAULT_SUPPORT, type Servers } from './openapi.ts';
 
-const defaultWebhookServers: Servers = {
+export const defaultWebhookServers: Servers = {
   production: 'https://webhooks.porter.example',
   staging: 'https://staging.webhooks.porter.example',
 };
@@ -77,9 +77,10 @@ const deliveryHeaders: Node = {
     'webhook-signature': {
       'x-extension': true,
       type: 'string',
-      pattern: '^v1,[A-Za-z0-9+/]{43}=( v1,[A-Za-z0-9+/]{43}=)*$',
+      pattern:
+        '^(v1,[A-Za-z0-9+/]{43}=|v1a,[A-Za-z0-9+/]{86}==)( (v1,[A-Za-z0-9+/]{43}=|v1a,[A-Za-z0-9+/]{86}==))*$',
       description:
-        '`v1,` and the base64 of HMAC-SHA-256 over `{webhook-id}.{webhook-timestamp}.{body}`. While a secret is being rotated there is one for each, separated by spaces; one that matches is enough.',
+        '`v1,` and the base64 of HMAC-SHA-256 over `{webhook-id}.{webhook-timestamp}.{body}`. While a secret is being rotated there is one for each, separated by spaces; one that matches is enough. `v1a,` stands before a signature by the key of the service (Ed25519), for webhooks that ask for it.',
       examples: [deliveryExample.headers['webhook-signature']],
     },
     'webhook-sequence': {
@@ -94,7 +95,7 @@ const deliveryHeaders: Node = {
 };
 
 /** The 13 events as an AsyncAPI document: the service sends each on the channel that is named like it. */
-export function webhookDocument(servers: Servers = defaultWebhookServers): Node {
+export function webhookDocument(servers: Servers = defaultWebhookServers, support = DEFAULT_SUPPORT): Node {
   return {
     asyncapi: '3.0.0',
     id: 'urn:porter:webhooks',
@@ -102,11 +103,8 @@ export function webhookDocument(servers: Servers = defaultWebhookServers): Node 
       title: 'Porter webhook events',
       version: '1.0.0',
       description: introduction,
-      contact: {
-        name: 'Porter support',
-        url: 'https://porter.example/support',
-        email: 'support@porter.example',
-      },
+      // Readers of AsyncAPI want an address to follow beside that of a mailbox.
+      contact: { url: `mailto:${support}`, ...contactOf(support) },
       license: { name: 'Proprietary', url: 'https://porter.example/terms' },
       tags: Object.values(tags),
     },

@@ -81,6 +81,12 @@ export const partnerRequests: Record<TakesBody<typeof partnerEndpoints>, Example
     },
     suspend: { summary: 'Take nothing for now', value: { suspended: true } },
   },
+  updateOwnContact: {
+    webhooks: {
+      summary: 'Only what concerns webhooks',
+      value: { alert_kinds: ['webhook_failing', 'webhook_disabled', 'deliveries_late'] },
+    },
+  },
   ...webhookRequests,
 };
 

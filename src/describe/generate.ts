@@ -4,6 +4,7 @@ import { webhookDocument } from './asyncapi.ts';
 import { errorReference } from './error-reference.ts';
 import { eventReference } from './event-reference.ts';
 import { hazardPage } from './hazards.ts';
+import { limitsReference } from './limits-reference.ts';
 import { operatorDocument, partnerDocument } from './openapi.ts';
 
 /**
@@ -18,6 +19,7 @@ const files: Record<string, string> = {
   'spec/asyncapi.json': asJson(webhookDocument()),
   'docs/reference/errors.md': errorReference(),
   'docs/reference/events.md': eventReference(),
+  'docs/reference/limits.md': limitsReference(),
   'docs/operating/hazards.md': hazardPage(readFileSync(resolve(root, 'docs/safety/hazards.json'), 'utf8')),
 };
 

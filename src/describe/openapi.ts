@@ -15,6 +15,14 @@ export interface Servers {
   staging: string;
 }
 
+/** Where partners turn to, as the documents name it: an e-mail address, or the address of a page. */
+export const DEFAULT_SUPPORT = 'support@porter.example';
+
+export const contactOf = (support: string): Node =>
+  support.includes('://')
+    ? { name: 'Porter support', url: support }
+    : { name: 'Porter support', email: support };
+
 export const defaultServers: Servers = {
   production: 'https://api.porter.example',
   staging: 'https://staging.api.porter.example',
@@ -30,7 +38,7 @@ interface Edition {
   securitySchemes: Record<string, Node>;
 }
 
-export function partnerDocument(servers: Servers = defaultServers): Node {
+export function partnerDocument(servers: Servers = defaultServers, support = DEFAULT_SUPPORT): Node {
   return documentOf(
     {
       audience: 'partner',
@@ -57,10 +65,11 @@ export function partnerDocument(servers: Servers = defaultServers): Node {
       },
     },
     servers,
+    support,
   );
 }
 
-export function operatorDocument(servers: Servers = defaultServers): Node {
+export function operatorDocument(servers: Servers = defaultServers, support = DEFAULT_SUPPORT): Node {
   return documentOf(
     {
       audience: 'operator',
@@ -78,10 +87,11 @@ export function operatorDocument(servers: Servers = defaultServers): Node {
       },
     },
     servers,
+    support,
   );
 }
 
-function documentOf(edition: Edition, servers: Servers): Node {
+function documentOf(edition: Edition, servers: Servers, support: string): Node {
   const draft: Draft = {
     audience: edition.audience,
     origin: servers.production,
@@ -97,7 +107,7 @@ function documentOf(edition: Edition, servers: Servers): Node {
       title: edition.title,
       version: '1.0.0',
       description: edition.introduction,
-      contact: { name: 'Porter support', email: 'support@porter.example' },
+      contact: contactOf(support),
       license: { name: 'Proprietary', identifier: 'LicenseRef-Proprietary' },
     },
     servers: [

@@ -89,6 +89,7 @@ export const operatorRequests: Record<TakesBody<typeof operatorEndpoints>, Examp
     scopes: ['practice-groups:read', 'events:read'],
     label: 'Roll-out',
   }),
+  rotateSigningKey: one('Both sign for a day', { overlap_seconds: 86_400 }),
   updatePartnerWebhook: one('Nothing is sent to it for now', { status: 'paused' }),
   replayPartnerWebhook: one('What it missed since this morning', { since: '2026-11-14T06:00:00.000Z' }),
   updateKey: {
@@ -218,6 +219,14 @@ export const operatorRequests: Record<TakesBody<typeof operatorEndpoints>, Examp
     label: 'In the vault of the booking team',
     expires_at: '2027-11-16T00:00:00.000Z',
   }),
+  createPartnerContact: one('Somebody who looks after webhooks', {
+    email: 'on-call@partner.example',
+    name: 'On call',
+    alert_kinds: ['webhook_failing', 'webhook_disabled', 'deliveries_late'],
+  }),
+  updatePartnerContact: one('To be told of everything', { alert_kinds: null }),
+  createContact: one('The team on call', { email: 'on-call@operator.example', name: 'On call' }),
+  updateContact: one('Only what concerns the service', { alert_kinds: ['deliveries_late', 'ehr_down'] }),
   updateOperator: one('A token that is to end', { expires_at: '2027-11-16T00:00:00.000Z' }),
 };
 

@@ -19,6 +19,9 @@ export const tagDescriptions: Record<string, string> = {
   Requests: 'Refused calls, each with its reason.',
   Account: 'The partner itself: its key, its agreements and its usage.',
   Usage: 'How much partners use, and how well they are served.',
+  Alerts:
+    'What needs looking after: webhooks that fail, keys that expire, calls that are refused, deliveries that are late.',
+  Contacts: 'Who is told of alerts by e-mail, and of which.',
   Operators: 'People and systems of the operator, each with a token and a role.',
   'Access log': 'Who read or received what, chained by hashes like the audit.',
   Erasures: 'Objects whose identifiers were taken out of everything that is kept.',

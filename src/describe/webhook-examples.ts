@@ -10,6 +10,7 @@ const webhook: Webhook = {
   event_types: ['appointment.confirmed', 'appointment.cancelled'],
   status: 'active',
   status_reason: null,
+  signature: 'hmac',
   header_names: [],
   practice_group_id: 'pg_larkhill',
   practice_groups: null,

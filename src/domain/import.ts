@@ -16,25 +16,34 @@ import { defaultOpeningHours } from './local-time.ts';
 import { wholeAddress } from './practice-group.ts';
 import { brokenRule, type Directory, submissionTypeDefaults } from './submission-type.ts';
 
-/** An item with all its fields, those that were left out at their defaults. */
-export interface Item {
+/** What an item is found by. */
+export interface ItemKey {
   kind: ItemKind;
   /** Of a practice group, itself. */
   groupId: string;
   /** Empty for what is no assignee. */
   assigneeType: string;
   id: string;
+  /** All of it as one text. */
+  key: string;
+}
+
+/** An item with all its fields, those that were left out at their defaults. */
+export interface Item extends ItemKey {
   sourceVersion: number | null;
   /** Null: to be removed. */
   fields: Fields | null;
 }
 
 export type Fields = Record<string, unknown>;
-export type ItemKey = Pick<Item, 'kind' | 'groupId' | 'assigneeType' | 'id'>;
 
 /** No part but the last can hold a space, so they cannot run into each other. */
-export const keyOf = ({ kind, groupId, assigneeType, id }: ItemKey) =>
+export const keyText = (kind: ItemKind, groupId: string, assigneeType: string, id: string) =>
   `${kind} ${groupId} ${assigneeType} ${id}`;
+
+export function itemKey(kind: ItemKind, groupId: string, assigneeType: string, id: string): ItemKey {
+  return { kind, groupId, assigneeType, id, key: keyText(kind, groupId, assigneeType, id) };
+}
 
 /** Reads an item, or tells everything that is wrong with it. */
 export function readItem(value: unknown): Item | ValidationEntry[] {
@@ -53,11 +62,10 @@ export const unknownKind: ValidationEntry = {
 };
 
 function itemOf(item: WholeItem | RemovedItem): Item {
+  const groupId = item.kind === 'practice_group' ? item.id : item.practice_group_id;
+  const assigneeType = item.kind === 'assignee' ? item.assignee_type : '';
   return {
-    kind: item.kind,
-    groupId: item.kind === 'practice_group' ? item.id : item.practice_group_id,
-    assigneeType: item.kind === 'assignee' ? item.assignee_type : '',
-    id: item.id,
+    ...itemKey(item.kind, groupId, assigneeType, item.id),
     sourceVersion: item.source_version ?? null,
     fields: item.delete === true ? null : fieldsOf(item),
   };
@@ -84,14 +92,10 @@ function fieldsOf(item: WholeItem): Fields {
   }
 }
 
+type Told = Omit<ItemKey, 'key'> & Pick<Item, 'fields'>;
+
 /** The item in the words of the import, all fields told. */
-export function presentItem({
-  kind,
-  groupId,
-  assigneeType,
-  id,
-  fields,
-}: Omit<Item, 'sourceVersion'>): Fields {
+export function presentItem({ kind, groupId, assigneeType, id, fields }: Told): Fields {
   return {
     kind,
     id,
@@ -102,16 +106,18 @@ export function presentItem({
 }
 
 /** SHA-256 over the canonical JSON (RFC 8785) of the whole item, its version left out: the same on both sides if and only if they agree. */
-export function digestOf(item: Omit<Item, 'sourceVersion'>): string {
+export function digestOf(item: Told): string {
   return hash('sha256', canonicalJson(presentItem(item)));
 }
 
 /** Names in the order of their UTF-16 units, no blanks; texts and numbers as `JSON.stringify` writes them, which is what RFC 8785 takes over. */
-export function canonicalJson(value: unknown): string {
-  if (Array.isArray(value)) return `[${value.map(canonicalJson).join()}]`;
+function canonicalJson(value: unknown): string {
   if (typeof value !== 'object' || value === null) return JSON.stringify(value);
-  const names = Object.keys(value).sort();
-  return `{${names.map((name) => `${JSON.stringify(name)}:${canonicalJson((value as Fields)[name])}`).join()}}`;
+  if (Array.isArray(value)) return `[${value.map(canonicalJson).join()}]`;
+  let text = '';
+  for (const name of Object.keys(value).sort())
+    text += `${text === '' ? '' : ','}${JSON.stringify(name)}:${canonicalJson((value as Fields)[name])}`;
+  return `{${text}}`;
 }
 
 // ---- Deciding ----

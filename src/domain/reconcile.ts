@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { type ItemKind, itemKinds } from '../contract/operator/import.ts';
 import { digestedItems } from '../contract/operator/reconcile.ts';
 import { check, type ValidationEntry } from '../contract/validate.ts';
-import { type ItemKey, keyOf, unknownKind } from './import.ts';
+import { type ItemKey, itemKey, unknownKind } from './import.ts';
 
 export interface Digested {
   key: ItemKey;
@@ -16,12 +16,8 @@ export function readDigested(value: unknown): Digested | ValidationEntry[] {
   const checked = check(digestedItems[kind as ItemKind], value);
   if (!checked.ok) return checked.problems;
   const item = checked.value;
-  const key = {
-    kind: item.kind,
-    groupId: item.kind === 'practice_group' ? item.id : item.practice_group_id,
-    assigneeType: item.kind === 'assignee' ? item.assignee_type : '',
-    id: item.id,
-  };
+  const groupId = item.kind === 'practice_group' ? item.id : item.practice_group_id;
+  const key = itemKey(item.kind, groupId, item.kind === 'assignee' ? item.assignee_type : '', item.id);
   return { key, digest: item.digest };
 }
 
@@ -49,7 +45,7 @@ export class Named {
     return this.#numbers.has(this.#numberOf(key));
   }
 
-  #numberOf(key: ItemKey): number {
-    return Number.parseInt(hash('sha256', `${this.#salt} ${keyOf(key)}`).slice(0, 13), 16);
+  #numberOf({ key }: ItemKey): number {
+    return Number.parseInt(hash('sha256', `${this.#salt} ${key}`).slice(0, 13), 16);
   }
 }

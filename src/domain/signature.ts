@@ -1,9 +1,10 @@
-import { createHmac, createSecretKey, type KeyObject } from 'node:crypto';
+import { createHmac, createSecretKey, type KeyObject, sign } from 'node:crypto';
 import type { RandomBytes } from './ids.ts';
 
 /**
  * The signature of Standard Webhooks: HMAC-SHA-256 over `id.timestamp.body`. While a secret is being replaced there are
- * several, and a receiver takes the delivery if one of the signatures is right.
+ * several, and a receiver takes the delivery if one of the signatures is right. `v1a` is the same text signed with Ed25519, by a key
+ * whose public part anybody may have.
  */
 interface Signable {
   id: string;
@@ -11,18 +12,23 @@ interface Signable {
   sequence: number;
   body: string;
   secrets: readonly Uint8Array[];
+  signingKeys?: readonly KeyObject[];
 }
 
 const SECRET_PREFIX = 'whsec_';
+export const PUBLIC_KEY_PREFIX = 'whpk_';
 const SECRET_BYTES = 32;
 
 /** Everything that a delivery is sent with, besides its body. */
-export function signedHeaders({ id, timestampSeconds, sequence, body, secrets }: Signable) {
+export function signedHeaders({ id, timestampSeconds, sequence, body, secrets, signingKeys }: Signable) {
   const signed = `${id}.${timestampSeconds}.${body}`;
   let signature = '';
   for (const secret of secrets) {
     signature += `${signature && ' '}v1,${createHmac('sha256', keyOf(secret)).update(signed).digest('base64')}`;
   }
+  if (signingKeys)
+    for (const key of signingKeys)
+      signature += `${signature && ' '}v1a,${sign(null, Buffer.from(signed), key).toString('base64')}`;
   return {
     'content-type': 'application/json',
     'user-agent': 'Porter/1.0',

@@ -69,6 +69,7 @@ const auditedFields = [
   'event_types',
   'practice_groups',
   'practice_group_ids',
+  'signature',
   'header_names',
   'status',
   'status_reason',

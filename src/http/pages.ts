@@ -21,13 +21,23 @@ interface Page {
 /** The documentation. Undefined: there is no such page. */
 export type Site = (path: string, headers: IncomingHttpHeaders) => Promise<Page | undefined>;
 
+/** A public key that verifies deliveries. */
+interface WebhookKey {
+  id: string;
+  /** `whpk_` and base64. */
+  public_key: string;
+  created_at: string;
+  expires_at: string | null;
+}
+
 interface Pages {
+  webhookKeys: () => Promise<readonly WebhookKey[]>;
   probes: Probes;
   site: Site;
 }
 
-/** What needs no key: the probes of whoever runs the service, and its documentation. */
-export function publicPages({ probes, site }: Pages, metrics: Observer['metrics']): Route[] {
+/** What needs no key: the probes of whoever runs the service, its documentation, and what deliveries are verified with. */
+export function publicPages({ probes, site, webhookKeys }: Pages, metrics: Observer['metrics']): Route[] {
   const probe = (path: string, type: string, read: () => string | Promise<string>): Route => ({
     method: 'GET',
     path,
@@ -52,7 +62,18 @@ export function publicPages({ probes, site }: Pages, metrics: Observer['metrics'
     },
   });
 
+  const wellKnown = (name: string, shown: (keys: readonly WebhookKey[]) => unknown): Route => ({
+    method: 'GET',
+    path: `/.well-known/${name}`,
+    async handler(exchange) {
+      exchange.trace.operation = name;
+      respond(exchange, 200, JSON.stringify(shown(await webhookKeys())), JSON_TYPE);
+    },
+  });
+
   return [
+    wellKnown('webhook-keys', (keys) => ({ keys })),
+    wellKnown('jwks.json', (keys) => ({ keys: keys.map(asJwk) })),
     probe('/healthz', JSON_TYPE, () => '{"status":"ok"}'),
     probe('/readyz', JSON_TYPE, async () => {
       const ready = await probes.ready();
@@ -64,4 +85,9 @@ export function publicPages({ probes, site }: Pages, metrics: Observer['metrics'
     probe('/metrics', metrics.contentType, () => metrics.text()),
     ...['/', '/docs', '/docs/*'].map(documentation),
   ];
+}
+
+function asJwk({ id, public_key }: WebhookKey) {
+  const x = Buffer.from(public_key.replace(/^whpk_/, ''), 'base64').toString('base64url');
+  return { kty: 'OKP', crv: 'Ed25519', x, kid: id, use: 'sig', alg: 'EdDSA' };
 }

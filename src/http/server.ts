@@ -34,6 +34,10 @@ export interface ServerOptions {
   connections: ConnectionLimits;
   probes: Probes;
   pool: PoolNumbers;
+  /** The public keys that verify deliveries. */
+  webhookKeys: () => Promise<
+    readonly { id: string; public_key: string; created_at: string; expires_at: string | null }[]
+  >;
   /** False: only the probes and the public pages. */
   servesApi: boolean;
   /** Prometheus text of other parts of the service. */

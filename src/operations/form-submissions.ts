@@ -11,7 +11,8 @@ import { naming, ruleBroken } from '../contract/rules.ts';
 import { markNames, marksOf, remainingToday } from '../domain/form-submission.ts';
 import { newId } from '../domain/ids.ts';
 import { localTime } from '../domain/local-time.ts';
-import { isUniqueViolation, transact } from '../store/database.ts';
+import { transact } from '../store/database.ts';
+import { isUniqueViolation } from '../store/database-errors.ts';
 import { appendEvents } from '../store/events.ts';
 import {
   countForms,

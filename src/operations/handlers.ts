@@ -3,9 +3,11 @@ import type { partnerEndpoints } from '../contract/partner/index.ts';
 import type { OperatorPrincipal, PartnerPrincipal } from '../domain/principal.ts';
 import * as accessLog from './access-log.ts';
 import * as agreements from './agreements.ts';
+import * as alerts from './alerts.ts';
 import type { Handlers } from './app.ts';
 import * as audit from './audit.ts';
 import * as changes from './changes.ts';
+import * as contacts from './contacts.ts';
 import * as deliveries from './deliveries.ts';
 import * as directory from './directory.ts';
 import * as ehrHealth from './ehr-health.ts';
@@ -23,6 +25,7 @@ import * as partners from './partners.ts';
 import * as practiceGroups from './practice-groups.ts';
 import { reconcileItems } from './reconcile.ts';
 import { getRefusedRequest, listRefusedRequests } from './requests.ts';
+import * as signingKeys from './signing-keys.ts';
 import { getSla } from './sla.ts';
 import * as submissionTypes from './submission-types.ts';
 import * as subscriptions from './subscriptions.ts';
@@ -58,6 +61,9 @@ export const partnerHandlers: Handlers<typeof partnerEndpoints, PartnerPrincipal
   getMe,
   listOwnAgreements: agreements.listOwnAgreements,
   listUsage,
+  listAlerts: alerts.listAlerts,
+  listOwnContacts: contacts.listOwnContacts,
+  updateOwnContact: contacts.updateOwnContact,
 };
 
 export const operatorHandlers: Handlers<typeof operatorEndpoints, OperatorPrincipal> = {
@@ -149,6 +155,8 @@ export const operatorHandlers: Handlers<typeof operatorEndpoints, OperatorPrinci
   replaySubscription: subscriptions.replaySubscription,
   listPartnerUsage,
   getSla,
+  listSigningKeys: signingKeys.listSigningKeys,
+  rotateSigningKey: signingKeys.rotateSigningKey,
   createOperator: operators.createOperator,
   listOperators: operators.listOperators,
   getOperator: operators.getOperator,
@@ -160,6 +168,18 @@ export const operatorHandlers: Handlers<typeof operatorEndpoints, OperatorPrinci
   verifyAudit: audit.verifyAudit,
   listAccessLog: accessLog.listAccessLog,
   exportAccessLog: accessLog.exportAccessLog,
+  listAllAlerts: alerts.listAllAlerts,
+  getAlert: alerts.getAlert,
+  createPartnerContact: contacts.createPartnerContact,
+  listPartnerContacts: contacts.listPartnerContacts,
+  getPartnerContact: contacts.getPartnerContact,
+  updatePartnerContact: contacts.updatePartnerContact,
+  deletePartnerContact: contacts.deletePartnerContact,
+  createContact: contacts.createContact,
+  listContacts: contacts.listContacts,
+  getContact: contacts.getContact,
+  updateContact: contacts.updateContact,
+  deleteContact: contacts.deleteContact,
   createErasure: erasures.createErasure,
   listErasures: erasures.listErasures,
   getErasure: erasures.getErasure,

@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import type { Line, LineStream } from '../contract/endpoint.ts';
 import {
   type ImportOutcome,
@@ -16,7 +17,8 @@ import {
   type Fields,
   type Item,
   type ItemKey,
-  keyOf,
+  itemKey,
+  keyText,
   type Outcome,
   readItem,
   refusalOfType,
@@ -104,6 +106,8 @@ async function importChunk(app: App, actor: Actor, entries: readonly Entry[]): P
           lockImports(tx, new Set(items.map(({ groupId }) => groupId)));
           const run = new Chunk(tx, nowIso(app));
           for (const some of runsOf(items)) await run.take(some);
+          // The statements leave first: PostgreSQL writes while the digests are computed, which is half of what is left to do here.
+          await setImmediate();
           tx.audit(...run.audit(actor));
           return run.outcomes;
         });
@@ -156,26 +160,26 @@ class Chunk {
 
   #settle(item: Item, { next, ...outcome }: Decision, state: Map<string, Current>): void {
     this.outcomes.set(item, outcome);
-    state.set(keyOf(item), next);
+    state.set(item.key, next);
   }
 
   /** Decides all of them, and writes what came of it in the end. */
   #change(items: readonly Item[], found: Map<string, Found>, state: Map<string, Current>): void {
-    const has = (key: ItemKey) => Boolean(state.get(keyOf(key))?.fields);
+    const has = (...key: Parameters<typeof keyText>) => Boolean(state.get(keyText(...key))?.fields);
     for (const item of items) {
       const { kind, groupId } = item;
       const refusal = (fields: Fields) => {
         if (kind === 'practice_group') return undefined;
-        if (!has(groupKey(groupId))) return ruleBroken('practice_group_unknown');
+        if (!has('practice_group', groupId, '', groupId)) return ruleBroken('practice_group_unknown');
         if (kind !== 'submission_type') return undefined;
         return refusalOfType(fields, {
-          hasForm: (id) => has({ kind: 'form', groupId, assigneeType: '', id }),
-          hasAssignee: (assigneeType, id) => has({ kind: 'assignee', groupId, assigneeType, id }),
+          hasForm: (id) => has('form', groupId, '', id),
+          hasAssignee: (type, id) => has('assignee', groupId, type, id),
         });
       };
-      this.#settle(item, decide(item, state.get(keyOf(item)) ?? NOTHING, refusal), state);
+      this.#settle(item, decide(item, state.get(item.key) ?? NOTHING, refusal), state);
     }
-    const last = [...new Map(items.map((item) => [keyOf(item), item])).entries()];
+    const last = [...new Map(items.map((item) => [item.key, item])).entries()];
     for (const kind of itemKinds) {
       const upserts: Written[] = [];
       const raised: Item[] = [];
@@ -200,7 +204,7 @@ class Chunk {
 
   /** One after the other: what others use is looked for each time, and removals are few. */
   async #remove(item: Item, state: Map<string, Current>): Promise<void> {
-    const current = state.get(keyOf(item)) ?? NOTHING;
+    const current = state.get(item.key) ?? NOTHING;
     const decision = decide(item, current, () => undefined);
     const used = decision.outcome === 'deleted' ? await this.#usesOf(item) : undefined;
     if (used) {
@@ -264,26 +268,21 @@ class Chunk {
 
 const NOTHING: Current = { fields: null, sourceVersion: null };
 
-const groupKey = (groupId: string): ItemKey => ({
-  kind: 'practice_group',
-  groupId,
-  assigneeType: '',
-  id: groupId,
-});
-
 /** The items, their practice groups, and what they point to. */
 function namedBy(items: readonly Item[]): Map<string, ItemKey> {
   const named = new Map<string, ItemKey>();
-  const name = (key: ItemKey) => named.set(keyOf(key), key);
+  const name = (...key: Parameters<typeof keyText>) => {
+    const text = keyText(...key);
+    if (!named.has(text)) named.set(text, itemKey(...key));
+  };
   for (const item of items) {
-    name(item);
+    named.set(item.key, item);
     const { groupId, kind, fields } = item;
-    name(groupKey(groupId));
+    name('practice_group', groupId, '', groupId);
     if (kind !== 'submission_type' || fields === null) continue;
     const { form_id, assignee_id, assignee_type } = fields as Record<string, string | null | undefined>;
-    if (form_id) name({ kind: 'form', groupId, assigneeType: '', id: form_id });
-    if (assignee_id && assignee_type)
-      name({ kind: 'assignee', groupId, assigneeType: assignee_type, id: assignee_id });
+    if (form_id) name('form', groupId, '', form_id);
+    if (assignee_id && assignee_type) name('assignee', groupId, assignee_type, assignee_id);
   }
   return named;
 }

@@ -1,7 +1,10 @@
 import type { ReportedKey, reportLeakedKeys as reportEndpoint } from '../contract/operator/leaked-keys.ts';
+import { noDetails } from '../domain/alerts.ts';
 import { isKey, secretHash } from '../domain/api-key.ts';
+import { newId } from '../domain/ids.ts';
 import { redact } from '../platform/logger.ts';
-import { transact } from '../store/database.ts';
+import { beginAlerts } from '../store/alerts.ts';
+import { type Transaction, transact } from '../store/database.ts';
 import { lockKeysByHash, type StoredKey } from '../store/keys.ts';
 import { type App, nowIso, type OperatorCall } from './app.ts';
 import { changeKey } from './keys.ts';
@@ -18,7 +21,7 @@ export async function reportLeakedKeys(app: App, call: OperatorCall<typeof repor
     const keys = await lockKeysByHash(tx, secrets.map(secretHash));
     /** Of one that is reported twice in a call, as the first report has left it. */
     const left = new Map<string, StoredKey>();
-    return reports.map(({ source, url }, at): ReportedKey => {
+    const outcomes = reports.map(({ source, url }, at): ReportedKey => {
       const secret = secrets[at] ?? '';
       const found = keys[at];
       const last_four = secret.slice(-4);
@@ -38,10 +41,31 @@ export async function reportLeakedKeys(app: App, call: OperatorCall<typeof repor
       }
       return { outcome, last_four, key_id: key.id, partner_id: key.partner_id };
     });
+    await tellOfLeaks(app, tx, now, [...left.values()]);
+    return outcomes;
   });
   // Also for one that was revoked before: another node's call may still be waiting out its second.
   if (data.some(({ key_id }) => key_id !== null)) await app.access.settle();
   return { body: { data, count: data.length } };
+}
+
+/** The partner and the operator are told, as of any alert. It is over when it begins: the key is revoked. */
+async function tellOfLeaks(
+  app: App,
+  tx: Transaction,
+  now: string,
+  keys: readonly StoredKey[],
+): Promise<void> {
+  const alerts = keys.map((key) => ({
+    id: newId('alt', app.clock.now(), app.random),
+    kind: 'key_leaked' as const,
+    subject: { type: 'key' as const, id: key.id, name: key.label ?? `${key.prefix}…${key.last_four}` },
+    partnerId: key.partner_id,
+    practiceGroupId: key.practice_group_id,
+    details: { ...noDetails, since: now, reason: key.leak?.source ?? null },
+    ended: 'told' as const,
+  }));
+  await beginAlerts(tx, now, alerts);
 }
 
 /** An address of a leak may well hold the key. */

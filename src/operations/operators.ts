@@ -12,7 +12,8 @@ import { instantOf, keyStatus } from '../domain/access.ts';
 import { secretHash } from '../domain/api-key.ts';
 import { newId, randomBase62 } from '../domain/ids.ts';
 import { SYSTEM } from '../domain/principal.ts';
-import { isUniqueViolation, type Transaction, transact } from '../store/database.ts';
+import { type Transaction, transact } from '../store/database.ts';
+import { isUniqueViolation } from '../store/database-errors.ts';
 import {
   countOperators,
   findOperator,

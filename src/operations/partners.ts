@@ -76,17 +76,17 @@ export async function updatePartner(app: App, call: OperatorCall<typeof updateEn
       ...(sla !== undefined && { sla: slaInWords(sla) }),
     };
     const at = nowIso(app);
-    const isAmended = await amend(tx, call, at, { sla, rate_limit_per_minute: given.rate_limit_per_minute });
+    const isLimited = await amend(tx, call, at, { sla, rate_limit_per_minute: given.rate_limit_per_minute });
     const isSame = isDeepStrictEqual(merged, before);
     const partner = isSame ? before : changePartner(tx, call, { at, action: 'update' }, before, merged);
     // The door knows of a partner the limit of its keys, and nothing else that can be changed here.
-    return { partner, settles: isAmended || merged.rate_limit_per_minute !== before.rate_limit_per_minute };
+    return { partner, settles: isLimited || merged.rate_limit_per_minute !== before.rate_limit_per_minute };
   });
   if (settles) await app.access.settle();
   return { body: presentPartner(partner), etag: etagOf(partner.version) };
 }
 
-/** The terms of a partner are those of the agreement that was signed last: they are changed there. Returns whether they were. */
+/** The terms of a partner are those of the agreement that was signed last: they are changed there. Returns whether the limit was. */
 async function amend(
   tx: Transaction,
   call: OperatorCall<typeof updateEndpoint>,
@@ -103,7 +103,7 @@ async function amend(
   };
   if (isDeepStrictEqual(amended, newest)) return false;
   changeAgreement(tx, call, at, newest, amended);
-  return true;
+  return amended.rate_limit_per_minute !== newest.rate_limit_per_minute;
 }
 
 export async function verifyPartner(app: App, call: OperatorCall<typeof verifyEndpoint>) {

@@ -16,7 +16,8 @@ import { inUse } from '../domain/in-use.ts';
 import { defaultOpeningHours } from '../domain/local-time.ts';
 import { wholeAddress } from '../domain/practice-group.ts';
 import { type KeyHolder, SYSTEM } from '../domain/principal.ts';
-import { isUniqueViolation, transact } from '../store/database.ts';
+import { transact } from '../store/database.ts';
+import { isUniqueViolation } from '../store/database-errors.ts';
 import {
   deleteGroup,
   findGroup,

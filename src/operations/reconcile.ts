@@ -2,7 +2,7 @@ import type { Line, LineStream } from '../contract/endpoint.ts';
 import { ITEMS_MAX, itemKinds } from '../contract/operator/import.ts';
 import type { reconcileItems as reconcileEndpoint } from '../contract/operator/reconcile.ts';
 import { Problem } from '../contract/problems.ts';
-import { type Current, digestOf, type ItemKey, keyOf, presentItem, refused } from '../domain/import.ts';
+import { type Current, digestOf, type ItemKey, presentItem, refused } from '../domain/import.ts';
 import { type Digested, Named, readDigested } from '../domain/reconcile.ts';
 import { Outage } from '../platform/outage.ts';
 import { transact } from '../store/database.ts';
@@ -39,7 +39,7 @@ async function* differences(app: App, call: Call, lines: AsyncIterable<Line[]>):
     const found = await transact(app.db, call.principal, (tx) => readItems(tx, keys));
     return chunk
       .map(({ key, digest }) => {
-        const current = found.get(keyOf(key));
+        const current = found.get(key.key);
         if (!current?.fields) return tell(key, 'missing_here');
         return digestOf({ ...key, fields: current.fields }) === digest ? '' : tell(key, 'differs', current);
       })

@@ -26,7 +26,8 @@ import {
   submissionTypeDefaults,
 } from '../domain/submission-type.ts';
 import type { AuditRecord } from '../store/audit-append.ts';
-import { isUniqueViolation, type Transaction, transact } from '../store/database.ts';
+import { type Transaction, transact } from '../store/database.ts';
+import { isUniqueViolation } from '../store/database-errors.ts';
 import { holdDirectory } from '../store/directory.ts';
 import { findGroup } from '../store/practice-groups.ts';
 import { bury, lastVersion } from '../store/removed-items.ts';

@@ -52,6 +52,7 @@ export async function createWebhook(app: App, call: PartnerCall<typeof createEnd
     practice_group_id: isForAll ? null : principal.group.id,
     practice_groups: isForAll ? ('all' as const) : null,
     practice_group_ids: body.practice_group_ids ? [...new Set(body.practice_group_ids)] : null,
+    signature: body.signature ?? ('hmac' as const),
     header_names: namesOf(body.headers ?? null),
     url: body.url,
     description: body.description ?? null,

@@ -27,10 +27,15 @@ export function createSigner({ current, previous }: { current: Buffer; previous:
 }
 
 function keyFrom(masterKey: Buffer): KeyObject {
-  const seed = Buffer.from(hkdfSync('sha256', masterKey, '', 'porter audit anchor', 32));
+  return privateKeyOf(Buffer.from(hkdfSync('sha256', masterKey, '', 'porter audit anchor', 32)));
+}
+
+/** The Ed25519 key that is made of these 32 bytes. */
+export function privateKeyOf(seed: Uint8Array): KeyObject {
   return createPrivateKey({ key: Buffer.concat([PKCS8, seed]), format: 'der', type: 'pkcs8' });
 }
 
-function publicPart(key: KeyObject): string {
+/** In base64url. */
+export function publicPart(key: KeyObject): string {
   return createPublicKey(key).export({ format: 'jwk' }).x ?? '';
 }

@@ -28,12 +28,15 @@ export const contents: readonly Section[] = [
   {
     title: 'Guides',
     entries: [
+      guide('onboarding', 'Onboarding'),
+      guide('environments', 'Environments and addresses'),
       guide('authentication', 'Authentication'),
       guide('acting-for-another-practice', 'Acting for another practice'),
       guide('updating-submission-types', 'Updating submission types'),
       guide('receiving-webhooks', 'Receiving webhooks'),
       guide('handling-errors', 'Handling errors'),
       guide('rate-limits', 'Rate limits'),
+      guide('alerts', 'Alerts'),
       guide('going-live', 'Going live'),
       guide('versioning', 'Versioning'),
     ],
@@ -48,6 +51,7 @@ export const contents: readonly Section[] = [
       { path: '/docs/api', title: 'Partner API' },
       { path: '/docs/events', title: 'Events', source: 'reference/events.md' },
       { path: '/docs/errors', title: 'Errors' },
+      { path: '/docs/limits', title: 'Limits', source: 'reference/limits.md' },
     ],
   },
   {
@@ -64,6 +68,7 @@ export const contents: readonly Section[] = [
       operating('failover', 'Failover'),
       operating('rotating-secrets', 'Rotating secrets'),
       operating('watching', 'Watching'),
+      operating('alerts', 'Alerts'),
       operating('what-to-do-when', 'What to do when'),
       operating('personal-data', 'Personal data'),
       operating('threat-model', 'Threat model'),

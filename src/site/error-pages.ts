@@ -1,4 +1,5 @@
 import { type ErrorEntry, errorEntries } from '../describe/error-catalogue.ts';
+import { DEFAULT_SUPPORT } from '../describe/openapi.ts';
 import { statusName } from '../describe/status-names.ts';
 import { askWhy, type Demonstration, demonstrationOf } from './error-commands.ts';
 import { type Article, escapeHtml, type Heading, heading } from './html.ts';
@@ -11,7 +12,8 @@ import { withPlaceholders } from './placeholders.ts';
 
 const INDEX = '/docs/errors';
 
-export function errorPage(code: string): Article | undefined {
+/** `support`: an e-mail address, or the address of a page. */
+export function errorPage(code: string, support = DEFAULT_SUPPORT): Article | undefined {
   const entries = errorEntries();
   const entry = entries.find((candidate) => candidate.code === code);
   if (!entry) return undefined;
@@ -32,7 +34,7 @@ export function errorPage(code: string): Article | undefined {
 <h1><code>${breakable(entry.code)}</code></h1>
 <p>${escapeHtml(entry.message)}</p>
 ${sections.map(([id, text, html]) => heading({ level: 2, id, text }, escapeHtml(text)) + html).join('\n')}
-<p class="note">Still stuck? Send support the <code>x-request-id</code> header of the answer; it finds the call.</p>
+<p class="note">Still stuck? Send <a href="${escapeHtml(support.includes('://') ? support : `mailto:${support}`)}">support</a> the <code>x-request-id</code> header of the answer; it finds the call.</p>
 </div>`,
     headings,
   };

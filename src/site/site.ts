@@ -1,8 +1,14 @@
 import { readFile } from 'node:fs/promises';
 import type { IncomingHttpHeaders } from 'node:http';
-import { webhookDocument } from '../describe/asyncapi.ts';
+import { defaultWebhookServers, webhookDocument } from '../describe/asyncapi.ts';
 import { errorEntries } from '../describe/error-catalogue.ts';
-import { operatorDocument, partnerDocument, type Servers } from '../describe/openapi.ts';
+import {
+  DEFAULT_SUPPORT,
+  defaultServers,
+  operatorDocument,
+  partnerDocument,
+  type Servers,
+} from '../describe/openapi.ts';
 import { type Assets, loadAssets } from './assets.ts';
 import { type Entry, entries } from './contents.ts';
 import { errorIndexPage, errorPage } from './error-pages.ts';
@@ -12,9 +18,12 @@ import type { Page } from './markdown.ts';
 import { loadScalar, type Reference, referencePage, references } from './reference.ts';
 import { type Reply, type Resource, replyWith, resource } from './resource.ts';
 
-interface Addresses {
+/** What this deployment says of itself. */
+interface Deployment {
   baseUrls: Servers;
   webhookUrls: Servers;
+  supportContact: string;
+  webhookSenders: readonly string[];
 }
 
 /** Answers a GET below /docs. Undefined: there is nothing there, and whoever asks is not a browser. */
@@ -35,7 +44,8 @@ const REFERENCE_POLICY = `${NOBODY_ELSE}; style-src 'self' 'unsafe-inline'; img-
  * libraries that draw it only if somebody reads the site. The addresses are known beforehand, so nothing that a caller
  * sends becomes the name of a file or part of a page.
  */
-export function createSite({ baseUrls, webhookUrls }: Addresses): Site {
+export function createSite(deployment: Deployment): Site {
+  const { baseUrls, webhookUrls, supportContact } = deployment;
   const assets = once(loadAssets);
   const scalar = once(loadScalar);
 
@@ -44,13 +54,15 @@ export function createSite({ baseUrls, webhookUrls }: Addresses): Site {
     async () => html(path, await article(), await assets()),
   ];
   const things: [path: string, make: () => Made<Resource>][] = [
-    ['/docs/openapi.json', () => json(partnerDocument(baseUrls))],
-    ['/docs/operator.openapi.json', () => json(operatorDocument(baseUrls))],
-    ['/docs/asyncapi.json', () => json(webhookDocument(webhookUrls))],
-    ['/docs/search.json', async () => json(await searchIndex())],
-    ...entries.filter(({ source }) => source).map((entry) => page(entry.path, () => render(entry))),
+    ['/docs/openapi.json', () => json(partnerDocument(baseUrls, supportContact))],
+    ['/docs/operator.openapi.json', () => json(operatorDocument(baseUrls, supportContact))],
+    ['/docs/asyncapi.json', () => json(webhookDocument(webhookUrls, supportContact))],
+    ['/docs/search.json', async () => json(await searchIndex(deployment))],
+    ...entries
+      .filter(({ source }) => source)
+      .map((entry) => page(entry.path, () => render(entry, deployment))),
     page('/docs/errors', errorIndexPage),
-    ...errorEntries().map(({ code }) => page(`/docs/errors/${code}`, () => errorPage(code))),
+    ...errorEntries().map(({ code }) => page(`/docs/errors/${code}`, () => errorPage(code, supportContact))),
     ...references.map((one): (typeof things)[number] => [
       one.path,
       async () => reference(one, await assets(), await scalar()),
@@ -95,19 +107,40 @@ function once<T>(make: () => Promise<T>): () => Promise<T> {
 }
 
 /** Undefined: a deployment that leaves docs/ out still has the pages that are made from the contract. */
-async function render({ source }: Entry): Promise<Page | undefined> {
+async function render({ source }: Entry, deployment: Deployment): Promise<Page | undefined> {
   if (!source) return undefined;
   const text = await readFile(new URL(source, DOCS), 'utf8').catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return undefined;
     throw error;
   });
   const { renderMarkdown } = await import('./markdown.ts');
-  return text === undefined ? undefined : renderMarkdown(text, source);
+  return text === undefined ? undefined : renderMarkdown(asDeployed(text, source, deployment), source);
 }
 
-async function searchIndex(): Promise<unknown> {
+/** Pages name example addresses. Partners read those of this deployment; the operator's manual is about the settings themselves. */
+function asDeployed(text: string, source: string, deployment: Deployment): string {
+  if (source.startsWith('operating/')) return text;
+  const { baseUrls, webhookUrls, supportContact, webhookSenders } = deployment;
+  const senders = webhookSenders.map((address) => `\`${address}\``).join(', ');
+  const own: [example: string, configured: string][] = [
+    [defaultServers.production, baseUrls.production],
+    [defaultServers.staging, baseUrls.staging],
+    [defaultWebhookServers.production, webhookUrls.production],
+    [defaultWebhookServers.staging, webhookUrls.staging],
+    [DEFAULT_SUPPORT, supportContact],
+    [NO_SENDERS, senders || NO_SENDERS],
+  ];
+  return own.reduce((page, [example, configured]) => page.replaceAll(example, () => configured), text);
+}
+
+/** Where the addresses that webhooks are sent from are not set. */
+const NO_SENDERS = 'any address: none is promised';
+
+async function searchIndex(deployment: Deployment): Promise<unknown> {
   const { findings } = await import('./search-index.ts');
-  const pages = await Promise.all(entries.map(async (entry) => ({ entry, page: await render(entry) })));
+  const pages = await Promise.all(
+    entries.map(async (entry) => ({ entry, page: await render(entry, deployment) })),
+  );
   return findings(pages.flatMap(({ entry, page }) => (page ? [{ entry, page }] : [])));
 }
 

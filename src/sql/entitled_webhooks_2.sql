@@ -22,7 +22,7 @@ BEGIN
   at := shared_now(at);
   RETURN QUERY
   WITH pair AS MATERIALIZED (
-    SELECT array_agg(w.no) AS nos, array_agg(w.version) AS versions, w.audience, array_agg(w.header_names = '{}') AS plain,
+    SELECT array_agg(w.no) AS nos, array_agg(w.version) AS versions, w.audience, array_agg(w.header_names = '{}' AND w.signature = 'hmac') AS plain,
            webhook_receives_until(w.audience, w.partner_id, coalesce(w.practice_group_id, asked.group_id), at) AS until
       FROM unnest(entitled_webhooks_2.nos, group_ids) AS asked (no, group_id)
      CROSS JOIN LATERAL (SELECT * FROM webhooks WHERE webhooks.no = asked.no OFFSET 0) AS w

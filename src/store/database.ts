@@ -2,6 +2,14 @@ import pg from 'pg';
 import type { Principal } from '../domain/principal.ts';
 import { Outage } from '../platform/outage.ts';
 import { type AuditRecord, appendAudit } from './audit-append.ts';
+import {
+  isOnlyFull,
+  isOnlyLate,
+  isUndoneByServer,
+  outage,
+  refusesWrites,
+  translate,
+} from './database-errors.ts';
 import { type Hosts, hostsOf, refuseSession } from './hosts.ts';
 import type { Sender } from './sql-functions.ts';
 
@@ -235,16 +243,6 @@ function dropKept(db: Database, kept: Promise<pg.PoolClient>): void {
   kept.then((client) => client.release(true)).catch(() => {});
 }
 
-/** A statement that waited too long for a lock, or took too long: the connection is good for those behind it. */
-function isOnlyLate(cause: unknown): boolean {
-  return cause instanceof pg.DatabaseError && (cause.code === '55P03' || cause.code === '57014');
-}
-
-/** A connection that was made while nothing could be written may stay like that for good. */
-function refusesWrites(error: unknown): boolean {
-  return error instanceof Outage && error.cause instanceof pg.DatabaseError && error.cause.code === '25006';
-}
-
 const TRIES_MAX = 3;
 
 /**
@@ -362,11 +360,6 @@ export async function connect({ pool, hosts: { urls } }: Database): Promise<pg.P
   }
 }
 
-/** The pool's own words for having waited too long for a connection that others use. */
-function isOnlyFull(error: unknown): boolean {
-  return error instanceof Error && error.message === 'timeout exceeded when trying to connect';
-}
-
 /** Each distinct text is prepared once on each connection. The texts are constants of the source, so this is bounded. */
 const statementNames = new Map<string, string>();
 
@@ -378,33 +371,4 @@ async function send(client: pg.PoolClient, text: string, values: Values = []): P
   } catch (error) {
     throw translate(error);
   }
-}
-
-/**
- * Codes with which PostgreSQL says "not now": connection trouble, shutting down, starting up, full, read-only, timed out. Also 25P03 and 25P04: a
- * transaction whose node stood still was ended by the server.
- */
-const NOT_NOW = /^(08|53|57|58|25006|25P03|25P04|55P03)/;
-
-export function translate(error: unknown): unknown {
-  if (error instanceof pg.DatabaseError) {
-    return NOT_NOW.test(error.code ?? '') ? outage(error) : error;
-  }
-  // Anything else that the driver throws is about the connection, except its complaint about a value: that is a bug.
-  return error instanceof TypeError ? error : outage(error);
-}
-
-function outage(cause: unknown): Outage {
-  return new Outage(`the database is out of reach: ${cause instanceof Error ? cause.message : cause}`, {
-    cause,
-  });
-}
-
-/** Deadlocks; and what points to something that was removed since it was looked at (23503), which is decided anew. */
-function isUndoneByServer(error: unknown): boolean {
-  return error instanceof pg.DatabaseError && ['40P01', '40001', '23503'].includes(error.code ?? '');
-}
-
-export function isUniqueViolation(error: unknown): boolean {
-  return error instanceof pg.DatabaseError && error.code === '23505';
 }

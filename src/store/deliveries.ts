@@ -314,6 +314,7 @@ export interface Destination {
   /** A webhook of the operator's own. */
   isOfOperator: boolean;
   secrets: { sealed: Buffer; keyId: string; expiresAt: number }[];
+  signature: 'hmac' | 'ed25519' | 'both';
   /** Of its own; null: it has none. */
   headers: { sealed: Buffer; keyId: string } | null;
 }
@@ -327,6 +328,7 @@ interface DestinationRow {
   sealed: string[];
   key_ids: string[];
   expiries: (string | null)[];
+  signature: Destination['signature'];
   headers_sealed: Buffer | null;
   headers_key_id: string | null;
 }
@@ -335,7 +337,7 @@ interface DestinationRow {
 export async function findDestinations(db: Database, nos: readonly number[]): Promise<Destination[]> {
   const rows = await transact(db, SYSTEM, (tx) =>
     tx.query<DestinationRow>(
-      `SELECT w.no, w.id, w.version, w.url, w.audience = 'operator' AS "isOfOperator", w.headers_sealed, w.headers_key_id,
+      `SELECT w.no, w.id, w.version, w.url, w.audience = 'operator' AS "isOfOperator", w.signature, w.headers_sealed, w.headers_key_id,
               array_agg(encode(s.sealed, 'base64') ORDER BY s.no DESC) AS sealed,
               array_agg(s.key_id ORDER BY s.no DESC) AS key_ids,
               array_agg(to_char(s.expires_at, 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') ORDER BY s.no DESC) AS expiries

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import pg from 'pg';
-import { translate } from './database.ts';
+import { translate } from './database-errors.ts';
 import { hostsOf, NoHost, openClient, reasonOf } from './hosts.ts';
 import {
   enterRole,

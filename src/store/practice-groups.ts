@@ -219,6 +219,7 @@ export function findGroupUses(tx: Transaction, id: string, now: string): Promise
       uses('submission_type', 'SELECT id FROM submission_types WHERE practice_group_id = $1'),
       uses('form', 'SELECT id FROM forms WHERE practice_group_id = $1'),
       uses('assignee', 'SELECT id FROM assignees WHERE practice_group_id = $1'),
+      uses('write_through', 'SELECT practice_group_id FROM write_through WHERE practice_group_id = $1'),
       uses(
         'write_to_record_job',
         `SELECT id FROM write_to_record_jobs WHERE practice_group_id = $1 AND status = 'queued'`,

@@ -1,6 +1,7 @@
 import type pg from 'pg';
 import type { Clock } from '../platform/clock.ts';
-import { alone, connect, type Database, translate } from './database.ts';
+import { alone, connect, type Database } from './database.ts';
+import { translate } from './database-errors.ts';
 import { sqlFunction } from './sql-functions.ts';
 
 /** Added to a worker's number, so that it is no other advisory lock's. */

@@ -22,7 +22,15 @@ export interface Refusal {
   body: string;
 }
 
+/** They are counted by the hour as well: alerts compare these (store/alerts.ts). In one order, so that two nodes never wait for each other. */
 export async function insertRefusals(tx: Transaction, refusals: readonly Refusal[]): Promise<void> {
+  tx.defer(
+    `INSERT INTO refusal_counts (hour, partner_id, refused)
+     SELECT date_trunc('hour', at), partner_id, count(*) FROM unnest($1::timestamptz[], $2::text[]) AS r (at, partner_id)
+      GROUP BY 1, 2 ORDER BY 1, 2
+     ON CONFLICT (hour, partner_id) DO UPDATE SET refused = refusal_counts.refused + excluded.refused`,
+    [refusals.map((one) => one.at), refusals.map((one) => one.partnerId)],
+  );
   await tx.query(
     `INSERT INTO refused_requests (partner_id, request_id, at, key_id, practice_group_id, method, path, operation,
                                    status, body, reason, address)

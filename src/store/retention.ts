@@ -12,6 +12,8 @@ export interface Retention {
   endedKeys: number;
   /** With it, who was in which network. */
   accessLog: number;
+  /** From when they ended; the messages about them are kept as long as events. */
+  alerts: number;
   /** Changes, from when they were applied or rejected; those that are pending stay. */
   endedChanges: number;
   /** Figures by day, and when the service ran. */
@@ -34,6 +36,12 @@ const clearRecordsSql = sqlFunction('clear_records', {
   rows_max: 'integer',
 });
 
+const clearAlertsSql = sqlFunction('clear_alerts', {
+  given: 'timestamptz',
+  alert_days: 'integer',
+  notification_days: 'integer',
+  rows_max: 'integer',
+});
 const clearChangesSql = sqlFunction('clear_changes', {
   given: 'timestamptz',
   kept_days: 'integer',
@@ -51,7 +59,7 @@ const ROWS_MAX = 500;
 const OPEN_KEPT_DAYS = 14;
 
 /**
- * Each call is three short transactions. `at` is of `databaseTime`. Returns how many rows went; as long as it is not zero there may be
+ * Each call is four short transactions. `at` is of `databaseTime`. Returns how many rows went; as long as it is not zero there may be
  * more.
  */
 export async function clearStep(db: Database, at: string | null, retention: Retention): Promise<number> {
@@ -70,6 +78,12 @@ export async function clearStep(db: Database, at: string | null, retention: Rete
     access_log_days: retention.accessLog,
     rows_max: ROWS_MAX,
   });
+  const [alerts] = await clearAlertsSql<{ clear_alerts: number }>(alone(db), {
+    given: at,
+    alert_days: retention.alerts,
+    notification_days: retention.events,
+    rows_max: ROWS_MAX,
+  });
   const [changes] = await clearChangesSql<{ clear_changes: number }>(alone(db), {
     given: at,
     kept_days: retention.endedChanges,
@@ -84,6 +98,7 @@ export async function clearStep(db: Database, at: string | null, retention: Rete
     (old?.clear_old ?? 0) +
     (records?.clear_records ?? 0) +
     (usage?.clear_usage ?? 0) +
+    (alerts?.clear_alerts ?? 0) +
     (changes?.clear_changes ?? 0)
   );
 }

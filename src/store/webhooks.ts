@@ -15,7 +15,7 @@ type Row = Omit<StoredWebhook, 'health'> & Webhook['health'];
 /** `greatest` picks the index of what was set aside; migrations/0001_baseline.sql, Deliveries, says why. */
 const webhooksWith = (more: string) => `
   SELECT ${more} w.no, w.id, w.partner_id, w.practice_group_id, CASE WHEN w.audience = 'partner' THEN 'all' END AS practice_groups,
-         w.only_group_ids AS practice_group_ids, w.header_names, w.url, w.description, w.event_types, w.status, w.status_reason,
+         w.only_group_ids AS practice_group_ids, w.signature, w.header_names, w.url, w.description, w.event_types, w.status, w.status_reason,
          w.version, w.created_at, w.updated_at, l.failures, l.failing_since, l.last_success_at,
          w.withheld_since, w.withheld_reason,
          (SELECT coalesce(json_agg(json_build_object('practice_group_id', g.practice_group_id, 'reason', g.reason,
@@ -117,8 +117,8 @@ export async function insertWebhook(
 ): Promise<number> {
   const row = await tx.first<{ no: number }>(
     `INSERT INTO webhooks (id, partner_id, practice_group_id, url, description, event_types, status, version,
-                           created_at, updated_at, audience, only_group_ids)
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12) RETURNING no`,
+                           created_at, updated_at, audience, only_group_ids, signature)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13) RETURNING no`,
     [
       webhook.id,
       webhook.partner_id,
@@ -132,6 +132,7 @@ export async function insertWebhook(
       webhook.updated_at,
       webhook.practice_groups === 'all' ? 'partner' : 'practice_group',
       webhook.practice_group_ids,
+      webhook.signature,
     ],
   );
   if (!row) throw new Error('a webhook was inserted without a number');
@@ -142,7 +143,7 @@ export async function insertWebhook(
 export function updateWebhookRow(tx: Transaction, webhook: StoredWebhook): void {
   tx.defer(
     `UPDATE webhooks SET url = $2, description = $3, event_types = $4, status = $5, status_reason = $6, version = $7,
-                         updated_at = $8, only_group_ids = $9 WHERE no = $1`,
+                         updated_at = $8, only_group_ids = $9, signature = $10 WHERE no = $1`,
     [
       webhook.no,
       webhook.url,
@@ -153,6 +154,7 @@ export function updateWebhookRow(tx: Transaction, webhook: StoredWebhook): void 
       webhook.version,
       webhook.updated_at,
       webhook.practice_group_ids,
+      webhook.signature,
     ],
   );
 }

@@ -45,7 +45,8 @@ interface Expected {
 const PASSING = ['status', 'last_used_at', 'last_used_from'];
 
 /** What concerns no practice group, or several. */
-const OF_NO_GROUP = /^(agreement\.|partner\.|operator\.|subscription\.|network\.(create|update|delete)$)/;
+const OF_NO_GROUP =
+  /^(agreement\.|contact\.|partner\.|operator\.|signing_key\.|subscription\.|network\.(create|update|delete)$)/;
 
 /** The practice group in whose part of the trail an entry is to be found. */
 function groupOf({ action, subject }: Loose): string | null {
@@ -124,6 +125,12 @@ const tells: Partial<Record<OperatorOperationId, Expected>> = {
   updatePartnerWebhook: { tells: [['webhook.update', 'webhook']] },
   replayPartnerWebhook: { tells: [['webhook.replay', 'webhook']] },
   retryDelivery: { tells: [['delivery.retry', 'delivery']] },
+  createPartnerContact: { tells: [['contact.create', 'contact']], made: ({ body }) => body },
+  updatePartnerContact: { tells: [['contact.update', 'contact']], item: own },
+  deletePartnerContact: { tells: [['contact.delete', 'contact']], item: own },
+  createContact: { tells: [['contact.create', 'contact']], made: ({ body }) => body },
+  updateContact: { tells: [['contact.update', 'contact']], item: own },
+  deleteContact: { tells: [['contact.delete', 'contact']], item: own },
   reportChangeApplied: { tells: [['change.applied', 'change']] },
   reportChangeRejected: { tells: [['change.rejected', 'change']] },
   putWriteThrough: { tells: [['write_through.put', 'practice_group']] },
@@ -135,6 +142,7 @@ const tells: Partial<Record<OperatorOperationId, Expected>> = {
   testSubscription: { tells: [['subscription.test', 'subscription']] },
   replaySubscription: { tells: [['subscription.replay', 'subscription']] },
   createErasure: { tells: [['erasure.create', 'erasure']], made: ({ body }) => body },
+  rotateSigningKey: { tells: [['signing_key.rotate', 'signing_key']] },
   createOperator: { tells: [['operator.create', 'operator']], made: ({ body }) => without(body, 'token') },
   updateOperator: { tells: [['operator.update', 'operator']], item: own },
   revokeOperator: { tells: [['operator.revoke', 'operator']], item: parent },
@@ -218,6 +226,7 @@ describe('the audit trail', () => {
         `/v1/webhooks/${id}/replay`,
         { since: '2020-01-01T00:00:00Z' },
       ],
+      updateOwnContact: [['contact.update'], 'PATCH', '/v1/contacts/first', { alert_kinds: [] }],
       deleteWebhook: [['webhook.delete'], 'DELETE', `/v1/webhooks/${id}`],
     };
     const changes = Object.values(partnerEndpoints).filter(({ method }) => method !== 'GET');

@@ -22,10 +22,13 @@ beforeAll(async () => {
 
 /** What tells a partner about itself needs no practice group. */
 const ABOUT_ITSELF = ['/v1/me', '/v1/agreements', '/v1/usage'];
+const FOR_ANY_KEY = [...ABOUT_ITSELF, '/v1/alerts'];
 
 /** Read off the address and the method, not off the declaration that is being tested. Why a call was refused, any key may ask. */
 function scopeFor({ path, method }: Endpoint): Scope | undefined {
-  if (path.startsWith('/v1/requests/') || ABOUT_ITSELF.includes(path)) return undefined;
+  if (path.startsWith('/v1/requests/') || FOR_ANY_KEY.includes(path)) return undefined;
+  // Mostly of webhooks people are told.
+  if (path.startsWith('/v1/contacts')) return method === 'GET' ? 'webhooks:read' : 'webhooks:write';
   // What it causes goes out through webhooks.
   if (path === '/v1/test-events') return 'webhooks:write';
   const noun = /^\/v1\/(?:care-nav\/)?([a-z-]+)/.exec(path)?.[1];

@@ -47,6 +47,8 @@ const EVERYWHERE = [
   'network_members',
   'network_memberships',
   'idempotency_keys',
+  'signing_keys',
+  'contacts',
 ];
 /** Belongs to a cell and stays there. */
 const STAYS = [
@@ -65,6 +67,11 @@ const STAYS = [
   'access_log_head',
   'key_uses',
   'used_assertions',
+  'alerts',
+  'alert_head',
+  'alert_notices',
+  'notifications',
+  'refusal_counts',
   'new_changes',
   'new_announcements',
   'write_through',

@@ -134,6 +134,18 @@ describe('deliveries', () => {
   });
 });
 
+describe('alerts', () => {
+  it('are listed: those that are open, or all, of a kind and of a partner', async () => {
+    const { keyId, key: leaked, partnerId: owner } = await makeWorld(harness);
+    await harness.operator('POST', '/leaked-keys', { key: leaked });
+    expect((await json('alerts')).data).toEqual([]);
+    const { stdout } = await porter(`alerts --all --kind key_leaked --partner ${owner}`);
+    expect(stdout).toMatch(/^BEGAN +ENDED +KIND +PARTNER +WHAT\n/);
+    expect(stdout).toContain(`The key ${keyId}`);
+    expect((await json('alerts --all --limit 1')).data).toMatchObject([{ kind: 'key_leaked' }]);
+  });
+});
+
 describe('changes', () => {
   it('are listed, shown and answered for the practice software', async () => {
     const { key: theirs, groupId } = await makeWorld(harness);

@@ -418,6 +418,8 @@ it('the numbers of a queue are told without reading it whole, before PostgreSQL 
     oldest: '2026-01-02T00:00:01.000Z',
     withheld: 0,
     failing: [],
+    changes_pending: 0,
+    oldest_change: null,
   });
   expect(read).toBeLessThan(READ_AT_MOST);
 });

@@ -190,3 +190,19 @@ it('every POST takes a key, and 400 says what is wrong with one', async () => {
     expect(body.message, path).toContainEqual(expect.objectContaining({ path: ['idempotency-key'] }));
   }
 });
+
+it('what is sent line by line takes none: sent again, it changes nothing anyway', async () => {
+  const line = JSON.stringify({
+    kind: 'form',
+    id: 'form-1',
+    practice_group_id: world.groupId,
+    title: 'Form',
+  });
+  const send = () =>
+    house.send('POST', '/operator/v1/import', {
+      token: OPERATOR_TOKEN,
+      raw: `${line}\n`,
+      headers: { 'content-type': 'application/x-ndjson', 'idempotency-key': 'lines' },
+    });
+  for (const answer of [await send(), await send()]) expect(answer.status).toBe(200);
+});

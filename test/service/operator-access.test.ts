@@ -17,7 +17,10 @@ function may(role: Role, id: OperatorOperationId): boolean {
   if (role === 'admin' || id === 'getAvailability') return true;
   if (role === 'viewer') return reads;
   if (role === 'support')
-    return reads || /^\/operator\/v1\/(partners|keys|leaked-keys|deliveries)(\/|$)/.test(path);
+    return (
+      reads ||
+      /^\/operator\/v1\/(partners|keys|leaked-keys|deliveries|webhooks\/[^/]+\/replay)(\/|$)/.test(path)
+    );
   const told = /^\/operator\/v1\/(events|write-to-record-jobs|.+\/ehr-health|.+\/form-submissions)(\/|$)/;
   // The practice software also reads what it is to answer.
   return /^\/operator\/v1\/changes(\/|$)/.test(path) || (!reads && told.test(path));

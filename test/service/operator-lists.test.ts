@@ -162,6 +162,19 @@ const cases: Record<string, ListCase> = {
     add: () => house.operator('POST', `/partners/${given.partnerId}/agreements`, agreementBody()),
     key: byId,
   },
+  listAllAlerts: {
+    add: async () =>
+      house.operator('POST', '/leaked-keys', { key: (await makeKey(house, given.groupId)).key }),
+    key: byId,
+  },
+  listPartnerContacts: {
+    add: () => house.operator('POST', `/partners/${given.partnerId}/contacts`, { email: 'a@b.example' }),
+    key: byId,
+  },
+  listContacts: {
+    add: () => house.operator('POST', '/contacts', { email: 'a@b.example' }),
+    key: byId,
+  },
   listErasures: {
     add: () =>
       house.operator('POST', '/erasures', {
@@ -177,9 +190,14 @@ const cases: Record<string, ListCase> = {
   },
 };
 
+function idFor(list: string): string {
+  if (list === 'listPartnerContacts' || list === 'listAgreements') return given.partnerId;
+  return /Subscription/.test(list) ? subscriptionId : given.groupId;
+}
+
 const pathOfList = (id: OperatorOperationId) =>
   pathOf(operatorEndpoints[id].path, {
-    id: /Subscription/.test(id) ? subscriptionId : id === 'listAgreements' ? given.partnerId : given.groupId,
+    id: idFor(id),
   }).replace('/operator/v1', '');
 
 describe('lists', () => {

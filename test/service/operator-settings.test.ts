@@ -195,6 +195,7 @@ describe('keys', () => {
       expires_at: '2027-01-01T00:00:00.000Z',
       revoked_at: null,
       replaced_by: null,
+      agreement_id: expect.stringMatching(/^agr_/),
       label: null,
       allowed_addresses: null,
       proof: 'none',

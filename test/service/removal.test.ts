@@ -183,6 +183,7 @@ describe('a practice group', () => {
       resource: 'Consultation',
       resource_id: 'c-1',
     });
+    await send('PUT', `${groupId}/write-through`, { url: 'https://practice-software.example/ask' });
     await house.operator('PUT', `/practice-groups/${groupId}/ehr-health`, { status: 'healthy' });
     const answer = await send('DELETE', groupId);
     expect(answer.body).toMatchObject({ error: 'conflict', statusCode: 409 });
@@ -193,6 +194,7 @@ describe('a practice group', () => {
       { type: 'submission_type', count: 1, ids: ['type-1'] },
       { type: 'form', count: 2, ids: ['form-1', form].toSorted() },
       { type: 'assignee', count: 2, ids: ['ann', 'desk'] },
+      { type: 'write_through', count: 1, ids: [groupId] },
       { type: 'write_to_record_job', count: 1, ids: [job.id] },
     ]);
 
@@ -206,6 +208,7 @@ describe('a practice group', () => {
       `forms/${form}`,
       'assignees/Admin/ann',
       'assignees/AdminTeam/desk',
+      'write-through',
     ])
       expect((await send('DELETE', `${groupId}/${path}`)).status).toBe(204);
     expect((await send('DELETE', groupId)).status).toBe(204);

@@ -40,6 +40,39 @@ describe('what is kept', () => {
     expect(data.map(({ id }: { id: string }) => id)).toEqual(['young']);
   });
 
+  it('alerts go 400 days after they ended, and messages about them as events do; what is open or to be sent stays', async () => {
+    const house = await startApi();
+    const db = await superuser(house.databaseUrl);
+    const { groupId } = await makeWorld(house);
+    const { key } = await makeKey(house, groupId);
+    await house.operator('POST', '/leaked-keys', { key });
+    const { id } = await house.operator('POST', '/partners', {
+      name: 'Waiting',
+      contact_email: 'w@p.example',
+    });
+    house.clock.advance(7 * DAY);
+    await house.service.alerts.look();
+    const at = new Date(house.clock.now()).toISOString();
+    await db.query(
+      `INSERT INTO notifications (id, email, subject, body_text, body_html, created_at, try_at)
+       SELECT n, 'a@b.example', '', '', '', $1, CASE WHEN n = 'unsent' THEN $1::timestamptz END FROM unnest('{sent, unsent}'::text[]) AS n`,
+      [at],
+    );
+    const left = async () => [
+      (await house.operator('GET', '/alerts')).data.map(({ kind }: { kind: string }) => kind),
+      (await db.query('SELECT id FROM notifications ORDER BY id')).rows.map((row) => row.id),
+    ];
+    house.clock.advance(31 * DAY);
+    await clear(house, { endedKeys: 3_650 });
+    expect(await left()).toEqual([['partner_waiting', 'key_leaked'], ['unsent']]);
+    house.clock.advance(370 * DAY);
+    await clear(house, { endedKeys: 3_650 });
+    expect(await left()).toEqual([['partner_waiting'], ['unsent']]);
+    expect((await house.operator('GET', '/alerts')).data).toMatchObject([
+      { subject: { id }, ended_at: null },
+    ]);
+  });
+
   it('changes go 400 days after they were applied or rejected; one that is pending stays', async () => {
     const house = await startApi();
     const { groupId, key } = await makeWorld(house);

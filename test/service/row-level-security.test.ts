@@ -1,11 +1,14 @@
 import { beforeAll, describe, expect, it } from 'vitest';
+import { noDetails } from '../../src/domain/alerts.ts';
 import { type PartnerPrincipal, SYSTEM } from '../../src/domain/principal.ts';
 import { isHolder } from '../../src/runtime/access.ts';
+import { beginAlerts } from '../../src/store/alerts.ts';
 import { type Database, type Transaction, transact } from '../../src/store/database.ts';
 import { prepareDatabase, UnusableDatabase } from '../../src/store/migrate.ts';
+import { insertNotification } from '../../src/store/notifications.ts';
 import { fanOutToOperators } from '../../src/store/operator-events.ts';
 import { asAdmin, createOwnedDatabase } from '../support/logins.ts';
-import { type Furnished, furnish } from '../support/operator-calls.ts';
+import { type Furnished, fresh, furnish } from '../support/operator-calls.ts';
 import { fanOutAll } from '../support/post.ts';
 import { createDatabase, type Harness, makeKey, OPERATOR_TOKEN, startHarness } from '../support/service.ts';
 
@@ -43,6 +46,12 @@ const operatorTables = [
   'key_uses',
   'uptime',
   'used_assertions',
+  'signing_keys',
+  'alert_head',
+  'refusal_counts',
+  'alert_notices',
+  'contacts',
+  'notifications',
   'new_changes',
   'new_announcements',
   'write_through',
@@ -55,6 +64,7 @@ const partnerTables = [
   'withheld_groups',
   'deliveries',
   'refused_requests',
+  'alerts',
   'changes',
   'proposals',
 ];
@@ -124,6 +134,7 @@ describe.each([
       object: 'Prescription',
       object_id: 'rx-1',
     });
+    await house.operator('POST', '/contacts', { email: 'on-call@operator.example' });
     await house.operator('GET', `/practice-groups/${own.groupId}`);
     await house.service.app.accessLog.flush();
     await fanOutAll(house);
@@ -140,6 +151,19 @@ describe.each([
     await house.service.app.usage.flush();
   });
 
+  /** Something of a partner that is to be told, and a message on its way; what is told is gone after a while. */
+  async function furnishAlert(partnerId: string): Promise<void> {
+    const at = new Date(house.clock.now()).toISOString();
+    const message = { subject: 'Subject', text: 'Text', html: 'HTML', email: 'a@b.example', name: null };
+    const subject = { type: 'partner' as const, id: partnerId, name: 'Partner' };
+    const alert = { kind: 'refusals_rising' as const, subject, partnerId, practiceGroupId: null };
+    await transact(db, SYSTEM, async (tx) => {
+      await beginAlerts(tx, at, [{ ...alert, id: fresh('alert'), details: noDetails }]);
+      insertNotification(tx, at, { id: fresh('notification'), partnerId, ...message });
+    });
+  }
+
+  /** A webhook with its secret, lane and a delivery in the own group, another one in the other group, and a refusal. */
   const change = (key: string, group: string) =>
     house.send('PATCH', '/v1/care-nav/submission-types/type-1', { key, group, body: { description: key } });
 
@@ -171,6 +195,7 @@ describe.each([
     const { access, assertions, keyUses, refusals } = house.service.app;
     await Promise.all([refusals.flush(), keyUses.close()]);
     await assertions.use({ keyId: 'key', jti: partnerId, expiresAt: '2100-01-01T00:00:00.000Z' });
+    await furnishAlert(partnerId);
     const holder = await access.holderOf(key);
     const group = isHolder(holder) && (await access.reach(holder, own.groupId));
     if (!isHolder(holder) || !group) throw new Error('the key does not reach its own group');
@@ -233,7 +258,8 @@ describe.each([
     'SELECT * FROM %s: a tenant sees its own rows',
     async (table) => {
       expect(await transact(db, principal, (tx) => groupsSeen(tx, table))).toEqual([own.groupId]);
-      const all = await transact(db, SYSTEM, (tx) => groupsSeen(tx, table));
+      // What the operator's own systems are told belongs to none.
+      const all = (await transact(db, SYSTEM, (tx) => groupsSeen(tx, table))).filter((id) => id !== '');
       expect(all).toEqual([own.groupId, other.groupId].sort());
     },
   );
@@ -250,6 +276,7 @@ describe.each([
   );
 
   it.each(operatorTables)('SELECT * FROM %s: a tenant sees nothing', async (table) => {
+    await furnishAlert(fresh('partner'));
     expect(await transact(db, principal, (tx) => tx.query(`SELECT * FROM ${table}`))).toEqual([]);
     const all = await transact(db, SYSTEM, (tx) => tx.query(`SELECT * FROM ${table}`));
     expect(all.length).toBeGreaterThan(0);
@@ -284,18 +311,20 @@ describe.each([
             async (table) => await tx.query<{ webhook_no: number }>(`SELECT webhook_no FROM ${table}`),
           ),
         ),
-        refusals: (await tx.query<{ partner_id: string }>('SELECT * FROM refused_requests')).map(
-          ({ partner_id }) => partner_id,
+        owners: await Promise.all(
+          ['refused_requests', 'alerts'].map(async (table) =>
+            (await tx.query<{ partner_id: string }>(`SELECT * FROM ${table}`)).map((row) => row.partner_id),
+          ),
         ),
       }));
     for (const of of [mine, theirs]) {
-      const { webhooks, numbers, refusals } = await seen(of);
+      const { webhooks, numbers, owners } = await seen(of);
       expect(webhooks).toEqual(of.webhooks.slice(0, 1));
       const [no] = await transact(db, SYSTEM, (tx) =>
         tx.query<{ no: number }>('SELECT no FROM webhooks WHERE id = $1', of.webhooks.slice(0, 1)),
       );
       for (const rows of numbers) expect(rows).toEqual([{ webhook_no: no?.no }]);
-      expect(refusals).toEqual([of.partnerId]);
+      expect(owners).toEqual([[of.partnerId], [of.partnerId]]);
     }
     for (const table of partnerTables) {
       const all = await transact(db, SYSTEM, (tx) => tx.query(`SELECT * FROM ${table}`));
@@ -353,7 +382,9 @@ describe.each([
     expect(await attempt("UPDATE webhooks SET url = 'https://evil.example' RETURNING id")).toEqual([
       { id: mine.webhooks[0] },
     ]);
-    for (const table of partnerTables.filter((name) => name !== 'webhooks'))
+    // Of alerts a partner changes nothing.
+    expect(await attempt('DELETE FROM alerts RETURNING 1')).toEqual([]);
+    for (const table of partnerTables.filter((name) => name !== 'webhooks' && name !== 'alerts'))
       expect(await attempt(`DELETE FROM ${table} RETURNING 1`), table).toHaveLength(1);
   });
 

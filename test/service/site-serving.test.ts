@@ -51,6 +51,35 @@ describe('the headers of a page', () => {
   });
 });
 
+it('pages and documents name the addresses, the senders and the support of the deployment', async () => {
+  const own = await startHarness({
+    env: {
+      PORTER_BASE_URL: 'https://api.operator.test',
+      PORTER_STAGING_BASE_URL: 'https://try.operator.test',
+      PORTER_WEBHOOKS_URL: 'https://hooks.operator.test',
+      PORTER_SUPPORT_CONTACT: 'help@operator.test',
+      PORTER_WEBHOOK_SENDERS: '203.0.113.7, 2001:db8::/64',
+    },
+  });
+  const text = async (path: string) => (await own.send('GET', path)).text;
+  const page = await text('/docs/guides/environments');
+  for (const named of [
+    'https://api.operator.test',
+    'https://try.operator.test',
+    'https://hooks.operator.test',
+  ])
+    expect(page).toContain(named);
+  expect(page).toContain('<code>203.0.113.7</code>, <code>2001:db8::/64</code>');
+  expect(page).toContain('help@operator.test');
+  expect(page).not.toMatch(/none is promised|\/\/api\.porter\.example|support@porter/);
+  expect(await text('/docs/guides/onboarding')).toContain('help@operator.test');
+  expect(await text('/docs/errors/conflict')).toContain('mailto:help@operator.test');
+  for (const path of ['/docs/openapi.json', '/docs/operator.openapi.json', '/docs/asyncapi.json'])
+    expect(JSON.parse(await text(path)).info.contact).toMatchObject({ email: 'help@operator.test' });
+  // The manual of the operator is about the settings themselves.
+  expect(await text('/docs/operating/settings')).toContain('https://api.porter.example');
+});
+
 describe('keeping a page', () => {
   it.each([...PAGES, '/docs/openapi.json', '/docs/search.json'])(
     '%s is asked for again, and answers 304',

@@ -62,9 +62,22 @@ function sealsAside({ webhook_secrets = [], ...rows }: Rows): Rows {
   };
 }
 
-/** Without what a running service writes by itself. */
-function atRest({ uptime: _, ...rows }: Rows): Rows {
-  return rows;
+/** Without what a running service writes by itself: the key that signs webhooks, that it runs, and that deliveries are late by now. */
+const BY_ITSELF = [
+  'uptime',
+  'signing_keys',
+  'alert_head',
+  'alerts',
+  'alert_notices',
+  'notifications',
+  'new_announcements',
+];
+
+function atRest(rows: Rows): Rows {
+  const { events = [], ...others } = Object.fromEntries(
+    Object.entries(rows).filter(([name]) => !BY_ITSELF.includes(name)),
+  );
+  return { ...others, events: events.filter(({ source }) => source !== 'alerts') };
 }
 
 /** Each partner that has signed has its agreement as a record. */

@@ -12,7 +12,15 @@ interface Seen {
 const UNREADABLE = [400, 408, 431];
 const ENTRY_FIELDS = ['code', 'expected', 'message', 'path'];
 const PROBLEM_FIELDS = ['error', 'statusCode', 'message', 'request_id', 'doc_url'];
-const EXTRA_FIELDS = ['required_scopes', 'required_roles', 'rule', 'path', 'retry_after', 'resume_cursor'];
+const EXTRA_FIELDS = [
+  'required_scopes',
+  'required_roles',
+  'rule',
+  'path',
+  'retry_after',
+  'resume_cursor',
+  'used_by',
+];
 /** Words of the inside that no caller may ever read. */
 const LEAK = /node_modules|\/src\/|\bat [\w.]+ \(|SELECT |INSERT |UPDATE |postgres:\/\/|ptr_(live|test)_/;
 

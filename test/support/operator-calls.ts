@@ -166,6 +166,26 @@ export async function newDelivery(given: Furnished): Promise<string> {
   }
 }
 
+const contactBody = { email: 'on-call@operator.example', name: 'On call' };
+
+/** There are few places for the operator's own: those of earlier calls make room. */
+async function makeRoom({ house }: Furnished): Promise<void> {
+  const { data } = await house.operator('GET', '/contacts');
+  for (const { id } of data) await house.operator('DELETE', `/contacts/${id}`);
+}
+
+async function newContact(given: Furnished): Promise<string> {
+  await makeRoom(given);
+  return (await given.house.operator('POST', '/contacts', contactBody)).id;
+}
+
+/** Of a partner that is new. */
+async function newPartnerContact(given: Furnished): Promise<{ id: string; contact_id: string }> {
+  const id = await newPartner(given);
+  const { id: contact_id } = await given.house.operator('POST', `/partners/${id}/contacts`, contactBody);
+  return { id, contact_id };
+}
+
 /** A change that a partner made, in the feed. */
 async function newChange({ house, groupId }: Furnished): Promise<string> {
   const { key } = await makeKey(house, groupId);
@@ -385,6 +405,8 @@ const table: Record<OperatorOperationId, (given: Furnished) => Promise<Parts>> =
   }),
   listPartnerUsage: nothing,
   getSla: async ({ partnerId }) => ({ params: { id: partnerId } }),
+  listSigningKeys: nothing,
+  rotateSigningKey: async () => ({ body: { overlap_seconds: 0 } }),
   createOperator: async () => ({ body: { name: 'New operator', role: 'viewer' } }),
   listOperators: nothing,
   getOperator: async () => ({ params: { id: 'opr_first' } }),
@@ -402,6 +424,28 @@ const table: Record<OperatorOperationId, (given: Furnished) => Promise<Parts>> =
   verifyAudit: nothing,
   listAccessLog: nothing,
   exportAccessLog: nothing,
+  listAllAlerts: nothing,
+  getAlert: async (given) => {
+    await given.house.operator('POST', '/leaked-keys', { key: (await issued(given)).key });
+    const { data } = await given.house.operator('GET', '/alerts?page_size=1');
+    return { params: { id: data[0].id } };
+  },
+  createPartnerContact: async (given) => ({ params: { id: await newPartner(given) }, body: contactBody }),
+  listPartnerContacts: async ({ partnerId }) => ({ params: { id: partnerId } }),
+  getPartnerContact: async ({ partnerId }) => ({ params: { id: partnerId, contact_id: 'first' } }),
+  updatePartnerContact: async (given) => ({
+    params: await newPartnerContact(given),
+    body: { alert_kinds: ['key_expiring'] },
+  }),
+  deletePartnerContact: async (given) => ({ params: await newPartnerContact(given) }),
+  createContact: async (given) => {
+    await makeRoom(given);
+    return { body: contactBody };
+  },
+  listContacts: nothing,
+  getContact: async (given) => ({ params: { id: await newContact(given) } }),
+  updateContact: async (given) => ({ params: { id: await newContact(given) }, body: { name: null } }),
+  deleteContact: async (given) => ({ params: { id: await newContact(given) } }),
   createErasure: async ({ groupId }) => ({
     body: { practice_group_id: groupId, object: 'Appointment', object_id: fresh('appointment') },
   }),

@@ -5,7 +5,7 @@ import type { AddressInfo, Socket } from 'node:net';
 
 /** A receiver of webhooks, as well or badly behaved as a test wants. */
 
-interface ReceivedRequest {
+export interface ReceivedRequest {
   method: string;
   path: string;
   headers: IncomingHttpHeaders;

@@ -42,6 +42,10 @@ describe('configuration', () => {
         production: 'https://webhooks.porter.example',
         staging: 'https://staging.webhooks.porter.example',
       },
+      supportContact: 'support@porter.example',
+      webhookSenders: [],
+      mail: undefined,
+      alertThresholds: { partnerWaitingDays: 7, lateMinutes: 90, ehrDownMinutes: 30 },
       ownUrl: undefined,
       masterKey: undefined,
       previousMasterKeys: [],
@@ -55,6 +59,7 @@ describe('configuration', () => {
         writeToRecordJobs: 400,
         endedKeys: 800,
         accessLog: 400,
+        alerts: 400,
         endedChanges: 400,
         usage: 800,
       },
@@ -84,6 +89,14 @@ describe('configuration', () => {
         PORTER_STAGING_BASE_URL: 'https://staging.example.org/porter//',
         PORTER_WEBHOOKS_URL: 'https://hooks.example.org/',
         PORTER_STAGING_WEBHOOKS_URL: 'https://staging.example.org/hooks',
+        PORTER_SUPPORT_CONTACT: 'https://support.example.org/porter',
+        PORTER_WEBHOOK_SENDERS: '203.0.113.7, 2001:db8::/64',
+        PORTER_SMTP_URL: 'smtps://porter:p%40ss@mail.example.org',
+        PORTER_MAIL_FROM: 'Porter alerts <alerts@example.org>',
+        PORTER_ALERT_PARTNER_WAITING_DAYS: '3',
+        PORTER_ALERT_LATE_MINUTES: '20',
+        PORTER_ALERT_EHR_DOWN_MINUTES: '60',
+        PORTER_ALERT_DAYS: '140',
         PORTER_MASTER_KEY: KEY,
         PORTER_MASTER_KEY_PREVIOUS: `${'0a'.repeat(32)}, ${'0B'.repeat(32)}`,
         PORTER_WEBHOOK_TARGETS: 'public',
@@ -117,6 +130,20 @@ describe('configuration', () => {
       probes: 'anywhere',
       baseUrls: { production: 'https://api.example.org', staging: 'https://staging.example.org/porter' },
       webhookUrls: { production: 'https://hooks.example.org', staging: 'https://staging.example.org/hooks' },
+      supportContact: 'https://support.example.org/porter',
+      webhookSenders: ['203.0.113.7', '2001:db8::/64'],
+      mail: {
+        server: {
+          host: 'mail.example.org',
+          port: 465,
+          isTls: true,
+          isLocal: false,
+          user: 'porter',
+          password: 'p@ss',
+        },
+        from: { name: 'Porter alerts', address: 'alerts@example.org' },
+      },
+      alertThresholds: { partnerWaitingDays: 3, lateMinutes: 20, ehrDownMinutes: 60 },
       ownUrl: 'https://api.example.org',
       masterKey: KEY_BYTES,
       previousMasterKeys: [Buffer.alloc(32, 10), Buffer.alloc(32, 11)],
@@ -130,6 +157,7 @@ describe('configuration', () => {
         writeToRecordJobs: 110,
         endedKeys: 130,
         accessLog: 120,
+        alerts: 140,
         endedChanges: 140,
         usage: 140,
       },
@@ -220,6 +248,14 @@ describe('configuration', () => {
     ['PORTER_USAGE_DAYS', '0'],
     ['PORTER_ENDED_KEY_DAYS', '399'],
     ['PORTER_ACCESS_LOG_DAYS', '0'],
+    ['PORTER_ALERT_DAYS', '0'],
+    ['PORTER_ALERT_LATE_MINUTES', '0'],
+    ['PORTER_ALERT_LATE_MINUTES', '10081'],
+    ['PORTER_ALERT_EHR_DOWN_MINUTES', '1.5'],
+    ['PORTER_ALERT_PARTNER_WAITING_DAYS', '366'],
+    ['PORTER_SUPPORT_CONTACT', 'the third door on the left'],
+    ['PORTER_SUPPORT_CONTACT', 'http://support.example.org'],
+    ['PORTER_WEBHOOK_SENDERS', 'our office'],
     ['PORTER_CHANGE_DAYS', '0'],
     ['PORTER_OPERATOR_TARGETS', 'ehr.internal'],
   ])('refuses %s=%s, and says which variable it is', (name, value) => {
@@ -231,6 +267,31 @@ describe('configuration', () => {
   it('takes the smallest and largest port', () => {
     expect(read({ PORTER_PORT: '0' }).port).toBe(0);
     expect(read({ PORTER_PORT: '65535' }).port).toBe(65_535);
+  });
+
+  it('wants a mail server that makes sense and who its messages are from, and tells no password', () => {
+    const both = 'PORTER_SMTP_URL and PORTER_MAIL_FROM: set both or neither';
+    const PORTER_MAIL_FROM = 'alerts@example.org';
+    expect(problems({ PORTER_SMTP_URL: 'smtp://127.0.0.1' })).toEqual([both]);
+    expect(problems({ PORTER_MAIL_FROM })).toEqual([both]);
+    expect(read({ PORTER_SMTP_URL: 'smtp://[::1]:25', PORTER_MAIL_FROM }).mail).toEqual({
+      server: { host: '::1', port: 25, isTls: false, isLocal: true, user: undefined, password: undefined },
+      from: { name: 'Porter', address: 'alerts@example.org' },
+    });
+    for (const PORTER_SMTP_URL of [
+      'mail.example.org',
+      'https://u:s3cret@mail.example.org',
+      'smtp://u:s3cret@mail.example.org/?tls.rejectUnauthorized=false',
+      'smtp://u:s3%cret@mail.example.org',
+    ]) {
+      const found = problems({ PORTER_SMTP_URL, PORTER_MAIL_FROM });
+      expect(found[0]).toMatch(/^PORTER_SMTP_URL|^PORTER_SMTP_URL and/);
+      expect(found.join()).not.toContain('s3');
+    }
+    for (const from of ['Porter', 'a@b@c', 'Porter <a@b>\nBcc: x@y', '<>'])
+      expect(problems({ PORTER_SMTP_URL: 'smtp://127.0.0.1', PORTER_MAIL_FROM: from }).join('\n')).toContain(
+        'PORTER_MAIL_FROM: ',
+      );
   });
 
   it('wants both halves of a TLS pair or neither', () => {

@@ -23,7 +23,7 @@ import {
 
 /** What the pages say is what the contract says. That their examples work is shown where they run: `examples-*.test.ts`. */
 
-const reference = ['docs/reference/events.md', 'docs/reference/errors.md'];
+const reference = ['docs/reference/events.md', 'docs/reference/errors.md', 'docs/reference/limits.md'];
 
 /** The cells of the table below a header, without the marks around them. */
 function tableOf(page: string, header: string): string[][] {

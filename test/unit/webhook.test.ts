@@ -5,6 +5,7 @@ const webhook: StoredWebhook = {
   no: 1,
   id: 'wh_1',
   partner_id: 'par_1',
+  signature: 'hmac',
   header_names: [],
   practice_group_id: 'pg_1',
   practice_groups: null,

@@ -24,6 +24,9 @@ export const methodNames: Record<string, string> = {
   getMe: 'me',
   listOwnAgreements: 'listAgreements',
   listUsage: 'listUsage',
+  listAlerts: 'list',
+  listOwnContacts: 'list',
+  updateOwnContact: 'update',
 };
 
 /** What a stream carries: its content type has no place for a schema. */

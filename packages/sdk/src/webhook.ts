@@ -2,7 +2,7 @@ import { join } from './body.ts';
 import { readEvent } from './event.ts';
 import type { EventPayload } from './generated/types.ts';
 
-/** What a receiver is sent, after the Standard Webhooks specification: HMAC-SHA-256 over `id.timestamp.body`. */
+/** What a receiver is sent, after the Standard Webhooks specification: HMAC-SHA-256 (`v1`) or Ed25519 (`v1a`) over `id.timestamp.body`. */
 
 export type WebhookHeaders =
   | { get(name: string): string | null }
@@ -49,8 +49,8 @@ export class WebhookVerificationError extends Error {
 const TOLERANCE_SECONDS = 5 * 60;
 
 /**
- * Verifies that Porter sent it, to whoever has this secret, in the last five minutes. While a secret is being replaced,
- * give both: one that fits is enough.
+ * Verifies that Porter sent it in the last five minutes: with the secret of the webhook (`whsec_…`), or with a public key of the service
+ * (`whpk_…`, from `/.well-known/webhook-keys`). While one is being replaced, give both: one that fits is enough.
  */
 export async function verifyWebhook(
   request: WebhookRequest,
@@ -74,18 +74,26 @@ export async function verifyWebhook(
 }
 
 /** Throws at once if a secret cannot be one, so that a receiver does not start with it. */
-export function secretBytes(secret: string | readonly string[]): ArrayBuffer[] {
+export function secretBytes(secret: string | readonly string[]): VerificationKey[] {
   const secrets = [secret].flat();
   if (secrets.length === 0) throw new TypeError('A webhook is verified with at least one secret.');
   return secrets.map((one) => {
-    const [, base64] = /^whsec_([A-Za-z0-9+/]{43}=)$/.exec(one) ?? [];
+    const [, kind, base64] = /^(whsec|whpk)_([A-Za-z0-9+/]{43}=)$/.exec(one) ?? [];
     if (base64 === undefined)
       throw new TypeError(
-        'The secret of a webhook begins with whsec_, and 44 characters follow: copy it whole, as it was shown.',
+        'The secret of a webhook begins with whsec_, a public key with whpk_, and 44 characters follow: copy it whole, as it was shown.',
       );
-    return Uint8Array.from(atob(base64), (char) => char.charCodeAt(0)).buffer;
+    return { isPublic: kind === 'whpk', bytes: bytesOfBase64(base64) };
   });
 }
+
+interface VerificationKey {
+  isPublic: boolean;
+  bytes: ArrayBuffer;
+}
+
+const bytesOfBase64 = (base64: string): ArrayBuffer =>
+  Uint8Array.from(atob(base64), (char) => char.charCodeAt(0)).buffer;
 
 function find(headers: WebhookHeaders, name: string): string | undefined {
   if (typeof headers.get === 'function') return headers.get(name) ?? undefined;
@@ -113,14 +121,18 @@ function checkAge(seconds: string, now: number): void {
 }
 
 async function checkSignature(
-  keys: ArrayBuffer[],
+  keys: VerificationKey[],
   head: string,
   body: Uint8Array,
   signatures: string,
 ): Promise<void> {
   const signed = join([new TextEncoder().encode(head), body]);
   const algorithm = { name: 'HMAC', hash: 'SHA-256' };
-  for (const bytes of keys) {
+  for (const { isPublic, bytes } of keys) {
+    if (isPublic) {
+      if (await isSignedBy(bytes, signed, signatures)) return;
+      continue;
+    }
     const key = await crypto.subtle.importKey('raw', bytes, algorithm, false, ['sign']);
     const mac = new Uint8Array(await crypto.subtle.sign('HMAC', key, signed));
     const expected = `v1,${btoa(String.fromCharCode(...mac))}`;
@@ -131,6 +143,14 @@ async function checkSignature(
     'no_matching_signature',
     'No signature fits. Check the secret, and that the body is verified as it arrived, before it is parsed.',
   );
+}
+
+async function isSignedBy(publicKey: ArrayBuffer, signed: ArrayBuffer, signatures: string): Promise<boolean> {
+  const algorithm = { name: 'Ed25519' };
+  const key = await crypto.subtle.importKey('raw', publicKey, algorithm, false, ['verify']);
+  for (const [, base64 = ''] of signatures.matchAll(/(?:^|[ ,])v1a,([A-Za-z0-9+/]{86}==)(?=[ ,]|$)/g))
+    if (await crypto.subtle.verify(algorithm, key, bytesOfBase64(base64), signed)) return true;
+  return false;
 }
 
 /** `dlv_<webhook>_<sequence>_<time>`: the header only repeats what is signed, and whoever changed it on the way is found out. */

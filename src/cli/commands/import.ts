@@ -1,6 +1,6 @@
 import { type ImportOutcome, ITEMS_MAX } from '../../contract/operator/import.ts';
 import type { ValidationEntry } from '../../contract/validate.ts';
-import { digestOf, type Item, keyOf, readItem } from '../../domain/import.ts';
+import { digestOf, type Item, keyText, readItem } from '../../domain/import.ts';
 import type { Api } from '../api.ts';
 import { defineCommand } from '../command.ts';
 import { exitCodes, Failure, UsageError } from '../exit.ts';
@@ -73,8 +73,7 @@ export const importCommands = [
           counts[one.difference]++;
           if (options.take === 'ours') world.stdout.write(`${JSON.stringify(ours(one))}\n`);
           else if (shown.length < SHOWN_MAX) shown.push(one);
-          if (options.take === 'theirs' && one.difference !== 'missing_there')
-            wanted.add(keyOf(itemKey(one)));
+          if (options.take === 'theirs' && one.difference !== 'missing_there') wanted.add(keyTextOf(one));
         }
       };
       await out.during(() => `Compared ${compared} items`, compare());
@@ -202,8 +201,8 @@ const columns = [
   ['ID', ({ id, assignee_type }: Difference) => (assignee_type ? `${assignee_type}/${id}` : id)],
 ] as const;
 
-function itemKey({ kind, id, practice_group_id = id, assignee_type = '' }: Difference) {
-  return { kind, groupId: practice_group_id, assigneeType: assignee_type, id };
+function keyTextOf({ kind, id, practice_group_id = id, assignee_type = '' }: Difference): string {
+  return keyText(kind, practice_group_id, assignee_type, id);
 }
 
 /** What Porter has, or that it has none. */
@@ -236,6 +235,5 @@ function digested(line: FileLine): object {
 }
 
 async function* chosen(world: World, file: string, wanted: ReadonlySet<string>): AsyncGenerator<Numbered> {
-  for await (const line of readFileLines(world, file))
-    if (wanted.has(keyOf(itemOf(line)))) yield parsed(line);
+  for await (const line of readFileLines(world, file)) if (wanted.has(itemOf(line).key)) yield parsed(line);
 }

@@ -1,5 +1,6 @@
 import type { Command } from '../command.ts';
 import { agreementCommands } from './agreements.ts';
+import { alertsCommand } from './alerts.ts';
 import { auditCommands } from './audit.ts';
 import { changeCommands } from './changes.ts';
 import { deliveryCommands } from './deliveries.ts';
@@ -43,5 +44,6 @@ export const commands: readonly Command[] = [
   ...deliveryCommands,
   ...changeCommands,
   ...refusalCommands,
+  alertsCommand,
   ...auditCommands,
 ];

@@ -14,7 +14,7 @@ export const verifyCommand = defineCommand({
   calls: 'nobody',
   summary: 'Verify a request that you received, and learn why it fails.',
   details:
-    'The request is a file as it came over the wire: request line, headers, an empty line, body (`-` or none: stdin). Or give its parts: --headers and --body as files, or --id, --timestamp and --signature with --body. The secret is in WEBHOOK_SECRET. Ends with 0 if the request is genuine, with 1 if it is not.',
+    'The request is a file as it came over the wire: request line, headers, an empty line, body (`-` or none: stdin). Or give its parts: --headers and --body as files, or --id, --timestamp and --signature with --body. The secret, or a public key of the service (`whpk_…`), is in WEBHOOK_SECRET. Ends with 0 if the request is genuine, with 1 if it is not.',
   arguments: [{ name: 'file', summary: 'A raw HTTP request; `-` is stdin.', optional: true }],
   options: {
     headers: { value: 'file', summary: 'Its headers, one on a line.' },

@@ -1,4 +1,4 @@
-import { createHmac } from 'node:crypto';
+import { createHmac, createPublicKey, type KeyObject, verify } from 'node:crypto';
 import { spoken } from '../words.ts';
 import { bodyReadings, brokenBody } from './body.ts';
 import type { Captured } from './captured.ts';
@@ -14,6 +14,7 @@ export interface Diagnosis {
 
 /** The tolerance of Standard Webhooks: a request that is older or newer may be a repetition by somebody else. */
 const TOLERANCE_SECONDS = 300;
+const NO_SECRET = new Uint8Array();
 const NAMES = ['webhook-id', 'webhook-timestamp', 'webhook-signature'] as const;
 
 /**
@@ -26,13 +27,19 @@ export function diagnose(captured: Captured, secret: string, nowSeconds: number)
   if (id === undefined || timestamp === undefined || signature === undefined)
     return { genuine: false, age_seconds: null, findings };
 
-  const signatures = signatureReadings(signature);
+  const publicKey = publicKeyIn(secret);
+  const signatures = publicKey ? [] : signatureReadings(signature);
+  const ed25519 = publicKey ? ed25519Signatures(signature) : [];
   let best: { cost: number; findings: Finding[]; timestamp: number } | undefined;
-  for (const key of secretReadings(secret)) {
+  const keys: Reading<Uint8Array>[] = publicKey ? [{ value: NO_SECRET }] : secretReadings(secret);
+  for (const key of keys) {
     for (const body of bodyReadings(captured.body)) {
       for (const time of timestampReadings(timestamp)) {
-        const mac = macOf(id, time.value, body.value, key.value);
-        const match = signatures.find(({ value }) => value.equals(mac));
+        const match = publicKey
+          ? ed25519.find(({ value }) =>
+              verify(null, signedText(id, time.value, body.value), publicKey, value),
+            )
+          : matchOf(signatures, macOf(id, time.value, body.value, key.value));
         if (!match) continue;
         const damages = [match, time, body, key].flatMap(({ finding }) => finding ?? []);
         if (!best || damages.length < best.cost)
@@ -49,6 +56,27 @@ export function diagnose(captured: Captured, secret: string, nowSeconds: number)
     age_seconds: signedAt === undefined ? null : nowSeconds - signedAt,
     findings,
   };
+}
+
+const matchOf = (signatures: readonly Reading<Buffer>[], mac: Buffer) =>
+  signatures.find(({ value }) => value.equals(mac));
+
+/** `whpk_` and 32 bytes in base64: a public key of the service. */
+function publicKeyIn(given: string): KeyObject | undefined {
+  const [, base64] = /^whpk_([A-Za-z0-9+/]{43}=)$/.exec(given.trim()) ?? [];
+  if (base64 === undefined) return undefined;
+  const x = Buffer.from(base64, 'base64').toString('base64url');
+  return createPublicKey({ key: { kty: 'OKP', crv: 'Ed25519', x }, format: 'jwk' });
+}
+
+function ed25519Signatures(header: string): Reading<Buffer>[] {
+  return [...header.matchAll(/(?:^|[ ,])v1a,([A-Za-z0-9+/]{86}==)(?=[ ,]|$)/g)].map(([, base64 = '']) => ({
+    value: Buffer.from(base64, 'base64'),
+  }));
+}
+
+function signedText(id: string, timestampSeconds: number, body: Buffer): Buffer {
+  return Buffer.concat([Buffer.from(`${id}.${timestampSeconds}.`), body]);
 }
 
 /** The MAC is over bytes: what is no text must not pass for the text that it resembles. */
@@ -158,9 +186,23 @@ function clockFindings(signedAt: number | undefined, nowSeconds: number): Findin
   ];
 }
 
+function wrongPublicKey(signature: string): Finding {
+  if (ed25519Signatures(signature).length === 0)
+    return {
+      kind: 'signature_version',
+      message: 'webhook-signature holds no signature of version v1a.',
+      remedy: 'Set the signature of the webhook to ed25519 or both, or verify with its secret.',
+    };
+  return {
+    kind: 'wrong_secret',
+    message: 'No signature was made with the key of this public key over this body.',
+    remedy: 'Take the public keys from /.well-known/webhook-keys of the service that sent it.',
+  };
+}
+
 /** No reading fits: says what is visibly wrong, else that it must be the secret. */
 function mismatch(captured: Captured, signature: string, timestamp: string, secret: string): Finding {
-  const onSecret = wrongSecret(secret);
+  const onSecret = publicKeyIn(secret) ? wrongPublicKey(signature) : wrongSecret(secret);
   if (onSecret.kind !== 'wrong_secret') return onSecret;
   if (timestampReadings(timestamp).length === 0)
     return {

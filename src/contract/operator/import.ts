@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { admins } from '../access.ts';
 import { defineEndpoint } from '../endpoint.ts';
 import { recordId, reference, text, wholeNumber } from '../fields.ts';
+import { toJsonSchema } from '../json-schema.ts';
 import { assigneeTypes, submissionTypePatch } from '../partner/submission-types.ts';
 import { submissionTypeRules } from '../rules.ts';
 import { practiceGroupFields } from './practice-groups.ts';
@@ -12,7 +13,7 @@ export const itemKinds = ['practice_group', 'form', 'assignee', 'submission_type
 export type ItemKind = (typeof itemKinds)[number];
 
 /** A whole number, because of two texts nobody can say which is newer; times are sent as milliseconds or microseconds since 1970. */
-const sourceVersion = () => wholeNumber(0, Number.MAX_SAFE_INTEGER).optional();
+const sourceVersion = () => wholeNumber(0, 9_000_000_000_000_000).optional();
 const ofGroup = { practice_group_id: recordId() };
 const common = { source_version: sourceVersion(), delete: z.literal(false).optional() };
 const gone = { source_version: sourceVersion(), delete: z.literal(true) };
@@ -63,6 +64,14 @@ export const removedItems = {
 export type WholeItem = z.infer<(typeof wholeItems)[ItemKind]>;
 export type RemovedItem = z.infer<(typeof removedItems)[ItemKind]>;
 
+/** Each is checked by itself, and refused by itself: here, only its shapes are told. */
+const anyItem = z.record(z.string(), z.unknown()).meta({
+  id: 'ImportItem',
+  oneOf: [...Object.values(wholeItems), ...Object.values(removedItems)].map((shape) =>
+    toJsonSchema(shape, { io: 'input' }),
+  ),
+});
+
 export const ITEMS_MAX = 1_000;
 const IMPORT_BYTES_MAX = 2 * 1024 * 1024;
 
@@ -112,7 +121,7 @@ export const importItems = defineEndpoint({
     'Takes whole items: `{items: […]}` up to 1,000, or one on a line as `application/x-ndjson`, any number, with an outcome on a line for each, in order. Each has a `kind` (`practice_group`, `form`, `assignee`, `submission_type`), an `id`, its `practice_group_id` (and `assignee_type`), its fields or `delete: true`, and may have a `source_version`, a whole number: an older one never takes the place of a newer one, also after a removal. Sending the same again changes nothing. An item that is refused keeps no other from being imported. The manual, "Import and reconcile", has the fields.',
   extension: true,
   access: { roles: admins },
-  body: z.strictObject({ items: z.array(z.record(z.string(), z.unknown())).min(1).max(ITEMS_MAX) }),
+  body: z.strictObject({ items: z.array(anyItem).min(1).max(ITEMS_MAX) }),
   bodyBytesMax: IMPORT_BYTES_MAX,
   lines: 'also',
   response: {

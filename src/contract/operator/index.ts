@@ -1,7 +1,9 @@
 import * as accessLog from './access-log.ts';
 import * as agreements from './agreements.ts';
+import * as alerts from './alerts.ts';
 import * as audit from './audit.ts';
 import * as changes from './changes.ts';
+import * as contacts from './contacts.ts';
 import * as deliveries from './deliveries.ts';
 import * as directory from './directory.ts';
 import * as ehrHealth from './ehr-health.ts';
@@ -17,6 +19,7 @@ import * as partners from './partners.ts';
 import * as practiceGroups from './practice-groups.ts';
 import { reconcileItems } from './reconcile.ts';
 import * as requests from './requests.ts';
+import * as signingKeys from './signing-keys.ts';
 import { getSla } from './sla.ts';
 import * as submissionTypes from './submission-types.ts';
 import * as subscriptions from './subscriptions.ts';
@@ -115,6 +118,8 @@ export const operatorEndpoints = {
   replaySubscription: subscriptions.replaySubscription,
   listPartnerUsage,
   getSla,
+  listSigningKeys: signingKeys.listSigningKeys,
+  rotateSigningKey: signingKeys.rotateSigningKey,
   createOperator: operators.createOperator,
   listOperators: operators.listOperators,
   getOperator: operators.getOperator,
@@ -126,6 +131,18 @@ export const operatorEndpoints = {
   verifyAudit: audit.verifyAudit,
   listAccessLog: accessLog.listAccessLog,
   exportAccessLog: accessLog.exportAccessLog,
+  listAllAlerts: alerts.listAllAlerts,
+  getAlert: alerts.getAlert,
+  createPartnerContact: contacts.createPartnerContact,
+  listPartnerContacts: contacts.listPartnerContacts,
+  getPartnerContact: contacts.getPartnerContact,
+  updatePartnerContact: contacts.updatePartnerContact,
+  deletePartnerContact: contacts.deletePartnerContact,
+  createContact: contacts.createContact,
+  listContacts: contacts.listContacts,
+  getContact: contacts.getContact,
+  updateContact: contacts.updateContact,
+  deleteContact: contacts.deleteContact,
   createErasure: erasures.createErasure,
   listErasures: erasures.listErasures,
   getErasure: erasures.getErasure,

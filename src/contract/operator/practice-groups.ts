@@ -125,7 +125,7 @@ export const deletePracticeGroup = defineEndpoint({
   tag: 'Practice groups',
   summary: 'Delete a practice group',
   description:
-    'The answer is 409 while anything of it is in use: keys that work, webhooks, networks, submission types, forms, assignees, write-to-record jobs that are queued; `used_by` names them. Its events, form submissions and audit entries are kept as long as any, so give its ID to no other practice.',
+    'The answer is 409 while anything of it is in use: keys that work, webhooks, networks, submission types, forms, assignees, a write-through, write-to-record jobs that are queued; `used_by` names them. Its events, form submissions and audit entries are kept as long as any, so give its ID to no other practice.',
   extension: true,
   access: { roles: admins },
   params: byId,

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { readers, support } from '../access.ts';
+import { admins, readers, support } from '../access.ts';
 import { defineEndpoint } from '../endpoint.ts';
 import { recordId } from '../fields.ts';
 import { pageOf, pageQuery } from '../page.ts';
@@ -57,7 +57,7 @@ export const updatePartnerWebhook = defineEndpoint({
   description:
     'While it is paused, its deliveries stay queued. Activating a disabled webhook resets its count of failures, and what is queued is sent. Its partner sees the status and may change it, too.',
   extension: true,
-  access: { roles: support },
+  access: { roles: admins },
   params: byId,
   body: z.strictObject({ status: z.enum(['active', 'paused']) }),
   conditional: true,

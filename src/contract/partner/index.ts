@@ -1,5 +1,7 @@
 import { listOwnAgreements } from './agreements.ts';
+import { listAlerts } from './alerts.ts';
 import { listSubmissionTypeChanges } from './changes.ts';
+import { listOwnContacts, updateOwnContact } from './contacts.ts';
 import * as events from './events.ts';
 import { getMe } from './me.ts';
 import { listPracticeGroups } from './practice-groups.ts';
@@ -33,4 +35,7 @@ export const partnerEndpoints = {
   getMe,
   listOwnAgreements,
   listUsage,
+  listAlerts,
+  listOwnContacts,
+  updateOwnContact,
 } as const;

@@ -16,6 +16,8 @@ export const WITHHELD_GROUPS_MAX = 100;
 
 export const webhookStatuses = ['active', 'paused', 'disabled'] as const;
 
+const signatures = ['hmac', 'ed25519', 'both'] as const;
+
 const withheldReasons = [
   'partner_not_verified',
   'key_revoked',
@@ -71,6 +73,10 @@ export const webhook = z
       .string()
       .nullable()
       .meta({ description: 'Why the service disabled it, or who else paused it, as a sentence.' }),
+    signature: z.enum(signatures).meta({
+      description:
+        'How deliveries are signed. hmac: with the secret of the webhook (`v1`). ed25519: with the key of this deployment (`v1a`), whose public part is at `/.well-known/webhook-keys`. both: each.',
+    }),
     header_names: z
       .array(z.string())
       .meta({ description: 'The headers of your own that it is sent. Their values are not shown.' }),
@@ -175,6 +181,7 @@ const webhookPatch = z
     event_types: eventTypes().optional(),
     description: description().optional(),
     practice_group_ids: groupIds().optional(),
+    signature: z.enum(signatures).optional(),
     headers: headers()
       .nullable()
       .optional()
@@ -214,6 +221,7 @@ export const createWebhook = defineEndpoint({
         .optional()
         .meta({ description: 'For every practice group that you may act for; else for the one acted for.' }),
       practice_group_ids: groupIds().optional(),
+      signature: z.enum(signatures).optional().meta({ description: 'hmac unless given.' }),
       headers: headers().optional(),
     })
     .refine(({ practice_groups, practice_group_ids }) => practice_groups || !practice_group_ids, {

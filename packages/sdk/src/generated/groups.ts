@@ -7,6 +7,10 @@ import type { CallOptions, Idempotency, IfMatch } from '../options.ts';
 import { segment } from '../segment.ts';
 import type { Transport } from '../transport.ts';
 import type {
+  Alert,
+  AlertPage,
+  Contact,
+  ContactPage,
   CreatedWebhook,
   Delivery,
   DeliveryPage,
@@ -64,6 +68,8 @@ export interface CreateWebhookBody {
   practice_groups?: 'all';
   /** Only the events of these. For a webhook for all practice groups. */
   practice_group_ids?: string[] | null;
+  /** hmac unless given. */
+  signature?: 'hmac' | 'ed25519' | 'both';
   /**
    * Headers of your own, up to 10, that each delivery is sent with, such as the token that your gateway
    * asks for. Kept sealed, and never shown again; `header_names` has their names.
@@ -127,6 +133,49 @@ export interface ListUsageQuery {
   from?: string | undefined;
   /** The last day; today unless given. */
   to?: string | undefined;
+}
+
+export interface ListAlertsQuery {
+  /** Entries on a page; 50 unless given. */
+  page_size?: number | undefined;
+  /** The next_cursor of the page before. */
+  cursor?: string | undefined;
+  /** `true`: those that are open; `false`: those that have ended. */
+  open?: 'true' | 'false' | undefined;
+  kind?:
+    | 'webhook_failing'
+    | 'webhook_disabled'
+    | 'key_expiring'
+    | 'key_unused'
+    | 'key_leaked'
+    | 'refusals_rising'
+    | 'deliveries_late'
+    | undefined;
+}
+
+export interface ListOwnContactsQuery {
+  /** Entries on a page; 50 unless given. */
+  page_size?: number | undefined;
+  /** The next_cursor of the page before. */
+  cursor?: string | undefined;
+}
+
+export interface UpdateOwnContactBody {
+  /**
+   * Of which kinds of alert it is told. null: of all, those to come included. Of leaked keys everybody
+   * is told.
+   */
+  alert_kinds:
+    | (
+        | 'webhook_failing'
+        | 'webhook_disabled'
+        | 'key_expiring'
+        | 'key_unused'
+        | 'key_leaked'
+        | 'refusals_rising'
+        | 'deliveries_late'
+      )[]
+    | null;
 }
 
 /** The practices and hubs that calls act for. */
@@ -507,6 +556,63 @@ export class Account {
   }
 }
 
+/**
+ * What needs looking after: webhooks that fail, keys that expire, calls that are refused, deliveries
+ * that are late.
+ */
+export class Alerts {
+  readonly #transport: Transport;
+
+  constructor(transport: Transport) {
+    this.#transport = transport;
+  }
+
+  /**
+   * List alerts.
+   *
+   * What needs looking after of all that is yours (webhooks that fail, keys that expire, calls that are
+   * refused), and what did, newest first; whichever practice group the call acts for. Your contacts are
+   * told of each by e-mail.
+   *
+   * Open to every key, whatever its scopes.
+   */
+  list(query: ListAlertsQuery = {}, options: CallOptions = {}): PageCall<Alert, AlertPage> {
+    return this.#transport.pages({ method: 'GET', path: '/v1/alerts', query, options });
+  }
+}
+
+/** Who is told of alerts by e-mail, and of which. */
+export class Contacts {
+  readonly #transport: Transport;
+
+  constructor(transport: Transport) {
+    this.#transport = transport;
+  }
+
+  /**
+   * List your contacts.
+   *
+   * Who of your company is told of alerts. Support adds, changes and removes them.
+   *
+   * Needs the scope `webhooks:read`: Read webhooks and their deliveries.
+   */
+  list(query: ListOwnContactsQuery = {}, options: CallOptions = {}): PageCall<Contact, ContactPage> {
+    return this.#transport.pages({ method: 'GET', path: '/v1/contacts', query, options });
+  }
+
+  /**
+   * Choose what a contact is told of.
+   *
+   * The address itself is changed by support alone: whoever gets hold of a key must not be able to have
+   * the warnings sent elsewhere.
+   *
+   * Needs the scope `webhooks:write`: Create, update and delete webhooks.
+   */
+  update(id: string, body: UpdateOwnContactBody, options: CallOptions = {}): Call<Contact> {
+    return this.#transport.call({ method: 'PATCH', path: `/v1/contacts/${segment(id)}`, body, options });
+  }
+}
+
 /** Everything that the API can do. */
 export class Groups {
   readonly practiceGroups: PracticeGroups;
@@ -515,6 +621,8 @@ export class Groups {
   readonly events: Events;
   readonly requests: Requests;
   readonly account: Account;
+  readonly alerts: Alerts;
+  readonly contacts: Contacts;
 
   constructor(transport: Transport) {
     this.practiceGroups = new PracticeGroups(transport);
@@ -523,5 +631,7 @@ export class Groups {
     this.events = new Events(transport);
     this.requests = new Requests(transport);
     this.account = new Account(transport);
+    this.alerts = new Alerts(transport);
+    this.contacts = new Contacts(transport);
   }
 }

@@ -29,6 +29,68 @@ export interface Address {
   postcode: string | null;
 }
 
+/** Something of yours that needs looking after. */
+export interface Alert {
+  id: string;
+  kind:
+    | 'webhook_failing'
+    | 'webhook_disabled'
+    | 'key_expiring'
+    | 'key_unused'
+    | 'key_leaked'
+    | 'refusals_rising'
+    | 'deliveries_late';
+  subject: AlertSubject;
+  practice_group_id: string | null;
+  /** What is the matter, in plain words. */
+  message: string;
+  /** What to do about it. */
+  remedy: string;
+  details: AlertDetails;
+  began_at: string;
+  /** null: it is open. */
+  ended_at: string | null;
+  ended_because:
+    | 'recovered'
+    | 'disabled'
+    | 'paused'
+    | 'withheld'
+    | 'replaced'
+    | 'expired'
+    | 'gone'
+    | 'told'
+    | null;
+}
+
+/** What was known when it began; null where it does not apply. */
+export interface AlertDetails {
+  /** Since when it has been so. */
+  since: string | null;
+  /** Of a key that is about to expire: when. */
+  until: string | null;
+  /** Failed attempts, or refused calls within the hour. */
+  count: number | null;
+  /** Of refused calls: how many are usual at that hour. */
+  usual: number | null;
+  reason: string | null;
+}
+
+export interface AlertPage {
+  data: Alert[];
+  /** How many entries this page holds. */
+  count: number;
+  /** Send it as `cursor` to get the next page; null on the last one. */
+  next_cursor: string | null;
+}
+
+/** What it is about. */
+export interface AlertSubject {
+  type: 'webhook' | 'key' | 'partner' | 'practice_group' | 'service';
+  id: string;
+  /** For people: the host of a webhook, the label of a key. */
+  name: string;
+}
+
 /** A booking failed to confirm in the EHR. */
 export interface AppointmentBookingFailedEvent {
   /** The type of the object that the event is about. */
@@ -113,6 +175,43 @@ export interface AppointmentRescheduledEvent {
   event: 'appointment.rescheduled';
 }
 
+/** Somebody who is told of alerts by e-mail. */
+export interface Contact {
+  /** `first`: the contact_email of the partner. */
+  id: string;
+  /** Whose it is; null: of the operator. */
+  partner_id: string | null;
+  email: string;
+  name: string | null;
+  /**
+   * Of which kinds of alert it is told. null: of all, those to come included. Of leaked keys everybody
+   * is told.
+   */
+  alert_kinds:
+    | (
+        | 'webhook_failing'
+        | 'webhook_disabled'
+        | 'key_expiring'
+        | 'key_unused'
+        | 'key_leaked'
+        | 'refusals_rising'
+        | 'partner_waiting'
+        | 'deliveries_late'
+        | 'ehr_down'
+      )[]
+    | null;
+  created_at: string;
+  updated_at: string;
+}
+
+export interface ContactPage {
+  data: Contact[];
+  /** How many entries this page holds. */
+  count: number;
+  /** Send it as `cursor` to get the next page; null on the last one. */
+  next_cursor: string | null;
+}
+
 export interface CreatedWebhook {
   id: string;
   url: string;
@@ -126,6 +225,11 @@ export interface CreatedWebhook {
   status: 'active' | 'paused' | 'disabled';
   /** Why the service disabled it, or who else paused it, as a sentence. */
   status_reason: string | null;
+  /**
+   * How deliveries are signed. hmac: with the secret of the webhook (`v1`). ed25519: with the key of
+   * this deployment (`v1a`), whose public part is at `/.well-known/webhook-keys`. both: each.
+   */
+  signature: 'hmac' | 'ed25519' | 'both';
   /** The headers of your own that it is sent. Their values are not shown. */
   header_names: string[];
   /** The practice group whose events it receives; null for a webhook for all of them. */
@@ -617,6 +721,11 @@ export interface Webhook {
   status: 'active' | 'paused' | 'disabled';
   /** Why the service disabled it, or who else paused it, as a sentence. */
   status_reason: string | null;
+  /**
+   * How deliveries are signed. hmac: with the secret of the webhook (`v1`). ed25519: with the key of
+   * this deployment (`v1a`), whose public part is at `/.well-known/webhook-keys`. both: each.
+   */
+  signature: 'hmac' | 'ed25519' | 'both';
   /** The headers of your own that it is sent. Their values are not shown. */
   header_names: string[];
   /** The practice group whose events it receives; null for a webhook for all of them. */
@@ -685,6 +794,7 @@ export interface WebhookPatch {
   description?: string | null;
   /** Only the events of these. For a webhook for all practice groups. */
   practice_group_ids?: string[] | null;
+  signature?: 'hmac' | 'ed25519' | 'both';
   /** Replaced as a whole; null takes them away. */
   headers?: Record<string, string> | null;
   /** Activating a disabled webhook resets its count of failures. */

@@ -1,0 +1,36 @@
+import { roomIn } from '../domain/lane.ts';
+import type { KnownWebhook } from './known-webhooks.ts';
+
+/** Over all webhooks: deliveries in flight, and those claimed with them. */
+export const IN_FLIGHT_MAX = 2_000;
+/** When there were too many in flight, and are so few again, others are claimed. */
+export const IN_FLIGHT_FEWER = 1_800;
+/** Over all webhooks: deliveries that are in flight, or answered and not recorded. For each webhook there is `SENT_UNRECORDED_MAX`. */
+const UNRECORDED_MAX = 4_000;
+
+/**
+ * How many deliveries may be sent to a webhook now, as far as all webhooks together and its host allow. None without a lease: a worker that
+ * was frozen, or is too slow, must not send what another one has sent since, behind what came after it. None if it was not asked of late
+ * whether its partner is entitled to them. `waitedMs`: how long the next one has; `isPaced`: more may go in a moment.
+ */
+export function placesOf(
+  { receiver, heldUntil, entitledUntil }: KnownWebhook,
+  waitedMs: number,
+  moment: number,
+  { inFlight, unrecorded }: { inFlight: number; unrecorded: number },
+): { places: number; isPaced: boolean } {
+  if (!receiver || Math.min(heldUntil, entitledUntil) <= moment) return { places: 0, isPaced: false };
+  const most = Math.max(0, Math.min(IN_FLIGHT_MAX, UNRECORDED_MAX - unrecorded) - inFlight);
+  const places = Math.min(most, receiver.host.room(moment));
+  const paced = receiver.host.backlogRoom(waitedMs, moment);
+  return { places: Math.min(places, paced), isPaced: paced < places };
+}
+
+/** In place of a delivery, where there is none: it has not waited. */
+export const YOUNG = { acceptedMs: Number.POSITIVE_INFINITY };
+
+/** How many more may be claimed for it. */
+export function roomFor({ lane, leftUntil, isPaced, receiver }: KnownWebhook, moment: number): number {
+  if (leftUntil > moment || isPaced) return 0;
+  return receiver && receiver.host.restsUntil > moment ? 0 : roomIn(lane);
+}

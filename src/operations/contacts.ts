@@ -1,0 +1,209 @@
+import { isDeepStrictEqual } from 'node:util';
+import { alertKindNames } from '../contract/alerts.ts';
+import type { Contact } from '../contract/contacts.ts';
+import type * as operatorContract from '../contract/operator/contacts.ts';
+import type {
+  listOwnContacts as listOwnEndpoint,
+  updateOwnContact as updateOwnEndpoint,
+} from '../contract/partner/contacts.ts';
+import { Problem } from '../contract/problems.ts';
+import { CONTACTS_MAX, ruleBroken } from '../contract/rules.ts';
+import { newId } from '../domain/ids.ts';
+import { SYSTEM } from '../domain/principal.ts';
+import {
+  countContacts,
+  deleteContactRow,
+  FIRST_CONTACT,
+  findContact,
+  insertContact,
+  listContactPage,
+  lockContact,
+  type StoredContact,
+  updateContactRow,
+} from '../store/contacts.ts';
+import { type Transaction, transact } from '../store/database.ts';
+import { findPartner } from '../store/partners.ts';
+import { type Actor, type App, nowIso, type OperatorCall, type PartnerCall } from './app.ts';
+
+// ---- Operators: the contacts of partners ----
+
+export function createPartnerContact(
+  app: App,
+  call: OperatorCall<typeof operatorContract.createPartnerContact>,
+) {
+  return create(app, call, call.params.id, call.body);
+}
+
+export async function listPartnerContacts(
+  app: App,
+  { principal, params, query }: OperatorCall<typeof operatorContract.listPartnerContacts>,
+) {
+  const page = await transact(app.db, principal, async (tx) => {
+    if (!(await findPartner(tx, params.id))) throw new Problem('not_found');
+    return listContactPage(tx, params.id, query);
+  });
+  return { body: { ...page, data: page.data.map(presentContact) } };
+}
+
+export function getPartnerContact(
+  app: App,
+  { params }: OperatorCall<typeof operatorContract.getPartnerContact>,
+) {
+  return get(app, params.id, params.contact_id);
+}
+
+export function updatePartnerContact(
+  app: App,
+  call: OperatorCall<typeof operatorContract.updatePartnerContact>,
+) {
+  return update(app, call, call.params.id, call.params.contact_id, call.body);
+}
+
+export function deletePartnerContact(
+  app: App,
+  call: OperatorCall<typeof operatorContract.deletePartnerContact>,
+) {
+  return remove(app, call, call.params.id, call.params.contact_id);
+}
+
+// ---- Operators: their own ----
+
+export function createContact(app: App, call: OperatorCall<typeof operatorContract.createContact>) {
+  return create(app, call, null, call.body);
+}
+
+export async function listContacts(
+  app: App,
+  { principal, query }: OperatorCall<typeof operatorContract.listContacts>,
+) {
+  const page = await transact(app.db, principal, (tx) => listContactPage(tx, null, query));
+  return { body: { ...page, data: page.data.map(presentContact) } };
+}
+
+export function getContact(app: App, { params }: OperatorCall<typeof operatorContract.getContact>) {
+  return get(app, null, params.id);
+}
+
+export function updateContact(app: App, call: OperatorCall<typeof operatorContract.updateContact>) {
+  return update(app, call, null, call.params.id, call.body);
+}
+
+export function deleteContact(app: App, call: OperatorCall<typeof operatorContract.deleteContact>) {
+  return remove(app, call, null, call.params.id);
+}
+
+// ---- Partners ----
+
+export async function listOwnContacts(app: App, { principal, query }: PartnerCall<typeof listOwnEndpoint>) {
+  const page = await transact(app.db, SYSTEM, (tx) => listContactPage(tx, principal.holder.partnerId, query));
+  return { body: { ...page, data: page.data.map(presentContact) } };
+}
+
+export function updateOwnContact(app: App, call: PartnerCall<typeof updateOwnEndpoint>) {
+  return update(app, call, call.principal.holder.partnerId, call.params.id, call.body);
+}
+
+// ---- For all of them ----
+// The first contact is in the row of the partner, which partners do not see: the service itself reads and writes for whoever calls, and
+// each of these takes the partner whose contacts they are.
+
+async function create(
+  app: App,
+  actor: Actor,
+  partnerId: string | null,
+  given: Pick<Contact, 'email'> & Given,
+) {
+  const contact = await transact(app.db, SYSTEM, async (tx) => {
+    if (partnerId !== null && !(await findPartner(tx, partnerId))) throw new Problem('not_found');
+    if ((await countContacts(tx, partnerId)) >= CONTACTS_MAX) throw ruleBroken('contacts_max');
+    const now = nowIso(app);
+    const made: StoredContact = {
+      id: newId('psn', app.clock.now(), app.random),
+      partner_id: partnerId,
+      email: given.email,
+      name: given.name ?? null,
+      alert_kinds: inOrder(given.alert_kinds ?? null),
+      version: 1,
+      created_at: now,
+      updated_at: now,
+    };
+    insertContact(tx, made);
+    audit(tx, actor, now, 'create', null, made);
+    return made;
+  });
+  return { body: presentContact(contact) };
+}
+
+async function get(app: App, partnerId: string | null, id: string) {
+  const found = await transact(app.db, SYSTEM, (tx) => findContact(tx, partnerId, id));
+  if (!found) throw new Problem('not_found');
+  return { body: presentContact(found) };
+}
+
+interface Given {
+  email?: string | undefined;
+  name?: string | null | undefined;
+  alert_kinds?: Contact['alert_kinds'] | undefined;
+}
+
+async function update(app: App, actor: Actor, partnerId: string | null, id: string, patch: Given) {
+  const contact = await transact(app.db, SYSTEM, async (tx) => {
+    const before = await lockContact(tx, partnerId, id);
+    if (!before) throw new Problem('not_found');
+    const merged = { ...before, ...(patch as Partial<StoredContact>) };
+    merged.alert_kinds = inOrder(merged.alert_kinds);
+    if (isDeepStrictEqual(merged, before)) return before;
+    const now = nowIso(app);
+    const after = { ...merged, version: before.version + 1, updated_at: now };
+    updateContactRow(tx, after);
+    audit(tx, actor, now, 'update', before, after);
+    return after;
+  });
+  return { body: presentContact(contact) };
+}
+
+async function remove(app: App, actor: Actor, partnerId: string | null, id: string) {
+  await transact(app.db, SYSTEM, async (tx) => {
+    const before = await lockContact(tx, partnerId, id);
+    if (!before) throw new Problem('not_found');
+    if (id === FIRST_CONTACT)
+      throw new Problem('conflict', {
+        message: 'The first contact of a partner stays. Change its address instead, or what it is told of.',
+      });
+    deleteContactRow(tx, id);
+    audit(tx, actor, nowIso(app), 'delete', before, null);
+  });
+  return { body: undefined };
+}
+
+/** As the catalogue lists them, so that the same set is always the same list. */
+function inOrder(kinds: Contact['alert_kinds']): Contact['alert_kinds'] {
+  return kinds && alertKindNames.filter((name) => kinds.includes(name));
+}
+
+function presentContact({ version: _version, ...contact }: StoredContact): Contact {
+  return contact;
+}
+
+function audit(
+  tx: Transaction,
+  { principal, requestId }: Actor,
+  at: string,
+  action: string,
+  before: StoredContact | null,
+  after: StoredContact | null,
+): void {
+  const subject = after ?? before;
+  if (!subject) return;
+  tx.audit({
+    at,
+    principal,
+    action: `contact.${action}`,
+    // Each partner has a first one: the partner tells whose.
+    subject: { type: 'contact', id: subject.id === FIRST_CONTACT ? (subject.partner_id ?? '') : subject.id },
+    practiceGroupId: principal.kind === 'partner' ? principal.group.id : undefined,
+    requestId,
+    before: before && presentContact(before),
+    after: after && presentContact(after),
+  });
+}

@@ -1,0 +1,48 @@
+import pg from 'pg';
+import { Outage } from '../platform/outage.ts';
+
+/** What the errors of PostgreSQL and of its driver mean: an outage that may pass, a conflict that is decided anew, or a bug. */
+
+/**
+ * Codes with which PostgreSQL says "not now": connection trouble, shutting down, starting up, full, read-only, timed out. Also 25P03 and 25P04: a
+ * transaction whose node stood still was ended by the server.
+ */
+const NOT_NOW = /^(08|53|57|58|25006|25P03|25P04|55P03)/;
+
+export function translate(error: unknown): unknown {
+  if (error instanceof pg.DatabaseError) {
+    return NOT_NOW.test(error.code ?? '') ? outage(error) : error;
+  }
+  // Anything else that the driver throws is about the connection, except its complaint about a value: that is a bug.
+  return error instanceof TypeError ? error : outage(error);
+}
+
+export function outage(cause: unknown): Outage {
+  return new Outage(`the database is out of reach: ${cause instanceof Error ? cause.message : cause}`, {
+    cause,
+  });
+}
+
+/** Deadlocks; and what points to something that was removed since it was looked at (23503), which is decided anew. */
+export function isUndoneByServer(error: unknown): boolean {
+  return error instanceof pg.DatabaseError && ['40P01', '40001', '23503'].includes(error.code ?? '');
+}
+
+export function isUniqueViolation(error: unknown): boolean {
+  return error instanceof pg.DatabaseError && error.code === '23505';
+}
+
+/** A statement that waited too long for a lock, or took too long: the connection is good for those behind it. */
+export function isOnlyLate(cause: unknown): boolean {
+  return cause instanceof pg.DatabaseError && (cause.code === '55P03' || cause.code === '57014');
+}
+
+/** A connection that was made while nothing could be written may stay like that for good. */
+export function refusesWrites(error: unknown): boolean {
+  return error instanceof Outage && error.cause instanceof pg.DatabaseError && error.cause.code === '25006';
+}
+
+/** The pool's own words for having waited too long for a connection that others use. */
+export function isOnlyFull(error: unknown): boolean {
+  return error instanceof Error && error.message === 'timeout exceeded when trying to connect';
+}

@@ -1,0 +1,42 @@
+import { fresh } from './operator-calls.ts';
+import type { Loose } from './service.ts';
+
+/** A practice as its software sends it: whole items, all fields told. */
+export function practiceItems(groupId = fresh('practice')): Loose[] {
+  const of = { practice_group_id: groupId };
+  const hours = ['mon', 'tue', 'wed', 'thu', 'fri'].map((day) => [day, [['08:00', '18:30']]]);
+  return [
+    {
+      kind: 'practice_group',
+      id: groupId,
+      name: 'Ünï 💊',
+      ods_code: null,
+      timezone: 'Europe/London',
+      address: { line_1: '1 Lane', line_2: null, town: null, county: null, postcode: 'ZZ99 1AA' },
+      opening_hours: Object.fromEntries(hours),
+    },
+    { kind: 'form', id: 'form', title: 'Form', ...of },
+    { kind: 'assignee', id: 'desk', assignee_type: 'AdminTeam', name: 'Desk', ...of },
+    {
+      kind: 'submission_type',
+      id: 'type',
+      pathway_id: 'p',
+      title: 'Type "one"\n',
+      description: null,
+      in_hours: true,
+      out_of_hours: false,
+      suspended: false,
+      form_id: 'form',
+      external_url: null,
+      external_url_name: null,
+      type: 'admin_request',
+      default_priority: 'high',
+      daily_limit: 0,
+      patient_eligibility_check: false,
+      assignee_id: 'desk',
+      assignee_type: 'AdminTeam',
+      order: 3,
+      ...of,
+    },
+  ];
+}

@@ -103,6 +103,8 @@ import { type DeliveryUsage, Recorder } from './recorder.ts';
 const EVENTS_MIN = 100;
 const EVENTS_MAX = 1_000;
 const LOOK_MS = 500;
+/** Placed one by one as they are made, changes took a third of the time of the updates themselves. */
+const GATHER_MS = 100;
 /** After the database was out of reach. */
 const RECOVER_MS = 250;
 const HOUSEKEEPING_MS = 60_000;
@@ -252,7 +254,16 @@ export function createEngine(options: EngineOptions): Engine {
     start() {
       const work = [
         keepDoing(fanOutOnce, newEvents, LOOK_MS),
-        keepDoing(fanOutToOperatorsOnce, newChanges, LOOK_MS),
+        keepDoing(
+          async () => {
+            const more = await fanOutToOperatorsOnce();
+            // The first of a burst is on its way at once, and what follows is placed together.
+            if (!more) await clock.sleep(GATHER_MS);
+            return more;
+          },
+          newChanges,
+          LOOK_MS,
+        ),
         keepDoing(
           async () => {
             // Nobody may hold a lane without a sign of life.

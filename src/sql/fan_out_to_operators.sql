@@ -60,18 +60,15 @@ BEGIN
     PERFORM begin_timeline(head);
   END IF;
 
-  -- Random, because entries that a restore takes back are numbered again.
-  INSERT INTO changes (practice_group_id, position, id, object_id, before, after, partner_id, key_id, request_id, at, state, ended_at)
+  -- The ID is random as well, because a restore takes positions back. Whoever acted without a partner's key is not in `api_keys`.
+  INSERT INTO changes (practice_group_id, position, id, was_proposed, object_id, partner_id, key_id, at, body, state, ended_at)
   SELECT e.practice_group_id, head + placed.n,
-         coalesce(placed.change_id, 'chg_' || to_hex(placed.seq) || '_' || left(replace(gen_random_uuid()::text, '-', ''), 16)),
-         e.subject_id, e.body -> 'before', e.body -> 'after',
-         coalesce((SELECT k.partner_id FROM api_keys k WHERE k.id = e.actor_id), ''), e.actor_id, e.body ->> 'request_id', e.at,
-         CASE WHEN placed.change_id IS NULL THEN 'pending' ELSE 'applied' END,
-         CASE WHEN placed.change_id IS NOT NULL THEN e.at END
+         coalesce(placed.change_id, 'chg_' || to_hex(head + placed.n) || '_' || left(replace(gen_random_uuid()::text, '-', ''), 16)),
+         placed.change_id IS NOT NULL, e.subject_id, k.partner_id, e.actor_id, e.at, e.body,
+         CASE WHEN placed.change_id IS NULL THEN 'pending' ELSE 'applied' END, CASE WHEN placed.change_id IS NOT NULL THEN e.at END
     FROM unnest(seqs, change_ids) WITH ORDINALITY AS placed (seq, change_id, n)
-   CROSS JOIN LATERAL (SELECT a.practice_group_id, a.subject_id, a.actor_id, a.at, a.action, a.body::json AS body
-                         FROM audit_entries a WHERE a.seq = placed.seq OFFSET 0) AS e
-   WHERE e.action = 'submission_type.update' AND e.body -> 'actor' ->> 'type' = 'partner';
+   CROSS JOIN LATERAL (SELECT * FROM audit_entries a WHERE a.seq = placed.seq AND a.action = 'submission_type.update' OFFSET 0) AS e
+   CROSS JOIN LATERAL (SELECT partner_id FROM api_keys WHERE api_keys.id = e.actor_id OFFSET 0) AS k;
 
   SELECT array_agg(DISTINCT no ORDER BY no), array_agg(DISTINCT event_type) INTO webhook_nos, wanted
     FROM webhooks CROSS JOIN LATERAL unnest(event_types) AS event_type WHERE audience = 'operator' AND deleted_at IS NULL;
@@ -81,9 +78,9 @@ BEGIN
       SELECT 'evt_' || c.id, '', 'submission-type.changed', c.object_id,
              hashtextextended('SubmissionType ' || c.practice_group_id || ' ' || c.object_id, 0),
              '{"event":"submission-type.changed","id":' || to_json(c.id) || ',"kind":"submission_type","practice_group_id":'
-               || to_json(c.practice_group_id) || ',"object_id":' || to_json(c.object_id) || ',"before":' || c.before || ',"after":' || c.after
-               || ',"partner_id":' || to_json(c.partner_id) || ',"key_id":' || to_json(c.key_id) || ',"request_id":'
-               || coalesce(to_json(c.request_id)::text, 'null') || ',"state":' || to_json(c.state) || ',"at":'
+               || to_json(c.practice_group_id) || ',"object_id":' || to_json(c.object_id) || ',"before":' || (c.body::json -> 'before')
+               || ',"after":' || (c.body::json -> 'after') || ',"partner_id":' || to_json(c.partner_id) || ',"key_id":' || to_json(c.key_id)
+               || ',"request_id":' || (c.body::json -> 'request_id') || ',"state":' || to_json(c.state) || ',"at":'
                || to_json(to_char(c.at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')) || '}',
              c.key_id, c.at
         FROM changes c WHERE c.position > head AND c.position <= head + taken ORDER BY c.position

@@ -9,8 +9,14 @@ import { type Keyset, readStretch } from './page.ts';
 
 /** Changes that partners made, as the practice software reads and answers them. How they come here: src/sql/fan_out_to_operators.sql. */
 
-const CHANGE = `id, 'submission_type' AS kind, practice_group_id, object_id, before, after, partner_id, key_id, request_id, state,
-  reason, at, ended_at`;
+const CHANGE = 'id, practice_group_id, object_id, partner_id, key_id, state, reason, at, ended_at, body';
+
+type Row = Omit<Change, 'kind' | 'before' | 'after' | 'request_id'> & { body: string };
+
+function changeOf<R extends Row>({ body, ...row }: R) {
+  const { before, after, request_id } = JSON.parse(body) as Pick<Change, 'before' | 'after' | 'request_id'>;
+  return { ...row, kind: 'submission_type' as const, before, after, request_id };
+}
 
 export interface ChangeFilter extends PageQuery {
   practice_group_id?: string | undefined;
@@ -60,31 +66,51 @@ export async function readChangePage(tx: Transaction, filter: ChangeFilter): Pro
   ]);
   const newest = Math.max(after, bounds?.newest ?? 0);
   const end = { position: bounds?.stretch_end ?? newest, timeline: bounds?.timeline ?? null };
-  const rows = await tx.query<PlacedChange>(texts.rows, [groupId, after, end.position, state, size + 1]);
-  const changes = rows.slice(0, size);
+  const rows = await tx.query<Row & FeedPlace>(texts.rows, [groupId, after, end.position, state, size + 1]);
+  const changes = rows.slice(0, size).map(changeOf);
   const last = rows.length > size ? (changes.at(-1) ?? end) : end;
   return { changes, nextCursor: feedCursor(last), hasMore: last.position < newest };
 }
 
+const ID = /^chg_([0-9a-f]{1,15})_/;
+
+/** By the position that its ID tells, or by one that was made before it had any. */
+async function readChange(tx: Transaction, id: string, lock: string): Promise<Change | undefined> {
+  const [, position] = ID.exec(id) ?? [];
+  const row =
+    position === undefined
+      ? await tx.first<Row>(`SELECT ${CHANGE} FROM changes WHERE id = $1 AND was_proposed ${lock}`, [id])
+      : await tx.first<Row>(`SELECT ${CHANGE} FROM changes WHERE id = $1 AND position = $2 ${lock}`, [
+          id,
+          Number.parseInt(position, 16),
+        ]);
+  return row && changeOf(row);
+}
+
 export function findChange(tx: Transaction, id: string): Promise<Change | undefined> {
-  return tx.first<Change>(`SELECT ${CHANGE} FROM changes WHERE id = $1`, [id]);
+  return readChange(tx, id, '');
 }
 
 /** Nobody else says what became of it until the transaction ends. */
 export function lockChange(tx: Transaction, id: string): Promise<Change | undefined> {
-  return tx.first<Change>(`SELECT ${CHANGE} FROM changes WHERE id = $1 FOR NO KEY UPDATE`, [id]);
+  return readChange(tx, id, 'FOR NO KEY UPDATE');
 }
 
-export function endChange(tx: Transaction, { id, state, reason, ended_at }: Change): void {
-  tx.defer('UPDATE changes SET state = $2, reason = $3, ended_at = $4 WHERE id = $1', [
+export function endChange(tx: Transaction, change: Change): void {
+  const { id, practice_group_id, state, reason, ended_at } = change;
+  const [, position] = ID.exec(id) ?? [];
+  const where = position === undefined ? 'was_proposed' : 'practice_group_id = $5 AND position = $6';
+  const place = position === undefined ? [] : [practice_group_id, Number.parseInt(position, 16)];
+  tx.defer(`UPDATE changes SET state = $2, reason = $3, ended_at = $4 WHERE id = $1 AND ${where}`, [
     id,
     state,
     reason,
     ended_at,
+    ...place,
   ]);
 }
 
-type OwnRow = SubmissionTypeChange & { position: number };
+type OwnRow = Omit<SubmissionTypeChange, 'request_id'> & { position: number; body: string };
 
 const newestFirst: Keyset<OwnRow> = { types: ['number'], keyOf: ({ position }) => [position] };
 
@@ -108,11 +134,16 @@ export async function listOwnChangePage(
     },
     ([before], end, limit) =>
       tx.query<OwnRow>(
-        `SELECT id, state, reason, request_id, at, ended_at, position FROM changes
+        `SELECT id, state, reason, at, ended_at, position, body FROM changes
           WHERE practice_group_id = $1 AND position < $2 AND position >= $3 AND object_id = $4 AND partner_id = $5
           ORDER BY position DESC LIMIT $6`,
         [group.id, before ?? Number.MAX_SAFE_INTEGER, end?.[0] ?? 0, objectId, holder.partnerId, limit],
       ),
   );
-  return { ...page, data: page.data.map(({ position: _position, ...change }) => change) };
+  return { ...page, data: page.data.map(ownChangeOf) };
+}
+
+function ownChangeOf({ position: _position, body, ...change }: OwnRow): SubmissionTypeChange {
+  const { request_id } = JSON.parse(body) as Pick<Change, 'request_id'>;
+  return { ...change, request_id };
 }

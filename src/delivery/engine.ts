@@ -258,7 +258,7 @@ export function createEngine(options: EngineOptions): Engine {
           async () => {
             const more = await fanOutToOperatorsOnce();
             // The first of a burst is on its way at once, and what follows is placed together.
-            if (!more) await clock.sleep(GATHER_MS);
+            if (!more) await new Promise<void>((resolve) => clock.timer(GATHER_MS, resolve));
             return more;
           },
           newChanges,

@@ -34,6 +34,8 @@ export function renderMarkdown(text: string, source: string): Page {
 
 /** Longer code may be broken where there is little room. */
 const WORD_MAX = 24;
+/** A command that is longer may go over two lines of a table. */
+const COMMAND_MAX = 70;
 
 function renderer(source: string): RendererObject {
   let insideLink = false;
@@ -73,7 +75,12 @@ function renderer(source: string): RendererObject {
     },
     /** In the repository an address of the site can only be named; here it can be followed. */
     codespan({ text }) {
-      const code = `<code${text.length > WORD_MAX ? ' class="long"' : ''}>${escapeHtml(text)}</code>`;
+      const classes = [
+        ...(text.length > WORD_MAX ? ['long'] : []),
+        ...(text.length > COMMAND_MAX ? ['command'] : []),
+      ];
+      const attribute = classes.length > 0 ? ` class="${classes.join(' ')}"` : '';
+      const code = `<code${attribute}>${escapeHtml(text)}</code>`;
       return isServed(text) && !insideLink ? `<a href="${text}">${code}</a>` : code;
     },
     /** Remarks are for whoever edits the file; other markup is shown as what it is, text. */

@@ -20,6 +20,7 @@ export function buildConsoleOnce(log: Pick<Logger, 'info' | 'warn'>): void {
   child.on('error', (error) => said.push(Buffer.from(error.message)));
   child.on('close', (code) => {
     if (code === 0) log.info({}, 'the console is built');
-    else log.warn({ code, said: Buffer.concat(said).toString().slice(-2000) }, 'the console could not be built');
+    else
+      log.warn({ code, said: Buffer.concat(said).toString().slice(-2000) }, 'the console could not be built');
   });
 }

@@ -38,7 +38,10 @@ interface Pages {
 }
 
 /** What needs no key: the probes of whoever runs the service, its documentation, and what deliveries are verified with. */
-export function publicPages({ probes, site, console, webhookKeys }: Pages, metrics: Observer['metrics']): Route[] {
+export function publicPages(
+  { probes, site, console, webhookKeys }: Pages,
+  metrics: Observer['metrics'],
+): Route[] {
   const probe = (path: string, type: string, read: () => string | Promise<string>): Route => ({
     method: 'GET',
     path,

@@ -32,9 +32,7 @@ const UNBUILT = `<!doctype html>
 <body><h1>The console is being built</h1><p>This happens once after an installation and takes a few seconds. The page opens by itself.</p></body></html>
 `;
 
-export interface Console {
-  (path: string, headers: IncomingHttpHeaders): Promise<Reply | undefined>;
-}
+export type Console = (path: string, headers: IncomingHttpHeaders) => Promise<Reply | undefined>;
 
 /** Read when it is first asked for, so that it costs the start nothing; known by name, so that no address becomes the name of a file. */
 export function createConsole(): Console {

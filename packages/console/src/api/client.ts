@@ -1,4 +1,10 @@
-import { infiniteQueryOptions, QueryClient, queryOptions, useMutation, useQueryClient } from '@tanstack/react-query';
+import {
+  infiniteQueryOptions,
+  QueryClient,
+  queryOptions,
+  useMutation,
+  useQueryClient,
+} from '@tanstack/react-query';
 import { PorterApiError } from '../../../sdk/src/errors.ts';
 import { Transport } from '../../../sdk/src/transport.ts';
 import { type Operations, operations } from './generated.ts';

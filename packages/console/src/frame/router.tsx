@@ -27,7 +27,9 @@ const root = createRootRoute({
 const signIn = createRoute({
   getParentRoute: () => root,
   path: '/sign-in',
-  validateSearch: (search: Record<string, unknown>) => ({ to: typeof search.to === 'string' ? search.to : '/' }),
+  validateSearch: (search: Record<string, unknown>) => ({
+    to: typeof search.to === 'string' ? search.to : '/',
+  }),
   component: lazyRouteComponent(() => import('../screens/sign-in.tsx'), 'SignIn'),
 });
 
@@ -49,9 +51,18 @@ const screen = <const P extends string>(path: P, component: ReturnType<typeof la
   createRoute({ getParentRoute: () => framed, path, component });
 
 const screens = [
-  screen('/', lazyRouteComponent(() => import('../screens/now.tsx'), 'Now')),
-  screen('/partners', lazyRouteComponent(() => import('../screens/partners.tsx'), 'Partners')),
-  screen('/webhooks', lazyRouteComponent(() => import('../screens/webhooks.tsx'), 'Webhooks')),
+  screen(
+    '/',
+    lazyRouteComponent(() => import('../screens/now.tsx'), 'Now'),
+  ),
+  screen(
+    '/partners',
+    lazyRouteComponent(() => import('../screens/partners.tsx'), 'Partners'),
+  ),
+  screen(
+    '/webhooks',
+    lazyRouteComponent(() => import('../screens/webhooks.tsx'), 'Webhooks'),
+  ),
 ];
 
 /** Filters are plain text in the address: `?status=failed`, never quoted or in JSON. */

@@ -1,5 +1,15 @@
 import { useState } from 'react';
-import { Button, Dialog, DialogTrigger, Heading, Input, Label, Modal, ModalOverlay, TextField } from 'react-aria-components';
+import {
+  Button,
+  Dialog,
+  DialogTrigger,
+  Heading,
+  Input,
+  Label,
+  Modal,
+  ModalOverlay,
+  TextField,
+} from 'react-aria-components';
 import { Failure } from './failure.tsx';
 
 interface ConfirmProps {

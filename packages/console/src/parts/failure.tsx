@@ -29,5 +29,7 @@ export function toSentence(error: unknown): string {
 /** What is wrong with each field of a form, by its name. */
 export function fieldErrors(error: unknown): Record<string, string> {
   if (!(error instanceof PorterApiError) || error.problem.error !== true) return {};
-  return Object.fromEntries(error.problem.message.map(({ path, message }) => [String(path[0] ?? ''), message]));
+  return Object.fromEntries(
+    error.problem.message.map(({ path, message }) => [String(path[0] ?? ''), message]),
+  );
 }

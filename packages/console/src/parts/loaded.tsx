@@ -18,7 +18,8 @@ export function Loaded<T>({
   rows?: number;
 }) {
   if (query.data !== undefined) return children(query.data);
-  if (isStatus(query.error, 404)) return <Empty>There is nothing here: it was removed, or never existed.</Empty>;
+  if (isStatus(query.error, 404))
+    return <Empty>There is nothing here: it was removed, or never existed.</Empty>;
   if (query.error) return <Failure error={query.error} retry={() => void query.refetch()} />;
   return <Skeleton rows={rows} />;
 }

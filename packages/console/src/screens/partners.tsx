@@ -42,7 +42,12 @@ export function Partners() {
           { title: 'Name', width: '2fr', cell: ({ name }) => name },
           { title: 'State', width: '1fr', cell: ({ status }) => <PartnerState of={status} /> },
           { title: 'Contact', width: '2fr', cell: ({ contact_email }) => contact_email },
-          { title: 'Since', width: '8rem', wideOnly: true, cell: ({ created_at }) => <When at={created_at} /> },
+          {
+            title: 'Since',
+            width: '8rem',
+            wideOnly: true,
+            cell: ({ created_at }) => <When at={created_at} />,
+          },
         ]}
       />
     </Page>

@@ -46,7 +46,13 @@ export function SignIn() {
           void submit();
         }}
       >
-        <TextField value={token} onChange={setToken} isRequired isInvalid={refusal !== undefined} type="password">
+        <TextField
+          value={token}
+          onChange={setToken}
+          isRequired
+          isInvalid={refusal !== undefined}
+          type="password"
+        >
           <Label>Operator token</Label>
           <Input autoComplete="current-password" spellCheck={false} />
           <Text slot="description">The first one is printed by the first start of the service.</Text>

@@ -2517,7 +2517,7 @@ export interface Operations {
     answer: SlaReport;
   };
   listSigningKeys: {
-    input: {};
+    input: Record<never, never>;
     answer: {
       data: SigningKey[];
     };
@@ -2585,7 +2585,7 @@ export interface Operations {
     answer: AuditEntryPage;
   };
   getAuditEntry: { input: { params: { seq: string | number } }; answer: AuditEntry };
-  getAuditAnchor: { input: {}; answer: AuditAnchor };
+  getAuditAnchor: { input: Record<never, never>; answer: AuditAnchor };
   verifyAudit: {
     input: {
       query?: {

@@ -38,6 +38,7 @@ import { gatherUpdates } from './runtime/submission-type-updates.ts';
 import { beat } from './runtime/uptime.ts';
 import { Usage } from './runtime/usage.ts';
 import { WriteThrough } from './runtime/write-through.ts';
+import { createConsole } from './site/console.ts';
 import { createSite } from './site/site.ts';
 import { closeDatabase, type Database, openDatabase } from './store/database.ts';
 import { beginTimeline } from './store/event-feed.ts';
@@ -160,6 +161,7 @@ export async function startService(config: Config, surroundings: Surroundings): 
       },
       docsUrl,
       site: createSite(config),
+      console: createConsole(),
       webhookKeys: remembered(clock, () => publicSigningKeys(app)),
     });
     undo.push(() => {

@@ -1,0 +1,35 @@
+import { Button } from 'react-aria-components';
+import { PorterApiError } from '../../../sdk/src/errors.ts';
+
+/** Why a call was refused, in the words of the service, with what to do next and the request to quote. */
+export function Failure({ error, retry }: { error: unknown; retry?: () => void }) {
+  return (
+    <div className="failure" role="alert">
+      <p>{toSentence(error)}</p>
+      {error instanceof PorterApiError && error.requestId && (
+        <p className="soft">
+          Request <code>{error.requestId}</code>
+        </p>
+      )}
+      {retry && <Button onPress={retry}>Try again</Button>}
+    </div>
+  );
+}
+
+export function toSentence(error: unknown): string {
+  if (error instanceof PorterApiError) {
+    const { problem, status } = error;
+    if (status === 403) return 'Your role does not allow this. Ask an admin, who finds roles under Settings.';
+    if (problem.error === true) return problem.message.map(({ message }) => message).join(' ');
+    return problem.message;
+  }
+  return 'The service does not answer. What you typed is kept: try again in a moment.';
+}
+
+/** What is wrong with each field of a form, by its name. */
+export function fieldErrors(error: unknown): Record<string, string> {
+  if (!(error instanceof PorterApiError) || error.problem.error !== true) return {};
+  return Object.fromEntries(
+    error.problem.message.map(({ path, message }) => [String(path[0] ?? ''), message]),
+  );
+}

@@ -3,6 +3,7 @@ import type { Endpoint } from '../../src/contract/endpoint.ts';
 import { type OperatorOperationId, operatorEndpoints } from '../../src/contract/operator/index.ts';
 import { fanOut } from '../../src/store/deliveries.ts';
 import { fanOutToOperators } from '../../src/store/operator-events.ts';
+import { signIn } from './console-session.ts';
 import { type Answer, type Harness, makeKey, OPERATOR_TOKEN } from './service.ts';
 
 /**
@@ -417,6 +418,12 @@ const table: Record<OperatorOperationId, (given: Furnished) => Promise<Parts>> =
   revokeOperator: async ({ house }) => ({
     params: { id: (await house.operator('POST', '/operators', { name: 'Gone', role: 'viewer' })).id },
   }),
+  getOperatorMe: nothing,
+  listSessions: nothing,
+  revokeSession: async ({ house }) => {
+    const { body } = await (await signIn(house)).send('GET', '/operator/v1/me');
+    return { params: { id: body.session.id } };
+  },
   listRefusedRequests: nothing,
   listAudit: nothing,
   getAuditEntry: async () => ({ params: { seq: '1' } }),

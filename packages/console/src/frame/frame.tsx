@@ -43,12 +43,7 @@ export function Frame() {
           <span>Porter</span>
         </Link>
         <strong className="environment">{environment}</strong>
-        <Button
-          className="find"
-          aria-label="Search"
-          onPress={openSearch}
-          aria-keyshortcuts="/ Control+K Meta+K"
-        >
+        <Button className="find" onPress={openSearch} aria-keyshortcuts="/ Control+K Meta+K">
           <svg viewBox="0 0 24 24" aria-hidden="true">
             <circle cx="11" cy="11" r="6.5" />
             <path d="m20 20-4.3-4.3" />

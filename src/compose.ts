@@ -18,6 +18,7 @@ import { type Clock, systemClock } from './platform/clock.ts';
 import { createEgress } from './platform/egress/egress.ts';
 import type { Logger } from './platform/logger.ts';
 import { createMailer } from './platform/mail.ts';
+import { createOidc } from './platform/oidc.ts';
 import { type EmbeddedPostgres, startEmbeddedPostgres } from './platform/postgres/embedded.ts';
 import { pooledRandomBytes } from './platform/random.ts';
 import { Semaphore } from './platform/semaphore.ts';
@@ -317,6 +318,7 @@ function assemble(
     random,
     environment,
     deployment: deploymentOf(config),
+    people: config.oidc && { ...config.oidc, provider: createOidc(config.oidc) },
     access,
     limits: { keys, operators: new RateLimits(clock) },
     strangers: new Strangers(clock, log),
@@ -344,8 +346,8 @@ const { version } = JSON.parse(readFileSync(new URL('../package.json', import.me
   version: string;
 };
 
-function deploymentOf({ supportContact: support_contact }: Config): App['deployment'] {
-  return { version, sign_in: 'token', approvals: [], support_contact };
+function deploymentOf({ supportContact: support_contact, oidc }: Config): App['deployment'] {
+  return { version, sign_in: oidc ? 'oidc' : 'token', approvals: [], support_contact };
 }
 
 export async function startEmbedded(config: Config, log: Logger): Promise<EmbeddedPostgres> {

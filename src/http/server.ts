@@ -91,7 +91,7 @@ export function createServer(options: ServerOptions): Server {
     connections,
   });
   const routes = publicPages(options, metrics);
-  if (options.servesApi) routes.push(...endpointRoutes(app), ...consoleRoutes(app));
+  if (options.servesApi) routes.push(...endpointRoutes(app), ...consoleRoutes(app, options));
   const find = createRouter(routes, nothingThere(app, options.servesApi));
   const fingerprintOf = fingerprints(options.clientCertificates, trusted);
   const prove = createProver({ clock: app.clock, fingerprintOf, ownUrl: options.ownUrl });

@@ -10,7 +10,7 @@ const SRC = resolve(import.meta.dirname, '../../src');
 const MAY_IMPORT: Record<string, string[]> = {
   contract: ['zod'],
   domain: ['contract'],
-  platform: ['pg', 'pino', 'undici', 'jose', 'nodemailer'],
+  platform: ['pg', 'pino', 'undici', 'jose', 'nodemailer', 'openid-client'],
   store: ['contract', 'domain', 'platform', 'pg'],
   runtime: ['contract', 'domain', 'store', 'platform'],
   operations: ['contract', 'domain', 'store', 'runtime', 'platform'],

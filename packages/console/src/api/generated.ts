@@ -889,12 +889,21 @@ export interface NetworkPage {
 export interface NewOperator {
   id: string;
   name: string;
+  /** Whether it has a token, or is a person whom the provider of OpenID Connect knows. */
+  kind: 'token' | 'person';
+  /** Of a person, as the provider said at the last sign-in. */
   role: 'admin' | 'support' | 'source' | 'viewer';
   /** What the token is for, or where it is kept. */
   label: string | null;
+  /** Of a person: the provider that knows it. */
+  issuer: string | null;
+  /** Of a person: as whom the provider knows it. */
+  subject: string | null;
+  /** Whether its token signs in to the console although people come in through a provider. */
+  emergency: boolean;
   status: 'active' | 'expired' | 'revoked';
   expires_at: string | null;
-  /** When the token was last used, to five minutes; null: never. */
+  /** When the token was last used, to five minutes, or the person signed in; null: never. */
   last_used_at: string | null;
   created_at: string;
   revoked_at: string | null;
@@ -932,12 +941,21 @@ export interface OpeningHours {
 export interface Operator {
   id: string;
   name: string;
+  /** Whether it has a token, or is a person whom the provider of OpenID Connect knows. */
+  kind: 'token' | 'person';
+  /** Of a person, as the provider said at the last sign-in. */
   role: 'admin' | 'support' | 'source' | 'viewer';
   /** What the token is for, or where it is kept. */
   label: string | null;
+  /** Of a person: the provider that knows it. */
+  issuer: string | null;
+  /** Of a person: as whom the provider knows it. */
+  subject: string | null;
+  /** Whether its token signs in to the console although people come in through a provider. */
+  emergency: boolean;
   status: 'active' | 'expired' | 'revoked';
   expires_at: string | null;
-  /** When the token was last used, to five minutes; null: never. */
+  /** When the token was last used, to five minutes, or the person signed in; null: never. */
   last_used_at: string | null;
   created_at: string;
   revoked_at: string | null;
@@ -2587,6 +2605,11 @@ export interface Operations {
       body: {
         name: string;
         role: 'admin' | 'support' | 'source' | 'viewer';
+        /**
+         * For when the provider of OpenID Connect cannot be reached: the token signs in to the console all the
+         * same. False unless given.
+         */
+        emergency?: boolean;
         label?: string | null;
         /** Null, or left out: the token does not expire. */
         expires_at?: string | null;

@@ -95,6 +95,8 @@ function WithToken() {
 }
 
 async function reasonOf(answer: Response | undefined): Promise<string> {
-  const { message }: { message?: unknown } = await answer?.json().catch(() => ({}));
-  return typeof message === 'string' ? message : 'The service does not answer. Try again in a moment.';
+  const said: { message?: unknown } | undefined = await answer?.json().catch(() => undefined);
+  return typeof said?.message === 'string'
+    ? said.message
+    : 'The service does not answer. Try again in a moment.';
 }

@@ -346,8 +346,8 @@ const { version } = JSON.parse(readFileSync(new URL('../package.json', import.me
   version: string;
 };
 
-function deploymentOf({ supportContact: support_contact, oidc }: Config): App['deployment'] {
-  return { version, sign_in: oidc ? 'oidc' : 'token', approvals: [], support_contact };
+function deploymentOf({ supportContact: support_contact, oidc, approvals }: Config): App['deployment'] {
+  return { version, sign_in: oidc ? 'oidc' : 'token', approvals, support_contact };
 }
 
 export async function startEmbedded(config: Config, log: Logger): Promise<EmbeddedPostgres> {

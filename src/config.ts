@@ -1,16 +1,15 @@
 import { isAbsolute, resolve } from 'node:path';
-import type { Environment, Role } from './contract/access.ts';
+import type { ApprovalKind, Environment } from './contract/access.ts';
 import { listOf } from './domain/address-list.ts';
 import type { AlertThresholds } from './domain/alerts.ts';
-import { personRoles } from './domain/person.ts';
 import { IDLE_MINUTES_MIN, type SessionLimits } from './domain/session.ts';
 import { type CertificateSource, certificateSources } from './http/client-certificate.ts';
 import { isLoopback } from './http/transport.ts';
 import type { Reach, Targets } from './platform/egress/ssrf-guard.ts';
 import type { MailServer, MailSettings } from './platform/mail.ts';
-import type { OidcSettings } from './platform/oidc.ts';
 import { MASTER_KEY_BYTES } from './platform/sealing.ts';
 import { unsafeInProduction } from './production.ts';
+import { approvals, readOidc, type SignInSettings } from './sign-in-settings.ts';
 import { hostsOf } from './store/hosts.ts';
 import type { Retention } from './store/retention.ts';
 
@@ -59,7 +58,9 @@ export interface Config {
   rateWindows: 'memory' | 'shared';
   retention: Retention;
   /** Through whom people sign in to the console; undefined: with tokens. */
-  oidc: (OidcSettings & { rolesClaim: string; roles: ReadonlyMap<string, Role> }) | undefined;
+  oidc: SignInSettings | undefined;
+  /** What waits for a second person. */
+  approvals: ApprovalKind[];
   /** How long somebody stays signed in to the console. */
   sessions: SessionLimits;
   /** Where the anchors of the audit are given out to. */
@@ -96,15 +97,6 @@ export function readConfig(env: Env, workingFolder: string): Config {
   const from = read('PORTER_MAIL_FROM', undefined, mailFrom);
   if ((smtp === undefined) !== (from === undefined))
     problems.push('PORTER_SMTP_URL and PORTER_MAIL_FROM: set both or neither');
-
-  const issuer = read('PORTER_OIDC_ISSUER', undefined, issuerUrl(production));
-  const clientId = read('PORTER_OIDC_CLIENT_ID', undefined, (text) => text);
-  const roles = read('PORTER_OIDC_ROLES', undefined, claimedRoles);
-  if (new Set([issuer, clientId, roles].map((value) => value === undefined)).size > 1)
-    problems.push('PORTER_OIDC_ISSUER, PORTER_OIDC_CLIENT_ID and PORTER_OIDC_ROLES: set all or none');
-  const clientSecret = read('PORTER_OIDC_CLIENT_SECRET', undefined, (text) => text);
-  const scopes = read('PORTER_OIDC_SCOPES', 'openid profile email', oidcScopes);
-  const rolesClaim = read('PORTER_OIDC_ROLES_CLAIM', 'groups', (text) => text);
 
   const config: Config = {
     environment,
@@ -156,10 +148,8 @@ export function readConfig(env: Env, workingFolder: string): Config {
       endedChanges: read('PORTER_CHANGE_DAYS', 400, retentionDays),
       usage: read('PORTER_USAGE_DAYS', 800, retentionDays),
     },
-    oidc:
-      issuer && clientId && roles
-        ? { ...issuer, clientId, clientSecret, scopes, rolesClaim, roles }
-        : undefined,
+    oidc: readOidc(read, production, problems),
+    approvals: read('PORTER_APPROVALS', [], approvals),
     sessions: {
       idleMs: 60_000 * read('PORTER_SESSION_IDLE_MINUTES', 30, between('minutes', IDLE_MINUTES_MIN, 24 * 60)),
       absoluteMs: 3_600_000 * read('PORTER_SESSION_HOURS', 12, between('hours', 1, 7 * 24)),
@@ -291,37 +281,6 @@ function unescaped(text: string): string {
   } catch {
     throw new Error('has a % that is not an escape; write a % in a password as %25');
   }
-}
-
-/** In staging also one on this machine, without TLS. */
-function issuerUrl(production: boolean): (text: string) => Pick<OidcSettings, 'issuer' | 'isLocal'> {
-  return (text) => {
-    const url = URL.parse(text);
-    const isLocal =
-      url?.protocol === 'http:' && !production && (url.hostname === 'localhost' || isLoopback(url.hostname));
-    if (!url || (url.protocol !== 'https:' && !isLocal)) throw new Error(`"${text}" is not an https address`);
-    return { issuer: text, isLocal };
-  };
-}
-
-/** `porter-admins=admin, porter-support=support`: a value of the claim, and the role that it stands for. */
-function claimedRoles(text: string): ReadonlyMap<string, Role> {
-  const entries = text
-    .split(',')
-    .map((entry) => entry.trim())
-    .filter(Boolean);
-  return new Map(
-    entries.map((entry) => {
-      const at = entry.lastIndexOf('=');
-      if (at < 1) throw new Error(`"${entry}" is not of the form value=role`);
-      return [entry.slice(0, at).trim(), oneOf(...personRoles)(entry.slice(at + 1).trim())];
-    }),
-  );
-}
-
-function oidcScopes(text: string): string {
-  if (!text.split(' ').includes('openid')) throw new Error('must have openid among them');
-  return text;
 }
 
 const upTo = (unit: string, max: number) => between(unit, 1, max);

@@ -11,6 +11,7 @@ import { Problem } from '../contract/problems.ts';
 import { listOf } from '../domain/address-list.ts';
 import type { App } from '../operations/app.ts';
 import type { Logger } from '../platform/logger.ts';
+import { readableAddress } from './address.ts';
 import { type CertificateSource, fingerprints } from './client-certificate.ts';
 import { type ConnectionLimits, Connections, connectionOf } from './connections.ts';
 import { consoleRoutes } from './console.ts';
@@ -19,7 +20,7 @@ import { observe, type PoolNumbers } from './observe.ts';
 import { type Probes, publicPages, type Site } from './pages.ts';
 import { createProver } from './prove.ts';
 import { invalidHttp, malformedRequest, refuse, validationBody } from './refuse.ts';
-import { createRouter, endpointRoutes, nothingThere, readableAddress } from './routes.ts';
+import { createRouter, endpointRoutes, nothingThere } from './routes.ts';
 import { serverTls, type Tls } from './tls.ts';
 import { addressKey, isAllowed, plainAddress, readTransport } from './transport.ts';
 

@@ -1,9 +1,10 @@
+import { APPROVAL_HOURS } from '../contract/approval.ts';
 import { alone, type Database } from './database.ts';
 import { sqlFunction } from './sql-functions.ts';
 
 /** How long things are kept, in days; the audit and the erasures are kept for good. */
 export interface Retention {
-  /** Events, their deliveries and places in the feed, refused calls, idempotency keys, sessions that are over. */
+  /** Events, their deliveries and places in the feed, refused calls, idempotency keys, sessions that are over, approvals that were decided. */
   events: number;
   formSubmissions: number;
   /** From when they succeeded or failed for good. */
@@ -47,6 +48,12 @@ const clearChangesSql = sqlFunction('clear_changes', {
   kept_days: 'integer',
   rows_max: 'integer',
 });
+const clearApprovalsSql = sqlFunction('clear_approvals', {
+  given: 'timestamptz',
+  kept_days: 'integer',
+  answer_hours: 'integer',
+  rows_max: 'integer',
+});
 const clearSessionsSql = sqlFunction('clear_sessions', {
   given: 'timestamptz',
   kept_days: 'integer',
@@ -64,7 +71,7 @@ const ROWS_MAX = 500;
 const OPEN_KEPT_DAYS = 14;
 
 /**
- * Each call is six short transactions. `at` is of `databaseTime`. Returns how many rows went; as long as it is not zero there may be
+ * Each call is seven short transactions. `at` is of `databaseTime`. Returns how many rows went; as long as it is not zero there may be
  * more.
  */
 export async function clearStep(db: Database, at: string | null, retention: Retention): Promise<number> {
@@ -104,7 +111,14 @@ export async function clearStep(db: Database, at: string | null, retention: Rete
     kept_days: retention.events,
     rows_max: ROWS_MAX,
   });
+  const [approvals] = await clearApprovalsSql<{ clear_approvals: number }>(alone(db), {
+    given: at,
+    kept_days: retention.events,
+    answer_hours: APPROVAL_HOURS,
+    rows_max: ROWS_MAX,
+  });
   return (
+    (approvals?.clear_approvals ?? 0) +
     (sessions?.clear_sessions ?? 0) +
     (old?.clear_old ?? 0) +
     (records?.clear_records ?? 0) +

@@ -67,6 +67,7 @@ const STAYS = [
   'access_log_head',
   'key_uses',
   'sessions',
+  'approvals',
   'used_assertions',
   'alerts',
   'alert_head',

@@ -19,7 +19,9 @@ function may(role: Role, id: OperatorOperationId): boolean {
   if (role === 'support')
     return (
       reads ||
-      /^\/operator\/v1\/(partners|keys|leaked-keys|deliveries|webhooks\/[^/]+\/replay)(\/|$)/.test(path)
+      /^\/operator\/v1\/(partners|keys|leaked-keys|approvals|deliveries|webhooks\/[^/]+\/replay)(\/|$)/.test(
+        path,
+      )
     );
   const told = /^\/operator\/v1\/(events|write-to-record-jobs|.+\/ehr-health|.+\/form-submissions)(\/|$)/;
   // The practice software also reads what it is to answer.
@@ -62,8 +64,8 @@ describe('who may call the operator API', () => {
       const before = await traces();
       const answer = await make(given, call, token);
       if (may(role, id)) {
-        // The session is an admin's, which nobody else may know of.
-        const isHidden = id === 'revokeSession' && role !== 'admin';
+        // The session, and what is to be collected, are the first operator's, which others may not know of.
+        const isHidden = id === 'collectApproval' || (id === 'revokeSession' && role !== 'admin');
         expect(answer.status).toBe(isHidden ? 404 : operatorEndpoints[id].response.status);
         return;
       }
@@ -128,8 +130,12 @@ describe('operators', () => {
     expect(answer).toEqual({
       id: expect.stringMatching(/^opr_/),
       name: 'Vera',
+      kind: 'token',
       role: 'viewer',
       label: null,
+      issuer: null,
+      subject: null,
+      emergency: false,
       status: 'active',
       expires_at: null,
       last_used_at: null,

@@ -1,6 +1,7 @@
 import { request } from 'undici';
 import type { Endpoint } from '../../src/contract/endpoint.ts';
 import { type OperatorOperationId, operatorEndpoints } from '../../src/contract/operator/index.ts';
+import { askForApproval } from '../../src/operations/approvals.ts';
 import { fanOut } from '../../src/store/deliveries.ts';
 import { fanOutToOperators } from '../../src/store/operator-events.ts';
 import { signIn } from './console-session.ts';
@@ -92,6 +93,26 @@ const newPartner = async ({ house }: Furnished, ...steps: string[]): Promise<str
   const { id } = await house.operator('POST', '/partners', { name: 'New', contact_email: 'a@b.example' });
   for (const step of steps) await house.operator('POST', `/partners/${id}/${step}`);
   return id;
+};
+
+/** Asked for by somebody else than the first operator, unless it is to be. The deployments of tests mostly ask for no approvals. */
+export const newApproval = async (
+  { house, groupId, partnerId }: Furnished,
+  operatorId?: string,
+): Promise<string> => {
+  const by = operatorId ?? (await house.operator('POST', '/operators', { name: 'Asks', role: 'admin' })).id;
+  const { body } = await askForApproval(house.service.app, operatorEndpoints.issueKey, {
+    body: { partner_id: partnerId, practice_group_id: groupId, scopes: ['events:read'] },
+    principal: {
+      kind: 'operator',
+      operatorId: by,
+      name: 'Asks',
+      role: 'admin',
+      expiresAt: Number.POSITIVE_INFINITY,
+    },
+    requestId: 'req_test',
+  });
+  return body.id;
 };
 
 /** The first that it has, with a limit of its own. */
@@ -418,6 +439,16 @@ const table: Record<OperatorOperationId, (given: Furnished) => Promise<Parts>> =
   revokeOperator: async ({ house }) => ({
     params: { id: (await house.operator('POST', '/operators', { name: 'Gone', role: 'viewer' })).id },
   }),
+  listApprovals: nothing,
+  getApproval: async (given) => ({ params: { id: await newApproval(given) } }),
+  approveApproval: async (given) => ({ params: { id: await newApproval(given) } }),
+  declineApproval: async (given) => ({ params: { id: await newApproval(given) }, body: { reason: 'No.' } }),
+  collectApproval: async (given) => {
+    const id = await newApproval(given, 'opr_first');
+    const { token } = await given.house.operator('POST', '/operators', { name: 'Second', role: 'admin' });
+    await given.house.send('POST', `/operator/v1/approvals/${id}/approve`, { token });
+    return { params: { id } };
+  },
   getOperatorMe: nothing,
   listSessions: nothing,
   revokeSession: async ({ house }) => {

@@ -54,6 +54,7 @@ describe('configuration', () => {
       role: 'all',
       rateWindows: 'memory',
       oidc: undefined,
+      approvals: [],
       sessions: { idleMs: 30 * 60_000, absoluteMs: 12 * 3_600_000 },
       retention: {
         events: 30,
@@ -118,6 +119,7 @@ describe('configuration', () => {
         PORTER_OIDC_CLIENT_SECRET: 'secret',
         PORTER_OIDC_SCOPES: 'openid groups',
         PORTER_OIDC_ROLES_CLAIM: 'realm_access.roles',
+        PORTER_APPROVALS: 'networks, keys',
         PORTER_OIDC_ROLES: 'On call=admin, dc=help=support',
         PORTER_OPERATOR_TARGETS: '10.20.0.0/16, fd12::/16',
         PORTER_AUDIT_ANCHOR_FILE: 'anchors',
@@ -183,6 +185,7 @@ describe('configuration', () => {
           ['dc=help', 'support'],
         ]),
       },
+      approvals: ['keys', 'networks'],
       sessions: { idleMs: 2 * 60_000, absoluteMs: 168 * 3_600_000 },
       auditAnchors: {
         file: '/srv/porter/anchors',
@@ -197,7 +200,8 @@ describe('configuration', () => {
   });
 
   it('is all that this file tests: no variable is read that it does not know', () => {
-    const source = readFileSync(new URL('../../src/config.ts', import.meta.url), 'utf8');
+    const read = (name: string) => readFileSync(new URL(`../../src/${name}`, import.meta.url), 'utf8');
+    const source = read('config.ts') + read('sign-in-settings.ts');
     const names = new Set(source.match(/'(PORTER_[A-Z_]+|DATABASE_URL)'/g));
     const own = readFileSync(new URL(import.meta.url), 'utf8');
     for (const name of names) expect(own).toContain(name.replaceAll("'", ''));

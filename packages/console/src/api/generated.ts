@@ -2502,6 +2502,8 @@ export interface Operations {
         /** The last day; today unless given. */
         to?: string | undefined;
         partner_id?: string | undefined;
+        /** Calls with this key alone. */
+        key_id?: string | undefined;
       };
     };
     answer: PartnerUsageEntryPage;

@@ -26,10 +26,21 @@ export function toSentence(error: unknown): string {
   return 'The service does not answer. What you typed is kept: try again in a moment.';
 }
 
-/** What is wrong with each field of a form, by its name. */
-export function fieldErrors(error: unknown): Record<string, string> {
-  if (!(error instanceof PorterApiError) || error.problem.error !== true) return {};
-  return Object.fromEntries(
-    error.problem.message.map(({ path, message }) => [String(path[0] ?? ''), message]),
-  );
+interface Entry {
+  path: readonly (string | number)[];
+  message: string;
 }
+
+/** Everything that the service says about a field: what is not valid, or the rule that is broken. */
+export function fieldEntries(error: unknown): readonly Entry[] {
+  if (!(error instanceof PorterApiError)) return [];
+  const { problem } = error;
+  if (problem.error === true) return problem.message;
+  return problem.error === 'business_rule_violation' && problem.path
+    ? [{ path: problem.path, message: problem.message }]
+    : [];
+}
+
+/** What is wrong with each field of a form, by its name. */
+export const fieldErrors = (error: unknown): Record<string, string> =>
+  Object.fromEntries(fieldEntries(error).map(({ path, message }) => [String(path[0] ?? ''), message]));

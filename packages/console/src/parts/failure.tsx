@@ -6,6 +6,7 @@ export function Failure({ error, retry }: { error: unknown; retry?: () => void }
   return (
     <div className="failure" role="alert">
       <p>{toSentence(error)}</p>
+      <UsedBy error={error} />
       {error instanceof PorterApiError && error.requestId && (
         <p className="soft">
           Request <code>{error.requestId}</code>
@@ -13,6 +14,23 @@ export function Failure({ error, retry }: { error: unknown; retry?: () => void }
       )}
       {retry && <Button onPress={retry}>Try again</Button>}
     </div>
+  );
+}
+
+/** What stands in the way of a removal. */
+function UsedBy({ error }: { error: unknown }) {
+  const used = error instanceof PorterApiError && 'used_by' in error.problem ? error.problem.used_by : undefined;
+  if (!Array.isArray(used)) return null;
+  return (
+    <ul>
+      {used.map(({ type, count, ids }) => (
+        <li key={type}>
+          {count} {type.replaceAll('_', ' ')}
+          {count === 1 ? '' : 's'}: {ids.join(', ')}
+          {count > ids.length && ' …'}
+        </li>
+      ))}
+    </ul>
   );
 }
 

@@ -5,28 +5,34 @@ import * as accessLog from './access-log.ts';
 import * as agreements from './agreements.ts';
 import * as alerts from './alerts.ts';
 import type { Handlers } from './app.ts';
+import { getAttention } from './attention.ts';
 import * as audit from './audit.ts';
 import * as changes from './changes.ts';
-import { notYet } from './console.ts';
 import * as contacts from './contacts.ts';
 import * as deliveries from './deliveries.ts';
+import * as deployment from './deployment.ts';
 import * as directory from './directory.ts';
 import * as ehrHealth from './ehr-health.ts';
 import * as erasures from './erasures.ts';
 import { listEvents, streamEvents } from './event-feed.ts';
+import { getEventLife } from './event-life.ts';
 import * as events from './events.ts';
+import * as figures from './figures.ts';
 import * as formSubmissions from './form-submissions.ts';
 import { importItems } from './import.ts';
 import * as keys from './keys.ts';
 import { reportLeakedKeys } from './leaked-keys.ts';
 import { getMe } from './me.ts';
+import { previewNetwork } from './network-preview.ts';
 import * as networks from './networks.ts';
 import * as operators from './operators.ts';
 import * as partners from './partners.ts';
 import * as practiceGroups from './practice-groups.ts';
 import { reconcileItems } from './reconcile.ts';
+import { explainRequest } from './request-explanation.ts';
 import { getRefusedRequest, listRefusedRequests } from './requests.ts';
 import * as sessions from './sessions.ts';
+import { search } from './search.ts';
 import * as signingKeys from './signing-keys.ts';
 import { getSla } from './sla.ts';
 import * as submissionTypes from './submission-types.ts';
@@ -81,7 +87,7 @@ export const operatorHandlers: Handlers<typeof operatorEndpoints, OperatorPrinci
   deleteNetwork: networks.deleteNetwork,
   addNetworkMember: networks.addNetworkMember,
   removeNetworkMember: networks.removeNetworkMember,
-  previewNetwork: notYet,
+  previewNetwork,
   createPartner: partners.createPartner,
   listPartners: partners.listPartners,
   getPartner: partners.getPartner,
@@ -121,11 +127,11 @@ export const operatorHandlers: Handlers<typeof operatorEndpoints, OperatorPrinci
   listFormSubmissions: formSubmissions.listFormSubmissions,
   getFormSubmission: formSubmissions.getFormSubmission,
   listRefusedRequests,
-  explainRequest: notYet,
+  explainRequest,
   publishEvents: events.publishEvents,
   listPublishedEvents: events.listPublishedEvents,
   getPublishedEvent: events.getPublishedEvent,
-  getEventLife: notYet,
+  getEventLife,
   reportEhrHealth: ehrHealth.reportEhrHealth,
   getEhrHealth: ehrHealth.getEhrHealth,
   createWriteToRecordJob: writeToRecordJobs.createWriteToRecordJob,
@@ -137,8 +143,8 @@ export const operatorHandlers: Handlers<typeof operatorEndpoints, OperatorPrinci
   getPartnerWebhook: webhooks.getPartnerWebhook,
   updatePartnerWebhook: webhooks.updatePartnerWebhook,
   replayPartnerWebhook: webhookDeliveries.replayPartnerWebhook,
-  retryFailedDeliveries: notYet,
-  getWebhookHealth: notYet,
+  retryFailedDeliveries: webhookDeliveries.retryFailedDeliveries,
+  getWebhookHealth: figures.getWebhookHealth,
   listDeliveries: deliveries.listDeliveries,
   getDelivery: deliveries.getDelivery,
   retryDelivery: deliveries.retryDelivery,
@@ -161,7 +167,7 @@ export const operatorHandlers: Handlers<typeof operatorEndpoints, OperatorPrinci
   getSubscriptionDelivery: subscriptions.getSubscriptionDelivery,
   replaySubscription: subscriptions.replaySubscription,
   listPartnerUsage,
-  getFigures: notYet,
+  getFigures: figures.getFigures,
   getSla,
   listSigningKeys: signingKeys.listSigningKeys,
   rotateSigningKey: signingKeys.rotateSigningKey,
@@ -181,8 +187,8 @@ export const operatorHandlers: Handlers<typeof operatorEndpoints, OperatorPrinci
   exportAccessLog: accessLog.exportAccessLog,
   listAllAlerts: alerts.listAllAlerts,
   getAlert: alerts.getAlert,
-  remindOfAlert: notYet,
-  getAttention: notYet,
+  remindOfAlert: alerts.remindOfAlert,
+  getAttention,
   createPartnerContact: contacts.createPartnerContact,
   listPartnerContacts: contacts.listPartnerContacts,
   getPartnerContact: contacts.getPartnerContact,
@@ -196,8 +202,8 @@ export const operatorHandlers: Handlers<typeof operatorEndpoints, OperatorPrinci
   createErasure: erasures.createErasure,
   listErasures: erasures.listErasures,
   getErasure: erasures.getErasure,
-  search: notYet,
-  listSettings: notYet,
-  listNodes: notYet,
-  streamLive: notYet,
+  search,
+  listSettings: deployment.listSettings,
+  listNodes: deployment.listNodes,
+  streamLive: deployment.streamLive,
 };

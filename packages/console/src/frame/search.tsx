@@ -134,9 +134,7 @@ function Box({ close }: { close: () => void }) {
       <p role="status" className="soft">
         {toStatus(wanted, isAnswered ? found : undefined)}
       </p>
-      {query.error && isLongEnough && (
-        <Failure error={query.error} retry={() => void query.refetch()} />
-      )}
+      {query.error && isLongEnough && <Failure error={query.error} retry={() => void query.refetch()} />}
     </>
   );
 }

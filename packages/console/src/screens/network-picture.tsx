@@ -45,7 +45,6 @@ export function Picture({ label, practices, areas, lines = [], selected, select 
   const [focused, setFocused] = useState<string>();
   const ids = practices.map(({ id }) => id);
   const shape = JSON.stringify([ids, areas.map(({ id, members }) => [id, members])]);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the shape is made of both
   const places = useMemo(() => layOut(ids, areas), [shape]);
   const at = (id: string) => places.get(id) ?? { x: 0, y: 0 };
   const width = Math.max(...ids.map((id) => at(id).x)) + CELL.width / 2 + MARGIN;
@@ -80,11 +79,7 @@ export function Picture({ label, practices, areas, lines = [], selected, select 
         const border = hull(area.members.map(at));
         const top = border.reduce((best, corner) => (corner.y < best.y ? corner : best), { x: 0, y: height });
         return (
-          <g
-            key={area.id}
-            className={area.isDraft ? 'area draft' : `area kind-${index % 4}`}
-            aria-hidden="true"
-          >
+          <g key={area.id} className={area.isDraft ? 'area draft' : `area kind-${index % 4}`}>
             <polygon points={border.map(({ x, y }) => `${x},${y}`).join(' ')} />
             <text x={labelX(border, top)} y={top.y - 12}>
               {shorten(area.name)}
@@ -94,7 +89,7 @@ export function Picture({ label, practices, areas, lines = [], selected, select 
         );
       })}
       {lines.map(({ from, to }) => (
-        <path key={`${from} ${to}`} className="way" d={curve(at(from), at(to))} aria-hidden="true" />
+        <path key={`${from} ${to}`} className="way" d={curve(at(from), at(to))} />
       ))}
       {practices.map(({ id, name, mark, isFaint }) => {
         const { x, y } = at(id);

@@ -1,3 +1,5 @@
+import { FIGURES_DAYS } from '../contract/operator/figures.ts';
+import { FINE_DAYS } from '../domain/figures.ts';
 import { alone, type Database } from './database.ts';
 import { sqlFunction } from './sql-functions.ts';
 
@@ -53,13 +55,20 @@ const clearUsageSql = sqlFunction('clear_usage', {
   rows_max: 'integer',
 });
 
+const clearFiguresSql = sqlFunction('clear_figures', {
+  given: 'timestamptz',
+  fine_days: 'integer',
+  kept_days: 'integer',
+  rows_max: 'integer',
+});
+
 /** While they go, nothing else is done for their webhooks: a few hundredths of a second. */
 const ROWS_MAX = 500;
 /** Ten attempts take three days, and ten if a receiver asks each time to wait for as long as it may. */
 const OPEN_KEPT_DAYS = 14;
 
 /**
- * Each call is four short transactions. `at` is of `databaseTime`. Returns how many rows went; as long as it is not zero there may be
+ * Each call is six short transactions. `at` is of `databaseTime`. Returns how many rows went; as long as it is not zero there may be
  * more.
  */
 export async function clearStep(db: Database, at: string | null, retention: Retention): Promise<number> {
@@ -94,10 +103,17 @@ export async function clearStep(db: Database, at: string | null, retention: Rete
     usage_days: retention.usage,
     rows_max: ROWS_MAX,
   });
+  const [figures] = await clearFiguresSql<{ clear_figures: number }>(alone(db), {
+    given: at,
+    fine_days: FINE_DAYS,
+    kept_days: FIGURES_DAYS,
+    rows_max: ROWS_MAX,
+  });
   return (
     (old?.clear_old ?? 0) +
     (records?.clear_records ?? 0) +
     (usage?.clear_usage ?? 0) +
+    (figures?.clear_figures ?? 0) +
     (alerts?.clear_alerts ?? 0) +
     (changes?.clear_changes ?? 0)
   );

@@ -6,7 +6,7 @@ import { one, useChange } from '../api/client.ts';
 import type { KeyOfMany } from '../api/generated.ts';
 import { Failure } from '../parts/failure.tsx';
 import { useForm } from '../parts/form.tsx';
-import { PracticeName } from '../parts/name.tsx';
+import { PracticeLink } from '../parts/links.tsx';
 import { Page } from '../parts/page.tsx';
 import { PracticeSearch } from '../parts/practice-search.tsx';
 import { Secret } from '../parts/secret.tsx';
@@ -30,7 +30,10 @@ export function IssueKeys() {
       {issued ? (
         <Secret
           name={`${issued.length} keys of ${name}`}
-          value={['practice_group_id,key_id,key', ...issued.map((one) => [one.practice_group_id, one.id, one.key].join(','))].join('\n')}
+          value={[
+            'practice_group_id,key_id,key',
+            ...issued.map((one) => [one.practice_group_id, one.id, one.key].join(',')),
+          ].join('\n')}
           fileName="porter-keys.csv"
           done={() => void navigate({ to: `/partners/${id}` })}
         />
@@ -74,7 +77,7 @@ function IssueForm({ partnerId, issued }: { partnerId: string; issued: (keys: Ke
         <ul className="picked">
           {ids.map((id) => (
             <li key={id}>
-              <PracticeName id={id} />
+              <PracticeLink id={id} />
               <Button
                 className="link"
                 aria-label={`Leave out ${id}`}

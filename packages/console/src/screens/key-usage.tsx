@@ -2,8 +2,8 @@ import { useQuery } from '@tanstack/react-query';
 import { ask, one } from '../api/client.ts';
 import type { ApiKey, PartnerUsageEntry } from '../api/generated.ts';
 import { DayBars, lastDays } from '../parts/day-bars.tsx';
+import { PracticeLink } from '../parts/links.tsx';
 import { Loaded } from '../parts/loaded.tsx';
-import { PracticeName } from '../parts/name.tsx';
 import { Section } from '../parts/page.tsx';
 import { Table } from '../parts/table.tsx';
 import { When } from '../parts/when.tsx';
@@ -40,7 +40,7 @@ export function KeyUsage({ of: key }: { of: ApiKey }) {
               parts={[
                 { title: 'answered', tone: 'brand' },
                 { title: 'refused', tone: 'amber' },
-                { title: 'over the limit', tone: 'soft' },
+                { title: 'over the limit', tone: 'soft-bar' },
                 { title: 'failed', tone: 'red' },
               ]}
               days={lastDays(DAYS, Date.now()).map((day) => ({
@@ -97,7 +97,9 @@ export function KeyRefusals({ of: key }: { of: ApiKey }) {
             keyOf={({ request_id, at }) => `${request_id}${at}`}
             hrefOf={({ request_id }) => `/refused/${request_id}`}
             empty="None of its calls was refused lately."
-            more={next_cursor ? { to: `/refused?key_id=${key.id}`, title: 'All its refused calls' } : undefined}
+            more={
+              next_cursor ? { to: `/refused?key_id=${key.id}`, title: 'All its refused calls' } : undefined
+            }
             columns={[
               { title: 'Call', width: '2fr', cell: ({ method, path }) => `${method} ${path}` },
               { title: 'Answer', width: '1.5fr', cell: ({ status, error }) => `${status} ${error}` },
@@ -106,7 +108,7 @@ export function KeyRefusals({ of: key }: { of: ApiKey }) {
                 width: '1.5fr',
                 wideOnly: true,
                 cell: ({ practice_group_id }) =>
-                  practice_group_id ? <PracticeName id={practice_group_id} /> : '–',
+                  practice_group_id ? <PracticeLink id={practice_group_id} /> : '–',
               },
               { title: 'From', width: '1fr', wideOnly: true, cell: ({ address }) => address ?? '–' },
               { title: 'When', width: '8rem', cell: ({ at }) => <When at={at} /> },

@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { one } from '../api/client.ts';
 import type { ApiKey } from '../api/generated.ts';
-import { KeyName } from '../parts/name.tsx';
+import { KeyLink } from '../parts/links.tsx';
 import { Banner } from '../parts/page.tsx';
 import { toDuration, toExact, useNow, When } from '../parts/when.tsx';
 
@@ -12,7 +12,8 @@ export function KeyWorks({ of: key }: { of: ApiKey }) {
     return (
       <Banner tone={key.leak ? 'failing' : 'stopped'}>
         <strong>Revoked</strong> <When at={key.revoked_at} />.{' '}
-        {key.leak && `It was found where it should not be${key.leak.source ? ` by ${key.leak.source}` : ''}. `}
+        {key.leak &&
+          `It was found where it should not be${key.leak.source ? ` by ${key.leak.source}` : ''}. `}
         Calls with it are refused.
       </Banner>
     );
@@ -22,7 +23,7 @@ export function KeyWorks({ of: key }: { of: ApiKey }) {
         <strong>Expired</strong> <When at={key.expires_at} />.{' '}
         {key.replaced_by && (
           <>
-            <KeyName id={key.replaced_by} /> took its place.{' '}
+            <KeyLink id={key.replaced_by} /> took its place.{' '}
           </>
         )}
         Calls with it are refused.
@@ -66,7 +67,7 @@ function Rotating({ of: key, replacedBy }: { of: ApiKey; replacedBy: string }) {
           It ends in <span role="timer">{toDuration(Math.max(0, left))}</span>.{' '}
         </>
       )}
-      <KeyName id={replacedBy} /> takes its place; {next?.last_used_at ? 'it was last used ' : 'it was used '}
+      <KeyLink id={replacedBy} /> takes its place; {next?.last_used_at ? 'it was last used ' : 'it was used '}
       <When at={next?.last_used_at} />.
     </Banner>
   );

@@ -7,8 +7,8 @@ import { useMay } from '../frame/session.ts';
 import { Confirm } from '../parts/confirm.tsx';
 import { Chosen, FormDialog } from '../parts/form.tsx';
 import { Id } from '../parts/id.tsx';
+import { nameOfKey, PartnerLink, PracticeLink } from '../parts/links.tsx';
 import { Loaded } from '../parts/loaded.tsx';
-import { nameOfKey, PartnerName, PracticeName } from '../parts/name.tsx';
 import { Facts, Page, Section } from '../parts/page.tsx';
 import { Secret } from '../parts/secret.tsx';
 import { When } from '../parts/when.tsx';
@@ -69,8 +69,8 @@ function About({ of: key }: { of: ApiKey }) {
       <KeyWorks of={key} />
       <Facts
         of={{
-          Partner: <PartnerName id={key.partner_id} />,
-          Practice: <PracticeName id={key.practice_group_id} />,
+          Partner: <PartnerLink id={key.partner_id} />,
+          Practice: <PracticeLink id={key.practice_group_id} />,
           'Last use': key.last_used_at ? (
             <>
               <When at={key.last_used_at} /> from {key.last_used_from ?? 'an address that is not known'}
@@ -117,7 +117,11 @@ const overlaps = [
   { value: '3600', title: 'for an hour' },
   { value: '604800', title: 'for a week' },
   { value: '2592000', title: 'for 30 days' },
-  { value: '0', title: 'no longer: it ends at once', description: 'Calls with the old key are refused from now on.' },
+  {
+    value: '0',
+    title: 'no longer: it ends at once',
+    description: 'Calls with the old key are refused from now on.',
+  },
 ];
 
 function Rotate({ of: key, issued }: { of: ApiKey; issued: (key: IssuedApiKey) => void }) {
@@ -178,9 +182,9 @@ function Revoke({ of: key }: { of: ApiKey }) {
       run={() => revoke.mutateAsync({ params: { id: key.id } })}
     >
       <p>
-        Calls with it are refused on every node from the moment that this is answered, and it cannot be undone. It was
-        last used {key.last_used_at ? <When at={key.last_used_at} /> : 'never'}. Deliveries that its partner may have
-        through no other key are withheld.
+        Calls with it are refused on every node from the moment that this is answered, and it cannot be
+        undone. It was last used {key.last_used_at ? <When at={key.last_used_at} /> : 'never'}. Deliveries
+        that its partner may have through no other key are withheld.
       </p>
     </Confirm>
   );

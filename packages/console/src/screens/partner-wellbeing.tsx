@@ -4,8 +4,8 @@ import { one } from '../api/client.ts';
 import type { Partner } from '../api/generated.ts';
 import { useMay } from '../frame/session.ts';
 import { DayBars } from '../parts/day-bars.tsx';
+import { nameOfKey, PracticeLink } from '../parts/links.tsx';
 import { Loaded } from '../parts/loaded.tsx';
-import { nameOfKey, PracticeName } from '../parts/name.tsx';
 import { Section } from '../parts/page.tsx';
 import { Table } from '../parts/table.tsx';
 import { When } from '../parts/when.tsx';
@@ -51,7 +51,7 @@ export function PartnerKeys({ partner: { id, status } }: { partner: Partner }) {
               {
                 title: 'Practice',
                 width: '2fr',
-                cell: ({ practice_group_id }) => <PracticeName id={practice_group_id} />,
+                cell: ({ practice_group_id }) => <PracticeLink id={practice_group_id} />,
               },
               { title: 'State', width: '1.5fr', cell: (key) => <KeyState of={key} /> },
               { title: 'Last use', width: '1fr', cell: ({ last_used_at }) => <When at={last_used_at} /> },
@@ -82,7 +82,11 @@ export function PartnerWebhooks({ partner: { id } }: { partner: Partner }) {
                 title: 'Practices',
                 width: '2fr',
                 cell: ({ practice_group_id }) =>
-                  practice_group_id === null ? 'all that they reach' : <PracticeName id={practice_group_id} />,
+                  practice_group_id === null ? (
+                    'all that they reach'
+                  ) : (
+                    <PracticeLink id={practice_group_id} />
+                  ),
               },
               { title: 'State', width: '1fr', cell: (webhook) => <WebhookState of={webhook} /> },
               { title: 'Waiting', width: '5rem', cell: ({ health }) => health.queued },
@@ -122,7 +126,7 @@ export function PartnerUsage({ partner: { id } }: { partner: Partner }) {
               parts={[
                 { title: 'answered', tone: 'brand' },
                 { title: 'refused', tone: 'amber' },
-                { title: 'over the limit', tone: 'soft' },
+                { title: 'over the limit', tone: 'soft-bar' },
                 { title: 'failed', tone: 'red' },
               ]}
               days={data.map(({ at, calls }) => ({

@@ -5,9 +5,9 @@ import type { AccessLogEntry, Erasure, OperatorPracticeGroup } from '../api/gene
 import { useMay } from '../frame/session.ts';
 import { Confirm } from '../parts/confirm.tsx';
 import { Sentence, TextFilter, useFilters } from '../parts/filters.tsx';
+import { KeyLink, PartnerLink } from '../parts/links.tsx';
 import { List } from '../parts/list.tsx';
 import { Loaded } from '../parts/loaded.tsx';
-import { KeyName, PartnerName } from '../parts/name.tsx';
 import { Empty, Section } from '../parts/page.tsx';
 import { Table } from '../parts/table.tsx';
 import { When } from '../parts/when.tsx';
@@ -56,7 +56,7 @@ export function Told({ practice }: { practice: OperatorPracticeGroup }) {
 }
 
 function Who({ of: { partner_id, operator_id } }: { of: AccessLogEntry }) {
-  if (partner_id) return <PartnerName id={partner_id} />;
+  if (partner_id) return <PartnerLink id={partner_id} />;
   return <>{operator_id ? `operator ${operator_id}` : 'not known'}</>;
 }
 
@@ -68,7 +68,7 @@ function whatOf({ kind, event, object, object_id, operation, erased_by }: Access
 
 function How({ of: { key_id, through, webhook_id } }: { of: AccessLogEntry }) {
   const keyId = key_id ?? through[0]?.key_id;
-  if (keyId) return <KeyName id={keyId} />;
+  if (keyId) return <KeyLink id={keyId} />;
   return <>{webhook_id ?? '–'}</>;
 }
 
@@ -100,7 +100,7 @@ function Erasures({ practice }: { practice: OperatorPracticeGroup }) {
                 cell: ({ recipients }) =>
                   recipients.length === 0
                     ? 'nobody'
-                    : recipients.map(({ partner_id }) => <PartnerName key={partner_id} id={partner_id} />),
+                    : recipients.map(({ partner_id }) => <PartnerLink key={partner_id} id={partner_id} />),
               },
             ]}
           />
@@ -121,7 +121,7 @@ function Erased({ of: { erased, recipients } }: { of: Erasure }) {
             Tell these partners to erase it, too:{' '}
             {recipients.map(({ partner_id, deliveries }) => (
               <span key={partner_id}>
-                <PartnerName id={partner_id} /> ({deliveries} deliveries){' '}
+                <PartnerLink id={partner_id} /> ({deliveries} deliveries){' '}
               </span>
             ))}
           </>
@@ -133,7 +133,13 @@ function Erased({ of: { erased, recipients } }: { of: Erasure }) {
 
 const objects = ['Appointment', 'FormSubmission', 'Prescription', 'Patient', 'WriteToRecordEntry'];
 
-function Erase({ practice: { id }, done }: { practice: OperatorPracticeGroup; done: (erasure: Erasure) => void }) {
+function Erase({
+  practice: { id },
+  done,
+}: {
+  practice: OperatorPracticeGroup;
+  done: (erasure: Erasure) => void;
+}) {
   const erase = useChange('createErasure', ['listErasures', 'listAccessLog', 'listAudit']);
   const [object, setObject] = useState('Appointment');
   const [objectId, setObjectId] = useState('');
@@ -144,14 +150,16 @@ function Erase({ practice: { id }, done }: { practice: OperatorPracticeGroup; do
       isDisabled={false}
       run={async () =>
         done(
-          (await erase.mutateAsync({ body: { practice_group_id: id, object, object_id: objectId.trim() } })).data,
+          (await erase.mutateAsync({ body: { practice_group_id: id, object, object_id: objectId.trim() } }))
+            .data,
         )
       }
     >
       <div className="stack">
         <p>
-          Its identifiers are taken out of everything that is kept: events, deliveries, forms, jobs, the audit and the
-          access log. What is queued about it is not sent. It cannot be undone; the audit stays verifiable.
+          Its identifiers are taken out of everything that is kept: events, deliveries, forms, jobs, the audit
+          and the access log. What is queued about it is not sent. It cannot be undone; the audit stays
+          verifiable.
         </p>
         <label className="chosen">
           <span>Kind</span>

@@ -6,8 +6,8 @@ import { useMay } from '../frame/session.ts';
 import { Confirm } from '../parts/confirm.tsx';
 import { Differences } from '../parts/differences.tsx';
 import { FormDialog, Typed } from '../parts/form.tsx';
+import { PartnerLink } from '../parts/links.tsx';
 import { Loaded } from '../parts/loaded.tsx';
-import { PartnerName } from '../parts/name.tsx';
 import { Empty, Facts, Section } from '../parts/page.tsx';
 import { Secret } from '../parts/secret.tsx';
 import { State } from '../parts/state.tsx';
@@ -38,7 +38,7 @@ export function ChangesWaiting({ practice: { id } }: { practice: OperatorPractic
             }
             columns={[
               { title: 'When', width: '8rem', cell: ({ at }) => <When at={at} /> },
-              { title: 'Partner', width: '1fr', cell: ({ partner_id }) => <PartnerName id={partner_id} /> },
+              { title: 'Partner', width: '1fr', cell: ({ partner_id }) => <PartnerLink id={partner_id} /> },
               {
                 title: 'Change',
                 width: '3fr',
@@ -73,13 +73,15 @@ export function WriteThrough({ practice: { id } }: { practice: OperatorPracticeG
               title="Ask the practice software first"
               submit="Save"
               initial={{ url: isNone ? '' : (query.data?.url ?? '') }}
-              run={async ({ url }) => setSecret((await put.mutateAsync({ params, body: { url } })).data.secret)}
+              run={async ({ url }) =>
+                setSecret((await put.mutateAsync({ params, body: { url } })).data.secret)
+              }
             >
               {({ field }) => (
                 <>
                   <p>
-                    Before a partner’s change is made, the address is asked. Its answer decides. A new secret is made
-                    and shown once.
+                    Before a partner’s change is made, the address is asked. Its answer decides. A new secret
+                    is made and shown once.
                   </p>
                   <Typed label="Address" type="url" placeholder="https://" field={field('url')} autoFocus />
                 </>
@@ -91,7 +93,10 @@ export function WriteThrough({ practice: { id } }: { practice: OperatorPracticeG
                 title="Turn write-through off?"
                 run={() => remove.mutateAsync({ params })}
               >
-                <p>Changes of partners are made at once from now on, and the practice software is told afterwards.</p>
+                <p>
+                  Changes of partners are made at once from now on, and the practice software is told
+                  afterwards.
+                </p>
               </Confirm>
             )}
           </>
@@ -107,7 +112,9 @@ export function WriteThrough({ practice: { id } }: { practice: OperatorPracticeG
         />
       )}
       {isNone ? (
-        <Empty>Off: changes of partners are made at once, and the practice software is told afterwards.</Empty>
+        <Empty>
+          Off: changes of partners are made at once, and the practice software is told afterwards.
+        </Empty>
       ) : (
         <Loaded query={query} rows={2}>
           {({ url, status, health, updated_at }) => (

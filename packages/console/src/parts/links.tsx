@@ -23,6 +23,11 @@ export function KeyLink({ id }: { id: string }) {
   return <Named to={pageOf('key', id)} name={data && nameOfKey(data)} id={id} />;
 }
 
+export function OperatorName({ id }: { id: string }) {
+  const { data } = useQuery({ ...one('getOperator', { params: { id } }), staleTime: STALE_MS });
+  return <bdi>{data?.name ?? id}</bdi>;
+}
+
 function Named({ to, name, id }: { to: string; name: string | undefined; id: string }) {
   return <Link to={to}>{name === undefined ? <code>{id}</code> : <bdi>{name}</bdi>}</Link>;
 }

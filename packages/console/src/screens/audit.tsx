@@ -93,9 +93,12 @@ export function Audit() {
   );
 }
 
+/** Known from the rest of the line. */
+const DULL = new Set(['id', 'created_at', 'updated_at', 'practice_group_id']);
+
 /** The differences on one line: the whole of them is on the page of the entry. */
 function inShort({ before, after }: AuditEntry): string {
-  const changes = differencesOf(before, after);
+  const changes = differencesOf(before, after).filter(({ name }) => !DULL.has(name));
   const texts = changes.map(({ name, was, is }) =>
     was !== undefined && is !== undefined
       ? `${name.replaceAll('_', ' ')} ${was} → ${is}`

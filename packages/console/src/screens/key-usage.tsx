@@ -83,7 +83,7 @@ function byOperation(entries: readonly PartnerUsageEntry[]) {
     .sort((a, b) => b.total - a.total);
 }
 
-const SHOWN = 10;
+const SHOWN = 5;
 
 export function KeyRefusals({ of: key }: { of: ApiKey }) {
   const query = useQuery(one('listRefusedRequests', { query: { key_id: key.id, page_size: SHOWN } }));

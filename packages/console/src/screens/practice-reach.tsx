@@ -11,6 +11,7 @@ import { When } from '../parts/when.tsx';
 import { reachOf, type Way } from './network-reach.ts';
 import { toCount, toGrant } from './network-words.tsx';
 import { PartnerState } from './partner-state.tsx';
+import { type Scope, scopeChoices } from './scopes.ts';
 
 /** Of each network; who else is in it is on its own page. */
 const MEMBERS_MAX = 30;
@@ -52,7 +53,7 @@ export function PracticeReach({ practice }: { practice: OperatorPracticeGroup })
               { title: 'Partner', width: '2fr', cell: ({ key }) => <Who partnerId={key.partner_id} /> },
               { title: 'With', width: '2fr', cell: ({ key }) => <KeyLink id={key.id} /> },
               { title: 'Through', width: '2fr', cell: (way) => <Through way={way} /> },
-              { title: 'To', width: '3fr', wideOnly: true, cell: ({ scopes }) => scopes.join(', ') },
+              { title: 'To', width: '3fr', wideOnly: true, cell: ({ scopes }) => toScopes(scopes) },
               { title: 'Last use', width: '8rem', cell: ({ key }) => <When at={key.last_used_at} /> },
               {
                 title: 'Who let them',
@@ -100,6 +101,9 @@ function waysTo(id: string, keys: readonly ApiKey[], networks: readonly Network[
     ([partnerId, its = []]) => reachOf(partnerId, its, networks).get(id) ?? [],
   );
 }
+
+const toScopes = (granted: readonly Scope[]): string =>
+  granted.length === scopeChoices.length ? 'everything' : granted.join(', ');
 
 function Who({ partnerId }: { partnerId: string }) {
   const { data } = useQuery(one('getPartner', { params: { id: partnerId } }));

@@ -91,7 +91,7 @@ export function Operators() {
               ...(may
                 ? [
                     {
-                      title: 'Change',
+                      title: 'Actions',
                       width: '12rem',
                       cell: (operator: Operator) =>
                         operator.status === 'active' && <OperatorActions of={operator} />,

@@ -47,7 +47,15 @@ export function Sessions() {
                 wideOnly: true,
                 cell: ({ idle_expires_at }) => <When at={idle_expires_at} />,
               },
-              { title: 'End it', width: '7rem', cell: (session) => <End of={session} /> },
+              {
+                title: 'Actions',
+                width: '7rem',
+                cell: (session) => (
+                  <span className="actions small">
+                    <End of={session} />
+                  </span>
+                ),
+              },
             ]}
           />
         )}

@@ -374,10 +374,12 @@ const table: Record<OperatorOperationId, (given: Furnished) => Promise<Parts>> =
     await newDelivery(given);
     return { params: { id: await pausedWebhook(given) }, body: { since: '2026-01-01T00:00:00Z' } };
   },
+  listWebhookAttempts: async (given) => ({ params: { id: await pausedWebhook(given) } }),
   listDeliveries: nothing,
   getDelivery: async (given) => ({ params: { id: await newDelivery(given) } }),
   retryDelivery: async (given) => ({ params: { id: await newDelivery(given) } }),
   listChanges: nothing,
+  listLatestChanges: nothing,
   streamChanges: nothing,
   getChange: ofChange,
   reportChangeApplied: ofChange,

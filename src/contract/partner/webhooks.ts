@@ -72,7 +72,10 @@ export const webhook = z
     status_reason: z
       .string()
       .nullable()
-      .meta({ description: 'Why the service disabled it, or who else paused it, as a sentence.' }),
+      .meta({
+        description:
+          'Why the service disabled it, or who else paused or activated it and why, as a sentence.',
+      }),
     signature: z.enum(signatures).meta({
       description:
         'How deliveries are signed. hmac: with the secret of the webhook (`v1`). ed25519: with the key of this deployment (`v1a`), whose public part is at `/.well-known/webhook-keys`. both: each.',

@@ -1,4 +1,5 @@
 import type { operatorEndpoints } from '../contract/operator/index.ts';
+import { consoleResponses } from './console-examples.ts';
 import type { Examples, TakesBody } from './examples.ts';
 
 const one = (summary: string, value: unknown): Examples => ({ usual: { summary, value } });
@@ -38,6 +39,10 @@ export const operatorRequests: Record<TakesBody<typeof operatorEndpoints>, Examp
   updateNetwork: one('Of these two partners alone, and nothing but reading', {
     scopes: ['practice-groups:read', 'submission-types:read', 'events:read'],
     partner_ids: ['prt_brightwater', 'prt_millbrook'],
+  }),
+  previewNetwork: one('A third practice joins', {
+    id: 'net_plain',
+    practice_group_ids: ['pg_larkhill', 'pg_plain_hub', 'pg_riverside'],
   }),
   createPartner: one('A new application', {
     name: 'Brightwater Software',
@@ -255,6 +260,7 @@ const cursor = 'WzQyLCIwLTE5YjJjM2Q0ZTVmLTlmODZkMDgxODg0YzdkNjUiXQ';
 
 /** What a success looks like, where seeing it helps. */
 export const operatorResponses: Partial<Record<keyof typeof operatorEndpoints, Examples>> = {
+  ...consoleResponses,
   listChanges: {
     page: {
       summary: 'The newest change',

@@ -7,6 +7,7 @@ import * as alerts from './alerts.ts';
 import type { Handlers } from './app.ts';
 import * as audit from './audit.ts';
 import * as changes from './changes.ts';
+import { notYet } from './console.ts';
 import * as contacts from './contacts.ts';
 import * as deliveries from './deliveries.ts';
 import * as directory from './directory.ts';
@@ -79,6 +80,7 @@ export const operatorHandlers: Handlers<typeof operatorEndpoints, OperatorPrinci
   deleteNetwork: networks.deleteNetwork,
   addNetworkMember: networks.addNetworkMember,
   removeNetworkMember: networks.removeNetworkMember,
+  previewNetwork: notYet,
   createPartner: partners.createPartner,
   listPartners: partners.listPartners,
   getPartner: partners.getPartner,
@@ -118,9 +120,11 @@ export const operatorHandlers: Handlers<typeof operatorEndpoints, OperatorPrinci
   listFormSubmissions: formSubmissions.listFormSubmissions,
   getFormSubmission: formSubmissions.getFormSubmission,
   listRefusedRequests,
+  explainRequest: notYet,
   publishEvents: events.publishEvents,
   listPublishedEvents: events.listPublishedEvents,
   getPublishedEvent: events.getPublishedEvent,
+  getEventLife: notYet,
   reportEhrHealth: ehrHealth.reportEhrHealth,
   getEhrHealth: ehrHealth.getEhrHealth,
   createWriteToRecordJob: writeToRecordJobs.createWriteToRecordJob,
@@ -133,6 +137,8 @@ export const operatorHandlers: Handlers<typeof operatorEndpoints, OperatorPrinci
   updatePartnerWebhook: webhooks.updatePartnerWebhook,
   replayPartnerWebhook: webhookDeliveries.replayPartnerWebhook,
   listWebhookAttempts: deliveries.listWebhookAttempts,
+  retryFailedDeliveries: notYet,
+  getWebhookHealth: notYet,
   listDeliveries: deliveries.listDeliveries,
   getDelivery: deliveries.getDelivery,
   retryDelivery: deliveries.retryDelivery,
@@ -156,6 +162,7 @@ export const operatorHandlers: Handlers<typeof operatorEndpoints, OperatorPrinci
   getSubscriptionDelivery: subscriptions.getSubscriptionDelivery,
   replaySubscription: subscriptions.replaySubscription,
   listPartnerUsage,
+  getFigures: notYet,
   getSla,
   listSigningKeys: signingKeys.listSigningKeys,
   rotateSigningKey: signingKeys.rotateSigningKey,
@@ -172,6 +179,8 @@ export const operatorHandlers: Handlers<typeof operatorEndpoints, OperatorPrinci
   exportAccessLog: accessLog.exportAccessLog,
   listAllAlerts: alerts.listAllAlerts,
   getAlert: alerts.getAlert,
+  remindOfAlert: notYet,
+  getAttention: notYet,
   createPartnerContact: contacts.createPartnerContact,
   listPartnerContacts: contacts.listPartnerContacts,
   getPartnerContact: contacts.getPartnerContact,
@@ -185,4 +194,8 @@ export const operatorHandlers: Handlers<typeof operatorEndpoints, OperatorPrinci
   createErasure: erasures.createErasure,
   listErasures: erasures.listErasures,
   getErasure: erasures.getErasure,
+  search: notYet,
+  listSettings: notYet,
+  listNodes: notYet,
+  streamLive: notYet,
 };

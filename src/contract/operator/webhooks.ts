@@ -6,6 +6,7 @@ import { recordId, text, timestamp } from '../fields.ts';
 import { pageOf, pageQuery } from '../page.ts';
 import { delivery, replay, replayRequest } from '../partner/webhook-deliveries.ts';
 import { webhook, webhookStatuses } from '../partner/webhooks.ts';
+import { REPLAY_EVENTS_MAX } from '../rules.ts';
 
 const partnerWebhook = webhook
   .extend({
@@ -91,6 +92,30 @@ export const updatePartnerWebhook = defineEndpoint({
   conditional: true,
   response: { status: 200, description: 'The webhook as it is now.', body: partnerWebhook },
   problems: ['not_found', 'precondition_failed'],
+});
+
+export const retryFailedDeliveries = defineEndpoint({
+  operationId: 'retryFailedDeliveries',
+  method: 'POST',
+  path: '/operator/v1/webhooks/{id}/retry-failed',
+  tag,
+  summary: 'Retry what a webhook did not receive',
+  description: `Every delivery of the webhook that was given up is queued again, in its order and with the same \`webhook-id\`. One call takes at most ${REPLAY_EVENTS_MAX.toLocaleString('en')}; \`has_more\` tells that some are left for the next. Broken off, it is made again: what is queued is not given up any more. Deliveries of practice groups that the partner may not receive are left as they are. The answer is 409 when it may receive none, or when the webhook is disabled: activate it first.`,
+  extension: true,
+  access: { roles: support },
+  idempotency: 'afterwards',
+  params: byId,
+  response: {
+    status: 202,
+    description: 'The deliveries will be sent.',
+    body: z
+      .object({
+        count: z.int().meta({ description: 'How many deliveries will be sent.' }),
+        has_more: z.boolean().meta({ description: 'Whether some are left that were given up.' }),
+      })
+      .meta({ id: 'RetriedDeliveries' }),
+  },
+  problems: ['not_found', 'conflict'],
 });
 
 export const replayPartnerWebhook = defineEndpoint({

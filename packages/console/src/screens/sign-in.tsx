@@ -3,6 +3,7 @@ import { useEffect, useState } from 'react';
 import { Button, FieldError, Form, Input, Label, Text, TextField } from 'react-aria-components';
 import { queryClient } from '../api/client.ts';
 import { Mark } from '../frame/frame.tsx';
+import { forgetRecent } from '../frame/recent.ts';
 
 /** The token goes to the service once and is kept nowhere in the browser: what stays is a cookie that no script can read. */
 export function SignIn() {
@@ -32,6 +33,7 @@ export function SignIn() {
       return;
     }
     queryClient.clear();
+    forgetRecent();
     await navigate({ to, replace: true });
   };
   return (

@@ -42,3 +42,7 @@ export const ADDRESS_RATE_LIMIT = 300;
 /** Calls a minute of an operator, on each node. What says what happened does not count: that is never refused. */
 export const OPERATOR_RATE_LIMIT = 6_000;
 export const RATE_WINDOW_SECONDS = 60;
+
+/** What may be made to wait for a second person. */
+export const approvalKinds = ['keys', 'networks'] as const;
+export type ApprovalKind = (typeof approvalKinds)[number];

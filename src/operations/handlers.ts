@@ -26,6 +26,7 @@ import * as partners from './partners.ts';
 import * as practiceGroups from './practice-groups.ts';
 import { reconcileItems } from './reconcile.ts';
 import { getRefusedRequest, listRefusedRequests } from './requests.ts';
+import * as sessions from './sessions.ts';
 import * as signingKeys from './signing-keys.ts';
 import { getSla } from './sla.ts';
 import * as submissionTypes from './submission-types.ts';
@@ -171,6 +172,9 @@ export const operatorHandlers: Handlers<typeof operatorEndpoints, OperatorPrinci
   getOperator: operators.getOperator,
   updateOperator: operators.updateOperator,
   revokeOperator: operators.revokeOperator,
+  getOperatorMe: sessions.getOperatorMe,
+  listSessions: sessions.listSessions,
+  revokeSession: sessions.revokeSession,
   listAudit: audit.listAudit,
   getAuditEntry: audit.getAuditEntry,
   getAuditAnchor: audit.getAuditAnchor,

@@ -3,7 +3,7 @@ import { sqlFunction } from './sql-functions.ts';
 
 /** How long things are kept, in days; the audit and the erasures are kept for good. */
 export interface Retention {
-  /** Events, their deliveries and places in the feed, refused calls, idempotency keys. */
+  /** Events, their deliveries and places in the feed, refused calls, idempotency keys, sessions that are over. */
   events: number;
   formSubmissions: number;
   /** From when they succeeded or failed for good. */
@@ -47,6 +47,11 @@ const clearChangesSql = sqlFunction('clear_changes', {
   kept_days: 'integer',
   rows_max: 'integer',
 });
+const clearSessionsSql = sqlFunction('clear_sessions', {
+  given: 'timestamptz',
+  kept_days: 'integer',
+  rows_max: 'integer',
+});
 const clearUsageSql = sqlFunction('clear_usage', {
   given: 'timestamptz',
   usage_days: 'integer',
@@ -59,7 +64,7 @@ const ROWS_MAX = 500;
 const OPEN_KEPT_DAYS = 14;
 
 /**
- * Each call is four short transactions. `at` is of `databaseTime`. Returns how many rows went; as long as it is not zero there may be
+ * Each call is six short transactions. `at` is of `databaseTime`. Returns how many rows went; as long as it is not zero there may be
  * more.
  */
 export async function clearStep(db: Database, at: string | null, retention: Retention): Promise<number> {
@@ -94,7 +99,13 @@ export async function clearStep(db: Database, at: string | null, retention: Rete
     usage_days: retention.usage,
     rows_max: ROWS_MAX,
   });
+  const [sessions] = await clearSessionsSql<{ clear_sessions: number }>(alone(db), {
+    given: at,
+    kept_days: retention.events,
+    rows_max: ROWS_MAX,
+  });
   return (
+    (sessions?.clear_sessions ?? 0) +
     (old?.clear_old ?? 0) +
     (records?.clear_records ?? 0) +
     (usage?.clear_usage ?? 0) +

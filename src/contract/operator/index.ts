@@ -26,6 +26,7 @@ import { reconcileItems } from './reconcile.ts';
 import { explainRequest } from './request-explanation.ts';
 import * as requests from './requests.ts';
 import { search } from './search.ts';
+import * as sessions from './sessions.ts';
 import * as signingKeys from './signing-keys.ts';
 import { getSla } from './sla.ts';
 import * as submissionTypes from './submission-types.ts';
@@ -140,6 +141,9 @@ export const operatorEndpoints = {
   getOperator: operators.getOperator,
   updateOperator: operators.updateOperator,
   revokeOperator: operators.revokeOperator,
+  getOperatorMe: sessions.getOperatorMe,
+  listSessions: sessions.listSessions,
+  revokeSession: sessions.revokeSession,
   listAudit: audit.listAudit,
   getAuditEntry: audit.getAuditEntry,
   getAuditAnchor: audit.getAuditAnchor,

@@ -1265,6 +1265,29 @@ export interface OperatorAlertPage {
   next_cursor: string | null;
 }
 
+export interface OperatorMe {
+  operator: {
+    id: string;
+    name: string;
+    role: 'admin' | 'support' | 'source' | 'viewer';
+  };
+  /** Null for a call with a token. */
+  session: {
+    id: string;
+    expires_at: string;
+    idle_expires_at: string;
+  } | null;
+  environment: 'staging' | 'production';
+  /** Of the service. */
+  version: string;
+  /** How people sign in to the console: with an operator token, or through a provider of OpenID Connect. */
+  sign_in: 'token' | 'oidc';
+  /** What is done only when a second person has approved it. */
+  approvals: ('keys' | 'networks')[];
+  /** Where partners turn to: an e-mail address, or a page. */
+  support_contact: string;
+}
+
 export interface OperatorPage {
   data: Operator[];
   /** How many entries this page holds. */
@@ -1769,6 +1792,34 @@ export interface SearchTarget {
     | 'operator'
     | 'subscription';
   id: string;
+}
+
+/** Somebody who is signed in to the console. */
+export interface Session {
+  id: string;
+  operator_id: string;
+  operator_name: string;
+  /** From where somebody signed in. */
+  address: string;
+  /** With which browser. */
+  user_agent: string | null;
+  /** Whether this call was made with it. */
+  is_current: boolean;
+  created_at: string;
+  /** To a minute. */
+  last_used_at: string;
+  /** When it ends unless it is used before. */
+  idle_expires_at: string;
+  /** When it ends however much it is used. */
+  expires_at: string;
+}
+
+export interface SessionPage {
+  data: Session[];
+  /** How many entries this page holds. */
+  count: number;
+  /** Send it as `cursor` to get the next page; null on the last one. */
+  next_cursor: string | null;
 }
 
 export interface Setting {
@@ -3097,6 +3148,8 @@ export interface Operations {
         /** The last day; today unless given. */
         to?: string | undefined;
         partner_id?: string | undefined;
+        /** Calls with this key alone. */
+        key_id?: string | undefined;
       };
     };
     answer: PartnerUsageEntryPage;
@@ -3181,6 +3234,19 @@ export interface Operations {
     answer: Operator;
   };
   revokeOperator: { input: { params: { id: string | number } }; answer: Operator };
+  getOperatorMe: { input: {}; answer: OperatorMe };
+  listSessions: {
+    input: {
+      query?: {
+        /** Entries on a page; 50 unless given. */
+        page_size?: number | undefined;
+        /** The next_cursor of the page before. */
+        cursor?: string | undefined;
+      };
+    };
+    answer: SessionPage;
+  };
+  revokeSession: { input: { params: { id: string | number } }; answer: undefined };
   listAudit: {
     input: {
       query?: {
@@ -3540,6 +3606,9 @@ export const operations = {
   getOperator: ['GET', '/operator/v1/operators/{id}'],
   updateOperator: ['PATCH', '/operator/v1/operators/{id}'],
   revokeOperator: ['POST', '/operator/v1/operators/{id}/revoke'],
+  getOperatorMe: ['GET', '/operator/v1/me'],
+  listSessions: ['GET', '/operator/v1/sessions'],
+  revokeSession: ['DELETE', '/operator/v1/sessions/{id}'],
   listAudit: ['GET', '/operator/v1/audit'],
   getAuditEntry: ['GET', '/operator/v1/audit/{seq}'],
   getAuditAnchor: ['GET', '/operator/v1/audit/anchor'],

@@ -20,6 +20,7 @@ import type { Logger } from './platform/logger.ts';
 import { createMailer } from './platform/mail.ts';
 import { type EmbeddedPostgres, startEmbeddedPostgres } from './platform/postgres/embedded.ts';
 import { pooledRandomBytes } from './platform/random.ts';
+import { remembered } from './platform/remembered.ts';
 import { Semaphore } from './platform/semaphore.ts';
 import { createAccess } from './runtime/access.ts';
 import { AccessLog } from './runtime/access-log.ts';
@@ -28,6 +29,7 @@ import { Assertions } from './runtime/assertions.ts';
 import { AuditAnchors } from './runtime/audit-anchors.ts';
 import { AuditVerification } from './runtime/audit-verification.ts';
 import { OpenStreams } from './runtime/event-streams.ts';
+import { Figures } from './runtime/figures.ts';
 import { KeyUses } from './runtime/key-uses.ts';
 import { RateLimits, SharedRateLimits } from './runtime/rate-limits.ts';
 import { Readiness } from './runtime/readiness.ts';
@@ -122,6 +124,7 @@ export async function startService(config: Config, surroundings: Surroundings): 
         app.refusals.flush(),
         app.keyUses.close(),
         app.usage.close(),
+        app.figures.close(),
         app.accessLog.close(),
       ]);
       await closeDatabase(db);
@@ -161,6 +164,7 @@ export async function startService(config: Config, surroundings: Surroundings): 
       docsUrl,
       site: createSite(config),
       console: createConsole(),
+      // Anybody may ask, as often as they like.
       webhookKeys: remembered(clock, () => publicSigningKeys(app)),
     });
     undo.push(() => {
@@ -256,23 +260,6 @@ function startDelivering(app: App, log: Logger, isOnTime: () => boolean) {
   };
 }
 
-const REMEMBERED_MS = 1_000;
-
-/** Anybody may ask, as often as they like: PostgreSQL is asked once a second. A failure is not remembered. */
-function remembered<T>(clock: Pick<App['clock'], 'monotonic'>, ask: () => Promise<T>): () => Promise<T> {
-  let last: { answer: Promise<T>; at: number } | undefined;
-  return () => {
-    const now = clock.monotonic();
-    if (last && now - last.at < REMEMBERED_MS) return last.answer;
-    const asked = { answer: ask(), at: now };
-    last = asked;
-    asked.answer.catch(() => {
-      if (last === asked) last = undefined;
-    });
-    return asked.answer;
-  };
-}
-
 /** Returns how it is stopped. */
 function startAnchoring(app: App, places: Config['auditAnchors'], log: Logger): () => Promise<void> {
   const egress = createEgress({ targets: app.webhookTargets });
@@ -306,7 +293,8 @@ function assemble(
   const refusals = new Refusals(db, clock, log);
   const assertions = new Assertions(db, clock);
   const keyUses = new KeyUses(db, clock, log);
-  const usage = new Usage(db, clock, log);
+  const figures = new Figures(db, clock, log);
+  const usage = new Usage(db, clock, log, figures);
   const accessLog = new AccessLog(db, clock, log, random);
   const streams = new OpenStreams(db, clock, log, accessLog);
   const { environment, webhookTargets, operatorTargets, retention } = config;
@@ -326,6 +314,7 @@ function assemble(
     assertions,
     keyUses,
     usage,
+    figures,
     takesCertificates: config.clientCertificates !== 'off',
     streams,
     replays: new Semaphore(REPLAYS_AT_ONCE),

@@ -13,6 +13,7 @@ import type { AccessLog } from '../runtime/access-log.ts';
 import type { Assertions } from '../runtime/assertions.ts';
 import type { AuditVerification } from '../runtime/audit-verification.ts';
 import type { OpenStreams } from '../runtime/event-streams.ts';
+import type { Figures } from '../runtime/figures.ts';
 import type { KeyUses } from '../runtime/key-uses.ts';
 import type { Limits, RateLimits } from '../runtime/rate-limits.ts';
 import type { Refusals } from '../runtime/refusals.ts';
@@ -49,6 +50,7 @@ export interface App {
   assertions: Assertions;
   keyUses: KeyUses;
   usage: Usage;
+  figures: Figures;
   /** Whether this deployment can tell which client certificate a call came with. */
   takesCertificates: boolean;
   streams: OpenStreams;

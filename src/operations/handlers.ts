@@ -5,6 +5,7 @@ import * as accessLog from './access-log.ts';
 import * as agreements from './agreements.ts';
 import * as alerts from './alerts.ts';
 import type { Handlers } from './app.ts';
+import { getAttention } from './attention.ts';
 import * as audit from './audit.ts';
 import * as changes from './changes.ts';
 import { notYet } from './console.ts';
@@ -14,7 +15,9 @@ import * as directory from './directory.ts';
 import * as ehrHealth from './ehr-health.ts';
 import * as erasures from './erasures.ts';
 import { listEvents, streamEvents } from './event-feed.ts';
+import { getEventLife } from './event-life.ts';
 import * as events from './events.ts';
+import * as figures from './figures.ts';
 import * as formSubmissions from './form-submissions.ts';
 import { importItems } from './import.ts';
 import * as keys from './keys.ts';
@@ -27,6 +30,7 @@ import * as practiceGroups from './practice-groups.ts';
 import { reconcileItems } from './reconcile.ts';
 import { getRefusedRequest, listRefusedRequests } from './requests.ts';
 import * as sessions from './sessions.ts';
+import { search } from './search.ts';
 import * as signingKeys from './signing-keys.ts';
 import { getSla } from './sla.ts';
 import * as submissionTypes from './submission-types.ts';
@@ -125,7 +129,7 @@ export const operatorHandlers: Handlers<typeof operatorEndpoints, OperatorPrinci
   publishEvents: events.publishEvents,
   listPublishedEvents: events.listPublishedEvents,
   getPublishedEvent: events.getPublishedEvent,
-  getEventLife: notYet,
+  getEventLife,
   reportEhrHealth: ehrHealth.reportEhrHealth,
   getEhrHealth: ehrHealth.getEhrHealth,
   createWriteToRecordJob: writeToRecordJobs.createWriteToRecordJob,
@@ -138,8 +142,8 @@ export const operatorHandlers: Handlers<typeof operatorEndpoints, OperatorPrinci
   updatePartnerWebhook: webhooks.updatePartnerWebhook,
   replayPartnerWebhook: webhookDeliveries.replayPartnerWebhook,
   listWebhookAttempts: deliveries.listWebhookAttempts,
-  retryFailedDeliveries: notYet,
-  getWebhookHealth: notYet,
+  retryFailedDeliveries: webhookDeliveries.retryFailedDeliveries,
+  getWebhookHealth: figures.getWebhookHealth,
   listDeliveries: deliveries.listDeliveries,
   getDelivery: deliveries.getDelivery,
   retryDelivery: deliveries.retryDelivery,
@@ -163,7 +167,7 @@ export const operatorHandlers: Handlers<typeof operatorEndpoints, OperatorPrinci
   getSubscriptionDelivery: subscriptions.getSubscriptionDelivery,
   replaySubscription: subscriptions.replaySubscription,
   listPartnerUsage,
-  getFigures: notYet,
+  getFigures: figures.getFigures,
   getSla,
   listSigningKeys: signingKeys.listSigningKeys,
   rotateSigningKey: signingKeys.rotateSigningKey,
@@ -183,8 +187,8 @@ export const operatorHandlers: Handlers<typeof operatorEndpoints, OperatorPrinci
   exportAccessLog: accessLog.exportAccessLog,
   listAllAlerts: alerts.listAllAlerts,
   getAlert: alerts.getAlert,
-  remindOfAlert: notYet,
-  getAttention: notYet,
+  remindOfAlert: alerts.remindOfAlert,
+  getAttention,
   createPartnerContact: contacts.createPartnerContact,
   listPartnerContacts: contacts.listPartnerContacts,
   getPartnerContact: contacts.getPartnerContact,
@@ -198,7 +202,7 @@ export const operatorHandlers: Handlers<typeof operatorEndpoints, OperatorPrinci
   createErasure: erasures.createErasure,
   listErasures: erasures.listErasures,
   getErasure: erasures.getErasure,
-  search: notYet,
+  search,
   listSettings: notYet,
   listNodes: notYet,
   streamLive: notYet,

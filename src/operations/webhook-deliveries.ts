@@ -1,4 +1,7 @@
-import type { replayPartnerWebhook as replayAnyEndpoint } from '../contract/operator/webhooks.ts';
+import type {
+  replayPartnerWebhook as replayAnyEndpoint,
+  retryFailedDeliveries as retryFailedEndpoint,
+} from '../contract/operator/webhooks.ts';
 import type {
   getWebhookDelivery as getEndpoint,
   listWebhookDeliveries as listEndpoint,
@@ -15,6 +18,7 @@ import { type Transaction, transact } from '../store/database.ts';
 import {
   findEventNos,
   findEventNosOf,
+  findFailed,
   listReceivedGroups,
   mayReceive,
   type ReplayedSpan,
@@ -74,19 +78,57 @@ export function replayPartnerWebhook(app: App, call: OperatorCall<typeof replayA
   return app.replays.run(principal.operatorId, async () => {
     const webhook = await transact(app.db, principal, (tx) => findAnyWebhook(tx, params.id));
     if (!webhook) throw new Problem('not_found');
-    const received = await transact(app.db, SYSTEM, (tx) =>
-      listReceivedGroups(tx, webhook.partner_id, nowIso(app)),
-    );
-    const groupIds = received.filter((id) => id === (webhook.practice_group_id ?? id));
-    const refusal = new Problem('conflict', {
-      message:
-        'The partner may not receive these events at present: it is not verified, or has no key for the practice group.',
-    });
-    if (groupIds.length === 0) throw refusal;
+    const groupIds = await mustReceiveAny(app, webhook);
+    const refusal = mayReceiveNone();
     const lock = (tx: Transaction) => lockAnyWebhook(tx, params.id);
     return replay(app, { actor: call, body, webhook, groupIds, lock, refusal });
   });
 }
+
+/** Of a webhook for all practice groups: what is of those that its partner may receive. */
+export function retryFailedDeliveries(app: App, call: OperatorCall<typeof retryFailedEndpoint>) {
+  const { principal, params } = call;
+  return app.replays.run(principal.operatorId, async () => {
+    const webhook = await transact(app.db, principal, (tx) => findAnyWebhook(tx, params.id));
+    if (!webhook) throw new Problem('not_found');
+    if (webhook.status === 'disabled')
+      throw new Problem('conflict', {
+        message: `The webhook ${webhook.id} is disabled, and nothing is sent to it: activate it first (PATCH /operator/v1/webhooks/${webhook.id} with status active).`,
+      });
+    let count = 0;
+    let isTold = false;
+    for (let after = 0; count < REPLAY_EVENTS_MAX; ) {
+      // Asked for each part: whoever has lost access meanwhile hears of nothing any more.
+      const groupIds = await mustReceiveAny(app, webhook);
+      const failed = await transact(app.db, principal, (tx) => findFailed(tx, webhook.no, groupIds, after));
+      if (failed.nos.length > 0)
+        count += await transact(app.db, principal, async (tx) => {
+          if (!(await lockAnyWebhook(tx, params.id))) throw new Problem('not_found');
+          if (!isTold) tx.audit(webhookRecord(call, nowIso(app), 'retry-failed', webhook, null, {}));
+          isTold = true;
+          return replayEvents(tx, databaseTime(app.clock), webhook.no, failed.nos);
+        });
+      if (failed.end === null) return { body: { count, has_more: false } };
+      after = failed.end;
+    }
+    return { body: { count, has_more: true } };
+  });
+}
+
+async function mustReceiveAny(app: App, webhook: StoredWebhook): Promise<string[]> {
+  const received = await transact(app.db, SYSTEM, (tx) =>
+    listReceivedGroups(tx, webhook.partner_id, nowIso(app)),
+  );
+  const groupIds = received.filter((id) => id === (webhook.practice_group_id ?? id));
+  if (groupIds.length > 0) return groupIds;
+  throw mayReceiveNone();
+}
+
+const mayReceiveNone = () =>
+  new Problem('conflict', {
+    message:
+      'The partner may not receive these events at present: it is not verified, or has no key for the practice group.',
+  });
 
 interface Order {
   actor: Actor & { principal: PartnerPrincipal | OperatorPrincipal };

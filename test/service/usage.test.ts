@@ -3,6 +3,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { CALL_MS } from '../../src/contract/sla.ts';
 import { bucketOf } from '../../src/domain/usage.ts';
 import { createLogger } from '../../src/platform/logger.ts';
+import { Figures } from '../../src/runtime/figures.ts';
 import { Usage } from '../../src/runtime/usage.ts';
 import { closeDatabase, openDatabase } from '../../src/store/database.ts';
 import { expectInvalid } from '../support/answers.ts';
@@ -179,11 +180,8 @@ describe('what was counted', () => {
     const proxy = await startDatabaseProxy(house.databaseUrl);
     const through = openDatabase({ url: proxy.url, connectionsMax: 1 });
     onTestFinished(() => closeDatabase(through));
-    const usage = new Usage(
-      through,
-      clock,
-      createLogger(() => {}),
-    );
+    const log = createLogger(() => {});
+    const usage = new Usage(through, clock, log, new Figures(through, clock, log));
     const rows = async () =>
       (
         await db.query(
@@ -211,11 +209,9 @@ describe('what was counted', () => {
   });
 
   it('is bounded: what is too much is not counted, and that is', async () => {
-    const usage = new Usage(
-      house.service.app.db,
-      house.clock,
-      createLogger(() => {}),
-    );
+    const { db: own, figures } = house.service.app;
+    const log = createLogger(() => {});
+    const usage = new Usage(own, house.clock, log, figures);
     for (let i = 0; i < 100_010; i++) usage.call('prt_none', `key_${i}`, 'x', 200, 1);
     expect(usage.dropped).toBe(10);
     await usage.close();

@@ -6,7 +6,12 @@ import { timestamp } from '../fields.ts';
 import { QUEUED_COUNT_MAX } from '../partner/webhooks.ts';
 
 /** What needs somebody beyond what alerts tell of. */
-export const attentionKinds = [...alertKindNames, 'changes_pending', 'approval_pending'] as const;
+export const attentionKinds = [
+  ...alertKindNames,
+  'deliveries_given_up',
+  'changes_pending',
+  'approval_pending',
+] as const;
 export type AttentionKind = (typeof attentionKinds)[number];
 
 /** Of a group; the rest is counted. */
@@ -34,7 +39,8 @@ const item = z
     since: timestamp().nullable().meta({ description: 'Since when it has been so.' }),
     until: timestamp().nullable().meta({ description: 'Of a key that is about to expire: when.' }),
     count: z.int().nullable().meta({
-      description: 'Failed attempts, refused calls within the hour, or changes that were not answered.',
+      description:
+        'Failed attempts, deliveries that were given up, refused calls within the hour, or changes that were not answered.',
     }),
     usual: z.int().nullable().meta({ description: 'Of refused calls: how many are usual at that hour.' }),
     queued: z
@@ -88,7 +94,7 @@ export const getAttention = defineEndpoint({
   tag: 'Alerts',
   summary: 'Get what needs attention',
   description:
-    'What needs somebody now, by its cause, worst first: the alerts that are open, and the changes that the practice software has not answered. Alerts are looked for once a minute.',
+    'What needs somebody now, by its cause, worst first: the alerts that are open, webhooks with deliveries that were given up within a day, and changes that the practice software has not answered for an hour, where it has ever answered one. Alerts are looked for once a minute.',
   extension: true,
   access: { roles: readers },
   response: {

@@ -30,13 +30,10 @@ const span = {
 
 const count = (description: string) => z.int().min(0).meta({ description });
 const milliseconds = () =>
-  z
-    .number()
-    .nullable()
-    .meta({
-      description:
-        'Rounded up to a bound of the SLA report; null: nothing was counted, or it took longer than the last bound.',
-    });
+  z.number().nullable().meta({
+    description:
+      'Rounded up to a bound of the SLA report; null: nothing was counted, or it took longer than the last bound.',
+  });
 
 const calls = z
   .object({

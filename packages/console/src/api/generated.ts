@@ -325,6 +325,7 @@ export interface AttentionGroup {
     | 'partner_waiting'
     | 'deliveries_late'
     | 'ehr_down'
+    | 'deliveries_given_up'
     | 'changes_pending'
     | 'approval_pending';
   /**
@@ -359,7 +360,10 @@ export interface AttentionItem {
   since: string | null;
   /** Of a key that is about to expire: when. */
   until: string | null;
-  /** Failed attempts, refused calls within the hour, or changes that were not answered. */
+  /**
+   * Failed attempts, deliveries that were given up, refused calls within the hour, or changes that were
+   * not answered.
+   */
   count: number | null;
   /** Of refused calls: how many are usual at that hour. */
   usual: number | null;

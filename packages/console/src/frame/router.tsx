@@ -103,6 +103,26 @@ const screens = [
     '/subscriptions/$id',
     lazyRouteComponent(() => import('../screens/subscription.tsx'), 'Subscription'),
   ),
+  screen(
+    '/events',
+    lazyRouteComponent(() => import('../screens/events.tsx'), 'Events'),
+  ),
+  screen(
+    '/events/$id',
+    lazyRouteComponent(() => import('../screens/event.tsx'), 'Event'),
+  ),
+  screen(
+    '/networks',
+    lazyRouteComponent(() => import('../screens/networks.tsx'), 'Networks'),
+  ),
+  screen(
+    '/networks/new',
+    lazyRouteComponent(() => import('../screens/network.tsx'), 'NewNetwork'),
+  ),
+  screen(
+    '/networks/$id',
+    lazyRouteComponent(() => import('../screens/network.tsx'), 'Network'),
+  ),
 ];
 
 /** Filters are plain text in the address: `?status=failed`, never quoted or in JSON. */

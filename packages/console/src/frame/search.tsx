@@ -48,7 +48,6 @@ function Box({ close }: { close: () => void }) {
     void navigate({ to: option.to });
   };
 
-  // biome-ignore lint/correctness/useExhaustiveDependencies: once for each answer
   useEffect(() => {
     if (!isAnswered) return;
     setActive(0);
@@ -74,7 +73,6 @@ function Box({ close }: { close: () => void }) {
 
   return (
     <>
-      {/* biome-ignore lint/a11y/useSemanticElements: a select takes no text */}
       <input
         role="combobox"
         aria-label="Search"
@@ -98,7 +96,6 @@ function Box({ close }: { close: () => void }) {
         }}
         onKeyDown={press}
       />
-      {/* biome-ignore lint/a11y/useSemanticElements: options of two lines, grouped */}
       <div id="found" role="listbox" aria-label="Found" className="found" tabIndex={-1}>
         {groups.map(({ title, options: ofGroup }) =>
           ofGroup.length === 0 ? null : (
@@ -114,7 +111,6 @@ function Box({ close }: { close: () => void }) {
                   <div
                     key={`${option.to} ${option.title}`}
                     id={`found-${index}`}
-                    // biome-ignore lint/a11y/useSemanticElements: an option of a listbox
                     role="option"
                     tabIndex={-1}
                     aria-selected={index === active}
@@ -134,9 +130,7 @@ function Box({ close }: { close: () => void }) {
       <p role="status" className="soft">
         {toStatus(wanted, isAnswered ? found : undefined)}
       </p>
-      {query.error && isLongEnough && (
-        <Failure error={query.error} retry={() => void query.refetch()} />
-      )}
+      {query.error && isLongEnough && <Failure error={query.error} retry={() => void query.refetch()} />}
     </>
   );
 }

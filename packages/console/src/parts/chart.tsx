@@ -102,7 +102,6 @@ export function Chart({ title, unit, summary, at, series, format, top }: ChartPr
     };
   }, []);
 
-  // biome-ignore lint/correctness/useExhaustiveDependencies: new numbers
   useEffect(() => plot.current?.setData(data), [at, series]);
 
   const shown = pointed !== null && pointed < at.length ? pointed : at.length - 1;
@@ -116,7 +115,7 @@ export function Chart({ title, unit, summary, at, series, format, top }: ChartPr
       <ul className="legend" aria-hidden="true">
         {series.map(({ label, colour, dash, values }) => (
           <li key={label}>
-            <svg viewBox="0 0 20 8" style={{ color: `var(${colour})` }}>
+            <svg viewBox="0 0 20 8" aria-hidden="true" style={{ color: `var(${colour})` }}>
               <path d="M0 4h20" strokeDasharray={dash?.join(' ')} />
             </svg>
             {label} <span>{toValue(values[shown], format)}</span>

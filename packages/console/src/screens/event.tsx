@@ -73,7 +73,11 @@ function Life({ of: life }: { of: EventLife }) {
         </ol>
       </Section>
       <Section title="Sent to">
-        {sent.length === 0 ? <Empty>It was sent to nobody.</Empty> : <ul className="targets">{sent.map(row)}</ul>}
+        {sent.length === 0 ? (
+          <Empty>It was sent to nobody.</Empty>
+        ) : (
+          <ul className="targets">{sent.map(row)}</ul>
+        )}
       </Section>
       {notSent.length > 0 && (
         <Section title="Not sent to">
@@ -91,7 +95,8 @@ function toFanOut({ feed_position: position, test, targets }: EventLife, sent: n
   if (position === null && !test && sent === 0)
     return 'Not yet: it waits to be put into the queues of the webhooks.';
   const place = position === null ? '' : ` It has place ${position.toLocaleString('en')} in the feed.`;
-  const partners = new Set(targets.filter((one) => one.outcome !== 'not_sent').map((one) => one.partner.id)).size;
+  const partners = new Set(targets.filter((one) => one.outcome !== 'not_sent').map((one) => one.partner.id))
+    .size;
   const webhooks = sent === 1 ? '1 webhook' : `${sent} webhooks`;
   return `To ${webhooks} of ${partners === 1 ? '1 partner' : `${partners} partners`}.${place}`;
 }

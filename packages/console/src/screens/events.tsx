@@ -64,7 +64,12 @@ export function Events() {
             width: '8rem',
             cell: ({ accepted_at }) => <When at={accepted_at} />,
           },
-          { title: 'ID', width: '1.2fr', wideOnly: true, cell: ({ id }) => <code className="soft">{id}</code> },
+          {
+            title: 'ID',
+            width: '1.2fr',
+            wideOnly: true,
+            cell: ({ id }) => <code className="soft">{id}</code>,
+          },
         ]}
       />
     </Page>

@@ -29,8 +29,7 @@ export function reachOf(
       const { practice_group_ids: members, partner_ids: partners, scopes } = network;
       if (!members.includes(key.practice_group_id) || partners?.includes(partnerId) === false) continue;
       const granted = key.scopes.filter((scope) => scopes?.includes(scope) ?? true);
-      for (const id of members)
-        if (id !== key.practice_group_id) add(id, { key, network, scopes: granted });
+      for (const id of members) if (id !== key.practice_group_id) add(id, { key, network, scopes: granted });
     }
   }
   return reach;

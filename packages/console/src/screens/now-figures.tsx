@@ -51,7 +51,14 @@ export function Figures() {
 }
 
 type Point = FigureSeries['data'][number];
-const minutes: Record<FigureSeries['step'], number> = { '1m': 1, '5m': 5, '15m': 15, '1h': 60, '6h': 360, '1d': 1440 };
+const minutes: Record<FigureSeries['step'], number> = {
+  '1m': 1,
+  '5m': 5,
+  '15m': 15,
+  '1h': 60,
+  '6h': 360,
+  '1d': 1440,
+};
 
 const number = new Intl.NumberFormat('en-GB', { maximumFractionDigits: 1 });
 const toNumber = (value: number) => number.format(value);
@@ -66,17 +73,37 @@ function Charts({ of: { data, step }, span }: { of: FigureSeries; span: string }
     const calls: Series[] = [
       { label: 'answered', colour: '--brand', values: rate(({ calls }) => calls.ok) },
       { label: 'refused', colour: '--amber', dash: [6, 3], values: rate(({ calls }) => calls.refused) },
-      { label: 'over the limit', colour: '--soft', dash: [2, 3], values: rate(({ calls }) => calls.rate_limited) },
+      {
+        label: 'over the limit',
+        colour: '--soft',
+        dash: [2, 3],
+        values: rate(({ calls }) => calls.rate_limited),
+      },
       { label: 'failed', colour: '--red', dash: [10, 3, 2, 3], values: rate(({ calls }) => calls.failed) },
     ];
     const deliveries: Series[] = [
       { label: 'delivered', colour: '--brand', values: rate(({ deliveries }) => deliveries.delivered) },
-      { label: 'tried again', colour: '--amber', dash: [6, 3], values: rate(({ deliveries }) => deliveries.retried) },
-      { label: 'given up', colour: '--red', dash: [10, 3, 2, 3], values: rate(({ deliveries }) => deliveries.given_up) },
+      {
+        label: 'tried again',
+        colour: '--amber',
+        dash: [6, 3],
+        values: rate(({ deliveries }) => deliveries.retried),
+      },
+      {
+        label: 'given up',
+        colour: '--red',
+        dash: [10, 3, 2, 3],
+        values: rate(({ deliveries }) => deliveries.given_up),
+      },
     ];
     const delay: Series[] = [
       { label: 'half within', colour: '--brand', values: data.map(({ delay_ms }) => delay_ms.p50) },
-      { label: '95 % within', colour: '--amber', dash: [6, 3], values: data.map(({ delay_ms }) => delay_ms.p95) },
+      {
+        label: '95 % within',
+        colour: '--amber',
+        dash: [6, 3],
+        values: data.map(({ delay_ms }) => delay_ms.p95),
+      },
     ];
     const oldest: Series[] = [
       {
@@ -101,15 +128,52 @@ function Charts({ of: { data, step }, span }: { of: FigureSeries; span: string }
   const { summaries } = charts;
   return (
     <div className="charts">
-      <Chart title="Calls by outcome" unit="calls a minute" summary={summaries.calls} at={at} series={charts.calls} format={toNumber} top={1} />
-      <Chart title="Deliveries by outcome" unit="attempts a minute" summary={summaries.deliveries} at={at} series={charts.deliveries} format={toNumber} top={1} />
-      <Chart title="Delay" unit="from acceptance to receipt" summary={`${summaries.delay} in ${span}.`} at={at} series={charts.delay} format={toDuration} top={100} />
-      <Chart title="Oldest undelivered" unit="waiting time" summary={`${summaries.oldest} in ${span}.`} at={at} series={charts.oldest} format={toSeconds} top={10} />
+      <Chart
+        title="Calls by outcome"
+        unit="calls a minute"
+        summary={summaries.calls}
+        at={at}
+        series={charts.calls}
+        format={toNumber}
+        top={1}
+      />
+      <Chart
+        title="Deliveries by outcome"
+        unit="attempts a minute"
+        summary={summaries.deliveries}
+        at={at}
+        series={charts.deliveries}
+        format={toNumber}
+        top={1}
+      />
+      <Chart
+        title="Delay"
+        unit="from acceptance to receipt"
+        summary={`${summaries.delay} in ${span}.`}
+        at={at}
+        series={charts.delay}
+        format={toDuration}
+        top={100}
+      />
+      <Chart
+        title="Oldest undelivered"
+        unit="waiting time"
+        summary={`${summaries.oldest} in ${span}.`}
+        at={at}
+        series={charts.oldest}
+        format={toSeconds}
+        top={10}
+      />
     </div>
   );
 }
 
-function toWorst(series: Series | undefined, format: (value: number) => string, found: string, none: string): string {
+function toWorst(
+  series: Series | undefined,
+  format: (value: number) => string,
+  found: string,
+  none: string,
+): string {
   const values = (series?.values ?? []).filter((value) => value !== null);
   const worst = Math.max(0, ...values);
   return worst > 0 ? `${found} ${format(worst)}` : none;

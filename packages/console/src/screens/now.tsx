@@ -6,8 +6,8 @@ import { Loaded } from '../parts/loaded.tsx';
 import { Banner, Page } from '../parts/page.tsx';
 import { State, type StateKind } from '../parts/state.tsx';
 import { When } from '../parts/when.tsx';
-import { NextStep, pageOfSubject } from './now-next-step.tsx';
 import { Figures } from './now-figures.tsx';
+import { NextStep, pageOfSubject } from './now-next-step.tsx';
 
 /** What needs me? By its cause, worst first, each line with its one next step; how the service does, below. */
 export function Now() {

@@ -2,6 +2,7 @@ import { isAbsolute, resolve } from 'node:path';
 import type { Environment } from './contract/access.ts';
 import { listOf } from './domain/address-list.ts';
 import type { AlertThresholds } from './domain/alerts.ts';
+import { IDLE_MINUTES_MIN, type SessionLimits } from './domain/session.ts';
 import { type CertificateSource, certificateSources } from './http/client-certificate.ts';
 import { isLoopback } from './http/transport.ts';
 import type { Reach, Targets } from './platform/egress/ssrf-guard.ts';
@@ -55,6 +56,8 @@ export interface Config {
   /** Where calls are counted: in this process, or for all nodes together in PostgreSQL. */
   rateWindows: 'memory' | 'shared';
   retention: Retention;
+  /** How long somebody stays signed in to the console. */
+  sessions: SessionLimits;
   /** Where the anchors of the audit are given out to. */
   auditAnchors: { file: string | undefined; url: string | undefined; everyMs: number };
   /** Every setting that was asked for. */
@@ -152,6 +155,10 @@ export function readConfig(env: Env, workingFolder: string): Config {
       alerts: read('PORTER_ALERT_DAYS', 400, retentionDays),
       endedChanges: read('PORTER_CHANGE_DAYS', 400, retentionDays),
       usage: read('PORTER_USAGE_DAYS', 800, retentionDays),
+    },
+    sessions: {
+      idleMs: 60_000 * read('PORTER_SESSION_IDLE_MINUTES', 30, between('minutes', IDLE_MINUTES_MIN, 24 * 60)),
+      absoluteMs: 3_600_000 * read('PORTER_SESSION_HOURS', 12, between('hours', 1, 7 * 24)),
     },
     auditAnchors: {
       file: read('PORTER_AUDIT_ANCHOR_FILE', undefined, path(workingFolder)),
@@ -285,11 +292,13 @@ function unescaped(text: string): string {
   }
 }
 
-function upTo(unit: string, max: number): (text: string) => number {
+const upTo = (unit: string, max: number) => between(unit, 1, max);
+
+function between(unit: string, min: number, max: number): (text: string) => number {
   return (text) => {
     const value = Number(text);
-    if (!/^\d+$/.test(text) || value < 1 || value > max)
-      throw new Error(`"${text}" is not a number of ${unit} from 1 to ${max}`);
+    if (!/^\d+$/.test(text) || value < min || value > max)
+      throw new Error(`"${text}" is not a number of ${unit} from ${min} to ${max}`);
     return value;
   };
 }

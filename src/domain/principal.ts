@@ -41,6 +41,8 @@ export interface OperatorPrincipal {
   role: Role;
   /** Milliseconds since the epoch; Infinity for a token that does not expire. */
   expiresAt: number;
+  /** Of somebody who is signed in to the console, instead of a token. */
+  sessionId?: string;
 }
 
 /** The service itself: its first start, the door, the delivery engine, the streams and the metrics. */

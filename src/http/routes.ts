@@ -1,5 +1,6 @@
 import compileSerialiser from 'fast-json-stringify';
 import findMyWay from 'find-my-way';
+import { roleNames } from '../contract/access.ts';
 import {
   BODY_BYTES_MAX,
   type Endpoint,
@@ -133,8 +134,8 @@ function partnerHandler(app: App, endpoint: Endpoint, operation: Operation): Han
 
 function operatorHandler(app: App, endpoint: Endpoint, operation: Operation): Handler {
   const roles = 'roles' in endpoint.access ? endpoint.access.roles : [];
-  // What has happened is never refused.
-  const isCounted = !roles.includes('source');
+  // What has happened is never refused; what everybody may ask is no such thing.
+  const isCounted = !roles.includes('source') || roles.length === roleNames.length;
   const validate = validator(endpoint);
   const { serialise, send } = sender(endpoint);
   const run = runner(endpoint, operation, serialise);
@@ -155,7 +156,8 @@ function operatorHandler(app: App, endpoint: Endpoint, operation: Operation): Ha
       call.lines = readLines(exchange.raw);
     }
     if (endpoint.long) call.gone = whenGone(exchange);
-    if (endpoint.response.stream) call.stillAdmitted = () => isOperatorStillAdmitted(app, exchange, roles);
+    if (endpoint.response.stream)
+      call.stillAdmitted = () => isOperatorStillAdmitted(app, exchange, operator, roles);
     const result = await run(app, call);
     note?.(operator, call, result);
     return send(exchange, result);

@@ -1,4 +1,4 @@
-import type { Environment } from '../contract/access.ts';
+import type { ApprovalKind, Environment } from '../contract/access.ts';
 import type { Answer, Endpoint, Input } from '../contract/endpoint.ts';
 import type { Setting } from '../contract/operator/deployment.ts';
 import { type RandomBytes, randomBase62 } from '../domain/ids.ts';
@@ -40,6 +40,13 @@ export interface App {
   clock: Clock;
   random: RandomBytes;
   environment: Environment;
+  /** What the console tells of where it is. */
+  deployment: {
+    version: string;
+    sign_in: 'token' | 'oidc';
+    approvals: ApprovalKind[];
+    support_contact: string;
+  };
   access: Access;
   /** Of keys, and of operators. */
   limits: { keys: Limits; operators: RateLimits };

@@ -31,6 +31,7 @@ import * as practiceGroups from './practice-groups.ts';
 import { reconcileItems } from './reconcile.ts';
 import { explainRequest } from './request-explanation.ts';
 import { getRefusedRequest, listRefusedRequests } from './requests.ts';
+import * as sessions from './sessions.ts';
 import { search } from './search.ts';
 import * as signingKeys from './signing-keys.ts';
 import { getSla } from './sla.ts';
@@ -142,12 +143,14 @@ export const operatorHandlers: Handlers<typeof operatorEndpoints, OperatorPrinci
   getPartnerWebhook: webhooks.getPartnerWebhook,
   updatePartnerWebhook: webhooks.updatePartnerWebhook,
   replayPartnerWebhook: webhookDeliveries.replayPartnerWebhook,
+  listWebhookAttempts: deliveries.listWebhookAttempts,
   retryFailedDeliveries: webhookDeliveries.retryFailedDeliveries,
   getWebhookHealth: figures.getWebhookHealth,
   listDeliveries: deliveries.listDeliveries,
   getDelivery: deliveries.getDelivery,
   retryDelivery: deliveries.retryDelivery,
   listChanges: changes.listChanges,
+  listLatestChanges: changes.listLatestChanges,
   streamChanges: changes.streamChanges,
   getChange: changes.getChange,
   reportChangeApplied: changes.reportChangeApplied,
@@ -175,6 +178,9 @@ export const operatorHandlers: Handlers<typeof operatorEndpoints, OperatorPrinci
   getOperator: operators.getOperator,
   updateOperator: operators.updateOperator,
   revokeOperator: operators.revokeOperator,
+  getOperatorMe: sessions.getOperatorMe,
+  listSessions: sessions.listSessions,
+  revokeSession: sessions.revokeSession,
   listAudit: audit.listAudit,
   getAuditEntry: audit.getAuditEntry,
   getAuditAnchor: audit.getAuditAnchor,

@@ -5,7 +5,7 @@ import { sqlFunction } from './sql-functions.ts';
 
 /** How long things are kept, in days; the audit and the erasures are kept for good. */
 export interface Retention {
-  /** Events, their deliveries and places in the feed, refused calls, idempotency keys. */
+  /** Events, their deliveries and places in the feed, refused calls, idempotency keys, sessions that are over. */
   events: number;
   formSubmissions: number;
   /** From when they succeeded or failed for good. */
@@ -45,6 +45,11 @@ const clearAlertsSql = sqlFunction('clear_alerts', {
   rows_max: 'integer',
 });
 const clearChangesSql = sqlFunction('clear_changes', {
+  given: 'timestamptz',
+  kept_days: 'integer',
+  rows_max: 'integer',
+});
+const clearSessionsSql = sqlFunction('clear_sessions', {
   given: 'timestamptz',
   kept_days: 'integer',
   rows_max: 'integer',
@@ -103,6 +108,11 @@ export async function clearStep(db: Database, at: string | null, retention: Rete
     usage_days: retention.usage,
     rows_max: ROWS_MAX,
   });
+  const [sessions] = await clearSessionsSql<{ clear_sessions: number }>(alone(db), {
+    given: at,
+    kept_days: retention.events,
+    rows_max: ROWS_MAX,
+  });
   const [figures] = await clearFiguresSql<{ clear_figures: number }>(alone(db), {
     given: at,
     fine_days: FINE_DAYS,
@@ -110,6 +120,7 @@ export async function clearStep(db: Database, at: string | null, retention: Rete
     rows_max: ROWS_MAX,
   });
   return (
+    (sessions?.clear_sessions ?? 0) +
     (old?.clear_old ?? 0) +
     (records?.clear_records ?? 0) +
     (usage?.clear_usage ?? 0) +

@@ -46,7 +46,7 @@ const PASSING = ['status', 'last_used_at', 'last_used_from'];
 
 /** What concerns no practice group, or several. */
 const OF_NO_GROUP =
-  /^(agreement\.|contact\.|partner\.|operator\.|signing_key\.|subscription\.|network\.(create|update|delete)$)/;
+  /^(agreement\.|contact\.|partner\.|operator\.|session\.|signing_key\.|subscription\.|network\.(create|update|delete)$)/;
 
 /** The practice group in whose part of the trail an entry is to be found. */
 function groupOf({ action, subject }: Loose): string | null {
@@ -146,6 +146,7 @@ const tells: Partial<Record<OperatorOperationId, Expected>> = {
   createOperator: { tells: [['operator.create', 'operator']], made: ({ body }) => without(body, 'token') },
   updateOperator: { tells: [['operator.update', 'operator']], item: own },
   revokeOperator: { tells: [['operator.revoke', 'operator']], item: parent },
+  revokeSession: { tells: [['session.end', 'session']] },
 };
 
 describe('the audit trail', () => {

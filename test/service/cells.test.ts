@@ -66,6 +66,7 @@ const STAYS = [
   'access_log_batches',
   'access_log_head',
   'key_uses',
+  'sessions',
   'used_assertions',
   'alerts',
   'alert_head',

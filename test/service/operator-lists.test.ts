@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Endpoint } from '../../src/contract/endpoint.ts';
 import { type OperatorOperationId, operatorEndpoints } from '../../src/contract/operator/index.ts';
+import { signIn } from '../support/console-session.ts';
 import {
   agreementBody,
   fresh,
@@ -71,6 +72,7 @@ const cases: Record<string, ListCase> = {
     add: () => house.operator('POST', '/partners', { name: 'P', contact_email: 'a@b.example' }),
     key: byId,
   },
+  listSessions: { add: () => signIn(house), key: byId },
   listKeys: { add: () => makeKey(house, given.groupId), key: byId },
   listGroupSubmissionTypes: {
     add: () => {

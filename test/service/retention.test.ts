@@ -3,6 +3,7 @@ import { databaseTime } from '../../src/platform/clock.ts';
 import { fanOutToOperators } from '../../src/store/operator-events.ts';
 import { clearStep, type Retention } from '../../src/store/retention.ts';
 import { markUptime } from '../../src/store/usage.ts';
+import { signIn } from '../support/console-session.ts';
 import { newPartner, publish } from '../support/post.ts';
 import { ok, startReceiver } from '../support/receiver.ts';
 import { type Harness, makeKey, makeWorld, OPERATOR_TOKEN, startHarness } from '../support/service.ts';
@@ -243,6 +244,22 @@ describe('what is kept', () => {
     house.clock.advance(401 * DAY);
     await clear(house);
     expect(await told()).toEqual([]);
+  });
+
+  it('sessions go 30 days after they ended, whatever ended them; one that goes on stays', async () => {
+    const house = await startApi();
+    const db = await superuser(house.databaseUrl);
+    const left = async () => (await db.query('SELECT FROM sessions')).rowCount;
+    const ended = await signIn(house);
+    await house.send('POST', '/console/sign-out', { headers: { cookie: ended.cookie } });
+    await signIn(house);
+    house.clock.advance(30 * DAY);
+    expect(await clear(house)).toBe(1);
+    house.clock.advance(30 * 60_000 + 1);
+    const goesOn = await signIn(house);
+    expect(await clear(house)).toBe(1);
+    expect(await left()).toBe(1);
+    expect((await goesOn.send('GET', '/operator/v1/me')).status).toBe(200);
   });
 
   it('a network that a practice has left is forgotten with the access log', async () => {

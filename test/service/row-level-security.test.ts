@@ -7,6 +7,7 @@ import { type Database, type Transaction, transact } from '../../src/store/datab
 import { prepareDatabase, UnusableDatabase } from '../../src/store/migrate.ts';
 import { insertNotification } from '../../src/store/notifications.ts';
 import { fanOutToOperators } from '../../src/store/operator-events.ts';
+import { signIn } from '../support/console-session.ts';
 import { asAdmin, createOwnedDatabase } from '../support/logins.ts';
 import { type Furnished, fresh, furnish } from '../support/operator-calls.ts';
 import { fanOutAll } from '../support/post.ts';
@@ -30,6 +31,7 @@ const operatorTables = [
   'network_members',
   'api_keys',
   'operators',
+  'sessions',
   'audit_entries',
   'write_to_record_jobs',
   'idempotency_keys',
@@ -135,6 +137,7 @@ describe.each([
       object_id: 'rx-1',
     });
     await house.operator('POST', '/contacts', { email: 'on-call@operator.example' });
+    await signIn(house);
     await house.operator('GET', `/practice-groups/${own.groupId}`);
     await house.service.app.accessLog.flush();
     await fanOutAll(house);

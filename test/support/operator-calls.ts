@@ -7,6 +7,7 @@ import { beginAlerts } from '../../src/store/alerts.ts';
 import { transact } from '../../src/store/database.ts';
 import { fanOut } from '../../src/store/deliveries.ts';
 import { fanOutToOperators } from '../../src/store/operator-events.ts';
+import { signIn } from './console-session.ts';
 import { type Answer, type Harness, makeKey, OPERATOR_TOKEN } from './service.ts';
 
 /**
@@ -400,6 +401,7 @@ const table: Record<OperatorOperationId, (given: Furnished) => Promise<Parts>> =
     await newDelivery(given);
     return { params: { id: await pausedWebhook(given) }, body: { since: '2026-01-01T00:00:00Z' } };
   },
+  listWebhookAttempts: async (given) => ({ params: { id: await pausedWebhook(given) } }),
   retryFailedDeliveries: async (given) => {
     await newDelivery(given);
     return { params: { id: await pausedWebhook(given) } };
@@ -409,6 +411,7 @@ const table: Record<OperatorOperationId, (given: Furnished) => Promise<Parts>> =
   getDelivery: async (given) => ({ params: { id: await newDelivery(given) } }),
   retryDelivery: async (given) => ({ params: { id: await newDelivery(given) } }),
   listChanges: nothing,
+  listLatestChanges: nothing,
   streamChanges: nothing,
   getChange: ofChange,
   reportChangeApplied: ofChange,
@@ -449,6 +452,12 @@ const table: Record<OperatorOperationId, (given: Furnished) => Promise<Parts>> =
   revokeOperator: async ({ house }) => ({
     params: { id: (await house.operator('POST', '/operators', { name: 'Gone', role: 'viewer' })).id },
   }),
+  getOperatorMe: nothing,
+  listSessions: nothing,
+  revokeSession: async ({ house }) => {
+    const { body } = await (await signIn(house)).send('GET', '/operator/v1/me');
+    return { params: { id: body.session.id } };
+  },
   listRefusedRequests: nothing,
   explainRequest: async ({ house, groupId }) => {
     const { key } = await makeKey(house, groupId, { scopes: ['events:read'] });

@@ -53,6 +53,7 @@ describe('configuration', () => {
       operatorTargets: 'loopback',
       role: 'all',
       rateWindows: 'memory',
+      sessions: { idleMs: 30 * 60_000, absoluteMs: 12 * 3_600_000 },
       retention: {
         events: 30,
         formSubmissions: 400,
@@ -109,6 +110,8 @@ describe('configuration', () => {
         PORTER_USAGE_DAYS: '140',
         PORTER_ACCESS_LOG_DAYS: '120',
         PORTER_CHANGE_DAYS: '140',
+        PORTER_SESSION_IDLE_MINUTES: '2',
+        PORTER_SESSION_HOURS: '168',
         PORTER_OPERATOR_TARGETS: '10.20.0.0/16, fd12::/16',
         PORTER_AUDIT_ANCHOR_FILE: 'anchors',
         PORTER_AUDIT_ANCHOR_URL: 'https://store.example.org/anchors/{seq}',
@@ -161,6 +164,7 @@ describe('configuration', () => {
         endedChanges: 140,
         usage: 140,
       },
+      sessions: { idleMs: 2 * 60_000, absoluteMs: 168 * 3_600_000 },
       auditAnchors: {
         file: '/srv/porter/anchors',
         url: 'https://store.example.org/anchors/{seq}',

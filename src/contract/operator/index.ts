@@ -26,6 +26,7 @@ import { reconcileItems } from './reconcile.ts';
 import { explainRequest } from './request-explanation.ts';
 import * as requests from './requests.ts';
 import { search } from './search.ts';
+import * as sessions from './sessions.ts';
 import * as signingKeys from './signing-keys.ts';
 import { getSla } from './sla.ts';
 import * as submissionTypes from './submission-types.ts';
@@ -92,6 +93,7 @@ export const operatorEndpoints = {
   getPartnerWebhook: webhooks.getPartnerWebhook,
   updatePartnerWebhook: webhooks.updatePartnerWebhook,
   replayPartnerWebhook: webhooks.replayPartnerWebhook,
+  listWebhookAttempts: webhooks.listWebhookAttempts,
   retryFailedDeliveries: webhooks.retryFailedDeliveries,
   getWebhookHealth: figures.getWebhookHealth,
   listDeliveries: deliveries.listDeliveries,
@@ -111,6 +113,7 @@ export const operatorEndpoints = {
   succeedWriteToRecordJob: writeToRecordJobs.succeedWriteToRecordJob,
   failWriteToRecordJob: writeToRecordJobs.failWriteToRecordJob,
   listChanges: changes.listChanges,
+  listLatestChanges: changes.listLatestChanges,
   streamChanges: changes.streamChanges,
   getChange: changes.getChange,
   reportChangeApplied: changes.reportChangeApplied,
@@ -138,6 +141,9 @@ export const operatorEndpoints = {
   getOperator: operators.getOperator,
   updateOperator: operators.updateOperator,
   revokeOperator: operators.revokeOperator,
+  getOperatorMe: sessions.getOperatorMe,
+  listSessions: sessions.listSessions,
+  revokeSession: sessions.revokeSession,
   listAudit: audit.listAudit,
   getAuditEntry: audit.getAuditEntry,
   getAuditAnchor: audit.getAuditAnchor,

@@ -506,6 +506,14 @@ export interface ChangeFeedPage {
   has_more: boolean;
 }
 
+export interface ChangePage {
+  data: Change[];
+  /** How many entries this page holds. */
+  count: number;
+  /** Send it as `cursor` to get the next page; null on the last one. */
+  next_cursor: string | null;
+}
+
 /** Somebody who is told of alerts by e-mail. */
 export interface Contact {
   /** `first`: the contact_email of the partner. */
@@ -552,7 +560,7 @@ export interface CreatedSubscription {
    * events are kept, and are sent once the webhook is active again.
    */
   status: 'active' | 'paused' | 'disabled';
-  /** Why the service disabled it, or who else paused it, as a sentence. */
+  /** Why the service disabled it, or who else paused or activated it and why, as a sentence. */
   status_reason: string | null;
   created_at: string;
   updated_at: string;
@@ -1261,6 +1269,29 @@ export interface OperatorAlertPage {
   next_cursor: string | null;
 }
 
+export interface OperatorMe {
+  operator: {
+    id: string;
+    name: string;
+    role: 'admin' | 'support' | 'source' | 'viewer';
+  };
+  /** Null for a call with a token. */
+  session: {
+    id: string;
+    expires_at: string;
+    idle_expires_at: string;
+  } | null;
+  environment: 'staging' | 'production';
+  /** Of the service. */
+  version: string;
+  /** How people sign in to the console: with an operator token, or through a provider of OpenID Connect. */
+  sign_in: 'token' | 'oidc';
+  /** What is done only when a second person has approved it. */
+  approvals: ('keys' | 'networks')[];
+  /** Where partners turn to: an e-mail address, or a page. */
+  support_contact: string;
+}
+
 export interface OperatorPage {
   data: Operator[];
   /** How many entries this page holds. */
@@ -1447,7 +1478,7 @@ export interface PartnerWebhook {
    * events are kept, and are sent once the webhook is active again.
    */
   status: 'active' | 'paused' | 'disabled';
-  /** Why the service disabled it, or who else paused it, as a sentence. */
+  /** Why the service disabled it, or who else paused or activated it and why, as a sentence. */
   status_reason: string | null;
   /**
    * How deliveries are signed. hmac: with the secret of the webhook (`v1`). ed25519: with the key of
@@ -1470,6 +1501,10 @@ export interface PartnerWebhook {
   updated_at: string;
   partner_id: string;
   partner_name: string;
+  /** null for a webhook for all practice groups. */
+  practice_group_name: string | null;
+  /** When the oldest delivery that is not finished was first put into the queue; null when there is none. */
+  oldest_queued_at: string | null;
 }
 
 export interface PartnerWebhookPage {
@@ -1607,16 +1642,13 @@ export interface Replay {
   count: number;
 }
 
-export type ReplayRequest =
-  | {
-      /** Not in the future. */
-      since: string;
-      event_ids?: never;
-    }
-  | {
-      since?: never;
-      event_ids: string[];
-    };
+export type ReplayRequest = {
+  /** Not in the future. */
+  since?: string;
+  /** With `since`: only what was accepted before this moment. */
+  until?: string;
+  event_ids?: string[];
+};
 
 export interface ReportedKey {
   /**
@@ -1764,6 +1796,34 @@ export interface SearchTarget {
     | 'operator'
     | 'subscription';
   id: string;
+}
+
+/** Somebody who is signed in to the console. */
+export interface Session {
+  id: string;
+  operator_id: string;
+  operator_name: string;
+  /** From where somebody signed in. */
+  address: string;
+  /** With which browser. */
+  user_agent: string | null;
+  /** Whether this call was made with it. */
+  is_current: boolean;
+  created_at: string;
+  /** To a minute. */
+  last_used_at: string;
+  /** When it ends unless it is used before. */
+  idle_expires_at: string;
+  /** When it ends however much it is used. */
+  expires_at: string;
+}
+
+export interface SessionPage {
+  data: Session[];
+  /** How many entries this page holds. */
+  count: number;
+  /** Send it as `cursor` to get the next page; null on the last one. */
+  next_cursor: string | null;
 }
 
 export interface Setting {
@@ -1985,7 +2045,7 @@ export interface Subscription {
    * events are kept, and are sent once the webhook is active again.
    */
   status: 'active' | 'paused' | 'disabled';
-  /** Why the service disabled it, or who else paused it, as a sentence. */
+  /** Why the service disabled it, or who else paused or activated it and why, as a sentence. */
   status_reason: string | null;
   created_at: string;
   updated_at: string;
@@ -2078,6 +2138,49 @@ export interface ValidationError {
     path: (string | number)[];
     message: string;
   }[];
+}
+
+/** An attempt, with the delivery that it belongs to. */
+export interface WebhookAttempt {
+  at: string;
+  outcome: 'delivered' | 'failed';
+  /**
+   * The status that the receiver answered with; null when no answer began. Of a receiver that is not at
+   * a public address, which staging may call, partners see `outcome` and nothing else.
+   */
+  status: number | null;
+  /** Where the attempt broke off; null when an answer arrived. */
+  phase: 'address' | 'dns' | 'connect' | 'tls' | 'send' | 'answer' | null;
+  /** Machine-readable reason why it broke off; null when an answer arrived. */
+  code: string | null;
+  /** What happened, as a sentence. */
+  diagnosis: string;
+  /** From the start of the attempt to its end. */
+  duration_ms: number;
+  /** The first 1 KiB of the answer as text; null when it had none. */
+  answer: string | null;
+  delivery_id: string;
+  event_id: string;
+  event: EventName;
+  /** What the event is about: the `id` in its payload. */
+  object_id: string;
+  practice_group_id: string;
+  /**
+   * waiting: an earlier event about the same object comes first. pending: to be sent, or sent again.
+   * withheld: not sent, because the partner may not receive events of the practice group at present; it
+   * goes on by itself when the partner may again, for as long as events are kept. failed: given up.
+   */
+  delivery_status: 'waiting' | 'pending' | 'withheld' | 'delivered' | 'failed';
+  /**
+   * When a pending delivery is sent next, provided that its webhook is active then; null for every other
+   * status.
+   */
+  next_attempt_at: string | null;
+}
+
+export interface WebhookAttempts {
+  data: WebhookAttempt[];
+  count: number;
 }
 
 export interface WebhookHealth {
@@ -2767,6 +2870,8 @@ export interface Operations {
         partner_id?: string | undefined;
         practice_group_id?: string | undefined;
         status?: 'active' | 'paused' | 'disabled' | undefined;
+        /** failing: its last attempts failed. withheld: its partner may not receive what is queued for it. */
+        health?: 'failing' | 'withheld' | undefined;
       };
     };
     answer: PartnerWebhookPage;
@@ -2777,11 +2882,14 @@ export interface Operations {
       params: { id: string | number };
       body: {
         status: 'active' | 'paused';
+        /** For the partner, and for the audit: why it is paused or activated, as a sentence. */
+        reason?: string;
       };
     };
     answer: PartnerWebhook;
   };
   replayPartnerWebhook: { input: { params: { id: string | number }; body: ReplayRequest }; answer: Replay };
+  listWebhookAttempts: { input: { params: { id: string | number } }; answer: WebhookAttempts };
   retryFailedDeliveries: { input: { params: { id: string | number } }; answer: RetriedDeliveries };
   getWebhookHealth: {
     input: {
@@ -2924,6 +3032,20 @@ export interface Operations {
     };
     answer: ChangeFeedPage;
   };
+  listLatestChanges: {
+    input: {
+      query?: {
+        /** Entries on a page; 50 unless given. */
+        page_size?: number | undefined;
+        /** The next_cursor of the page before. */
+        cursor?: string | undefined;
+        practice_group_id?: string | undefined;
+        state?: 'pending' | 'applied' | 'rejected' | undefined;
+        partner_id?: string | undefined;
+      };
+    };
+    answer: ChangePage;
+  };
   streamChanges: {
     input: {
       query?: {
@@ -3030,6 +3152,8 @@ export interface Operations {
         /** The last day; today unless given. */
         to?: string | undefined;
         partner_id?: string | undefined;
+        /** Calls with this key alone. */
+        key_id?: string | undefined;
       };
     };
     answer: PartnerUsageEntryPage;
@@ -3114,6 +3238,19 @@ export interface Operations {
     answer: Operator;
   };
   revokeOperator: { input: { params: { id: string | number } }; answer: Operator };
+  getOperatorMe: { input: {}; answer: OperatorMe };
+  listSessions: {
+    input: {
+      query?: {
+        /** Entries on a page; 50 unless given. */
+        page_size?: number | undefined;
+        /** The next_cursor of the page before. */
+        cursor?: string | undefined;
+      };
+    };
+    answer: SessionPage;
+  };
+  revokeSession: { input: { params: { id: string | number } }; answer: undefined };
   listAudit: {
     input: {
       query?: {
@@ -3425,6 +3562,7 @@ export const operations = {
   getPartnerWebhook: ['GET', '/operator/v1/webhooks/{id}'],
   updatePartnerWebhook: ['PATCH', '/operator/v1/webhooks/{id}'],
   replayPartnerWebhook: ['POST', '/operator/v1/webhooks/{id}/replay'],
+  listWebhookAttempts: ['GET', '/operator/v1/webhooks/{id}/attempts'],
   retryFailedDeliveries: ['POST', '/operator/v1/webhooks/{id}/retry-failed'],
   getWebhookHealth: ['GET', '/operator/v1/webhooks/{id}/health'],
   listDeliveries: ['GET', '/operator/v1/deliveries'],
@@ -3444,6 +3582,7 @@ export const operations = {
   succeedWriteToRecordJob: ['POST', '/operator/v1/write-to-record-jobs/{id}/succeed'],
   failWriteToRecordJob: ['POST', '/operator/v1/write-to-record-jobs/{id}/fail'],
   listChanges: ['GET', '/operator/v1/changes'],
+  listLatestChanges: ['GET', '/operator/v1/changes/latest'],
   streamChanges: ['GET', '/operator/v1/changes/stream'],
   getChange: ['GET', '/operator/v1/changes/{id}'],
   reportChangeApplied: ['POST', '/operator/v1/changes/{id}/applied'],
@@ -3471,6 +3610,9 @@ export const operations = {
   getOperator: ['GET', '/operator/v1/operators/{id}'],
   updateOperator: ['PATCH', '/operator/v1/operators/{id}'],
   revokeOperator: ['POST', '/operator/v1/operators/{id}/revoke'],
+  getOperatorMe: ['GET', '/operator/v1/me'],
+  listSessions: ['GET', '/operator/v1/sessions'],
+  revokeSession: ['DELETE', '/operator/v1/sessions/{id}'],
   listAudit: ['GET', '/operator/v1/audit'],
   getAuditEntry: ['GET', '/operator/v1/audit/{seq}'],
   getAuditAnchor: ['GET', '/operator/v1/audit/anchor'],

@@ -10,9 +10,9 @@ import { demoKey, keepFile } from './demo.ts';
 import { newId } from './domain/ids.ts';
 import { createServer } from './http/server.ts';
 import { readTls, renewTls } from './http/tls.ts';
-import { addressOf, cannotListen, finish } from './listen.ts';
 import { type Keys, makeKeys } from './master-key.ts';
-import type { App } from './operations/app.ts';
+import { addressOf, cannotListen, finish } from './listen.ts';
+import type { App, Deployment } from './operations/app.ts';
 import { ensureFirstOperator } from './operations/operators.ts';
 import { ensureSigningKey, publicSigningKeys, resealSigningKeys } from './operations/signing-keys.ts';
 import { resealSecrets } from './operations/webhook-secrets.ts';
@@ -44,8 +44,8 @@ import { gatherUpdates } from './runtime/submission-type-updates.ts';
 import { beat } from './runtime/uptime.ts';
 import { Usage } from './runtime/usage.ts';
 import { WriteThrough } from './runtime/write-through.ts';
-import { describeSettings } from './settings.ts';
 import { createConsole } from './site/console.ts';
+import { describeSettings } from './settings.ts';
 import { createSite } from './site/site.ts';
 import { closeDatabase, type Database, openDatabase } from './store/database.ts';
 import { beginTimeline } from './store/event-feed.ts';
@@ -316,7 +316,6 @@ function assemble(
     clock,
     random,
     environment,
-    deployment: deploymentOf(config),
     access,
     limits: { keys, operators: new RateLimits(clock) },
     strangers: new Strangers(clock, log),
@@ -332,7 +331,7 @@ function assemble(
     streams,
     live,
     deployment: {
-      version: VERSION,
+      ...deploymentOf(config),
       nodeId: newId('nde', clock.now(), random),
       settings: describeSettings(config),
     },
@@ -350,7 +349,7 @@ const { version } = JSON.parse(readFileSync(new URL('../package.json', import.me
   version: string;
 };
 
-function deploymentOf({ supportContact: support_contact }: Config): App['deployment'] {
+function deploymentOf({ supportContact: support_contact }: Config): Omit<Deployment, 'nodeId' | 'settings'> {
   return { version, sign_in: 'token', approvals: [], support_contact };
 }
 

@@ -3188,7 +3188,7 @@ export interface Operations {
     answer: SlaReport;
   };
   listSigningKeys: {
-    input: {};
+    input: Record<never, never>;
     answer: {
       data: SigningKey[];
     };
@@ -3269,7 +3269,7 @@ export interface Operations {
     answer: AuditEntryPage;
   };
   getAuditEntry: { input: { params: { seq: string | number } }; answer: AuditEntry };
-  getAuditAnchor: { input: {}; answer: AuditAnchor };
+  getAuditAnchor: { input: Record<never, never>; answer: AuditAnchor };
   verifyAudit: {
     input: {
       query?: {

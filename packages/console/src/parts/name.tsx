@@ -7,17 +7,29 @@ import type { ApiKey } from '../api/generated.ts';
 
 export function PartnerName({ id }: { id: string }) {
   const { data } = useQuery(one('getPartner', { params: { id } }));
-  return <Link to={`/partners/${id}`}>{data?.name ?? id}</Link>;
+  return (
+    <Link to={`/partners/${id}`}>
+      <bdi>{data?.name ?? id}</bdi>
+    </Link>
+  );
 }
 
 export function PracticeName({ id }: { id: string }) {
   const { data } = useQuery(one('getPracticeGroup', { params: { id } }));
-  return <Link to={`/practices/${id}`}>{data?.name ?? id}</Link>;
+  return (
+    <Link to={`/practices/${id}`}>
+      <bdi>{data?.name ?? id}</bdi>
+    </Link>
+  );
 }
 
 export function KeyName({ id }: { id: string }) {
   const { data } = useQuery(one('getKey', { params: { id } }));
-  return <Link to={`/keys/${id}`}>{data ? nameOfKey(data) : id}</Link>;
+  return (
+    <Link to={`/keys/${id}`}>
+      <bdi>{data ? nameOfKey(data) : id}</bdi>
+    </Link>
+  );
 }
 
 /** What people call a key: its label, and how it ends. */

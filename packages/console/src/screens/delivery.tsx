@@ -72,10 +72,7 @@ function Standing({ of: delivery }: { of: PartnerDelivery }) {
   const mayRetry = useMay('admin', 'support') && status !== 'withheld';
   const tries = attempts.length === 1 ? 'one attempt' : `${attempts.length} attempts`;
   return (
-    <Banner
-      tone={kind === 'withheld' ? 'stopped' : kind}
-      actions={mayRetry && <Retry of={delivery} />}
-    >
+    <Banner tone={kind === 'withheld' ? 'stopped' : kind} actions={mayRetry && <Retry of={delivery} />}>
       {status === 'delivered' && (
         <strong>
           Delivered <When at={finished_at} />, after {tries}.
@@ -91,7 +88,9 @@ function Standing({ of: delivery }: { of: PartnerDelivery }) {
       )}
       {status === 'waiting' && <strong>It waits: an earlier event about the same object comes first.</strong>}
       {status === 'withheld' && (
-        <strong>It is withheld, because {reason ? withheldReasons[reason] : 'the partner may not have it'}.</strong>
+        <strong>
+          It is withheld, because {reason ? withheldReasons[reason] : 'the partner may not have it'}.
+        </strong>
       )}
       {status === 'pending' && (
         <>
@@ -126,7 +125,8 @@ function Retry({ of: { id, status } }: { of: PartnerDelivery }) {
       run={() => mutateAsync({ params: { id } })}
     >
       <p>
-        It is sent now, or as soon as its webhook is active and earlier events about the same object are finished.
+        It is sent now, or as soon as its webhook is active and earlier events about the same object are
+        finished.
         {isAgain && ' The receiver has it already, and sees the same webhook-id again.'}
       </p>
     </Confirm>

@@ -12,8 +12,7 @@ import { PartnerName, PracticeName } from '../parts/name.tsx';
 import { Banner, Empty, Facts, Page, Section } from '../parts/page.tsx';
 import { State } from '../parts/state.tsx';
 import { toDuration, useNow, When } from '../parts/when.tsx';
-import { deliveryStates } from './delivery-state.tsx';
-import { DeliveryState } from './delivery-state.tsx';
+import { DeliveryState, deliveryStates } from './delivery-state.tsx';
 import { eventTitles } from './event-words.ts';
 import { Activate, Pause, Replay, RetryAll } from './webhook-acts.tsx';
 import { WebhookHealth } from './webhook-health.tsx';
@@ -95,8 +94,8 @@ function Standing({ of: webhook }: { of: PartnerWebhook }) {
           Withheld since <When at={health.withheld_since} />.
         </strong>{' '}
         Nothing is sent because{' '}
-        {health.withheld_reason ? withheldReasons[health.withheld_reason] : 'the partner may not receive it'}. It
-        goes on by itself when that has changed. {waits}
+        {health.withheld_reason ? withheldReasons[health.withheld_reason] : 'the partner may not receive it'}.
+        It goes on by itself when that has changed. {waits}
       </Banner>
     );
   if (kind === 'failing')
@@ -125,16 +124,17 @@ function Standing({ of: webhook }: { of: PartnerWebhook }) {
     return (
       <Banner tone="failing" actions={isSupport && <RetryAll of={webhook} />}>
         <strong>
-          It answers, and {lost === 1 ? '1 delivery was' : `${lost}${lost === 100 ? ' or more' : ''} deliveries were`}{' '}
-          given up.
+          It answers, and{' '}
+          {lost === 1 ? '1 delivery was' : `${lost}${lost === 100 ? ' or more' : ''} deliveries were`} given
+          up.
         </strong>{' '}
         {waits}
       </Banner>
     );
   return (
     <Banner tone={kind === 'fine' ? 'fine' : 'waiting'}>
-      <strong>{kind === 'fine' ? 'Everything that was sent has arrived.' : 'It answers.'}</strong> {waits} The last
-      success was <When at={health.last_success_at} />.
+      <strong>{kind === 'fine' ? 'Everything that was sent has arrived.' : 'It answers.'}</strong> {waits} The
+      last success was <When at={health.last_success_at} />.
     </Banner>
   );
 }

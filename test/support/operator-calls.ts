@@ -401,6 +401,7 @@ const table: Record<OperatorOperationId, (given: Furnished) => Promise<Parts>> =
     await newDelivery(given);
     return { params: { id: await pausedWebhook(given) }, body: { since: '2026-01-01T00:00:00Z' } };
   },
+  listWebhookAttempts: async (given) => ({ params: { id: await pausedWebhook(given) } }),
   retryFailedDeliveries: async (given) => {
     await newDelivery(given);
     return { params: { id: await pausedWebhook(given) } };
@@ -410,6 +411,7 @@ const table: Record<OperatorOperationId, (given: Furnished) => Promise<Parts>> =
   getDelivery: async (given) => ({ params: { id: await newDelivery(given) } }),
   retryDelivery: async (given) => ({ params: { id: await newDelivery(given) } }),
   listChanges: nothing,
+  listLatestChanges: nothing,
   streamChanges: nothing,
   getChange: ofChange,
   reportChangeApplied: ofChange,

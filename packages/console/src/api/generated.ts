@@ -506,6 +506,14 @@ export interface ChangeFeedPage {
   has_more: boolean;
 }
 
+export interface ChangePage {
+  data: Change[];
+  /** How many entries this page holds. */
+  count: number;
+  /** Send it as `cursor` to get the next page; null on the last one. */
+  next_cursor: string | null;
+}
+
 /** Somebody who is told of alerts by e-mail. */
 export interface Contact {
   /** `first`: the contact_email of the partner. */
@@ -552,7 +560,7 @@ export interface CreatedSubscription {
    * events are kept, and are sent once the webhook is active again.
    */
   status: 'active' | 'paused' | 'disabled';
-  /** Why the service disabled it, or who else paused it, as a sentence. */
+  /** Why the service disabled it, or who else paused or activated it and why, as a sentence. */
   status_reason: string | null;
   created_at: string;
   updated_at: string;
@@ -1470,7 +1478,7 @@ export interface PartnerWebhook {
    * events are kept, and are sent once the webhook is active again.
    */
   status: 'active' | 'paused' | 'disabled';
-  /** Why the service disabled it, or who else paused it, as a sentence. */
+  /** Why the service disabled it, or who else paused or activated it and why, as a sentence. */
   status_reason: string | null;
   /**
    * How deliveries are signed. hmac: with the secret of the webhook (`v1`). ed25519: with the key of
@@ -1493,6 +1501,10 @@ export interface PartnerWebhook {
   updated_at: string;
   partner_id: string;
   partner_name: string;
+  /** null for a webhook for all practice groups. */
+  practice_group_name: string | null;
+  /** When the oldest delivery that is not finished was first put into the queue; null when there is none. */
+  oldest_queued_at: string | null;
 }
 
 export interface PartnerWebhookPage {
@@ -1630,16 +1642,13 @@ export interface Replay {
   count: number;
 }
 
-export type ReplayRequest =
-  | {
-      /** Not in the future. */
-      since: string;
-      event_ids?: never;
-    }
-  | {
-      since?: never;
-      event_ids: string[];
-    };
+export type ReplayRequest = {
+  /** Not in the future. */
+  since?: string;
+  /** With `since`: only what was accepted before this moment. */
+  until?: string;
+  event_ids?: string[];
+};
 
 export interface ReportedKey {
   /**
@@ -2036,7 +2045,7 @@ export interface Subscription {
    * events are kept, and are sent once the webhook is active again.
    */
   status: 'active' | 'paused' | 'disabled';
-  /** Why the service disabled it, or who else paused it, as a sentence. */
+  /** Why the service disabled it, or who else paused or activated it and why, as a sentence. */
   status_reason: string | null;
   created_at: string;
   updated_at: string;
@@ -2129,6 +2138,49 @@ export interface ValidationError {
     path: (string | number)[];
     message: string;
   }[];
+}
+
+/** An attempt, with the delivery that it belongs to. */
+export interface WebhookAttempt {
+  at: string;
+  outcome: 'delivered' | 'failed';
+  /**
+   * The status that the receiver answered with; null when no answer began. Of a receiver that is not at
+   * a public address, which staging may call, partners see `outcome` and nothing else.
+   */
+  status: number | null;
+  /** Where the attempt broke off; null when an answer arrived. */
+  phase: 'address' | 'dns' | 'connect' | 'tls' | 'send' | 'answer' | null;
+  /** Machine-readable reason why it broke off; null when an answer arrived. */
+  code: string | null;
+  /** What happened, as a sentence. */
+  diagnosis: string;
+  /** From the start of the attempt to its end. */
+  duration_ms: number;
+  /** The first 1 KiB of the answer as text; null when it had none. */
+  answer: string | null;
+  delivery_id: string;
+  event_id: string;
+  event: EventName;
+  /** What the event is about: the `id` in its payload. */
+  object_id: string;
+  practice_group_id: string;
+  /**
+   * waiting: an earlier event about the same object comes first. pending: to be sent, or sent again.
+   * withheld: not sent, because the partner may not receive events of the practice group at present; it
+   * goes on by itself when the partner may again, for as long as events are kept. failed: given up.
+   */
+  delivery_status: 'waiting' | 'pending' | 'withheld' | 'delivered' | 'failed';
+  /**
+   * When a pending delivery is sent next, provided that its webhook is active then; null for every other
+   * status.
+   */
+  next_attempt_at: string | null;
+}
+
+export interface WebhookAttempts {
+  data: WebhookAttempt[];
+  count: number;
 }
 
 export interface WebhookHealth {
@@ -2818,6 +2870,8 @@ export interface Operations {
         partner_id?: string | undefined;
         practice_group_id?: string | undefined;
         status?: 'active' | 'paused' | 'disabled' | undefined;
+        /** failing: its last attempts failed. withheld: its partner may not receive what is queued for it. */
+        health?: 'failing' | 'withheld' | undefined;
       };
     };
     answer: PartnerWebhookPage;
@@ -2828,11 +2882,14 @@ export interface Operations {
       params: { id: string | number };
       body: {
         status: 'active' | 'paused';
+        /** For the partner, and for the audit: why it is paused or activated, as a sentence. */
+        reason?: string;
       };
     };
     answer: PartnerWebhook;
   };
   replayPartnerWebhook: { input: { params: { id: string | number }; body: ReplayRequest }; answer: Replay };
+  listWebhookAttempts: { input: { params: { id: string | number } }; answer: WebhookAttempts };
   retryFailedDeliveries: { input: { params: { id: string | number } }; answer: RetriedDeliveries };
   getWebhookHealth: {
     input: {
@@ -2974,6 +3031,20 @@ export interface Operations {
       };
     };
     answer: ChangeFeedPage;
+  };
+  listLatestChanges: {
+    input: {
+      query?: {
+        /** Entries on a page; 50 unless given. */
+        page_size?: number | undefined;
+        /** The next_cursor of the page before. */
+        cursor?: string | undefined;
+        practice_group_id?: string | undefined;
+        state?: 'pending' | 'applied' | 'rejected' | undefined;
+        partner_id?: string | undefined;
+      };
+    };
+    answer: ChangePage;
   };
   streamChanges: {
     input: {
@@ -3167,7 +3238,7 @@ export interface Operations {
     answer: Operator;
   };
   revokeOperator: { input: { params: { id: string | number } }; answer: Operator };
-  getOperatorMe: { input: {}; answer: OperatorMe };
+  getOperatorMe: { input: Record<never, never>; answer: OperatorMe };
   listSessions: {
     input: {
       query?: {
@@ -3257,7 +3328,7 @@ export interface Operations {
   };
   getAlert: { input: { params: { id: string | number } }; answer: OperatorAlert };
   remindOfAlert: { input: { params: { id: string | number } }; answer: OperatorAlert };
-  getAttention: { input: {}; answer: Attention };
+  getAttention: { input: Record<never, never>; answer: Attention };
   createPartnerContact: {
     input: {
       params: { id: string | number };
@@ -3427,9 +3498,9 @@ export interface Operations {
     };
     answer: SearchResult;
   };
-  listSettings: { input: {}; answer: Settings };
-  listNodes: { input: {}; answer: Nodes };
-  streamLive: { input: {}; answer: undefined };
+  listSettings: { input: Record<never, never>; answer: Settings };
+  listNodes: { input: Record<never, never>; answer: Nodes };
+  streamLive: { input: Record<never, never>; answer: undefined };
 }
 
 export const operations = {
@@ -3491,6 +3562,7 @@ export const operations = {
   getPartnerWebhook: ['GET', '/operator/v1/webhooks/{id}'],
   updatePartnerWebhook: ['PATCH', '/operator/v1/webhooks/{id}'],
   replayPartnerWebhook: ['POST', '/operator/v1/webhooks/{id}/replay'],
+  listWebhookAttempts: ['GET', '/operator/v1/webhooks/{id}/attempts'],
   retryFailedDeliveries: ['POST', '/operator/v1/webhooks/{id}/retry-failed'],
   getWebhookHealth: ['GET', '/operator/v1/webhooks/{id}/health'],
   listDeliveries: ['GET', '/operator/v1/deliveries'],
@@ -3510,6 +3582,7 @@ export const operations = {
   succeedWriteToRecordJob: ['POST', '/operator/v1/write-to-record-jobs/{id}/succeed'],
   failWriteToRecordJob: ['POST', '/operator/v1/write-to-record-jobs/{id}/fail'],
   listChanges: ['GET', '/operator/v1/changes'],
+  listLatestChanges: ['GET', '/operator/v1/changes/latest'],
   streamChanges: ['GET', '/operator/v1/changes/stream'],
   getChange: ['GET', '/operator/v1/changes/{id}'],
   reportChangeApplied: ['POST', '/operator/v1/changes/{id}/applied'],

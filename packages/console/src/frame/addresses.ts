@@ -17,9 +17,9 @@ const kinds: Record<Kind, { title: string; page: (id: string) => string }> = {
   submission_type: { title: 'Submission types', page: () => '/practices' },
   write_to_record_job: { title: 'Write-to-record jobs', page: () => '/events' },
   agreement: { title: 'Agreements', page: () => '/partners' },
-  alert: { title: 'Alerts', page: () => '/alerts' },
+  alert: { title: 'Alerts', page: (id) => `/alerts/${id}` },
   operator: { title: 'Operators', page: () => '/settings' },
-  subscription: { title: 'Subscriptions', page: () => '/changes' },
+  subscription: { title: 'Subscriptions', page: (id) => `/subscriptions/${id}` },
 };
 
 export const titleOf = (kind: Kind): string => kinds[kind].title;

@@ -7,9 +7,17 @@ import { session } from './session.ts';
 
 const concerned: Record<string, readonly Operation[]> = {
   alerts: ['getAttention', 'listAllAlerts', 'getAlert'],
-  webhooks: ['getAttention', 'listAllWebhooks', 'getPartnerWebhook', 'listDeliveries', 'getEventLife'],
+  webhooks: [
+    'getAttention',
+    'listAllWebhooks',
+    'getPartnerWebhook',
+    'listWebhookAttempts',
+    'listDeliveries',
+    'getDelivery',
+    'getEventLife',
+  ],
   figures: ['getFigures', 'getWebhookHealth', 'listPublishedEvents'],
-  changes: ['getAttention', 'listChanges', 'getChange', 'getWriteThrough'],
+  changes: ['getAttention', 'listLatestChanges', 'getChange', 'getWriteThrough'],
   approvals: ['getAttention'],
   partners: [
     'listPartners',

@@ -41,7 +41,7 @@ const framed = createRoute({
     try {
       await queryClient.ensureQueryData(session);
     } catch (error) {
-      if (isStatus(error, 401)) throw redirect({ to: '/sign-in', search: { to: location.href } });
+      if (isStatus(error, 401)) throw redirect({ to: '/sign-in', search: { to: location.publicHref } });
       throw error;
     }
   },
@@ -62,6 +62,46 @@ const screens = [
   screen(
     '/webhooks',
     lazyRouteComponent(() => import('../screens/webhooks.tsx'), 'Webhooks'),
+  ),
+  screen(
+    '/webhooks/$id',
+    lazyRouteComponent(() => import('../screens/webhook.tsx'), 'Webhook'),
+  ),
+  screen(
+    '/deliveries/$id',
+    lazyRouteComponent(() => import('../screens/delivery.tsx'), 'Delivery'),
+  ),
+  screen(
+    '/refused',
+    lazyRouteComponent(() => import('../screens/refused-calls.tsx'), 'RefusedCalls'),
+  ),
+  screen(
+    '/refused/$id',
+    lazyRouteComponent(() => import('../screens/refused-call.tsx'), 'RefusedCall'),
+  ),
+  screen(
+    '/changes',
+    lazyRouteComponent(() => import('../screens/changes.tsx'), 'Changes'),
+  ),
+  screen(
+    '/changes/$id',
+    lazyRouteComponent(() => import('../screens/change.tsx'), 'Change'),
+  ),
+  screen(
+    '/alerts',
+    lazyRouteComponent(() => import('../screens/alerts.tsx'), 'Alerts'),
+  ),
+  screen(
+    '/alerts/$id',
+    lazyRouteComponent(() => import('../screens/alert.tsx'), 'Alert'),
+  ),
+  screen(
+    '/subscriptions',
+    lazyRouteComponent(() => import('../screens/subscriptions.tsx'), 'Subscriptions'),
+  ),
+  screen(
+    '/subscriptions/$id',
+    lazyRouteComponent(() => import('../screens/subscription.tsx'), 'Subscription'),
   ),
   screen(
     '/events',

@@ -11,21 +11,34 @@ export function Attempts({ of: attempts, next }: { of: readonly DeliveryAttempt[
           <State kind="waiting">next</State> <When at={next} />
         </li>
       )}
-      {[...attempts].reverse().map(({ at, outcome, status, diagnosis, duration_ms, answer }) => (
-        <li key={at}>
-          <time dateTime={at} title={`${toExact(at)} (${zone})`}>
-            {toClock(at)}
-          </time>
-          <State kind={outcome === 'delivered' ? 'fine' : 'failing'}>{status ?? 'no answer'}</State>
-          <span className="soft">in {toDuration(duration_ms)}</span>
-          <span className="diagnosis">{diagnosis}</span>
-          {answer && (
-            <pre>
-              <code>{answer}</code>
-            </pre>
-          )}
-        </li>
+      {[...attempts].reverse().map((attempt) => (
+        <Attempt key={attempt.at} of={attempt} />
       ))}
     </ol>
+  );
+}
+
+/** One of them; what else is to be said of it stands below. */
+export function Attempt({ of: attempt, children }: { of: DeliveryAttempt; children?: React.ReactNode }) {
+  const { at, outcome, status, diagnosis, duration_ms, answer } = attempt;
+  return (
+    <li>
+      <time dateTime={at} title={`${toExact(at)} (${zone})`}>
+        {toClock(at)}
+      </time>
+      <State kind={outcome === 'delivered' ? 'fine' : 'failing'}>{status ?? 'no answer'}</State>
+      <span className="soft">in {toDuration(duration_ms)}</span>
+      <span className="diagnosis">
+        <bdi>{diagnosis}</bdi>
+      </span>
+      {answer && (
+        <pre>
+          <code>
+            <bdi>{answer}</bdi>
+          </code>
+        </pre>
+      )}
+      {children && <span className="more">{children}</span>}
+    </li>
   );
 }

@@ -5,7 +5,7 @@ import type { AuditEntry as Entry } from '../api/generated.ts';
 import { type Kind, pageOf } from '../frame/addresses.ts';
 import { Differences } from '../parts/differences.tsx';
 import { Id } from '../parts/id.tsx';
-import { KeyLink, PartnerLink, PracticeLink } from '../parts/links.tsx';
+import { KeyName, PartnerName, PracticeName } from '../parts/name.tsx';
 import { Loaded } from '../parts/loaded.tsx';
 import { Facts, Page, Section } from '../parts/page.tsx';
 import { toExact, When, zone } from '../parts/when.tsx';
@@ -35,7 +35,7 @@ export function AuditEntry() {
                 ),
                 Who: <Actor of={entry} />,
                 What: <Subject of={entry.subject} />,
-                Practice: entry.practice_group_id ? <PracticeLink id={entry.practice_group_id} /> : undefined,
+                Practice: entry.practice_group_id ? <PracticeName id={entry.practice_group_id} /> : undefined,
                 Request: entry.request_id ? <Id>{entry.request_id}</Id> : undefined,
                 Erasure: entry.erased_by ? 'Identifiers were taken out of this entry.' : undefined,
                 Entry: entry.seq,
@@ -60,7 +60,7 @@ export const nameOfActor = ({ actor: { type, name, id } }: Entry): string =>
   name ?? (type === 'system' ? 'Porter' : id);
 
 export function Actor({ of: { actor } }: { of: Entry }) {
-  if (actor.type === 'partner') return <KeyLink id={actor.id} />;
+  if (actor.type === 'partner') return <KeyName id={actor.id} />;
   if (actor.type === 'system') return <>{actor.name ?? 'Porter'}</>;
   return (
     <Link to="/audit" search={{ actor_id: actor.id }}>
@@ -79,9 +79,9 @@ const kinds: Record<string, Kind> = {
 
 /** What it was done to, by its name where there is a page for it. */
 export function Subject({ of: { type, id } }: { of: Entry['subject'] }) {
-  if (type === 'partner') return <PartnerLink id={id} />;
-  if (type === 'key') return <KeyLink id={id} />;
-  if (type === 'practice_group') return <PracticeLink id={id} />;
+  if (type === 'partner') return <PartnerName id={id} />;
+  if (type === 'key') return <KeyName id={id} />;
+  if (type === 'practice_group') return <PracticeName id={id} />;
   const kind = kinds[type];
   const name = `${type.replaceAll('_', ' ')} ${id}`;
   return kind ? <Link to={pageOf(kind, id)}>{name}</Link> : <>{name}</>;

@@ -1,24 +1,11 @@
 import type { EventName } from '../api/generated.ts';
+import { ages, sinceHours } from '../parts/ages.ts';
 import { Pick, Sentence, useFilters } from '../parts/filters.tsx';
 import { List } from '../parts/list.tsx';
-import { PracticeName } from '../parts/names.tsx';
+import { PracticeName } from '../parts/name.tsx';
 import { Page } from '../parts/page.tsx';
 import { When } from '../parts/when.tsx';
 import { eventTitles } from './event-words.ts';
-
-const HOURS_MS = 3_600_000;
-const ages = [
-  { value: '1', title: 'in the last hour' },
-  { value: '24', title: 'in the last 24 hours' },
-  { value: '168', title: 'in the last 7 days' },
-];
-
-/** So that the same hour is asked for until the next one begins. */
-function sinceHours(hours: string | undefined): string | undefined {
-  const count = Number(hours);
-  if (!hours || !Number.isFinite(count)) return undefined;
-  return new Date((Math.floor(Date.now() / HOURS_MS) - count) * HOURS_MS).toISOString();
-}
 
 export function Events() {
   const { values, set, clear } = useFilters(['event', 'practice_group_id', 'hours']);

@@ -6,7 +6,7 @@ import { one, useChange } from '../api/client.ts';
 import type { IssuedApiKey } from '../api/generated.ts';
 import { Failure } from '../parts/failure.tsx';
 import { useForm } from '../parts/form.tsx';
-import { nameOfKey, PracticeLink } from '../parts/links.tsx';
+import { nameOfKey, PracticeName } from '../parts/name.tsx';
 import { Page } from '../parts/page.tsx';
 import { PracticeSearch } from '../parts/practice-search.tsx';
 import { Secret } from '../parts/secret.tsx';
@@ -30,7 +30,7 @@ export function IssueKey() {
       {issued ? (
         <div className="stack narrow">
           <p>
-            It acts for <PracticeLink id={issued.practice_group_id} /> and for the practices that share a
+            It acts for <PracticeName id={issued.practice_group_id} /> and for the practices that share a
             network with it. Hand it to {name} by a way that nobody else reads.
           </p>
           <Secret

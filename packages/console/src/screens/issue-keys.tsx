@@ -6,7 +6,7 @@ import { one, useChange } from '../api/client.ts';
 import type { KeyOfMany } from '../api/generated.ts';
 import { Failure } from '../parts/failure.tsx';
 import { useForm } from '../parts/form.tsx';
-import { PracticeLink } from '../parts/links.tsx';
+import { PracticeName } from '../parts/name.tsx';
 import { Page } from '../parts/page.tsx';
 import { PracticeSearch } from '../parts/practice-search.tsx';
 import { Secret } from '../parts/secret.tsx';
@@ -77,7 +77,7 @@ function IssueForm({ partnerId, issued }: { partnerId: string; issued: (keys: Ke
         <ul className="picked">
           {ids.map((id) => (
             <li key={id}>
-              <PracticeLink id={id} />
+              <PracticeName id={id} />
               <Button
                 className="link"
                 aria-label={`Leave out ${id}`}

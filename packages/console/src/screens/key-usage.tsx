@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { ask, one } from '../api/client.ts';
 import type { ApiKey, PartnerUsageEntry } from '../api/generated.ts';
 import { DayBars, lastDays } from '../parts/day-bars.tsx';
-import { PracticeLink } from '../parts/links.tsx';
+import { PracticeName } from '../parts/name.tsx';
 import { Loaded } from '../parts/loaded.tsx';
 import { Section } from '../parts/page.tsx';
 import { Table } from '../parts/table.tsx';
@@ -108,7 +108,7 @@ export function KeyRefusals({ of: key }: { of: ApiKey }) {
                 width: '1.5fr',
                 wideOnly: true,
                 cell: ({ practice_group_id }) =>
-                  practice_group_id ? <PracticeLink id={practice_group_id} /> : '–',
+                  practice_group_id ? <PracticeName id={practice_group_id} /> : '–',
               },
               { title: 'From', width: '1fr', wideOnly: true, cell: ({ address }) => address ?? '–' },
               { title: 'When', width: '8rem', cell: ({ at }) => <When at={at} /> },

@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { one } from '../api/client.ts';
 import type { ApiKey } from '../api/generated.ts';
-import { KeyLink } from '../parts/links.tsx';
+import { KeyName } from '../parts/name.tsx';
 import { Banner } from '../parts/page.tsx';
 import { toDuration, toExact, useNow, When } from '../parts/when.tsx';
 
@@ -23,7 +23,7 @@ export function KeyWorks({ of: key }: { of: ApiKey }) {
         <strong>Expired</strong> <When at={key.expires_at} />.{' '}
         {key.replaced_by && (
           <>
-            <KeyLink id={key.replaced_by} /> took its place.{' '}
+            <KeyName id={key.replaced_by} /> took its place.{' '}
           </>
         )}
         Calls with it are refused.
@@ -75,7 +75,7 @@ function Rotating({ of: key, replacedBy }: { of: ApiKey; replacedBy: string }) {
           It ends in <span role="timer">{toDuration(Math.max(0, left))}</span>.{' '}
         </>
       )}
-      <KeyLink id={replacedBy} /> takes its place. <Used at={next?.last_used_at} />
+      <KeyName id={replacedBy} /> takes its place. <Used at={next?.last_used_at} />
     </Banner>
   );
 }

@@ -7,7 +7,7 @@ import { useMay } from '../frame/session.ts';
 import { Confirm } from '../parts/confirm.tsx';
 import { Chosen, FormDialog } from '../parts/form.tsx';
 import { Id } from '../parts/id.tsx';
-import { nameOfKey, PartnerLink, PracticeLink } from '../parts/links.tsx';
+import { nameOfKey, PartnerName, PracticeName } from '../parts/name.tsx';
 import { Loaded } from '../parts/loaded.tsx';
 import { Facts, Page, Section } from '../parts/page.tsx';
 import { Secret } from '../parts/secret.tsx';
@@ -69,8 +69,8 @@ function About({ of: key }: { of: ApiKey }) {
       <KeyWorks of={key} />
       <Facts
         of={{
-          Partner: <PartnerLink id={key.partner_id} />,
-          Practice: <PracticeLink id={key.practice_group_id} />,
+          Partner: <PartnerName id={key.partner_id} />,
+          Practice: <PracticeName id={key.practice_group_id} />,
           'Last use': key.last_used_at ? (
             <>
               <When at={key.last_used_at} /> from {key.last_used_from ?? 'an address that is not known'}

@@ -1,6 +1,6 @@
 import type { ApiKey } from '../api/generated.ts';
 import { Pick, Sentence, useFilters } from '../parts/filters.tsx';
-import { nameOfKey, PartnerLink, PracticeLink } from '../parts/links.tsx';
+import { nameOfKey, PartnerName, PracticeName } from '../parts/name.tsx';
 import { List } from '../parts/list.tsx';
 import { Page } from '../parts/page.tsx';
 import { When } from '../parts/when.tsx';
@@ -22,12 +22,12 @@ export function Keys() {
         keys
         {values.partner_id && (
           <>
-            of <PartnerLink id={values.partner_id} />
+            of <PartnerName id={values.partner_id} />
           </>
         )}
         {values.practice_group_id && (
           <>
-            for <PracticeLink id={values.practice_group_id} />
+            for <PracticeName id={values.practice_group_id} />
           </>
         )}
         that
@@ -48,12 +48,12 @@ export function Keys() {
         empty="No key is like that. Keys are issued on the page of their partner."
         columns={[
           { title: 'Key', width: '2fr', cell: nameOfKey },
-          { title: 'Partner', width: '1.5fr', cell: ({ partner_id }) => <PartnerLink id={partner_id} /> },
+          { title: 'Partner', width: '1.5fr', cell: ({ partner_id }) => <PartnerName id={partner_id} /> },
           {
             title: 'Practice',
             width: '1.5fr',
             wideOnly: true,
-            cell: ({ practice_group_id }) => <PracticeLink id={practice_group_id} />,
+            cell: ({ practice_group_id }) => <PracticeName id={practice_group_id} />,
           },
           { title: 'State', width: '1.2fr', cell: (key) => <KeyState of={key} /> },
           { title: 'Last use', width: '8rem', cell: ({ last_used_at }) => <When at={last_used_at} /> },

@@ -4,7 +4,7 @@ import { one } from '../api/client.ts';
 import type { Partner } from '../api/generated.ts';
 import { useMay } from '../frame/session.ts';
 import { DayBars } from '../parts/day-bars.tsx';
-import { nameOfKey, PracticeLink } from '../parts/links.tsx';
+import { nameOfKey, PracticeName } from '../parts/name.tsx';
 import { Loaded } from '../parts/loaded.tsx';
 import { Section } from '../parts/page.tsx';
 import { Table } from '../parts/table.tsx';
@@ -51,7 +51,7 @@ export function PartnerKeys({ partner: { id, status } }: { partner: Partner }) {
               {
                 title: 'Practice',
                 width: '2fr',
-                cell: ({ practice_group_id }) => <PracticeLink id={practice_group_id} />,
+                cell: ({ practice_group_id }) => <PracticeName id={practice_group_id} />,
               },
               { title: 'State', width: '1.5fr', cell: (key) => <KeyState of={key} /> },
               { title: 'Last use', width: '1fr', cell: ({ last_used_at }) => <When at={last_used_at} /> },
@@ -85,7 +85,7 @@ export function PartnerWebhooks({ partner: { id } }: { partner: Partner }) {
                   practice_group_id === null ? (
                     'all that they reach'
                   ) : (
-                    <PracticeLink id={practice_group_id} />
+                    <PracticeName id={practice_group_id} />
                   ),
               },
               { title: 'State', width: '1fr', cell: (webhook) => <WebhookState of={webhook} /> },

@@ -5,7 +5,7 @@ import type { AccessLogEntry, Erasure, OperatorPracticeGroup } from '../api/gene
 import { useMay } from '../frame/session.ts';
 import { Confirm } from '../parts/confirm.tsx';
 import { Sentence, TextFilter, useFilters } from '../parts/filters.tsx';
-import { KeyLink, OperatorName, PartnerLink } from '../parts/links.tsx';
+import { KeyName, OperatorName, PartnerName } from '../parts/name.tsx';
 import { List } from '../parts/list.tsx';
 import { Loaded } from '../parts/loaded.tsx';
 import { Empty, Section } from '../parts/page.tsx';
@@ -56,7 +56,7 @@ export function Told({ practice }: { practice: OperatorPracticeGroup }) {
 }
 
 function Who({ of: { partner_id, operator_id } }: { of: AccessLogEntry }) {
-  if (partner_id) return <PartnerLink id={partner_id} />;
+  if (partner_id) return <PartnerName id={partner_id} />;
   return operator_id ? <OperatorName id={operator_id} /> : <>not known</>;
 }
 
@@ -70,7 +70,7 @@ function whatOf(entry: AccessLogEntry): string {
 
 function How({ of: { key_id, through, webhook_id } }: { of: AccessLogEntry }) {
   const keyId = key_id ?? through[0]?.key_id;
-  if (keyId) return <KeyLink id={keyId} />;
+  if (keyId) return <KeyName id={keyId} />;
   return <>{webhook_id ?? '–'}</>;
 }
 
@@ -102,7 +102,7 @@ function Erasures({ practice }: { practice: OperatorPracticeGroup }) {
                 cell: ({ recipients }) =>
                   recipients.length === 0
                     ? 'nobody'
-                    : recipients.map(({ partner_id }) => <PartnerLink key={partner_id} id={partner_id} />),
+                    : recipients.map(({ partner_id }) => <PartnerName key={partner_id} id={partner_id} />),
               },
             ]}
           />
@@ -123,7 +123,7 @@ function Erased({ of: { erased, recipients } }: { of: Erasure }) {
             Tell these partners to erase it, too:{' '}
             {recipients.map(({ partner_id, deliveries }) => (
               <span key={partner_id}>
-                <PartnerLink id={partner_id} /> ({deliveries} deliveries){' '}
+                <PartnerName id={partner_id} /> ({deliveries} deliveries){' '}
               </span>
             ))}
           </>

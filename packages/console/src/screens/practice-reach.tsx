@@ -3,7 +3,7 @@ import { Link } from '@tanstack/react-router';
 import { one } from '../api/client.ts';
 import type { ApiKey, Network, OperatorPracticeGroup } from '../api/generated.ts';
 import { pageOf } from '../frame/addresses.ts';
-import { KeyLink, PartnerLink, PracticeLink } from '../parts/links.tsx';
+import { KeyName, PartnerName, PracticeName } from '../parts/name.tsx';
 import { Skeleton } from '../parts/loaded.tsx';
 import { Empty, Section } from '../parts/page.tsx';
 import { Table } from '../parts/table.tsx';
@@ -51,7 +51,7 @@ export function PracticeReach({ practice }: { practice: OperatorPracticeGroup })
             empty="Nobody: there is no key for them, and none through a network."
             columns={[
               { title: 'Partner', width: '2fr', cell: ({ key }) => <Who partnerId={key.partner_id} /> },
-              { title: 'With', width: '2fr', cell: ({ key }) => <KeyLink id={key.id} /> },
+              { title: 'With', width: '2fr', cell: ({ key }) => <KeyName id={key.id} /> },
               { title: 'Through', width: '2fr', cell: (way) => <Through way={way} /> },
               { title: 'To', width: '3fr', wideOnly: true, cell: ({ scopes }) => toScopes(scopes) },
               { title: 'Last use', width: '8rem', cell: ({ key }) => <When at={key.last_used_at} /> },
@@ -109,7 +109,7 @@ function Who({ partnerId }: { partnerId: string }) {
   const { data } = useQuery(one('getPartner', { params: { id: partnerId } }));
   return (
     <>
-      <PartnerLink id={partnerId} /> {data && data.status !== 'verified' && <PartnerState of={data.status} />}
+      <PartnerName id={partnerId} /> {data && data.status !== 'verified' && <PartnerState of={data.status} />}
     </>
   );
 }
@@ -121,7 +121,7 @@ function Through({ way: { key, network } }: { way: Way }) {
       <Link to={pageOf('network', network.id)}>
         <bdi>{network.name}</bdi>
       </Link>
-      , from <PracticeLink id={key.practice_group_id} />
+      , from <PracticeName id={key.practice_group_id} />
     </>
   );
 }

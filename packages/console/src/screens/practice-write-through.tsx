@@ -6,7 +6,7 @@ import { useMay } from '../frame/session.ts';
 import { Confirm } from '../parts/confirm.tsx';
 import { Differences } from '../parts/differences.tsx';
 import { FormDialog, Typed } from '../parts/form.tsx';
-import { PartnerLink } from '../parts/links.tsx';
+import { PartnerName } from '../parts/name.tsx';
 import { Loaded } from '../parts/loaded.tsx';
 import { Empty, Facts, Section } from '../parts/page.tsx';
 import { Secret } from '../parts/secret.tsx';
@@ -38,7 +38,7 @@ export function ChangesWaiting({ practice: { id } }: { practice: OperatorPractic
             }
             columns={[
               { title: 'When', width: '8rem', cell: ({ at }) => <When at={at} /> },
-              { title: 'Partner', width: '1fr', cell: ({ partner_id }) => <PartnerLink id={partner_id} /> },
+              { title: 'Partner', width: '1fr', cell: ({ partner_id }) => <PartnerName id={partner_id} /> },
               {
                 title: 'Change',
                 width: '3fr',

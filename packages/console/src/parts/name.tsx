@@ -8,17 +8,17 @@ import { pageOf } from '../frame/addresses.ts';
 
 const STALE_MS = 5 * 60_000;
 
-export function PartnerLink({ id }: { id: string }) {
+export function PartnerName({ id }: { id: string }) {
   const { data } = useQuery({ ...one('getPartner', { params: { id } }), staleTime: STALE_MS });
   return <Named to={pageOf('partner', id)} name={data?.name} id={id} />;
 }
 
-export function PracticeLink({ id }: { id: string }) {
+export function PracticeName({ id }: { id: string }) {
   const { data } = useQuery({ ...one('getPracticeGroup', { params: { id } }), staleTime: STALE_MS });
   return <Named to={pageOf('practice_group', id)} name={data?.name} id={id} />;
 }
 
-export function KeyLink({ id }: { id: string }) {
+export function KeyName({ id }: { id: string }) {
   const { data } = useQuery({ ...one('getKey', { params: { id } }), staleTime: STALE_MS });
   return <Named to={pageOf('key', id)} name={data && nameOfKey(data)} id={id} />;
 }

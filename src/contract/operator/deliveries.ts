@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { readers, support } from '../access.ts';
 import { defineEndpoint } from '../endpoint.ts';
 import { recordId } from '../fields.ts';
-import { pageOf, pageQuery, shortPages } from '../page.ts';
+import { pageOf, pageQuery, shortPages, spanQuery } from '../page.ts';
 import { delivery, deliveryStatuses } from '../partner/webhook-deliveries.ts';
 
 const partnerDelivery = delivery
@@ -25,9 +25,11 @@ export const listDeliveries = defineEndpoint({
   access: { roles: readers },
   query: z.strictObject({
     ...pageQuery,
+    ...spanQuery,
     webhook_id: recordId().optional(),
     event_id: recordId().optional(),
     practice_group_id: recordId().optional(),
+    partner_id: recordId().optional(),
     status: z.enum(deliveryStatuses).optional(),
   }),
   response: { status: 200, description: 'One page.', body: pageOf(partnerDelivery) },

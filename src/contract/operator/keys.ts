@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { readers, scopeList, scopeNames, support } from '../access.ts';
 import { defineEndpoint } from '../endpoint.ts';
 import { addressRange, moment, rateLimit, recordId, text, timestamp, wholeNumber } from '../fields.ts';
-import { pageOf, pageQuery } from '../page.ts';
+import { pageOf, pageQuery, shortPages } from '../page.ts';
 
 /** What a caller must show beside the key itself. */
 const proofs = ['none', 'mtls', 'private_key_jwt'] as const;
@@ -100,6 +100,8 @@ const leak = z
   })
   .meta({ id: 'Leak' });
 
+const keyStatuses = ['active', 'expired', 'revoked'] as const;
+
 const apiKey = z
   .object({
     id: z.string(),
@@ -109,7 +111,7 @@ const apiKey = z
     scopes: z.array(z.enum(scopeNames)),
     prefix: z.string().meta({ description: 'How the key begins.', examples: ['ptr_live_'] }),
     last_four: z.string(),
-    status: z.enum(['active', 'expired', 'revoked']),
+    status: z.enum(keyStatuses),
     rate_limit_per_minute: z
       .int()
       .nullable()
@@ -303,12 +305,14 @@ export const listKeys = defineEndpoint({
   path: '/operator/v1/keys',
   tag,
   summary: 'List keys',
+  description: `With \`status\`: ${shortPages.charAt(0).toLowerCase()}${shortPages.slice(1)}`,
   extension: true,
   access: { roles: readers },
   query: z.strictObject({
     ...pageQuery,
     partner_id: recordId().optional(),
     practice_group_id: recordId().optional(),
+    status: z.enum(keyStatuses).optional(),
   }),
   response: { status: 200, description: 'One page.', body: pageOf(apiKey) },
   problems: [],

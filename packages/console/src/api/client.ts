@@ -6,6 +6,8 @@ import {
   useQueryClient,
 } from '@tanstack/react-query';
 import { PorterApiError } from '../../../sdk/src/errors.ts';
+import { follow } from '../../../sdk/src/follow.ts';
+import { isRecord } from '../../../sdk/src/shape.ts';
 import { Transport } from '../../../sdk/src/transport.ts';
 import { type Operations, operations } from './generated.ts';
 
@@ -114,3 +116,13 @@ export function useChange<K extends Operation>(name: K, changes: readonly Operat
 
 export const isStatus = (error: unknown, status: number): boolean =>
   error instanceof PorterApiError && error.status === status;
+
+interface News {
+  kinds: string[];
+}
+
+/** Which kinds of things may have changed, as it happens. A connection that is lost is replaced; a refusal throws. */
+export const news = (signal: AbortSignal) =>
+  follow(transport, operations.streamLive[1], { signal }, (item): News | undefined =>
+    isRecord(item) && Array.isArray(item.kinds) ? { kinds: item.kinds } : undefined,
+  );

@@ -306,6 +306,89 @@ export interface AssigneePage {
   next_cursor: string | null;
 }
 
+export interface Attention {
+  data: AttentionGroup[];
+  /** How many things need attention, over all groups. */
+  count: number;
+  at: string;
+}
+
+/** What has the same cause. */
+export interface AttentionGroup {
+  kind:
+    | 'webhook_failing'
+    | 'webhook_disabled'
+    | 'key_expiring'
+    | 'key_unused'
+    | 'key_leaked'
+    | 'refusals_rising'
+    | 'partner_waiting'
+    | 'deliveries_late'
+    | 'ehr_down'
+    | 'deliveries_given_up'
+    | 'changes_pending'
+    | 'approval_pending';
+  /**
+   * Of webhooks that fail: what the last attempt came to, as a code; a status of the receiver as
+   * `status_503`. null where there is no cause to tell.
+   */
+  cause: string | null;
+  /** As a heading. */
+  title: string;
+  /** What to do about it. */
+  remedy: string;
+  /**
+   * critical: something does not arrive, or a key got out. warning: it soon will not. notice: somebody
+   * waits.
+   */
+  severity: 'critical' | 'warning' | 'notice';
+  /** How many there are, those beyond `items` included. */
+  count: number;
+  /** Of the one that has been so for longest. */
+  since: string | null;
+  /** The longest first; at most 50. */
+  items: AttentionItem[];
+}
+
+export interface AttentionItem {
+  subject: AttentionSubject;
+  /** The alert that tells of it; null: there is none. */
+  alert_id: string | null;
+  partner: Named | null;
+  practice_group: Named | null;
+  /** Since when it has been so. */
+  since: string | null;
+  /** Of a key that is about to expire: when. */
+  until: string | null;
+  /**
+   * Failed attempts, deliveries that were given up, refused calls within the hour, or changes that were
+   * not answered.
+   */
+  count: number | null;
+  /** Of refused calls: how many are usual at that hour. */
+  usual: number | null;
+  /** Of a webhook: deliveries that are not finished. 1000 stands for that many or more. */
+  queued: number | null;
+  /** Of a webhook, or of changes: when the oldest of what waits began to wait. */
+  oldest_at: string | null;
+  /** What is the matter, in plain words. */
+  message: string;
+  /**
+   * The one next step. pause, activate: the webhook (`PATCH /webhooks/{id}`). retry_all: `POST
+   * /webhooks/{id}/retry-failed`. remind: tell its partner again (`POST /alerts/{id}/remind`). open:
+   * look at the subject.
+   */
+  action: 'pause' | 'activate' | 'retry_all' | 'remind' | 'open';
+}
+
+/** What it is about. */
+export interface AttentionSubject {
+  type: 'webhook' | 'key' | 'partner' | 'practice_group' | 'service' | 'approval';
+  id: string;
+  /** For people: the host of a webhook, the label of a key. */
+  name: string;
+}
+
 export interface AuditAnchor {
   /** The number of the last entry. */
   seq: number;
@@ -369,6 +452,23 @@ export interface AuditVerdict {
   };
 }
 
+/** Calls of partners, by outcome. */
+export interface CallFigures {
+  /** Answered with less than 400. */
+  ok: number;
+  /** Answered with 4xx, those over the limit aside. */
+  refused: number;
+  /** Answered with 429. */
+  rate_limited: number;
+  /** Answered with 5xx. */
+  failed: number;
+}
+
+export interface CauseCount {
+  cause: string;
+  count: number;
+}
+
 /** A change that a partner made, on its way to the practice software. */
 export interface Change {
   id: string;
@@ -404,6 +504,14 @@ export interface ChangeFeedPage {
   next_cursor: string;
   /** Whether there is more to read at this moment. */
   has_more: boolean;
+}
+
+export interface ChangePage {
+  data: Change[];
+  /** How many entries this page holds. */
+  count: number;
+  /** Send it as `cursor` to get the next page; null on the last one. */
+  next_cursor: string | null;
 }
 
 /** Somebody who is told of alerts by e-mail. */
@@ -452,7 +560,7 @@ export interface CreatedSubscription {
    * events are kept, and are sent once the webhook is active again.
    */
   status: 'active' | 'paused' | 'disabled';
-  /** Why the service disabled it, or who else paused it, as a sentence. */
+  /** Why the service disabled it, or who else paused or activated it and why, as a sentence. */
   status_reason: string | null;
   created_at: string;
   updated_at: string;
@@ -462,6 +570,20 @@ export interface CreatedSubscription {
   health: SubscriptionHealth;
   /** Verifies signatures (Standard Webhooks). Shown here once and never again. */
   secret: string;
+}
+
+/** From the acceptance of an event to its receipt. */
+export interface DelayFigures {
+  /**
+   * Rounded up to a bound of the SLA report; null: nothing was counted, or it took longer than the last
+   * bound.
+   */
+  p50: number | null;
+  /**
+   * Rounded up to a bound of the SLA report; null: nothing was counted, or it took longer than the last
+   * bound.
+   */
+  p95: number | null;
 }
 
 export interface DeliveryAttempt {
@@ -482,6 +604,16 @@ export interface DeliveryAttempt {
   duration_ms: number;
   /** The first 1 KiB of the answer as text; null when it had none. */
   answer: string | null;
+}
+
+/** Attempts to deliver to webhooks of partners, by outcome. */
+export interface DeliveryFigures {
+  /** Attempts that arrived. */
+  delivered: number;
+  /** Attempts that failed and are made again. */
+  retried: number;
+  /** Attempts that failed and were the last. */
+  given_up: number;
 }
 
 export interface EhrHealth {
@@ -562,6 +694,40 @@ export interface EventBatch {
   events: EventPayload[];
 }
 
+export interface EventCause {
+  /**
+   * published: an operator said so (`POST /events`). test: a partner asked for a test event. Otherwise
+   * what Porter itself made of what it was told.
+   */
+  kind: 'published' | 'ehr_health' | 'form_submission' | 'write_to_record' | 'test';
+  source: EventSource;
+}
+
+/** What caused an event, and what became of it. */
+export interface EventLife {
+  id: string;
+  payload: EventPayload;
+  /** The operator that published it. */
+  source_id: string;
+  accepted_at: string;
+  /** True for a test event: a partner asked for it to try a webhook, and nothing happened. */
+  test: boolean;
+  practice_group: Named;
+  cause: EventCause;
+  /** Its place in the feed; null: not fanned out yet, or a test for one webhook. */
+  feed_position: number | null;
+  /** The erasure of its object, if it was erased. */
+  erased_by: string | null;
+  /**
+   * One for each webhook that could have received it: of every partner that has, or had, a key that
+   * reaches the practice group, and every one that has a delivery. Those without a delivery come last;
+   * at most 200.
+   */
+  targets: EventTarget[];
+  /** How many there are, those beyond `targets` included. */
+  target_count: number;
+}
+
 /** What happened, as receivers get it. */
 export type EventPayload =
   | AppointmentConfirmedEvent
@@ -577,6 +743,61 @@ export type EventPayload =
   | WriteToRecordFailedEvent
   | EhrHealthStatusHealthyEvent
   | EhrHealthStatusUnhealthyEvent;
+
+/** Who said so. */
+export interface EventSource {
+  type: 'operator' | 'key';
+  id: string;
+  name: string | null;
+}
+
+/** What became of an event for one webhook. */
+export interface EventTarget {
+  webhook_id: string;
+  url: string;
+  partner: Named;
+  webhook_status: 'active' | 'paused' | 'disabled';
+  /**
+   * waiting: an earlier event about the same object comes first. pending: to be sent, or sent again.
+   * failed: given up. not_sent: it has no delivery; `not_sent_reason` says why.
+   */
+  outcome: 'waiting' | 'pending' | 'withheld' | 'delivered' | 'failed' | 'not_sent';
+  not_sent_reason:
+    | 'not_fanned_out'
+    | 'event_type'
+    | 'registered_later'
+    | 'not_in_practice_groups'
+    | 'test_for_another'
+    | 'partner_not_verified'
+    | 'key_revoked'
+    | 'key_expired'
+    | 'scope_missing'
+    | 'out_of_reach'
+    | 'erased'
+    | 'not_entitled_then'
+    | null;
+  /**
+   * Why deliveries are withheld; null when they are not. partner_not_verified: the partner is suspended.
+   * key_revoked, key_expired: no key for the practice group works any more. scope_missing: no key, or no
+   * network, grants `events:read`. out_of_reach: no key is tied to the practice group, or to one that
+   * shares a network with it.
+   */
+  withheld_reason:
+    | 'partner_not_verified'
+    | 'key_revoked'
+    | 'key_expired'
+    | 'scope_missing'
+    | 'out_of_reach'
+    | null;
+  /** Why it has not arrived, as a sentence; null where it has. */
+  explanation: string | null;
+  delivery_id: string | null;
+  queued_at: string | null;
+  /** Oldest first; at most the last 50. */
+  attempts: DeliveryAttempt[];
+  next_attempt_at: string | null;
+  finished_at: string | null;
+}
 
 /** An event, and the status of its delivery to each webhook. */
 export interface EventWithDeliveries {
@@ -596,6 +817,26 @@ export interface EventWithDeliveries {
      */
     status: 'waiting' | 'pending' | 'withheld' | 'delivered' | 'failed';
   }[];
+}
+
+export interface FigurePoint {
+  /** Where the point begins. */
+  at: string;
+  calls: CallFigures;
+  deliveries: DeliveryFigures;
+  delay_ms: DelayFigures;
+  /**
+   * How long the oldest event that an active webhook had not received had waited, at the worst moment of
+   * the point; null: that was not looked at, as for one partner or webhook.
+   */
+  oldest_undelivered_seconds: number | null;
+}
+
+export interface Figures {
+  since: string;
+  until: string;
+  step: '1m' | '5m' | '15m' | '1h' | '6h' | '1d';
+  data: FigurePoint[];
 }
 
 export interface Form {
@@ -853,6 +1094,12 @@ export interface LeakReport {
   url?: string;
 }
 
+/** Something by its ID and by what people call it. */
+export interface Named {
+  id: string;
+  name: string;
+}
+
 /** Practice groups whose keys may act for one another. */
 export interface Network {
   id: string;
@@ -884,6 +1131,11 @@ export interface NetworkPage {
   count: number;
   /** Send it as `cursor` to get the next page; null on the last one. */
   next_cursor: string | null;
+}
+
+export interface NetworkPreview {
+  gains: ReachDifferences;
+  losses: ReachDifferences;
 }
 
 export interface NewOperator {
@@ -924,6 +1176,35 @@ export interface NewWriteThrough {
   updated_at: string;
   /** Verifies signatures (Standard Webhooks). Shown here once and never again. */
   secret: string;
+}
+
+export interface Node {
+  id: string;
+  /** The host and the process. */
+  name: string;
+  version: string;
+  role: 'all' | 'api' | 'worker';
+  started_at: string;
+  /** When it last gave a sign of life. */
+  seen_at: string;
+  /**
+   * By how much its clock is ahead of the clock of the database. Beyond 3,000 either way it delivers
+   * nothing.
+   */
+  clock_skew_ms: number;
+  /** Calls of partners that it answered, in the last minute. */
+  calls_per_minute: number;
+  /** Attempts that it made, in the last minute. */
+  deliveries_per_minute: number;
+  /** Its part of all calls and attempts of that minute; null: there were none. */
+  share_percent: number | null;
+  /** It is the one that answers this call. */
+  answering: boolean;
+}
+
+export interface Nodes {
+  data: Node[];
+  count: number;
 }
 
 /** Opening hours by weekday, in the group's own time zone; a day that is left out is closed. */
@@ -1215,7 +1496,7 @@ export interface PartnerWebhook {
    * events are kept, and are sent once the webhook is active again.
    */
   status: 'active' | 'paused' | 'disabled';
-  /** Why the service disabled it, or who else paused it, as a sentence. */
+  /** Why the service disabled it, or who else paused or activated it and why, as a sentence. */
   status_reason: string | null;
   /**
    * How deliveries are signed. hmac: with the secret of the webhook (`v1`). ed25519: with the key of
@@ -1238,6 +1519,10 @@ export interface PartnerWebhook {
   updated_at: string;
   partner_id: string;
   partner_name: string;
+  /** null for a webhook for all practice groups. */
+  practice_group_name: string | null;
+  /** When the oldest delivery that is not finished was first put into the queue; null when there is none. */
+  oldest_queued_at: string | null;
 }
 
 export interface PartnerWebhookPage {
@@ -1337,21 +1622,51 @@ export interface PublishedEvents {
   event_ids: string[];
 }
 
+export interface ReachDifference {
+  id: string;
+  /** The label of a key, or its ending; the host of a webhook. */
+  name: string;
+  partner: Named;
+  /** The practice group of the key; null for a webhook for all practice groups. */
+  home: Named | null;
+  /** What it gains or loses there; of a webhook, `events:read`. At most the first 20. */
+  practice_groups: ReachedPracticeGroup[];
+  practice_group_count: number;
+}
+
+/** At most 500 of each; the rest is counted. */
+export interface ReachDifferences {
+  keys: ReachDifference[];
+  key_count: number;
+  webhooks: ReachDifference[];
+  webhook_count: number;
+}
+
+export interface ReachedPracticeGroup {
+  id: string;
+  name: string;
+  scopes: (
+    | 'practice-groups:read'
+    | 'submission-types:read'
+    | 'submission-types:write'
+    | 'webhooks:read'
+    | 'webhooks:write'
+    | 'events:read'
+  )[];
+}
+
 export interface Replay {
   /** How many deliveries will be sent, including those that were pending anyway. */
   count: number;
 }
 
-export type ReplayRequest =
-  | {
-      /** Not in the future. */
-      since: string;
-      event_ids?: never;
-    }
-  | {
-      since?: never;
-      event_ids: string[];
-    };
+export type ReplayRequest = {
+  /** Not in the future. */
+  since?: string;
+  /** With `since`: only what was accepted before this moment. */
+  until?: string;
+  event_ids?: string[];
+};
 
 export interface ReportedKey {
   /**
@@ -1370,6 +1685,39 @@ export interface ReportedKeys {
   count: number;
 }
 
+export interface RequestCheck {
+  /**
+   * transport: over HTTPS. size: of the body. key: known, valid, from an allowed address, with its
+   * proof. rate: calls a minute. scope: of the key. network: whether the key reaches the practice group.
+   * validation: path, query, headers and body. operation: what the operation itself refuses: rules,
+   * conditions, things that are not there.
+   */
+  check: 'transport' | 'size' | 'key' | 'rate' | 'scope' | 'network' | 'validation' | 'operation';
+  outcome: 'passed' | 'refused' | 'not_reached';
+  /** What the check met, as a sentence; null where it was not reached. */
+  found: string | null;
+  /** What would have passed; null unless it refused. */
+  needed: string | null;
+}
+
+export interface RequestExplanation {
+  request: PartnerRefusedRequest;
+  partner: Named;
+  /** The key of the call, by its label or its ending. */
+  key: Named | null;
+  /** null: it named none, or none that there is. */
+  practice_group: Named | null;
+  /** All of them, in the order in which they are made. */
+  checks: RequestCheck[];
+}
+
+export interface RetriedDeliveries {
+  /** How many deliveries will be sent. */
+  count: number;
+  /** Whether some are left that were given up. */
+  has_more: boolean;
+}
+
 export interface RotatedSubscriptionSecret {
   /** The subscription. */
   id: string;
@@ -1386,6 +1734,86 @@ export interface ScannerMatch {
   source?: string;
   /** Where it was found. */
   url?: string;
+}
+
+export interface SearchHit {
+  kind:
+    | 'partner'
+    | 'practice_group'
+    | 'network'
+    | 'key'
+    | 'webhook'
+    | 'contact'
+    | 'event'
+    | 'delivery'
+    | 'refused_request'
+    | 'change'
+    | 'submission_type'
+    | 'write_to_record_job'
+    | 'agreement'
+    | 'alert'
+    | 'operator'
+    | 'subscription';
+  /** Of a refused request, its request ID. */
+  id: string;
+  /** What people call it. */
+  title: string;
+  /** What tells it from others of the same name: whose it is, its status, its address. */
+  subtitle: string | null;
+  /** What the text was found in. */
+  matched: 'id' | 'last_four' | 'name' | 'ods_code' | 'url' | 'email';
+  /** The whole of it is what was looked for. */
+  exact: boolean;
+  open: SearchTarget;
+  partner_id: string | null;
+  practice_group_id: string | null;
+}
+
+export interface SearchResult {
+  data: SearchHit[];
+  /** How many hits there are in `data`. */
+  count: number;
+  /** The kinds of which more was found. */
+  more: (
+    | 'partner'
+    | 'practice_group'
+    | 'network'
+    | 'key'
+    | 'webhook'
+    | 'contact'
+    | 'event'
+    | 'delivery'
+    | 'refused_request'
+    | 'change'
+    | 'submission_type'
+    | 'write_to_record_job'
+    | 'agreement'
+    | 'alert'
+    | 'operator'
+    | 'subscription'
+  )[];
+}
+
+/** What to open: the thing itself, or what it belongs to, as a contact to its partner. */
+export interface SearchTarget {
+  kind:
+    | 'partner'
+    | 'practice_group'
+    | 'network'
+    | 'key'
+    | 'webhook'
+    | 'contact'
+    | 'event'
+    | 'delivery'
+    | 'refused_request'
+    | 'change'
+    | 'submission_type'
+    | 'write_to_record_job'
+    | 'agreement'
+    | 'alert'
+    | 'operator'
+    | 'subscription';
+  id: string;
 }
 
 /** Somebody who is signed in to the console. */
@@ -1414,6 +1842,27 @@ export interface SessionPage {
   count: number;
   /** Send it as `cursor` to get the next page; null on the last one. */
   next_cursor: string | null;
+}
+
+export interface Setting {
+  name: string;
+  /**
+   * What is in force on the node that answers; null: nothing is set and there is no default, or it is a
+   * secret.
+   */
+  value: string | null;
+  /** environment: it was set. made: the service made one of its own, as a master key. */
+  source: 'environment' | 'default' | 'made';
+  /** Whether there is one is told, and not what it is. */
+  secret: boolean;
+  /** What it means. */
+  description: string;
+}
+
+export interface Settings {
+  environment: 'staging' | 'production';
+  version: string;
+  data: Setting[];
 }
 
 /** A key pair (Ed25519) that signs deliveries of this deployment. */
@@ -1614,7 +2063,7 @@ export interface Subscription {
    * events are kept, and are sent once the webhook is active again.
    */
   status: 'active' | 'paused' | 'disabled';
-  /** Why the service disabled it, or who else paused it, as a sentence. */
+  /** Why the service disabled it, or who else paused or activated it and why, as a sentence. */
   status_reason: string | null;
   created_at: string;
   updated_at: string;
@@ -1709,6 +2158,49 @@ export interface ValidationError {
   }[];
 }
 
+/** An attempt, with the delivery that it belongs to. */
+export interface WebhookAttempt {
+  at: string;
+  outcome: 'delivered' | 'failed';
+  /**
+   * The status that the receiver answered with; null when no answer began. Of a receiver that is not at
+   * a public address, which staging may call, partners see `outcome` and nothing else.
+   */
+  status: number | null;
+  /** Where the attempt broke off; null when an answer arrived. */
+  phase: 'address' | 'dns' | 'connect' | 'tls' | 'send' | 'answer' | null;
+  /** Machine-readable reason why it broke off; null when an answer arrived. */
+  code: string | null;
+  /** What happened, as a sentence. */
+  diagnosis: string;
+  /** From the start of the attempt to its end. */
+  duration_ms: number;
+  /** The first 1 KiB of the answer as text; null when it had none. */
+  answer: string | null;
+  delivery_id: string;
+  event_id: string;
+  event: EventName;
+  /** What the event is about: the `id` in its payload. */
+  object_id: string;
+  practice_group_id: string;
+  /**
+   * waiting: an earlier event about the same object comes first. pending: to be sent, or sent again.
+   * withheld: not sent, because the partner may not receive events of the practice group at present; it
+   * goes on by itself when the partner may again, for as long as events are kept. failed: given up.
+   */
+  delivery_status: 'waiting' | 'pending' | 'withheld' | 'delivered' | 'failed';
+  /**
+   * When a pending delivery is sent next, provided that its webhook is active then; null for every other
+   * status.
+   */
+  next_attempt_at: string | null;
+}
+
+export interface WebhookAttempts {
+  data: WebhookAttempt[];
+  count: number;
+}
+
 export interface WebhookHealth {
   /** Failed attempts since the last success. */
   failures: number;
@@ -1740,6 +2232,29 @@ export interface WebhookHealth {
    * At most the first 100.
    */
   withheld_practice_groups: WithheldPracticeGroup[];
+}
+
+export interface WebhookHealthOverTime {
+  since: string;
+  until: string;
+  step: '1m' | '5m' | '15m' | '1h' | '6h' | '1d';
+  data: WebhookHealthPoint[];
+}
+
+export interface WebhookHealthPoint {
+  /** Where the point begins. */
+  at: string;
+  /** Attempts that arrived. */
+  delivered: number;
+  /** Attempts that failed and are made again. */
+  retried: number;
+  /** Attempts that failed and were the last. */
+  given_up: number;
+  /**
+   * Why attempts failed, the most frequent first: the phase in which they broke off (dns, connect, tls,
+   * send, answer, address), or the kind of status, as 5xx.
+   */
+  causes: CauseCount[];
 }
 
 export interface WithheldPracticeGroup {
@@ -1939,6 +2454,32 @@ export interface Operations {
     input: { params: { id: string | number; practice_group_id: string | number } };
     answer: undefined;
   };
+  previewNetwork: {
+    input: {
+      body: {
+        id?: string;
+        /** All members that it would have. None for a network that would be deleted. */
+        practice_group_ids?: string[];
+        /**
+         * What keys may do through the network, within their own scopes. null: everything. A key still does
+         * all it may for its own practice group.
+         */
+        scopes?:
+          | (
+              | 'practice-groups:read'
+              | 'submission-types:read'
+              | 'submission-types:write'
+              | 'webhooks:read'
+              | 'webhooks:write'
+              | 'events:read'
+            )[]
+          | null;
+        /** Whose keys may act through the network. null: those of every partner. */
+        partner_ids?: string[] | null;
+      };
+    };
+    answer: NetworkPreview;
+  };
   createPartner: {
     input: {
       body: {
@@ -2089,6 +2630,7 @@ export interface Operations {
         cursor?: string | undefined;
         partner_id?: string | undefined;
         practice_group_id?: string | undefined;
+        status?: 'active' | 'expired' | 'revoked' | undefined;
       };
     };
     answer: ApiKeyPage;
@@ -2346,6 +2888,8 @@ export interface Operations {
         partner_id?: string | undefined;
         practice_group_id?: string | undefined;
         status?: 'active' | 'paused' | 'disabled' | undefined;
+        /** failing: its last attempts failed. withheld: its partner may not receive what is queued for it. */
+        health?: 'failing' | 'withheld' | undefined;
       };
     };
     answer: PartnerWebhookPage;
@@ -2356,11 +2900,32 @@ export interface Operations {
       params: { id: string | number };
       body: {
         status: 'active' | 'paused';
+        /** For the partner, and for the audit: why it is paused or activated, as a sentence. */
+        reason?: string;
       };
     };
     answer: PartnerWebhook;
   };
   replayPartnerWebhook: { input: { params: { id: string | number }; body: ReplayRequest }; answer: Replay };
+  listWebhookAttempts: { input: { params: { id: string | number } }; answer: WebhookAttempts };
+  retryFailedDeliveries: { input: { params: { id: string | number } }; answer: RetriedDeliveries };
+  getWebhookHealth: {
+    input: {
+      params: { id: string | number };
+      query?: {
+        /** 3 hours before `until` unless given. */
+        since?: string | undefined;
+        /** Now unless given. */
+        until?: string | undefined;
+        /**
+         * How long a point is. The shortest that makes no more than 200 points unless given; at most 1500
+         * points may be asked for.
+         */
+        step?: '1m' | '5m' | '15m' | '1h' | '6h' | '1d' | undefined;
+      };
+    };
+    answer: WebhookHealthOverTime;
+  };
   listDeliveries: {
     input: {
       query?: {
@@ -2368,9 +2933,14 @@ export interface Operations {
         page_size?: number | undefined;
         /** The next_cursor of the page before. */
         cursor?: string | undefined;
+        /** Not before this moment. */
+        since?: string | undefined;
+        /** Before this moment. */
+        until?: string | undefined;
         webhook_id?: string | undefined;
         event_id?: string | undefined;
         practice_group_id?: string | undefined;
+        partner_id?: string | undefined;
         status?: 'waiting' | 'pending' | 'withheld' | 'delivered' | 'failed' | undefined;
       };
     };
@@ -2385,14 +2955,24 @@ export interface Operations {
         page_size?: number | undefined;
         /** The next_cursor of the page before. */
         cursor?: string | undefined;
+        /** Not before this moment. */
+        since?: string | undefined;
+        /** Before this moment. */
+        until?: string | undefined;
         /** The x-request-id of the call. */
         request_id?: string | undefined;
         partner_id?: string | undefined;
         practice_group_id?: string | undefined;
+        key_id?: string | undefined;
+        /** The status that was answered. */
+        status?: number | undefined;
+        /** The code of the refusal. */
+        error?: string | undefined;
       };
     };
     answer: PartnerRefusedRequestPage;
   };
+  explainRequest: { input: { params: { request_id: string | number } }; answer: RequestExplanation };
   publishEvents: { input: { body: EventPayload | EventBatch }; answer: PublishedEvents };
   listPublishedEvents: {
     input: {
@@ -2401,6 +2981,10 @@ export interface Operations {
         page_size?: number | undefined;
         /** The next_cursor of the page before. */
         cursor?: string | undefined;
+        /** Not before this moment. */
+        since?: string | undefined;
+        /** Before this moment. */
+        until?: string | undefined;
         practice_group_id?: string | undefined;
         event?: EventName | undefined;
       };
@@ -2408,6 +2992,7 @@ export interface Operations {
     answer: AcceptedEventPage;
   };
   getPublishedEvent: { input: { params: { id: string | number } }; answer: EventWithDeliveries };
+  getEventLife: { input: { params: { id: string | number } }; answer: EventLife };
   reportEhrHealth: {
     input: {
       params: { id: string | number };
@@ -2464,6 +3049,20 @@ export interface Operations {
       };
     };
     answer: ChangeFeedPage;
+  };
+  listLatestChanges: {
+    input: {
+      query?: {
+        /** Entries on a page; 50 unless given. */
+        page_size?: number | undefined;
+        /** The next_cursor of the page before. */
+        cursor?: string | undefined;
+        practice_group_id?: string | undefined;
+        state?: 'pending' | 'applied' | 'rejected' | undefined;
+        partner_id?: string | undefined;
+      };
+    };
+    answer: ChangePage;
   };
   streamChanges: {
     input: {
@@ -2571,9 +3170,30 @@ export interface Operations {
         /** The last day; today unless given. */
         to?: string | undefined;
         partner_id?: string | undefined;
+        /** Calls with this key alone. */
+        key_id?: string | undefined;
       };
     };
     answer: PartnerUsageEntryPage;
+  };
+  getFigures: {
+    input: {
+      query?: {
+        /** 3 hours before `until` unless given. */
+        since?: string | undefined;
+        /** Now unless given. */
+        until?: string | undefined;
+        /**
+         * How long a point is. The shortest that makes no more than 200 points unless given; at most 1500
+         * points may be asked for.
+         */
+        step?: '1m' | '5m' | '15m' | '1h' | '6h' | '1d' | undefined;
+        partner_id?: string | undefined;
+        /** Of its deliveries alone; calls are zero. */
+        webhook_id?: string | undefined;
+      };
+    };
+    answer: Figures;
   };
   getSla: {
     input: {
@@ -2730,6 +3350,8 @@ export interface Operations {
     answer: OperatorAlertPage;
   };
   getAlert: { input: { params: { id: string | number } }; answer: OperatorAlert };
+  remindOfAlert: { input: { params: { id: string | number } }; answer: OperatorAlert };
+  getAttention: { input: Record<never, never>; answer: Attention };
   createPartnerContact: {
     input: {
       params: { id: string | number };
@@ -2890,6 +3512,18 @@ export interface Operations {
     answer: ErasurePage;
   };
   getErasure: { input: { params: { id: string | number } }; answer: Erasure };
+  search: {
+    input: {
+      query?: {
+        /** What is looked for. Blanks at either end do not count. */
+        q?: string | undefined;
+      };
+    };
+    answer: SearchResult;
+  };
+  listSettings: { input: Record<never, never>; answer: Settings };
+  listNodes: { input: Record<never, never>; answer: Nodes };
+  streamLive: { input: Record<never, never>; answer: undefined };
 }
 
 export const operations = {
@@ -2905,6 +3539,7 @@ export const operations = {
   deleteNetwork: ['DELETE', '/operator/v1/networks/{id}'],
   addNetworkMember: ['PUT', '/operator/v1/networks/{id}/members/{practice_group_id}'],
   removeNetworkMember: ['DELETE', '/operator/v1/networks/{id}/members/{practice_group_id}'],
+  previewNetwork: ['POST', '/operator/v1/networks/preview'],
   createPartner: ['POST', '/operator/v1/partners'],
   listPartners: ['GET', '/operator/v1/partners'],
   getPartner: ['GET', '/operator/v1/partners/{id}'],
@@ -2950,13 +3585,18 @@ export const operations = {
   getPartnerWebhook: ['GET', '/operator/v1/webhooks/{id}'],
   updatePartnerWebhook: ['PATCH', '/operator/v1/webhooks/{id}'],
   replayPartnerWebhook: ['POST', '/operator/v1/webhooks/{id}/replay'],
+  listWebhookAttempts: ['GET', '/operator/v1/webhooks/{id}/attempts'],
+  retryFailedDeliveries: ['POST', '/operator/v1/webhooks/{id}/retry-failed'],
+  getWebhookHealth: ['GET', '/operator/v1/webhooks/{id}/health'],
   listDeliveries: ['GET', '/operator/v1/deliveries'],
   getDelivery: ['GET', '/operator/v1/deliveries/{id}'],
   retryDelivery: ['POST', '/operator/v1/deliveries/{id}/retry'],
   listRefusedRequests: ['GET', '/operator/v1/requests'],
+  explainRequest: ['GET', '/operator/v1/requests/{request_id}/explanation'],
   publishEvents: ['POST', '/operator/v1/events'],
   listPublishedEvents: ['GET', '/operator/v1/events'],
   getPublishedEvent: ['GET', '/operator/v1/events/{id}'],
+  getEventLife: ['GET', '/operator/v1/events/{id}/life'],
   reportEhrHealth: ['PUT', '/operator/v1/practice-groups/{id}/ehr-health'],
   getEhrHealth: ['GET', '/operator/v1/practice-groups/{id}/ehr-health'],
   createWriteToRecordJob: ['POST', '/operator/v1/write-to-record-jobs'],
@@ -2965,6 +3605,7 @@ export const operations = {
   succeedWriteToRecordJob: ['POST', '/operator/v1/write-to-record-jobs/{id}/succeed'],
   failWriteToRecordJob: ['POST', '/operator/v1/write-to-record-jobs/{id}/fail'],
   listChanges: ['GET', '/operator/v1/changes'],
+  listLatestChanges: ['GET', '/operator/v1/changes/latest'],
   streamChanges: ['GET', '/operator/v1/changes/stream'],
   getChange: ['GET', '/operator/v1/changes/{id}'],
   reportChangeApplied: ['POST', '/operator/v1/changes/{id}/applied'],
@@ -2983,6 +3624,7 @@ export const operations = {
   getSubscriptionDelivery: ['GET', '/operator/v1/subscriptions/{id}/deliveries/{delivery_id}'],
   replaySubscription: ['POST', '/operator/v1/subscriptions/{id}/replay'],
   listPartnerUsage: ['GET', '/operator/v1/usage'],
+  getFigures: ['GET', '/operator/v1/figures'],
   getSla: ['GET', '/operator/v1/partners/{id}/sla'],
   listSigningKeys: ['GET', '/operator/v1/signing-keys'],
   rotateSigningKey: ['POST', '/operator/v1/signing-keys/rotate'],
@@ -3002,6 +3644,8 @@ export const operations = {
   exportAccessLog: ['GET', '/operator/v1/access-log/export'],
   listAllAlerts: ['GET', '/operator/v1/alerts'],
   getAlert: ['GET', '/operator/v1/alerts/{id}'],
+  remindOfAlert: ['POST', '/operator/v1/alerts/{id}/remind'],
+  getAttention: ['GET', '/operator/v1/attention'],
   createPartnerContact: ['POST', '/operator/v1/partners/{id}/contacts'],
   listPartnerContacts: ['GET', '/operator/v1/partners/{id}/contacts'],
   getPartnerContact: ['GET', '/operator/v1/partners/{id}/contacts/{contact_id}'],
@@ -3015,4 +3659,8 @@ export const operations = {
   createErasure: ['POST', '/operator/v1/erasures'],
   listErasures: ['GET', '/operator/v1/erasures'],
   getErasure: ['GET', '/operator/v1/erasures/{id}'],
+  search: ['GET', '/operator/v1/search'],
+  listSettings: ['GET', '/operator/v1/settings'],
+  listNodes: ['GET', '/operator/v1/nodes'],
+  streamLive: ['GET', '/operator/v1/live'],
 } as const satisfies Record<keyof Operations, readonly [string, string]>;

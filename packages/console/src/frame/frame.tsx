@@ -6,6 +6,7 @@ import { one, queryClient } from '../api/client.ts';
 import { zone } from '../parts/when.tsx';
 import { useLive } from './live.ts';
 import { places } from './places.ts';
+import { forgetRecent } from './recent.ts';
 import { Search } from './search.tsx';
 import { session, useSession } from './session.ts';
 import { Shortcuts } from './shortcuts.tsx';
@@ -99,6 +100,7 @@ function Me() {
   const signOut = async () => {
     await fetch('/console/sign-out', { method: 'POST', headers: { 'x-porter-console': '1' } });
     queryClient.clear();
+    forgetRecent();
     await queryClient.resetQueries({ queryKey: session.queryKey });
     await navigate({ to: '/sign-in' });
   };

@@ -63,6 +63,106 @@ const screens = [
     '/webhooks',
     lazyRouteComponent(() => import('../screens/webhooks.tsx'), 'Webhooks'),
   ),
+  screen(
+    '/webhooks/$id',
+    lazyRouteComponent(() => import('../screens/webhook.tsx'), 'Webhook'),
+  ),
+  screen(
+    '/deliveries/$id',
+    lazyRouteComponent(() => import('../screens/delivery.tsx'), 'Delivery'),
+  ),
+  screen(
+    '/refused',
+    lazyRouteComponent(() => import('../screens/refused-calls.tsx'), 'RefusedCalls'),
+  ),
+  screen(
+    '/refused/$id',
+    lazyRouteComponent(() => import('../screens/refused-call.tsx'), 'RefusedCall'),
+  ),
+  screen(
+    '/changes',
+    lazyRouteComponent(() => import('../screens/changes.tsx'), 'Changes'),
+  ),
+  screen(
+    '/changes/$id',
+    lazyRouteComponent(() => import('../screens/change.tsx'), 'Change'),
+  ),
+  screen(
+    '/alerts',
+    lazyRouteComponent(() => import('../screens/alerts.tsx'), 'Alerts'),
+  ),
+  screen(
+    '/alerts/$id',
+    lazyRouteComponent(() => import('../screens/alert.tsx'), 'Alert'),
+  ),
+  screen(
+    '/subscriptions',
+    lazyRouteComponent(() => import('../screens/subscriptions.tsx'), 'Subscriptions'),
+  ),
+  screen(
+    '/subscriptions/$id',
+    lazyRouteComponent(() => import('../screens/subscription.tsx'), 'Subscription'),
+  ),
+  screen(
+    '/events',
+    lazyRouteComponent(() => import('../screens/events.tsx'), 'Events'),
+  ),
+  screen(
+    '/events/$id',
+    lazyRouteComponent(() => import('../screens/event.tsx'), 'Event'),
+  ),
+  screen(
+    '/networks',
+    lazyRouteComponent(() => import('../screens/networks.tsx'), 'Networks'),
+  ),
+  screen(
+    '/networks/new',
+    lazyRouteComponent(() => import('../screens/network.tsx'), 'NewNetwork'),
+  ),
+  screen(
+    '/networks/$id',
+    lazyRouteComponent(() => import('../screens/network.tsx'), 'Network'),
+  ),
+  screen(
+    '/partners/$id',
+    lazyRouteComponent(() => import('../screens/partner.tsx'), 'Partner'),
+  ),
+  screen(
+    '/partners/$id/issue',
+    lazyRouteComponent(() => import('../screens/issue-key.tsx'), 'IssueKey'),
+  ),
+  screen(
+    '/partners/$id/issue-many',
+    lazyRouteComponent(() => import('../screens/issue-keys.tsx'), 'IssueKeys'),
+  ),
+  screen(
+    '/keys',
+    lazyRouteComponent(() => import('../screens/keys.tsx'), 'Keys'),
+  ),
+  screen(
+    '/keys/$id',
+    lazyRouteComponent(() => import('../screens/key.tsx'), 'Key'),
+  ),
+  screen(
+    '/practices',
+    lazyRouteComponent(() => import('../screens/practices.tsx'), 'Practices'),
+  ),
+  screen(
+    '/practices/$id',
+    lazyRouteComponent(() => import('../screens/practice.tsx'), 'Practice'),
+  ),
+  screen(
+    '/audit',
+    lazyRouteComponent(() => import('../screens/audit.tsx'), 'Audit'),
+  ),
+  screen(
+    '/audit/$seq',
+    lazyRouteComponent(() => import('../screens/audit-entry.tsx'), 'AuditEntry'),
+  ),
+  screen(
+    '/settings',
+    lazyRouteComponent(() => import('../screens/settings.tsx'), 'Settings'),
+  ),
 ];
 
 /** Filters are plain text in the address: `?status=failed`, never quoted or in JSON. */

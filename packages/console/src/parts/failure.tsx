@@ -6,6 +6,7 @@ export function Failure({ error, retry }: { error: unknown; retry?: () => void }
   return (
     <div className="failure" role="alert">
       <p>{toSentence(error)}</p>
+      <UsedBy error={error} />
       {error instanceof PorterApiError && error.requestId && (
         <p className="soft">
           Request <code>{error.requestId}</code>
@@ -13,6 +14,24 @@ export function Failure({ error, retry }: { error: unknown; retry?: () => void }
       )}
       {retry && <Button onPress={retry}>Try again</Button>}
     </div>
+  );
+}
+
+/** What stands in the way of a removal. */
+function UsedBy({ error }: { error: unknown }) {
+  const used =
+    error instanceof PorterApiError && 'used_by' in error.problem ? error.problem.used_by : undefined;
+  if (!Array.isArray(used)) return null;
+  return (
+    <ul>
+      {used.map(({ type, count, ids }) => (
+        <li key={type}>
+          {count} {type.replaceAll('_', ' ')}
+          {count === 1 ? '' : 's'}: {ids.join(', ')}
+          {count > ids.length && ' …'}
+        </li>
+      ))}
+    </ul>
   );
 }
 
@@ -26,10 +45,21 @@ export function toSentence(error: unknown): string {
   return 'The service does not answer. What you typed is kept: try again in a moment.';
 }
 
-/** What is wrong with each field of a form, by its name. */
-export function fieldErrors(error: unknown): Record<string, string> {
-  if (!(error instanceof PorterApiError) || error.problem.error !== true) return {};
-  return Object.fromEntries(
-    error.problem.message.map(({ path, message }) => [String(path[0] ?? ''), message]),
-  );
+interface Entry {
+  path: readonly (string | number)[];
+  message: string;
 }
+
+/** Everything that the service says about a field: what is not valid, or the rule that is broken. */
+export function fieldEntries(error: unknown): readonly Entry[] {
+  if (!(error instanceof PorterApiError)) return [];
+  const { problem } = error;
+  if (problem.error === true) return problem.message;
+  return problem.error === 'business_rule_violation' && problem.path
+    ? [{ path: problem.path, message: problem.message }]
+    : [];
+}
+
+/** What is wrong with each field of a form, by its name. */
+export const fieldErrors = (error: unknown): Record<string, string> =>
+  Object.fromEntries(fieldEntries(error).map(({ path, message }) => [String(path[0] ?? ''), message]));

@@ -1,4 +1,5 @@
 import { useNavigate, useSearch } from '@tanstack/react-router';
+import { useState } from 'react';
 import { Button } from 'react-aria-components';
 
 /** The filters of a list are its address: they can be sent to a colleague, and Back takes one off. */
@@ -51,6 +52,44 @@ export function Pick({
         </option>
       ))}
     </select>
+  );
+}
+
+/** A word of the sentence that is typed: it counts when Enter is pressed, or it is left. */
+export function TextFilter({
+  label,
+  value,
+  any,
+  type = 'text',
+  onChange,
+}: {
+  label: string;
+  value: string | undefined;
+  /** What stands there when nothing is typed. */
+  any: string;
+  type?: 'text' | 'datetime-local';
+  onChange: (value: string | undefined) => void;
+}) {
+  const [typed, setTyped] = useState<string>();
+  const settle = () => {
+    if (typed !== undefined && typed.trim() !== (value ?? '')) onChange(typed.trim() || undefined);
+    setTyped(undefined);
+  };
+  return (
+    <input
+      className="pick typed"
+      aria-label={label}
+      type={type}
+      placeholder={any}
+      value={typed ?? value ?? ''}
+      autoComplete="off"
+      spellCheck={false}
+      onChange={(event) => setTyped(event.target.value)}
+      onBlur={settle}
+      onKeyDown={(event) => {
+        if (event.key === 'Enter') settle();
+      }}
+    />
   );
 }
 

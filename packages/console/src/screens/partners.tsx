@@ -1,32 +1,25 @@
+import { useNavigate } from '@tanstack/react-router';
+import { useChange } from '../api/client.ts';
 import type { Partner } from '../api/generated.ts';
+import { useMay } from '../frame/session.ts';
 import { Pick, Sentence, useFilters } from '../parts/filters.tsx';
+import { FormDialog, Typed } from '../parts/form.tsx';
 import { List } from '../parts/list.tsx';
 import { Page } from '../parts/page.tsx';
-import { State, type StateKind } from '../parts/state.tsx';
 import { When } from '../parts/when.tsx';
-
-const statuses: Record<Partner['status'], [StateKind, string]> = {
-  applied: ['waiting', 'has applied'],
-  agreement_signed: ['waiting', 'agreement signed'],
-  verified: ['fine', 'verified'],
-  suspended: ['stopped', 'suspended'],
-};
-
-export function PartnerState({ of: status }: { of: Partner['status'] }) {
-  const [kind, word] = statuses[status];
-  return <State kind={kind}>{word}</State>;
-}
+import { PartnerState, partnerStatuses } from './partner-state.tsx';
 
 export function Partners() {
   const { values, set, clear } = useFilters(['status']);
+  const mayAdd = useMay('admin', 'support');
   return (
-    <Page title="Partners">
+    <Page title="Partners" actions={mayAdd && <AddPartner />}>
       <Sentence isFiltered={values.status !== undefined} clear={clear}>
         partners whose state is
         <Pick
           label="Status"
           value={values.status}
-          choices={Object.entries(statuses).map(([value, [, title]]) => ({ value, title }))}
+          choices={Object.entries(partnerStatuses).map(([value, [, title]]) => ({ value, title }))}
           any="any"
           onChange={(value) => set('status', value)}
         />
@@ -51,5 +44,35 @@ export function Partners() {
         ]}
       />
     </Page>
+  );
+}
+
+function AddPartner() {
+  const create = useChange('createPartner', ['listPartners']);
+  const navigate = useNavigate();
+  return (
+    <FormDialog
+      action="Add a partner"
+      title="Add a partner"
+      submit="Add"
+      kind="primary"
+      initial={{ name: '', contact_email: '' }}
+      run={async (body) => {
+        const { data } = await create.mutateAsync({ body });
+        await navigate({ to: `/partners/${data.id}` });
+      }}
+    >
+      {({ field }) => (
+        <>
+          <Typed label="Name" description="Of the company." field={field('name')} autoFocus />
+          <Typed
+            label="E-mail"
+            description="Its first contact, who is told of alerts."
+            type="email"
+            field={field('contact_email')}
+          />
+        </>
+      )}
+    </FormDialog>
   );
 }

@@ -4,6 +4,7 @@ import { useEffect, useState } from 'react';
 import { Button, FieldError, Form, Input, Label, Text, TextField } from 'react-aria-components';
 import { queryClient } from '../api/client.ts';
 import { Mark } from '../frame/frame.tsx';
+import { forgetRecent } from '../frame/recent.ts';
 
 /** What is known before anybody is signed in. These calls answer with cookies and are no part of the API. */
 interface Options {
@@ -63,6 +64,7 @@ function WithToken() {
     setRunning(false);
     if (!answer?.ok) return setRefusal(await reasonOf(answer));
     queryClient.clear();
+    forgetRecent();
     history.replace(to);
   };
   return (

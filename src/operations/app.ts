@@ -28,7 +28,7 @@ import type { Database } from '../store/database.ts';
 import type { Retention } from '../store/retention.ts';
 
 /** What this process is. */
-export interface Deployment {
+interface Deployment {
   version: string;
   nodeId: string;
   settings: readonly Setting[];

@@ -13,13 +13,13 @@ type Role = (typeof roles)[number];
 /** operator-surface.md, in code of its own: the contract's lists of roles are what is being tested. */
 function may(role: Role, id: OperatorOperationId): boolean {
   const { method, path } = operatorEndpoints[id];
-  const reads = method === 'GET';
+  const reads = method === 'GET' || id === 'previewNetwork';
   if (role === 'admin' || id === 'getAvailability') return true;
   if (role === 'viewer') return reads;
   if (role === 'support')
     return (
       reads ||
-      /^\/operator\/v1\/(partners|keys|leaked-keys|deliveries|webhooks\/[^/]+\/replay)(\/|$)/.test(path)
+      /^\/operator\/v1\/(partners|keys|leaked-keys|deliveries|webhooks\/[^/]+\/(replay|retry-failed)|alerts\/[^/]+\/remind)(\/|$)/.test(path)
     );
   const told = /^\/operator\/v1\/(events|write-to-record-jobs|.+\/ehr-health|.+\/form-submissions)(\/|$)/;
   // The practice software also reads what it is to answer.

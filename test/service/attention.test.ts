@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { SYSTEM } from '../../src/domain/principal.ts';
 import { transact } from '../../src/store/database.ts';
+import { fanOutToOperators } from '../../src/store/operator-events.ts';
 import { insertRefusals } from '../../src/store/refusals.ts';
 import { expectProblem } from '../support/answers.ts';
 import { startMailbox } from '../support/mailbox.ts';
@@ -139,7 +140,7 @@ describe('GET /operator/v1/attention', () => {
     await look();
     const { data, count } = await attention();
     const kinds = data.map(({ kind }: Loose) => kind);
-    expect(kinds.filter((kind: string) => !kind.startsWith('webhook'))).toEqual([
+    expect(kinds.filter((kind: string) => !/^webhook|^deliveries_late/.test(kind))).toEqual([
       'ehr_down',
       'refusals_rising',
       'key_expiring',
@@ -171,7 +172,8 @@ describe('GET /operator/v1/attention', () => {
       (await house.operator('GET', `/changes?practice_group_id=${partner.groupId}&state=pending`)).data;
     await change('One');
     await change('Two');
-    await expect.poll(async () => (await pending()).length).toBe(2);
+    await fanOutToOperators(house.service.app.db, now(), 0, 1_000);
+    expect(await pending()).toHaveLength(2);
     house.clock.advance(HOUR + 1_000);
     expect(await groupsOf('changes_pending')).toEqual([]);
     const [first] = await pending();

@@ -19,7 +19,9 @@ function may(role: Role, id: OperatorOperationId): boolean {
   if (role === 'support')
     return (
       reads ||
-      /^\/operator\/v1\/(partners|keys|leaked-keys|deliveries|webhooks\/[^/]+\/(replay|retry-failed)|alerts\/[^/]+\/remind)(\/|$)/.test(path)
+      /^\/operator\/v1\/(partners|keys|leaked-keys|deliveries|webhooks\/[^/]+\/(replay|retry-failed)|alerts\/[^/]+\/remind)(\/|$)/.test(
+        path,
+      )
     );
   const told = /^\/operator\/v1\/(events|write-to-record-jobs|.+\/ehr-health|.+\/form-submissions)(\/|$)/;
   // The practice software also reads what it is to answer.

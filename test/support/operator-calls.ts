@@ -171,7 +171,7 @@ export async function newDelivery(given: Furnished): Promise<string> {
 }
 
 /** One that is open, of a partner. */
-async function newAlert({ house, partnerId, keyId }: Furnished): Promise<string> {
+async function newAlert({ house, partnerId, keyId, groupId }: Furnished): Promise<string> {
   const id = fresh('alert');
   await transact(house.service.app.db, SYSTEM, (tx) =>
     beginAlerts(tx, new Date(house.clock.now()).toISOString(), [
@@ -180,7 +180,7 @@ async function newAlert({ house, partnerId, keyId }: Furnished): Promise<string>
         kind: 'key_expiring',
         subject: { type: 'key', id: `${keyId}.${id}`, name: 'Key' },
         partnerId,
-        practiceGroupId: null,
+        practiceGroupId: groupId,
         details: noDetails,
       },
     ]),
@@ -401,7 +401,12 @@ const table: Record<OperatorOperationId, (given: Furnished) => Promise<Parts>> =
     return { params: { id: await pausedWebhook(given) }, body: { since: '2026-01-01T00:00:00Z' } };
   },
   retryFailedDeliveries: async (given) => {
-    await newDelivery(given);
+    const id = await newDelivery(given);
+    await transact(given.house.service.app.db, SYSTEM, async (tx) =>
+      tx.defer("UPDATE deliveries SET state = 'failed', finished_at = created_at WHERE sequence = $1", [
+        id.split('_')[2],
+      ]),
+    );
     return { params: { id: await pausedWebhook(given) } };
   },
   getWebhookHealth: async (given) => ({ params: { id: await pausedWebhook(given) } }),

@@ -1,9 +1,9 @@
 import { request } from 'undici';
 import type { Endpoint } from '../../src/contract/endpoint.ts';
 import { type OperatorOperationId, operatorEndpoints } from '../../src/contract/operator/index.ts';
-import { askForApproval } from '../../src/operations/approvals.ts';
 import { noDetails } from '../../src/domain/alerts.ts';
 import { SYSTEM } from '../../src/domain/principal.ts';
+import { askForApproval } from '../../src/operations/approvals.ts';
 import { beginAlerts } from '../../src/store/alerts.ts';
 import { transact } from '../../src/store/database.ts';
 import { fanOut } from '../../src/store/deliveries.ts';
@@ -193,7 +193,7 @@ export async function newDelivery(given: Furnished): Promise<string> {
 }
 
 /** One that is open, of a partner. */
-async function newAlert({ house, partnerId, keyId }: Furnished): Promise<string> {
+async function newAlert({ house, partnerId, keyId, groupId }: Furnished): Promise<string> {
   const id = fresh('alert');
   await transact(house.service.app.db, SYSTEM, (tx) =>
     beginAlerts(tx, new Date(house.clock.now()).toISOString(), [
@@ -202,7 +202,7 @@ async function newAlert({ house, partnerId, keyId }: Furnished): Promise<string>
         kind: 'key_expiring',
         subject: { type: 'key', id: `${keyId}.${id}`, name: 'Key' },
         partnerId,
-        practiceGroupId: null,
+        practiceGroupId: groupId,
         details: noDetails,
       },
     ]),
@@ -424,7 +424,12 @@ const table: Record<OperatorOperationId, (given: Furnished) => Promise<Parts>> =
   },
   listWebhookAttempts: async (given) => ({ params: { id: await pausedWebhook(given) } }),
   retryFailedDeliveries: async (given) => {
-    await newDelivery(given);
+    const id = await newDelivery(given);
+    await transact(given.house.service.app.db, SYSTEM, async (tx) =>
+      tx.defer("UPDATE deliveries SET state = 'failed', finished_at = created_at WHERE sequence = $1", [
+        id.split('_')[2],
+      ]),
+    );
     return { params: { id: await pausedWebhook(given) } };
   },
   getWebhookHealth: async (given) => ({ params: { id: await pausedWebhook(given) } }),

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { readers, scopeList, scopeNames, support } from '../access.ts';
 import { defineEndpoint } from '../endpoint.ts';
 import { addressRange, moment, rateLimit, recordId, text, timestamp, wholeNumber } from '../fields.ts';
-import { pageOf, pageQuery, shortPages } from '../page.ts';
+import { pageOf, pageQuery } from '../page.ts';
 
 /** What a caller must show beside the key itself. */
 const proofs = ['none', 'mtls', 'private_key_jwt'] as const;
@@ -305,7 +305,6 @@ export const listKeys = defineEndpoint({
   path: '/operator/v1/keys',
   tag,
   summary: 'List keys',
-  description: `With \`status\`: ${shortPages.charAt(0).toLowerCase()}${shortPages.slice(1)}`,
   extension: true,
   access: { roles: readers },
   query: z.strictObject({

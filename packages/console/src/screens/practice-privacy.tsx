@@ -5,9 +5,9 @@ import type { AccessLogEntry, Erasure, OperatorPracticeGroup } from '../api/gene
 import { useMay } from '../frame/session.ts';
 import { Confirm } from '../parts/confirm.tsx';
 import { Sentence, TextFilter, useFilters } from '../parts/filters.tsx';
-import { KeyName, OperatorName, PartnerName } from '../parts/name.tsx';
 import { List } from '../parts/list.tsx';
 import { Loaded } from '../parts/loaded.tsx';
+import { KeyName, OperatorName, PartnerName } from '../parts/name.tsx';
 import { Empty, Section } from '../parts/page.tsx';
 import { Table } from '../parts/table.tsx';
 import { When } from '../parts/when.tsx';

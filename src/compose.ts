@@ -1,14 +1,17 @@
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import type { Server } from 'node:http';
+import { hostname } from 'node:os';
 import { join } from 'node:path';
 import type { Config } from './config.ts';
 import { WRITE_THROUGH_MS } from './contract/operator/write-through.ts';
 import { createEngine } from './delivery/engine.ts';
 import { demoKey, keepFile } from './demo.ts';
+import { newId } from './domain/ids.ts';
 import { createServer } from './http/server.ts';
 import { readTls, renewTls } from './http/tls.ts';
 import { type Keys, makeKeys } from './master-key.ts';
+import { addressOf, cannotListen, finish } from './listen.ts';
 import type { App } from './operations/app.ts';
 import { ensureFirstOperator } from './operations/operators.ts';
 import { ensureSigningKey, publicSigningKeys, resealSigningKeys } from './operations/signing-keys.ts';
@@ -31,6 +34,8 @@ import { AuditVerification } from './runtime/audit-verification.ts';
 import { OpenStreams } from './runtime/event-streams.ts';
 import { Figures } from './runtime/figures.ts';
 import { KeyUses } from './runtime/key-uses.ts';
+import { Live } from './runtime/live.ts';
+import { NodeSigns } from './runtime/nodes.ts';
 import { RateLimits, SharedRateLimits } from './runtime/rate-limits.ts';
 import { Readiness } from './runtime/readiness.ts';
 import { Refusals } from './runtime/refusals.ts';
@@ -40,6 +45,7 @@ import { beat } from './runtime/uptime.ts';
 import { Usage } from './runtime/usage.ts';
 import { WriteThrough } from './runtime/write-through.ts';
 import { createConsole } from './site/console.ts';
+import { describeSettings } from './settings.ts';
 import { createSite } from './site/site.ts';
 import { closeDatabase, type Database, openDatabase } from './store/database.ts';
 import { beginTimeline } from './store/event-feed.ts';
@@ -65,6 +71,10 @@ export interface Surroundings {
   clock?: Clock;
   random?: (count: number) => Uint8Array;
 }
+
+const { version: VERSION } = JSON.parse(
+  readFileSync(new URL('../package.json', import.meta.url), 'utf8'),
+) as { version: string };
 
 const CONNECTIONS_MAX = 10;
 const ONE_LOGIN =
@@ -170,6 +180,7 @@ export async function startService(config: Config, surroundings: Surroundings): 
     undo.push(() => {
       const late = clock.sleep(FINISH_MS);
       app.streams.endAll();
+      app.live.endAll();
       return Promise.all([
         finish(server, late),
         engine?.stop(late),
@@ -194,6 +205,18 @@ export async function startService(config: Config, surroundings: Surroundings): 
     // Last: a service that cannot start sends nothing.
     if (worker) engine = startDelivering(app, log, () => clock.fault() === undefined);
     alerts.start();
+    const signs = new NodeSigns(
+      { ...app, skewMs: () => clock.skewMs() },
+      {
+        id: app.deployment.nodeId,
+        name: `${hostname()}:${process.pid}`,
+        version: VERSION,
+        role: config.role,
+        started_at: new Date(clock.now()).toISOString(),
+      },
+    );
+    signs.start();
+    undo.push(() => signs.stop());
     const { auditAnchors } = config;
     if (auditAnchors.file ?? auditAnchors.url) undo.push(startAnchoring(app, auditAnchors, log));
 
@@ -221,17 +244,6 @@ async function runAll(undo: (() => Promise<unknown>)[]): Promise<void> {
   const failures: unknown[] = [];
   for (const step of undo.reverse()) await step().catch((error: unknown) => failures.push(error));
   if (failures.length > 0) throw failures[0];
-}
-
-/** Lets requests under way finish, but not for ever. */
-async function finish(server: Server, late: Promise<void>): Promise<void> {
-  // Idle connections close now; one whose request is answered from here on is kept for no further request.
-  Object.assign(server, { keepAliveTimeout: 1, keepAliveTimeoutBuffer: 0 });
-  const closed = once(server, 'close');
-  server.close();
-  if ((await Promise.race([closed, late.then(() => 'late' as const)])) === 'late')
-    server.closeAllConnections();
-  await closed;
 }
 
 /** The delivery engine with its way out. What is still under way when the time is up is sent again by the next worker. */
@@ -297,6 +309,7 @@ function assemble(
   const usage = new Usage(db, clock, log, figures);
   const accessLog = new AccessLog(db, clock, log, random);
   const streams = new OpenStreams(db, clock, log, accessLog);
+  const live = new Live(db, clock, log);
   const { environment, webhookTargets, operatorTargets, retention } = config;
   return {
     db,
@@ -317,6 +330,12 @@ function assemble(
     figures,
     takesCertificates: config.clientCertificates !== 'off',
     streams,
+    live,
+    deployment: {
+      version: VERSION,
+      nodeId: newId('nde', clock.now(), random),
+      settings: describeSettings(config),
+    },
     replays: new Semaphore(REPLAYS_AT_ONCE),
     ...masterKeys,
     auditVerification: new AuditVerification(db, clock),
@@ -351,23 +370,4 @@ async function seed(config: Config, app: App): Promise<Seeded> {
   const firstOperatorToken = await ensureFirstOperator(app, config.operatorToken);
   await ensureSigningKey(app);
   return { firstOperatorToken, demoKey: config.demo ? await demoKey(config, app) : undefined };
-}
-
-function cannotListen(error: NodeJS.ErrnoException, { host, port }: Config): Error {
-  const reasons: Record<string, string> = {
-    EADDRINUSE: `Port ${port} of ${host} is taken. Stop what listens there, or set PORTER_PORT to another one.`,
-    EACCES: `Port ${port} of ${host} is not for this user. Set PORTER_PORT to one above 1023.`,
-    EADDRNOTAVAIL: `This machine has no address ${host}. Set PORTER_HOST to one that it has, or to 0.0.0.0 for all.`,
-    ENOTFOUND: `There is no host ${host}. Set PORTER_HOST to an address of this machine.`,
-    EAI_AGAIN: `There is no host ${host}. Set PORTER_HOST to an address of this machine.`,
-  };
-  const reason = reasons[error.code ?? ''];
-  return reason === undefined ? error : new Error(reason, { cause: error });
-}
-
-function addressOf(server: Server, config: Config): string {
-  const address = server.address();
-  const port = typeof address === 'object' && address ? address.port : config.port;
-  const host = config.host.includes(':') ? `[${config.host}]` : config.host;
-  return `${config.tls ? 'https' : 'http'}://${host}:${port}`;
 }

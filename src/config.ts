@@ -60,6 +60,16 @@ export interface Config {
   sessions: SessionLimits;
   /** Where the anchors of the audit are given out to. */
   auditAnchors: { file: string | undefined; url: string | undefined; everyMs: number };
+  /** Every setting that was asked for. */
+  settings: readonly TakenSetting[];
+}
+
+/** A setting as it was read: the text that was set, or the default as text. */
+export interface TakenSetting {
+  name: string;
+  /** Undefined: nothing is set, and there is no default. */
+  text: string | undefined;
+  isSet: boolean;
 }
 
 export class ConfigError extends Error {}
@@ -68,8 +78,10 @@ type Env = Record<string, string | undefined>;
 
 export function readConfig(env: Env, workingFolder: string): Config {
   const problems: string[] = [];
+  const settings: TakenSetting[] = [];
   const read = <T>(name: string, fallback: T, parse: (text: string) => T): T => {
     const text = env[name]?.trim();
+    settings.push({ name, text: text || asText(fallback), isSet: Boolean(text) });
     if (!text) return fallback;
     try {
       return parse(text);
@@ -94,6 +106,7 @@ export function readConfig(env: Env, workingFolder: string): Config {
     problems.push('PORTER_SMTP_URL and PORTER_MAIL_FROM: set both or neither');
 
   const config: Config = {
+    settings,
     environment,
     host: read('PORTER_HOST', '127.0.0.1', (text) => text),
     port: read('PORTER_PORT', 8080, port),
@@ -179,6 +192,11 @@ export function readConfig(env: Env, workingFolder: string): Config {
     config.ownUrl = config.baseUrls[environment];
   if (problems.length > 0) throw new ConfigError(problems.join('\n'));
   return config;
+}
+
+function asText(fallback: unknown): string | undefined {
+  if (Array.isArray(fallback)) return fallback.length > 0 ? fallback.join(', ') : undefined;
+  return typeof fallback === 'string' || typeof fallback === 'number' ? String(fallback) : undefined;
 }
 
 function oneOf<const T extends string>(...allowed: T[]): (text: string) => T {

@@ -1,5 +1,6 @@
 import type { ApprovalKind, Environment } from '../contract/access.ts';
 import type { Answer, Endpoint, Input } from '../contract/endpoint.ts';
+import type { Setting } from '../contract/operator/deployment.ts';
 import { type RandomBytes, randomBase62 } from '../domain/ids.ts';
 import type { OperatorPrincipal, PartnerPrincipal } from '../domain/principal.ts';
 import type { Bell } from '../platform/bell.ts';
@@ -15,6 +16,7 @@ import type { AuditVerification } from '../runtime/audit-verification.ts';
 import type { OpenStreams } from '../runtime/event-streams.ts';
 import type { Figures } from '../runtime/figures.ts';
 import type { KeyUses } from '../runtime/key-uses.ts';
+import type { Live } from '../runtime/live.ts';
 import type { Limits, RateLimits } from '../runtime/rate-limits.ts';
 import type { Refusals } from '../runtime/refusals.ts';
 import type { Strangers } from '../runtime/strangers.ts';
@@ -24,6 +26,13 @@ import type { WriteThrough } from '../runtime/write-through.ts';
 import type { AuditRecord } from '../store/audit-append.ts';
 import type { Database } from '../store/database.ts';
 import type { Retention } from '../store/retention.ts';
+
+/** What this process is. */
+export interface Deployment {
+  version: string;
+  nodeId: string;
+  settings: readonly Setting[];
+}
 
 /** What every operation works with. Time and randomness come in here, so that a test decides both. */
 export interface App {
@@ -54,6 +63,9 @@ export interface App {
   /** Whether this deployment can tell which client certificate a call came with. */
   takesCertificates: boolean;
   streams: OpenStreams;
+  /** What consoles are told of. */
+  live: Live;
+  deployment: Deployment;
   /** A replay is many transactions, each of which waits for the queue of its webhook: the other calls need connections too. Partners take turns. */
   replays: Semaphore;
   /** Seals the secrets of webhooks. */

@@ -8,9 +8,9 @@ import type { Handlers } from './app.ts';
 import { getAttention } from './attention.ts';
 import * as audit from './audit.ts';
 import * as changes from './changes.ts';
-import { notYet } from './console.ts';
 import * as contacts from './contacts.ts';
 import * as deliveries from './deliveries.ts';
+import * as deployment from './deployment.ts';
 import * as directory from './directory.ts';
 import * as ehrHealth from './ehr-health.ts';
 import * as erasures from './erasures.ts';
@@ -23,11 +23,13 @@ import { importItems } from './import.ts';
 import * as keys from './keys.ts';
 import { reportLeakedKeys } from './leaked-keys.ts';
 import { getMe } from './me.ts';
+import { previewNetwork } from './network-preview.ts';
 import * as networks from './networks.ts';
 import * as operators from './operators.ts';
 import * as partners from './partners.ts';
 import * as practiceGroups from './practice-groups.ts';
 import { reconcileItems } from './reconcile.ts';
+import { explainRequest } from './request-explanation.ts';
 import { getRefusedRequest, listRefusedRequests } from './requests.ts';
 import * as sessions from './sessions.ts';
 import { search } from './search.ts';
@@ -85,7 +87,7 @@ export const operatorHandlers: Handlers<typeof operatorEndpoints, OperatorPrinci
   deleteNetwork: networks.deleteNetwork,
   addNetworkMember: networks.addNetworkMember,
   removeNetworkMember: networks.removeNetworkMember,
-  previewNetwork: notYet,
+  previewNetwork,
   createPartner: partners.createPartner,
   listPartners: partners.listPartners,
   getPartner: partners.getPartner,
@@ -125,7 +127,7 @@ export const operatorHandlers: Handlers<typeof operatorEndpoints, OperatorPrinci
   listFormSubmissions: formSubmissions.listFormSubmissions,
   getFormSubmission: formSubmissions.getFormSubmission,
   listRefusedRequests,
-  explainRequest: notYet,
+  explainRequest,
   publishEvents: events.publishEvents,
   listPublishedEvents: events.listPublishedEvents,
   getPublishedEvent: events.getPublishedEvent,
@@ -203,7 +205,7 @@ export const operatorHandlers: Handlers<typeof operatorEndpoints, OperatorPrinci
   listErasures: erasures.listErasures,
   getErasure: erasures.getErasure,
   search,
-  listSettings: notYet,
-  listNodes: notYet,
-  streamLive: notYet,
+  listSettings: deployment.listSettings,
+  listNodes: deployment.listNodes,
+  streamLive: deployment.streamLive,
 };

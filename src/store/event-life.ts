@@ -1,5 +1,5 @@
-import { LIFE_WEBHOOKS_MAX } from '../contract/operator/event-life.ts';
 import type { EventName } from '../contract/events.ts';
+import { LIFE_WEBHOOKS_MAX } from '../contract/operator/event-life.ts';
 import type { Webhook, WithheldReason } from '../contract/partner/webhooks.ts';
 import type { Transaction } from './database.ts';
 import type { StoredDelivery } from './deliveries-read.ts';

@@ -12,7 +12,7 @@ import { createServer } from './http/server.ts';
 import { readTls, renewTls } from './http/tls.ts';
 import { type Keys, makeKeys } from './master-key.ts';
 import { addressOf, cannotListen, finish } from './listen.ts';
-import type { App } from './operations/app.ts';
+import type { App, Deployment } from './operations/app.ts';
 import { ensureFirstOperator } from './operations/operators.ts';
 import { ensureSigningKey, publicSigningKeys, resealSigningKeys } from './operations/signing-keys.ts';
 import { resealSecrets } from './operations/webhook-secrets.ts';
@@ -316,7 +316,6 @@ function assemble(
     clock,
     random,
     environment,
-    deployment: deploymentOf(config),
     access,
     limits: { keys, operators: new RateLimits(clock) },
     strangers: new Strangers(clock, log),
@@ -332,7 +331,7 @@ function assemble(
     streams,
     live,
     deployment: {
-      version: VERSION,
+      ...deploymentOf(config),
       nodeId: newId('nde', clock.now(), random),
       settings: describeSettings(config),
     },
@@ -350,7 +349,7 @@ const { version } = JSON.parse(readFileSync(new URL('../package.json', import.me
   version: string;
 };
 
-function deploymentOf({ supportContact: support_contact }: Config): App['deployment'] {
+function deploymentOf({ supportContact: support_contact }: Config): Omit<Deployment, 'nodeId' | 'settings'> {
   return { version, sign_in: 'token', approvals: [], support_contact };
 }
 

@@ -29,9 +29,13 @@ import type { Retention } from '../store/retention.ts';
 
 /** What this process is. */
 export interface Deployment {
-  version: string;
   nodeId: string;
   settings: readonly Setting[];
+  /** What the console tells of where it is. */
+  version: string;
+  sign_in: 'token' | 'oidc';
+  approvals: ApprovalKind[];
+  support_contact: string;
 }
 
 /** What every operation works with. Time and randomness come in here, so that a test decides both. */
@@ -40,13 +44,6 @@ export interface App {
   clock: Clock;
   random: RandomBytes;
   environment: Environment;
-  /** What the console tells of where it is. */
-  deployment: {
-    version: string;
-    sign_in: 'token' | 'oidc';
-    approvals: ApprovalKind[];
-    support_contact: string;
-  };
   access: Access;
   /** Of keys, and of operators. */
   limits: { keys: Limits; operators: RateLimits };

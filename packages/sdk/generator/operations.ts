@@ -19,7 +19,8 @@ export function operationsFile(openApi: OpenApi, events: readonly string[]): str
       ...taken('query', querySchema(parameters.filter((one) => one.in === 'query')), false, type),
       ...taken('body', jsonOf(operation.requestBody), isRequired(operation), type),
     ];
-    return `${operation.operationId}: { input: { ${parts.join(' ')} }; answer: ${answer ? type(answer) : 'undefined'} };`;
+    const input = parts.length > 0 ? `{ ${parts.join(' ')} }` : 'Record<never, never>';
+    return `${operation.operationId}: { input: ${input}; answer: ${answer ? type(answer) : 'undefined'} };`;
   });
   const table = found.map(
     ({ operation, method, path }) => `${operation.operationId}: ['${method}', '${path}'],`,

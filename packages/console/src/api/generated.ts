@@ -3188,7 +3188,7 @@ export interface Operations {
     answer: SlaReport;
   };
   listSigningKeys: {
-    input: {};
+    input: Record<never, never>;
     answer: {
       data: SigningKey[];
     };
@@ -3238,7 +3238,7 @@ export interface Operations {
     answer: Operator;
   };
   revokeOperator: { input: { params: { id: string | number } }; answer: Operator };
-  getOperatorMe: { input: {}; answer: OperatorMe };
+  getOperatorMe: { input: Record<never, never>; answer: OperatorMe };
   listSessions: {
     input: {
       query?: {
@@ -3269,7 +3269,7 @@ export interface Operations {
     answer: AuditEntryPage;
   };
   getAuditEntry: { input: { params: { seq: string | number } }; answer: AuditEntry };
-  getAuditAnchor: { input: {}; answer: AuditAnchor };
+  getAuditAnchor: { input: Record<never, never>; answer: AuditAnchor };
   verifyAudit: {
     input: {
       query?: {
@@ -3328,7 +3328,7 @@ export interface Operations {
   };
   getAlert: { input: { params: { id: string | number } }; answer: OperatorAlert };
   remindOfAlert: { input: { params: { id: string | number } }; answer: OperatorAlert };
-  getAttention: { input: {}; answer: Attention };
+  getAttention: { input: Record<never, never>; answer: Attention };
   createPartnerContact: {
     input: {
       params: { id: string | number };
@@ -3498,9 +3498,9 @@ export interface Operations {
     };
     answer: SearchResult;
   };
-  listSettings: { input: {}; answer: Settings };
-  listNodes: { input: {}; answer: Nodes };
-  streamLive: { input: {}; answer: undefined };
+  listSettings: { input: Record<never, never>; answer: Settings };
+  listNodes: { input: Record<never, never>; answer: Nodes };
+  streamLive: { input: Record<never, never>; answer: undefined };
 }
 
 export const operations = {

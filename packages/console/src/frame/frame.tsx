@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link, Outlet, useLocation, useNavigate } from '@tanstack/react-router';
-import { useCallback, useEffect, useRef, useState } from 'react';
+import { useCallback, useEffect, useState } from 'react';
 import { Button, Menu, MenuItem, MenuTrigger, Popover } from 'react-aria-components';
 import { one, queryClient } from '../api/client.ts';
 import { zone } from '../parts/when.tsx';
@@ -19,22 +19,12 @@ export function Frame() {
   const openSearch = useCallback(() => setSearching(true), []);
   const { environment } = useSession();
   const { pathname } = useLocation();
-  const content = useRef<HTMLElement>(null);
   useLive();
-
-  // biome-ignore lint/correctness/useExhaustiveDependencies: another page was opened
   useEffect(() => setMenuOpen(false), [pathname]);
 
   return (
     <div className="frame" data-environment={environment}>
-      <a
-        className="skip"
-        href="#content"
-        onClick={(event) => {
-          event.preventDefault();
-          content.current?.focus();
-        }}
-      >
+      <a className="skip" href="#content">
         Skip to the content
       </a>
       <header className="bar">
@@ -74,7 +64,7 @@ export function Frame() {
         ))}
         <p className="soft">Times are in {zone}.</p>
       </nav>
-      <main id="content" ref={content} tabIndex={-1}>
+      <main id="content" tabIndex={-1}>
         <Outlet />
       </main>
       <Search isOpen={isSearching} setOpen={setSearching} />

@@ -65,8 +65,6 @@ export function List<K extends ListOperation>({
   useEffect(() => {
     if (query.hasNextPage && !query.isFetching && last >= items.length - 30) void query.fetchNextPage();
   }, [last, items.length, query]);
-
-  // biome-ignore lint/correctness/useExhaustiveDependencies: rows have another height on a phone
   useEffect(() => virtual.measure(), [isPhone]);
 
   useEffect(() => {

@@ -35,7 +35,6 @@ export function Skeleton({ rows }: { rows: number }) {
   return (
     <div className="skeleton" role="status" aria-label="Loading" data-visible={visible || undefined}>
       {Array.from({ length: rows }, (_, row) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: rows of a skeleton are alike and never move
         <span key={row} />
       ))}
     </div>

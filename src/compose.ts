@@ -31,6 +31,7 @@ import { Alerts } from './runtime/alerts.ts';
 import { Assertions } from './runtime/assertions.ts';
 import { AuditAnchors } from './runtime/audit-anchors.ts';
 import { AuditVerification } from './runtime/audit-verification.ts';
+import { gatherEvents } from './runtime/event-acceptance.ts';
 import { OpenStreams } from './runtime/event-streams.ts';
 import { Figures } from './runtime/figures.ts';
 import { KeyUses } from './runtime/key-uses.ts';
@@ -320,6 +321,7 @@ function assemble(
     limits: { keys, operators: new RateLimits(clock) },
     strangers: new Strangers(clock, log),
     updates,
+    events: gatherEvents(db, clock),
     writeThrough,
     refusals,
     accessLog,

@@ -13,6 +13,7 @@ import type { Access } from '../runtime/access.ts';
 import type { AccessLog } from '../runtime/access-log.ts';
 import type { Assertions } from '../runtime/assertions.ts';
 import type { AuditVerification } from '../runtime/audit-verification.ts';
+import type { EventAcceptance } from '../runtime/event-acceptance.ts';
 import type { OpenStreams } from '../runtime/event-streams.ts';
 import type { Figures } from '../runtime/figures.ts';
 import type { KeyUses } from '../runtime/key-uses.ts';
@@ -50,6 +51,7 @@ export interface App {
   /** Of those who have none. */
   strangers: Strangers;
   updates: SubmissionTypeUpdates;
+  events: EventAcceptance;
   writeThrough: WriteThrough;
   refusals: Refusals;
   accessLog: AccessLog;

@@ -80,7 +80,7 @@ it.each([
 ])('fits a %s in both colour schemes, and keeps nobody out', async (_name, size) => {
   for (const colorScheme of ['light', 'dark'] as const) {
     const { page, complaints } = await enter('/partners', 'viewer', { ...size, colorScheme });
-    await page.getByRole('row').nth(1).waitFor();
+    await page.getByRole('row', { name: /Demo Partner/ }).waitFor();
     const [content, screen] = await page.evaluate(() => {
       const { scrollWidth, clientWidth } = Reflect.get(globalThis, 'document').documentElement;
       return [scrollWidth, clientWidth];

@@ -25,7 +25,7 @@ export function consoles() {
       const reader = await open('/console/sign-in', options);
       await reader.page.getByLabel('Operator token').fill(await tokenOf(role));
       await reader.page.getByRole('button', { name: 'Sign in' }).click();
-      await reader.page.getByRole('navigation', { name: 'Rooms' }).waitFor({ state: 'attached' });
+      await reader.page.getByRole('button', { name: /Signed in as/ }).waitFor();
       // Being a stranger first is no complaint.
       reader.complaints.length = 0;
       if (path !== '/') await reader.page.goto(`${house().url}/console${path}`);

@@ -41,7 +41,7 @@ const framed = createRoute({
     try {
       await queryClient.ensureQueryData(session);
     } catch (error) {
-      if (isStatus(error, 401)) throw redirect({ to: '/sign-in', search: { to: location.href } });
+      if (isStatus(error, 401)) throw redirect({ to: '/sign-in', search: { to: location.publicHref } });
       throw error;
     }
   },

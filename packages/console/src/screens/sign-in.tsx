@@ -1,4 +1,4 @@
-import { useNavigate, useSearch } from '@tanstack/react-router';
+import { useRouter, useSearch } from '@tanstack/react-router';
 import { useEffect, useState } from 'react';
 import { Button, FieldError, Form, Input, Label, Text, TextField } from 'react-aria-components';
 import { queryClient } from '../api/client.ts';
@@ -7,7 +7,7 @@ import { forgetRecent } from '../frame/recent.ts';
 
 /** The token goes to the service once and is kept nowhere in the browser: what stays is a cookie that no script can read. */
 export function SignIn() {
-  const navigate = useNavigate();
+  const { history } = useRouter();
   const { to } = useSearch({ from: '/sign-in' });
   const [token, setToken] = useState('');
   const [refusal, setRefusal] = useState<string>();
@@ -27,14 +27,14 @@ export function SignIn() {
     if (!answer?.ok) {
       setRefusal(
         answer?.status === 401
-          ? 'This is not a token that works. It begins with opr and was shown when it was made.'
+          ? 'This is not a token that works. It begins with pto_ and was shown when it was made.'
           : 'The service does not answer. Try again in a moment.',
       );
       return;
     }
     queryClient.clear();
     forgetRecent();
-    await navigate({ to, replace: true });
+    history.replace(to);
   };
   return (
     <main className="sign-in">
@@ -43,6 +43,8 @@ export function SignIn() {
       </h1>
       <Form
         className="stack"
+        // The service says what is wrong; the browser would not let the form be sent again until it is right.
+        validationBehavior="aria"
         onSubmit={(event) => {
           event.preventDefault();
           void submit();

@@ -100,7 +100,9 @@ function Bar({
       {parts.map(({ title, tone }, part) => {
         const height = ((bucket.counts[part] ?? 0) / highest) * HEIGHT;
         top -= height;
-        return <rect key={title} className={tone} x={at * SLOT + 1} y={top} width={SLOT - 2} height={height} />;
+        return (
+          <rect key={title} className={tone} x={at * SLOT + 1} y={top} width={SLOT - 2} height={height} />
+        );
       })}
     </g>
   );

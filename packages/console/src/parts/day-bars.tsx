@@ -60,7 +60,14 @@ export function DayBars({
                   const height = ((counts[part] ?? 0) / highest) * HEIGHT;
                   top -= height;
                   return (
-                    <rect key={title} className={tone} x={at * SLOT + 2} y={top} width={SLOT - 4} height={height} />
+                    <rect
+                      key={title}
+                      className={tone}
+                      x={at * SLOT + 2}
+                      y={top}
+                      width={SLOT - 4}
+                      height={height}
+                    />
                   );
                 })}
               </g>

@@ -48,7 +48,11 @@ function toText(value: unknown): string | undefined {
   if (Array.isArray(value))
     return value.length === 0
       ? 'none'
-      : value.map((one) => (isRecord(one) ? JSON.stringify(one) : Array.isArray(one) ? one.join('–') : String(one))).join(', ');
+      : value
+          .map((one) =>
+            isRecord(one) ? JSON.stringify(one) : Array.isArray(one) ? one.join('–') : String(one),
+          )
+          .join(', ');
   return String(value);
 }
 

@@ -19,7 +19,8 @@ export function Failure({ error, retry }: { error: unknown; retry?: () => void }
 
 /** What stands in the way of a removal. */
 function UsedBy({ error }: { error: unknown }) {
-  const used = error instanceof PorterApiError && 'used_by' in error.problem ? error.problem.used_by : undefined;
+  const used =
+    error instanceof PorterApiError && 'used_by' in error.problem ? error.problem.used_by : undefined;
   if (!Array.isArray(used)) return null;
   return (
     <ul>

@@ -27,7 +27,10 @@ export function Table<Item>({
   const isPhone = useMedia('(width < 48rem)');
   if (items.length === 0) return <Empty>{empty}</Empty>;
   const shown = isPhone ? columns.filter(({ wideOnly }) => !wideOnly) : columns;
-  const fraction = shown.reduce((sum, { width = '1fr' }) => sum + (Number(/^([\d.]+)fr$/.exec(width)?.[1]) || 0), 0);
+  const fraction = shown.reduce(
+    (sum, { width = '1fr' }) => sum + (Number(/^([\d.]+)fr$/.exec(width)?.[1]) || 0),
+    0,
+  );
   const widthOf = (width = '1fr') => {
     const part = /^([\d.]+)fr$/.exec(width)?.[1];
     return part ? `${(Number(part) / fraction) * 100}%` : width;

@@ -1,7 +1,11 @@
 import { Link, useSearch } from '@tanstack/react-router';
 
 /** Parts of a page, each with an address of its own. The first is the page itself. */
-export function Tabs({ of }: { of: readonly { id: string; title: string; content: () => React.ReactNode }[] }) {
+export function Tabs({
+  of,
+}: {
+  of: readonly { id: string; title: string; content: () => React.ReactNode }[];
+}) {
   const search: { tab?: string } = useSearch({ strict: false });
   const open = of.find(({ id }) => id === search.tab) ?? of[0];
   return (

@@ -31,7 +31,9 @@ export function Alert() {
                 of={{
                   'What it is about': <Subject of={alert.subject} />,
                   Partner: alert.partner_id ? <PartnerName id={alert.partner_id} /> : 'the operator alone',
-                  Practice: alert.practice_group_id ? <PracticeName id={alert.practice_group_id} /> : undefined,
+                  Practice: alert.practice_group_id ? (
+                    <PracticeName id={alert.practice_group_id} />
+                  ) : undefined,
                   Began: <When at={alert.began_at} />,
                   Ended: alert.ended_at ? <When at={alert.ended_at} /> : 'not yet',
                   ID: <Id>{alert.id}</Id>,

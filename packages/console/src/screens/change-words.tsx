@@ -54,7 +54,10 @@ export const fieldsOf = ({ before, after }: Pick<Change, 'before' | 'after'>): s
 ];
 
 /** Where two texts differ: what they share at the beginning and at the end, and what each has between. */
-export function differenceOf(one: string, other: string): { start: string; one: string; other: string; end: string } {
+export function differenceOf(
+  one: string,
+  other: string,
+): { start: string; one: string; other: string; end: string } {
   const ones = Array.from(one);
   const others = Array.from(other);
   const shorter = Math.min(ones.length, others.length);

@@ -67,8 +67,8 @@ function Standing({ of: change }: { of: AChange }) {
     <Banner tone={tones[change.state]} actions={mayAnswer && <Answers of={change} />}>
       {change.state === 'pending' && (
         <>
-          <strong>The practice software has not answered for {age}.</strong> The submission type is already as the
-          partner made it; whether the practice's own software has it too is not known.
+          <strong>The practice software has not answered for {age}.</strong> The submission type is already as
+          the partner made it; whether the practice's own software has it too is not known.
         </>
       )}
       {change.state === 'applied' && (
@@ -81,7 +81,8 @@ function Standing({ of: change }: { of: AChange }) {
           <strong>
             Rejected by the practice software <When at={change.ended_at} />.
           </strong>{' '}
-          <bdi>{change.reason}</bdi> The submission type stays as the partner made it until somebody changes it.
+          <bdi>{change.reason}</bdi> The submission type stays as the partner made it until somebody changes
+          it.
         </>
       )}
     </Banner>
@@ -102,8 +103,8 @@ function Answers({ of: { id } }: { of: AChange }) {
         run={() => applied.mutateAsync({ params: { id } })}
       >
         <p>
-          You say for the practice software that it has this change. The partner sees it, it cannot be taken back,
-          and the audit keeps that you said it.
+          You say for the practice software that it has this change. The partner sees it, it cannot be taken
+          back, and the audit keeps that you said it.
         </p>
       </Confirm>
       <FormDialog
@@ -115,8 +116,8 @@ function Answers({ of: { id } }: { of: AChange }) {
         {({ field }) => (
           <>
             <p>
-              You say for the practice software that it does not take this change. The partner sees the reason; it
-              cannot be taken back.
+              You say for the practice software that it does not take this change. The partner sees the
+              reason; it cannot be taken back.
             </p>
             <Typed label="Reason" description="For the partner, as a sentence." field={field('reason')} />
           </>
@@ -128,7 +129,7 @@ function Answers({ of: { id } }: { of: AChange }) {
 
 function Difference({ of: change }: { of: AChange }) {
   return (
-    <table className="difference">
+    <table className="before-after">
       <thead>
         <tr>
           <th scope="col">Field</th>
@@ -138,10 +139,12 @@ function Difference({ of: change }: { of: AChange }) {
       </thead>
       <tbody>
         {fieldsOf(change).map((name) => {
-          const { start, one: gone, other: come, end } = differenceOf(
-            toValue(change.before[name]),
-            toValue(change.after[name]),
-          );
+          const {
+            start,
+            one: gone,
+            other: come,
+            end,
+          } = differenceOf(toValue(change.before[name]), toValue(change.after[name]));
           return (
             <tr key={name}>
               <th scope="row">{toField(name)}</th>

@@ -56,7 +56,12 @@ export function Changes() {
             width: '1.2fr',
             cell: ({ practice_group_id }) => <PracticeName id={practice_group_id} />,
           },
-          { title: 'Partner', width: '1fr', wideOnly: true, cell: ({ partner_id }) => <PartnerName id={partner_id} /> },
+          {
+            title: 'Partner',
+            width: '1fr',
+            wideOnly: true,
+            cell: ({ partner_id }) => <PartnerName id={partner_id} />,
+          },
           { title: 'Made', width: '8rem', cell: ({ at }) => <When at={at} /> },
           {
             title: 'Answered',

@@ -3,7 +3,7 @@ import { Link, useParams } from '@tanstack/react-router';
 import { one, useChange } from '../api/client.ts';
 import type { PartnerDelivery } from '../api/generated.ts';
 import { useMay } from '../frame/session.ts';
-import { Attempts } from '../parts/attempts.tsx';
+import { Attempts, Due } from '../parts/attempts.tsx';
 import { Confirm } from '../parts/confirm.tsx';
 import { Id } from '../parts/id.tsx';
 import { Loaded } from '../parts/loaded.tsx';
@@ -72,10 +72,7 @@ function Standing({ of: delivery }: { of: PartnerDelivery }) {
   const mayRetry = useMay('admin', 'support') && status !== 'withheld';
   const tries = attempts.length === 1 ? 'one attempt' : `${attempts.length} attempts`;
   return (
-    <Banner
-      tone={kind === 'withheld' ? 'stopped' : kind}
-      actions={mayRetry && <Retry of={delivery} />}
-    >
+    <Banner tone={kind === 'withheld' ? 'stopped' : kind} actions={mayRetry && <Retry of={delivery} />}>
       {status === 'delivered' && (
         <strong>
           Delivered <When at={finished_at} />, after {tries}.
@@ -91,23 +88,24 @@ function Standing({ of: delivery }: { of: PartnerDelivery }) {
       )}
       {status === 'waiting' && <strong>It waits: an earlier event about the same object comes first.</strong>}
       {status === 'withheld' && (
-        <strong>It is withheld, because {reason ? withheldReasons[reason] : 'the partner may not have it'}.</strong>
+        <strong>
+          It is withheld, because {reason ? withheldReasons[reason] : 'the partner may not have it'}.
+        </strong>
       )}
       {status === 'pending' && (
         <>
           <strong>{attempts.length === 0 ? 'To be sent.' : `Not delivered after ${tries}.`}</strong>{' '}
-          {last && <bdi>{last.diagnosis}</bdi>} {next && attempts.length > 0 && <NextAttempt at={next} />}
+          {last && <bdi>{last.diagnosis}</bdi>}{' '}
+          {next && attempts.length > 0 && (
+            <>
+              Next attempt: <Due at={next} />.
+            </>
+          )}
         </>
       )}
     </Banner>
   );
 }
-
-const NextAttempt = ({ at }: { at: string }) => (
-  <>
-    It is tried again <When at={at} />.
-  </>
-);
 
 function Retry({ of: { id, status } }: { of: PartnerDelivery }) {
   const { mutateAsync } = useChange('retryDelivery', [
@@ -126,7 +124,8 @@ function Retry({ of: { id, status } }: { of: PartnerDelivery }) {
       run={() => mutateAsync({ params: { id } })}
     >
       <p>
-        It is sent now, or as soon as its webhook is active and earlier events about the same object are finished.
+        It is sent now, or as soon as its webhook is active and earlier events about the same object are
+        finished.
         {isAgain && ' The receiver has it already, and sees the same webhook-id again.'}
       </p>
     </Confirm>

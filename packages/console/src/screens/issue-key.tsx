@@ -30,8 +30,8 @@ export function IssueKey() {
       {issued ? (
         <div className="stack narrow">
           <p>
-            It acts for <PracticeName id={issued.practice_group_id} /> and for the practices that share a network with
-            it. Hand it to {name} by a way that nobody else reads.
+            It acts for <PracticeName id={issued.practice_group_id} /> and for the practices that share a
+            network with it. Hand it to {name} by a way that nobody else reads.
           </p>
           <Secret
             name={nameOfKey(issued)}

@@ -30,7 +30,10 @@ export function IssueKeys() {
       {issued ? (
         <Secret
           name={`${issued.length} keys of ${name}`}
-          value={['practice_group_id,key_id,key', ...issued.map((one) => [one.practice_group_id, one.id, one.key].join(','))].join('\n')}
+          value={[
+            'practice_group_id,key_id,key',
+            ...issued.map((one) => [one.practice_group_id, one.id, one.key].join(',')),
+          ].join('\n')}
           fileName="porter-keys.csv"
           done={() => void navigate({ to: `/partners/${id}` })}
         />

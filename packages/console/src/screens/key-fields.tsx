@@ -5,10 +5,10 @@ import {
   linesOf,
   momentOrNull,
   numberOrNull,
-  textOrNull,
   Ticked,
-  toLocalInput,
   Typed,
+  textOrNull,
+  toLocalInput,
 } from '../parts/form.tsx';
 import { type Scope, scopeChoices } from './scopes.ts';
 

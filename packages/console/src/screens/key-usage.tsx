@@ -97,7 +97,9 @@ export function KeyRefusals({ of: key }: { of: ApiKey }) {
             keyOf={({ request_id, at }) => `${request_id}${at}`}
             hrefOf={({ request_id }) => `/refused/${request_id}`}
             empty="None of its calls was refused lately."
-            more={next_cursor ? { to: `/refused?key_id=${key.id}`, title: 'All its refused calls' } : undefined}
+            more={
+              next_cursor ? { to: `/refused?key_id=${key.id}`, title: 'All its refused calls' } : undefined
+            }
             columns={[
               { title: 'Call', width: '2fr', cell: ({ method, path }) => `${method} ${path}` },
               { title: 'Answer', width: '1.5fr', cell: ({ status, error }) => `${status} ${error}` },

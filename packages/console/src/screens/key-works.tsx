@@ -12,7 +12,8 @@ export function KeyWorks({ of: key }: { of: ApiKey }) {
     return (
       <Banner tone={key.leak ? 'failing' : 'stopped'}>
         <strong>Revoked</strong> <When at={key.revoked_at} />.{' '}
-        {key.leak && `It was found where it should not be${key.leak.source ? ` by ${key.leak.source}` : ''}. `}
+        {key.leak &&
+          `It was found where it should not be${key.leak.source ? ` by ${key.leak.source}` : ''}. `}
         Calls with it are refused.
       </Banner>
     );

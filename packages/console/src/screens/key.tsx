@@ -117,7 +117,11 @@ const overlaps = [
   { value: '3600', title: 'for an hour' },
   { value: '604800', title: 'for a week' },
   { value: '2592000', title: 'for 30 days' },
-  { value: '0', title: 'no longer: it ends at once', description: 'Calls with the old key are refused from now on.' },
+  {
+    value: '0',
+    title: 'no longer: it ends at once',
+    description: 'Calls with the old key are refused from now on.',
+  },
 ];
 
 function Rotate({ of: key, issued }: { of: ApiKey; issued: (key: IssuedApiKey) => void }) {
@@ -178,9 +182,9 @@ function Revoke({ of: key }: { of: ApiKey }) {
       run={() => revoke.mutateAsync({ params: { id: key.id } })}
     >
       <p>
-        Calls with it are refused on every node from the moment that this is answered, and it cannot be undone. It was
-        last used {key.last_used_at ? <When at={key.last_used_at} /> : 'never'}. Deliveries that its partner may have
-        through no other key are withheld.
+        Calls with it are refused on every node from the moment that this is answered, and it cannot be
+        undone. It was last used {key.last_used_at ? <When at={key.last_used_at} /> : 'never'}. Deliveries
+        that its partner may have through no other key are withheld.
       </p>
     </Confirm>
   );

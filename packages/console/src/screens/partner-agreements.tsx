@@ -8,9 +8,9 @@ import {
   type FormState,
   momentOrNull,
   numberOrNull,
+  Typed,
   textOrNull,
   toLocalInput,
-  Typed,
 } from '../parts/form.tsx';
 import { Loaded } from '../parts/loaded.tsx';
 import { Section } from '../parts/page.tsx';
@@ -220,7 +220,10 @@ function RecordAgreement({ partner: { id, name } }: { partner: Partner }) {
       action="Record an agreement"
       title={`An agreement that ${name} signed`}
       submit="Record"
-      initial={{ ...agreementFields(null), signed_at: toLocalInput(new Date(Date.now() - 60_000).toISOString()) }}
+      initial={{
+        ...agreementFields(null),
+        signed_at: toLocalInput(new Date(Date.now() - 60_000).toISOString()),
+      }}
       run={(values) => {
         const { version, signatory, signed_at, ...body } = agreementBody(values);
         return create.mutateAsync({
@@ -232,8 +235,8 @@ function RecordAgreement({ partner: { id, name } }: { partner: Partner }) {
       {(form) => (
         <>
           <p className="soft">
-            The one that was signed last gives their terms, and new keys are issued under it. Keys that there are stay
-            under theirs.
+            The one that was signed last gives their terms, and new keys are issued under it. Keys that there
+            are stay under theirs.
           </p>
           <AgreementFields form={form} />
         </>

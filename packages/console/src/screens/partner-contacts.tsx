@@ -3,7 +3,7 @@ import { one, useChange } from '../api/client.ts';
 import type { Contact, Partner } from '../api/generated.ts';
 import { useMay } from '../frame/session.ts';
 import { Confirm } from '../parts/confirm.tsx';
-import { FormDialog, type FormState, Ticked, Typed, textOrNull, Tick } from '../parts/form.tsx';
+import { FormDialog, type FormState, Tick, Ticked, Typed, textOrNull } from '../parts/form.tsx';
 import { Loaded } from '../parts/loaded.tsx';
 import { Section } from '../parts/page.tsx';
 import { Table } from '../parts/table.tsx';

@@ -82,7 +82,11 @@ export function PartnerWebhooks({ partner: { id } }: { partner: Partner }) {
                 title: 'Practices',
                 width: '2fr',
                 cell: ({ practice_group_id }) =>
-                  practice_group_id === null ? 'all that they reach' : <PracticeName id={practice_group_id} />,
+                  practice_group_id === null ? (
+                    'all that they reach'
+                  ) : (
+                    <PracticeName id={practice_group_id} />
+                  ),
               },
               { title: 'State', width: '1fr', cell: (webhook) => <WebhookState of={webhook} /> },
               { title: 'Waiting', width: '5rem', cell: ({ health }) => health.queued },

@@ -11,7 +11,7 @@ import { Banner, Facts, Page } from '../parts/page.tsx';
 import { Steps } from '../parts/steps.tsx';
 import { Tabs } from '../parts/tabs.tsx';
 import { toExact, When } from '../parts/when.tsx';
-import { Agreements, agreementBody, agreementFields, AgreementFields } from './partner-agreements.tsx';
+import { AgreementFields, Agreements, agreementBody, agreementFields } from './partner-agreements.tsx';
 import { Contacts } from './partner-contacts.tsx';
 import { Sla } from './partner-sla.tsx';
 import { PartnerKeys, PartnerRefusals, PartnerUsage, PartnerWebhooks } from './partner-wellbeing.tsx';
@@ -102,8 +102,8 @@ function Onboarding({ partner }: { partner: PartnerRecord }) {
               run={() => verify.mutateAsync({ params })}
             >
               <p>
-                Its keys work from the next call on, and deliveries that were withheld are sent, for as long as
-                events are kept.
+                Its keys work from the next call on, and deliveries that were withheld are sent, for as long
+                as events are kept.
               </p>
             </Confirm>
           )
@@ -137,11 +137,7 @@ function Onboarding({ partner }: { partner: PartnerRecord }) {
                 <p>You have checked who they are. From now on keys may be issued to them.</p>
               </Confirm>
             )}
-            <Confirm
-              action="Suspend"
-              title={`Suspend ${name}?`}
-              run={() => suspend.mutateAsync({ params })}
-            >
+            <Confirm action="Suspend" title={`Suspend ${name}?`} run={() => suspend.mutateAsync({ params })}>
               <Suspension id={id} />
             </Confirm>
           </>
@@ -161,9 +157,9 @@ function Suspension({ id }: { id: string }) {
     count === undefined ? `its ${one}s` : `${count}${more ? '+' : ''} ${count === 1 ? one : `${one}s`}`;
   return (
     <p>
-      Calls with {counted(active, keys.data?.next_cursor, 'working key')} are refused from the next one on, and what{' '}
-      {counted(webhooks.data?.data.length, webhooks.data?.next_cursor, 'webhook')} should receive is withheld. Nothing is
-      lost: lifting the suspension sends it.
+      Calls with {counted(active, keys.data?.next_cursor, 'working key')} are refused from the next one on,
+      and what {counted(webhooks.data?.data.length, webhooks.data?.next_cursor, 'webhook')} should receive is
+      withheld. Nothing is lost: lifting the suspension sends it.
     </p>
   );
 }

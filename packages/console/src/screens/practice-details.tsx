@@ -3,7 +3,7 @@ import { useChange } from '../api/client.ts';
 import type { Address, OpeningHours, OperatorPracticeGroup } from '../api/generated.ts';
 import { useMay } from '../frame/session.ts';
 import { Confirm } from '../parts/confirm.tsx';
-import { FormDialog, textOrNull, Typed } from '../parts/form.tsx';
+import { FormDialog, Typed, textOrNull } from '../parts/form.tsx';
 import { Id } from '../parts/id.tsx';
 import { Facts, Section } from '../parts/page.tsx';
 import { When } from '../parts/when.tsx';
@@ -152,8 +152,8 @@ function RemovePractice({ practice: { id, name } }: { practice: OperatorPractice
       }}
     >
       <p>
-        It goes only when nothing of it is in use: keys that work, webhooks, networks, submission types, forms,
-        assignees. Its events, forms and audit entries are kept as long as any.
+        It goes only when nothing of it is in use: keys that work, webhooks, networks, submission types,
+        forms, assignees. Its events, forms and audit entries are kept as long as any.
       </p>
     </Confirm>
   );

@@ -119,7 +119,15 @@ function PutForm({ practiceId, form }: { practiceId: string; form?: Form }) {
   );
 }
 
-function RemoveForm({ practiceId, form, users }: { practiceId: string; form: Form; users: SubmissionType[] }) {
+function RemoveForm({
+  practiceId,
+  form,
+  users,
+}: {
+  practiceId: string;
+  form: Form;
+  users: SubmissionType[];
+}) {
   const remove = useChange('deleteForm', ['listForms']);
   return (
     <Confirm
@@ -161,10 +169,17 @@ function PutAssignee({ practiceId, assignee }: { practiceId: string; assignee?: 
             <>
               <Chosen
                 label="Kind"
-                field={{ ...field('assignee_type'), onChange: field('assignee_type').onChange as (value: string) => void }}
+                field={{
+                  ...field('assignee_type'),
+                  onChange: field('assignee_type').onChange as (value: string) => void,
+                }}
                 choices={assigneeKinds}
               />
-              <Typed label="ID" description="As the practice software calls it." field={field('assignee_id')} />
+              <Typed
+                label="ID"
+                description="As the practice software calls it."
+                field={field('assignee_id')}
+              />
             </>
           )}
         </>

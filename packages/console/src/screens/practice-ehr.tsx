@@ -29,7 +29,12 @@ export function Ehr({ practice: { id, ehr_status } }: { practice: OperatorPracti
   const [last, ...earlier] = data?.data ?? [];
   return (
     <Banner tone={tone} actions={useMay('admin') && <Report id={id} status={ehr_status} />}>
-      <strong>{sentence}</strong> {last && <>So since <When at={last.at} />. </>}
+      <strong>{sentence}</strong>{' '}
+      {last && (
+        <>
+          So since <When at={last.at} />.{' '}
+        </>
+      )}
       {earlier.length > 0 && (
         <span className="soft">
           Before that:{' '}
@@ -57,8 +62,8 @@ function Report({ id, status }: { id: string; status: Status }) {
       run={() => report.mutateAsync({ params: { id }, body: { status: next } })}
     >
       <p>
-        Every partner who receives events of this practice is told (<code>ehr.health_status.{next}</code>). Practice
-        software usually reports this by itself.
+        Every partner who receives events of this practice is told (<code>ehr.health_status.{next}</code>).
+        Practice software usually reports this by itself.
       </p>
     </Confirm>
   );

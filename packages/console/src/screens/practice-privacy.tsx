@@ -133,7 +133,13 @@ function Erased({ of: { erased, recipients } }: { of: Erasure }) {
 
 const objects = ['Appointment', 'FormSubmission', 'Prescription', 'Patient', 'WriteToRecordEntry'];
 
-function Erase({ practice: { id }, done }: { practice: OperatorPracticeGroup; done: (erasure: Erasure) => void }) {
+function Erase({
+  practice: { id },
+  done,
+}: {
+  practice: OperatorPracticeGroup;
+  done: (erasure: Erasure) => void;
+}) {
   const erase = useChange('createErasure', ['listErasures', 'listAccessLog', 'listAudit']);
   const [object, setObject] = useState('Appointment');
   const [objectId, setObjectId] = useState('');
@@ -144,14 +150,16 @@ function Erase({ practice: { id }, done }: { practice: OperatorPracticeGroup; do
       isDisabled={false}
       run={async () =>
         done(
-          (await erase.mutateAsync({ body: { practice_group_id: id, object, object_id: objectId.trim() } })).data,
+          (await erase.mutateAsync({ body: { practice_group_id: id, object, object_id: objectId.trim() } }))
+            .data,
         )
       }
     >
       <div className="stack">
         <p>
-          Its identifiers are taken out of everything that is kept: events, deliveries, forms, jobs, the audit and the
-          access log. What is queued about it is not sent. It cannot be undone; the audit stays verifiable.
+          Its identifiers are taken out of everything that is kept: events, deliveries, forms, jobs, the audit
+          and the access log. What is queued about it is not sent. It cannot be undone; the audit stays
+          verifiable.
         </p>
         <label className="chosen">
           <span>Kind</span>

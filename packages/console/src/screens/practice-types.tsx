@@ -26,7 +26,9 @@ export function SubmissionTypes({ practice }: { practice: OperatorPracticeGroup 
         {({ data, next_cursor }) => (
           <>
             {data.length === 0 && (
-              <Empty>They take no forms yet. Practice software brings submission types, or add one here.</Empty>
+              <Empty>
+                They take no forms yet. Practice software brings submission types, or add one here.
+              </Empty>
             )}
             <ul className="types" aria-label="Submission types">
               {data.map((type) => (
@@ -80,9 +82,7 @@ function Type({
               value={cap === null ? '' : String(cap)}
               shown={cap === null ? 'no cap' : `${cap}`}
               inputMode="numeric"
-              save={(typed) =>
-                update.mutateAsync({ params, body: { daily_limit: numberOrNull(typed) } })
-              }
+              save={(typed) => update.mutateAsync({ params, body: { daily_limit: numberOrNull(typed) } })}
             />
           ) : (
             (cap ?? 'no cap')
@@ -93,7 +93,9 @@ function Type({
         <div className="actions small">
           <Confirm
             action={type.suspended ? 'Resume' : 'Suspend'}
-            title={type.suspended ? `Take forms for ${type.title} again?` : `Take no more forms for ${type.title}?`}
+            title={
+              type.suspended ? `Take forms for ${type.title} again?` : `Take no more forms for ${type.title}?`
+            }
             isDestructive={!type.suspended}
             run={() => update.mutateAsync({ params, body: { suspended: !type.suspended } })}
           >
@@ -120,7 +122,8 @@ function Type({
             run={() => remove.mutateAsync({ params })}
           >
             <p>
-              Partners see it no more. The {today} {today === 1 ? 'form' : 'forms'} of today and all earlier ones stay.
+              Partners see it no more. The {today} {today === 1 ? 'form' : 'forms'} of today and all earlier
+              ones stay.
             </p>
           </Confirm>
         </div>

@@ -73,13 +73,15 @@ export function WriteThrough({ practice: { id } }: { practice: OperatorPracticeG
               title="Ask the practice software first"
               submit="Save"
               initial={{ url: isNone ? '' : (query.data?.url ?? '') }}
-              run={async ({ url }) => setSecret((await put.mutateAsync({ params, body: { url } })).data.secret)}
+              run={async ({ url }) =>
+                setSecret((await put.mutateAsync({ params, body: { url } })).data.secret)
+              }
             >
               {({ field }) => (
                 <>
                   <p>
-                    Before a partner’s change is made, the address is asked. Its answer decides. A new secret is made
-                    and shown once.
+                    Before a partner’s change is made, the address is asked. Its answer decides. A new secret
+                    is made and shown once.
                   </p>
                   <Typed label="Address" type="url" placeholder="https://" field={field('url')} autoFocus />
                 </>
@@ -91,7 +93,10 @@ export function WriteThrough({ practice: { id } }: { practice: OperatorPracticeG
                 title="Turn write-through off?"
                 run={() => remove.mutateAsync({ params })}
               >
-                <p>Changes of partners are made at once from now on, and the practice software is told afterwards.</p>
+                <p>
+                  Changes of partners are made at once from now on, and the practice software is told
+                  afterwards.
+                </p>
               </Confirm>
             )}
           </>
@@ -107,7 +112,9 @@ export function WriteThrough({ practice: { id } }: { practice: OperatorPracticeG
         />
       )}
       {isNone ? (
-        <Empty>Off: changes of partners are made at once, and the practice software is told afterwards.</Empty>
+        <Empty>
+          Off: changes of partners are made at once, and the practice software is told afterwards.
+        </Empty>
       ) : (
         <Loaded query={query} rows={2}>
           {({ url, status, health, updated_at }) => (

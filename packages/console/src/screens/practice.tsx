@@ -34,7 +34,11 @@ export function Practice() {
                     </>
                   ),
                 },
-                { id: 'reach', title: 'Who may reach them', content: () => <PracticeReach practice={practice} /> },
+                {
+                  id: 'reach',
+                  title: 'Who may reach them',
+                  content: () => <PracticeReach practice={practice} />,
+                },
                 {
                   id: 'directory',
                   title: 'Forms and assignees',

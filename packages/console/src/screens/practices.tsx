@@ -1,7 +1,7 @@
 import { useNavigate } from '@tanstack/react-router';
 import { useChange } from '../api/client.ts';
 import { useMay } from '../frame/session.ts';
-import { FormDialog, textOrNull, Typed } from '../parts/form.tsx';
+import { FormDialog, Typed, textOrNull } from '../parts/form.tsx';
 import { List } from '../parts/list.tsx';
 import { Page } from '../parts/page.tsx';
 import { PracticeSearch } from '../parts/practice-search.tsx';

@@ -25,7 +25,11 @@ export function RefusedCall() {
   );
 }
 
-function Explained({ of: { request, partner, key, practice_group: practice, checks } }: { of: RequestExplanation }) {
+function Explained({
+  of: { request, partner, key, practice_group: practice, checks },
+}: {
+  of: RequestExplanation;
+}) {
   return (
     <>
       <Banner tone="failing">
@@ -46,8 +50,19 @@ function Explained({ of: { request, partner, key, practice_group: practice, chec
         <Facts
           of={{
             Partner: <NamedLink kind="partner" of={partner} />,
-            Key: key ? <NamedLink kind="key" of={key} /> : <code>{request.key_id}</code>,
-            Practice: practice ? <NamedLink kind="practice_group" of={practice} /> : 'none, or none that there is',
+            Key: (
+              <>
+                {key ? <NamedLink kind="key" of={key} /> : <code>{request.key_id}</code>}{' '}
+                <Link className="soft" to="/refused" search={{ key_id: request.key_id }}>
+                  what else was refused with it
+                </Link>
+              </>
+            ),
+            Practice: practice ? (
+              <NamedLink kind="practice_group" of={practice} />
+            ) : (
+              'none, or none that there is'
+            ),
             When: (
               <>
                 <When at={request.at} />, {toExact(request.at)} ({zone})

@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { one } from '../api/client.ts';
 import type { SubmissionType, SubmissionTypePatch } from '../api/generated.ts';
-import { Chosen, type Field, type FormState, numberOrNull, textOrNull, Tick, Typed } from '../parts/form.tsx';
+import { Chosen, type Field, type FormState, numberOrNull, Tick, Typed, textOrNull } from '../parts/form.tsx';
 
 interface TypeFieldsOf {
   title: string;
@@ -110,7 +110,10 @@ export function TypeFields<V extends TypeFieldsOf>({
   const params = { id: practiceId };
   const forms = useQuery(one('listForms', { params, query: { page_size: 100 } }));
   const assignees = useQuery(one('listAssignees', { params, query: { page_size: 100 } }));
-  const tick = (name: 'in_hours' | 'out_of_hours' | 'suspended' | 'patient_eligibility_check', title: string) => {
+  const tick = (
+    name: 'in_hours' | 'out_of_hours' | 'suspended' | 'patient_eligibility_check',
+    title: string,
+  ) => {
     const { value, onChange } = field(name);
     return (
       <Tick isSelected={value} onChange={onChange}>

@@ -13,7 +13,11 @@ export const ownEvents: Record<SubscriptionDelivery['event'], string> = {
   'alert.ended': 'Alert ended',
 };
 
-export function SubscriptionState({ of: { status, health } }: { of: Pick<Subscription, 'status' | 'health'> }) {
+export function SubscriptionState({
+  of: { status, health },
+}: {
+  of: Pick<Subscription, 'status' | 'health'>;
+}) {
   if (status !== 'active') return <State kind="stopped">{status}</State>;
   if (health.failing_since) return <State kind="failing">failing</State>;
   if (health.queued > 0) return <State kind="waiting">delivering</State>;

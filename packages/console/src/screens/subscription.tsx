@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { useNavigate, useParams } from '@tanstack/react-router';
 import { useState } from 'react';
 import { ask, type Operation, one, queryClient, useChange } from '../api/client.ts';
-import type { RotatedSubscriptionSecret, Subscription as ASubscription } from '../api/generated.ts';
+import type { Subscription as ASubscription, RotatedSubscriptionSecret } from '../api/generated.ts';
 import { useMay } from '../frame/session.ts';
 import { Attempts } from '../parts/attempts.tsx';
 import { Confirm } from '../parts/confirm.tsx';
@@ -154,8 +154,8 @@ function Pause({ of: { id, health } }: ActProps) {
       run={() => mutateAsync({ params: { id }, body: { status: 'paused' } })}
     >
       <p>
-        Nothing is sent to it until it is activated. {toQueued(health.queued)} that wait, and those to come, stay
-        queued for as long as events are kept.
+        Nothing is sent to it until it is activated. {toQueued(health.queued)} that wait, and those to come,
+        stay queued for as long as events are kept.
       </p>
     </Confirm>
   );
@@ -175,7 +175,10 @@ function Activate({ of: { id, health } }: ActProps) {
   );
 }
 
-function Rotate({ of: { id }, rotated }: ActProps & { rotated: (secret: RotatedSubscriptionSecret) => void }) {
+function Rotate({
+  of: { id },
+  rotated,
+}: ActProps & { rotated: (secret: RotatedSubscriptionSecret) => void }) {
   const { mutateAsync } = useChange('rotateSubscriptionSecret', CHANGED);
   return (
     <Confirm
@@ -185,8 +188,8 @@ function Rotate({ of: { id }, rotated }: ActProps & { rotated: (secret: RotatedS
       run={async () => rotated((await mutateAsync({ params: { id } })).data)}
     >
       <p>
-        A new secret signs from now on, and is shown once. The old one signs as well for 24 hours: put the new one
-        into use within that time.
+        A new secret signs from now on, and is shown once. The old one signs as well for 24 hours: put the new
+        one into use within that time.
       </p>
     </Confirm>
   );
@@ -206,8 +209,8 @@ function Remove({ of: { id, url, health } }: ActProps) {
       }}
     >
       <p>
-        Nothing is sent to it any more. {toQueued(health.queued)} that wait are not sent either, and its log of
-        deliveries goes.
+        Nothing is sent to it any more. {toQueued(health.queued)} that wait are not sent either, and its log
+        of deliveries goes.
       </p>
     </Confirm>
   );

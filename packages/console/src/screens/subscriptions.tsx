@@ -57,7 +57,12 @@ export function Subscriptions() {
           { title: 'State', width: '7rem', cell: (one) => <SubscriptionState of={one} /> },
           { title: 'Address', width: '2fr', cell: ({ url }) => <bdi>{url}</bdi> },
           { title: 'Hears of', width: '1fr', cell: (one) => one.topics.join(', ') },
-          { title: 'Description', width: '1.4fr', wideOnly: true, cell: ({ description }) => <bdi>{description}</bdi> },
+          {
+            title: 'Description',
+            width: '1.4fr',
+            wideOnly: true,
+            cell: ({ description }) => <bdi>{description}</bdi>,
+          },
           { title: 'Waiting', width: '5rem', cell: ({ health }) => health.queued },
           {
             title: 'Last success',
@@ -89,7 +94,10 @@ function Create({ done }: { done: (made: CreatedSubscription) => void }) {
     >
       {({ field }) => (
         <>
-          <p>From now on, what belongs to its topics is posted to the address, signed, in order and retried for days.</p>
+          <p>
+            From now on, what belongs to its topics is posted to the address, signed, in order and retried for
+            days.
+          </p>
           <Typed
             label="Address"
             type="url"
@@ -99,7 +107,11 @@ function Create({ done }: { done: (made: CreatedSubscription) => void }) {
           <Ticked
             label="It hears of"
             field={field('topics')}
-            choices={Object.entries(topics).map(([value, description]) => ({ value, title: value, description }))}
+            choices={Object.entries(topics).map(([value, description]) => ({
+              value,
+              title: value,
+              description,
+            }))}
           />
           <Typed label="Description" field={field('description')} />
         </>

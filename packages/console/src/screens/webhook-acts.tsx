@@ -2,7 +2,7 @@ import { useState } from 'react';
 import { ask, type Operation, useChange } from '../api/client.ts';
 import type { PartnerWebhook } from '../api/generated.ts';
 import { Confirm } from '../parts/confirm.tsx';
-import { FormDialog, momentOrNull, toLocalInput, Typed } from '../parts/form.tsx';
+import { FormDialog, momentOrNull, Typed, toLocalInput } from '../parts/form.tsx';
 import { hostOf, toQueued } from './webhook-state.tsx';
 
 /** What can be done to a webhook. Each says what will happen, and to how many. */
@@ -43,7 +43,11 @@ export function Pause({ of: webhook }: ActProps) {
             Nothing is sent to <bdi>{webhook.partner_name}</bdi> at this address until somebody activates it.{' '}
             {waiting(webhook)} that wait now, and those to come, stay queued for as long as events are kept.
           </p>
-          <Typed label="Reason" description="The partner sees it, and the audit keeps it." field={field('reason')} />
+          <Typed
+            label="Reason"
+            description="The partner sees it, and the audit keeps it."
+            field={field('reason')}
+          />
         </>
       )}
     </FormDialog>
@@ -68,17 +72,22 @@ export function Activate({ of: webhook, isNext = false }: ActProps & { isNext?: 
       {({ field }) => (
         <>
           <p>
-            {waiting(webhook)} that wait are sent to <bdi>{webhook.partner_name}</bdi> now, in their order. Its
-            count of failures begins anew.
+            {waiting(webhook)} that wait are sent to <bdi>{webhook.partner_name}</bdi> now, in their order.
+            Its count of failures begins anew.
           </p>
-          <Typed label="Reason" description="The partner sees it, and the audit keeps it." field={field('reason')} />
+          <Typed
+            label="Reason"
+            description="The partner sees it, and the audit keeps it."
+            field={field('reason')}
+          />
         </>
       )}
     </FormDialog>
   );
 }
 
-const isSent = (count: number) => (count === 1 ? '1 delivery will be sent.' : `${count} deliveries will be sent.`);
+const isSent = (count: number) =>
+  count === 1 ? '1 delivery will be sent.' : `${count} deliveries will be sent.`;
 
 /** What was given up, of which the service takes so many at once. */
 export function RetryAll({ of: webhook }: ActProps) {
@@ -104,8 +113,8 @@ export function RetryAll({ of: webhook }: ActProps) {
         run={run}
       >
         <p>
-          Every delivery that was given up is sent to <bdi>{webhook.partner_name}</bdi> again, in its order and
-          with the same webhook-id. What waits for its next attempt comes by itself.
+          Every delivery that was given up is sent to <bdi>{webhook.partner_name}</bdi> again, in its order
+          and with the same webhook-id. What waits for its next attempt comes by itself.
         </p>
       </Confirm>
     </>
@@ -139,15 +148,11 @@ export function Replay({ of: webhook }: ActProps) {
           <>
             <p>
               Every event of these hours that the webhook subscribes to is sent to{' '}
-              <bdi>{webhook.partner_name}</bdi>, those that it has received already too, under the same webhook-id.
+              <bdi>{webhook.partner_name}</bdi>, those that it has received already too, under the same
+              webhook-id.
             </p>
             <Typed label="From" type="datetime-local" field={field('since')} />
-            <Typed
-              label="To"
-              type="datetime-local"
-              description="Empty: up to now."
-              field={field('until')}
-            />
+            <Typed label="To" type="datetime-local" description="Empty: up to now." field={field('until')} />
           </>
         )}
       </FormDialog>

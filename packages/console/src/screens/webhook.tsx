@@ -3,7 +3,7 @@ import { Link, useParams } from '@tanstack/react-router';
 import { one } from '../api/client.ts';
 import type { PartnerDelivery, PartnerWebhook, WebhookAttempt } from '../api/generated.ts';
 import { useMay } from '../frame/session.ts';
-import { Attempt } from '../parts/attempts.tsx';
+import { Attempt, Due } from '../parts/attempts.tsx';
 import { Pick, Sentence, useFilters } from '../parts/filters.tsx';
 import { Id } from '../parts/id.tsx';
 import { List } from '../parts/list.tsx';
@@ -12,8 +12,7 @@ import { PartnerName, PracticeName } from '../parts/name.tsx';
 import { Banner, Empty, Facts, Page, Section } from '../parts/page.tsx';
 import { State } from '../parts/state.tsx';
 import { toDuration, useNow, When } from '../parts/when.tsx';
-import { deliveryStates } from './delivery-state.tsx';
-import { DeliveryState } from './delivery-state.tsx';
+import { DeliveryState, deliveryStates } from './delivery-state.tsx';
 import { eventTitles } from './event-words.ts';
 import { Activate, Pause, Replay, RetryAll } from './webhook-acts.tsx';
 import { WebhookHealth } from './webhook-health.tsx';
@@ -95,8 +94,8 @@ function Standing({ of: webhook }: { of: PartnerWebhook }) {
           Withheld since <When at={health.withheld_since} />.
         </strong>{' '}
         Nothing is sent because{' '}
-        {health.withheld_reason ? withheldReasons[health.withheld_reason] : 'the partner may not receive it'}. It
-        goes on by itself when that has changed. {waits}
+        {health.withheld_reason ? withheldReasons[health.withheld_reason] : 'the partner may not receive it'}.
+        It goes on by itself when that has changed. {waits}
       </Banner>
     );
   if (kind === 'failing')
@@ -125,16 +124,17 @@ function Standing({ of: webhook }: { of: PartnerWebhook }) {
     return (
       <Banner tone="failing" actions={isSupport && <RetryAll of={webhook} />}>
         <strong>
-          It answers, and {lost === 1 ? '1 delivery was' : `${lost}${lost === 100 ? ' or more' : ''} deliveries were`}{' '}
-          given up.
+          It answers, and{' '}
+          {lost === 1 ? '1 delivery was' : `${lost}${lost === 100 ? ' or more' : ''} deliveries were`} given
+          up.
         </strong>{' '}
         {waits}
       </Banner>
     );
   return (
     <Banner tone={kind === 'fine' ? 'fine' : 'waiting'}>
-      <strong>{kind === 'fine' ? 'Everything that was sent has arrived.' : 'It answers.'}</strong> {waits} The last
-      success was <When at={health.last_success_at} />.
+      <strong>{kind === 'fine' ? 'Everything that was sent has arrived.' : 'It answers.'}</strong> {waits} The
+      last success was <When at={health.last_success_at} />.
     </Banner>
   );
 }
@@ -166,11 +166,18 @@ function LatestAttempts({ id }: { id: string }) {
           ) : (
             <>
               <ol className="attempts" aria-label="Attempts, newest first">
-                {(isAll ? data : data.slice(0, FEW)).map((attempt) => (
-                  <Attempt key={`${attempt.delivery_id} ${attempt.at}`} of={attempt}>
-                    <Belongs of={attempt} />
-                  </Attempt>
-                ))}
+                {(isAll ? data : data.slice(0, FEW)).map((attempt, at) => {
+                  const isSame = attempt.answer !== null && attempt.answer === data[at - 1]?.answer;
+                  return (
+                    <Attempt
+                      key={`${attempt.delivery_id} ${attempt.at}`}
+                      of={isSame ? { ...attempt, answer: null } : attempt}
+                    >
+                      <Belongs of={attempt} />
+                      {isSame && ', with the same answer'}
+                    </Attempt>
+                  );
+                })}
               </ol>
               {data.length > FEW && (
                 <p>
@@ -202,7 +209,7 @@ function Belongs({ of: { delivery_id, event, delivery_status, next_attempt_at } 
       <Link to={`/deliveries/${delivery_id}`}>{eventTitles[event]}</Link>
       {next_attempt_at && (
         <>
-          , next attempt <When at={next_attempt_at} />
+          , next attempt <Due at={next_attempt_at} />
         </>
       )}
       {delivery_status === 'failed' && <State kind="failing">given up</State>}
@@ -247,7 +254,7 @@ function Deliveries({ id }: { id: string }) {
           {
             title: 'Next attempt',
             width: '8rem',
-            cell: ({ next_attempt_at: next }) => (next ? <When at={next} /> : '–'),
+            cell: ({ next_attempt_at: next }) => (next ? <Due at={next} /> : '–'),
           },
         ]}
       />

@@ -35,8 +35,8 @@ export function Webhook() {
             <Standing of={webhook} />
             <WebhookHealth id={id} />
             <LatestAttempts id={id} />
-            <Deliveries id={id} />
             <About of={webhook} />
+            <Deliveries id={id} />
           </>
         )}
       </Loaded>
@@ -249,11 +249,12 @@ function Deliveries({ id }: { id: string }) {
             cell: ({ practice_group_id }) => <PracticeName id={practice_group_id} />,
           },
           { title: 'About', width: '1fr', wideOnly: true, cell: ({ object_id }) => <code>{object_id}</code> },
-          { title: 'Attempts', width: '5rem', cell: ({ attempts }) => attempts.length },
+          { title: 'Attempts', width: '5rem', titled: true, cell: ({ attempts }) => attempts.length },
           { title: 'Queued', width: '8rem', cell: ({ created_at }) => <When at={created_at} /> },
           {
             title: 'Next attempt',
             width: '8rem',
+            titled: true,
             cell: ({ next_attempt_at: next }) => (next ? <Due at={next} /> : '–'),
           },
         ]}

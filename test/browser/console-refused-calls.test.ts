@@ -1,4 +1,4 @@
-import { beforeAll, expect, it } from 'vitest';
+import { beforeAll, expect, it, vi } from 'vitest';
 import { consoles } from '../support/console-browser.ts';
 import { HOSTILE, partnerCalled, practiceCalled } from '../support/console-world.ts';
 import type { Answer, Loose } from '../support/service.ts';
@@ -25,7 +25,9 @@ beforeAll(async () => {
   const gone = await partnerCalled(house(), 'Gone', here, { label: 'Old one' });
   await house().operator('POST', `/keys/${gone.keyId}/revoke`);
   calls.revoked = idOf(await gone.send('GET', TYPE));
-  await expect.poll(async () => (await house().operator('GET', '/requests')).count).toBe(4);
+  await vi.waitFor(async () => expect((await house().operator('GET', '/requests')).count).toBe(4), {
+    timeout: 15_000,
+  });
 });
 
 const checksOf = (page: Loose) =>

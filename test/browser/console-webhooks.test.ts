@@ -1,4 +1,4 @@
-import { beforeAll, expect, it } from 'vitest';
+import { beforeAll, expect, it, vi } from 'vitest';
 import { consoles } from '../support/console-browser.ts';
 import { HOSTILE, LONG, partnerCalled, practiceCalled } from '../support/console-world.ts';
 import { type Partner, publish } from '../support/post.ts';
@@ -12,6 +12,8 @@ const { house, enter, tokenOf } = consoles();
 const CONFIRMED = 'appointment.confirmed';
 const ANSWER = `upstream is down ${HOSTILE}`;
 const PHONE = { viewport: { width: 360, height: 780 } } as const;
+/** For what comes by itself, on a busy machine. */
+const WAIT = { timeout: 15_000 };
 let practice: string;
 let acme: Partner;
 let receiver: Receiver;
@@ -26,7 +28,7 @@ async function sent(name: string, behaviour = ok) {
   const its = await startReceiver({ behaviour });
   const { id } = await partner.call('POST', '/v1/webhooks', { url: its.url, description: HOSTILE });
   const [eventId = ''] = await publish(house(), practice, CONFIRMED);
-  await expect.poll(() => its.received.length).toBeGreaterThan(0);
+  await vi.waitFor(() => expect(its.received.length).toBeGreaterThan(0), WAIT);
   return { partner, receiver: its, id: id as string, eventId };
 }
 
@@ -36,7 +38,7 @@ beforeAll(async () => {
   practice = await practiceCalled(house(), 'larkhill', 'Larkhill Medical Centre');
   const made = await sent('Acme Booking', status(503, {}, ANSWER));
   ({ partner: acme, receiver, id: webhook } = made);
-  await expect.poll(async () => (await healthOf(webhook)).failures).toBeGreaterThan(0);
+  await vi.waitFor(async () => expect((await healthOf(webhook)).failures).toBeGreaterThan(0), WAIT);
 });
 
 it('leads in four clicks from the first page to the cause', async () => {

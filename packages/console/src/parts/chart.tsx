@@ -22,6 +22,8 @@ interface ChartProps {
   at: readonly number[];
   series: readonly Series[];
   format: (value: number) => string;
+  /** Steps of the scale; those of tens unless given. */
+  steps?: number[];
   /** Where the scale ends at least, so that nothing at all is not drawn as a mountain. */
   top: number;
 }
@@ -32,15 +34,15 @@ const hour = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digi
 const date = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short' });
 
 /** Lines over time. The legend tells the values under the pointer, or the latest ones. */
-export function Chart({ title, unit, summary, at, series, format, top }: ChartProps) {
+export function Chart({ title, unit, summary, at, series, format, steps, top }: ChartProps) {
   const id = useId();
   const place = useRef<HTMLDivElement>(null);
   const plot = useRef<uPlot>(undefined);
   const [pointed, setPointed] = useState<number | null>(null);
   const data = [at.map((ms) => ms / 1000), ...series.map(({ values }) => [...values])] as uPlot.AlignedData;
   const isLong = (at.at(-1) ?? 0) - (at[0] ?? 0) > 2 * DAY_MS;
-  const latest = useRef({ data, series, format, top, isLong });
-  latest.current = { data, series, format, top, isLong };
+  const latest = useRef({ data, series, format, steps, top, isLong });
+  latest.current = { data, series, format, steps, top, isLong };
 
   useEffect(() => {
     const element = place.current;
@@ -65,7 +67,8 @@ export function Chart({ title, unit, summary, at, series, format, top }: ChartPr
           },
           {
             ...axis,
-            size: 56,
+            size: (_, marks) => 14 + 7 * Math.max(3, ...(marks ?? []).map(({ length }) => length)),
+            ...(latest.current.steps && { incrs: latest.current.steps }),
             grid,
             ticks: { show: false },
             values: (_, marks) => marks.map((mark) => latest.current.format(mark)),
@@ -78,7 +81,7 @@ export function Chart({ title, unit, summary, at, series, format, top }: ChartPr
             stroke: colour(token),
             width: 1.75,
             dash: [...dash],
-            points: { show: false },
+            points: { show: true, size: 5, filter: alone },
           })),
         ],
         hooks: { setCursor: [({ cursor }) => setPointed(cursor.idx ?? null)] },
@@ -129,6 +132,14 @@ export function Chart({ title, unit, summary, at, series, format, top }: ChartPr
     </figure>
   );
 }
+
+/** A point between two moments at which nothing was measured has no line: it is drawn as a dot. */
+const alone = (plot: uPlot, series: number): number[] => {
+  const values = plot.data[series] ?? [];
+  return [...values.keys()].filter(
+    (index) => values[index] != null && values[index - 1] == null && values[index + 1] == null,
+  );
+};
 
 const toValue = (value: number | null | undefined, format: (value: number) => string) =>
   value === null || value === undefined ? '–' : format(value);

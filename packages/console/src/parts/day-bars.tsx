@@ -2,7 +2,7 @@
 
 export interface DayPart {
   title: string;
-  tone: 'brand' | 'amber' | 'red' | 'soft';
+  tone: 'brand' | 'amber' | 'red' | 'soft-bar';
 }
 
 export interface Day {
@@ -46,7 +46,7 @@ export function DayBars({
       </figcaption>
       <div className="plot" aria-hidden="true">
         <span className="soft small top">{count.format(highest)}</span>
-        <svg viewBox={`0 0 ${days.length * SLOT} ${HEIGHT}`} preserveAspectRatio="none">
+        <svg viewBox={`0 0 ${days.length * SLOT} ${HEIGHT}`} preserveAspectRatio="none" aria-hidden="true">
           {days.map(({ day, counts }, at) => {
             let top = HEIGHT;
             return (

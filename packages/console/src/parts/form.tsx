@@ -209,7 +209,7 @@ export function Tick({
       {...(onChange && { onChange })}
     >
       <span className="box" aria-hidden="true">
-        <svg viewBox="0 0 16 16">
+        <svg viewBox="0 0 16 16" aria-hidden="true">
           <path d="M3 8.5 6.5 12 13 4.5" />
         </svg>
       </span>

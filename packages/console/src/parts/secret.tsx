@@ -1,6 +1,7 @@
 import { useBlocker } from '@tanstack/react-router';
 import { useState } from 'react';
 import { Button } from 'react-aria-components';
+import { saveFile } from './download.ts';
 
 /** A secret that is shown this one time. Whoever leaves before saying that it is stored is warned. */
 export function Secret({
@@ -25,13 +26,7 @@ export function Secret({
     await navigator.clipboard.writeText(value);
     setCopied(true);
   };
-  const download = () => {
-    const link = document.createElement('a');
-    link.href = URL.createObjectURL(new Blob([`${value}\n`], { type: 'text/plain' }));
-    link.download = fileName;
-    link.click();
-    URL.revokeObjectURL(link.href);
-  };
+  const download = () => saveFile(fileName, 'text/plain', `${value}\n`);
   return (
     <section className="secret" aria-label={name}>
       <p>

@@ -12,7 +12,7 @@ export function Steps({
   actions?: React.ReactNode;
 }) {
   return (
-    <section className="steps" aria-label={label}>
+    <section className="onboarding" aria-label={label}>
       <ol>
         {of.map(({ title, note }, at) => (
           <li key={title} data-done={at < done || undefined} aria-current={at === done ? 'step' : undefined}>

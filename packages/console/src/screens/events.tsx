@@ -2,7 +2,7 @@ import type { EventName } from '../api/generated.ts';
 import { ages, sinceHours } from '../parts/ages.ts';
 import { Pick, Sentence, useFilters } from '../parts/filters.tsx';
 import { List } from '../parts/list.tsx';
-import { PracticeName } from '../parts/names.tsx';
+import { PracticeName } from '../parts/name.tsx';
 import { Page } from '../parts/page.tsx';
 import { When } from '../parts/when.tsx';
 import { eventTitles } from './event-words.ts';

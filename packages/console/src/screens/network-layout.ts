@@ -13,9 +13,10 @@ export interface Area {
   members: readonly string[];
 }
 
-/** What a practice takes with its name below it. */
-export const CELL = { width: 128, height: 60 };
-const PADDING = 20;
+/** What a practice takes, from its point: its name is below, and above is room for the name of an area. */
+export const CELL = { width: 124, above: 44, below: 28 };
+const HEIGHT = CELL.above + CELL.below;
+const PADDING = 8;
 const ROUNDS = 400;
 const GOLDEN = Math.PI * (3 - Math.sqrt(5));
 
@@ -38,7 +39,7 @@ export function layOut(nodes: readonly string[], areas: readonly Area[]): Map<st
   }
   const points = [...places.values()];
   const left = Math.min(...points.map(({ x }) => x)) - CELL.width / 2 - PADDING;
-  const top = Math.min(...points.map(({ y }) => y)) - CELL.height / 2 - PADDING * 2;
+  const top = Math.min(...points.map(({ y }) => y)) - CELL.above - PADDING;
   for (const point of points) {
     point.x = Math.round(point.x - left);
     point.y = Math.round(point.y - top);
@@ -49,13 +50,13 @@ export function layOut(nodes: readonly string[], areas: readonly Area[]): Map<st
 /** Each area has a place on a wide grid; its members begin around it, on a spiral. */
 function begin(id: string, index: number, areas: readonly Area[]): Point {
   const own = areas.findIndex(({ members }) => members.includes(id));
-  const columns = Math.ceil(Math.sqrt(areas.length * 1.6)) || 1;
+  const columns = Math.ceil(Math.sqrt(areas.length * 0.7)) || 1;
   const place = own < 0 ? areas.length : own;
   const order = own < 0 ? index : (areas[own]?.members.indexOf(id) ?? 0);
   const distance = 40 * Math.sqrt(order + 0.5);
   return {
-    x: (place % columns) * 420 + distance * Math.cos(order * GOLDEN) * 1.6,
-    y: Math.floor(place / columns) * 300 + distance * Math.sin(order * GOLDEN),
+    x: (place % columns) * 400 + distance * Math.cos(order * GOLDEN) * 1.6,
+    y: Math.floor(place / columns) * 320 + distance * Math.sin(order * GOLDEN),
   };
 }
 
@@ -71,9 +72,9 @@ function separate(points: readonly Point[]): void {
       const x = other.x - one.x || 0.1;
       const y = other.y - one.y || 0.1;
       const missingX = CELL.width - Math.abs(x);
-      const missingY = CELL.height - Math.abs(y);
+      const missingY = HEIGHT - Math.abs(y);
       if (missingX <= 0 || missingY <= 0) continue;
-      if (missingX / CELL.width < missingY / CELL.height) {
+      if (missingX / CELL.width < missingY / HEIGHT) {
         one.x -= (Math.sign(x) * missingX) / 2;
         other.x += (Math.sign(x) * missingX) / 2;
       } else {
@@ -93,13 +94,14 @@ function centreOf(points: readonly Point[]): Point {
 
 /** The corners of an area around its members: the convex hull of their cells. */
 export function hull(points: readonly Point[]): Point[] {
-  const [w, h] = [CELL.width / 2, CELL.height / 2];
+  const { above, below } = CELL;
+  const w = CELL.width / 2;
   const corners = points
     .flatMap(({ x, y }) => [
-      { x: x - w, y: y - h },
-      { x: x + w, y: y - h },
-      { x: x + w, y: y + h },
-      { x: x - w, y: y + h },
+      { x: x - w, y: y - above },
+      { x: x + w, y: y - above },
+      { x: x + w, y: y + below },
+      { x: x - w, y: y + below },
     ])
     .sort((a, b) => a.x - b.x || a.y - b.y);
   const half = (ordered: Point[]) => {
@@ -120,4 +122,21 @@ export function contains(border: readonly Point[], point: Point): boolean {
     border.length > 2 &&
     border.every((corner, index) => turn(corner, border[(index + 1) % border.length] as Point, point) >= 0)
   );
+}
+
+/** Above which of its members an area has its name: the highest one that no other name is above, better one that is in no other area. */
+export function nameplates(areas: readonly Area[], at: (id: string) => Point): Map<string, string> {
+  const taken = new Set<string>();
+  const plates = new Map<string, string>();
+  for (const { id, members } of areas) {
+    const rank = (member: string) =>
+      at(member).y +
+      (taken.has(member) ? 100_000 : 0) +
+      (areas.some((other) => other.id !== id && other.members.includes(member)) ? 1_000 : 0);
+    const [best] = [...members].sort((a, b) => rank(a) - rank(b));
+    if (!best) continue;
+    taken.add(best);
+    plates.set(id, best);
+  }
+  return plates;
 }

@@ -1,10 +1,7 @@
-import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { useState } from 'react';
-import { Button, ComboBox, Input, Label, ListBox, ListBoxItem, Popover } from 'react-aria-components';
-import { one } from '../api/client.ts';
+import { Button } from 'react-aria-components';
 import { pageOf } from '../frame/addresses.ts';
-import { useEvery } from '../parts/every.ts';
+import { PracticeSearch } from '../parts/practice-search.tsx';
 import { toCount } from './network-words.tsx';
 
 interface MembersProps {
@@ -56,56 +53,15 @@ export function Members({ of: members, before, nameOf, change }: MembersProps) {
           </li>
         ))}
       </ul>
-      {change && <Add except={members} add={(id) => change([...members, id])} />}
+      {change && (
+        <PracticeSearch
+          label="Add a practice"
+          clears
+          onPick={(practice) => {
+            if (practice && !members.includes(practice.id)) change([...members, practice.id]);
+          }}
+        />
+      )}
     </section>
-  );
-}
-
-const SUGGESTED_MAX = 8;
-const SEARCH_LENGTH_MIN = 2;
-
-function Add({ except, add }: { except: readonly string[]; add: (id: string) => void }) {
-  const [text, setText] = useState('');
-  const q = text.trim();
-  const { items: first } = useEvery('listAllPracticeGroups', {}, 2);
-  const { data } = useQuery({
-    ...one('search', { query: { q } }),
-    enabled: q.length >= SEARCH_LENGTH_MIN,
-  });
-  const found = (data?.data ?? [])
-    .filter(({ kind }) => kind === 'practice_group')
-    .map(({ id, title, subtitle }) => ({ id, name: title, more: subtitle }));
-  const near = first
-    .filter(({ name }) => name.toLowerCase().includes(q.toLowerCase()))
-    .map(({ id, name, ods_code }) => ({ id, name, more: ods_code }));
-  const items = [...new Map([...near, ...found].map((item) => [item.id, item])).values()]
-    .filter(({ id }) => !except.includes(id))
-    .slice(0, SUGGESTED_MAX);
-  return (
-    <ComboBox
-      className="combo"
-      items={items}
-      inputValue={text}
-      onInputChange={setText}
-      selectedKey={null}
-      onSelectionChange={(id) => {
-        if (id === null) return;
-        add(String(id));
-        setText('');
-      }}
-      menuTrigger="focus"
-    >
-      <Label>Add a practice</Label>
-      <Input placeholder="Its name, ODS code or ID" />
-      <Popover className="popover">
-        <ListBox<(typeof items)[number]>>
-          {({ name, more }) => (
-            <ListBoxItem textValue={name}>
-              <bdi>{name}</bdi> <span className="soft">{more}</span>
-            </ListBoxItem>
-          )}
-        </ListBox>
-      </Popover>
-    </ComboBox>
   );
 }

@@ -1,12 +1,13 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { one } from '../api/client.ts';
-import type { ApiKey, AuditEntry, Network } from '../api/generated.ts';
+import type { AuditEntry, Network } from '../api/generated.ts';
 import { pageOf } from '../frame/addresses.ts';
 import { Disclosure } from '../parts/disclosure.tsx';
 import { useEvery, usePracticeNames } from '../parts/every.ts';
 import { Failure } from '../parts/failure.tsx';
 import { Loaded, Skeleton } from '../parts/loaded.tsx';
+import { nameOfKey } from '../parts/name.tsx';
 import { Banner, Empty } from '../parts/page.tsx';
 import { When } from '../parts/when.tsx';
 import { type NetworkArea, Picture } from './network-picture.tsx';
@@ -93,8 +94,6 @@ function toThrough(ways: readonly Way[]): string {
   ];
   return names.join(', ');
 }
-
-const nameOfKey = ({ label, last_four }: ApiKey) => label ?? `key …${last_four}`;
 
 function Reached({
   reach,

@@ -1,5 +1,5 @@
 import { useMemo, useRef, useState } from 'react';
-import { type Area, CELL, hull, layOut, type Point } from './network-layout.ts';
+import { type Area, CELL, hull, layOut, nameplates, type Point } from './network-layout.ts';
 
 /** Practices as points, networks as areas around them. Arrow keys go from practice to practice, Enter opens one. */
 
@@ -30,14 +30,20 @@ interface PictureProps {
   select: (id: string) => void;
 }
 
-const NAME_LENGTH_MAX = 19;
-const MARGIN = 24;
+const NAME_LENGTH_MAX = 17;
+const MARGIN = 8;
+/** Smaller, names could not be read: the picture is moved under a smaller window. */
+const SCALE_MIN = 0.8;
 const shorten = (name: string) => {
   const characters = [...name];
   return characters.length > NAME_LENGTH_MAX ? `${characters.slice(0, NAME_LENGTH_MAX - 1).join('')}…` : name;
 };
 
-const marks = { gains: 'M0-4v8M-4 0h8', loses: 'M-4 0h8', key: 'M-1-2a2 2 0 1 0 0 .1L3 2M2 1v2' };
+const marks = {
+  gains: 'M0-4v8M-4 0h8',
+  loses: 'M-4 0h8',
+  key: 'M-5.5 0a2.5 2.5 0 1 0 5 0a2.5 2.5 0 1 0-5 0M-.5 0h6M3 0v2.5M5.5 0v2.5',
+};
 const says = { gains: ', joins', loses: ', leaves', key: ', has a key' };
 
 export function Picture({ label, practices, areas, lines = [], selected, select }: PictureProps) {
@@ -48,7 +54,8 @@ export function Picture({ label, practices, areas, lines = [], selected, select 
   const places = useMemo(() => layOut(ids, areas), [shape]);
   const at = (id: string) => places.get(id) ?? { x: 0, y: 0 };
   const width = Math.max(...ids.map((id) => at(id).x)) + CELL.width / 2 + MARGIN;
-  const height = Math.max(...ids.map((id) => at(id).y)) + CELL.height / 2 + MARGIN;
+  const height = Math.max(...ids.map((id) => at(id).y)) + CELL.below + MARGIN;
+  const plates = nameplates(areas, at);
   const stop = focused && places.has(focused) ? focused : (selected ?? ids[0]);
 
   const press = (event: React.KeyboardEvent) => {
@@ -72,16 +79,16 @@ export function Picture({ label, practices, areas, lines = [], selected, select 
       role="group"
       aria-label={label}
       viewBox={`0 0 ${width} ${height}`}
-      style={{ maxWidth: width * 1.25 }}
+      style={{ maxWidth: width * 1.25, minWidth: width * SCALE_MIN }}
       onKeyDown={press}
     >
       {areas.map((area, index) => {
         const border = hull(area.members.map(at));
-        const top = border.reduce((best, corner) => (corner.y < best.y ? corner : best), { x: 0, y: height });
+        const plate = at(plates.get(area.id) ?? '');
         return (
           <g key={area.id} className={area.isDraft ? 'area draft' : `area kind-${index % 4}`}>
             <polygon points={border.map(({ x, y }) => `${x},${y}`).join(' ')} />
-            <text x={labelX(border, top)} y={top.y - 12}>
+            <text x={plate.x} y={plate.y - CELL.above + 15}>
               {shorten(area.name)}
               <title>{area.name}</title>
             </text>
@@ -104,11 +111,11 @@ export function Picture({ label, practices, areas, lines = [], selected, select 
             aria-pressed={id === selected}
             aria-label={`${name}${mark ? says[mark] : ''}${inside.length > 0 ? `, in ${inside.join(', ')}` : ', in no network'}`}
             className={['node', mark, isFaint && 'faint'].filter(Boolean).join(' ')}
-            transform={`translate(${x} ${y - 10})`}
+            transform={`translate(${x} ${y - 8})`}
             onFocus={() => setFocused(id)}
             onClick={() => select(id)}
           >
-            <rect x={-CELL.width / 2 + 4} y={-16} width={CELL.width - 8} height={CELL.height - 8} rx={8} />
+            <rect x={-CELL.width / 2 + 3} y={-15} width={CELL.width - 6} height={48} rx={8} />
             <circle r={mark ? 10 : 7} />
             {mark && <path d={marks[mark]} />}
             <text y={26}>
@@ -122,15 +129,9 @@ export function Picture({ label, practices, areas, lines = [], selected, select 
   );
 }
 
-/** Names of areas stand over the middle of their upper side. */
-function labelX(border: readonly Point[], top: Point): number {
-  const upper = border.filter(({ y }) => y < top.y + 1);
-  return upper.reduce((sum, { x }) => sum + x, 0) / (upper.length || 1);
-}
-
 function curve(from: Point, to: Point): string {
   const [x, y] = [(from.x + to.x) / 2 + (to.y - from.y) * 0.15, (from.y + to.y) / 2 - (to.x - from.x) * 0.15];
-  return `M${from.x} ${from.y - 10}Q${x} ${y - 10} ${to.x} ${to.y - 10}`;
+  return `M${from.x} ${from.y - 8}Q${x} ${y - 8} ${to.x} ${to.y - 8}`;
 }
 
 const directions: Record<string, readonly [number, number]> = {

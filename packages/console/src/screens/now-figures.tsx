@@ -162,6 +162,7 @@ function Charts({ of: { data, step }, span }: { of: FigureSeries; span: string }
         at={at}
         series={charts.oldest}
         format={toSeconds}
+        steps={[1, 2, 5, 10, 30, 60, 120, 300, 600, 1800, 3600, 7200, 21_600, 43_200, 86_400, 172_800]}
         top={10}
       />
     </div>

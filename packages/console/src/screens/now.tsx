@@ -51,9 +51,17 @@ interface Column {
   cell: (item: AttentionItem) => React.ReactNode;
 }
 
+/** What is counted, where it is not plain. */
+const counted: Partial<Record<AttentionGroup['kind'], string>> = {
+  webhook_failing: 'Failed attempts',
+  refusals_rising: 'Refused this hour',
+  changes_pending: 'Not answered',
+};
+
 /** A column that no line of a group has anything for is left out. */
+const COUNT = 'Count';
+
 const columns: readonly Column[] = [
-  { title: 'Partner', has: ({ partner }) => partner, cell: ({ partner }) => <bdi>{partner?.name}</bdi> },
   {
     title: 'Practice',
     has: ({ practice_group }) => practice_group,
@@ -62,7 +70,7 @@ const columns: readonly Column[] = [
   { title: 'Since', has: ({ since }) => since, cell: ({ since }) => since && <When at={since} /> },
   { title: 'Expires', has: ({ until }) => until, cell: ({ until }) => until && <When at={until} /> },
   {
-    title: 'Count',
+    title: COUNT,
     has: ({ count }) => count,
     cell: ({ count, usual }) => (usual === null ? count : `${count}, usual ${usual}`),
   },
@@ -77,7 +85,10 @@ const columns: readonly Column[] = [
 function Cause({ of: group }: { of: AttentionGroup }) {
   const { kind, cause, title, remedy, severity, count, items } = group;
   const id = `cause-${kind}-${cause}`;
-  const shown = columns.filter(({ has }) => items.some(has));
+  const hasPartner = items.some(({ partner }) => partner && partner.id !== items[0]?.subject.id);
+  const shown = columns
+    .filter(({ has }) => items.some(has))
+    .map((column) => (column.title === COUNT ? { ...column, title: counted[kind] ?? COUNT } : column));
   return (
     <section className={`cause ${severity}`} aria-labelledby={id}>
       <div className="section-head">
@@ -95,6 +106,7 @@ function Cause({ of: group }: { of: AttentionGroup }) {
       <table className="rows">
         <thead>
           <tr>
+            {hasPartner && <th scope="col">Partner</th>}
             <th scope="col">About</th>
             {shown.map((column) => (
               <th key={column.title} scope="col">
@@ -109,6 +121,13 @@ function Cause({ of: group }: { of: AttentionGroup }) {
         <tbody>
           {items.map((item) => (
             <tr key={item.subject.id}>
+              {hasPartner && (
+                <td>
+                  <strong>
+                    <bdi>{item.partner?.name}</bdi>
+                  </strong>
+                </td>
+              )}
               <th scope="row">
                 <Link to={pageOfSubject(kind, item)}>
                   <bdi>{item.subject.name}</bdi>

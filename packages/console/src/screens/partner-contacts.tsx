@@ -45,7 +45,7 @@ export function Contacts({ partner }: { partner: Partner }) {
               ...(may
                 ? [
                     {
-                      title: 'Change',
+                      title: 'Actions',
                       width: '12rem',
                       cell: (contact: Contact) => <ContactActions partner={partner} contact={contact} />,
                     },

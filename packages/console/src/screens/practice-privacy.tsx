@@ -7,7 +7,7 @@ import { Confirm } from '../parts/confirm.tsx';
 import { Sentence, TextFilter, useFilters } from '../parts/filters.tsx';
 import { List } from '../parts/list.tsx';
 import { Loaded } from '../parts/loaded.tsx';
-import { KeyName, PartnerName } from '../parts/name.tsx';
+import { KeyName, OperatorName, PartnerName } from '../parts/name.tsx';
 import { Empty, Section } from '../parts/page.tsx';
 import { Table } from '../parts/table.tsx';
 import { When } from '../parts/when.tsx';
@@ -57,11 +57,13 @@ export function Told({ practice }: { practice: OperatorPracticeGroup }) {
 
 function Who({ of: { partner_id, operator_id } }: { of: AccessLogEntry }) {
   if (partner_id) return <PartnerName id={partner_id} />;
-  return <>{operator_id ? `operator ${operator_id}` : 'not known'}</>;
+  return operator_id ? <OperatorName id={operator_id} /> : <>not known</>;
 }
 
-function whatOf({ kind, event, object, object_id, operation, erased_by }: AccessLogEntry): string {
-  const thing = object_id ? `${object ?? 'object'} ${object_id}` : 'the practice';
+function whatOf(entry: AccessLogEntry): string {
+  const { kind, event, object, object_id, operation, erased_by } = entry;
+  const isPractice = object_id === null || object_id === entry.practice_group_id;
+  const thing = isPractice ? 'the practice' : `${object ?? 'object'} ${object_id}`;
   const how = kind === 'received' ? `received ${event ?? 'an event'}` : `read by ${operation}`;
   return `${thing}: ${how}${erased_by ? ' (erased since)' : ''}`;
 }

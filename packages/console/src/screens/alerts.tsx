@@ -65,7 +65,7 @@ export function Alerts() {
             wideOnly: true,
             cell: ({ partner_id: id }) => (id ? <PartnerName id={id} /> : 'the operator'),
           },
-          { title: 'Began', width: '8rem', cell: ({ began_at }) => <When at={began_at} /> },
+          { title: 'Began', width: '8rem', titled: true, cell: ({ began_at }) => <When at={began_at} /> },
           {
             title: 'Ended',
             width: '8rem',

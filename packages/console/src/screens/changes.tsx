@@ -62,7 +62,7 @@ export function Changes() {
             wideOnly: true,
             cell: ({ partner_id }) => <PartnerName id={partner_id} />,
           },
-          { title: 'Made', width: '8rem', cell: ({ at }) => <When at={at} /> },
+          { title: 'Made', width: '8rem', titled: true, cell: ({ at }) => <When at={at} /> },
           {
             title: 'Answered',
             width: '8rem',

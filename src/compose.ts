@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import type { Server } from 'node:http';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
-import { type Config, masterKey } from './config.ts';
+import type { Config } from './config.ts';
 import { WRITE_THROUGH_MS } from './contract/operator/write-through.ts';
 import { createEngine } from './delivery/engine.ts';
 import { demoKey, keepFile } from './demo.ts';
@@ -11,28 +11,28 @@ import { newId } from './domain/ids.ts';
 import { createServer } from './http/server.ts';
 import { readTls, renewTls } from './http/tls.ts';
 import { addressOf, cannotListen, finish } from './listen.ts';
-import type { App } from './operations/app.ts';
+import { type Keys, makeKeys } from './master-key.ts';
+import type { App, Deployment } from './operations/app.ts';
 import { ensureFirstOperator } from './operations/operators.ts';
 import { ensureSigningKey, publicSigningKeys, resealSigningKeys } from './operations/signing-keys.ts';
 import { resealSecrets } from './operations/webhook-secrets.ts';
 import { Bell } from './platform/bell.ts';
 import { type Clock, systemClock } from './platform/clock.ts';
 import { createEgress } from './platform/egress/egress.ts';
-import { keepKeyFile } from './platform/key-file.ts';
 import type { Logger } from './platform/logger.ts';
 import { createMailer } from './platform/mail.ts';
+import { createOidc } from './platform/oidc.ts';
 import { type EmbeddedPostgres, startEmbeddedPostgres } from './platform/postgres/embedded.ts';
 import { pooledRandomBytes } from './platform/random.ts';
 import { remembered } from './platform/remembered.ts';
-import { createSealer, MASTER_KEY_BYTES } from './platform/sealing.ts';
 import { Semaphore } from './platform/semaphore.ts';
-import { createSigner } from './platform/signer.ts';
 import { createAccess } from './runtime/access.ts';
 import { AccessLog } from './runtime/access-log.ts';
 import { Alerts } from './runtime/alerts.ts';
 import { Assertions } from './runtime/assertions.ts';
 import { AuditAnchors } from './runtime/audit-anchors.ts';
 import { AuditVerification } from './runtime/audit-verification.ts';
+import { gatherEvents } from './runtime/event-acceptance.ts';
 import { OpenStreams } from './runtime/event-streams.ts';
 import { Figures } from './runtime/figures.ts';
 import { KeyUses } from './runtime/key-uses.ts';
@@ -47,6 +47,7 @@ import { beat } from './runtime/uptime.ts';
 import { Usage } from './runtime/usage.ts';
 import { WriteThrough } from './runtime/write-through.ts';
 import { describeSettings } from './settings.ts';
+import { createConsole } from './site/console.ts';
 import { createSite } from './site/site.ts';
 import { closeDatabase, type Database, openDatabase } from './store/database.ts';
 import { beginTimeline } from './store/event-feed.ts';
@@ -174,6 +175,7 @@ export async function startService(config: Config, surroundings: Surroundings): 
       },
       docsUrl,
       site: createSite(config),
+      console: createConsole(),
       // Anybody may ask, as often as they like.
       webhookKeys: remembered(clock, () => publicSigningKeys(app)),
     });
@@ -292,7 +294,7 @@ function assemble(
   { log, clock, random }: Required<Surroundings>,
   masterKeys: Keys,
 ): App {
-  const access = createAccess(db, clock, config.environment);
+  const access = createAccess(db, clock, config.environment, config.sessions);
   const keys = config.rateWindows === 'shared' ? new SharedRateLimits(db, clock) : new RateLimits(clock);
   const newChanges = new Bell(clock);
   const updates = gatherUpdates({ db, clock, changed: () => newChanges.ring() });
@@ -318,10 +320,12 @@ function assemble(
     clock,
     random,
     environment,
+    people: config.oidc && { ...config.oidc, provider: createOidc(config.oidc) },
     access,
     limits: { keys, operators: new RateLimits(clock) },
     strangers: new Strangers(clock, log),
     updates,
+    events: gatherEvents(db, clock),
     writeThrough,
     refusals,
     accessLog,
@@ -333,7 +337,7 @@ function assemble(
     streams,
     live,
     deployment: {
-      version: VERSION,
+      ...deploymentOf(config),
       nodeId: newId('nde', clock.now(), random),
       settings: describeSettings(config),
     },
@@ -347,24 +351,16 @@ function assemble(
   };
 }
 
-/** The master key is the configured one, or one that is made on the first start and kept in the data folder. */
-async function makeKeys(config: Config, random: App['random']): Promise<Keys> {
-  const previous = config.previousMasterKeys;
-  if (config.masterKey) return keysFrom(config.masterKey, previous);
-  const file = join(config.dataDir, 'master-key');
-  const newKey = () => Buffer.from(random(MASTER_KEY_BYTES)).toString('base64');
-  const text = await keepKeyFile(file, newKey);
-  try {
-    return keysFrom(masterKey(text), previous);
-  } catch (error) {
-    throw new Error(`The master key in ${file} cannot be used: it ${(error as Error).message}.`);
-  }
-}
+const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as {
+  version: string;
+};
 
-type Keys = Pick<App, 'sealer' | 'signer'>;
-
-function keysFrom(current: Buffer, previous: Buffer[]): Keys {
-  return { sealer: createSealer({ current, previous }), signer: createSigner({ current, previous }) };
+function deploymentOf({
+  supportContact: support_contact,
+  oidc,
+  approvals,
+}: Config): Omit<Deployment, 'nodeId' | 'settings'> {
+  return { version, sign_in: oidc ? 'oidc' : 'token', approvals, support_contact };
 }
 
 export async function startEmbedded(config: Config, log: Logger): Promise<EmbeddedPostgres> {

@@ -17,10 +17,11 @@ import type { AuditRecord } from '../store/audit-append.ts';
 import { type Transaction, transact } from '../store/database.ts';
 import {
   findEventNos,
-  findEventNosSince,
+  findEventNosOf,
   findFailed,
   listReceivedGroups,
   mayReceive,
+  type ReplayedSpan,
   type ReplayedWebhook,
   replayEvents,
 } from '../store/deliveries-replay.ts';
@@ -132,7 +133,7 @@ const mayReceiveNone = () =>
 
 interface Order {
   actor: Actor & { principal: PartnerPrincipal | OperatorPrincipal };
-  body: { since?: string | undefined; event_ids?: string[] | undefined };
+  body: { since?: string | undefined; until?: string | undefined; event_ids?: string[] | undefined };
   webhook: StoredWebhook;
   /** Whose events. */
   groupIds: readonly string[];
@@ -208,9 +209,13 @@ export async function chooseEvents(
     return new Map([...wanted].map(([groupId, events]) => [groupId, events.map(({ no }) => no)]));
   }
   const chosen: Chosen = new Map();
+  const span = {
+    since: Date.parse(body.since ?? ''),
+    until: body.until === undefined ? undefined : Date.parse(body.until),
+  };
   let room = REPLAY_EVENTS_MAX;
   for (const groupId of groupIds) {
-    const nos = await chooseSince(app, principal, webhook, groupId, Date.parse(body.since ?? ''), room);
+    const nos = await chooseSpan(app, principal, webhook, groupId, span, room);
     room -= nos.length;
     if (nos.length > 0) chosen.set(groupId, nos);
   }
@@ -221,19 +226,19 @@ export async function chooseEvents(
 const STRETCH = 10_000;
 
 /** Backwards through the feed, stretch by stretch, until one is reached that lies before the moment altogether. */
-async function chooseSince(
+async function chooseSpan(
   app: App,
   principal: PartnerPrincipal | OperatorPrincipal,
   webhook: ReplayedWebhook,
   groupId: string,
-  sinceMs: number,
+  span: ReplayedSpan,
   room: number,
 ): Promise<number[]> {
   const chosen: number[] = [];
   let before = Number.MAX_SAFE_INTEGER;
   for (;;) {
     const stretch = await transact(app.db, principal, (tx) =>
-      findEventNosSince(tx, webhook, groupId, sinceMs / 1000, before, STRETCH),
+      findEventNosOf(tx, webhook, groupId, span, before, STRETCH),
     );
     chosen.push(...stretch.nos);
     if (chosen.length > room) throw ruleBroken('replay_too_large');

@@ -59,6 +59,34 @@ export function findDelivery(
   );
 }
 
+/** Among so many it is looked for what was tried last. */
+const LOOKED_THROUGH = 1_000;
+
+/**
+ * The deliveries of a webhook that were tried last, the latest first. When something was tried is in no index: what is set aside for a
+ * retry is looked through in the order in which it is due, and what is finished backwards from where the untried ones begin.
+ */
+export function listLastTried(tx: Transaction, webhookNo: number, limit: number): Promise<StoredDelivery[]> {
+  return tx.query<StoredDelivery>(
+    `SELECT ${COLUMNS}
+       FROM (SELECT * FROM (
+               (SELECT * FROM deliveries WHERE greatest(webhook_no, 0) = $1 AND retry_at IS NOT NULL
+                 ORDER BY retry_at, sequence LIMIT ${LOOKED_THROUGH})
+               UNION ALL
+               (SELECT * FROM (SELECT * FROM deliveries
+                                WHERE webhook_no = $1
+                                  AND sequence < (SELECT open_from + ${LOOKED_THROUGH / 2} FROM webhook_lanes WHERE webhook_no = $1)
+                                ORDER BY sequence DESC LIMIT ${LOOKED_THROUGH}) AS finished
+                 WHERE retry_at IS NULL)) AS seen
+              WHERE attempts::text <> '[]'
+              ORDER BY (attempts -> -1 ->> 'at')::timestamptz DESC LIMIT $2) AS d
+      CROSS JOIN LATERAL (SELECT * FROM events WHERE events.no = d.event_no OFFSET 0) AS e
+      JOIN webhooks w ON w.no = d.webhook_no
+      ORDER BY (d.attempts -> -1 ->> 'at')::timestamptz DESC`,
+    [webhookNo, limit],
+  );
+}
+
 /** `since` and `until`: when its event was accepted. */
 export interface DeliveryFilter extends PageQuery, OfWhom, Span {
   partner_id?: string | undefined;

@@ -97,23 +97,30 @@ export interface Stretch {
   first: number | null;
 }
 
-/** Looks at a stretch of the feed that ends before a position: what of it the webhook wants, accepted since a moment. */
-export async function findEventNosSince(
+/** Moments in milliseconds; without `until`, to the end. */
+export interface ReplayedSpan {
+  since: number;
+  until?: number | undefined;
+}
+
+/** Looks at a stretch of the feed that ends before a position: what of it the webhook wants, accepted within the span. */
+export async function findEventNosOf(
   tx: Transaction,
   { event_types }: ReplayedWebhook,
   groupId: string,
-  sinceSeconds: number,
+  { since, until }: ReplayedSpan,
   before: number,
   limit: number,
 ): Promise<Stretch> {
   const row = await tx.first<{ nos: string | null; any_since: boolean | null; first: number | null }>(
-    `SELECT string_agg(no::text, ',') FILTER (WHERE accepted_at >= to_timestamp($1) AND event = ANY ($2)) AS nos,
+    `SELECT string_agg(no::text, ',') FILTER (WHERE accepted_at >= to_timestamp($1) AND event = ANY ($2)
+                                                AND ($6::float8 IS NULL OR accepted_at < to_timestamp($6))) AS nos,
             bool_or(accepted_at >= to_timestamp($1)) AS any_since, min(position) AS first
        FROM (SELECT event_no AS no, event, accepted_at, position FROM feed
               CROSS JOIN LATERAL (SELECT accepted_at FROM events WHERE no = feed.event_no OFFSET 0) AS e
               WHERE practice_group_id = $3 AND position < $4
               ORDER BY position DESC LIMIT $5) AS stretch`,
-    [sinceSeconds, event_types, groupId, before, limit],
+    [since / 1000, event_types, groupId, before, limit, until === undefined ? undefined : until / 1000],
   );
   return {
     nos: row?.nos?.split(',').map(Number) ?? [],

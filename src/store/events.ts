@@ -1,10 +1,12 @@
 import type { EventPayload } from '../contract/event-payloads.ts';
 import type { EventName } from '../contract/events.ts';
 import type { Page, PageQuery } from '../contract/page.ts';
-import type { Transaction } from './database.ts';
+import { alone, type Database, type Transaction } from './database.ts';
 import { type StoredDelivery, WITHHELD_REASON } from './deliveries-read.ts';
 import { placesOf, type Span, spanSeconds } from './halving.ts';
+import type { Keyed } from './idempotency.ts';
 import { type Keyset, readStretch } from './page.ts';
+import { sqlFunction } from './sql-functions.ts';
 import { where } from './where.ts';
 
 export interface NewEvent {
@@ -71,6 +73,72 @@ export function appendEvents(
       onlyPartnerId,
     ],
   );
+}
+
+/** What a call accepts that brings one event: itself, and what is kept for its Idempotency-Key. */
+export interface OneEvent extends NewEvent {
+  sourceId: string;
+  keyed: Pick<Keyed<unknown>, 'key' | 'bodyHash' | 'answer'> | undefined;
+}
+
+/** `cleared`: the key was used, and what was kept for it went away just now. */
+export type AcceptedOne =
+  | { outcome: 'accepted' | 'unknown_group' | 'cleared' }
+  | { outcome: 'repeated'; bodyHash: Buffer; answer: unknown };
+
+const acceptEventsSql = sqlFunction('accept_events', {
+  at: 'timestamptz',
+  id_lines: 'text',
+  payload_lines: 'text',
+  group_lines: 'text',
+  event_lines: 'text',
+  object_lines: 'text',
+  object_ids: 'text[]',
+  source_lines: 'text',
+  keys: 'text[]',
+  body_hashes: 'text[]',
+  answers: 'text[]',
+});
+
+interface AcceptedRow {
+  unknown: number[] | null;
+  repeated: number[] | null;
+  kept_hashes: (string | null)[] | null;
+  kept_answers: (string | null)[] | null;
+}
+
+/** Accepts events of calls that bring one each. The transaction is theirs together; the outcome is each one's own. */
+export async function acceptEvents(
+  db: Database,
+  at: string,
+  events: readonly OneEvent[],
+): Promise<AcceptedOne[]> {
+  const lines = (part: (event: OneEvent) => string) => events.map(part).join('\n');
+  const ofKeyed = (part: (keyed: NonNullable<OneEvent['keyed']>) => string) =>
+    events.some(({ keyed }) => keyed) ? events.map(({ keyed }) => (keyed ? part(keyed) : null)) : null;
+  const [row] = await acceptEventsSql<AcceptedRow>(alone(db), {
+    at,
+    id_lines: lines(({ id }) => id),
+    payload_lines: lines(({ payload }) => JSON.stringify(payload)),
+    group_lines: lines(({ payload }) => payload.practice_group_id),
+    event_lines: lines(({ payload }) => payload.event),
+    object_lines: lines(({ payload }) => payload.object),
+    object_ids: events.map(({ payload }) => payload.id),
+    source_lines: lines(({ sourceId }) => sourceId),
+    keys: ofKeyed(({ key }) => key),
+    body_hashes: ofKeyed(({ bodyHash }) => bodyHash.toString('hex')),
+    answers: ofKeyed(({ answer }) => JSON.stringify(answer)),
+  });
+  const outcomes = events.map((): AcceptedOne => ({ outcome: 'accepted' }));
+  for (const place of row?.unknown ?? []) outcomes[place - 1] = { outcome: 'unknown_group' };
+  row?.repeated?.forEach((place, index) => {
+    const [hash, answer] = [row.kept_hashes?.[index], row.kept_answers?.[index]];
+    outcomes[place - 1] =
+      hash && answer
+        ? { outcome: 'repeated', bodyHash: Buffer.from(hash, 'hex'), answer: JSON.parse(answer) }
+        : { outcome: 'cleared' };
+  });
+  return outcomes;
 }
 
 export interface StoredEvent {

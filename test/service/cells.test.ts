@@ -66,6 +66,8 @@ const STAYS = [
   'access_log_batches',
   'access_log_head',
   'key_uses',
+  'sessions',
+  'approvals',
   'used_assertions',
   'alerts',
   'alert_head',

@@ -65,6 +65,22 @@ describe('calls', () => {
     });
   });
 
+  it('are told of one key alone, page by page', async () => {
+    const { key, keyId, partnerId } = await makeKey(house, world.groupId);
+    const other = await house.operator('POST', '/keys', {
+      partner_id: partnerId,
+      practice_group_id: world.groupId,
+      scopes: ['events:read'],
+    });
+    await house.send('GET', '/v1/me', { key });
+    await house.send('GET', '/v1/nothing', { key });
+    await house.send('GET', '/v1/me', { key: other.key });
+    const first = await house.operator('GET', `/usage?key_id=${keyId}&page_size=1`);
+    expect(first.data).toMatchObject([{ key_id: keyId, operation: 'getMe', count: 1 }]);
+    const rest = await house.operator('GET', `/usage?key_id=${keyId}&cursor=${first.next_cursor}`);
+    expect(rest).toMatchObject({ data: [{ key_id: keyId, operation: 'none', count: 1 }], next_cursor: null });
+  });
+
   it('with a key that was revoked are its partner’s too; those of strangers are nobody’s', async () => {
     const { key, keyId, partnerId } = await makeKey(house, world.groupId);
     await house.operator('POST', `/keys/${keyId}/revoke`);

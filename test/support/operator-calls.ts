@@ -3,10 +3,12 @@ import type { Endpoint } from '../../src/contract/endpoint.ts';
 import { type OperatorOperationId, operatorEndpoints } from '../../src/contract/operator/index.ts';
 import { noDetails } from '../../src/domain/alerts.ts';
 import { SYSTEM } from '../../src/domain/principal.ts';
+import { askForApproval } from '../../src/operations/approvals.ts';
 import { beginAlerts } from '../../src/store/alerts.ts';
 import { transact } from '../../src/store/database.ts';
 import { fanOut } from '../../src/store/deliveries.ts';
 import { fanOutToOperators } from '../../src/store/operator-events.ts';
+import { signIn } from './console-session.ts';
 import { type Answer, type Harness, makeKey, OPERATOR_TOKEN } from './service.ts';
 
 /**
@@ -95,6 +97,26 @@ const newPartner = async ({ house }: Furnished, ...steps: string[]): Promise<str
   const { id } = await house.operator('POST', '/partners', { name: 'New', contact_email: 'a@b.example' });
   for (const step of steps) await house.operator('POST', `/partners/${id}/${step}`);
   return id;
+};
+
+/** Asked for by somebody else than the first operator, unless it is to be. The deployments of tests mostly ask for no approvals. */
+export const newApproval = async (
+  { house, groupId, partnerId }: Furnished,
+  operatorId?: string,
+): Promise<string> => {
+  const by = operatorId ?? (await house.operator('POST', '/operators', { name: 'Asks', role: 'admin' })).id;
+  const { body } = await askForApproval(house.service.app, operatorEndpoints.issueKey, {
+    body: { partner_id: partnerId, practice_group_id: groupId, scopes: ['events:read'] },
+    principal: {
+      kind: 'operator',
+      operatorId: by,
+      name: 'Asks',
+      role: 'admin',
+      expiresAt: Number.POSITIVE_INFINITY,
+    },
+    requestId: 'req_test',
+  });
+  return body.id;
 };
 
 /** The first that it has, with a limit of its own. */
@@ -400,6 +422,7 @@ const table: Record<OperatorOperationId, (given: Furnished) => Promise<Parts>> =
     await newDelivery(given);
     return { params: { id: await pausedWebhook(given) }, body: { since: '2026-01-01T00:00:00Z' } };
   },
+  listWebhookAttempts: async (given) => ({ params: { id: await pausedWebhook(given) } }),
   retryFailedDeliveries: async (given) => {
     const id = await newDelivery(given);
     await transact(given.house.service.app.db, SYSTEM, async (tx) =>
@@ -414,6 +437,7 @@ const table: Record<OperatorOperationId, (given: Furnished) => Promise<Parts>> =
   getDelivery: async (given) => ({ params: { id: await newDelivery(given) } }),
   retryDelivery: async (given) => ({ params: { id: await newDelivery(given) } }),
   listChanges: nothing,
+  listLatestChanges: nothing,
   streamChanges: nothing,
   getChange: ofChange,
   reportChangeApplied: ofChange,
@@ -454,6 +478,22 @@ const table: Record<OperatorOperationId, (given: Furnished) => Promise<Parts>> =
   revokeOperator: async ({ house }) => ({
     params: { id: (await house.operator('POST', '/operators', { name: 'Gone', role: 'viewer' })).id },
   }),
+  listApprovals: nothing,
+  getApproval: async (given) => ({ params: { id: await newApproval(given) } }),
+  approveApproval: async (given) => ({ params: { id: await newApproval(given) } }),
+  declineApproval: async (given) => ({ params: { id: await newApproval(given) }, body: { reason: 'No.' } }),
+  collectApproval: async (given) => {
+    const id = await newApproval(given, 'opr_first');
+    const { token } = await given.house.operator('POST', '/operators', { name: 'Second', role: 'admin' });
+    await given.house.send('POST', `/operator/v1/approvals/${id}/approve`, { token });
+    return { params: { id } };
+  },
+  getOperatorMe: nothing,
+  listSessions: nothing,
+  revokeSession: async ({ house }) => {
+    const { body } = await (await signIn(house)).send('GET', '/operator/v1/me');
+    return { params: { id: body.session.id } };
+  },
   listRefusedRequests: nothing,
   explainRequest: async ({ house, groupId }) => {
     const { key } = await makeKey(house, groupId, { scopes: ['events:read'] });

@@ -1,6 +1,7 @@
 import * as accessLog from './access-log.ts';
 import * as agreements from './agreements.ts';
 import * as alerts from './alerts.ts';
+import * as approvals from './approvals.ts';
 import { getAttention } from './attention.ts';
 import * as audit from './audit.ts';
 import * as changes from './changes.ts';
@@ -26,6 +27,7 @@ import { reconcileItems } from './reconcile.ts';
 import { explainRequest } from './request-explanation.ts';
 import * as requests from './requests.ts';
 import { search } from './search.ts';
+import * as sessions from './sessions.ts';
 import * as signingKeys from './signing-keys.ts';
 import { getSla } from './sla.ts';
 import * as submissionTypes from './submission-types.ts';
@@ -92,6 +94,7 @@ export const operatorEndpoints = {
   getPartnerWebhook: webhooks.getPartnerWebhook,
   updatePartnerWebhook: webhooks.updatePartnerWebhook,
   replayPartnerWebhook: webhooks.replayPartnerWebhook,
+  listWebhookAttempts: webhooks.listWebhookAttempts,
   retryFailedDeliveries: webhooks.retryFailedDeliveries,
   getWebhookHealth: figures.getWebhookHealth,
   listDeliveries: deliveries.listDeliveries,
@@ -111,6 +114,7 @@ export const operatorEndpoints = {
   succeedWriteToRecordJob: writeToRecordJobs.succeedWriteToRecordJob,
   failWriteToRecordJob: writeToRecordJobs.failWriteToRecordJob,
   listChanges: changes.listChanges,
+  listLatestChanges: changes.listLatestChanges,
   streamChanges: changes.streamChanges,
   getChange: changes.getChange,
   reportChangeApplied: changes.reportChangeApplied,
@@ -138,6 +142,14 @@ export const operatorEndpoints = {
   getOperator: operators.getOperator,
   updateOperator: operators.updateOperator,
   revokeOperator: operators.revokeOperator,
+  listApprovals: approvals.listApprovals,
+  getApproval: approvals.getApproval,
+  approveApproval: approvals.approveApproval,
+  declineApproval: approvals.declineApproval,
+  collectApproval: approvals.collectApproval,
+  getOperatorMe: sessions.getOperatorMe,
+  listSessions: sessions.listSessions,
+  revokeSession: sessions.revokeSession,
   listAudit: audit.listAudit,
   getAuditEntry: audit.getAuditEntry,
   getAuditAnchor: audit.getAuditAnchor,

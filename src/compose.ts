@@ -218,7 +218,9 @@ export async function startService(config: Config, surroundings: Surroundings): 
       },
     );
     signs.start();
-    undo.push(() => signs.stop());
+    undo.push(() =>
+      Promise.race([signs.stop(), new Promise<void>((resolve) => clock.timer(CLOSE_MS, resolve))]),
+    );
     const { auditAnchors } = config;
     if (auditAnchors.file ?? auditAnchors.url) undo.push(startAnchoring(app, auditAnchors, log));
 

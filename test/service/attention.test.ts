@@ -203,6 +203,30 @@ describe('GET /operator/v1/attention', () => {
     expect(await itemAbout('deliveries_given_up', id)).toBeUndefined();
   });
 
+  it('200: what waits for a second person, where that is asked for', async () => {
+    await db.query(
+      `CREATE TABLE IF NOT EXISTS approvals (id text PRIMARY KEY, operation text, requested_name text, requested_at timestamptz,
+                                             expires_at timestamptz, decision text, decided_at timestamptz);
+       GRANT SELECT ON approvals TO PUBLIC`,
+    );
+    const until = (hours: number) => new Date(house.clock.now() + hours * HOUR).toISOString();
+    await db.query(
+      `INSERT INTO approvals (id, operation, requested_name, requested_at, expires_at, decision, decided_at)
+       VALUES ('apv_1', 'issueKey', 'Ada', $1, $2, NULL, NULL), ('apv_2', 'issueKey', 'Ada', $1, $1, NULL, NULL),
+              ('apv_3', 'issueKey', 'Ada', $1, $2, 'approved', $2)`,
+      [until(0), until(72)],
+    );
+    const [group, ...others] = await groupsOf('approval_pending');
+    expect(others).toEqual([]);
+    expect(group.items).toMatchObject([
+      {
+        subject: { type: 'approval', id: 'apv_1', name: 'issueKey' },
+        until: expect.any(String),
+        action: 'open',
+      },
+    ]);
+  });
+
   it('asks the database once a second, however many ask', async () => {
     const first = await attention();
     await house.operator('POST', '/partners', { name: 'Unnoticed', contact_email: 'a@b.example' });

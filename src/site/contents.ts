@@ -63,6 +63,7 @@ export const contents: readonly Section[] = [
       operating('backup-and-restore', 'Backup and restore'),
       operating('practice-software', 'Practice software'),
       operating('signing-in', 'Signing in'),
+      operating('answering-partners', 'Answering partners'),
       operating('keys', 'Keys'),
       operating('import-and-reconcile', 'Import and reconcile'),
       operating('agreements', 'Agreements and service levels'),

@@ -82,6 +82,7 @@ export const operatorRequests: Record<TakesBody<typeof operatorEndpoints>, Examp
     contact_email: 'platform@brightwater.example',
     rate_limit_per_minute: 900,
   }),
+  declineApproval: one('With the reason', { reason: 'Brightwater has not signed the new agreement yet.' }),
   issueKey: one('A key that may read groups and update submission types', {
     partner_id: 'prt_brightwater',
     practice_group_id: 'pg_larkhill',

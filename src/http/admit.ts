@@ -252,10 +252,18 @@ export function requireRole(operator: OperatorPrincipal, roles: readonly Role[])
 
 /** Strangers are counted by address, so that their noise is refused early, and never at a partner's expense. */
 export async function refuseStranger(
-  { strangers }: App,
+  { strangers }: Pick<App, 'strangers'>,
   exchange: Exchange,
   problem = unknownCaller(exchange),
 ): Promise<never> {
+  await countStranger({ strangers }, exchange);
+  throw problem;
+}
+
+export async function countStranger(
+  { strangers }: Pick<App, 'strangers'>,
+  exchange: Exchange,
+): Promise<void> {
   const decision = strangers.take(addressKey(exchange.transport.address));
   if (!decision.allowed) {
     // Sent ahead of an answer that is held back, it would be held back for no longer than that one.
@@ -263,7 +271,6 @@ export async function refuseStranger(
     await strangers.hold();
   }
   tellOrRefuse(exchange, decision, ADDRESS_RATE_LIMIT, 'address');
-  throw problem;
 }
 
 const SESSION_OVER = 'The session is over. Sign in again.';

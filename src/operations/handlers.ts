@@ -5,6 +5,7 @@ import * as accessLog from './access-log.ts';
 import * as agreements from './agreements.ts';
 import * as alerts from './alerts.ts';
 import type { Handlers } from './app.ts';
+import * as approvals from './approvals.ts';
 import { getAttention } from './attention.ts';
 import * as audit from './audit.ts';
 import * as changes from './changes.ts';
@@ -31,8 +32,8 @@ import * as practiceGroups from './practice-groups.ts';
 import { reconcileItems } from './reconcile.ts';
 import { explainRequest } from './request-explanation.ts';
 import { getRefusedRequest, listRefusedRequests } from './requests.ts';
-import * as sessions from './sessions.ts';
 import { search } from './search.ts';
+import * as sessions from './sessions.ts';
 import * as signingKeys from './signing-keys.ts';
 import { getSla } from './sla.ts';
 import * as submissionTypes from './submission-types.ts';
@@ -178,6 +179,11 @@ export const operatorHandlers: Handlers<typeof operatorEndpoints, OperatorPrinci
   getOperator: operators.getOperator,
   updateOperator: operators.updateOperator,
   revokeOperator: operators.revokeOperator,
+  listApprovals: approvals.listApprovals,
+  getApproval: approvals.getApproval,
+  approveApproval: approvals.approveApproval,
+  declineApproval: approvals.declineApproval,
+  collectApproval: approvals.collectApproval,
   getOperatorMe: sessions.getOperatorMe,
   listSessions: sessions.listSessions,
   revokeSession: sessions.revokeSession,

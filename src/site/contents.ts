@@ -62,6 +62,7 @@ export const contents: readonly Section[] = [
       operating('upgrading', 'Upgrading'),
       operating('backup-and-restore', 'Backup and restore'),
       operating('practice-software', 'Practice software'),
+      operating('console', 'The console'),
       operating('signing-in', 'Signing in'),
       operating('answering-partners', 'Answering partners'),
       operating('keys', 'Keys'),

@@ -67,6 +67,7 @@ const STAYS = [
   'access_log_head',
   'key_uses',
   'sessions',
+  'approvals',
   'used_assertions',
   'alerts',
   'alert_head',
@@ -82,6 +83,8 @@ const STAYS = [
   'usage',
   'usage_times',
   'uptime',
+  'figures',
+  'nodes',
 ];
 
 async function cell(number: number) {

@@ -6,7 +6,7 @@ import { timestamp } from '../fields.ts';
 import { QUEUED_COUNT_MAX } from '../partner/webhooks.ts';
 
 /** What needs somebody beyond what alerts tell of. */
-export const attentionKinds = [
+const attentionKinds = [
   ...alertKindNames,
   'deliveries_given_up',
   'changes_pending',

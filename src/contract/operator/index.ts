@@ -1,6 +1,7 @@
 import * as accessLog from './access-log.ts';
 import * as agreements from './agreements.ts';
 import * as alerts from './alerts.ts';
+import * as approvals from './approvals.ts';
 import { getAttention } from './attention.ts';
 import * as audit from './audit.ts';
 import * as changes from './changes.ts';
@@ -141,6 +142,11 @@ export const operatorEndpoints = {
   getOperator: operators.getOperator,
   updateOperator: operators.updateOperator,
   revokeOperator: operators.revokeOperator,
+  listApprovals: approvals.listApprovals,
+  getApproval: approvals.getApproval,
+  approveApproval: approvals.approveApproval,
+  declineApproval: approvals.declineApproval,
+  collectApproval: approvals.collectApproval,
   getOperatorMe: sessions.getOperatorMe,
   listSessions: sessions.listSessions,
   revokeSession: sessions.revokeSession,

@@ -53,7 +53,11 @@ export function RefusedCalls() {
         empty="No call was refused like that. Calls without a key that is known are in the log of the service alone."
         columns={[
           { title: 'Why', width: '1.8fr', cell: (call) => `${call.status}: ${toRefusal(call)}` },
-          { title: 'Partner', width: '1fr', cell: ({ partner_id }) => <PartnerName id={partner_id} /> },
+          {
+            title: 'Partner',
+            width: '1fr',
+            cell: ({ partner_id }) => <PartnerName id={partner_id} isPlain />,
+          },
           {
             title: 'Call',
             width: '1.4fr',
@@ -67,7 +71,7 @@ export function RefusedCalls() {
             title: 'Practice',
             width: '1fr',
             wideOnly: true,
-            cell: ({ practice_group_id: id }) => (id ? <PracticeName id={id} /> : '–'),
+            cell: ({ practice_group_id: id }) => (id ? <PracticeName id={id} isPlain /> : '–'),
           },
           { title: 'When', width: '8rem', cell: ({ at }) => <When at={at} /> },
         ]}

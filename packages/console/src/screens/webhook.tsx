@@ -246,7 +246,7 @@ function Deliveries({ id }: { id: string }) {
             title: 'Practice',
             width: '1.4fr',
             wideOnly: true,
-            cell: ({ practice_group_id }) => <PracticeName id={practice_group_id} />,
+            cell: ({ practice_group_id }) => <PracticeName id={practice_group_id} isPlain />,
           },
           { title: 'About', width: '1fr', wideOnly: true, cell: ({ object_id }) => <code>{object_id}</code> },
           { title: 'Attempts', width: '5rem', titled: true, cell: ({ attempts }) => attempts.length },

@@ -24,6 +24,7 @@ export const tagDescriptions: Record<string, string> = {
   Contacts: 'Who is told of alerts by e-mail, and of which.',
   Operators: 'People and systems of the operator, each with a token and a role.',
   Approvals: 'What waits for a second person before it is done.',
+  Invitations: 'Who of a partner or a practice was asked into the console.',
   Sessions: 'Who is signed in to the console.',
   'Access log': 'Who read or received what, chained by hashes like the audit.',
   Erasures: 'Objects whose identifiers were taken out of everything that is kept.',

@@ -30,6 +30,7 @@ import {
   takeNotices,
 } from '../store/notifications.ts';
 import { askDatabaseTime } from '../store/shared-clock.ts';
+import { sendInvitations } from './invitations.ts';
 
 interface Surroundings {
   db: Database;
@@ -42,6 +43,8 @@ interface Surroundings {
   mailer: Mailer | undefined;
   docsUrl: () => string;
   support: string;
+  /** The page that the link of an invitation leads to. */
+  enterUrl: () => string;
 }
 
 /** One node looks once a minute; each asks this often whether it is its turn, and whether there is something to send. */
@@ -118,6 +121,7 @@ export class Alerts {
       await transact(db, SYSTEM, dropNotices);
       return 0;
     }
+    await sendInvitations(this.#surroundings, mailer);
     const at = new Date(await askDatabaseTime(db, clock)).toISOString();
     await transact(db, SYSTEM, (tx) => this.#write(tx, at));
     let sent = 0;

@@ -19,7 +19,7 @@ function may(role: Role, id: OperatorOperationId): boolean {
   if (role === 'support')
     return (
       reads ||
-      /^\/operator\/v1\/(partners|keys|leaked-keys|approvals|deliveries|webhooks\/[^/]+\/replay)(\/|$)/.test(
+      /^\/operator\/v1\/(partners|keys|leaked-keys|approvals|invitations|deliveries|webhooks\/[^/]+\/replay)(\/|$)/.test(
         path,
       )
     );

@@ -155,6 +155,7 @@ export async function startService(config: Config, surroundings: Surroundings): 
       mailer: config.mail && createMailer(config.mail),
       docsUrl,
       support: config.supportContact,
+      enterUrl: () => `${config.ownUrl ?? listening}/console/enter`,
     });
     if (!config.mail && config.environment === 'production') log.warn({}, NOBODY_MAILED);
     const server = createServer({

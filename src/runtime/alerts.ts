@@ -32,6 +32,7 @@ import {
 } from '../store/notifications.ts';
 import { readOldestUndelivered } from '../store/queue-numbers.ts';
 import { askDatabaseTime } from '../store/shared-clock.ts';
+import { sendInvitations } from './invitations.ts';
 
 interface Surroundings {
   db: Database;
@@ -44,6 +45,8 @@ interface Surroundings {
   mailer: Mailer | undefined;
   docsUrl: () => string;
   support: string;
+  /** The page that the link of an invitation leads to. */
+  enterUrl: () => string;
 }
 
 /** One node looks once a minute; each asks this often whether it is its turn, and whether there is something to send. */
@@ -126,6 +129,7 @@ export class Alerts {
       await transact(db, SYSTEM, dropNotices);
       return 0;
     }
+    await sendInvitations(this.#surroundings, mailer);
     const at = new Date(await askDatabaseTime(db, clock)).toISOString();
     await transact(db, SYSTEM, (tx) => this.#write(tx, at));
     let sent = 0;

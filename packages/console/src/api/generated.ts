@@ -397,7 +397,7 @@ export interface AttentionItem {
   practice_group: Named | null;
   /** Since when it has been so. */
   since: string | null;
-  /** Of a key that is about to expire: when. */
+  /** Of a key that is about to expire, or an approval: when. */
   until: string | null;
   /**
    * Failed attempts, deliveries that were given up, refused calls within the hour, or changes that were
@@ -1067,6 +1067,35 @@ export interface ImportOutcome {
 
 export interface ImportOutcomes {
   outcomes: ImportOutcome[];
+}
+
+/** Of somebody of a partner or a practice, into the console. */
+export interface Invitation {
+  id: string;
+  partner_id: string | null;
+  practice_group_id: string | null;
+  email: string;
+  name: string;
+  status: 'waiting' | 'undeliverable' | 'sent' | 'expired' | 'entered' | 'withdrawn';
+  invited_by: {
+    id: string;
+    name: string;
+  };
+  created_at: string;
+  sent_at: string | null;
+  /** Until when the link works. */
+  expires_at: string | null;
+  entered_at: string | null;
+  /** Why the message could not be sent. */
+  error: string | null;
+}
+
+export interface InvitationPage {
+  data: Invitation[];
+  /** How many entries this page holds. */
+  count: number;
+  /** Send it as `cursor` to get the next page; null on the last one. */
+  next_cursor: string | null;
 }
 
 export interface IssuedApiKey {
@@ -3353,6 +3382,40 @@ export interface Operations {
     answer: Approval;
   };
   collectApproval: { input: { params: { id: string | number } }; answer: CollectedAnswer };
+  createPartnerInvitation: {
+    input: {
+      params: { id: string | number };
+      body: {
+        email: string;
+        name: string;
+      };
+    };
+    answer: Invitation;
+  };
+  createPracticeInvitation: {
+    input: {
+      params: { id: string | number };
+      body: {
+        email: string;
+        name: string;
+      };
+    };
+    answer: Invitation;
+  };
+  listInvitations: {
+    input: {
+      query?: {
+        /** Entries on a page; 50 unless given. */
+        page_size?: number | undefined;
+        /** The next_cursor of the page before. */
+        cursor?: string | undefined;
+        partner_id?: string | undefined;
+        practice_group_id?: string | undefined;
+      };
+    };
+    answer: InvitationPage;
+  };
+  withdrawInvitation: { input: { params: { id: string | number } }; answer: Invitation };
   getOperatorMe: { input: Record<never, never>; answer: OperatorMe };
   listSessions: {
     input: {
@@ -3730,6 +3793,10 @@ export const operations = {
   approveApproval: ['POST', '/operator/v1/approvals/{id}/approve'],
   declineApproval: ['POST', '/operator/v1/approvals/{id}/decline'],
   collectApproval: ['POST', '/operator/v1/approvals/{id}/collect'],
+  createPartnerInvitation: ['POST', '/operator/v1/partners/{id}/invitations'],
+  createPracticeInvitation: ['POST', '/operator/v1/practice-groups/{id}/invitations'],
+  listInvitations: ['GET', '/operator/v1/invitations'],
+  withdrawInvitation: ['POST', '/operator/v1/invitations/{id}/withdraw'],
   getOperatorMe: ['GET', '/operator/v1/me'],
   listSessions: ['GET', '/operator/v1/sessions'],
   revokeSession: ['DELETE', '/operator/v1/sessions/{id}'],

@@ -39,12 +39,13 @@ export function PracticeSearch({
   const [picked, setPicked] = useState<PickedPractice | null>(null);
   const q = text.trim();
   const isAsked = q.length >= LENGTH_MIN && text !== picked?.name;
-  const { data } = useQuery({
+  const { data, isPlaceholderData } = useQuery({
     ...one('search', { query: { q } }),
     enabled: isAsked,
     placeholderData: keepPreviousData,
   });
   const found = isAsked ? (data?.data ?? []).filter(({ kind }) => kind === 'practice_group') : [];
+  const isNone = isAsked && data !== undefined && !isPlaceholderData && found.length === 0;
   const pick = (id: string | null) => {
     const hit = found.find((one) => one.id === id);
     if (!hit) return;
@@ -68,7 +69,6 @@ export function PracticeSearch({
       value={picked?.id ?? null}
       onChange={(id) => pick(id as string | null)}
       menuTrigger="input"
-      allowsEmptyCollection
       allowsCustomValue
       isInvalid={error !== undefined}
       validationBehavior="aria"
@@ -76,16 +76,12 @@ export function PracticeSearch({
     >
       <Label>{label}</Label>
       <Input placeholder="Name, ODS code or ID" autoComplete="off" spellCheck={false} />
-      {description && <Text slot="description">{description}</Text>}
+      {(isNone || description) && (
+        <Text slot="description">{isNone ? 'No practice is called that.' : description}</Text>
+      )}
       <FieldError>{error}</FieldError>
       <Popover className="popover">
-        <ListBox
-          renderEmptyState={() => (
-            <p className="soft small">
-              {isAsked ? 'No practice is called that.' : `Type at least ${LENGTH_MIN} characters.`}
-            </p>
-          )}
-        >
+        <ListBox>
           {(hit: (typeof found)[number]) => (
             <ListBoxItem id={hit.id} textValue={hit.title} className="option">
               <span>{hit.title}</span>

@@ -5,8 +5,8 @@ import type { AuditEntry as Entry } from '../api/generated.ts';
 import { type Kind, pageOf } from '../frame/addresses.ts';
 import { Differences } from '../parts/differences.tsx';
 import { Id } from '../parts/id.tsx';
-import { KeyName, PartnerName, PracticeName } from '../parts/name.tsx';
 import { Loaded } from '../parts/loaded.tsx';
+import { KeyName, PartnerName, PracticeName } from '../parts/name.tsx';
 import { Facts, Page, Section } from '../parts/page.tsx';
 import { toExact, When, zone } from '../parts/when.tsx';
 import { inWords } from './audit-words.ts';
@@ -84,5 +84,5 @@ export function Subject({ of: { type, id } }: { of: Entry['subject'] }) {
   if (type === 'practice_group') return <PracticeName id={id} />;
   const kind = kinds[type];
   const name = `${type.replaceAll('_', ' ')} ${id}`;
-  return kind ? <Link to={pageOf(kind, id)}>{name}</Link> : <>{name}</>;
+  return kind ? <Link to={pageOf(kind, id)}>{name}</Link> : name;
 }

@@ -1,7 +1,7 @@
 import type { ApiKey } from '../api/generated.ts';
 import { Pick, Sentence, useFilters } from '../parts/filters.tsx';
-import { nameOfKey, PartnerName, PracticeName } from '../parts/name.tsx';
 import { List } from '../parts/list.tsx';
+import { nameOfKey, PartnerName, PracticeName } from '../parts/name.tsx';
 import { Page } from '../parts/page.tsx';
 import { When } from '../parts/when.tsx';
 import { KeyState } from './key-state.tsx';

@@ -165,7 +165,8 @@ it('records the next agreement, and tells how they were served, with a page to p
   await page.getByLabel('Availability, %').fill('99.9');
   await inDialog(page, 'Record').click();
   await page.getByRole('table', { name: 'Agreements' }).getByText('2026-2').waitFor();
-  await page.getByRole('table', { name: 'Targets' }).waitFor();
+  await page.getByRole('table', { name: 'Agreements' }).getByText('99.9 % available').waitFor();
+  await page.getByText('The service was down').waitFor();
   const [printable] = await Promise.all([
     page.context().waitForEvent('page'),
     page.getByRole('link', { name: 'Page to print' }).click(),

@@ -213,7 +213,7 @@ export function Tick({
           <path d="M3 8.5 6.5 12 13 4.5" />
         </svg>
       </span>
-      <span>
+      <span className="words">
         {children}
         {description && <span className="soft small">{description}</span>}
       </span>

@@ -37,21 +37,23 @@ export function PracticeSearch({
 }) {
   const [text, setText] = useState('');
   const [picked, setPicked] = useState<PickedPractice | null>(null);
+  // Each pick of several begins anew: a list that stays open would hide the page from those who hear it.
+  const [round, setRound] = useState(0);
   const q = text.trim();
   const isAsked = q.length >= LENGTH_MIN && text !== picked?.name;
-  const { data, isPlaceholderData } = useQuery({
+  const { data } = useQuery({
     ...one('search', { query: { q } }),
     enabled: isAsked,
     placeholderData: keepPreviousData,
   });
   const found = isAsked ? (data?.data ?? []).filter(({ kind }) => kind === 'practice_group') : [];
-  const isNone = isAsked && data !== undefined && !isPlaceholderData && found.length === 0;
   const pick = (id: string | null) => {
     const hit = found.find((one) => one.id === id);
     if (!hit) return;
     const practice = { id: hit.id, name: hit.title };
     setPicked(clears ? null : practice);
     setText(clears ? '' : practice.name);
+    if (clears) setRound(round + 1);
     onPick(practice);
   };
   const type = (next: string) => {
@@ -63,12 +65,15 @@ export function PracticeSearch({
   };
   return (
     <ComboBox
+      key={round}
+      autoFocus={round > 0}
       items={found}
       inputValue={text}
       onInputChange={type}
       value={picked?.id ?? null}
       onChange={(id) => pick(id as string | null)}
       menuTrigger="input"
+      allowsEmptyCollection
       allowsCustomValue
       isInvalid={error !== undefined}
       validationBehavior="aria"
@@ -76,12 +81,18 @@ export function PracticeSearch({
     >
       <Label>{label}</Label>
       <Input placeholder="Name, ODS code or ID" autoComplete="off" spellCheck={false} />
-      {(isNone || description) && (
-        <Text slot="description">{isNone ? 'No practice is called that.' : description}</Text>
-      )}
+      {description && <Text slot="description">{description}</Text>}
       <FieldError>{error}</FieldError>
       <Popover className="popover">
-        <ListBox>
+        <ListBox
+          renderEmptyState={() => (
+            <p className="soft small">
+              {isAsked && data
+                ? 'No practice is called that.'
+                : 'The practices that are called so come here.'}
+            </p>
+          )}
+        >
           {(hit: (typeof found)[number]) => (
             <ListBoxItem id={hit.id} textValue={hit.title} className="option">
               <span>{hit.title}</span>

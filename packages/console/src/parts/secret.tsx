@@ -1,5 +1,5 @@
 import { useBlocker } from '@tanstack/react-router';
-import { useState } from 'react';
+import { useEffect, useRef, useState } from 'react';
 import { Button } from 'react-aria-components';
 import { saveFile } from './download.ts';
 
@@ -22,6 +22,12 @@ export function Secret({
     enableBeforeUnload: () => !isStored,
     disabled: isStored,
   });
+  // Only when nothing warns any more: whoever has stored it may be led elsewhere.
+  const latest = useRef(done);
+  latest.current = done;
+  useEffect(() => {
+    if (isStored) latest.current();
+  }, [isStored]);
   const copy = async () => {
     await navigator.clipboard.writeText(value);
     setCopied(true);
@@ -42,13 +48,7 @@ export function Secret({
         <Button className="button" onPress={download}>
           Download
         </Button>
-        <Button
-          className="button primary"
-          onPress={() => {
-            setStored(true);
-            done();
-          }}
-        >
+        <Button className="button primary" onPress={() => setStored(true)}>
           I have stored it
         </Button>
       </div>

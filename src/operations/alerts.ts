@@ -5,8 +5,8 @@ import type {
 } from '../contract/operator/alerts.ts';
 import type { listAlerts as listEndpoint } from '../contract/partner/alerts.ts';
 import { Problem } from '../contract/problems.ts';
-import { messageOf, remedyOf } from '../domain/alerts.ts';
-import { findAlert, listAlertPage, type StoredAlert } from '../store/alerts.ts';
+import { presentAlert } from '../domain/alert-words.ts';
+import { findAlert, listAlertPage } from '../store/alerts.ts';
 import { transact } from '../store/database.ts';
 import type { App, OperatorCall, PartnerCall } from './app.ts';
 
@@ -29,8 +29,4 @@ export async function getAlert(app: App, { principal, params }: OperatorCall<typ
   const found = await transact(app.db, principal, (tx) => findAlert(tx, params.id));
   if (!found) throw new Problem('not_found');
   return { body: presentAlert(found, 'operator') };
-}
-
-function presentAlert(alert: StoredAlert, reader: 'partner' | 'operator') {
-  return { ...alert, message: messageOf(alert), remedy: remedyOf(alert.kind, reader) };
 }

@@ -82,7 +82,7 @@ export async function countOpenAlerts(tx: Transaction): Promise<{ kind: string; 
 // ---- Looking ----
 
 /** Any number, as long as it is always the same: it names the lock. */
-const LOOK_LOCK = 7_205_759_403_795;
+const LOOK_LOCK = 7_205_759_403_797;
 const LOOK_EVERY = "interval '60 seconds'";
 
 /**

@@ -43,7 +43,7 @@ export async function putWriteThrough(app: App, call: OperatorCall<typeof putEnd
     const older = found ? [] : await findOlderNodes(tx, WRITES_THROUGH_SINCE);
     if (older.length > 0)
       throw new Problem('conflict', {
-        message: `A node of a version that does not write through works on this database (connected from ${older.join(', ')}). Upgrade it first.`,
+        message: `A node of a version that does not write through works on this database (in pg_stat_activity: ${older.join(', ')}). Upgrade it first.`,
       });
     const now = nowIso(app);
     const webhookId = found?.webhook_id ?? newId('wh', app.clock.now(), app.random);

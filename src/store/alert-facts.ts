@@ -42,7 +42,6 @@ interface LateLane {
 /** Changes are accepted with their entries of the audit. */
 const OLDEST_TO_FAN_OUT = `
   SELECT least((SELECT min(accepted_at) FROM new_events),
-               (SELECT min(accepted_at) FROM new_announcements JOIN events ON no = event_no),
                (SELECT at FROM new_changes JOIN audit_entries ON seq = first_seq ORDER BY first_seq LIMIT 1)) AS oldest`;
 
 /** What may be amiss, and how it stands with what open alerts are about. Costs what there is to tell. */

@@ -294,11 +294,15 @@ describe('what else is told of', () => {
 
   it('changes that no worker takes up, as of the whole service', async () => {
     const partner = await newPartner(house);
+    const { db: own } = house.service.app;
+    while ((await fanOut(own, now(), 0, 1_000)).taken !== 0);
+    await look();
+    expect(await open('&kind=deliveries_late')).toEqual([]);
     await partner.call('PATCH', '/v1/care-nav/submission-types/type-1', { title: 'Waits' });
     house.clock.advance(10 * MINUTE);
     await look();
     expect(await open('&kind=deliveries_late')).toMatchObject([{ subject: { type: 'service' } }]);
-    while ((await fanOutToOperators(house.service.app.db, now(), 0, 1_000)).taken !== 0);
+    while ((await fanOutToOperators(own, now(), 0, 1_000)).taken !== 0);
     await look();
     expect(await open('&kind=deliveries_late')).toEqual([]);
   });

@@ -78,6 +78,8 @@ async function* importLines(app: App, actor: Actor, lines: AsyncIterable<Line[]>
       while (chunk.length >= ITEMS_MAX) {
         if (writing) yield await writing;
         writing = written(app, actor, chunk.splice(0, ITEMS_MAX));
+        // If it fails while the next lines are waited for, it is told when they have come. Unheard, it would end the process.
+        writing.catch(() => {});
       }
     }
     if (writing) yield await writing;

@@ -121,7 +121,14 @@ export async function updatePracticeGroup(app: App, call: OperatorCall<typeof up
  * Covers what can be changed here, and nothing else: it holds while the EHR goes down or a network is joined. It is the digest of reconciliation, told
  * from the fields and not counted, so that whatever writes them, an import or a node of the version before, makes it another one.
  */
-function etagOfGroup({ id, name, ods_code, timezone, address, opening_hours }: OperatorPracticeGroup): string {
+function etagOfGroup({
+  id,
+  name,
+  ods_code,
+  timezone,
+  address,
+  opening_hours,
+}: OperatorPracticeGroup): string {
   const fields = { name, ods_code, timezone, address, opening_hours };
   return `"${digestOf({ ...itemKey('practice_group', id, '', id), fields })}"`;
 }

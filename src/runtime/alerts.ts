@@ -9,13 +9,7 @@ import { type Logger, redact } from '../platform/logger.ts';
 import { type Mailer, MailRefused } from '../platform/mail.ts';
 import { Outage } from '../platform/outage.ts';
 import { readAlertFacts } from '../store/alert-facts.ts';
-import {
-  beginAlerts,
-  beginLook,
-  countOpenAlerts,
-  endAlerts,
-  findOpenAlerts,
-} from '../store/alerts.ts';
+import { beginAlerts, beginLook, countOpenAlerts, endAlerts, findOpenAlerts } from '../store/alerts.ts';
 import { findContacts } from '../store/contacts.ts';
 import { type Database, type Transaction, transact } from '../store/database.ts';
 import {

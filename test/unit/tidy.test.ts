@@ -123,13 +123,13 @@ describe('the house', () => {
     );
     const holders = new Map<string, string[]>();
     for (const file of texts)
-      for (const [number] of readFileSync(join(SRC, file), 'utf8').matchAll(/\b7_?205_?759_?403_?\d\d\d\b/g)) {
+      for (const [number] of readFileSync(join(SRC, file), 'utf8').matchAll(
+        /\b7_?205_?759_?403_?\d\d\d\b/g,
+      )) {
         const lock = number.replaceAll('_', '');
         holders.set(lock, [...(holders.get(lock) ?? []), file]);
       }
-    const clearing = ['alerts', 'changes', 'old', 'records', 'usage'].map(
-      (what) => `sql/clear_${what}.sql`,
-    );
+    const clearing = ['alerts', 'changes', 'old', 'records', 'usage'].map((what) => `sql/clear_${what}.sql`);
     const shared = [...holders.values()].filter((files) => files.length > 1).map((files) => files.toSorted());
     expect(shared.toSorted()).toEqual([clearing, ['sql/erase_events.sql', 'sql/fan_out.sql']]);
   });

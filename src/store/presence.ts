@@ -78,14 +78,14 @@ export function bePresent(
 }
 
 /**
- * Where nodes of a version before `version` are connected from, at this moment; of a login whose addresses are not shown, which process of PostgreSQL it
- * is. Nodes name their connections by their version (database.ts); those of version 1 did not.
+ * Where nodes of a version before `version` are connected from, at this moment; where addresses are not shown, a process of PostgreSQL that serves
+ * them. Nodes name their connections by their version (database.ts); those of version 1 did not.
  */
 export async function findOlderNodes(tx: Transaction, version: number): Promise<string[]> {
   const rows = await tx.query<{ place: string }>(
-    `SELECT DISTINCT coalesce(host(client_addr), 'pid ' || pid) AS place FROM pg_stat_activity
+    `SELECT coalesce(host(client_addr), 'pid ' || min(pid)) AS place FROM pg_stat_activity
       WHERE datname = current_database() AND application_name ~ '^porter( \\d+)?$'
-        AND coalesce(substring(application_name FROM '\\d+')::integer, 1) < $1 ORDER BY place`,
+        AND coalesce(substring(application_name FROM '\\d+')::integer, 1) < $1 GROUP BY client_addr ORDER BY place`,
     [version],
   );
   return rows.map(({ place }) => place);

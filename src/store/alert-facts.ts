@@ -210,7 +210,10 @@ async function readGroups(
   );
 }
 
-/** Of each practice group what waits for its software, by an index that has no more than what is pending. */
+/**
+ * Of each practice group what waits for its software, by an index that has no more than what is pending. None where no software has ever answered
+ * any: nobody there goes by them.
+ */
 async function readPending(
   tx: Transaction,
   madeBefore: string,
@@ -219,7 +222,7 @@ async function readPending(
   return tx.query(
     `WITH waiting AS MATERIALIZED (
        SELECT practice_group_id AS id, min(at) AS since, count(*)::integer AS count FROM changes
-        WHERE state = 'pending' AND at <= $1 GROUP BY practice_group_id),
+        WHERE state = 'pending' AND at <= $1 AND EXISTS (SELECT FROM changes WHERE ended_at IS NOT NULL) GROUP BY practice_group_id),
      concerned AS (
        (SELECT id FROM waiting WHERE ${isNew('changes_pending', 'id')} LIMIT ${FOUND_MAX})
        UNION

@@ -175,9 +175,11 @@ describe('GET /operator/v1/attention', () => {
     await fanOutToOperators(house.service.app.db, now(), 0, 1_000);
     expect(await pending()).toHaveLength(2);
     house.clock.advance(HOUR + 1_000);
+    await look();
     expect(await groupsOf('changes_pending')).toEqual([]);
     const [first] = await pending();
     await house.operator('POST', `/changes/${first.id}/applied`);
+    await look();
     expect(await itemAbout('changes_pending', partner.groupId)).toMatchObject({
       count: 1,
       practice_group: { id: partner.groupId },

@@ -204,16 +204,12 @@ describe('GET /operator/v1/attention', () => {
   });
 
   it('200: what waits for a second person, where that is asked for', async () => {
-    await db.query(
-      `CREATE TABLE IF NOT EXISTS approvals (id text PRIMARY KEY, operation text, requested_name text, requested_at timestamptz,
-                                             expires_at timestamptz, decision text, decided_at timestamptz);
-       GRANT SELECT ON approvals TO PUBLIC`,
-    );
     const until = (hours: number) => new Date(house.clock.now() + hours * HOUR).toISOString();
     await db.query(
-      `INSERT INTO approvals (id, operation, requested_name, requested_at, expires_at, decision, decided_at)
-       VALUES ('apv_1', 'issueKey', 'Ada', $1, $2, NULL, NULL), ('apv_2', 'issueKey', 'Ada', $1, $1, NULL, NULL),
-              ('apv_3', 'issueKey', 'Ada', $1, $2, 'approved', $2)`,
+      `INSERT INTO approvals (id, kind, operation, params, requested_by, requested_name, requested_at, expires_at, decision, decided_at)
+       SELECT id, 'production_key', 'issueKey', '{}', 'opr_first', 'Ada', $1, ends, decision, decided
+         FROM (VALUES ('apv_1', $2::timestamptz, NULL, NULL::timestamptz), ('apv_2', $1, NULL, NULL), ('apv_3', $2, 'approved', $2))
+              AS a (id, ends, decision, decided)`,
       [until(0), until(72)],
     );
     const [group, ...others] = await groupsOf('approval_pending');

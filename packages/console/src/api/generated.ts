@@ -397,7 +397,7 @@ export interface AttentionItem {
   practice_group: Named | null;
   /** Since when it has been so. */
   since: string | null;
-  /** Of a key that is about to expire: when. */
+  /** Of a key that is about to expire, or an approval: when. */
   until: string | null;
   /**
    * Failed attempts, deliveries that were given up, refused calls within the hour, or changes that were

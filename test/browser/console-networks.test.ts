@@ -78,7 +78,7 @@ it('goes through the picture by arrow keys, and Enter tells of one practice who 
 it('says before it is saved which keys and webhooks gain and lose, by name, and then does it', async () => {
   const { page, complaints } = await enter(`/networks/${valeId}`);
   await page.getByRole('button', { name: 'Remove Beta Surgery' }).click();
-  await page.getByLabel('Add a practice').fill('gamma');
+  await page.getByRole('combobox', { name: 'Add a practice' }).fill('gamma');
   await page.getByRole('option', { name: /Gamma Surgery/ }).click();
   await node(page, /^Gamma Surgery, joins/).waitFor();
   await node(page, /^Beta Surgery, leaves/).waitFor();
@@ -136,7 +136,7 @@ it('makes a network, and deletes it only by its name, saying who loses', async (
   await page.getByRole('link', { name: 'New network' }).click();
   await page.getByLabel('Name', { exact: true }).fill('Short-lived');
   for (const name of ['Alpha', 'Beta']) {
-    await page.getByLabel('Add a practice').fill(name);
+    await page.getByRole('combobox', { name: 'Add a practice' }).fill(name);
     await page.getByRole('option', { name: new RegExp(`${name} Surgery`) }).click();
   }
   await page.getByRole('region', { name: 'Gain' }).waitFor();

@@ -32,7 +32,7 @@ beforeAll(async () => {
 });
 
 /** Counts what a person does with the mouse. */
-function walker(page: Page) {
+function walker() {
   let clicks = 0;
   return {
     async click(name: string, target: ReturnType<Page['getByRole']>) {
@@ -46,7 +46,7 @@ function walker(page: Page) {
 
 it('"A partner says they got nothing since nine": the first page names the partner and the cause, one click shows the attempt', async () => {
   const { page } = await enter('/', 'viewer');
-  const walk = walker(page);
+  const walk = walker();
   const cause = page.getByRole('region', { name: /the receiver answers 503/ });
   await cause.getByText('Acme Booking').first().waitFor();
   await walk.click('the webhook of Acme Booking', cause.getByRole('link', { name: /localhost/ }));
@@ -58,7 +58,7 @@ it('"A partner says they got nothing since nine": the first page names the partn
 
 it('"A partner says they got nothing since nine", when nobody was told yet: by the list of webhooks', async () => {
   const { page } = await enter('/', 'viewer');
-  const walk = walker(page);
+  const walk = walker();
   await walk.click('Webhooks', page.getByRole('link', { name: 'Webhooks', exact: true }));
   await walk.click('the row of Acme Booking', page.getByRole('row', { name: /Acme Booking/ }).first());
   await expect
@@ -69,7 +69,7 @@ it('"A partner says they got nothing since nine", when nobody was told yet: by t
 
 it('"Which of our practices can they reach, and who let them?"', async () => {
   const { page } = await enter('/', 'viewer');
-  const walk = walker(page);
+  const walk = walker();
   await walk.click('Networks', page.getByRole('link', { name: 'Networks' }));
   await walk.click('the box for a partner', page.getByRole('combobox', { name: 'Partner' }));
   await walk.click('Acme Booking', page.getByRole('option', { name: 'Acme Booking' }));

@@ -49,7 +49,7 @@ it('groups what fails by its cause, with names, numbers and the way on', async (
   );
   const odd = page.getByRole('region', { name: /the receiver answers 401/ });
   expect(await odd.innerText()).toContain('Odd <img src=x onerror=');
-  expect(await page.title()).not.toBe('broken');
+  expect(await page.title()).not.toBe('taken');
   await line.getByRole('link', { name: /localhost/ }).click();
   await expect.poll(() => page.url()).toContain(`/console/webhooks/${acme.webhookId}`);
   expect(complaints).toEqual([]);

@@ -98,7 +98,7 @@ it('shows names as they are, and says when nothing is found', async () => {
   expect(await hit.innerText()).toContain(HOSTILE);
   await box(page).fill('nobody is called so');
   await page.getByText('Nothing is called that.').waitFor();
-  expect(await page.title()).not.toBe('broken');
+  expect(await page.title()).not.toBe('taken');
 });
 
 it('remembers what was opened for as long as somebody is signed in, and nothing after', async () => {

@@ -123,6 +123,46 @@ const screens = [
     '/networks/$id',
     lazyRouteComponent(() => import('../screens/network.tsx'), 'Network'),
   ),
+  screen(
+    '/partners/$id',
+    lazyRouteComponent(() => import('../screens/partner.tsx'), 'Partner'),
+  ),
+  screen(
+    '/partners/$id/issue',
+    lazyRouteComponent(() => import('../screens/issue-key.tsx'), 'IssueKey'),
+  ),
+  screen(
+    '/partners/$id/issue-many',
+    lazyRouteComponent(() => import('../screens/issue-keys.tsx'), 'IssueKeys'),
+  ),
+  screen(
+    '/keys',
+    lazyRouteComponent(() => import('../screens/keys.tsx'), 'Keys'),
+  ),
+  screen(
+    '/keys/$id',
+    lazyRouteComponent(() => import('../screens/key.tsx'), 'Key'),
+  ),
+  screen(
+    '/practices',
+    lazyRouteComponent(() => import('../screens/practices.tsx'), 'Practices'),
+  ),
+  screen(
+    '/practices/$id',
+    lazyRouteComponent(() => import('../screens/practice.tsx'), 'Practice'),
+  ),
+  screen(
+    '/audit',
+    lazyRouteComponent(() => import('../screens/audit.tsx'), 'Audit'),
+  ),
+  screen(
+    '/audit/$seq',
+    lazyRouteComponent(() => import('../screens/audit-entry.tsx'), 'AuditEntry'),
+  ),
+  screen(
+    '/settings',
+    lazyRouteComponent(() => import('../screens/settings.tsx'), 'Settings'),
+  ),
 ];
 
 /** Filters are plain text in the address: `?status=failed`, never quoted or in JSON. */

@@ -2,34 +2,41 @@ import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { one } from '../api/client.ts';
 import type { ApiKey } from '../api/generated.ts';
+import { pageOf } from '../frame/addresses.ts';
 
 /** Things by their names, which lead to them. While a name is asked for, or when it is gone, its ID stands there. */
 
-export function PartnerName({ id }: { id: string }) {
-  const { data } = useQuery(one('getPartner', { params: { id } }));
-  return (
-    <Link to={`/partners/${id}`}>
-      <bdi>{data?.name ?? id}</bdi>
-    </Link>
-  );
+const STALE_MS = 5 * 60_000;
+
+interface NameProps {
+  id: string;
+  /** In a row that leads elsewhere, a name is only a name. */
+  isPlain?: boolean;
 }
 
-export function PracticeName({ id }: { id: string }) {
-  const { data } = useQuery(one('getPracticeGroup', { params: { id } }));
-  return (
-    <Link to={`/practices/${id}`}>
-      <bdi>{data?.name ?? id}</bdi>
-    </Link>
-  );
+export function PartnerName({ id, isPlain = false }: NameProps) {
+  const { data } = useQuery({ ...one('getPartner', { params: { id } }), staleTime: STALE_MS });
+  return <Named to={isPlain ? undefined : pageOf('partner', id)} name={data?.name} id={id} />;
+}
+
+export function PracticeName({ id, isPlain = false }: NameProps) {
+  const { data } = useQuery({ ...one('getPracticeGroup', { params: { id } }), staleTime: STALE_MS });
+  return <Named to={isPlain ? undefined : pageOf('practice_group', id)} name={data?.name} id={id} />;
 }
 
 export function KeyName({ id }: { id: string }) {
-  const { data } = useQuery(one('getKey', { params: { id } }));
-  return (
-    <Link to={`/keys/${id}`}>
-      <bdi>{data ? nameOfKey(data) : id}</bdi>
-    </Link>
-  );
+  const { data } = useQuery({ ...one('getKey', { params: { id } }), staleTime: STALE_MS });
+  return <Named to={pageOf('key', id)} name={data && nameOfKey(data)} id={id} />;
+}
+
+export function OperatorName({ id }: { id: string }) {
+  const { data } = useQuery({ ...one('getOperator', { params: { id } }), staleTime: STALE_MS });
+  return <bdi>{data?.name ?? id}</bdi>;
+}
+
+function Named({ to, name, id }: { to: string | undefined; name: string | undefined; id: string }) {
+  const shown = name === undefined ? <code>{id}</code> : <bdi>{name}</bdi>;
+  return to === undefined ? shown : <Link to={to}>{shown}</Link>;
 }
 
 /** What people call a key: its label, and how it ends. */

@@ -1,6 +1,7 @@
 import { useBlocker } from '@tanstack/react-router';
-import { useState } from 'react';
+import { useEffect, useRef, useState } from 'react';
 import { Button } from 'react-aria-components';
+import { saveFile } from './download.ts';
 
 /** A secret that is shown this one time. Whoever leaves before saying that it is stored is warned. */
 export function Secret({
@@ -21,17 +22,17 @@ export function Secret({
     enableBeforeUnload: () => !isStored,
     disabled: isStored,
   });
+  // Only when nothing warns any more: whoever has stored it may be led elsewhere.
+  const latest = useRef(done);
+  latest.current = done;
+  useEffect(() => {
+    if (isStored) latest.current();
+  }, [isStored]);
   const copy = async () => {
     await navigator.clipboard.writeText(value);
     setCopied(true);
   };
-  const download = () => {
-    const link = document.createElement('a');
-    link.href = URL.createObjectURL(new Blob([`${value}\n`], { type: 'text/plain' }));
-    link.download = fileName;
-    link.click();
-    URL.revokeObjectURL(link.href);
-  };
+  const download = () => saveFile(fileName, 'text/plain', `${value}\n`);
   return (
     <section className="secret" aria-label={name}>
       <p>
@@ -47,13 +48,7 @@ export function Secret({
         <Button className="button" onPress={download}>
           Download
         </Button>
-        <Button
-          className="button primary"
-          onPress={() => {
-            setStored(true);
-            done();
-          }}
-        >
+        <Button className="button primary" onPress={() => setStored(true)}>
           I have stored it
         </Button>
       </div>

@@ -12,14 +12,14 @@ export function Steps({
   actions?: React.ReactNode;
 }) {
   return (
-    <section className="steps" aria-label={label}>
+    <section className="onboarding" aria-label={label}>
       <ol>
         {of.map(({ title, note }, at) => (
           <li key={title} data-done={at < done || undefined} aria-current={at === done ? 'step' : undefined}>
             <span className="dot" aria-hidden="true">
               {at < done ? '✓' : at + 1}
             </span>
-            <span>
+            <span className="words">
               <strong>{title}</strong>
               <span className="soft small">
                 {at < done ? (note ?? 'done') : at === done ? 'the next step' : 'later'}

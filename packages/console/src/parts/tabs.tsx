@@ -17,7 +17,7 @@ export function Tabs({
             to="."
             search={at === 0 ? {} : { tab: id }}
             aria-current={id === open?.id ? 'page' : undefined}
-            activeProps={{}}
+            activeOptions={{ exact: true }}
           >
             {title}
           </Link>

@@ -40,7 +40,7 @@ export function KeyUsage({ of: key }: { of: ApiKey }) {
               parts={[
                 { title: 'answered', tone: 'brand' },
                 { title: 'refused', tone: 'amber' },
-                { title: 'over the limit', tone: 'soft' },
+                { title: 'over the limit', tone: 'soft-bar' },
                 { title: 'failed', tone: 'red' },
               ]}
               days={lastDays(DAYS, Date.now()).map((day) => ({
@@ -83,7 +83,7 @@ function byOperation(entries: readonly PartnerUsageEntry[]) {
     .sort((a, b) => b.total - a.total);
 }
 
-const SHOWN = 10;
+const SHOWN = 5;
 
 export function KeyRefusals({ of: key }: { of: ApiKey }) {
   const query = useQuery(one('listRefusedRequests', { query: { key_id: key.id, page_size: SHOWN } }));

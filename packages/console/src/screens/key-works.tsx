@@ -39,9 +39,17 @@ export function KeyWorks({ of: key }: { of: ApiKey }) {
     );
   return (
     <Banner tone="fine">
-      <strong>It works.</strong> {key.last_used_at ? 'Last used ' : 'It was used '}
-      <When at={key.last_used_at} />.
+      <strong>It works.</strong> <Used at={key.last_used_at} />
     </Banner>
+  );
+}
+
+function Used({ at }: { at: string | null | undefined }) {
+  if (!at) return 'It was never used.';
+  return (
+    <>
+      It was last used <When at={at} />.
+    </>
   );
 }
 
@@ -67,8 +75,7 @@ function Rotating({ of: key, replacedBy }: { of: ApiKey; replacedBy: string }) {
           It ends in <span role="timer">{toDuration(Math.max(0, left))}</span>.{' '}
         </>
       )}
-      <KeyName id={replacedBy} /> takes its place; {next?.last_used_at ? 'it was last used ' : 'it was used '}
-      <When at={next?.last_used_at} />.
+      <KeyName id={replacedBy} /> takes its place. <Used at={next?.last_used_at} />
     </Banner>
   );
 }

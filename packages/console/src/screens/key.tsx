@@ -92,10 +92,10 @@ function About({ of: key }: { of: ApiKey }) {
         }}
       />
       <Section title="What it may do">
-        <ul className="plain">
+        <ul className="scopes">
           {key.scopes.map((scope) => (
             <li key={scope}>
-              <code>{scope}</code> {scopes[scope]}
+              <code>{scope}</code> <span>{scopes[scope]}</span>
             </li>
           ))}
         </ul>

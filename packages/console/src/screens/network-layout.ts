@@ -166,7 +166,7 @@ export function hull(points: readonly Point[]): Point[] {
 
 const turn = (a: Point, b: Point, c: Point) => (b.x - a.x) * (c.y - a.y) - (b.y - a.y) * (c.x - a.x);
 
-export function contains(border: readonly Point[], point: Point): boolean {
+function contains(border: readonly Point[], point: Point): boolean {
   return (
     border.length > 2 &&
     border.every((corner, index) => turn(corner, border[(index + 1) % border.length] as Point, point) >= 0)

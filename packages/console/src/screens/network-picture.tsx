@@ -16,7 +16,7 @@ export interface NetworkArea extends Area {
   isDraft?: boolean;
 }
 
-export interface Line {
+interface Line {
   from: string;
   to: string;
 }

@@ -179,7 +179,7 @@ export function Agreements({ partner }: { partner: Partner }) {
                     <State kind="stopped">ended</State>
                   ),
               },
-              { title: 'Signed', width: '1fr', cell: ({ signed_at }) => <When at={signed_at} /> },
+              { title: 'Signed', width: '8rem', cell: ({ signed_at }) => <When at={signed_at} /> },
               { title: 'By', width: '1.2fr', wideOnly: true, cell: ({ signatory }) => signatory ?? '–' },
               {
                 title: 'Ends',
@@ -197,7 +197,7 @@ export function Agreements({ partner }: { partner: Partner }) {
               ...(may
                 ? [
                     {
-                      title: 'Change',
+                      title: 'Actions',
                       width: '7rem',
                       cell: (agreement: Agreement) => (
                         <ChangeAgreement key={agreement.updated_at} agreement={agreement} />

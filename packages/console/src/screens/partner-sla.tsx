@@ -76,7 +76,7 @@ function Report({ of: report }: { of: SlaReport }) {
             : 'No targets were agreed.'
         }
         columns={[
-          { title: 'Target', width: '3fr', cell: ({ measure }) => measure },
+          { title: 'Target', width: '3fr', cell: ({ measure }) => measures[measure] ?? measure },
           { title: 'Agreed', width: '1fr', cell: ({ target }) => target },
           { title: 'Was', width: '1fr', cell: ({ actual }) => actual ?? '–' },
           { title: 'Met', width: '1fr', cell: ({ met }) => <Met of={met} /> },
@@ -85,6 +85,17 @@ function Report({ of: report }: { of: SlaReport }) {
     </>
   );
 }
+
+const measures: Record<string, string> = {
+  availability_percent: 'Available, %',
+  delivery_success_percent: 'Deliveries that arrived, %',
+  'latency_ms.p50': 'Half of the calls answered within, ms',
+  'latency_ms.p95': '95 % of the calls answered within, ms',
+  'latency_ms.p99': '99 % of the calls answered within, ms',
+  'delivery_seconds.p50': 'Half of the deliveries received within, s',
+  'delivery_seconds.p95': '95 % of the deliveries received within, s',
+  'delivery_seconds.p99': '99 % of the deliveries received within, s',
+};
 
 const within = (value: number | null, unit: string): string =>
   value === null ? `longer than is counted` : `${value} ${unit}`;

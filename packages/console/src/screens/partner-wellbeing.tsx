@@ -126,7 +126,7 @@ export function PartnerUsage({ partner: { id } }: { partner: Partner }) {
               parts={[
                 { title: 'answered', tone: 'brand' },
                 { title: 'refused', tone: 'amber' },
-                { title: 'over the limit', tone: 'soft' },
+                { title: 'over the limit', tone: 'soft-bar' },
                 { title: 'failed', tone: 'red' },
               ]}
               days={data.map(({ at, calls }) => ({
@@ -155,7 +155,7 @@ export function PartnerUsage({ partner: { id } }: { partner: Partner }) {
 }
 
 export function PartnerRefusals({ partner: { id } }: { partner: Partner }) {
-  const query = useQuery(one('listRefusedRequests', { query: { partner_id: id, page_size: SHOWN } }));
+  const query = useQuery(one('listRefusedRequests', { query: { partner_id: id, page_size: 5 } }));
   return (
     <Section title="Latest refusals">
       <Loaded query={query} rows={3}>
@@ -170,7 +170,12 @@ export function PartnerRefusals({ partner: { id } }: { partner: Partner }) {
             columns={[
               { title: 'Call', width: '2fr', cell: ({ method, path }) => `${method} ${path}` },
               { title: 'Answer', width: '1.5fr', cell: ({ status, error }) => `${status} ${error}` },
-              { title: 'Why', width: '3fr', wideOnly: true, cell: ({ explanation }) => explanation },
+              {
+                title: 'Why',
+                width: '3fr',
+                wideOnly: true,
+                cell: ({ explanation }) => <span className="clamped">{explanation}</span>,
+              },
               { title: 'When', width: '8rem', cell: ({ at }) => <When at={at} /> },
             ]}
           />

@@ -82,7 +82,7 @@ const titlesOf = (types: readonly SubmissionType[]) =>
 function changesOf<Item>(may: boolean, buttons: (item: Item) => React.ReactNode): Column<Item>[] {
   if (!may) return [];
   const cell = (item: Item) => <span className="actions small">{buttons(item)}</span>;
-  return [{ title: 'Change', width: '12rem', cell }];
+  return [{ title: 'Actions', width: '12rem', cell }];
 }
 
 /** What will be told, or what stands in the way. */

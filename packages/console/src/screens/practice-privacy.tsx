@@ -5,9 +5,10 @@ import type { AccessLogEntry, Erasure, OperatorPracticeGroup } from '../api/gene
 import { useMay } from '../frame/session.ts';
 import { Confirm } from '../parts/confirm.tsx';
 import { Sentence, TextFilter, useFilters } from '../parts/filters.tsx';
+import { Chosen, Typed } from '../parts/form.tsx';
 import { List } from '../parts/list.tsx';
 import { Loaded } from '../parts/loaded.tsx';
-import { KeyName, PartnerName } from '../parts/name.tsx';
+import { KeyName, OperatorName, PartnerName } from '../parts/name.tsx';
 import { Empty, Section } from '../parts/page.tsx';
 import { Table } from '../parts/table.tsx';
 import { When } from '../parts/when.tsx';
@@ -57,11 +58,13 @@ export function Told({ practice }: { practice: OperatorPracticeGroup }) {
 
 function Who({ of: { partner_id, operator_id } }: { of: AccessLogEntry }) {
   if (partner_id) return <PartnerName id={partner_id} />;
-  return <>{operator_id ? `operator ${operator_id}` : 'not known'}</>;
+  return operator_id ? <OperatorName id={operator_id} /> : <>not known</>;
 }
 
-function whatOf({ kind, event, object, object_id, operation, erased_by }: AccessLogEntry): string {
-  const thing = object_id ? `${object ?? 'object'} ${object_id}` : 'the practice';
+function whatOf(entry: AccessLogEntry): string {
+  const { kind, event, object, object_id, operation, erased_by } = entry;
+  const isPractice = object_id === null || object_id === entry.practice_group_id;
+  const thing = isPractice ? 'the practice' : `${object ?? 'object'} ${object_id}`;
   const how = kind === 'received' ? `received ${event ?? 'an event'}` : `read by ${operation}`;
   return `${thing}: ${how}${erased_by ? ' (erased since)' : ''}`;
 }
@@ -147,7 +150,6 @@ function Erase({
     <Confirm
       action="Erase an object"
       title="Erase an object"
-      isDisabled={false}
       run={async () =>
         done(
           (await erase.mutateAsync({ body: { practice_group_id: id, object, object_id: objectId.trim() } }))
@@ -161,18 +163,15 @@ function Erase({
           and the access log. What is queued about it is not sent. It cannot be undone; the audit stays
           verifiable.
         </p>
-        <label className="chosen">
-          <span>Kind</span>
-          <select value={object} onChange={(event) => setObject(event.target.value)}>
-            {objects.map((one) => (
-              <option key={one}>{one}</option>
-            ))}
-          </select>
-        </label>
-        <label className="chosen">
-          <span>ID of the object</span>
-          <input value={objectId} onChange={(event) => setObjectId(event.target.value)} autoComplete="off" />
-        </label>
+        <Chosen
+          label="Kind"
+          field={{ value: object, onChange: setObject, error: undefined }}
+          choices={objects.map((value) => ({ value, title: value }))}
+        />
+        <Typed
+          label="ID of the object"
+          field={{ value: objectId, onChange: setObjectId, error: undefined }}
+        />
         {objectId.trim() !== '' && <ToldOf practiceId={id} objectId={objectId.trim()} />}
       </div>
     </Confirm>

@@ -10,8 +10,8 @@ import { demoKey, keepFile } from './demo.ts';
 import { newId } from './domain/ids.ts';
 import { createServer } from './http/server.ts';
 import { readTls, renewTls } from './http/tls.ts';
-import { type Keys, makeKeys } from './master-key.ts';
 import { addressOf, cannotListen, finish } from './listen.ts';
+import { type Keys, makeKeys } from './master-key.ts';
 import type { App, Deployment } from './operations/app.ts';
 import { ensureFirstOperator } from './operations/operators.ts';
 import { ensureSigningKey, publicSigningKeys, resealSigningKeys } from './operations/signing-keys.ts';
@@ -21,6 +21,7 @@ import { type Clock, systemClock } from './platform/clock.ts';
 import { createEgress } from './platform/egress/egress.ts';
 import type { Logger } from './platform/logger.ts';
 import { createMailer } from './platform/mail.ts';
+import { createOidc } from './platform/oidc.ts';
 import { type EmbeddedPostgres, startEmbeddedPostgres } from './platform/postgres/embedded.ts';
 import { pooledRandomBytes } from './platform/random.ts';
 import { remembered } from './platform/remembered.ts';
@@ -45,8 +46,8 @@ import { gatherUpdates } from './runtime/submission-type-updates.ts';
 import { beat } from './runtime/uptime.ts';
 import { Usage } from './runtime/usage.ts';
 import { WriteThrough } from './runtime/write-through.ts';
-import { createConsole } from './site/console.ts';
 import { describeSettings } from './settings.ts';
+import { createConsole } from './site/console.ts';
 import { createSite } from './site/site.ts';
 import { closeDatabase, type Database, openDatabase } from './store/database.ts';
 import { beginTimeline } from './store/event-feed.ts';
@@ -154,6 +155,7 @@ export async function startService(config: Config, surroundings: Surroundings): 
       mailer: config.mail && createMailer(config.mail),
       docsUrl,
       support: config.supportContact,
+      enterUrl: () => `${config.ownUrl ?? listening}/console/enter`,
     });
     if (!config.mail && config.environment === 'production') log.warn({}, NOBODY_MAILED);
     const server = createServer({
@@ -217,7 +219,9 @@ export async function startService(config: Config, surroundings: Surroundings): 
       },
     );
     signs.start();
-    undo.push(() => signs.stop());
+    undo.push(() =>
+      Promise.race([signs.stop(), new Promise<void>((resolve) => clock.timer(CLOSE_MS, resolve))]),
+    );
     const { auditAnchors } = config;
     if (auditAnchors.file ?? auditAnchors.url) undo.push(startAnchoring(app, auditAnchors, log));
 
@@ -317,6 +321,7 @@ function assemble(
     clock,
     random,
     environment,
+    people: config.oidc && { ...config.oidc, provider: createOidc(config.oidc) },
     access,
     limits: { keys, operators: new RateLimits(clock) },
     strangers: new Strangers(clock, log),
@@ -351,8 +356,12 @@ const { version } = JSON.parse(readFileSync(new URL('../package.json', import.me
   version: string;
 };
 
-function deploymentOf({ supportContact: support_contact }: Config): Omit<Deployment, 'nodeId' | 'settings'> {
-  return { version, sign_in: 'token', approvals: [], support_contact };
+function deploymentOf({
+  supportContact: support_contact,
+  oidc,
+  approvals,
+}: Config): Omit<Deployment, 'nodeId' | 'settings'> {
+  return { version, sign_in: oidc ? 'oidc' : 'token', approvals, support_contact };
 }
 
 export async function startEmbedded(config: Config, log: Logger): Promise<EmbeddedPostgres> {

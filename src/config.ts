@@ -1,5 +1,5 @@
 import { isAbsolute, resolve } from 'node:path';
-import type { Environment } from './contract/access.ts';
+import type { ApprovalKind, Environment } from './contract/access.ts';
 import { listOf } from './domain/address-list.ts';
 import type { AlertThresholds } from './domain/alerts.ts';
 import { IDLE_MINUTES_MIN, type SessionLimits } from './domain/session.ts';
@@ -9,6 +9,7 @@ import type { Reach, Targets } from './platform/egress/ssrf-guard.ts';
 import type { MailServer, MailSettings } from './platform/mail.ts';
 import { MASTER_KEY_BYTES } from './platform/sealing.ts';
 import { unsafeInProduction } from './production.ts';
+import { approvals, readOidc, type SignInSettings } from './sign-in-settings.ts';
 import { hostsOf } from './store/hosts.ts';
 import type { Retention } from './store/retention.ts';
 
@@ -56,6 +57,10 @@ export interface Config {
   /** Where calls are counted: in this process, or for all nodes together in PostgreSQL. */
   rateWindows: 'memory' | 'shared';
   retention: Retention;
+  /** Through whom people sign in to the console; undefined: with tokens. */
+  oidc: SignInSettings | undefined;
+  /** What waits for a second person. */
+  approvals: ApprovalKind[];
   /** How long somebody stays signed in to the console. */
   sessions: SessionLimits;
   /** Where the anchors of the audit are given out to. */
@@ -156,6 +161,8 @@ export function readConfig(env: Env, workingFolder: string): Config {
       endedChanges: read('PORTER_CHANGE_DAYS', 400, retentionDays),
       usage: read('PORTER_USAGE_DAYS', 800, retentionDays),
     },
+    oidc: readOidc(read, production, problems),
+    approvals: read('PORTER_APPROVALS', [], approvals),
     sessions: {
       idleMs: 60_000 * read('PORTER_SESSION_IDLE_MINUTES', 30, between('minutes', IDLE_MINUTES_MIN, 24 * 60)),
       absoluteMs: 3_600_000 * read('PORTER_SESSION_HOURS', 12, between('hours', 1, 7 * 24)),
@@ -190,6 +197,8 @@ export function readConfig(env: Env, workingFolder: string): Config {
   if (production) problems.push(...unsafeInProduction(config));
   if (env[production ? 'PORTER_BASE_URL' : 'PORTER_STAGING_BASE_URL']?.trim())
     config.ownUrl = config.baseUrls[environment];
+  if (production && config.oidc && !config.ownUrl)
+    problems.push('PORTER_BASE_URL: is required with PORTER_OIDC_ISSUER; people come back to it');
   if (problems.length > 0) throw new ConfigError(problems.join('\n'));
   return config;
 }

@@ -9,13 +9,14 @@ const ROW = /^\| `(\w+)` \| (.*?) \|/;
 /** Settings as operators see them, in the order of the documentation. */
 export function describeSettings({ settings }: Config): Setting[] {
   const taken = new Map(settings.map((one) => [one.name, one]));
-  const meanings = readFileSync(PAGE, 'utf8')
-    .split('\n')
-    .flatMap((line) => {
-      const [, name, meaning] = ROW.exec(line) ?? [];
-      return name !== undefined && meaning !== undefined ? [[name, plainText(meaning)] as const] : [];
-    });
-  return meanings.flatMap(([name, description]) => {
+  const meanings = new Map<string, string>();
+  for (const line of readFileSync(PAGE, 'utf8').split('\n')) {
+    const [, name, meaning] = ROW.exec(line) ?? [];
+    // Further tables of the page tell what some of them are set to.
+    if (name !== undefined && meaning !== undefined && !meanings.has(name))
+      meanings.set(name, plainText(meaning));
+  }
+  return [...meanings].flatMap(([name, description]) => {
     const one = taken.get(name);
     return one ? [{ ...presentSetting(one), description }] : [];
   });

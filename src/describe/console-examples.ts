@@ -235,7 +235,10 @@ export const consoleResponses: Partial<Record<keyof typeof operatorEndpoints, Ex
       reason: null,
       answer: {
         error: 'insufficient_permissions',
-        message: 'The API key does not have the required scope.',
+        statusCode: 403,
+        message: 'The key lacks the scope that this operation needs. Ask support for a key that has it.',
+        request_id: 'req_0VkQ3yXbTm1c8Zr4',
+        doc_url: 'https://api.porter.example/docs/errors/insufficient_permissions',
         required_scopes: ['submission-types:write'],
       },
       explanation: 'The key lacks a scope. Ask support for a key that has it.',

@@ -1,9 +1,9 @@
 import type { Scope } from '../contract/access.ts';
+import { PREVIEW_GROUPS_MAX } from '../contract/operator/network-preview.ts';
 
 /**
  * Who would gain and who would lose reach if a network were another: by the rule of the door, that a key acts for its own practice group and for those that
- * share a network with it which lets its partner through, within what the network grants (domain/access.ts). Only pairs of groups that
- * the change touches are looked at.
+ * share a network with it which lets its partner through, within what the network grants (domain/access.ts).
  */
 
 export interface NetworkShape {
@@ -20,92 +20,88 @@ export interface WorkingKey {
   scopes: readonly Scope[];
 }
 
-export interface Difference {
-  key: WorkingKey;
-  groups: { id: string; scopes: Scope[] }[];
+/** Where something differs: the first few practice groups, with what is gained or lost there, and how many there are. */
+export interface Differences {
+  groups: { id: string; scopes: readonly Scope[] }[];
+  count: number;
 }
 
 export const NO_NETWORK: NetworkShape = { groupIds: new Set(), scopes: null, partnerIds: null };
 
-/** What a network grants a partner between two different members. */
-function grants(
-  network: NetworkShape,
-  partnerId: string,
-  one: string,
-  other: string,
-): readonly Scope[] | 'all' {
-  const { groupIds, scopes, partnerIds } = network;
-  if (!groupIds.has(one) || !groupIds.has(other)) return [];
-  if (partnerIds && !partnerIds.includes(partnerId)) return [];
-  return scopes ?? 'all';
-}
-
-const isGranted = (granted: readonly Scope[] | 'all', scope: Scope) =>
-  granted === 'all' || granted.includes(scope);
+/** Whether a network grants a partner a scope at all, between any two of its members. */
+const grants = ({ scopes, partnerIds }: NetworkShape, partnerId: string, scope: Scope): boolean =>
+  (partnerIds === null || partnerIds.includes(partnerId)) && (scopes === null || scopes.includes(scope));
 
 export class NetworkPreview {
   readonly #before: NetworkShape;
   readonly #after: NetworkShape;
   /** The other networks, by their members. */
   readonly #others = new Map<string, NetworkShape[]>();
-  readonly #changed: readonly string[];
-  readonly #all: readonly string[];
+  /** Members before and after, those that leave, and those that join. */
+  readonly #staying: readonly string[];
+  readonly #leaving: readonly string[];
+  readonly #joining: readonly string[];
 
   constructor(before: NetworkShape, after: NetworkShape, others: readonly NetworkShape[]) {
     this.#before = before;
     this.#after = after;
     for (const other of others)
       for (const id of other.groupIds) this.#others.set(id, [...(this.#others.get(id) ?? []), other]);
-    this.#all = [...new Set([...before.groupIds, ...after.groupIds])].sort();
-    const sameCaps =
-      String(before.scopes?.toSorted()) === String(after.scopes?.toSorted()) &&
-      String(before.partnerIds?.toSorted()) === String(after.partnerIds?.toSorted());
-    this.#changed = sameCaps
-      ? this.#all.filter((id) => before.groupIds.has(id) !== after.groupIds.has(id))
-      : this.#all;
+    this.#staying = [...before.groupIds].filter((id) => after.groupIds.has(id)).sort();
+    this.#leaving = [...before.groupIds].filter((id) => !after.groupIds.has(id)).sort();
+    this.#joining = [...after.groupIds].filter((id) => !before.groupIds.has(id)).sort();
   }
 
   /** The groups whose keys, and whose reach, may differ. */
   get groupIds(): readonly string[] {
-    return this.#all;
+    return [...this.#staying, ...this.#leaving, ...this.#joining];
   }
 
-  differencesOf(key: WorkingKey): { gains: Difference['groups']; losses: Difference['groups'] } {
-    const isChanged = this.#changed.length === this.#all.length || this.#changed.includes(key.homeId);
-    const gains: Difference['groups'] = [];
-    const losses: Difference['groups'] = [];
-    for (const id of isChanged ? this.#all : this.#changed) {
-      if (id === key.homeId) continue;
-      const [before, after] = [this.#before, this.#after].map((network) =>
-        grants(network, key.partnerId, key.homeId, id),
-      ) as [readonly Scope[] | 'all', readonly Scope[] | 'all'];
-      const gained = key.scopes.filter((scope) => isGranted(after, scope) && !isGranted(before, scope));
-      const lost = key.scopes.filter((scope) => isGranted(before, scope) && !isGranted(after, scope));
-      const otherwise = (scope: Scope) => this.#isGrantedOtherwise(key, id, scope);
-      const [more, less] = [gained, lost].map((scopes) => scopes.filter((scope) => !otherwise(scope)));
-      if (more && more.length > 0) gains.push({ id, scopes: more });
-      if (less && less.length > 0) losses.push({ id, scopes: less });
-    }
+  /** What a network grants does not depend on which members they are: whole lists of them differ alike, but for what other networks grant. */
+  differencesOf(key: WorkingKey): { gains: Differences; losses: Differences } {
+    const [before, after] = [this.#before, this.#after].map((network) =>
+      network.groupIds.has(key.homeId)
+        ? key.scopes.filter((scope) => grants(network, key.partnerId, scope))
+        : [],
+    ) as [Scope[], Scope[]];
+    const gains: Differences = { groups: [], count: 0 };
+    const losses: Differences = { groups: [], count: 0 };
+    this.#collect(key, this.#joining, after, gains);
+    this.#collect(key, this.#staying, without(after, before), gains);
+    this.#collect(key, this.#leaving, before, losses);
+    this.#collect(key, this.#staying, without(before, after), losses);
     return { gains, losses };
   }
 
-  #isGrantedOtherwise({ partnerId, homeId }: WorkingKey, groupId: string, scope: Scope): boolean {
-    return (this.#others.get(homeId) ?? []).some((network) =>
-      isGranted(grants(network, partnerId, homeId, groupId), scope),
-    );
+  #collect(key: WorkingKey, ids: readonly string[], scopes: readonly Scope[], found: Differences): void {
+    if (scopes.length === 0) return;
+    const others = this.#others.get(key.homeId) ?? [];
+    for (const id of ids) {
+      if (id === key.homeId) continue;
+      const otherwise = others.filter(({ groupIds }) => groupIds.has(id));
+      const differing =
+        otherwise.length === 0
+          ? scopes
+          : scopes.filter((scope) => !otherwise.some((network) => grants(network, key.partnerId, scope)));
+      if (differing.length === 0) continue;
+      found.count++;
+      if (found.groups.length < PREVIEW_GROUPS_MAX) found.groups.push({ id, scopes: differing });
+    }
   }
 
-  /** Whether a partner with such keys receives the events of a group through this network, before and after. */
-  receives(
-    partnerId: string,
-    homeIds: readonly string[],
-    groupId: string,
-  ): { before: boolean; after: boolean } {
-    const through = (network: NetworkShape) =>
-      homeIds.some(
-        (homeId) =>
-          homeId !== groupId && isGranted(grants(network, partnerId, homeId, groupId), 'events:read'),
-      );
-    return { before: through(this.#before), after: through(this.#after) };
+  /** The groups whose events a partner with such keys would receive through this network and did not, or the other way round. */
+  receivedOf(partnerId: string, homeIds: readonly string[]): { groupId: string; isGain: boolean }[] {
+    const through = (network: NetworkShape) => {
+      const homes = new Set(homeIds.filter((id) => network.groupIds.has(id)));
+      const isGranted = grants(network, partnerId, 'events:read');
+      return (id: string) => isGranted && network.groupIds.has(id) && homes.size > (homes.has(id) ? 1 : 0);
+    };
+    const [before, after] = [through(this.#before), through(this.#after)];
+    return this.groupIds
+      .filter((id) => before(id) !== after(id))
+      .map((groupId) => ({ groupId, isGain: after(groupId) }));
   }
 }
+
+const without = (scopes: readonly Scope[], others: readonly Scope[]): Scope[] =>
+  scopes.filter((scope) => !others.includes(scope));

@@ -43,6 +43,23 @@ export interface OperatorPrincipal {
   expiresAt: number;
   /** Of somebody who is signed in to the console, instead of a token. */
   sessionId?: string;
+  /** Of a token that signs in to the console whatever else is asked for there. */
+  isEmergency?: true;
+  /** Who approved what is done on its behalf. */
+  approvedBy?: { id: string; name: string };
+}
+
+/** Somebody of a partner or of a practice who was invited into the console. Reaches nothing of the operator API. */
+export interface GuestPrincipal {
+  kind: 'guest';
+  invitationId: string;
+  name: string;
+  email: string;
+  /** One of the two. */
+  partner: { id: string; name: string } | null;
+  practiceGroup: { id: string; name: string } | null;
+  expiresAt: number;
+  sessionId: string;
 }
 
 /** The service itself: its first start, the door, the delivery engine, the streams and the metrics. */

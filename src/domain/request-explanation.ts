@@ -38,7 +38,7 @@ const checkOf: Partial<Record<RefusedCall['error'], CheckName>> = {
 };
 
 /** Which check refused it. A key may have a scope that the network through which it acts does not grant. */
-export function refusedBy(call: RefusedCall): CheckName {
+function refusedBy(call: RefusedCall): CheckName {
   if (call.reason !== null) return 'key';
   const found = checkOf[call.error] ?? 'operation';
   return found === 'scope' && call.key && hasAll(call.key.scopes, call.requiredScopes) ? 'network' : found;

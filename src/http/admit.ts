@@ -94,7 +94,10 @@ export function findHolder(app: App, exchange: Exchange): FoundKey | Promise<Fou
 export async function findOperator(app: App, exchange: Exchange): Promise<OperatorPrincipal | undefined> {
   const token = bearerOf(exchange);
   if (token !== undefined) return app.access.operatorOf(token, () => mayAsk(app, exchange));
-  return foreignCall(exchange) === undefined ? (await findSession(app, exchange))?.principal : undefined;
+  const principal =
+    foreignCall(exchange) === undefined ? (await findSession(app, exchange))?.principal : undefined;
+  // Whoever was invited is no operator.
+  return principal?.kind === 'operator' ? principal : undefined;
 }
 
 function bearerOf({ headers }: Exchange): string | undefined {
@@ -220,7 +223,7 @@ export function countOperator({ limits }: App, exchange: Exchange, { operatorId 
 }
 
 /** From time to time an answer brings another token. */
-async function renewSession(app: App, exchange: Exchange): Promise<void> {
+export async function renewSession(app: App, exchange: Exchange): Promise<void> {
   const holder = await findSession(app, exchange);
   if (!holder) return;
   const token = await app.access.sessions.rotate(holder, () => newSessionToken(app));
@@ -252,10 +255,18 @@ export function requireRole(operator: OperatorPrincipal, roles: readonly Role[])
 
 /** Strangers are counted by address, so that their noise is refused early, and never at a partner's expense. */
 export async function refuseStranger(
-  { strangers }: App,
+  { strangers }: Pick<App, 'strangers'>,
   exchange: Exchange,
   problem = unknownCaller(exchange),
 ): Promise<never> {
+  await countStranger({ strangers }, exchange);
+  throw problem;
+}
+
+export async function countStranger(
+  { strangers }: Pick<App, 'strangers'>,
+  exchange: Exchange,
+): Promise<void> {
   const decision = strangers.take(addressKey(exchange.transport.address));
   if (!decision.allowed) {
     // Sent ahead of an answer that is held back, it would be held back for no longer than that one.
@@ -263,7 +274,6 @@ export async function refuseStranger(
     await strangers.hold();
   }
   tellOrRefuse(exchange, decision, ADDRESS_RATE_LIMIT, 'address');
-  throw problem;
 }
 
 const SESSION_OVER = 'The session is over. Sign in again.';

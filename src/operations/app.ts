@@ -1,4 +1,4 @@
-import type { ApprovalKind, Environment } from '../contract/access.ts';
+import type { ApprovalKind, Environment, Role } from '../contract/access.ts';
 import type { Answer, Endpoint, Input } from '../contract/endpoint.ts';
 import type { Setting } from '../contract/operator/deployment.ts';
 import { type RandomBytes, randomBase62 } from '../domain/ids.ts';
@@ -6,6 +6,7 @@ import type { OperatorPrincipal, PartnerPrincipal } from '../domain/principal.ts
 import type { Bell } from '../platform/bell.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Targets } from '../platform/egress/ssrf-guard.ts';
+import type { Oidc } from '../platform/oidc.ts';
 import type { Sealer } from '../platform/sealing.ts';
 import type { Semaphore } from '../platform/semaphore.ts';
 import type { Signer } from '../platform/signer.ts';
@@ -45,6 +46,15 @@ export interface App {
   clock: Clock;
   random: RandomBytes;
   environment: Environment;
+  /** The provider of OpenID Connect through which people come in; undefined: they sign in with tokens. */
+  people:
+    | {
+        provider: Oidc;
+        /** Whose values say which role somebody has. */
+        rolesClaim: string;
+        roles: ReadonlyMap<string, Role>;
+      }
+    | undefined;
   access: Access;
   /** Of keys, and of operators. */
   limits: { keys: Limits; operators: RateLimits };

@@ -12,9 +12,11 @@ import {
   type GivenUp,
   listOpenAlerts,
   type NamedAlert,
+  type PendingApproval,
   type PendingChanges,
   readGivenUp,
   readLastAttempts,
+  readPendingApprovals,
   readPendingChanges,
   readQueues,
   type WebhookQueue,
@@ -39,10 +41,11 @@ async function lookAround({ db, clock }: App) {
   const now = clock.now();
   const at = new Date(now).toISOString();
   const data = await transact(db, SYSTEM, async (tx) => {
-    const [alerts, givenUp, changes] = await Promise.all([
+    const [alerts, givenUp, changes, approvals] = await Promise.all([
       listOpenAlerts(tx),
       readGivenUp(tx, new Date(now - DAY_MS).toISOString()),
       readPendingChanges(tx, new Date(now - HOUR_MS).toISOString()),
+      readPendingApprovals(tx, at),
     ]);
     const counts = new Map<AttentionKind, number>(alerts.map(({ kind, of_kind }) => [kind, of_kind]));
     const causes = await causesOf(tx, alerts);
@@ -51,6 +54,7 @@ async function lookAround({ db, clock }: App) {
         ...alerts.map((alert) => ofAlert(alert, causes.get(alert.id) ?? null)),
         ...givenUp.map(ofGivenUp),
         ...changes.map(ofChanges),
+        ...approvals.map(ofApproval),
       ],
       counts,
     );
@@ -149,6 +153,23 @@ function ofChanges({ practice_group_id: id, group_name, count, since }: PendingC
     count,
     oldest_at: since,
     message: `The practice software has neither applied nor rejected ${count} changes of ${id} (${name}); the oldest was made at ${since}.`,
+    action: actionOf(kind),
+  };
+  return { kind, cause: null, item };
+}
+
+function ofApproval({ id, operation, requested_name, requested_at, expires_at }: PendingApproval): Raised {
+  const kind = 'approval_pending';
+  const item = {
+    ...nothingMore,
+    subject: { type: 'approval' as const, id, name: operation },
+    alert_id: null,
+    partner: null,
+    practice_group: null,
+    since: requested_at,
+    until: expires_at,
+    count: null,
+    message: `${plain(requested_name)} has asked for ${operation}, and needs a second person until ${expires_at}.`,
     action: actionOf(kind),
   };
   return { kind, cause: null, item };

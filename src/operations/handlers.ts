@@ -5,6 +5,7 @@ import * as accessLog from './access-log.ts';
 import * as agreements from './agreements.ts';
 import * as alerts from './alerts.ts';
 import type { Handlers } from './app.ts';
+import * as approvals from './approvals.ts';
 import { getAttention } from './attention.ts';
 import * as audit from './audit.ts';
 import * as changes from './changes.ts';
@@ -20,6 +21,7 @@ import * as events from './events.ts';
 import * as figures from './figures.ts';
 import * as formSubmissions from './form-submissions.ts';
 import { importItems } from './import.ts';
+import * as invitations from './invitations.ts';
 import * as keys from './keys.ts';
 import { reportLeakedKeys } from './leaked-keys.ts';
 import { getMe } from './me.ts';
@@ -31,8 +33,8 @@ import * as practiceGroups from './practice-groups.ts';
 import { reconcileItems } from './reconcile.ts';
 import { explainRequest } from './request-explanation.ts';
 import { getRefusedRequest, listRefusedRequests } from './requests.ts';
-import * as sessions from './sessions.ts';
 import { search } from './search.ts';
+import * as sessions from './sessions.ts';
 import * as signingKeys from './signing-keys.ts';
 import { getSla } from './sla.ts';
 import * as submissionTypes from './submission-types.ts';
@@ -178,6 +180,15 @@ export const operatorHandlers: Handlers<typeof operatorEndpoints, OperatorPrinci
   getOperator: operators.getOperator,
   updateOperator: operators.updateOperator,
   revokeOperator: operators.revokeOperator,
+  listApprovals: approvals.listApprovals,
+  getApproval: approvals.getApproval,
+  approveApproval: approvals.approveApproval,
+  declineApproval: approvals.declineApproval,
+  collectApproval: approvals.collectApproval,
+  createPartnerInvitation: invitations.createPartnerInvitation,
+  createPracticeInvitation: invitations.createPracticeInvitation,
+  listInvitations: invitations.listInvitations,
+  withdrawInvitation: invitations.withdrawInvitation,
   getOperatorMe: sessions.getOperatorMe,
   listSessions: sessions.listSessions,
   revokeSession: sessions.revokeSession,

@@ -6,7 +6,12 @@ import {
 } from '../contract/operator/network-preview.ts';
 import { Problem } from '../contract/problems.ts';
 import { naming, ruleBroken } from '../contract/rules.ts';
-import { type Difference, NetworkPreview, type NetworkShape, NO_NETWORK } from '../domain/network-preview.ts';
+import {
+  type Differences,
+  NetworkPreview,
+  type NetworkShape,
+  NO_NETWORK,
+} from '../domain/network-preview.ts';
 import { type Transaction, transact } from '../store/database.ts';
 import {
   type ConcernedWebhook,
@@ -64,8 +69,8 @@ async function shapesOf(tx: Transaction, body: Call['body']) {
 }
 
 interface Differs<T> {
-  gains: { subject: T; groups: Difference['groups'] }[];
-  losses: { subject: T; groups: Difference['groups'] }[];
+  gains: ({ subject: T } & Differences)[];
+  losses: ({ subject: T } & Differences)[];
 }
 
 /** Others have their turn in between: a network of a thousand practices may have ten thousand keys. */
@@ -79,8 +84,8 @@ async function keyDifferences(
   for (const [place, key] of keys.entries()) {
     if (place % KEYS_AT_A_TIME === 0) await new Promise((resolve) => setImmediate(resolve));
     const { gains, losses } = preview.differencesOf(key);
-    if (gains.length > 0) differs.gains.push({ subject: key, groups: gains });
-    if (losses.length > 0) differs.losses.push({ subject: key, groups: losses });
+    if (gains.count > 0) differs.gains.push({ subject: key, ...gains });
+    if (losses.count > 0) differs.losses.push({ subject: key, ...losses });
   }
   return differs;
 }
@@ -100,10 +105,7 @@ async function webhookDifferences(
   const changed: (PartnerGroup & { isGain: boolean })[] = [];
   for (const [partnerId, own] of homes) {
     const homeIds = [...new Set(own.map(({ homeId }) => homeId))];
-    for (const groupId of preview.groupIds) {
-      const { before, after } = preview.receives(partnerId, homeIds, groupId);
-      if (before !== after) changed.push({ partnerId, groupId, isGain: after });
-    }
+    for (const one of preview.receivedOf(partnerId, homeIds)) changed.push({ partnerId, ...one });
     await new Promise((resolve) => setImmediate(resolve));
   }
   if (changed.length === 0) return { gains: [], losses: [] };
@@ -121,7 +123,8 @@ async function webhookDifferences(
       const groups = (byPartner.get(webhook.partnerId) ?? [])
         .filter((one) => one.isGain === isGain && wants(webhook, one.groupId))
         .map(({ groupId }) => ({ id: groupId, scopes: ['events:read' as const] }));
-      return groups.length > 0 ? [{ subject: webhook, groups }] : [];
+      const named = groups.slice(0, PREVIEW_GROUPS_MAX);
+      return groups.length > 0 ? [{ subject: webhook, groups: named, count: groups.length }] : [];
     });
   return { gains: of(true), losses: of(false) };
 }
@@ -136,7 +139,7 @@ async function present(tx: Transaction, keys: Differs<NamedKey>, webhooks: Diffe
   );
   const groupIds = shown.flatMap(({ subject, groups }) => [
     ...(subject.homeId === null ? [] : [subject.homeId]),
-    ...groups.slice(0, PREVIEW_GROUPS_MAX).map(({ id }) => id),
+    ...groups.map(({ id }) => id),
   ]);
   const [partners, names] = await Promise.all([
     readNames(tx, 'partners', [...new Set(shown.map(({ subject }) => subject.partnerId))]),
@@ -147,15 +150,13 @@ async function present(tx: Transaction, keys: Differs<NamedKey>, webhooks: Diffe
     differs: Differs<T>['gains'],
     nameOf: (subject: T) => string,
   ): ReachDifference[] =>
-    differs.slice(0, PREVIEW_MAX).map(({ subject, groups }) => ({
+    differs.slice(0, PREVIEW_MAX).map(({ subject, groups, count }) => ({
       id: subject.id,
       name: nameOf(subject),
       partner: named(partners, subject.partnerId),
       home: subject.homeId === null ? null : named(names, subject.homeId),
-      practice_groups: groups
-        .slice(0, PREVIEW_GROUPS_MAX)
-        .map(({ id, scopes }) => ({ ...named(names, id), scopes })),
-      practice_group_count: groups.length,
+      practice_groups: groups.map(({ id, scopes }) => ({ ...named(names, id), scopes: [...scopes] })),
+      practice_group_count: count,
     }));
   const both = (side: 'gains' | 'losses') => ({
     keys: list(keys[side], ({ name }) => name),

@@ -8,7 +8,6 @@ import { type Database, transact } from '../store/database.ts';
 import { addFigures, type CountedMinute } from '../store/figures.ts';
 
 const WRITTEN_EVERY_MS = 10_000;
-const MINUTE_MS = 60_000;
 /** Partners and webhooks that are counted at a time. */
 const SUBJECTS_MAX = 100_000;
 /** Minutes that wait while the database is away; then the oldest are given up. */
@@ -18,7 +17,7 @@ type Minute = { calls: Map<string, number[]>; deliveries: Map<number, number[]> 
 
 /**
  * Counts calls and deliveries by the minute, for charts. One costs a look into a map and one or two additions; what has gathered is added to what is stored
- * every ten seconds, and when a minute ends: a statement, however much it is. A process that is killed loses what it has not written.
+ * every ten seconds: a statement for a minute, however much it is. A process that is killed loses what it has not written.
  */
 export class Figures {
   readonly #db: Database;
@@ -71,6 +70,8 @@ export class Figures {
     subject: K extends 'calls' ? string : number,
     places: number,
   ): number[] | undefined {
+    const minute = startOf(this.#clock.now(), 1);
+    if (minute !== this.#currentAt) this.#turn(minute);
     this.#wait();
     const known = this.#current[kind] as Map<string | number, number[]>;
     const counts = known.get(subject);
@@ -80,36 +81,44 @@ export class Figures {
     return made;
   }
 
-  /** The timer is there while something waits to be written, and ends with the minute in which it was set. */
   #wait(): void {
     if (this.#closed || this.#cancel) return;
-    const now = this.#clock.now();
-    this.#currentAt = startOf(now, 1);
-    const untilEnd = this.#currentAt + MINUTE_MS - now;
-    this.#cancel = this.#clock.timer(Math.min(WRITTEN_EVERY_MS, untilEnd), () => void this.flush());
+    this.#cancel = this.#clock.timer(WRITTEN_EVERY_MS, () => void this.flush());
+  }
+
+  /** What was counted so far waits to be written, as of its minute. */
+  #turn(minute: number): void {
+    if (this.#current.calls.size + this.#current.deliveries.size > 0) {
+      this.#keep(this.#currentAt, this.#current);
+      this.#current = empty();
+    }
+    this.#currentAt = minute;
+  }
+
+  #keep(at: number, { calls, deliveries }: Minute): void {
+    const known = this.#minutes.get(at) ?? empty();
+    this.#minutes.set(at, known);
+    addAll(known.calls, calls);
+    addAll(known.deliveries, deliveries);
   }
 
   async #write(): Promise<void> {
-    const { calls, deliveries } = this.#current;
-    if (calls.size + deliveries.size > 0) {
-      const minute = this.#minutes.get(this.#currentAt) ?? empty();
-      this.#minutes.set(this.#currentAt, minute);
-      addAll(minute.calls, calls);
-      addAll(minute.deliveries, deliveries);
-      this.#current = empty();
-    }
+    this.#turn(this.#currentAt);
     for (const [at, minute] of [...this.#minutes]) {
+      // More may be counted in this minute while it is being written.
+      this.#minutes.delete(at);
       try {
         await transact(this.#db, SYSTEM, async (tx) => addFigures(tx, counted(at, minute)));
       } catch (error) {
         if (error instanceof Outage) {
-          for (const old of [...this.#minutes.keys()].slice(0, -UNWRITTEN_MAX)) this.#minutes.delete(old);
+          this.#keep(at, minute);
+          for (const old of [...this.#minutes.keys()].sort().slice(0, -UNWRITTEN_MAX))
+            this.#minutes.delete(old);
           this.#wait();
           return;
         }
         this.#log.error({ err: error }, 'figures could not be written');
       }
-      this.#minutes.delete(at);
     }
   }
 }

@@ -29,6 +29,5 @@ BEGIN
   GET DIAGNOSTICS removed = ROW_COUNT;
   total := total + removed;
   DELETE FROM nodes WHERE seen_at < now - interval '1 day';
-  GET DIAGNOSTICS removed = ROW_COUNT;
-  RETURN total + removed;
+  RETURN total;
 END $$;

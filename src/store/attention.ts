@@ -121,3 +121,24 @@ export function readPendingChanges(tx: Transaction, beforeIso: string): Promise<
     [beforeIso],
   );
 }
+
+export interface PendingApproval {
+  id: string;
+  operation: string;
+  requested_name: string;
+  requested_at: string;
+  expires_at: string;
+}
+
+/** What waits for a second person, where this deployment has such a table. */
+export async function readPendingApprovals(tx: Transaction, now: string): Promise<PendingApproval[]> {
+  const table = await tx.first<{ name: string | null }>(
+    "SELECT to_regclass('public.approvals')::text AS name",
+  );
+  if (!table?.name) return [];
+  return tx.query(
+    `SELECT id, operation, requested_name, requested_at, expires_at FROM approvals
+      WHERE coalesce(decided_at, expires_at) > $1 AND decision IS NULL ORDER BY requested_at LIMIT ${ALERTS_MAX}`,
+    [now],
+  );
+}

@@ -77,12 +77,7 @@ export async function readFigures(
   { grain, since, until, stepMs }: Series,
   { partnerId, webhookId }: Subject,
 ): Promise<FigureRow[]> {
-  const values: unknown[] = [
-    grain,
-    new Date(since).toISOString(),
-    new Date(until).toISOString(),
-    stepMs / 1000,
-  ];
+  const values: unknown[] = [grain, since / 1000, until / 1000, stepMs / 1000];
   const whose = webhookId === undefined ? partnerId : undefined;
   const of =
     webhookId === undefined
@@ -91,10 +86,10 @@ export async function readFigures(
   const also =
     webhookId !== undefined && partnerId !== undefined ? `AND partner_id = $${values.push(partnerId)}` : '';
   const rows = await tx.query<{ point: number; kind: FigureRow['kind']; place: number; sum: number }>(
-    `SELECT floor(extract(epoch FROM at - $2::timestamptz) / $4::float8)::integer AS point, kind, place::integer AS place,
+    `SELECT floor((extract(epoch FROM at) - $2::float8::numeric) / $4::integer)::integer AS point, kind, place::integer AS place,
             CASE WHEN kind = 'oldest' THEN max(one) ELSE sum(one)::bigint END AS sum
        FROM figures CROSS JOIN LATERAL unnest(counts) WITH ORDINALITY AS each (one, place)
-      WHERE ${of} ${also} AND grain = $1::smallint AND at >= $2 AND at < $3
+      WHERE ${of} ${also} AND grain = $1::smallint AND at >= to_timestamp($2) AND at < to_timestamp($3::float8)
       GROUP BY 1, 2, 3`,
     values,
   );

@@ -1,3 +1,4 @@
+import { APPROVAL_HOURS } from '../contract/approval.ts';
 import { FIGURES_DAYS } from '../contract/operator/figures.ts';
 import { FINE_DAYS } from '../domain/figures.ts';
 import { alone, type Database } from './database.ts';
@@ -5,7 +6,7 @@ import { sqlFunction } from './sql-functions.ts';
 
 /** How long things are kept, in days; the audit and the erasures are kept for good. */
 export interface Retention {
-  /** Events, their deliveries and places in the feed, refused calls, idempotency keys, sessions that are over. */
+  /** Events, their deliveries and places in the feed, refused calls, idempotency keys, sessions that are over, approvals that were decided. */
   events: number;
   formSubmissions: number;
   /** From when they succeeded or failed for good. */
@@ -49,6 +50,12 @@ const clearChangesSql = sqlFunction('clear_changes', {
   kept_days: 'integer',
   rows_max: 'integer',
 });
+const clearApprovalsSql = sqlFunction('clear_approvals', {
+  given: 'timestamptz',
+  kept_days: 'integer',
+  answer_hours: 'integer',
+  rows_max: 'integer',
+});
 const clearSessionsSql = sqlFunction('clear_sessions', {
   given: 'timestamptz',
   kept_days: 'integer',
@@ -73,7 +80,7 @@ const ROWS_MAX = 500;
 const OPEN_KEPT_DAYS = 14;
 
 /**
- * Each call is six short transactions. `at` is of `databaseTime`. Returns how many rows went; as long as it is not zero there may be
+ * Each call is seven short transactions. `at` is of `databaseTime`. Returns how many rows went; as long as it is not zero there may be
  * more.
  */
 export async function clearStep(db: Database, at: string | null, retention: Retention): Promise<number> {
@@ -113,6 +120,12 @@ export async function clearStep(db: Database, at: string | null, retention: Rete
     kept_days: retention.events,
     rows_max: ROWS_MAX,
   });
+  const [approvals] = await clearApprovalsSql<{ clear_approvals: number }>(alone(db), {
+    given: at,
+    kept_days: retention.events,
+    answer_hours: APPROVAL_HOURS,
+    rows_max: ROWS_MAX,
+  });
   const [figures] = await clearFiguresSql<{ clear_figures: number }>(alone(db), {
     given: at,
     fine_days: FINE_DAYS,
@@ -120,6 +133,7 @@ export async function clearStep(db: Database, at: string | null, retention: Rete
     rows_max: ROWS_MAX,
   });
   return (
+    (approvals?.clear_approvals ?? 0) +
     (sessions?.clear_sessions ?? 0) +
     (old?.clear_old ?? 0) +
     (records?.clear_records ?? 0) +

@@ -12,7 +12,7 @@ it('asks who it is, and leads back to where one wanted to go', async () => {
   const { page } = await open('/console/webhooks?status=paused');
   await page.getByLabel('Operator token').fill('pto_wrong');
   await page.getByRole('button', { name: 'Sign in' }).click();
-  await page.getByText('This is not a token that works').waitFor();
+  await page.getByText('This token is not one that works').waitFor();
   await page.getByLabel('Operator token').fill(await tokenOf('viewer'));
   await page.getByRole('button', { name: 'Sign in' }).click();
   await page.getByRole('heading', { name: 'Webhooks' }).waitFor();

@@ -67,6 +67,8 @@ const STAYS = [
   'access_log_head',
   'key_uses',
   'sessions',
+  'approvals',
+  'invitations',
   'used_assertions',
   'alerts',
   'alert_head',
@@ -82,6 +84,8 @@ const STAYS = [
   'usage',
   'usage_times',
   'uptime',
+  'figures',
+  'nodes',
 ];
 
 async function cell(number: number) {

@@ -13,13 +13,13 @@ type Role = (typeof roles)[number];
 /** operator-surface.md, in code of its own: the contract's lists of roles are what is being tested. */
 function may(role: Role, id: OperatorOperationId): boolean {
   const { method, path } = operatorEndpoints[id];
-  const reads = method === 'GET';
+  const reads = method === 'GET' || id === 'previewNetwork';
   if (role === 'admin' || id === 'getAvailability' || /\/(me|sessions)(\/|$)/.test(path)) return true;
   if (role === 'viewer') return reads;
   if (role === 'support')
     return (
       reads ||
-      /^\/operator\/v1\/(partners|keys|leaked-keys|deliveries|changes|webhooks\/[^/]+\/replay)(\/|$)/.test(
+      /^\/operator\/v1\/(partners|keys|leaked-keys|approvals|invitations|deliveries|changes|webhooks\/[^/]+\/(replay|retry-failed)|alerts\/[^/]+\/remind)(\/|$)/.test(
         path,
       )
     );
@@ -64,8 +64,8 @@ describe('who may call the operator API', () => {
       const before = await traces();
       const answer = await make(given, call, token);
       if (may(role, id)) {
-        // The session is an admin's, which nobody else may know of.
-        const isHidden = id === 'revokeSession' && role !== 'admin';
+        // The session, and what is to be collected, are the first operator's, which others may not know of.
+        const isHidden = id === 'collectApproval' || (id === 'revokeSession' && role !== 'admin');
         expect(answer.status).toBe(isHidden ? 404 : operatorEndpoints[id].response.status);
         return;
       }
@@ -130,8 +130,12 @@ describe('operators', () => {
     expect(answer).toEqual({
       id: expect.stringMatching(/^opr_/),
       name: 'Vera',
+      kind: 'token',
       role: 'viewer',
       label: null,
+      issuer: null,
+      subject: null,
+      emergency: false,
       status: 'active',
       expires_at: null,
       last_used_at: null,

@@ -9,7 +9,7 @@ import { insertNotification } from '../../src/store/notifications.ts';
 import { fanOutToOperators } from '../../src/store/operator-events.ts';
 import { signIn } from '../support/console-session.ts';
 import { asAdmin, createOwnedDatabase } from '../support/logins.ts';
-import { type Furnished, fresh, furnish } from '../support/operator-calls.ts';
+import { type Furnished, fresh, furnish, newApproval } from '../support/operator-calls.ts';
 import { fanOutAll } from '../support/post.ts';
 import { createDatabase, type Harness, makeKey, OPERATOR_TOKEN, startHarness } from '../support/service.ts';
 
@@ -32,6 +32,8 @@ const operatorTables = [
   'api_keys',
   'operators',
   'sessions',
+  'approvals',
+  'invitations',
   'audit_entries',
   'write_to_record_jobs',
   'idempotency_keys',
@@ -47,6 +49,8 @@ const operatorTables = [
   'removed_items',
   'key_uses',
   'uptime',
+  'figures',
+  'nodes',
   'used_assertions',
   'signing_keys',
   'alert_head',
@@ -138,6 +142,11 @@ describe.each([
     });
     await house.operator('POST', '/contacts', { email: 'on-call@operator.example' });
     await signIn(house);
+    await newApproval(own);
+    await house.operator('POST', `/partners/${own.partnerId}/invitations`, {
+      email: 'a@b.example',
+      name: 'A',
+    });
     await house.operator('GET', `/practice-groups/${own.groupId}`);
     await house.service.app.accessLog.flush();
     await fanOutAll(house);

@@ -3,6 +3,7 @@ import type { Endpoint } from '../../src/contract/endpoint.ts';
 import { type OperatorOperationId, operatorEndpoints } from '../../src/contract/operator/index.ts';
 import { noDetails } from '../../src/domain/alerts.ts';
 import { SYSTEM } from '../../src/domain/principal.ts';
+import { askForApproval } from '../../src/operations/approvals.ts';
 import { beginAlerts } from '../../src/store/alerts.ts';
 import { transact } from '../../src/store/database.ts';
 import { fanOut } from '../../src/store/deliveries.ts';
@@ -98,6 +99,28 @@ const newPartner = async ({ house }: Furnished, ...steps: string[]): Promise<str
   return id;
 };
 
+/** Asked for by somebody else than the first operator, unless it is to be. The deployments of tests mostly ask for no approvals. */
+export const newApproval = async (
+  { house, groupId, partnerId }: Furnished,
+  operatorId?: string,
+): Promise<string> => {
+  const by = operatorId ?? (await house.operator('POST', '/operators', { name: 'Asks', role: 'admin' })).id;
+  const { body } = await askForApproval(house.service.app, operatorEndpoints.issueKey, {
+    body: { partner_id: partnerId, practice_group_id: groupId, scopes: ['events:read'] },
+    principal: {
+      kind: 'operator',
+      operatorId: by,
+      name: 'Asks',
+      role: 'admin',
+      expiresAt: Number.POSITIVE_INFINITY,
+    },
+    requestId: 'req_test',
+  });
+  return body.id;
+};
+
+const invitationBody = { email: 'ada@partner.example', name: 'Ada' };
+
 /** The first that it has, with a limit of its own. */
 export const agreementBody = () => ({
   version: fresh('version'),
@@ -172,7 +195,7 @@ export async function newDelivery(given: Furnished): Promise<string> {
 }
 
 /** One that is open, of a partner. */
-async function newAlert({ house, partnerId, keyId }: Furnished): Promise<string> {
+async function newAlert({ house, partnerId, keyId, groupId }: Furnished): Promise<string> {
   const id = fresh('alert');
   await transact(house.service.app.db, SYSTEM, (tx) =>
     beginAlerts(tx, new Date(house.clock.now()).toISOString(), [
@@ -181,7 +204,7 @@ async function newAlert({ house, partnerId, keyId }: Furnished): Promise<string>
         kind: 'key_expiring',
         subject: { type: 'key', id: `${keyId}.${id}`, name: 'Key' },
         partnerId,
-        practiceGroupId: null,
+        practiceGroupId: groupId,
         details: noDetails,
       },
     ]),
@@ -403,7 +426,12 @@ const table: Record<OperatorOperationId, (given: Furnished) => Promise<Parts>> =
   },
   listWebhookAttempts: async (given) => ({ params: { id: await pausedWebhook(given) } }),
   retryFailedDeliveries: async (given) => {
-    await newDelivery(given);
+    const id = await newDelivery(given);
+    await transact(given.house.service.app.db, SYSTEM, async (tx) =>
+      tx.defer("UPDATE deliveries SET state = 'failed', finished_at = created_at WHERE sequence = $1", [
+        id.split('_')[2],
+      ]),
+    );
     return { params: { id: await pausedWebhook(given) } };
   },
   getWebhookHealth: async (given) => ({ params: { id: await pausedWebhook(given) } }),
@@ -451,6 +479,22 @@ const table: Record<OperatorOperationId, (given: Furnished) => Promise<Parts>> =
   }),
   revokeOperator: async ({ house }) => ({
     params: { id: (await house.operator('POST', '/operators', { name: 'Gone', role: 'viewer' })).id },
+  }),
+  listApprovals: nothing,
+  getApproval: async (given) => ({ params: { id: await newApproval(given) } }),
+  approveApproval: async (given) => ({ params: { id: await newApproval(given) } }),
+  declineApproval: async (given) => ({ params: { id: await newApproval(given) }, body: { reason: 'No.' } }),
+  collectApproval: async (given) => {
+    const id = await newApproval(given, 'opr_first');
+    const { token } = await given.house.operator('POST', '/operators', { name: 'Second', role: 'admin' });
+    await given.house.send('POST', `/operator/v1/approvals/${id}/approve`, { token });
+    return { params: { id } };
+  },
+  createPartnerInvitation: async ({ partnerId }) => ({ params: { id: partnerId }, body: invitationBody }),
+  createPracticeInvitation: async ({ groupId }) => ({ params: { id: groupId }, body: invitationBody }),
+  listInvitations: nothing,
+  withdrawInvitation: async ({ house, partnerId }) => ({
+    params: { id: (await house.operator('POST', `/partners/${partnerId}/invitations`, invitationBody)).id },
   }),
   getOperatorMe: nothing,
   listSessions: nothing,

@@ -6,11 +6,11 @@ import { describe, expect, it } from 'vitest';
 
 const SRC = resolve(import.meta.dirname, '../../src');
 
-/** What a room may import. `main`, `compose`, `config`, `master-key`, `production`, `demo` and `banner` stand at the entrance and may import everything. */
+/** What a room may import. `main`, `compose`, `config`, `sign-in-settings`, `master-key`, `settings`, `listen`, `console`, `production`, `demo` and `banner` stand at the entrance and may import everything. */
 const MAY_IMPORT: Record<string, string[]> = {
   contract: ['zod'],
   domain: ['contract'],
-  platform: ['pg', 'pino', 'undici', 'jose', 'nodemailer'],
+  platform: ['pg', 'pino', 'undici', 'jose', 'nodemailer', 'openid-client'],
   store: ['contract', 'domain', 'platform', 'pg'],
   runtime: ['contract', 'domain', 'store', 'platform'],
   operations: ['contract', 'domain', 'store', 'runtime', 'platform'],

@@ -1,4 +1,4 @@
-import { type Content, nameOf, type OpenApi, type Operation, type Schema } from './document.ts';
+import { nameOf, type OpenApi, type Operation, type Schema } from './document.ts';
 import { jsonOf, operationsOf, querySchema, resolve } from './groups.ts';
 import { declaration, typeWriter } from './types.ts';
 
@@ -8,8 +8,9 @@ import { declaration, typeWriter } from './types.ts';
  */
 export function operationsFile(openApi: OpenApi, events: readonly string[]): string {
   const type = typeWriter(events);
-  const found = operationsOf(openApi).map((one) => ({ ...one, answer: answerOf(one.operation) }));
-  const types = found.map(({ operation, answer }) => {
+  const found = operationsOf(openApi).map((one) => ({ ...one, answers: answersOf(one.operation, openApi) }));
+  const types = found.map(({ operation, answers }) => {
+    const answer = answers.map((schema) => (schema ? type(schema) : 'undefined')).join(' | ');
     const parameters = (operation.parameters ?? []).map((one) => resolve(one, openApi));
     const path = parameters.filter((one) => one.in === 'path');
     const parts = [
@@ -20,7 +21,7 @@ export function operationsFile(openApi: OpenApi, events: readonly string[]): str
       ...taken('body', jsonOf(operation.requestBody), isRequired(operation), type),
     ];
     const input = parts.length > 0 ? `{ ${parts.join(' ')} }` : 'Record<never, never>';
-    return `${operation.operationId}: { input: ${input}; answer: ${answer ? type(answer) : 'undefined'} };`;
+    return `${operation.operationId}: { input: ${input}; answer: ${answer} };`;
   });
   const table = found.map(
     ({ operation, method, path }) => `${operation.operationId}: ['${method}', '${path}'],`,
@@ -46,9 +47,11 @@ function isRequired({ requestBody }: Operation): boolean {
   return (requestBody as { required?: boolean } | undefined)?.required === true;
 }
 
-/** Undefined: nothing, or what is not read as one JSON text. */
-function answerOf({ responses }: Operation): Schema | undefined {
-  const [, success] = Object.entries(responses).find(([status]) => status.startsWith('2')) ?? [];
-  if (success && '$ref' in success) throw new Error(`${nameOf(success.$ref)} is no success.`);
-  return jsonOf(success as Content | undefined);
+/** What a success brings: undefined where that is nothing, or not read as one JSON text. Several, where a call may be taken down to be done later. */
+function answersOf({ responses }: Operation, openApi: OpenApi): (Schema | undefined)[] {
+  return Object.entries(responses)
+    .filter(([status]) => status.startsWith('2'))
+    .map(([, success]) =>
+      jsonOf('$ref' in success ? openApi.components.responses[nameOf(success.$ref)] : success),
+    );
 }

@@ -4,9 +4,10 @@ import { alertKindNames } from '../alerts.ts';
 import { defineEndpoint } from '../endpoint.ts';
 import { timestamp } from '../fields.ts';
 import { QUEUED_COUNT_MAX } from '../partner/webhooks.ts';
+import { named } from './named.ts';
 
 /** What needs somebody beyond what alerts tell of. */
-export const attentionKinds = [
+const attentionKinds = [
   ...alertKindNames,
   'deliveries_given_up',
   'changes_pending',
@@ -19,10 +20,6 @@ export const ATTENTION_ITEMS_MAX = 50;
 
 const attentionActions = ['pause', 'activate', 'retry_all', 'remind', 'open'] as const;
 export type AttentionAction = (typeof attentionActions)[number];
-
-export const named = z
-  .object({ id: z.string(), name: z.string() })
-  .meta({ id: 'Named', description: 'Something by its ID and by what people call it.' });
 
 const item = z
   .object({
@@ -37,7 +34,9 @@ const item = z
     partner: named.nullable(),
     practice_group: named.nullable(),
     since: timestamp().nullable().meta({ description: 'Since when it has been so.' }),
-    until: timestamp().nullable().meta({ description: 'Of a key that is about to expire: when.' }),
+    until: timestamp()
+      .nullable()
+      .meta({ description: 'Of a key that is about to expire, or an approval: when.' }),
     count: z.int().nullable().meta({
       description:
         'Failed attempts, deliveries that were given up, refused calls within the hour, or changes that were not answered.',

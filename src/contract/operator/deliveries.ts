@@ -20,7 +20,7 @@ export const listDeliveries = defineEndpoint({
   path: '/operator/v1/deliveries',
   tag,
   summary: 'List deliveries',
-  description: `What was sent to whom, with every attempt. Newest events first; with \`webhook_id\`, in the order in which that webhook gets them. ${shortPages} Find deliveries of test events by \`webhook_id\` or \`event_id\`: \`practice_group_id\` alone leaves them out.`,
+  description: `What was sent to whom, with every attempt. Newest events first; with \`webhook_id\`, in the order in which that webhook gets them. ${shortPages} \`since\` and \`until\` go by when the event was accepted. Find deliveries of test events by \`webhook_id\` or \`event_id\`: \`practice_group_id\` alone leaves them out.`,
   extension: true,
   access: { roles: readers },
   query: z.strictObject({

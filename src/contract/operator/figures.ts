@@ -93,8 +93,6 @@ export const getFigures = defineEndpoint({
   problems: [],
 });
 
-export const attemptOutcomes = ['delivered', 'retried', 'given_up'] as const;
-
 const healthPoint = z
   .object({
     at: timestamp().meta({ description: 'Where the point begins.' }),

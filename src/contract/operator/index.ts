@@ -1,6 +1,7 @@
 import * as accessLog from './access-log.ts';
 import * as agreements from './agreements.ts';
 import * as alerts from './alerts.ts';
+import * as approvals from './approvals.ts';
 import { getAttention } from './attention.ts';
 import * as audit from './audit.ts';
 import * as changes from './changes.ts';
@@ -15,6 +16,7 @@ import * as events from './events.ts';
 import * as figures from './figures.ts';
 import * as formSubmissions from './form-submissions.ts';
 import { importItems } from './import.ts';
+import * as invitations from './invitations.ts';
 import * as keys from './keys.ts';
 import * as leakedKeys from './leaked-keys.ts';
 import { previewNetwork } from './network-preview.ts';
@@ -141,6 +143,15 @@ export const operatorEndpoints = {
   getOperator: operators.getOperator,
   updateOperator: operators.updateOperator,
   revokeOperator: operators.revokeOperator,
+  listApprovals: approvals.listApprovals,
+  getApproval: approvals.getApproval,
+  approveApproval: approvals.approveApproval,
+  declineApproval: approvals.declineApproval,
+  collectApproval: approvals.collectApproval,
+  createPartnerInvitation: invitations.createPartnerInvitation,
+  createPracticeInvitation: invitations.createPracticeInvitation,
+  listInvitations: invitations.listInvitations,
+  withdrawInvitation: invitations.withdrawInvitation,
   getOperatorMe: sessions.getOperatorMe,
   listSessions: sessions.listSessions,
   revokeSession: sessions.revokeSession,

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { readers, scopeList, scopeNames, support } from '../access.ts';
 import { defineEndpoint } from '../endpoint.ts';
 import { addressRange, moment, rateLimit, recordId, text, timestamp, wholeNumber } from '../fields.ts';
-import { pageOf, pageQuery, shortPages } from '../page.ts';
+import { pageOf, pageQuery } from '../page.ts';
 
 /** What a caller must show beside the key itself. */
 const proofs = ['none', 'mtls', 'private_key_jwt'] as const;
@@ -168,6 +168,7 @@ export const issueKey = defineEndpoint({
   summary: 'Issue a key',
   extension: true,
   access: { roles: support },
+  approval: 'keys',
   body: z.strictObject({
     partner_id: recordId(),
     practice_group_id: recordId(),
@@ -199,6 +200,7 @@ export const issueKeys = defineEndpoint({
   description: `One key for each practice group, up to ${BULK_MAX.toLocaleString('en')}, all with the same scopes and settings: all of them or none. Practice groups that do not exist, or are named twice, are told together, each with its place in the list (400).`,
   extension: true,
   access: { roles: support },
+  approval: 'keys',
   body: z.strictObject({
     partner_id: recordId(),
     practice_group_ids: z.array(recordId()).min(1).max(BULK_MAX),
@@ -269,6 +271,7 @@ export const rotateKey = defineEndpoint({
     'Issues a key with the same practice group, scopes and settings. The old key keeps working for the overlap. With an overlap of 0, the call answers when no node accepts the old key any more.',
   extension: true,
   access: { roles: support },
+  approval: 'keys',
   params: byId,
   body: z.strictObject({
     overlap_seconds: wholeNumber(0, 30 * 24 * 3600)
@@ -302,7 +305,6 @@ export const listKeys = defineEndpoint({
   path: '/operator/v1/keys',
   tag,
   summary: 'List keys',
-  description: `With \`status\`: ${shortPages.charAt(0).toLowerCase()}${shortPages.slice(1)}`,
   extension: true,
   access: { roles: readers },
   query: z.strictObject({

@@ -1,9 +1,13 @@
 import { z } from 'zod';
 import { readers } from '../access.ts';
 import { defineEndpoint } from '../endpoint.ts';
-import { recordId, text } from '../fields.ts';
+import { recordId } from '../fields.ts';
 import { pageOf, pageQuery, shortPages, spanQuery } from '../page.ts';
 import { refusedRequest, requestId } from '../partner/requests.ts';
+import { problemCodes, validationEntry } from '../problems.ts';
+
+const refusalCodes = [...problemCodes, validationEntry.code] as const;
+export type RefusalCode = (typeof refusalCodes)[number];
 
 export const partnerRefusedRequest = refusedRequest
   .extend({
@@ -42,7 +46,8 @@ export const listRefusedRequests = defineEndpoint({
       )
       .optional()
       .meta({ description: 'The status that was answered.', examples: [403] }),
-    error: text({ min: 1, max: 64 })
+    error: z
+      .enum(refusalCodes)
       .optional()
       .meta({ description: 'The code of the refusal.', examples: ['insufficient_permissions'] }),
   }),

@@ -28,7 +28,7 @@ export type SearchKind = (typeof searchKinds)[number];
 /** Of each kind. */
 export const HITS_MAX = 8;
 /** One letter is the beginning of almost everything. */
-export const SEARCH_LENGTH_MIN = 2;
+const SEARCH_LENGTH_MIN = 2;
 
 const hit = z
   .object({

@@ -19,7 +19,7 @@ const transport = new Transport({ baseUrl: '', headers: { 'x-porter-console': '1
 
 export type Operation = keyof Operations;
 export type InputOf<K extends Operation> = Operations[K]['input'];
-export type Answer<K extends Operation> = Operations[K]['answer'];
+type Answer<K extends Operation> = Operations[K]['answer'];
 interface Parts {
   params?: Record<string, string | number>;
   query?: object;

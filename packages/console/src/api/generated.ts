@@ -289,6 +289,45 @@ export interface AppointmentRescheduledEvent {
   event: 'appointment.rescheduled';
 }
 
+/** Something that is done when a second person has approved it. */
+export interface Approval {
+  id: string;
+  kind: 'keys' | 'networks';
+  /** The operation that waits. */
+  operation: string;
+  /** The same in words. */
+  summary: string;
+  /** The parameters of its path, as they were sent. */
+  params: Record<string, string>;
+  /** Its body, as it was sent; null: it had none. */
+  body: unknown;
+  status: 'pending' | 'approved' | 'declined' | 'expired';
+  requested_by: {
+    id: string;
+    name: string;
+  };
+  requested_at: string;
+  /** Until when it can be approved. */
+  expires_at: string;
+  decided_by: {
+    id: string;
+    name: string;
+  } | null;
+  decided_at: string | null;
+  /** Why it was declined. */
+  reason: string | null;
+  /** Whether the answer is there for whoever asked, who collects it once. */
+  is_collectable: boolean;
+}
+
+export interface ApprovalPage {
+  data: Approval[];
+  /** How many entries this page holds. */
+  count: number;
+  /** Send it as `cursor` to get the next page; null on the last one. */
+  next_cursor: string | null;
+}
+
 /** A person (Admin) or a team (AdminTeam). */
 export interface Assignee {
   id: string;
@@ -358,7 +397,7 @@ export interface AttentionItem {
   practice_group: Named | null;
   /** Since when it has been so. */
   since: string | null;
-  /** Of a key that is about to expire: when. */
+  /** Of a key that is about to expire, or an approval: when. */
   until: string | null;
   /**
    * Failed attempts, deliveries that were given up, refused calls within the hour, or changes that were
@@ -409,6 +448,11 @@ export interface AuditEntry {
     /** The key or the operator. */
     id: string;
     name?: string;
+    /** The second person, where one had to approve it. */
+    approved_by?: {
+      id: string;
+      name: string;
+    };
   };
   action: string;
   subject: {
@@ -512,6 +556,12 @@ export interface ChangePage {
   count: number;
   /** Send it as `cursor` to get the next page; null on the last one. */
   next_cursor: string | null;
+}
+
+export interface CollectedAnswer {
+  operation: string;
+  /** As the operation answers without an approval; null where it answers nothing. */
+  answer: unknown;
 }
 
 /** Somebody who is told of alerts by e-mail. */
@@ -1019,6 +1069,35 @@ export interface ImportOutcomes {
   outcomes: ImportOutcome[];
 }
 
+/** Of somebody of a partner or a practice, into the console. */
+export interface Invitation {
+  id: string;
+  partner_id: string | null;
+  practice_group_id: string | null;
+  email: string;
+  name: string;
+  status: 'waiting' | 'undeliverable' | 'sent' | 'expired' | 'entered' | 'withdrawn';
+  invited_by: {
+    id: string;
+    name: string;
+  };
+  created_at: string;
+  sent_at: string | null;
+  /** Until when the link works. */
+  expires_at: string | null;
+  entered_at: string | null;
+  /** Why the message could not be sent. */
+  error: string | null;
+}
+
+export interface InvitationPage {
+  data: Invitation[];
+  /** How many entries this page holds. */
+  count: number;
+  /** Send it as `cursor` to get the next page; null on the last one. */
+  next_cursor: string | null;
+}
+
 export interface IssuedApiKey {
   id: string;
   partner_id: string;
@@ -1141,12 +1220,21 @@ export interface NetworkPreview {
 export interface NewOperator {
   id: string;
   name: string;
+  /** Whether it has a token, or is a person whom the provider of OpenID Connect knows. */
+  kind: 'token' | 'person';
+  /** Of a person, as the provider said at the last sign-in. */
   role: 'admin' | 'support' | 'source' | 'viewer';
   /** What the token is for, or where it is kept. */
   label: string | null;
+  /** Of a person: the provider that knows it. */
+  issuer: string | null;
+  /** Of a person: as whom the provider knows it. */
+  subject: string | null;
+  /** Whether its token signs in to the console although people come in through a provider. */
+  emergency: boolean;
   status: 'active' | 'expired' | 'revoked';
   expires_at: string | null;
-  /** When the token was last used, to five minutes; null: never. */
+  /** When the token was last used, to five minutes, or the person signed in; null: never. */
   last_used_at: string | null;
   created_at: string;
   revoked_at: string | null;
@@ -1213,12 +1301,21 @@ export interface OpeningHours {
 export interface Operator {
   id: string;
   name: string;
+  /** Whether it has a token, or is a person whom the provider of OpenID Connect knows. */
+  kind: 'token' | 'person';
+  /** Of a person, as the provider said at the last sign-in. */
   role: 'admin' | 'support' | 'source' | 'viewer';
   /** What the token is for, or where it is kept. */
   label: string | null;
+  /** Of a person: the provider that knows it. */
+  issuer: string | null;
+  /** Of a person: as whom the provider knows it. */
+  subject: string | null;
+  /** Whether its token signs in to the console although people come in through a provider. */
+  emergency: boolean;
   status: 'active' | 'expired' | 'revoked';
   expires_at: string | null;
-  /** When the token was last used, to five minutes; null: never. */
+  /** When the token was last used, to five minutes, or the person signed in; null: never. */
   last_used_at: string | null;
   created_at: string;
   revoked_at: string | null;
@@ -2388,7 +2485,7 @@ export interface Operations {
         partner_ids?: string[] | null;
       };
     };
-    answer: Network;
+    answer: Network | Approval;
   };
   listNetworks: {
     input: {
@@ -2425,16 +2522,16 @@ export interface Operations {
         partner_ids?: string[] | null;
       };
     };
-    answer: Network;
+    answer: Network | Approval;
   };
-  deleteNetwork: { input: { params: { id: string | number } }; answer: undefined };
+  deleteNetwork: { input: { params: { id: string | number } }; answer: Approval | undefined };
   addNetworkMember: {
     input: { params: { id: string | number; practice_group_id: string | number } };
-    answer: undefined;
+    answer: Approval | undefined;
   };
   removeNetworkMember: {
     input: { params: { id: string | number; practice_group_id: string | number } };
-    answer: undefined;
+    answer: Approval | undefined;
   };
   previewNetwork: {
     input: {
@@ -2601,7 +2698,7 @@ export interface Operations {
         jwks?: PublicKeys | null;
       };
     };
-    answer: IssuedApiKey;
+    answer: IssuedApiKey | Approval;
   };
   listKeys: {
     input: {
@@ -2652,7 +2749,7 @@ export interface Operations {
         jwks?: PublicKeys | null;
       };
     };
-    answer: IssuedApiKeys;
+    answer: IssuedApiKeys | Approval;
   };
   getKey: { input: { params: { id: string | number } }; answer: ApiKey };
   updateKey: {
@@ -2699,7 +2796,7 @@ export interface Operations {
         overlap_seconds?: number;
       };
     };
-    answer: IssuedApiKey;
+    answer: IssuedApiKey | Approval;
   };
   revokeKey: { input: { params: { id: string | number } }; answer: ApiKey };
   reportLeakedKeys: { input: { body: LeakReport | (LeakReport | ScannerMatch)[] }; answer: ReportedKeys };
@@ -2949,7 +3046,24 @@ export interface Operations {
         /** The status that was answered. */
         status?: number | undefined;
         /** The code of the refusal. */
-        error?: string | undefined;
+        error?:
+          | 'invalid_credentials'
+          | 'insufficient_permissions'
+          | 'forbidden'
+          | 'https_required'
+          | 'not_found'
+          | 'method_not_allowed'
+          | 'conflict'
+          | 'cursor_gone'
+          | 'precondition_failed'
+          | 'payload_too_large'
+          | 'unsupported_media_type'
+          | 'business_rule_violation'
+          | 'rate_limit_exceeded'
+          | 'internal_error'
+          | 'service_unavailable'
+          | 'validation_error'
+          | undefined;
       };
     };
     answer: PartnerRefusedRequestPage;
@@ -3207,6 +3321,11 @@ export interface Operations {
       body: {
         name: string;
         role: 'admin' | 'support' | 'source' | 'viewer';
+        /**
+         * For when the provider of OpenID Connect cannot be reached: the token signs in to the console all the
+         * same. False unless given.
+         */
+        emergency?: boolean;
         label?: string | null;
         /** Null, or left out: the token does not expire. */
         expires_at?: string | null;
@@ -3238,6 +3357,65 @@ export interface Operations {
     answer: Operator;
   };
   revokeOperator: { input: { params: { id: string | number } }; answer: Operator };
+  listApprovals: {
+    input: {
+      query?: {
+        /** Entries on a page; 50 unless given. */
+        page_size?: number | undefined;
+        /** The next_cursor of the page before. */
+        cursor?: string | undefined;
+        status?: 'pending' | 'approved' | 'declined' | 'expired' | undefined;
+      };
+    };
+    answer: ApprovalPage;
+  };
+  getApproval: { input: { params: { id: string | number } }; answer: Approval };
+  approveApproval: { input: { params: { id: string | number } }; answer: Approval };
+  declineApproval: {
+    input: {
+      params: { id: string | number };
+      body: {
+        /** For whoever asked, as a sentence. */
+        reason: string;
+      };
+    };
+    answer: Approval;
+  };
+  collectApproval: { input: { params: { id: string | number } }; answer: CollectedAnswer };
+  createPartnerInvitation: {
+    input: {
+      params: { id: string | number };
+      body: {
+        email: string;
+        name: string;
+      };
+    };
+    answer: Invitation;
+  };
+  createPracticeInvitation: {
+    input: {
+      params: { id: string | number };
+      body: {
+        email: string;
+        name: string;
+      };
+    };
+    answer: Invitation;
+  };
+  listInvitations: {
+    input: {
+      query?: {
+        /** Entries on a page; 50 unless given. */
+        page_size?: number | undefined;
+        /** The next_cursor of the page before. */
+        cursor?: string | undefined;
+        partner_id?: string | undefined;
+        practice_group_id?: string | undefined;
+      };
+    };
+    answer: InvitationPage;
+  };
+  withdrawInvitation: { input: { params: { id: string | number } }; answer: Invitation };
   getOperatorMe: { input: Record<never, never>; answer: OperatorMe };
   listSessions: {
     input: {
@@ -3610,6 +3788,15 @@ export const operations = {
   getOperator: ['GET', '/operator/v1/operators/{id}'],
   updateOperator: ['PATCH', '/operator/v1/operators/{id}'],
   revokeOperator: ['POST', '/operator/v1/operators/{id}/revoke'],
+  listApprovals: ['GET', '/operator/v1/approvals'],
+  getApproval: ['GET', '/operator/v1/approvals/{id}'],
+  approveApproval: ['POST', '/operator/v1/approvals/{id}/approve'],
+  declineApproval: ['POST', '/operator/v1/approvals/{id}/decline'],
+  collectApproval: ['POST', '/operator/v1/approvals/{id}/collect'],
+  createPartnerInvitation: ['POST', '/operator/v1/partners/{id}/invitations'],
+  createPracticeInvitation: ['POST', '/operator/v1/practice-groups/{id}/invitations'],
+  listInvitations: ['GET', '/operator/v1/invitations'],
+  withdrawInvitation: ['POST', '/operator/v1/invitations/{id}/withdraw'],
   getOperatorMe: ['GET', '/operator/v1/me'],
   listSessions: ['GET', '/operator/v1/sessions'],
   revokeSession: ['DELETE', '/operator/v1/sessions/{id}'],

@@ -11,7 +11,7 @@ function apply(theme: string): void {
   else delete document.documentElement.dataset.theme;
 }
 
-export const storedTheme = (): string => localStorage.getItem(KEY) ?? '';
+const storedTheme = (): string => localStorage.getItem(KEY) ?? '';
 
 export function Theme() {
   const [theme, setTheme] = useState(storedTheme);

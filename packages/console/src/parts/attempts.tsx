@@ -1,6 +1,6 @@
 import type { DeliveryAttempt } from '../api/generated.ts';
 import { State } from './state.tsx';
-import { toClock, toDuration, toExact, When, zone } from './when.tsx';
+import { toClock, toDuration, toExact, useNow, When, zone } from './when.tsx';
 
 /** Attempts to deliver as a timeline, newest first: what came of each, in words, and how the answer began. */
 export function Attempts({ of: attempts, next }: { of: readonly DeliveryAttempt[]; next: string | null }) {
@@ -8,7 +8,7 @@ export function Attempts({ of: attempts, next }: { of: readonly DeliveryAttempt[
     <ol className="attempts" aria-label="Attempts, newest first">
       {next && (
         <li>
-          <State kind="waiting">next</State> <When at={next} />
+          <State kind="waiting">next</State> <Due at={next} />
         </li>
       )}
       {[...attempts].reverse().map((attempt) => (
@@ -16,6 +16,12 @@ export function Attempts({ of: attempts, next }: { of: readonly DeliveryAttempt[
       ))}
     </ol>
   );
+}
+
+/** When something is to be done; what should have been done already is due now. */
+export function Due({ at }: { at: string }) {
+  const now = useNow();
+  return Date.parse(at) <= Math.max(now, Date.now()) ? 'now' : <When at={at} />;
 }
 
 /** One of them; what else is to be said of it stands below. */

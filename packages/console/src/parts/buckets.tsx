@@ -54,28 +54,30 @@ export function Buckets({
         <span>{buckets[0] && toExact(buckets[0].at)}</span>
         <span>now</span>
       </p>
-      <table className="visually-hidden" aria-label={label}>
-        <thead>
-          <tr>
-            <th scope="col">From</th>
-            {parts.map(({ title }) => (
-              <th key={title} scope="col">
-                {title}
-              </th>
-            ))}
-          </tr>
-        </thead>
-        <tbody>
-          {some.map(({ at, counts }) => (
-            <tr key={at}>
-              <th scope="row">{toExact(at)}</th>
-              {parts.map(({ title }, part) => (
-                <td key={title}>{count.format(counts[part] ?? 0)}</td>
+      <div className="visually-hidden">
+        <table aria-label={label}>
+          <thead>
+            <tr>
+              <th scope="col">From</th>
+              {parts.map(({ title }) => (
+                <th key={title} scope="col">
+                  {title}
+                </th>
               ))}
             </tr>
-          ))}
-        </tbody>
-      </table>
+          </thead>
+          <tbody>
+            {some.map(({ at, counts }) => (
+              <tr key={at}>
+                <th scope="row">{toExact(at)}</th>
+                {parts.map(({ title }, part) => (
+                  <td key={title}>{count.format(counts[part] ?? 0)}</td>
+                ))}
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
     </figure>
   );
 }

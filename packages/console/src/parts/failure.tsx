@@ -59,7 +59,3 @@ export function fieldEntries(error: unknown): readonly Entry[] {
     ? [{ path: problem.path, message: problem.message }]
     : [];
 }
-
-/** What is wrong with each field of a form, by its name. */
-export const fieldErrors = (error: unknown): Record<string, string> =>
-  Object.fromEntries(fieldEntries(error).map(({ path, message }) => [String(path[0] ?? ''), message]));

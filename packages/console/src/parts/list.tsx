@@ -14,6 +14,8 @@ export interface Column<Item> {
   width?: string;
   /** Left out of the card that a row becomes on a phone. */
   wideOnly?: true;
+  /** On that card there is no head: its title stands before it, as a number alone says nothing. */
+  titled?: true;
 }
 
 interface ListProps<K extends ListOperation> {
@@ -134,9 +136,9 @@ export function List<K extends ListOperation>({
                 if (event.key === 'Enter' && event.target === event.currentTarget) void open?.();
               }}
             >
-              {shown.map(({ title, cell }) => (
+              {shown.map(({ title, cell, titled }) => (
                 // biome-ignore lint/a11y/useSemanticElements: as above
-                <span role="cell" key={title} data-title={title}>
+                <span role="cell" key={title} data-title={title} data-titled={titled}>
                   {cell(item)}
                 </span>
               ))}

@@ -1,7 +1,7 @@
 import { Link } from '@tanstack/react-router';
 import { useEffect } from 'react';
 
-export interface Step {
+interface Step {
   title: string;
   /** Below /console. */
   to: string;

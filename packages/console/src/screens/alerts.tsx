@@ -63,9 +63,9 @@ export function Alerts() {
             title: 'Partner',
             width: '1fr',
             wideOnly: true,
-            cell: ({ partner_id: id }) => (id ? <PartnerName id={id} /> : 'the operator'),
+            cell: ({ partner_id: id }) => (id ? <PartnerName id={id} isPlain /> : 'the operator'),
           },
-          { title: 'Began', width: '8rem', cell: ({ began_at }) => <When at={began_at} /> },
+          { title: 'Began', width: '8rem', titled: true, cell: ({ began_at }) => <When at={began_at} /> },
           {
             title: 'Ended',
             width: '8rem',

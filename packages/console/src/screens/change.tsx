@@ -129,7 +129,7 @@ function Answers({ of: { id } }: { of: AChange }) {
 
 function Difference({ of: change }: { of: AChange }) {
   return (
-    <table className="difference">
+    <table className="before-after">
       <thead>
         <tr>
           <th scope="col">Field</th>

@@ -3,7 +3,7 @@ import { Link, useParams } from '@tanstack/react-router';
 import { one, useChange } from '../api/client.ts';
 import type { PartnerDelivery } from '../api/generated.ts';
 import { useMay } from '../frame/session.ts';
-import { Attempts } from '../parts/attempts.tsx';
+import { Attempts, Due } from '../parts/attempts.tsx';
 import { Confirm } from '../parts/confirm.tsx';
 import { Id } from '../parts/id.tsx';
 import { Loaded } from '../parts/loaded.tsx';
@@ -95,18 +95,17 @@ function Standing({ of: delivery }: { of: PartnerDelivery }) {
       {status === 'pending' && (
         <>
           <strong>{attempts.length === 0 ? 'To be sent.' : `Not delivered after ${tries}.`}</strong>{' '}
-          {last && <bdi>{last.diagnosis}</bdi>} {next && attempts.length > 0 && <NextAttempt at={next} />}
+          {last && <bdi>{last.diagnosis}</bdi>}{' '}
+          {next && attempts.length > 0 && (
+            <>
+              Next attempt: <Due at={next} />.
+            </>
+          )}
         </>
       )}
     </Banner>
   );
 }
-
-const NextAttempt = ({ at }: { at: string }) => (
-  <>
-    It is tried again <When at={at} />.
-  </>
-);
 
 function Retry({ of: { id, status } }: { of: PartnerDelivery }) {
   const { mutateAsync } = useChange('retryDelivery', [

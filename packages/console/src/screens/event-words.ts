@@ -26,7 +26,7 @@ export const causes: Record<EventLife['cause']['kind'], string> = {
   test: 'A partner asked for a test event. Nothing happened in a practice.',
 };
 
-export const outcomes: Record<EventTarget['outcome'], [StateKind, string]> = {
+const outcomes: Record<EventTarget['outcome'], [StateKind, string]> = {
   delivered: ['fine', 'delivered'],
   pending: ['waiting', 'to be sent'],
   waiting: ['waiting', 'waits its turn'],

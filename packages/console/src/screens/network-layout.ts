@@ -14,14 +14,58 @@ export interface Area {
 }
 
 /** What a practice takes, from its point: its name is below, and above is room for the name of an area. */
-export const CELL = { width: 124, above: 44, below: 28 };
+export const CELL = { width: 134, above: 44, below: 28 };
 const HEIGHT = CELL.above + CELL.below;
-const PADDING = 8;
+/** Between what is drawn apart. */
+const GAP = 16;
+/** So much stands beside each other, unless one island is wider. */
+const WIDTH = 760;
 const ROUNDS = 400;
 const GOLDEN = Math.PI * (3 - Math.sqrt(5));
 
 export function layOut(nodes: readonly string[], areas: readonly Area[]): Map<string, Point> {
-  const places = new Map(nodes.map((id, index) => [id, begin(id, index, areas)]));
+  const islands = islandsOf(nodes, areas).map((island) => settle(island.nodes, island.areas));
+  const places = new Map<string, Point>();
+  const row = { x: 0, y: 0, height: 0 };
+  const widest = Math.max(WIDTH, ...islands.map(({ width }) => width));
+  for (const island of islands) {
+    if (row.x > 0 && row.x + island.width > widest) {
+      row.y += row.height + GAP;
+      row.x = 0;
+      row.height = 0;
+    }
+    for (const [id, { x, y }] of island.places)
+      places.set(id, { x: Math.round(x + row.x + GAP), y: Math.round(y + row.y + GAP) });
+    row.x += island.width + GAP;
+    row.height = Math.max(row.height, island.height);
+  }
+  return places;
+}
+
+interface Island {
+  nodes: string[];
+  areas: Area[];
+}
+
+/** Networks that share practices, directly or through others, are drawn together; the others beside them. */
+function islandsOf(nodes: readonly string[], areas: readonly Area[]): Island[] {
+  const islands: Island[] = [];
+  for (const area of areas) {
+    const touched = islands.filter((island) => area.members.some((id) => island.nodes.includes(id)));
+    const [first = { nodes: [], areas: [] }, ...others] = touched;
+    if (!islands.includes(first)) islands.push(first);
+    for (const other of others) islands.splice(islands.indexOf(other), 1);
+    first.areas.push(...others.flatMap((other) => other.areas), area);
+    first.nodes = [...new Set([...first.nodes, ...others.flatMap((other) => other.nodes), ...area.members])];
+  }
+  const placed = new Set(islands.flatMap((island) => island.nodes));
+  const alone = nodes.filter((id) => !placed.has(id)).map((id) => ({ nodes: [id], areas: [] }));
+  return [...islands, ...alone];
+}
+
+/** Pulls the members of an area together, pushes everybody else out of it, and keeps names apart. */
+function settle(nodes: readonly string[], areas: readonly Area[]) {
+  const places = new Map(nodes.map((id) => [id, begin(id, areas)]));
   const at = (id: string) => places.get(id) as Point;
   for (let round = 0; round < ROUNDS; round++) {
     const pull = 0.08 * (1 - round / ROUNDS);
@@ -37,22 +81,27 @@ export function layOut(nodes: readonly string[], areas: readonly Area[]): Map<st
     }
     separate(nodes.map(at));
   }
-  const points = [...places.values()];
-  const left = Math.min(...points.map(({ x }) => x)) - CELL.width / 2 - PADDING;
-  const top = Math.min(...points.map(({ y }) => y)) - CELL.above - PADDING;
-  for (const point of points) {
-    point.x = Math.round(point.x - left);
-    point.y = Math.round(point.y - top);
+  const xs = nodes.map((id) => at(id).x);
+  const ys = nodes.map((id) => at(id).y);
+  const left = Math.min(...xs) - CELL.width / 2;
+  const top = Math.min(...ys) - CELL.above;
+  for (const point of places.values()) {
+    point.x -= left;
+    point.y -= top;
   }
-  return places;
+  return {
+    places,
+    width: Math.max(...xs) + CELL.width / 2 - left,
+    height: Math.max(...ys) + CELL.below - top,
+  };
 }
 
 /** Each area has a place on a wide grid; its members begin around it, on a spiral. */
-function begin(id: string, index: number, areas: readonly Area[]): Point {
+function begin(id: string, areas: readonly Area[]): Point {
   const own = areas.findIndex(({ members }) => members.includes(id));
   const columns = Math.ceil(Math.sqrt(areas.length * 0.7)) || 1;
-  const place = own < 0 ? areas.length : own;
-  const order = own < 0 ? index : (areas[own]?.members.indexOf(id) ?? 0);
+  const place = Math.max(0, own);
+  const order = Math.max(0, areas[own]?.members.indexOf(id) ?? 0);
   const distance = 40 * Math.sqrt(order + 0.5);
   return {
     x: (place % columns) * 400 + distance * Math.cos(order * GOLDEN) * 1.6,
@@ -117,7 +166,7 @@ export function hull(points: readonly Point[]): Point[] {
 
 const turn = (a: Point, b: Point, c: Point) => (b.x - a.x) * (c.y - a.y) - (b.y - a.y) * (c.x - a.x);
 
-export function contains(border: readonly Point[], point: Point): boolean {
+function contains(border: readonly Point[], point: Point): boolean {
   return (
     border.length > 2 &&
     border.every((corner, index) => turn(corner, border[(index + 1) % border.length] as Point, point) >= 0)

@@ -16,7 +16,7 @@ export interface NetworkArea extends Area {
   isDraft?: boolean;
 }
 
-export interface Line {
+interface Line {
   from: string;
   to: string;
 }
@@ -31,7 +31,7 @@ interface PictureProps {
 }
 
 const NAME_LENGTH_MAX = 17;
-const MARGIN = 8;
+const MARGIN = 16;
 /** Smaller, names could not be read: the picture is moved under a smaller window. */
 const SCALE_MIN = 0.8;
 const shorten = (name: string) => {

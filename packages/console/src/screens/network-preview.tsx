@@ -9,7 +9,10 @@ import { toCount } from './network-words.tsx';
 const isNothing = ({ key_count, webhook_count }: ReachDifferences) => key_count + webhook_count === 0;
 
 const toNumbers = ({ key_count, webhook_count }: ReachDifferences) =>
-  `${toCount(key_count, 'key')} and ${toCount(webhook_count, 'webhook')}`;
+  [
+    ...(key_count > 0 ? [toCount(key_count, 'key')] : []),
+    ...(webhook_count > 0 ? [toCount(webhook_count, 'webhook')] : []),
+  ].join(' and ');
 
 /** In a sentence: how many gain, how many lose. */
 export function toDifference({ gains, losses }: NetworkPreview): string {
@@ -71,13 +74,18 @@ function Difference({ kind, of }: { kind: Extract<Kind, 'key' | 'webhook'>; of: 
           </>
         )}
       </p>
-      <p className="soft">
-        {reached.map((group) => `${group.name} (${group.scopes.join(', ')})`).join('; ')}
-        {count > reached.length && ` and ${count - reached.length} more`}
-      </p>
+      {[...Map.groupBy(reached, ({ scopes }) => toScopes(scopes))].map(([scopes, groups]) => (
+        <p key={scopes} className="soft">
+          <bdi>{groups.map((group) => group.name).join(', ')}</bdi>: {scopes}
+        </p>
+      ))}
+      {count > reached.length && <p className="soft">And {count - reached.length} practices more.</p>}
     </li>
   );
 }
+
+const SCOPES = 6;
+const toScopes = (scopes: readonly string[]) => (scopes.length === SCOPES ? 'everything' : scopes.join(', '));
 
 /** What a deletion would take away. */
 export function DeletionLosses({ id }: { id: string }) {

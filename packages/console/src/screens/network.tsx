@@ -81,8 +81,26 @@ function Editor({ base }: { base: NetworkNow | undefined }) {
   });
   const change = (fields: Partial<Draft>) => setDraft({ ...draft, ...fields });
   return (
-    <div className="picture-and-list">
-      <Drawn base={base} draft={draft} all={all} nameOf={nameOf} isChanged={isChanged} change={change} />
+    <div className="picture-and-list editor">
+      <div>
+        <Drawn base={base} draft={draft} all={all} nameOf={nameOf} isChanged={isChanged} change={change} />
+        {mayChange && isChanged && (
+          <Section title="If it is saved">
+            {preview.error ? (
+              <Failure error={preview.error} retry={() => void preview.refetch()} />
+            ) : (
+              preview.data && <Differences of={preview.data} />
+            )}
+            <Saving
+              base={base}
+              draft={draft}
+              isReady={preview.isSuccess && !preview.isPlaceholderData}
+              said={preview.data && toDifference(preview.data)}
+              discard={() => setDraft(base ?? emptyDraft)}
+            />
+          </Section>
+        )}
+      </div>
       <div className="stack">
         {base && (
           <p className="soft">
@@ -111,22 +129,6 @@ function Editor({ base }: { base: NetworkNow | undefined }) {
               change={(partner_ids) => change({ partner_ids })}
             />
           </>
-        )}
-        {mayChange && isChanged && (
-          <Section title="If it is saved">
-            {preview.error ? (
-              <Failure error={preview.error} retry={() => void preview.refetch()} />
-            ) : (
-              preview.data && <Differences of={preview.data} />
-            )}
-            <Saving
-              base={base}
-              draft={draft}
-              isReady={preview.isSuccess && !preview.isPlaceholderData && draft.name.trim() !== ''}
-              said={preview.data && toDifference(preview.data)}
-              discard={() => setDraft(base ?? emptyDraft)}
-            />
-          </Section>
         )}
       </div>
     </div>

@@ -21,7 +21,7 @@ export const refusals: Record<string, string> = {
 };
 
 /** Why a key that is known was refused. */
-export const keyReasons: Record<NonNullable<PartnerRefusedRequest['reason']>, string> = {
+const keyReasons: Record<NonNullable<PartnerRefusedRequest['reason']>, string> = {
   expired: 'the key has expired',
   revoked: 'the key was revoked',
   leaked: 'the key leaked, and was revoked',

@@ -50,7 +50,14 @@ function Explained({
         <Facts
           of={{
             Partner: <NamedLink kind="partner" of={partner} />,
-            Key: key ? <NamedLink kind="key" of={key} /> : <code>{request.key_id}</code>,
+            Key: (
+              <>
+                {key ? <NamedLink kind="key" of={key} /> : <code>{request.key_id}</code>}{' '}
+                <Link className="soft" to="/refused" search={{ key_id: request.key_id }}>
+                  what else was refused with it
+                </Link>
+              </>
+            ),
             Practice: practice ? (
               <NamedLink kind="practice_group" of={practice} />
             ) : (

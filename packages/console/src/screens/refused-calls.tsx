@@ -5,7 +5,6 @@ import { List } from '../parts/list.tsx';
 import { KeyName, PartnerName, PracticeName } from '../parts/name.tsx';
 import { Page } from '../parts/page.tsx';
 import { PickNamed } from '../parts/pick-named.tsx';
-import { State } from '../parts/state.tsx';
 import { When } from '../parts/when.tsx';
 import { refusals, toRefusal } from './refusal-words.ts';
 
@@ -53,31 +52,26 @@ export function RefusedCalls() {
         hrefOf={({ request_id }) => pageOf('refused_request', request_id)}
         empty="No call was refused like that. Calls without a key that is known are in the log of the service alone."
         columns={[
+          { title: 'Why', width: '1.8fr', cell: (call) => `${call.status}: ${toRefusal(call)}` },
           {
-            title: 'Why',
-            width: '1.4fr',
-            cell: (call) => (
-              <State kind={call.status >= 500 ? 'failing' : 'stopped'}>
-                {call.status} {toRefusal(call)}
-              </State>
-            ),
+            title: 'Partner',
+            width: '1fr',
+            cell: ({ partner_id }) => <PartnerName id={partner_id} isPlain />,
           },
-          { title: 'Partner', width: '1fr', cell: ({ partner_id }) => <PartnerName id={partner_id} /> },
           {
             title: 'Call',
-            width: '1.6fr',
+            width: '1.4fr',
             cell: ({ method, path }) => (
               <code>
                 {method} <bdi>{path}</bdi>
               </code>
             ),
           },
-          { title: 'Key', width: '1fr', wideOnly: true, cell: ({ key_id }) => <KeyName id={key_id} /> },
           {
             title: 'Practice',
             width: '1fr',
             wideOnly: true,
-            cell: ({ practice_group_id: id }) => (id ? <PracticeName id={id} /> : '–'),
+            cell: ({ practice_group_id: id }) => (id ? <PracticeName id={id} isPlain /> : '–'),
           },
           { title: 'When', width: '8rem', cell: ({ at }) => <When at={at} /> },
         ]}

@@ -63,7 +63,7 @@ export function Subscriptions() {
             wideOnly: true,
             cell: ({ description }) => <bdi>{description}</bdi>,
           },
-          { title: 'Waiting', width: '5rem', cell: ({ health }) => health.queued },
+          { title: 'Waiting', width: '5rem', titled: true, cell: ({ health }) => health.queued },
           {
             title: 'Last success',
             width: '8rem',

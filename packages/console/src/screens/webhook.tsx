@@ -3,7 +3,7 @@ import { Link, useParams } from '@tanstack/react-router';
 import { one } from '../api/client.ts';
 import type { PartnerDelivery, PartnerWebhook, WebhookAttempt } from '../api/generated.ts';
 import { useMay } from '../frame/session.ts';
-import { Attempt } from '../parts/attempts.tsx';
+import { Attempt, Due } from '../parts/attempts.tsx';
 import { Pick, Sentence, useFilters } from '../parts/filters.tsx';
 import { Id } from '../parts/id.tsx';
 import { List } from '../parts/list.tsx';
@@ -35,8 +35,8 @@ export function Webhook() {
             <Standing of={webhook} />
             <WebhookHealth id={id} />
             <LatestAttempts id={id} />
-            <Deliveries id={id} />
             <About of={webhook} />
+            <Deliveries id={id} />
           </>
         )}
       </Loaded>
@@ -166,11 +166,18 @@ function LatestAttempts({ id }: { id: string }) {
           ) : (
             <>
               <ol className="attempts" aria-label="Attempts, newest first">
-                {(isAll ? data : data.slice(0, FEW)).map((attempt) => (
-                  <Attempt key={`${attempt.delivery_id} ${attempt.at}`} of={attempt}>
-                    <Belongs of={attempt} />
-                  </Attempt>
-                ))}
+                {(isAll ? data : data.slice(0, FEW)).map((attempt, at) => {
+                  const isSame = attempt.answer !== null && attempt.answer === data[at - 1]?.answer;
+                  return (
+                    <Attempt
+                      key={`${attempt.delivery_id} ${attempt.at}`}
+                      of={isSame ? { ...attempt, answer: null } : attempt}
+                    >
+                      <Belongs of={attempt} />
+                      {isSame && ', with the same answer'}
+                    </Attempt>
+                  );
+                })}
               </ol>
               {data.length > FEW && (
                 <p>
@@ -202,7 +209,7 @@ function Belongs({ of: { delivery_id, event, delivery_status, next_attempt_at } 
       <Link to={`/deliveries/${delivery_id}`}>{eventTitles[event]}</Link>
       {next_attempt_at && (
         <>
-          , next attempt <When at={next_attempt_at} />
+          , next attempt <Due at={next_attempt_at} />
         </>
       )}
       {delivery_status === 'failed' && <State kind="failing">given up</State>}
@@ -239,15 +246,16 @@ function Deliveries({ id }: { id: string }) {
             title: 'Practice',
             width: '1.4fr',
             wideOnly: true,
-            cell: ({ practice_group_id }) => <PracticeName id={practice_group_id} />,
+            cell: ({ practice_group_id }) => <PracticeName id={practice_group_id} isPlain />,
           },
           { title: 'About', width: '1fr', wideOnly: true, cell: ({ object_id }) => <code>{object_id}</code> },
-          { title: 'Attempts', width: '5rem', cell: ({ attempts }) => attempts.length },
+          { title: 'Attempts', width: '5rem', titled: true, cell: ({ attempts }) => attempts.length },
           { title: 'Queued', width: '8rem', cell: ({ created_at }) => <When at={created_at} /> },
           {
             title: 'Next attempt',
             width: '8rem',
-            cell: ({ next_attempt_at: next }) => (next ? <When at={next} /> : '–'),
+            titled: true,
+            cell: ({ next_attempt_at: next }) => (next ? <Due at={next} /> : '–'),
           },
         ]}
       />

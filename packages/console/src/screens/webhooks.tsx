@@ -47,10 +47,11 @@ export function Webhooks() {
           { title: 'Partner', width: '1.2fr', cell: ({ partner_name }) => <bdi>{partner_name}</bdi> },
           { title: 'Address', width: '1.6fr', cell: ({ url }) => <bdi>{url}</bdi> },
           { title: 'Practice', width: '1.2fr', wideOnly: true, cell: (webhook) => <For of={webhook} /> },
-          { title: 'Waiting', width: '5rem', cell: ({ health }) => toQueued(health.queued) },
+          { title: 'Waiting', width: '5rem', titled: true, cell: ({ health }) => toQueued(health.queued) },
           {
             title: 'Oldest',
             width: '7rem',
+            titled: true,
             cell: ({ oldest_queued_at: oldest }) => (oldest ? <When at={oldest} /> : '–'),
           },
           {

@@ -1,15 +1,18 @@
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import type { Server } from 'node:http';
+import { hostname } from 'node:os';
 import { join } from 'node:path';
 import type { Config } from './config.ts';
 import { WRITE_THROUGH_MS } from './contract/operator/write-through.ts';
 import { createEngine } from './delivery/engine.ts';
 import { demoKey, keepFile } from './demo.ts';
+import { newId } from './domain/ids.ts';
 import { createServer } from './http/server.ts';
 import { readTls, renewTls } from './http/tls.ts';
+import { addressOf, cannotListen, finish } from './listen.ts';
 import { type Keys, makeKeys } from './master-key.ts';
-import type { App } from './operations/app.ts';
+import type { App, Deployment } from './operations/app.ts';
 import { ensureFirstOperator } from './operations/operators.ts';
 import { ensureSigningKey, publicSigningKeys, resealSigningKeys } from './operations/signing-keys.ts';
 import { resealSecrets } from './operations/webhook-secrets.ts';
@@ -21,6 +24,7 @@ import { createMailer } from './platform/mail.ts';
 import { createOidc } from './platform/oidc.ts';
 import { type EmbeddedPostgres, startEmbeddedPostgres } from './platform/postgres/embedded.ts';
 import { pooledRandomBytes } from './platform/random.ts';
+import { remembered } from './platform/remembered.ts';
 import { Semaphore } from './platform/semaphore.ts';
 import { createAccess } from './runtime/access.ts';
 import { AccessLog } from './runtime/access-log.ts';
@@ -28,8 +32,12 @@ import { Alerts } from './runtime/alerts.ts';
 import { Assertions } from './runtime/assertions.ts';
 import { AuditAnchors } from './runtime/audit-anchors.ts';
 import { AuditVerification } from './runtime/audit-verification.ts';
+import { gatherEvents } from './runtime/event-acceptance.ts';
 import { OpenStreams } from './runtime/event-streams.ts';
+import { Figures } from './runtime/figures.ts';
 import { KeyUses } from './runtime/key-uses.ts';
+import { Live } from './runtime/live.ts';
+import { NodeSigns } from './runtime/nodes.ts';
 import { RateLimits, SharedRateLimits } from './runtime/rate-limits.ts';
 import { Readiness } from './runtime/readiness.ts';
 import { Refusals } from './runtime/refusals.ts';
@@ -38,6 +46,8 @@ import { gatherUpdates } from './runtime/submission-type-updates.ts';
 import { beat } from './runtime/uptime.ts';
 import { Usage } from './runtime/usage.ts';
 import { WriteThrough } from './runtime/write-through.ts';
+import { describeSettings } from './settings.ts';
+import { createConsole } from './site/console.ts';
 import { createSite } from './site/site.ts';
 import { closeDatabase, type Database, openDatabase } from './store/database.ts';
 import { beginTimeline } from './store/event-feed.ts';
@@ -63,6 +73,10 @@ export interface Surroundings {
   clock?: Clock;
   random?: (count: number) => Uint8Array;
 }
+
+const { version: VERSION } = JSON.parse(
+  readFileSync(new URL('../package.json', import.meta.url), 'utf8'),
+) as { version: string };
 
 const CONNECTIONS_MAX = 10;
 const ONE_LOGIN =
@@ -122,6 +136,7 @@ export async function startService(config: Config, surroundings: Surroundings): 
         app.refusals.flush(),
         app.keyUses.close(),
         app.usage.close(),
+        app.figures.close(),
         app.accessLog.close(),
       ]);
       await closeDatabase(db);
@@ -161,11 +176,14 @@ export async function startService(config: Config, surroundings: Surroundings): 
       },
       docsUrl,
       site: createSite(config),
+      console: createConsole(),
+      // Anybody may ask, as often as they like.
       webhookKeys: remembered(clock, () => publicSigningKeys(app)),
     });
     undo.push(() => {
       const late = clock.sleep(FINISH_MS);
       app.streams.endAll();
+      app.live.endAll();
       return Promise.all([
         finish(server, late),
         engine?.stop(late),
@@ -190,6 +208,20 @@ export async function startService(config: Config, surroundings: Surroundings): 
     // Last: a service that cannot start sends nothing.
     if (worker) engine = startDelivering(app, log, () => clock.fault() === undefined);
     alerts.start();
+    const signs = new NodeSigns(
+      { ...app, skewMs: () => clock.skewMs() },
+      {
+        id: app.deployment.nodeId,
+        name: `${hostname()}:${process.pid}`,
+        version: VERSION,
+        role: config.role,
+        started_at: new Date(clock.now()).toISOString(),
+      },
+    );
+    signs.start();
+    undo.push(() =>
+      Promise.race([signs.stop(), new Promise<void>((resolve) => clock.timer(CLOSE_MS, resolve))]),
+    );
     const { auditAnchors } = config;
     if (auditAnchors.file ?? auditAnchors.url) undo.push(startAnchoring(app, auditAnchors, log));
 
@@ -219,17 +251,6 @@ async function runAll(undo: (() => Promise<unknown>)[]): Promise<void> {
   if (failures.length > 0) throw failures[0];
 }
 
-/** Lets requests under way finish, but not for ever. */
-async function finish(server: Server, late: Promise<void>): Promise<void> {
-  // Idle connections close now; one whose request is answered from here on is kept for no further request.
-  Object.assign(server, { keepAliveTimeout: 1, keepAliveTimeoutBuffer: 0 });
-  const closed = once(server, 'close');
-  server.close();
-  if ((await Promise.race([closed, late.then(() => 'late' as const)])) === 'late')
-    server.closeAllConnections();
-  await closed;
-}
-
 /** The delivery engine with its way out. What is still under way when the time is up is sent again by the next worker. */
 function startDelivering(app: App, log: Logger, isOnTime: () => boolean) {
   const egress = createEgress({ targets: app.webhookTargets });
@@ -253,23 +274,6 @@ function startDelivering(app: App, log: Logger, isOnTime: () => boolean) {
       await Promise.all([egress.close(), operatorEgress.close()]);
       await stopped;
     },
-  };
-}
-
-const REMEMBERED_MS = 1_000;
-
-/** Anybody may ask, as often as they like: PostgreSQL is asked once a second. A failure is not remembered. */
-function remembered<T>(clock: Pick<App['clock'], 'monotonic'>, ask: () => Promise<T>): () => Promise<T> {
-  let last: { answer: Promise<T>; at: number } | undefined;
-  return () => {
-    const now = clock.monotonic();
-    if (last && now - last.at < REMEMBERED_MS) return last.answer;
-    const asked = { answer: ask(), at: now };
-    last = asked;
-    asked.answer.catch(() => {
-      if (last === asked) last = undefined;
-    });
-    return asked.answer;
   };
 }
 
@@ -306,29 +310,38 @@ function assemble(
   const refusals = new Refusals(db, clock, log);
   const assertions = new Assertions(db, clock);
   const keyUses = new KeyUses(db, clock, log);
-  const usage = new Usage(db, clock, log);
+  const figures = new Figures(db, clock, log);
+  const usage = new Usage(db, clock, log, figures);
   const accessLog = new AccessLog(db, clock, log, random);
   const streams = new OpenStreams(db, clock, log, accessLog);
+  const live = new Live(db, clock, log);
   const { environment, webhookTargets, operatorTargets, retention } = config;
   return {
     db,
     clock,
     random,
     environment,
-    deployment: deploymentOf(config),
     people: config.oidc && { ...config.oidc, provider: createOidc(config.oidc) },
     access,
     limits: { keys, operators: new RateLimits(clock) },
     strangers: new Strangers(clock, log),
     updates,
+    events: gatherEvents(db, clock),
     writeThrough,
     refusals,
     accessLog,
     assertions,
     keyUses,
     usage,
+    figures,
     takesCertificates: config.clientCertificates !== 'off',
     streams,
+    live,
+    deployment: {
+      ...deploymentOf(config),
+      nodeId: newId('nde', clock.now(), random),
+      settings: describeSettings(config),
+    },
     replays: new Semaphore(REPLAYS_AT_ONCE),
     ...masterKeys,
     auditVerification: new AuditVerification(db, clock),
@@ -343,7 +356,11 @@ const { version } = JSON.parse(readFileSync(new URL('../package.json', import.me
   version: string;
 };
 
-function deploymentOf({ supportContact: support_contact, oidc, approvals }: Config): App['deployment'] {
+function deploymentOf({
+  supportContact: support_contact,
+  oidc,
+  approvals,
+}: Config): Omit<Deployment, 'nodeId' | 'settings'> {
   return { version, sign_in: oidc ? 'oidc' : 'token', approvals, support_contact };
 }
 
@@ -363,23 +380,4 @@ async function seed(config: Config, app: App): Promise<Seeded> {
   const firstOperatorToken = await ensureFirstOperator(app, config.operatorToken);
   await ensureSigningKey(app);
   return { firstOperatorToken, demoKey: config.demo ? await demoKey(config, app) : undefined };
-}
-
-function cannotListen(error: NodeJS.ErrnoException, { host, port }: Config): Error {
-  const reasons: Record<string, string> = {
-    EADDRINUSE: `Port ${port} of ${host} is taken. Stop what listens there, or set PORTER_PORT to another one.`,
-    EACCES: `Port ${port} of ${host} is not for this user. Set PORTER_PORT to one above 1023.`,
-    EADDRNOTAVAIL: `This machine has no address ${host}. Set PORTER_HOST to one that it has, or to 0.0.0.0 for all.`,
-    ENOTFOUND: `There is no host ${host}. Set PORTER_HOST to an address of this machine.`,
-    EAI_AGAIN: `There is no host ${host}. Set PORTER_HOST to an address of this machine.`,
-  };
-  const reason = reasons[error.code ?? ''];
-  return reason === undefined ? error : new Error(reason, { cause: error });
-}
-
-function addressOf(server: Server, config: Config): string {
-  const address = server.address();
-  const port = typeof address === 'object' && address ? address.port : config.port;
-  const host = config.host.includes(':') ? `[${config.host}]` : config.host;
-  return `${config.tls ? 'https' : 'http'}://${host}:${port}`;
 }

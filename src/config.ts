@@ -65,6 +65,16 @@ export interface Config {
   sessions: SessionLimits;
   /** Where the anchors of the audit are given out to. */
   auditAnchors: { file: string | undefined; url: string | undefined; everyMs: number };
+  /** Every setting that was asked for. */
+  settings: readonly TakenSetting[];
+}
+
+/** A setting as it was read: the text that was set, or the default as text. */
+export interface TakenSetting {
+  name: string;
+  /** Undefined: nothing is set, and there is no default. */
+  text: string | undefined;
+  isSet: boolean;
 }
 
 export class ConfigError extends Error {}
@@ -73,8 +83,10 @@ type Env = Record<string, string | undefined>;
 
 export function readConfig(env: Env, workingFolder: string): Config {
   const problems: string[] = [];
+  const settings: TakenSetting[] = [];
   const read = <T>(name: string, fallback: T, parse: (text: string) => T): T => {
     const text = env[name]?.trim();
+    settings.push({ name, text: text || asText(fallback), isSet: Boolean(text) });
     if (!text) return fallback;
     try {
       return parse(text);
@@ -99,6 +111,7 @@ export function readConfig(env: Env, workingFolder: string): Config {
     problems.push('PORTER_SMTP_URL and PORTER_MAIL_FROM: set both or neither');
 
   const config: Config = {
+    settings,
     environment,
     host: read('PORTER_HOST', '127.0.0.1', (text) => text),
     port: read('PORTER_PORT', 8080, port),
@@ -130,6 +143,7 @@ export function readConfig(env: Env, workingFolder: string): Config {
       partnerWaitingDays: read('PORTER_ALERT_PARTNER_WAITING_DAYS', 7, upTo('days', 365)),
       lateMinutes: read('PORTER_ALERT_LATE_MINUTES', 90, upTo('minutes', 7 * 24 * 60)),
       ehrDownMinutes: read('PORTER_ALERT_EHR_DOWN_MINUTES', 30, upTo('minutes', 7 * 24 * 60)),
+      changesPendingMinutes: read('PORTER_ALERT_CHANGES_PENDING_MINUTES', 60, upTo('minutes', 7 * 24 * 60)),
     },
     ownUrl: undefined,
     masterKey: read('PORTER_MASTER_KEY', undefined, masterKey),
@@ -188,6 +202,11 @@ export function readConfig(env: Env, workingFolder: string): Config {
     problems.push('PORTER_BASE_URL: is required with PORTER_OIDC_ISSUER; people come back to it');
   if (problems.length > 0) throw new ConfigError(problems.join('\n'));
   return config;
+}
+
+function asText(fallback: unknown): string | undefined {
+  if (Array.isArray(fallback)) return fallback.length > 0 ? fallback.join(', ') : undefined;
+  return typeof fallback === 'string' || typeof fallback === 'number' ? String(fallback) : undefined;
 }
 
 function oneOf<const T extends string>(...allowed: T[]): (text: string) => T {

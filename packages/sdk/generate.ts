@@ -3,9 +3,10 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import type { AsyncApi, OpenApi } from './generator/document.ts';
 import { groupsFile } from './generator/groups.ts';
+import { operationsFile } from './generator/operations.ts';
 import { eventNamesOf, typesFile } from './generator/types.ts';
 
-/** Writes `src/generated` from the committed specification, or with `--check` only compares. */
+/** Writes `src/generated`, and what the console calls, from the committed specification; with `--check` only compares. */
 
 const root = resolve(import.meta.dirname, '../..');
 const folder = 'packages/sdk/src/generated';
@@ -13,11 +14,13 @@ const HEADER = '// Made by `npm run generate` from spec/. Change it there.\n\n';
 
 const read = (path: string) => JSON.parse(readFileSync(resolve(root, path), 'utf8'));
 const openApi: OpenApi = read('spec/openapi.json');
+const operatorApi: OpenApi = read('spec/operator.openapi.json');
 const asyncApi: AsyncApi = read('spec/asyncapi.json');
 
 const files = {
   [`${folder}/types.ts`]: typesFile(openApi, asyncApi),
   [`${folder}/groups.ts`]: groupsFile(openApi, eventNamesOf(asyncApi)),
+  'packages/console/src/api/generated.ts': operationsFile(operatorApi, eventNamesOf(asyncApi)),
 };
 
 for (const [path, code] of Object.entries(files)) {

@@ -16,7 +16,8 @@ export const scopeNames = Object.keys(scopes) as [Scope, ...Scope[]];
 /** What an operator's token may be allowed to do. Every operator endpoint lists the roles that it lets in. */
 export const roles = {
   admin: 'Everything.',
-  support: 'Reads everything; manages partners and keys, and retries deliveries.',
+  support:
+    'Reads everything; manages partners and keys, retries deliveries, and says what became of changes where the practice software does not.',
   source:
     'Only publishes what happened: events, EHR health, form submissions, write-to-record jobs; asks which submission types may be offered; reads changes and says what became of them.',
   viewer: 'Reads everything.',

@@ -22,6 +22,8 @@ export const tagDescriptions: Record<string, string> = {
   Alerts:
     'What needs looking after: webhooks that fail, keys that expire, calls that are refused, deliveries that are late.',
   Contacts: 'Who is told of alerts by e-mail, and of which.',
+  Search: 'One box for everything: IDs, names, addresses.',
+  Deployment: 'The service itself: its settings, its nodes, and what has changed.',
   Operators: 'People and systems of the operator, each with a token and a role.',
   Approvals: 'What waits for a second person before it is done.',
   Invitations: 'Who of a partner or a practice was asked into the console.',

@@ -47,6 +47,8 @@ export interface ServerOptions {
   /** Where the pages about errors are served, without a slash at the end. */
   docsUrl: () => string;
   site: Site;
+  /** The files of the console. */
+  console: Site;
 }
 
 /** An ID ends up in logs and in the audit trail, so a key that was sent by mistake is not one. */

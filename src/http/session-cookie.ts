@@ -46,10 +46,12 @@ export function setCookie(
 
 /**
  * Why a call that brings the cookie is not taken for one of the console; undefined: it is. A page elsewhere cannot set the header without
- * asking first, and is never allowed to; where it calls from, the browser says itself.
+ * asking first, and is never allowed to; where it calls from, the browser says itself. A link of the console, such as a page to print, sets no
+ * header: it reads, and the browser vouches for where it stands.
  */
 export function foreignCall(exchange: Exchange): string | undefined {
-  if (exchange.headers['x-porter-console'] !== '1')
+  const isLink = exchange.method === 'GET' && exchange.headers['sec-fetch-site'] === 'same-origin';
+  if (!isLink && exchange.headers['x-porter-console'] !== '1')
     return 'A session counts only with the header x-porter-console: 1, which the console sends with each call.';
   return foreignOrigin(exchange);
 }

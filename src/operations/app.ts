@@ -1,5 +1,6 @@
 import type { ApprovalKind, Environment, Role } from '../contract/access.ts';
 import type { Answer, Endpoint, Input } from '../contract/endpoint.ts';
+import type { Setting } from '../contract/operator/deployment.ts';
 import { type RandomBytes, randomBase62 } from '../domain/ids.ts';
 import type { OperatorPrincipal, PartnerPrincipal } from '../domain/principal.ts';
 import type { Bell } from '../platform/bell.ts';
@@ -13,8 +14,11 @@ import type { Access } from '../runtime/access.ts';
 import type { AccessLog } from '../runtime/access-log.ts';
 import type { Assertions } from '../runtime/assertions.ts';
 import type { AuditVerification } from '../runtime/audit-verification.ts';
+import type { EventAcceptance } from '../runtime/event-acceptance.ts';
 import type { OpenStreams } from '../runtime/event-streams.ts';
+import type { Figures } from '../runtime/figures.ts';
 import type { KeyUses } from '../runtime/key-uses.ts';
+import type { Live } from '../runtime/live.ts';
 import type { Limits, RateLimits } from '../runtime/rate-limits.ts';
 import type { Refusals } from '../runtime/refusals.ts';
 import type { Strangers } from '../runtime/strangers.ts';
@@ -25,19 +29,23 @@ import type { AuditRecord } from '../store/audit-append.ts';
 import type { Database } from '../store/database.ts';
 import type { Retention } from '../store/retention.ts';
 
+/** What this process is. */
+export interface Deployment {
+  nodeId: string;
+  settings: readonly Setting[];
+  /** What the console tells of where it is. */
+  version: string;
+  sign_in: 'token' | 'oidc';
+  approvals: ApprovalKind[];
+  support_contact: string;
+}
+
 /** What every operation works with. Time and randomness come in here, so that a test decides both. */
 export interface App {
   db: Database;
   clock: Clock;
   random: RandomBytes;
   environment: Environment;
-  /** What the console tells of where it is. */
-  deployment: {
-    version: string;
-    sign_in: 'token' | 'oidc';
-    approvals: ApprovalKind[];
-    support_contact: string;
-  };
   /** The provider of OpenID Connect through which people come in; undefined: they sign in with tokens. */
   people:
     | {
@@ -53,15 +61,20 @@ export interface App {
   /** Of those who have none. */
   strangers: Strangers;
   updates: SubmissionTypeUpdates;
+  events: EventAcceptance;
   writeThrough: WriteThrough;
   refusals: Refusals;
   accessLog: AccessLog;
   assertions: Assertions;
   keyUses: KeyUses;
   usage: Usage;
+  figures: Figures;
   /** Whether this deployment can tell which client certificate a call came with. */
   takesCertificates: boolean;
   streams: OpenStreams;
+  /** What consoles are told of. */
+  live: Live;
+  deployment: Deployment;
   /** A replay is many transactions, each of which waits for the queue of its webhook: the other calls need connections too. Partners take turns. */
   replays: Semaphore;
   /** Seals the secrets of webhooks. */

@@ -34,7 +34,8 @@ export async function getOperatorMe(app: App, { principal }: OperatorCall<typeof
     expires_at: found.expires_at,
     idle_expires_at: found.idle_expires_at,
   };
-  const { environment, deployment } = app;
+  const { environment } = app;
+  const { nodeId: _, settings: __, ...deployment } = app.deployment;
   const body = { operator: { id, name, role }, session: session ?? null, environment, ...deployment };
   return { body, read: [] };
 }

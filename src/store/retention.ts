@@ -1,4 +1,6 @@
 import { APPROVAL_HOURS } from '../contract/approval.ts';
+import { FIGURES_DAYS } from '../contract/operator/figures.ts';
+import { FINE_DAYS } from '../domain/figures.ts';
 import { alone, type Database } from './database.ts';
 import { sqlFunction } from './sql-functions.ts';
 
@@ -65,6 +67,13 @@ const clearUsageSql = sqlFunction('clear_usage', {
   rows_max: 'integer',
 });
 
+const clearFiguresSql = sqlFunction('clear_figures', {
+  given: 'timestamptz',
+  fine_days: 'integer',
+  kept_days: 'integer',
+  rows_max: 'integer',
+});
+
 /** While they go, nothing else is done for their webhooks: a few hundredths of a second. */
 const ROWS_MAX = 500;
 /** Ten attempts take three days, and ten if a receiver asks each time to wait for as long as it may. */
@@ -117,12 +126,19 @@ export async function clearStep(db: Database, at: string | null, retention: Rete
     answer_hours: APPROVAL_HOURS,
     rows_max: ROWS_MAX,
   });
+  const [figures] = await clearFiguresSql<{ clear_figures: number }>(alone(db), {
+    given: at,
+    fine_days: FINE_DAYS,
+    kept_days: FIGURES_DAYS,
+    rows_max: ROWS_MAX,
+  });
   return (
     (approvals?.clear_approvals ?? 0) +
     (sessions?.clear_sessions ?? 0) +
     (old?.clear_old ?? 0) +
     (records?.clear_records ?? 0) +
     (usage?.clear_usage ?? 0) +
+    (figures?.clear_figures ?? 0) +
     (alerts?.clear_alerts ?? 0) +
     (changes?.clear_changes ?? 0)
   );

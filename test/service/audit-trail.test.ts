@@ -14,7 +14,12 @@ const given = await furnish(house);
 const db = await superuser(house.databaseUrl);
 
 /** Events are a record of their own: who said what, and when. Asking changes nothing. */
-const unaudited: OperatorOperationId[] = ['publishEvents', 'getAvailability', 'reconcileItems'];
+const unaudited: OperatorOperationId[] = [
+  'publishEvents',
+  'getAvailability',
+  'reconcileItems',
+  'previewNetwork',
+];
 const changing = operationIds.filter(
   (id) => operatorEndpoints[id].method !== 'GET' && !unaudited.includes(id),
 );
@@ -125,6 +130,8 @@ const tells: Partial<Record<OperatorOperationId, Expected>> = {
   failWriteToRecordJob: { tells: [['write_to_record_job.fail', 'write_to_record_job']], item: parent },
   updatePartnerWebhook: { tells: [['webhook.update', 'webhook']] },
   replayPartnerWebhook: { tells: [['webhook.replay', 'webhook']] },
+  retryFailedDeliveries: { tells: [['webhook.retry-failed', 'webhook']] },
+  remindOfAlert: { tells: [['alert.remind', 'alert']] },
   retryDelivery: { tells: [['delivery.retry', 'delivery']] },
   createPartnerContact: { tells: [['contact.create', 'contact']], made: ({ body }) => body },
   updatePartnerContact: { tells: [['contact.update', 'contact']], item: own },

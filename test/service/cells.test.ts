@@ -84,6 +84,8 @@ const STAYS = [
   'usage',
   'usage_times',
   'uptime',
+  'figures',
+  'nodes',
 ];
 
 async function cell(number: number) {

@@ -13,13 +13,13 @@ type Role = (typeof roles)[number];
 /** operator-surface.md, in code of its own: the contract's lists of roles are what is being tested. */
 function may(role: Role, id: OperatorOperationId): boolean {
   const { method, path } = operatorEndpoints[id];
-  const reads = method === 'GET';
+  const reads = method === 'GET' || id === 'previewNetwork';
   if (role === 'admin' || id === 'getAvailability' || /\/(me|sessions)(\/|$)/.test(path)) return true;
   if (role === 'viewer') return reads;
   if (role === 'support')
     return (
       reads ||
-      /^\/operator\/v1\/(partners|keys|leaked-keys|approvals|invitations|deliveries|webhooks\/[^/]+\/replay)(\/|$)/.test(
+      /^\/operator\/v1\/(partners|keys|leaked-keys|approvals|invitations|deliveries|changes|webhooks\/[^/]+\/(replay|retry-failed)|alerts\/[^/]+\/remind)(\/|$)/.test(
         path,
       )
     );

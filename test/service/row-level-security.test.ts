@@ -49,6 +49,8 @@ const operatorTables = [
   'removed_items',
   'key_uses',
   'uptime',
+  'figures',
+  'nodes',
   'used_assertions',
   'signing_keys',
   'alert_head',

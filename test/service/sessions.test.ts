@@ -141,6 +141,18 @@ describe('a call with the cookie', () => {
     expect((await house.send('GET', '/operator/v1/partners', { headers: own })).status).toBe(200);
   });
 
+  it('reads by a link of the console, which sets no header, and changes nothing by it', async () => {
+    const { cookie } = await signIn(house);
+    const headers = { cookie, 'sec-fetch-site': 'same-origin' };
+    expect((await house.send('GET', '/operator/v1/partners', { headers })).status).toBe(200);
+    const body = { name: 'Forged', practice_group_ids: [] };
+    expectProblem(
+      await house.send('POST', '/operator/v1/networks', { body, headers }),
+      401,
+      'invalid_credentials',
+    );
+  });
+
   it('401 that says to sign in again when the session is over; without a cookie, as for every stranger', async () => {
     const ended = await visitor(house, 'porter-session=pts_nobody').send('GET', ME);
     expectProblem(ended, 401, 'invalid_credentials');

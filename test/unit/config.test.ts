@@ -9,7 +9,11 @@ const KEY_BYTES = createHash('sha256').update('key').digest();
 /** 32 bytes in base64. */
 const KEY = KEY_BYTES.toString('base64');
 const TOKEN = 'kQ9vXr2LwZ8nBf4YcHd7GmUa3SpJe6';
-const read = (env: Record<string, string> = {}) => readConfig(env, FOLDER);
+/** But for the list of settings as they were set: deployment.test.ts has that. */
+const read = (env: Record<string, string> = {}) => {
+  const { settings: _settings, ...config } = readConfig(env, FOLDER);
+  return config;
+};
 
 function problems(env: Record<string, string>): string[] {
   try {
@@ -45,7 +49,12 @@ describe('configuration', () => {
       supportContact: 'support@porter.example',
       webhookSenders: [],
       mail: undefined,
-      alertThresholds: { partnerWaitingDays: 7, lateMinutes: 90, ehrDownMinutes: 30 },
+      alertThresholds: {
+        partnerWaitingDays: 7,
+        lateMinutes: 90,
+        ehrDownMinutes: 30,
+        changesPendingMinutes: 60,
+      },
       ownUrl: undefined,
       masterKey: undefined,
       previousMasterKeys: [],
@@ -99,6 +108,7 @@ describe('configuration', () => {
         PORTER_ALERT_PARTNER_WAITING_DAYS: '3',
         PORTER_ALERT_LATE_MINUTES: '20',
         PORTER_ALERT_EHR_DOWN_MINUTES: '60',
+        PORTER_ALERT_CHANGES_PENDING_MINUTES: '15',
         PORTER_ALERT_DAYS: '140',
         PORTER_MASTER_KEY: KEY,
         PORTER_MASTER_KEY_PREVIOUS: `${'0a'.repeat(32)}, ${'0B'.repeat(32)}`,
@@ -155,7 +165,12 @@ describe('configuration', () => {
         },
         from: { name: 'Porter alerts', address: 'alerts@example.org' },
       },
-      alertThresholds: { partnerWaitingDays: 3, lateMinutes: 20, ehrDownMinutes: 60 },
+      alertThresholds: {
+        partnerWaitingDays: 3,
+        lateMinutes: 20,
+        ehrDownMinutes: 60,
+        changesPendingMinutes: 15,
+      },
       ownUrl: 'https://api.example.org',
       masterKey: KEY_BYTES,
       previousMasterKeys: [Buffer.alloc(32, 10), Buffer.alloc(32, 11)],
@@ -307,6 +322,7 @@ describe('configuration', () => {
     ['PORTER_ALERT_LATE_MINUTES', '0'],
     ['PORTER_ALERT_LATE_MINUTES', '10081'],
     ['PORTER_ALERT_EHR_DOWN_MINUTES', '1.5'],
+    ['PORTER_ALERT_CHANGES_PENDING_MINUTES', '0'],
     ['PORTER_ALERT_PARTNER_WAITING_DAYS', '366'],
     ['PORTER_SUPPORT_CONTACT', 'the third door on the left'],
     ['PORTER_SUPPORT_CONTACT', 'http://support.example.org'],

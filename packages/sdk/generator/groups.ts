@@ -120,14 +120,14 @@ function method(found: Found, openApi: OpenApi, type: (schema: Schema) => string
   }`;
 }
 
-function resolve(parameter: Parameter | { $ref: string }, openApi: OpenApi): Parameter {
+export function resolve(parameter: Parameter | { $ref: string }, openApi: OpenApi): Parameter {
   if (!('$ref' in parameter)) return parameter;
   const found = openApi.components.parameters[nameOf(parameter.$ref)];
   if (!found) throw new Error(`${parameter.$ref} leads nowhere.`);
   return found;
 }
 
-function querySchema(parameters: Parameter[]): Schema | undefined {
+export function querySchema(parameters: Parameter[]): Schema | undefined {
   if (parameters.length === 0) return undefined;
   const properties = parameters.map(({ name, description, schema }) => [
     name,
@@ -137,7 +137,7 @@ function querySchema(parameters: Parameter[]): Schema | undefined {
   return { type: 'object', properties: Object.fromEntries(properties) };
 }
 
-function jsonOf(content: Content | undefined): Schema | undefined {
+export function jsonOf(content: Content | undefined): Schema | undefined {
   return content?.content?.['application/json']?.schema;
 }
 

@@ -100,6 +100,8 @@ const leak = z
   })
   .meta({ id: 'Leak' });
 
+const keyStatuses = ['active', 'expired', 'revoked'] as const;
+
 const apiKey = z
   .object({
     id: z.string(),
@@ -109,7 +111,7 @@ const apiKey = z
     scopes: z.array(z.enum(scopeNames)),
     prefix: z.string().meta({ description: 'How the key begins.', examples: ['ptr_live_'] }),
     last_four: z.string(),
-    status: z.enum(['active', 'expired', 'revoked']),
+    status: z.enum(keyStatuses),
     rate_limit_per_minute: z
       .int()
       .nullable()
@@ -309,6 +311,7 @@ export const listKeys = defineEndpoint({
     ...pageQuery,
     partner_id: recordId().optional(),
     practice_group_id: recordId().optional(),
+    status: z.enum(keyStatuses).optional(),
   }),
   response: { status: 200, description: 'One page.', body: pageOf(apiKey) },
   problems: [],

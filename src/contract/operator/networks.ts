@@ -23,7 +23,7 @@ const network = z
 
 export type Network = z.infer<typeof network>;
 
-const caps = {
+export const networkCaps = {
   scopes: scopeList().nullable().optional().meta({ description: GRANTED }),
   partner_ids: z
     .array(recordId())
@@ -50,7 +50,7 @@ export const createNetwork = defineEndpoint({
   body: z.strictObject({
     name: text({ min: 1, max: 255 }),
     practice_group_ids: z.array(recordId()).max(MEMBERS_MAX),
-    ...caps,
+    ...networkCaps,
   }),
   response: { status: 201, description: 'The network.', body: network },
   problems: ['business_rule_violation'],
@@ -69,7 +69,7 @@ export const updateNetwork = defineEndpoint({
   access: { roles: admins },
   approval: 'networks',
   params: byId,
-  body: z.strictObject({ name: text({ min: 1, max: 255 }).optional(), ...caps }),
+  body: z.strictObject({ name: text({ min: 1, max: 255 }).optional(), ...networkCaps }),
   readOnly: ['id', 'practice_group_ids', 'created_at', 'updated_at'],
   response: { status: 200, description: 'The network as it is now.', body: network },
   problems: ['not_found', 'business_rule_violation'],

@@ -129,9 +129,10 @@ describe('the house', () => {
         const lock = number.replaceAll('_', '');
         holders.set(lock, [...(holders.get(lock) ?? []), file]);
       }
-    const clearing = ['alerts', 'changes', 'old', 'records', 'usage'].map((what) => `sql/clear_${what}.sql`);
-    const shared = [...holders.values()].filter((files) => files.length > 1).map((files) => files.toSorted());
-    expect(shared.toSorted()).toEqual([clearing, ['sql/erase_events.sql', 'sql/fan_out.sql']]);
+    const shared = [...holders.values()].filter((files) => files.length > 1);
+    // Whatever clears old rows does so one at a time.
+    const others = shared.filter((files) => !files.every((file) => /^sql\/clear_\w+\.sql$/.test(file)));
+    expect(others.map((files) => files.toSorted())).toEqual([['sql/erase_events.sql', 'sql/fan_out.sql']]);
   });
 
   it('has no file that is too long to read at a sitting', () => {

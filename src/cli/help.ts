@@ -46,12 +46,14 @@ const groupSummaries: Record<string, string> = {
   agreements: 'What was agreed with partners',
   keys: 'API keys',
   networks: 'Networks: which practice groups may act for one another',
-  events: 'Publish events',
+  groups: 'Practice groups',
+  events: 'Publish events, and look at those that were',
   webhooks: 'Pause, activate and replay the webhooks of partners',
   deliveries: 'What was sent to whom, and retries',
   changes: 'What partners changed',
   refusals: 'Why calls were refused',
   audit: 'Who changed what',
+  operators: 'People and systems with a token of the operator',
 };
 
 export const environment: [string, string][] = [

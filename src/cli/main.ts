@@ -35,21 +35,25 @@ process.stderr.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code !== 'EPIPE') throw error;
 });
 
+async function ask(question: string): Promise<string> {
+  return answerTo(question, process.stderr);
+}
+
 async function askHidden(question: string): Promise<string> {
   const silent = new Writable({ write: (_chunk, _encoding, done) => done() });
-  const lines = createInterface({ input: process.stdin, output: silent, terminal: true });
   process.stderr.write(question);
+  return answerTo('', silent).finally(() => process.stderr.write('\n'));
+}
+
+async function answerTo(question: string, output: Writable): Promise<string> {
+  const lines = createInterface({ input: process.stdin, output, terminal: true });
   lines.on('SIGINT', () => process.kill(process.pid, 'SIGINT'));
   try {
-    return await lines.question('', { signal: stop.signal });
+    return await lines.question(question, { signal: stop.signal });
   } catch {
-    throw new UsageError(
-      'Nothing was entered.',
-      'Run it again and type it, or set its environment variable.',
-    );
+    throw new UsageError('Nothing was entered.', 'Run it again and answer, or see its --help.');
   } finally {
     lines.close();
-    process.stderr.write('\n');
   }
 }
 
@@ -68,6 +72,7 @@ const code = await run(
     fetch,
     clock: systemClock,
     random: randomBytes,
+    ask,
     askHidden,
     stop: stop.signal,
   },

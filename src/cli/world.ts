@@ -15,7 +15,9 @@ export interface World {
   fetch: typeof fetch;
   clock: Pick<Clock, 'now' | 'monotonic' | 'sleep'>;
   random: RandomBytes;
-  /** Asks a person, without showing what is typed. */
+  /** Asks a person. */
+  ask(question: string): Promise<string>;
+  /** The same, without showing what is typed. */
   askHidden(question: string): Promise<string>;
   /** Aborted with the name of the signal when the command is to end. */
   stop: AbortSignal;

@@ -55,6 +55,7 @@ export function start(line: string | readonly string[], surroundings: Surroundin
     fetch,
     clock: systemClock,
     random: randomBytes,
+    ask: () => Promise.reject(new Error('nobody was to be asked')),
     askHidden: () => Promise.reject(new Error('nobody was to be asked')),
     stop: stop.signal,
     ...rest,

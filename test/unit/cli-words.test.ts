@@ -147,7 +147,10 @@ it('the nearest word is one that is near', () => {
 it.each([
   'partners show',
   'partners verify',
-  'keys revoke',
+  'keys revoke --yes',
+  'operators revoke --yes',
+  'groups show',
+  'events show',
   'keys rotate',
   'deliveries retry dlv_1',
   'networks add net_1 g',

@@ -5,13 +5,16 @@ import { auditCommands } from './audit.ts';
 import { changeCommands } from './changes.ts';
 import { deliveryCommands } from './deliveries.ts';
 import { eventCommands } from './events.ts';
+import { groupCommands } from './groups.ts';
 import { importCommands } from './import.ts';
 import { keyCommands } from './keys.ts';
 import { listenCommand } from './listen.ts';
 import { meCommands } from './me.ts';
 import { networkCommands } from './networks.ts';
+import { operatorCommands } from './operators.ts';
 import { partnerCommands } from './partners.ts';
 import { profileCommands } from './profiles.ts';
+import { publishedEventCommands } from './published.ts';
 import { refusalCommands } from './refusals.ts';
 import { resendCommand } from './resend.ts';
 import { serviceCommands } from './service.ts';
@@ -37,13 +40,16 @@ export const commands: readonly Command[] = [
   ...agreementCommands,
   slaCommand,
   ...keyCommands,
+  ...groupCommands,
   ...networkCommands,
   ...importCommands,
   ...eventCommands,
+  ...publishedEventCommands,
   ...webhookCommands,
   ...deliveryCommands,
   ...changeCommands,
   ...refusalCommands,
   alertsCommand,
   ...auditCommands,
+  ...operatorCommands,
 ];

@@ -7,6 +7,8 @@ export interface World {
   /** The working folder. */
   cwd: string;
   home: string;
+  /** Of the package that the command line came in. */
+  version: string;
   stdin: AsyncIterable<Uint8Array> & { isTTY?: boolean };
   /** Data, and nothing else. */
   stdout: Output;

@@ -355,7 +355,7 @@ describe('status', () => {
     const { code, stdout, stderr } = await porter('status', {
       env: { PORTER_URL: `http://127.0.0.1:${await freePort()}` },
     });
-    expect(stderr).toMatch(/Nothing answers at .* \(ECONNREFUSED\)[\s\S]*porter serve/);
+    expect(stderr).toMatch(/Nothing answers at .* \(ECONNREFUSED\)[\s\S]*Is the service running/);
     expect([code, stdout]).toEqual([3, '']);
   });
 });

@@ -5,7 +5,7 @@ import { resolve } from 'node:path';
 import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
 import { Porter } from '../../packages/sdk/src/index.ts';
 import { ManualClock } from '../support/manual-clock.ts';
-import { makeProject, type Program } from '../support/sdk-project.ts';
+import { makeProject, type Program, rehearsePublishing } from '../support/sdk-project.ts';
 import { startHarness } from '../support/service.ts';
 
 /** The library as a partner gets it: packed, installed into an empty project, compiled and run against a service. */
@@ -33,9 +33,18 @@ describe('the package', () => {
   it('holds what is built, its description, and nothing else', () => {
     const paths = project.packed.files.map(({ path }) => path);
     expect(paths.filter((path) => !/^dist\/(generated\/)?\w+\.(js|d\.ts)$/.test(path))).toEqual([
+      'CHANGELOG.md',
+      'LICENSE',
       'README.md',
       'package.json',
     ]);
+  });
+
+  it('could be published as it is', async () => {
+    expect(await rehearsePublishing('sdk')).toEqual([]);
+    const { version, publishConfig } = JSON.parse(textOf('packages/sdk/package.json'));
+    expect(publishConfig).toEqual({ access: 'public', provenance: true });
+    expect(textOf('packages/sdk/CHANGELOG.md')).toContain(`## ${version}\n`);
   });
 
   it('is as small as its description says', () => {

@@ -49,6 +49,7 @@ export function start(line: string | readonly string[], surroundings: Surroundin
     env: {},
     cwd,
     home: cwd,
+    version: '1.2.3',
     stdin: Object.assign(piped(stdin), { isTTY: terminal }),
     stdout: output('stdout'),
     stderr: output('stderr'),

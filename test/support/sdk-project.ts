@@ -60,7 +60,12 @@ export async function rehearsePublishing(name: string): Promise<string[]> {
     ['publish', '--dry-run', '--loglevel=warn', '--ignore-scripts', `./packages/${name}`],
     { cwd: ROOT },
   );
-  return stderr.split('\n').filter((line) => /npm (warn|error)/i.test(line) && !line.includes('user config'));
+  return stderr
+    .split('\n')
+    .filter(
+      (line) =>
+        /npm (warn|error)/i.test(line) && !/(user|env) config|requires you to be logged in/.test(line),
+    );
 }
 
 export async function makeProject(): Promise<Project> {

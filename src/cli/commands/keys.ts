@@ -100,10 +100,7 @@ export const keyCommands = [
     details: 'On a terminal it asks first; elsewhere it wants --yes.',
     arguments: key,
     options: { yes: yesOption },
-    examples: [
-      'keys revoke key_00Vb13pkZeDP1yAD86FW5V4Dr',
-      'keys revoke key_00Vb13pkZeDP1yAD86FW5V4Dr --yes',
-    ],
+    examples: ['keys revoke key_00Vb13pkZeDP1yAD86FW5V4Dr --yes'],
     async run({ api, args, options, out, world }) {
       const path = `/keys/${segment(args.key_id)}`;
       await confirm({ world, options }, async () => {

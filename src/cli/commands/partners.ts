@@ -104,10 +104,7 @@ export const partnerCommands = [
     details: 'On a terminal it asks first; elsewhere it wants --yes.',
     arguments: partner,
     options: { yes: yesOption },
-    examples: [
-      'partners suspend prt_00Vb13pkZeDP1yAD86FW5V4Dr',
-      'partners suspend prt_00Vb13pkZeDP1yAD86FW5V4Dr --yes',
-    ],
+    examples: ['partners suspend prt_00Vb13pkZeDP1yAD86FW5V4Dr --yes'],
     async run(call) {
       await confirm(call, async () => {
         const path = `/partners/${segment(call.args.partner_id)}`;

@@ -49,10 +49,17 @@ function written({ name, code }: Example, folder: string, port = 3000): string {
   return file;
 }
 
-it('has types that mypy --strict is content with, and so are its tests and its examples', async () => {
+const { paths } = JSON.parse(readFileSync(join(ROOT, 'spec/openapi.json'), 'utf8'));
+const samples: Example[] = Object.values<object>(paths)
+  .flatMap((item) => Object.values(item).flatMap((one) => one['x-codeSamples'] ?? []))
+  .filter(({ lang }) => lang === 'python')
+  .map(({ source }, at) => ({ name: `sample_${at}`, code: source, output: undefined }));
+
+it('has types that mypy --strict is content with, and so are its tests, its examples and those of the reference', async () => {
   const folder = temporaryFolder();
-  const files = examples.map((example) => written(example, folder));
-  for (const checked of [['src', 'tests'], ...files.map((file) => [file])]) {
+  expect(samples.length).toBeGreaterThan(20);
+  const files = [...examples, ...samples].map((example) => written(example, folder));
+  for (const checked of [['src', 'tests'], files]) {
     const args = ['-m', 'mypy', '--strict', '--cache-dir', join(folder, 'cache'), ...checked];
     const ran = await python(args, { cwd: PACKAGE, env: { MYPYPATH: 'src' } });
     expect(ran.output).toMatch(/^Success/);

@@ -213,6 +213,18 @@ describe('a program', () => {
   });
 });
 
+it('the samples of the reference compile', async () => {
+  const { paths } = JSON.parse(textOf('spec/openapi.json'));
+  const operations = Object.values<object>(paths).flatMap((item) => Object.values(item));
+  const samples = operations.flatMap((one) => one['x-codeSamples'] ?? []);
+  const files = samples
+    .filter(({ lang }) => lang === 'typescript')
+    .map(({ source }, at) => project.write(`sample-${at}.ts`, source));
+  expect(files.length).toBe(operations.filter(({ operationId }) => operationId).length);
+  const options = { lib: ['es2022'], types: ['node'], skipLibCheck: true };
+  expect(await project.compile(files, options)).toBe('');
+});
+
 interface Example {
   name: string;
   code: string;

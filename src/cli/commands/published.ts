@@ -68,7 +68,7 @@ export const publishedEventCommands = [
         ].join('\n'),
       );
       if (deliveries.some(({ status }) => status !== 'delivered'))
-        out.note(`What came of each attempt: porter deliveries list --event ${id}`);
+        out.note(inLine(`What came of each attempt: porter deliveries list --event ${id}`));
     },
   }),
 ];

@@ -3,7 +3,7 @@ import type { Server } from 'node:http';
 import { join } from 'node:path';
 import { type Config, masterKey } from './config.ts';
 import { WRITE_THROUGH_MS } from './contract/operator/write-through.ts';
-import { createEngine } from './delivery/engine.ts';
+import { startDelivering } from './delivering.ts';
 import { demoKey, keepFile } from './demo.ts';
 import { createServer } from './http/server.ts';
 import { readTls, renewTls } from './http/tls.ts';
@@ -110,6 +110,9 @@ export async function startService(config: Config, surroundings: Surroundings): 
     if (applied.length > 0) log.info({ applied }, 'migrated');
     if (onlyLogin !== undefined) log.warn({ login: onlyLogin, role }, ONE_LOGIN);
 
+    const telemetry =
+      config.telemetry && (await import('./platform/opentelemetry.ts')).startTelemetry(config.telemetry);
+    if (telemetry) undo.push(() => telemetry.stop());
     const worker = config.role !== 'api';
     const connectionsMax = CONNECTIONS_MAX + (worker ? WORKER_CONNECTIONS : 0);
     const db = openDatabase({ url, connectionsMax, role });
@@ -160,6 +163,7 @@ export async function startService(config: Config, surroundings: Surroundings): 
       },
       docsUrl,
       site: createSite(config),
+      telemetry,
       webhookKeys: remembered(clock, () => publicSigningKeys(app)),
     });
     undo.push(() => {
@@ -187,7 +191,7 @@ export async function startService(config: Config, surroundings: Surroundings): 
       undo.push(async () => stopBeating());
     }
     // Last: a service that cannot start sends nothing.
-    if (worker) engine = startDelivering(app, log, () => clock.fault() === undefined);
+    if (worker) engine = startDelivering(app, log, () => clock.fault() === undefined, telemetry);
     alerts.start();
     const { auditAnchors } = config;
     if (auditAnchors.file ?? auditAnchors.url) undo.push(startAnchoring(app, auditAnchors, log));
@@ -227,32 +231,6 @@ async function finish(server: Server, late: Promise<void>): Promise<void> {
   if ((await Promise.race([closed, late.then(() => 'late' as const)])) === 'late')
     server.closeAllConnections();
   await closed;
-}
-
-/** The delivery engine with its way out. What is still under way when the time is up is sent again by the next worker. */
-function startDelivering(app: App, log: Logger, isOnTime: () => boolean) {
-  const egress = createEgress({ targets: app.webhookTargets });
-  // Apart: a connection into a network of the operator's own is never one that a partner's webhook could be given.
-  const operatorEgress = createEgress({ targets: app.operatorTargets });
-  const engine = createEngine({
-    ...app,
-    log,
-    post: egress.post,
-    dial: egress.dial,
-    operatorEgress,
-    isOnTime,
-    open: app.sealer.open,
-  });
-  engine.start();
-  return {
-    metrics: engine.metrics,
-    async stop(late: Promise<void>): Promise<void> {
-      const stopped = engine.stop();
-      await Promise.race([stopped, late]);
-      await Promise.all([egress.close(), operatorEgress.close()]);
-      await stopped;
-    },
-  };
 }
 
 const REMEMBERED_MS = 1_000;

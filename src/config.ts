@@ -7,6 +7,7 @@ import { isLoopback } from './http/transport.ts';
 import type { Reach, Targets } from './platform/egress/ssrf-guard.ts';
 import type { MailServer, MailSettings } from './platform/mail.ts';
 import { MASTER_KEY_BYTES } from './platform/sealing.ts';
+import { readTelemetry, type TelemetrySettings } from './platform/telemetry.ts';
 import { unsafeInProduction } from './production.ts';
 import { hostsOf } from './store/hosts.ts';
 import type { Retention } from './store/retention.ts';
@@ -21,6 +22,8 @@ export interface Config {
   /** The login that owns the tables, where that is another one. */
   migrationDatabaseUrl: string | undefined;
   dataDir: string;
+  /** Where traces and metrics go, if anybody asked for them. */
+  telemetry: TelemetrySettings | undefined;
   operatorToken: string | undefined;
   tls: { certFile: string; keyFile: string } | undefined;
   trustProxy: string[];
@@ -92,6 +95,7 @@ export function readConfig(env: Env, workingFolder: string): Config {
 
   const config: Config = {
     environment,
+    telemetry: readOtel(env, problems),
     host: read('PORTER_HOST', '127.0.0.1', (text) => text),
     port: read('PORTER_PORT', 8080, port),
     databaseUrl: read('DATABASE_URL', undefined, postgresUrl),
@@ -330,4 +334,13 @@ function masterKeys(text: string): Buffer[] {
     .split(/[\s,]+/)
     .filter(Boolean)
     .map(masterKey);
+}
+
+function readOtel(env: Env, problems: string[]): TelemetrySettings | undefined {
+  try {
+    return readTelemetry(env);
+  } catch (error) {
+    problems.push(error instanceof Error ? error.message : String(error));
+    return undefined;
+  }
 }

@@ -110,9 +110,6 @@ export async function startService(config: Config, surroundings: Surroundings): 
     if (applied.length > 0) log.info({ applied }, 'migrated');
     if (onlyLogin !== undefined) log.warn({ login: onlyLogin, role }, ONE_LOGIN);
 
-    const telemetry =
-      config.telemetry && (await import('./platform/opentelemetry.ts')).startTelemetry(config.telemetry);
-    if (telemetry) undo.push(() => telemetry.stop());
     const worker = config.role !== 'api';
     const connectionsMax = CONNECTIONS_MAX + (worker ? WORKER_CONNECTIONS : 0);
     const db = openDatabase({ url, connectionsMax, role });
@@ -130,6 +127,9 @@ export async function startService(config: Config, surroundings: Surroundings): 
       await closeDatabase(db);
     };
     undo.push(() => Promise.race([close(), clock.sleep(CLOSE_MS)]));
+    const telemetry =
+      config.telemetry && (await import('./platform/opentelemetry.ts')).startTelemetry(config.telemetry);
+    if (telemetry) undo.push(() => telemetry.stop());
 
     let engine: ReturnType<typeof startDelivering> | undefined;
     let listening = '';

@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { Readable } from 'node:stream';
 import pg from 'pg';
 import { startService } from '../src/compose.ts';
 import { readConfig } from '../src/config.ts';
@@ -68,10 +69,12 @@ export async function measureLatency(
 
   if (crowd > 0) await addCrowd(url, crowd, `${receiver}/timed`);
 
-  const seconds = returning ? 16 : 8;
+  const seconds = 8;
   const rate = 200;
   let back: ChildProcess | undefined;
   let away = '';
+  /** Of the backlog, before the measurement. */
+  let outside = 0;
   if (returning) {
     const port = await portOfNobody();
     away = `http://127.0.0.1:${port}`;
@@ -81,12 +84,12 @@ export async function measureLatency(
       const events = Array.from({ length: 1_000 }, (_, more) => payloadOf(n + more, 'away'));
       await operator('/events', { events });
     }
-    // Within the first second, which is not counted.
-    setTimeout(() => {
-      back = spawn(process.execPath, ['bench/receiver.ts', String(port)], {
-        stdio: ['ignore', 'pipe', 'inherit'],
-      });
-    }, 500);
+    back = spawn(process.execPath, ['bench/receiver.ts', String(port)], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    await once(back.stdout as Readable, 'data');
+    // A host that was away is dialled every few seconds: measured is what follows the first answer.
+    outside = await untilReceived(away, 1);
   }
   const started = performance.now();
   const sent: Promise<unknown>[] = [];
@@ -103,8 +106,10 @@ export async function measureLatency(
   const { latencies } = await receivedBy(receiver);
   if (back) {
     const { received } = await receivedBy(away);
+    const left = BACKLOG - outside - received;
+    if (left <= 0) throw new Error('the backlog was out before the measurement was over');
+    await untilReceived(away, left);
     back.kill('SIGKILL');
-    if (received < BACKLOG) throw new Error(`only ${received} deliveries of the backlog were received`);
   }
   await service.stop();
   rmSync(folder, { recursive: true, force: true });
@@ -114,6 +119,17 @@ export async function measureLatency(
 
 async function receivedBy(receiver: string): Promise<{ latencies: number[]; received: number }> {
   return (await (await fetch(receiver)).json()) as { latencies: number[]; received: number };
+}
+
+/** The receiver tells how many came since it was asked before. */
+async function untilReceived(receiver: string, count: number): Promise<number> {
+  let sum = 0;
+  for (let waits = 0; sum < count; waits++) {
+    if (waits > 600) throw new Error(`only ${sum} deliveries of the backlog were received within a minute`);
+    await systemClock.sleep(100);
+    sum += (await receivedBy(receiver)).received;
+  }
+  return sum;
 }
 
 /** A port at which nobody listens. */

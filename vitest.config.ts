@@ -102,6 +102,14 @@ export default defineConfig({
       },
       {
         test: {
+          name: 'judges',
+          include: ['test/judges/**/*.test.ts'],
+          ...onPostgres,
+          testTimeout: 900_000,
+        },
+      },
+      {
+        test: {
           name: 'faults',
           include: ['test/faults/**/*.test.ts'],
           ...onPostgres,

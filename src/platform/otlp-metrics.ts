@@ -38,7 +38,7 @@ const hrTime = (milliseconds: number): HrTime => [
   (milliseconds % 1000) * 1_000_000,
 ];
 
-export function readPrometheus(text: string): Family[] {
+function readPrometheus(text: string): Family[] {
   const families = new Map<string, Family>();
   const family = (name: string) => {
     const known = families.get(name) ?? { name, help: '', type: 'untyped', samples: [] };

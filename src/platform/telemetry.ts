@@ -34,14 +34,14 @@ export interface TelemetrySettings {
   resource: Record<string, string>;
 }
 
-export interface Collector {
+interface Collector {
   url: string;
   headers: Record<string, string>;
 }
 
 type Environment = Record<string, string | undefined>;
 
-export const samplers = [
+const samplers = [
   'always_on',
   'always_off',
   'traceidratio',

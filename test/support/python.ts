@@ -9,7 +9,7 @@ import { promisify } from 'node:util';
 const ROOT = resolve(import.meta.dirname, '../..');
 const run = promisify(execFile);
 
-export interface Ran {
+interface Ran {
   code: number;
   output: string;
 }

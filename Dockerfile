@@ -6,7 +6,9 @@ COPY migrations migrations
 COPY docs docs
 COPY src src
 COPY packages/sdk/src packages/sdk/src
+COPY packages/console packages/console
 COPY porter ./
+RUN npm run prepare
 # PostgreSQL refuses to run as root, and so should the service.
 RUN mkdir /data && chown node:node /data
 USER node

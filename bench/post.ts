@@ -15,6 +15,7 @@ import { createEgress } from '../src/platform/egress/egress.ts';
 import { createLogger } from '../src/platform/logger.ts';
 import { startEmbeddedPostgres } from '../src/platform/postgres/embedded.ts';
 import { pooledRandomBytes } from '../src/platform/random.ts';
+import { Figures } from '../src/runtime/figures.ts';
 import { Usage } from '../src/runtime/usage.ts';
 import { closeDatabase, openDatabase, transact } from '../src/store/database.ts';
 import { appendEvents } from '../src/store/events.ts';
@@ -242,7 +243,7 @@ async function office(name: string, receiver: string) {
   async function deliver(): Promise<number> {
     const egress = createEgress({ targets: 'loopback' });
     let posted = 0;
-    const usage = new Usage(db, systemClock, log);
+    const usage = new Usage(db, systemClock, log, new Figures(db, systemClock, log));
     const engine = createEngine({
       db,
       clock: systemClock,

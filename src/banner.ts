@@ -4,7 +4,11 @@ import { DEMO_GROUP } from './demo.ts';
 
 /** What a person sees after `npm start`: where it is, and a first call that works. */
 export function banner(config: Config, service: Service, isTerminal: boolean): string {
-  const lines = ['', `Porter (${config.environment}) listens on ${service.url}`];
+  const lines = [
+    '',
+    `Porter (${config.environment}) listens on ${service.url}`,
+    `The console for operators is at ${service.url}/console`,
+  ];
   if (config.environment === 'production' && !config.tls && config.trustProxy.length === 0) {
     lines.push(
       '',

@@ -1,35 +1,43 @@
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import type { Server } from 'node:http';
+import { hostname } from 'node:os';
 import { join } from 'node:path';
-import { type Config, masterKey } from './config.ts';
+import type { Config } from './config.ts';
 import { WRITE_THROUGH_MS } from './contract/operator/write-through.ts';
 import { startDelivering } from './delivering.ts';
 import { demoKey, keepFile } from './demo.ts';
+import { newId } from './domain/ids.ts';
 import { createServer } from './http/server.ts';
 import { readTls, renewTls } from './http/tls.ts';
-import type { App } from './operations/app.ts';
+import { addressOf, cannotListen, finish } from './listen.ts';
+import { type Keys, makeKeys } from './master-key.ts';
+import type { App, Deployment } from './operations/app.ts';
 import { ensureFirstOperator } from './operations/operators.ts';
 import { ensureSigningKey, publicSigningKeys, resealSigningKeys } from './operations/signing-keys.ts';
 import { resealSecrets } from './operations/webhook-secrets.ts';
 import { Bell } from './platform/bell.ts';
 import { type Clock, systemClock } from './platform/clock.ts';
 import { createEgress } from './platform/egress/egress.ts';
-import { keepKeyFile } from './platform/key-file.ts';
 import type { Logger } from './platform/logger.ts';
 import { createMailer } from './platform/mail.ts';
+import { createOidc } from './platform/oidc.ts';
 import { type EmbeddedPostgres, startEmbeddedPostgres } from './platform/postgres/embedded.ts';
 import { pooledRandomBytes } from './platform/random.ts';
-import { createSealer, MASTER_KEY_BYTES } from './platform/sealing.ts';
+import { remembered } from './platform/remembered.ts';
 import { Semaphore } from './platform/semaphore.ts';
-import { createSigner } from './platform/signer.ts';
 import { createAccess } from './runtime/access.ts';
 import { AccessLog } from './runtime/access-log.ts';
 import { Alerts } from './runtime/alerts.ts';
 import { Assertions } from './runtime/assertions.ts';
 import { AuditAnchors } from './runtime/audit-anchors.ts';
 import { AuditVerification } from './runtime/audit-verification.ts';
+import { gatherEvents } from './runtime/event-acceptance.ts';
 import { OpenStreams } from './runtime/event-streams.ts';
+import { Figures } from './runtime/figures.ts';
 import { KeyUses } from './runtime/key-uses.ts';
+import { Live } from './runtime/live.ts';
+import { NodeSigns } from './runtime/nodes.ts';
 import { RateLimits, SharedRateLimits } from './runtime/rate-limits.ts';
 import { Readiness } from './runtime/readiness.ts';
 import { Refusals } from './runtime/refusals.ts';
@@ -38,6 +46,8 @@ import { gatherUpdates } from './runtime/submission-type-updates.ts';
 import { beat } from './runtime/uptime.ts';
 import { Usage } from './runtime/usage.ts';
 import { WriteThrough } from './runtime/write-through.ts';
+import { describeSettings } from './settings.ts';
+import { createConsole } from './site/console.ts';
 import { createSite } from './site/site.ts';
 import { closeDatabase, type Database, openDatabase } from './store/database.ts';
 import { beginTimeline } from './store/event-feed.ts';
@@ -63,6 +73,10 @@ export interface Surroundings {
   clock?: Clock;
   random?: (count: number) => Uint8Array;
 }
+
+const { version: VERSION } = JSON.parse(
+  readFileSync(new URL('../package.json', import.meta.url), 'utf8'),
+) as { version: string };
 
 const CONNECTIONS_MAX = 10;
 const ONE_LOGIN =
@@ -122,6 +136,7 @@ export async function startService(config: Config, surroundings: Surroundings): 
         app.refusals.flush(),
         app.keyUses.close(),
         app.usage.close(),
+        app.figures.close(),
         app.accessLog.close(),
       ]);
       await closeDatabase(db);
@@ -164,11 +179,14 @@ export async function startService(config: Config, surroundings: Surroundings): 
       docsUrl,
       site: createSite(config),
       telemetry,
+      console: createConsole(),
+      // Anybody may ask, as often as they like.
       webhookKeys: remembered(clock, () => publicSigningKeys(app)),
     });
     undo.push(() => {
       const late = clock.sleep(FINISH_MS);
       app.streams.endAll();
+      app.live.endAll();
       return Promise.all([
         finish(server, late),
         engine?.stop(late),
@@ -193,6 +211,18 @@ export async function startService(config: Config, surroundings: Surroundings): 
     // Last: a service that cannot start sends nothing.
     if (worker) engine = startDelivering(app, log, () => clock.fault() === undefined, telemetry);
     alerts.start();
+    const signs = new NodeSigns(
+      { ...app, skewMs: () => clock.skewMs() },
+      {
+        id: app.deployment.nodeId,
+        name: `${hostname()}:${process.pid}`,
+        version: VERSION,
+        role: config.role,
+        started_at: new Date(clock.now()).toISOString(),
+      },
+    );
+    signs.start();
+    undo.push(() => signs.stop());
     const { auditAnchors } = config;
     if (auditAnchors.file ?? auditAnchors.url) undo.push(startAnchoring(app, auditAnchors, log));
 
@@ -222,34 +252,6 @@ async function runAll(undo: (() => Promise<unknown>)[]): Promise<void> {
   if (failures.length > 0) throw failures[0];
 }
 
-/** Lets requests under way finish, but not for ever. */
-async function finish(server: Server, late: Promise<void>): Promise<void> {
-  // Idle connections close now; one whose request is answered from here on is kept for no further request.
-  Object.assign(server, { keepAliveTimeout: 1, keepAliveTimeoutBuffer: 0 });
-  const closed = once(server, 'close');
-  server.close();
-  if ((await Promise.race([closed, late.then(() => 'late' as const)])) === 'late')
-    server.closeAllConnections();
-  await closed;
-}
-
-const REMEMBERED_MS = 1_000;
-
-/** Anybody may ask, as often as they like: PostgreSQL is asked once a second. A failure is not remembered. */
-function remembered<T>(clock: Pick<App['clock'], 'monotonic'>, ask: () => Promise<T>): () => Promise<T> {
-  let last: { answer: Promise<T>; at: number } | undefined;
-  return () => {
-    const now = clock.monotonic();
-    if (last && now - last.at < REMEMBERED_MS) return last.answer;
-    const asked = { answer: ask(), at: now };
-    last = asked;
-    asked.answer.catch(() => {
-      if (last === asked) last = undefined;
-    });
-    return asked.answer;
-  };
-}
-
 /** Returns how it is stopped. */
 function startAnchoring(app: App, places: Config['auditAnchors'], log: Logger): () => Promise<void> {
   const egress = createEgress({ targets: app.webhookTargets });
@@ -268,7 +270,7 @@ function assemble(
   { log, clock, random }: Required<Surroundings>,
   masterKeys: Keys,
 ): App {
-  const access = createAccess(db, clock, config.environment);
+  const access = createAccess(db, clock, config.environment, config.sessions);
   const keys = config.rateWindows === 'shared' ? new SharedRateLimits(db, clock) : new RateLimits(clock);
   const newChanges = new Bell(clock);
   const updates = gatherUpdates({ db, clock, changed: () => newChanges.ring() });
@@ -283,27 +285,38 @@ function assemble(
   const refusals = new Refusals(db, clock, log);
   const assertions = new Assertions(db, clock);
   const keyUses = new KeyUses(db, clock, log);
-  const usage = new Usage(db, clock, log);
+  const figures = new Figures(db, clock, log);
+  const usage = new Usage(db, clock, log, figures);
   const accessLog = new AccessLog(db, clock, log, random);
   const streams = new OpenStreams(db, clock, log, accessLog);
+  const live = new Live(db, clock, log);
   const { environment, webhookTargets, operatorTargets, retention } = config;
   return {
     db,
     clock,
     random,
     environment,
+    people: config.oidc && { ...config.oidc, provider: createOidc(config.oidc) },
     access,
     limits: { keys, operators: new RateLimits(clock) },
     strangers: new Strangers(clock, log),
     updates,
+    events: gatherEvents(db, clock),
     writeThrough,
     refusals,
     accessLog,
     assertions,
     keyUses,
     usage,
+    figures,
     takesCertificates: config.clientCertificates !== 'off',
     streams,
+    live,
+    deployment: {
+      ...deploymentOf(config),
+      nodeId: newId('nde', clock.now(), random),
+      settings: describeSettings(config),
+    },
     replays: new Semaphore(REPLAYS_AT_ONCE),
     ...masterKeys,
     auditVerification: new AuditVerification(db, clock),
@@ -314,24 +327,16 @@ function assemble(
   };
 }
 
-/** The master key is the configured one, or one that is made on the first start and kept in the data folder. */
-async function makeKeys(config: Config, random: App['random']): Promise<Keys> {
-  const previous = config.previousMasterKeys;
-  if (config.masterKey) return keysFrom(config.masterKey, previous);
-  const file = join(config.dataDir, 'master-key');
-  const newKey = () => Buffer.from(random(MASTER_KEY_BYTES)).toString('base64');
-  const text = await keepKeyFile(file, newKey);
-  try {
-    return keysFrom(masterKey(text), previous);
-  } catch (error) {
-    throw new Error(`The master key in ${file} cannot be used: it ${(error as Error).message}.`);
-  }
-}
+const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as {
+  version: string;
+};
 
-type Keys = Pick<App, 'sealer' | 'signer'>;
-
-function keysFrom(current: Buffer, previous: Buffer[]): Keys {
-  return { sealer: createSealer({ current, previous }), signer: createSigner({ current, previous }) };
+function deploymentOf({
+  supportContact: support_contact,
+  oidc,
+  approvals,
+}: Config): Omit<Deployment, 'nodeId' | 'settings'> {
+  return { version, sign_in: oidc ? 'oidc' : 'token', approvals, support_contact };
 }
 
 export async function startEmbedded(config: Config, log: Logger): Promise<EmbeddedPostgres> {
@@ -350,23 +355,4 @@ async function seed(config: Config, app: App): Promise<Seeded> {
   const firstOperatorToken = await ensureFirstOperator(app, config.operatorToken);
   await ensureSigningKey(app);
   return { firstOperatorToken, demoKey: config.demo ? await demoKey(config, app) : undefined };
-}
-
-function cannotListen(error: NodeJS.ErrnoException, { host, port }: Config): Error {
-  const reasons: Record<string, string> = {
-    EADDRINUSE: `Port ${port} of ${host} is taken. Stop what listens there, or set PORTER_PORT to another one.`,
-    EACCES: `Port ${port} of ${host} is not for this user. Set PORTER_PORT to one above 1023.`,
-    EADDRNOTAVAIL: `This machine has no address ${host}. Set PORTER_HOST to one that it has, or to 0.0.0.0 for all.`,
-    ENOTFOUND: `There is no host ${host}. Set PORTER_HOST to an address of this machine.`,
-    EAI_AGAIN: `There is no host ${host}. Set PORTER_HOST to an address of this machine.`,
-  };
-  const reason = reasons[error.code ?? ''];
-  return reason === undefined ? error : new Error(reason, { cause: error });
-}
-
-function addressOf(server: Server, config: Config): string {
-  const address = server.address();
-  const port = typeof address === 'object' && address ? address.port : config.port;
-  const host = config.host.includes(':') ? `[${config.host}]` : config.host;
-  return `${config.tls ? 'https' : 'http'}://${host}:${port}`;
 }

@@ -1,7 +1,8 @@
 import { isAbsolute, resolve } from 'node:path';
-import type { Environment } from './contract/access.ts';
+import type { ApprovalKind, Environment } from './contract/access.ts';
 import { listOf } from './domain/address-list.ts';
 import type { AlertThresholds } from './domain/alerts.ts';
+import { IDLE_MINUTES_MIN, type SessionLimits } from './domain/session.ts';
 import { type CertificateSource, certificateSources } from './http/client-certificate.ts';
 import { isLoopback } from './http/transport.ts';
 import type { Reach, Targets } from './platform/egress/ssrf-guard.ts';
@@ -9,6 +10,7 @@ import type { MailServer, MailSettings } from './platform/mail.ts';
 import { MASTER_KEY_BYTES } from './platform/sealing.ts';
 import { readTelemetry, type TelemetrySettings } from './platform/telemetry.ts';
 import { unsafeInProduction } from './production.ts';
+import { approvals, readOidc, type SignInSettings } from './sign-in-settings.ts';
 import { hostsOf } from './store/hosts.ts';
 import type { Retention } from './store/retention.ts';
 
@@ -58,8 +60,24 @@ export interface Config {
   /** Where calls are counted: in this process, or for all nodes together in PostgreSQL. */
   rateWindows: 'memory' | 'shared';
   retention: Retention;
+  /** Through whom people sign in to the console; undefined: with tokens. */
+  oidc: SignInSettings | undefined;
+  /** What waits for a second person. */
+  approvals: ApprovalKind[];
+  /** How long somebody stays signed in to the console. */
+  sessions: SessionLimits;
   /** Where the anchors of the audit are given out to. */
   auditAnchors: { file: string | undefined; url: string | undefined; everyMs: number };
+  /** Every setting that was asked for. */
+  settings: readonly TakenSetting[];
+}
+
+/** A setting as it was read: the text that was set, or the default as text. */
+export interface TakenSetting {
+  name: string;
+  /** Undefined: nothing is set, and there is no default. */
+  text: string | undefined;
+  isSet: boolean;
 }
 
 export class ConfigError extends Error {}
@@ -68,8 +86,10 @@ type Env = Record<string, string | undefined>;
 
 export function readConfig(env: Env, workingFolder: string): Config {
   const problems: string[] = [];
+  const settings: TakenSetting[] = [];
   const read = <T>(name: string, fallback: T, parse: (text: string) => T): T => {
     const text = env[name]?.trim();
+    settings.push({ name, text: text || asText(fallback), isSet: Boolean(text) });
     if (!text) return fallback;
     try {
       return parse(text);
@@ -94,6 +114,7 @@ export function readConfig(env: Env, workingFolder: string): Config {
     problems.push('PORTER_SMTP_URL and PORTER_MAIL_FROM: set both or neither');
 
   const config: Config = {
+    settings,
     environment,
     telemetry: readOtel(env, problems),
     host: read('PORTER_HOST', '127.0.0.1', (text) => text),
@@ -144,6 +165,12 @@ export function readConfig(env: Env, workingFolder: string): Config {
       endedChanges: read('PORTER_CHANGE_DAYS', 400, retentionDays),
       usage: read('PORTER_USAGE_DAYS', 800, retentionDays),
     },
+    oidc: readOidc(read, production, problems),
+    approvals: read('PORTER_APPROVALS', [], approvals),
+    sessions: {
+      idleMs: 60_000 * read('PORTER_SESSION_IDLE_MINUTES', 30, between('minutes', IDLE_MINUTES_MIN, 24 * 60)),
+      absoluteMs: 3_600_000 * read('PORTER_SESSION_HOURS', 12, between('hours', 1, 7 * 24)),
+    },
     auditAnchors: {
       file: read('PORTER_AUDIT_ANCHOR_FILE', undefined, path(workingFolder)),
       url: read('PORTER_AUDIT_ANCHOR_URL', undefined, webUrl),
@@ -174,8 +201,15 @@ export function readConfig(env: Env, workingFolder: string): Config {
   if (production) problems.push(...unsafeInProduction(config));
   if (env[production ? 'PORTER_BASE_URL' : 'PORTER_STAGING_BASE_URL']?.trim())
     config.ownUrl = config.baseUrls[environment];
+  if (production && config.oidc && !config.ownUrl)
+    problems.push('PORTER_BASE_URL: is required with PORTER_OIDC_ISSUER; people come back to it');
   if (problems.length > 0) throw new ConfigError(problems.join('\n'));
   return config;
+}
+
+function asText(fallback: unknown): string | undefined {
+  if (Array.isArray(fallback)) return fallback.length > 0 ? fallback.join(', ') : undefined;
+  return typeof fallback === 'string' || typeof fallback === 'number' ? String(fallback) : undefined;
 }
 
 function oneOf<const T extends string>(...allowed: T[]): (text: string) => T {
@@ -271,11 +305,13 @@ function unescaped(text: string): string {
   }
 }
 
-function upTo(unit: string, max: number): (text: string) => number {
+const upTo = (unit: string, max: number) => between(unit, 1, max);
+
+function between(unit: string, min: number, max: number): (text: string) => number {
   return (text) => {
     const value = Number(text);
-    if (!/^\d+$/.test(text) || value < 1 || value > max)
-      throw new Error(`"${text}" is not a number of ${unit} from 1 to ${max}`);
+    if (!/^\d+$/.test(text) || value < min || value > max)
+      throw new Error(`"${text}" is not a number of ${unit} from ${min} to ${max}`);
     return value;
   };
 }

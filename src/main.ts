@@ -1,6 +1,7 @@
 import { banner } from './banner.ts';
 import { type Service, startEmbedded, startService } from './compose.ts';
 import { ConfigError, readConfig } from './config.ts';
+import { buildConsoleOnce } from './console.ts';
 import { systemClock } from './platform/clock.ts';
 import { createLogger, lineWriter, redact } from './platform/logger.ts';
 import { prepareDatabase } from './store/migrate.ts';
@@ -37,6 +38,7 @@ export async function serve({ env, cwd, say, isTerminal, stop, ...start }: Start
       log.info({ signal: stop.reason }, 'stopped while it was starting');
       return 0;
     }
+    buildConsoleOnce(log);
     // The banner comes last: whoever reads it may send a signal at once.
     if (!stop.aborted || service.firstOperatorToken) say(banner(config, service, isTerminal));
     if (!stop.aborted) await stopped;

@@ -3,10 +3,11 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import type { AsyncApi, OpenApi } from './generator/document.ts';
 import { groupsFile } from './generator/groups.ts';
+import { operationsFile } from './generator/operations.ts';
 import { pythonGroups, pythonTypes } from './generator/python.ts';
 import { eventNamesOf, typesFile } from './generator/types.ts';
 
-/** Writes `src/generated`, and the same for Python, from the committed specification, or with `--check` only compares. */
+/** Writes `src/generated`, the same for Python, and what the console calls, from the committed specification; with `--check` only compares. */
 
 const root = resolve(import.meta.dirname, '../..');
 const folder = 'packages/sdk/src/generated';
@@ -15,6 +16,7 @@ const NOTE = 'Made by `npm run generate` from spec/. Change it there.';
 
 const read = (path: string) => JSON.parse(readFileSync(resolve(root, path), 'utf8'));
 const openApi: OpenApi = read('spec/openapi.json');
+const operatorApi: OpenApi = read('spec/operator.openapi.json');
 const asyncApi: AsyncApi = read('spec/asyncapi.json');
 
 const files = {
@@ -22,6 +24,7 @@ const files = {
   [`${folder}/groups.ts`]: groupsFile(openApi, eventNamesOf(asyncApi)),
   [`${pythonFolder}/types.py`]: pythonTypes(openApi, eventNamesOf(asyncApi)),
   [`${pythonFolder}/_groups.py`]: pythonGroups(openApi, eventNamesOf(asyncApi)),
+  'packages/console/src/api/generated.ts': operationsFile(operatorApi, eventNamesOf(asyncApi)),
 };
 
 for (const [path, code] of Object.entries(files)) {

@@ -16,7 +16,8 @@ export const scopeNames = Object.keys(scopes) as [Scope, ...Scope[]];
 /** What an operator's token may be allowed to do. Every operator endpoint lists the roles that it lets in. */
 export const roles = {
   admin: 'Everything.',
-  support: 'Reads everything; manages partners and keys, and retries deliveries.',
+  support:
+    'Reads everything; manages partners and keys, retries deliveries, and says what became of changes where the practice software does not.',
   source:
     'Only publishes what happened: events, EHR health, form submissions, write-to-record jobs; asks which submission types may be offered; reads changes and says what became of them.',
   viewer: 'Reads everything.',
@@ -41,3 +42,7 @@ export const ADDRESS_RATE_LIMIT = 300;
 /** Calls a minute of an operator, on each node. What says what happened does not count: that is never refused. */
 export const OPERATOR_RATE_LIMIT = 6_000;
 export const RATE_WINDOW_SECONDS = 60;
+
+/** What may be made to wait for a second person. */
+export const approvalKinds = ['keys', 'networks'] as const;
+export type ApprovalKind = (typeof approvalKinds)[number];

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import type { Role, Scope } from './access.ts';
+import type { ApprovalKind, Role, Scope } from './access.ts';
 import type { ProblemCode } from './problems.ts';
 import type { RuleName } from './rules.ts';
 import type { ValidationEntry } from './validate.ts';
@@ -56,6 +56,8 @@ export interface Endpoint {
     /** The answer goes on: NDJSON, a JSON text on each line. */
     lines?: true;
   };
+  /** Where the deployment asks for it, this waits for a second person: it then answers 202, with what waits. */
+  approval?: ApprovalKind;
   /** Refusals of this endpoint's own; those that every endpoint shares are added where they are documented. */
   problems: readonly ProblemCode[];
   /** The rules behind business_rule_violation. */

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { text } from './fields.ts';
+import { moment, text } from './fields.ts';
 import { ValidationProblem } from './problems.ts';
 
 export const PAGE_SIZE_DEFAULT = 50;
@@ -32,6 +32,12 @@ export const pageQuery = {
       maxLength: CURSOR_LENGTH_MAX,
       description: 'The next_cursor of the page before.',
     }),
+};
+
+/** Of a list of what happened at a moment. */
+export const spanQuery = {
+  since: moment().optional().meta({ description: 'Not before this moment.' }),
+  until: moment().optional().meta({ description: 'Before this moment.' }),
 };
 
 /** For keyset pagination with a filter that no index supports: a page looks through a limited stretch. */

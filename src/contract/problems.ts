@@ -146,6 +146,7 @@ export const validationEntry = {
 } as const;
 
 export type ProblemCode = keyof typeof problemCatalogue;
+export const problemCodes = Object.keys(problemCatalogue) as [ProblemCode, ...ProblemCode[]];
 
 /** What some refusals say in addition. */
 export interface ProblemDetails {
@@ -202,7 +203,7 @@ export const validationErrorBody = z
 
 export const problemBody = z
   .object({
-    error: z.enum(Object.keys(problemCatalogue) as [ProblemCode, ...ProblemCode[]]),
+    error: z.enum(problemCodes),
     statusCode: z.int(),
     message: z.string(),
     request_id: z.string().meta({ description: 'Quote it to support; it is also in x-request-id.' }),

@@ -128,6 +128,6 @@ export function createMetrics(readNumbers: () => Promise<QueueNumbers>, now: () 
 const CLASSES = Array.from({ length: 10 }, (_, hundreds) => `${hundreds}xx`);
 
 /** `2xx` to `5xx`, or the phase in which it failed. */
-function classOf({ status, failure }: PostOutcome): string {
+export function classOf({ status, failure }: PostOutcome): string {
   return failure?.phase ?? (CLASSES[Math.floor((status ?? 0) / 100)] as string);
 }

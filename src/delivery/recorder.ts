@@ -49,7 +49,7 @@ export interface RecorderOptions {
 
 /** What counts attempts by webhook, once their results are recorded. */
 export interface DeliveryUsage {
-  deliver(webhookNo: number, outcome: DeliveryOutcome, delayMs: number): void;
+  deliver(webhookNo: number, outcome: DeliveryOutcome, delayMs: number, cause: string): void;
 }
 
 const OUTCOMES = { delivered: 'delivered', due: 'retried', failed: 'given_up' } as const;
@@ -156,8 +156,8 @@ export class Recorder {
   }
 
   #count(results: readonly Result[]): void {
-    for (const { webhookNo, state, delayMs } of results)
-      if (state !== 'waiting') this.#options.usage.deliver(webhookNo, OUTCOMES[state], delayMs);
+    for (const { webhookNo, state, delayMs, cause } of results)
+      if (state !== 'waiting') this.#options.usage.deliver(webhookNo, OUTCOMES[state], delayMs, cause);
   }
 
   /** One odd result must not hold up its neighbours, and what came of an attempt matters more than how it looked. */

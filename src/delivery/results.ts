@@ -4,6 +4,7 @@ import type { ClaimedDelivery } from '../domain/lane.ts';
 import { nextStep } from '../domain/retry.ts';
 import type { PostOutcome } from '../platform/egress/egress.ts';
 import type { Result } from '../store/deliveries-record.ts';
+import { classOf } from './metrics.ts';
 
 /** What is written down about a delivery. `moment`: now, by the monotonic clock. */
 
@@ -23,6 +24,7 @@ export function putBackResult(
     retryDelayMs: undefined,
     answeredAt: moment,
     delayMs: 0,
+    cause: '',
     after,
     attempt: '',
     gone: undefined,
@@ -56,6 +58,7 @@ export function attemptResult(
     retryDelayMs: step.state === 'due' ? step.delayMs : undefined,
     answeredAt: moment,
     delayMs: now - acceptedMs,
+    cause: classOf(outcome),
     after: 0,
     attempt: `[${keptAttempt(outcome, startedAt)}]`,
     gone: step.state !== 'delivered' && step.gone ? url : undefined,

@@ -1,4 +1,5 @@
 import type { operatorEndpoints } from '../contract/operator/index.ts';
+import { consoleResponses } from './console-examples.ts';
 import type { Examples, TakesBody } from './examples.ts';
 
 const one = (summary: string, value: unknown): Examples => ({ usual: { summary, value } });
@@ -39,6 +40,10 @@ export const operatorRequests: Record<TakesBody<typeof operatorEndpoints>, Examp
     scopes: ['practice-groups:read', 'submission-types:read', 'events:read'],
     partner_ids: ['prt_brightwater', 'prt_millbrook'],
   }),
+  previewNetwork: one('A third practice joins', {
+    id: 'net_plain',
+    practice_group_ids: ['pg_larkhill', 'pg_plain_hub', 'pg_riverside'],
+  }),
   createPartner: one('A new application', {
     name: 'Brightwater Software',
     contact_email: 'integrations@brightwater.example',
@@ -77,6 +82,7 @@ export const operatorRequests: Record<TakesBody<typeof operatorEndpoints>, Examp
     contact_email: 'platform@brightwater.example',
     rate_limit_per_minute: 900,
   }),
+  declineApproval: one('With the reason', { reason: 'Brightwater has not signed the new agreement yet.' }),
   issueKey: one('A key that may read groups and update submission types', {
     partner_id: 'prt_brightwater',
     practice_group_id: 'pg_larkhill',
@@ -90,8 +96,14 @@ export const operatorRequests: Record<TakesBody<typeof operatorEndpoints>, Examp
     label: 'Roll-out',
   }),
   rotateSigningKey: one('Both sign for a day', { overlap_seconds: 86_400 }),
-  updatePartnerWebhook: one('Nothing is sent to it for now', { status: 'paused' }),
-  replayPartnerWebhook: one('What it missed since this morning', { since: '2026-11-14T06:00:00.000Z' }),
+  updatePartnerWebhook: one('Nothing is sent to it for now', {
+    status: 'paused',
+    reason: 'Your receiver answers 500; we agreed on the phone to wait.',
+  }),
+  replayPartnerWebhook: one('What it missed during the outage of this morning', {
+    since: '2026-11-14T06:00:00.000Z',
+    until: '2026-11-14T08:30:00.000Z',
+  }),
   updateKey: {
     addresses: {
       summary: 'It may be used from two networks only',
@@ -249,10 +261,41 @@ const cursor = 'WzQyLCIwLTE5YjJjM2Q0ZTVmLTlmODZkMDgxODg0YzdkNjUiXQ';
 
 /** What a success looks like, where seeing it helps. */
 export const operatorResponses: Partial<Record<keyof typeof operatorEndpoints, Examples>> = {
+  ...consoleResponses,
   listChanges: {
     page: {
       summary: 'The newest change',
       value: { data: [change], count: 1, next_cursor: cursor, has_more: false },
+    },
+  },
+  listLatestChanges: {
+    page: { summary: 'The newest change', value: { data: [change], count: 1, next_cursor: null } },
+  },
+  listWebhookAttempts: {
+    attempts: {
+      summary: 'A receiver that does not answer',
+      value: {
+        data: [
+          {
+            at: '2026-11-14T09:40:12.000Z',
+            outcome: 'failed',
+            status: null,
+            phase: 'answer',
+            code: 'answer_timeout',
+            diagnosis: 'Connected, but no answer in 15 s. Answer first, work afterwards.',
+            duration_ms: 15_000,
+            answer: null,
+            delivery_id: 'dlv_0VkQ3yXbTm1c8Zr4Hn6Lp2WsE_42_0VkQ3zAcD',
+            event_id: 'evt_0VkQ3yXbTm1c8Zr4Hn6Lp2WsE',
+            event: 'appointment.confirmed',
+            object_id: 'apt_1042',
+            practice_group_id: 'pg_larkhill',
+            delivery_status: 'pending',
+            next_attempt_at: '2026-11-14T09:45:12.000Z',
+          },
+        ],
+        count: 1,
+      },
     },
   },
   streamChanges: {

@@ -1,3 +1,4 @@
+import { waitingResponse } from '../contract/approval.ts';
 import { type Endpoint, takesIdempotencyKey } from '../contract/endpoint.ts';
 import { type JsonSchema, toReferencedSchema } from '../contract/json-schema.ts';
 import {
@@ -134,6 +135,15 @@ export function responsesOf(endpoint: Endpoint, examples: Examples | undefined, 
       }),
   };
   const responses: Node = { [status]: success, 400: validationResponse(draft) };
+  if (endpoint.approval)
+    responses[waitingResponse.status] = component(draft, waitingResponse.status, () => ({
+      description: waitingResponse.description,
+      headers: headersOf(draft, []),
+      content: json(
+        toReferencedSchema(waitingResponse.body, { io: 'output', components: draft.schemas }),
+        undefined,
+      ),
+    }));
   for (const [problemStatus, codes] of problemsOf(endpoint, draft.audience)) {
     responses[problemStatus] = problemResponse(problemStatus, codes, endpoint, draft);
   }

@@ -1,5 +1,6 @@
 /** The names of RFC 9110. They are written out, since Node's own table still has the older names and may change under us. */
 const names: Record<number, string> = {
+  202: 'Accepted',
   400: 'Bad Request',
   401: 'Unauthorized',
   403: 'Forbidden',

@@ -22,7 +22,11 @@ export const tagDescriptions: Record<string, string> = {
   Alerts:
     'What needs looking after: webhooks that fail, keys that expire, calls that are refused, deliveries that are late.',
   Contacts: 'Who is told of alerts by e-mail, and of which.',
+  Search: 'One box for everything: IDs, names, addresses.',
+  Deployment: 'The service itself: its settings, its nodes, and what has changed.',
   Operators: 'People and systems of the operator, each with a token and a role.',
+  Approvals: 'What waits for a second person before it is done.',
+  Sessions: 'Who is signed in to the console.',
   'Access log': 'Who read or received what, chained by hashes like the audit.',
   Erasures: 'Objects whose identifiers were taken out of everything that is kept.',
   Audit: 'Every change and who made it, chained by hashes so that tampering shows.',

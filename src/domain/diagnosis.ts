@@ -29,7 +29,10 @@ export function keptAttempt(outcome: Outcome, atMs: number): string {
 
 /** As operators see it. */
 export function shownAttempt(kept: KeptAttempt): Attempt {
-  if ('outcome' in kept) return kept;
+  if ('outcome' in kept) {
+    const { local: _local, ...attempt } = kept;
+    return attempt;
+  }
   const { at, status, duration_ms, local = false } = kept;
   const outcome = { answer: '', durationMs: duration_ms, failure: undefined, isLocal: local };
   return toAttempt({ ...outcome, status: status ?? undefined }, Date.parse(at));

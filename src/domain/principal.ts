@@ -41,6 +41,12 @@ export interface OperatorPrincipal {
   role: Role;
   /** Milliseconds since the epoch; Infinity for a token that does not expire. */
   expiresAt: number;
+  /** Of somebody who is signed in to the console, instead of a token. */
+  sessionId?: string;
+  /** Of a token that signs in to the console whatever else is asked for there. */
+  isEmergency?: true;
+  /** Who approved what is done on its behalf. */
+  approvedBy?: { id: string; name: string };
 }
 
 /** The service itself: its first start, the door, the delivery engine, the streams and the metrics. */

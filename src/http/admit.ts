@@ -15,8 +15,11 @@ import { contains } from '../domain/address-list.ts';
 import type { KeyHolder, OperatorPrincipal, PartnerPrincipal } from '../domain/principal.ts';
 import type { RateDecision } from '../domain/rate-window.ts';
 import type { App } from '../operations/app.ts';
+import { newSessionToken } from '../operations/sessions.ts';
 import { type FoundKey, isHolder } from '../runtime/access.ts';
+import type { SessionHolder } from '../runtime/sessions.ts';
 import type { Exchange } from './exchange.ts';
+import { foreignCall, keepSession, sessionToken } from './session-cookie.ts';
 import { addressKey } from './transport.ts';
 
 /**
@@ -87,9 +90,21 @@ export function findHolder(app: App, exchange: Exchange): FoundKey | Promise<Fou
   return typeof key === 'string' ? app.access.holderOf(key, () => mayAsk(app, exchange)) : undefined;
 }
 
-export function findOperator(app: App, exchange: Exchange): Found<OperatorPrincipal> {
-  const [, token] = /^bearer +(\S+)$/i.exec(exchange.headers.authorization ?? '') ?? [];
-  return token === undefined ? undefined : app.access.operatorOf(token, () => mayAsk(app, exchange));
+/** By the token that was sent, or else by the session of the console. */
+export async function findOperator(app: App, exchange: Exchange): Promise<OperatorPrincipal | undefined> {
+  const token = bearerOf(exchange);
+  if (token !== undefined) return app.access.operatorOf(token, () => mayAsk(app, exchange));
+  return foreignCall(exchange) === undefined ? (await findSession(app, exchange))?.principal : undefined;
+}
+
+function bearerOf({ headers }: Exchange): string | undefined {
+  return /^bearer +(\S+)$/i.exec(headers.authorization ?? '')?.[1];
+}
+
+/** Whoever the cookie is of, wherever the call comes from. */
+export function findSession(app: App, exchange: Exchange): Found<SessionHolder> {
+  const token = sessionToken(exchange);
+  return token === undefined ? undefined : app.access.sessions.holderOf(token, () => mayAsk(app, exchange));
 }
 
 type Found<T> = T | undefined | Promise<T | undefined>;
@@ -194,20 +209,36 @@ export async function admitOperator(
   const operator = await findOperator(app, exchange);
   if (!operator || hasExpired(operator, app.clock.now())) return refuseStranger(app, exchange);
   exchange.trace.operatorId = operator.operatorId;
-  if (isCounted) {
-    const decision = app.limits.operators.take(operator.operatorId, OPERATOR_RATE_LIMIT);
-    tellOrRefuse(exchange, decision, OPERATOR_RATE_LIMIT, 'operator');
-  }
+  if (isCounted) countOperator(app, exchange, operator);
+  if (operator.sessionId !== undefined) await renewSession(app, exchange);
   return operator;
+}
+
+export function countOperator({ limits }: App, exchange: Exchange, { operatorId }: OperatorPrincipal): void {
+  const decision = limits.operators.take(operatorId, OPERATOR_RATE_LIMIT);
+  tellOrRefuse(exchange, decision, OPERATOR_RATE_LIMIT, 'operator');
+}
+
+/** From time to time an answer brings another token. */
+async function renewSession(app: App, exchange: Exchange): Promise<void> {
+  const holder = await findSession(app, exchange);
+  if (!holder) return;
+  const token = await app.access.sessions.rotate(holder, () => newSessionToken(app));
+  if (token !== undefined) keepSession(exchange, token, (holder.times.expiresAt - app.clock.now()) / 1000);
 }
 
 /** Whether a call that was let in would be let in again: for an answer that goes on. */
 export async function isOperatorStillAdmitted(
   app: App,
   exchange: Exchange,
+  admitted: OperatorPrincipal,
   roles: readonly Role[],
 ): Promise<boolean> {
-  const operator = await findOperator(app, exchange);
+  // A session's token may have changed since.
+  const { sessionId } = admitted;
+  const operator = await (sessionId === undefined
+    ? findOperator(app, exchange)
+    : app.access.sessions.principalOf(sessionId));
   return operator !== undefined && !hasExpired(operator, app.clock.now()) && roles.includes(operator.role);
 }
 
@@ -221,10 +252,18 @@ export function requireRole(operator: OperatorPrincipal, roles: readonly Role[])
 
 /** Strangers are counted by address, so that their noise is refused early, and never at a partner's expense. */
 export async function refuseStranger(
-  { strangers }: App,
+  { strangers }: Pick<App, 'strangers'>,
   exchange: Exchange,
-  problem = new Problem('invalid_credentials'),
+  problem = unknownCaller(exchange),
 ): Promise<never> {
+  await countStranger({ strangers }, exchange);
+  throw problem;
+}
+
+export async function countStranger(
+  { strangers }: Pick<App, 'strangers'>,
+  exchange: Exchange,
+): Promise<void> {
   const decision = strangers.take(addressKey(exchange.transport.address));
   if (!decision.allowed) {
     // Sent ahead of an answer that is held back, it would be held back for no longer than that one.
@@ -232,7 +271,18 @@ export async function refuseStranger(
     await strangers.hold();
   }
   tellOrRefuse(exchange, decision, ADDRESS_RATE_LIMIT, 'address');
-  throw problem;
+}
+
+const SESSION_OVER = 'The session is over. Sign in again.';
+
+/** What is wrong with a session is told: whoever brings the cookie of one knows that much. */
+function unknownCaller(exchange: Exchange): Problem {
+  const isOfSession =
+    exchange.path.startsWith('/operator/') &&
+    bearerOf(exchange) === undefined &&
+    sessionToken(exchange) !== undefined;
+  const message = isOfSession ? (foreignCall(exchange) ?? SESSION_OVER) : undefined;
+  return new Problem('invalid_credentials', message === undefined ? undefined : { message });
 }
 
 /** The holder of the whole key, and nobody else, learns that it was one: no secret any more, and the honest one has to know. */
@@ -251,7 +301,7 @@ function refuseKnown(app: App, exchange: Exchange, reason: RefusalReason): Promi
   );
 }
 
-function mayAsk({ strangers }: App, { transport }: Exchange): boolean {
+export function mayAsk({ strangers }: App, { transport }: Exchange): boolean {
   return strangers.mayAsk(addressKey(transport.address));
 }
 

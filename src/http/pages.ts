@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { Problem } from '../contract/problems.ts';
 import { Outage } from '../platform/outage.ts';
-import { JSON_TYPE, respond, safetyHeaders, send } from './exchange.ts';
+import { type Exchange, JSON_TYPE, respond, safetyHeaders, send } from './exchange.ts';
 import type { Observer } from './observe.ts';
 import type { Route } from './routes.ts';
 
@@ -18,7 +18,7 @@ interface Page {
   body: Buffer | undefined;
 }
 
-/** The documentation. Undefined: there is no such page. */
+/** The documentation, or the console. Undefined: there is no such page. */
 export type Site = (path: string, headers: IncomingHttpHeaders) => Promise<Page | undefined>;
 
 /** A public key that verifies deliveries. */
@@ -34,10 +34,14 @@ interface Pages {
   webhookKeys: () => Promise<readonly WebhookKey[]>;
   probes: Probes;
   site: Site;
+  console: Site;
 }
 
 /** What needs no key: the probes of whoever runs the service, its documentation, and what deliveries are verified with. */
-export function publicPages({ probes, site, webhookKeys }: Pages, metrics: Observer['metrics']): Route[] {
+export function publicPages(
+  { probes, site, console, webhookKeys }: Pages,
+  metrics: Observer['metrics'],
+): Route[] {
   const probe = (path: string, type: string, read: () => string | Promise<string>): Route => ({
     method: 'GET',
     path,
@@ -47,12 +51,12 @@ export function publicPages({ probes, site, webhookKeys }: Pages, metrics: Obser
       respond(exchange, 200, await read(), type);
     },
   });
-  const documentation = (path: string): Route => ({
+  const pagesOf = (operation: string, from: Site) => (path: string) => ({
     method: 'GET',
     path,
-    async handler(exchange) {
-      exchange.trace.operation = 'documentation';
-      const page = await site(exchange.path, exchange.headers);
+    async handler(exchange: Exchange) {
+      exchange.trace.operation = operation;
+      const page = await from(exchange.path, exchange.headers);
       if (!page) throw new Problem('not_found');
       // A page says for itself how long it may be kept.
       const safety = safetyHeaders(exchange.transport.secure);
@@ -83,7 +87,8 @@ export function publicPages({ probes, site, webhookKeys }: Pages, metrics: Obser
       return '{"status":"ready"}';
     }),
     probe('/metrics', metrics.contentType, () => metrics.text()),
-    ...['/', '/docs', '/docs/*'].map(documentation),
+    ...['/', '/docs', '/docs/*'].map(pagesOf('documentation', site)),
+    ...['/console', '/console/*'].map(pagesOf('console', console)),
   ];
 }
 

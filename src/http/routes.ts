@@ -1,5 +1,7 @@
 import compileSerialiser from 'fast-json-stringify';
 import findMyWay from 'find-my-way';
+import { roleNames } from '../contract/access.ts';
+import { waitingResponse } from '../contract/approval.ts';
 import {
   BODY_BYTES_MAX,
   type Endpoint,
@@ -19,8 +21,10 @@ import { type Checked, check, nothing, type ValidationEntry } from '../contract/
 import { verbatimText } from '../contract/verbatim.ts';
 import type { OperatorPrincipal, PartnerPrincipal } from '../domain/principal.ts';
 import type { App } from '../operations/app.ts';
+import { askForApproval } from '../operations/approvals.ts';
 import { operatorHandlers, partnerHandlers } from '../operations/handlers.ts';
 import { answerOnce } from '../operations/idempotency.ts';
+import { pathOf, UNREADABLE, withoutOrigin } from './address.ts';
 import {
   admitHolder,
   admitOperator,
@@ -100,9 +104,17 @@ export function endpointRoutes(app: App): Route[] {
   }));
   const operator = Object.entries(operatorEndpoints).map(([id, endpoint]: [string, Endpoint]) => ({
     ...endpoint,
-    handler: operatorHandler(app, endpoint, operatorHandlers[id as never] as Operation),
+    handler: operatorHandler(app, ...waitingFor(app, endpoint, operatorHandlers[id as never] as Operation)),
   }));
   return [...partner, ...operator];
+}
+
+/** Where the deployment wants a second person, an operation is asked for, and not done. */
+function waitingFor(app: App, endpoint: Endpoint, operation: Operation): [Endpoint, Operation] {
+  if (!endpoint.approval || !app.deployment.approvals.includes(endpoint.approval))
+    return [endpoint, operation];
+  const ask = (within: App, call: unknown) => askForApproval(within, endpoint, call as never);
+  return [{ ...endpoint, response: waitingResponse }, ask];
 }
 
 function partnerHandler(app: App, endpoint: Endpoint, operation: Operation): Handler {
@@ -133,8 +145,8 @@ function partnerHandler(app: App, endpoint: Endpoint, operation: Operation): Han
 
 function operatorHandler(app: App, endpoint: Endpoint, operation: Operation): Handler {
   const roles = 'roles' in endpoint.access ? endpoint.access.roles : [];
-  // What has happened is never refused.
-  const isCounted = !roles.includes('source');
+  // What has happened is never refused; what everybody may ask is no such thing.
+  const isCounted = !roles.includes('source') || roles.length === roleNames.length;
   const validate = validator(endpoint);
   const { serialise, send } = sender(endpoint);
   const run = runner(endpoint, operation, serialise);
@@ -155,7 +167,8 @@ function operatorHandler(app: App, endpoint: Endpoint, operation: Operation): Ha
       call.lines = readLines(exchange.raw);
     }
     if (endpoint.long) call.gone = whenGone(exchange);
-    if (endpoint.response.stream) call.stillAdmitted = () => isOperatorStillAdmitted(app, exchange, roles);
+    if (endpoint.response.stream)
+      call.stillAdmitted = () => isOperatorStillAdmitted(app, exchange, operator, roles);
     const result = await run(app, call);
     note?.(operator, call, result);
     return send(exchange, result);
@@ -340,36 +353,6 @@ const shapes = allEndpoints.map(({ method, path }) => ({
   method,
   shape: new RegExp(`^${path.replaceAll('.', '\\.').replaceAll(/\{\w+\}/g, '[^/]+')}$`),
 }));
-
-const UNREADABLE = '/unreadable-address';
-
-/**
- * The address by which a request is routed. `GET http://host/path` asks for `/path`; escapes that stand for no text
- * have no route, and so come to `nothingThere` like any address that does not exist.
- */
-export function readableAddress(url: string): string {
-  const address = withoutOrigin(url);
-  return isDecodable(pathOf(address)) ? address : UNREADABLE;
-}
-
-function withoutOrigin(url: string): string {
-  return url.startsWith('/') ? url : url.replace(/^https?:\/\/[^/?]*\/?/i, '/');
-}
-
-function pathOf(url: string): string {
-  const end = url.indexOf('?');
-  return end < 0 ? url : url.slice(0, end);
-}
-
-function isDecodable(path: string): boolean {
-  if (!path.includes('%')) return true;
-  try {
-    decodeURIComponent(path);
-    return true;
-  } catch {
-    return false;
-  }
-}
 
 /** Whatever has no route: the same door first, so that a stranger cannot tell which addresses exist. */
 export function nothingThere(app: App, servesApi: boolean): Handler {

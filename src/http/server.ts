@@ -12,14 +12,16 @@ import { listOf } from '../domain/address-list.ts';
 import type { App } from '../operations/app.ts';
 import type { Logger } from '../platform/logger.ts';
 import type { Telemetry } from '../platform/telemetry.ts';
+import { readableAddress } from './address.ts';
 import { type CertificateSource, fingerprints } from './client-certificate.ts';
 import { type ConnectionLimits, Connections, connectionOf } from './connections.ts';
+import { consoleRoutes } from './console.ts';
 import { Exchange, safetyHeaders } from './exchange.ts';
 import { observe, type PoolNumbers } from './observe.ts';
 import { type Probes, publicPages, type Site } from './pages.ts';
 import { createProver } from './prove.ts';
 import { invalidHttp, malformedRequest, refuse, validationBody } from './refuse.ts';
-import { createRouter, endpointRoutes, nothingThere, readableAddress } from './routes.ts';
+import { createRouter, endpointRoutes, nothingThere } from './routes.ts';
 import { serverTls, type Tls } from './tls.ts';
 import { addressKey, isAllowed, plainAddress, readTransport } from './transport.ts';
 
@@ -47,10 +49,12 @@ export interface ServerOptions {
   docsUrl: () => string;
   site: Site;
   telemetry: Telemetry | undefined;
+  /** The files of the console. */
+  console: Site;
 }
 
 /** An ID ends up in logs and in the audit trail, so a key that was sent by mistake is not one. */
-const WELL_FORMED_ID = /^(?!.*(?:ptr_|pto_|whsec_))[A-Za-z0-9._:-]{1,128}$/;
+const WELL_FORMED_ID = /^(?!.*(?:ptr_|pto_|pts_|whsec_))[A-Za-z0-9._:-]{1,128}$/;
 /** A whole request, headers and body, has to arrive within this time. */
 const REQUEST_MS = 30_000;
 /** So long nothing may come of a body that goes on, and nothing of its answer be taken. */
@@ -91,7 +95,7 @@ export function createServer(options: ServerOptions): Server {
   });
   options.telemetry?.sendMetrics(metrics.text);
   const routes = publicPages(options, metrics);
-  if (options.servesApi) routes.push(...endpointRoutes(app));
+  if (options.servesApi) routes.push(...endpointRoutes(app), ...consoleRoutes(app, options));
   const find = createRouter(routes, nothingThere(app, options.servesApi));
   const fingerprintOf = fingerprints(options.clientCertificates, trusted);
   const prove = createProver({ clock: app.clock, fingerprintOf, ownUrl: options.ownUrl });

@@ -1,14 +1,16 @@
-import { alertKindNames, partnerKindNames } from '../contract/alerts.ts';
+import { alertKindNames, kindOf, partnerKindNames } from '../contract/alerts.ts';
 import type {
   getAlert as getEndpoint,
   listAllAlerts as listAllEndpoint,
+  remindOfAlert as remindEndpoint,
 } from '../contract/operator/alerts.ts';
 import type { listAlerts as listEndpoint } from '../contract/partner/alerts.ts';
 import { Problem } from '../contract/problems.ts';
 import { messageOf, remedyOf } from '../domain/alerts.ts';
 import { findAlert, listAlertPage, type StoredAlert } from '../store/alerts.ts';
 import { transact } from '../store/database.ts';
-import type { App, OperatorCall, PartnerCall } from './app.ts';
+import { noteAgain } from '../store/notifications.ts';
+import { type App, nowIso, type OperatorCall, type PartnerCall } from './app.ts';
 
 export async function listAlerts(app: App, { principal, query }: PartnerCall<typeof listEndpoint>) {
   const own = { ...query, partner_id: principal.holder.partnerId };
@@ -29,6 +31,35 @@ export async function getAlert(app: App, { principal, params }: OperatorCall<typ
   const found = await transact(app.db, principal, (tx) => findAlert(tx, params.id));
   if (!found) throw new Problem('not_found');
   return { body: presentAlert(found, 'operator') };
+}
+
+/** Its contacts are told as they were when it began. */
+export async function remindOfAlert(app: App, call: OperatorCall<typeof remindEndpoint>) {
+  const { principal, params, requestId } = call;
+  const alert = await transact(app.db, principal, async (tx) => {
+    const found = await findAlert(tx, params.id);
+    if (!found) throw new Problem('not_found');
+    const { partner_id: partnerId } = found;
+    if (found.ended_at !== null)
+      throw new Problem('conflict', { message: 'The alert has ended: there is nothing to be reminded of.' });
+    if (partnerId === null || kindOf(found.kind).toldTo !== 'partner')
+      throw new Problem('conflict', {
+        message: 'The alert concerns the operator alone: nobody else is told.',
+      });
+    noteAgain(tx, found.id, partnerId);
+    tx.audit({
+      at: nowIso(app),
+      principal,
+      action: 'alert.remind',
+      subject: { type: 'alert', id: found.id },
+      practiceGroupId: found.practice_group_id ?? undefined,
+      requestId,
+      before: null,
+      after: { partner_id: partnerId },
+    });
+    return found;
+  });
+  return { body: presentAlert(alert, 'operator') };
 }
 
 function presentAlert(alert: StoredAlert, reader: 'partner' | 'operator') {

@@ -1,10 +1,12 @@
-import type { Environment } from '../contract/access.ts';
+import type { ApprovalKind, Environment, Role } from '../contract/access.ts';
 import type { Answer, Endpoint, Input } from '../contract/endpoint.ts';
+import type { Setting } from '../contract/operator/deployment.ts';
 import { type RandomBytes, randomBase62 } from '../domain/ids.ts';
 import type { OperatorPrincipal, PartnerPrincipal } from '../domain/principal.ts';
 import type { Bell } from '../platform/bell.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Targets } from '../platform/egress/ssrf-guard.ts';
+import type { Oidc } from '../platform/oidc.ts';
 import type { Sealer } from '../platform/sealing.ts';
 import type { Semaphore } from '../platform/semaphore.ts';
 import type { Signer } from '../platform/signer.ts';
@@ -12,8 +14,11 @@ import type { Access } from '../runtime/access.ts';
 import type { AccessLog } from '../runtime/access-log.ts';
 import type { Assertions } from '../runtime/assertions.ts';
 import type { AuditVerification } from '../runtime/audit-verification.ts';
+import type { EventAcceptance } from '../runtime/event-acceptance.ts';
 import type { OpenStreams } from '../runtime/event-streams.ts';
+import type { Figures } from '../runtime/figures.ts';
 import type { KeyUses } from '../runtime/key-uses.ts';
+import type { Live } from '../runtime/live.ts';
 import type { Limits, RateLimits } from '../runtime/rate-limits.ts';
 import type { Refusals } from '../runtime/refusals.ts';
 import type { Strangers } from '../runtime/strangers.ts';
@@ -24,27 +29,52 @@ import type { AuditRecord } from '../store/audit-append.ts';
 import type { Database } from '../store/database.ts';
 import type { Retention } from '../store/retention.ts';
 
+/** What this process is. */
+export interface Deployment {
+  nodeId: string;
+  settings: readonly Setting[];
+  /** What the console tells of where it is. */
+  version: string;
+  sign_in: 'token' | 'oidc';
+  approvals: ApprovalKind[];
+  support_contact: string;
+}
+
 /** What every operation works with. Time and randomness come in here, so that a test decides both. */
 export interface App {
   db: Database;
   clock: Clock;
   random: RandomBytes;
   environment: Environment;
+  /** The provider of OpenID Connect through which people come in; undefined: they sign in with tokens. */
+  people:
+    | {
+        provider: Oidc;
+        /** Whose values say which role somebody has. */
+        rolesClaim: string;
+        roles: ReadonlyMap<string, Role>;
+      }
+    | undefined;
   access: Access;
   /** Of keys, and of operators. */
   limits: { keys: Limits; operators: RateLimits };
   /** Of those who have none. */
   strangers: Strangers;
   updates: SubmissionTypeUpdates;
+  events: EventAcceptance;
   writeThrough: WriteThrough;
   refusals: Refusals;
   accessLog: AccessLog;
   assertions: Assertions;
   keyUses: KeyUses;
   usage: Usage;
+  figures: Figures;
   /** Whether this deployment can tell which client certificate a call came with. */
   takesCertificates: boolean;
   streams: OpenStreams;
+  /** What consoles are told of. */
+  live: Live;
+  deployment: Deployment;
   /** A replay is many transactions, each of which waits for the queue of its webhook: the other calls need connections too. Partners take turns. */
   replays: Semaphore;
   /** Seals the secrets of webhooks. */

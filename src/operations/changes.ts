@@ -1,6 +1,7 @@
 import type {
   reportChangeApplied as appliedEndpoint,
   getChange as getEndpoint,
+  listLatestChanges as latestEndpoint,
   listChanges as listEndpoint,
   reportChangeRejected as rejectedEndpoint,
   streamChanges as streamEndpoint,
@@ -10,7 +11,14 @@ import { Problem } from '../contract/problems.ts';
 import { type ChangeEnd, endedChange } from '../domain/change.ts';
 import { localTime } from '../domain/local-time.ts';
 import { readOfChange } from '../runtime/event-streams.ts';
-import { endChange, findChange, listOwnChangePage, lockChange, readChangePage } from '../store/changes.ts';
+import {
+  endChange,
+  findChange,
+  listLatestChangePage,
+  listOwnChangePage,
+  lockChange,
+  readChangePage,
+} from '../store/changes.ts';
 import { transact } from '../store/database.ts';
 import { findSubmissionType } from '../store/submission-types.ts';
 import { type App, nowIso, type OperatorCall, type PartnerCall } from './app.ts';
@@ -25,6 +33,11 @@ export async function listChanges(app: App, call: OperatorCall<typeof listEndpoi
     body: { data: changes, count: changes.length, next_cursor: nextCursor, has_more: hasMore },
     read: changes.map(readOfChange),
   };
+}
+
+export async function listLatestChanges(app: App, { principal, query }: OperatorCall<typeof latestEndpoint>) {
+  const body = await transact(app.db, principal, (tx) => listLatestChangePage(tx, query));
+  return { body, read: body.data.map(readOfChange) };
 }
 
 export async function streamChanges(app: App, call: OperatorCall<typeof streamEndpoint>) {

@@ -6,6 +6,11 @@ import type {
   PartnerDelivery,
   retryDelivery as retryEndpoint,
 } from '../contract/operator/deliveries.ts';
+import {
+  ATTEMPTS_MAX,
+  type listWebhookAttempts as attemptsEndpoint,
+  type WebhookAttempt,
+} from '../contract/operator/webhooks.ts';
 import type { Page } from '../contract/page.ts';
 import { Problem } from '../contract/problems.ts';
 import { shownAttempt } from '../domain/diagnosis.ts';
@@ -16,6 +21,7 @@ import {
   type DeliveryFilter,
   findDelivery,
   listDeliveryPage,
+  listLastTried,
   type StoredDelivery,
 } from '../store/deliveries-read.ts';
 import { mayReceive, replayEvents } from '../store/deliveries-replay.ts';
@@ -30,6 +36,39 @@ export async function listDeliveries(app: App, { principal, query }: OperatorCal
 export async function getDelivery(app: App, { principal, params }: OperatorCall<typeof getEndpoint>) {
   const { delivery } = await transact(app.db, principal, (tx) => mustFind(tx, params.id));
   return { body: delivery, read: [readOf(delivery)] };
+}
+
+/** No delivery beyond the first so many can have one of the latest so many attempts. */
+export async function listWebhookAttempts(
+  app: App,
+  { principal, params }: OperatorCall<typeof attemptsEndpoint>,
+) {
+  const deliveries = await transact(app.db, principal, async (tx) => {
+    const webhook = await findAnyWebhook(tx, params.id);
+    if (!webhook) throw new Problem('not_found');
+    const rows = await listLastTried(tx, webhook.no, ATTEMPTS_MAX);
+    return rows.map((row) => presentDelivery(row, shownAttempt));
+  });
+  const data = deliveries
+    .flatMap(attemptsOf)
+    .sort((a, b) => Date.parse(b.at) - Date.parse(a.at))
+    .slice(0, ATTEMPTS_MAX);
+  return { body: { data, count: data.length }, read: deliveries.map(readOf) };
+}
+
+/** What comes next is said with the last one. */
+function attemptsOf(delivery: PartnerDelivery): WebhookAttempt[] {
+  const { id, event_id, event, object_id, practice_group_id, status, next_attempt_at, attempts } = delivery;
+  return attempts.map((attempt, index) => ({
+    ...attempt,
+    delivery_id: id,
+    event_id,
+    event,
+    object_id,
+    practice_group_id,
+    delivery_status: status,
+    next_attempt_at: index === attempts.length - 1 ? next_attempt_at : null,
+  }));
 }
 
 /** A delivery shows the object of its event. */

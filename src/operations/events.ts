@@ -45,7 +45,8 @@ export function saidBy(
  */
 export async function publishEvents(app: App, call: OperatorCall<typeof publishEndpoint>) {
   const { body, principal } = call;
-  const payloads = 'events' in body ? body.events : [body];
+  if (!('events' in body)) return publishOne(app, call, body);
+  const payloads = body.events;
   const events = payloads.map((payload) => newEvent(app, payload));
   const answer = { event_ids: events.map(({ id }) => id) };
   const groupIds = [...new Set(payloads.map(({ practice_group_id }) => practice_group_id))];
@@ -58,16 +59,34 @@ export async function publishEvents(app: App, call: OperatorCall<typeof publishE
       findUnknownGroups(tx, groupIds),
     ]);
     if (keyed && earlier) return answerAgain(keyed, earlier);
-    if (unknown.length > 0) throw unknownGroup(body, payloads, unknown);
+    const at = payloads.findIndex(({ practice_group_id }) => unknown.includes(practice_group_id));
+    if (at >= 0) throw unknownGroup(payloads[at], ['events', at]);
     appendEvents(tx, saidBy(app, call), events);
     return { body: answer };
   });
 }
 
-function unknownGroup(body: object, payloads: readonly EventPayload[], unknown: readonly string[]): Problem {
-  const at = payloads.findIndex(({ practice_group_id }) => unknown.includes(practice_group_id));
-  const why = `There is no practice group ${payloads[at]?.practice_group_id}.`;
-  return ruleBroken('practice_group_unknown', why, 'events' in body ? ['events', at] : []);
+/** Gathered with those of other calls. */
+async function publishOne(
+  app: App,
+  call: OperatorCall<typeof publishEndpoint>,
+  payload: EventPayload,
+): Promise<{ body: { event_ids: string[] }; replayed?: true }> {
+  const { operatorId } = call.principal;
+  const event = newEvent(app, payload);
+  const answer = { event_ids: [event.id] };
+  const keyed = keyedAnswer(app, call, operatorId, payload, answer);
+  const accepted = await app.events.submit({ ...event, sourceId: operatorId, keyed });
+  if (accepted.outcome === 'cleared') return publishOne(app, call, payload);
+  if (accepted.outcome === 'unknown_group') throw unknownGroup(payload, []);
+  if (accepted.outcome === 'repeated' && keyed)
+    return answerAgain(keyed, { bodyHash: accepted.bodyHash, answer: accepted.answer as typeof answer });
+  return { body: answer };
+}
+
+function unknownGroup(payload: EventPayload | undefined, path: (string | number)[]): Problem {
+  const why = `There is no practice group ${payload?.practice_group_id}.`;
+  return ruleBroken('practice_group_unknown', why, path);
 }
 
 export async function listPublishedEvents(app: App, call: OperatorCall<typeof listEndpoint>) {

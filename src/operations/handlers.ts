@@ -5,26 +5,35 @@ import * as accessLog from './access-log.ts';
 import * as agreements from './agreements.ts';
 import * as alerts from './alerts.ts';
 import type { Handlers } from './app.ts';
+import * as approvals from './approvals.ts';
+import { getAttention } from './attention.ts';
 import * as audit from './audit.ts';
 import * as changes from './changes.ts';
 import * as contacts from './contacts.ts';
 import * as deliveries from './deliveries.ts';
+import * as deployment from './deployment.ts';
 import * as directory from './directory.ts';
 import * as ehrHealth from './ehr-health.ts';
 import * as erasures from './erasures.ts';
 import { listEvents, streamEvents } from './event-feed.ts';
+import { getEventLife } from './event-life.ts';
 import * as events from './events.ts';
+import * as figures from './figures.ts';
 import * as formSubmissions from './form-submissions.ts';
 import { importItems } from './import.ts';
 import * as keys from './keys.ts';
 import { reportLeakedKeys } from './leaked-keys.ts';
 import { getMe } from './me.ts';
+import { previewNetwork } from './network-preview.ts';
 import * as networks from './networks.ts';
 import * as operators from './operators.ts';
 import * as partners from './partners.ts';
 import * as practiceGroups from './practice-groups.ts';
 import { reconcileItems } from './reconcile.ts';
+import { explainRequest } from './request-explanation.ts';
 import { getRefusedRequest, listRefusedRequests } from './requests.ts';
+import { search } from './search.ts';
+import * as sessions from './sessions.ts';
 import * as signingKeys from './signing-keys.ts';
 import { getSla } from './sla.ts';
 import * as submissionTypes from './submission-types.ts';
@@ -79,6 +88,7 @@ export const operatorHandlers: Handlers<typeof operatorEndpoints, OperatorPrinci
   deleteNetwork: networks.deleteNetwork,
   addNetworkMember: networks.addNetworkMember,
   removeNetworkMember: networks.removeNetworkMember,
+  previewNetwork,
   createPartner: partners.createPartner,
   listPartners: partners.listPartners,
   getPartner: partners.getPartner,
@@ -118,9 +128,11 @@ export const operatorHandlers: Handlers<typeof operatorEndpoints, OperatorPrinci
   listFormSubmissions: formSubmissions.listFormSubmissions,
   getFormSubmission: formSubmissions.getFormSubmission,
   listRefusedRequests,
+  explainRequest,
   publishEvents: events.publishEvents,
   listPublishedEvents: events.listPublishedEvents,
   getPublishedEvent: events.getPublishedEvent,
+  getEventLife,
   reportEhrHealth: ehrHealth.reportEhrHealth,
   getEhrHealth: ehrHealth.getEhrHealth,
   createWriteToRecordJob: writeToRecordJobs.createWriteToRecordJob,
@@ -132,10 +144,14 @@ export const operatorHandlers: Handlers<typeof operatorEndpoints, OperatorPrinci
   getPartnerWebhook: webhooks.getPartnerWebhook,
   updatePartnerWebhook: webhooks.updatePartnerWebhook,
   replayPartnerWebhook: webhookDeliveries.replayPartnerWebhook,
+  listWebhookAttempts: deliveries.listWebhookAttempts,
+  retryFailedDeliveries: webhookDeliveries.retryFailedDeliveries,
+  getWebhookHealth: figures.getWebhookHealth,
   listDeliveries: deliveries.listDeliveries,
   getDelivery: deliveries.getDelivery,
   retryDelivery: deliveries.retryDelivery,
   listChanges: changes.listChanges,
+  listLatestChanges: changes.listLatestChanges,
   streamChanges: changes.streamChanges,
   getChange: changes.getChange,
   reportChangeApplied: changes.reportChangeApplied,
@@ -154,6 +170,7 @@ export const operatorHandlers: Handlers<typeof operatorEndpoints, OperatorPrinci
   getSubscriptionDelivery: subscriptions.getSubscriptionDelivery,
   replaySubscription: subscriptions.replaySubscription,
   listPartnerUsage,
+  getFigures: figures.getFigures,
   getSla,
   listSigningKeys: signingKeys.listSigningKeys,
   rotateSigningKey: signingKeys.rotateSigningKey,
@@ -162,6 +179,14 @@ export const operatorHandlers: Handlers<typeof operatorEndpoints, OperatorPrinci
   getOperator: operators.getOperator,
   updateOperator: operators.updateOperator,
   revokeOperator: operators.revokeOperator,
+  listApprovals: approvals.listApprovals,
+  getApproval: approvals.getApproval,
+  approveApproval: approvals.approveApproval,
+  declineApproval: approvals.declineApproval,
+  collectApproval: approvals.collectApproval,
+  getOperatorMe: sessions.getOperatorMe,
+  listSessions: sessions.listSessions,
+  revokeSession: sessions.revokeSession,
   listAudit: audit.listAudit,
   getAuditEntry: audit.getAuditEntry,
   getAuditAnchor: audit.getAuditAnchor,
@@ -170,6 +195,8 @@ export const operatorHandlers: Handlers<typeof operatorEndpoints, OperatorPrinci
   exportAccessLog: accessLog.exportAccessLog,
   listAllAlerts: alerts.listAllAlerts,
   getAlert: alerts.getAlert,
+  remindOfAlert: alerts.remindOfAlert,
+  getAttention,
   createPartnerContact: contacts.createPartnerContact,
   listPartnerContacts: contacts.listPartnerContacts,
   getPartnerContact: contacts.getPartnerContact,
@@ -183,4 +210,8 @@ export const operatorHandlers: Handlers<typeof operatorEndpoints, OperatorPrinci
   createErasure: erasures.createErasure,
   listErasures: erasures.listErasures,
   getErasure: erasures.getErasure,
+  search,
+  listSettings: deployment.listSettings,
+  listNodes: deployment.listNodes,
+  streamLive: deployment.streamLive,
 };

@@ -169,7 +169,7 @@ export async function revokeKey(app: App, call: OperatorCall<typeof revokeEndpoi
 }
 
 export async function listKeys(app: App, call: OperatorCall<typeof listEndpoint>) {
-  const page = await transact(app.db, call.principal, (tx) => listKeyPage(tx, call.query));
+  const page = await transact(app.db, call.principal, (tx) => listKeyPage(tx, call.query, nowIso(app)));
   return { body: { ...page, data: page.data.map((key) => presentKey(app, key)) } };
 }
 

@@ -95,7 +95,10 @@ function inOrder<T extends string>(names: readonly T[]): T[] {
   return [...new Set(names)].sort();
 }
 
-async function refuseUnknownPartners(tx: Transaction, { partner_ids }: Network): Promise<void> {
+export async function refuseUnknownPartners(
+  tx: Transaction,
+  { partner_ids }: Pick<Network, 'partner_ids'>,
+): Promise<void> {
   const unknown = await findUnknownPartners(tx, partner_ids ?? []);
   if (unknown.length > 0) throw ruleBroken('partners_unknown', `There is no partner ${naming(unknown)}.`);
 }

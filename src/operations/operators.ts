@@ -36,8 +36,8 @@ type Maker = Pick<App, 'db' | 'clock' | 'random' | 'sealer'>;
 
 export async function createOperator(app: App, call: OperatorCall<typeof createEndpoint>) {
   const token = newToken(app);
-  const { name, role, label = null, expires_at } = call.body;
-  const wanted = { name, role, label, expires_at: expiry(app, expires_at) ?? null };
+  const { name, role, label = null, emergency = false, expires_at } = call.body;
+  const wanted = { name, role, label, emergency, expires_at: expiry(app, expires_at) ?? null };
   const operator = await transact(app.db, call.principal, async (tx) =>
     addOperator(app, tx, call, { id: newId('opr', app.clock.now(), app.random), ...wanted }, token),
   );
@@ -78,7 +78,7 @@ export async function updateOperator(app: App, call: OperatorCall<typeof updateE
     const body = presentOperator(app, changed);
     if (changed.label !== found.label || changed.expires_at !== found.expires_at) {
       updateOperatorRow(tx, changed);
-      tx.audit(record(call, nowIso(app), 'operator.update', before, body));
+      tx.audit(recordOperator(call, nowIso(app), 'operator.update', before, body));
     }
     return { body, isSooner: instantOf(changed.expires_at) < instantOf(found.expires_at) };
   });
@@ -101,7 +101,7 @@ export async function revokeOperator(app: App, call: OperatorCall<typeof revokeE
       throw new Problem('conflict', { message: 'This is the last admin; make another one first.' });
     markOperatorRevoked(tx, id, now);
     const after = presentOperator(app, { ...found, revoked_at: now });
-    tx.audit(record(call, now, 'operator.revoke', before, after));
+    tx.audit(recordOperator(call, now, 'operator.revoke', before, after));
     return after;
   });
   await app.access.settle();
@@ -130,7 +130,7 @@ export async function ensureFirstOperator(
     if (!configured && (await countOperators(tx)) > 0) return undefined;
     const token = configured ?? newToken(app);
     const first = { id: FIRST_OPERATOR, name: 'First operator', role: 'admin' as const };
-    addOperator(app, tx, SYSTEM_ACTOR, { ...first, label: null, expires_at: null }, token);
+    addOperator(app, tx, SYSTEM_ACTOR, { ...first, label: null, emergency: false, expires_at: null }, token);
     if (configured) return undefined;
     keepToken(app, tx, token);
     return token;
@@ -157,7 +157,7 @@ async function replaceToken(
   const expires_at = before.status === 'expired' ? null : found.expires_at;
   const after = presentOperator(app, { ...found, revoked_at: null, expires_at });
   const action = before.status === 'active' ? 'operator.token' : 'operator.restore';
-  tx.audit(record(SYSTEM_ACTOR, now, action, before, after));
+  tx.audit(recordOperator(SYSTEM_ACTOR, now, action, before, after));
 }
 
 /** The token that nobody has used yet, if there is one. Under a master key that is lost it cannot be read any more: then another takes its place. */
@@ -177,16 +177,20 @@ function keepToken(app: Maker, tx: Transaction, token: string): void {
   keepUnusedToken(tx, FIRST_OPERATOR, sealed);
 }
 
-type Wanted = Pick<Operator, 'id' | 'name' | 'role' | 'label' | 'expires_at'>;
+type Wanted = Pick<Operator, 'id' | 'name' | 'role' | 'label' | 'emergency' | 'expires_at'>;
 
 function addOperator(app: Maker, tx: Transaction, actor: Actor, wanted: Wanted, token: string): Operator {
   const now = nowIso(app);
-  const { id, name, role, label, expires_at } = wanted;
+  const { id, name, role, label, emergency, expires_at } = wanted;
   const operator: Operator = {
     id,
     name,
+    kind: 'token',
     role,
     label,
+    issuer: null,
+    subject: null,
+    emergency,
     status: 'active',
     expires_at,
     last_used_at: null,
@@ -194,11 +198,11 @@ function addOperator(app: Maker, tx: Transaction, actor: Actor, wanted: Wanted, 
     revoked_at: null,
   };
   insertOperator(tx, operator, secretHash(token));
-  tx.audit(record(actor, now, 'operator.create', null, operator));
+  tx.audit(recordOperator(actor, now, 'operator.create', null, operator));
   return operator;
 }
 
-function presentOperator(app: Pick<App, 'clock'>, operator: StoredOperator): Operator {
+export function presentOperator(app: Pick<App, 'clock'>, operator: StoredOperator): Operator {
   return { ...operator, status: keyStatus(operator, app.clock.now()) };
 }
 
@@ -206,7 +210,7 @@ function newToken(app: Maker): string {
   return `pto_${randomBase62(app.random, 40)}`;
 }
 
-function record(
+export function recordOperator(
   { principal, requestId }: Actor,
   at: string,
   action: string,

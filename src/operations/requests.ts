@@ -23,7 +23,7 @@ export async function listRefusedRequests(app: App, { principal, query }: Operat
 }
 
 /** The answer goes out as it did then. */
-function presentRefusal<R extends KeptRefusal>({ body, ...call }: R) {
+export function presentRefusal<R extends KeptRefusal>({ body, ...call }: R) {
   const { error } = JSON.parse(body) as { error: true | ProblemCode };
   const { cause, remedy } = error === true ? validationEntry : problemCatalogue[error];
   return {

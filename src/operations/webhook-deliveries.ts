@@ -1,4 +1,7 @@
-import type { replayPartnerWebhook as replayAnyEndpoint } from '../contract/operator/webhooks.ts';
+import type {
+  replayPartnerWebhook as replayAnyEndpoint,
+  retryFailedDeliveries as retryFailedEndpoint,
+} from '../contract/operator/webhooks.ts';
 import type {
   getWebhookDelivery as getEndpoint,
   listWebhookDeliveries as listEndpoint,
@@ -14,9 +17,11 @@ import type { AuditRecord } from '../store/audit-append.ts';
 import { type Transaction, transact } from '../store/database.ts';
 import {
   findEventNos,
-  findEventNosSince,
+  findEventNosOf,
+  findFailed,
   listReceivedGroups,
   mayReceive,
+  type ReplayedSpan,
   type ReplayedWebhook,
   replayEvents,
 } from '../store/deliveries-replay.ts';
@@ -73,23 +78,61 @@ export function replayPartnerWebhook(app: App, call: OperatorCall<typeof replayA
   return app.replays.run(principal.operatorId, async () => {
     const webhook = await transact(app.db, principal, (tx) => findAnyWebhook(tx, params.id));
     if (!webhook) throw new Problem('not_found');
-    const received = await transact(app.db, SYSTEM, (tx) =>
-      listReceivedGroups(tx, webhook.partner_id, nowIso(app)),
-    );
-    const groupIds = received.filter((id) => id === (webhook.practice_group_id ?? id));
-    const refusal = new Problem('conflict', {
-      message:
-        'The partner may not receive these events at present: it is not verified, or has no key for the practice group.',
-    });
-    if (groupIds.length === 0) throw refusal;
+    const groupIds = await mustReceiveAny(app, webhook);
+    const refusal = mayReceiveNone();
     const lock = (tx: Transaction) => lockAnyWebhook(tx, params.id);
     return replay(app, { actor: call, body, webhook, groupIds, lock, refusal });
   });
 }
 
+/** Of a webhook for all practice groups: what is of those that its partner may receive. */
+export function retryFailedDeliveries(app: App, call: OperatorCall<typeof retryFailedEndpoint>) {
+  const { principal, params } = call;
+  return app.replays.run(principal.operatorId, async () => {
+    const webhook = await transact(app.db, principal, (tx) => findAnyWebhook(tx, params.id));
+    if (!webhook) throw new Problem('not_found');
+    if (webhook.status === 'disabled')
+      throw new Problem('conflict', {
+        message: `The webhook ${webhook.id} is disabled, and nothing is sent to it: activate it first (PATCH /operator/v1/webhooks/${webhook.id} with status active).`,
+      });
+    let count = 0;
+    let isTold = false;
+    for (let after = 0; count < REPLAY_EVENTS_MAX; ) {
+      // Asked for each part: whoever has lost access meanwhile hears of nothing any more.
+      const groupIds = await mustReceiveAny(app, webhook);
+      const failed = await transact(app.db, principal, (tx) => findFailed(tx, webhook.no, groupIds, after));
+      if (failed.nos.length > 0)
+        count += await transact(app.db, principal, async (tx) => {
+          if (!(await lockAnyWebhook(tx, params.id))) throw new Problem('not_found');
+          if (!isTold) tx.audit(webhookRecord(call, nowIso(app), 'retry-failed', webhook, null, {}));
+          isTold = true;
+          return replayEvents(tx, databaseTime(app.clock), webhook.no, failed.nos);
+        });
+      if (failed.end === null) return { body: { count, has_more: false } };
+      after = failed.end;
+    }
+    return { body: { count, has_more: true } };
+  });
+}
+
+async function mustReceiveAny(app: App, webhook: StoredWebhook): Promise<string[]> {
+  const received = await transact(app.db, SYSTEM, (tx) =>
+    listReceivedGroups(tx, webhook.partner_id, nowIso(app)),
+  );
+  const groupIds = received.filter((id) => id === (webhook.practice_group_id ?? id));
+  if (groupIds.length > 0) return groupIds;
+  throw mayReceiveNone();
+}
+
+const mayReceiveNone = () =>
+  new Problem('conflict', {
+    message:
+      'The partner may not receive these events at present: it is not verified, or has no key for the practice group.',
+  });
+
 interface Order {
   actor: Actor & { principal: PartnerPrincipal | OperatorPrincipal };
-  body: { since?: string | undefined; event_ids?: string[] | undefined };
+  body: { since?: string | undefined; until?: string | undefined; event_ids?: string[] | undefined };
   webhook: StoredWebhook;
   /** Whose events. */
   groupIds: readonly string[];
@@ -165,9 +208,13 @@ export async function chooseEvents(
     return new Map([...wanted].map(([groupId, events]) => [groupId, events.map(({ no }) => no)]));
   }
   const chosen: Chosen = new Map();
+  const span = {
+    since: Date.parse(body.since ?? ''),
+    until: body.until === undefined ? undefined : Date.parse(body.until),
+  };
   let room = REPLAY_EVENTS_MAX;
   for (const groupId of groupIds) {
-    const nos = await chooseSince(app, principal, webhook, groupId, Date.parse(body.since ?? ''), room);
+    const nos = await chooseSpan(app, principal, webhook, groupId, span, room);
     room -= nos.length;
     if (nos.length > 0) chosen.set(groupId, nos);
   }
@@ -178,19 +225,19 @@ export async function chooseEvents(
 const STRETCH = 10_000;
 
 /** Backwards through the feed, stretch by stretch, until one is reached that lies before the moment altogether. */
-async function chooseSince(
+async function chooseSpan(
   app: App,
   principal: PartnerPrincipal | OperatorPrincipal,
   webhook: ReplayedWebhook,
   groupId: string,
-  sinceMs: number,
+  span: ReplayedSpan,
   room: number,
 ): Promise<number[]> {
   const chosen: number[] = [];
   let before = Number.MAX_SAFE_INTEGER;
   for (;;) {
     const stretch = await transact(app.db, principal, (tx) =>
-      findEventNosSince(tx, webhook, groupId, sinceMs / 1000, before, STRETCH),
+      findEventNosOf(tx, webhook, groupId, span, before, STRETCH),
     );
     chosen.push(...stretch.nos);
     if (chosen.length > room) throw ruleBroken('replay_too_large');

@@ -199,14 +199,20 @@ export async function getPartnerWebhook(
 }
 
 export async function updatePartnerWebhook(app: App, call: OperatorCall<typeof updateAnyEndpoint>) {
-  const { principal, params, body: patch, ifMatch } = call;
+  const { principal, params, ifMatch } = call;
+  const { status, reason } = call.body;
   const webhook = await transact(app.db, principal, async (tx) => {
     const current = await lockAnyWebhook(tx, params.id);
     if (!current) throw new Problem('not_found');
     if (!ifMatchHolds(ifMatch, etagOf(current.version))) throw new Problem('precondition_failed');
-    if (patch.status === current.status) return current;
-    const reason = patch.status === 'paused' ? 'The operator has paused it.' : null;
-    return { ...current, ...change(app, tx, call, current, patch, reason) };
+    if (status === current.status) return current;
+    return { ...current, ...change(app, tx, call, current, { status }, statusReason(status, reason)) };
   });
   return { body: webhook, etag: etagOf(webhook.version) };
+}
+
+function statusReason(status: 'active' | 'paused', reason: string | undefined): string | null {
+  const done = status === 'paused' ? 'paused' : 'activated';
+  if (reason !== undefined) return `The operator has ${done} it: ${reason}`;
+  return status === 'paused' ? 'The operator has paused it.' : null;
 }

@@ -18,6 +18,7 @@ import {
 } from '../store/alerts.ts';
 import { findContacts } from '../store/contacts.ts';
 import { type Database, type Transaction, transact } from '../store/database.ts';
+import { noteOldest } from '../store/figures.ts';
 import {
   type ClaimedNotification,
   claimNotifications,
@@ -29,6 +30,7 @@ import {
   markSent,
   takeNotices,
 } from '../store/notifications.ts';
+import { readOldestUndelivered } from '../store/queue-numbers.ts';
 import { askDatabaseTime } from '../store/shared-clock.ts';
 
 interface Surroundings {
@@ -99,8 +101,12 @@ export class Alerts {
       const due = await beginLook(tx, databaseTime(clock));
       if (!due) return { begun: 0, ended: 0 };
       const open = await findOpenAlerts(tx);
-      const facts = await readAlertFacts(tx, due, open, thresholds);
+      const [facts, oldest] = await Promise.all([
+        readAlertFacts(tx, due, open, thresholds),
+        readOldestUndelivered(tx),
+      ]);
       const now = Date.parse(due.at);
+      noteOldest(tx, now, oldest === null ? 0 : Math.max(0, now - Date.parse(oldest)));
       const { begin, end } = decideAlerts(facts, open, now, thresholds);
       const ended = await endAlerts(tx, due.at, end);
       const named = begin.map((alert) => ({ ...alert, id: newId('alt', now, random) }));

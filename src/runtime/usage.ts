@@ -7,6 +7,7 @@ import type { Logger } from '../platform/logger.ts';
 import { Outage } from '../platform/outage.ts';
 import { type Database, transact } from '../store/database.ts';
 import { addUsage, type CountedDay } from '../store/usage.ts';
+import type { Figures } from './figures.ts';
 
 const WRITTEN_EVERY_MS = 1_000;
 /** Counters in memory: a key and an operation, or a webhook, each. */
@@ -111,6 +112,7 @@ export class Usage {
   readonly #db: Database;
   readonly #clock: Clock;
   readonly #log: Logger;
+  readonly #figures: Figures;
   #counts = new Counts();
   /** What could not be written, by its day. */
   readonly #unwritten = new Map<string, Counts>();
@@ -121,25 +123,29 @@ export class Usage {
   /** How many calls and deliveries were not counted. */
   dropped = 0;
 
-  constructor(db: Database, clock: Clock, log: Logger) {
+  /** `figures` counts the same by the minute, for charts. */
+  constructor(db: Database, clock: Clock, log: Logger, figures: Figures) {
+    this.#figures = figures;
     this.#db = db;
     this.#clock = clock;
     this.#log = log;
   }
 
   call(partnerId: string, keyId: string, operation: string, status: number, elapsedMs: number): void {
+    const outcome = callOutcome(status);
+    this.#figures.call(partnerId, outcome);
     const ofKey = this.#counts.keys.get(keyId);
     const outcomes = ofKey?.operations.get(operation) ?? this.#meet(partnerId, keyId, operation);
     if (!outcomes) return;
-    const outcome = callOutcome(status);
     outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + 1);
     const times = ofKey?.times ?? this.#counts.timesOf(partnerId);
     const bucket = bucketOf(CALL_MS, elapsedMs);
     times[bucket] = (times[bucket] as number) + 1;
   }
 
-  /** `delayMs`: from the acceptance of its event to the answer. */
-  deliver(webhookNo: number, outcome: DeliveryOutcome, delayMs: number): void {
+  /** `delayMs`: from the acceptance of its event to the answer. `cause`: the kind of status, or where it broke off. */
+  deliver(webhookNo: number, outcome: DeliveryOutcome, delayMs: number, cause: string): void {
+    this.#figures.deliver(webhookNo, outcome, delayMs, cause);
     const counts =
       this.#counts.webhooks.get(webhookNo) ?? (this.#takeCounter() && this.#counts.webhook(webhookNo));
     if (!counts) return;

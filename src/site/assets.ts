@@ -11,6 +11,7 @@ export interface Assets {
 
 const FOLDER = new URL('./assets/', import.meta.url);
 const NAMES = [
+  'tokens.css',
   'base.css',
   'dialogs.css',
   'contents.css',

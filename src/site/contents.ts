@@ -66,6 +66,8 @@ export const contents: readonly Section[] = [
       operating('upgrading', 'Upgrading'),
       operating('backup-and-restore', 'Backup and restore'),
       operating('practice-software', 'Practice software'),
+      operating('console', 'The console'),
+      operating('signing-in', 'Signing in'),
       operating('keys', 'Keys'),
       operating('import-and-reconcile', 'Import and reconcile'),
       operating('agreements', 'Agreements and service levels'),

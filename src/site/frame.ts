@@ -11,7 +11,7 @@ interface Framed {
   assets: string;
 }
 
-const STYLES = ['base.css', 'dialogs.css', 'contents.css', 'page.css', 'text.css', 'code.css'];
+const STYLES = ['tokens.css', 'base.css', 'dialogs.css', 'contents.css', 'page.css', 'text.css', 'code.css'];
 /** Scripts that the page's own script imports, so that the browser need not find out one after another. */
 const PRELOADED = ['page.js', 'header.js', 'theme.js', 'reader.js', 'code.js', 'navigation.js'];
 

@@ -12,7 +12,7 @@ export interface Reference {
   document: string;
 }
 
-const STYLES = ['base.css', 'dialogs.css', 'contents.css', 'reference.css'];
+const STYLES = ['tokens.css', 'base.css', 'dialogs.css', 'contents.css', 'reference.css'];
 
 export const references: readonly Reference[] = [
   { path: '/docs/api', title: 'Partner API', document: '/docs/openapi.json' },

@@ -63,7 +63,12 @@ export function actorOf(principal: Principal): AuditBody['actor'] {
     case 'partner':
       return { type: 'partner', id: principal.holder.keyId };
     case 'operator':
-      return { type: 'operator', id: principal.operatorId, name: principal.name };
+      return {
+        type: 'operator',
+        id: principal.operatorId,
+        name: principal.name,
+        ...(principal.approvedBy && { approved_by: principal.approvedBy }),
+      };
     case 'system':
       return { type: 'system', id: 'porter' };
   }

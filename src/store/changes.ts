@@ -110,9 +110,42 @@ export function endChange(tx: Transaction, change: Change): void {
   ]);
 }
 
-type OwnRow = Omit<SubmissionTypeChange, 'request_id'> & { position: number; body: string };
+const latestFirst: Keyset<{ position: number }> = {
+  types: ['number'],
+  keyOf: ({ position }) => [position],
+};
 
-const newestFirst: Keyset<OwnRow> = { types: ['number'], keyOf: ({ position }) => [position] };
+/** Newest first, along the same indexes as the feed. */
+export async function listLatestChangePage(
+  tx: Transaction,
+  filter: ChangeFilter & { partner_id?: string | undefined },
+) {
+  const { practice_group_id: groupId, state, partner_id: partnerId } = filter;
+  const isPending = state === 'pending' && groupId === undefined;
+  const of = `${groupId !== undefined ? 'practice_group_id = $1' : '$1::text IS NULL'}${isPending ? " AND state = 'pending'" : ''}`;
+  const page = await readStretch(
+    filter,
+    latestFirst,
+    async ([before]) => {
+      const end = await tx.first<{ position: number }>(
+        `SELECT position FROM changes WHERE ${of} AND position < $2 ORDER BY position DESC OFFSET $3 LIMIT 1`,
+        [groupId, before ?? Number.MAX_SAFE_INTEGER, STRETCH - 1],
+      );
+      return end && [end.position];
+    },
+    ([before], end, limit) =>
+      tx.query<Row & { position: number }>(
+        `SELECT ${CHANGE}, position FROM changes
+          WHERE ${of} AND position < $2 AND position >= $3
+            AND ($4::text IS NULL OR state = $4) AND ($5::text IS NULL OR partner_id = $5)
+          ORDER BY position DESC LIMIT $6`,
+        [groupId, before ?? Number.MAX_SAFE_INTEGER, end?.[0] ?? 0, state, partnerId, limit],
+      ),
+  );
+  return { ...page, data: page.data.map(changeOf) };
+}
+
+type OwnRow = Omit<SubmissionTypeChange, 'request_id'> & { position: number; body: string };
 
 /** A partner's own changes of a submission type, newest first: a practice group has few types, so its changes are looked through. */
 export async function listOwnChangePage(
@@ -123,7 +156,7 @@ export async function listOwnChangePage(
 ) {
   const page = await readStretch(
     query,
-    newestFirst,
+    latestFirst,
     async ([before]) => {
       const end = await tx.first<{ position: number }>(
         `SELECT position FROM changes WHERE practice_group_id = $1 AND position < $2

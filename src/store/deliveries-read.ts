@@ -3,6 +3,7 @@ import type { Page, PageQuery } from '../contract/page.ts';
 import type { WithheldReason } from '../contract/partner/webhooks.ts';
 import type { KeptAttempt } from '../domain/diagnosis.ts';
 import type { Transaction } from './database.ts';
+import { placesOf, type Span, spanSeconds } from './halving.ts';
 import { type Keyset, readPage, readStretch } from './page.ts';
 
 /**
@@ -58,7 +59,37 @@ export function findDelivery(
   );
 }
 
-export interface DeliveryFilter extends PageQuery, OfWhom {
+/** Among so many it is looked for what was tried last. */
+const LOOKED_THROUGH = 1_000;
+
+/**
+ * The deliveries of a webhook that were tried last, the latest first. When something was tried is in no index: what is set aside for a
+ * retry is looked through in the order in which it is due, and what is finished backwards from where the untried ones begin.
+ */
+export function listLastTried(tx: Transaction, webhookNo: number, limit: number): Promise<StoredDelivery[]> {
+  return tx.query<StoredDelivery>(
+    `SELECT ${COLUMNS}
+       FROM (SELECT * FROM (
+               (SELECT * FROM deliveries WHERE greatest(webhook_no, 0) = $1 AND retry_at IS NOT NULL
+                 ORDER BY retry_at, sequence LIMIT ${LOOKED_THROUGH})
+               UNION ALL
+               (SELECT * FROM (SELECT * FROM deliveries
+                                WHERE webhook_no = $1
+                                  AND sequence < (SELECT open_from + ${LOOKED_THROUGH / 2} FROM webhook_lanes WHERE webhook_no = $1)
+                                ORDER BY sequence DESC LIMIT ${LOOKED_THROUGH}) AS finished
+                 WHERE retry_at IS NULL)) AS seen
+              WHERE attempts::text <> '[]'
+              ORDER BY (attempts -> -1 ->> 'at')::timestamptz DESC LIMIT $2) AS d
+      CROSS JOIN LATERAL (SELECT * FROM events WHERE events.no = d.event_no OFFSET 0) AS e
+      JOIN webhooks w ON w.no = d.webhook_no
+      ORDER BY (d.attempts -> -1 ->> 'at')::timestamptz DESC`,
+    [webhookNo, limit],
+  );
+}
+
+/** `since` and `until`: when its event was accepted. */
+export interface DeliveryFilter extends PageQuery, OfWhom, Span {
+  partner_id?: string | undefined;
   webhook_id?: string | undefined;
   event_id?: string | undefined;
   practice_group_id?: string | undefined;
@@ -74,6 +105,11 @@ interface Way {
   rows: string;
   /** The `major` at which a stretch of $4 + 1 ends that begins after ($2, $3). */
   end: string;
+  /** The newest `major` of $1, and the first from $2 on with a moment that is not before that of its event. */
+  newest: string;
+  probe: string;
+  /** Whether that moment is the one at which the event was accepted: else it may be far later. */
+  goesByEvents: boolean;
 }
 
 /**
@@ -90,6 +126,10 @@ const alongWebhook: Way = {
   end: `SELECT d.sequence AS major FROM deliveries d
          WHERE d.webhook_no = (SELECT no FROM webhooks WHERE id = $1) AND d.sequence < $2 AND $3::bigint IS NOT NULL
          ORDER BY d.sequence DESC OFFSET $4 LIMIT 1`,
+  newest: `SELECT last_sequence AS place FROM webhook_lanes WHERE webhook_no = (SELECT no FROM webhooks WHERE id = $1)`,
+  probe: `SELECT sequence AS place, extract(epoch FROM created_at)::float8 AS seconds FROM deliveries
+           WHERE webhook_no = (SELECT no FROM webhooks WHERE id = $1) AND sequence >= $2 ORDER BY sequence LIMIT 1`,
+  goesByEvents: false,
 };
 
 const alongGroup: Way = {
@@ -101,6 +141,11 @@ const alongGroup: Way = {
   end: `SELECT position AS major FROM feed
          WHERE practice_group_id = $1 AND position < $2 AND $3::bigint IS NOT NULL
          ORDER BY position DESC OFFSET $4 LIMIT 1`,
+  newest: 'SELECT position AS place FROM feed WHERE practice_group_id = $1 ORDER BY position DESC LIMIT 1',
+  probe: `SELECT f.position AS place, extract(epoch FROM e.accepted_at)::float8 AS seconds
+            FROM (SELECT position, event_no FROM feed WHERE practice_group_id = $1 AND position >= $2 ORDER BY position LIMIT 1) AS f
+            JOIN events e ON e.no = f.event_no`,
+  goesByEvents: true,
 };
 
 const alongEvents: Way = {
@@ -110,6 +155,10 @@ const alongEvents: Way = {
   end: `SELECT d.event_no AS major FROM deliveries d
          WHERE $1::text IS NULL AND (d.event_no, d.webhook_no) < ($2::bigint, $3::bigint)
          ORDER BY d.event_no DESC, d.webhook_no DESC OFFSET $4 LIMIT 1`,
+  newest: 'SELECT no AS place FROM events WHERE $1::text IS NULL ORDER BY no DESC LIMIT 1',
+  probe: `SELECT no AS place, extract(epoch FROM accepted_at)::float8 AS seconds FROM events
+           WHERE $1::text IS NULL AND no >= $2 ORDER BY no LIMIT 1`,
+  goesByEvents: true,
 };
 
 /** There are as many as its practice group has webhooks: no stretch is needed. */
@@ -127,6 +176,8 @@ const listed = (rows: string) => `
    WHERE ($5::text IS NULL
           OR $5 = CASE WHEN ${WITHHELD} IS NOT NULL THEN 'withheld' ELSE d.state END) AND ($6::text IS NULL OR e.event = $6)
      AND ($7::text IS NULL OR w.id = $7) AND ($8::text IS NULL OR e.practice_group_id = $8) AND (w.audience = 'operator') = $9
+     AND ($11::text IS NULL OR w.partner_id = $11) AND ($12::float8 IS NULL OR e.accepted_at >= to_timestamp($12))
+     AND ($13::float8 IS NULL OR e.accepted_at < to_timestamp($13))
    ORDER BY d.major DESC, d.minor DESC LIMIT $10`;
 
 const newestFirst: Keyset<Row> = {
@@ -134,11 +185,16 @@ const newestFirst: Keyset<Row> = {
   keyOf: ({ major, minor }) => [major, minor],
 };
 
-export function listDeliveryPage(tx: Transaction, filter: DeliveryFilter): Promise<Page<StoredDelivery>> {
+export async function listDeliveryPage(
+  tx: Transaction,
+  filter: DeliveryFilter,
+): Promise<Page<StoredDelivery>> {
   const { way, start } = wayOf(filter);
+  const { since, until } = spanSeconds(filter);
+  const bounds = typeof way === 'string' ? undefined : await boundsOf(tx, way, start, filter);
   const place = ([major, minor]: readonly unknown[]) => [
     start,
-    major ?? Number.MAX_SAFE_INTEGER,
+    major ?? bounds?.before ?? Number.MAX_SAFE_INTEGER,
     minor ?? Number.MAX_SAFE_INTEGER,
   ];
   const read = (rows: string, after: readonly unknown[], end: number, limit: number) =>
@@ -151,11 +207,14 @@ export function listDeliveryPage(tx: Transaction, filter: DeliveryFilter): Promi
       filter.practice_group_id,
       filter.isOfOperator ?? false,
       limit,
+      filter.partner_id,
+      since,
+      until,
     ]);
 
   if (typeof way === 'string')
     return readPage(filter, newestFirst, (after, limit) => read(way, after, 0, limit));
-  const isFiltered = filter.state !== undefined || filter.event !== undefined;
+  const isFiltered = [filter.state, filter.event, filter.partner_id].some((one) => one !== undefined);
   const length = isFiltered ? STRETCH.filtered : STRETCH.unfiltered;
   return readStretch(
     filter,
@@ -163,9 +222,18 @@ export function listDeliveryPage(tx: Transaction, filter: DeliveryFilter): Promi
     async (after) => {
       const end = await tx.first<{ major: number }>(way.end, [...place(after), length - 1]);
       // Nothing has the number 0, so this stands after all that share the last `major`.
-      return end && [end.major, 0];
+      return end && end.major > (bounds?.from ?? 0) ? [end.major, 0] : undefined;
     },
-    (after, end, limit) => read(way.rows, after, Number(end?.[0] ?? 0), limit),
+    (after, end, limit) => read(way.rows, after, Number(end?.[0] ?? bounds?.from ?? 0), limit),
+  );
+}
+
+/** Between which places a span lies; along the queue of a webhook, what was replayed stands far behind its time, so that has no end. */
+async function boundsOf(tx: Transaction, way: Way, start: string | null, { since, until }: Span) {
+  return placesOf(
+    { since, until: way.goesByEvents ? until : undefined },
+    async () => (await tx.first<{ place: number }>(way.newest, [start]))?.place,
+    (place) => tx.first<{ place: number; seconds: number }>(way.probe, [start, place]),
   );
 }
 

@@ -16,6 +16,8 @@ export interface Result {
   answeredAt: number;
   /** From the acceptance of its event to then. */
   delayMs: number;
+  /** What came of the attempt: the kind of status, such as `5xx`, or the phase in which it broke off; empty when there was none. */
+  cause: string;
   /** The one that it waits for; 0: one that was set aside. */
   after: number;
   /** The attempt as JSON on one line, in an array of its own; empty when there was none or it cannot be told. */

@@ -97,23 +97,30 @@ export interface Stretch {
   first: number | null;
 }
 
-/** Looks at a stretch of the feed that ends before a position: what of it the webhook wants, accepted since a moment. */
-export async function findEventNosSince(
+/** Moments in milliseconds; without `until`, to the end. */
+export interface ReplayedSpan {
+  since: number;
+  until?: number | undefined;
+}
+
+/** Looks at a stretch of the feed that ends before a position: what of it the webhook wants, accepted within the span. */
+export async function findEventNosOf(
   tx: Transaction,
   { event_types }: ReplayedWebhook,
   groupId: string,
-  sinceSeconds: number,
+  { since, until }: ReplayedSpan,
   before: number,
   limit: number,
 ): Promise<Stretch> {
   const row = await tx.first<{ nos: string | null; any_since: boolean | null; first: number | null }>(
-    `SELECT string_agg(no::text, ',') FILTER (WHERE accepted_at >= to_timestamp($1) AND event = ANY ($2)) AS nos,
+    `SELECT string_agg(no::text, ',') FILTER (WHERE accepted_at >= to_timestamp($1) AND event = ANY ($2)
+                                                AND ($6::float8 IS NULL OR accepted_at < to_timestamp($6))) AS nos,
             bool_or(accepted_at >= to_timestamp($1)) AS any_since, min(position) AS first
        FROM (SELECT event_no AS no, event, accepted_at, position FROM feed
               CROSS JOIN LATERAL (SELECT accepted_at FROM events WHERE no = feed.event_no OFFSET 0) AS e
               WHERE practice_group_id = $3 AND position < $4
               ORDER BY position DESC LIMIT $5) AS stretch`,
-    [sinceSeconds, event_types, groupId, before, limit],
+    [since / 1000, event_types, groupId, before, limit, until === undefined ? undefined : until / 1000],
   );
   return {
     nos: row?.nos?.split(',').map(Number) ?? [],
@@ -144,4 +151,44 @@ export async function mayReceive(
 export async function listReceivedGroups(tx: Transaction, partnerId: string, at: string): Promise<string[]> {
   const rows = await groupsReceivedSql<{ groups_received: string }>(tx, { partner: partnerId, at });
   return rows.map(({ groups_received: id }) => id);
+}
+
+/** What was given up in a stretch of a webhook's queue, in its order. */
+export interface FailedStretch {
+  /** The numbers of the events. */
+  nos: number[];
+  /** The last place that was looked at; null: nothing lies beyond it. */
+  end: number | null;
+}
+
+/**
+ * So many deliveries are looked through at a time. What was given up is few among many, and has no index: with its state in one, no delivery
+ * could be finished without a change of that index (migrations/0001_baseline.sql, Deliveries).
+ */
+const FAILED_STRETCH = 10_000;
+/** And so many of them at most are sent again in one transaction, while the queue of the webhook is locked. */
+const FAILED_AT_ONCE = 1_000;
+
+/** Of these practice groups, or of test events, that were given up. What goes beyond is in the next stretch. */
+export async function findFailed(
+  tx: Transaction,
+  webhookNo: number,
+  groupIds: readonly string[],
+  after: number,
+): Promise<FailedStretch> {
+  const rows = await tx.query<{ no: number; sequence: number }>(
+    `SELECT d.event_no AS no, d.sequence
+       FROM (SELECT sequence, event_no, state FROM deliveries WHERE webhook_no = $1 AND sequence > $2
+              ORDER BY sequence LIMIT ${FAILED_STRETCH}) AS d
+      CROSS JOIN LATERAL (SELECT practice_group_id FROM events WHERE no = d.event_no OFFSET 0) AS e
+      WHERE d.state = 'failed' AND e.practice_group_id = ANY ($3) ORDER BY d.sequence LIMIT ${FAILED_AT_ONCE}`,
+    [webhookNo, after, groupIds],
+  );
+  const nos = rows.map(({ no }) => no);
+  if (rows.length === FAILED_AT_ONCE) return { nos, end: rows.at(-1)?.sequence ?? null };
+  const last = await tx.first<{ sequence: number | null }>(
+    `SELECT sequence FROM deliveries WHERE webhook_no = $1 AND sequence > $2 ORDER BY sequence OFFSET ${FAILED_STRETCH - 1} LIMIT 1`,
+    [webhookNo, after],
+  );
+  return { nos, end: last?.sequence ?? null };
 }

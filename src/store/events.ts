@@ -1,9 +1,12 @@
 import type { EventPayload } from '../contract/event-payloads.ts';
 import type { EventName } from '../contract/events.ts';
 import type { Page, PageQuery } from '../contract/page.ts';
-import type { Transaction } from './database.ts';
+import { alone, type Database, type Transaction } from './database.ts';
 import { type StoredDelivery, WITHHELD_REASON } from './deliveries-read.ts';
+import { placesOf, type Span, spanSeconds } from './halving.ts';
+import type { Keyed } from './idempotency.ts';
 import { type Keyset, readStretch } from './page.ts';
+import { sqlFunction } from './sql-functions.ts';
 import { where } from './where.ts';
 
 export interface NewEvent {
@@ -75,6 +78,72 @@ export function appendEvents(
   );
 }
 
+/** What a call accepts that brings one event: itself, and what is kept for its Idempotency-Key. */
+export interface OneEvent extends NewEvent {
+  sourceId: string;
+  keyed: Pick<Keyed<unknown>, 'key' | 'bodyHash' | 'answer'> | undefined;
+}
+
+/** `cleared`: the key was used, and what was kept for it went away just now. */
+export type AcceptedOne =
+  | { outcome: 'accepted' | 'unknown_group' | 'cleared' }
+  | { outcome: 'repeated'; bodyHash: Buffer; answer: unknown };
+
+const acceptEventsSql = sqlFunction('accept_events', {
+  at: 'timestamptz',
+  id_lines: 'text',
+  payload_lines: 'text',
+  group_lines: 'text',
+  event_lines: 'text',
+  object_lines: 'text',
+  object_ids: 'text[]',
+  source_lines: 'text',
+  keys: 'text[]',
+  body_hashes: 'text[]',
+  answers: 'text[]',
+});
+
+interface AcceptedRow {
+  unknown: number[] | null;
+  repeated: number[] | null;
+  kept_hashes: (string | null)[] | null;
+  kept_answers: (string | null)[] | null;
+}
+
+/** Accepts events of calls that bring one each. The transaction is theirs together; the outcome is each one's own. */
+export async function acceptEvents(
+  db: Database,
+  at: string,
+  events: readonly OneEvent[],
+): Promise<AcceptedOne[]> {
+  const lines = (part: (event: OneEvent) => string) => events.map(part).join('\n');
+  const ofKeyed = (part: (keyed: NonNullable<OneEvent['keyed']>) => string) =>
+    events.some(({ keyed }) => keyed) ? events.map(({ keyed }) => (keyed ? part(keyed) : null)) : null;
+  const [row] = await acceptEventsSql<AcceptedRow>(alone(db), {
+    at,
+    id_lines: lines(({ id }) => id),
+    payload_lines: lines(({ payload }) => JSON.stringify(payload)),
+    group_lines: lines(({ payload }) => payload.practice_group_id),
+    event_lines: lines(({ payload }) => payload.event),
+    object_lines: lines(({ payload }) => payload.object),
+    object_ids: events.map(({ payload }) => payload.id),
+    source_lines: lines(({ sourceId }) => sourceId),
+    keys: ofKeyed(({ key }) => key),
+    body_hashes: ofKeyed(({ bodyHash }) => bodyHash.toString('hex')),
+    answers: ofKeyed(({ answer }) => JSON.stringify(answer)),
+  });
+  const outcomes = events.map((): AcceptedOne => ({ outcome: 'accepted' }));
+  for (const place of row?.unknown ?? []) outcomes[place - 1] = { outcome: 'unknown_group' };
+  row?.repeated?.forEach((place, index) => {
+    const [hash, answer] = [row.kept_hashes?.[index], row.kept_answers?.[index]];
+    outcomes[place - 1] =
+      hash && answer
+        ? { outcome: 'repeated', bodyHash: Buffer.from(hash, 'hex'), answer: JSON.parse(answer) }
+        : { outcome: 'cleared' };
+  });
+  return outcomes;
+}
+
 export interface StoredEvent {
   id: string;
   source_id: string;
@@ -126,15 +195,26 @@ const newestFirst: Keyset<EventRow> = { types: ['number', 'number'], keyOf: ({ p
 /** So many are looked through for one page when only some of them are wanted. */
 const STRETCH = 10_000;
 
-export interface EventFilter extends PageQuery {
+export interface EventFilter extends PageQuery, Span {
   practice_group_id?: string | undefined;
   event?: EventName | undefined;
 }
+
+/** The places of a way, of the practice group $1 or of all, from $2 on, each with when its event was accepted. */
+const placesOn = ({ from, place, group }: Way) =>
+  `SELECT ${place} AS place, extract(epoch FROM e.accepted_at)::float8 AS seconds FROM ${from}
+    WHERE ${place === 'e.no' ? '$1::text IS NULL' : `${group} = $1`} AND ${place} >= $2 ORDER BY ${place}`;
 
 /** Newest first: in the order of acceptance, or of the feed, when it is about one practice group. */
 export async function listEventPage(tx: Transaction, filter: EventFilter): Promise<Page<StoredEvent>> {
   const { practice_group_id: groupId, event } = filter;
   const way = groupId === undefined ? asAccepted : inFeed;
+  const { since, until } = spanSeconds(filter);
+  const bounds = await placesOf(
+    filter,
+    async () => (await tx.first<{ place: number }>(`${placesOn(way)} DESC LIMIT 1`, [groupId, 0]))?.place,
+    (from) => tx.first<{ place: number; seconds: number }>(`${placesOn(way)} LIMIT 1`, [groupId, from]),
+  );
   const read = ({ from, place, told, ...way }: Way, before: number, end: number, limit: number) => {
     const { text, values } = where(
       [`${place} < ?`, before],
@@ -142,6 +222,8 @@ export async function listEventPage(tx: Transaction, filter: EventFilter): Promi
       [`${place} >= ?`, end || undefined],
       [`${way.group} = ?`, groupId],
       [`${way.event} = ?`, event],
+      ['e.accepted_at >= to_timestamp(?)', since],
+      ['e.accepted_at < to_timestamp(?)', until],
       // Not those for the operator's own systems.
       [`${way.group} <> ?`, groupId === undefined ? '' : undefined],
     );
@@ -156,20 +238,23 @@ export async function listEventPage(tx: Transaction, filter: EventFilter): Promi
     newestFirst,
     async ([before]) => {
       if (event === undefined && groupId !== undefined) return undefined;
-      const { text, values } = where([`${way.place} < ?`, before ?? UNPLACED], [`${way.group} = ?`, groupId]);
+      const { text, values } = where(
+        [`${way.place} < ?`, before ?? bounds.before ?? UNPLACED],
+        [`${way.group} = ?`, groupId],
+      );
       const end = await tx.first<{ place: number }>(
         `SELECT ${way.place} AS place FROM ${way === inFeed ? 'feed' : way.from} ${text}
           ORDER BY ${way.place} DESC OFFSET $${values.length + 1} LIMIT 1`,
         [...values, STRETCH - 1],
       );
-      return end && [end.place, 0];
+      return end && end.place > (bounds.from ?? 0) ? [end.place, 0] : undefined;
     },
     async ([after, afterNo], end, limit) => {
-      const before = Number(after ?? UNPLACED);
+      const before = Number(after ?? bounds.before ?? UNPLACED);
       // What is not fanned out yet comes first. Should it be so meanwhile, it is on the next page once more.
       const isFirst = groupId !== undefined && before === UNPLACED;
       const unplaced = isFirst ? await read(notInFeedYet, Number(afterNo ?? UNPLACED), 0, limit) : [];
-      const placed = await read(way, before, Number(end?.[0] ?? 0), limit);
+      const placed = await read(way, before, Number(end?.[0] ?? bounds.from ?? 0), limit);
       // It may have been placed between the two.
       const seen = new Set(unplaced.map(({ no }) => no));
       return [...unplaced, ...placed.filter(({ no }) => !seen.has(no))].slice(0, limit);

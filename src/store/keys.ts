@@ -106,14 +106,21 @@ export function updateKeyRow(tx: Transaction, key: StoredKey): void {
 
 export function listKeyPage(
   tx: Transaction,
-  query: PageQuery & { partner_id?: string | undefined; practice_group_id?: string | undefined },
+  query: PageQuery & {
+    partner_id?: string | undefined;
+    practice_group_id?: string | undefined;
+    status?: ApiKey['status'] | undefined;
+  },
+  /** What `status` goes by. */
+  now: string | null = null,
 ) {
   return readPage(query, byId, ([after], limit) => {
     return tx.query<StoredKey>(
       `${KEY} WHERE ($1::text IS NULL OR k.id > $1) AND ($2::text IS NULL OR k.partner_id = $2)
           AND ($3::text IS NULL OR k.practice_group_id = $3)
+          AND ($5::text IS NULL OR $5 = CASE WHEN k.revoked_at IS NOT NULL THEN 'revoked' WHEN k.expires_at <= $6 THEN 'expired' ELSE 'active' END)
         ORDER BY k.id LIMIT $4`,
-      [after, query.partner_id, query.practice_group_id, limit],
+      [after, query.partner_id, query.practice_group_id, limit, query.status, now],
     );
   });
 }

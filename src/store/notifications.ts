@@ -106,3 +106,11 @@ export async function countNotifications(tx: Transaction): Promise<{ waiting: nu
   );
   return counts ?? { waiting: 0, failed: 0 };
 }
+
+/** What is to be told already is told once. */
+export function noteAgain(tx: Transaction, alertId: string, partnerId: string): void {
+  tx.defer(
+    `INSERT INTO alert_notices (alert_id, moment, partner_id) VALUES ($1, 'began', $2) ON CONFLICT DO NOTHING`,
+    [alertId, partnerId],
+  );
+}

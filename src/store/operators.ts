@@ -10,7 +10,8 @@ import { byId, readPage } from './page.ts';
 
 export type StoredOperator = Omit<Operator, 'status'>;
 
-const OPERATOR = 'id, name, role, label, expires_at, last_used_at, created_at, revoked_at';
+const OPERATOR =
+  'id, name, kind, role, label, issuer, subject, is_emergency AS emergency, expires_at, last_used_at, created_at, revoked_at';
 
 interface TokenRow {
   id: string;
@@ -19,6 +20,7 @@ interface TokenRow {
   token_hash: Buffer;
   expires_at: string | null;
   last_used_at: string | null;
+  is_emergency: boolean;
 }
 
 export interface TokenHolder {
@@ -35,7 +37,7 @@ export async function findTokenHolders(
   hashes: readonly Buffer[],
 ): Promise<(TokenHolder | undefined)[]> {
   const rows = await tx.query<TokenRow>(
-    `SELECT id, name, role, token_hash, expires_at, last_used_at FROM operators
+    `SELECT id, name, role, token_hash, expires_at, last_used_at, is_emergency FROM operators
       WHERE token_hash = ANY ($1) AND revoked_at IS NULL`,
     [hashes],
   );
@@ -45,9 +47,16 @@ export async function findTokenHolders(
   });
 }
 
-function holderOf({ id, name, role, expires_at, last_used_at }: TokenRow): TokenHolder {
+function holderOf({ id, name, role, expires_at, last_used_at, is_emergency }: TokenRow): TokenHolder {
   return {
-    principal: { kind: 'operator', operatorId: id, name, role, expiresAt: instantOf(expires_at) },
+    principal: {
+      kind: 'operator',
+      operatorId: id,
+      name,
+      role,
+      expiresAt: instantOf(expires_at),
+      ...(is_emergency && { isEmergency: true as const }),
+    },
     lastUsedAt: last_used_at === null ? Number.NEGATIVE_INFINITY : Date.parse(last_used_at),
   };
 }
@@ -96,8 +105,8 @@ export async function countOperators(tx: Transaction): Promise<number> {
 
 export function insertOperator(tx: Transaction, operator: StoredOperator, tokenHash: Buffer): void {
   tx.defer(
-    `INSERT INTO operators (id, name, role, label, expires_at, token_hash, created_at)
-     VALUES ($1, $2, $3, $4, $5, $6, $7)`,
+    `INSERT INTO operators (id, name, role, label, expires_at, token_hash, created_at, is_emergency)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`,
     [
       operator.id,
       operator.name,
@@ -106,6 +115,7 @@ export function insertOperator(tx: Transaction, operator: StoredOperator, tokenH
       operator.expires_at,
       tokenHash,
       operator.created_at,
+      operator.emergency,
     ],
   );
 }
@@ -147,6 +157,45 @@ export function findUnusedToken(tx: Transaction, id: string): Promise<Sealed | u
       WHERE id = $1 AND unused_token IS NOT NULL AND revoked_at IS NULL`,
     [id],
   );
+}
+
+// ---- People whom a provider of OpenID Connect knows ----
+
+/** Tells whether there was none. */
+export async function insertPerson(
+  tx: Transaction,
+  person: { id: string; issuer: string; subject: string; name: string; role: Role },
+  now: string,
+): Promise<boolean> {
+  const row = await tx.first(
+    `INSERT INTO operators (id, kind, issuer, subject, name, role, created_at) VALUES ($1, 'person', $2, $3, $4, $5, $6)
+     ON CONFLICT (issuer, subject) WHERE kind = 'person' DO NOTHING RETURNING id`,
+    [person.id, person.issuer, person.subject, person.name, person.role, now],
+  );
+  return row !== undefined;
+}
+
+export function lockPerson(
+  tx: Transaction,
+  issuer: string,
+  subject: string,
+): Promise<StoredOperator | undefined> {
+  return tx.first<StoredOperator>(
+    `SELECT ${OPERATOR} FROM operators WHERE kind = 'person' AND issuer = $1 AND subject = $2 FOR NO KEY UPDATE`,
+    [issuer, subject],
+  );
+}
+
+export function updatePersonRow(
+  tx: Transaction,
+  { id, name, role, last_used_at }: Pick<StoredOperator, 'id' | 'name' | 'role' | 'last_used_at'>,
+): void {
+  tx.defer('UPDATE operators SET name = $2, role = $3, last_used_at = $4 WHERE id = $1', [
+    id,
+    name,
+    role,
+    last_used_at,
+  ]);
 }
 
 export function updateOperatorRow(

@@ -32,8 +32,8 @@ const SET_ASIDE = setAside('');
 /** Of a webhook for all practice groups: not what is withheld of one of them. What waits stands behind an earlier one anyway. */
 const SET_ASIDE_TO_SEND = setAside("AND (NOT lane.is_wide OR d.retry_at < 'infinity')");
 
-const QUEUE_NUMBERS = `
-  WITH lane AS MATERIALIZED (
+/** The lanes there are, and of each that should be sent to the first that was not. */
+const LANES = `lane AS MATERIALIZED (
     SELECT l.webhook_no, l.has_new, l.open_from, l.last_sequence, w.status = 'active' AND w.withheld_since IS NULL AS active,
            w.audience = 'partner' AS is_wide
       FROM webhook_lanes l JOIN webhooks w ON w.no = l.webhook_no WHERE w.deleted_at IS NULL),
@@ -44,7 +44,13 @@ const QUEUE_NUMBERS = `
     UNION ALL
     SELECT d.created_at FROM lane
      CROSS JOIN LATERAL (SELECT d.created_at ${SET_ASIDE_TO_SEND} LIMIT 1) AS d
-     WHERE lane.active)
+     WHERE lane.active)`;
+
+/** Otherwise PostgreSQL, for want of statistics, gathers and sorts a whole queue to find the first of it. */
+const PINNED = "SELECT set_config('enable_bitmapscan', 'off', true), set_config('enable_sort', 'off', true)";
+
+const QUEUE_NUMBERS = `
+  WITH ${LANES}
   SELECT event.count::integer AS events_new,
          (CASE WHEN unsent.count > ${COUNTED_MAX} THEN span.count ELSE unsent.count END + aside.due)::integer AS due,
          aside.waiting::integer AS waiting,
@@ -67,8 +73,7 @@ const QUEUE_NUMBERS = `
 
 /** For the metrics. What waits for a paused or disabled webhook, or is withheld, waits on purpose, and is not counted as late. */
 export async function readQueueNumbers(tx: Transaction): Promise<QueueNumbers> {
-  // Otherwise PostgreSQL, for want of statistics, gathers and sorts a whole queue to find the first of it.
-  tx.defer("SELECT set_config('enable_bitmapscan', 'off', true), set_config('enable_sort', 'off', true)");
+  tx.defer(PINNED);
   const [numbers, failing] = await Promise.all([
     tx.first<Omit<QueueNumbers, 'failing'>>(QUEUE_NUMBERS),
     tx.query<{ id: string; failures: number }>(
@@ -78,4 +83,16 @@ export async function readQueueNumbers(tx: Transaction): Promise<QueueNumbers> {
   ]);
   const none = { events_new: 0, due: 0, waiting: 0, withheld: 0, oldest: null };
   return { ...none, changes_pending: 0, oldest_change: null, ...numbers, failing };
+}
+
+const UNPINNED = "SELECT set_config('enable_bitmapscan', 'on', true), set_config('enable_sort', 'on', true)";
+
+/** When the oldest event was accepted that an active webhook should have by now; null when there is none. */
+export async function readOldestUndelivered(tx: Transaction): Promise<string | null> {
+  tx.defer(PINNED);
+  const row = await tx.first<{ oldest: string | null }>(
+    `WITH ${LANES} SELECT least((SELECT min(accepted_at) FROM new_events), (SELECT min(created_at) FROM first)) AS oldest`,
+  );
+  tx.defer(UNPINNED);
+  return row?.oldest ?? null;
 }

@@ -1,6 +1,8 @@
+import type { RefusalCode } from '../contract/operator/requests.ts';
 import type { Page, PageQuery } from '../contract/page.ts';
 import type { RefusalReason } from '../contract/partner/requests.ts';
 import type { Transaction } from './database.ts';
+import { type Span, spanSeconds } from './halving.ts';
 import { type Keyset, readStretch } from './page.ts';
 import { where } from './where.ts';
 
@@ -92,34 +94,59 @@ const newestFirst: Keyset<Row> = { types: ['number'], keyOf: ({ no }) => [no] };
 /** So many are looked through for one page with more than one filter. */
 const STRETCH = 10_000;
 
-export interface RefusalFilter extends PageQuery {
+export interface RefusalFilter extends PageQuery, Span {
+  key_id?: string | undefined;
+  status?: number | undefined;
+  error?: RefusalCode | undefined;
   request_id?: string | undefined;
   practice_group_id?: string | undefined;
   partner_id?: string | undefined;
 }
 
+/** By the code that its answer has. A 400 has none. */
+const errorMark = (error: RefusalCode) =>
+  error === 'validation_error' ? '"error":true' : `"error":"${error}"`;
+
 export async function listRefusalPage(tx: Transaction, filter: RefusalFilter): Promise<Page<PartnerRefusal>> {
-  const given = (['request_id', 'practice_group_id', 'partner_id'] as const).filter((name) => filter[name]);
+  // There is no index of keys: those of one are among those of its partner.
+  const ofKey = filter.key_id === undefined ? undefined : await partnerOfKey(tx, filter.key_id);
+  const led = { ...filter, partner_id: filter.partner_id ?? ofKey };
+  const given = (['request_id', 'practice_group_id', 'partner_id'] as const).filter((name) => led[name]);
   // The list goes along the index of the first, and no other: neither those of the rest, nor that of all, which PostgreSQL
   // would rather go through from its end when it takes a rare partner for one of two.
   const place = given.length === 0 ? 'no + 0' : 'no';
   const conditions = given.map(
-    (name, at) => [at === 0 ? `${name} = ?` : `${name} || '' = ?`, filter[name]] as const,
+    (name, at) => [at === 0 ? `${name} = ?` : `${name} || '' = ?`, led[name]] as const,
   );
+  const { since, until } = spanSeconds(filter);
+  const further = [
+    ["key_id || '' = ?", filter.key_id],
+    ['status = ?', filter.status],
+    ['position(? IN body) > 0', filter.error && errorMark(filter.error)],
+    ["at + interval '0' >= to_timestamp(?)", since],
+    ["at + interval '0' < to_timestamp(?)", until],
+  ] as const;
+  const isFurther = further.some(([, value]) => value !== undefined);
+  const bounds = await boundsOf(tx, since, until);
   const page = await readStretch(
     filter,
     newestFirst,
     async ([before]) => {
-      if (given.length < 2) return undefined;
-      const { text, values } = where(['no < ?', before], ...conditions.slice(0, 1));
+      if (given.length < 2 && !isFurther) return undefined;
+      const { text, values } = where([`${place} < ?`, before ?? bounds.before], ...conditions.slice(0, 1));
       const end = await tx.first<{ no: number }>(
-        `SELECT no FROM refused_requests ${text} ORDER BY no DESC OFFSET $${values.length + 1} LIMIT 1`,
+        `SELECT no FROM refused_requests ${text} ORDER BY ${place} DESC OFFSET $${values.length + 1} LIMIT 1`,
         [...values, STRETCH - 1],
       );
-      return end && [end.no];
+      return end && end.no > (bounds.from ?? 0) ? [end.no] : undefined;
     },
     ([before], end, limit) => {
-      const { text, values } = where([`${place} < ?`, before], ['no >= ?', end?.[0]], ...conditions);
+      const { text, values } = where(
+        [`${place} < ?`, before ?? bounds.before],
+        [`${place} >= ?`, end?.[0] ?? bounds.from],
+        ...conditions,
+        ...further,
+      );
       return tx.query<Row>(
         `SELECT no, ${KEPT}, partner_id, key_id, practice_group_id, address FROM refused_requests ${text}
           ORDER BY ${place} DESC LIMIT $${values.length + 1}`,
@@ -128,4 +155,36 @@ export async function listRefusalPage(tx: Transaction, filter: RefusalFilter): P
     },
   );
   return { ...page, data: page.data.map(({ no: _no, ...kept }) => kept) };
+}
+
+async function partnerOfKey(tx: Transaction, keyId: string): Promise<string | undefined> {
+  const row = await tx.first<{ partner_id: string }>('SELECT partner_id FROM api_keys WHERE id = $1', [
+    keyId,
+  ]);
+  return row?.partner_id;
+}
+
+/** Nodes write them a moment after, each in its own time: numbers and moments are out of order by less than this. */
+const DISORDER = { seconds: 300, rows: 10_000 };
+
+/** Between which numbers a span of time lies, by the index of moments. Undefined: there is no such bound. */
+async function boundsOf(tx: Transaction, since: number | undefined, until: number | undefined) {
+  const [first, last] = await Promise.all([
+    since === undefined
+      ? undefined
+      : tx.first<{ no: number }>(
+          'SELECT no FROM refused_requests WHERE at >= to_timestamp($1) ORDER BY at LIMIT 1',
+          [since - DISORDER.seconds],
+        ),
+    until === undefined
+      ? undefined
+      : tx.first<{ no: number }>(
+          'SELECT no FROM refused_requests WHERE at < to_timestamp($1) ORDER BY at DESC LIMIT 1',
+          [until + DISORDER.seconds],
+        ),
+  ]);
+  return {
+    from: first && Math.max(0, first.no - DISORDER.rows),
+    before: last && last.no + DISORDER.rows,
+  };
 }

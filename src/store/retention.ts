@@ -1,9 +1,12 @@
+import { APPROVAL_HOURS } from '../contract/approval.ts';
+import { FIGURES_DAYS } from '../contract/operator/figures.ts';
+import { FINE_DAYS } from '../domain/figures.ts';
 import { alone, type Database } from './database.ts';
 import { sqlFunction } from './sql-functions.ts';
 
 /** How long things are kept, in days; the audit and the erasures are kept for good. */
 export interface Retention {
-  /** Events, their deliveries and places in the feed, refused calls, idempotency keys. */
+  /** Events, their deliveries and places in the feed, refused calls, idempotency keys, sessions that are over, approvals that were decided. */
   events: number;
   formSubmissions: number;
   /** From when they succeeded or failed for good. */
@@ -47,9 +50,27 @@ const clearChangesSql = sqlFunction('clear_changes', {
   kept_days: 'integer',
   rows_max: 'integer',
 });
+const clearApprovalsSql = sqlFunction('clear_approvals', {
+  given: 'timestamptz',
+  kept_days: 'integer',
+  answer_hours: 'integer',
+  rows_max: 'integer',
+});
+const clearSessionsSql = sqlFunction('clear_sessions', {
+  given: 'timestamptz',
+  kept_days: 'integer',
+  rows_max: 'integer',
+});
 const clearUsageSql = sqlFunction('clear_usage', {
   given: 'timestamptz',
   usage_days: 'integer',
+  rows_max: 'integer',
+});
+
+const clearFiguresSql = sqlFunction('clear_figures', {
+  given: 'timestamptz',
+  fine_days: 'integer',
+  kept_days: 'integer',
   rows_max: 'integer',
 });
 
@@ -59,7 +80,7 @@ const ROWS_MAX = 500;
 const OPEN_KEPT_DAYS = 14;
 
 /**
- * Each call is four short transactions. `at` is of `databaseTime`. Returns how many rows went; as long as it is not zero there may be
+ * Each call is seven short transactions. `at` is of `databaseTime`. Returns how many rows went; as long as it is not zero there may be
  * more.
  */
 export async function clearStep(db: Database, at: string | null, retention: Retention): Promise<number> {
@@ -94,10 +115,30 @@ export async function clearStep(db: Database, at: string | null, retention: Rete
     usage_days: retention.usage,
     rows_max: ROWS_MAX,
   });
+  const [sessions] = await clearSessionsSql<{ clear_sessions: number }>(alone(db), {
+    given: at,
+    kept_days: retention.events,
+    rows_max: ROWS_MAX,
+  });
+  const [approvals] = await clearApprovalsSql<{ clear_approvals: number }>(alone(db), {
+    given: at,
+    kept_days: retention.events,
+    answer_hours: APPROVAL_HOURS,
+    rows_max: ROWS_MAX,
+  });
+  const [figures] = await clearFiguresSql<{ clear_figures: number }>(alone(db), {
+    given: at,
+    fine_days: FINE_DAYS,
+    kept_days: FIGURES_DAYS,
+    rows_max: ROWS_MAX,
+  });
   return (
+    (approvals?.clear_approvals ?? 0) +
+    (sessions?.clear_sessions ?? 0) +
     (old?.clear_old ?? 0) +
     (records?.clear_records ?? 0) +
     (usage?.clear_usage ?? 0) +
+    (figures?.clear_figures ?? 0) +
     (alerts?.clear_alerts ?? 0) +
     (changes?.clear_changes ?? 0)
   );

@@ -100,6 +100,7 @@ export interface UsageFilter extends PageQuery {
   from: string;
   to: string;
   partner_id?: string | undefined;
+  key_id?: string | undefined;
 }
 
 export async function listUsagePage(tx: Transaction, filter: UsageFilter) {
@@ -109,12 +110,14 @@ export async function listUsagePage(tx: Transaction, filter: UsageFilter) {
     const values = [filter.from, filter.to, limit, first, ...(isNext ? after : [])];
     const ofPartner =
       filter.partner_id === undefined ? '' : `AND partner_id = $${values.push(filter.partner_id)}`;
+    const ofKey =
+      filter.key_id === undefined ? '' : `AND kind = 'call' AND subject_id = $${values.push(filter.key_id)}`;
     const further = isNext
       ? `AND (day, partner_id, kind, subject_id, operation, outcome) > (date '1970-01-01' + $4::integer, $5, $6, $7, $8, $9)`
       : '';
     return tx.query<Row>(
       `SELECT partner_id, to_char(day, 'YYYY-MM-DD') AS day, day - date '1970-01-01' AS day_no, kind, subject_id, operation, outcome, count
-         FROM usage WHERE day BETWEEN greatest($1::date, date '1970-01-01' + $4::integer) AND $2::date ${ofPartner} ${further}
+         FROM usage WHERE day BETWEEN greatest($1::date, date '1970-01-01' + $4::integer) AND $2::date ${ofPartner} ${ofKey} ${further}
         ORDER BY usage.day, partner_id, kind, subject_id, operation, outcome LIMIT $3`,
       values,
     );

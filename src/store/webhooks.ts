@@ -1,3 +1,4 @@
+import type { PartnerWebhook, WebhookTrouble } from '../contract/operator/webhooks.ts';
 import type { PageQuery } from '../contract/page.ts';
 import { QUEUED_COUNT_MAX, type Webhook, WITHHELD_GROUPS_MAX } from '../contract/partner/webhooks.ts';
 import type { PartnerPrincipal } from '../domain/principal.ts';
@@ -33,10 +34,15 @@ const webhooksWith = (more: string) => `
    WHERE w.deleted_at IS NULL AND w.audience <> 'operator'`;
 
 const WEBHOOKS = webhooksWith('');
-/** As operators see them: with the names of their partners. */
-const NAMED_WEBHOOKS = webhooksWith(
-  '(SELECT name FROM partners WHERE partners.id = w.partner_id) AS partner_name,',
-);
+/** As operators see them: with names, and how long the oldest has waited; `least` picks the index of what was set aside, in order. */
+const NAMED_WEBHOOKS = webhooksWith(`
+  (SELECT name FROM partners WHERE partners.id = w.partner_id) AS partner_name,
+  (SELECT name FROM practice_groups WHERE practice_groups.id = w.practice_group_id) AS practice_group_name,
+  least((SELECT d.created_at FROM deliveries d WHERE least(d.webhook_no, 2147483647) = w.no AND d.retry_at IS NOT NULL
+          ORDER BY d.sequence LIMIT 1),
+        (SELECT d.created_at FROM deliveries d
+          WHERE d.webhook_no = w.no AND d.sequence >= l.open_from AND d.state = 'due' AND d.retry_at IS NULL
+          ORDER BY d.sequence LIMIT 1)) AS oldest_queued_at,`);
 
 /** Of the partner $2 that acts for the practice group $1. */
 const OWN = `partner_id = $2 AND (practice_group_id = $1 OR audience = 'partner')`;
@@ -179,18 +185,20 @@ export function markWebhookDeleted(
 
 // ---- Operators ----
 
-export type NamedWebhook = StoredWebhook & { partner_name: string };
-type NamedRow = Row & { partner_name: string };
+type ForOperators = Pick<PartnerWebhook, 'partner_name' | 'practice_group_name' | 'oldest_queued_at'>;
+export type NamedWebhook = StoredWebhook & ForOperators;
+type NamedRow = Row & ForOperators;
 
-const namedWebhookOf = ({ partner_name, ...row }: NamedRow): NamedWebhook => ({
-  ...webhookOf(row),
-  partner_name,
-});
+const namedWebhookOf = (row: NamedRow): NamedWebhook => {
+  const { partner_name, practice_group_name, oldest_queued_at, ...others } = row;
+  return { ...webhookOf(others), partner_name, practice_group_name, oldest_queued_at };
+};
 
 export interface WebhookFilter extends PageQuery {
   partner_id?: string | undefined;
   practice_group_id?: string | undefined;
   status?: string | undefined;
+  health?: WebhookTrouble | undefined;
 }
 
 export function listAllWebhookPage(tx: Transaction, filter: WebhookFilter) {
@@ -198,8 +206,11 @@ export function listAllWebhookPage(tx: Transaction, filter: WebhookFilter) {
     const rows = await tx.query<NamedRow>(
       `${NAMED_WEBHOOKS} AND w.audience <> 'operator' AND ($1::text IS NULL OR w.id > $1) AND ($2::text IS NULL OR w.partner_id = $2)
          AND ($3::text IS NULL OR w.practice_group_id = $3) AND ($4::text IS NULL OR w.status = $4)
-       ORDER BY w.id LIMIT $5`,
-      [after, filter.partner_id, filter.practice_group_id, filter.status, limit],
+         AND CASE $5 WHEN 'failing' THEN l.failing_since IS NOT NULL
+                     WHEN 'withheld' THEN w.withheld_since IS NOT NULL OR EXISTS (SELECT FROM withheld_groups g WHERE g.webhook_no = w.no)
+                     ELSE true END
+       ORDER BY w.id LIMIT $6`,
+      [after, filter.partner_id, filter.practice_group_id, filter.status, filter.health, limit],
     );
     return rows.map(namedWebhookOf);
   });

@@ -14,7 +14,12 @@ const given = await furnish(house);
 const db = await superuser(house.databaseUrl);
 
 /** Events are a record of their own: who said what, and when. Asking changes nothing. */
-const unaudited: OperatorOperationId[] = ['publishEvents', 'getAvailability', 'reconcileItems'];
+const unaudited: OperatorOperationId[] = [
+  'publishEvents',
+  'getAvailability',
+  'reconcileItems',
+  'previewNetwork',
+];
 const changing = operationIds.filter(
   (id) => operatorEndpoints[id].method !== 'GET' && !unaudited.includes(id),
 );
@@ -46,7 +51,7 @@ const PASSING = ['status', 'last_used_at', 'last_used_from'];
 
 /** What concerns no practice group, or several. */
 const OF_NO_GROUP =
-  /^(agreement\.|contact\.|partner\.|operator\.|signing_key\.|subscription\.|network\.(create|update|delete)$)/;
+  /^(agreement\.|approval\.|contact\.|partner\.|operator\.|session\.|signing_key\.|subscription\.|network\.(create|update|delete)$)/;
 
 /** The practice group in whose part of the trail an entry is to be found. */
 function groupOf({ action, subject }: Loose): string | null {
@@ -124,6 +129,8 @@ const tells: Partial<Record<OperatorOperationId, Expected>> = {
   failWriteToRecordJob: { tells: [['write_to_record_job.fail', 'write_to_record_job']], item: parent },
   updatePartnerWebhook: { tells: [['webhook.update', 'webhook']] },
   replayPartnerWebhook: { tells: [['webhook.replay', 'webhook']] },
+  retryFailedDeliveries: { tells: [['webhook.retry-failed', 'webhook']] },
+  remindOfAlert: { tells: [['alert.remind', 'alert']] },
   retryDelivery: { tells: [['delivery.retry', 'delivery']] },
   createPartnerContact: { tells: [['contact.create', 'contact']], made: ({ body }) => body },
   updatePartnerContact: { tells: [['contact.update', 'contact']], item: own },
@@ -146,6 +153,15 @@ const tells: Partial<Record<OperatorOperationId, Expected>> = {
   createOperator: { tells: [['operator.create', 'operator']], made: ({ body }) => without(body, 'token') },
   updateOperator: { tells: [['operator.update', 'operator']], item: own },
   revokeOperator: { tells: [['operator.revoke', 'operator']], item: parent },
+  approveApproval: {
+    tells: [
+      ['key.issue', 'key'],
+      ['approval.approve', 'approval'],
+    ],
+  },
+  declineApproval: { tells: [['approval.decline', 'approval']], item: parent },
+  collectApproval: { tells: [['approval.collect', 'approval']], item: parent },
+  revokeSession: { tells: [['session.end', 'session']] },
 };
 
 describe('the audit trail', () => {
@@ -173,9 +189,12 @@ describe('the audit trail', () => {
       const entries = await entriesAfter(seq);
       expect(entries.map(({ action, subject }) => [action, subject.type])).toEqual(expected.tells);
       for (const entry of entries) {
+        // What was approved is done by whoever asked for it.
+        const { approved_by = entry.actor } = entry.actor;
+        expect(approved_by).toMatchObject({ id: 'opr_first', name: 'First operator' });
         expect(entry).toMatchObject({
           at,
-          actor: { type: 'operator', id: 'opr_first', name: 'First operator' },
+          actor: { type: 'operator' },
           practice_group_id: groupOf(entry),
           request_id: answer.headers['x-request-id'],
           hash: expect.stringMatching(/^[0-9a-f]{64}$/),

@@ -314,7 +314,9 @@ describe('the banner', () => {
     const { start } = await deployment({ PORTER_DEMO: 'off' });
     const { service, url } = await start();
     const told = banner(readConfig({}, '/'), service, true);
-    expect(told.trim()).toBe(`Porter (staging) listens on ${url}`);
+    expect(told.trim()).toBe(
+      `Porter (staging) listens on ${url}\nThe console for operators is at ${url}/console`,
+    );
     expect(told).not.toContain(OPERATOR_TOKEN);
   });
 });

@@ -66,6 +66,8 @@ const STAYS = [
   'access_log_batches',
   'access_log_head',
   'key_uses',
+  'sessions',
+  'approvals',
   'used_assertions',
   'alerts',
   'alert_head',
@@ -81,6 +83,8 @@ const STAYS = [
   'usage',
   'usage_times',
   'uptime',
+  'figures',
+  'nodes',
 ];
 
 async function cell(number: number) {

@@ -145,6 +145,27 @@ describe('the feed of changes', () => {
     expect(pending.indexOf(first.id)).toBeLessThan(pending.indexOf(third.id));
   });
 
+  it('is shown to people newest first, by state, practice group and partner', async () => {
+    const here = await makeWorld(house);
+    for (const title of ['One', 'Two', 'Three']) await patch({ title }, here);
+    await place();
+    const latest = async (query: string): Promise<Loose> =>
+      house.operator('GET', `/changes/latest?practice_group_id=${here.groupId}${query}`);
+    const titles = ({ data }: Loose) => data.map(({ after }: Loose) => after.title);
+    const first = await latest('&page_size=2');
+    expect(titles(first)).toEqual(['Three', 'Two']);
+    expect(titles(await latest(`&page_size=2&cursor=${first.next_cursor}`))).toEqual(['One']);
+    await report(first.data[0].id, 'applied');
+    expect(titles(await latest('&state=applied'))).toEqual(['Three']);
+    expect(titles(await latest(`&partner_id=${here.partnerId}&state=pending`))).toEqual(['Two', 'One']);
+    expect(titles(await latest(`&partner_id=${world.partnerId}`))).toEqual([]);
+    const everywhere = await house.operator(
+      'GET',
+      `/changes/latest?state=pending&partner_id=${here.partnerId}`,
+    );
+    expect(titles(everywhere)).toEqual(['Two', 'One']);
+  });
+
   it('410: tells a reader whose place was lost from where to go on', async () => {
     const { data, next_cursor } = await feed('page_size=100');
     expect(data.length).toBeGreaterThan(0);

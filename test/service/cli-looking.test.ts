@@ -83,17 +83,9 @@ it('lists have names beside IDs, unless a program reads them', async () => {
 it('whoami tells of an operator, and of a key as me does', async () => {
   const partner = { PORTER_KEY: key };
   expect((await porter('whoami', partner)).stdout).toBe((await porter('me', partner)).stdout);
-  const me = {
-    operator: { id: 'opr_1', name: 'Ada', role: 'admin' },
-    environment: 'staging',
-    version: '1.2.3',
-  };
-  const answers: typeof fetch = async (url) => {
-    expect(String(url)).toBe(`${harness.url}/operator/v1/me`);
-    return Response.json(me);
-  };
-  const told = await porter('whoami', { ...operator, ...partner }, { fetch: answers });
-  expect(told.stdout).toBe(`Ada (opr_1), admin\n${harness.url}: staging, version 1.2.3\n`);
+  const told = await porter('whoami', { ...operator, ...partner });
+  expect(told.stdout).toMatch(/^.+ \(opr_\w+\), admin\n.+: staging, version \S+\n$/);
+  expect(told.stdout).toContain(harness.url);
 });
 
 it.each([

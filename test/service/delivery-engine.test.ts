@@ -458,6 +458,7 @@ describe('a mishap', () => {
       retryDelayMs: 5_000,
       answeredAt: 0,
       delayMs: 0,
+      cause: '',
       after: 0,
     } as const;
     const write = (more: Partial<Result> = {}, low = 2) =>

@@ -13,6 +13,7 @@ const DELIVERY = fc.record({
   ends: fc.constantFrom('delivered', 'delivered', 'delivered', 'delivered', 'due', 'failed', undefined),
   answeredAt: fc.nat(),
   delayMs: fc.nat(),
+  cause: fc.constantFrom('', '2xx', '5xx', 'tls'),
   /** Finished ones before it, of which there is nothing to say. */
   gap: fc.constantFrom(0, 0, 0, 0, 0, 0, 0, 0, 0, 99, 100),
 });
@@ -81,6 +82,7 @@ it('results that are written together say what they say when they are written on
         retryDelayMs: ends === 'due' ? 5_000 : undefined,
         answeredAt: 0,
         delayMs: 0,
+        cause: '',
         after: 0,
         attempt: `[{"n":${index + 1},"to":${no}}]`,
         gone: undefined,
@@ -163,6 +165,7 @@ it('results that keep coming are written in few batches, and none waits for more
         retryDelayMs: undefined,
         answeredAt: 0,
         delayMs: 0,
+        cause: '',
         after: 0,
         attempt: '[{}]',
         gone: undefined,

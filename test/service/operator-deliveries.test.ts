@@ -48,6 +48,8 @@ describe('GET /operator/v1/webhooks', () => {
       ...(await one.call('GET', `/v1/webhooks/${hooks.one}`)),
       partner_id: one.partnerId,
       partner_name: 'Partner',
+      practice_group_name: `Practice ${one.groupId}`,
+      oldest_queued_at: new Date(house.clock.now()).toISOString(),
     });
   });
 });

@@ -1,11 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import type { Endpoint } from '../../src/contract/endpoint.ts';
 import { type OperatorOperationId, operatorEndpoints } from '../../src/contract/operator/index.ts';
+import { signIn } from '../support/console-session.ts';
 import {
   agreementBody,
   fresh,
   furnish,
   make,
+  newApproval,
   newDelivery,
   newWebhook,
   operationIds,
@@ -71,6 +73,8 @@ const cases: Record<string, ListCase> = {
     add: () => house.operator('POST', '/partners', { name: 'P', contact_email: 'a@b.example' }),
     key: byId,
   },
+  listApprovals: { add: () => newApproval(given), key: byId },
+  listSessions: { add: () => signIn(house), key: byId },
   listKeys: { add: () => makeKey(house, given.groupId), key: byId },
   listGroupSubmissionTypes: {
     add: () => {

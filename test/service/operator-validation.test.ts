@@ -107,10 +107,13 @@ describe('bodies that the contract makes optional', () => {
   });
 });
 
+/** What a call asks already stays. */
+const asking = (path: string) => `${path}${path.includes('?') ? '&' : '?'}`;
+
 describe.each(withQuery)('the query of %s', (id) => {
   it('400: refuses an unknown parameter', async () => {
     const call = await validCall(id, given);
-    expectValidationError(await send('GET', `${call.path}?surprise=1`), {
+    expectValidationError(await send('GET', `${asking(call.path)}surprise=1`), {
       code: 'unrecognized_keys',
       path: ['surprise'],
     });
@@ -119,7 +122,9 @@ describe.each(withQuery)('the query of %s', (id) => {
   it('400: refuses a page size out of range and a cursor that it did not hand out', async () => {
     const call = await validCall(id, given);
     for (const size of ['0', '101', '-1', '1.5', 'x', '', '1e2', '99999999999'])
-      expectValidationError(await send('GET', `${call.path}?page_size=${size}`), { path: ['page_size'] });
+      expectValidationError(await send('GET', `${asking(call.path)}page_size=${size}`), {
+        path: ['page_size'],
+      });
     const forged = [
       [],
       {},
@@ -136,10 +141,10 @@ describe.each(withQuery)('the query of %s', (id) => {
     ];
     for (const key of forged) {
       const cursor = Buffer.from(JSON.stringify(key)).toString('base64url');
-      expectValidationError(await send('GET', `${call.path}?cursor=${cursor}`), { path: ['cursor'] });
+      expectValidationError(await send('GET', `${asking(call.path)}cursor=${cursor}`), { path: ['cursor'] });
     }
     for (const cursor of ['', '%00', 'nonsense', '!'])
-      expectValidationError(await send('GET', `${call.path}?cursor=${cursor}`), { path: ['cursor'] });
+      expectValidationError(await send('GET', `${asking(call.path)}cursor=${cursor}`), { path: ['cursor'] });
   });
 
   it('a forged cursor of the right shape is a 400 or a page, never a 500', async () => {
@@ -147,7 +152,7 @@ describe.each(withQuery)('the query of %s', (id) => {
     const parts = [0, -1, 2 ** 31, -(2 ** 40), Number.MAX_SAFE_INTEGER, '', 'zzz', "'; --", '💊'];
     for (const key of parts.flatMap((a) => [[a], ...parts.map((b) => [a, b])])) {
       const cursor = Buffer.from(JSON.stringify(key)).toString('base64url');
-      const answer = await make(given, { ...call, path: `${call.path}?cursor=${cursor}` });
+      const answer = await make(given, { ...call, path: `${asking(call.path)}cursor=${cursor}` });
       // 410: a place in a feed that was set back.
       expect([200, 400, 410], `cursor ${JSON.stringify(key)}`).toContain(answer.status);
     }

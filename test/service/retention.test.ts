@@ -1,8 +1,12 @@
 import { describe, expect, it } from 'vitest';
+import { SYSTEM } from '../../src/domain/principal.ts';
 import { databaseTime } from '../../src/platform/clock.ts';
+import { transact } from '../../src/store/database.ts';
 import { fanOutToOperators } from '../../src/store/operator-events.ts';
 import { clearStep, type Retention } from '../../src/store/retention.ts';
 import { markUptime } from '../../src/store/usage.ts';
+import { signIn } from '../support/console-session.ts';
+import { furnish, newApproval } from '../support/operator-calls.ts';
 import { newPartner, publish } from '../support/post.ts';
 import { ok, startReceiver } from '../support/receiver.ts';
 import { type Harness, makeKey, makeWorld, OPERATOR_TOKEN, startHarness } from '../support/service.ts';
@@ -12,8 +16,11 @@ import { superuser } from '../support/superuser.ts';
 
 const DAY = 24 * 3_600_000;
 
+/** Without the figures over time, which every call adds to; figures.test.ts has those. */
 async function clear(house: Harness, changes: Partial<Retention> = {}): Promise<number> {
-  const { db, retention } = house.service.app;
+  const { db, retention, figures } = house.service.app;
+  await figures.flush();
+  await transact(db, SYSTEM, async (tx) => tx.defer('DELETE FROM figures'));
   let total = 0;
   for (;;) {
     const cleared = await clearStep(db, databaseTime(house.clock), { ...retention, ...changes });
@@ -243,6 +250,48 @@ describe('what is kept', () => {
     house.clock.advance(401 * DAY);
     await clear(house);
     expect(await told()).toEqual([]);
+  });
+
+  it('sessions go 30 days after they ended, whatever ended them; one that goes on stays', async () => {
+    const house = await startApi();
+    const db = await superuser(house.databaseUrl);
+    const left = async () => (await db.query('SELECT FROM sessions')).rowCount;
+    const ended = await signIn(house);
+    await house.send('POST', '/console/sign-out', { headers: { cookie: ended.cookie } });
+    await signIn(house);
+    house.clock.advance(30 * DAY);
+    expect(await clear(house)).toBe(1);
+    house.clock.advance(30 * 60_000 + 1);
+    const goesOn = await signIn(house);
+    expect(await clear(house)).toBe(1);
+    expect(await left()).toBe(1);
+    expect((await goesOn.send('GET', '/operator/v1/me')).status).toBe(200);
+  });
+
+  it('approvals go 30 days after they were decided or expired, and what nobody collected after three', async () => {
+    const house = await startApi();
+    const db = await superuser(house.databaseUrl);
+    const given = await furnish(house);
+    const rows = async () =>
+      (await db.query('SELECT decision, answer IS NOT NULL AS answer FROM approvals ORDER BY id')).rows;
+    const approved = await newApproval(given);
+    await house.operator('POST', `/approvals/${approved}/approve`);
+    house.clock.advance(1);
+    await newApproval(given);
+    house.clock.advance(3 * DAY - 2);
+    expect(await clear(house)).toBe(0);
+    house.clock.advance(1);
+    expect(await clear(house)).toBe(1);
+    expect(await rows()).toEqual([
+      { decision: 'approved', answer: false },
+      { decision: null, answer: false },
+    ]);
+    house.clock.advance(27 * DAY + 1);
+    expect(await clear(house, { events: 30 })).toBeGreaterThanOrEqual(1);
+    expect(await rows()).toEqual([{ decision: null, answer: false }]);
+    house.clock.advance(3 * DAY + 1);
+    await clear(house);
+    expect(await rows()).toEqual([]);
   });
 
   it('a network that a practice has left is forgotten with the access log', async () => {

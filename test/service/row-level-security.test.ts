@@ -7,8 +7,9 @@ import { type Database, type Transaction, transact } from '../../src/store/datab
 import { prepareDatabase, UnusableDatabase } from '../../src/store/migrate.ts';
 import { insertNotification } from '../../src/store/notifications.ts';
 import { fanOutToOperators } from '../../src/store/operator-events.ts';
+import { signIn } from '../support/console-session.ts';
 import { asAdmin, createOwnedDatabase } from '../support/logins.ts';
-import { type Furnished, fresh, furnish } from '../support/operator-calls.ts';
+import { type Furnished, fresh, furnish, newApproval } from '../support/operator-calls.ts';
 import { fanOutAll } from '../support/post.ts';
 import { createDatabase, type Harness, makeKey, OPERATOR_TOKEN, startHarness } from '../support/service.ts';
 
@@ -30,6 +31,8 @@ const operatorTables = [
   'network_members',
   'api_keys',
   'operators',
+  'sessions',
+  'approvals',
   'audit_entries',
   'write_to_record_jobs',
   'idempotency_keys',
@@ -45,6 +48,8 @@ const operatorTables = [
   'removed_items',
   'key_uses',
   'uptime',
+  'figures',
+  'nodes',
   'used_assertions',
   'signing_keys',
   'alert_head',
@@ -135,6 +140,8 @@ describe.each([
       object_id: 'rx-1',
     });
     await house.operator('POST', '/contacts', { email: 'on-call@operator.example' });
+    await signIn(house);
+    await newApproval(own);
     await house.operator('GET', `/practice-groups/${own.groupId}`);
     await house.service.app.accessLog.flush();
     await fanOutAll(house);

@@ -81,6 +81,9 @@ it('each wrapper names the arguments of its function, all of them and with their
 /** What only SQL can say, and why. */
 const SPEAKS_SQL: Record<string, string> = {
   'src/store/access-log.ts': 'access_through is asked for each row of a page, within the query of the page',
+  'src/store/event-life.ts':
+    'receives_until and why_withheld are asked for each webhook, within the query that finds them',
+  'src/store/figures.ts': 'add_counts is called for each row that is written',
   'test/service/service-login.test.ts':
     'a login that is not the service calls what it may not; it has no wrapper',
   'test/service/delivery-hazards.test.ts': 'place_in is called by functions alone, and has no wrapper',

@@ -65,6 +65,8 @@ function sealsAside({ webhook_secrets = [], ...rows }: Rows): Rows {
 /** Without what a running service writes by itself: the key that signs webhooks, that it runs, and that deliveries are late by now. */
 const BY_ITSELF = [
   'uptime',
+  'figures',
+  'nodes',
   'signing_keys',
   'alert_head',
   'alerts',

@@ -3,6 +3,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { CALL_MS } from '../../src/contract/sla.ts';
 import { bucketOf } from '../../src/domain/usage.ts';
 import { createLogger } from '../../src/platform/logger.ts';
+import { Figures } from '../../src/runtime/figures.ts';
 import { Usage } from '../../src/runtime/usage.ts';
 import { closeDatabase, openDatabase } from '../../src/store/database.ts';
 import { expectInvalid } from '../support/answers.ts';
@@ -62,6 +63,22 @@ describe('calls', () => {
       outcome: 'rate_limited',
       count: 1,
     });
+  });
+
+  it('are told of one key alone, page by page', async () => {
+    const { key, keyId, partnerId } = await makeKey(house, world.groupId);
+    const other = await house.operator('POST', '/keys', {
+      partner_id: partnerId,
+      practice_group_id: world.groupId,
+      scopes: ['events:read'],
+    });
+    await house.send('GET', '/v1/me', { key });
+    await house.send('GET', '/v1/nothing', { key });
+    await house.send('GET', '/v1/me', { key: other.key });
+    const first = await house.operator('GET', `/usage?key_id=${keyId}&page_size=1`);
+    expect(first.data).toMatchObject([{ key_id: keyId, operation: 'getMe', count: 1 }]);
+    const rest = await house.operator('GET', `/usage?key_id=${keyId}&cursor=${first.next_cursor}`);
+    expect(rest).toMatchObject({ data: [{ key_id: keyId, operation: 'none', count: 1 }], next_cursor: null });
   });
 
   it('with a key that was revoked are its partner’s too; those of strangers are nobody’s', async () => {
@@ -163,11 +180,8 @@ describe('what was counted', () => {
     const proxy = await startDatabaseProxy(house.databaseUrl);
     const through = openDatabase({ url: proxy.url, connectionsMax: 1 });
     onTestFinished(() => closeDatabase(through));
-    const usage = new Usage(
-      through,
-      clock,
-      createLogger(() => {}),
-    );
+    const log = createLogger(() => {});
+    const usage = new Usage(through, clock, log, new Figures(through, clock, log));
     const rows = async () =>
       (
         await db.query(
@@ -195,11 +209,9 @@ describe('what was counted', () => {
   });
 
   it('is bounded: what is too much is not counted, and that is', async () => {
-    const usage = new Usage(
-      house.service.app.db,
-      house.clock,
-      createLogger(() => {}),
-    );
+    const { db: own, figures } = house.service.app;
+    const log = createLogger(() => {});
+    const usage = new Usage(own, house.clock, log, figures);
     for (let i = 0; i < 100_010; i++) usage.call('prt_none', `key_${i}`, 'x', 200, 1);
     expect(usage.dropped).toBe(10);
     await usage.close();

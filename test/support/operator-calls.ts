@@ -1,8 +1,14 @@
 import { request } from 'undici';
 import type { Endpoint } from '../../src/contract/endpoint.ts';
 import { type OperatorOperationId, operatorEndpoints } from '../../src/contract/operator/index.ts';
+import { noDetails } from '../../src/domain/alerts.ts';
+import { SYSTEM } from '../../src/domain/principal.ts';
+import { askForApproval } from '../../src/operations/approvals.ts';
+import { beginAlerts } from '../../src/store/alerts.ts';
+import { transact } from '../../src/store/database.ts';
 import { fanOut } from '../../src/store/deliveries.ts';
 import { fanOutToOperators } from '../../src/store/operator-events.ts';
+import { signIn } from './console-session.ts';
 import { type Answer, type Harness, makeKey, OPERATOR_TOKEN } from './service.ts';
 
 /**
@@ -26,7 +32,7 @@ export interface OperatorCall {
   lines?: string | undefined;
 }
 
-type Parts = { params?: Record<string, string>; body?: unknown; lines?: string };
+type Parts = { params?: Record<string, string>; query?: string; body?: unknown; lines?: string };
 
 export const operationIds = Object.keys(operatorEndpoints) as OperatorOperationId[];
 
@@ -55,9 +61,9 @@ export async function furnish(house: Harness): Promise<Furnished> {
 
 /** What an operation needs beforehand is made anew, so that the same call can be asked for again and again. */
 export async function validCall(id: OperatorOperationId, given: Furnished): Promise<OperatorCall> {
-  const { params = {}, body, lines } = await table[id](given);
+  const { params = {}, query = '', body, lines } = await table[id](given);
   const endpoint = operatorEndpoints[id];
-  return { id, method: endpoint.method, path: pathOf(endpoint.path, params), body, lines };
+  return { id, method: endpoint.method, path: pathOf(endpoint.path, params) + query, body, lines };
 }
 
 export function pathOf(template: string, params: Record<string, string>): string {
@@ -91,6 +97,26 @@ const newPartner = async ({ house }: Furnished, ...steps: string[]): Promise<str
   const { id } = await house.operator('POST', '/partners', { name: 'New', contact_email: 'a@b.example' });
   for (const step of steps) await house.operator('POST', `/partners/${id}/${step}`);
   return id;
+};
+
+/** Asked for by somebody else than the first operator, unless it is to be. The deployments of tests mostly ask for no approvals. */
+export const newApproval = async (
+  { house, groupId, partnerId }: Furnished,
+  operatorId?: string,
+): Promise<string> => {
+  const by = operatorId ?? (await house.operator('POST', '/operators', { name: 'Asks', role: 'admin' })).id;
+  const { body } = await askForApproval(house.service.app, operatorEndpoints.issueKey, {
+    body: { partner_id: partnerId, practice_group_id: groupId, scopes: ['events:read'] },
+    principal: {
+      kind: 'operator',
+      operatorId: by,
+      name: 'Asks',
+      role: 'admin',
+      expiresAt: Number.POSITIVE_INFINITY,
+    },
+    requestId: 'req_test',
+  });
+  return body.id;
 };
 
 /** The first that it has, with a limit of its own. */
@@ -164,6 +190,24 @@ export async function newDelivery(given: Furnished): Promise<string> {
     const { data } = await house.operator('GET', `/deliveries?event_id=${event_ids[0]}`);
     if (data.length > 0) return data[0].id;
   }
+}
+
+/** One that is open, of a partner. */
+async function newAlert({ house, partnerId, keyId, groupId }: Furnished): Promise<string> {
+  const id = fresh('alert');
+  await transact(house.service.app.db, SYSTEM, (tx) =>
+    beginAlerts(tx, new Date(house.clock.now()).toISOString(), [
+      {
+        id,
+        kind: 'key_expiring',
+        subject: { type: 'key', id: `${keyId}.${id}`, name: 'Key' },
+        partnerId,
+        practiceGroupId: groupId,
+        details: noDetails,
+      },
+    ]),
+  );
+  return id;
 }
 
 const contactBody = { email: 'on-call@operator.example', name: 'On call' };
@@ -260,6 +304,7 @@ const table: Record<OperatorOperationId, (given: Furnished) => Promise<Parts>> =
   removeNetworkMember: async (given) => ({
     params: { id: await newNetwork(given, given.groupId), practice_group_id: given.groupId },
   }),
+  previewNetwork: async ({ groupId }) => ({ body: { practice_group_ids: [groupId] } }),
   createPartner: async () => ({ body: { name: 'New partner', contact_email: 'a@b.example' } }),
   listPartners: nothing,
   getPartner: async ({ partnerId }) => ({ params: { id: partnerId } }),
@@ -351,6 +396,9 @@ const table: Record<OperatorOperationId, (given: Furnished) => Promise<Parts>> =
   getPublishedEvent: async ({ house, groupId }) => ({
     params: { id: (await house.operator('POST', '/events', appointmentEvent(groupId))).event_ids[0] },
   }),
+  getEventLife: async ({ house, groupId }) => ({
+    params: { id: (await house.operator('POST', '/events', appointmentEvent(groupId))).event_ids[0] },
+  }),
   reportEhrHealth: async ({ house }) => ({
     params: { id: (await house.operator('POST', '/practice-groups', { name: 'Unheard of' })).id },
     body: { status: 'healthy' },
@@ -374,10 +422,22 @@ const table: Record<OperatorOperationId, (given: Furnished) => Promise<Parts>> =
     await newDelivery(given);
     return { params: { id: await pausedWebhook(given) }, body: { since: '2026-01-01T00:00:00Z' } };
   },
+  listWebhookAttempts: async (given) => ({ params: { id: await pausedWebhook(given) } }),
+  retryFailedDeliveries: async (given) => {
+    const id = await newDelivery(given);
+    await transact(given.house.service.app.db, SYSTEM, async (tx) =>
+      tx.defer("UPDATE deliveries SET state = 'failed', finished_at = created_at WHERE sequence = $1", [
+        id.split('_')[2],
+      ]),
+    );
+    return { params: { id: await pausedWebhook(given) } };
+  },
+  getWebhookHealth: async (given) => ({ params: { id: await pausedWebhook(given) } }),
   listDeliveries: nothing,
   getDelivery: async (given) => ({ params: { id: await newDelivery(given) } }),
   retryDelivery: async (given) => ({ params: { id: await newDelivery(given) } }),
   listChanges: nothing,
+  listLatestChanges: nothing,
   streamChanges: nothing,
   getChange: ofChange,
   reportChangeApplied: ofChange,
@@ -404,6 +464,7 @@ const table: Record<OperatorOperationId, (given: Furnished) => Promise<Parts>> =
     body: { event_ids: [(await newSubscriptionTest(given)).event_id] },
   }),
   listPartnerUsage: nothing,
+  getFigures: nothing,
   getSla: async ({ partnerId }) => ({ params: { id: partnerId } }),
   listSigningKeys: nothing,
   rotateSigningKey: async () => ({ body: { overlap_seconds: 0 } }),
@@ -417,7 +478,28 @@ const table: Record<OperatorOperationId, (given: Furnished) => Promise<Parts>> =
   revokeOperator: async ({ house }) => ({
     params: { id: (await house.operator('POST', '/operators', { name: 'Gone', role: 'viewer' })).id },
   }),
+  listApprovals: nothing,
+  getApproval: async (given) => ({ params: { id: await newApproval(given) } }),
+  approveApproval: async (given) => ({ params: { id: await newApproval(given) } }),
+  declineApproval: async (given) => ({ params: { id: await newApproval(given) }, body: { reason: 'No.' } }),
+  collectApproval: async (given) => {
+    const id = await newApproval(given, 'opr_first');
+    const { token } = await given.house.operator('POST', '/operators', { name: 'Second', role: 'admin' });
+    await given.house.send('POST', `/operator/v1/approvals/${id}/approve`, { token });
+    return { params: { id } };
+  },
+  getOperatorMe: nothing,
+  listSessions: nothing,
+  revokeSession: async ({ house }) => {
+    const { body } = await (await signIn(house)).send('GET', '/operator/v1/me');
+    return { params: { id: body.session.id } };
+  },
   listRefusedRequests: nothing,
+  explainRequest: async ({ house, groupId }) => {
+    const { key } = await makeKey(house, groupId, { scopes: ['events:read'] });
+    const refused = await house.send('GET', '/v1/webhooks', { key, group: groupId });
+    return { params: { request_id: String(refused.headers['x-request-id']) } };
+  },
   listAudit: nothing,
   getAuditEntry: async () => ({ params: { seq: '1' } }),
   getAuditAnchor: nothing,
@@ -430,6 +512,8 @@ const table: Record<OperatorOperationId, (given: Furnished) => Promise<Parts>> =
     const { data } = await given.house.operator('GET', '/alerts?page_size=1');
     return { params: { id: data[0].id } };
   },
+  remindOfAlert: async (given) => ({ params: { id: await newAlert(given) } }),
+  getAttention: nothing,
   createPartnerContact: async (given) => ({ params: { id: await newPartner(given) }, body: contactBody }),
   listPartnerContacts: async ({ partnerId }) => ({ params: { id: partnerId } }),
   getPartnerContact: async ({ partnerId }) => ({ params: { id: partnerId, contact_id: 'first' } }),
@@ -450,6 +534,10 @@ const table: Record<OperatorOperationId, (given: Furnished) => Promise<Parts>> =
     body: { practice_group_id: groupId, object: 'Appointment', object_id: fresh('appointment') },
   }),
   listErasures: nothing,
+  search: async ({ groupId }) => ({ query: `?q=${groupId}` }),
+  listSettings: nothing,
+  listNodes: nothing,
+  streamLive: nothing,
   getErasure: async ({ house, groupId }) => {
     const body = { practice_group_id: groupId, object: 'Appointment', object_id: fresh('appointment') };
     return { params: { id: (await house.operator('POST', '/erasures', body)).id } };

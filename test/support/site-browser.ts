@@ -13,7 +13,7 @@ export interface Readers {
   open(path: string, options?: BrowserContextOptions): Promise<Reader>;
 }
 
-interface Reader {
+export interface Reader {
   page: Page;
   /** What went wrong: errors in the console, requests to anybody else. */
   complaints: string[];

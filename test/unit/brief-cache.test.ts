@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { Outage } from '../../src/platform/outage.ts';
-import { BriefCache } from '../../src/runtime/access.ts';
+import { BriefCache } from '../../src/runtime/brief-cache.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 
 const LIFETIME = 1_000;

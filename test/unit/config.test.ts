@@ -9,7 +9,11 @@ const KEY_BYTES = createHash('sha256').update('key').digest();
 /** 32 bytes in base64. */
 const KEY = KEY_BYTES.toString('base64');
 const TOKEN = 'kQ9vXr2LwZ8nBf4YcHd7GmUa3SpJe6';
-const read = (env: Record<string, string> = {}) => readConfig(env, FOLDER);
+/** But for the list of settings as they were set: deployment.test.ts has that. */
+const read = (env: Record<string, string> = {}) => {
+  const { settings: _settings, ...config } = readConfig(env, FOLDER);
+  return config;
+};
 
 function problems(env: Record<string, string>): string[] {
   try {
@@ -53,6 +57,9 @@ describe('configuration', () => {
       operatorTargets: 'loopback',
       role: 'all',
       rateWindows: 'memory',
+      oidc: undefined,
+      approvals: [],
+      sessions: { idleMs: 30 * 60_000, absoluteMs: 12 * 3_600_000 },
       retention: {
         events: 30,
         formSubmissions: 400,
@@ -109,6 +116,15 @@ describe('configuration', () => {
         PORTER_USAGE_DAYS: '140',
         PORTER_ACCESS_LOG_DAYS: '120',
         PORTER_CHANGE_DAYS: '140',
+        PORTER_SESSION_IDLE_MINUTES: '2',
+        PORTER_SESSION_HOURS: '168',
+        PORTER_OIDC_ISSUER: 'https://id.example.org/tenant',
+        PORTER_OIDC_CLIENT_ID: 'porter',
+        PORTER_OIDC_CLIENT_SECRET: 'secret',
+        PORTER_OIDC_SCOPES: 'openid groups',
+        PORTER_OIDC_ROLES_CLAIM: 'realm_access.roles',
+        PORTER_APPROVALS: 'networks, keys',
+        PORTER_OIDC_ROLES: 'On call=admin, dc=help=support',
         PORTER_OPERATOR_TARGETS: '10.20.0.0/16, fd12::/16',
         PORTER_AUDIT_ANCHOR_FILE: 'anchors',
         PORTER_AUDIT_ANCHOR_URL: 'https://store.example.org/anchors/{seq}',
@@ -161,6 +177,20 @@ describe('configuration', () => {
         endedChanges: 140,
         usage: 140,
       },
+      oidc: {
+        issuer: 'https://id.example.org/tenant',
+        isLocal: false,
+        clientId: 'porter',
+        clientSecret: 'secret',
+        scopes: 'openid groups',
+        rolesClaim: 'realm_access.roles',
+        roles: new Map([
+          ['On call', 'admin'],
+          ['dc=help', 'support'],
+        ]),
+      },
+      approvals: ['keys', 'networks'],
+      sessions: { idleMs: 2 * 60_000, absoluteMs: 168 * 3_600_000 },
       auditAnchors: {
         file: '/srv/porter/anchors',
         url: 'https://store.example.org/anchors/{seq}',
@@ -174,7 +204,8 @@ describe('configuration', () => {
   });
 
   it('is all that this file tests: no variable is read that it does not know', () => {
-    const source = readFileSync(new URL('../../src/config.ts', import.meta.url), 'utf8');
+    const read = (name: string) => readFileSync(new URL(`../../src/${name}`, import.meta.url), 'utf8');
+    const source = read('config.ts') + read('sign-in-settings.ts');
     const names = new Set(source.match(/'(PORTER_[A-Z_]+|DATABASE_URL)'/g));
     const own = readFileSync(new URL(import.meta.url), 'utf8');
     for (const name of names) expect(own).toContain(name.replaceAll("'", ''));

@@ -90,7 +90,10 @@ describe('the tables of the pages', () => {
   });
 
   test('settings', () => {
-    const read = readFileSync(join(ROOT, 'src/config.ts'), 'utf8').matchAll(/read\('([A-Z_]+)'/g);
+    const sources = ['src/config.ts', 'src/sign-in-settings.ts'].map((name) =>
+      readFileSync(join(ROOT, name), 'utf8'),
+    );
+    const read = sources.join('').matchAll(/read\('([A-Z_]+)'/g);
     const rows = tableOf('docs/operating/settings.md', '| Name | Meaning | Default |');
     expect(rows.map(([name]) => code(name)).sort()).toEqual([...read].map(([, name]) => name).sort());
   });

@@ -40,7 +40,11 @@ export interface Operation {
 export interface OpenApi {
   tags: { name: string; description: string }[];
   paths: Record<string, Record<string, Operation | true>>;
-  components: { schemas: Record<string, Schema>; parameters: Record<string, Parameter> };
+  components: {
+    schemas: Record<string, Schema>;
+    parameters: Record<string, Parameter>;
+    responses: Record<string, Content>;
+  };
 }
 
 export interface AsyncApi {

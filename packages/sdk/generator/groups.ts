@@ -127,7 +127,7 @@ export function resolve(parameter: Parameter | { $ref: string }, openApi: OpenAp
   return found;
 }
 
-function querySchema(parameters: Parameter[]): Schema | undefined {
+export function querySchema(parameters: Parameter[]): Schema | undefined {
   if (parameters.length === 0) return undefined;
   const properties = parameters.map(({ name, description, schema }) => [
     name,

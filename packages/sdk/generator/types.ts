@@ -53,6 +53,10 @@ export function typeWriter(events: readonly string[]): TypeWriter {
         return arrayOf(type(schema.items ?? {}));
       case 'object':
         return objectType(schema, type);
+      case undefined:
+        // Any JSON at all: what the schema does not narrow.
+        if (Object.keys(schema).every((key) => key === 'description')) return 'unknown';
+        throw new Error(`No type for this schema: ${JSON.stringify(schema)}`);
       default:
         throw new Error(`No type for this schema: ${JSON.stringify(schema)}`);
     }

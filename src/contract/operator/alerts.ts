@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { readers } from '../access.ts';
+import { readers, support } from '../access.ts';
 import { alertFields, alertQuery } from '../alerts.ts';
 import { defineEndpoint } from '../endpoint.ts';
 import { recordId } from '../fields.ts';
@@ -44,4 +44,19 @@ export const getAlert = defineEndpoint({
   params: z.strictObject({ id: recordId() }),
   response: { status: 200, description: 'The alert.', body: alert },
   problems: ['not_found'],
+});
+
+export const remindOfAlert = defineEndpoint({
+  operationId: 'remindOfAlert',
+  method: 'POST',
+  path: '/operator/v1/alerts/{id}/remind',
+  tag,
+  summary: 'Remind a partner of an alert',
+  description:
+    'The contacts of its partner are told of the alert once more. The answer is 409 when the alert has ended, or concerns the operator alone.',
+  extension: true,
+  access: { roles: support },
+  params: z.strictObject({ id: recordId() }),
+  response: { status: 202, description: 'The contacts will be told.', body: alert },
+  problems: ['not_found', 'conflict'],
 });

@@ -12,6 +12,10 @@ const auditEntry = z
       type: z.enum(['partner', 'operator', 'system']),
       id: z.string().meta({ description: 'The key or the operator.' }),
       name: z.string().optional(),
+      approved_by: z
+        .object({ id: z.string(), name: z.string() })
+        .optional()
+        .meta({ description: 'The second person, where one had to approve it.' }),
     }),
     action: z.string().meta({ examples: ['submission_type.update'] }),
     subject: z.object({ type: z.string(), id: z.string() }),

@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { type Role, readers, sources } from '../access.ts';
+import { type Role, readers, support } from '../access.ts';
 import { defineEndpoint } from '../endpoint.ts';
 import { recordId, reference, text, timestamp } from '../fields.ts';
-import { pageQuery } from '../page.ts';
+import { pageOf, pageQuery, shortPages } from '../page.ts';
 import { changeStates } from '../partner/changes.ts';
 import { HEARTBEAT_SECONDS } from '../partner/events.ts';
 
@@ -41,6 +41,8 @@ export type Change = z.infer<typeof change>;
 const tag = 'Changes';
 /** The practice software has a token of the role source: what it is told of, it may read. */
 const readersAndSources = [...readers, 'source'] as const satisfies Role[];
+/** Where the practice software says nothing, somebody who has asked there says it for it. */
+const sourcesAndSupport = [...support, 'source'] as const satisfies Role[];
 const byId = z.strictObject({ id: recordId() });
 const answer = { status: 200, description: 'The change.', body: change } as const;
 const filters = {
@@ -72,6 +74,20 @@ export const listChanges = defineEndpoint({
       .meta({ id: 'ChangeFeedPage' }),
   },
   problems: ['cursor_gone'],
+});
+
+export const listLatestChanges = defineEndpoint({
+  operationId: 'listLatestChanges',
+  method: 'GET',
+  path: '/operator/v1/changes/latest',
+  tag,
+  summary: 'List the latest changes',
+  description: `For people who look: what partners changed, newest first. Software that is to miss nothing reads the feed. ${shortPages}`,
+  extension: true,
+  access: { roles: readersAndSources },
+  query: z.strictObject({ ...pageQuery, ...filters, partner_id: recordId().optional() }),
+  response: { status: 200, description: 'One page.', body: pageOf(change) },
+  problems: [],
 });
 
 export const streamChanges = defineEndpoint({
@@ -108,9 +124,9 @@ export const reportChangeApplied = defineEndpoint({
   tag,
   summary: 'Report that a change was applied',
   description:
-    'The practice software has the change. Said again, it is answered the same. The answer is 409 when the change was rejected.',
+    'The practice software has the change: said by itself, or by somebody who has looked. Said again, it is answered the same. The answer is 409 when the change was rejected.',
   extension: true,
-  access: { roles: sources },
+  access: { roles: sourcesAndSupport },
   params: byId,
   response: answer,
   problems: ['not_found', 'conflict'],
@@ -127,7 +143,7 @@ export const reportChangeRejected = defineEndpoint({
   description:
     'The practice software does not take the change; the partner is shown `reason`. The submission type stays as the partner made it until somebody changes it. Said again, it is answered the same, with the first reason. The answer is 409 when the change was applied.',
   extension: true,
-  access: { roles: sources },
+  access: { roles: sourcesAndSupport },
   params: byId,
   body: z.strictObject({
     reason: text({ min: 1, max: REASON_MAX }).meta({

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { readers, support } from '../access.ts';
 import { defineEndpoint } from '../endpoint.ts';
 import { recordId } from '../fields.ts';
-import { pageOf, pageQuery, shortPages } from '../page.ts';
+import { pageOf, pageQuery, shortPages, spanQuery } from '../page.ts';
 import { delivery, deliveryStatuses } from '../partner/webhook-deliveries.ts';
 
 const partnerDelivery = delivery
@@ -20,14 +20,16 @@ export const listDeliveries = defineEndpoint({
   path: '/operator/v1/deliveries',
   tag,
   summary: 'List deliveries',
-  description: `What was sent to whom, with every attempt. Newest events first; with \`webhook_id\`, in the order in which that webhook gets them. ${shortPages} Find deliveries of test events by \`webhook_id\` or \`event_id\`: \`practice_group_id\` alone leaves them out.`,
+  description: `What was sent to whom, with every attempt. Newest events first; with \`webhook_id\`, in the order in which that webhook gets them. ${shortPages} \`since\` and \`until\` go by when the event was accepted. Find deliveries of test events by \`webhook_id\` or \`event_id\`: \`practice_group_id\` alone leaves them out.`,
   extension: true,
   access: { roles: readers },
   query: z.strictObject({
     ...pageQuery,
+    ...spanQuery,
     webhook_id: recordId().optional(),
     event_id: recordId().optional(),
     practice_group_id: recordId().optional(),
+    partner_id: recordId().optional(),
     status: z.enum(deliveryStatuses).optional(),
   }),
   response: { status: 200, description: 'One page.', body: pageOf(partnerDelivery) },

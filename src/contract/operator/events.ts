@@ -3,7 +3,7 @@ import { readers, sources } from '../access.ts';
 import { defineEndpoint } from '../endpoint.ts';
 import { eventNames, eventPayload } from '../event-payloads.ts';
 import { recordId, reference, timestamp } from '../fields.ts';
-import { pageOf, pageQuery, shortPages } from '../page.ts';
+import { pageOf, pageQuery, shortPages, spanQuery } from '../page.ts';
 import { deliveryStatuses } from '../partner/webhook-deliveries.ts';
 
 const EVENTS_MAX = 1_000;
@@ -26,7 +26,7 @@ function isOne(value: unknown): boolean {
   );
 }
 
-const acceptedEvent = z
+export const acceptedEvent = z
   .object({
     id: z.string().meta({ examples: ['evt_00VQ3mJ1kd7Lw0aXoPq3ZtUe6'] }),
     payload: eventPayload,
@@ -93,6 +93,7 @@ export const listPublishedEvents = defineEndpoint({
   access: { roles: readers },
   query: z.strictObject({
     ...pageQuery,
+    ...spanQuery,
     practice_group_id: reference().optional(),
     event: z.enum(eventNames).optional(),
   }),

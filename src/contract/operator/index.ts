@@ -1,24 +1,33 @@
 import * as accessLog from './access-log.ts';
 import * as agreements from './agreements.ts';
 import * as alerts from './alerts.ts';
+import * as approvals from './approvals.ts';
+import { getAttention } from './attention.ts';
 import * as audit from './audit.ts';
 import * as changes from './changes.ts';
 import * as contacts from './contacts.ts';
 import * as deliveries from './deliveries.ts';
+import * as deployment from './deployment.ts';
 import * as directory from './directory.ts';
 import * as ehrHealth from './ehr-health.ts';
 import * as erasures from './erasures.ts';
+import { getEventLife } from './event-life.ts';
 import * as events from './events.ts';
+import * as figures from './figures.ts';
 import * as formSubmissions from './form-submissions.ts';
 import { importItems } from './import.ts';
 import * as keys from './keys.ts';
 import * as leakedKeys from './leaked-keys.ts';
+import { previewNetwork } from './network-preview.ts';
 import * as networks from './networks.ts';
 import * as operators from './operators.ts';
 import * as partners from './partners.ts';
 import * as practiceGroups from './practice-groups.ts';
 import { reconcileItems } from './reconcile.ts';
+import { explainRequest } from './request-explanation.ts';
 import * as requests from './requests.ts';
+import { search } from './search.ts';
+import * as sessions from './sessions.ts';
 import * as signingKeys from './signing-keys.ts';
 import { getSla } from './sla.ts';
 import * as submissionTypes from './submission-types.ts';
@@ -42,6 +51,7 @@ export const operatorEndpoints = {
   deleteNetwork: networks.deleteNetwork,
   addNetworkMember: networks.addNetworkMember,
   removeNetworkMember: networks.removeNetworkMember,
+  previewNetwork,
   createPartner: partners.createPartner,
   listPartners: partners.listPartners,
   getPartner: partners.getPartner,
@@ -84,13 +94,18 @@ export const operatorEndpoints = {
   getPartnerWebhook: webhooks.getPartnerWebhook,
   updatePartnerWebhook: webhooks.updatePartnerWebhook,
   replayPartnerWebhook: webhooks.replayPartnerWebhook,
+  listWebhookAttempts: webhooks.listWebhookAttempts,
+  retryFailedDeliveries: webhooks.retryFailedDeliveries,
+  getWebhookHealth: figures.getWebhookHealth,
   listDeliveries: deliveries.listDeliveries,
   getDelivery: deliveries.getDelivery,
   retryDelivery: deliveries.retryDelivery,
   listRefusedRequests: requests.listRefusedRequests,
+  explainRequest,
   publishEvents: events.publishEvents,
   listPublishedEvents: events.listPublishedEvents,
   getPublishedEvent: events.getPublishedEvent,
+  getEventLife,
   reportEhrHealth: ehrHealth.reportEhrHealth,
   getEhrHealth: ehrHealth.getEhrHealth,
   createWriteToRecordJob: writeToRecordJobs.createWriteToRecordJob,
@@ -99,6 +114,7 @@ export const operatorEndpoints = {
   succeedWriteToRecordJob: writeToRecordJobs.succeedWriteToRecordJob,
   failWriteToRecordJob: writeToRecordJobs.failWriteToRecordJob,
   listChanges: changes.listChanges,
+  listLatestChanges: changes.listLatestChanges,
   streamChanges: changes.streamChanges,
   getChange: changes.getChange,
   reportChangeApplied: changes.reportChangeApplied,
@@ -117,6 +133,7 @@ export const operatorEndpoints = {
   getSubscriptionDelivery: subscriptions.getSubscriptionDelivery,
   replaySubscription: subscriptions.replaySubscription,
   listPartnerUsage,
+  getFigures: figures.getFigures,
   getSla,
   listSigningKeys: signingKeys.listSigningKeys,
   rotateSigningKey: signingKeys.rotateSigningKey,
@@ -125,6 +142,14 @@ export const operatorEndpoints = {
   getOperator: operators.getOperator,
   updateOperator: operators.updateOperator,
   revokeOperator: operators.revokeOperator,
+  listApprovals: approvals.listApprovals,
+  getApproval: approvals.getApproval,
+  approveApproval: approvals.approveApproval,
+  declineApproval: approvals.declineApproval,
+  collectApproval: approvals.collectApproval,
+  getOperatorMe: sessions.getOperatorMe,
+  listSessions: sessions.listSessions,
+  revokeSession: sessions.revokeSession,
   listAudit: audit.listAudit,
   getAuditEntry: audit.getAuditEntry,
   getAuditAnchor: audit.getAuditAnchor,
@@ -133,6 +158,8 @@ export const operatorEndpoints = {
   exportAccessLog: accessLog.exportAccessLog,
   listAllAlerts: alerts.listAllAlerts,
   getAlert: alerts.getAlert,
+  remindOfAlert: alerts.remindOfAlert,
+  getAttention,
   createPartnerContact: contacts.createPartnerContact,
   listPartnerContacts: contacts.listPartnerContacts,
   getPartnerContact: contacts.getPartnerContact,
@@ -146,6 +173,10 @@ export const operatorEndpoints = {
   createErasure: erasures.createErasure,
   listErasures: erasures.listErasures,
   getErasure: erasures.getErasure,
+  search,
+  listSettings: deployment.listSettings,
+  listNodes: deployment.listNodes,
+  streamLive: deployment.streamLive,
 } as const;
 
 export type OperatorOperationId = keyof typeof operatorEndpoints;

@@ -100,6 +100,8 @@ const leak = z
   })
   .meta({ id: 'Leak' });
 
+const keyStatuses = ['active', 'expired', 'revoked'] as const;
+
 const apiKey = z
   .object({
     id: z.string(),
@@ -109,7 +111,7 @@ const apiKey = z
     scopes: z.array(z.enum(scopeNames)),
     prefix: z.string().meta({ description: 'How the key begins.', examples: ['ptr_live_'] }),
     last_four: z.string(),
-    status: z.enum(['active', 'expired', 'revoked']),
+    status: z.enum(keyStatuses),
     rate_limit_per_minute: z
       .int()
       .nullable()
@@ -166,6 +168,7 @@ export const issueKey = defineEndpoint({
   summary: 'Issue a key',
   extension: true,
   access: { roles: support },
+  approval: 'keys',
   body: z.strictObject({
     partner_id: recordId(),
     practice_group_id: recordId(),
@@ -197,6 +200,7 @@ export const issueKeys = defineEndpoint({
   description: `One key for each practice group, up to ${BULK_MAX.toLocaleString('en')}, all with the same scopes and settings: all of them or none. Practice groups that do not exist, or are named twice, are told together, each with its place in the list (400).`,
   extension: true,
   access: { roles: support },
+  approval: 'keys',
   body: z.strictObject({
     partner_id: recordId(),
     practice_group_ids: z.array(recordId()).min(1).max(BULK_MAX),
@@ -267,6 +271,7 @@ export const rotateKey = defineEndpoint({
     'Issues a key with the same practice group, scopes and settings. The old key keeps working for the overlap. With an overlap of 0, the call answers when no node accepts the old key any more.',
   extension: true,
   access: { roles: support },
+  approval: 'keys',
   params: byId,
   body: z.strictObject({
     overlap_seconds: wholeNumber(0, 30 * 24 * 3600)
@@ -306,6 +311,7 @@ export const listKeys = defineEndpoint({
     ...pageQuery,
     partner_id: recordId().optional(),
     practice_group_id: recordId().optional(),
+    status: z.enum(keyStatuses).optional(),
   }),
   response: { status: 200, description: 'One page.', body: pageOf(apiKey) },
   problems: [],

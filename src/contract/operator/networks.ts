@@ -23,7 +23,7 @@ const network = z
 
 export type Network = z.infer<typeof network>;
 
-const caps = {
+export const networkCaps = {
   scopes: scopeList().nullable().optional().meta({ description: GRANTED }),
   partner_ids: z
     .array(recordId())
@@ -46,10 +46,11 @@ export const createNetwork = defineEndpoint({
   summary: 'Create a network',
   extension: true,
   access: { roles: admins },
+  approval: 'networks',
   body: z.strictObject({
     name: text({ min: 1, max: 255 }),
     practice_group_ids: z.array(recordId()).max(MEMBERS_MAX),
-    ...caps,
+    ...networkCaps,
   }),
   response: { status: 201, description: 'The network.', body: network },
   problems: ['business_rule_violation'],
@@ -66,8 +67,9 @@ export const updateNetwork = defineEndpoint({
     'A merge patch: what is left out stays as it is; null lifts a cap. With a cap, it answers when no node lets anything through any more that the cap forbids.',
   extension: true,
   access: { roles: admins },
+  approval: 'networks',
   params: byId,
-  body: z.strictObject({ name: text({ min: 1, max: 255 }).optional(), ...caps }),
+  body: z.strictObject({ name: text({ min: 1, max: 255 }).optional(), ...networkCaps }),
   readOnly: ['id', 'practice_group_ids', 'created_at', 'updated_at'],
   response: { status: 200, description: 'The network as it is now.', body: network },
   problems: ['not_found', 'business_rule_violation'],
@@ -109,6 +111,7 @@ export const deleteNetwork = defineEndpoint({
   description: 'Answers when no node lets a call through because of this network any more.',
   extension: true,
   access: { roles: admins },
+  approval: 'networks',
   params: byId,
   response: { status: 204, description: 'The network is deleted.' },
   problems: ['not_found'],
@@ -122,6 +125,7 @@ export const addNetworkMember = defineEndpoint({
   summary: 'Add a practice group to a network',
   extension: true,
   access: { roles: admins },
+  approval: 'networks',
   params: member,
   response: { status: 204, description: 'The practice group is a member.' },
   problems: ['not_found', 'business_rule_violation'],
@@ -137,6 +141,7 @@ export const removeNetworkMember = defineEndpoint({
   description: 'Answers when no node lets a call through because of this membership any more.',
   extension: true,
   access: { roles: admins },
+  approval: 'networks',
   params: member,
   response: { status: 204, description: 'The practice group is not a member.' },
   problems: ['not_found'],

@@ -8,13 +8,21 @@ const operator = z
   .object({
     id: z.string(),
     name: z.string(),
-    role: z.enum(roleNames),
+    kind: z.enum(['token', 'person']).meta({
+      description: 'Whether it has a token, or is a person whom the provider of OpenID Connect knows.',
+    }),
+    role: z.enum(roleNames).meta({ description: 'Of a person, as the provider said at the last sign-in.' }),
     label: z.string().nullable().meta({ description: 'What the token is for, or where it is kept.' }),
+    issuer: z.string().nullable().meta({ description: 'Of a person: the provider that knows it.' }),
+    subject: z.string().nullable().meta({ description: 'Of a person: as whom the provider knows it.' }),
+    emergency: z.boolean().meta({
+      description: 'Whether its token signs in to the console although people come in through a provider.',
+    }),
     status: z.enum(['active', 'expired', 'revoked']),
     expires_at: timestamp().nullable(),
-    last_used_at: timestamp()
-      .nullable()
-      .meta({ description: 'When the token was last used, to five minutes; null: never.' }),
+    last_used_at: timestamp().nullable().meta({
+      description: 'When the token was last used, to five minutes, or the person signed in; null: never.',
+    }),
     created_at: timestamp(),
     revoked_at: timestamp().nullable(),
   })
@@ -42,7 +50,15 @@ export const createOperator = defineEndpoint({
   description: 'Gives a person or a system a token with one role, for good or until it expires.',
   extension: true,
   access: { roles: admins },
-  body: z.strictObject({ name: text({ min: 1, max: 255 }), role: z.enum(roleNames), ...settable }),
+  body: z.strictObject({
+    name: text({ min: 1, max: 255 }),
+    role: z.enum(roleNames),
+    emergency: z.boolean().optional().meta({
+      description:
+        'For when the provider of OpenID Connect cannot be reached: the token signs in to the console all the same. False unless given.',
+    }),
+    ...settable,
+  }),
   response: {
     status: 201,
     description: 'The operator with the token, shown this once.',
@@ -102,7 +118,8 @@ export const revokeOperator = defineEndpoint({
   path: '/operator/v1/operators/{id}/revoke',
   tag,
   summary: 'Revoke an operator',
-  description: 'Answers when no node accepts the token any more. The last admin cannot be revoked.',
+  description:
+    'Answers when no node accepts the token, or a session, any more. A person who is revoked here is kept out whatever the provider says. The last admin cannot be revoked.',
   extension: true,
   access: { roles: admins },
   params: byId,

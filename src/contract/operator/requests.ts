@@ -2,10 +2,14 @@ import { z } from 'zod';
 import { readers } from '../access.ts';
 import { defineEndpoint } from '../endpoint.ts';
 import { recordId } from '../fields.ts';
-import { pageOf, pageQuery, shortPages } from '../page.ts';
+import { pageOf, pageQuery, shortPages, spanQuery } from '../page.ts';
 import { refusedRequest, requestId } from '../partner/requests.ts';
+import { problemCodes, validationEntry } from '../problems.ts';
 
-const partnerRefusedRequest = refusedRequest
+const refusalCodes = [...problemCodes, validationEntry.code] as const;
+export type RefusalCode = (typeof refusalCodes)[number];
+
+export const partnerRefusedRequest = refusedRequest
   .extend({
     partner_id: z.string(),
     key_id: z.string(),
@@ -30,9 +34,22 @@ export const listRefusedRequests = defineEndpoint({
   access: { roles: readers },
   query: z.strictObject({
     ...pageQuery,
+    ...spanQuery,
     request_id: requestId.optional(),
     partner_id: recordId().optional(),
     practice_group_id: recordId().optional(),
+    key_id: recordId().optional(),
+    status: z
+      .preprocess(
+        (value) => (typeof value === 'string' && /^[45]\d\d$/.test(value) ? Number(value) : value),
+        z.int().min(400).max(599),
+      )
+      .optional()
+      .meta({ description: 'The status that was answered.', examples: [403] }),
+    error: z
+      .enum(refusalCodes)
+      .optional()
+      .meta({ description: 'The code of the refusal.', examples: ['insufficient_permissions'] }),
   }),
   response: { status: 200, description: 'One page.', body: pageOf(partnerRefusedRequest), verbatim: true },
   problems: [],

@@ -259,7 +259,7 @@ export const replaySubscription = defineEndpoint({
   tag,
   summary: 'Replay to a subscription',
   idempotency: 'afterwards',
-  description: `Sends events again, under the same \`webhook-id\`: all since a moment, or those named, as far as they belong to its topics. Changes from before there was any subscription to them are in the feed of changes alone. One call takes at most ${REPLAY_EVENTS_MAX} events.`,
+  description: `Sends events again, under the same \`webhook-id\`: all since a moment, up to another if one is given, or those named, as far as they belong to its topics. Changes from before there was any subscription to them are in the feed of changes alone. One call takes at most ${REPLAY_EVENTS_MAX} events.`,
   extension: true,
   access: { roles: admins },
   params: byId,

@@ -19,7 +19,12 @@ export const listPartnerUsage = defineEndpoint({
   extension: true,
   access: { roles: readers },
   query: z
-    .strictObject({ ...pageQuery, ...usageDays, partner_id: recordId().optional() })
+    .strictObject({
+      ...pageQuery,
+      ...usageDays,
+      partner_id: recordId().optional(),
+      key_id: recordId().optional().meta({ description: 'Calls with this key alone.' }),
+    })
     .refine(isFewDays, tooManyDays),
   response: { status: 200, description: 'One page, by day and partner.', body: pageOf(partnerUsage) },
   problems: [],

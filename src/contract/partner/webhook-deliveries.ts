@@ -75,6 +75,9 @@ export const getWebhookDelivery = defineEndpoint({
 export const replayRequest = z
   .strictObject({
     since: moment().optional().meta({ description: 'Not in the future.' }),
+    until: moment().optional().meta({
+      description: 'With `since`: only what was accepted before this moment.',
+    }),
     event_ids: z
       .array(text({ min: 1, max: 255 }))
       .min(1)
@@ -85,7 +88,12 @@ export const replayRequest = z
     error: 'Send either since or event_ids.',
     params: { code: 'invalid_value', expected: 'object' },
   })
-  .meta({ id: 'ReplayRequest', minProperties: 1, maxProperties: 1 });
+  .refine(({ since, until }) => until === undefined || since !== undefined, {
+    error: 'Send until together with since.',
+    path: ['until'],
+    params: { code: 'invalid_value', expected: 'string' },
+  })
+  .meta({ id: 'ReplayRequest', minProperties: 1, maxProperties: 2 });
 
 export const replay = z
   .object({
@@ -101,7 +109,7 @@ export const replayWebhook = defineEndpoint({
   path: '/v1/webhooks/{id}/replay',
   tag,
   summary: 'Replay events',
-  description: `Sends events again: all that were accepted since a moment, or those named, as far as the webhook subscribes to them. A delivery that was delivered or given up is sent again with the same \`webhook-id\`. One that waits for a retry is sent now. An event that the webhook never got is sent for the first time. One call takes at most ${REPLAY_EVENTS_MAX} events.`,
+  description: `Sends events again: all that were accepted since a moment, up to another if one is given, or those named, as far as the webhook subscribes to them. A delivery that was delivered or given up is sent again with the same \`webhook-id\`. One that waits for a retry is sent now. An event that the webhook never got is sent for the first time. One call takes at most ${REPLAY_EVENTS_MAX} events.`,
   extension: true,
   access: { scope: 'webhooks:write' },
   idempotency: 'afterwards',

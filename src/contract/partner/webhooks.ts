@@ -69,10 +69,9 @@ export const webhook = z
       description:
         'paused: by you, or by the operator, as `status_reason` then says. disabled: by the service, because the receiver answered 410 or failed for five days. In both cases deliveries queue up for as long as events are kept, and are sent once the webhook is active again.',
     }),
-    status_reason: z
-      .string()
-      .nullable()
-      .meta({ description: 'Why the service disabled it, or who else paused it, as a sentence.' }),
+    status_reason: z.string().nullable().meta({
+      description: 'Why the service disabled it, or who else paused or activated it and why, as a sentence.',
+    }),
     signature: z.enum(signatures).meta({
       description:
         'How deliveries are signed. hmac: with the secret of the webhook (`v1`). ed25519: with the key of this deployment (`v1a`), whose public part is at `/.well-known/webhook-keys`. both: each.',

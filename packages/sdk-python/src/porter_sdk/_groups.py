@@ -392,10 +392,10 @@ class Webhooks:
     ) -> Replay:
         """Replay events.
 
-        Sends events again: all that were accepted since a moment, or those named, as far as the webhook
-        subscribes to them. A delivery that was delivered or given up is sent again with the same
-        `webhook-id`. One that waits for a retry is sent now. An event that the webhook never got is
-        sent for the first time. One call takes at most 100000 events.
+        Sends events again: all that were accepted since a moment, up to another if one is given, or
+        those named, as far as the webhook subscribes to them. A delivery that was delivered or given up
+        is sent again with the same `webhook-id`. One that waits for a retry is sent now. An event that
+        the webhook never got is sent for the first time. One call takes at most 100000 events.
 
         Needs the scope `webhooks:write`: Create, update and delete webhooks.
         """
@@ -563,10 +563,10 @@ class AsyncWebhooks:
     ) -> Replay:
         """Replay events.
 
-        Sends events again: all that were accepted since a moment, or those named, as far as the webhook
-        subscribes to them. A delivery that was delivered or given up is sent again with the same
-        `webhook-id`. One that waits for a retry is sent now. An event that the webhook never got is
-        sent for the first time. One call takes at most 100000 events.
+        Sends events again: all that were accepted since a moment, up to another if one is given, or
+        those named, as far as the webhook subscribes to them. A delivery that was delivered or given up
+        is sent again with the same `webhook-id`. One that waits for a retry is sent now. An event that
+        the webhook never got is sent for the first time. One call takes at most 100000 events.
 
         Needs the scope `webhooks:write`: Create, update and delete webhooks.
         """

@@ -218,7 +218,7 @@ class CreatedWebhook(TypedDict):
     as long as events are kept, and are sent once the webhook is active again.
     """
     status_reason: str | None
-    """Why the service disabled it, or who else paused it, as a sentence."""
+    """Why the service disabled it, or who else paused or activated it and why, as a sentence."""
     signature: Literal["hmac", "ed25519", "both"]
     """How deliveries are signed. hmac: with the secret of the webhook (`v1`). ed25519: with the key of
     this deployment (`v1a`), whose public part is at `/.well-known/webhook-keys`. both: each.
@@ -543,16 +543,12 @@ class Replay(TypedDict):
     """How many deliveries will be sent, including those that were pending anyway."""
 
 
-class ReplayRequestSince(TypedDict):
-    since: str
+class ReplayRequest(TypedDict):
+    since: NotRequired[str]
     """Not in the future."""
-
-
-class ReplayRequestEventIds(TypedDict):
-    event_ids: list[str]
-
-
-ReplayRequest: TypeAlias = "ReplayRequestSince | ReplayRequestEventIds"
+    until: NotRequired[str]
+    """With `since`: only what was accepted before this moment."""
+    event_ids: NotRequired[list[str]]
 
 
 class RotatedWebhookSecret(TypedDict):
@@ -750,7 +746,7 @@ class Webhook(TypedDict):
     as long as events are kept, and are sent once the webhook is active again.
     """
     status_reason: str | None
-    """Why the service disabled it, or who else paused it, as a sentence."""
+    """Why the service disabled it, or who else paused or activated it and why, as a sentence."""
     signature: Literal["hmac", "ed25519", "both"]
     """How deliveries are signed. hmac: with the secret of the webhook (`v1`). ed25519: with the key of
     this deployment (`v1a`), whose public part is at `/.well-known/webhook-keys`. both: each.

@@ -223,7 +223,7 @@ export interface CreatedWebhook {
    * events are kept, and are sent once the webhook is active again.
    */
   status: 'active' | 'paused' | 'disabled';
-  /** Why the service disabled it, or who else paused it, as a sentence. */
+  /** Why the service disabled it, or who else paused or activated it and why, as a sentence. */
   status_reason: string | null;
   /**
    * How deliveries are signed. hmac: with the secret of the webhook (`v1`). ed25519: with the key of
@@ -528,16 +528,13 @@ export interface Replay {
   count: number;
 }
 
-export type ReplayRequest =
-  | {
-      /** Not in the future. */
-      since: string;
-      event_ids?: never;
-    }
-  | {
-      since?: never;
-      event_ids: string[];
-    };
+export type ReplayRequest = {
+  /** Not in the future. */
+  since?: string;
+  /** With `since`: only what was accepted before this moment. */
+  until?: string;
+  event_ids?: string[];
+};
 
 export interface RotatedWebhookSecret {
   /** The webhook. */
@@ -719,7 +716,7 @@ export interface Webhook {
    * events are kept, and are sent once the webhook is active again.
    */
   status: 'active' | 'paused' | 'disabled';
-  /** Why the service disabled it, or who else paused it, as a sentence. */
+  /** Why the service disabled it, or who else paused or activated it and why, as a sentence. */
   status_reason: string | null;
   /**
    * How deliveries are signed. hmac: with the secret of the webhook (`v1`). ed25519: with the key of

@@ -1,0 +1,128 @@
+import {
+  infiniteQueryOptions,
+  QueryClient,
+  queryOptions,
+  useMutation,
+  useQueryClient,
+} from '@tanstack/react-query';
+import { PorterApiError } from '../../../sdk/src/errors.ts';
+import { follow } from '../../../sdk/src/follow.ts';
+import { isRecord } from '../../../sdk/src/shape.ts';
+import { Transport } from '../../../sdk/src/transport.ts';
+import { type Operations, operations } from './generated.ts';
+
+/**
+ * Every call of the console: by the name that the contract gives it, through the client library's transport. The session travels in a
+ * cookie that no script can read; the header tells the service that it was this page that asked.
+ */
+const transport = new Transport({ baseUrl: '', headers: { 'x-porter-console': '1' }, maxRetries: 1 });
+
+export type Operation = keyof Operations;
+export type InputOf<K extends Operation> = Operations[K]['input'];
+type Answer<K extends Operation> = Operations[K]['answer'];
+interface Parts {
+  params?: Record<string, string | number>;
+  query?: object;
+  body?: unknown;
+}
+
+interface CallOptions {
+  signal?: AbortSignal;
+  ifMatch?: string;
+}
+
+export interface Answered<K extends Operation> {
+  data: Answer<K>;
+  etag: string | undefined;
+}
+
+export async function ask<K extends Operation>(
+  name: K,
+  input: InputOf<K>,
+  options: CallOptions = {},
+): Promise<Answered<K>> {
+  const [method, template] = operations[name];
+  const { params = {}, query, body } = input as Parts;
+  const path = template.replaceAll(/\{(\w+)\}/g, (_, key: string) => encodeURIComponent(String(params[key])));
+  const request = { method, path, ...(query && { query }), ...(body !== undefined && { body }), options };
+  const { data, etag } = await transport.call<Answer<K>>(request).withResponse();
+  return { data, etag };
+}
+
+export const queryClient = new QueryClient({
+  defaultOptions: {
+    queries: {
+      // The live stream says what has changed (frame/live.ts); what it does not speak of is asked again when it is looked at again.
+      staleTime: 10_000,
+      retry: false,
+      refetchOnWindowFocus: true,
+    },
+  },
+});
+
+/** One thing. Its key begins with the operation, so that everything that an operation answered can be asked for again. */
+export function one<K extends Operation>(name: K, input: InputOf<K>) {
+  return queryOptions({
+    queryKey: [name, input] as const,
+    queryFn: async ({ signal }) => (await ask(name, input, { signal })).data,
+  });
+}
+
+/** One thing with the ETag that a change of it is to name. */
+export function withEtag<K extends Operation>(name: K, input: InputOf<K>) {
+  return queryOptions({
+    queryKey: [name, input, 'etag'] as const,
+    queryFn: ({ signal }) => ask(name, input, { signal }),
+  });
+}
+
+interface PageOf<Item> {
+  data: Item[];
+  next_cursor: string | null;
+}
+
+/** The operations whose answers are pages. */
+export type ListOperation = {
+  [K in Operation]: Answer<K> extends PageOf<unknown> ? K : never;
+}[Operation];
+export type ItemOf<K extends ListOperation> = Answer<K> extends PageOf<infer Item> ? Item : never;
+
+const PAGE_SIZE = 100;
+
+/** A list, page after page by its cursor. */
+export function pages<K extends ListOperation>(name: K, input: InputOf<K>) {
+  return infiniteQueryOptions({
+    queryKey: [name, input, 'pages'] as const,
+    initialPageParam: undefined as string | undefined,
+    queryFn: async ({ signal, pageParam: cursor }) => {
+      const { query } = input as Parts;
+      const asked = { ...input, query: { page_size: PAGE_SIZE, ...query, cursor } };
+      return (await ask(name, asked as InputOf<K>, { signal })).data as unknown as PageOf<ItemOf<K>>;
+    },
+    getNextPageParam: (last) => last.next_cursor ?? undefined,
+  });
+}
+
+/** A change; what the named operations have answered is asked for again once it is done. Nothing is shown as done that was not answered. */
+export function useChange<K extends Operation>(name: K, changes: readonly Operation[]) {
+  const client = useQueryClient();
+  return useMutation({
+    mutationFn: ({ ifMatch, ...input }: InputOf<K> & { ifMatch?: string | undefined }) =>
+      ask(name, input as InputOf<K>, ifMatch === undefined ? {} : { ifMatch }),
+    onSuccess: () =>
+      Promise.all(changes.map((operation) => client.invalidateQueries({ queryKey: [operation] }))),
+  });
+}
+
+export const isStatus = (error: unknown, status: number): boolean =>
+  error instanceof PorterApiError && error.status === status;
+
+interface News {
+  kinds: string[];
+}
+
+/** Which kinds of things may have changed, as it happens. A connection that is lost is replaced; a refusal throws. */
+export const news = (signal: AbortSignal) =>
+  follow(transport, operations.streamLive[1], { signal }, (item): News | undefined =>
+    isRecord(item) && Array.isArray(item.kinds) ? { kinds: item.kinds } : undefined,
+  );

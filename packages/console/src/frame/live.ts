@@ -1,0 +1,76 @@
+import { useRouter } from '@tanstack/react-router';
+import { useEffect } from 'react';
+import { isStatus, news, type Operation, queryClient } from '../api/client.ts';
+import { session } from './session.ts';
+
+/** What has changed is told by the service, over one stream for each tab, and asked for again. */
+
+const concerned: Record<string, readonly Operation[]> = {
+  alerts: ['getAttention', 'listAllAlerts', 'getAlert'],
+  webhooks: [
+    'getAttention',
+    'listAllWebhooks',
+    'getPartnerWebhook',
+    'listWebhookAttempts',
+    'listDeliveries',
+    'getDelivery',
+    'getEventLife',
+  ],
+  figures: ['getFigures', 'getWebhookHealth', 'listPublishedEvents'],
+  changes: ['getAttention', 'listLatestChanges', 'getChange', 'getWriteThrough'],
+  approvals: ['getAttention'],
+  partners: [
+    'listPartners',
+    'getPartner',
+    'listKeys',
+    'getKey',
+    'listAllPracticeGroups',
+    'getPracticeGroup',
+    'listNetworks',
+    'getNetwork',
+  ],
+  nodes: ['listNodes'],
+};
+
+/** Of a list that was scrolled far, every page would be asked for again: it waits until somebody looks at it anew. */
+const PAGES_MAX = 3;
+const AGAIN_MS = 15_000;
+
+function refresh(kinds: readonly string[]): void {
+  const operations = new Set<unknown>(kinds.flatMap((kind) => concerned[kind] ?? []));
+  void queryClient.invalidateQueries({
+    predicate: ({ queryKey, state }) => {
+      if (!operations.has(queryKey[0])) return false;
+      const { pages } = (state.data ?? {}) as { pages?: unknown[] };
+      return (pages?.length ?? 0) <= PAGES_MAX;
+    },
+    // Nobody looks at a hidden tab: it asks when it is seen again.
+    refetchType: document.hidden ? 'none' : 'active',
+  });
+}
+
+export function useLive(): void {
+  const router = useRouter();
+  useEffect(() => {
+    const leave = new AbortController();
+    let again: ReturnType<typeof setTimeout> | undefined;
+    const listen = async () => {
+      try {
+        for await (const { kinds } of news(leave.signal)) refresh(kinds);
+      } catch (error) {
+        if (leave.signal.aborted) return;
+        if (isStatus(error, 401)) {
+          // The session is over: the router asks who it is.
+          queryClient.removeQueries({ queryKey: session.queryKey });
+          return void router.invalidate();
+        }
+        again = setTimeout(listen, AGAIN_MS);
+      }
+    };
+    void listen();
+    return () => {
+      leave.abort();
+      clearTimeout(again);
+    };
+  }, [router]);
+}

@@ -1,0 +1,183 @@
+import {
+  createRootRoute,
+  createRoute,
+  createRouter,
+  lazyRouteComponent,
+  Outlet,
+  redirect,
+} from '@tanstack/react-router';
+import { isStatus, queryClient } from '../api/client.ts';
+import { Failure } from '../parts/failure.tsx';
+import { Page } from '../parts/page.tsx';
+import { Frame } from './frame.tsx';
+import { session } from './session.ts';
+
+/** Every screen has an address, and every filter is in it. A screen's code is fetched when it is first opened. */
+
+const root = createRootRoute({
+  component: Outlet,
+  errorComponent: ({ error }) => <Failure error={error} retry={() => location.reload()} />,
+  notFoundComponent: () => (
+    <Page title="There is no such page">
+      <p>The address may be cut off. Search for what you want with / or pick a room from the menu.</p>
+    </Page>
+  ),
+});
+
+const signIn = createRoute({
+  getParentRoute: () => root,
+  path: '/sign-in',
+  validateSearch: (search: Record<string, unknown>) => ({
+    to: typeof search.to === 'string' ? search.to : '/',
+  }),
+  component: lazyRouteComponent(() => import('../screens/sign-in.tsx'), 'SignIn'),
+});
+
+const framed = createRoute({
+  getParentRoute: () => root,
+  id: 'framed',
+  component: Frame,
+  beforeLoad: async ({ location }) => {
+    try {
+      await queryClient.ensureQueryData(session);
+    } catch (error) {
+      if (isStatus(error, 401)) throw redirect({ to: '/sign-in', search: { to: location.publicHref } });
+      throw error;
+    }
+  },
+});
+
+const screen = <const P extends string>(path: P, component: ReturnType<typeof lazyRouteComponent>) =>
+  createRoute({ getParentRoute: () => framed, path, component });
+
+const screens = [
+  screen(
+    '/',
+    lazyRouteComponent(() => import('../screens/now.tsx'), 'Now'),
+  ),
+  screen(
+    '/partners',
+    lazyRouteComponent(() => import('../screens/partners.tsx'), 'Partners'),
+  ),
+  screen(
+    '/webhooks',
+    lazyRouteComponent(() => import('../screens/webhooks.tsx'), 'Webhooks'),
+  ),
+  screen(
+    '/webhooks/$id',
+    lazyRouteComponent(() => import('../screens/webhook.tsx'), 'Webhook'),
+  ),
+  screen(
+    '/deliveries/$id',
+    lazyRouteComponent(() => import('../screens/delivery.tsx'), 'Delivery'),
+  ),
+  screen(
+    '/refused',
+    lazyRouteComponent(() => import('../screens/refused-calls.tsx'), 'RefusedCalls'),
+  ),
+  screen(
+    '/refused/$id',
+    lazyRouteComponent(() => import('../screens/refused-call.tsx'), 'RefusedCall'),
+  ),
+  screen(
+    '/changes',
+    lazyRouteComponent(() => import('../screens/changes.tsx'), 'Changes'),
+  ),
+  screen(
+    '/changes/$id',
+    lazyRouteComponent(() => import('../screens/change.tsx'), 'Change'),
+  ),
+  screen(
+    '/alerts',
+    lazyRouteComponent(() => import('../screens/alerts.tsx'), 'Alerts'),
+  ),
+  screen(
+    '/alerts/$id',
+    lazyRouteComponent(() => import('../screens/alert.tsx'), 'Alert'),
+  ),
+  screen(
+    '/subscriptions',
+    lazyRouteComponent(() => import('../screens/subscriptions.tsx'), 'Subscriptions'),
+  ),
+  screen(
+    '/subscriptions/$id',
+    lazyRouteComponent(() => import('../screens/subscription.tsx'), 'Subscription'),
+  ),
+  screen(
+    '/events',
+    lazyRouteComponent(() => import('../screens/events.tsx'), 'Events'),
+  ),
+  screen(
+    '/events/$id',
+    lazyRouteComponent(() => import('../screens/event.tsx'), 'Event'),
+  ),
+  screen(
+    '/networks',
+    lazyRouteComponent(() => import('../screens/networks.tsx'), 'Networks'),
+  ),
+  screen(
+    '/networks/new',
+    lazyRouteComponent(() => import('../screens/network.tsx'), 'NewNetwork'),
+  ),
+  screen(
+    '/networks/$id',
+    lazyRouteComponent(() => import('../screens/network.tsx'), 'Network'),
+  ),
+  screen(
+    '/partners/$id',
+    lazyRouteComponent(() => import('../screens/partner.tsx'), 'Partner'),
+  ),
+  screen(
+    '/partners/$id/issue',
+    lazyRouteComponent(() => import('../screens/issue-key.tsx'), 'IssueKey'),
+  ),
+  screen(
+    '/partners/$id/issue-many',
+    lazyRouteComponent(() => import('../screens/issue-keys.tsx'), 'IssueKeys'),
+  ),
+  screen(
+    '/keys',
+    lazyRouteComponent(() => import('../screens/keys.tsx'), 'Keys'),
+  ),
+  screen(
+    '/keys/$id',
+    lazyRouteComponent(() => import('../screens/key.tsx'), 'Key'),
+  ),
+  screen(
+    '/practices',
+    lazyRouteComponent(() => import('../screens/practices.tsx'), 'Practices'),
+  ),
+  screen(
+    '/practices/$id',
+    lazyRouteComponent(() => import('../screens/practice.tsx'), 'Practice'),
+  ),
+  screen(
+    '/audit',
+    lazyRouteComponent(() => import('../screens/audit.tsx'), 'Audit'),
+  ),
+  screen(
+    '/audit/$seq',
+    lazyRouteComponent(() => import('../screens/audit-entry.tsx'), 'AuditEntry'),
+  ),
+  screen(
+    '/settings',
+    lazyRouteComponent(() => import('../screens/settings.tsx'), 'Settings'),
+  ),
+];
+
+/** Filters are plain text in the address: `?status=failed`, never quoted or in JSON. */
+const parseSearch = (text: string) => Object.fromEntries(new URLSearchParams(text));
+const stringifySearch = (search: Record<string, unknown>) => {
+  const given = Object.entries(search).filter(([, value]) => value !== undefined && value !== '');
+  const text = new URLSearchParams(given.map(([name, value]) => [name, String(value)])).toString();
+  return text && `?${text}`;
+};
+
+export const router = createRouter({
+  routeTree: root.addChildren([signIn, framed.addChildren(screens)]),
+  basepath: '/console',
+  defaultPreload: 'intent',
+  scrollRestoration: true,
+  parseSearch,
+  stringifySearch,
+});

@@ -1,0 +1,37 @@
+import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { one } from '../api/client.ts';
+import type { ApiKey } from '../api/generated.ts';
+import { pageOf } from '../frame/addresses.ts';
+
+/** Things by their names, which lead to them. While a name is asked for, or when it is gone, its ID stands there. */
+
+const STALE_MS = 5 * 60_000;
+
+export function PartnerName({ id }: { id: string }) {
+  const { data } = useQuery({ ...one('getPartner', { params: { id } }), staleTime: STALE_MS });
+  return <Named to={pageOf('partner', id)} name={data?.name} id={id} />;
+}
+
+export function PracticeName({ id }: { id: string }) {
+  const { data } = useQuery({ ...one('getPracticeGroup', { params: { id } }), staleTime: STALE_MS });
+  return <Named to={pageOf('practice_group', id)} name={data?.name} id={id} />;
+}
+
+export function KeyName({ id }: { id: string }) {
+  const { data } = useQuery({ ...one('getKey', { params: { id } }), staleTime: STALE_MS });
+  return <Named to={pageOf('key', id)} name={data && nameOfKey(data)} id={id} />;
+}
+
+export function OperatorName({ id }: { id: string }) {
+  const { data } = useQuery({ ...one('getOperator', { params: { id } }), staleTime: STALE_MS });
+  return <bdi>{data?.name ?? id}</bdi>;
+}
+
+function Named({ to, name, id }: { to: string; name: string | undefined; id: string }) {
+  return <Link to={to}>{name === undefined ? <code>{id}</code> : <bdi>{name}</bdi>}</Link>;
+}
+
+/** What people call a key: its label, and how it ends. */
+export const nameOfKey = ({ label, last_four }: Pick<ApiKey, 'label' | 'last_four'>): string =>
+  label ? `${label} (…${last_four})` : `Key …${last_four}`;

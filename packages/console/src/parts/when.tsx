@@ -1,0 +1,66 @@
+import { useSyncExternalStore } from 'react';
+
+/** Times are told from now; the exact one is in the tooltip and, for machines, in `datetime`. The page says once which zone it is. */
+
+const relative = new Intl.RelativeTimeFormat('en-GB', { numeric: 'auto' });
+const exact = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle: 'medium' });
+const clock = new Intl.DateTimeFormat('en-GB', { timeStyle: 'medium' });
+export const zone = exact.resolvedOptions().timeZone;
+
+const STEPS: readonly [Intl.RelativeTimeFormatUnit, number][] = [
+  ['day', 86_400_000],
+  ['hour', 3_600_000],
+  ['minute', 60_000],
+  ['second', 1000],
+];
+
+export function toRelative(at: number, now: number): string {
+  const apart = at - now;
+  const [unit, size] = STEPS.find(([, ms]) => Math.abs(apart) >= ms) ?? ['second', 1000];
+  return relative.format(Math.trunc(apart / size), unit);
+}
+
+export const toExact = (at: string | number): string => exact.format(new Date(at));
+export const toClock = (at: string | number): string => clock.format(new Date(at));
+
+/** `38 min`, `2 h 5 min`, `3 days`: how long something takes or has taken. */
+export function toDuration(ms: number): string {
+  if (ms < 1000) return `${Math.round(ms)} ms`;
+  if (ms < 60_000) return `${(ms / 1000).toFixed(ms < 10_000 ? 1 : 0)} s`;
+  const minutes = Math.floor(ms / 60_000);
+  if (minutes < 60) return `${minutes} min`;
+  const hours = Math.floor(minutes / 60);
+  if (hours < 48) return minutes % 60 ? `${hours} h ${minutes % 60} min` : `${hours} h`;
+  return `${Math.floor(hours / 24)} days`;
+}
+
+/** One timer for all times on the page. */
+const listeners = new Set<() => void>();
+let now = Date.now();
+let timer: ReturnType<typeof setInterval> | undefined;
+
+function subscribe(listener: () => void): () => void {
+  listeners.add(listener);
+  timer ??= setInterval(() => {
+    now = Date.now();
+    for (const one of listeners) one();
+  }, 5000);
+  return () => {
+    listeners.delete(listener);
+    if (listeners.size > 0) return;
+    clearInterval(timer);
+    timer = undefined;
+  };
+}
+
+export const useNow = (): number => useSyncExternalStore(subscribe, () => now);
+
+export function When({ at }: { at: string | null | undefined }) {
+  const current = useNow();
+  if (!at) return <span className="soft">never</span>;
+  return (
+    <time dateTime={at} title={`${toExact(at)} (${zone})`}>
+      {toRelative(Date.parse(at), Math.max(current, Date.now()))}
+    </time>
+  );
+}

@@ -1,0 +1,89 @@
+import { Link } from '@tanstack/react-router';
+import type { OperatorAlert } from '../api/generated.ts';
+import { pageOf } from '../frame/addresses.ts';
+import { Pick, Sentence, useFilters } from '../parts/filters.tsx';
+import { List } from '../parts/list.tsx';
+import { PartnerName } from '../parts/name.tsx';
+import { Page } from '../parts/page.tsx';
+import { PickNamed } from '../parts/pick-named.tsx';
+import { State } from '../parts/state.tsx';
+import { When } from '../parts/when.tsx';
+import { alertTitles } from './alert-words.ts';
+
+/** What needed looking after, and what still does. */
+export function Alerts() {
+  const { values, set, clear } = useFilters(['open', 'kind', 'partner_id']);
+  const query = {
+    ...values,
+    open: values.open as 'true' | 'false' | undefined,
+    kind: values.kind as OperatorAlert['kind'] | undefined,
+  };
+  return (
+    <Page title="Alerts">
+      <Sentence isFiltered={Object.keys(values).length > 0} clear={clear}>
+        alerts that are
+        <Pick
+          label="Open or over"
+          value={values.open}
+          choices={[
+            { value: 'true', title: 'open' },
+            { value: 'false', title: 'over' },
+          ]}
+          any="open or over"
+          onChange={(value) => set('open', value)}
+        />
+        about
+        <Pick
+          label="Kind"
+          value={values.kind}
+          choices={Object.entries(alertTitles).map(([value, title]) => ({ value, title }))}
+          any="anything"
+          onChange={(value) => set('kind', value)}
+        />
+        of
+        <PickNamed kind="partner" value={values.partner_id} onChange={(id) => set('partner_id', id)} />
+      </Sentence>
+      <List
+        label="Alerts"
+        of="listAllAlerts"
+        input={{ query }}
+        keyOf={({ id }) => id}
+        hrefOf={({ id }) => `/alerts/${id}`}
+        empty="No alert is like that. They are looked for once a minute."
+        columns={[
+          {
+            title: 'State',
+            width: '5rem',
+            cell: ({ ended_at }) =>
+              ended_at ? <State kind="fine">over</State> : <State kind="failing">open</State>,
+          },
+          { title: 'What', width: '1.2fr', cell: ({ kind }) => alertTitles[kind] },
+          { title: 'About', width: '1.2fr', cell: ({ subject }) => <Subject of={subject} /> },
+          {
+            title: 'Partner',
+            width: '1fr',
+            wideOnly: true,
+            cell: ({ partner_id: id }) => (id ? <PartnerName id={id} /> : 'the operator'),
+          },
+          { title: 'Began', width: '8rem', titled: true, cell: ({ began_at }) => <When at={began_at} /> },
+          {
+            title: 'Ended',
+            width: '8rem',
+            wideOnly: true,
+            cell: ({ ended_at }) => (ended_at ? <When at={ended_at} /> : '–'),
+          },
+        ]}
+      />
+    </Page>
+  );
+}
+
+/** By its name, which leads to it. */
+export function Subject({ of: { type, id, name } }: { of: OperatorAlert['subject'] }) {
+  if (type === 'service') return 'the service itself';
+  return (
+    <Link to={pageOf(type, id)}>
+      <bdi>{name}</bdi>
+    </Link>
+  );
+}

@@ -1,0 +1,152 @@
+import { useQuery } from '@tanstack/react-query';
+import { one, useChange } from '../api/client.ts';
+import type { Contact, Partner } from '../api/generated.ts';
+import { useMay } from '../frame/session.ts';
+import { Confirm } from '../parts/confirm.tsx';
+import { FormDialog, type FormState, Tick, Ticked, Typed, textOrNull } from '../parts/form.tsx';
+import { Loaded } from '../parts/loaded.tsx';
+import { Section } from '../parts/page.tsx';
+import { Table } from '../parts/table.tsx';
+
+type Kind = NonNullable<Contact['alert_kinds']>[number];
+type PartnerKind = Exclude<Kind, 'partner_waiting' | 'ehr_down'>;
+
+const kinds: Record<PartnerKind, string> = {
+  webhook_failing: 'A webhook fails',
+  webhook_disabled: 'A webhook was disabled',
+  key_expiring: 'A key is about to expire',
+  key_unused: 'A key is not used',
+  key_leaked: 'A key was leaked',
+  refusals_rising: 'More calls are refused than usual',
+  deliveries_late: 'Deliveries are late',
+};
+const choices = Object.entries(kinds).map(([value, title]) => ({ value, title }));
+
+const CHANGES = ['listPartnerContacts', 'getPartner', 'listPartners'] as const;
+
+export function Contacts({ partner }: { partner: Partner }) {
+  const params = { id: partner.id };
+  const query = useQuery(one('listPartnerContacts', { params, query: { page_size: 100 } }));
+  const may = useMay('admin', 'support');
+  return (
+    <Section title="Contacts" actions={may && <AddContact partner={partner} />}>
+      <p className="soft">They are told of alerts by e-mail.</p>
+      <Loaded query={query} rows={3}>
+        {({ data }) => (
+          <Table
+            label="Contacts"
+            items={data}
+            keyOf={({ id }) => id}
+            empty="Nobody is told of alerts."
+            columns={[
+              { title: 'E-mail', width: '2fr', cell: ({ email }) => email },
+              { title: 'Name', width: '1.5fr', cell: ({ name }) => name ?? <span className="soft">–</span> },
+              { title: 'Is told of', width: '3fr', cell: ({ alert_kinds }) => toldOf(alert_kinds) },
+              ...(may
+                ? [
+                    {
+                      title: 'Actions',
+                      width: '12rem',
+                      cell: (contact: Contact) => <ContactActions partner={partner} contact={contact} />,
+                    },
+                  ]
+                : []),
+            ]}
+          />
+        )}
+      </Loaded>
+    </Section>
+  );
+}
+
+function toldOf(told: Contact['alert_kinds']): string {
+  if (told === null) return 'everything';
+  if (told.length === 0) return 'leaked keys alone';
+  return told.map((kind) => kinds[kind as PartnerKind]?.toLowerCase() ?? kind).join(', ');
+}
+
+interface ContactFields {
+  email: string;
+  name: string;
+  isAll: boolean;
+  alert_kinds: string[];
+}
+
+const fieldsOf = (contact: Contact | null): ContactFields => ({
+  email: contact?.email ?? '',
+  name: contact?.name ?? '',
+  isAll: contact === null || contact.alert_kinds === null,
+  alert_kinds: contact?.alert_kinds ?? [],
+});
+
+const bodyOf = ({ email, name, isAll, alert_kinds }: ContactFields) => ({
+  email,
+  name: textOrNull(name),
+  alert_kinds: isAll ? null : (alert_kinds as PartnerKind[]),
+});
+
+function ContactForm({ form: { field, values } }: { form: FormState<ContactFields> }) {
+  const { value, onChange } = field('isAll');
+  return (
+    <>
+      <Typed label="E-mail" type="email" field={field('email')} autoFocus />
+      <Typed label="Name" field={field('name')} />
+      <Tick isSelected={value} onChange={onChange} description="Kinds that are added later, too.">
+        Tell them of every alert
+      </Tick>
+      {!values.isAll && (
+        <Ticked
+          label="Tell them when"
+          description="Of leaked keys everybody is told."
+          field={field('alert_kinds')}
+          choices={choices}
+        />
+      )}
+    </>
+  );
+}
+
+function AddContact({ partner: { id } }: { partner: Partner }) {
+  const create = useChange('createPartnerContact', CHANGES);
+  return (
+    <FormDialog
+      action="Add a contact"
+      title="Add a contact"
+      submit="Add"
+      kind="primary"
+      initial={fieldsOf(null)}
+      run={(values) => create.mutateAsync({ params: { id }, body: bodyOf(values) })}
+    >
+      {(form) => <ContactForm form={form} />}
+    </FormDialog>
+  );
+}
+
+function ContactActions({ partner, contact }: { partner: Partner; contact: Contact }) {
+  const params = { id: partner.id, contact_id: contact.id };
+  const update = useChange('updatePartnerContact', CHANGES);
+  const remove = useChange('deletePartnerContact', CHANGES);
+  return (
+    <span className="actions small">
+      <FormDialog
+        key={contact.updated_at}
+        action="Change"
+        title={`Change ${contact.email}`}
+        submit="Save"
+        initial={fieldsOf(contact)}
+        run={(values) => update.mutateAsync({ params, body: bodyOf(values) })}
+      >
+        {(form) => <ContactForm form={form} />}
+      </FormDialog>
+      {contact.id !== 'first' && (
+        <Confirm
+          action="Remove"
+          title={`Remove ${contact.email}?`}
+          run={() => remove.mutateAsync({ params })}
+        >
+          <p>They are told of no alert of {partner.name} any more.</p>
+        </Confirm>
+      )}
+    </span>
+  );
+}

@@ -1,0 +1,197 @@
+import { useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import { one, useChange } from '../api/client.ts';
+import type { AccessLogEntry, Erasure, OperatorPracticeGroup } from '../api/generated.ts';
+import { useMay } from '../frame/session.ts';
+import { Confirm } from '../parts/confirm.tsx';
+import { Sentence, TextFilter, useFilters } from '../parts/filters.tsx';
+import { List } from '../parts/list.tsx';
+import { Loaded } from '../parts/loaded.tsx';
+import { KeyName, OperatorName, PartnerName } from '../parts/name.tsx';
+import { Empty, Section } from '../parts/page.tsx';
+import { Table } from '../parts/table.tsx';
+import { When } from '../parts/when.tsx';
+
+/** Who was told about the practice, or about one object of it; and what was erased. */
+export function Told({ practice }: { practice: OperatorPracticeGroup }) {
+  const { values, set } = useFilters(['object_id']);
+  const { id } = practice;
+  return (
+    <>
+      <Erasures practice={practice} />
+      <Section
+        title="Who was told"
+        actions={
+          <a className="button" href={`/operator/v1/access-log/export?practice_group_id=${id}`} download>
+            Export
+          </a>
+        }
+      >
+        <Sentence isFiltered={values.object_id !== undefined} clear={() => set('object_id', undefined)}>
+          who was told about
+          <TextFilter
+            label="Object"
+            value={values.object_id}
+            any="anything of this practice"
+            onChange={(value) => set('object_id', value)}
+          />
+        </Sentence>
+        <List
+          label="Who was told"
+          of="listAccessLog"
+          input={{ query: { practice_group_id: id, object_id: values.object_id } }}
+          keyOf={(entry) => entry.id}
+          empty="Nobody was told."
+          columns={[
+            { title: 'Who', width: '1.5fr', cell: (entry) => <Who of={entry} /> },
+            { title: 'What', width: '2fr', cell: whatOf },
+            { title: 'How', width: '2fr', wideOnly: true, cell: (entry) => <How of={entry} /> },
+            { title: 'Times', width: '4rem', cell: ({ count }) => count },
+            { title: 'Last', width: '8rem', cell: ({ last_at }) => <When at={last_at} /> },
+          ]}
+        />
+      </Section>
+    </>
+  );
+}
+
+function Who({ of: { partner_id, operator_id } }: { of: AccessLogEntry }) {
+  if (partner_id) return <PartnerName id={partner_id} />;
+  return operator_id ? <OperatorName id={operator_id} /> : <>not known</>;
+}
+
+function whatOf(entry: AccessLogEntry): string {
+  const { kind, event, object, object_id, operation, erased_by } = entry;
+  const isPractice = object_id === null || object_id === entry.practice_group_id;
+  const thing = isPractice ? 'the practice' : `${object ?? 'object'} ${object_id}`;
+  const how = kind === 'received' ? `received ${event ?? 'an event'}` : `read by ${operation}`;
+  return `${thing}: ${how}${erased_by ? ' (erased since)' : ''}`;
+}
+
+function How({ of: { key_id, through, webhook_id } }: { of: AccessLogEntry }) {
+  const keyId = key_id ?? through[0]?.key_id;
+  if (keyId) return <KeyName id={keyId} />;
+  return <>{webhook_id ?? '–'}</>;
+}
+
+function Erasures({ practice }: { practice: OperatorPracticeGroup }) {
+  const query = useQuery(one('listErasures', { query: { practice_group_id: practice.id, page_size: 20 } }));
+  const may = useMay('admin');
+  const [done, setDone] = useState<Erasure>();
+  return (
+    <Section title="Erasures" actions={may && <Erase practice={practice} done={setDone} />}>
+      {done && <Erased of={done} />}
+      <Loaded query={query} rows={2}>
+        {({ data }) => (
+          <Table
+            label="Erasures"
+            items={data}
+            keyOf={({ id }) => id}
+            empty="Nothing of this practice was erased."
+            columns={[
+              { title: 'When', width: '8rem', cell: ({ created_at }) => <When at={created_at} /> },
+              { title: 'Kind', width: '1fr', cell: ({ object }) => object },
+              {
+                title: 'Taken out of',
+                width: '2fr',
+                cell: ({ erased }) => `${erased.events} events, ${erased.deliveries} deliveries`,
+              },
+              {
+                title: 'To be told',
+                width: '2fr',
+                cell: ({ recipients }) =>
+                  recipients.length === 0
+                    ? 'nobody'
+                    : recipients.map(({ partner_id }) => <PartnerName key={partner_id} id={partner_id} />),
+              },
+            ]}
+          />
+        )}
+      </Loaded>
+    </Section>
+  );
+}
+
+function Erased({ of: { erased, recipients } }: { of: Erasure }) {
+  const total = Object.values(erased).reduce((sum, count) => sum + count, 0);
+  return (
+    <div className="banner fine" role="status">
+      <p>
+        <strong>{total === 0 ? 'There was nothing to erase.' : `Erased in ${total} places.`}</strong>{' '}
+        {recipients.length > 0 && (
+          <>
+            Tell these partners to erase it, too:{' '}
+            {recipients.map(({ partner_id, deliveries }) => (
+              <span key={partner_id}>
+                <PartnerName id={partner_id} /> ({deliveries} deliveries){' '}
+              </span>
+            ))}
+          </>
+        )}
+      </p>
+    </div>
+  );
+}
+
+const objects = ['Appointment', 'FormSubmission', 'Prescription', 'Patient', 'WriteToRecordEntry'];
+
+function Erase({
+  practice: { id },
+  done,
+}: {
+  practice: OperatorPracticeGroup;
+  done: (erasure: Erasure) => void;
+}) {
+  const erase = useChange('createErasure', ['listErasures', 'listAccessLog', 'listAudit']);
+  const [object, setObject] = useState('Appointment');
+  const [objectId, setObjectId] = useState('');
+  return (
+    <Confirm
+      action="Erase an object"
+      title="Erase an object"
+      isDisabled={false}
+      run={async () =>
+        done(
+          (await erase.mutateAsync({ body: { practice_group_id: id, object, object_id: objectId.trim() } }))
+            .data,
+        )
+      }
+    >
+      <div className="stack">
+        <p>
+          Its identifiers are taken out of everything that is kept: events, deliveries, forms, jobs, the audit
+          and the access log. What is queued about it is not sent. It cannot be undone; the audit stays
+          verifiable.
+        </p>
+        <label className="chosen">
+          <span>Kind</span>
+          <select value={object} onChange={(event) => setObject(event.target.value)}>
+            {objects.map((one) => (
+              <option key={one}>{one}</option>
+            ))}
+          </select>
+        </label>
+        <label className="chosen">
+          <span>ID of the object</span>
+          <input value={objectId} onChange={(event) => setObjectId(event.target.value)} autoComplete="off" />
+        </label>
+        {objectId.trim() !== '' && <ToldOf practiceId={id} objectId={objectId.trim()} />}
+      </div>
+    </Confirm>
+  );
+}
+
+/** How many were told of it, before it is gone. */
+function ToldOf({ practiceId, objectId }: { practiceId: string; objectId: string }) {
+  const query = { practice_group_id: practiceId, object_id: objectId, page_size: 100 };
+  const { data } = useQuery(one('listAccessLog', { query }));
+  if (!data) return null;
+  const partners = new Set(data.data.flatMap(({ partner_id }) => partner_id ?? []));
+  return (
+    <Empty>
+      {data.data.length === 0
+        ? 'Nobody was told about an object with this ID.'
+        : `${partners.size} ${partners.size === 1 ? 'partner was' : 'partners were'} told about it.`}
+    </Empty>
+  );
+}

@@ -1,0 +1,104 @@
+import { useQuery } from '@tanstack/react-query';
+import { useRouter, useSearch } from '@tanstack/react-router';
+import { useEffect, useState } from 'react';
+import { Button, FieldError, Form, Input, Label, Text, TextField } from 'react-aria-components';
+import { queryClient } from '../api/client.ts';
+import { Mark } from '../frame/frame.tsx';
+import { forgetRecent } from '../frame/recent.ts';
+
+/** What is known before anybody is signed in. These calls answer with cookies and are no part of the API. */
+interface Options {
+  sign_in: 'token' | 'oidc';
+  environment: string;
+  support_contact: string;
+}
+
+const readOptions = async (): Promise<Options> => (await fetch('/console/sign-in/options')).json();
+
+export function SignIn() {
+  const { data: options } = useQuery({ queryKey: ['sign-in'], queryFn: readOptions });
+  useEffect(() => {
+    document.title = 'Sign in · Porter console';
+  }, []);
+  return (
+    <main className="sign-in" data-environment={options?.environment}>
+      <h1>
+        <Mark /> Porter console
+      </h1>
+      {options && <strong className="environment">{options.environment}</strong>}
+      {options?.sign_in === 'oidc' ? <WithProvider /> : <WithToken />}
+    </main>
+  );
+}
+
+/** The provider sends the browser back to the console's first page. */
+function WithProvider() {
+  return (
+    <div className="stack">
+      <a className="button primary" href="/console/sign-in/oidc">
+        Sign in with your organisation
+      </a>
+      <details>
+        <summary>The provider is down, and you have an emergency token</summary>
+        <WithToken />
+      </details>
+    </div>
+  );
+}
+
+/** The token goes to the service once and is kept nowhere in the browser: what stays is a cookie that no script can read. */
+function WithToken() {
+  const { history } = useRouter();
+  const { to } = useSearch({ from: '/sign-in' });
+  const [token, setToken] = useState('');
+  const [refusal, setRefusal] = useState<string>();
+  const [isRunning, setRunning] = useState(false);
+  const submit = async () => {
+    setRunning(true);
+    setRefusal(undefined);
+    const answer = await fetch('/console/sign-in', {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', 'x-porter-console': '1' },
+      body: JSON.stringify({ token: token.trim() }),
+    }).catch(() => undefined);
+    setRunning(false);
+    if (!answer?.ok) return setRefusal(await reasonOf(answer));
+    queryClient.clear();
+    forgetRecent();
+    history.replace(to);
+  };
+  return (
+    <Form
+      className="stack"
+      // The service says what is wrong; the browser would not let the form be sent again until it is right.
+      validationBehavior="aria"
+      onSubmit={(event) => {
+        event.preventDefault();
+        void submit();
+      }}
+    >
+      <TextField
+        value={token}
+        onChange={setToken}
+        isRequired
+        isInvalid={refusal !== undefined}
+        type="password"
+      >
+        <Label>Operator token</Label>
+        <Input autoComplete="current-password" spellCheck={false} />
+        <Text slot="description">The first one is printed by the first start of the service.</Text>
+        <FieldError>{refusal}</FieldError>
+      </TextField>
+      <Button className="button primary" type="submit" isPending={isRunning}>
+        Sign in
+      </Button>
+    </Form>
+  );
+}
+
+async function reasonOf(answer: Response | undefined): Promise<string> {
+  const said: { message?: unknown } | undefined = await answer?.json().catch(() => undefined);
+  return typeof said?.message === 'string'
+    ? said.message
+    : 'The service does not answer. Try again in a moment.';
+}

@@ -1,0 +1,161 @@
+import { useState } from 'react';
+import { ask, type Operation, useChange } from '../api/client.ts';
+import type { PartnerWebhook } from '../api/generated.ts';
+import { Confirm } from '../parts/confirm.tsx';
+import { FormDialog, momentOrNull, Typed, toLocalInput } from '../parts/form.tsx';
+import { hostOf, toQueued } from './webhook-state.tsx';
+
+/** What can be done to a webhook. Each says what will happen, and to how many. */
+
+const CHANGED: readonly Operation[] = [
+  'getPartnerWebhook',
+  'listAllWebhooks',
+  'listWebhookAttempts',
+  'listDeliveries',
+  'getDelivery',
+  'getAttention',
+];
+
+const waiting = ({ health }: PartnerWebhook) =>
+  health.queued === 1 ? '1 delivery' : `${toQueued(health.queued)} deliveries`;
+
+interface ActProps {
+  of: PartnerWebhook;
+}
+
+export function Pause({ of: webhook }: ActProps) {
+  const { mutateAsync } = useChange('updatePartnerWebhook', CHANGED);
+  return (
+    <FormDialog
+      action="Pause"
+      title={`Pause ${hostOf(webhook.url)}?`}
+      initial={{ reason: '' }}
+      run={({ reason }) =>
+        mutateAsync({
+          params: { id: webhook.id },
+          body: { status: 'paused', ...(reason.trim() && { reason: reason.trim() }) },
+        })
+      }
+    >
+      {({ field }) => (
+        <>
+          <p>
+            Nothing is sent to <bdi>{webhook.partner_name}</bdi> at this address until somebody activates it.{' '}
+            {waiting(webhook)} that wait now, and those to come, stay queued for as long as events are kept.
+          </p>
+          <Typed
+            label="Reason"
+            description="The partner sees it, and the audit keeps it."
+            field={field('reason')}
+          />
+        </>
+      )}
+    </FormDialog>
+  );
+}
+
+export function Activate({ of: webhook, isNext = false }: ActProps & { isNext?: boolean }) {
+  const { mutateAsync } = useChange('updatePartnerWebhook', CHANGED);
+  return (
+    <FormDialog
+      action="Activate"
+      kind={isNext ? 'primary' : 'plain'}
+      title={`Activate ${hostOf(webhook.url)}?`}
+      initial={{ reason: '' }}
+      run={({ reason }) =>
+        mutateAsync({
+          params: { id: webhook.id },
+          body: { status: 'active', ...(reason.trim() && { reason: reason.trim() }) },
+        })
+      }
+    >
+      {({ field }) => (
+        <>
+          <p>
+            {waiting(webhook)} that wait are sent to <bdi>{webhook.partner_name}</bdi> now, in their order.
+            Its count of failures begins anew.
+          </p>
+          <Typed
+            label="Reason"
+            description="The partner sees it, and the audit keeps it."
+            field={field('reason')}
+          />
+        </>
+      )}
+    </FormDialog>
+  );
+}
+
+const isSent = (count: number) =>
+  count === 1 ? '1 delivery will be sent.' : `${count} deliveries will be sent.`;
+
+/** What was given up, of which the service takes so many at once. */
+export function RetryAll({ of: webhook }: ActProps) {
+  const { mutateAsync } = useChange('retryFailedDeliveries', CHANGED);
+  const [said, setSaid] = useState<string>();
+  const params = { id: webhook.id };
+  const run = async () => {
+    let { count, has_more: hasMore } = (await mutateAsync({ params })).data;
+    while (hasMore) {
+      const { data } = await ask('retryFailedDeliveries', { params });
+      count += data.count;
+      hasMore = data.has_more;
+    }
+    setSaid(isSent(count));
+  };
+  return (
+    <>
+      {said && <span role="status">{said}</span>}
+      <Confirm
+        action="Retry all failed"
+        isDestructive={false}
+        title={`Retry what ${hostOf(webhook.url)} did not receive?`}
+        run={run}
+      >
+        <p>
+          Every delivery that was given up is sent to <bdi>{webhook.partner_name}</bdi> again, in its order
+          and with the same webhook-id. What waits for its next attempt comes by itself.
+        </p>
+      </Confirm>
+    </>
+  );
+}
+
+const DAY_MS = 86_400_000;
+
+export function Replay({ of: webhook }: ActProps) {
+  const { mutateAsync } = useChange('replayPartnerWebhook', CHANGED);
+  const [said, setSaid] = useState<string>();
+  const since = new Date(Date.now() - DAY_MS).toISOString();
+  return (
+    <>
+      {said && <span role="status">{said}</span>}
+      <FormDialog
+        action="Replay…"
+        submit="Replay"
+        title={`Replay events to ${hostOf(webhook.url)}`}
+        initial={{ since: toLocalInput(since), until: '' }}
+        run={async (typed) => {
+          const until = momentOrNull(typed.until);
+          const { data } = await mutateAsync({
+            params: { id: webhook.id },
+            body: { since: momentOrNull(typed.since) ?? '', ...(until && { until }) },
+          });
+          setSaid(isSent(data.count));
+        }}
+      >
+        {({ field }) => (
+          <>
+            <p>
+              Every event of these hours that the webhook subscribes to is sent to{' '}
+              <bdi>{webhook.partner_name}</bdi>, those that it has received already too, under the same
+              webhook-id.
+            </p>
+            <Typed label="From" type="datetime-local" field={field('since')} />
+            <Typed label="To" type="datetime-local" description="Empty: up to now." field={field('until')} />
+          </>
+        )}
+      </FormDialog>
+    </>
+  );
+}

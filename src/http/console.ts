@@ -1,0 +1,111 @@
+import { signInBody } from '../contract/console.ts';
+import { Problem, ValidationProblem } from '../contract/problems.ts';
+import { check } from '../contract/validate.ts';
+import { hasExpired } from '../domain/access.ts';
+import type { OperatorPrincipal } from '../domain/principal.ts';
+import type { App } from '../operations/app.ts';
+import { beginSession, endSession } from '../operations/sessions.ts';
+import type { Logger } from '../platform/logger.ts';
+import { countOperator, findSession, mayAsk, refuseStranger } from './admit.ts';
+import { type Exchange, parseJson, readBody, respond } from './exchange.ts';
+import { peopleRoutes } from './people.ts';
+import type { Handler, Route } from './routes.ts';
+import { dropSession, foreignOrigin, keepSession } from './session-cookie.ts';
+
+/** How people come into the console and leave it: their answers are cookies. Everything else, the console asks of the API. */
+export function consoleRoutes(app: App, { log, ownUrl }: { log: Logger; ownUrl: () => string }): Route[] {
+  const route = (method: string, path: string, handler: Handler): Route => ({
+    method,
+    path: `/console/${path}`,
+    async handler(exchange) {
+      exchange.trace.operation = `console ${path}`;
+      await handler(exchange);
+    },
+  });
+  /** Not for what other pages send. */
+  const own = (handler: Handler): Handler => {
+    return async (exchange) => {
+      const foreign = foreignOrigin(exchange);
+      if (foreign !== undefined) throw new Problem('invalid_credentials', { message: foreign });
+      await handler(exchange);
+    };
+  };
+  const { people } = app;
+  const through =
+    people &&
+    peopleRoutes(app, people, {
+      log,
+      ownUrl,
+      letIn: (exchange, { principal }) => letIn(app, exchange, principal),
+    });
+  return [
+    route('GET', 'sign-in/options', async (exchange) => options(app, exchange)),
+    route(
+      'POST',
+      'sign-in',
+      own((exchange) => signIn(app, exchange)),
+    ),
+    route(
+      'POST',
+      'sign-out',
+      own((exchange) => signOut(app, exchange)),
+    ),
+    ...(through
+      ? [route('GET', 'sign-in/oidc', through.begin), route('GET', 'sign-in/callback', through.callback)]
+      : []),
+  ];
+}
+
+/** Of a body that anybody may send. */
+const BODY_BYTES_MAX = 4 * 1024;
+
+async function signIn(app: App, exchange: Exchange): Promise<void> {
+  const { value, problems } = parseJson(exchange.raw, await readBody(exchange.raw, BODY_BYTES_MAX));
+  const body = check(signInBody, value);
+  if (!body.ok || problems.length > 0)
+    throw new ValidationProblem(body.ok ? problems : [...problems, ...body.problems]);
+  const operator = await app.access.operatorOf(body.value.token, () => mayAsk(app, exchange));
+  if (!operator || hasExpired(operator, app.clock.now()))
+    return refuseStranger(app, exchange, new Problem('invalid_credentials', { message: WRONG_TOKEN }));
+  countOperator(app, exchange, operator);
+  if (app.people && !operator.isEmergency)
+    throw new Problem('insufficient_permissions', { message: NOT_BY_TOKEN });
+  await letIn(app, exchange, operator);
+  respond(exchange, 204, undefined);
+}
+
+const WRONG_TOKEN =
+  'This token is not one that works. Check that it was copied whole, or ask an admin for another one.';
+
+const NOT_BY_TOKEN =
+  'People sign in through the identity provider here. Only a token that was made for emergencies signs in to the console; for the API, every token works as before.';
+
+/** What the page has to know before anybody is signed in. */
+function options({ deployment, environment }: App, exchange: Exchange): void {
+  const { sign_in, support_contact } = deployment;
+  respond(exchange, 200, JSON.stringify({ sign_in, environment, support_contact }));
+}
+
+async function letIn(app: App, exchange: Exchange, principal: OperatorPrincipal): Promise<void> {
+  exchange.trace.operatorId = principal.operatorId;
+  const former = await findSession(app, exchange);
+  const { token, seconds } = await beginSession(app, {
+    principal,
+    address: exchange.transport.address,
+    userAgent: exchange.headers['user-agent'],
+    requestId: exchange.id,
+    formerSessionId: former?.principal.sessionId,
+  });
+  keepSession(exchange, token, seconds);
+}
+
+/** Whoever is signed in no more is signed out as well. */
+async function signOut(app: App, exchange: Exchange): Promise<void> {
+  const found = await findSession(app, exchange);
+  if (found) {
+    exchange.trace.operatorId = found.principal.operatorId;
+    await endSession(app, { principal: found.principal, requestId: exchange.id });
+  }
+  dropSession(exchange);
+  respond(exchange, 204, undefined);
+}

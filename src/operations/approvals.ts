@@ -1,0 +1,299 @@
+import type { Approval } from '../contract/approval.ts';
+import type { Endpoint } from '../contract/endpoint.ts';
+import type {
+  approveApproval as approveEndpoint,
+  collectApproval as collectEndpoint,
+  declineApproval as declineEndpoint,
+  getApproval as getEndpoint,
+  listApprovals as listEndpoint,
+} from '../contract/operator/approvals.ts';
+import { operatorEndpoints } from '../contract/operator/index.ts';
+import { Problem } from '../contract/problems.ts';
+import { check } from '../contract/validate.ts';
+import { approvalExpiry, approvalStatus, isCollectable, type StoredApproval } from '../domain/approval.ts';
+import { newId } from '../domain/ids.ts';
+import type { OperatorPrincipal } from '../domain/principal.ts';
+import {
+  decideApproval,
+  findApproval,
+  insertApproval,
+  listApprovalPage,
+  lockApproval,
+  takeAnswer,
+} from '../store/approvals.ts';
+import { type Transaction, transact, transactAsOne } from '../store/database.ts';
+import { findOperator } from '../store/operators.ts';
+import { type Actor, type App, nowIso, type OperatorCall } from './app.ts';
+import { issueKey, issueKeys, rotateKey } from './keys.ts';
+import {
+  addNetworkMember,
+  createNetwork,
+  deleteNetwork,
+  removeNetworkMember,
+  updateNetwork,
+} from './networks.ts';
+import { presentOperator } from './operators.ts';
+
+/**
+ * A second person's approval. What waits is kept as it was asked for, after a rehearsal: it is carried out in a transaction that is undone, so
+ * whoever asks hears at once what would be refused. Approved, it is carried out for good in one transaction with the decision, in the name of both. What it answers,
+ * a new key for instance, is sealed and shown once, to whoever asked: who approves never sees it.
+ */
+
+/** What can be made to wait: each endpoint that declares it. */
+const operations = {
+  issueKey,
+  issueKeys,
+  rotateKey,
+  createNetwork,
+  updateNetwork,
+  deleteNetwork,
+  addNetworkMember,
+  removeNetworkMember,
+};
+type Name = keyof typeof operations;
+type Waiting = (app: App, call: Asked) => Promise<{ body: unknown }>;
+
+interface Asked {
+  params: Record<string, string>;
+  body: unknown;
+  principal: OperatorPrincipal;
+  requestId: string;
+  ifMatch: undefined;
+}
+
+export async function askForApproval(
+  app: App,
+  { operationId, approval: kind }: Endpoint,
+  call: { params?: unknown; body?: unknown; principal: OperatorPrincipal; requestId: string },
+): Promise<{ body: Approval }> {
+  if (!kind || !(operationId in operations)) throw new Error(`${operationId} cannot be made to wait`);
+  const params = (call.params ?? {}) as Record<string, string>;
+  const body = call.body ?? null;
+  await rehearse(app, { ...call, operation: operationId as Name, params, body });
+  const { operatorId, name } = call.principal;
+  const now = app.clock.now();
+  const asked: StoredApproval = {
+    id: newId('apv', now, app.random),
+    kind,
+    operation: operationId,
+    params,
+    body,
+    requested_by: operatorId,
+    requested_name: name,
+    requested_at: new Date(now).toISOString(),
+    expires_at: approvalExpiry(now),
+    decision: null,
+    decided_by: null,
+    decided_name: null,
+    decided_at: null,
+    reason: null,
+    has_answer: false,
+  };
+  await transact(app.db, call.principal, async (tx) => {
+    insertApproval(tx, asked);
+    record(app, tx, call, 'approval.request', null, asked);
+  });
+  return { body: present(app, asked) };
+}
+
+interface Work {
+  operation: Name;
+  params: Record<string, string>;
+  body: unknown;
+  requestId: string;
+}
+
+class OnlyRehearsed extends Error {}
+
+async function rehearse(app: App, work: Work & { principal: OperatorPrincipal }): Promise<void> {
+  const principal = { ...work.principal };
+  const done = transactAsOne(app.db, principal, async () => {
+    await carryOut(app, work, principal);
+    throw new OnlyRehearsed();
+  });
+  await done.catch((error: unknown) => {
+    if (!(error instanceof OnlyRehearsed)) throw error;
+  });
+}
+
+/** As part of the transaction that is under way for this principal. Tells whether other nodes have to forget when it is committed. */
+async function carryOut(
+  app: App,
+  { operation, params, body, requestId }: Work,
+  principal: OperatorPrincipal,
+): Promise<{ answer: unknown; settles: boolean }> {
+  let settles = false;
+  const settle = async () => {
+    settles = true;
+  };
+  const within = { ...app, access: { ...app.access, settle, forget: () => {} } };
+  // What was sent without a body is carried out without one.
+  const call: Asked = { params, body: body ?? undefined, principal, requestId, ifMatch: undefined };
+  const result = await (operations[operation] as unknown as Waiting)(within, call);
+  const { response }: Endpoint = operatorEndpoints[operation];
+  const shown = response.body && check(response.body, result.body);
+  if (shown && !shown.ok) throw new Error(`${operation} answers something else than it declares`);
+  return { answer: shown ? shown.value : null, settles };
+}
+
+export async function listApprovals(app: App, { principal, query }: OperatorCall<typeof listEndpoint>) {
+  const page = await transact(app.db, principal, (tx) => listApprovalPage(tx, query, nowIso(app)));
+  return { body: { ...page, data: page.data.map((one) => present(app, one)) } };
+}
+
+export async function getApproval(app: App, call: OperatorCall<typeof getEndpoint>) {
+  const found = await transact(app.db, call.principal, (tx) => findApproval(tx, call.params.id));
+  if (!found) throw new Problem('not_found');
+  return { body: present(app, found) };
+}
+
+export async function approveApproval(app: App, call: OperatorCall<typeof approveEndpoint>) {
+  const { id } = call.params;
+  const { operatorId, name } = call.principal;
+  const asked = await transact(app.db, call.principal, (tx) => findApproval(tx, id));
+  if (!asked) throw new Problem('not_found');
+  const operation = asked.operation as Name;
+  const roles: readonly string[] = operatorEndpoints[operation].access.roles;
+  if (!roles.includes(call.principal.role))
+    throw new Problem('insufficient_permissions', { message: NOT_YOUR_ROLE, required_roles: roles });
+  if (asked.requested_by === operatorId) throw new Problem('insufficient_permissions', { message: ANOTHER });
+  const behalf: OperatorPrincipal = {
+    kind: 'operator',
+    operatorId: asked.requested_by,
+    name: asked.requested_name,
+    role: call.principal.role,
+    expiresAt: Number.POSITIVE_INFINITY,
+    approvedBy: { id: operatorId, name },
+  };
+  const { approval, settles } = await transactAsOne(app.db, behalf, async (tx) => {
+    const before = await lockPending(app, tx, id, { decision: 'approved', by: operatorId });
+    if (before.decision) return { approval: before, settles: false };
+    const requester = await findOperator(tx, asked.requested_by);
+    const still = requester && presentOperator(app, requester);
+    if (still?.status !== 'active' || !roles.includes(still.role))
+      throw new Problem('conflict', { message: ASKER_GONE });
+    const { requestId } = call;
+    const { params, body } = before;
+    const { answer, settles } = await carryOut(app, { operation, params, body, requestId }, behalf);
+    const after = decided(app, before, call.principal, 'approved', null);
+    decideApproval(tx, after, app.sealer.seal(Buffer.from(JSON.stringify(answer)), ownerOf(id)));
+    const approval = { ...after, has_answer: true };
+    record(app, tx, call, 'approval.approve', before, approval);
+    return { approval, settles };
+  });
+  if (settles) await app.access.settle();
+  else app.access.forget();
+  return { body: present(app, approval) };
+}
+
+const NOT_YOUR_ROLE =
+  'Your role does not allow what waits here. Somebody with one of the required_roles can approve it.';
+const ANOTHER = 'You asked for this yourself. Somebody else has to approve it.';
+const ASKER_GONE =
+  'Whoever asked for this may no longer do it. Decline it, and ask for it yourself if it is still wanted.';
+
+export async function declineApproval(app: App, call: OperatorCall<typeof declineEndpoint>) {
+  const approval = await transact(app.db, call.principal, async (tx) => {
+    const by = call.principal.operatorId;
+    const before = await lockPending(app, tx, call.params.id, { decision: 'declined', by });
+    if (before.decision) return before;
+    const after = decided(app, before, call.principal, 'declined', call.body.reason);
+    decideApproval(tx, after, undefined);
+    record(app, tx, call, 'approval.decline', before, after);
+    return after;
+  });
+  return { body: present(app, approval) };
+}
+
+export async function collectApproval(app: App, call: OperatorCall<typeof collectEndpoint>) {
+  const { id } = call.params;
+  return transact(app.db, call.principal, async (tx) => {
+    const found = await lockApproval(tx, id);
+    if (!found || found.requested_by !== call.principal.operatorId) throw new Problem('not_found');
+    const answer = isCollectable(found, app.clock.now()) ? await takeAnswer(tx, id) : undefined;
+    if (!answer || !app.sealer.keyIds.includes(answer.keyId))
+      throw new Problem('conflict', { message: found.decision === 'approved' ? COLLECTED : NOT_APPROVED });
+    const text = app.sealer.open(answer, ownerOf(id)).toString('utf8');
+    record(app, tx, call, 'approval.collect', found, { ...found, has_answer: false });
+    return { body: { operation: found.operation, answer: JSON.parse(text) } };
+  });
+}
+
+const COLLECTED =
+  'The answer was collected, or was not in time. A key that nobody has can be revoked, and another asked for.';
+const NOT_APPROVED = 'It was not approved, so there is nothing to collect.';
+
+/** One that waits; or that the same person has decided in the same way, who did not hear the answer. */
+async function lockPending(
+  app: App,
+  tx: Transaction,
+  id: string,
+  { decision, by }: { decision: 'approved' | 'declined'; by: string },
+): Promise<StoredApproval> {
+  const found = await lockApproval(tx, id);
+  if (!found) throw new Problem('not_found');
+  const status = approvalStatus(found, app.clock.now());
+  if (status === 'pending' || (found.decision === decision && found.decided_by === by)) return found;
+  throw new Problem('conflict', { message: status === 'expired' ? EXPIRED : `It was ${status} already.` });
+}
+
+const EXPIRED = 'It waited for too long. Ask for it again.';
+
+function decided(
+  app: App,
+  before: StoredApproval,
+  { operatorId, name }: OperatorPrincipal,
+  decision: 'approved' | 'declined',
+  reason: string | null,
+): StoredApproval {
+  const decided_at = nowIso(app);
+  return { ...before, decision, decided_by: operatorId, decided_name: name, decided_at, reason };
+}
+
+function ownerOf(id: string): string {
+  return `approvals ${id}`;
+}
+
+function present({ clock }: App, approval: StoredApproval): Approval {
+  const { id, kind, operation, params, body, requested_at, expires_at, decided_at, reason } = approval;
+  const { decided_by, decided_name } = approval;
+  return {
+    id,
+    kind,
+    operation,
+    summary: operatorEndpoints[operation as Name].summary,
+    params,
+    body,
+    status: approvalStatus(approval, clock.now()),
+    requested_by: { id: approval.requested_by, name: approval.requested_name },
+    requested_at,
+    expires_at,
+    decided_by: decided_by === null ? null : { id: decided_by, name: decided_name ?? '' },
+    decided_at,
+    reason,
+    is_collectable: isCollectable(approval, clock.now()),
+  };
+}
+
+function record(
+  app: App,
+  tx: Transaction,
+  { principal, requestId }: Actor,
+  action: string,
+  before: StoredApproval | null,
+  after: StoredApproval,
+): void {
+  const at = nowIso(app);
+  const subject = { type: 'approval', id: after.id };
+  const shown = (one: StoredApproval) => present(app, one);
+  tx.audit({
+    at,
+    principal,
+    action,
+    subject,
+    requestId,
+    before: before && shown(before),
+    after: shown(after),
+  });
+}

@@ -1,0 +1,155 @@
+import {
+  ATTENTION_ITEMS_MAX,
+  type AttentionItem,
+  type AttentionKind,
+  type getAttention as endpoint,
+} from '../contract/operator/attention.ts';
+import { messageOf, plain } from '../domain/alerts.ts';
+import { actionOf, causeOf, groupRaised, type Raised } from '../domain/attention.ts';
+import { SYSTEM } from '../domain/principal.ts';
+import { remembered } from '../platform/remembered.ts';
+import {
+  type GivenUp,
+  listOpenAlerts,
+  type NamedAlert,
+  type PendingChanges,
+  readGivenUp,
+  readLastAttempts,
+  readPendingChanges,
+  readQueues,
+  type WebhookQueue,
+} from '../store/attention.ts';
+import { type Database, type Transaction, transact } from '../store/database.ts';
+import type { App, OperatorCall } from './app.ts';
+
+const HOUR_MS = 3600 * 1000;
+const DAY_MS = 24 * HOUR_MS;
+
+/** A thousand consoles that ask at once are one question. */
+const looks = new WeakMap<Database, () => ReturnType<typeof lookAround>>();
+
+/** The same for every reader. It names no object of a patient. */
+export async function getAttention(app: App, _call: OperatorCall<typeof endpoint>) {
+  const look = looks.get(app.db) ?? remembered(app.clock, () => lookAround(app));
+  looks.set(app.db, look);
+  return { body: await look() };
+}
+
+async function lookAround({ db, clock }: App) {
+  const now = clock.now();
+  const at = new Date(now).toISOString();
+  const data = await transact(db, SYSTEM, async (tx) => {
+    const [alerts, givenUp, changes] = await Promise.all([
+      listOpenAlerts(tx),
+      readGivenUp(tx, new Date(now - DAY_MS).toISOString()),
+      readPendingChanges(tx, new Date(now - HOUR_MS).toISOString()),
+    ]);
+    const counts = new Map<AttentionKind, number>(alerts.map(({ kind, of_kind }) => [kind, of_kind]));
+    const causes = await causesOf(tx, alerts);
+    const groups = groupRaised(
+      [
+        ...alerts.map((alert) => ofAlert(alert, causes.get(alert.id) ?? null)),
+        ...givenUp.map(ofGivenUp),
+        ...changes.map(ofChanges),
+      ],
+      counts,
+    );
+    const queues = await queuesOf(
+      tx,
+      groups.flatMap(({ items }) => items),
+    );
+    return groups.map((group) => ({ ...group, items: group.items.map((item) => withQueue(item, queues)) }));
+  });
+  return { data, count: data.reduce((sum, { count }) => sum + count, 0), at };
+}
+
+const aboutWebhooks: readonly AttentionKind[] = ['webhook_failing', 'webhook_disabled'];
+
+async function causesOf(tx: Transaction, alerts: readonly NamedAlert[]): Promise<Map<string, string | null>> {
+  const concerned = alerts.filter(({ kind }) => aboutWebhooks.includes(kind));
+  if (concerned.length === 0) return new Map();
+  const attempts = await readLastAttempts(
+    tx,
+    concerned.map(({ subject }) => subject.id),
+  );
+  const byWebhook = new Map(attempts.map(({ id, attempt }) => [id, causeOf(attempt)]));
+  return new Map(concerned.map(({ id, subject }) => [id, byWebhook.get(subject.id) ?? null]));
+}
+
+async function queuesOf(
+  tx: Transaction,
+  items: readonly AttentionItem[],
+): Promise<Map<string, WebhookQueue>> {
+  const ids = items.filter(({ subject }) => subject.type === 'webhook').map(({ subject }) => subject.id);
+  const queues = ids.length === 0 ? [] : await readQueues(tx, ids.slice(0, QUEUES_MAX));
+  return new Map(queues.map((queue) => [queue.id, queue]));
+}
+
+/** A queue that is looked at costs up to a thousand rows of an index. */
+const QUEUES_MAX = 4 * ATTENTION_ITEMS_MAX;
+
+function withQueue(item: AttentionItem, queues: ReadonlyMap<string, WebhookQueue>): AttentionItem {
+  const queue = item.subject.type === 'webhook' ? queues.get(item.subject.id) : undefined;
+  if (!queue) return item;
+  const { failures, queued, oldest_at } = queue;
+  return { ...item, queued, oldest_at, count: item.count === null ? null : Math.max(item.count, failures) };
+}
+
+const nothingMore = { until: null, usual: null, queued: null, oldest_at: null };
+
+const named = (id: string | null, name: string | null) =>
+  id === null ? null : { id, name: plain(name ?? id) };
+
+function ofAlert(alert: NamedAlert, cause: string | null): Raised {
+  const { kind, subject, partner_id, partner_name, practice_group_id, group_name, details } = alert;
+  const { since, until, count, usual } = details;
+  const item = {
+    ...nothingMore,
+    subject: { ...subject, name: plain(subject.name) },
+    alert_id: alert.id,
+    partner: named(partner_id, partner_name),
+    practice_group: named(practice_group_id, group_name),
+    since: since ?? (until === null ? alert.began_at : null),
+    until,
+    count,
+    usual,
+    message: messageOf(alert),
+    action: actionOf(kind),
+  };
+  return { kind, cause, item };
+}
+
+function ofGivenUp(one: GivenUp): Raised {
+  const kind = 'deliveries_given_up';
+  const host = URL.parse(one.url)?.host ?? '';
+  const item = {
+    ...nothingMore,
+    subject: { type: 'webhook' as const, id: one.id, name: host },
+    alert_id: null,
+    partner: named(one.partner_id, one.partner_name),
+    practice_group: named(one.practice_group_id, one.group_name),
+    since: one.since,
+    count: one.count,
+    message: `${one.count} deliveries to the webhook ${one.id} (${plain(host)}) were given up since ${one.since}, and it receives again.`,
+    action: actionOf(kind),
+  };
+  return { kind, cause: null, item };
+}
+
+function ofChanges({ practice_group_id: id, group_name, count, since }: PendingChanges): Raised {
+  const kind = 'changes_pending';
+  const name = plain(group_name ?? id);
+  const item = {
+    ...nothingMore,
+    subject: { type: 'practice_group' as const, id, name },
+    alert_id: null,
+    partner: null,
+    practice_group: { id, name },
+    since,
+    count,
+    oldest_at: since,
+    message: `The practice software has neither applied nor rejected ${count} changes of ${id} (${name}); the oldest was made at ${since}.`,
+    action: actionOf(kind),
+  };
+  return { kind, cause: null, item };
+}

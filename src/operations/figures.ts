@@ -1,0 +1,95 @@
+import {
+  type FigurePoint,
+  type FigureStep,
+  type getFigures as figuresEndpoint,
+  type getWebhookHealth as healthEndpoint,
+  POINTS_MAX,
+  SPAN_DEFAULT_MS,
+  type WebhookHealthPoint,
+} from '../contract/operator/figures.ts';
+import { Problem, ValidationProblem } from '../contract/problems.ts';
+import { callsOf, causesOf, delaysOf, deliveriesOf, type Series, seriesOf } from '../domain/figures.ts';
+import { transact } from '../store/database.ts';
+import { type FigureRow, readFigures } from '../store/figures.ts';
+import { findAnyWebhook } from '../store/webhooks.ts';
+import type { App, OperatorCall } from './app.ts';
+
+export async function getFigures(app: App, { principal, query }: OperatorCall<typeof figuresEndpoint>) {
+  const { partner_id: partnerId, webhook_id: webhookId } = query;
+  const isOfSubject = partnerId !== undefined || webhookId !== undefined;
+  const series = seriesFor(app, query, isOfSubject);
+  await app.figures.flush();
+  const rows = await transact(app.db, principal, (tx) => readFigures(tx, series, { partnerId, webhookId }));
+  const countsOf = countsIn(rows);
+  const data = pointsOf(series, (at, point): FigurePoint => {
+    const deliveries = countsOf('delivery', point);
+    const oldest = countsOf('oldest', point)[0];
+    return {
+      at,
+      calls: callsOf(countsOf('call', point)),
+      deliveries: deliveriesOf(deliveries),
+      delay_ms: delaysOf(deliveries),
+      oldest_undelivered_seconds: oldest === undefined ? null : oldest / 1000,
+    };
+  });
+  return { body: { ...told(series), data } };
+}
+
+export async function getWebhookHealth(app: App, call: OperatorCall<typeof healthEndpoint>) {
+  const { principal, params, query } = call;
+  const series = seriesFor(app, query, true);
+  await app.figures.flush();
+  const rows = await transact(app.db, principal, async (tx) => {
+    const [webhook, figures] = await Promise.all([
+      findAnyWebhook(tx, params.id),
+      readFigures(tx, series, { webhookId: params.id }),
+    ]);
+    if (!webhook) throw new Problem('not_found');
+    return figures;
+  });
+  const countsOf = countsIn(rows);
+  const data = pointsOf(series, (at, point): WebhookHealthPoint => {
+    const counts = countsOf('delivery', point);
+    return { at, ...deliveriesOf(counts), causes: causesOf(counts) };
+  });
+  return { body: { ...told(series), data } };
+}
+
+interface Span {
+  since?: string | undefined;
+  until?: string | undefined;
+  step?: FigureStep | undefined;
+}
+
+function seriesFor({ clock }: App, query: Span, isOfSubject: boolean): Series {
+  const now = clock.now();
+  const until = query.until === undefined ? now : Date.parse(query.until);
+  const since = query.since === undefined ? until - SPAN_DEFAULT_MS : Date.parse(query.since);
+  if (since >= until) throw refuse('since', 'Must lie before until.');
+  const series = seriesOf({ since, until, step: query.step, now }, isOfSubject);
+  if ((series.until - series.since) / series.stepMs > POINTS_MAX)
+    throw refuse(
+      query.step === undefined ? 'since' : 'step',
+      `Makes more than ${POINTS_MAX} points. Choose a longer step, or a shorter time.`,
+    );
+  return series;
+}
+
+function refuse(name: string, message: string): ValidationProblem {
+  return new ValidationProblem([{ code: 'invalid_value', expected: 'string', path: [name], message }]);
+}
+
+function countsIn(rows: readonly FigureRow[]) {
+  const known = new Map(rows.map(({ kind, point, counts }) => [`${kind} ${point}`, counts]));
+  return (kind: FigureRow['kind'], point: number): readonly number[] => known.get(`${kind} ${point}`) ?? [];
+}
+
+function pointsOf<T>({ since, until, stepMs }: Series, make: (at: string, point: number) => T): T[] {
+  return Array.from({ length: (until - since) / stepMs }, (_, point) =>
+    make(new Date(since + point * stepMs).toISOString(), point),
+  );
+}
+
+function told({ since, until, step }: Series) {
+  return { since: new Date(since).toISOString(), until: new Date(until).toISOString(), step };
+}

@@ -1,0 +1,142 @@
+import type {
+  getOperatorMe as getMeEndpoint,
+  listSessions as listEndpoint,
+  revokeSession as revokeEndpoint,
+  Session,
+} from '../contract/operator/sessions.ts';
+import { Problem } from '../contract/problems.ts';
+import { secretHash } from '../domain/api-key.ts';
+import { newId, randomBase62 } from '../domain/ids.ts';
+import type { OperatorPrincipal } from '../domain/principal.ts';
+import { firstTimes } from '../domain/session.ts';
+import { type Transaction, transact } from '../store/database.ts';
+import {
+  findSession,
+  insertSession,
+  listSessionPage,
+  lockSession,
+  markSessionRevoked,
+  type StoredSession,
+} from '../store/sessions.ts';
+import { type Actor, type App, nowIso, type OperatorCall } from './app.ts';
+
+export async function getOperatorMe(app: App, { principal }: OperatorCall<typeof getMeEndpoint>) {
+  const { operatorId: id, name, role, sessionId } = principal;
+  const now = nowIso(app);
+  const found =
+    sessionId === undefined
+      ? undefined
+      : await transact(app.db, principal, (tx) => findSession(tx, sessionId, now));
+  const session = found && {
+    id: found.id,
+    expires_at: found.expires_at,
+    idle_expires_at: found.idle_expires_at,
+  };
+  const { environment } = app;
+  const { nodeId: _, settings: __, ...deployment } = app.deployment;
+  const body = { operator: { id, name, role }, session: session ?? null, environment, ...deployment };
+  return { body, read: [] };
+}
+
+export async function listSessions(app: App, { principal, query }: OperatorCall<typeof listEndpoint>) {
+  const page = await transact(app.db, principal, (tx) =>
+    listSessionPage(tx, whose(principal), nowIso(app), query),
+  );
+  return { body: { ...page, data: page.data.map((one) => present(one, principal)) } };
+}
+
+export async function revokeSession(app: App, call: OperatorCall<typeof revokeEndpoint>) {
+  await transact(app.db, call.principal, async (tx) => {
+    if (!(await end(app, tx, call, call.params.id, whose(call.principal)))) throw new Problem('not_found');
+  });
+  await app.access.settle();
+  return { body: undefined };
+}
+
+/** Admins see everybody's sessions. */
+function whose({ role, operatorId }: OperatorPrincipal): string | null {
+  return role === 'admin' ? null : operatorId;
+}
+
+function present(session: StoredSession, { sessionId }: OperatorPrincipal): Session {
+  return { ...session, is_current: session.id === sessionId };
+}
+
+/** Somebody who has shown who they are, and from where. */
+export interface Arrival {
+  principal: OperatorPrincipal;
+  address: string;
+  userAgent: string | undefined;
+  requestId: string;
+  /** The session that the browser had before: it ends with the new one. */
+  formerSessionId: string | undefined;
+}
+
+const USER_AGENT_MAX = 255;
+
+/** Signs somebody in. The token is told this once; what is kept is its hash. */
+export async function beginSession(app: App, arrival: Arrival): Promise<{ token: string; seconds: number }> {
+  const token = newSessionToken(app);
+  const { principal, formerSessionId } = arrival;
+  const { operatorId, name } = principal;
+  await transact(app.db, principal, async (tx) => {
+    if (formerSessionId !== undefined) await end(app, tx, arrival, formerSessionId, null);
+    const now = app.clock.now();
+    const { idleExpiresAt, expiresAt } = firstTimes(now, app.access.sessions.limits);
+    const at = new Date(now).toISOString();
+    const session: StoredSession = {
+      id: newId('ses', now, app.random),
+      operator_id: operatorId,
+      operator_name: name,
+      address: arrival.address,
+      user_agent: arrival.userAgent?.slice(0, USER_AGENT_MAX).toWellFormed() ?? null,
+      created_at: at,
+      last_used_at: at,
+      idle_expires_at: new Date(idleExpiresAt).toISOString(),
+      expires_at: new Date(expiresAt).toISOString(),
+    };
+    insertSession(tx, session, secretHash(token));
+    tx.audit(record(arrival, at, 'session.begin', null, session));
+  });
+  if (formerSessionId !== undefined) await app.access.settle();
+  return { token, seconds: app.access.sessions.limits.absoluteMs / 1000 };
+}
+
+/** Signs somebody out. */
+export async function endSession(app: App, actor: Actor & { principal: OperatorPrincipal }): Promise<void> {
+  const { sessionId, operatorId } = actor.principal;
+  if (sessionId === undefined) return;
+  await transact(app.db, actor.principal, (tx) => end(app, tx, actor, sessionId, operatorId));
+  await app.access.settle();
+}
+
+/** Tells whether there was such a session. */
+async function end(
+  app: App,
+  tx: Transaction,
+  actor: Actor,
+  id: string,
+  operatorId: string | null,
+): Promise<boolean> {
+  const found = await lockSession(tx, id, operatorId, nowIso(app));
+  if (!found) return false;
+  const now = nowIso(app);
+  markSessionRevoked(tx, id, now);
+  tx.audit(record(actor, now, 'session.end', found, null));
+  return true;
+}
+
+export function newSessionToken({ random }: Pick<App, 'random'>): string {
+  return `pts_${randomBase62(random, 43)}`;
+}
+
+function record(
+  { principal, requestId }: Actor,
+  at: string,
+  action: string,
+  before: StoredSession | null,
+  after: StoredSession | null,
+) {
+  const subject = { type: 'session', id: before?.id ?? after?.id ?? '' };
+  return { at, principal, action, subject, requestId, before, after };
+}

@@ -1,0 +1,83 @@
+import { beforeAll, expect, it } from 'vitest';
+import { noDetails } from '../../src/domain/alerts.ts';
+import { SYSTEM } from '../../src/domain/principal.ts';
+import { beginAlerts } from '../../src/store/alerts.ts';
+import { transact } from '../../src/store/database.ts';
+import { consoles } from '../support/console-browser.ts';
+import { HOSTILE, partnerCalled, practiceCalled } from '../support/console-world.ts';
+import type { Partner } from '../support/post.ts';
+import { barriers, DESK } from '../support/site-browser.ts';
+
+/** What needed looking after, and who is told of it? */
+
+const { house, enter, tokenOf } = consoles();
+const PHONE = { viewport: { width: 360, height: 780 } } as const;
+let partner: Partner;
+
+beforeAll(async () => {
+  house().clock.advance(Date.now() - house().clock.now());
+  const practice = await practiceCalled(house(), 'larkhill', 'Larkhill Medical Centre');
+  partner = await partnerCalled(house(), HOSTILE, practice, { label: HOSTILE });
+  await house().operator('POST', `/partners/${partner.partnerId}/contacts`, {
+    email: 'keys@partner.example',
+    name: 'Keeper of keys',
+    alert_kinds: ['key_expiring'],
+  });
+  await house().operator('POST', `/partners/${partner.partnerId}/contacts`, {
+    email: 'hooks@partner.example',
+    name: 'Keeper of webhooks',
+    alert_kinds: ['webhook_failing'],
+  });
+  const of = { partnerId: partner.partnerId, practiceGroupId: null, details: noDetails };
+  const subject = { type: 'key', id: partner.keyId, name: HOSTILE } as const;
+  const began = { id: 'alr_expiring', kind: 'key_expiring', subject, ...of } as const;
+  const at = new Date(house().clock.now()).toISOString();
+  await transact(house().service.app.db, SYSTEM, (tx) => beginAlerts(tx, at, [began]));
+});
+
+it('is listed in words with what it is about, and leads to who is told', async () => {
+  const { page } = await enter('/alerts', 'viewer');
+  await page.getByLabel('Open or over').selectOption('true');
+  const row = page.getByRole('table', { name: 'Alerts' }).getByRole('row').nth(1);
+  await expect.poll(() => row.innerText()).toMatch(/^open\s+Key is about to expire/);
+  expect(await row.getByRole('link').first().getAttribute('href')).toBe(`/console/keys/${partner.keyId}`);
+  await row.getByText('Key is about to expire').click();
+  const told = page.getByRole('region', { name: 'Who is told of this by e-mail' });
+  await told.getByText('Keeper of keys').waitFor();
+  expect(await told.getByText('Keeper of webhooks').count()).toBe(0);
+  await page.goto(`${house().url}/console/alerts?open=false`);
+  await page.getByText('No alert is like that.').waitFor();
+});
+
+it('support reminds the partner; a viewer is not offered it, and is refused', async () => {
+  const { page } = await enter('/alerts/alr_expiring', 'support');
+  await page.getByRole('button', { name: 'Remind the partner' }).click();
+  await page.getByRole('alertdialog').getByRole('button', { name: 'Remind the partner' }).click();
+  await page.getByText('They are told again.').waitFor();
+  const viewer = await enter('/alerts/alr_expiring', 'viewer');
+  await viewer.page.getByRole('region', { name: 'About it' }).waitFor();
+  expect(await viewer.page.getByRole('button', { name: 'Remind the partner' }).count()).toBe(0);
+  const token = await tokenOf('viewer');
+  expect((await house().send('POST', '/operator/v1/alerts/alr_expiring/remind', { token })).status).toBe(403);
+});
+
+it.each([
+  ['desk', DESK],
+  ['phone', PHONE],
+])('keeps hostile text harmless and nobody out, at a %s, in both schemes', async (_name, size) => {
+  for (const colorScheme of ['light', 'dark'] as const) {
+    const { page, complaints } = await enter('/alerts', 'admin', { ...size, colorScheme });
+    for (const path of ['/alerts', '/alerts/alr_expiring']) {
+      await page.goto(`${house().url}/console${path}`);
+      await page.getByText('onerror').first().waitFor();
+      expect(await page.locator('img').count()).toBe(0);
+      const [content, screen] = await page.evaluate(() => {
+        const { scrollWidth, clientWidth } = Reflect.get(globalThis, 'document').documentElement;
+        return [scrollWidth, clientWidth];
+      });
+      expect(content).toBe(screen);
+      expect(await barriers(page)).toEqual([]);
+    }
+    expect(complaints).toEqual([]);
+  }
+});

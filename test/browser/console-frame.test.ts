@@ -1,0 +1,105 @@
+import { expect, it } from 'vitest';
+import { consoles } from '../support/console-browser.ts';
+import { barriers, DESK, PHONE } from '../support/site-browser.ts';
+
+/** The frame of the console: who comes in, and how one finds one's way. */
+
+const { house, open, enter, tokenOf } = consoles();
+const WIDE = { viewport: { width: 1920, height: 1080 } } as const;
+const FIRST_LOAD_BYTES_MAX = 250_000;
+
+it('asks who it is, and leads back to where one wanted to go', async () => {
+  const { page } = await open('/console/webhooks?status=paused');
+  await page.getByLabel('Operator token').fill('pto_wrong');
+  await page.getByRole('button', { name: 'Sign in' }).click();
+  await page.getByText('This token is not one that works').waitFor();
+  await page.getByLabel('Operator token').fill(await tokenOf('viewer'));
+  await page.getByRole('button', { name: 'Sign in' }).click();
+  await page.getByRole('heading', { name: 'Webhooks' }).waitFor();
+  expect(page.url()).toBe(`${house().url}/console/webhooks?status=paused`);
+});
+
+it('keeps no token where a script could read it, and nothing of the session after signing out', async () => {
+  const { page } = await enter('/');
+  const kept = await page.evaluate(() => {
+    const { cookie } = Reflect.get(globalThis, 'document');
+    const kept = ['localStorage', 'sessionStorage'].map((name) => Reflect.get(globalThis, name));
+    return JSON.stringify([cookie, ...kept]);
+  });
+  expect(kept).not.toContain('pto_');
+  expect(await page.context().cookies()).toEqual([
+    expect.objectContaining({ httpOnly: true, value: expect.not.stringContaining('pto_') }),
+  ]);
+  await page.getByRole('button', { name: /Signed in as/ }).click();
+  await page.getByRole('menuitem', { name: 'Sign out' }).click();
+  await page.getByLabel('Operator token').waitFor();
+  await page.goto(`${house().url}/console/partners`);
+  await page.getByLabel('Operator token').waitFor();
+});
+
+it('says which environment it is, in a word', async () => {
+  const { page } = await enter('/');
+  await expect.poll(() => page.getByRole('banner').innerText()).toMatch(/staging/i);
+});
+
+it('goes everywhere by keyboard', async () => {
+  const { page } = await enter('/');
+  await page.keyboard.press('g');
+  await page.keyboard.press('p');
+  await page.getByRole('heading', { name: 'Partners', level: 1 }).waitFor();
+  await page
+    .getByRole('row', { name: /Brightwater|Demo/ })
+    .first()
+    .waitFor();
+  await page.keyboard.press('j');
+  await expect
+    .poll(() => page.evaluate(() => Reflect.get(globalThis, 'document').activeElement?.getAttribute('role')))
+    .toBe('row');
+  await page.keyboard.press('/');
+  await page.getByRole('dialog', { name: 'Search' }).waitFor();
+  await page.keyboard.press('Escape');
+  await page.getByRole('dialog', { name: 'Search' }).waitFor({ state: 'detached' });
+  await page.keyboard.press('?');
+  await page.getByRole('dialog', { name: 'Keys' }).waitFor();
+});
+
+it('keeps a filter in the address, and Back takes it off', async () => {
+  const { page } = await enter('/webhooks');
+  await page.getByLabel('Status').selectOption('disabled');
+  await page.getByText('No webhook is like that').waitFor();
+  expect(page.url()).toContain('?status=disabled');
+  await page.goBack();
+  await expect.poll(() => page.url()).not.toContain('status');
+});
+
+it.each([
+  ['phone', { viewport: { width: 360, height: 780 } }],
+  ['tablet', PHONE],
+  ['desk', DESK],
+  ['wide screen', WIDE],
+])('fits a %s in both colour schemes, and keeps nobody out', async (_name, size) => {
+  for (const colorScheme of ['light', 'dark'] as const) {
+    const { page, complaints } = await enter('/partners', 'viewer', { ...size, colorScheme });
+    await page.getByRole('row', { name: /Demo Partner/ }).waitFor();
+    const [content, screen] = await page.evaluate(() => {
+      const { scrollWidth, clientWidth } = Reflect.get(globalThis, 'document').documentElement;
+      return [scrollWidth, clientWidth];
+    });
+    expect(content).toBe(screen);
+    expect(await barriers(page)).toEqual([]);
+    expect(complaints).toEqual([]);
+  }
+});
+
+it('loads little, and from nobody else', async () => {
+  const { page, requests, complaints } = await enter('/');
+  await page.getByRole('heading', { name: 'Now' }).waitFor();
+  const files = requests.filter((one) => one.url().includes('/console/assets/'));
+  const sizes = await Promise.all(
+    [...new Set(files)].map(async (one) => (await one.sizes()).responseBodySize),
+  );
+  const bytes = sizes.reduce((sum, size) => sum + size, 0);
+  console.log(`first load of the console: ${bytes} bytes compressed`);
+  expect(bytes).toBeLessThan(FIRST_LOAD_BYTES_MAX);
+  expect(complaints).toEqual([]);
+});

@@ -1,0 +1,112 @@
+import pg from 'pg';
+import { describe, expect, it } from 'vitest';
+import { liveKinds } from '../../src/contract/operator/deployment.ts';
+import { followStream, type StreamReader } from '../support/event-stream.ts';
+import { HastyClock } from '../support/manual-clock.ts';
+import { makeKey, makeWorld, OPERATOR_TOKEN, startHarness } from '../support/service.ts';
+import { superuser } from '../support/superuser.ts';
+
+const house = await startHarness({
+  env: { PORTER_ROLE: 'api', PORTER_CONNECTIONS_PER_ADDRESS_MAX: '2000' },
+  clock: new HastyClock(),
+});
+const db = await superuser(house.databaseUrl);
+const { groupId, partnerId } = await makeWorld(house);
+
+const open = (token = OPERATOR_TOKEN) =>
+  followStream(`${house.url}/operator/v1/live`, { authorization: `Bearer ${token}` });
+const nextKinds = async (stream: StreamReader): Promise<string[]> => {
+  for (;;) {
+    const block = await stream.next();
+    if (!block) throw new Error('the stream is over');
+    if (block.event === 'changed') return JSON.parse(block.data ?? '').kinds;
+  }
+};
+const untilTold = async (stream: StreamReader, kind: string) => {
+  while (!(await nextKinds(stream)).includes(kind));
+};
+/** A reader that has been told of everything once, so that what it hears next is news. */
+async function follow(token?: string): Promise<StreamReader> {
+  const stream = await open(token);
+  expect(await nextKinds(stream)).toEqual([...liveKinds]);
+  return stream;
+}
+
+describe('GET /operator/v1/live', () => {
+  it('200: says first that all may have changed, then what has, and never what it is', async () => {
+    const stream = await follow();
+    expect(stream.headers['content-type']).toContain('text/event-stream');
+    await house.operator('PATCH', `/partners/${partnerId}`, { name: 'Renamed' });
+    await untilTold(stream, 'partners');
+    await db.query(
+      `INSERT INTO alerts (id, kind, subject_type, subject_id, details, began_at) VALUES ('alt_1', 'ehr_down', 'practice_group', 'x', '{}', now())`,
+    );
+    expect(await nextKinds(stream)).toEqual(['alerts']);
+    await db.query("UPDATE alerts SET ended_at = now() WHERE id = 'alt_1'");
+    expect(await nextKinds(stream)).toEqual(['alerts']);
+    house.service.app.figures.call(partnerId, 'ok');
+    await house.service.app.figures.flush();
+    expect(await nextKinds(stream)).toEqual(['figures']);
+    await db.query("UPDATE nodes SET seen_at = '1970-01-01'");
+    expect(await nextKinds(stream)).toEqual(['nodes']);
+  });
+
+  it('200: hears of webhooks that begin to fail, and of changes', async () => {
+    const { key } = await makeKey(house, groupId);
+    const send = (method: string, path: string, body: object) =>
+      house.send(method, path, { key, group: groupId, body });
+    const { id } = (await send('POST', '/v1/webhooks', { url: 'https://partner.example/hook' })).body;
+    const stream = await follow();
+    await db.query(
+      'UPDATE webhook_lanes SET failures = 1, failing_since = now() WHERE webhook_no = (SELECT no FROM webhooks WHERE id = $1)',
+      [id],
+    );
+    await untilTold(stream, 'webhooks');
+    await send('PATCH', '/v1/care-nav/submission-types/type-1', { title: 'Another' });
+    await untilTold(stream, 'changes');
+  });
+
+  it('a thousand that are open cost the database what one does', async () => {
+    const counted: string[] = [];
+    const client = pg.Client.prototype;
+    const query = client.query;
+    client.query = function (this: pg.Client, ...given: unknown[]) {
+      const [first] = given as [string | { text?: string }];
+      counted.push(typeof first === 'string' ? first : (first.text ?? ''));
+      return (query as (...all: unknown[]) => unknown).apply(this, given);
+    } as typeof query;
+    const looksSoFar = () => counted.filter((text) => text.includes('FROM audit_head')).length;
+    try {
+      const cost = async () => {
+        const from = { looks: looksSoFar(), statements: counted.length };
+        await expect.poll(() => looksSoFar() - from.looks, { timeout: 30_000 }).toBeGreaterThanOrEqual(20);
+        return (counted.length - from.statements) / (looksSoFar() - from.looks);
+      };
+      const first = await follow();
+      const ofOne = await cost();
+      const readers = await Promise.all(Array.from({ length: 999 }, () => open()));
+      await Promise.all(readers.map((reader) => nextKinds(reader)));
+      expect(house.service.app.live.count).toBe(1_000);
+      const ofThousand = await cost();
+      expect(ofThousand).toBeLessThanOrEqual(ofOne * 1.2);
+      // And each of them hears of it.
+      await house.operator('PATCH', `/partners/${partnerId}`, { name: 'Heard by all' });
+      await Promise.all([first, ...readers].map((reader) => untilTold(reader, 'partners')));
+    } finally {
+      client.query = query;
+    }
+  });
+
+  it('ends for one whose token was revoked, and for all when the service stops', async () => {
+    const { id, token } = await house.operator('POST', '/operators', { name: 'Vera', role: 'viewer' });
+    const [gone, stays] = [await follow(token), await follow()];
+    await house.operator('POST', `/operators/${id}/revoke`);
+    house.clock.advance(16_000);
+    await house.operator('PATCH', `/partners/${partnerId}`, { name: 'Once more' });
+    await gone.ended;
+    await untilTold(stays, 'partners');
+    await house.stop();
+    await stays.ended;
+    expect(house.service.app.live.count).toBe(0);
+  });
+});

@@ -1,0 +1,127 @@
+import fc from 'fast-check';
+import { expect, it } from 'vitest';
+import { fresh } from '../support/operator-calls.ts';
+import { makeWorld, OPERATOR_TOKEN, serviceForTests, startHarness } from '../support/service.ts';
+
+/** Events that come one by one, at the same time: they share a transaction, and nothing else. */
+
+const { house, world, db } = await serviceForTests();
+const { groupId } = world;
+
+const prescription = (id: string, practice_group_id = groupId) => ({
+  object: 'Prescription',
+  id,
+  practice_group_id,
+  event: 'prescription.issued',
+});
+
+const publish = (body: unknown, key?: string, at = house) =>
+  at.send('POST', '/operator/v1/events', {
+    token: OPERATOR_TOKEN,
+    body,
+    headers: key === undefined ? {} : { 'idempotency-key': key },
+  });
+
+const ofObjects = async (prefix: string) =>
+  (
+    await db.query<{ object_id: string; xmin: string; id: string }>(
+      'SELECT id, object_id, xmin FROM events WHERE starts_with(object_id, $1)',
+      [prefix],
+    )
+  ).rows;
+
+/** Nothing is accepted until `meanwhile` is over: what comes in that time waits. */
+async function whileHeld<T>(meanwhile: (waiting: () => Promise<number>) => Promise<T>): Promise<T> {
+  await db.query('BEGIN; LOCK TABLE new_events IN EXCLUSIVE MODE');
+  try {
+    const blocked = "SELECT FROM pg_locks WHERE NOT granted AND relation = 'new_events'::regclass";
+    return await meanwhile(async () => (await db.query(blocked)).rowCount ?? 0);
+  } finally {
+    await db.query('COMMIT');
+  }
+}
+
+it('shares a transaction among concurrent calls', async () => {
+  const prefix = fresh('shared');
+  const calls = await whileHeld(async (waiting) => {
+    const begun = Array.from({ length: 60 }, (_, n) => publish(prescription(`${prefix}/${n}`)));
+    await expect.poll(waiting).toBeGreaterThanOrEqual(2);
+    return begun;
+  });
+  const answers = await Promise.all(calls);
+  expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 202));
+  const kept = await ofObjects(prefix);
+  expect(kept).toHaveLength(60);
+  expect(new Set(kept.map(({ xmin }) => xmin)).size).toBeLessThan(30);
+  // Each caller was told of its own.
+  const told = answers.map(({ body }, n) => [`${prefix}/${n}`, ...body.event_ids]);
+  expect(told.sort()).toEqual(kept.map(({ object_id, id }) => [object_id, id]).sort());
+});
+
+it('answers 202 only after the commit', async () => {
+  const id = fresh('late');
+  let answered = false;
+  const answer = await whileHeld(async (waiting) => {
+    const call = publish(prescription(id)).finally(() => {
+      answered = true;
+    });
+    await expect.poll(waiting).toBeGreaterThan(0);
+    expect(answered).toBe(false);
+    return { call };
+  });
+  expect((await answer.call).status).toBe(202);
+  expect(await ofObjects(id)).toHaveLength(1);
+});
+
+it('takes one key once, on two nodes and from a dozen calls at once', async () => {
+  const other = await startHarness({ databaseUrl: house.databaseUrl });
+  const [id, key] = [fresh('once'), fresh('key')];
+  const answers = await Promise.all(
+    Array.from({ length: 24 }, (_, n) => publish(prescription(id), key, n % 2 ? other : house)),
+  );
+  expect(new Set(answers.map(({ status, text }) => `${status} ${text}`)).size).toBe(1);
+  expect(answers.filter(({ headers }) => headers['idempotent-replayed'] === undefined)).toHaveLength(1);
+  expect(await ofObjects(id)).toHaveLength(1);
+});
+
+it('never lets one call spoil its neighbours, whatever they are', async () => {
+  const { groupId: otherGroup } = await makeWorld(house);
+  const call = fc.record({
+    group: fc.constantFrom(groupId, otherGroup, 'nobody'),
+    object: fc.constantFrom('a', 'b\nc', 'd\\"\u2028'),
+    key: fc.constantFrom(undefined, 'k1', 'k2', 'k3'),
+    isValid: fc.boolean(),
+  });
+  await fc.assert(
+    fc.asyncProperty(fc.array(call, { minLength: 1, maxLength: 24 }), async (calls) => {
+      const round = fresh('round');
+      const bodies = calls.map(({ group, object, isValid }) =>
+        isValid ? prescription(`${round}/${object}`, group) : { object: 'Prescription' },
+      );
+      const answers = await Promise.all(
+        calls.map(({ key }, n) => publish(bodies[n], key && `${round}-${key}`)),
+      );
+      const kept = new Map((await ofObjects(round)).map(({ id, object_id }) => [id, object_id]));
+      const events = answers.flatMap(({ status, body }, n) => {
+        const { group, isValid, key, object } = calls[n] as (typeof calls)[number];
+        if (!isValid) expect(status).toBe(400);
+        else if (group === 'nobody') expect([422, 409, 202]).toContain(status);
+        else if (key === undefined) expect(status).toBe(202);
+        else expect([202, 409]).toContain(status);
+        if (group === 'nobody' && key === undefined && isValid) expect(status).toBe(422);
+        if (status !== 202) return [];
+        expect(kept.get(body.event_ids[0])).toBe(`${round}/${object}`);
+        return body.event_ids as string[];
+      });
+      // Every event was told to somebody; each key accepted at most one.
+      expect(new Set(events)).toEqual(new Set(kept.keys()));
+      for (const key of ['k1', 'k2', 'k3']) {
+        const accepted = answers.filter(({ status }, n) => status === 202 && calls[n]?.key === key);
+        expect(new Set(accepted.map(({ text }) => text)).size).toBeLessThanOrEqual(1);
+        const first = accepted.filter(({ headers }) => headers['idempotent-replayed'] === undefined);
+        expect(first).toHaveLength(accepted.length === 0 ? 0 : 1);
+      }
+    }),
+    { numRuns: 40 },
+  );
+});

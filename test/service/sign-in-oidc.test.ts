@@ -1,0 +1,266 @@
+import { describe, expect, it } from 'vitest';
+import { expectProblem } from '../support/answers.ts';
+import { signIn, visitor } from '../support/console-session.ts';
+import { CLIENT, startProvider, Walker } from '../support/oidc-provider.ts';
+import { type Loose, OPERATOR_TOKEN, startHarness } from '../support/service.ts';
+import { superuser } from '../support/superuser.ts';
+
+const provider = await startProvider();
+const env = {
+  PORTER_ROLE: 'api',
+  PORTER_OIDC_ISSUER: provider.issuer,
+  PORTER_OIDC_CLIENT_ID: CLIENT.client_id,
+  PORTER_OIDC_CLIENT_SECRET: CLIENT.client_secret,
+  PORTER_OIDC_ROLES: 'porter-admins=admin, porter-help=support, porter-eyes=viewer',
+};
+const house = await startHarness({ env });
+const db = await superuser(house.databaseUrl);
+const ME = '/operator/v1/me';
+const START = `${house.url}/console/sign-in/oidc`;
+const CALLBACK = `${house.url}/console/sign-in/callback`;
+const isConsole = (url: string) => /\/console(\/(?!sign-in)|\?|$)/.test(new URL(url).pathname);
+provider.serve(CALLBACK);
+
+let count = 0;
+const newPerson = (...groups: string[]): string => {
+  const id = `person-${++count}`;
+  provider.people.set(id, { name: `Ann ${count}`, groups });
+  return id;
+};
+
+/** Signs in and calls the API with what came of it. */
+async function enter(person: string, query = '') {
+  const walker = new Walker();
+  const shown = await walker.walk(START + query, person, isConsole);
+  const browser = visitor(house, walker.cookiesOf(house.url));
+  return { walker, shown, browser, me: async () => (await browser.send('GET', ME)).body as Loose };
+}
+
+describe('signing in through a provider of OpenID Connect', () => {
+  it('303 to the provider with PKCE, state and nonce, and a cookie that survives the way back', async () => {
+    const answer = await house.send('GET', '/console/sign-in/oidc');
+    expect(answer.status).toBe(303);
+    const url = new URL(String(answer.headers.location));
+    expect(url.origin).toBe(provider.issuer);
+    expect(Object.fromEntries(url.searchParams)).toEqual({
+      client_id: 'porter',
+      response_type: 'code',
+      redirect_uri: CALLBACK,
+      scope: 'openid profile email',
+      state: expect.stringMatching(/^\w{43}$/),
+      nonce: expect.stringMatching(/^\w{43}$/),
+      code_challenge: expect.stringMatching(/^[\w-]{43}$/),
+      code_challenge_method: 'S256',
+    });
+    const cookie = String(answer.headers['set-cookie']);
+    expect(cookie).toMatch(/^porter-sign-in=[^;]+; Path=\/; Max-Age=600; HttpOnly; SameSite=Lax$/);
+    expect(cookie).not.toContain(url.searchParams.get('state'));
+  });
+
+  it('makes a person with the role of the claim, and a session; the same person the next time', async () => {
+    const person = newPerson('porter-help', 'unrelated');
+    const { shown, me, walker } = await enter(person, '?to=/partners?page=2');
+    expect(shown.url).toBe(`${house.url}/console/partners?page=2`);
+    expect(walker.cookiesOf(house.url)).toMatch(/^porter-session=pts_\w{43}$/);
+    const { operator, sign_in, session } = await me();
+    expect([operator.name, operator.role, sign_in]).toEqual([`Ann ${count}`, 'support', 'oidc']);
+    expect(session.id).toMatch(/^ses_/);
+    const again = await enter(person);
+    expect(again.shown.url).toBe(`${house.url}/console`);
+    expect((await again.me()).operator.id).toBe(operator.id);
+    expect(await house.operator('GET', `/operators/${operator.id}`)).toMatchObject({
+      kind: 'person',
+      issuer: provider.issuer,
+      subject: person,
+      role: 'support',
+      emergency: false,
+      last_used_at: expect.any(String),
+    });
+    const { data } = await house.operator('GET', `/audit?subject_id=${operator.id}`);
+    expect(data.map(({ action, actor }: Loose) => [action, actor.type])).toEqual([
+      ['operator.create', 'system'],
+    ]);
+  });
+
+  it('takes the highest role that the claim has, and at each sign-in anew; sessions that go on have it too', async () => {
+    const person = newPerson('porter-eyes', 'porter-admins');
+    const { me, browser } = await enter(person);
+    const { operator } = await me();
+    expect(operator.role).toBe('admin');
+    provider.people.set(person, { name: 'Ann Marsh', groups: ['porter-eyes'] });
+    await enter(person);
+    expect((await me()).operator).toEqual({ id: operator.id, name: 'Ann Marsh', role: 'viewer' });
+    const refused = await browser.send('POST', '/operator/v1/networks', {
+      body: { name: 'No', practice_group_ids: [] },
+    });
+    expect(refused.status).toBe(403);
+    const { data } = await house.operator('GET', `/audit?subject_id=${operator.id}&action=operator.update`);
+    expect(data[0]).toMatchObject({
+      before: { role: 'admin' },
+      after: { role: 'viewer', name: 'Ann Marsh' },
+    });
+  });
+
+  it('403 with a page that says what to ask for, without a role; nobody is made', async () => {
+    const person = newPerson('<b>others</b>');
+    const { shown, walker } = await enter(person);
+    expect(shown.status).toBe(403);
+    expect(shown.headers['content-type']).toBe('text/html; charset=utf-8');
+    expect(shown.headers['content-security-policy']).toMatch(/^default-src 'none'/);
+    expect(shown.text).toContain('You have no role here');
+    expect(shown.text).toContain('“porter-admins”, “porter-help”, “porter-eyes” in the claim “groups”');
+    expect(shown.text).toContain('&lt;b&gt;others&lt;/b&gt;');
+    expect(walker.cookiesOf(house.url)).toBe('');
+    provider.people.set(person, { name: 'None' });
+    expect((await enter(person)).shown.text).toContain('which has nothing');
+    const { rows } = await db.query('SELECT FROM operators WHERE subject = $1', [person]);
+    expect(rows).toEqual([]);
+  });
+
+  it('403 for a person who was revoked here, whatever the provider says', async () => {
+    const person = newPerson('porter-help');
+    const { me, browser } = await enter(person);
+    const { operator } = await me();
+    await house.operator('POST', `/operators/${operator.id}/revoke`);
+    expect((await browser.send('GET', ME)).status).toBe(401);
+    const { shown } = await enter(person);
+    expect(shown.status).toBe(403);
+    expect(shown.text).toContain('an admin has taken the access away');
+  });
+
+  it('goes by the ID token alone where it has the claim, and by a claim within another', async () => {
+    const nested = await startHarness({
+      env: { ...env, PORTER_OIDC_ROLES_CLAIM: 'realm_access.roles' },
+      clock: house.clock,
+    });
+    const callback = `${nested.url}/console/sign-in/callback`;
+    // Without userinfo: what is not in the ID token cannot be asked for.
+    provider.serve(callback, { conformIdTokenClaims: false, features: { userinfo: { enabled: false } } });
+    const person = 'nested';
+    provider.people.set(person, { name: 'Nested', realm_access: { roles: ['porter-admins'] } });
+    const walker = new Walker();
+    await walker.walk(`${nested.url}/console/sign-in/oidc`, person, isConsole);
+    const me = await visitor(nested, walker.cookiesOf(nested.url)).send('GET', ME);
+    expect(me.body.operator).toMatchObject({ name: 'Nested', role: 'admin' });
+    provider.serve(CALLBACK);
+  });
+
+  it('leads nowhere but to the console', async () => {
+    for (const to of ['//evil.example', '/\\evil.example', 'https://evil.example', '/a\nb', '\\x', '']) {
+      const { shown } = await enter(newPerson('porter-eyes'), `?to=${encodeURIComponent(to)}`);
+      expect(shown.url).toBe(`${house.url}/console`);
+    }
+  });
+});
+
+describe('what comes back', () => {
+  const isCallback = (url: string) => url.startsWith(CALLBACK);
+  /** A browser that was sent back and has not arrived. */
+  const almost = async () => {
+    const walker = new Walker();
+    const { url } = await walker.walk(START, newPerson('porter-admins'), isCallback);
+    return { walker, url };
+  };
+  const refused = async (walker: Walker, url: string, status: number) => {
+    const shown = await walker.step(url);
+    expect(shown.status).toBe(status);
+    expect(walker.cookiesOf(house.url)).not.toMatch(/porter-session/);
+    return shown;
+  };
+
+  it('400 in a browser that has not begun it: nobody is signed in as somebody else; counted as a stranger', async () => {
+    const { url } = await almost();
+    const shown = await refused(new Walker(), url, 400);
+    expect(shown.text).toContain('not begun here');
+    expect(shown.headers.ratelimit).toMatch(/^"address";r=\d+/);
+    const other = await almost();
+    expect((await other.walker.step(url)).status).toBe(401);
+  });
+
+  it('400 when it is sent twice, and after ten minutes', async () => {
+    const { walker, url } = await almost();
+    expect((await walker.step(url)).status).toBe(303);
+    const again = await walker.step(url);
+    expect(again.status).toBe(400);
+    const late = await almost();
+    house.clock.advance(10 * 60_000);
+    await refused(late.walker, late.url, 400);
+  });
+
+  it('401 with another state, another code, or an error of the provider; the log says why', async () => {
+    for (const change of [
+      (url: URL) => url.searchParams.set('state', 'x'.repeat(43)),
+      (url: URL) => url.searchParams.set('code', 'another'),
+      (url: URL) => {
+        url.searchParams.delete('code');
+        url.searchParams.set('error', 'access_denied');
+      },
+      (url: URL) => url.searchParams.set('iss', 'https://evil.example'),
+    ]) {
+      const { walker, url } = await almost();
+      const changed = new URL(url);
+      change(changed);
+      await refused(walker, changed.href, 401);
+      expect(house.logLines().at(-2)).toMatchObject({ msg: 'sign-in refused', reason: expect.any(String) });
+    }
+  });
+
+  it('a cookie that was altered is none', async () => {
+    const { walker, url } = await almost();
+    const cookie = walker.cookiesOf(house.url).replace(/.{4}$/, 'AAAA');
+    const answer = await house.send('GET', url.slice(house.url.length), { headers: { cookie } });
+    expect(answer.status).toBe(400);
+  });
+});
+
+describe('while the provider cannot be reached', () => {
+  it('503 with a page that says so, the service starts all the same, and signing in works when it is back', async () => {
+    provider.stopServing();
+    const late = await startHarness({ env, databaseUrl: house.databaseUrl, clock: house.clock });
+    const path = '/console/sign-in/oidc';
+    const shown = await late.send('GET', path);
+    expect(shown.status).toBe(503);
+    expect(shown.text).toContain('Your provider cannot be reached');
+    expect(late.logLines()).toContainEqual(
+      expect.objectContaining({ msg: 'outage', reason: expect.stringContaining(provider.issuer) }),
+    );
+    provider.serve(CALLBACK);
+    expect((await late.send('GET', path)).status).toBe(303);
+  });
+
+  it('503 when it goes while somebody signs in', async () => {
+    const walker = new Walker();
+    const { url } = await walker.walk(START, newPerson('porter-eyes'), (next) => next.startsWith(CALLBACK));
+    provider.stopServing();
+    expect((await walker.step(url)).status).toBe(503);
+    provider.serve(CALLBACK);
+  });
+});
+
+describe('tokens, where people come in through a provider', () => {
+  it('403: do not sign in to the console, unless they were made for emergencies; the API takes them as before', async () => {
+    const answer = await house.send('POST', '/console/sign-in', { body: { token: OPERATOR_TOKEN } });
+    expectProblem(answer, 403, 'insufficient_permissions');
+    expect(answer.headers['set-cookie']).toBeUndefined();
+    const made = await house.operator('POST', '/operators', {
+      name: 'In the safe',
+      role: 'admin',
+      emergency: true,
+    });
+    expect(made).toMatchObject({ kind: 'token', emergency: true, issuer: null, subject: null });
+    const { session } = (await (await signIn(house, made.token)).send('GET', ME)).body;
+    expect(session.id).toMatch(/^ses_/);
+  });
+
+  it('GET /console/sign-in/options says which way it is, to anybody', async () => {
+    const { body } = await house.send('GET', '/console/sign-in/options');
+    expect(body).toEqual({
+      sign_in: 'oidc',
+      environment: 'staging',
+      support_contact: 'support@porter.example',
+    });
+    const plain = await startHarness({ env: { PORTER_ROLE: 'api' } });
+    expect((await plain.send('GET', '/console/sign-in/options')).body.sign_in).toBe('token');
+    expect((await plain.send('GET', '/console/sign-in/oidc')).status).toBe(404);
+  });
+});

@@ -1,0 +1,35 @@
+import type { BrowserContextOptions } from 'playwright-core';
+import { OPERATOR_TOKEN } from './service.ts';
+import { DESK, type Reader, readers } from './site-browser.ts';
+
+/** A service with the demo world, and the console in a real browser in front of it. */
+export function consoles() {
+  const { house, demoKey, open } = readers();
+  /** An operator's token of this role. */
+  const tokenOf = async (role: 'admin' | 'support' | 'viewer'): Promise<string> => {
+    if (role === 'admin') return OPERATOR_TOKEN;
+    const made = await house().operator('POST', '/operators', { name: `A ${role}`, role });
+    return made.token;
+  };
+  return {
+    house,
+    demoKey,
+    open,
+    tokenOf,
+    /** Signs in as people do, and opens the page. */
+    async enter(
+      path: string,
+      role: 'admin' | 'support' | 'viewer' = 'admin',
+      options: BrowserContextOptions = DESK,
+    ): Promise<Reader> {
+      const reader = await open('/console/sign-in', options);
+      await reader.page.getByLabel('Operator token').fill(await tokenOf(role));
+      await reader.page.getByRole('button', { name: 'Sign in' }).click();
+      await reader.page.getByRole('button', { name: /Signed in as/ }).waitFor();
+      // Being a stranger first is no complaint.
+      reader.complaints.length = 0;
+      if (path !== '/') await reader.page.goto(`${house().url}/console${path}`);
+      return reader;
+    },
+  };
+}

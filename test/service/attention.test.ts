@@ -175,9 +175,11 @@ describe('GET /operator/v1/attention', () => {
     await fanOutToOperators(house.service.app.db, now(), 0, 1_000);
     expect(await pending()).toHaveLength(2);
     house.clock.advance(HOUR + 1_000);
+    await look();
     expect(await groupsOf('changes_pending')).toEqual([]);
     const [first] = await pending();
     await house.operator('POST', `/changes/${first.id}/applied`);
+    await look();
     expect(await itemAbout('changes_pending', partner.groupId)).toMatchObject({
       count: 1,
       practice_group: { id: partner.groupId },
@@ -201,6 +203,30 @@ describe('GET /operator/v1/attention', () => {
     expect(await itemAbout('deliveries_given_up', id)).toMatchObject({ count: 2, action: 'retry_all' });
     await house.operator('POST', `/webhooks/${id}/retry-failed`);
     expect(await itemAbout('deliveries_given_up', id)).toBeUndefined();
+  });
+
+  it('200: what waits for a second person, where that is asked for', async () => {
+    await db.query(
+      `CREATE TABLE IF NOT EXISTS approvals (id text PRIMARY KEY, operation text, requested_name text, requested_at timestamptz,
+                                             expires_at timestamptz, decision text, decided_at timestamptz);
+       GRANT SELECT ON approvals TO PUBLIC`,
+    );
+    const until = (hours: number) => new Date(house.clock.now() + hours * HOUR).toISOString();
+    await db.query(
+      `INSERT INTO approvals (id, operation, requested_name, requested_at, expires_at, decision, decided_at)
+       VALUES ('apv_1', 'issueKey', 'Ada', $1, $2, NULL, NULL), ('apv_2', 'issueKey', 'Ada', $1, $1, NULL, NULL),
+              ('apv_3', 'issueKey', 'Ada', $1, $2, 'approved', $2)`,
+      [until(0), until(72)],
+    );
+    const [group, ...others] = await groupsOf('approval_pending');
+    expect(others).toEqual([]);
+    expect(group.items).toMatchObject([
+      {
+        subject: { type: 'approval', id: 'apv_1', name: 'issueKey' },
+        until: expect.any(String),
+        action: 'open',
+      },
+    ]);
   });
 
   it('asks the database once a second, however many ask', async () => {

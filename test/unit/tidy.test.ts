@@ -117,6 +117,23 @@ describe('the house', () => {
     expect(askers(/Math\.random\(|randomBytes\(|randomUUID\(/)).toEqual([]);
   });
 
+  it('gives each advisory lock a number of its own, shared by those alone who are to wait for each other', () => {
+    const texts = readdirSync(SRC, { recursive: true, encoding: 'utf8' }).filter((name) =>
+      /\.(ts|sql)$/.test(name),
+    );
+    const holders = new Map<string, string[]>();
+    for (const file of texts)
+      for (const [number] of readFileSync(join(SRC, file), 'utf8').matchAll(
+        /\b7_?205_?759_?403_?\d\d\d\b/g,
+      )) {
+        const lock = number.replaceAll('_', '');
+        holders.set(lock, [...(holders.get(lock) ?? []), file]);
+      }
+    const clearing = ['alerts', 'changes', 'old', 'records', 'usage'].map((what) => `sql/clear_${what}.sql`);
+    const shared = [...holders.values()].filter((files) => files.length > 1).map((files) => files.toSorted());
+    expect(shared.toSorted()).toEqual([clearing, ['sql/erase_events.sql', 'sql/fan_out.sql']]);
+  });
+
   it('has no file that is too long to read at a sitting', () => {
     const long = files.filter((file) => readFileSync(join(SRC, file), 'utf8').split('\n').length > 400);
     expect(long).toEqual([]);

@@ -1,4 +1,4 @@
-import { useState } from 'react';
+import { useId, useState } from 'react';
 import {
   Button,
   Checkbox,
@@ -133,23 +133,23 @@ export function Chosen({
   field: { value, onChange, error },
   choices,
 }: LabelProps & { field: Field<string>; choices: readonly Choice[] }) {
+  const id = useId();
   const chosen = choices.find((choice) => choice.value === value);
   return (
     <div className="chosen">
-      <label>
-        <span>{label}</span>
-        <select
-          value={value}
-          aria-invalid={error !== undefined}
-          onChange={(event) => onChange(event.target.value)}
-        >
-          {choices.map((choice) => (
-            <option key={choice.value} value={choice.value}>
-              {choice.title}
-            </option>
-          ))}
-        </select>
-      </label>
+      <label htmlFor={id}>{label}</label>
+      <select
+        id={id}
+        value={value}
+        aria-invalid={error !== undefined}
+        onChange={(event) => onChange(event.target.value)}
+      >
+        {choices.map((choice) => (
+          <option key={choice.value} value={choice.value}>
+            {choice.title}
+          </option>
+        ))}
+      </select>
       {(chosen?.description ?? description) && (
         <p className="soft small">{chosen?.description ?? description}</p>
       )}
@@ -213,7 +213,7 @@ export function Tick({
           <path d="M3 8.5 6.5 12 13 4.5" />
         </svg>
       </span>
-      <span>
+      <span className="words">
         {children}
         {description && <span className="soft small">{description}</span>}
       </span>

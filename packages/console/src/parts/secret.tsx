@@ -1,5 +1,5 @@
 import { useBlocker } from '@tanstack/react-router';
-import { useRef, useState } from 'react';
+import { useEffect, useRef, useState } from 'react';
 import { Button } from 'react-aria-components';
 import { saveFile } from './download.ts';
 
@@ -15,14 +15,19 @@ export function Secret({
   fileName: string;
   done: () => void;
 }) {
-  /** At once, so that whoever says so may be led on. */
-  const isStored = useRef(false);
+  const [isStored, setStored] = useState(false);
   const [copied, setCopied] = useState(false);
   useBlocker({
-    shouldBlockFn: () =>
-      !isStored.current && !window.confirm(`${name} is shown this one time only. Leave without it?`),
-    enableBeforeUnload: () => !isStored.current,
+    shouldBlockFn: () => !window.confirm(`${name} is shown this one time only. Leave without it?`),
+    enableBeforeUnload: () => !isStored,
+    disabled: isStored,
   });
+  // Only when nothing warns any more: whoever has stored it may be led elsewhere.
+  const latest = useRef(done);
+  latest.current = done;
+  useEffect(() => {
+    if (isStored) latest.current();
+  }, [isStored]);
   const copy = async () => {
     await navigator.clipboard.writeText(value);
     setCopied(true);
@@ -43,13 +48,7 @@ export function Secret({
         <Button className="button" onPress={download}>
           Download
         </Button>
-        <Button
-          className="button primary"
-          onPress={() => {
-            isStored.current = true;
-            done();
-          }}
-        >
+        <Button className="button primary" onPress={() => setStored(true)}>
           I have stored it
         </Button>
       </div>

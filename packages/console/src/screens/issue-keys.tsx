@@ -5,7 +5,7 @@ import { Button } from 'react-aria-components';
 import { one, useChange } from '../api/client.ts';
 import type { KeyOfMany } from '../api/generated.ts';
 import { Failure } from '../parts/failure.tsx';
-import { useForm } from '../parts/form.tsx';
+import { Chosen, useForm } from '../parts/form.tsx';
 import { PracticeName } from '../parts/name.tsx';
 import { Page } from '../parts/page.tsx';
 import { PracticeSearch } from '../parts/practice-search.tsx';
@@ -105,23 +105,20 @@ function AddNetwork({ add }: { add: (ids: readonly string[]) => void }) {
   const { data } = useQuery(one('listNetworks', { query: { page_size: 100 } }));
   if (!data?.data.length) return null;
   return (
-    <div className="chosen">
-      <label>
-        <span>Add all practices of a network</span>
-        <select
-          value=""
-          onChange={(event) =>
-            add(data.data.find(({ id }) => id === event.target.value)?.practice_group_ids ?? [])
-          }
-        >
-          <option value="">Pick a network…</option>
-          {data.data.map(({ id, name, practice_group_ids }) => (
-            <option key={id} value={id}>
-              {name} ({practice_group_ids.length})
-            </option>
-          ))}
-        </select>
-      </label>
-    </div>
+    <Chosen
+      label="Add all practices of a network"
+      field={{
+        value: '',
+        error: undefined,
+        onChange: (picked) => add(data.data.find(({ id }) => id === picked)?.practice_group_ids ?? []),
+      }}
+      choices={[
+        { value: '', title: 'Pick a network…' },
+        ...data.data.map(({ id, name, practice_group_ids }) => ({
+          value: id,
+          title: `${name} (${practice_group_ids.length})`,
+        })),
+      ]}
+    />
   );
 }

@@ -273,6 +273,10 @@ function About({ of: webhook }: { of: PartnerWebhook }) {
           Events: webhook.event_types.map((event) => eventTitles[event]).join(', '),
           Signed: signatures[webhook.signature],
           'Headers of its own': webhook.header_names.length > 0 ? webhook.header_names.join(', ') : 'none',
+          'Said with its state':
+            webhook.status === 'active' && webhook.status_reason ? (
+              <bdi>{webhook.status_reason}</bdi>
+            ) : undefined,
           Registered: <When at={webhook.created_at} />,
           ID: <Id>{webhook.id}</Id>,
         }}

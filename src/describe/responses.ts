@@ -4,6 +4,8 @@ import {
   type ProblemCode,
   problemBody,
   problemCatalogue,
+  unreadable,
+  unreadableBody,
   validationErrorBody,
 } from '../contract/problems.ts';
 import type { Audience, Examples } from './examples.ts';
@@ -13,6 +15,7 @@ import {
   problemExample,
   REQUEST_ID_EXAMPLE,
   rulesOf,
+  unreadableExample,
   validationExamples,
 } from './problem-examples.ts';
 import { statusName } from './status-names.ts';
@@ -106,7 +109,7 @@ const headers = {
     node: {
       description: 'The version of the record. Send it as `If-Match` to change only what you have seen.',
       required: true,
-      schema: { type: 'string' },
+      schema: { type: 'string', pattern: '^"[^"]*"$' },
       example: '"7"',
     },
   },
@@ -133,7 +136,12 @@ export function responsesOf(endpoint: Endpoint, examples: Examples | undefined, 
         },
       }),
   };
-  const responses: Node = { [status]: success, 400: validationResponse(draft) };
+  const responses: Node = {
+    [status]: success,
+    400: validationResponse(draft),
+    408: unreadableResponse(408, draft),
+    431: unreadableResponse(431, draft),
+  };
   for (const [problemStatus, codes] of problemsOf(endpoint, draft.audience)) {
     responses[problemStatus] = problemResponse(problemStatus, codes, endpoint, draft);
   }
@@ -159,6 +167,18 @@ function validationResponse(draft: Draft): Node {
       toReferencedSchema(validationErrorBody, { io: 'output', components: draft.schemas }),
       validationExamples(draft.audience),
     ),
+  }));
+}
+
+function unreadableResponse(status: keyof typeof unreadable, draft: Draft): Node {
+  const { 'x-request-id': requestId } = headersOf(draft, []);
+  return component(draft, status, () => ({
+    description: unreadable[status],
+    'x-extension': true,
+    headers: { 'x-request-id': requestId },
+    content: json(toReferencedSchema(unreadableBody, { io: 'output', components: draft.schemas }), {
+      unreadable: { summary: unreadable[status], value: unreadableExample(status) },
+    }),
   }));
 }
 

@@ -27,6 +27,7 @@ const nouns: Record<string, string> = {
 
 const conflicts: Record<string, string> = {
   'partners verify': 'A partner is verified after its agreement: porter partners sign-agreement <partner_id>',
+  'deliveries retry': 'Activate its webhook first: porter webhooks activate <webhook_id>',
   listen: 'End another `porter listen` that uses this key.',
 };
 

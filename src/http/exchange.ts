@@ -6,6 +6,7 @@ import { Problem, ValidationProblem } from '../contract/problems.ts';
 import { malformed, type ValidationEntry } from '../contract/validate.ts';
 import type { Proof } from '../domain/principal.ts';
 import { Outage } from '../platform/outage.ts';
+import type { Span } from '../platform/telemetry.ts';
 import { duplicateKeys } from './duplicate-keys.ts';
 import type { Prove } from './prove.ts';
 import type { Transport } from './transport.ts';
@@ -49,6 +50,8 @@ export class Exchange {
   readonly outgoing: string[];
   readonly desk: Desk;
   params: unknown = undefined;
+  /** Of the trace that it is a part of, if anybody traces. */
+  span: Span | undefined = undefined;
   /** What the key asked for beside itself, and was shown. */
   proved: Proof | undefined = undefined;
 

@@ -3,8 +3,8 @@ import { OPERATOR_TOKEN } from './service.ts';
 import { DESK, type Reader, readers } from './site-browser.ts';
 
 /** A service with the demo world, and the console in a real browser in front of it. */
-export function consoles() {
-  const { house, demoKey, open } = readers();
+export function consoles(env: Record<string, string> = {}) {
+  const { house, demoKey, open } = readers(env);
   /** An operator's token of this role. */
   const tokenOf = async (role: 'admin' | 'support' | 'viewer'): Promise<string> => {
     if (role === 'admin') return OPERATOR_TOKEN;

@@ -214,6 +214,34 @@ describe('configuration', () => {
     expect(read({ DATABASE_URL: 'postgres://db/porter' }).rateWindows).toBe('shared');
   });
 
+  it('says what is wrong with the way in for people', () => {
+    const oidc = {
+      PORTER_OIDC_ISSUER: 'http://127.0.0.1:4000',
+      PORTER_OIDC_CLIENT_ID: 'porter',
+      PORTER_OIDC_ROLES: 'a=admin',
+    };
+    expect(read(oidc).oidc).toMatchObject({ isLocal: true, clientSecret: undefined, rolesClaim: 'groups' });
+    const named = (env: Record<string, string>) => problems(env).map((line) => line.split(':')[0]);
+    expect(named({ PORTER_OIDC_CLIENT_ID: 'porter' })).toEqual([
+      'PORTER_OIDC_ISSUER, PORTER_OIDC_CLIENT_ID and PORTER_OIDC_ROLES',
+    ]);
+    for (const issuer of ['http://id.example.org', 'ftp://id.example.org', 'id.example.org'])
+      expect(named({ ...oidc, PORTER_OIDC_ISSUER: issuer })).toContain('PORTER_OIDC_ISSUER');
+    for (const roles of ['a', '=admin', 'a=source', 'a=boss'])
+      expect(named({ ...oidc, PORTER_OIDC_ROLES: roles })).toContain('PORTER_OIDC_ROLES');
+    expect(named({ ...oidc, PORTER_OIDC_SCOPES: 'profile' })).toEqual(['PORTER_OIDC_SCOPES']);
+    expect(named({ PORTER_APPROVALS: 'keys, partners' })).toEqual(['PORTER_APPROVALS']);
+    expect(named({ PORTER_SESSION_IDLE_MINUTES: '1', PORTER_SESSION_HOURS: '0' })).toEqual([
+      'PORTER_SESSION_IDLE_MINUTES',
+      'PORTER_SESSION_HOURS',
+    ]);
+    const production = { ...oidc, PORTER_ENVIRONMENT: 'production', PORTER_MASTER_KEY: KEY };
+    expect(named(production)).toContain('PORTER_OIDC_ISSUER');
+    expect(named({ ...production, PORTER_OIDC_ISSUER: 'https://id.example.org' })).toContain(
+      'PORTER_BASE_URL',
+    );
+  });
+
   it('is all that this file tests: no variable is read that it does not know', () => {
     const read = (name: string) => readFileSync(new URL(`../../src/${name}`, import.meta.url), 'utf8');
     const source = read('config.ts') + read('sign-in-settings.ts');

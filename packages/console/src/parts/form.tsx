@@ -228,7 +228,8 @@ interface FormDialogProps<V extends object> {
   /** On the button that does it; as `action` unless given. */
   submit?: string;
   initial: V;
-  run: (values: V) => Promise<unknown>;
+  /** `opened`: what stood there when it came up. News that arrive meanwhile change nothing of what somebody sees. */
+  run: (values: V, opened: V) => Promise<unknown>;
   children: (form: FormState<V>) => React.ReactNode;
   kind?: 'primary' | 'plain' | 'link';
 }
@@ -262,14 +263,15 @@ function DialogForm<V extends object>({
   close,
   children,
 }: Pick<FormDialogProps<V>, 'initial' | 'run' | 'children'> & { submit: string; close: () => void }) {
-  const form = useForm(initial);
+  const [opened] = useState(initial);
+  const form = useForm(opened);
   return (
     <form
       className="stack"
       noValidate
       onSubmit={async (event) => {
         event.preventDefault();
-        if (await form.submit(run)) close();
+        if (await form.submit((values) => run(values, opened))) close();
       }}
     >
       {children(form)}

@@ -44,7 +44,7 @@ export function Key() {
         isActive && (
           <>
             {key.replaced_by === null && <Rotate of={key} issued={setIssued} />}
-            <ChangeKey key={query.data?.etag} of={key} etag={query.data?.etag} />
+            <ChangeKey of={key} etag={query.data?.etag} />
             <Revoke of={key} />
           </>
         )
@@ -155,15 +155,15 @@ function ChangeKey({ of: key, etag }: { of: ApiKey; etag: string | undefined }) 
       action="Change"
       title={`Change ${nameOfKey(key)}`}
       submit="Save"
-      initial={keyFields(key)}
-      run={(values) => {
+      initial={{ ...keyFields(key), etag: etag ?? '' }}
+      run={({ etag: ifMatch, ...values }, opened) => {
         const { expires_at, ...body } = keyBody(values);
         // To the minute it is as it was: what nobody changed is not sent.
-        const isMoved = values.expires_at !== keyFields(key).expires_at;
+        const isMoved = values.expires_at !== opened.expires_at;
         return update.mutateAsync({
           params: { id: key.id },
           body: { ...body, ...(isMoved && { expires_at }) },
-          ifMatch: etag,
+          ifMatch,
         });
       }}
     >

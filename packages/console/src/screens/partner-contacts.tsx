@@ -130,7 +130,6 @@ function ContactActions({ partner, contact }: { partner: Partner; contact: Conta
   return (
     <span className="actions small">
       <FormDialog
-        key={contact.updated_at}
         action="Change"
         title={`Change ${contact.email}`}
         submit="Save"

@@ -25,7 +25,7 @@ export function Partner() {
     <Page
       title={query.data?.name ?? 'Partner'}
       trail={[{ title: 'Partners', to: '/partners' }]}
-      actions={may && query.data && <ChangePartner key={query.data.updated_at} partner={query.data} />}
+      actions={may && query.data && <ChangePartner partner={query.data} />}
     >
       <Loaded query={query}>
         {(partner) => (

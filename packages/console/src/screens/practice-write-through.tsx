@@ -69,7 +69,6 @@ export function WriteThrough({ practice: { id } }: { practice: OperatorPracticeG
         !query.isPending && (
           <>
             <FormDialog
-              key={query.data?.updated_at}
               action={isNone ? 'Set an address' : 'Change the address'}
               title="Ask the practice software first"
               submit="Save"

@@ -48,7 +48,7 @@ const patient = {
 const onPostgres = { ...patient, globalSetup: 'test/support/postgres-for-tests.ts' };
 
 /**
- * `unit` needs nothing; `service`, `browser` and `faults` share one real PostgreSQL that the setup file starts. `browser` also
+ * `unit` needs nothing; the others share one real PostgreSQL that the setup file starts. `python` needs Python 3.11 and its package index. `browser` also
  * needs what .ci/run installs: Debian's chromium, and curl, openssl and python3 for the examples of the guides. `quick` is some of
  * `service`: with `unit`, but without the linters, it is the tier for the inner loop, `npm run test:quick`, which should stay under
  * a minute.
@@ -91,6 +91,21 @@ export default defineConfig({
           include: ['test/browser/**/*.test.ts'],
           ...onPostgres,
           fileParallelism: false,
+        },
+      },
+      {
+        test: {
+          name: 'python',
+          include: ['test/python/**/*.test.ts'],
+          ...onPostgres,
+        },
+      },
+      {
+        test: {
+          name: 'judges',
+          include: ['test/judges/**/*.test.ts'],
+          ...onPostgres,
+          testTimeout: 900_000,
         },
       },
       {

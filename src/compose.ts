@@ -5,7 +5,7 @@ import { hostname } from 'node:os';
 import { join } from 'node:path';
 import type { Config } from './config.ts';
 import { WRITE_THROUGH_MS } from './contract/operator/write-through.ts';
-import { createEngine } from './delivery/engine.ts';
+import { startDelivering } from './delivering.ts';
 import { demoKey, keepFile } from './demo.ts';
 import { newId } from './domain/ids.ts';
 import { createServer } from './http/server.ts';
@@ -142,6 +142,9 @@ export async function startService(config: Config, surroundings: Surroundings): 
       await closeDatabase(db);
     };
     undo.push(() => Promise.race([close(), clock.sleep(CLOSE_MS)]));
+    const telemetry =
+      config.telemetry && (await import('./platform/opentelemetry.ts')).startTelemetry(config.telemetry);
+    if (telemetry) undo.push(() => telemetry.stop());
 
     let engine: ReturnType<typeof startDelivering> | undefined;
     let listening = '';
@@ -176,6 +179,7 @@ export async function startService(config: Config, surroundings: Surroundings): 
       },
       docsUrl,
       site: createSite(config),
+      telemetry,
       console: createConsole(),
       // Anybody may ask, as often as they like.
       webhookKeys: remembered(clock, () => publicSigningKeys(app)),
@@ -206,7 +210,7 @@ export async function startService(config: Config, surroundings: Surroundings): 
       undo.push(async () => stopBeating());
     }
     // Last: a service that cannot start sends nothing.
-    if (worker) engine = startDelivering(app, log, () => clock.fault() === undefined);
+    if (worker) engine = startDelivering(app, log, () => clock.fault() === undefined, telemetry);
     alerts.start();
     const signs = new NodeSigns(
       { ...app, skewMs: () => clock.skewMs() },
@@ -249,32 +253,6 @@ async function runAll(undo: (() => Promise<unknown>)[]): Promise<void> {
   const failures: unknown[] = [];
   for (const step of undo.reverse()) await step().catch((error: unknown) => failures.push(error));
   if (failures.length > 0) throw failures[0];
-}
-
-/** The delivery engine with its way out. What is still under way when the time is up is sent again by the next worker. */
-function startDelivering(app: App, log: Logger, isOnTime: () => boolean) {
-  const egress = createEgress({ targets: app.webhookTargets });
-  // Apart: a connection into a network of the operator's own is never one that a partner's webhook could be given.
-  const operatorEgress = createEgress({ targets: app.operatorTargets });
-  const engine = createEngine({
-    ...app,
-    log,
-    post: egress.post,
-    dial: egress.dial,
-    operatorEgress,
-    isOnTime,
-    open: app.sealer.open,
-  });
-  engine.start();
-  return {
-    metrics: engine.metrics,
-    async stop(late: Promise<void>): Promise<void> {
-      const stopped = engine.stop();
-      await Promise.race([stopped, late]);
-      await Promise.all([egress.close(), operatorEgress.close()]);
-      await stopped;
-    },
-  };
 }
 
 /** Returns how it is stopped. */

@@ -8,6 +8,7 @@ import { isLoopback } from './http/transport.ts';
 import type { Reach, Targets } from './platform/egress/ssrf-guard.ts';
 import type { MailServer, MailSettings } from './platform/mail.ts';
 import { MASTER_KEY_BYTES } from './platform/sealing.ts';
+import { readTelemetry, type TelemetrySettings } from './platform/telemetry.ts';
 import { unsafeInProduction } from './production.ts';
 import { approvals, readOidc, type SignInSettings } from './sign-in-settings.ts';
 import { hostsOf } from './store/hosts.ts';
@@ -23,6 +24,8 @@ export interface Config {
   /** The login that owns the tables, where that is another one. */
   migrationDatabaseUrl: string | undefined;
   dataDir: string;
+  /** Where traces and metrics go, if anybody asked for them. */
+  telemetry: TelemetrySettings | undefined;
   operatorToken: string | undefined;
   tls: { certFile: string; keyFile: string } | undefined;
   trustProxy: string[];
@@ -113,6 +116,7 @@ export function readConfig(env: Env, workingFolder: string): Config {
   const config: Config = {
     settings,
     environment,
+    telemetry: readOtel(env, problems),
     host: read('PORTER_HOST', '127.0.0.1', (text) => text),
     port: read('PORTER_PORT', 8080, port),
     databaseUrl: read('DATABASE_URL', undefined, postgresUrl),
@@ -143,6 +147,7 @@ export function readConfig(env: Env, workingFolder: string): Config {
       partnerWaitingDays: read('PORTER_ALERT_PARTNER_WAITING_DAYS', 7, upTo('days', 365)),
       lateMinutes: read('PORTER_ALERT_LATE_MINUTES', 90, upTo('minutes', 7 * 24 * 60)),
       ehrDownMinutes: read('PORTER_ALERT_EHR_DOWN_MINUTES', 30, upTo('minutes', 7 * 24 * 60)),
+      changesPendingMinutes: read('PORTER_ALERT_CHANGES_PENDING_MINUTES', 60, upTo('minutes', 7 * 24 * 60)),
     },
     ownUrl: undefined,
     masterKey: read('PORTER_MASTER_KEY', undefined, masterKey),
@@ -366,4 +371,13 @@ function masterKeys(text: string): Buffer[] {
     .split(/[\s,]+/)
     .filter(Boolean)
     .map(masterKey);
+}
+
+function readOtel(env: Env, problems: string[]): TelemetrySettings | undefined {
+  try {
+    return readTelemetry(env);
+  } catch (error) {
+    problems.push(error instanceof Error ? error.message : String(error));
+    return undefined;
+  }
 }

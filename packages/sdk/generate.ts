@@ -4,13 +4,15 @@ import { dirname, resolve } from 'node:path';
 import type { AsyncApi, OpenApi } from './generator/document.ts';
 import { groupsFile } from './generator/groups.ts';
 import { operationsFile } from './generator/operations.ts';
+import { pythonGroups, pythonTypes } from './generator/python.ts';
 import { eventNamesOf, typesFile } from './generator/types.ts';
 
-/** Writes `src/generated`, and what the console calls, from the committed specification; with `--check` only compares. */
+/** Writes `src/generated`, the same for Python, and what the console calls, from the committed specification; with `--check` only compares. */
 
 const root = resolve(import.meta.dirname, '../..');
 const folder = 'packages/sdk/src/generated';
-const HEADER = '// Made by `npm run generate` from spec/. Change it there.\n\n';
+const pythonFolder = 'packages/sdk-python/src/porter_sdk';
+const NOTE = 'Made by `npm run generate` from spec/. Change it there.';
 
 const read = (path: string) => JSON.parse(readFileSync(resolve(root, path), 'utf8'));
 const openApi: OpenApi = read('spec/openapi.json');
@@ -20,11 +22,15 @@ const asyncApi: AsyncApi = read('spec/asyncapi.json');
 const files = {
   [`${folder}/types.ts`]: typesFile(openApi, asyncApi),
   [`${folder}/groups.ts`]: groupsFile(openApi, eventNamesOf(asyncApi)),
+  [`${pythonFolder}/types.py`]: pythonTypes(openApi, eventNamesOf(asyncApi)),
+  [`${pythonFolder}/_groups.py`]: pythonGroups(openApi, eventNamesOf(asyncApi)),
   'packages/console/src/api/generated.ts': operationsFile(operatorApi, eventNamesOf(asyncApi)),
 };
 
 for (const [path, code] of Object.entries(files)) {
-  const text = formatted(path, HEADER + code);
+  const text = path.endsWith('.py')
+    ? `# ${NOTE}\n\n${code.trimEnd()}\n`
+    : formatted(path, `// ${NOTE}\n\n${code}`);
   if (onDisk(path) === text) continue;
   if (process.argv.includes('--check')) {
     console.error(`${path} no longer says what spec/ says. Run \`npm run generate\` and commit the result.`);

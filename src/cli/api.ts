@@ -227,7 +227,7 @@ function unreachable(url: string, error: PorterConnectionError): Unreachable {
     );
   return new Unreachable(
     `Nothing answers at ${url} (${reason}).`,
-    'Is the service running (`porter serve`), and is the address right (--url, PORTER_URL)?',
+    'Is the service running, and is the address right (--url, PORTER_URL)?',
   );
 }
 

@@ -13,7 +13,7 @@ export function helpText(about: string, commands: readonly Command[], bold: Bold
 
 function overallHelp(commands: readonly Command[], bold: Bold): string {
   const parts = [
-    'porter works with a Porter service: run it, look after partners, develop against its API.',
+    'porter works with a Porter service: develop against its API, look after partners.',
     `${bold('Usage')}\n  porter <command> [options]`,
   ];
   for (const [section, title] of Object.entries(sections)) {
@@ -31,10 +31,11 @@ function overallHelp(commands: readonly Command[], bold: Bold): string {
 
 /** A group's commands in one line: `partners list|create|show`. */
 function summaries(commands: readonly Command[]): [string, string][] {
-  const groups = Map.groupBy(commands, ({ name }) => name.split(' ')[0] ?? '');
-  return [...groups].map(([group, members]) => {
-    const [first] = members;
-    if (members.length === 1 && first && !first.name.includes(' ')) return [group, first.summary];
+  const first = ({ name }: Command) => name.split(' ')[0] ?? '';
+  return [...new Set(commands.map(first))].map((group) => {
+    const members = commands.filter((one) => first(one) === group);
+    const [only] = members;
+    if (members.length === 1 && only && !only.name.includes(' ')) return [group, only.summary];
     const names = members.map(({ name }) => name.slice(group.length + 1)).join('|');
     return [group, `${groupSummaries[group] ?? ''} (${names})`];
   });
@@ -46,12 +47,14 @@ const groupSummaries: Record<string, string> = {
   agreements: 'What was agreed with partners',
   keys: 'API keys',
   networks: 'Networks: which practice groups may act for one another',
-  events: 'Publish events',
+  groups: 'Practice groups',
+  events: 'Publish events, and look at those that were',
   webhooks: 'Pause, activate and replay the webhooks of partners',
   deliveries: 'What was sent to whom, and retries',
   changes: 'What partners changed',
   refusals: 'Why calls were refused',
   audit: 'Who changed what',
+  operators: 'People and systems with a token of the operator',
 };
 
 export const environment: [string, string][] = [

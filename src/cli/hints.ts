@@ -23,9 +23,13 @@ const nouns: Record<string, string> = {
   deliveries: 'delivery',
   changes: 'change',
   webhooks: 'webhook',
+  groups: 'practice group',
+  operators: 'operator',
+  events: 'event',
 };
 
 const conflicts: Record<string, string> = {
+  'operators revoke': 'Create another admin first: porter operators create --role admin --name <name>',
   'partners verify': 'A partner is verified after its agreement: porter partners sign-agreement <partner_id>',
   listen: 'End another `porter listen` that uses this key.',
 };

@@ -25,6 +25,10 @@ export class Printer {
     this.#json = json;
   }
 
+  get isForPeople(): boolean {
+    return !this.#json;
+  }
+
   /** The one answer of a command. */
   document(value: unknown, forPeople: () => string): void {
     this.#print(value, forPeople, 2);

@@ -1,4 +1,3 @@
-import { readFile } from 'node:fs/promises';
 import { Api } from './api.ts';
 import type { Call, Command } from './command.ts';
 import { type ConnectionFlags, connect } from './connection.ts';
@@ -32,7 +31,7 @@ async function dispatch(
   const parsed = parse(argv, commands);
   const out = new Printer(world, parsed.json);
   if (parsed.kind === 'version') {
-    const { version } = JSON.parse(await readFile(new URL('../../package.json', import.meta.url), 'utf8'));
+    const { version } = world;
     out.document({ version }, () => version);
     return exitCodes.ok;
   }

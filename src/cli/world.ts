@@ -7,6 +7,8 @@ export interface World {
   /** The working folder. */
   cwd: string;
   home: string;
+  /** Of the package that the command line came in. */
+  version: string;
   stdin: AsyncIterable<Uint8Array> & { isTTY?: boolean };
   /** Data, and nothing else. */
   stdout: Output;
@@ -15,7 +17,9 @@ export interface World {
   fetch: typeof fetch;
   clock: Pick<Clock, 'now' | 'monotonic' | 'sleep'>;
   random: RandomBytes;
-  /** Asks a person, without showing what is typed. */
+  /** Asks a person. */
+  ask(question: string): Promise<string>;
+  /** The same, without showing what is typed. */
   askHidden(question: string): Promise<string>;
   /** Aborted with the name of the signal when the command is to end. */
   stop: AbortSignal;

@@ -144,5 +144,10 @@ export function signedRequest(to: OpenDestination, delivery: ClaimedDelivery, no
     secrets: to.secretsAt(now),
     ...(to.signingKeysAt && { signingKeys: to.signingKeysAt(now) }),
   });
-  return { url: to.url, headers: to.headers ? { ...to.headers, ...headers } : headers, body: payload };
+  return {
+    url: to.url,
+    headers: to.headers ? { ...to.headers, ...headers } : headers,
+    body: payload,
+    traceparent: delivery.traceparent,
+  };
 }

@@ -50,6 +50,7 @@ export interface DispatchOptions {
   post: Egress['post'];
   dial: Egress['dial'];
   operatorEgress: Pick<Egress, 'post' | 'dial'>;
+  traces?: boolean | undefined;
   /** Whether this node's clock is right. While it is not, nothing is claimed. */
   isOnTime: () => boolean;
   destinations: Destinations;
@@ -130,6 +131,7 @@ export class Dispatch implements LaneHolder {
       usualRoom: WINDOW_START,
       lookBack: looksBack,
       known: [...known.values()].sort((a, b) => a.no - b.no),
+      traces: this.#options.traces,
     });
     const claimed = answer.filter(({ entitledMs }) => entitledMs > 0);
     const count = claimed.reduce((sum, { deliveries }) => sum + deliveries.length, 0);

@@ -118,6 +118,8 @@ export interface EngineOptions {
   dial: Egress['dial'];
   /** The way out to webhooks of the operator's own. */
   operatorEgress: Pick<Egress, 'post' | 'dial'>;
+  /** Whether anybody traces deliveries. */
+  traces?: boolean | undefined;
   /** Rung when a partner has changed something. */
   newChanges: Bell;
   /** Whether this node's own clock is right. While it is not, nothing is claimed or sent from here. */
@@ -164,6 +166,7 @@ export function createEngine(options: EngineOptions): Engine {
     post,
     dial,
     operatorEgress,
+    traces: options.traces,
     isOnTime,
     destinations: new Destinations(db, open, log),
     recorderFor: (holder) => new Recorder({ db, clock, log, me, usage }, holder),

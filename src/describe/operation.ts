@@ -1,6 +1,7 @@
 import { roles, scopes } from '../contract/access.ts';
 import { type Endpoint, IDEMPOTENCY_KEY, scopesFor, takesIdempotencyKey } from '../contract/endpoint.ts';
 import { toReferencedSchema } from '../contract/json-schema.ts';
+import { codeSamplesOf } from './code-samples.ts';
 import type { Examples } from './examples.ts';
 import { isNode, type Node } from './extensions.ts';
 import { type Draft, json, LINES, responsesOf } from './responses.ts';
@@ -48,6 +49,7 @@ export interface OperationExamples {
 }
 
 export function operationOf(endpoint: Endpoint, examples: OperationExamples, draft: Draft): Node {
+  const parameters = parametersOf(endpoint, draft);
   return {
     operationId: endpoint.operationId,
     tags: [endpoint.tag],
@@ -56,7 +58,7 @@ export function operationOf(endpoint: Endpoint, examples: OperationExamples, dra
     ...accessMark(endpoint),
     ...('aboutItself' in endpoint.access && { security: [{ ApiKey: [] }] }),
     ...(endpoint.extension && { 'x-extension': true }),
-    parameters: parametersOf(endpoint, draft),
+    parameters,
     ...((endpoint.body || endpoint.lines) && {
       requestBody: {
         required: !endpoint.bodyOptional,
@@ -71,6 +73,10 @@ export function operationOf(endpoint: Endpoint, examples: OperationExamples, dra
       },
     }),
     responses: responsesOf(endpoint, examples.response, draft),
+    // The client libraries are for partners.
+    ...(draft.audience === 'partner' && {
+      'x-codeSamples': codeSamplesOf(endpoint, examples.request, parameters, draft.origin),
+    }),
   };
 }
 

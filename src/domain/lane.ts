@@ -20,6 +20,8 @@ export interface ClaimedDelivery {
   /** The practice group whose event it is. */
   groupId: string;
   payload: string;
+  /** The trace that its event came from. */
+  traceparent?: string | undefined;
   acceptedMs: number;
   /** Never attempted, and not set aside. */
   isNew: boolean;

@@ -281,7 +281,7 @@ const SESSION_OVER = 'The session is over. Sign in again.';
 /** What is wrong with a session is told: whoever brings the cookie of one knows that much. */
 function unknownCaller(exchange: Exchange): Problem {
   const isOfSession =
-    exchange.path.startsWith('/operator/') &&
+    /^\/(operator|console)\//.test(exchange.path) &&
     bearerOf(exchange) === undefined &&
     sessionToken(exchange) !== undefined;
   const message = isOfSession ? (foreignCall(exchange) ?? SESSION_OVER) : undefined;

@@ -6,6 +6,7 @@ import { Problem, ValidationProblem } from '../contract/problems.ts';
 import { malformed, type ValidationEntry } from '../contract/validate.ts';
 import type { Proof } from '../domain/principal.ts';
 import { Outage } from '../platform/outage.ts';
+import type { Span } from '../platform/telemetry.ts';
 import { duplicateKeys } from './duplicate-keys.ts';
 import type { Prove } from './prove.ts';
 import type { Transport } from './transport.ts';
@@ -49,6 +50,8 @@ export class Exchange {
   readonly outgoing: string[];
   readonly desk: Desk;
   params: unknown = undefined;
+  /** Of the trace that it is a part of, if anybody traces. */
+  span: Span | undefined = undefined;
   /** What the key asked for beside itself, and was shown. */
   proved: Proof | undefined = undefined;
 
@@ -223,7 +226,7 @@ export async function* readLines(request: IncomingMessage): AsyncGenerator<Line[
     return isBlank(bytes) ? [] : [{ index: at, ...parsedLine(bytes) }];
   };
   try {
-    for await (const chunk of request as AsyncIterable<Buffer>) {
+    for await (const chunk of request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
       const lines: Line[] = [];
       let start = 0;
       for (let end = chunk.indexOf(LINE_BREAK); end >= 0; end = chunk.indexOf(LINE_BREAK, start)) {
@@ -242,6 +245,9 @@ export async function* readLines(request: IncomingMessage): AsyncGenerator<Line[
   } catch {
     // Whoever sent it is gone.
     return;
+  } finally {
+    // Of one that is not wanted to its end, the rest passes by: its sender is to read why.
+    request.resume();
   }
   if (isTooLong || rest.length > 0) yield lineOf(rest);
 }

@@ -2,6 +2,7 @@ import { Counter, Gauge, Registry } from 'prom-client';
 import type { Clock } from '../platform/clock.ts';
 import { Histogram, type Series } from '../platform/histogram.ts';
 import type { Logger } from '../platform/logger.ts';
+import type { Attributes } from '../platform/telemetry.ts';
 import type { Strangers } from '../runtime/strangers.ts';
 import type { Usage } from '../runtime/usage.ts';
 import type { Connections } from './connections.ts';
@@ -162,6 +163,12 @@ export function observe(options: ObserverOptions): Observer {
     timing(trace.operation, status).observe(elapsedMs / 1000);
     if (trace.keyId !== undefined && trace.partnerId !== undefined)
       usage.call(trace.partnerId, trace.keyId, trace.operation, status, elapsedMs);
+    exchange.span?.end(
+      clock.now(),
+      `${exchange.method} ${trace.operation}`,
+      spanAttributes(exchange, status),
+      status >= 500,
+    );
     if (trace.error) refusals.inc({ operation: trace.operation, error: trace.error });
     if (status >= 400 ? isToldAlone(exchange, status) : successes++ % SUCCESSES_PER_LINE === 0) {
       log.info(
@@ -179,6 +186,7 @@ export function observe(options: ObserverOptions): Observer {
           partner_id: trace.partnerId,
           practice_group_id: trace.practiceGroupId,
           operator_id: trace.operatorId,
+          trace_id: exchange.span?.traceId,
         },
         'request',
       );
@@ -186,4 +194,20 @@ export function observe(options: ObserverOptions): Observer {
   };
   const text = async () => (await registry.metrics()) + seconds.text() + (await moreMetrics());
   return { metrics: { contentType: registry.contentType, text }, finish };
+}
+
+/** By the names of OpenTelemetry where it has one. */
+function spanAttributes({ id, method, path, trace, transport }: Exchange, status: number): Attributes {
+  return {
+    'http.request.method': method,
+    'url.path': path,
+    'http.response.status_code': status,
+    'client.address': transport.address,
+    'error.type': trace.error,
+    'porter.operation': trace.operation,
+    'porter.request_id': id,
+    'porter.partner_id': trace.partnerId,
+    'porter.practice_group_id': trace.practiceGroupId,
+    'porter.operator_id': trace.operatorId,
+  };
 }

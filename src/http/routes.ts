@@ -258,6 +258,7 @@ interface Parts {
   body?: unknown;
   principal?: PartnerPrincipal | OperatorPrincipal;
   requestId: string;
+  traceparent?: string | undefined;
   ifMatch: string | undefined;
   idempotencyKey?: string | undefined;
   lastEventId?: string | undefined;
@@ -296,6 +297,7 @@ function validator(endpoint: Endpoint) {
   };
   return (exchange: Exchange, bytes: Buffer, isOfLines = false): Parts => {
     const parts: Parts = { requestId: exchange.id, ifMatch: exchange.headers['if-match'] };
+    if (exchange.span) parts.traceparent = exchange.span.traceparent;
     const problems: ValidationEntry[] = [];
     if (params) parts.params = take(check(params, exchange.params), problems);
     parts.query = take(exchange.url.includes('?') ? check(query, exchange.query) : noQuery, problems);

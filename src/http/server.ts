@@ -11,6 +11,7 @@ import { Problem } from '../contract/problems.ts';
 import { listOf } from '../domain/address-list.ts';
 import type { App } from '../operations/app.ts';
 import type { Logger } from '../platform/logger.ts';
+import type { Telemetry } from '../platform/telemetry.ts';
 import { readableAddress } from './address.ts';
 import { type CertificateSource, fingerprints } from './client-certificate.ts';
 import { type ConnectionLimits, Connections, connectionOf } from './connections.ts';
@@ -47,6 +48,7 @@ export interface ServerOptions {
   /** Where the pages about errors are served, without a slash at the end. */
   docsUrl: () => string;
   site: Site;
+  telemetry: Telemetry | undefined;
   /** The files of the console. */
   console: Site;
 }
@@ -91,6 +93,7 @@ export function createServer(options: ServerOptions): Server {
     strangers: app.strangers,
     connections,
   });
+  options.telemetry?.sendMetrics(metrics.text);
   const routes = publicPages(options, metrics);
   if (options.servesApi) routes.push(...endpointRoutes(app), ...consoleRoutes(app, options));
   const find = createRouter(routes, nothingThere(app, options.servesApi));
@@ -141,6 +144,13 @@ export function createServer(options: ServerOptions): Server {
     const transport = readTransport(request, trusted);
     const url = readableAddress(request.url ?? '/');
     const exchange = new Exchange(request, response, id, url, transport, app.clock.monotonic(), desk);
+    if (options.telemetry) {
+      const { traceparent } = request.headers;
+      exchange.span = options.telemetry.request(
+        app.clock.now(),
+        typeof traceparent === 'string' ? traceparent : undefined,
+      );
+    }
     try {
       if (!isAllowed(transport, environment) && !isProbe(url)) throw new Problem('https_required');
       const wrong = hostFault(request);

@@ -91,7 +91,12 @@ export interface App {
 }
 
 /** One authorised, validated call. */
-type Call<E extends Endpoint, P> = Input<E> & { principal: P; requestId: string };
+type Call<E extends Endpoint, P> = Input<E> & {
+  principal: P;
+  requestId: string;
+  /** Where the call stands in a trace, if anybody traces. */
+  traceparent?: string | undefined;
+};
 export type PartnerCall<E extends Endpoint> = Call<E, PartnerPrincipal>;
 export type OperatorCall<E extends Endpoint> = Call<E, OperatorPrincipal>;
 

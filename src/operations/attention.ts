@@ -4,7 +4,7 @@ import {
   type AttentionKind,
   type getAttention as endpoint,
 } from '../contract/operator/attention.ts';
-import { messageOf, plain } from '../domain/alerts.ts';
+import { messageOf, plain } from '../domain/alert-words.ts';
 import { actionOf, causeOf, groupRaised, type Raised } from '../domain/attention.ts';
 import { SYSTEM } from '../domain/principal.ts';
 import { remembered } from '../platform/remembered.ts';
@@ -13,19 +13,16 @@ import {
   listOpenAlerts,
   type NamedAlert,
   type PendingApproval,
-  type PendingChanges,
   readGivenUp,
   readLastAttempts,
   readPendingApprovals,
-  readPendingChanges,
   readQueues,
   type WebhookQueue,
 } from '../store/attention.ts';
 import { type Database, type Transaction, transact } from '../store/database.ts';
 import type { App, OperatorCall } from './app.ts';
 
-const HOUR_MS = 3600 * 1000;
-const DAY_MS = 24 * HOUR_MS;
+const DAY_MS = 24 * 3600 * 1000;
 
 /** A thousand consoles that ask at once are one question. */
 const looks = new WeakMap<Database, () => ReturnType<typeof lookAround>>();
@@ -41,10 +38,9 @@ async function lookAround({ db, clock }: App) {
   const now = clock.now();
   const at = new Date(now).toISOString();
   const data = await transact(db, SYSTEM, async (tx) => {
-    const [alerts, givenUp, changes, approvals] = await Promise.all([
+    const [alerts, givenUp, approvals] = await Promise.all([
       listOpenAlerts(tx),
       readGivenUp(tx, new Date(now - DAY_MS).toISOString()),
-      readPendingChanges(tx, new Date(now - HOUR_MS).toISOString()),
       readPendingApprovals(tx, at),
     ]);
     const counts = new Map<AttentionKind, number>(alerts.map(({ kind, of_kind }) => [kind, of_kind]));
@@ -53,7 +49,6 @@ async function lookAround({ db, clock }: App) {
       [
         ...alerts.map((alert) => ofAlert(alert, causes.get(alert.id) ?? null)),
         ...givenUp.map(ofGivenUp),
-        ...changes.map(ofChanges),
         ...approvals.map(ofApproval),
       ],
       counts,
@@ -135,24 +130,6 @@ function ofGivenUp(one: GivenUp): Raised {
     since: one.since,
     count: one.count,
     message: `${one.count} deliveries to the webhook ${one.id} (${plain(host)}) were given up since ${one.since}, and it receives again.`,
-    action: actionOf(kind),
-  };
-  return { kind, cause: null, item };
-}
-
-function ofChanges({ practice_group_id: id, group_name, count, since }: PendingChanges): Raised {
-  const kind = 'changes_pending';
-  const name = plain(group_name ?? id);
-  const item = {
-    ...nothingMore,
-    subject: { type: 'practice_group' as const, id, name },
-    alert_id: null,
-    partner: null,
-    practice_group: { id, name },
-    since,
-    count,
-    oldest_at: since,
-    message: `The practice software has neither applied nor rejected ${count} changes of ${id} (${name}); the oldest was made at ${since}.`,
     action: actionOf(kind),
   };
   return { kind, cause: null, item };

@@ -19,7 +19,7 @@ export async function reportEhrHealth(app: App, call: OperatorCall<typeof report
     if (before === status) return false;
     const now = nowIso(app);
     updateEhrStatus(tx, { id, status, now });
-    appendEvents(tx, saidBy(app, call.principal), [
+    appendEvents(tx, saidBy(app, call), [
       newEvent(app, {
         object: 'EhrHealthStatus',
         id,

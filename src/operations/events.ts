@@ -32,8 +32,11 @@ export function newEvent(app: Pick<App, 'clock' | 'random'>, payload: EventPaylo
 }
 
 /** What an operator's call causes is said by that operator, now. */
-export function saidBy(app: Pick<App, 'clock'>, { operatorId }: OperatorPrincipal): Said {
-  return { sourceId: operatorId, acceptedAt: nowIso(app) };
+export function saidBy(
+  app: Pick<App, 'clock'>,
+  { principal, traceparent }: { principal: OperatorPrincipal; traceparent?: string | undefined },
+): Said {
+  return { sourceId: principal.operatorId, acceptedAt: nowIso(app), traceparent };
 }
 
 /**
@@ -58,7 +61,7 @@ export async function publishEvents(app: App, call: OperatorCall<typeof publishE
     if (keyed && earlier) return answerAgain(keyed, earlier);
     const at = payloads.findIndex(({ practice_group_id }) => unknown.includes(practice_group_id));
     if (at >= 0) throw unknownGroup(payloads[at], ['events', at]);
-    appendEvents(tx, saidBy(app, principal), events);
+    appendEvents(tx, saidBy(app, call), events);
     return { body: answer };
   });
 }

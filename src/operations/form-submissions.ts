@@ -58,7 +58,7 @@ export async function createFormSubmission(app: App, call: OperatorCall<typeof c
         ...marksOf(type, submittedToday, group.opening_hours, local),
       };
       await insertFormSubmission(tx, submission);
-      appendEvents(tx, saidBy(app, call.principal), [
+      appendEvents(tx, saidBy(app, call), [
         newEvent(app, {
           object: 'FormSubmission',
           id,

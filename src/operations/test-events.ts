@@ -29,7 +29,7 @@ export async function testWebhook(app: App, call: PartnerCall<typeof testEndpoin
       throw new Problem('conflict', {
         message: `The webhook is ${webhook.status}: set its status to active first.`,
       });
-    const said = { sourceId: principal.holder.keyId, acceptedAt };
+    const said = { sourceId: principal.holder.keyId, acceptedAt, traceparent: call.traceparent };
     appendEvents(tx, said, [event], { onlyWebhookNo: webhook.no });
     tx.audit({
       ...webhookRecord(call, acceptedAt, 'test', webhook, null, { event: body.event, event_id: event.id }),
@@ -53,7 +53,7 @@ export async function triggerTestEvent(app: App, call: PartnerCall<typeof trigge
   return transact(app.db, principal, async (tx) => {
     const earlier = keyed && (await keepAnswer(tx, keyed));
     if (keyed && earlier) return answerAgain(keyed, earlier);
-    const said = { sourceId: keyId, acceptedAt: nowIso(app) };
+    const said = { sourceId: keyId, acceptedAt: nowIso(app), traceparent: call.traceparent };
     appendEvents(tx, said, [event], { onlyPartnerId: partnerId });
     return { body: answer };
   });

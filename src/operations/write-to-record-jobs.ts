@@ -58,10 +58,11 @@ export async function failWriteToRecordJob(app: App, call: OperatorCall<typeof f
 
 async function report(
   app: App,
-  { principal, requestId }: Pick<OperatorCall<typeof getEndpoint>, 'principal' | 'requestId'>,
+  call: Pick<OperatorCall<typeof getEndpoint>, 'principal' | 'requestId' | 'traceparent'>,
   id: string,
   outcome: JobReport,
 ): Promise<WriteToRecordJob> {
+  const { principal, requestId } = call;
   return transact(app.db, principal, async (tx) => {
     const before = await lockJob(tx, id);
     if (!before) throw new Problem('not_found');
@@ -70,7 +71,7 @@ async function report(
     const after: WriteToRecordJob = { ...before, ...next, updated_at: nowIso(app) };
     updateJob(tx, after);
     if (after.status !== 'queued')
-      appendEvents(tx, saidBy(app, principal), [
+      appendEvents(tx, saidBy(app, call), [
         newEvent(app, {
           object: 'WriteToRecordEntry',
           id,

@@ -8,14 +8,8 @@ import { type Clock, databaseTime } from '../platform/clock.ts';
 import { type Logger, redact } from '../platform/logger.ts';
 import { type Mailer, MailRefused } from '../platform/mail.ts';
 import { Outage } from '../platform/outage.ts';
-import {
-  beginAlerts,
-  beginLook,
-  countOpenAlerts,
-  endAlerts,
-  findOpenAlerts,
-  readAlertFacts,
-} from '../store/alerts.ts';
+import { readAlertFacts } from '../store/alert-facts.ts';
+import { beginAlerts, beginLook, countOpenAlerts, endAlerts, findOpenAlerts } from '../store/alerts.ts';
 import { findContacts } from '../store/contacts.ts';
 import { type Database, type Transaction, transact } from '../store/database.ts';
 import { noteOldest } from '../store/figures.ts';

@@ -43,7 +43,11 @@ export const contents: readonly Section[] = [
   },
   {
     title: 'Tools',
-    entries: [guide('command-line', 'Command line'), guide('client-library', 'Client library')],
+    entries: [
+      guide('command-line', 'Command line'),
+      guide('client-library', 'Client library'),
+      guide('python', 'Python client'),
+    ],
   },
   {
     title: 'Reference',

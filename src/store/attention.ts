@@ -101,27 +101,6 @@ export function readGivenUp(tx: Transaction, sinceIso: string): Promise<GivenUp[
   );
 }
 
-export interface PendingChanges {
-  practice_group_id: string;
-  group_name: string | null;
-  count: number;
-  since: string;
-}
-
-const PENDING_MAX = 10_000;
-
-/** By practice group. None where the practice software has never answered any: nobody there goes by them. */
-export function readPendingChanges(tx: Transaction, beforeIso: string): Promise<PendingChanges[]> {
-  return tx.query(
-    `SELECT c.practice_group_id, g.name AS group_name, count(*) AS count, min(c.at) AS since
-       FROM (SELECT practice_group_id, at FROM changes WHERE state = 'pending' ORDER BY position LIMIT ${PENDING_MAX}) AS c
-       LEFT JOIN practice_groups g ON g.id = c.practice_group_id
-      WHERE c.at < $1 AND EXISTS (SELECT FROM changes WHERE ended_at IS NOT NULL)
-      GROUP BY c.practice_group_id, g.name ORDER BY min(c.at) LIMIT ${ALERTS_MAX}`,
-    [beforeIso],
-  );
-}
-
 export interface PendingApproval {
   id: string;
   operation: string;
@@ -130,12 +109,8 @@ export interface PendingApproval {
   expires_at: string;
 }
 
-/** What waits for a second person, where this deployment has such a table. */
-export async function readPendingApprovals(tx: Transaction, now: string): Promise<PendingApproval[]> {
-  const table = await tx.first<{ name: string | null }>(
-    "SELECT to_regclass('public.approvals')::text AS name",
-  );
-  if (!table?.name) return [];
+/** What waits for a second person. */
+export function readPendingApprovals(tx: Transaction, now: string): Promise<PendingApproval[]> {
   return tx.query(
     `SELECT id, operation, requested_name, requested_at, expires_at FROM approvals
       WHERE coalesce(decided_at, expires_at) > $1 AND decision IS NULL ORDER BY requested_at LIMIT ${ALERTS_MAX}`,

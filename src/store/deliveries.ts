@@ -2,6 +2,7 @@ import type { ClaimedDelivery } from '../domain/lane.ts';
 import { SYSTEM } from '../domain/principal.ts';
 import type { AuditRecord } from './audit-append.ts';
 import { alone, type Database, type Transaction, transact } from './database.ts';
+import { learnTraces } from './event-traces.ts';
 import { list, sqlFunction } from './sql-functions.ts';
 
 /**
@@ -108,6 +109,7 @@ export interface Claim {
   /** Also what was set aside and is due. */
   lookBack: boolean;
   known: readonly KnownLane[];
+  traces?: boolean | undefined;
 }
 
 /** Lists travel as text; a payload is JSON on one line. */
@@ -138,7 +140,7 @@ interface EventsRow {
   group_ids: string;
 }
 
-type DeliveryEvent = Pick<ClaimedDelivery, 'objectHash' | 'acceptedMs' | 'payload' | 'groupId'>;
+type DeliveryEvent = Omit<ClaimedDelivery, 'sequence' | 'tries' | 'isNew' | 'isBehind'>;
 
 /** In the order of the webhooks' numbers. */
 export async function claimDeliveries(db: Database, claim: Claim): Promise<ClaimedLane[]> {
@@ -159,15 +161,16 @@ export async function claimDeliveries(db: Database, claim: Claim): Promise<Claim
   });
   const events = new Map<string, DeliveryEvent>();
   for (const row of rows) if (row.webhook_no === null) learnEvents(row, events);
+  if (claim.traces) await learnTraces(db, events);
   const lanes = new Map<number, ClaimedLane>();
   for (const row of rows) {
     if (row.webhook_no === null) continue;
     const { webhook_no: webhookNo, version, lease_expired: leaseExpired, entitled_ms: entitledMs } = row;
-    const isWide = row.is_wide;
     const deliveries = deliveriesOf(row, events);
     const lane = lanes.get(webhookNo);
     if (lane) lane.deliveries.push(...deliveries);
-    else lanes.set(webhookNo, { webhookNo, version, leaseExpired, entitledMs, isWide, deliveries });
+    else
+      lanes.set(webhookNo, { webhookNo, version, leaseExpired, entitledMs, isWide: row.is_wide, deliveries });
   }
   for (const { deliveries } of lanes.values()) deliveries.sort((a, b) => a.sequence - b.sequence);
   // PostgreSQL gathers them in no order. Who comes first after a claim that was full goes by their numbers.
@@ -211,6 +214,7 @@ function deliveriesOf(row: LaneRow, events: ReadonlyMap<string, DeliveryEvent>):
       objectHash: groupIds ? `${event.objectHash} ${event.groupId}` : event.objectHash,
       groupId: event.groupId,
       payload: event.payload,
+      traceparent: event.traceparent,
       acceptedMs: event.acceptedMs,
       isNew: row.is_new === true,
       isBehind: behind?.has(sequence) ?? false,

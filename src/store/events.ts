@@ -18,6 +18,8 @@ export interface NewEvent {
 export interface Said {
   sourceId: string;
   acceptedAt: string;
+  /** The trace that the call was a part of. */
+  traceparent?: string | undefined;
 }
 
 /** Of test events: the only ones that hear of them. */
@@ -32,7 +34,7 @@ export type Audience = { onlyWebhookNo?: number; onlyPartnerId?: string };
  */
 export function appendEvents(
   tx: Transaction,
-  { sourceId, acceptedAt }: Said,
+  { sourceId, acceptedAt, traceparent }: Said,
   events: readonly NewEvent[],
   { onlyWebhookNo, onlyPartnerId }: Audience = {},
 ): void {
@@ -40,9 +42,9 @@ export function appendEvents(
   tx.defer(
     `WITH accepted AS (
        INSERT INTO events (id, payload, practice_group_id, event, object_id, object_hash, source, accepted_at,
-                           only_webhook_no, only_partner_id)
+                           only_webhook_no, only_partner_id${traceparent === undefined ? '' : ', traceparent'})
        SELECT new.id, new.payload, new.practice_group_id, new.event, new.object_id,
-              hashtextextended(new.object || ' ' || new.object_id, 0), $7, $8, $9, $10
+              hashtextextended(new.object || ' ' || new.object_id, 0), $7, $8, $9, $10${traceparent === undefined ? '' : ', $11'}
          FROM unnest(string_to_array($1, E'\\n'), string_to_array($2, E'\\n'), string_to_array($3, E'\\n'),
                      string_to_array($4, E'\\n'), string_to_array($5, E'\\n'), $6::text[])
               WITH ORDINALITY AS new (id, payload, practice_group_id, event, object, object_id, place)
@@ -71,6 +73,7 @@ export function appendEvents(
       acceptedAt,
       onlyWebhookNo,
       onlyPartnerId,
+      ...(traceparent === undefined ? [] : [traceparent]),
     ],
   );
 }

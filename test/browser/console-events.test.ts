@@ -36,7 +36,7 @@ it('lists events, filtered in the address, and opens one', async () => {
   const { page, complaints } = await enter('/events', 'viewer');
   const row = page.getByRole('row', { name: /Appointment confirmed Larkhill Medical Centre/ });
   await row.waitFor();
-  await page.getByLabel('Event').selectOption('prescription.issued');
+  await page.getByLabel('Event', { exact: true }).selectOption('prescription.issued');
   await page.getByText('No event is like that').waitFor();
   expect(page.url()).toContain('event=prescription.issued');
   await page.goBack();

@@ -35,11 +35,11 @@ describe('partners', () => {
       sla: 'gold',
     });
     expect((await porter(`partners verify ${id}`)).stdout).toMatch(/status +verified/);
-    expect(await json(`partners suspend ${id}`)).toMatchObject({ status: 'suspended' });
+    expect(await json(`partners suspend ${id} --yes`)).toMatchObject({ status: 'suspended' });
 
     const { stdout } = await porter('partners list --status suspended');
-    expect(stdout).toMatch(/^ID +STATUS +NAME +CONTACT\n/);
-    expect(stdout).toContain(`${id}  suspended  Acme Care  dev@acme.example\n`);
+    expect(stdout).toMatch(/^ID +STATUS +NAME +CONTACT +CREATED\n/);
+    expect(stdout).toMatch(new RegExp(`${id} +suspended +Acme Care +dev@acme.example +2026-11-16T`));
     expect((await json('partners list --status suspended')).data).toMatchObject([{ id }]);
   });
 
@@ -82,7 +82,7 @@ describe('keys', () => {
     const { id: third, ...replaced } = (await porter(`keys rotate ${rotated.id} --overlap 0 --json`)).json;
     expect(replaced.key).not.toBe(rotated.key);
     expect((await porter(`keys rotate ${third} --overlap 0`)).stderr).toContain('The old key is revoked.\n');
-    expect(await json(`keys revoke ${rotated.id}`)).toMatchObject({ status: 'revoked' });
+    expect(await json(`keys revoke ${rotated.id} --yes`)).toMatchObject({ status: 'revoked' });
   });
 });
 
@@ -90,7 +90,9 @@ it('networks are made and changed', async () => {
   const { groupId: other } = await makeWorld(harness);
   const { id } = await json(`networks create --name North ${group}`);
   expect(await json(`networks add ${id} ${other}`)).toMatchObject({ practice_group_ids: [group, other] });
-  expect((await porter('networks list')).stdout).toContain(`${id}  North  ${group}, ${other}\n`);
+  expect((await porter('networks list')).stdout).toMatch(
+    new RegExp(`${id} +North +.+ \\(${group}\\), .+ \\(${other}\\) +2026-11-16T`),
+  );
   expect(await json(`networks remove ${id} ${other} ${group}`)).toMatchObject({ practice_group_ids: [] });
 
   const never = `${'x'.repeat(300)}`;
@@ -114,7 +116,7 @@ describe('deliveries', () => {
     const list = `deliveries list --webhook ${made.body.id}`;
     await expect
       .poll(async () => (await porter(list)).stdout)
-      .toMatch(/pending +appointment\.confirmed +a1 +1 +.*500/);
+      .toMatch(/pending +appointment\.confirmed +a1 +.+ \(prt_\w+\) +.+ +2026-\S+ +2026-\S+ +1 +.*500/);
 
     // The operator and the probes see the same trouble.
     const trouble = await porter('status');
@@ -160,7 +162,9 @@ describe('changes', () => {
     const list = `changes list --group ${groupId}`;
     await expect.poll(async () => (await json(list)).data.length).toBe(2);
     const [{ id }, { id: other }] = (await json(list)).data;
-    expect((await porter(list)).stdout).toMatch(new RegExp(`${id} +pending +${groupId} +type-1 +title`));
+    expect((await porter(list)).stdout).toMatch(
+      new RegExp(`${id} +pending +.*\\(${groupId}\\) +type-1 +title`),
+    );
     expect(await json(`changes show ${id}`)).toMatchObject({ id, after: { title: 'One' } });
     expect(await json(`changes applied ${id}`)).toMatchObject({ data: [{ id, state: 'applied' }] });
     const rejected = await json(`changes rejected ${other} --reason Closed`);
@@ -187,7 +191,7 @@ describe('refusals list', () => {
     expect(rest).toEqual([]);
     expect(title).toMatch(/^AT +REQUEST +PARTNER +GROUP +CALL +ERROR +WHY$/);
     expect(second).toMatch(
-      /import-42 +prt_\w+ +\S+ +GET \/v1\/care-nav\/submission-types\/none +404 not_found +\S/,
+      /import-42 +.+ \(prt_\w+\) +.+ +GET \/v1\/care-nav\/submission-types\/none +404 not_found +\S/,
     );
     expect(first).toMatch(/PATCH .* 400 validation_error +title: .* order: /);
     const { data } = await json(`refusals list --partner ${partnerId} --limit 1`);
@@ -351,7 +355,7 @@ describe('status', () => {
     const { code, stdout, stderr } = await porter('status', {
       env: { PORTER_URL: `http://127.0.0.1:${await freePort()}` },
     });
-    expect(stderr).toMatch(/Nothing answers at .* \(ECONNREFUSED\)[\s\S]*porter serve/);
+    expect(stderr).toMatch(/Nothing answers at .* \(ECONNREFUSED\)[\s\S]*Is the service running/);
     expect([code, stdout]).toEqual([3, '']);
   });
 });

@@ -84,7 +84,7 @@ describe('status', () => {
 
 describe('a refusal', () => {
   it.each([
-    ['keys revoke key_none', 'There is no such key. See `porter keys list`.'],
+    ['keys revoke key_none --yes', 'There is no such key. See `porter keys list`.'],
     ['networks add net_none g', 'There is no such network. See `porter networks list`.'],
     ['deliveries retry dlv_none', 'There is no such delivery. See `porter deliveries list`.'],
   ])('of %s names what there is not', async (line, hint) => {

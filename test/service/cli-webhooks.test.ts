@@ -15,7 +15,9 @@ it('porter webhooks lists, shows, pauses, activates and replays', async () => {
   const porter = (line: string) => run(line, { env });
   const json = async (line: string) => (await porter(`${line} --json`)).json;
   expect((await porter(`webhooks list --partner ${own.partnerId}`)).stdout).toMatch(
-    new RegExp(`${id} +active +Partner +${own.groupId} +${HOOK} +1 +0`),
+    new RegExp(
+      `${id} +active +Partner \\(${own.partnerId}\\) +.*${own.groupId}\\)? +${HOOK} +1 +0 +- +2026-`,
+    ),
   );
   expect(await json(`webhooks pause ${id}`)).toMatchObject({ id, status: 'paused' });
   expect(await json(`webhooks show ${id}`)).toMatchObject({ id, status: 'paused' });

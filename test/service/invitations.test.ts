@@ -205,7 +205,9 @@ describe('a session of a guest', () => {
     const { id } = (await guest.send('GET', ME)).body.session;
     const { data } = await house.operator('GET', '/sessions?page_size=100');
     expect(data.filter((one: Loose) => one.id === id)).toEqual([]);
-    expect((await guest.send('GET', ME, { headers: { 'x-porter-console': '0' } })).status).toBe(401);
+    const bare = await guest.send('GET', ME, { headers: { 'x-porter-console': '0' } });
+    expectProblem(bare, 401, 'invalid_credentials');
+    expect(bare.body.message).toMatch(/x-porter-console/);
   });
 
   it('ends by idleness, and its token changes, like any other', async () => {

@@ -5,7 +5,7 @@ import { resolve } from 'node:path';
 import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
 import { Porter } from '../../packages/sdk/src/index.ts';
 import { ManualClock } from '../support/manual-clock.ts';
-import { makeProject, type Program } from '../support/sdk-project.ts';
+import { makeProject, type Program, rehearsePublishing } from '../support/sdk-project.ts';
 import { startHarness } from '../support/service.ts';
 
 /** The library as a partner gets it: packed, installed into an empty project, compiled and run against a service. */
@@ -33,9 +33,18 @@ describe('the package', () => {
   it('holds what is built, its description, and nothing else', () => {
     const paths = project.packed.files.map(({ path }) => path);
     expect(paths.filter((path) => !/^dist\/(generated\/)?\w+\.(js|d\.ts)$/.test(path))).toEqual([
+      'CHANGELOG.md',
+      'LICENSE',
       'README.md',
       'package.json',
     ]);
+  });
+
+  it('could be published as it is', async () => {
+    expect(await rehearsePublishing('sdk')).toEqual([]);
+    const { version, publishConfig } = JSON.parse(textOf('packages/sdk/package.json'));
+    expect(publishConfig).toEqual({ access: 'public', provenance: true });
+    expect(textOf('packages/sdk/CHANGELOG.md')).toContain(`## ${version}\n`);
   });
 
   it('is as small as its description says', () => {
@@ -202,6 +211,18 @@ describe('a program', () => {
     const loose = project.write('types-loose.ts', TYPES.replace('EXACT', ''));
     expect(await project.compile([loose], surroundings['a worker'])).toBe('');
   });
+});
+
+it('the samples of the reference compile', async () => {
+  const { paths } = JSON.parse(textOf('spec/openapi.json'));
+  const operations = Object.values<object>(paths).flatMap((item) => Object.values(item));
+  const samples = operations.flatMap((one) => one['x-codeSamples'] ?? []);
+  const files = samples
+    .filter(({ lang }) => lang === 'typescript')
+    .map(({ source }, at) => project.write(`sample-${at}.ts`, source));
+  expect(files.length).toBe(operations.filter(({ operationId }) => operationId).length);
+  const options = { lib: ['es2022'], types: ['node'], skipLibCheck: true };
+  expect(await project.compile(files, options)).toBe('');
 });
 
 interface Example {

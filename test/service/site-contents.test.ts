@@ -52,7 +52,9 @@ describe('the contents', () => {
   });
 
   it.each(['guides', 'operating'])('name every file in docs/%s', (folder) => {
-    const files = readdirSync(resolve(ROOT, 'docs', folder)).map((name) => `${folder}/${name}`);
+    const files = readdirSync(resolve(ROOT, 'docs', folder))
+      .filter((name) => name.endsWith('.md'))
+      .map((name) => `${folder}/${name}`);
     const named = entries.flatMap(({ source }) => (source?.startsWith(`${folder}/`) ? [source] : []));
     expect(named.sort()).toEqual(files.sort());
   });

@@ -36,17 +36,41 @@ export interface Program {
   stop(): Promise<void>;
 }
 
-export async function makeProject(): Promise<Project> {
-  const folder = mkdtempSync(join(tmpdir(), 'porter-sdk-'));
-  const pack = ['pack', './packages/sdk', '--pack-destination', folder, '--json'];
+/** Packs a package and installs it into an empty project, without asking anybody over the network. */
+export async function installPacked(
+  name: string,
+): Promise<{ folder: string } & Pick<Project, 'packed' | 'installed'>> {
+  const folder = mkdtempSync(join(tmpdir(), `porter-${name}-`));
+  const pack = ['pack', `./packages/${name}`, '--pack-destination', folder, '--json'];
   const { stdout } = await run('npm', pack, { cwd: ROOT });
   const [packed] = JSON.parse(stdout.slice(stdout.indexOf('[\n')));
   writeFileSync(join(folder, 'package.json'), '{"type": "module", "private": true}');
   await run('npm', ['install', '--offline', `./${packed.filename}`], { cwd: folder });
   const modules = join(folder, 'node_modules');
   const installed = readdirSync(modules)
-    .filter((name) => !name.startsWith('.'))
-    .flatMap((name) => readdirSync(join(modules, name)).map((inner) => `${name}/${inner}`));
+    .filter((entry) => !entry.startsWith('.'))
+    .flatMap((entry) => readdirSync(join(modules, entry)).map((inner) => `${entry}/${inner}`));
+  return { folder, packed, installed };
+}
+
+/** What `npm publish` would do, and what it says that is not well with the package. */
+export async function rehearsePublishing(name: string): Promise<string[]> {
+  const { stderr } = await run(
+    'npm',
+    ['publish', '--dry-run', '--loglevel=warn', '--ignore-scripts', `./packages/${name}`],
+    { cwd: ROOT },
+  );
+  return stderr
+    .split('\n')
+    .filter(
+      (line) =>
+        /npm (warn|error)/i.test(line) && !/(user|env) config|requires you to be logged in/.test(line),
+    );
+}
+
+export async function makeProject(): Promise<Project> {
+  const { folder, packed, installed } = await installPacked('sdk');
+  const modules = join(folder, 'node_modules');
   for (const name of ['express', 'fastify', '@types/node', '@types/express']) {
     mkdirSync(dirname(join(modules, name)), { recursive: true });
     symlinkSync(join(ROOT, 'node_modules', name), join(modules, name));

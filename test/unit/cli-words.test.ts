@@ -72,8 +72,7 @@ describe('help', () => {
   });
 
   it('--version tells the version of the package', async () => {
-    const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
-    expect(await porter('--version')).toMatchObject({ code: 0, stdout: `${version}\n` });
+    expect(await porter('--version', { version: '4.5.6' })).toMatchObject({ code: 0, stdout: '4.5.6\n' });
   });
 });
 
@@ -147,7 +146,10 @@ it('the nearest word is one that is near', () => {
 it.each([
   'partners show',
   'partners verify',
-  'keys revoke',
+  'keys revoke --yes',
+  'operators revoke --yes',
+  'groups show',
+  'events show',
   'keys rotate',
   'deliveries retry dlv_1',
   'networks add net_1 g',
@@ -165,8 +167,7 @@ it.each([
 
 describe('with --json', () => {
   it('the version and a mistake of ours are JSON as well', async () => {
-    const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
-    expect((await porter('--version --json')).json).toEqual({ version });
+    expect((await porter('--version --json', { version: '4.5.6' })).json).toEqual({ version: '4.5.6' });
     const broken: typeof fetch = () => Promise.reject(new TypeError('of ours'));
     const { code, stderr } = await porter('status --json', { fetch: broken });
     expect(JSON.parse(stderr)).toEqual({ error: 'crashed', message: expect.stringContaining('of ours') });

@@ -10,7 +10,20 @@ const SRC = resolve(import.meta.dirname, '../../src');
 const MAY_IMPORT: Record<string, string[]> = {
   contract: ['zod'],
   domain: ['contract'],
-  platform: ['pg', 'pino', 'undici', 'jose', 'nodemailer', 'openid-client'],
+  platform: [
+    'pg',
+    'pino',
+    'undici',
+    'jose',
+    'nodemailer',
+    'openid-client',
+    '@opentelemetry/api',
+    '@opentelemetry/exporter-metrics-otlp-http',
+    '@opentelemetry/exporter-trace-otlp-http',
+    '@opentelemetry/resources',
+    '@opentelemetry/sdk-metrics',
+    '@opentelemetry/sdk-trace',
+  ],
   store: ['contract', 'domain', 'platform', 'pg'],
   runtime: ['contract', 'domain', 'store', 'platform'],
   operations: ['contract', 'domain', 'store', 'runtime', 'platform'],
@@ -99,7 +112,7 @@ describe('the house', () => {
 
   it('reads the environment where a process begins, and nowhere else', () => {
     const readers = files.filter((file) => /process\.env/.test(readFileSync(join(SRC, file), 'utf8')));
-    expect(readers.toSorted()).toEqual(['cli/main.ts', 'main.ts']);
+    expect(readers.toSorted()).toEqual(['cli/terminal.ts', 'main.ts']);
   });
 
   it('asks for the time and for randomness in one place each', () => {
@@ -115,6 +128,24 @@ describe('the house', () => {
       [],
     );
     expect(askers(/Math\.random\(|randomBytes\(|randomUUID\(/)).toEqual([]);
+  });
+
+  it('gives each advisory lock a number of its own, shared by those alone who are to wait for each other', () => {
+    const texts = readdirSync(SRC, { recursive: true, encoding: 'utf8' }).filter((name) =>
+      /\.(ts|sql)$/.test(name),
+    );
+    const holders = new Map<string, string[]>();
+    for (const file of texts)
+      for (const [number] of readFileSync(join(SRC, file), 'utf8').matchAll(
+        /\b7_?205_?759_?403_?\d\d\d\b/g,
+      )) {
+        const lock = number.replaceAll('_', '');
+        holders.set(lock, [...(holders.get(lock) ?? []), file]);
+      }
+    const shared = [...holders.values()].filter((files) => files.length > 1);
+    // Whatever clears old rows does so one at a time.
+    const others = shared.filter((files) => !files.every((file) => /^sql\/clear_\w+\.sql$/.test(file)));
+    expect(others.map((files) => files.toSorted())).toEqual([['sql/erase_events.sql', 'sql/fan_out.sql']]);
   });
 
   it('has no file that is too long to read at a sitting', () => {

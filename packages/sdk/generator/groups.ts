@@ -11,7 +11,7 @@ import { comment, declaration, typeWriter } from './types.ts';
 
 /** Every operation as a method of the group that its tag names. */
 
-interface Found {
+export interface Found {
   operation: Operation;
   method: string;
   path: string;
@@ -141,7 +141,11 @@ export function jsonOf(content: Content | undefined): Schema | undefined {
   return content?.content?.['application/json']?.schema;
 }
 
-function answerOf({ operationId, responses }: Operation): { type: string; schema?: Schema; stream?: true } {
+export function answerOf({ operationId, responses }: Operation): {
+  type: string;
+  schema?: Schema;
+  stream?: true;
+} {
   const [, success = {}] = Object.entries(responses).find(([status]) => status.startsWith('2')) ?? [];
   const { content = {} } = success as Content;
   const [contentType, answer] = Object.entries(content)[0] ?? [];
@@ -157,7 +161,7 @@ function answerOf({ operationId, responses }: Operation): { type: string; schema
 }
 
 /** The schema of the entries, if the answer is a page that leads to a next one. */
-function pageItem(answer: Schema | undefined, openApi: OpenApi): string | undefined {
+export function pageItem(answer: Schema | undefined, openApi: OpenApi): string | undefined {
   const { properties = {} } = openApi.components.schemas[nameOf(answer?.$ref ?? '')] ?? {};
   return 'next_cursor' in properties ? nameOf(properties.data?.items?.$ref ?? '') : undefined;
 }

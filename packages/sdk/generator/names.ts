@@ -1,33 +1,7 @@
 /** What the specification does not say: how its parts are called in this library. */
 
-/** The method of each operation, in the group that its tag names. An operation that is missing here fails. */
-export const methodNames: Record<string, string> = {
-  listPracticeGroups: 'list',
-  listSubmissionTypes: 'list',
-  getSubmissionType: 'get',
-  updateSubmissionType: 'update',
-  listSubmissionTypeChanges: 'listChanges',
-  createWebhook: 'create',
-  listWebhooks: 'list',
-  getWebhook: 'get',
-  updateWebhook: 'update',
-  deleteWebhook: 'delete',
-  rotateWebhookSecret: 'rotateSecret',
-  testWebhook: 'test',
-  listWebhookDeliveries: 'listDeliveries',
-  getWebhookDelivery: 'getDelivery',
-  replayWebhook: 'replay',
-  listEvents: 'list',
-  streamEvents: 'follow',
-  triggerTestEvent: 'trigger',
-  getRefusedRequest: 'get',
-  getMe: 'me',
-  listOwnAgreements: 'listAgreements',
-  listUsage: 'listUsage',
-  listAlerts: 'list',
-  listOwnContacts: 'list',
-  updateOwnContact: 'update',
-};
+/** The reference shows calls by these names, so they are there. */
+export { methodNames } from '../../../src/describe/client-methods.ts';
 
 /** What a stream carries: its content type has no place for a schema. */
 export const streamedTypes: Record<string, string> = { streamEvents: 'FeedEvent' };

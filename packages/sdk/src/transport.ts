@@ -131,7 +131,9 @@ export class Transport {
 
   #url({ path, query = {} }: ApiRequest): string {
     const given = Object.entries(query).filter(([, value]) => value !== undefined);
-    const search = new URLSearchParams(given.map(([name, value]) => [name, String(value)])).toString();
+    const search = new URLSearchParams(
+      given.map(([name, value]): [string, string] => [name, String(value)]),
+    ).toString();
     return `${this.#baseUrl}${path}${search && `?${search}`}`;
   }
 

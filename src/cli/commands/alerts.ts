@@ -1,14 +1,15 @@
 import type { OperatorAlert } from '../../contract/operator/alerts.ts';
 import type { Page } from '../../contract/page.ts';
 import { defineCommand } from '../command.ts';
+import { namesOf } from '../names.ts';
 import type { Column } from '../printer.ts';
 import { limitOf, limitOption } from './limit.ts';
 
-const columns: Column<OperatorAlert>[] = [
+const columns = (partner: (id: string | null) => string | null): Column<OperatorAlert>[] => [
   ['BEGAN', ({ began_at }) => began_at],
   ['ENDED', ({ ended_at }) => ended_at],
   ['KIND', ({ kind }) => kind],
-  ['PARTNER', ({ partner_id }) => partner_id],
+  ['PARTNER', ({ partner_id }) => partner(partner_id)],
   ['WHAT', ({ message }) => message],
 ];
 
@@ -35,6 +36,7 @@ export const alertsCommand = defineCommand({
       (query) => api.operator<Page<OperatorAlert>>('GET', '/alerts', { query: { ...query, ...filter } }),
       limitOf(options.limit),
     );
-    out.page(page, columns);
+    const { partner } = await namesOf(api, out, { partners: page.data.map(({ partner_id }) => partner_id) });
+    out.page(page, columns(partner));
   },
 });

@@ -1,9 +1,14 @@
 import { readFile } from 'node:fs/promises';
+import { isRecord } from '../../../packages/sdk/src/shape.ts';
+import type { AuditEntry } from '../../contract/operator/audit.ts';
+import type { Page } from '../../contract/page.ts';
 import { readAnchor, type SignedAnchor } from '../../domain/anchor.ts';
 import type { Api } from '../api.ts';
 import { defineCommand } from '../command.ts';
 import { exitCodes, Failure } from '../exit.ts';
+import { named } from '../names.ts';
 import { inLine } from '../printer.ts';
+import { limitOf, limitOption } from './limit.ts';
 
 interface Verdict {
   ok: boolean;
@@ -13,6 +18,46 @@ interface Verdict {
 }
 
 export const auditCommands = [
+  defineCommand({
+    name: 'audit list',
+    section: 'operator',
+    calls: 'operator',
+    summary: 'List who changed what, newest first.',
+    options: {
+      actor: { value: 'id', summary: 'Only by this key or operator.' },
+      action: { value: 'name', summary: 'Only this action, such as key.revoke.' },
+      subject: { value: 'id', summary: 'Only what was done to this, such as a key or a partner.' },
+      group: { value: 'id', summary: 'Only what concerns this practice group.' },
+      since: { value: 'time', summary: 'Only from then on, such as 2026-11-14T06:00:00Z.' },
+      until: { value: 'time', summary: 'Only before then.' },
+      limit: limitOption,
+    },
+    examples: ['audit list --limit 20', 'audit list --subject key_00Vb13pkZeDP1yAD86FW5V4Dr'],
+    async run({ api, options, out }) {
+      const { action, since, until } = options;
+      const filter = {
+        actor_id: options.actor,
+        action,
+        subject_id: options.subject,
+        practice_group_id: options.group,
+        since,
+        until,
+      };
+      const page = await api.list(
+        (query) => api.operator<Page<AuditEntry>>('GET', '/audit', { query: { ...query, ...filter } }),
+        limitOf(options.limit),
+      );
+      out.page(page, [
+        ['AT', ({ at }) => at],
+        ['NUMBER', ({ seq }) => seq],
+        ['WHO', ({ actor }) => named(actor.name, actor.id)],
+        ['ACTION', ({ action }) => action],
+        ['WHAT', ({ subject }) => `${subject.type} ${subject.id}`],
+        ['GROUP', ({ practice_group_id }) => practice_group_id],
+        ['CHANGED', ({ after }) => (isRecord(after) ? Object.keys(after) : null)],
+      ]);
+    },
+  }),
   defineCommand({
     name: 'audit verify',
     section: 'operator',

@@ -1,23 +1,34 @@
 import type { Change } from '../../contract/operator/changes.ts';
 import type { Page } from '../../contract/page.ts';
 import { changeStates } from '../../contract/partner/changes.ts';
+import type { Api } from '../api.ts';
 import { defineCommand } from '../command.ts';
-import type { Column } from '../printer.ts';
+import { namesOf } from '../names.ts';
+import type { Column, Printer } from '../printer.ts';
 import { segment } from '../segment.ts';
 import { limitOf, limitOption } from './limit.ts';
 
 const section = 'operator' as const;
 const calls = 'operator' as const;
 
-const columns: Column<Change>[] = [
+const columns = (group: (id: string) => string | null): Column<Change>[] => [
   ['ID', ({ id }) => id],
   ['STATE', ({ state }) => state],
-  ['GROUP', ({ practice_group_id }) => practice_group_id],
+  ['GROUP', ({ practice_group_id }) => group(practice_group_id)],
   ['TYPE', ({ object_id }) => object_id],
   ['CHANGED', ({ after }) => Object.keys(after ?? {}).join(', ')],
   ['AT', ({ at }) => at],
   ['REASON', ({ reason }) => reason],
 ];
+
+async function show(
+  api: Api,
+  out: Printer,
+  page: { data: Change[]; next_cursor: string | null },
+): Promise<void> {
+  const groups = page.data.map(({ practice_group_id }) => practice_group_id);
+  out.page(page, columns((await namesOf(api, out, { groups })).group));
+}
 
 const changeIds = [{ name: 'change_id', summary: 'The IDs of changes.', many: true }] as const;
 
@@ -45,7 +56,7 @@ export const changeCommands = [
         // The feed has a cursor at its end, too, for whoever comes again.
         return { ...feed, next_cursor: has_more ? next_cursor : null };
       }, limitOf(options.limit));
-      out.page(page, columns);
+      await show(api, out, page);
     },
   }),
   defineCommand({
@@ -76,7 +87,7 @@ export const changeCommands = [
           data.push(await api.operator('POST', `/changes/${segment(id)}/applied`));
       } finally {
         // Also of those before one that failed.
-        if (data.length > 0) out.page({ data, next_cursor: null }, columns);
+        if (data.length > 0) await show(api, out, { data, next_cursor: null });
       }
     },
   }),
@@ -92,7 +103,7 @@ export const changeCommands = [
       const change: Change = await api.operator('POST', `/changes/${segment(args.change_id)}/rejected`, {
         body: { reason: options.reason },
       });
-      out.page({ data: [change], next_cursor: null }, columns);
+      await show(api, out, { data: [change], next_cursor: null });
     },
   }),
 ];

@@ -1,22 +1,40 @@
 import type { PartnerDelivery } from '../../contract/operator/deliveries.ts';
 import type { Page } from '../../contract/page.ts';
 import { deliveryStatuses } from '../../contract/partner/webhook-deliveries.ts';
+import type { Api } from '../api.ts';
 import { defineCommand } from '../command.ts';
-import type { Column } from '../printer.ts';
+import { namesOf } from '../names.ts';
+import type { Column, Printer } from '../printer.ts';
 import { segment } from '../segment.ts';
 import { limitOf, limitOption } from './limit.ts';
 
 const section = 'operator' as const;
 const calls = 'operator' as const;
 
-const columns: Column<PartnerDelivery>[] = [
+const columns = ({ partner, group }: Awaited<ReturnType<typeof namesOf>>): Column<PartnerDelivery>[] => [
   ['ID', ({ id }) => id],
   ['STATUS', ({ status }) => status],
   ['EVENT', ({ event }) => event],
   ['OBJECT', ({ object_id }) => object_id],
+  ['PARTNER', ({ partner_id }) => partner(partner_id)],
+  ['PRACTICE GROUP', ({ practice_group_id }) => group(practice_group_id)],
+  ['CREATED', ({ created_at }) => created_at],
+  ['NEXT ATTEMPT', ({ next_attempt_at }) => next_attempt_at],
   ['ATTEMPTS', ({ attempts }) => attempts.length],
   ['LAST ANSWER', ({ attempts, withheld_reason }) => withheld_reason ?? attempts.at(-1)?.diagnosis],
 ];
+
+async function show(
+  api: Api,
+  out: Printer,
+  page: { data: PartnerDelivery[]; next_cursor: string | null },
+): Promise<void> {
+  const names = await namesOf(api, out, {
+    partners: page.data.map(({ partner_id }) => partner_id),
+    groups: page.data.map(({ practice_group_id }) => practice_group_id),
+  });
+  out.page(page, columns(names));
+}
 
 export const deliveryCommands = [
   defineCommand({
@@ -44,7 +62,7 @@ export const deliveryCommands = [
           api.operator<Page<PartnerDelivery>>('GET', '/deliveries', { query: { ...query, ...filter } }),
         limitOf(options.limit),
       );
-      out.page(page, columns);
+      await show(api, out, page);
     },
   }),
   defineCommand({
@@ -61,7 +79,7 @@ export const deliveryCommands = [
           data.push(await api.operator('POST', path));
       } finally {
         // Also of those before one that failed.
-        if (data.length > 0) out.page({ data, next_cursor: null }, columns);
+        if (data.length > 0) await show(api, out, { data, next_cursor: null });
       }
     },
   }),

@@ -1,49 +1,5 @@
 import type { Command } from '../command.ts';
-import { agreementCommands } from './agreements.ts';
-import { alertsCommand } from './alerts.ts';
-import { auditCommands } from './audit.ts';
-import { changeCommands } from './changes.ts';
-import { deliveryCommands } from './deliveries.ts';
-import { eventCommands } from './events.ts';
-import { importCommands } from './import.ts';
-import { keyCommands } from './keys.ts';
-import { listenCommand } from './listen.ts';
-import { meCommands } from './me.ts';
-import { networkCommands } from './networks.ts';
-import { partnerCommands } from './partners.ts';
-import { profileCommands } from './profiles.ts';
-import { refusalCommands } from './refusals.ts';
-import { resendCommand } from './resend.ts';
+import { clientCommands } from './client.ts';
 import { serviceCommands } from './service.ts';
-import { slaCommand } from './sla.ts';
-import { statusCommand } from './status.ts';
-import { triggerCommand } from './trigger.ts';
-import { usageCommand } from './usage.ts';
-import { verifyCommand } from './verify.ts';
-import { webhookCommands } from './webhooks.ts';
 
-/** In the order in which the help lists them. */
-export const commands: readonly Command[] = [
-  ...serviceCommands,
-  statusCommand,
-  ...profileCommands,
-  ...meCommands,
-  usageCommand,
-  listenCommand,
-  triggerCommand,
-  resendCommand,
-  verifyCommand,
-  ...partnerCommands,
-  ...agreementCommands,
-  slaCommand,
-  ...keyCommands,
-  ...networkCommands,
-  ...importCommands,
-  ...eventCommands,
-  ...webhookCommands,
-  ...deliveryCommands,
-  ...changeCommands,
-  ...refusalCommands,
-  alertsCommand,
-  ...auditCommands,
-];
+export const commands: readonly Command[] = [...serviceCommands, ...clientCommands];

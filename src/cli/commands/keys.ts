@@ -2,7 +2,9 @@ import { scopeNames } from '../../contract/access.ts';
 import type { ApiKey } from '../../contract/operator/keys.ts';
 import type { Page } from '../../contract/page.ts';
 import { defineCommand } from '../command.ts';
+import { confirm, yesOption } from '../confirm.ts';
 import { UsageError } from '../exit.ts';
+import { named, namesOf } from '../names.ts';
 import { inLine, type Printer } from '../printer.ts';
 import { segment } from '../segment.ts';
 import { limitOf, limitOption, wholeNumber } from './limit.ts';
@@ -95,10 +97,21 @@ export const keyCommands = [
     section,
     calls,
     summary: 'Revoke a key. When this ends, it does not work any more.',
+    details: 'On a terminal it asks first; elsewhere it wants --yes.',
     arguments: key,
-    examples: ['keys revoke key_00Vb13pkZeDP1yAD86FW5V4Dr'],
-    async run({ api, args, out }) {
-      out.record(await api.operator<ApiKey>('POST', `/keys/${segment(args.key_id)}/revoke`));
+    options: { yes: yesOption },
+    examples: ['keys revoke key_00Vb13pkZeDP1yAD86FW5V4Dr --yes'],
+    async run({ api, args, options, out, world }) {
+      const path = `/keys/${segment(args.key_id)}`;
+      await confirm({ world, options }, async () => {
+        const { id, label, partner_id, practice_group_id } = await api.operator<ApiKey>('GET', path);
+        const { partner, group } = await namesOf(api, out, {
+          partners: [partner_id],
+          groups: [practice_group_id],
+        });
+        return `Revoke the key ${named(label, id)} of ${partner(partner_id)} for ${group(practice_group_id)}? It cannot be taken back.`;
+      });
+      out.record(await api.operator<ApiKey>('POST', `${path}/revoke`));
     },
   }),
   defineCommand({
@@ -118,13 +131,18 @@ export const keyCommands = [
         (query) => api.operator<Page<ApiKey>>('GET', '/keys', { query: { ...query, ...filter } }),
         limitOf(options.limit),
       );
+      const { partner, group } = await namesOf(api, out, {
+        partners: page.data.map(({ partner_id }) => partner_id),
+        groups: page.data.map(({ practice_group_id }) => practice_group_id),
+      });
       out.page(page, [
         ['ID', ({ id }) => id],
         ['KEY', ({ prefix, last_four }) => `${prefix}…${last_four}`],
         ['LABEL', ({ label }) => label],
         ['STATUS', ({ status }) => status],
-        ['PRACTICE GROUP', ({ practice_group_id }) => practice_group_id],
-        ['PARTNER', ({ partner_id }) => partner_id],
+        ['PRACTICE GROUP', ({ practice_group_id }) => group(practice_group_id)],
+        ['PARTNER', ({ partner_id }) => partner(partner_id)],
+        ['CREATED', ({ created_at }) => created_at],
         ['EXPIRES', ({ expires_at }) => expires_at],
         ['LAST USED', ({ last_used_at }) => last_used_at],
         ['FROM', ({ last_used_from }) => last_used_from],

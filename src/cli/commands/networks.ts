@@ -1,6 +1,7 @@
 import type { Network } from '../../contract/operator/networks.ts';
 import type { Page } from '../../contract/page.ts';
 import { type Call, defineCommand } from '../command.ts';
+import { namesOf } from '../names.ts';
 import { segment } from '../segment.ts';
 import { limitOf, limitOption } from './limit.ts';
 
@@ -35,10 +36,14 @@ export const networkCommands = [
         (query) => api.operator<Page<Network>>('GET', '/networks', { query }),
         limitOf(options.limit),
       );
+      const { group } = await namesOf(api, out, {
+        groups: page.data.flatMap(({ practice_group_ids }) => practice_group_ids),
+      });
       out.page(page, [
         ['ID', ({ id }) => id],
         ['NAME', ({ name }) => name],
-        ['PRACTICE GROUPS', ({ practice_group_ids }) => practice_group_ids],
+        ['PRACTICE GROUPS', ({ practice_group_ids }) => practice_group_ids.map(group)],
+        ['CREATED', ({ created_at }) => created_at],
       ]);
     },
   }),

@@ -1,6 +1,8 @@
 import { type Partner, partnerStatuses } from '../../contract/operator/partners.ts';
 import type { Page } from '../../contract/page.ts';
 import { type Call, defineCommand } from '../command.ts';
+import { confirm, yesOption } from '../confirm.ts';
+import { named } from '../names.ts';
 import { segment } from '../segment.ts';
 import { limitOf, limitOption, wholeNumber } from './limit.ts';
 
@@ -35,6 +37,7 @@ export const partnerCommands = [
         ['STATUS', ({ status }) => status],
         ['NAME', ({ name }) => name],
         ['CONTACT', ({ contact_email }) => contact_email],
+        ['CREATED', ({ created_at }) => created_at],
       ]);
     },
   }),
@@ -98,8 +101,17 @@ export const partnerCommands = [
     section,
     calls,
     summary: 'Suspend a partner. When this ends, none of its keys works any more.',
+    details: 'On a terminal it asks first; elsewhere it wants --yes.',
     arguments: partner,
-    examples: ['partners suspend prt_00Vb13pkZeDP1yAD86FW5V4Dr'],
-    run: (call) => step(call, 'suspend'),
+    options: { yes: yesOption },
+    examples: ['partners suspend prt_00Vb13pkZeDP1yAD86FW5V4Dr --yes'],
+    async run(call) {
+      await confirm(call, async () => {
+        const path = `/partners/${segment(call.args.partner_id)}`;
+        const { id, name } = await call.api.operator<Partner>('GET', path);
+        return `Suspend ${named(name, id)}? None of its keys works then, and nothing is delivered to it.`;
+      });
+      await step(call, 'suspend');
+    },
   }),
 ];

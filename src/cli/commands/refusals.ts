@@ -2,14 +2,18 @@ import type { PartnerRefusedRequest } from '../../contract/operator/requests.ts'
 import type { Page } from '../../contract/page.ts';
 import { faultsOf } from '../api.ts';
 import { defineCommand } from '../command.ts';
+import { namesOf } from '../names.ts';
 import type { Column } from '../printer.ts';
 import { limitOf, limitOption } from './limit.ts';
 
-const columns: Column<PartnerRefusedRequest>[] = [
+const columns = ({
+  partner,
+  group,
+}: Awaited<ReturnType<typeof namesOf>>): Column<PartnerRefusedRequest>[] => [
   ['AT', ({ at }) => at],
   ['REQUEST', ({ request_id }) => request_id],
-  ['PARTNER', ({ partner_id }) => partner_id],
-  ['GROUP', ({ practice_group_id }) => practice_group_id],
+  ['PARTNER', ({ partner_id }) => partner(partner_id)],
+  ['GROUP', ({ practice_group_id }) => group(practice_group_id)],
   ['CALL', ({ method, path }) => `${method} ${path}`],
   ['ERROR', ({ status, error }) => `${status} ${error}`],
   ['WHY', ({ answer, reason, address }) => (reason ? `${reason} (${address})` : faultsOf(answer).join('; '))],
@@ -41,7 +45,11 @@ export const refusalCommands = [
           api.operator<Page<PartnerRefusedRequest>>('GET', '/requests', { query: { ...query, ...filter } }),
         limitOf(options.limit),
       );
-      out.page(page, columns);
+      const names = await namesOf(api, out, {
+        partners: page.data.map(({ partner_id }) => partner_id),
+        groups: page.data.map(({ practice_group_id }) => practice_group_id),
+      });
+      out.page(page, columns(names));
     },
   }),
 ];

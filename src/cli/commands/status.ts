@@ -5,6 +5,7 @@ import type { Webhook } from '../../contract/partner/webhooks.ts';
 import { problemCatalogue } from '../../contract/problems.ts';
 import { type Api, type Probed, type Request, refused } from '../api.ts';
 import { defineCommand } from '../command.ts';
+import type { Connection } from '../connection.ts';
 import { exitCodes, Failure, Unreachable } from '../exit.ts';
 import { inLine } from '../printer.ts';
 import { spoken } from '../words.ts';
@@ -45,7 +46,8 @@ export const statusCommand = defineCommand({
     'Asks the probes of the service, which answer on its own machine, and with the token of an operator for all webhooks that fail (with an API key: for your own). Ends with 0 if all is well, 1 if something is not, 3 if nothing answers.',
   examples: ['status'],
   async run({ api, out }) {
-    const { url } = await api.connection();
+    const connection = await api.connection();
+    const { url } = connection;
     const [live, readyAnswer, metrics, webhooks] = await out.during(
       'Asking the service',
       Promise.all([
@@ -74,9 +76,28 @@ export const statusCommand = defineCommand({
     status.healthy =
       ready !== false && (webhooks.failing ?? []).length === 0 && (oldest ?? 0) < STUCK_SECONDS;
     out.document(status, () => inWords(status, webhooks.why, (text) => out.paint('red', text)));
+    if (out.isForPeople) out.note(inLine(`Next: ${nextStep(status, connection)}`));
     return status.healthy ? exitCodes.ok : exitCodes.failed;
   },
 });
+
+/** The first of these that applies. */
+function nextStep(status: Status, { operatorToken, key }: Connection): string {
+  const { url, ready, failing_webhooks: failing, oldest_undelivered_seconds: oldest } = status;
+  const guide = `${url}/docs/operating/what-to-do-when`;
+  const [webhook] = failing ?? [];
+  if (ready === false) return `read the log of the service, and ${guide}`;
+  if (webhook && !operatorToken)
+    return `see what it answers (GET /v1/webhooks/${webhook.id}/deliveries), mend it, and send again what it missed: porter resend <event_id>`;
+  if (webhook)
+    return `porter deliveries list --webhook ${webhook.id}${webhook.status === 'disabled' ? `, and once it is mended: porter webhooks activate ${webhook.id}` : ''}`;
+  if ((oldest ?? 0) >= STUCK_SECONDS)
+    return operatorToken ? 'porter deliveries list --status pending' : `read ${guide}`;
+  if (operatorToken) return 'porter alerts';
+  return key
+    ? 'porter listen, and in another terminal: porter trigger appointment.confirmed'
+    : 'porter profiles add --help';
+}
 
 /** Of some reasons the service tells; the usual sentence says nothing new. */
 function reasonOf(answer: Probed | undefined): string | null {

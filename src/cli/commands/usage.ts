@@ -3,6 +3,7 @@ import type { Page } from '../../contract/page.ts';
 import type { UsageEntry } from '../../contract/partner/usage.ts';
 import { defineCommand } from '../command.ts';
 import { UsageError } from '../exit.ts';
+import { namesOf } from '../names.ts';
 import type { Column } from '../printer.ts';
 import { limitOf, limitOption } from './limit.ts';
 
@@ -47,6 +48,9 @@ export const usageCommand = defineCommand({
         }),
       limit,
     );
-    out.page(page, [['PARTNER', ({ partner_id }) => partner_id], ...columns]);
+    const { partner: name } = await namesOf(api, out, {
+      partners: page.data.map(({ partner_id }) => partner_id),
+    });
+    out.page(page, [['PARTNER', ({ partner_id }) => name(partner_id)], ...columns]);
   },
 });

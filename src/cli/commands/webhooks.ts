@@ -4,6 +4,7 @@ import { webhookStatuses } from '../../contract/partner/webhooks.ts';
 import type { Api } from '../api.ts';
 import { defineCommand } from '../command.ts';
 import { UsageError } from '../exit.ts';
+import { named, namesOf } from '../names.ts';
 import { type Column, inLine } from '../printer.ts';
 import { segment } from '../segment.ts';
 import { limitOf, limitOption } from './limit.ts';
@@ -12,14 +13,20 @@ const section = 'operator' as const;
 const calls = 'operator' as const;
 const webhook = [{ name: 'webhook_id', summary: 'The ID of the webhook.' }] as const;
 
-const columns: Column<PartnerWebhook>[] = [
+const columns = (group: (id: string) => string | null): Column<PartnerWebhook>[] => [
   ['ID', ({ id }) => id],
   ['STATUS', ({ status }) => status],
-  ['PARTNER', ({ partner_name }) => partner_name],
-  ['PRACTICE GROUP', ({ practice_group_id, practice_groups }) => practice_group_id ?? practice_groups],
+  ['PARTNER', ({ partner_id, partner_name }) => named(partner_name, partner_id)],
+  [
+    'PRACTICE GROUP',
+    ({ practice_group_id, practice_groups }) =>
+      practice_group_id === null ? practice_groups : group(practice_group_id),
+  ],
   ['URL', ({ url }) => url],
   ['QUEUED', ({ health }) => health.queued],
   ['FAILURES', ({ health }) => health.failures],
+  ['FAILING SINCE', ({ health }) => health.failing_since],
+  ['CREATED', ({ created_at }) => created_at],
 ];
 
 const setStatus = (api: Api, id: string, status: 'active' | 'paused') =>
@@ -48,7 +55,10 @@ export const webhookCommands = [
         (query) => api.operator<Page<PartnerWebhook>>('GET', '/webhooks', { query: { ...query, ...filter } }),
         limitOf(options.limit),
       );
-      out.page(page, columns);
+      const { group } = await namesOf(api, out, {
+        groups: page.data.map(({ practice_group_id }) => practice_group_id),
+      });
+      out.page(page, columns(group));
     },
   }),
   defineCommand({

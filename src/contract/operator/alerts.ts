@@ -5,7 +5,7 @@ import { defineEndpoint } from '../endpoint.ts';
 import { recordId } from '../fields.ts';
 import { pageOf, pageQuery } from '../page.ts';
 
-const alert = z
+export const alert = z
   .object({
     ...alertFields,
     partner_id: z

@@ -7,12 +7,7 @@ import { QUEUED_COUNT_MAX } from '../partner/webhooks.ts';
 import { named } from './named.ts';
 
 /** What needs somebody beyond what alerts tell of. */
-const attentionKinds = [
-  ...alertKindNames,
-  'deliveries_given_up',
-  'changes_pending',
-  'approval_pending',
-] as const;
+const attentionKinds = [...alertKindNames, 'deliveries_given_up', 'approval_pending'] as const;
 export type AttentionKind = (typeof attentionKinds)[number];
 
 /** Of a group; the rest is counted. */
@@ -25,7 +20,7 @@ const item = z
   .object({
     subject: z
       .object({
-        type: z.enum(['webhook', 'key', 'partner', 'practice_group', 'service', 'approval']),
+        type: z.enum(['webhook', 'key', 'partner', 'practice_group', 'agreement', 'service', 'approval']),
         id: z.string(),
         name: z.string().meta({ description: 'For people: the host of a webhook, the label of a key.' }),
       })
@@ -36,10 +31,10 @@ const item = z
     since: timestamp().nullable().meta({ description: 'Since when it has been so.' }),
     until: timestamp()
       .nullable()
-      .meta({ description: 'Of a key that is about to expire, or an approval: when.' }),
+      .meta({ description: 'Of a key, an agreement or an approval: when it ends.' }),
     count: z.int().nullable().meta({
       description:
-        'Failed attempts, deliveries that were given up, refused calls within the hour, or changes that were not answered.',
+        'Failed attempts, deliveries that were given up, refused calls within the hour, changes that were not answered, or keys under an agreement.',
     }),
     usual: z.int().nullable().meta({ description: 'Of refused calls: how many are usual at that hour.' }),
     queued: z
@@ -93,7 +88,7 @@ export const getAttention = defineEndpoint({
   tag: 'Alerts',
   summary: 'Get what needs attention',
   description:
-    'What needs somebody now, by its cause, worst first: the alerts that are open, webhooks with deliveries that were given up within a day, and changes that the practice software has not answered for an hour, where it has ever answered one. Alerts are looked for once a minute.',
+    'What needs somebody now, by its cause, worst first: the alerts that are open, and webhooks with deliveries that were given up within a day. Alerts are looked for once a minute.',
   extension: true,
   access: { roles: readers },
   response: {

@@ -56,6 +56,9 @@ const eventWithDeliveries = acceptedEvent
     description: 'An event, and the status of its delivery to each webhook.',
   });
 
+export type AcceptedEvent = z.infer<typeof acceptedEvent>;
+export type EventWithDeliveries = z.infer<typeof eventWithDeliveries>;
+
 const tag = 'Events';
 
 export const publishEvents = defineEndpoint({

@@ -9,6 +9,8 @@ export interface PostRequest {
   method?: 'PUT' | 'POST';
   headers: Record<string, string>;
   body: string;
+  /** The trace that it is a part of, if anybody traces. */
+  traceparent?: string | undefined;
   /** Asked when the first byte is about to go out. If it says so, nothing does, and the call ends with the code `stale`. */
   isStale?: () => boolean;
 }

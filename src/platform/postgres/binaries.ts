@@ -17,6 +17,7 @@ import {
 } from 'node:fs';
 import { createRequire } from 'node:module';
 import { basename, dirname, join, relative } from 'node:path';
+import { system } from './system.ts';
 
 /** PostgreSQL's programs, in a place where the user who runs the server may read them. */
 export interface Binaries {
@@ -37,7 +38,8 @@ export function findBinaries(): Binaries {
     version: string;
   };
   let native = join(packageFolder, 'native');
-  if (process.getuid?.() === 0) native = publicCopy(native, `postgres-${version}-${process.arch}`);
+  if (process.getuid?.() === 0 && system.hasUsersToSpare)
+    native = publicCopy(native, `postgres-${version}-${process.arch}`);
   else completeSymlinks(native);
   return {
     initdb: join(native, 'bin', 'initdb'),
@@ -54,7 +56,7 @@ function findPackage(): string {
   } catch (cause) {
     throw new Error(
       `Porter's own PostgreSQL is not available here: the npm package ${name} is not installed ` +
-        '(it exists for linux-x64 and linux-arm64). Set DATABASE_URL to a PostgreSQL of yours.',
+        '(it exists for Linux and macOS, on x64 and arm64). Set DATABASE_URL to a PostgreSQL of yours.',
       { cause },
     );
   }

@@ -17,6 +17,7 @@ import { join } from 'node:path';
 import { type Binaries, findBinaries } from './binaries.ts';
 import { readIfThere, syncFolder, writeSecretFile } from './files.ts';
 import { namedUser, ownUserId } from './own-user.ts';
+import { system } from './system.ts';
 
 /** A data folder that is initialised and of our version, and what it takes to run a server on it. */
 export interface Cluster {
@@ -97,6 +98,8 @@ function secret(file: string, mayMake: boolean): string {
 /** PostgreSQL refuses to run as root. A folder that an ordinary user began stays that user's; one of `nobody` is handed over. */
 function chooseUser(dataDir: string, folder: string): RunAs {
   if (process.getuid?.() !== 0) return {};
+  if (!system.hasUsersToSpare)
+    throw new Error('PostgreSQL must not run as root: run Porter as an ordinary user, or set DATABASE_URL');
   if (existsSync(folder)) {
     const { uid, gid } = statSync(folder);
     if (uid !== 0 && uid !== namedUser().uid) return { uid, gid };
@@ -162,7 +165,7 @@ async function runInitdb(
 
   const options = [
     '--username=postgres',
-    '--pwfile=/proc/self/fd/3',
+    `--pwfile=${system.thirdDescriptor}`,
     '--auth=scram-sha-256',
     '--encoding=UTF8',
     '--locale=C',
@@ -195,11 +198,8 @@ async function runInitdb(
   }
 }
 
-/**
- * The data folder is given as "where you stand". `spawn` enters `cwd` before it gives up root, and this link leads
- * there without asking for permission on the folders above, so data may live below a folder of mode 0700.
- */
-export const dataFolderArguments: readonly string[] = ['-D', '/proc/self/cwd'];
+/** The data folder is given as "where you stand", so that data may live below a folder of mode 0700. */
+export const dataFolderArguments: readonly string[] = ['-D', system.dataFolder];
 
 /** Nothing of ours: PGPORT, PGOPTIONS, LC_ALL and the like would change what the programs do. */
 export const serverEnvironment: NodeJS.ProcessEnv = { PATH: '/usr/bin:/bin', TZ: 'UTC' };

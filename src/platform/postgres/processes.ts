@@ -1,22 +1,13 @@
-import { readdirSync, readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { type System, system } from './system.ts';
 
-/** The process's arguments; empty when it does not exist, or is dead and only not yet waited for by its parent. */
-export function commandLine(pid: number): readonly string[] {
-  try {
-    const text = readFileSync(`/proc/${pid}/cmdline`, 'utf8');
-    return text === '' ? [] : text.replace(/\0$/, '').split('\0');
-  } catch {
-    return [];
-  }
-}
+export const commandLine = (pid: number): readonly string[] => system.commandLine(pid);
 
 /** All processes of the server with this cluster_name: the postmaster's argument, its children's title. */
-export function processesOfCluster(name: string): number[] {
-  const pids = readdirSync('/proc').map(Number).filter(Number.isInteger);
-  return pids.filter((pid) => {
+export function processesOfCluster(name: string, { processIds, commandLine }: System = system): number[] {
+  return processIds().filter((pid) => {
     const line = commandLine(pid);
-    return line.includes(`cluster_name=${name}`) || line[0]?.startsWith(`postgres: ${name}: `) === true;
+    return line.includes(`cluster_name=${name}`) || line.join(' ').startsWith(`postgres: ${name}: `);
   });
 }
 

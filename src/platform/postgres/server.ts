@@ -40,7 +40,7 @@ export async function startOrAdopt(
     await waitUntilReady(cluster, running, signal);
     // Not when it was started by another release, with other settings or as another user.
     const wanted = [cluster.binaries.postgres, ...serverArguments(cluster, fixedPort ?? running.port)];
-    if (isHandedOver(cluster) && commandLine(running.pid).join('\0') === wanted.join('\0')) {
+    if (isHandedOver(cluster) && commandLine(running.pid).join(' ') === wanted.join(' ')) {
       await ensurePorterAccounts(cluster, running.port);
       log('adopted the PostgreSQL that was still running', { pid: running.pid, port: running.port });
       return running;

@@ -73,7 +73,7 @@ export function PracticeSearch({
       value={picked?.id ?? null}
       onChange={(id) => pick(id as string | null)}
       menuTrigger="input"
-      allowsEmptyCollection
+      allowsEmptyCollection={isAsked}
       allowsCustomValue
       isInvalid={error !== undefined}
       validationBehavior="aria"

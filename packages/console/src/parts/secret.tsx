@@ -1,5 +1,5 @@
 import { useBlocker } from '@tanstack/react-router';
-import { useEffect, useRef, useState } from 'react';
+import { useRef, useState } from 'react';
 import { Button } from 'react-aria-components';
 import { saveFile } from './download.ts';
 
@@ -15,19 +15,14 @@ export function Secret({
   fileName: string;
   done: () => void;
 }) {
-  const [isStored, setStored] = useState(false);
+  /** At once, so that whoever says so may be led on. */
+  const isStored = useRef(false);
   const [copied, setCopied] = useState(false);
   useBlocker({
-    shouldBlockFn: () => !window.confirm(`${name} is shown this one time only. Leave without it?`),
-    enableBeforeUnload: () => !isStored,
-    disabled: isStored,
+    shouldBlockFn: () =>
+      !isStored.current && !window.confirm(`${name} is shown this one time only. Leave without it?`),
+    enableBeforeUnload: () => !isStored.current,
   });
-  // Only when nothing warns any more: whoever has stored it may be led elsewhere.
-  const latest = useRef(done);
-  latest.current = done;
-  useEffect(() => {
-    if (isStored) latest.current();
-  }, [isStored]);
   const copy = async () => {
     await navigator.clipboard.writeText(value);
     setCopied(true);
@@ -48,7 +43,13 @@ export function Secret({
         <Button className="button" onPress={download}>
           Download
         </Button>
-        <Button className="button primary" onPress={() => setStored(true)}>
+        <Button
+          className="button primary"
+          onPress={() => {
+            isStored.current = true;
+            done();
+          }}
+        >
           I have stored it
         </Button>
       </div>

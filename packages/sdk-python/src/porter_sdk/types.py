@@ -1,0 +1,893 @@
+# Made by `npm run generate` from spec/. Change it there.
+
+"""What travels over the wire."""
+
+from __future__ import annotations
+
+from typing import Literal, NotRequired, TypeAlias, TypedDict, get_args
+
+
+EventName = Literal[
+    "appointment.confirmed",
+    "appointment.rescheduled",
+    "appointment.cancelled",
+    "appointment.booking-failed",
+    "appointment.cancel-failed",
+    "appointment.reschedule-failed",
+    "form-submission.created",
+    "prescription.issued",
+    "patient.added-to-sequence",
+    "write-to-record.succeeded",
+    "write-to-record.failed",
+    "ehr.health_status.healthy",
+    "ehr.health_status.unhealthy",
+]
+"""The events that this version of the library knows."""
+
+EVENT_NAMES: tuple[EventName, ...] = get_args(EventName)
+
+
+class UnknownEvent(TypedDict):
+    """An event of a kind that is not known here: acknowledge it and go on, or look at `name` and `payload`."""
+
+    event: Literal["unknown"]
+    name: str
+    payload: dict[str, object]
+
+
+class Address(TypedDict):
+    line_1: str | None
+    line_2: str | None
+    town: str | None
+    county: str | None
+    postcode: str | None
+
+
+class Alert(TypedDict):
+    """Something of yours that needs looking after."""
+
+    id: str
+    kind: Literal["webhook_failing", "webhook_disabled", "key_expiring", "key_unused", "key_leaked", "refusals_rising", "deliveries_late"]
+    subject: AlertSubject
+    practice_group_id: str | None
+    message: str
+    """What is the matter, in plain words."""
+    remedy: str
+    """What to do about it."""
+    details: AlertDetails
+    began_at: str
+    ended_at: str | None
+    """null: it is open."""
+    ended_because: Literal["recovered", "disabled", "paused", "withheld", "replaced", "expired", "gone", "told", None]
+
+
+class AlertDetails(TypedDict):
+    """What was known when it began; null where it does not apply."""
+
+    since: str | None
+    """Since when it has been so."""
+    until: str | None
+    """Of a key that is about to expire: when."""
+    count: int | None
+    """Failed attempts, or refused calls within the hour."""
+    usual: int | None
+    """Of refused calls: how many are usual at that hour."""
+    reason: str | None
+
+
+class AlertPage(TypedDict):
+    data: list[Alert]
+    count: int
+    """How many entries this page holds."""
+    next_cursor: str | None
+    """Send it as `cursor` to get the next page; null on the last one."""
+
+
+class AlertSubject(TypedDict):
+    """What it is about."""
+
+    type: Literal["webhook", "key", "partner", "practice_group", "service"]
+    id: str
+    name: str
+    """For people: the host of a webhook, the label of a key."""
+
+
+class AppointmentBookingFailedEvent(TypedDict):
+    """A booking failed to confirm in the EHR."""
+
+    object: Literal["Appointment"]
+    """The type of the object that the event is about."""
+    id: str
+    """The ID of the object that the event is about."""
+    practice_group_id: str
+    """The practice group concerned."""
+    event: Literal["appointment.booking-failed"]
+    """The name of the event."""
+    failure_reason: NotRequired[str]
+    """Human-readable reason why the action failed to confirm in the EHR."""
+    code: NotRequired[str]
+    """Machine-readable failure code."""
+
+
+class AppointmentCancelFailedEvent(TypedDict):
+    """A cancellation failed to confirm in the EHR."""
+
+    object: Literal["Appointment"]
+    """The type of the object that the event is about."""
+    id: str
+    """The ID of the object that the event is about."""
+    practice_group_id: str
+    """The practice group concerned."""
+    event: Literal["appointment.cancel-failed"]
+    """The name of the event."""
+    failure_reason: NotRequired[str]
+    """Human-readable reason why the action failed to confirm in the EHR."""
+    code: NotRequired[str]
+    """Machine-readable failure code."""
+
+
+class AppointmentCancelledEvent(TypedDict):
+    """An appointment has been cancelled."""
+
+    object: Literal["Appointment"]
+    """The type of the object that the event is about."""
+    id: str
+    """The ID of the object that the event is about."""
+    practice_group_id: str
+    """The practice group concerned."""
+    event: Literal["appointment.cancelled"]
+    """The name of the event."""
+
+
+class AppointmentConfirmedEvent(TypedDict):
+    """An appointment has been confirmed."""
+
+    object: Literal["Appointment"]
+    """The type of the object that the event is about."""
+    id: str
+    """The ID of the object that the event is about."""
+    practice_group_id: str
+    """The practice group concerned."""
+    event: Literal["appointment.confirmed"]
+    """The name of the event."""
+
+
+class AppointmentRescheduleFailedEvent(TypedDict):
+    """A reschedule failed to confirm in the EHR."""
+
+    object: Literal["Appointment"]
+    """The type of the object that the event is about."""
+    id: str
+    """The ID of the object that the event is about."""
+    practice_group_id: str
+    """The practice group concerned."""
+    event: Literal["appointment.reschedule-failed"]
+    """The name of the event."""
+    failure_reason: NotRequired[str]
+    """Human-readable reason why the action failed to confirm in the EHR."""
+    code: NotRequired[str]
+    """Machine-readable failure code."""
+
+
+class AppointmentRescheduledEvent(TypedDict):
+    """An appointment has been rescheduled."""
+
+    object: Literal["Appointment"]
+    """The type of the object that the event is about."""
+    id: str
+    """The ID of the object that the event is about."""
+    practice_group_id: str
+    """The practice group concerned."""
+    event: Literal["appointment.rescheduled"]
+    """The name of the event."""
+
+
+class Contact(TypedDict):
+    """Somebody who is told of alerts by e-mail."""
+
+    id: str
+    """`first`: the contact_email of the partner."""
+    partner_id: str | None
+    """Whose it is; null: of the operator."""
+    email: str
+    name: str | None
+    alert_kinds: list[Literal["webhook_failing", "webhook_disabled", "key_expiring", "key_unused", "key_leaked", "refusals_rising", "partner_waiting", "deliveries_late", "ehr_down"]] | None
+    """Of which kinds of alert it is told. null: of all, those to come included. Of leaked keys
+    everybody is told.
+    """
+    created_at: str
+    updated_at: str
+
+
+class ContactPage(TypedDict):
+    data: list[Contact]
+    count: int
+    """How many entries this page holds."""
+    next_cursor: str | None
+    """Send it as `cursor` to get the next page; null on the last one."""
+
+
+class CreatedWebhook(TypedDict):
+    id: str
+    url: str
+    description: str | None
+    event_types: list[EventName]
+    status: Literal["active", "paused", "disabled"]
+    """paused: by you, or by the operator, as `status_reason` then says. disabled: by the service,
+    because the receiver answered 410 or failed for five days. In both cases deliveries queue up for
+    as long as events are kept, and are sent once the webhook is active again.
+    """
+    status_reason: str | None
+    """Why the service disabled it, or who else paused or activated it and why, as a sentence."""
+    signature: Literal["hmac", "ed25519", "both"]
+    """How deliveries are signed. hmac: with the secret of the webhook (`v1`). ed25519: with the key of
+    this deployment (`v1a`), whose public part is at `/.well-known/webhook-keys`. both: each.
+    """
+    header_names: list[str]
+    """The headers of your own that it is sent. Their values are not shown."""
+    practice_group_id: str | None
+    """The practice group whose events it receives; null for a webhook for all of them."""
+    practice_groups: Literal["all", None]
+    """all: it receives the events of every practice group that you may act for with the scope
+    `events:read`, those that are added later included.
+    """
+    practice_group_ids: list[str] | None
+    """Of a webhook for all practice groups: those that it is narrowed to; null: it is not."""
+    health: WebhookHealth
+    created_at: str
+    updated_at: str
+    secret: str
+    """Verifies signatures (Standard Webhooks). Shown here once and never again."""
+
+
+class Delivery(TypedDict):
+    """The delivery of one event to one webhook."""
+
+    id: str
+    """Sent as `webhook-id`."""
+    event_id: str
+    event: EventName
+    object_id: str
+    """What the event is about: the `id` in its payload."""
+    sequence: int
+    """Sent as `webhook-sequence`: counts the deliveries of the webhook."""
+    status: Literal["waiting", "pending", "withheld", "delivered", "failed"]
+    """waiting: an earlier event about the same object comes first. pending: to be sent, or sent again.
+    withheld: not sent, because the partner may not receive events of the practice group at present;
+    it goes on by itself when the partner may again, for as long as events are kept. failed: given
+    up.
+    """
+    withheld_reason: Literal["partner_not_verified", "key_revoked", "key_expired", "scope_missing", "out_of_reach", None]
+    """Why deliveries are withheld; null when they are not. partner_not_verified: the partner is
+    suspended. key_revoked, key_expired: no key for the practice group works any more.
+    scope_missing: no key, or no network, grants `events:read`. out_of_reach: no key is tied to the
+    practice group, or to one that shares a network with it.
+    """
+    attempts: list[DeliveryAttempt]
+    """Oldest first; at most the last 50."""
+    next_attempt_at: str | None
+    """When a pending delivery is sent next, provided that its webhook is active then; null for every
+    other status.
+    """
+    created_at: str
+    finished_at: str | None
+
+
+class DeliveryAttempt(TypedDict):
+    at: str
+    outcome: Literal["delivered", "failed"]
+    status: int | None
+    """The status that the receiver answered with; null when no answer began. Of a receiver that is not
+    at a public address, which staging may call, partners see `outcome` and nothing else.
+    """
+    phase: Literal["address", "dns", "connect", "tls", "send", "answer", None]
+    """Where the attempt broke off; null when an answer arrived."""
+    code: str | None
+    """Machine-readable reason why it broke off; null when an answer arrived."""
+    diagnosis: str
+    """What happened, as a sentence."""
+    duration_ms: int
+    """From the start of the attempt to its end."""
+    answer: str | None
+    """The first 1 KiB of the answer as text; null when it had none."""
+
+
+class DeliveryPage(TypedDict):
+    data: list[Delivery]
+    count: int
+    """How many entries this page holds."""
+    next_cursor: str | None
+    """Send it as `cursor` to get the next page; null on the last one."""
+
+
+class EhrHealthStatusHealthyEvent(TypedDict):
+    """The EHR connection of a practice group became healthy."""
+
+    object: Literal["EhrHealthStatus"]
+    """The type of the object that the event is about."""
+    id: str
+    """The ID of the object that the event is about."""
+    practice_group_id: str
+    """The practice group concerned."""
+    event: Literal["ehr.health_status.healthy"]
+    """The name of the event."""
+
+
+class EhrHealthStatusUnhealthyEvent(TypedDict):
+    """The EHR connection of a practice group became unhealthy."""
+
+    object: Literal["EhrHealthStatus"]
+    """The type of the object that the event is about."""
+    id: str
+    """The ID of the object that the event is about."""
+    practice_group_id: str
+    """The practice group concerned."""
+    event: Literal["ehr.health_status.unhealthy"]
+    """The name of the event."""
+
+
+class EventFeedPage(TypedDict):
+    data: list[FeedEvent]
+    count: int
+    """How many events this page holds."""
+    next_cursor: str
+    """Send it as `cursor` to go on from here."""
+    has_more: bool
+    """Whether there is more to read at this moment."""
+
+
+class FeedEvent(TypedDict):
+    id: str
+    created_at: str
+    data: EventPayload
+
+
+class FormSubmissionCreatedEvent(TypedDict):
+    """A form submission has been created."""
+
+    object: Literal["FormSubmission"]
+    """The type of the object that the event is about."""
+    id: str
+    """The ID of the object that the event is about."""
+    practice_group_id: str
+    """The practice group concerned."""
+    event: Literal["form-submission.created"]
+    """The name of the event."""
+
+
+class MePartner(TypedDict):
+    id: str
+    name: str
+
+
+class MeKey(TypedDict):
+    id: str
+    label: str | None
+    scopes: list[Literal["practice-groups:read", "submission-types:read", "submission-types:write", "webhooks:read", "webhooks:write", "events:read"]]
+    """What the key may do."""
+    rate_limit_per_minute: int
+    """The limit that holds for the key."""
+    expires_at: str | None
+
+
+class MePracticeGroupsItemThrough(TypedDict):
+    """The network through which the key acts for it, the first by name if there are several; null: it
+    is tied to it.
+    """
+
+    id: str
+    name: str
+
+
+class MePracticeGroupsItem(TypedDict):
+    id: str
+    name: str
+    scopes: list[Literal["practice-groups:read", "submission-types:read", "submission-types:write", "webhooks:read", "webhooks:write", "events:read"]]
+    """What the key may do there: its own scopes, as far as networks grant them."""
+    through: MePracticeGroupsItemThrough | None
+    """The network through which the key acts for it, the first by name if there are several; null: it
+    is tied to it.
+    """
+
+
+class Me(TypedDict):
+    """A partner and its key, as the service knows them."""
+
+    partner: MePartner
+    key: MeKey
+    practice_groups: list[MePracticeGroupsItem]
+    """Every practice group that the key may act for; its own comes first."""
+
+
+class OwnAgreement(TypedDict):
+    """What you have signed, and the terms."""
+
+    id: str
+    version: str | None
+    """Which text was signed."""
+    document_url: str | None
+    """Where the signed document is."""
+    signatory: str | None
+    """Who signed for the partner."""
+    signed_at: str
+    ends_at: str | None
+    """From when on it no longer holds; null: until further notice. Keys that were issued under it go
+    on working.
+    """
+    status: Literal["in_force", "ended"]
+    rate_limit_per_minute: int | None
+    """Of each key that was issued under it and has none of its own; null: the default limit."""
+    sla: str | None
+    """In words."""
+    sla_targets: SlaTargets | None
+    """What is measured month by month; null: the SLA is words alone, or there is none."""
+    created_at: str
+    updated_at: str
+
+
+class OwnAgreementPage(TypedDict):
+    data: list[OwnAgreement]
+    count: int
+    """How many entries this page holds."""
+    next_cursor: str | None
+    """Send it as `cursor` to get the next page; null on the last one."""
+
+
+class PatientAddedToSequenceEvent(TypedDict):
+    """A patient has been added to a sequence."""
+
+    object: Literal["Patient"]
+    """The type of the object that the event is about."""
+    id: str
+    """The ID of the object that the event is about."""
+    practice_group_id: str
+    """The practice group concerned."""
+    event: Literal["patient.added-to-sequence"]
+    """The name of the event."""
+
+
+class PracticeGroupNetworksItem(TypedDict):
+    id: str
+    name: str
+
+
+class PracticeGroup(TypedDict):
+    """A practice, or a hub that serves several."""
+
+    id: str
+    name: str
+    ods_code: str | None
+    """The organisation code of the practice."""
+    timezone: str
+    """IANA time zone."""
+    address: Address | None
+    networks: list[PracticeGroupNetworksItem]
+    ehr_status: Literal["healthy", "unhealthy", "unknown"]
+    """The last reported status of the connection to the electronic health record (EHR)."""
+    created_at: str
+    updated_at: str
+
+
+class PracticeGroupList(TypedDict):
+    data: list[PracticeGroup]
+    count: int
+
+
+class PrescriptionIssuedEvent(TypedDict):
+    """A prescription has been issued."""
+
+    object: Literal["Prescription"]
+    """The type of the object that the event is about."""
+    id: str
+    """The ID of the object that the event is about."""
+    practice_group_id: str
+    """The practice group concerned."""
+    event: Literal["prescription.issued"]
+    """The name of the event."""
+
+
+class ProblemUsedByItem(TypedDict):
+    type: str
+    count: int
+    ids: list[str]
+
+
+class Problem(TypedDict):
+    """A refusal, with a stable code in `error`."""
+
+    error: Literal["invalid_credentials", "insufficient_permissions", "forbidden", "https_required", "not_found", "method_not_allowed", "conflict", "cursor_gone", "precondition_failed", "payload_too_large", "unsupported_media_type", "business_rule_violation", "rate_limit_exceeded", "internal_error", "service_unavailable"]
+    statusCode: int
+    message: str
+    request_id: str
+    """Quote it to support; it is also in x-request-id."""
+    doc_url: str
+    """A page about this error."""
+    required_scopes: NotRequired[list[str]]
+    """With insufficient_permissions: what the key lacks."""
+    required_roles: NotRequired[list[str]]
+    """With insufficient_permissions on the operator API."""
+    rule: NotRequired[str]
+    """With business_rule_violation: the rule that is broken."""
+    path: NotRequired[list[str | int]]
+    """With business_rule_violation: the field to look at."""
+    retry_after: NotRequired[int]
+    """With rate_limit_exceeded: seconds to wait, as in Retry-After."""
+    resume_cursor: NotRequired[str]
+    """With cursor_gone: the cursor to go on from."""
+    used_by: NotRequired[list[ProblemUsedByItem]]
+    """With conflict, when something in use was to be removed: what uses it, how many, and the first
+    few.
+    """
+
+
+class RefusedRequest(TypedDict):
+    request_id: str
+    at: str
+    method: str
+    path: str
+    """Without its query."""
+    operation: str
+    status: int
+    error: str
+    """The code of the refusal; `validation_error` for a 400."""
+    reason: Literal["expired", "revoked", "leaked", "partner_not_verified", "address_not_allowed", "proof_missing", "proof_invalid", "proof_replayed", None]
+    """Why the key was refused; null if that was not why the call was."""
+    answer: ValidationError | Problem
+    """The body of the refusal. Of a 400 with very many problems, the first 100."""
+    explanation: str
+    """The cause and what to do about it, in plain words."""
+
+
+class Replay(TypedDict):
+    count: int
+    """How many deliveries will be sent, including those that were pending anyway."""
+
+
+class ReplayRequest(TypedDict):
+    since: NotRequired[str]
+    """Not in the future."""
+    until: NotRequired[str]
+    """With `since`: only what was accepted before this moment."""
+    event_ids: NotRequired[list[str]]
+
+
+class RotatedWebhookSecret(TypedDict):
+    id: str
+    """The webhook."""
+    secret: str
+    """Verifies signatures (Standard Webhooks). Shown here once and never again."""
+    previous_secret_expires_at: str
+    """Until then, deliveries are signed with the previous secret, too."""
+
+
+class SlaTargetsLatencyMs(TypedDict):
+    """How long answers may take: half of them, 95 and 99 of 100. Measured in the service, and rounded
+    up to a bound of the report.
+    """
+
+    p50: NotRequired[float]
+    p95: NotRequired[float]
+    p99: NotRequired[float]
+
+
+class SlaTargetsDeliverySeconds(TypedDict):
+    """How long it may take from the acceptance of an event to its receipt, likewise."""
+
+    p50: NotRequired[float]
+    p95: NotRequired[float]
+    p99: NotRequired[float]
+
+
+class SlaTargets(TypedDict):
+    """Targets that are measured month by month."""
+
+    availability_percent: NotRequired[float]
+    """Of the calls, those not answered with 5xx; of the minutes, those in which the service ran. The
+    lower of the two counts.
+    """
+    latency_ms: NotRequired[SlaTargetsLatencyMs]
+    """How long answers may take: half of them, 95 and 99 of 100. Measured in the service, and rounded
+    up to a bound of the report.
+    """
+    delivery_success_percent: NotRequired[float]
+    """Of the deliveries that came to an end, those that arrived."""
+    delivery_seconds: NotRequired[SlaTargetsDeliverySeconds]
+    """How long it may take from the acceptance of an event to its receipt, likewise."""
+
+
+class SubmissionType(TypedDict):
+    """A category of patient request that care navigation handles."""
+
+    id: str
+    pathway_id: str
+    form_id: str | None
+    title: str
+    description: str | None
+    in_hours: bool
+    """Takes forms during opening hours."""
+    out_of_hours: bool
+    """Takes forms outside opening hours."""
+    suspended: bool
+    external_url: str | None
+    external_url_name: str | None
+    type: Literal["admin_request", "clinical_request", "other_request", None]
+    default_priority: Literal["lowest", "low", "medium", "high", "highest"]
+    daily_limit: int | None
+    """Forms taken on one day; null: no cap."""
+    forms_submitted_today: NotRequired[int]
+    """Forms submitted on the current day, in the time zone of the practice group."""
+    patient_eligibility_check: bool
+    assignee_id: str | None
+    assignee_type: Literal["Admin", "AdminTeam", None]
+    order: float | None
+    """Sort position."""
+    created_at: str | None
+    updated_at: str | None
+
+
+class SubmissionTypeChange(TypedDict):
+    """A change that you made to a submission type."""
+
+    id: str
+    state: Literal["pending", "applied", "rejected"]
+    """pending: the practice's own software has not said yet what became of it. applied: it has the
+    change, too. rejected: it does not take it; `reason` says why.
+    """
+    reason: str | None
+    request_id: str | None
+    """The `x-request-id` of the call that made the change."""
+    at: str
+    """When you made it."""
+    ended_at: str | None
+    """When it was applied or rejected."""
+
+
+class SubmissionTypeChangePage(TypedDict):
+    data: list[SubmissionTypeChange]
+    count: int
+    """How many entries this page holds."""
+    next_cursor: str | None
+    """Send it as `cursor` to get the next page; null on the last one."""
+
+
+class SubmissionTypePage(TypedDict):
+    data: list[SubmissionType]
+    count: int
+    """How many entries this page holds."""
+    next_cursor: str | None
+    """Send it as `cursor` to get the next page; null on the last one."""
+
+
+class SubmissionTypePatch(TypedDict):
+    """A merge patch: what is left out stays as it is, null clears a nullable field."""
+
+    title: NotRequired[str]
+    description: NotRequired[str | None]
+    in_hours: NotRequired[bool]
+    out_of_hours: NotRequired[bool]
+    suspended: NotRequired[bool]
+    form_id: NotRequired[str | None]
+    external_url: NotRequired[str | None]
+    external_url_name: NotRequired[str | None]
+    type: NotRequired[Literal["admin_request", "clinical_request", "other_request", None]]
+    default_priority: NotRequired[Literal["lowest", "low", "medium", "high", "highest"]]
+    daily_limit: NotRequired[int | None]
+    """null: no cap; 0: closed today."""
+    patient_eligibility_check: NotRequired[bool]
+    assignee_id: NotRequired[str | None]
+    assignee_type: NotRequired[Literal["Admin", "AdminTeam", None]]
+    order: NotRequired[int]
+
+
+class TestDelivery(TypedDict):
+    event_id: str
+    delivery_id: str
+
+
+class TestEvent(TypedDict):
+    event_id: str
+
+
+class UsageEntry(TypedDict):
+    """How often something happened on a day."""
+
+    day: str
+    """By the calendar of UTC."""
+    kind: Literal["call", "delivery"]
+    key_id: str | None
+    """Of a call."""
+    webhook_id: str | None
+    """Of a delivery."""
+    operation: str | None
+    """Of a call; `none` where there is no such operation."""
+    outcome: Literal["ok", "refused", "rate_limited", "failed", "delivered", "retried", "given_up"]
+    """Of a call: `ok`, `refused` (4xx), `rate_limited` (429), or `failed` (5xx, a fault of ours). Of
+    an attempt to deliver: `delivered`, `retried` (it failed and is tried again), or `given_up`.
+    """
+    count: int
+
+
+class UsageEntryPage(TypedDict):
+    data: list[UsageEntry]
+    count: int
+    """How many entries this page holds."""
+    next_cursor: str | None
+    """Send it as `cursor` to get the next page; null on the last one."""
+
+
+class ValidationErrorMessageItem(TypedDict):
+    code: str
+    """The kind of problem."""
+    expected: str
+    """The expected type."""
+    path: list[str | int]
+    """Where the offending field is; empty for the body itself."""
+    message: str
+
+
+class ValidationError(TypedDict):
+    """Every problem of the request, one entry each."""
+
+    error: Literal[True]
+    statusCode: Literal[400]
+    message: list[ValidationErrorMessageItem]
+
+
+class Webhook(TypedDict):
+    """An address that receives the events of one practice group, or of all of them."""
+
+    id: str
+    url: str
+    description: str | None
+    event_types: list[EventName]
+    status: Literal["active", "paused", "disabled"]
+    """paused: by you, or by the operator, as `status_reason` then says. disabled: by the service,
+    because the receiver answered 410 or failed for five days. In both cases deliveries queue up for
+    as long as events are kept, and are sent once the webhook is active again.
+    """
+    status_reason: str | None
+    """Why the service disabled it, or who else paused or activated it and why, as a sentence."""
+    signature: Literal["hmac", "ed25519", "both"]
+    """How deliveries are signed. hmac: with the secret of the webhook (`v1`). ed25519: with the key of
+    this deployment (`v1a`), whose public part is at `/.well-known/webhook-keys`. both: each.
+    """
+    header_names: list[str]
+    """The headers of your own that it is sent. Their values are not shown."""
+    practice_group_id: str | None
+    """The practice group whose events it receives; null for a webhook for all of them."""
+    practice_groups: Literal["all", None]
+    """all: it receives the events of every practice group that you may act for with the scope
+    `events:read`, those that are added later included.
+    """
+    practice_group_ids: list[str] | None
+    """Of a webhook for all practice groups: those that it is narrowed to; null: it is not."""
+    health: WebhookHealth
+    created_at: str
+    updated_at: str
+
+
+class WebhookHealth(TypedDict):
+    failures: int
+    """Failed attempts since the last success."""
+    failing_since: str | None
+    """The time of the first of them."""
+    last_success_at: str | None
+    queued: int
+    """Deliveries that are not finished. 1000 stands for that many or more."""
+    withheld_since: str | None
+    """Since when nothing is sent because the partner may not receive events of the practice group;
+    null when it may.
+    """
+    withheld_reason: Literal["partner_not_verified", "key_revoked", "key_expired", "scope_missing", "out_of_reach", None]
+    """Why deliveries are withheld; null when they are not. partner_not_verified: the partner is
+    suspended. key_revoked, key_expired: no key for the practice group works any more.
+    scope_missing: no key, or no network, grants `events:read`. out_of_reach: no key is tied to the
+    practice group, or to one that shares a network with it.
+    """
+    withheld_practice_groups: list[WithheldPracticeGroup]
+    """Of a webhook for all practice groups: those whose deliveries are withheld, while the others go
+    on. At most the first 100.
+    """
+
+
+class WebhookPage(TypedDict):
+    data: list[Webhook]
+    count: int
+    """How many entries this page holds."""
+    next_cursor: str | None
+    """Send it as `cursor` to get the next page; null on the last one."""
+
+
+class WebhookPatch(TypedDict):
+    """A merge patch: what is left out stays as it is; null clears the description, or
+    `practice_group_ids`.
+    """
+
+    url: NotRequired[str]
+    """Public and https. Redirects are not followed."""
+    event_types: NotRequired[list[EventName]]
+    description: NotRequired[str | None]
+    practice_group_ids: NotRequired[list[str] | None]
+    """Only the events of these. For a webhook for all practice groups."""
+    signature: NotRequired[Literal["hmac", "ed25519", "both"]]
+    headers: NotRequired[dict[str, str] | None]
+    """Replaced as a whole; null takes them away."""
+    status: NotRequired[Literal["active", "paused"]]
+    """Activating a disabled webhook resets its count of failures."""
+
+
+class WithheldPracticeGroup(TypedDict):
+    practice_group_id: str
+    since: str
+    reason: Literal["partner_not_verified", "key_revoked", "key_expired", "scope_missing", "out_of_reach"]
+
+
+class WriteToRecordFailedEvent(TypedDict):
+    """A write-to-record job failed permanently."""
+
+    object: Literal["WriteToRecordEntry"]
+    """The type of the object that the event is about."""
+    id: str
+    """The ID of the object that the event is about."""
+    practice_group_id: str
+    """The practice group concerned."""
+    event: Literal["write-to-record.failed"]
+    """The name of the event."""
+    resource: str
+    """The resource type linked to the write-to-record entry."""
+    resource_id: str
+    """The resource ID linked to the write-to-record entry."""
+
+
+class WriteToRecordSucceededEvent(TypedDict):
+    """A write-to-record job finished successfully."""
+
+    object: Literal["WriteToRecordEntry"]
+    """The type of the object that the event is about."""
+    id: str
+    """The ID of the object that the event is about."""
+    practice_group_id: str
+    """The practice group concerned."""
+    event: Literal["write-to-record.succeeded"]
+    """The name of the event."""
+    resource: str
+    """The resource type linked to the write-to-record entry."""
+    resource_id: str
+    """The resource ID linked to the write-to-record entry."""
+
+
+class CreateWebhookBody(TypedDict):
+    url: str
+    """Public and https. Redirects are not followed."""
+    event_types: NotRequired[list[EventName]]
+    """All of them unless given."""
+    description: NotRequired[str | None]
+    practice_groups: NotRequired[Literal["all"]]
+    """For every practice group that you may act for; else for the one acted for."""
+    practice_group_ids: NotRequired[list[str] | None]
+    """Only the events of these. For a webhook for all practice groups."""
+    signature: NotRequired[Literal["hmac", "ed25519", "both"]]
+    """hmac unless given."""
+    headers: NotRequired[dict[str, str]]
+    """Headers of your own, up to 10, that each delivery is sent with, such as the token that your
+    gateway asks for. Kept sealed, and never shown again; `header_names` has their names.
+    """
+
+
+class TestWebhookBody(TypedDict):
+    event: EventName
+
+
+class TriggerTestEventBody(TypedDict):
+    event: EventName
+
+
+class UpdateOwnContactBody(TypedDict):
+    alert_kinds: list[Literal["webhook_failing", "webhook_disabled", "key_expiring", "key_unused", "key_leaked", "refusals_rising", "deliveries_late"]] | None
+    """Of which kinds of alert it is told. null: of all, those to come included. Of leaked keys
+    everybody is told.
+    """
+
+
+EventPayload: TypeAlias = "AppointmentConfirmedEvent | AppointmentRescheduledEvent | AppointmentCancelledEvent | AppointmentBookingFailedEvent | AppointmentCancelFailedEvent | AppointmentRescheduleFailedEvent | FormSubmissionCreatedEvent | PrescriptionIssuedEvent | PatientAddedToSequenceEvent | WriteToRecordSucceededEvent | WriteToRecordFailedEvent | EhrHealthStatusHealthyEvent | EhrHealthStatusUnhealthyEvent | UnknownEvent"
+"""What happened: told apart by `event`. New kinds may come at any time, and arrive as `unknown`."""

@@ -1,0 +1,30 @@
+/** What the operations of the partner API are called in the client libraries. */
+
+/** The method of each operation, in the group that its tag names. One that is missing here fails. */
+export const methodNames: Record<string, string> = {
+  listPracticeGroups: 'list',
+  listSubmissionTypes: 'list',
+  getSubmissionType: 'get',
+  updateSubmissionType: 'update',
+  listSubmissionTypeChanges: 'listChanges',
+  createWebhook: 'create',
+  listWebhooks: 'list',
+  getWebhook: 'get',
+  updateWebhook: 'update',
+  deleteWebhook: 'delete',
+  rotateWebhookSecret: 'rotateSecret',
+  testWebhook: 'test',
+  listWebhookDeliveries: 'listDeliveries',
+  getWebhookDelivery: 'getDelivery',
+  replayWebhook: 'replay',
+  listEvents: 'list',
+  streamEvents: 'follow',
+  triggerTestEvent: 'trigger',
+  getRefusedRequest: 'get',
+  getMe: 'me',
+  listOwnAgreements: 'listAgreements',
+  listUsage: 'listUsage',
+  listAlerts: 'list',
+  listOwnContacts: 'list',
+  updateOwnContact: 'update',
+};

@@ -158,6 +158,7 @@ export async function startService(config: Config, surroundings: Surroundings): 
       mailer: config.mail && createMailer(config.mail),
       docsUrl,
       support: config.supportContact,
+      enterUrl: () => `${config.ownUrl ?? listening}/console/enter`,
     });
     if (!config.mail && config.environment === 'production') log.warn({}, NOBODY_MAILED);
     const server = createServer({
@@ -222,7 +223,9 @@ export async function startService(config: Config, surroundings: Surroundings): 
       },
     );
     signs.start();
-    undo.push(() => signs.stop());
+    undo.push(() =>
+      Promise.race([signs.stop(), new Promise<void>((resolve) => clock.timer(CLOSE_MS, resolve))]),
+    );
     const { auditAnchors } = config;
     if (auditAnchors.file ?? auditAnchors.url) undo.push(startAnchoring(app, auditAnchors, log));
 

@@ -147,6 +147,7 @@ export function readConfig(env: Env, workingFolder: string): Config {
       partnerWaitingDays: read('PORTER_ALERT_PARTNER_WAITING_DAYS', 7, upTo('days', 365)),
       lateMinutes: read('PORTER_ALERT_LATE_MINUTES', 90, upTo('minutes', 7 * 24 * 60)),
       ehrDownMinutes: read('PORTER_ALERT_EHR_DOWN_MINUTES', 30, upTo('minutes', 7 * 24 * 60)),
+      changesPendingMinutes: read('PORTER_ALERT_CHANGES_PENDING_MINUTES', 60, upTo('minutes', 7 * 24 * 60)),
     },
     ownUrl: undefined,
     masterKey: read('PORTER_MASTER_KEY', undefined, masterKey),

@@ -5,7 +5,7 @@ import { timestamp } from './fields.ts';
 type ToldTo = 'partner' | 'operator';
 
 interface AlertKind {
-  subject: 'webhook' | 'key' | 'partner' | 'practice_group' | 'service';
+  subject: SubjectType;
   toldTo: ToldTo;
   /** What it is, as a heading. */
   title: string;
@@ -99,6 +99,23 @@ const alertKinds = {
     over: 'The EHR connection of a practice is up again',
     remedy: 'Look after the connection, or tell the practice.',
   },
+  changes_pending: {
+    subject: 'practice_group',
+    toldTo: 'operator',
+    title: 'Changes have not reached the practice software for long',
+    over: 'Changes reach the practice software again',
+    remedy:
+      'See whether the practice software reads the feed of changes, or receives them, and says what became of each: applied or rejected.',
+  },
+  agreement_ended: {
+    subject: 'agreement',
+    toldTo: 'partner',
+    title: 'An agreement ends, and keys are in use under it',
+    over: 'An agreement that was to end is settled',
+    remedy: 'Agree with support on what follows. Your keys go on working on its terms until then.',
+    operatorRemedy:
+      'Give the agreement a later end, issue its keys under a newer one (PATCH of a key, agreement_id), or revoke them. They go on working until then.',
+  },
 } as const satisfies Record<string, AlertKind>;
 
 export type AlertKindName = keyof typeof alertKinds;
@@ -110,7 +127,7 @@ export const partnerKindNames = alertKindNames.filter((name) => kindOf(name).tol
   ...AlertKindName[],
 ];
 
-const subjectTypes = ['webhook', 'key', 'partner', 'practice_group', 'service'] as const;
+const subjectTypes = ['webhook', 'key', 'partner', 'practice_group', 'agreement', 'service'] as const;
 export type SubjectType = (typeof subjectTypes)[number];
 
 /** Why an alert ended. */
@@ -121,6 +138,7 @@ export const endings = {
   withheld: 'The partner may not receive the events of the practice group any more.',
   replaced: 'The key was rotated, revoked or given another end.',
   expired: 'The key has expired.',
+  settled: 'The agreement was given another end, or no key works under it any more.',
   gone: 'What it was about is not there any more.',
   told: 'There was nothing to wait for: it was over when it was told.',
 } as const;
@@ -131,8 +149,11 @@ const endingNames = Object.keys(endings) as [Ending, ...Ending[]];
 const details = z
   .object({
     since: timestamp().nullable().meta({ description: 'Since when it has been so.' }),
-    until: timestamp().nullable().meta({ description: 'Of a key that is about to expire: when.' }),
-    count: z.int().nullable().meta({ description: 'Failed attempts, or refused calls within the hour.' }),
+    until: timestamp().nullable().meta({ description: 'Of a key or an agreement: when it ends.' }),
+    count: z.int().nullable().meta({
+      description:
+        'Failed attempts, refused calls within the hour, changes that wait, or keys that work under an agreement.',
+    }),
     usual: z.int().nullable().meta({ description: 'Of refused calls: how many are usual at that hour.' }),
     reason: z.string().nullable(),
   })

@@ -82,6 +82,14 @@ export const operatorRequests: Record<TakesBody<typeof operatorEndpoints>, Examp
     contact_email: 'platform@brightwater.example',
     rate_limit_per_minute: 900,
   }),
+  createPartnerInvitation: one('Somebody of a partner', {
+    email: 'ada.marsh@brightwater.example',
+    name: 'Ada Marsh',
+  }),
+  createPracticeInvitation: one('Somebody of a practice', {
+    email: 'manager@larkhill.example',
+    name: 'Rose Field',
+  }),
   declineApproval: one('With the reason', { reason: 'Brightwater has not signed the new agreement yet.' }),
   issueKey: one('A key that may read groups and update submission types', {
     partner_id: 'prt_brightwater',

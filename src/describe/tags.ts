@@ -26,6 +26,7 @@ export const tagDescriptions: Record<string, string> = {
   Deployment: 'The service itself: its settings, its nodes, and what has changed.',
   Operators: 'People and systems of the operator, each with a token and a role.',
   Approvals: 'What waits for a second person before it is done.',
+  Invitations: 'Who of a partner or a practice was asked into the console.',
   Sessions: 'Who is signed in to the console.',
   'Access log': 'Who read or received what, chained by hashes like the audit.',
   Erasures: 'Objects whose identifiers were taken out of everything that is kept.',

@@ -9,7 +9,7 @@ import {
 
 /**
  * When an alert begins and when it is over: pure decisions from what a look at the database has found. A kind is one entry of `judges`, and one
- * of `messages` below.
+ * of `messages` in alert-words.ts.
  */
 
 const MINUTE = 60_000;
@@ -18,7 +18,7 @@ const DAY = 24 * HOUR;
 
 /** A receiver that is restarted, or whose certificate is being renewed, is back within the hour. */
 export const FAILING_MS = HOUR;
-/** Two working weeks, to have a key rotated; of a key that lives for less than four, the second half of its life. */
+/** Two working weeks, to have a key rotated or an agreement renewed; of a key that lives for less than four, the second half of its life. */
 export const EXPIRING_MS = 14 * DAY;
 export const UNUSED_MS = 90 * DAY;
 /** So many refusals within an hour are worth a word at all. */
@@ -34,6 +34,7 @@ export interface AlertThresholds {
   partnerWaitingDays: number;
   lateMinutes: number;
   ehrDownMinutes: number;
+  changesPendingMinutes: number;
 }
 
 export interface WebhookFact {
@@ -88,6 +89,25 @@ export interface GroupFact {
   changedAt: string;
 }
 
+/** A practice group, and its changes that have been neither applied nor rejected for too long. */
+export interface PendingFact {
+  id: string;
+  name: string;
+  /** When the first of them was made; null: there is none. */
+  since: string | null;
+  count: number | null;
+}
+
+export interface AgreementFact {
+  id: string;
+  name: string;
+  partnerId: string;
+  isPartnerVerified: boolean;
+  endsAt: string | null;
+  /** Keys that work under it. */
+  keys: number;
+}
+
 /** Of each kind of thing, those that may be concerned, and those that an open alert is about, if they are still there. */
 export interface AlertFacts {
   webhooks: readonly WebhookFact[];
@@ -95,7 +115,9 @@ export interface AlertFacts {
   refusals: readonly RefusalFact[];
   partners: readonly PartnerFact[];
   groups: readonly GroupFact[];
-  /** The oldest event that nobody has fanned out, or delivery that no worker has claimed; null: there is none. */
+  pending: readonly PendingFact[];
+  agreements: readonly AgreementFact[];
+  /** The oldest event or change that nobody has fanned out, or delivery that no worker has claimed; null: there is none. */
   unclaimedSince: string | null;
 }
 
@@ -127,7 +149,7 @@ interface Circumstances {
 }
 
 /** The service is a subject of its own, and there is one. */
-const SERVICE = 'service';
+export const SERVICE = 'service';
 
 const isSince = (moment: string | null, ms: number, now: number): boolean =>
   moment !== null && now - Date.parse(moment) >= ms;
@@ -277,6 +299,25 @@ const judges: Record<AlertKindName, Judge> = {
           : undefined,
       because: 'recovered',
     })),
+  changes_pending: ({ pending }, { now, thresholds }) =>
+    pending.map(({ id, name, since, count }) => ({
+      subject: { type: 'practice_group', id, name },
+      partnerId: null,
+      practiceGroupId: id,
+      stands: isSince(since, thresholds.changesPendingMinutes * MINUTE, now) ? { since, count } : undefined,
+      because: 'recovered',
+    })),
+  agreement_ended: ({ agreements }, { now, isOpen }) =>
+    agreements.map(({ id, name, partnerId, isPartnerVerified, endsAt, keys }) => ({
+      subject: { type: 'agreement', id, name },
+      partnerId,
+      practiceGroupId: null,
+      stands:
+        keys > 0 && isSince(endsAt, -EXPIRING_MS, now) && (isPartnerVerified || isOpen(id))
+          ? { until: endsAt, count: keys }
+          : undefined,
+      because: 'settled',
+    })),
 };
 
 export const noDetails: AlertDetails = { since: null, until: null, count: null, usual: null, reason: null };
@@ -320,64 +361,4 @@ export const isEndTold = (because: Ending): boolean => !silentEndings.includes(b
 /** Null stands for the operator, who is told of everything. */
 export function toldTo({ kind, partnerId }: Pick<NewAlert, 'kind' | 'partnerId'>): (string | null)[] {
   return kindOf(kind).toldTo === 'partner' && partnerId !== null ? [null, partnerId] : [null];
-}
-
-// ---- In words ----
-
-/** Names are chosen by people outside: on one line, without what would turn the line around or hide in it, and not for ever. */
-export function plain(name: string): string {
-  const line = name
-    .replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\p{Co}]+/gu, ' ')
-    .replaceAll(/\s+/g, ' ')
-    .trim();
-  const characters = [...line];
-  return characters.length > NAME_LENGTH_MAX ? `${characters.slice(0, NAME_LENGTH_MAX - 1).join('')}…` : line;
-}
-
-const NAME_LENGTH_MAX = 80;
-
-interface Told {
-  kind: AlertKindName;
-  subject: { id: string; name: string };
-  practice_group_id: string | null;
-  details: AlertDetails;
-}
-
-const messages: Record<AlertKindName, (alert: Told & { name: string; group: string }) => string> = {
-  webhook_failing: ({ subject, name, group, details: { since, count } }) =>
-    `No delivery to the webhook ${subject.id} (${name})${group} has succeeded since ${since}; ${count} attempts have failed.`,
-  webhook_disabled: ({ subject, name, group, details: { since, reason } }) =>
-    `The webhook ${subject.id} (${name})${group} has been disabled since ${since}. ${reason ?? ''}`.trim(),
-  key_expiring: ({ subject, name, group, details: { until } }) =>
-    `The key ${subject.id} (${name})${group} expires at ${until}.`,
-  key_unused: ({ subject, name, group, details: { since } }) =>
-    `The key ${subject.id} (${name})${group} has not been used since ${since}.`,
-  key_leaked: ({ subject, name, group, details: { since } }) =>
-    `The key ${subject.id} (${name})${group} was reported as leaked at ${since}, and does not work any more.`,
-  refusals_rising: ({ subject, name, details: { since, count, usual } }) =>
-    `Of the partner ${subject.id} (${name}), ${count} calls were refused in the hour from ${since}; usual at that hour are ${usual}.`,
-  partner_waiting: ({ subject, name, details: { since, reason } }) =>
-    `The partner ${subject.id} (${name}) has been ${reason} since ${since}.`,
-  deliveries_late: ({ subject, name, group, details: { since } }) =>
-    subject.id === SERVICE
-      ? `Events accepted at ${since} have not been taken up for delivery.`
-      : `The webhook ${subject.id} (${name})${group} has not received what was queued for it at ${since}.`,
-  ehr_down: ({ subject, name, details: { since } }) =>
-    `The EHR connection of ${subject.id} (${name}) has been unhealthy since ${since}.`,
-};
-
-export function messageOf(alert: Told): string {
-  const group = alert.practice_group_id === null ? '' : ` for ${plain(alert.practice_group_id)}`;
-  const reason = alert.details.reason === null ? null : plain(alert.details.reason);
-  return messages[alert.kind]({
-    ...alert,
-    name: plain(alert.subject.name),
-    group,
-    details: { ...alert.details, reason },
-  });
-}
-
-export function remedyOf(kind: AlertKindName, reader: 'partner' | 'operator'): string {
-  const { remedy, operatorRemedy } = kindOf(kind);
-  return reader === 'operator' ? (operatorRemedy ?? remedy) : remedy;
 }

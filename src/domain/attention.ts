@@ -6,7 +6,7 @@ import {
   type AttentionItem,
   type AttentionKind,
 } from '../contract/operator/attention.ts';
-import { remedyOf } from './alerts.ts';
+import { remedyOf } from './alert-words.ts';
 
 /** How what needs somebody is put: how bad it is, what the next step is, and what belongs together. */
 
@@ -26,6 +26,7 @@ const kinds: Record<AttentionKind, Kind> = {
   refusals_rising: { severity: 'warning', action: 'open' },
   changes_pending: { severity: 'warning', action: 'open' },
   key_expiring: { severity: 'warning', action: 'remind' },
+  agreement_ended: { severity: 'warning', action: 'remind' },
   approval_pending: { severity: 'notice', action: 'open' },
   partner_waiting: { severity: 'notice', action: 'open' },
   key_unused: { severity: 'notice', action: 'remind' },
@@ -37,10 +38,6 @@ const own: Partial<Record<AttentionKind, { title: string; remedy: string }>> = {
   deliveries_given_up: {
     title: 'Deliveries were given up',
     remedy: 'Once the receiver is mended, retry them: they are sent in their order.',
-  },
-  changes_pending: {
-    title: 'Changes are not applied by the practice software',
-    remedy: 'See whether the practice software reads its changes, or tell the practice.',
   },
   approval_pending: { title: 'Somebody waits for an approval', remedy: 'Approve it, or reject it.' },
 };
@@ -89,10 +86,7 @@ function groupOf(members: readonly Raised[], counts: ReadonlyMap<AttentionKind, 
 function wordsOf(kind: AttentionKind): { title: string; remedy: string } {
   const words = own[kind];
   if (words) return words;
-  const alert = kind as Exclude<
-    AttentionKind,
-    'deliveries_given_up' | 'changes_pending' | 'approval_pending'
-  >;
+  const alert = kind as Exclude<AttentionKind, 'deliveries_given_up' | 'approval_pending'>;
   return { title: kindOf(alert).title, remedy: remedyOf(alert, 'operator') };
 }
 

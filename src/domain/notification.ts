@@ -1,5 +1,5 @@
 import { type AlertKindName, type Ending, endings, kindOf } from '../contract/alerts.ts';
-import { messageOf, plain, remedyOf } from './alerts.ts';
+import { messageOf, plain, remedyOf } from './alert-words.ts';
 
 /** What goes out by e-mail: when, how it reads, and what follows an attempt that failed. */
 

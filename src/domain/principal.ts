@@ -49,6 +49,19 @@ export interface OperatorPrincipal {
   approvedBy?: { id: string; name: string };
 }
 
+/** Somebody of a partner or of a practice who was invited into the console. Reaches nothing of the operator API. */
+export interface GuestPrincipal {
+  kind: 'guest';
+  invitationId: string;
+  name: string;
+  email: string;
+  /** One of the two. */
+  partner: { id: string; name: string } | null;
+  practiceGroup: { id: string; name: string } | null;
+  expiresAt: number;
+  sessionId: string;
+}
+
 /** The service itself: its first start, the door, the delivery engine, the streams and the metrics. */
 export interface SystemPrincipal {
   kind: 'system';

@@ -94,7 +94,10 @@ export function findHolder(app: App, exchange: Exchange): FoundKey | Promise<Fou
 export async function findOperator(app: App, exchange: Exchange): Promise<OperatorPrincipal | undefined> {
   const token = bearerOf(exchange);
   if (token !== undefined) return app.access.operatorOf(token, () => mayAsk(app, exchange));
-  return foreignCall(exchange) === undefined ? (await findSession(app, exchange))?.principal : undefined;
+  const principal =
+    foreignCall(exchange) === undefined ? (await findSession(app, exchange))?.principal : undefined;
+  // Whoever was invited is no operator.
+  return principal?.kind === 'operator' ? principal : undefined;
 }
 
 function bearerOf({ headers }: Exchange): string | undefined {
@@ -220,7 +223,7 @@ export function countOperator({ limits }: App, exchange: Exchange, { operatorId 
 }
 
 /** From time to time an answer brings another token. */
-async function renewSession(app: App, exchange: Exchange): Promise<void> {
+export async function renewSession(app: App, exchange: Exchange): Promise<void> {
   const holder = await findSession(app, exchange);
   if (!holder) return;
   const token = await app.access.sessions.rotate(holder, () => newSessionToken(app));
@@ -278,7 +281,7 @@ const SESSION_OVER = 'The session is over. Sign in again.';
 /** What is wrong with a session is told: whoever brings the cookie of one knows that much. */
 function unknownCaller(exchange: Exchange): Problem {
   const isOfSession =
-    exchange.path.startsWith('/operator/') &&
+    /^\/(operator|console)\//.test(exchange.path) &&
     bearerOf(exchange) === undefined &&
     sessionToken(exchange) !== undefined;
   const message = isOfSession ? (foreignCall(exchange) ?? SESSION_OVER) : undefined;

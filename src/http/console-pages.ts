@@ -9,11 +9,17 @@ export interface Notice {
   text: readonly string[];
 }
 
+/** The colours are the documentation's. */
 const STYLE = `
-  :root { color-scheme: light dark; font: 16px/1.5 system-ui, sans-serif; }
+  :root {
+    color-scheme: light dark; font: 16px/1.5 ui-sans-serif, system-ui, sans-serif;
+    color: light-dark(#1a2228, #e4e7e6); background: light-dark(#ffffff, #11161a);
+  }
   body { max-width: 36rem; margin: 4rem auto; padding: 0 1.25rem; }
   h1 { font-size: 1.4rem; line-height: 1.25; }
   p { overflow-wrap: anywhere; }
+  a { color: light-dark(#0b6478, #6cc5d9); }
+  small { color: light-dark(#545f68, #a3aeb5); }
 `;
 
 const POLICY = [

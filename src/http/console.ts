@@ -1,16 +1,16 @@
-import { signInBody } from '../contract/console.ts';
+import { tokenBody } from '../contract/console.ts';
 import { Problem, ValidationProblem } from '../contract/problems.ts';
 import { check } from '../contract/validate.ts';
 import { hasExpired } from '../domain/access.ts';
 import type { OperatorPrincipal } from '../domain/principal.ts';
 import type { App } from '../operations/app.ts';
-import { beginSession, endSession } from '../operations/sessions.ts';
+import { type Arrival, beginSession, endSession, enterByInvitation } from '../operations/sessions.ts';
 import type { Logger } from '../platform/logger.ts';
-import { countOperator, findSession, mayAsk, refuseStranger } from './admit.ts';
+import { countOperator, findSession, mayAsk, refuseStranger, renewSession } from './admit.ts';
 import { type Exchange, parseJson, readBody, respond } from './exchange.ts';
 import { peopleRoutes } from './people.ts';
 import type { Handler, Route } from './routes.ts';
-import { dropSession, foreignOrigin, keepSession } from './session-cookie.ts';
+import { dropSession, foreignCall, foreignOrigin, keepSession } from './session-cookie.ts';
 
 /** How people come into the console and leave it: their answers are cookies. Everything else, the console asks of the API. */
 export function consoleRoutes(app: App, { log, ownUrl }: { log: Logger; ownUrl: () => string }): Route[] {
@@ -47,6 +47,12 @@ export function consoleRoutes(app: App, { log, ownUrl }: { log: Logger; ownUrl: 
     ),
     route(
       'POST',
+      'enter',
+      own((exchange) => enter(app, exchange)),
+    ),
+    route('GET', 'me', (exchange) => whoAmI(app, exchange)),
+    route(
+      'POST',
       'sign-out',
       own((exchange) => signOut(app, exchange)),
     ),
@@ -59,12 +65,16 @@ export function consoleRoutes(app: App, { log, ownUrl }: { log: Logger; ownUrl: 
 /** Of a body that anybody may send. */
 const BODY_BYTES_MAX = 4 * 1024;
 
-async function signIn(app: App, exchange: Exchange): Promise<void> {
+async function tokenOf(exchange: Exchange): Promise<string> {
   const { value, problems } = parseJson(exchange.raw, await readBody(exchange.raw, BODY_BYTES_MAX));
-  const body = check(signInBody, value);
-  if (!body.ok || problems.length > 0)
-    throw new ValidationProblem(body.ok ? problems : [...problems, ...body.problems]);
-  const operator = await app.access.operatorOf(body.value.token, () => mayAsk(app, exchange));
+  const body = check(tokenBody, value);
+  if (body.ok && problems.length === 0) return body.value.token;
+  throw new ValidationProblem(body.ok ? problems : [...problems, ...body.problems]);
+}
+
+async function signIn(app: App, exchange: Exchange): Promise<void> {
+  const token = await tokenOf(exchange);
+  const operator = await app.access.operatorOf(token, () => mayAsk(app, exchange));
   if (!operator || hasExpired(operator, app.clock.now()))
     return refuseStranger(app, exchange, new Problem('invalid_credentials', { message: WRONG_TOKEN }));
   countOperator(app, exchange, operator);
@@ -88,23 +98,64 @@ function options({ deployment, environment }: App, exchange: Exchange): void {
 
 async function letIn(app: App, exchange: Exchange, principal: OperatorPrincipal): Promise<void> {
   exchange.trace.operatorId = principal.operatorId;
+  const { token, seconds } = await beginSession(app, principal, await arrivalOf(app, exchange));
+  keepSession(exchange, token, seconds);
+}
+
+async function arrivalOf(app: App, exchange: Exchange): Promise<Arrival> {
   const former = await findSession(app, exchange);
-  const { token, seconds } = await beginSession(app, {
-    principal,
+  return {
     address: exchange.transport.address,
     userAgent: exchange.headers['user-agent'],
     requestId: exchange.id,
     formerSessionId: former?.principal.sessionId,
-  });
-  keepSession(exchange, token, seconds);
+  };
+}
+
+/** The link of an invitation is good for one session. */
+async function enter(app: App, exchange: Exchange): Promise<void> {
+  const link = await tokenOf(exchange);
+  const begun = mayAsk(app, exchange)
+    ? await enterByInvitation(app, link, await arrivalOf(app, exchange))
+    : undefined;
+  if (!begun)
+    return refuseStranger(app, exchange, new Problem('invalid_credentials', { message: LINK_OVER }));
+  keepSession(exchange, begun.token, begun.seconds);
+  respond(exchange, 204, undefined);
+}
+
+const LINK_OVER =
+  'This link was used already, was withdrawn, or is older than three days. Ask whoever invited you for another one.';
+
+/** Who is signed in, an operator or somebody who was invited. */
+async function whoAmI(app: App, exchange: Exchange): Promise<void> {
+  const found = foreignCall(exchange) === undefined ? await findSession(app, exchange) : undefined;
+  if (!found || hasExpired(found.principal, app.clock.now())) return refuseStranger(app, exchange);
+  await renewSession(app, exchange);
+  const { principal, times } = found;
+  const guest = principal.kind === 'guest' ? principal : undefined;
+  const body = {
+    kind: guest ? (guest.partner ? 'partner' : 'practice') : 'operator',
+    name: principal.name,
+    email: guest?.email ?? null,
+    partner: guest?.partner ?? null,
+    practice_group: guest?.practiceGroup ?? null,
+    session: {
+      id: principal.sessionId,
+      expires_at: new Date(times.expiresAt).toISOString(),
+      idle_expires_at: new Date(times.idleExpiresAt).toISOString(),
+    },
+    environment: app.environment,
+  };
+  respond(exchange, 200, JSON.stringify(body));
 }
 
 /** Whoever is signed in no more is signed out as well. */
 async function signOut(app: App, exchange: Exchange): Promise<void> {
   const found = await findSession(app, exchange);
   if (found) {
-    exchange.trace.operatorId = found.principal.operatorId;
-    await endSession(app, { principal: found.principal, requestId: exchange.id });
+    if (found.principal.kind === 'operator') exchange.trace.operatorId = found.principal.operatorId;
+    await endSession(app, found.principal, exchange.id);
   }
   dropSession(exchange);
   respond(exchange, 204, undefined);

@@ -226,7 +226,7 @@ export async function* readLines(request: IncomingMessage): AsyncGenerator<Line[
     return isBlank(bytes) ? [] : [{ index: at, ...parsedLine(bytes) }];
   };
   try {
-    for await (const chunk of request as AsyncIterable<Buffer>) {
+    for await (const chunk of request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
       const lines: Line[] = [];
       let start = 0;
       for (let end = chunk.indexOf(LINE_BREAK); end >= 0; end = chunk.indexOf(LINE_BREAK, start)) {
@@ -245,6 +245,9 @@ export async function* readLines(request: IncomingMessage): AsyncGenerator<Line[
   } catch {
     // Whoever sent it is gone.
     return;
+  } finally {
+    // Of one that is not wanted to its end, the rest passes by: its sender is to read why.
+    request.resume();
   }
   if (isTooLong || rest.length > 0) yield lineOf(rest);
 }

@@ -54,7 +54,7 @@ export interface ServerOptions {
 }
 
 /** An ID ends up in logs and in the audit trail, so a key that was sent by mistake is not one. */
-const WELL_FORMED_ID = /^(?!.*(?:ptr_|pto_|pts_|whsec_))[A-Za-z0-9._:-]{1,128}$/;
+const WELL_FORMED_ID = /^(?!.*(?:ptr_|pto_|pts_|pti_|whsec_))[A-Za-z0-9._:-]{1,128}$/;
 /** A whole request, headers and body, has to arrive within this time. */
 const REQUEST_MS = 30_000;
 /** So long nothing may come of a body that goes on, and nothing of its answer be taken. */

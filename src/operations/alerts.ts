@@ -6,8 +6,8 @@ import type {
 } from '../contract/operator/alerts.ts';
 import type { listAlerts as listEndpoint } from '../contract/partner/alerts.ts';
 import { Problem } from '../contract/problems.ts';
-import { messageOf, remedyOf } from '../domain/alerts.ts';
-import { findAlert, listAlertPage, type StoredAlert } from '../store/alerts.ts';
+import { presentAlert } from '../domain/alert-words.ts';
+import { findAlert, listAlertPage } from '../store/alerts.ts';
 import { transact } from '../store/database.ts';
 import { noteAgain } from '../store/notifications.ts';
 import { type App, nowIso, type OperatorCall, type PartnerCall } from './app.ts';
@@ -60,8 +60,4 @@ export async function remindOfAlert(app: App, call: OperatorCall<typeof remindEn
     return found;
   });
   return { body: presentAlert(alert, 'operator') };
-}
-
-function presentAlert(alert: StoredAlert, reader: 'partner' | 'operator') {
-  return { ...alert, message: messageOf(alert), remedy: remedyOf(alert.kind, reader) };
 }

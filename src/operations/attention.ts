@@ -4,7 +4,7 @@ import {
   type AttentionKind,
   type getAttention as endpoint,
 } from '../contract/operator/attention.ts';
-import { messageOf, plain } from '../domain/alerts.ts';
+import { messageOf, plain } from '../domain/alert-words.ts';
 import { actionOf, causeOf, groupRaised, type Raised } from '../domain/attention.ts';
 import { SYSTEM } from '../domain/principal.ts';
 import { remembered } from '../platform/remembered.ts';
@@ -12,18 +12,17 @@ import {
   type GivenUp,
   listOpenAlerts,
   type NamedAlert,
-  type PendingChanges,
+  type PendingApproval,
   readGivenUp,
   readLastAttempts,
-  readPendingChanges,
+  readPendingApprovals,
   readQueues,
   type WebhookQueue,
 } from '../store/attention.ts';
 import { type Database, type Transaction, transact } from '../store/database.ts';
 import type { App, OperatorCall } from './app.ts';
 
-const HOUR_MS = 3600 * 1000;
-const DAY_MS = 24 * HOUR_MS;
+const DAY_MS = 24 * 3600 * 1000;
 
 /** A thousand consoles that ask at once are one question. */
 const looks = new WeakMap<Database, () => ReturnType<typeof lookAround>>();
@@ -39,10 +38,10 @@ async function lookAround({ db, clock }: App) {
   const now = clock.now();
   const at = new Date(now).toISOString();
   const data = await transact(db, SYSTEM, async (tx) => {
-    const [alerts, givenUp, changes] = await Promise.all([
+    const [alerts, givenUp, approvals] = await Promise.all([
       listOpenAlerts(tx),
       readGivenUp(tx, new Date(now - DAY_MS).toISOString()),
-      readPendingChanges(tx, new Date(now - HOUR_MS).toISOString()),
+      readPendingApprovals(tx, at),
     ]);
     const counts = new Map<AttentionKind, number>(alerts.map(({ kind, of_kind }) => [kind, of_kind]));
     const causes = await causesOf(tx, alerts);
@@ -50,7 +49,7 @@ async function lookAround({ db, clock }: App) {
       [
         ...alerts.map((alert) => ofAlert(alert, causes.get(alert.id) ?? null)),
         ...givenUp.map(ofGivenUp),
-        ...changes.map(ofChanges),
+        ...approvals.map(ofApproval),
       ],
       counts,
     );
@@ -136,19 +135,18 @@ function ofGivenUp(one: GivenUp): Raised {
   return { kind, cause: null, item };
 }
 
-function ofChanges({ practice_group_id: id, group_name, count, since }: PendingChanges): Raised {
-  const kind = 'changes_pending';
-  const name = plain(group_name ?? id);
+function ofApproval({ id, operation, requested_name, requested_at, expires_at }: PendingApproval): Raised {
+  const kind = 'approval_pending';
   const item = {
     ...nothingMore,
-    subject: { type: 'practice_group' as const, id, name },
+    subject: { type: 'approval' as const, id, name: operation },
     alert_id: null,
     partner: null,
-    practice_group: { id, name },
-    since,
-    count,
-    oldest_at: since,
-    message: `The practice software has neither applied nor rejected ${count} changes of ${id} (${name}); the oldest was made at ${since}.`,
+    practice_group: null,
+    since: requested_at,
+    until: expires_at,
+    count: null,
+    message: `${plain(requested_name)} has asked for ${operation}, and needs a second person until ${expires_at}.`,
     action: actionOf(kind),
   };
   return { kind, cause: null, item };

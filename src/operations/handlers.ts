@@ -21,6 +21,7 @@ import * as events from './events.ts';
 import * as figures from './figures.ts';
 import * as formSubmissions from './form-submissions.ts';
 import { importItems } from './import.ts';
+import * as invitations from './invitations.ts';
 import * as keys from './keys.ts';
 import { reportLeakedKeys } from './leaked-keys.ts';
 import { getMe } from './me.ts';
@@ -184,6 +185,10 @@ export const operatorHandlers: Handlers<typeof operatorEndpoints, OperatorPrinci
   approveApproval: approvals.approveApproval,
   declineApproval: approvals.declineApproval,
   collectApproval: approvals.collectApproval,
+  createPartnerInvitation: invitations.createPartnerInvitation,
+  createPracticeInvitation: invitations.createPracticeInvitation,
+  listInvitations: invitations.listInvitations,
+  withdrawInvitation: invitations.withdrawInvitation,
   getOperatorMe: sessions.getOperatorMe,
   listSessions: sessions.listSessions,
   revokeSession: sessions.revokeSession,

@@ -27,13 +27,15 @@ import {
 import { inUse } from '../domain/in-use.ts';
 import { Outage } from '../platform/outage.ts';
 import { type Transaction, transact } from '../store/database.ts';
+import { isUniqueViolation } from '../store/database-errors.ts';
 import { findAssigneeUses, findFormUses, lockAssignee, lockForm } from '../store/directory.ts';
 import {
   type Found,
   findItems,
+  insertItems,
   lockImports,
   raiseVersions,
-  upsertItems,
+  updateItems,
   type Written,
 } from '../store/import.ts';
 import { deleteGroup, findGroupUses, lockGroup } from '../store/practice-groups.ts';
@@ -78,6 +80,8 @@ async function* importLines(app: App, actor: Actor, lines: AsyncIterable<Line[]>
       while (chunk.length >= ITEMS_MAX) {
         if (writing) yield await writing;
         writing = written(app, actor, chunk.splice(0, ITEMS_MAX));
+        // If it fails while the next lines are waited for, it is told when they have come. Unheard, it would end the process.
+        writing.catch(() => {});
       }
     }
     if (writing) yield await writing;
@@ -99,23 +103,39 @@ async function written(app: App, actor: Actor, entries: readonly Entry[]): Promi
 
 async function importChunk(app: App, actor: Actor, entries: readonly Entry[]): Promise<ImportOutcome[]> {
   const items = entries.flatMap(({ read }) => (isItem(read) ? [read] : []));
-  const outcomes =
-    items.length === 0
-      ? new Map<Item, Outcome>()
-      : await transact(app.db, actor.principal, async (tx) => {
-          lockImports(tx, new Set(items.map(({ groupId }) => groupId)));
-          const run = new Chunk(tx, nowIso(app));
-          for (const some of runsOf(items)) await run.take(some);
-          // The statements leave first: PostgreSQL writes while the digests are computed, which is half of what is left to do here.
-          await setImmediate();
-          tx.audit(...run.audit(actor));
-          return run.outcomes;
-        });
+  const outcomes = await decideTogether(app, actor, items);
   return entries.map(({ index, id, read }) => ({
     index,
     id,
     ...(isItem(read) ? (outcomes.get(read) as Outcome) : read),
   }));
+}
+
+/** So often somebody else may make what is about to be made, other than by an import: imports wait for each other. */
+const TRIES_MAX = 5;
+
+async function decideTogether(
+  app: App,
+  actor: Actor,
+  items: readonly Item[],
+  tries = 1,
+): Promise<Map<Item, Outcome>> {
+  if (items.length === 0) return new Map();
+  try {
+    return await transact(app.db, actor.principal, async (tx) => {
+      lockImports(tx, new Set(items.map(({ groupId }) => groupId)));
+      const run = new Chunk(tx, nowIso(app));
+      for (const some of runsOf(items)) await run.take(some);
+      // The statements leave first: PostgreSQL writes while the digests are computed, which is half of what is left to do here.
+      await setImmediate();
+      tx.audit(...run.audit(actor));
+      return run.outcomes;
+    });
+  } catch (error) {
+    // All of it is undone, and decided anew on what is there now.
+    if (!isUniqueViolation(error) || tries === TRIES_MAX) throw error;
+    return decideTogether(app, actor, items, tries + 1);
+  }
 }
 
 /** What is removed must not be in use, which takes a look at all that is there: so what comes before it is written first. */
@@ -181,7 +201,8 @@ class Chunk {
     }
     const last = [...new Map(items.map((item) => [item.key, item])).entries()];
     for (const kind of itemKinds) {
-      const upserts: Written[] = [];
+      const made: Written[] = [];
+      const changed: Written[] = [];
       const raised: Item[] = [];
       const removed: Item[] = [];
       for (const [key, item] of last) {
@@ -191,12 +212,13 @@ class Chunk {
         const one = { ...item, fields, sourceVersion };
         const isNewer = sourceVersion !== base.sourceVersion;
         if (fields !== null && fields !== base.fields)
-          upserts.push({ ...one, fields, lastVersion: base.lastVersion });
+          (base.fields === null ? made : changed).push({ ...one, fields, lastVersion: base.lastVersion });
         else if (fields !== null && isNewer) raised.push(one);
         else if (fields === null && (base.fields !== null || isNewer)) removed.push(one);
         if (fields !== base.fields) this.#changes.push({ key: item, before: base.fields, after: fields });
       }
-      if (upserts.length > 0) upsertItems(this.#tx, kind, upserts, this.#now);
+      if (made.length > 0) insertItems(this.#tx, kind, made, this.#now);
+      if (changed.length > 0) updateItems(this.#tx, kind, changed, this.#now);
       if (raised.length > 0) raiseVersions(this.#tx, kind, raised);
       if (removed.length > 0) bury(this.#tx, kind, removed, this.#now);
     }

@@ -4,6 +4,7 @@ import type {
   deletePracticeGroup as deleteEndpoint,
   getPracticeGroup as getEndpoint,
   listAllPracticeGroups as listAllEndpoint,
+  OperatorPracticeGroup,
   updatePracticeGroup as updateEndpoint,
 } from '../contract/operator/practice-groups.ts';
 import type {
@@ -11,7 +12,9 @@ import type {
   PracticeGroup,
 } from '../contract/partner/practice-groups.ts';
 import { Problem } from '../contract/problems.ts';
+import { ifMatchHolds } from '../domain/etag.ts';
 import { newId } from '../domain/ids.ts';
+import { digestOf, itemKey } from '../domain/import.ts';
 import { inUse } from '../domain/in-use.ts';
 import { defaultOpeningHours } from '../domain/local-time.ts';
 import { wholeAddress } from '../domain/practice-group.ts';
@@ -87,6 +90,7 @@ export async function updatePracticeGroup(app: App, call: OperatorCall<typeof up
   const body = await transact(app.db, call.principal, async (tx) => {
     const before = await lockGroup(tx, call.params.id);
     if (!before) throw new Problem('not_found');
+    if (!ifMatchHolds(call.ifMatch, etagOfGroup(before))) throw new Problem('precondition_failed');
     const { address, ...fields } = call.body;
     const merged = {
       ...before,
@@ -110,7 +114,23 @@ export async function updatePracticeGroup(app: App, call: OperatorCall<typeof up
     return after;
   });
   app.access.forget();
-  return { body };
+  return { body, etag: etagOfGroup(body) };
+}
+
+/**
+ * Covers what can be changed here, and nothing else: it holds while the EHR goes down or a network is joined. It is the digest of reconciliation, told
+ * from the fields and not counted, so that whatever writes them, an import or a node of the version before, makes it another one.
+ */
+function etagOfGroup({
+  id,
+  name,
+  ods_code,
+  timezone,
+  address,
+  opening_hours,
+}: OperatorPracticeGroup): string {
+  const fields = { name, ods_code, timezone, address, opening_hours };
+  return `"${digestOf({ ...itemKey('practice_group', id, '', id), fields })}"`;
 }
 
 /** Nobody loses access by it: whoever had any is named as a use, and has to be taken out first. */
@@ -119,6 +139,7 @@ export async function deletePracticeGroup(app: App, call: OperatorCall<typeof de
   await transact(app.db, call.principal, async (tx) => {
     const before = await lockGroup(tx, id);
     if (!before) throw new Problem('not_found');
+    if (!ifMatchHolds(call.ifMatch, etagOfGroup(before))) throw new Problem('precondition_failed');
     const now = nowIso(app);
     const used = inUse(`The practice group ${id}`, await findGroupUses(tx, id, now));
     if (used) throw used;
@@ -145,5 +166,5 @@ export async function listAllPracticeGroups(app: App, call: OperatorCall<typeof 
 export async function getPracticeGroup(app: App, call: OperatorCall<typeof getEndpoint>) {
   const body = await transact(app.db, call.principal, (tx) => findGroup(tx, call.params.id));
   if (!body) throw new Problem('not_found');
-  return { body };
+  return { body, etag: etagOfGroup(body) };
 }

@@ -7,15 +7,17 @@ import type {
 import { Problem } from '../contract/problems.ts';
 import { secretHash } from '../domain/api-key.ts';
 import { newId, randomBase62 } from '../domain/ids.ts';
-import type { OperatorPrincipal } from '../domain/principal.ts';
+import { type OperatorPrincipal, SYSTEM } from '../domain/principal.ts';
 import { firstTimes } from '../domain/session.ts';
 import { type Transaction, transact } from '../store/database.ts';
+import { takeInvitation } from '../store/invitations.ts';
 import {
   findSession,
   insertSession,
   listSessionPage,
   lockSession,
   markSessionRevoked,
+  type SessionHolder,
   type StoredSession,
 } from '../store/sessions.ts';
 import { type Actor, type App, nowIso, type OperatorCall } from './app.ts';
@@ -58,13 +60,15 @@ function whose({ role, operatorId }: OperatorPrincipal): string | null {
   return role === 'admin' ? null : operatorId;
 }
 
-function present(session: StoredSession, { sessionId }: OperatorPrincipal): Session {
-  return { ...session, is_current: session.id === sessionId };
+function present(
+  { invitation_id: _none, ...session }: StoredSession,
+  { sessionId }: OperatorPrincipal,
+): Session {
+  return { ...session, operator_id: session.operator_id ?? '', is_current: session.id === sessionId };
 }
 
-/** Somebody who has shown who they are, and from where. */
+/** From where somebody comes who is to be let in. */
 export interface Arrival {
-  principal: OperatorPrincipal;
   address: string;
   userAgent: string | undefined;
   requestId: string;
@@ -75,19 +79,56 @@ export interface Arrival {
 const USER_AGENT_MAX = 255;
 
 /** Signs somebody in. The token is told this once; what is kept is its hash. */
-export async function beginSession(app: App, arrival: Arrival): Promise<{ token: string; seconds: number }> {
+export function beginSession(app: App, principal: OperatorPrincipal, arrival: Arrival): Promise<Begun> {
+  return begin(app, { ...arrival, principal }, async () => ({
+    operator_id: principal.operatorId,
+    invitation_id: null,
+    operator_name: principal.name,
+  }));
+}
+
+/** The same for whoever brings the link of an invitation. Undefined: it is none that works. */
+export async function enterByInvitation(
+  app: App,
+  link: string,
+  arrival: Arrival,
+): Promise<Begun | undefined> {
+  const begun = begin(app, { ...arrival, principal: SYSTEM }, async (tx) => {
+    const invitation = await takeInvitation(tx, secretHash(link), nowIso(app));
+    if (!invitation) throw new NoInvitation();
+    return { operator_id: null, invitation_id: invitation.id, operator_name: invitation.name };
+  });
+  return begun.catch((error: unknown) => {
+    if (error instanceof NoInvitation) return undefined;
+    throw error;
+  });
+}
+
+class NoInvitation extends Error {}
+
+interface Begun {
+  token: string;
+  seconds: number;
+}
+
+type Holder = Pick<StoredSession, 'operator_id' | 'invitation_id' | 'operator_name'>;
+
+async function begin(
+  app: App,
+  arrival: Arrival & Actor,
+  holderOf: (tx: Transaction) => Promise<Holder>,
+): Promise<Begun> {
   const token = newSessionToken(app);
   const { principal, formerSessionId } = arrival;
-  const { operatorId, name } = principal;
   await transact(app.db, principal, async (tx) => {
+    const holder = await holderOf(tx);
     if (formerSessionId !== undefined) await end(app, tx, arrival, formerSessionId, null);
     const now = app.clock.now();
     const { idleExpiresAt, expiresAt } = firstTimes(now, app.access.sessions.limits);
     const at = new Date(now).toISOString();
     const session: StoredSession = {
       id: newId('ses', now, app.random),
-      operator_id: operatorId,
-      operator_name: name,
+      ...holder,
       address: arrival.address,
       user_agent: arrival.userAgent?.slice(0, USER_AGENT_MAX).toWellFormed() ?? null,
       created_at: at,
@@ -103,10 +144,13 @@ export async function beginSession(app: App, arrival: Arrival): Promise<{ token:
 }
 
 /** Signs somebody out. */
-export async function endSession(app: App, actor: Actor & { principal: OperatorPrincipal }): Promise<void> {
-  const { sessionId, operatorId } = actor.principal;
-  if (sessionId === undefined) return;
-  await transact(app.db, actor.principal, (tx) => end(app, tx, actor, sessionId, operatorId));
+export async function endSession(
+  app: App,
+  whose: SessionHolder['principal'],
+  requestId: string,
+): Promise<void> {
+  const principal = whose.kind === 'operator' ? whose : SYSTEM;
+  await transact(app.db, principal, (tx) => end(app, tx, { principal, requestId }, whose.sessionId, null));
   await app.access.settle();
 }
 

@@ -13,11 +13,12 @@ import type {
   testSubscription as testEndpoint,
   updateSubscription as updateEndpoint,
 } from '../contract/operator/subscriptions.ts';
-import { topics } from '../contract/operator/subscriptions.ts';
+import { type Topic, type TopicPayload, topics } from '../contract/operator/subscriptions.ts';
 import { LIVE_SECRETS_MAX, SECRET_OVERLAP_HOURS } from '../contract/partner/webhooks.ts';
 import { Problem } from '../contract/problems.ts';
 import { ruleBroken, SUBSCRIPTIONS_MAX } from '../contract/rules.ts';
-
+import { presentAlert } from '../domain/alert-words.ts';
+import { noDetails } from '../domain/alerts.ts';
 import { shownAttempt } from '../domain/diagnosis.ts';
 import { etagOf, ifMatchHolds } from '../domain/etag.ts';
 import { deliveryId, newId } from '../domain/ids.ts';
@@ -159,7 +160,7 @@ export async function testSubscription(app: App, call: OperatorCall<typeof testE
       event,
       object: 'Test',
       objectId,
-      payload: examplePayload(event, objectId, at),
+      payload: examplePayloads[body.topic](objectId, at),
       sourceId: principal.operatorId,
       at,
     });
@@ -169,10 +170,9 @@ export async function testSubscription(app: App, call: OperatorCall<typeof testE
   return { body: { event_id: id, delivery_id: deliveryId(params.id, sequence, Date.parse(at)) } };
 }
 
-/** In the form of the real one. */
-function examplePayload(event: OperatorEventName, id: string, at: string): Record<string, unknown> {
-  if (event !== 'submission-type.changed') return { id, at };
-  return {
+/** In the form of the real ones. */
+const examplePayloads: { [T in Topic]: (id: string, at: string) => TopicPayload<T> } = {
+  changes: (id, at) => ({
     id,
     kind: 'submission_type',
     practice_group_id: id,
@@ -184,8 +184,23 @@ function examplePayload(event: OperatorEventName, id: string, at: string): Recor
     request_id: null,
     state: 'pending',
     at,
-  };
-}
+  }),
+  alerts: (id, at) =>
+    presentAlert(
+      {
+        id,
+        kind: 'webhook_failing',
+        subject: { type: 'webhook', id, name: 'hooks.partner.example' },
+        partner_id: id,
+        practice_group_id: id,
+        details: { ...noDetails, since: at, count: 1 },
+        began_at: at,
+        ended_at: null,
+        ended_because: null,
+      },
+      'operator',
+    ),
+};
 
 export async function listSubscriptionDeliveries(
   app: App,

@@ -99,7 +99,8 @@ export function retryFailedDeliveries(app: App, call: OperatorCall<typeof retryF
     let isTold = false;
     for (let after = 0; count < REPLAY_EVENTS_MAX; ) {
       // Asked for each part: whoever has lost access meanwhile hears of nothing any more.
-      const groupIds = await mustReceiveAny(app, webhook);
+      const received = await mustReceiveAny(app, webhook);
+      const groupIds = received.filter((id) => webhook.practice_group_ids?.includes(id) ?? true);
       const failed = await transact(app.db, principal, (tx) => findFailed(tx, webhook.no, groupIds, after));
       if (failed.nos.length > 0)
         count += await transact(app.db, principal, async (tx) => {

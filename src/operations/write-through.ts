@@ -12,6 +12,7 @@ import { databaseTime } from '../platform/clock.ts';
 import { transact } from '../store/database.ts';
 import { replayEvents } from '../store/deliveries-replay.ts';
 import { findGroup } from '../store/practice-groups.ts';
+import { findOlderNodes } from '../store/presence.ts';
 import { insertSubscription } from '../store/subscriptions.ts';
 import { countLiveSecrets, expireSecrets, insertSecret, secretOwner } from '../store/webhook-secrets.ts';
 import { forgetFailures, markWebhookDeleted } from '../store/webhooks.ts';
@@ -27,6 +28,9 @@ import {
 import { type App, nowIso, type OperatorCall } from './app.ts';
 import { refuseOperatorTarget } from './subscriptions.ts';
 
+/** Nodes before this version of the schema would only refuse the changes. */
+const WRITES_THROUGH_SINCE = 2;
+
 /** Whether the software of a practice group is asked before a partner's change is made: see runtime/write-through.ts. */
 
 export async function putWriteThrough(app: App, call: OperatorCall<typeof putEndpoint>) {
@@ -36,6 +40,11 @@ export async function putWriteThrough(app: App, call: OperatorCall<typeof putEnd
   const settings = await transact(app.db, principal, async (tx): Promise<WriteThroughSettings> => {
     const found = await lockWriteThrough(tx, params.id);
     if (!(await findGroup(tx, params.id))) throw new Problem('not_found');
+    const older = found ? [] : await findOlderNodes(tx, WRITES_THROUGH_SINCE);
+    if (older.length > 0)
+      throw new Problem('conflict', {
+        message: `A node of a version that does not write through works on this database (in pg_stat_activity: ${older.join(', ')}). Upgrade it first.`,
+      });
     const now = nowIso(app);
     const webhookId = found?.webhook_id ?? newId('wh', app.clock.now(), app.random);
     const sealed = app.sealer.seal(secretBytes(secret), secretOwner(webhookId));

@@ -3,8 +3,8 @@ import pino from 'pino';
 
 export type Logger = pino.Logger;
 
-const KEY_PREFIXES = ['ptr_live_', 'ptr_test_', 'pto_', 'pts_', 'whsec_'];
-/** API keys, tokens of operators and of sessions, webhook secrets, and passwords in database addresses. */
+const KEY_PREFIXES = ['ptr_live_', 'ptr_test_', 'pto_', 'pts_', 'pti_', 'whsec_'];
+/** API keys, tokens of operators and of sessions, links of invitations, webhook secrets, and passwords in database addresses. */
 const SECRETS = new RegExp(
   `(${KEY_PREFIXES.join('|')})[0-9A-Za-z+/=]+|(postgres(?:ql)?:\\/\\/[^:@/\\s]*:)[^/\\s]+(?=@)`,
   'g',

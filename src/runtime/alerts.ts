@@ -8,14 +8,8 @@ import { type Clock, databaseTime } from '../platform/clock.ts';
 import { type Logger, redact } from '../platform/logger.ts';
 import { type Mailer, MailRefused } from '../platform/mail.ts';
 import { Outage } from '../platform/outage.ts';
-import {
-  beginAlerts,
-  beginLook,
-  countOpenAlerts,
-  endAlerts,
-  findOpenAlerts,
-  readAlertFacts,
-} from '../store/alerts.ts';
+import { readAlertFacts } from '../store/alert-facts.ts';
+import { beginAlerts, beginLook, countOpenAlerts, endAlerts, findOpenAlerts } from '../store/alerts.ts';
 import { findContacts } from '../store/contacts.ts';
 import { type Database, type Transaction, transact } from '../store/database.ts';
 import { noteOldest } from '../store/figures.ts';
@@ -32,6 +26,7 @@ import {
 } from '../store/notifications.ts';
 import { readOldestUndelivered } from '../store/queue-numbers.ts';
 import { askDatabaseTime } from '../store/shared-clock.ts';
+import { sendInvitations } from './invitations.ts';
 
 interface Surroundings {
   db: Database;
@@ -44,6 +39,8 @@ interface Surroundings {
   mailer: Mailer | undefined;
   docsUrl: () => string;
   support: string;
+  /** The page that the link of an invitation leads to. */
+  enterUrl: () => string;
 }
 
 /** One node looks once a minute; each asks this often whether it is its turn, and whether there is something to send. */
@@ -94,24 +91,26 @@ export class Alerts {
     }
   }
 
-  /** Begins and ends alerts, if it is time. Returns how many. */
+  /** Begins and ends alerts, if it is time, and notes for charts how late deliveries are. Returns how many alerts. */
   async look(): Promise<{ begun: number; ended: number }> {
     const { db, clock, random, log, thresholds } = this.#surroundings;
-    const done = await transact(db, SYSTEM, async (tx) => {
+    const looked = await transact(db, SYSTEM, async (tx) => {
       const due = await beginLook(tx, databaseTime(clock));
-      if (!due) return { begun: 0, ended: 0 };
+      if (!due) return undefined;
       const open = await findOpenAlerts(tx);
-      const [facts, oldest] = await Promise.all([
-        readAlertFacts(tx, due, open, thresholds),
-        readOldestUndelivered(tx),
-      ]);
+      const facts = await readAlertFacts(tx, due, open, thresholds);
       const now = Date.parse(due.at);
-      noteOldest(tx, now, oldest === null ? 0 : Math.max(0, now - Date.parse(oldest)));
       const { begin, end } = decideAlerts(facts, open, now, thresholds);
       const ended = await endAlerts(tx, due.at, end);
       const named = begin.map((alert) => ({ ...alert, id: newId('alt', now, random) }));
       const begun = await beginAlerts(tx, due.at, named);
-      return { begun: begun.length, ended: ended.length };
+      return { now, begun: begun.length, ended: ended.length };
+    });
+    if (!looked) return { begun: 0, ended: 0 };
+    const { now, ...done } = looked;
+    await transact(db, SYSTEM, async (tx) => {
+      const oldest = await readOldestUndelivered(tx);
+      noteOldest(tx, now, oldest === null ? 0 : Math.max(0, now - Date.parse(oldest)));
     });
     if (done.begun + done.ended > 0) log.info(done, 'alerts began or ended');
     return done;
@@ -124,6 +123,7 @@ export class Alerts {
       await transact(db, SYSTEM, dropNotices);
       return 0;
     }
+    await sendInvitations(this.#surroundings, mailer);
     const at = new Date(await askDatabaseTime(db, clock)).toISOString();
     await transact(db, SYSTEM, (tx) => this.#write(tx, at));
     let sent = 0;

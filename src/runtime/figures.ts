@@ -88,31 +88,37 @@ export class Figures {
 
   /** What was counted so far waits to be written, as of its minute. */
   #turn(minute: number): void {
-    const { calls, deliveries } = this.#current;
-    if (calls.size + deliveries.size > 0) {
-      const known = this.#minutes.get(this.#currentAt) ?? empty();
-      this.#minutes.set(this.#currentAt, known);
-      addAll(known.calls, calls);
-      addAll(known.deliveries, deliveries);
+    if (this.#current.calls.size + this.#current.deliveries.size > 0) {
+      this.#keep(this.#currentAt, this.#current);
       this.#current = empty();
     }
     this.#currentAt = minute;
   }
 
+  #keep(at: number, { calls, deliveries }: Minute): void {
+    const known = this.#minutes.get(at) ?? empty();
+    this.#minutes.set(at, known);
+    addAll(known.calls, calls);
+    addAll(known.deliveries, deliveries);
+  }
+
   async #write(): Promise<void> {
     this.#turn(this.#currentAt);
     for (const [at, minute] of [...this.#minutes]) {
+      // More may be counted in this minute while it is being written.
+      this.#minutes.delete(at);
       try {
         await transact(this.#db, SYSTEM, async (tx) => addFigures(tx, counted(at, minute)));
       } catch (error) {
         if (error instanceof Outage) {
-          for (const old of [...this.#minutes.keys()].slice(0, -UNWRITTEN_MAX)) this.#minutes.delete(old);
+          this.#keep(at, minute);
+          for (const old of [...this.#minutes.keys()].sort().slice(0, -UNWRITTEN_MAX))
+            this.#minutes.delete(old);
           this.#wait();
           return;
         }
         this.#log.error({ err: error }, 'figures could not be written');
       }
-      this.#minutes.delete(at);
     }
   }
 }

@@ -41,6 +41,7 @@ export class Live {
   readonly #clock: Clock;
   readonly #log: Logger;
   readonly #open = new Set<OpenLive>();
+  /** As of the last look, while it is looked at all: a reader is told that all may have changed once there is something to compare with. */
   #marks: Marks | undefined;
   #looking = false;
   #closed = false;
@@ -60,7 +61,7 @@ export class Live {
     if (this.#open.size >= LIVE_STREAMS_MAX) throw new Outage('too many streams are open');
     const stream: OpenLive = {
       bell: new Bell(this.#clock),
-      kinds: new Set(liveKinds),
+      kinds: new Set(this.#marks ? liveKinds : []),
       handedAt: undefined,
       stuck: new AbortController(),
       over: false,
@@ -115,7 +116,6 @@ export class Live {
 
   async #look(): Promise<void> {
     this.#looking = true;
-    this.#marks = undefined;
     while (this.#open.size > 0) {
       const changed = await this.#ask();
       const now = this.#clock.monotonic();
@@ -127,6 +127,7 @@ export class Live {
       await new Promise<void>((resolve) => this.#clock.timer(LOOK_MS, resolve));
     }
     this.#looking = false;
+    this.#marks = undefined;
   }
 
   async #ask(): Promise<LiveKind[]> {
@@ -135,7 +136,7 @@ export class Live {
       const marks = await transact(this.#db, SYSTEM, (tx) => readMarks(tx, since));
       const before = this.#marks;
       this.#marks = marks;
-      return before ? liveKinds.filter((kind) => marks[kind] !== before[kind]) : [];
+      return liveKinds.filter((kind) => marks[kind] !== before?.[kind]);
     } catch (error) {
       if (!(error instanceof Outage)) this.#log.error({ err: error }, 'consoles are told of no news');
       return [];

@@ -6,8 +6,10 @@ import { localTime } from '../domain/local-time.ts';
 import type { PartnerPrincipal } from '../domain/principal.ts';
 import { applyPatch, type Directory, type StoredSubmissionType } from '../domain/submission-type.ts';
 import type { Clock } from '../platform/clock.ts';
+import { Outage } from '../platform/outage.ts';
 import type { AuditRecord } from '../store/audit-append.ts';
 import { type Database, inTurn, type Transaction, transact } from '../store/database.ts';
+import { isWrittenThrough } from '../store/database-errors.ts';
 import type { Sender } from '../store/sql-functions.ts';
 import {
   type Change,
@@ -102,10 +104,13 @@ async function updateTogether(
     try {
       open = await attemptOnce(db, clock, lastSeen, open, outcomes, attempt);
     } catch (error) {
+      if (!(error instanceof Error)) throw error;
+      const isAsked = isWrittenThrough(error);
       // When the first attempt fails nothing is written, and the batcher may try each update alone. Later, what
       // earlier attempts wrote must not be decided again: only those that are still open fail.
-      if (attempt === 0 || !(error instanceof Error)) throw error;
-      for (const { index } of open.flatMap(({ items }) => items)) outcomes[index] = error;
+      if (attempt === 0 && !(isAsked && updates.length === 1)) throw error;
+      const told = isAsked ? new Outage('the practice software is asked first from now on') : error;
+      for (const { index } of open.flatMap(({ items }) => items)) outcomes[index] = told;
       break;
     }
   }

@@ -68,6 +68,7 @@ export const contents: readonly Section[] = [
       operating('practice-software', 'Practice software'),
       operating('console', 'The console'),
       operating('signing-in', 'Signing in'),
+      operating('answering-partners', 'Answering partners'),
       operating('keys', 'Keys'),
       operating('import-and-reconcile', 'Import and reconcile'),
       operating('agreements', 'Agreements and service levels'),

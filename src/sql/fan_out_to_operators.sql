@@ -30,7 +30,7 @@ BEGIN
   taken := 0;
   made := 0;
   more := false;
-  IF NOT pg_try_advisory_xact_lock(7205759403795) THEN
+  IF NOT pg_try_advisory_xact_lock(7205759403798) THEN
     taken := -1;
     RETURN;
   END IF;

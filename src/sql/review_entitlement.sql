@@ -5,7 +5,7 @@
 -- Guarantees: nothing depends on the note for what is sent, because each claim asks anew; a claim passes over what has one. What a webhook whose
 -- partner may receive again had failed before is forgotten, so that the time in which nothing was sent does not count towards disabling it.
 -- Of a webhook for all practice groups of a partner, what `withhold_groups` has set aside of a group comes back when the partner may receive
--- that group again: up to `back_max` deliveries at a time, each the first about its object.
+-- that group again: up to `back_max` deliveries of a webhook at a time, each the first about its object.
 CREATE OR REPLACE FUNCTION review_entitlement(
   at timestamptz, after_no integer, webhooks_max integer, nos integer[], OUT last_no integer, OUT withheld integer, OUT resumed integer
 ) LANGUAGE plpgsql
@@ -19,6 +19,8 @@ DECLARE
   back_nos    integer[];
   back_groups text[];
   back_count  integer;
+  one_no      integer;
+  of_one      text[];
 BEGIN
   at := shared_now(at);
   PERFORM set_config('porter.tenant', '*', true);
@@ -79,20 +81,24 @@ BEGIN
   )
   SELECT count(*) FILTER (WHERE NOT may), count(*) FILTER (WHERE may), array_agg(no) FILTER (WHERE may)
     INTO withheld, resumed, goes_on FROM noted;
-  FOR i IN 1 .. coalesce(cardinality(back_nos), 0) LOOP
-    CONTINUE WHEN (SELECT receives_until(w.partner_id, back_groups[i], at) FROM webhooks w WHERE w.no = back_nos[i]) IS NULL;
+  -- All groups of a webhook in one walk along what it has set aside: fan-out waits for its lane meanwhile.
+  FOREACH one_no IN ARRAY ARRAY(SELECT DISTINCT no FROM unnest(back_nos) AS no) LOOP
+    of_one := ARRAY(SELECT b.group_id FROM unnest(back_nos, back_groups) AS b (no, group_id)
+                     WHERE b.no = one_no
+                       AND receives_until((SELECT w.partner_id FROM webhooks w WHERE w.no = one_no), b.group_id, at) IS NOT NULL);
+    CONTINUE WHEN of_one = '{}';
     UPDATE deliveries d SET retry_at = at
      WHERE d.ctid = ANY (ARRAY(
        SELECT o.id FROM (SELECT ctid AS id, event_no FROM deliveries
-                          WHERE greatest(webhook_no, 0) = back_nos[i] AND retry_at = 'infinity' AND state = 'due' OFFSET 0) AS o
-        CROSS JOIN LATERAL (SELECT FROM events WHERE events.no = o.event_no AND events.practice_group_id = back_groups[i] OFFSET 0) AS e
+                          WHERE greatest(webhook_no, 0) = one_no AND retry_at = 'infinity' AND state = 'due' OFFSET 0) AS o
+        CROSS JOIN LATERAL (SELECT FROM events WHERE events.no = o.event_no AND events.practice_group_id = ANY (of_one) OFFSET 0) AS e
         LIMIT back_max));
     GET DIAGNOSTICS back_count = ROW_COUNT;
     IF back_count < back_max THEN
-      DELETE FROM withheld_groups g WHERE g.webhook_no = back_nos[i] AND g.practice_group_id = back_groups[i];
-      resumed := resumed + 1;
+      DELETE FROM withheld_groups g WHERE g.webhook_no = one_no AND g.practice_group_id = ANY (of_one);
+      resumed := resumed + cardinality(of_one);
     END IF;
-    goes_on := goes_on || back_nos[i];
+    goes_on := goes_on || one_no;
   END LOOP;
   IF goes_on IS NOT NULL THEN
     UPDATE webhook_lanes SET failures = 0, failing_since = NULL WHERE webhook_no = ANY (goes_on) AND failing_since IS NOT NULL;

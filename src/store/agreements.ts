@@ -26,10 +26,12 @@ const OWN = [
   'updated_at',
 ] as const;
 const AGREEMENT = OWN.join(', ');
-/** `at`: keys that have not expired by then. */
+/** Of keys `k`: those that are not revoked, and have not expired by then. */
+export const worksAt = (at: string) =>
+  `k.revoked_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > ${at})`;
 const COUNTED = (at: string) => `SELECT ${AGREEMENT}, (
     SELECT count(*) FROM api_keys k
-     WHERE k.agreement_id = agreements.id AND k.revoked_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > ${at})) AS active_keys
+     WHERE k.agreement_id = agreements.id AND ${worksAt(at)}) AS active_keys
   FROM agreements`;
 
 export function listAgreementPage(tx: Transaction, partnerId: string, at: string, query: PageQuery) {

@@ -101,23 +101,19 @@ export function readGivenUp(tx: Transaction, sinceIso: string): Promise<GivenUp[
   );
 }
 
-export interface PendingChanges {
-  practice_group_id: string;
-  group_name: string | null;
-  count: number;
-  since: string;
+export interface PendingApproval {
+  id: string;
+  operation: string;
+  requested_name: string;
+  requested_at: string;
+  expires_at: string;
 }
 
-const PENDING_MAX = 10_000;
-
-/** By practice group. None where the practice software has never answered any: nobody there goes by them. */
-export function readPendingChanges(tx: Transaction, beforeIso: string): Promise<PendingChanges[]> {
+/** What waits for a second person. */
+export function readPendingApprovals(tx: Transaction, now: string): Promise<PendingApproval[]> {
   return tx.query(
-    `SELECT c.practice_group_id, g.name AS group_name, count(*) AS count, min(c.at) AS since
-       FROM (SELECT practice_group_id, at FROM changes WHERE state = 'pending' ORDER BY position LIMIT ${PENDING_MAX}) AS c
-       LEFT JOIN practice_groups g ON g.id = c.practice_group_id
-      WHERE c.at < $1 AND EXISTS (SELECT FROM changes WHERE ended_at IS NOT NULL)
-      GROUP BY c.practice_group_id, g.name ORDER BY min(c.at) LIMIT ${ALERTS_MAX}`,
-    [beforeIso],
+    `SELECT id, operation, requested_name, requested_at, expires_at FROM approvals
+      WHERE coalesce(decided_at, expires_at) > $1 AND decision IS NULL ORDER BY requested_at LIMIT ${ALERTS_MAX}`,
+    [now],
   );
 }

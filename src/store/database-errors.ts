@@ -32,6 +32,11 @@ export function isUniqueViolation(error: unknown): boolean {
   return error instanceof pg.DatabaseError && error.code === '23505';
 }
 
+/** Somebody who had not heard that the practice software is asked first: src/sql/change_submission_types.sql. */
+export function isWrittenThrough(error: unknown): boolean {
+  return error instanceof pg.DatabaseError && error.code === 'PW001';
+}
+
 /** A statement that waited too long for a lock, or took too long: the connection is good for those behind it. */
 export function isOnlyLate(cause: unknown): boolean {
   return cause instanceof pg.DatabaseError && (cause.code === '55P03' || cause.code === '57014');

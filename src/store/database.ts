@@ -11,6 +11,7 @@ import {
   translate,
 } from './database-errors.ts';
 import { type Hosts, hostsOf, refuseSession } from './hosts.ts';
+import { SCHEMA_VERSION } from './migrate.ts';
 import type { Sender } from './sql-functions.ts';
 
 /**
@@ -64,7 +65,7 @@ export function openDatabase({ url, connectionsMax, role }: DatabaseOptions): Da
     connectionString: hosts.urls[0],
     max: connectionsMax,
     pipeline: true,
-    application_name: 'porter',
+    application_name: `porter ${SCHEMA_VERSION}`,
     connectionTimeoutMillis: CONNECT_MS,
     idleTimeoutMillis: IDLE_MS,
     // For a server that accepts statements but never answers: longer than its own limit, so that one speaks first.

@@ -5,6 +5,7 @@ import { translate } from './database-errors.ts';
 import { hostsOf, NoHost, openClient, reasonOf } from './hosts.ts';
 import {
   enterRole,
+  grantToThoseWhoServe,
   letServiceIn,
   MAY_NOT,
   ownsTables,
@@ -225,6 +226,7 @@ async function migrateOnce(client: pg.Client): Promise<string[]> {
       'INSERT INTO schema_version (version) VALUES ($1) ON CONFLICT (is_only) DO UPDATE SET version = $1',
       [SCHEMA_VERSION],
     );
+  if (missing.length > 0) await grantToThoseWhoServe(client);
   await client.query('COMMIT');
   return isUnreleased ? [BASELINE, ...missing] : missing;
 }

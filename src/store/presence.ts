@@ -1,6 +1,6 @@
 import type pg from 'pg';
 import type { Clock } from '../platform/clock.ts';
-import { alone, connect, type Database } from './database.ts';
+import { alone, connect, type Database, type Transaction } from './database.ts';
 import { translate } from './database-errors.ts';
 import { sqlFunction } from './sql-functions.ts';
 
@@ -75,6 +75,20 @@ export function bePresent(
       if (client && !appearing) lose(client);
     },
   };
+}
+
+/**
+ * Where nodes of a version before `version` are connected from, at this moment; where addresses are not shown, a process of PostgreSQL that serves
+ * them. Nodes name their connections by their version (database.ts); those of version 1 did not.
+ */
+export async function findOlderNodes(tx: Transaction, version: number): Promise<string[]> {
+  const rows = await tx.query<{ place: string }>(
+    `SELECT coalesce(host(client_addr), 'pid ' || min(pid)) AS place FROM pg_stat_activity
+      WHERE datname = current_database() AND application_name ~ '^porter( \\d+)?$'
+        AND coalesce(substring(application_name FROM '\\d+')::integer, 1) < $1 GROUP BY client_addr ORDER BY place`,
+    [version],
+  );
+  return rows.map(({ place }) => place);
 }
 
 /** Frees the lanes of workers that are no more. Returns how many lanes that were. */

@@ -85,14 +85,11 @@ export async function readQueueNumbers(tx: Transaction): Promise<QueueNumbers> {
   return { ...none, changes_pending: 0, oldest_change: null, ...numbers, failing };
 }
 
-const UNPINNED = "SELECT set_config('enable_bitmapscan', 'on', true), set_config('enable_sort', 'on', true)";
-
 /** When the oldest event was accepted that an active webhook should have by now; null when there is none. */
 export async function readOldestUndelivered(tx: Transaction): Promise<string | null> {
   tx.defer(PINNED);
   const row = await tx.first<{ oldest: string | null }>(
     `WITH ${LANES} SELECT least((SELECT min(accepted_at) FROM new_events), (SELECT min(created_at) FROM first)) AS oldest`,
   );
-  tx.defer(UNPINNED);
   return row?.oldest ?? null;
 }

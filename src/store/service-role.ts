@@ -99,6 +99,19 @@ async function makeRole(client: pg.Client, isSuperuser: boolean): Promise<void> 
   if (!isSuperuser) await client.query(`GRANT ${RESTRICTED_ROLE} TO current_user`);
 }
 
+/**
+ * Lets everybody who runs the service already into tables that are new, in the transaction that makes them: a node of the version before calls
+ * functions whose new text names these tables as soon as it is committed.
+ */
+export async function grantToThoseWhoServe(owner: pg.Client): Promise<void> {
+  const { rows } = await owner.query<{ name: string }>(
+    `SELECT given.grantee::regrole::text AS name
+       FROM pg_class, LATERAL aclexplode(relacl) AS given
+      WHERE oid = 'schema_migrations'::regclass AND given.grantee NOT IN (0, relowner) GROUP BY 1`,
+  );
+  for (const { name } of rows) await grantTo(owner, name);
+}
+
 async function grantTo(client: pg.Client, grantee: string): Promise<void> {
   await grantToServiceSql(
     { query: async (text, values) => (await client.query(text, values as unknown[])).rows },

@@ -1,7 +1,7 @@
 import type { Role } from '../contract/access.ts';
 import type { PageQuery } from '../contract/page.ts';
 import { instantOf } from '../domain/access.ts';
-import type { OperatorPrincipal } from '../domain/principal.ts';
+import type { GuestPrincipal, OperatorPrincipal } from '../domain/principal.ts';
 import { endOf, type SessionTimes } from '../domain/session.ts';
 import type { Transaction } from './database.ts';
 import { byId, readPage } from './page.ts';
@@ -9,7 +9,9 @@ import { byId, readPage } from './page.ts';
 /** As operators are shown it. */
 export interface StoredSession {
   id: string;
-  operator_id: string;
+  /** Of an operator; otherwise of whoever was invited. */
+  operator_id: string | null;
+  invitation_id: string | null;
   operator_name: string;
   address: string;
   user_agent: string | null;
@@ -21,7 +23,7 @@ export interface StoredSession {
 
 /** Somebody who is signed in, and the token that was shown. */
 export interface SessionHolder {
-  principal: OperatorPrincipal & { sessionId: string };
+  principal: (OperatorPrincipal & { sessionId: string }) | GuestPrincipal;
   times: SessionTimes;
   tokenHash: Buffer;
   /** The first time that it comes: the one before it has an end from now on. */
@@ -30,9 +32,13 @@ export interface SessionHolder {
 
 interface SessionRow {
   id: string;
-  operator_id: string;
+  operator_id: string | null;
+  invitation_id: string | null;
   name: string;
   role: Role;
+  email: string;
+  partner: { id: string; name: string } | null;
+  practice_group: { id: string; name: string } | null;
   previous_until: string | null;
   rotated_at: string;
   last_used_at: string;
@@ -41,9 +47,15 @@ interface SessionRow {
   operator_expires_at: string | null;
 }
 
-const HOLDER = `s.id, s.operator_id, o.name, o.role, s.previous_until, s.rotated_at, s.last_used_at, s.idle_expires_at, s.expires_at,
+const HOLDER = `s.id, s.operator_id, s.invitation_id, coalesce(o.name, i.name) AS name, o.role, i.email,
+  CASE WHEN p.id IS NOT NULL THEN json_build_object('id', p.id, 'name', p.name) END AS partner,
+  CASE WHEN g.id IS NOT NULL THEN json_build_object('id', g.id, 'name', g.name) END AS practice_group, s.previous_until, s.rotated_at, s.last_used_at, s.idle_expires_at, s.expires_at,
   o.expires_at AS operator_expires_at`;
-const WORKING = 'sessions s JOIN operators o ON o.id = s.operator_id AND o.revoked_at IS NULL';
+const WHOSE = `sessions s LEFT JOIN operators o ON o.id = s.operator_id LEFT JOIN invitations i ON i.id = s.invitation_id
+  LEFT JOIN partners p ON p.id = i.partner_id LEFT JOIN practice_groups g ON g.id = i.practice_group_id`;
+/** Nobody has taken it away. Time may have. */
+const WORKING = `s.revoked_at IS NULL AND CASE WHEN o.id IS NOT NULL THEN o.revoked_at IS NULL
+  ELSE i.revoked_at IS NULL AND (p.status <> 'suspended' OR g.id IS NOT NULL) END`;
 
 /**
  * Who holds these tokens, in the order of their hashes: nobody (undefined) where there is no such session, it was ended, or its operator was
@@ -54,8 +66,8 @@ export async function findSessionHolders(
   hashes: readonly Buffer[],
 ): Promise<(SessionHolder | undefined)[]> {
   const rows = await tx.query<SessionRow & { token_hash: Buffer; previous_hash: Buffer | null }>(
-    `SELECT ${HOLDER}, s.token_hash, s.previous_hash FROM ${WORKING}
-      WHERE (s.token_hash = ANY ($1) OR s.previous_hash = ANY ($1)) AND s.revoked_at IS NULL`,
+    `SELECT ${HOLDER}, s.token_hash, s.previous_hash FROM ${WHOSE}
+      WHERE (s.token_hash = ANY ($1) OR s.previous_hash = ANY ($1)) AND ${WORKING}`,
     [hashes],
   );
   return hashes.map((hash) => {
@@ -73,12 +85,13 @@ export async function findSessionsById(
   ids: readonly string[],
 ): Promise<(OperatorPrincipal | undefined)[]> {
   const rows = await tx.query<SessionRow>(
-    `SELECT ${HOLDER} FROM ${WORKING} WHERE s.id = ANY ($1) AND s.revoked_at IS NULL`,
+    `SELECT ${HOLDER} FROM ${WHOSE} WHERE s.id = ANY ($1) AND ${WORKING}`,
     [ids],
   );
   return ids.map((id) => {
     const row = rows.find((one) => one.id === id);
-    return row && holderOf(row, false).principal;
+    const principal = row && holderOf(row, false).principal;
+    return principal?.kind === 'operator' ? principal : undefined;
   });
 }
 
@@ -91,15 +104,16 @@ function holderOf(row: SessionRow, isPrevious: boolean): Pick<SessionHolder, 'pr
     isPrevious,
     previousUntil: row.previous_until === null ? undefined : Date.parse(row.previous_until),
   };
+  const expiresAt = Math.min(instantOf(row.operator_expires_at), endOf(times));
+  const { operator_id, invitation_id, name, id: sessionId } = row;
+  if (operator_id !== null)
+    return {
+      principal: { kind: 'operator', operatorId: operator_id, name, role: row.role, expiresAt, sessionId },
+      times,
+    };
+  const guest = { name, email: row.email, partner: row.partner, practiceGroup: row.practice_group };
   return {
-    principal: {
-      kind: 'operator',
-      operatorId: row.operator_id,
-      name: row.name,
-      role: row.role,
-      expiresAt: Math.min(instantOf(row.operator_expires_at), endOf(times)),
-      sessionId: row.id,
-    },
+    principal: { kind: 'guest', invitationId: invitation_id ?? '', ...guest, expiresAt, sessionId },
     times,
   };
 }
@@ -148,8 +162,8 @@ export function insertSession(
   tokenHash: Buffer,
 ): void {
   tx.defer(
-    `INSERT INTO sessions (id, operator_id, token_hash, address, user_agent, created_at, rotated_at, last_used_at, idle_expires_at, expires_at)
-     VALUES ($1, $2, $3, $4, $5, $6, $6, $6, $7, $8)`,
+    `INSERT INTO sessions (id, operator_id, token_hash, address, user_agent, created_at, rotated_at, last_used_at, idle_expires_at, expires_at,
+       invitation_id) VALUES ($1, $2, $3, $4, $5, $6, $6, $6, $7, $8, $9)`,
     [
       session.id,
       session.operator_id,
@@ -159,27 +173,28 @@ export function insertSession(
       session.created_at,
       session.idle_expires_at,
       session.expires_at,
+      session.invitation_id,
     ],
   );
 }
 
-const SESSION = `s.id, s.operator_id, o.name AS operator_name, s.address, s.user_agent, s.created_at, s.last_used_at, s.idle_expires_at,
+const SESSION = `s.id, s.operator_id, s.invitation_id, coalesce(o.name, i.name) AS operator_name, s.address, s.user_agent, s.created_at, s.last_used_at, s.idle_expires_at,
   s.expires_at`;
-const LIVE = `s.revoked_at IS NULL AND s.idle_expires_at > $2 AND s.expires_at > $2 AND (o.expires_at IS NULL OR o.expires_at > $2)`;
+const LIVE = `${WORKING} AND s.idle_expires_at > $2 AND s.expires_at > $2 AND (o.expires_at IS NULL OR o.expires_at > $2)`;
 
-/** Those that can be used at this moment, of one operator or (null) of all. */
+/** Those that can be used at this moment, of one operator or (null) of all operators. */
 export function listSessionPage(tx: Transaction, operatorId: string | null, now: string, query: PageQuery) {
   return readPage(query, byId, ([after], limit) =>
     tx.query<StoredSession>(
-      `SELECT ${SESSION} FROM ${WORKING}
-        WHERE ($1::text IS NULL OR s.operator_id = $1) AND ${LIVE} AND ($3::text IS NULL OR s.id > $3) ORDER BY s.id LIMIT $4`,
+      `SELECT ${SESSION} FROM ${WHOSE}
+        WHERE s.operator_id IS NOT NULL AND ($1::text IS NULL OR s.operator_id = $1) AND ${LIVE} AND ($3::text IS NULL OR s.id > $3) ORDER BY s.id LIMIT $4`,
       [operatorId, now, after, limit],
     ),
   );
 }
 
 export function findSession(tx: Transaction, id: string, now: string): Promise<StoredSession | undefined> {
-  return tx.first<StoredSession>(`SELECT ${SESSION} FROM ${WORKING} WHERE s.id = $1 AND ${LIVE}`, [id, now]);
+  return tx.first<StoredSession>(`SELECT ${SESSION} FROM ${WHOSE} WHERE s.id = $1 AND ${LIVE}`, [id, now]);
 }
 
 /** Nobody else changes it until the transaction ends. */
@@ -190,7 +205,7 @@ export function lockSession(
   now: string,
 ): Promise<StoredSession | undefined> {
   return tx.first<StoredSession>(
-    `SELECT ${SESSION} FROM ${WORKING} WHERE ($1::text IS NULL OR s.operator_id = $1) AND ${LIVE} AND s.id = $3 FOR NO KEY UPDATE OF s`,
+    `SELECT ${SESSION} FROM ${WHOSE} WHERE ($1::text IS NULL OR s.operator_id = $1) AND ${LIVE} AND s.id = $3 FOR NO KEY UPDATE OF s`,
     [operatorId, now, id],
   );
 }

@@ -45,6 +45,7 @@ it('shows what was before and after, and is marked as applied by support', async
       .getByRole('insertion')
       .innerText(),
   ).toBe('yes');
+  expect(await page.getByRole('row', { name: /Title/ }).getByRole('insertion').innerText()).toBe('s');
   await page.getByRole('button', { name: 'Mark as applied' }).click();
   await page.getByRole('alertdialog').getByRole('button', { name: 'Mark as applied' }).click();
   await page.getByText('Applied: the practice software has it since').waitFor();

@@ -82,7 +82,11 @@ it('finds calls of a partner by a part of its name, and those with the same key'
   await expect.poll(() => page.getByRole('row').count()).toBe(5);
   await page.goto(`${house().url}/console/refused/${calls.revoked}`);
   await page.getByRole('link', { name: 'what else was refused with it' }).click();
-  await page.getByRole('link', { name: /Old one/ }).waitFor();
+  await page
+    .getByRole('search')
+    .getByRole('link', { name: /Old one/ })
+    .waitFor();
+  expect(page.url()).toContain('?key_id=');
   await expect.poll(() => page.getByRole('row').count()).toBe(2);
 });
 

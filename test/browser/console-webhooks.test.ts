@@ -5,6 +5,7 @@ import { type Partner, publish } from '../support/post.ts';
 import { ok, type Receiver, startReceiver, status } from '../support/receiver.ts';
 import type { Loose } from '../support/service.ts';
 import { barriers, DESK } from '../support/site-browser.ts';
+import { superuser } from '../support/superuser.ts';
 
 /** "A partner says they got nothing since nine": from the first page to the cause, and to what is done about it. */
 
@@ -63,7 +64,7 @@ it('shows attempts over time, with why they failed', async () => {
   const { page } = await enter(`/webhooks/${webhook}`, 'viewer');
   const health = page.getByRole('region', { name: 'Health' });
   await expect.poll(() => health.innerText(), { timeout: 30_000 }).toContain('answered 5xx');
-  await page.getByLabel('Time').selectOption('1');
+  await page.getByLabel('Time', { exact: true }).selectOption('1');
   await expect.poll(() => page.url()).toContain('hours=1');
   await health.getByRole('table', { name: 'Attempts over time' }).waitFor({ state: 'attached' });
 });
@@ -83,7 +84,7 @@ it('is paused with a reason that the partner sees, and activated; what waits is 
   await receiver.setBehaviour(ok);
   await page.getByRole('button', { name: 'Activate' }).click();
   await page.getByRole('dialog').getByRole('button', { name: 'Activate' }).click();
-  await page.getByRole('region', { name: 'State' }).getByText('Paused').waitFor({ state: 'detached' });
+  await page.getByRole('button', { name: 'Activate' }).waitFor({ state: 'detached' });
   house().clock.advance(600_000);
   await expect.poll(async () => (await healthOf(webhook)).queued, { timeout: 15_000 }).toBe(0);
 });
@@ -108,20 +109,21 @@ it('replays from one moment to another', async () => {
 });
 
 it('retries all that was given up', async () => {
-  const { id, receiver: its } = await sent('Given up', status(500));
-  await expect.poll(async () => (await healthOf(id)).failures).toBeGreaterThan(0);
-  // The third of a row: it was given up after days, which the test does not wait for.
-  for (let retry = 0; (await get(`/deliveries?webhook_id=${id}&status=failed`)).count === 0; retry++) {
-    house().clock.advance(12 * 3_600_000);
-    const tries = its.received.length;
-    await expect.poll(() => its.received.length > tries || retry > 20).toBe(true);
-  }
-  await its.setBehaviour(ok);
+  const { id, receiver: its } = await sent('Given up');
+  const count = async (state: string) => (await get(`/deliveries?webhook_id=${id}&status=${state}`)).count;
+  await expect.poll(() => count('delivered'), WAIT).toBe(1);
+  // As it is left after days of failures.
+  const db = await superuser(house().databaseUrl);
+  await db.query(
+    `UPDATE deliveries SET state = 'failed' WHERE webhook_no = (SELECT no FROM webhooks WHERE id = $1)`,
+    [id],
+  );
   const { page } = await enter(`/webhooks/${id}`, 'support');
+  await page.getByText('It answers, and 1 delivery was given up.').waitFor();
   await page.getByRole('button', { name: 'Retry all failed' }).click();
   await page.getByRole('alertdialog').getByRole('button', { name: 'Retry all failed' }).click();
-  await page.getByText('1 delivery will be sent.').waitFor();
-  await expect.poll(async () => (await get(`/deliveries?webhook_id=${id}&status=delivered`)).count).toBe(1);
+  await expect.poll(() => count('delivered'), WAIT).toBe(1);
+  expect(its.received).toHaveLength(2);
 });
 
 it('a delivery shows its attempts and its event, and is sent again', async () => {
@@ -146,7 +148,7 @@ it('a delivery shows its attempts and its event, and is sent again', async () =>
     .toBe(2);
 });
 
-it('says why deliveries are withheld, and for which practices the others go on', async () => {
+it('says why deliveries are withheld', async () => {
   const other = await practiceCalled(house(), 'oakfield', LONG);
   const partner = await partnerCalled(house(), 'Suspended', other);
   const its = await startReceiver({ behaviour: status(500) });

@@ -1,7 +1,10 @@
 import { describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { topicPayloads } from '../../src/contract/operator/subscriptions.ts';
 import { SYSTEM } from '../../src/domain/principal.ts';
 import { transact } from '../../src/store/database.ts';
 import { fanOut } from '../../src/store/deliveries.ts';
+import { fanOutToOperators } from '../../src/store/operator-events.ts';
 import { insertRefusals } from '../../src/store/refusals.ts';
 import { afterwards } from '../support/afterwards.ts';
 import { headersOf, startMailbox } from '../support/mailbox.ts';
@@ -189,6 +192,15 @@ describe('a webhook that fails', () => {
   });
 });
 
+/** There is a practice software that goes by changes. */
+async function answeredOnce(): Promise<void> {
+  const partner = await newPartner(house);
+  await partner.call('PATCH', '/v1/care-nav/submission-types/type-1', { title: 'Answered' });
+  while ((await fanOutToOperators(house.service.app.db, now(), 0, 1_000)).taken !== 0);
+  const { data } = await house.operator('GET', `/changes?practice_group_id=${partner.groupId}`);
+  await house.operator('POST', `/changes/${data[0].id}/applied`);
+}
+
 describe('what else is told of', () => {
   it('a key that expires: until it is rotated', async () => {
     const { groupId } = await newPartner(house);
@@ -246,6 +258,111 @@ describe('what else is told of', () => {
     await report('healthy');
     await look();
     expect(await about(groupId)).toMatchObject([{ ended_because: 'recovered' }]);
+  });
+
+  it('changes that the practice software says nothing of: one alert for each practice group, until none waits so long', async () => {
+    const partner = await newPartner(house);
+    const name = 'Rash of Mrs Example';
+    await answeredOnce();
+    for (const title of [name, 'Second', 'Third'])
+      await partner.call('PATCH', '/v1/care-nav/submission-types/type-1', { title });
+    const place = () => fanOutToOperators(house.service.app.db, now(), 0, 1_000);
+    while ((await place()).taken !== 0);
+    const changes = async (): Promise<Loose[]> =>
+      (await house.operator('GET', `/changes?practice_group_id=${partner.groupId}`)).data;
+    const [first, second, third] = await changes();
+    house.clock.advance(58 * MINUTE);
+    await look();
+    expect(await about(partner.groupId)).toEqual([]);
+    wait();
+    mailbox.take();
+    await look();
+    const [alert, ...more] = await about(partner.groupId);
+    expect(more).toEqual([]);
+    expect(alert).toMatchObject({
+      kind: 'changes_pending',
+      subject: { type: 'practice_group', id: partner.groupId },
+      partner_id: null,
+      details: { since: first?.at, count: 3 },
+      ended_at: null,
+    });
+    const [mail] = mailsTo('on-call@operator.example');
+    expect(mail?.text).toContain(`has said of 3 changes, the first of ${first?.at}`);
+    expect(mail?.text).not.toContain(name);
+    expect((await partner.call('GET', '/v1/alerts')).data).toEqual([]);
+
+    await house.operator('POST', `/changes/${first?.id}/applied`);
+    await house.operator('POST', `/changes/${second?.id}/rejected`, { reason: 'No' });
+    await look();
+    expect(await about(partner.groupId)).toMatchObject([{ ended_at: null }]);
+    await house.operator('POST', `/changes/${third?.id}/applied`);
+    wait();
+    await look();
+    expect(await about(partner.groupId)).toMatchObject([{ id: alert.id, ended_because: 'recovered' }]);
+    expect(mailsTo('on-call@operator.example')).toHaveLength(1);
+  });
+
+  it('changes that no worker takes up, as of the whole service', async () => {
+    const partner = await newPartner(house);
+    const { db: own } = house.service.app;
+    while ((await fanOut(own, now(), 0, 1_000)).taken !== 0);
+    await look();
+    expect(await open('&kind=deliveries_late')).toEqual([]);
+    await partner.call('PATCH', '/v1/care-nav/submission-types/type-1', { title: 'Waits' });
+    house.clock.advance(10 * MINUTE);
+    await look();
+    expect(await open('&kind=deliveries_late')).toMatchObject([{ subject: { type: 'service' } }]);
+    while ((await fanOutToOperators(own, now(), 0, 1_000)).taken !== 0);
+    await look();
+    expect(await open('&kind=deliveries_late')).toEqual([]);
+  });
+
+  it('an agreement that ends while keys work under it: until it is prolonged, or none does', async () => {
+    const partner = await newReader('agreed@partner.example');
+    const { id } = await house.operator('POST', `/partners/${partner.partnerId}/agreements`, {
+      version: '2026-2',
+      signatory: 'Ada Marsh',
+      signed_at: now(),
+      ends_at: new Date(house.clock.now() + 30 * DAY).toISOString(),
+    });
+    const prolong = (days: number) =>
+      house.operator('PATCH', `/partners/${partner.partnerId}/agreements/${id}`, {
+        ends_at: new Date(house.clock.now() + days * DAY).toISOString(),
+      });
+    house.clock.advance(17 * DAY);
+    await look();
+    expect(await about(id)).toEqual([]);
+    await house.operator('PATCH', `/keys/${partner.keyId}`, { agreement_id: id });
+    wait();
+    mailbox.take();
+    await look();
+    expect(await about(id)).toMatchObject([
+      {
+        kind: 'agreement_ended',
+        subject: { type: 'agreement', id, name: '2026-2' },
+        partner_id: partner.partnerId,
+        details: { count: 1 },
+        ended_at: null,
+      },
+    ]);
+    expect((await partner.call('GET', '/v1/alerts')).data).toMatchObject([{ kind: 'agreement_ended' }]);
+    const [mail] = mailsTo('agreed@partner.example');
+    expect(mail?.text).toContain(`The agreement ${id} (2026-2) ends at`);
+    expect(mail?.text).toContain('1 key works under it');
+    // It has passed: still the same one, told once.
+    house.clock.advance(20 * DAY);
+    await look();
+    expect(await about(id)).toMatchObject([{ ended_at: null }]);
+    expect(mailsTo('agreed@partner.example')).toEqual([]);
+    await prolong(15);
+    await look();
+    expect(await about(id)).toMatchObject([{ ended_because: 'settled' }]);
+    house.clock.advance(2 * DAY);
+    await look();
+    expect((await about(id))[0]).toMatchObject({ ended_at: null });
+    await house.operator('POST', `/keys/${partner.keyId}/revoke`);
+    await look();
+    expect((await about(id))[0]).toMatchObject({ ended_because: 'settled' });
   });
 
   it('refusals beyond what is usual: until an hour has passed without', async () => {
@@ -506,6 +623,9 @@ it("the operator's own systems hear of it by their webhooks", async () => {
   await expect
     .poll(heard)
     .toMatchObject([{ event: 'alert.began', kind: 'partner_waiting', subject: { id } }]);
+  const [{ event: _event, ...payload }] = heard() as [Loose];
+  expect(z.strictObject(topicPayloads.alerts.shape).parse(payload)).toEqual(payload);
+  expect((await live.operator('GET', '/alerts')).data).toEqual([payload]);
   await live.operator('POST', `/partners/${id}/sign-agreement`);
   live.clock.advance(MINUTE);
   await live.service.alerts.look();

@@ -54,7 +54,8 @@ const OF_NO_GROUP =
   /^(agreement\.|approval\.|contact\.|partner\.|operator\.|session\.|signing_key\.|subscription\.|network\.(create|update|delete)$)/;
 
 /** The practice group in whose part of the trail an entry is to be found. */
-function groupOf({ action, subject }: Loose): string | null {
+function groupOf({ action, subject, after }: Loose): string | null {
+  if (subject.type === 'invitation') return after.practice_group_id;
   if (OF_NO_GROUP.test(action)) return null;
   return ['practice_group', 'ehr_health'].includes(subject.type) ? subject.id : given.groupId;
 }
@@ -161,6 +162,9 @@ const tells: Partial<Record<OperatorOperationId, Expected>> = {
   },
   declineApproval: { tells: [['approval.decline', 'approval']], item: parent },
   collectApproval: { tells: [['approval.collect', 'approval']], item: parent },
+  createPartnerInvitation: { tells: [['invitation.create', 'invitation']], made: ({ body }) => body },
+  createPracticeInvitation: { tells: [['invitation.create', 'invitation']], made: ({ body }) => body },
+  withdrawInvitation: { tells: [['invitation.withdraw', 'invitation']] },
   revokeSession: { tells: [['session.end', 'session']] },
 };
 

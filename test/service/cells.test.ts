@@ -68,6 +68,7 @@ const STAYS = [
   'key_uses',
   'sessions',
   'approvals',
+  'invitations',
   'used_assertions',
   'alerts',
   'alert_head',

@@ -221,6 +221,26 @@ describe('what is counted', () => {
     expect(data.map(({ calls }: Loose) => calls.ok)).toEqual([1, 2]);
   });
 
+  it('is not lost when it comes while its minute is being written', async () => {
+    const { partnerId } = await newPartner(house);
+    const own = new Figures(
+      house.service.app.db,
+      house.clock,
+      createLogger(() => {}),
+    );
+    const start = nextHour();
+    own.call(partnerId, 'ok');
+    const writing = own.flush();
+    await Promise.resolve();
+    own.call(partnerId, 'ok');
+    house.clock.advance(MINUTE);
+    own.call(partnerId, 'ok');
+    await writing;
+    await own.close();
+    const { data } = await ask(`/figures?${span(start, start + HOUR)}&partner_id=${partnerId}&step=1h`);
+    expect(data[0].calls.ok).toBe(3);
+  });
+
   it('is kept for a week by five minutes, and for 35 days by the hour', async () => {
     const { partnerId } = await newPartner(house);
     const start = nextHour();

@@ -4,6 +4,7 @@ import { request } from 'undici';
 import { describe, expect, it } from 'vitest';
 import { fresh } from '../support/operator-calls.ts';
 import { type Loose, makeKey, OPERATOR_TOKEN, serviceForTests, startHarness } from '../support/service.ts';
+import { superuser } from '../support/superuser.ts';
 
 const { house, db } = await serviceForTests();
 
@@ -359,6 +360,24 @@ describe('lines', () => {
 });
 
 describe('from two callers at once', () => {
+  it('what somebody else makes while it is decided on is changed then, and the rest of its thousand is made', async () => {
+    const { groupId, items } = practice();
+    await importJson([items[0] as object]);
+    await db.query('BEGIN');
+    await db.query(
+      `INSERT INTO forms (practice_group_id, id, title, created_at, updated_at) VALUES ($1, 'form', 'Made meanwhile', now(), now())`,
+      [groupId],
+    );
+    const importing = importJson(items.slice(1) as object[]);
+    const watcher = await superuser(house.databaseUrl);
+    await expect
+      .poll(async () => (await watcher.query(`SELECT FROM pg_locks WHERE NOT granted`)).rowCount)
+      .toBeGreaterThan(0);
+    await db.query('COMMIT');
+    expect(told((await importing) as Loose[])).toEqual(['updated', 'created', 'created']);
+    expect((await get(`${groupId}/forms/form`)).body.title).toBe('Form');
+  });
+
   it('the end is that of the highest version, whatever is sent when, on two nodes, in lists and lines', async () => {
     const other = await startHarness({ databaseUrl: house.databaseUrl, clock: house.clock });
     const change = fc.record({

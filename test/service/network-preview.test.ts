@@ -119,13 +119,18 @@ describe('POST /operator/v1/networks/preview', () => {
 
   it('200: nothing is changed, by a viewer either', async () => {
     const { token } = await house.operator('POST', '/operators', { name: 'Vera', role: 'viewer' });
-    const before = await house.operator('GET', '/audit?page_size=1');
+    /** But for what the log of reads adds by itself. */
+    const changes = async () =>
+      (await house.operator('GET', '/audit?page_size=20')).data.find(
+        ({ action }: Loose) => action !== 'access_log.anchor',
+      );
+    const before = await changes();
     const answer = await house.send('POST', '/operator/v1/networks/preview', {
       token,
       body: { practice_group_ids: groupIds },
     });
     expect(answer.status).toBe(200);
-    expect((await house.operator('GET', '/audit?page_size=1')).data).toEqual(before.data);
+    expect(await changes()).toEqual(before);
     expect((await house.operator('GET', '/networks')).data).toEqual([]);
   });
 

@@ -19,7 +19,7 @@ function may(role: Role, id: OperatorOperationId): boolean {
   if (role === 'support')
     return (
       reads ||
-      /^\/operator\/v1\/(partners|keys|leaked-keys|approvals|deliveries|changes|webhooks\/[^/]+\/(replay|retry-failed)|alerts\/[^/]+\/remind)(\/|$)/.test(
+      /^\/operator\/v1\/(partners|keys|leaked-keys|approvals|invitations|deliveries|changes|webhooks\/[^/]+\/(replay|retry-failed)|alerts\/[^/]+\/remind)(\/|$)/.test(
         path,
       )
     );

@@ -109,6 +109,43 @@ describe('practice groups', () => {
     expect(await house.operator('GET', `/practice-groups/${created.id}`)).toEqual(after);
   });
 
+  it('412: If-Match keeps two who change it from overwriting each other; what else happens to it does not', async () => {
+    const { id } = await house.operator('POST', '/practice-groups', { name: 'Held' });
+    const path = `/operator/v1/practice-groups/${id}`;
+    const call = (method: string, ifMatch: string, body?: unknown) =>
+      house.send(method, path, { token: OPERATOR_TOKEN, body, headers: { 'if-match': ifMatch } });
+    const read = async () => String((await send('GET', `/practice-groups/${id}`)).headers.etag);
+    const first = await read();
+    await house.operator('PUT', `/practice-groups/${id}/ehr-health`, { status: 'unhealthy' });
+    await house.operator('POST', '/networks', { name: 'N', practice_group_ids: [id] });
+    expect(await read()).toBe(first);
+    const changed = await call('PATCH', first, { name: 'Changed' });
+    expect([changed.status, changed.headers.etag]).toEqual([200, await read()]);
+    const stale = await call('PATCH', first, { name: 'Lost' });
+    expect([stale.status, stale.body.error]).toEqual([412, 'precondition_failed']);
+    expect((await call('DELETE', first)).status).toBe(412);
+    const item = { kind: 'practice_group', id, name: 'Imported' };
+    await house.operator('POST', '/import', { items: [item] });
+    expect((await call('PATCH', String(changed.headers.etag), { name: 'Lost' })).status).toBe(412);
+    expect((await call('PATCH', '*', { name: 'Any' })).body.name).toBe('Any');
+    expect((await call('PATCH', `"other", ${await read()}`, { name: 'Last' })).body.name).toBe('Last');
+  });
+
+  it('the ETag is the digest that reconciliation compares', async () => {
+    const { id } = await house.operator('POST', '/practice-groups', {
+      name: 'Compared',
+      address: { town: 'Leeds' },
+    });
+    const { headers } = await send('GET', `/practice-groups/${id}`);
+    const digest = String(headers.etag).slice(1, -1);
+    const compared = await house.send('POST', `/operator/v1/reconcile?practice_group_id=${id}`, {
+      token: OPERATOR_TOKEN,
+      raw: `${JSON.stringify({ kind: 'practice_group', id, digest })}\n`,
+      headers: { 'content-type': 'application/x-ndjson' },
+    });
+    expect([compared.status, compared.text]).toEqual([200, expect.not.stringContaining('differs')]);
+  });
+
   it('PATCH is a merge patch for the address too: lines that are left out stay, null clears', async () => {
     const { id, address } = await house.operator('POST', '/practice-groups', {
       name: 'G',

@@ -73,6 +73,11 @@ const cases: Record<string, ListCase> = {
     add: () => house.operator('POST', '/partners', { name: 'P', contact_email: 'a@b.example' }),
     key: byId,
   },
+  listInvitations: {
+    add: () =>
+      house.operator('POST', `/partners/${given.partnerId}/invitations`, { email: 'a@b.example', name: 'A' }),
+    key: byId,
+  },
   listApprovals: { add: () => newApproval(given), key: byId },
   listSessions: { add: () => signIn(house), key: byId },
   listKeys: { add: () => makeKey(house, given.groupId), key: byId },

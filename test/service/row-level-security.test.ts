@@ -33,6 +33,7 @@ const operatorTables = [
   'operators',
   'sessions',
   'approvals',
+  'invitations',
   'audit_entries',
   'write_to_record_jobs',
   'idempotency_keys',
@@ -142,6 +143,10 @@ describe.each([
     await house.operator('POST', '/contacts', { email: 'on-call@operator.example' });
     await signIn(house);
     await newApproval(own);
+    await house.operator('POST', `/partners/${own.partnerId}/invitations`, {
+      email: 'a@b.example',
+      name: 'A',
+    });
     await house.operator('GET', `/practice-groups/${own.groupId}`);
     await house.service.app.accessLog.flush();
     await fanOutAll(house);

@@ -1,6 +1,8 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { Webhook } from 'standardwebhooks';
 import { describe, expect, it, vi } from 'vitest';
+import { z } from 'zod';
+import { topicNames, topicPayloads, topics } from '../../src/contract/operator/subscriptions.ts';
 import { SYSTEM } from '../../src/domain/principal.ts';
 import { secretBytes } from '../../src/domain/signature.ts';
 import { transact } from '../../src/store/database.ts';
@@ -52,6 +54,8 @@ describe('a subscription to changes', () => {
     for (const n of [1, 2, 3, 4, 5]) expect((await patch({ title: `change ${n}` }, here)).status).toBe(200);
     await until('what was sent arrives', () => there.received.length >= 5);
 
+    for (const { event: _event, ...payload } of bodies(there))
+      expect(z.strictObject(topicPayloads.changes.shape).parse(payload)).toEqual(payload);
     const { data } = await house.operator('GET', `/changes?practice_group_id=${here.groupId}`);
     expect(bodies(there)).toEqual(
       data.map(({ reason: _reason, ended_at: _ended, ...change }: Loose) => ({
@@ -206,6 +210,18 @@ describe('managing subscriptions', () => {
       event: 'submission-type.changed',
       id: expect.stringMatching(/^test_/),
     });
+    await remove(id);
+  });
+
+  it.each(topicNames)('202: a test of the topic %s has the form of the real thing', async (topic) => {
+    const there = await receiver();
+    const { id } = await create(there.url, [topic]);
+    await send('POST', `/${id}/test`, { topic });
+    await until('what was sent arrives', () => there.received.length >= 1);
+    const [{ event, ...payload }] = bodies(there) as [Loose];
+    expect(event).toBe(topics[topic][0]);
+    expect(z.strictObject(topicPayloads[topic].shape).parse(payload)).toEqual(payload);
+    expect(payload.id).toMatch(/^test_/);
     await remove(id);
   });
 

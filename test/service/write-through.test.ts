@@ -1,8 +1,13 @@
 import fc from 'fast-check';
+import pg from 'pg';
 import { Webhook } from 'standardwebhooks';
 import { describe, expect, it, vi } from 'vitest';
+import type { PartnerPrincipal } from '../../src/domain/principal.ts';
+import { Outage } from '../../src/platform/outage.ts';
+import { gatherUpdates } from '../../src/runtime/submission-type-updates.ts';
 import { sentenceOf, verdictOf } from '../../src/runtime/write-through.ts';
 import { afterwards } from '../support/afterwards.ts';
+import { expectProblem } from '../support/answers.ts';
 import { until } from '../support/porter-process.ts';
 import { type Behaviour, hang, type Receiver, startReceiver, status } from '../support/receiver.ts';
 import { type Loose, makeKey, makeWorld, OPERATOR_TOKEN, serviceForTests } from '../support/service.ts';
@@ -330,4 +335,49 @@ it('only what was surely not sent, or surely refused, is not taken back', () => 
     [503, 'unknown'],
   ] as const)
     expect(verdictOf({ status: code, failure: undefined })).toBe(verdict);
+});
+
+describe('nodes that do not ask', () => {
+  it('409: while one of the version before works on the database, which the answer names; what is set already can be changed', async () => {
+    const here = await practice();
+    const world = await makeWorld(house);
+    const older = new pg.Client({ connectionString: house.databaseUrl, application_name: 'porter' });
+    await older.connect();
+    const put = ({ groupId }: { groupId: string }) =>
+      house.send('PUT', `/operator/v1/practice-groups/${groupId}/write-through`, {
+        token: OPERATOR_TOKEN,
+        body: { url: here.software.url },
+      });
+    const refused = await put(world);
+    expectProblem(refused, 409, 'conflict');
+    const { rows } = await older.query('SELECT pg_backend_pid() AS pid');
+    expect(refused.body.message).toMatch(new RegExp(`pg_stat_activity: (127.0.0.1|pid ${rows[0].pid})\\)`));
+    expect((await put(here)).status).toBe(200);
+    await older.end();
+    await until('it is gone', async () => (await put(world)).status === 200);
+  });
+
+  it('make no change, whatever they remember; changes of other practices that were gathered with it are made', async () => {
+    const [here, other] = [await practice(), await makeWorld(house)];
+    const { db: own } = house.service.app;
+    const unaware = gatherUpdates({ db: own, clock: house.clock, changed: () => {} });
+    const update = ({ groupId, keyId, partnerId }: Pick<Practice, 'groupId' | 'keyId' | 'partnerId'>) => ({
+      principal: {
+        kind: 'partner' as const,
+        holder: { keyId, partnerId, homeGroupId: groupId },
+        group: { id: groupId, timezone: 'Europe/London' },
+      } as unknown as PartnerPrincipal,
+      id: 'type-1',
+      patch: { title: 'Unasked' },
+      ifMatch: undefined,
+      requestId: 'request',
+    });
+    const [refused, made] = await Promise.all([here, other].map((one) => unaware.submit(update(one))));
+    expect(refused).toBeInstanceOf(Outage);
+    expect(made).toMatchObject({ type: { title: 'Unasked' } });
+    expect((await read(here)).title).toBe('Type one');
+    expect(bodies(here.software)).toEqual([]);
+    expect((await patch(here, { title: 'Asked' })).status).toBe(200);
+    expect(bodies(here.software)).toMatchObject([{ event: 'change.proposed' }]);
+  });
 });

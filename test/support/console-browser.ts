@@ -1,10 +1,10 @@
-import type { BrowserContextOptions } from 'playwright-core';
+import type { BrowserContextOptions, Page } from 'playwright-core';
 import { OPERATOR_TOKEN } from './service.ts';
 import { DESK, type Reader, readers } from './site-browser.ts';
 
 /** A service with the demo world, and the console in a real browser in front of it. */
-export function consoles() {
-  const { house, demoKey, open } = readers();
+export function consoles(env: Record<string, string> = {}) {
+  const { house, demoKey, open } = readers(env);
   /** An operator's token of this role. */
   const tokenOf = async (role: 'admin' | 'support' | 'viewer'): Promise<string> => {
     if (role === 'admin') return OPERATOR_TOKEN;
@@ -32,4 +32,23 @@ export function consoles() {
       return reader;
     },
   };
+}
+
+/** What partners and practices may write where a page shows it. */
+export const hostileTexts = [
+  '<img src=x onerror="globalThis.stolen=1"> <script>globalThis.stolen=1</script>',
+  `\u202E\u2066gnitset\u202C 🩺👩🏽‍⚕️ ${'long'.repeat(50)}`,
+] as const;
+
+/** The status of a change that the page itself asks for, with its session, as somebody would who found the address. */
+export async function refusedTo(page: Page, method: string, path: string): Promise<number> {
+  return page.evaluate(
+    async ([method, path]) => {
+      const headers = { 'x-porter-console': '1', 'content-type': 'application/json' };
+      const body = method === 'DELETE' ? undefined : '{}';
+      return (await fetch(`/operator/v1${path}`, { method: method ?? '', headers, ...(body && { body }) }))
+        .status;
+    },
+    [method, path],
+  );
 }

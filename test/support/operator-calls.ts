@@ -119,6 +119,8 @@ export const newApproval = async (
   return body.id;
 };
 
+const invitationBody = { email: 'ada@partner.example', name: 'Ada' };
+
 /** The first that it has, with a limit of its own. */
 export const agreementBody = () => ({
   version: fresh('version'),
@@ -488,6 +490,12 @@ const table: Record<OperatorOperationId, (given: Furnished) => Promise<Parts>> =
     await given.house.send('POST', `/operator/v1/approvals/${id}/approve`, { token });
     return { params: { id } };
   },
+  createPartnerInvitation: async ({ partnerId }) => ({ params: { id: partnerId }, body: invitationBody }),
+  createPracticeInvitation: async ({ groupId }) => ({ params: { id: groupId }, body: invitationBody }),
+  listInvitations: nothing,
+  withdrawInvitation: async ({ house, partnerId }) => ({
+    params: { id: (await house.operator('POST', `/partners/${partnerId}/invitations`, invitationBody)).id },
+  }),
   getOperatorMe: nothing,
   listSessions: nothing,
   revokeSession: async ({ house }) => {

@@ -40,3 +40,27 @@ export function practiceItems(groupId = fresh('practice')): Loose[] {
     },
   ];
 }
+
+/** So many practices by their software, twenty items each, one after the other: never all of them at once. */
+export function* practicesOf(count: number, name = fresh('many')): Generator<Loose> {
+  for (let n = 0; n < count; n++) {
+    const id = `${name}-${n}`;
+    const of = { practice_group_id: id, source_version: 1 };
+    yield { kind: 'practice_group', id, source_version: 1, name: `Practice ${n}` };
+    for (let at = 0; at < 5; at++) yield { kind: 'form', id: `form-${at}`, ...of, title: `Form ${at}` };
+    for (let at = 0; at < 4; at++)
+      yield { kind: 'assignee', id: `desk-${at}`, assignee_type: 'AdminTeam', ...of, name: `Desk ${at}` };
+    for (let at = 0; at < 10; at++)
+      yield {
+        kind: 'submission_type',
+        id: `type-${at}`,
+        ...of,
+        pathway_id: `pathway-${at}`,
+        title: `Type ${at}`,
+        description: 'What patients ask for most often in the morning. '.repeat(5),
+        form_id: `form-${at % 5}`,
+        assignee_id: `desk-${at % 4}`,
+        assignee_type: 'AdminTeam',
+      };
+  }
+}

@@ -35,11 +35,11 @@ const FLAGS = [
 ];
 
 /** For a test file: starts both before its tests and stops them afterwards. */
-export function readers(): Readers {
+export function readers(env: Record<string, string> = {}): Readers {
   let house: Harness;
   let browser: Browser;
   beforeAll(async () => {
-    house = await startHarness({ env: { PORTER_DEMO: 'on' } });
+    house = await startHarness({ env: { PORTER_DEMO: 'on', ...env } });
     browser = await chromium.launch({ executablePath: CHROMIUM, args: FLAGS });
   });
   afterAll(() => browser.close());

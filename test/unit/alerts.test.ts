@@ -1,14 +1,15 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { alertKindNames } from '../../src/contract/alerts.ts';
+import { plain } from '../../src/domain/alert-words.ts';
 import {
+  type AgreementFact,
   type AlertFacts,
   decideAlerts,
   type KeyFact,
   type NewAlert,
   noDetails,
   type OpenAlert,
-  plain,
   type WebhookFact,
 } from '../../src/domain/alerts.ts';
 import { compose, type Notice, retryAfter, wants } from '../../src/domain/notification.ts';
@@ -17,7 +18,7 @@ const NOW = Date.parse('2026-11-16T10:20:00.000Z');
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
 const ago = (ms: number) => new Date(NOW - ms).toISOString();
-const thresholds = { partnerWaitingDays: 7, lateMinutes: 90, ehrDownMinutes: 30 };
+const thresholds = { partnerWaitingDays: 7, lateMinutes: 90, ehrDownMinutes: 30, changesPendingMinutes: 60 };
 
 const nothing: AlertFacts = {
   webhooks: [],
@@ -25,6 +26,8 @@ const nothing: AlertFacts = {
   refusals: [],
   partners: [],
   groups: [],
+  pending: [],
+  agreements: [],
   unclaimedSince: null,
 };
 const webhook: WebhookFact = {
@@ -52,6 +55,14 @@ const key: KeyFact = {
   isRevoked: false,
   isReplaced: false,
   lastUsedAt: ago(HOUR),
+};
+const agreement: AgreementFact = {
+  id: 'agr_1',
+  name: '2026-1',
+  partnerId: 'prt_1',
+  isPartnerVerified: true,
+  endsAt: ago(DAY),
+  keys: 2,
 };
 
 const decide = (facts: Partial<AlertFacts>, open: OpenAlert[] = []) =>
@@ -121,6 +132,35 @@ describe('when an alert begins', () => {
       { groups: [{ id: 'g', name: 'G', isUnhealthy: true, changedAt: ago(HOUR / 2) }] },
       ['ehr_down'],
     ],
+    [
+      'changes wait for an hour',
+      { pending: [{ id: 'g', name: 'G', since: ago(HOUR), count: 2 }] },
+      ['changes_pending'],
+    ],
+    [
+      'for less, or none does',
+      {
+        pending: [
+          { id: 'g', name: 'G', since: ago(HOUR - 1), count: 2 },
+          { id: 'h', name: 'H', since: null, count: null },
+        ],
+      },
+      [],
+    ],
+    ['an agreement has ended, and keys work under it', { agreements: [agreement] }, ['agreement_ended']],
+    ['it ends in 14 days', { agreements: [{ ...agreement, endsAt: ago(-14 * DAY) }] }, ['agreement_ended']],
+    [
+      'later, never, without keys, or of a partner who is not verified',
+      {
+        agreements: [
+          { ...agreement, endsAt: ago(-14 * DAY - 1) },
+          { ...agreement, id: 'agr_2', endsAt: null },
+          { ...agreement, id: 'agr_3', keys: 0 },
+          { ...agreement, id: 'agr_4', isPartnerVerified: false },
+        ],
+      },
+      [],
+    ],
   ])('%s', (_name, facts, expected) => {
     expect(begun(facts)).toEqual(expected);
   });
@@ -154,6 +194,30 @@ describe('when it ends', () => {
     const open = [opened('webhook_failing', 'wh_1')];
     const { end } = decide({ webhooks: fact ? [{ ...webhook, ...fact }] : [] }, open);
     expect(end).toEqual([{ id: 'alt_webhook_failing', because }]);
+  });
+
+  it.each<[string, Partial<AlertFacts>, OpenAlert, string]>([
+    [
+      'changes were answered',
+      { pending: [{ id: 'g', name: 'G', since: null, count: null }] },
+      opened('changes_pending', 'g'),
+      'recovered',
+    ],
+    ['the practice group was removed', {}, opened('changes_pending', 'g'), 'gone'],
+    [
+      'an agreement was prolonged',
+      { agreements: [{ ...agreement, endsAt: ago(-15 * DAY) }] },
+      opened('agreement_ended', 'agr_1'),
+      'settled',
+    ],
+    [
+      'its keys are over',
+      { agreements: [{ ...agreement, keys: 0 }] },
+      opened('agreement_ended', 'agr_1'),
+      'settled',
+    ],
+  ])('%s', (_name, facts, open, because) => {
+    expect(decide(facts, [open]).end).toEqual([{ id: open.id, because }]);
   });
 
   it('one that some deliveries reach stays late while it fails now and then', () => {

@@ -49,7 +49,12 @@ describe('configuration', () => {
       supportContact: 'support@porter.example',
       webhookSenders: [],
       mail: undefined,
-      alertThresholds: { partnerWaitingDays: 7, lateMinutes: 90, ehrDownMinutes: 30 },
+      alertThresholds: {
+        partnerWaitingDays: 7,
+        lateMinutes: 90,
+        ehrDownMinutes: 30,
+        changesPendingMinutes: 60,
+      },
       ownUrl: undefined,
       masterKey: undefined,
       previousMasterKeys: [],
@@ -103,6 +108,7 @@ describe('configuration', () => {
         PORTER_ALERT_PARTNER_WAITING_DAYS: '3',
         PORTER_ALERT_LATE_MINUTES: '20',
         PORTER_ALERT_EHR_DOWN_MINUTES: '60',
+        PORTER_ALERT_CHANGES_PENDING_MINUTES: '15',
         PORTER_ALERT_DAYS: '140',
         PORTER_MASTER_KEY: KEY,
         PORTER_MASTER_KEY_PREVIOUS: `${'0a'.repeat(32)}, ${'0B'.repeat(32)}`,
@@ -159,7 +165,12 @@ describe('configuration', () => {
         },
         from: { name: 'Porter alerts', address: 'alerts@example.org' },
       },
-      alertThresholds: { partnerWaitingDays: 3, lateMinutes: 20, ehrDownMinutes: 60 },
+      alertThresholds: {
+        partnerWaitingDays: 3,
+        lateMinutes: 20,
+        ehrDownMinutes: 60,
+        changesPendingMinutes: 15,
+      },
       ownUrl: 'https://api.example.org',
       masterKey: KEY_BYTES,
       previousMasterKeys: [Buffer.alloc(32, 10), Buffer.alloc(32, 11)],
@@ -201,6 +212,34 @@ describe('configuration', () => {
 
   it('counts calls for all nodes together on a database that they may share, unless told otherwise', () => {
     expect(read({ DATABASE_URL: 'postgres://db/porter' }).rateWindows).toBe('shared');
+  });
+
+  it('says what is wrong with the way in for people', () => {
+    const oidc = {
+      PORTER_OIDC_ISSUER: 'http://127.0.0.1:4000',
+      PORTER_OIDC_CLIENT_ID: 'porter',
+      PORTER_OIDC_ROLES: 'a=admin',
+    };
+    expect(read(oidc).oidc).toMatchObject({ isLocal: true, clientSecret: undefined, rolesClaim: 'groups' });
+    const named = (env: Record<string, string>) => problems(env).map((line) => line.split(':')[0]);
+    expect(named({ PORTER_OIDC_CLIENT_ID: 'porter' })).toEqual([
+      'PORTER_OIDC_ISSUER, PORTER_OIDC_CLIENT_ID and PORTER_OIDC_ROLES',
+    ]);
+    for (const issuer of ['http://id.example.org', 'ftp://id.example.org', 'id.example.org'])
+      expect(named({ ...oidc, PORTER_OIDC_ISSUER: issuer })).toContain('PORTER_OIDC_ISSUER');
+    for (const roles of ['a', '=admin', 'a=source', 'a=boss'])
+      expect(named({ ...oidc, PORTER_OIDC_ROLES: roles })).toContain('PORTER_OIDC_ROLES');
+    expect(named({ ...oidc, PORTER_OIDC_SCOPES: 'profile' })).toEqual(['PORTER_OIDC_SCOPES']);
+    expect(named({ PORTER_APPROVALS: 'keys, partners' })).toEqual(['PORTER_APPROVALS']);
+    expect(named({ PORTER_SESSION_IDLE_MINUTES: '1', PORTER_SESSION_HOURS: '0' })).toEqual([
+      'PORTER_SESSION_IDLE_MINUTES',
+      'PORTER_SESSION_HOURS',
+    ]);
+    const production = { ...oidc, PORTER_ENVIRONMENT: 'production', PORTER_MASTER_KEY: KEY };
+    expect(named(production)).toContain('PORTER_OIDC_ISSUER');
+    expect(named({ ...production, PORTER_OIDC_ISSUER: 'https://id.example.org' })).toContain(
+      'PORTER_BASE_URL',
+    );
   });
 
   it('is all that this file tests: no variable is read that it does not know', () => {
@@ -283,6 +322,7 @@ describe('configuration', () => {
     ['PORTER_ALERT_LATE_MINUTES', '0'],
     ['PORTER_ALERT_LATE_MINUTES', '10081'],
     ['PORTER_ALERT_EHR_DOWN_MINUTES', '1.5'],
+    ['PORTER_ALERT_CHANGES_PENDING_MINUTES', '0'],
     ['PORTER_ALERT_PARTNER_WAITING_DAYS', '366'],
     ['PORTER_SUPPORT_CONTACT', 'the third door on the left'],
     ['PORTER_SUPPORT_CONTACT', 'http://support.example.org'],

@@ -162,7 +162,7 @@ describe('an attempt', () => {
     });
     const spoken = attemptOf({ ...answered(200), answer: 'thank "you"' }, at);
     expect(spoken).toMatchObject({ outcome: 'delivered', answer: 'thank "you"' });
-    expect(shownAttempt(spoken)).toBe(spoken);
+    expect(shownAttempt(spoken)).toEqual(spoken);
   });
 
   it('that was answered, but not received', () => {

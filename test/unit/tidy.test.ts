@@ -130,6 +130,24 @@ describe('the house', () => {
     expect(askers(/Math\.random\(|randomBytes\(|randomUUID\(/)).toEqual([]);
   });
 
+  it('gives each advisory lock a number of its own, shared by those alone who are to wait for each other', () => {
+    const texts = readdirSync(SRC, { recursive: true, encoding: 'utf8' }).filter((name) =>
+      /\.(ts|sql)$/.test(name),
+    );
+    const holders = new Map<string, string[]>();
+    for (const file of texts)
+      for (const [number] of readFileSync(join(SRC, file), 'utf8').matchAll(
+        /\b7_?205_?759_?403_?\d\d\d\b/g,
+      )) {
+        const lock = number.replaceAll('_', '');
+        holders.set(lock, [...(holders.get(lock) ?? []), file]);
+      }
+    const shared = [...holders.values()].filter((files) => files.length > 1);
+    // Whatever clears old rows does so one at a time.
+    const others = shared.filter((files) => !files.every((file) => /^sql\/clear_\w+\.sql$/.test(file)));
+    expect(others.map((files) => files.toSorted())).toEqual([['sql/erase_events.sql', 'sql/fan_out.sql']]);
+  });
+
   it('has no file that is too long to read at a sitting', () => {
     const long = files.filter((file) => readFileSync(join(SRC, file), 'utf8').split('\n').length > 400);
     expect(long).toEqual([]);

@@ -5,7 +5,7 @@ import { defineEndpoint } from '../endpoint.ts';
 import { recordId } from '../fields.ts';
 import { pageOf, pageQuery } from '../page.ts';
 
-const alert = z
+export const alert = z
   .object({
     ...alertFields,
     partner_id: z
@@ -53,7 +53,7 @@ export const remindOfAlert = defineEndpoint({
   tag,
   summary: 'Remind a partner of an alert',
   description:
-    'The contacts of its partner are told of the alert once more. The answer is 409 when the alert has ended, or concerns the operator alone.',
+    'The contacts of its partner are mailed about the alert once more, where the service mails at all. The answer is 409 when the alert has ended, or concerns the operator alone.',
   extension: true,
   access: { roles: support },
   params: z.strictObject({ id: recordId() }),

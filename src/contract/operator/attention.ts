@@ -4,14 +4,10 @@ import { alertKindNames } from '../alerts.ts';
 import { defineEndpoint } from '../endpoint.ts';
 import { timestamp } from '../fields.ts';
 import { QUEUED_COUNT_MAX } from '../partner/webhooks.ts';
+import { named } from './named.ts';
 
 /** What needs somebody beyond what alerts tell of. */
-const attentionKinds = [
-  ...alertKindNames,
-  'deliveries_given_up',
-  'changes_pending',
-  'approval_pending',
-] as const;
+const attentionKinds = [...alertKindNames, 'deliveries_given_up', 'approval_pending'] as const;
 export type AttentionKind = (typeof attentionKinds)[number];
 
 /** Of a group; the rest is counted. */
@@ -20,15 +16,11 @@ export const ATTENTION_ITEMS_MAX = 50;
 const attentionActions = ['pause', 'activate', 'retry_all', 'remind', 'open'] as const;
 export type AttentionAction = (typeof attentionActions)[number];
 
-export const named = z
-  .object({ id: z.string(), name: z.string() })
-  .meta({ id: 'Named', description: 'Something by its ID and by what people call it.' });
-
 const item = z
   .object({
     subject: z
       .object({
-        type: z.enum(['webhook', 'key', 'partner', 'practice_group', 'service', 'approval']),
+        type: z.enum(['webhook', 'key', 'partner', 'practice_group', 'agreement', 'service', 'approval']),
         id: z.string(),
         name: z.string().meta({ description: 'For people: the host of a webhook, the label of a key.' }),
       })
@@ -37,10 +29,12 @@ const item = z
     partner: named.nullable(),
     practice_group: named.nullable(),
     since: timestamp().nullable().meta({ description: 'Since when it has been so.' }),
-    until: timestamp().nullable().meta({ description: 'Of a key that is about to expire: when.' }),
+    until: timestamp()
+      .nullable()
+      .meta({ description: 'Of a key, an agreement or an approval: when it ends.' }),
     count: z.int().nullable().meta({
       description:
-        'Failed attempts, deliveries that were given up, refused calls within the hour, or changes that were not answered.',
+        'Failed attempts, deliveries that were given up, refused calls within the hour, changes that were not answered, or keys under an agreement.',
     }),
     usual: z.int().nullable().meta({ description: 'Of refused calls: how many are usual at that hour.' }),
     queued: z
@@ -94,7 +88,7 @@ export const getAttention = defineEndpoint({
   tag: 'Alerts',
   summary: 'Get what needs attention',
   description:
-    'What needs somebody now, by its cause, worst first: the alerts that are open, webhooks with deliveries that were given up within a day, and changes that the practice software has not answered for an hour, where it has ever answered one. Alerts are looked for once a minute.',
+    'What needs somebody now, by its cause, worst first: the alerts that are open, and webhooks with deliveries that were given up within a day. Alerts are looked for once a minute.',
   extension: true,
   access: { roles: readers },
   response: {

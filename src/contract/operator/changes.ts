@@ -12,7 +12,7 @@ const fields = (what: string) =>
     examples: [{ suspended: what === 'after' }],
   });
 
-const change = z
+export const change = z
   .object({
     id: z.string().meta({ examples: ['chg_2a_9f86d081884c7d65'] }),
     kind: z.literal('submission_type'),

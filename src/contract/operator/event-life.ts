@@ -5,8 +5,8 @@ import { defineEndpoint } from '../endpoint.ts';
 import { recordId, timestamp } from '../fields.ts';
 import { deliveryStatuses } from '../partner/webhook-deliveries.ts';
 import { webhookStatuses, withheldReason } from '../partner/webhooks.ts';
-import { named } from './attention.ts';
 import { acceptedEvent } from './events.ts';
+import { named } from './named.ts';
 
 /** Why a webhook has no delivery of an event, with a sentence for each. */
 export const notSentReasons = {

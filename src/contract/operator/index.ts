@@ -16,6 +16,7 @@ import * as events from './events.ts';
 import * as figures from './figures.ts';
 import * as formSubmissions from './form-submissions.ts';
 import { importItems } from './import.ts';
+import * as invitations from './invitations.ts';
 import * as keys from './keys.ts';
 import * as leakedKeys from './leaked-keys.ts';
 import { previewNetwork } from './network-preview.ts';
@@ -147,6 +148,10 @@ export const operatorEndpoints = {
   approveApproval: approvals.approveApproval,
   declineApproval: approvals.declineApproval,
   collectApproval: approvals.collectApproval,
+  createPartnerInvitation: invitations.createPartnerInvitation,
+  createPracticeInvitation: invitations.createPracticeInvitation,
+  listInvitations: invitations.listInvitations,
+  withdrawInvitation: invitations.withdrawInvitation,
   getOperatorMe: sessions.getOperatorMe,
   listSessions: sessions.listSessions,
   revokeSession: sessions.revokeSession,

@@ -3,7 +3,7 @@ import { readers, scopeNames } from '../access.ts';
 import { defineEndpoint } from '../endpoint.ts';
 import { recordId } from '../fields.ts';
 import { MEMBERS_MAX } from '../rules.ts';
-import { named } from './attention.ts';
+import { named } from './named.ts';
 import { networkCaps } from './networks.ts';
 
 /** Of each list; the rest is counted. */

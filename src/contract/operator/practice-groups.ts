@@ -83,13 +83,14 @@ export const updatePracticeGroup = defineEndpoint({
   tag: 'Practice groups',
   summary: 'Update a practice group',
   description:
-    'The body is a merge patch, except that opening_hours are replaced as a whole. After a change of the time zone, earlier form submissions keep the day that they were counted on.',
+    'The body is a merge patch, except that opening_hours are replaced as a whole. The ETag covers what can be changed here, so it holds while the EHR status or the networks change. After a change of the time zone, earlier form submissions keep the day that they were counted on.',
   extension: true,
   access: { roles: admins },
   params: byId,
   body: z.strictObject(practiceGroupFields).partial(),
+  conditional: true,
   response: group,
-  problems: ['not_found'],
+  problems: ['not_found', 'precondition_failed'],
 });
 
 export const listAllPracticeGroups = defineEndpoint({
@@ -114,6 +115,7 @@ export const getPracticeGroup = defineEndpoint({
   extension: true,
   access: { roles: readers },
   params: byId,
+  conditional: true,
   response: group,
   problems: ['not_found'],
 });
@@ -129,6 +131,7 @@ export const deletePracticeGroup = defineEndpoint({
   extension: true,
   access: { roles: admins },
   params: byId,
+  conditional: true,
   response: { status: 204, description: 'The practice group is deleted.' },
-  problems: ['not_found', 'conflict'],
+  problems: ['not_found', 'precondition_failed', 'conflict'],
 });

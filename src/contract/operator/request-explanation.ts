@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { readers } from '../access.ts';
 import { defineEndpoint } from '../endpoint.ts';
 import { requestId } from '../partner/requests.ts';
-import { named } from './attention.ts';
+import { named } from './named.ts';
 import { partnerRefusedRequest } from './requests.ts';
 
 /** In the order in which the door makes them. */

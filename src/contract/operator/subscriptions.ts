@@ -13,6 +13,8 @@ import {
   webhookStatuses,
 } from '../partner/webhooks.ts';
 import { REPLAY_EVENTS_MAX, SUBSCRIPTIONS_MAX } from '../rules.ts';
+import { alert } from './alerts.ts';
+import { change } from './changes.ts';
 
 /** What the operator's own systems may hear of, and the events that each topic stands for. Partners get none of them. */
 export const topics = {
@@ -21,6 +23,12 @@ export const topics = {
 } as const;
 
 export type Topic = keyof typeof topics;
+/** What is sent on a topic, behind the name of the event. A change is new when it is sent, so nothing has become of it yet. */
+export const topicPayloads = {
+  changes: change.omit({ reason: true, ended_at: true }),
+  alerts: alert,
+};
+export type TopicPayload<T extends Topic> = z.infer<(typeof topicPayloads)[T]>;
 export const topicNames = Object.keys(topics) as [Topic, ...Topic[]];
 /** Of no topic: goes to the practice software that was asked about the change (contract/operator/write-through.ts). */
 const WITHDRAWN = 'change.withdrawn';

@@ -135,9 +135,12 @@ export interface AgreementPage {
 export interface AlertDetails {
   /** Since when it has been so. */
   since: string | null;
-  /** Of a key that is about to expire: when. */
+  /** Of a key or an agreement: when it ends. */
   until: string | null;
-  /** Failed attempts, or refused calls within the hour. */
+  /**
+   * Failed attempts, refused calls within the hour, changes that wait, or keys that work under an
+   * agreement.
+   */
   count: number | null;
   /** Of refused calls: how many are usual at that hour. */
   usual: number | null;
@@ -146,7 +149,7 @@ export interface AlertDetails {
 
 /** What it is about. */
 export interface AlertSubject {
-  type: 'webhook' | 'key' | 'partner' | 'practice_group' | 'service';
+  type: 'webhook' | 'key' | 'partner' | 'practice_group' | 'agreement' | 'service';
   id: string;
   /** For people: the host of a webhook, the label of a key. */
   name: string;
@@ -364,8 +367,9 @@ export interface AttentionGroup {
     | 'partner_waiting'
     | 'deliveries_late'
     | 'ehr_down'
-    | 'deliveries_given_up'
     | 'changes_pending'
+    | 'agreement_ended'
+    | 'deliveries_given_up'
     | 'approval_pending';
   /**
    * Of webhooks that fail: what the last attempt came to, as a code; a status of the receiver as
@@ -397,11 +401,11 @@ export interface AttentionItem {
   practice_group: Named | null;
   /** Since when it has been so. */
   since: string | null;
-  /** Of a key that is about to expire: when. */
+  /** Of a key, an agreement or an approval: when it ends. */
   until: string | null;
   /**
-   * Failed attempts, deliveries that were given up, refused calls within the hour, or changes that were
-   * not answered.
+   * Failed attempts, deliveries that were given up, refused calls within the hour, changes that were not
+   * answered, or keys under an agreement.
    */
   count: number | null;
   /** Of refused calls: how many are usual at that hour. */
@@ -422,7 +426,7 @@ export interface AttentionItem {
 
 /** What it is about. */
 export interface AttentionSubject {
-  type: 'webhook' | 'key' | 'partner' | 'practice_group' | 'service' | 'approval';
+  type: 'webhook' | 'key' | 'partner' | 'practice_group' | 'agreement' | 'service' | 'approval';
   id: string;
   /** For people: the host of a webhook, the label of a key. */
   name: string;
@@ -587,6 +591,8 @@ export interface Contact {
         | 'partner_waiting'
         | 'deliveries_late'
         | 'ehr_down'
+        | 'changes_pending'
+        | 'agreement_ended'
       )[]
     | null;
   created_at: string;
@@ -1069,6 +1075,35 @@ export interface ImportOutcomes {
   outcomes: ImportOutcome[];
 }
 
+/** Of somebody of a partner or a practice, into the console. */
+export interface Invitation {
+  id: string;
+  partner_id: string | null;
+  practice_group_id: string | null;
+  email: string;
+  name: string;
+  status: 'waiting' | 'undeliverable' | 'sent' | 'expired' | 'entered' | 'withdrawn';
+  invited_by: {
+    id: string;
+    name: string;
+  };
+  created_at: string;
+  sent_at: string | null;
+  /** Until when the link works. */
+  expires_at: string | null;
+  entered_at: string | null;
+  /** Why the message could not be sent. */
+  error: string | null;
+}
+
+export interface InvitationPage {
+  data: Invitation[];
+  /** How many entries this page holds. */
+  count: number;
+  /** Send it as `cursor` to get the next page; null on the last one. */
+  next_cursor: string | null;
+}
+
 export interface IssuedApiKey {
   id: string;
   partner_id: string;
@@ -1304,7 +1339,9 @@ export interface OperatorAlert {
     | 'refusals_rising'
     | 'partner_waiting'
     | 'deliveries_late'
-    | 'ehr_down';
+    | 'ehr_down'
+    | 'changes_pending'
+    | 'agreement_ended';
   subject: AlertSubject;
   practice_group_id: string | null;
   /** What is the matter, in plain words. */
@@ -1322,6 +1359,7 @@ export interface OperatorAlert {
     | 'withheld'
     | 'replaced'
     | 'expired'
+    | 'settled'
     | 'gone'
     | 'told'
     | null;
@@ -3353,6 +3391,40 @@ export interface Operations {
     answer: Approval;
   };
   collectApproval: { input: { params: { id: string | number } }; answer: CollectedAnswer };
+  createPartnerInvitation: {
+    input: {
+      params: { id: string | number };
+      body: {
+        email: string;
+        name: string;
+      };
+    };
+    answer: Invitation;
+  };
+  createPracticeInvitation: {
+    input: {
+      params: { id: string | number };
+      body: {
+        email: string;
+        name: string;
+      };
+    };
+    answer: Invitation;
+  };
+  listInvitations: {
+    input: {
+      query?: {
+        /** Entries on a page; 50 unless given. */
+        page_size?: number | undefined;
+        /** The next_cursor of the page before. */
+        cursor?: string | undefined;
+        partner_id?: string | undefined;
+        practice_group_id?: string | undefined;
+      };
+    };
+    answer: InvitationPage;
+  };
+  withdrawInvitation: { input: { params: { id: string | number } }; answer: Invitation };
   getOperatorMe: { input: Record<never, never>; answer: OperatorMe };
   listSessions: {
     input: {
@@ -3435,6 +3507,8 @@ export interface Operations {
           | 'partner_waiting'
           | 'deliveries_late'
           | 'ehr_down'
+          | 'changes_pending'
+          | 'agreement_ended'
           | undefined;
         partner_id?: string | undefined;
       };
@@ -3463,6 +3537,7 @@ export interface Operations {
               | 'key_leaked'
               | 'refusals_rising'
               | 'deliveries_late'
+              | 'agreement_ended'
             )[]
           | null;
       };
@@ -3504,6 +3579,7 @@ export interface Operations {
               | 'key_leaked'
               | 'refusals_rising'
               | 'deliveries_late'
+              | 'agreement_ended'
             )[]
           | null;
       };
@@ -3534,6 +3610,8 @@ export interface Operations {
               | 'partner_waiting'
               | 'deliveries_late'
               | 'ehr_down'
+              | 'changes_pending'
+              | 'agreement_ended'
             )[]
           | null;
       };
@@ -3573,6 +3651,8 @@ export interface Operations {
               | 'partner_waiting'
               | 'deliveries_late'
               | 'ehr_down'
+              | 'changes_pending'
+              | 'agreement_ended'
             )[]
           | null;
       };
@@ -3730,6 +3810,10 @@ export const operations = {
   approveApproval: ['POST', '/operator/v1/approvals/{id}/approve'],
   declineApproval: ['POST', '/operator/v1/approvals/{id}/decline'],
   collectApproval: ['POST', '/operator/v1/approvals/{id}/collect'],
+  createPartnerInvitation: ['POST', '/operator/v1/partners/{id}/invitations'],
+  createPracticeInvitation: ['POST', '/operator/v1/practice-groups/{id}/invitations'],
+  listInvitations: ['GET', '/operator/v1/invitations'],
+  withdrawInvitation: ['POST', '/operator/v1/invitations/{id}/withdraw'],
   getOperatorMe: ['GET', '/operator/v1/me'],
   listSessions: ['GET', '/operator/v1/sessions'],
   revokeSession: ['DELETE', '/operator/v1/sessions/{id}'],

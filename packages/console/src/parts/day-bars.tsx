@@ -79,28 +79,30 @@ export function DayBars({
           <span>{days.length > 0 && short.format(new Date((days.at(-1) as Day).day))}</span>
         </span>
       </div>
-      <table className="visually-hidden" aria-label={label}>
-        <thead>
-          <tr>
-            <th scope="col">Day</th>
-            {parts.map(({ title }) => (
-              <th key={title} scope="col">
-                {title}
-              </th>
-            ))}
-          </tr>
-        </thead>
-        <tbody>
-          {days.map(({ day, counts }) => (
-            <tr key={day}>
-              <th scope="row">{short.format(new Date(day))}</th>
-              {parts.map(({ title }, part) => (
-                <td key={title}>{count.format(counts[part] ?? 0)}</td>
+      <div className="visually-hidden">
+        <table aria-label={label}>
+          <thead>
+            <tr>
+              <th scope="col">Day</th>
+              {parts.map(({ title }) => (
+                <th key={title} scope="col">
+                  {title}
+                </th>
               ))}
             </tr>
-          ))}
-        </tbody>
-      </table>
+          </thead>
+          <tbody>
+            {days.map(({ day, counts }) => (
+              <tr key={day}>
+                <th scope="row">{short.format(new Date(day))}</th>
+                {parts.map(({ title }, part) => (
+                  <td key={title}>{count.format(counts[part] ?? 0)}</td>
+                ))}
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
     </figure>
   );
 }

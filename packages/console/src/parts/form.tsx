@@ -1,4 +1,4 @@
-import { useState } from 'react';
+import { useId, useState } from 'react';
 import {
   Button,
   Checkbox,
@@ -133,23 +133,23 @@ export function Chosen({
   field: { value, onChange, error },
   choices,
 }: LabelProps & { field: Field<string>; choices: readonly Choice[] }) {
+  const id = useId();
   const chosen = choices.find((choice) => choice.value === value);
   return (
     <div className="chosen">
-      <label>
-        <span>{label}</span>
-        <select
-          value={value}
-          aria-invalid={error !== undefined}
-          onChange={(event) => onChange(event.target.value)}
-        >
-          {choices.map((choice) => (
-            <option key={choice.value} value={choice.value}>
-              {choice.title}
-            </option>
-          ))}
-        </select>
-      </label>
+      <label htmlFor={id}>{label}</label>
+      <select
+        id={id}
+        value={value}
+        aria-invalid={error !== undefined}
+        onChange={(event) => onChange(event.target.value)}
+      >
+        {choices.map((choice) => (
+          <option key={choice.value} value={choice.value}>
+            {choice.title}
+          </option>
+        ))}
+      </select>
       {(chosen?.description ?? description) && (
         <p className="soft small">{chosen?.description ?? description}</p>
       )}
@@ -213,7 +213,7 @@ export function Tick({
           <path d="M3 8.5 6.5 12 13 4.5" />
         </svg>
       </span>
-      <span>
+      <span className="words">
         {children}
         {description && <span className="soft small">{description}</span>}
       </span>
@@ -228,7 +228,8 @@ interface FormDialogProps<V extends object> {
   /** On the button that does it; as `action` unless given. */
   submit?: string;
   initial: V;
-  run: (values: V) => Promise<unknown>;
+  /** `opened`: what stood there when it came up. News that arrive meanwhile change nothing of what somebody sees. */
+  run: (values: V, opened: V) => Promise<unknown>;
   children: (form: FormState<V>) => React.ReactNode;
   kind?: 'primary' | 'plain' | 'link';
 }
@@ -262,14 +263,15 @@ function DialogForm<V extends object>({
   close,
   children,
 }: Pick<FormDialogProps<V>, 'initial' | 'run' | 'children'> & { submit: string; close: () => void }) {
-  const form = useForm(initial);
+  const [opened] = useState(initial);
+  const form = useForm(opened);
   return (
     <form
       className="stack"
       noValidate
       onSubmit={async (event) => {
         event.preventDefault();
-        if (await form.submit(run)) close();
+        if (await form.submit((values) => run(values, opened))) close();
       }}
     >
       {children(form)}

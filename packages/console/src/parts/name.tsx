@@ -8,14 +8,20 @@ import { pageOf } from '../frame/addresses.ts';
 
 const STALE_MS = 5 * 60_000;
 
-export function PartnerName({ id }: { id: string }) {
-  const { data } = useQuery({ ...one('getPartner', { params: { id } }), staleTime: STALE_MS });
-  return <Named to={pageOf('partner', id)} name={data?.name} id={id} />;
+interface NameProps {
+  id: string;
+  /** In a row that leads elsewhere, a name is only a name. */
+  isPlain?: boolean;
 }
 
-export function PracticeName({ id }: { id: string }) {
+export function PartnerName({ id, isPlain = false }: NameProps) {
+  const { data } = useQuery({ ...one('getPartner', { params: { id } }), staleTime: STALE_MS });
+  return <Named to={isPlain ? undefined : pageOf('partner', id)} name={data?.name} id={id} />;
+}
+
+export function PracticeName({ id, isPlain = false }: NameProps) {
   const { data } = useQuery({ ...one('getPracticeGroup', { params: { id } }), staleTime: STALE_MS });
-  return <Named to={pageOf('practice_group', id)} name={data?.name} id={id} />;
+  return <Named to={isPlain ? undefined : pageOf('practice_group', id)} name={data?.name} id={id} />;
 }
 
 export function KeyName({ id }: { id: string }) {
@@ -28,8 +34,9 @@ export function OperatorName({ id }: { id: string }) {
   return <bdi>{data?.name ?? id}</bdi>;
 }
 
-function Named({ to, name, id }: { to: string; name: string | undefined; id: string }) {
-  return <Link to={to}>{name === undefined ? <code>{id}</code> : <bdi>{name}</bdi>}</Link>;
+function Named({ to, name, id }: { to: string | undefined; name: string | undefined; id: string }) {
+  const shown = name === undefined ? <code>{id}</code> : <bdi>{name}</bdi>;
+  return to === undefined ? shown : <Link to={to}>{shown}</Link>;
 }
 
 /** What people call a key: its label, and how it ends. */

@@ -34,7 +34,9 @@ export function Page({ title, trail = [], actions, children }: PageProps) {
           </nav>
         )}
         <div className="page-title">
-          <h1>{title}</h1>
+          <h1>
+            <bdi>{title}</bdi>
+          </h1>
           {actions && <div className="actions">{actions}</div>}
         </div>
       </header>

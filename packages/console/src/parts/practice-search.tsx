@@ -37,6 +37,8 @@ export function PracticeSearch({
 }) {
   const [text, setText] = useState('');
   const [picked, setPicked] = useState<PickedPractice | null>(null);
+  // Each pick of several begins anew: a list that stays open would hide the page from those who hear it.
+  const [round, setRound] = useState(0);
   const q = text.trim();
   const isAsked = q.length >= LENGTH_MIN && text !== picked?.name;
   const { data } = useQuery({
@@ -51,6 +53,7 @@ export function PracticeSearch({
     const practice = { id: hit.id, name: hit.title };
     setPicked(clears ? null : practice);
     setText(clears ? '' : practice.name);
+    if (clears) setRound(round + 1);
     onPick(practice);
   };
   const type = (next: string) => {
@@ -62,13 +65,15 @@ export function PracticeSearch({
   };
   return (
     <ComboBox
+      key={round}
+      autoFocus={round > 0}
       items={found}
       inputValue={text}
       onInputChange={type}
       value={picked?.id ?? null}
       onChange={(id) => pick(id as string | null)}
       menuTrigger="input"
-      allowsEmptyCollection
+      allowsEmptyCollection={isAsked}
       allowsCustomValue
       isInvalid={error !== undefined}
       validationBehavior="aria"
@@ -82,7 +87,9 @@ export function PracticeSearch({
         <ListBox
           renderEmptyState={() => (
             <p className="soft small">
-              {isAsked ? 'No practice is called that.' : `Type at least ${LENGTH_MIN} characters.`}
+              {isAsked && data
+                ? 'No practice is called that.'
+                : 'The practices that are called so come here.'}
             </p>
           )}
         >

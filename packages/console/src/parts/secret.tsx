@@ -1,5 +1,5 @@
 import { useBlocker } from '@tanstack/react-router';
-import { useState } from 'react';
+import { useRef, useState } from 'react';
 import { Button } from 'react-aria-components';
 import { saveFile } from './download.ts';
 
@@ -15,12 +15,13 @@ export function Secret({
   fileName: string;
   done: () => void;
 }) {
-  const [isStored, setStored] = useState(false);
+  /** At once, so that whoever says so may be led on. */
+  const isStored = useRef(false);
   const [copied, setCopied] = useState(false);
   useBlocker({
-    shouldBlockFn: () => !window.confirm(`${name} is shown this one time only. Leave without it?`),
-    enableBeforeUnload: () => !isStored,
-    disabled: isStored,
+    shouldBlockFn: () =>
+      !isStored.current && !window.confirm(`${name} is shown this one time only. Leave without it?`),
+    enableBeforeUnload: () => !isStored.current,
   });
   const copy = async () => {
     await navigator.clipboard.writeText(value);
@@ -45,7 +46,7 @@ export function Secret({
         <Button
           className="button primary"
           onPress={() => {
-            setStored(true);
+            isStored.current = true;
             done();
           }}
         >

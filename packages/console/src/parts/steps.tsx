@@ -19,7 +19,7 @@ export function Steps({
             <span className="dot" aria-hidden="true">
               {at < done ? '✓' : at + 1}
             </span>
-            <span>
+            <span className="words">
               <strong>{title}</strong>
               <span className="soft small">
                 {at < done ? (note ?? 'done') : at === done ? 'the next step' : 'later'}

@@ -11,6 +11,8 @@ export const alertTitles: Record<OperatorAlert['kind'], string> = {
   refusals_rising: 'Many calls are refused',
   partner_waiting: 'Partner waits for a step',
   ehr_down: 'EHR connection is down',
+  changes_pending: 'Changes are not answered',
+  agreement_ended: 'Agreement ends',
 };
 
 export const endings: Record<NonNullable<OperatorAlert['ended_because']>, string> = {
@@ -21,5 +23,6 @@ export const endings: Record<NonNullable<OperatorAlert['ended_because']>, string
   replaced: 'the key was rotated, revoked or given another end',
   expired: 'the key has expired',
   gone: 'what it was about is not there any more',
+  settled: 'the agreement was given another end, or no key works under it any more',
   told: 'it was over when it was told',
 };

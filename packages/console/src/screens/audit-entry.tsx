@@ -84,5 +84,5 @@ export function Subject({ of: { type, id } }: { of: Entry['subject'] }) {
   if (type === 'practice_group') return <PracticeName id={id} />;
   const kind = kinds[type];
   const name = `${type.replaceAll('_', ' ')} ${id}`;
-  return kind ? <Link to={pageOf(kind, id)}>{name}</Link> : <>{name}</>;
+  return kind ? <Link to={pageOf(kind, id)}>{name}</Link> : name;
 }

@@ -54,13 +54,13 @@ export function Changes() {
           {
             title: 'Practice',
             width: '1.2fr',
-            cell: ({ practice_group_id }) => <PracticeName id={practice_group_id} />,
+            cell: ({ practice_group_id }) => <PracticeName id={practice_group_id} isPlain />,
           },
           {
             title: 'Partner',
             width: '1fr',
             wideOnly: true,
-            cell: ({ partner_id }) => <PartnerName id={partner_id} />,
+            cell: ({ partner_id }) => <PartnerName id={partner_id} isPlain />,
           },
           { title: 'Made', width: '8rem', titled: true, cell: ({ at }) => <When at={at} /> },
           {

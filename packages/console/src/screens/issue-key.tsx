@@ -3,20 +3,21 @@ import { useNavigate, useParams } from '@tanstack/react-router';
 import { useState } from 'react';
 import { Button } from 'react-aria-components';
 import { one, useChange } from '../api/client.ts';
-import type { IssuedApiKey } from '../api/generated.ts';
+import type { Approval, IssuedApiKey } from '../api/generated.ts';
 import { Failure } from '../parts/failure.tsx';
 import { useForm } from '../parts/form.tsx';
 import { nameOfKey, PracticeName } from '../parts/name.tsx';
 import { Page } from '../parts/page.tsx';
 import { PracticeSearch } from '../parts/practice-search.tsx';
 import { Secret } from '../parts/secret.tsx';
+import { isWaiting, Waits } from '../parts/waits.tsx';
 import { KeyFields, keyBody, keyFields } from './key-fields.tsx';
 
 /** A key for one practice, shown once. */
 export function IssueKey() {
   const { id = '' } = useParams({ strict: false });
   const partner = useQuery(one('getPartner', { params: { id } }));
-  const [issued, setIssued] = useState<IssuedApiKey>();
+  const [issued, setIssued] = useState<IssuedApiKey | Approval>();
   const navigate = useNavigate();
   const name = partner.data?.name ?? 'Partner';
   return (
@@ -27,7 +28,9 @@ export function IssueKey() {
         { title: name, to: `/partners/${id}` },
       ]}
     >
-      {issued ? (
+      {issued && isWaiting(issued) ? (
+        <Waits approval={issued} />
+      ) : issued ? (
         <div className="stack narrow">
           <p>
             It acts for <PracticeName id={issued.practice_group_id} /> and for the practices that share a
@@ -47,7 +50,13 @@ export function IssueKey() {
   );
 }
 
-function IssueForm({ partnerId, issued }: { partnerId: string; issued: (key: IssuedApiKey) => void }) {
+function IssueForm({
+  partnerId,
+  issued,
+}: {
+  partnerId: string;
+  issued: (answer: IssuedApiKey | Approval) => void;
+}) {
   const issue = useChange('issueKey', ['listKeys', 'listAgreements']);
   const form = useForm({ ...keyFields(null), practice_group_id: '' });
   const { onChange, error } = form.field('practice_group_id');

@@ -3,20 +3,21 @@ import { useNavigate, useParams } from '@tanstack/react-router';
 import { useState } from 'react';
 import { Button } from 'react-aria-components';
 import { one, useChange } from '../api/client.ts';
-import type { KeyOfMany } from '../api/generated.ts';
+import type { Approval, IssuedApiKeys } from '../api/generated.ts';
 import { Failure } from '../parts/failure.tsx';
-import { useForm } from '../parts/form.tsx';
+import { Chosen, useForm } from '../parts/form.tsx';
 import { PracticeName } from '../parts/name.tsx';
 import { Page } from '../parts/page.tsx';
 import { PracticeSearch } from '../parts/practice-search.tsx';
 import { Secret } from '../parts/secret.tsx';
+import { isWaiting, Waits } from '../parts/waits.tsx';
 import { KeyFields, keyBody, keyFields } from './key-fields.tsx';
 
 /** Keys for many practices at once, all alike: all of them, or none. */
 export function IssueKeys() {
   const { id = '' } = useParams({ strict: false });
   const partner = useQuery(one('getPartner', { params: { id } }));
-  const [issued, setIssued] = useState<KeyOfMany[]>();
+  const [issued, setIssued] = useState<IssuedApiKeys | Approval>();
   const navigate = useNavigate();
   const name = partner.data?.name ?? 'Partner';
   return (
@@ -27,12 +28,14 @@ export function IssueKeys() {
         { title: name, to: `/partners/${id}` },
       ]}
     >
-      {issued ? (
+      {issued && isWaiting(issued) ? (
+        <Waits approval={issued} />
+      ) : issued ? (
         <Secret
-          name={`${issued.length} keys of ${name}`}
+          name={`${issued.data.length} keys of ${name}`}
           value={[
             'practice_group_id,key_id,key',
-            ...issued.map((one) => [one.practice_group_id, one.id, one.key].join(',')),
+            ...issued.data.map((one) => [one.practice_group_id, one.id, one.key].join(',')),
           ].join('\n')}
           fileName="porter-keys.csv"
           done={() => void navigate({ to: `/partners/${id}` })}
@@ -44,7 +47,13 @@ export function IssueKeys() {
   );
 }
 
-function IssueForm({ partnerId, issued }: { partnerId: string; issued: (keys: KeyOfMany[]) => void }) {
+function IssueForm({
+  partnerId,
+  issued,
+}: {
+  partnerId: string;
+  issued: (answer: IssuedApiKeys | Approval) => void;
+}) {
   const issue = useChange('issueKeys', ['listKeys', 'listAgreements']);
   const form = useForm({ ...keyFields(null), practice_group_ids: [] as string[] });
   const { value: ids, onChange, error } = form.field('practice_group_ids');
@@ -57,7 +66,7 @@ function IssueForm({ partnerId, issued }: { partnerId: string; issued: (keys: Ke
         event.preventDefault();
         void form.submit(async ({ practice_group_ids, ...values }) => {
           const body = { ...keyBody(values), partner_id: partnerId, practice_group_ids };
-          issued((await issue.mutateAsync({ body })).data.data);
+          issued((await issue.mutateAsync({ body })).data);
         });
       }}
     >
@@ -105,23 +114,20 @@ function AddNetwork({ add }: { add: (ids: readonly string[]) => void }) {
   const { data } = useQuery(one('listNetworks', { query: { page_size: 100 } }));
   if (!data?.data.length) return null;
   return (
-    <div className="chosen">
-      <label>
-        <span>Add all practices of a network</span>
-        <select
-          value=""
-          onChange={(event) =>
-            add(data.data.find(({ id }) => id === event.target.value)?.practice_group_ids ?? [])
-          }
-        >
-          <option value="">Pick a network…</option>
-          {data.data.map(({ id, name, practice_group_ids }) => (
-            <option key={id} value={id}>
-              {name} ({practice_group_ids.length})
-            </option>
-          ))}
-        </select>
-      </label>
-    </div>
+    <Chosen
+      label="Add all practices of a network"
+      field={{
+        value: '',
+        error: undefined,
+        onChange: (picked) => add(data.data.find(({ id }) => id === picked)?.practice_group_ids ?? []),
+      }}
+      choices={[
+        { value: '', title: 'Pick a network…' },
+        ...data.data.map(({ id, name, practice_group_ids }) => ({
+          value: id,
+          title: `${name} (${practice_group_ids.length})`,
+        })),
+      ]}
+    />
   );
 }

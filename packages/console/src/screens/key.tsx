@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { useParams } from '@tanstack/react-router';
 import { useState } from 'react';
 import { one, useChange, withEtag } from '../api/client.ts';
-import type { ApiKey, IssuedApiKey } from '../api/generated.ts';
+import type { ApiKey, Approval, IssuedApiKey } from '../api/generated.ts';
 import { useMay } from '../frame/session.ts';
 import { Confirm } from '../parts/confirm.tsx';
 import { Chosen, FormDialog } from '../parts/form.tsx';
@@ -11,6 +11,7 @@ import { Loaded } from '../parts/loaded.tsx';
 import { nameOfKey, PartnerName, PracticeName } from '../parts/name.tsx';
 import { Facts, Page, Section } from '../parts/page.tsx';
 import { Secret } from '../parts/secret.tsx';
+import { isWaiting, Waits } from '../parts/waits.tsx';
 import { When } from '../parts/when.tsx';
 import { KeyFields, keyBody, keyFields } from './key-fields.tsx';
 import { KeyRefusals, KeyUsage } from './key-usage.tsx';
@@ -29,7 +30,7 @@ export function Key() {
     enabled: key !== undefined,
   });
   const may = useMay('admin', 'support');
-  const [issued, setIssued] = useState<IssuedApiKey>();
+  const [issued, setIssued] = useState<IssuedApiKey | Approval>();
   const isActive = key?.status === 'active';
   return (
     <Page
@@ -44,13 +45,14 @@ export function Key() {
         isActive && (
           <>
             {key.replaced_by === null && <Rotate of={key} issued={setIssued} />}
-            <ChangeKey key={query.data?.etag} of={key} etag={query.data?.etag} />
+            <ChangeKey of={key} etag={query.data?.etag} />
             <Revoke of={key} />
           </>
         )
       }
     >
-      {issued && (
+      {issued && isWaiting(issued) && <Waits approval={issued} />}
+      {issued && !isWaiting(issued) && (
         <Secret
           name={`The new key in place of …${key?.last_four}`}
           value={issued.key}
@@ -124,7 +126,7 @@ const overlaps = [
   },
 ];
 
-function Rotate({ of: key, issued }: { of: ApiKey; issued: (key: IssuedApiKey) => void }) {
+function Rotate({ of: key, issued }: { of: ApiKey; issued: (answer: IssuedApiKey | Approval) => void }) {
   const rotate = useChange('rotateKey', CHANGES);
   return (
     <FormDialog
@@ -155,15 +157,15 @@ function ChangeKey({ of: key, etag }: { of: ApiKey; etag: string | undefined }) 
       action="Change"
       title={`Change ${nameOfKey(key)}`}
       submit="Save"
-      initial={keyFields(key)}
-      run={(values) => {
+      initial={{ ...keyFields(key), etag: etag ?? '' }}
+      run={({ etag: ifMatch, ...values }, opened) => {
         const { expires_at, ...body } = keyBody(values);
         // To the minute it is as it was: what nobody changed is not sent.
-        const isMoved = values.expires_at !== keyFields(key).expires_at;
+        const isMoved = values.expires_at !== opened.expires_at;
         return update.mutateAsync({
           params: { id: key.id },
           body: { ...body, ...(isMoved && { expires_at }) },
-          ifMatch: etag,
+          ifMatch,
         });
       }}
     >

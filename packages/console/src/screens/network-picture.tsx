@@ -1,4 +1,4 @@
-import { useMemo, useRef, useState } from 'react';
+import { Fragment, useMemo, useRef, useState } from 'react';
 import { type Area, CELL, hull, layOut, nameplates, type Point } from './network-layout.ts';
 
 /** Practices as points, networks as areas around them. Arrow keys go from practice to practice, Enter opens one. */
@@ -102,27 +102,28 @@ export function Picture({ label, practices, areas, lines = [], selected, select 
         const { x, y } = at(id);
         const inside = areas.filter(({ members }) => members.includes(id)).map((area) => area.name);
         return (
-          // biome-ignore lint/a11y/useSemanticElements: a button inside of an SVG
-          <g
-            key={id}
-            role="button"
-            data-practice={id}
-            tabIndex={id === stop ? 0 : -1}
-            aria-pressed={id === selected}
-            aria-label={`${name}${mark ? says[mark] : ''}${inside.length > 0 ? `, in ${inside.join(', ')}` : ', in no network'}`}
-            className={['node', mark, isFaint && 'faint'].filter(Boolean).join(' ')}
-            transform={`translate(${x} ${y - 8})`}
-            onFocus={() => setFocused(id)}
-            onClick={() => select(id)}
-          >
-            <rect x={-CELL.width / 2 + 3} y={-15} width={CELL.width - 6} height={48} rx={8} />
-            <circle r={mark ? 10 : 7} />
-            {mark && <path d={marks[mark]} />}
-            <text y={26}>
+          <Fragment key={id}>
+            {/* biome-ignore lint/a11y/noAriaHiddenOnFocusable: nobody focuses a text; the button has the whole name */}
+            <text className={isFaint ? 'soft' : undefined} x={x} y={y + 18} aria-hidden="true">
               {shorten(name)}
-              <title>{name}</title>
             </text>
-          </g>
+            {/* biome-ignore lint/a11y/useSemanticElements: a button inside of an SVG */}
+            <g
+              role="button"
+              data-practice={id}
+              tabIndex={id === stop ? 0 : -1}
+              aria-pressed={id === selected}
+              aria-label={`${name}${mark ? says[mark] : ''}${inside.length > 0 ? `, in ${inside.join(', ')}` : ', in no network'}`}
+              className={['node', mark, isFaint && 'faint'].filter(Boolean).join(' ')}
+              transform={`translate(${x} ${y - 8})`}
+              onFocus={() => setFocused(id)}
+              onClick={() => select(id)}
+            >
+              <rect x={-CELL.width / 2 + 3} y={-15} width={CELL.width - 6} height={48} rx={8} />
+              <circle r={mark ? 10 : 7} />
+              {mark && <path d={marks[mark]} />}
+            </g>
+          </Fragment>
         );
       })}
     </svg>

@@ -94,7 +94,7 @@ function Editor({ base }: { base: NetworkNow | undefined }) {
             <Saving
               base={base}
               draft={draft}
-              isReady={preview.isSuccess && !preview.isPlaceholderData && draft.name.trim() !== ''}
+              isReady={preview.isSuccess && !preview.isPlaceholderData}
               said={preview.data && toDifference(preview.data)}
               discard={() => setDraft(base ?? emptyDraft)}
             />

@@ -4,9 +4,10 @@ import { pageOf } from '../frame/addresses.ts';
 import { useMay } from '../frame/session.ts';
 import { useEvery, usePracticeNames } from '../parts/every.ts';
 import { Failure } from '../parts/failure.tsx';
-import { Pick, Sentence, useFilters } from '../parts/filters.tsx';
+import { Sentence, useFilters } from '../parts/filters.tsx';
 import { Skeleton } from '../parts/loaded.tsx';
 import { Empty, Page } from '../parts/page.tsx';
+import { PickNamed } from '../parts/pick-named.tsx';
 import { PartnerReach } from './network-partner.tsx';
 import { type NetworkArea, Picture } from './network-picture.tsx';
 import { toCount, toGrant } from './network-words.tsx';
@@ -36,13 +37,7 @@ export function Networks() {
     >
       <Sentence isFiltered={Object.keys(values).length > 0} clear={clear}>
         what
-        <Pick
-          label="Partner"
-          value={values.partner}
-          choices={partners.items.map(({ id, name }) => ({ value: id, title: name }))}
-          any="anybody"
-          onChange={(value) => set('partner', value)}
-        />
+        <PickNamed kind="partner" value={values.partner} onChange={(id) => void set('partner', id)} />
         reaches
       </Sentence>
       {networks.error && <Failure error={networks.error} retry={networks.retry} />}

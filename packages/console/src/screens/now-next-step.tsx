@@ -11,6 +11,7 @@ export function pageOfSubject(kind: AttentionGroup['kind'], { subject, partner }
   if (kind === 'refusals_rising') return `/refused?partner_id=${partner?.id ?? subject.id}`;
   if (kind === 'changes_pending') return `/changes?practice_group_id=${subject.id}`;
   if (subject.type === 'service') return '/settings';
+  if (subject.type === 'agreement') return pageOf('partner', partner?.id ?? '');
   if (subject.type === 'approval') return `/approvals/${subject.id}`;
   return pageOf(subject.type, subject.id);
 }

@@ -199,9 +199,7 @@ export function Agreements({ partner }: { partner: Partner }) {
                     {
                       title: 'Actions',
                       width: '7rem',
-                      cell: (agreement: Agreement) => (
-                        <ChangeAgreement key={agreement.updated_at} agreement={agreement} />
-                      ),
+                      cell: (agreement: Agreement) => <ChangeAgreement agreement={agreement} />,
                     },
                   ]
                 : []),

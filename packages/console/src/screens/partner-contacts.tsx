@@ -9,7 +9,7 @@ import { Section } from '../parts/page.tsx';
 import { Table } from '../parts/table.tsx';
 
 type Kind = NonNullable<Contact['alert_kinds']>[number];
-type PartnerKind = Exclude<Kind, 'partner_waiting' | 'ehr_down'>;
+type PartnerKind = Exclude<Kind, 'partner_waiting' | 'ehr_down' | 'changes_pending'>;
 
 const kinds: Record<PartnerKind, string> = {
   webhook_failing: 'A webhook fails',
@@ -19,6 +19,7 @@ const kinds: Record<PartnerKind, string> = {
   key_leaked: 'A key was leaked',
   refusals_rising: 'More calls are refused than usual',
   deliveries_late: 'Deliveries are late',
+  agreement_ended: 'An agreement ends',
 };
 const choices = Object.entries(kinds).map(([value, title]) => ({ value, title }));
 
@@ -129,7 +130,6 @@ function ContactActions({ partner, contact }: { partner: Partner; contact: Conta
   return (
     <span className="actions small">
       <FormDialog
-        key={contact.updated_at}
         action="Change"
         title={`Change ${contact.email}`}
         submit="Save"

@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
-import { useParams } from '@tanstack/react-router';
+import { Link, useParams } from '@tanstack/react-router';
 import { one, useChange } from '../api/client.ts';
 import type { Partner as PartnerRecord } from '../api/generated.ts';
 import { useMay } from '../frame/session.ts';
@@ -25,7 +25,7 @@ export function Partner() {
     <Page
       title={query.data?.name ?? 'Partner'}
       trail={[{ title: 'Partners', to: '/partners' }]}
-      actions={may && query.data && <ChangePartner key={query.data.updated_at} partner={query.data} />}
+      actions={may && query.data && <ChangePartner partner={query.data} />}
     >
       <Loaded query={query}>
         {(partner) => (
@@ -67,6 +67,11 @@ function Overview({ partner }: { partner: PartnerRecord }) {
               : `${partner.rate_limit_per_minute} for each key`,
           SLA: partner.sla ?? 'none',
           Since: <When at={partner.created_at} />,
+          'What they reach': (
+            <Link to="/networks" search={{ partner: partner.id }}>
+              Practices, and who let them
+            </Link>
+          ),
         }}
       />
       <PartnerKeys partner={partner} />

@@ -41,7 +41,7 @@ export function Details({ practice }: { practice: OperatorPracticeGroup }) {
       actions={
         may && (
           <>
-            <ChangePractice key={practice.updated_at} practice={practice} />
+            <ChangePractice practice={practice} />
             <RemovePractice practice={practice} />
           </>
         )

@@ -100,7 +100,6 @@ function PutForm({ practiceId, form }: { practiceId: string; form?: Form }) {
   const put = useChange('putForm', ['listForms']);
   return (
     <FormDialog
-      key={form?.updated_at}
       action={form ? 'Rename' : 'Add a form'}
       title={form ? `Rename ${form.title}` : 'Add a form'}
       submit={form ? 'Save' : 'Add'}
@@ -149,7 +148,6 @@ function PutAssignee({ practiceId, assignee }: { practiceId: string; assignee?: 
   const put = useChange('putAssignee', ['listAssignees']);
   return (
     <FormDialog
-      key={assignee?.updated_at}
       action={assignee ? 'Rename' : 'Add an assignee'}
       title={assignee ? `Rename ${assignee.name}` : 'Add an assignee'}
       submit={assignee ? 'Save' : 'Add'}

@@ -5,6 +5,7 @@ import type { AccessLogEntry, Erasure, OperatorPracticeGroup } from '../api/gene
 import { useMay } from '../frame/session.ts';
 import { Confirm } from '../parts/confirm.tsx';
 import { Sentence, TextFilter, useFilters } from '../parts/filters.tsx';
+import { Chosen, Typed } from '../parts/form.tsx';
 import { List } from '../parts/list.tsx';
 import { Loaded } from '../parts/loaded.tsx';
 import { KeyName, OperatorName, PartnerName } from '../parts/name.tsx';
@@ -149,7 +150,6 @@ function Erase({
     <Confirm
       action="Erase an object"
       title="Erase an object"
-      isDisabled={false}
       run={async () =>
         done(
           (await erase.mutateAsync({ body: { practice_group_id: id, object, object_id: objectId.trim() } }))
@@ -163,18 +163,15 @@ function Erase({
           and the access log. What is queued about it is not sent. It cannot be undone; the audit stays
           verifiable.
         </p>
-        <label className="chosen">
-          <span>Kind</span>
-          <select value={object} onChange={(event) => setObject(event.target.value)}>
-            {objects.map((one) => (
-              <option key={one}>{one}</option>
-            ))}
-          </select>
-        </label>
-        <label className="chosen">
-          <span>ID of the object</span>
-          <input value={objectId} onChange={(event) => setObjectId(event.target.value)} autoComplete="off" />
-        </label>
+        <Chosen
+          label="Kind"
+          field={{ value: object, onChange: setObject, error: undefined }}
+          choices={objects.map((value) => ({ value, title: value }))}
+        />
+        <Typed
+          label="ID of the object"
+          field={{ value: objectId, onChange: setObjectId, error: undefined }}
+        />
         {objectId.trim() !== '' && <ToldOf practiceId={id} objectId={objectId.trim()} />}
       </div>
     </Confirm>

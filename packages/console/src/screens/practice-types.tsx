@@ -106,12 +106,11 @@ function Type({
             </p>
           </Confirm>
           <FormDialog
-            key={type.updated_at}
             action="Change"
             title={`Change ${type.title}`}
             submit="Save"
             initial={typeFields(type)}
-            run={(values) => update.mutateAsync({ params, body: typeChanges(type, values) })}
+            run={(values, opened) => update.mutateAsync({ params, body: typeChanges(opened, values) })}
           >
             {(form) => <TypeFields form={form} practiceId={practice.id} />}
           </FormDialog>

@@ -65,11 +65,11 @@ export function WriteThrough({ practice: { id } }: { practice: OperatorPracticeG
     <Section
       title="Write-through"
       actions={
-        may && (
+        may &&
+        !query.isPending && (
           <>
             <FormDialog
-              key={query.data?.updated_at}
-              action={isNone ? 'Set an address' : 'Change'}
+              action={isNone ? 'Set an address' : 'Change the address'}
               title="Ask the practice software first"
               submit="Save"
               initial={{ url: isNone ? '' : (query.data?.url ?? '') }}

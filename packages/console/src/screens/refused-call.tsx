@@ -36,7 +36,7 @@ function Explained({
         <strong>
           Refused with {request.status}: {toRefusal(request)}.
         </strong>{' '}
-        <bdi>{request.explanation}</bdi>
+        <bdi>{toSentences(request)}</bdi>
       </Banner>
       <Section title="Check by check">
         <ol className="checks" aria-label="Checks, in the order in which they are made">
@@ -81,6 +81,15 @@ function Explained({
   );
 }
 
+/** Of a call that is not valid, what is wrong with it says more than that something is. */
+function toSentences({ answer, explanation }: RequestExplanation['request']): string {
+  if (answer.error !== true) return toPlain(explanation);
+  return answer.message.map(({ path, message }) => [...path, message].join(': ')).join(' ');
+}
+
+/** The service writes the names of fields as Markdown does. */
+const toPlain = (text: string): string => text.replaceAll('`', '');
+
 function NamedLink({ kind, of: { id, name } }: { kind: 'partner' | 'key' | 'practice_group'; of: Named }) {
   return (
     <Link to={pageOf(kind, id)}>
@@ -104,12 +113,12 @@ function Check({ of: { check, outcome, found, needed } }: { of: RequestCheck }) 
         <strong>{checkTitles[check]}</strong>
         {found && (
           <p>
-            <bdi>{found}</bdi>
+            <bdi>{toPlain(found)}</bdi>
           </p>
         )}
         {needed && (
           <p>
-            What would have passed: <bdi>{needed}</bdi>
+            What would have passed: <bdi>{toPlain(needed)}</bdi>
           </p>
         )}
       </div>

@@ -1,3 +1,4 @@
+import type { InputOf } from '../api/client.ts';
 import { pageOf } from '../frame/addresses.ts';
 import { ages, sinceHours } from '../parts/ages.ts';
 import { Pick, Sentence, useFilters } from '../parts/filters.tsx';
@@ -7,6 +8,8 @@ import { Page } from '../parts/page.tsx';
 import { PickNamed } from '../parts/pick-named.tsx';
 import { When } from '../parts/when.tsx';
 import { refusals, toRefusal } from './refusal-words.ts';
+
+type ErrorCode = NonNullable<NonNullable<InputOf<'listRefusedRequests'>['query']>['error']>;
 
 /** Whose calls are refused, and why? Those with a key that is known but expired or revoked are here, too. */
 export function RefusedCalls() {
@@ -47,13 +50,19 @@ export function RefusedCalls() {
       <List
         label="Refused calls"
         of="listRefusedRequests"
-        input={{ query: { ...query, since: sinceHours(hours) } }}
+        input={{
+          query: { ...query, error: values.error as ErrorCode | undefined, since: sinceHours(hours) },
+        }}
         keyOf={({ request_id, at }) => `${request_id} ${at}`}
         hrefOf={({ request_id }) => pageOf('refused_request', request_id)}
         empty="No call was refused like that. Calls without a key that is known are in the log of the service alone."
         columns={[
           { title: 'Why', width: '1.8fr', cell: (call) => `${call.status}: ${toRefusal(call)}` },
-          { title: 'Partner', width: '1fr', cell: ({ partner_id }) => <PartnerName id={partner_id} /> },
+          {
+            title: 'Partner',
+            width: '1fr',
+            cell: ({ partner_id }) => <PartnerName id={partner_id} isPlain />,
+          },
           {
             title: 'Call',
             width: '1.4fr',
@@ -67,7 +76,7 @@ export function RefusedCalls() {
             title: 'Practice',
             width: '1fr',
             wideOnly: true,
-            cell: ({ practice_group_id: id }) => (id ? <PracticeName id={id} /> : '–'),
+            cell: ({ practice_group_id: id }) => (id ? <PracticeName id={id} isPlain /> : '–'),
           },
           { title: 'When', width: '8rem', cell: ({ at }) => <When at={at} /> },
         ]}

@@ -70,7 +70,7 @@ function Share({
   return (
     <span className="share">
       {share !== null && <progress value={share} max={100} aria-label={`Share of the work of ${name}`} />}
-      <span>
+      <span className="words">
         {share === null ? 'nothing to do' : `${Math.round(share)} %`}
         <span className="soft small">
           {calls_per_minute} calls, {deliveries_per_minute} attempts a minute

@@ -154,7 +154,6 @@ function OperatorActions({ of: operator }: { of: Operator }) {
   return (
     <span className="actions small">
       <FormDialog
-        key={`${operator.label} ${operator.expires_at}`}
         action="Change"
         title={`Change ${operator.name}`}
         submit="Save"

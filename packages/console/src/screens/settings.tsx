@@ -1,6 +1,7 @@
 import { useSession } from '../frame/session.ts';
 import { Facts, Page } from '../parts/page.tsx';
 import { Tabs } from '../parts/tabs.tsx';
+import { Approvals } from './settings-approvals.tsx';
 import { Nodes, SettingsInForce, SigningKeys } from './settings-deployment.tsx';
 import { Operators } from './settings-operators.tsx';
 import { Sessions } from './settings-sessions.tsx';
@@ -21,6 +22,7 @@ export function Settings() {
       <Tabs
         of={[
           { id: 'operators', title: 'Operators', content: () => <Operators /> },
+          { id: 'approvals', title: 'Approvals', content: () => <Approvals /> },
           { id: 'sessions', title: 'Sessions', content: () => <Sessions /> },
           { id: 'nodes', title: 'Nodes', content: () => <Nodes /> },
           { id: 'in-force', title: 'Settings in force', content: () => <SettingsInForce /> },

@@ -81,8 +81,8 @@ export function typeBody(values: TypeFieldsOf) {
 }
 
 /** What was changed, and nothing else: what somebody else changed meanwhile stays. */
-export function typeChanges(type: SubmissionType, values: TypeFieldsOf): SubmissionTypePatch {
-  const before = typeBody(typeFields(type));
+export function typeChanges(opened: TypeFieldsOf, values: TypeFieldsOf): SubmissionTypePatch {
+  const before = typeBody(opened);
   const after = typeBody(values);
   return Object.fromEntries(
     Object.entries(after).filter(([name, value]) => before[name as keyof typeof before] !== value),

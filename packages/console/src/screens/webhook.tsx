@@ -1,5 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link, useParams } from '@tanstack/react-router';
+import { Button } from 'react-aria-components';
 import { one } from '../api/client.ts';
 import type { PartnerDelivery, PartnerWebhook, WebhookAttempt } from '../api/generated.ts';
 import { useMay } from '../frame/session.ts';
@@ -180,19 +181,9 @@ function LatestAttempts({ id }: { id: string }) {
                 })}
               </ol>
               {data.length > FEW && (
-                <p>
-                  <Link
-                    to="."
-                    search={(before: object) => ({ ...before, attempts: isAll ? undefined : 'all' })}
-                    resetScroll={false}
-                    onClick={(event) => {
-                      event.preventDefault();
-                      void set('attempts', isAll ? undefined : 'all');
-                    }}
-                  >
-                    {isAll ? `Only the latest ${FEW}` : `All ${data.length} of the latest`}
-                  </Link>
-                </p>
+                <Button className="link" onPress={() => void set('attempts', isAll ? undefined : 'all')}>
+                  {isAll ? `Only the latest ${FEW}` : `All ${data.length} of the latest`}
+                </Button>
               )}
             </>
           )
@@ -246,7 +237,7 @@ function Deliveries({ id }: { id: string }) {
             title: 'Practice',
             width: '1.4fr',
             wideOnly: true,
-            cell: ({ practice_group_id }) => <PracticeName id={practice_group_id} />,
+            cell: ({ practice_group_id }) => <PracticeName id={practice_group_id} isPlain />,
           },
           { title: 'About', width: '1fr', wideOnly: true, cell: ({ object_id }) => <code>{object_id}</code> },
           { title: 'Attempts', width: '5rem', titled: true, cell: ({ attempts }) => attempts.length },
@@ -282,6 +273,10 @@ function About({ of: webhook }: { of: PartnerWebhook }) {
           Events: webhook.event_types.map((event) => eventTitles[event]).join(', '),
           Signed: signatures[webhook.signature],
           'Headers of its own': webhook.header_names.length > 0 ? webhook.header_names.join(', ') : 'none',
+          'Said with its state':
+            webhook.status === 'active' && webhook.status_reason ? (
+              <bdi>{webhook.status_reason}</bdi>
+            ) : undefined,
           Registered: <When at={webhook.created_at} />,
           ID: <Id>{webhook.id}</Id>,
         }}

@@ -150,6 +150,7 @@ export interface ListAlertsQuery {
     | 'key_leaked'
     | 'refusals_rising'
     | 'deliveries_late'
+    | 'agreement_ended'
     | undefined;
 }
 
@@ -174,6 +175,7 @@ export interface UpdateOwnContactBody {
         | 'key_leaked'
         | 'refusals_rising'
         | 'deliveries_late'
+        | 'agreement_ended'
       )[]
     | null;
 }

@@ -39,7 +39,8 @@ export interface Alert {
     | 'key_unused'
     | 'key_leaked'
     | 'refusals_rising'
-    | 'deliveries_late';
+    | 'deliveries_late'
+    | 'agreement_ended';
   subject: AlertSubject;
   practice_group_id: string | null;
   /** What is the matter, in plain words. */
@@ -57,6 +58,7 @@ export interface Alert {
     | 'withheld'
     | 'replaced'
     | 'expired'
+    | 'settled'
     | 'gone'
     | 'told'
     | null;
@@ -66,9 +68,12 @@ export interface Alert {
 export interface AlertDetails {
   /** Since when it has been so. */
   since: string | null;
-  /** Of a key that is about to expire: when. */
+  /** Of a key or an agreement: when it ends. */
   until: string | null;
-  /** Failed attempts, or refused calls within the hour. */
+  /**
+   * Failed attempts, refused calls within the hour, changes that wait, or keys that work under an
+   * agreement.
+   */
   count: number | null;
   /** Of refused calls: how many are usual at that hour. */
   usual: number | null;
@@ -85,7 +90,7 @@ export interface AlertPage {
 
 /** What it is about. */
 export interface AlertSubject {
-  type: 'webhook' | 'key' | 'partner' | 'practice_group' | 'service';
+  type: 'webhook' | 'key' | 'partner' | 'practice_group' | 'agreement' | 'service';
   id: string;
   /** For people: the host of a webhook, the label of a key. */
   name: string;
@@ -198,6 +203,8 @@ export interface Contact {
         | 'partner_waiting'
         | 'deliveries_late'
         | 'ehr_down'
+        | 'changes_pending'
+        | 'agreement_ended'
       )[]
     | null;
   created_at: string;

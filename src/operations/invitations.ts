@@ -1,0 +1,105 @@
+import type {
+  Invitation,
+  listInvitations as listEndpoint,
+  createPartnerInvitation as ofPartnerEndpoint,
+  createPracticeInvitation as ofPracticeEndpoint,
+  withdrawInvitation as withdrawEndpoint,
+} from '../contract/operator/invitations.ts';
+import { Problem } from '../contract/problems.ts';
+import { newId } from '../domain/ids.ts';
+import { invitationStatus, type StoredInvitation } from '../domain/invitation.ts';
+import { type Transaction, transact } from '../store/database.ts';
+import { insertInvitation, listInvitationPage, lockInvitation, markWithdrawn } from '../store/invitations.ts';
+import { findPartner } from '../store/partners.ts';
+import { findGroup } from '../store/practice-groups.ts';
+import { type Actor, type App, nowIso, type OperatorCall } from './app.ts';
+
+/** Writes the invitation; the message goes out behind the answer (runtime/invitations.ts). */
+
+export function createPartnerInvitation(app: App, call: OperatorCall<typeof ofPartnerEndpoint>) {
+  return transact(app.db, call.principal, async (tx) => {
+    if (!(await findPartner(tx, call.params.id))) throw new Problem('not_found');
+    return invite(app, tx, call, { partner_id: call.params.id, practice_group_id: null });
+  });
+}
+
+export function createPracticeInvitation(app: App, call: OperatorCall<typeof ofPracticeEndpoint>) {
+  return transact(app.db, call.principal, async (tx) => {
+    if (!(await findGroup(tx, call.params.id))) throw new Problem('not_found');
+    return invite(app, tx, call, { partner_id: null, practice_group_id: call.params.id });
+  });
+}
+
+function invite(
+  app: App,
+  tx: Transaction,
+  call: OperatorCall<typeof ofPartnerEndpoint>,
+  whose: Pick<StoredInvitation, 'partner_id' | 'practice_group_id'>,
+) {
+  const now = nowIso(app);
+  const { operatorId, name } = call.principal;
+  const invitation: StoredInvitation = {
+    id: newId('inv', app.clock.now(), app.random),
+    ...whose,
+    ...call.body,
+    invited_by: operatorId,
+    invited_by_name: name,
+    created_at: now,
+    try_at: now,
+    sent_at: null,
+    error: null,
+    expires_at: null,
+    entered_at: null,
+    revoked_at: null,
+  };
+  insertInvitation(tx, invitation);
+  record(app, tx, call, now, 'invitation.create', null, invitation);
+  return { body: present(app, invitation) };
+}
+
+export async function listInvitations(app: App, { principal, query }: OperatorCall<typeof listEndpoint>) {
+  const page = await transact(app.db, principal, (tx) => listInvitationPage(tx, query));
+  return { body: { ...page, data: page.data.map((one) => present(app, one)) } };
+}
+
+export async function withdrawInvitation(app: App, call: OperatorCall<typeof withdrawEndpoint>) {
+  const invitation = await transact(app.db, call.principal, async (tx) => {
+    const before = await lockInvitation(tx, call.params.id);
+    if (!before) throw new Problem('not_found');
+    if (before.revoked_at !== null) return before;
+    const now = nowIso(app);
+    markWithdrawn(tx, before.id, now);
+    const after = { ...before, try_at: null, revoked_at: now };
+    record(app, tx, call, now, 'invitation.withdraw', before, after);
+    return after;
+  });
+  await app.access.settle();
+  return { body: present(app, invitation) };
+}
+
+function present({ clock }: Pick<App, 'clock'>, one: StoredInvitation): Invitation {
+  const { invited_by, invited_by_name, try_at: _tryAt, revoked_at: _revokedAt, ...shown } = one;
+  const status = invitationStatus(one, clock.now());
+  return { ...shown, status, invited_by: { id: invited_by, name: invited_by_name } };
+}
+
+function record(
+  app: App,
+  tx: Transaction,
+  { principal, requestId }: Actor,
+  at: string,
+  action: string,
+  before: StoredInvitation | null,
+  after: StoredInvitation,
+): void {
+  tx.audit({
+    at,
+    principal,
+    action,
+    subject: { type: 'invitation', id: after.id },
+    practiceGroupId: after.practice_group_id ?? undefined,
+    requestId,
+    before: before && present(app, before),
+    after: present(app, after),
+  });
+}

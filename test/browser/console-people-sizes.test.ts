@@ -1,0 +1,54 @@
+import { expect, it } from 'vitest';
+import { consoles } from '../support/console-browser.ts';
+import { barriers } from '../support/site-browser.ts';
+
+/** Partners, keys, practices, the audit and the settings on every screen, in both colour schemes. */
+
+const { house, enter } = consoles();
+
+it.each([
+  ['phone', 360],
+  ['desk', 1280],
+  ['wide screen', 1920],
+])('fit a %s, and keep nobody out', async (_name, width) => {
+  const { data: partners } = await house().operator('GET', '/partners');
+  const { data: keys } = await house().operator('GET', '/keys');
+  const partner = `/partners/${partners[0].id}`;
+  const pages = [
+    partner,
+    `${partner}?tab=agreements`,
+    `${partner}?tab=contacts`,
+    `${partner}/issue`,
+    `${partner}/issue-many`,
+    '/keys',
+    `/keys/${keys[0].id}`,
+    '/practices',
+    '/practices/riverside-surgery',
+    '/practices/riverside-surgery?tab=reach',
+    '/practices/riverside-surgery?tab=directory',
+    '/practices/riverside-surgery?tab=told',
+    '/audit',
+    '/audit/1',
+    '/settings',
+    '/settings?tab=approvals',
+    '/settings?tab=sessions',
+    '/settings?tab=nodes',
+    '/settings?tab=in-force',
+    '/settings?tab=signing',
+  ];
+  for (const colorScheme of ['light', 'dark'] as const) {
+    const { page, complaints } = await enter('/', 'admin', { viewport: { width, height: 900 }, colorScheme });
+    for (const path of pages) {
+      await page.goto(`${house().url}/console${path}`);
+      await page.getByRole('heading', { level: 1 }).waitFor();
+      await page.getByRole('status', { name: 'Loading' }).first().waitFor({ state: 'detached' });
+      const [content, screen] = await page.evaluate(() => {
+        const { scrollWidth, clientWidth } = Reflect.get(globalThis, 'document').documentElement;
+        return [scrollWidth, clientWidth];
+      });
+      expect([path, content]).toEqual([path, screen]);
+      expect([path, await barriers(page)]).toEqual([path, []]);
+    }
+    expect(complaints).toEqual([]);
+  }
+});

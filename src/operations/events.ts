@@ -45,8 +45,9 @@ export function saidBy(
  */
 export async function publishEvents(app: App, call: OperatorCall<typeof publishEndpoint>) {
   const { body, principal } = call;
-  if (!('events' in body)) return publishOne(app, call, body);
-  const payloads = body.events;
+  // What is gathered with other calls is a part of no one trace.
+  if (!('events' in body) && call.traceparent === undefined) return publishOne(app, call, body);
+  const payloads = 'events' in body ? body.events : [body];
   const events = payloads.map((payload) => newEvent(app, payload));
   const answer = { event_ids: events.map(({ id }) => id) };
   const groupIds = [...new Set(payloads.map(({ practice_group_id }) => practice_group_id))];
@@ -60,7 +61,7 @@ export async function publishEvents(app: App, call: OperatorCall<typeof publishE
     ]);
     if (keyed && earlier) return answerAgain(keyed, earlier);
     const at = payloads.findIndex(({ practice_group_id }) => unknown.includes(practice_group_id));
-    if (at >= 0) throw unknownGroup(payloads[at], ['events', at]);
+    if (at >= 0) throw unknownGroup(payloads[at], 'events' in body ? ['events', at] : []);
     appendEvents(tx, saidBy(app, call), events);
     return { body: answer };
   });

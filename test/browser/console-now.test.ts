@@ -89,6 +89,8 @@ it('changes by itself when something begins or ends, over one stream', async () 
   await page.getByRole('region', { name: /the receiver answers 401/ }).waitFor();
   const late = page.getByRole('region', { name: /the receiver answers 500/ });
   expect(await late.count()).toBe(0);
+  // What the first page showed is remembered for some seconds, for everybody who looks.
+  house().clock.advance(10_000);
   await lookForAlerts(house(), webhookId);
   await late.getByText('Latecomer Ltd').first().waitFor();
   await page.getByRole('link', { name: 'Events' }).click();

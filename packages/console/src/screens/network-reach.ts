@@ -12,7 +12,7 @@ export interface Way {
 
 /**
  * Which practices the keys of a partner reach, and through what: their own with all that they may, and those that share a network with it,
- * within what the network grants and to whom. `test/service/console-reach.test.ts` holds it against the door.
+ * within what the network grants and to whom.
  */
 export function reachOf(
   partnerId: string,

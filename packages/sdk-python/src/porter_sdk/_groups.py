@@ -873,7 +873,7 @@ class Alerts:
         page_size: int | None = None,
         cursor: str | None = None,
         open: Literal["true", "false"] | None = None,
-        kind: Literal["webhook_failing", "webhook_disabled", "key_expiring", "key_unused", "key_leaked", "refusals_rising", "deliveries_late"] | None = None,
+        kind: Literal["webhook_failing", "webhook_disabled", "key_expiring", "key_unused", "key_leaked", "refusals_rising", "deliveries_late", "agreement_ended"] | None = None,
         **options: Unpack[CallOptions],
     ) -> Pages[Alert, AlertPage]:
         """List alerts.
@@ -901,7 +901,7 @@ class AsyncAlerts:
         page_size: int | None = None,
         cursor: str | None = None,
         open: Literal["true", "false"] | None = None,
-        kind: Literal["webhook_failing", "webhook_disabled", "key_expiring", "key_unused", "key_leaked", "refusals_rising", "deliveries_late"] | None = None,
+        kind: Literal["webhook_failing", "webhook_disabled", "key_expiring", "key_unused", "key_leaked", "refusals_rising", "deliveries_late", "agreement_ended"] | None = None,
         **options: Unpack[CallOptions],
     ) -> AsyncPages[Alert, AlertPage]:
         """List alerts.

@@ -47,7 +47,7 @@ class Alert(TypedDict):
     """Something of yours that needs looking after."""
 
     id: str
-    kind: Literal["webhook_failing", "webhook_disabled", "key_expiring", "key_unused", "key_leaked", "refusals_rising", "deliveries_late"]
+    kind: Literal["webhook_failing", "webhook_disabled", "key_expiring", "key_unused", "key_leaked", "refusals_rising", "deliveries_late", "agreement_ended"]
     subject: AlertSubject
     practice_group_id: str | None
     message: str
@@ -58,7 +58,7 @@ class Alert(TypedDict):
     began_at: str
     ended_at: str | None
     """null: it is open."""
-    ended_because: Literal["recovered", "disabled", "paused", "withheld", "replaced", "expired", "gone", "told", None]
+    ended_because: Literal["recovered", "disabled", "paused", "withheld", "replaced", "expired", "settled", "gone", "told", None]
 
 
 class AlertDetails(TypedDict):
@@ -67,9 +67,11 @@ class AlertDetails(TypedDict):
     since: str | None
     """Since when it has been so."""
     until: str | None
-    """Of a key that is about to expire: when."""
+    """Of a key or an agreement: when it ends."""
     count: int | None
-    """Failed attempts, or refused calls within the hour."""
+    """Failed attempts, refused calls within the hour, changes that wait, or keys that work under an
+    agreement.
+    """
     usual: int | None
     """Of refused calls: how many are usual at that hour."""
     reason: str | None
@@ -86,7 +88,7 @@ class AlertPage(TypedDict):
 class AlertSubject(TypedDict):
     """What it is about."""
 
-    type: Literal["webhook", "key", "partner", "practice_group", "service"]
+    type: Literal["webhook", "key", "partner", "practice_group", "agreement", "service"]
     id: str
     name: str
     """For people: the host of a webhook, the label of a key."""
@@ -191,7 +193,7 @@ class Contact(TypedDict):
     """Whose it is; null: of the operator."""
     email: str
     name: str | None
-    alert_kinds: list[Literal["webhook_failing", "webhook_disabled", "key_expiring", "key_unused", "key_leaked", "refusals_rising", "partner_waiting", "deliveries_late", "ehr_down"]] | None
+    alert_kinds: list[Literal["webhook_failing", "webhook_disabled", "key_expiring", "key_unused", "key_leaked", "refusals_rising", "partner_waiting", "deliveries_late", "ehr_down", "changes_pending", "agreement_ended"]] | None
     """Of which kinds of alert it is told. null: of all, those to come included. Of leaked keys
     everybody is told.
     """
@@ -883,7 +885,7 @@ class TriggerTestEventBody(TypedDict):
 
 
 class UpdateOwnContactBody(TypedDict):
-    alert_kinds: list[Literal["webhook_failing", "webhook_disabled", "key_expiring", "key_unused", "key_leaked", "refusals_rising", "deliveries_late"]] | None
+    alert_kinds: list[Literal["webhook_failing", "webhook_disabled", "key_expiring", "key_unused", "key_leaked", "refusals_rising", "deliveries_late", "agreement_ended"]] | None
     """Of which kinds of alert it is told. null: of all, those to come included. Of leaked keys
     everybody is told.
     """

@@ -25,6 +25,8 @@ import { findGroup, listGroups } from './store/practice-groups.ts';
  */
 export const DEMO_GROUP = 'riverside-surgery';
 const DEMO_HUB = 'hillview-hub';
+/** Known beforehand, so that the examples of the references can name it. */
+const DEMO_PARTNER = 'prt_demo';
 
 const DEMO: OperatorPrincipal = {
   kind: 'operator',
@@ -39,10 +41,11 @@ const DEMO: OperatorPrincipal = {
  * last: a demo world without one was cut short by a crash, and is made whole.
  */
 async function makeDemoWorld(app: App): Promise<string | undefined> {
-  const { anyGroup, surgery, anyKey } = await transact(app.db, DEMO, async (tx) => ({
+  const { anyGroup, surgery, anyKey, partner } = await transact(app.db, DEMO, async (tx) => ({
     anyGroup: (await listGroups(tx, { page_size: 1 })).count > 0,
     surgery: await findGroup(tx, DEMO_GROUP),
     anyKey: (await listKeyPage(tx, { practice_group_id: DEMO_GROUP, page_size: 1 })).count > 0,
+    partner: await findPartner(tx, DEMO_PARTNER),
   }));
   if (anyGroup && (!surgery || anyKey)) return undefined;
 
@@ -68,14 +71,14 @@ async function makeDemoWorld(app: App): Promise<string | undefined> {
   }
   for (const id of [DEMO_GROUP, DEMO_HUB]) await furnish(app, id);
 
-  const partner = await createPartner(app, {
-    ...call,
-    body: { name: 'Demo Partner', contact_email: 'developer@partner.example' },
-  });
-  const params = { id: partner.body.id };
-  await signAgreement(app, { ...call, params, body: undefined });
-  await verifyPartner(app, { ...call, params, body: undefined });
-  return issueDemoKey(app, partner.body.id);
+  if (!partner) {
+    const body = { name: 'Demo Partner', contact_email: 'developer@partner.example' };
+    await createPartner(app, { ...call, body }, DEMO_PARTNER);
+  }
+  const params = { id: DEMO_PARTNER };
+  await unlessThere(signAgreement(app, { ...call, params, body: undefined }));
+  await unlessThere(verifyPartner(app, { ...call, params, body: undefined }));
+  return issueDemoKey(app, DEMO_PARTNER);
 }
 
 /** A new key for a demo world whose key was lost with the data folder; none if its partner was suspended since. */

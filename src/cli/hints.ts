@@ -31,6 +31,7 @@ const nouns: Record<string, string> = {
 const conflicts: Record<string, string> = {
   'operators revoke': 'Create another admin first: porter operators create --role admin --name <name>',
   'partners verify': 'A partner is verified after its agreement: porter partners sign-agreement <partner_id>',
+  'deliveries retry': 'Activate its webhook first: porter webhooks activate <webhook_id>',
   listen: 'End another `porter listen` that uses this key.',
 };
 

@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util';
 import { type Argument, type Call, type Command, type Option, type Options, optionsOf } from './command.ts';
 import { UsageError } from './exit.ts';
-import { didYouMean } from './nearest.ts';
+import { didYouMean, nearest } from './nearest.ts';
 
 /** What a command line asks for: a command to run, or help about some words of the tree. */
 export type Parsed =
@@ -131,15 +131,16 @@ function unknownCommand(words: readonly string[], commands: readonly Command[]):
       meant ?? `It has: ${names.join(', ')}.`,
     );
   }
+  const first = nearest(group, new Set(commands.map(({ name }) => name.split(' ')[0] ?? '')));
+  // The second word alone says little: every noun has a `list`.
   const both = didYouMean(
     words.slice(0, 2).join(' '),
-    commands.map(({ name }) => name),
+    commands.map(({ name }) => name).filter((name) => name === first || name.startsWith(`${first} `)),
     'porter ',
   );
-  const first = didYouMean(group, new Set(commands.map(({ name }) => name.split(' ')[0] ?? '')), 'porter ');
   return new UsageError(
     `There is no command "${group}".`,
-    both ?? first ?? 'See `porter --help` for all of them.',
+    both ?? (first ? `Did you mean porter ${first}?` : 'See `porter --help` for all of them.'),
   );
 }
 

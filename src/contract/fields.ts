@@ -109,8 +109,8 @@ export const wholeNumber = (min: number, max: number) =>
     .int({
       abort: true,
       error: ({ code }) => {
-        if (code === 'too_big') return `Too big: expected number to be <=${max}`;
-        return code === 'too_small' ? `Too small: expected number to be >=${min}` : undefined;
+        if (code === 'too_big') return `Must be at most ${max}.`;
+        return code === 'too_small' ? `Must be at least ${min}.` : undefined;
       },
     })
     .min(min)

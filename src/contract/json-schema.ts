@@ -104,7 +104,7 @@ function reshape(schema: JsonSchema, style: Style): JsonSchema {
   }
   if (style.closed && type === 'object' && shaped.properties) shaped.additionalProperties ??= false;
   if (typeof $ref === 'string') return style.resolve($ref.replace('#/$defs/', ''), shaped);
-  return evenTuple(unionAsTypes(shaped));
+  return evenTuple(unionAsTypes(shaped, style));
 }
 
 function reshapeValue(value: unknown, style: Style): unknown {
@@ -117,8 +117,11 @@ function isSafeIntegerBound(value: unknown): boolean {
   return value === Number.MIN_SAFE_INTEGER || value === Number.MAX_SAFE_INTEGER;
 }
 
-/** `anyOf` becomes a list of types wherever that means the same: one shape or null, or several bare types. */
-function unionAsTypes(schema: JsonSchema): JsonSchema {
+/**
+ * `anyOf` becomes a list of types wherever that means the same: one shape or null, or several bare types. The latter only for compilers: makers of
+ * clients read such a list as "or null" and nothing else.
+ */
+function unionAsTypes(schema: JsonSchema, { closed: isForCompilers }: Style): JsonSchema {
   const { anyOf, ...outer } = schema;
   if (!Array.isArray(anyOf) || !anyOf.every((branch) => isSchema(branch) && branch.type !== undefined)) {
     return schema;
@@ -130,6 +133,7 @@ function unionAsTypes(schema: JsonSchema): JsonSchema {
     return schema;
   const shape = shapes[0] ?? {};
   const type = anyOf.flatMap((branch) => branch.type);
+  if (!isForCompilers && type.filter((one) => one !== 'null').length > 1) return schema;
   const merged: JsonSchema = Object.assign({ type }, shape, outer, { type });
   // `type` only widens what may be there; an enumeration or a constant would still refuse null.
   if (Array.isArray(shape.enum)) merged.enum = [...shape.enum, null];

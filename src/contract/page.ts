@@ -16,6 +16,8 @@ const pageSize = z
 
 /** IDs that others chose have up to 255 characters, which JSON and base64 make eight times as long. */
 const CURSOR_LENGTH_MAX = 4_096;
+/** Base64url. */
+export const CURSOR = /^[A-Za-z0-9_-]+$/;
 const NOT_A_CURSOR =
   'Send the next_cursor of the page before, or the ID of an event of the stream, unchanged.';
 
@@ -30,6 +32,7 @@ export const pageQuery = {
     .meta({
       minLength: 1,
       maxLength: CURSOR_LENGTH_MAX,
+      pattern: CURSOR.source,
       description: 'The next_cursor of the page before.',
     }),
 };
@@ -46,6 +49,7 @@ export const shortPages =
 
 /** The key in a cursor of keyset pagination. The reader of the list checks whether it is one of that list. */
 function parseCursor(cursor: string): unknown[] | undefined {
+  if (!CURSOR.test(cursor)) return undefined;
   try {
     const key: unknown = JSON.parse(Buffer.from(cursor, 'base64url').toString());
     return Array.isArray(key) ? key : undefined;

@@ -19,7 +19,7 @@ interface CatalogueEntry {
 export const problemCatalogue = {
   invalid_credentials: {
     status: 401,
-    message: 'The API key is missing, invalid or expired. Check the key or token that you send.',
+    message: 'The API key is missing, invalid or expired. Check what you send in x-api-key.',
     cause:
       'No key was sent, the key is not one of ours, it has expired or been revoked, it is used from an address that it may not be used from or without the certificate or assertion that it needs, or it belongs to the other environment: keys that start with ptr_test_ work on staging, keys that start with ptr_live_ in production.',
     remedy:
@@ -134,6 +134,12 @@ export const problemCatalogue = {
   },
 } as const satisfies Record<string, CatalogueEntry>;
 
+/** What 401 says beyond the catalogue: to an operator, and to a partner whose key is where it is not looked for. */
+export const OPERATOR_TOKEN_REFUSED =
+  'The operator token is missing, invalid or expired. Send it as Authorization: Bearer pto_…';
+export const KEY_IN_AUTHORIZATION =
+  'The API key is missing. Send it in the x-api-key header: Authorization is not looked at.';
+
 /** The 400 has no code in its body; this name stands for it in addresses and lists. */
 export const validationEntry = {
   code: 'validation_error',
@@ -184,22 +190,37 @@ export class ValidationProblem extends Error {
   }
 }
 
+const validationEntries = z.array(
+  z.object({
+    code: z.string().meta({ description: 'The kind of problem.', examples: ['invalid_type'] }),
+    expected: z.string().meta({ description: 'The expected type.', examples: ['string'] }),
+    path: z
+      .array(z.union([z.string(), z.int()]))
+      .meta({ description: 'Where the offending field is; empty for the body itself.' }),
+    message: z.string(),
+  }),
+);
+
 export const validationErrorBody = z
   .object({
     error: z.literal(true),
     statusCode: z.literal(400).meta({ type: 'number' }),
-    message: z.array(
-      z.object({
-        code: z.string().meta({ description: 'The kind of problem.', examples: ['invalid_type'] }),
-        expected: z.string().meta({ description: 'The expected type.', examples: ['string'] }),
-        path: z
-          .array(z.union([z.string(), z.int()]))
-          .meta({ description: 'Where the offending field is; empty for the body itself.' }),
-        message: z.string(),
-      }),
-    ),
+    message: validationEntries,
   })
   .meta({ id: 'ValidationError', description: 'Every problem of the request, one entry each.' });
+
+/** What ends before there is a request that could be read. */
+export const unreadable = {
+  408: 'The request took too long to arrive.',
+  431: 'The headers are too large.',
+} as const;
+
+export const unreadableBody = z
+  .object({ error: z.literal(true), statusCode: z.int(), message: validationEntries })
+  .meta({
+    id: 'UnreadableRequest',
+    description: 'As a validation error: there was no request that could be read.',
+  });
 
 export const problemBody = z
   .object({

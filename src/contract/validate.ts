@@ -22,16 +22,33 @@ export function check<S extends z.ZodType>(
   value: unknown,
   readOnly: readonly string[] = [],
 ): Checked<z.output<S>> {
-  const result = schema.safeParse(value, { reportInput: true });
+  // Zod tells whole numbers and others apart while it makes the message, and no longer afterwards.
+  const fractions = new Set<string>();
+  const result = schema.safeParse(value, {
+    reportInput: true,
+    error: (issue) => {
+      if (mayHaveFraction(issue)) fractions.add(JSON.stringify(issue.path));
+      return sentenceOf(issue, mayHaveFraction(issue) ? 'number' : 'integer');
+    },
+  });
   if (result.success) return { ok: true, value: result.data };
-  return { ok: false, problems: result.error.issues.flatMap((issue) => entries(issue, readOnly)) };
+  return {
+    ok: false,
+    problems: result.error.issues.flatMap((issue) =>
+      entries(issue, readOnly, fractions.has(JSON.stringify(issue.path)) ? 'number' : 'integer'),
+    ),
+  };
 }
 
 export function malformed(message: string): ValidationEntry {
   return { code: 'invalid_json', expected: 'object', path: [], message };
 }
 
-function entries(issue: z.core.$ZodIssue, readOnly: readonly string[]): ValidationEntry[] {
+function entries(
+  issue: z.core.$ZodIssue,
+  readOnly: readonly string[],
+  number: NumberType,
+): ValidationEntry[] {
   const path = issue.path.map((step) => (typeof step === 'symbol' ? String(step) : step));
   if (issue.code === 'unrecognized_keys') {
     return issue.keys.map((key) =>
@@ -54,9 +71,9 @@ function entries(issue: z.core.$ZodIssue, readOnly: readonly string[]): Validati
   return [
     {
       code: typeof params?.code === 'string' ? params.code : codeOf(issue),
-      expected: typeof params?.expected === 'string' ? params.expected : expectedType(issue),
+      expected: typeof params?.expected === 'string' ? params.expected : expectedType(issue, number),
       path,
-      message: issue.code === 'invalid_type' && issue.input === undefined ? 'Required.' : issue.message,
+      message: issue.message,
     },
   ];
 }
@@ -66,16 +83,75 @@ function codeOf(issue: z.core.$ZodIssue): string {
   return issue.code === 'invalid_union' ? 'invalid_value' : issue.code;
 }
 
-function expectedType(issue: z.core.$ZodIssue): string {
+function expectedType(issue: z.core.$ZodRawIssue | z.core.$ZodIssue, number: NumberType): string {
   switch (issue.code) {
     case 'invalid_type':
-      return issue.expected === 'int' || issue.expected === 'number' ? 'integer' : issue.expected;
+      return typeName(issue.expected, number);
     case 'too_big':
     case 'too_small':
-      return issue.origin === 'int' || issue.origin === 'number' ? 'integer' : issue.origin;
+      return typeName(issue.origin, number);
     case 'invalid_value':
       return typeof issue.values[0];
     default:
       return 'string';
   }
+}
+
+type NumberType = 'integer' | 'number';
+
+function typeName(zods: string, number: NumberType): string {
+  if (zods === 'int' || zods === 'number') return number;
+  return zods === 'record' ? 'object' : zods === 'tuple' ? 'array' : zods;
+}
+
+function mayHaveFraction({ schema, inst }: z.core.$ZodRawIssue & { schema?: unknown }): boolean {
+  const { def } = ((schema ?? inst) as Partial<z.core.$ZodNumber> | undefined)?._zod ?? {};
+  return def?.type === 'number' && !('format' in def);
+}
+
+/** In the words of `expected`, and of people; zod's own are those of a program. Undefined: the schema has a message of its own. */
+function sentenceOf(issue: z.core.$ZodRawIssue, number: NumberType): string | undefined {
+  switch (issue.code) {
+    case 'invalid_type':
+      return issue.input === undefined ? 'Required.' : `Must be ${typeSentence(issue, number)}.`;
+    case 'too_small':
+      return boundSentence(issue.origin, issue.inclusive === false ? 'more than' : 'at least', issue.minimum);
+    case 'too_big':
+      return boundSentence(issue.origin, issue.inclusive === false ? 'less than' : 'at most', issue.maximum);
+    case 'invalid_value':
+      return issue.values.length === 1
+        ? `Must be ${String(issue.values[0])}.`
+        : `Must be one of: ${issue.values.join(', ')}.`;
+    case 'invalid_union':
+      return Array.isArray(issue.options)
+        ? `Must be one of: ${issue.options.join(', ')}.`
+        : 'Must be of a known kind.';
+    default:
+      return undefined;
+  }
+}
+
+const typeWords: Record<string, string> = {
+  string: 'a string',
+  integer: 'an integer',
+  number: 'a number',
+  boolean: 'a boolean, true or false',
+  array: 'an array',
+  object: 'an object',
+};
+
+function typeSentence(issue: z.core.$ZodRawIssue, number: NumberType): string {
+  const expected = expectedType(issue, number);
+  const { input } = issue;
+  const sent = input === null ? 'null' : Array.isArray(input) ? 'array' : typeof input;
+  const words = typeWords[expected] ?? expected;
+  // A number that is not the right one: a fraction.
+  if (sent === 'number' && expected === 'integer') return words;
+  return `${words}, not ${typeWords[sent]?.replace(/,.*/, '') ?? sent}`;
+}
+
+function boundSentence(origin: string, bound: string, limit: number | bigint): string {
+  if (origin === 'string') return `Must be ${bound} ${limit} characters long.`;
+  if (origin !== 'array') return `Must be ${bound} ${limit}.`;
+  return `Must have ${bound} ${limit} ${Number(limit) === 1 ? 'entry' : 'entries'}.`;
 }

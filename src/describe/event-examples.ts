@@ -6,13 +6,13 @@ import type { EventName } from '../contract/events.ts';
 const appointment = {
   object: 'Appointment',
   id: 'apt_5120',
-  practice_group_id: 'pg_larkhill',
+  practice_group_id: 'riverside-surgery',
 } as const;
 
 const ehr = {
   object: 'EhrHealthStatus',
-  id: 'pg_larkhill',
-  practice_group_id: 'pg_larkhill',
+  id: 'riverside-surgery',
+  practice_group_id: 'riverside-surgery',
 } as const;
 
 /** One payload of each event. An event without an example does not compile. */
@@ -41,25 +41,25 @@ export const eventExamples: { [N in EventName]: z.output<(typeof eventPayloads)[
   'form-submission.created': {
     object: 'FormSubmission',
     id: 'fs_00VavrySWxwxJpPKOYuAIi8KG',
-    practice_group_id: 'pg_larkhill',
+    practice_group_id: 'riverside-surgery',
     event: 'form-submission.created',
   },
   'prescription.issued': {
     object: 'Prescription',
     id: 'rx_88341',
-    practice_group_id: 'pg_larkhill',
+    practice_group_id: 'riverside-surgery',
     event: 'prescription.issued',
   },
   'patient.added-to-sequence': {
     object: 'Patient',
     id: 'pat_20417',
-    practice_group_id: 'pg_larkhill',
+    practice_group_id: 'riverside-surgery',
     event: 'patient.added-to-sequence',
   },
   'write-to-record.succeeded': {
     object: 'WriteToRecordEntry',
     id: 'wtr_00VavrySWqdiZ8T0EwJZRAYNH',
-    practice_group_id: 'pg_larkhill',
+    practice_group_id: 'riverside-surgery',
     event: 'write-to-record.succeeded',
     resource: 'Consultation',
     resource_id: 'con_7719',
@@ -67,7 +67,7 @@ export const eventExamples: { [N in EventName]: z.output<(typeof eventPayloads)[
   'write-to-record.failed': {
     object: 'WriteToRecordEntry',
     id: 'wtr_00VavrySW78RMu2AwkYJ8XZrr',
-    practice_group_id: 'pg_larkhill',
+    practice_group_id: 'riverside-surgery',
     event: 'write-to-record.failed',
     resource: 'Document',
     resource_id: 'doc_3302',

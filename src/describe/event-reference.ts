@@ -9,6 +9,22 @@ const FURTHER_FIELDS = {
   resource: '`resource` and `resource_id`',
 } as const;
 
+/** What to do with an ID, by the kind of thing that it names. A kind without an answer does not compile. */
+const ABOUT_THE_ID: Record<(typeof events)[keyof typeof events]['object'], string> = {
+  Appointment:
+    'that of the appointment in the practice software. No operation of this API reads it: keep it with your own booking when you make one, and find that booking by it. For one that you did not make, the ID tells later events about it apart, and the practice can look it up.',
+  FormSubmission:
+    'that of the submitted form. No operation of this API reads it. How many were sent today is in `forms_submitted_today` of the [submission type](../guides/updating-submission-types.md).',
+  Prescription:
+    'that of the prescription in the practice software. No operation of this API reads it: it tells events about one prescription from those about another, and the practice can look it up.',
+  Patient:
+    'that of the patient in the practice software. No operation of this API reads it: find your own record of the patient by it, if the practice has given you the ID, and otherwise ask the practice. It names a person: keep it as you keep a name.',
+  WriteToRecordEntry:
+    'that of the job. No operation of this API reads it. What was written is named by `resource` and `resource_id`: those are IDs of the system that asked for it, yours perhaps.',
+  EhrHealthStatus:
+    'that of the practice group. `GET /v1/practice-groups` with this ID in `x-practice-group-id` has the present state in `ehr_status`.',
+};
+
 const VERIFY_IN_TYPESCRIPT = [
   "import { Webhook } from 'standardwebhooks';",
   '',
@@ -36,14 +52,35 @@ export function eventReference(): string {
       return `| [\`${name}\`](#${anchorOf(name)}) | \`${object}\` | ${sentWhen} | ${FURTHER_FIELDS[fields]} |`;
     }),
     '',
+    ...theIds(),
+    '',
     ...firstEvent(),
     '',
     delivery(),
     '',
     '## An example of each',
-    ...eventNames.flatMap((name) => ['', `### ${name}`, '', events[name].sentWhen, '', ...exampleOf(name)]),
+    ...eventNames.flatMap((name) => [
+      '',
+      `### ${name}`,
+      '',
+      `${events[name].sentWhen} [What to do with its \`id\`](#what-to-do-with-an-id)`,
+      '',
+      ...exampleOf(name),
+    ]),
     '',
   ].join('\n');
+}
+
+function theIds(): string[] {
+  return [
+    '## What to do with an id',
+    '',
+    'An event says that something happened, and to what; it carries no details. The `id` is the same in every event about the same thing. It is,',
+    '',
+    ...Object.entries(ABOUT_THE_ID).map(([object, text]) => `- with \`${object}\`: ${text}`),
+    '',
+    'In a test event it begins with `test_` and names nothing.',
+  ];
 }
 
 const FEED = {

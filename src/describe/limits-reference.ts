@@ -27,6 +27,7 @@ export function limitsReference(): string {
     `| Requests of a key | ${DEFAULT_RATE_LIMIT} within any ${RATE_WINDOW_SECONDS} seconds, unless another figure was agreed | 429 \`rate_limit_exceeded\` |`,
     `| Requests of an address without a key that works | ${ADDRESS_RATE_LIMIT} within any ${RATE_WINDOW_SECONDS} seconds | 429 \`rate_limit_exceeded\` |`,
     `| The body of a request | ${BODY_BYTES_MAX / 1024} KiB | 413 \`payload_too_large\` |`,
+    '| The headers of a request, together | 16 KiB | 431 |',
     `| Webhooks of a partner for one practice group | ${WEBHOOKS_MAX} | 422 \`business_rule_violation\` |`,
     `| Events in one replay | ${whole(REPLAY_EVENTS_MAX)} | 422 \`business_rule_violation\` |`,
     `| Contacts of a partner | ${CONTACTS_MAX} | support cannot add more |`,

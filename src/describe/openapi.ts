@@ -5,7 +5,8 @@ import { type Audience, type Examples, partnerRequests, partnerResponses } from 
 import { markExtensionComponents, type Node } from './extensions.ts';
 import { operatorIntroduction, partnerIntroduction } from './introductions.ts';
 import { operationOf } from './operation.ts';
-import { operatorRequests, operatorResponses } from './operator-examples.ts';
+import { operatorResponses } from './operator-answers.ts';
+import { operatorRequests } from './operator-examples.ts';
 import type { Draft } from './responses.ts';
 import { tagDescriptions } from './tags.ts';
 

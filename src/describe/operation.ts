@@ -1,9 +1,11 @@
 import { roles, scopes } from '../contract/access.ts';
 import { type Endpoint, IDEMPOTENCY_KEY, scopesFor, takesIdempotencyKey } from '../contract/endpoint.ts';
 import { toReferencedSchema } from '../contract/json-schema.ts';
+import { CURSOR } from '../contract/page.ts';
 import { codeSamplesOf } from './code-samples.ts';
 import type { Examples } from './examples.ts';
 import { isNode, type Node } from './extensions.ts';
+import { nounOf, pathExampleOf } from './path-examples.ts';
 import { type Draft, json, LINES, responsesOf } from './responses.ts';
 
 /** Optional headers carry no example: whoever tries a call out in the browser would send it without meaning to. */
@@ -20,9 +22,10 @@ const ifMatchParameter: Node = {
   name: 'If-Match',
   in: 'header',
   description:
-    'The ETag that you last saw. If somebody else has changed the record since, the answer is 412.',
+    'The ETag that you last saw, quotes included. If somebody else has changed the record since, the answer is 412.',
   required: false,
-  schema: { type: 'string' },
+  // As in RFC 9110: a list, or any version.
+  schema: { type: 'string', pattern: '^(\\*|(W/)?"[^"]*"( *, *(W/)?"[^"]*")*)$' },
 };
 
 const idempotencyKeyParameter: Node = {
@@ -40,7 +43,7 @@ const lastEventIdParameter: Node = {
   description:
     'The `id` of the last event that you have seen: the stream goes on after it. Wins over `cursor`.',
   required: false,
-  schema: { type: 'string' },
+  schema: { type: 'string', pattern: CURSOR.source },
 };
 
 export interface OperationExamples {
@@ -108,6 +111,7 @@ function parametersOf(endpoint: Endpoint, draft: Draft): Node[] {
       required: true,
       ...describedAs(description ?? pathDescription(endpoint.path, name)),
       schema,
+      ...shownAs(pathExampleOf(endpoint, name)),
     })),
     ...fieldsOf(endpoint.query, draft).map(({ name, required, description, schema }) => ({
       name,
@@ -157,13 +161,12 @@ function fieldsOf(object: Endpoint['params'], draft: Draft): Field[] {
   });
 }
 
-/** `/networks/{id}` takes the ID of a network, and `{practice_group_id}` says itself what it is. */
 function pathDescription(path: string, name: string): string | undefined {
-  const noun =
-    name === 'id'
-      ? path.split('/{id}')[0]?.split('/').at(-1)?.replace(/s$/, '')
-      : name.match(/^(.+)_id$/)?.[1];
-  return noun && `The ID of the ${noun.replaceAll(/[-_]/g, ' ')}.`;
+  return /(^|_)id$/.test(name) ? `The ID of the ${nounOf(path, name)}.` : undefined;
+}
+
+function shownAs(example: string | undefined): Node {
+  return example === undefined ? {} : { example };
 }
 
 function describedAs(description: string | undefined): Node {

@@ -1,5 +1,4 @@
 import type { operatorEndpoints } from '../contract/operator/index.ts';
-import { consoleResponses } from './console-examples.ts';
 import type { Examples, TakesBody } from './examples.ts';
 
 const one = (summary: string, value: unknown): Examples => ({ usual: { summary, value } });
@@ -28,17 +27,17 @@ export const operatorRequests: Record<TakesBody<typeof operatorEndpoints>, Examp
       },
     },
   },
-  updatePracticeGroup: one('A new name, and no address any more', {
-    name: 'Larkhill Surgery',
-    address: null,
+  updatePracticeGroup: one('Another name and address', {
+    name: 'Riverside Surgery',
+    address: { line_1: '2 Weir Lane', town: 'Exampleton', postcode: 'EX1 1AA' },
   }),
   createNetwork: one('Two practices that book at one another', {
-    name: 'Plain Primary Care Network',
-    practice_group_ids: ['pg_larkhill', 'pg_plain_hub'],
+    name: 'Evening hub network',
+    practice_group_ids: ['riverside-surgery', 'hillview-hub'],
   }),
-  updateNetwork: one('Of these two partners alone, and nothing but reading', {
+  updateNetwork: one('Of this partner alone, and nothing but reading', {
     scopes: ['practice-groups:read', 'submission-types:read', 'events:read'],
-    partner_ids: ['prt_brightwater', 'prt_millbrook'],
+    partner_ids: ['prt_demo'],
   }),
   previewNetwork: one('A third practice joins', {
     id: 'net_plain',
@@ -72,12 +71,12 @@ export const operatorRequests: Record<TakesBody<typeof operatorEndpoints>, Examp
         version: '2026-1',
         signatory: 'Ada Marsh',
         signed_at: '2026-01-05T00:00:00.000Z',
-        ends_at: '2027-01-05T00:00:00.000Z',
+        ends_at: '2036-01-05T00:00:00.000Z',
         sla: '99.9 % a month',
       },
     },
   },
-  updateAgreement: one('It ends with the year', { ends_at: '2027-01-01T00:00:00.000Z' }),
+  updateAgreement: one('It ends', { ends_at: '2036-01-01T00:00:00.000Z' }),
   updatePartner: one('A new contact and a higher limit', {
     contact_email: 'platform@brightwater.example',
     rate_limit_per_minute: 900,
@@ -92,14 +91,14 @@ export const operatorRequests: Record<TakesBody<typeof operatorEndpoints>, Examp
   }),
   declineApproval: one('With the reason', { reason: 'Brightwater has not signed the new agreement yet.' }),
   issueKey: one('A key that may read groups and update submission types', {
-    partner_id: 'prt_brightwater',
-    practice_group_id: 'pg_larkhill',
+    partner_id: 'prt_demo',
+    practice_group_id: 'riverside-surgery',
     scopes: ['practice-groups:read', 'submission-types:read', 'submission-types:write'],
-    expires_at: '2027-11-14T00:00:00.000Z',
+    expires_at: '2036-01-01T00:00:00.000Z',
   }),
-  issueKeys: one('A key for each of three practice groups', {
-    partner_id: 'prt_brightwater',
-    practice_group_ids: ['pg_larkhill', 'pg_riverside', 'pg_oakfield'],
+  issueKeys: one('A key for each of two practice groups', {
+    partner_id: 'prt_demo',
+    practice_group_ids: ['riverside-surgery', 'hillview-hub'],
     scopes: ['practice-groups:read', 'events:read'],
     label: 'Roll-out',
   }),
@@ -150,9 +149,9 @@ export const operatorRequests: Record<TakesBody<typeof operatorEndpoints>, Examp
     daily_limit: 40,
   }),
   updateGroupSubmissionType: one('Closed until further notice', { suspended: true }),
-  getAvailability: one('Two of the practice', { submission_type_ids: ['st_sick_note', 'st_symptoms'] }),
-  putForm: one('A form', { title: 'Sick note request' }),
-  putAssignee: one('A team', { name: 'Reception' }),
+  getAvailability: one('Two of the practice', { submission_type_ids: ['symptoms', 'prescriptions'] }),
+  putForm: one('A form', { title: 'A new symptom' }),
+  putAssignee: one('A team', { name: 'Front desk' }),
   importItems: one('A practice with a form and a submission type that uses it', {
     items: [
       { kind: 'practice_group', id: 'pg_larkhill', source_version: 41, name: 'Larkhill Medical Centre' },
@@ -175,14 +174,14 @@ export const operatorRequests: Record<TakesBody<typeof operatorEndpoints>, Examp
       { kind: 'form', id: 'old-form', practice_group_id: 'pg_larkhill', source_version: 8, delete: true },
     ],
   }),
-  createFormSubmission: one('A patient sent a form', { submission_type_id: 'st_sick_note' }),
+  createFormSubmission: one('A patient sent a form', { submission_type_id: 'symptoms' }),
   publishEvents: {
     one: {
       summary: 'One event',
       value: {
         object: 'Appointment',
         id: 'apt_1042',
-        practice_group_id: 'pg_larkhill',
+        practice_group_id: 'riverside-surgery',
         event: 'appointment.confirmed',
       },
     },
@@ -193,7 +192,7 @@ export const operatorRequests: Record<TakesBody<typeof operatorEndpoints>, Examp
           {
             object: 'Appointment',
             id: 'apt_1043',
-            practice_group_id: 'pg_larkhill',
+            practice_group_id: 'riverside-surgery',
             event: 'appointment.booking-failed',
             failure_reason: 'The EHR did not answer.',
             code: 'EhrUnreachable',
@@ -201,7 +200,7 @@ export const operatorRequests: Record<TakesBody<typeof operatorEndpoints>, Examp
           {
             object: 'Prescription',
             id: 'rx_77',
-            practice_group_id: 'pg_plain_hub',
+            practice_group_id: 'hillview-hub',
             event: 'prescription.issued',
           },
         ],
@@ -210,7 +209,7 @@ export const operatorRequests: Record<TakesBody<typeof operatorEndpoints>, Examp
   },
   reportEhrHealth: one('The connection is down', { status: 'unhealthy' }),
   createWriteToRecordJob: one('A consultation is to be written', {
-    practice_group_id: 'pg_larkhill',
+    practice_group_id: 'riverside-surgery',
     resource: 'Consultation',
     resource_id: 'con_311',
   }),
@@ -229,7 +228,7 @@ export const operatorRequests: Record<TakesBody<typeof operatorEndpoints>, Examp
   testSubscription: one('As if a partner had changed something', { topic: 'changes' }),
   replaySubscription: one('Everything since a moment', { since: '2026-11-14T08:00:00.000Z' }),
   createErasure: one('An appointment, everywhere', {
-    practice_group_id: 'pg_larkhill',
+    practice_group_id: 'riverside-surgery',
     object: 'Appointment',
     object_id: 'apt_1042',
   }),
@@ -237,7 +236,7 @@ export const operatorRequests: Record<TakesBody<typeof operatorEndpoints>, Examp
     name: 'Booking system',
     role: 'source',
     label: 'In the vault of the booking team',
-    expires_at: '2027-11-16T00:00:00.000Z',
+    expires_at: '2036-01-01T00:00:00.000Z',
   }),
   createPartnerContact: one('Somebody who looks after webhooks', {
     email: 'on-call@partner.example',
@@ -247,69 +246,5 @@ export const operatorRequests: Record<TakesBody<typeof operatorEndpoints>, Examp
   updatePartnerContact: one('To be told of everything', { alert_kinds: null }),
   createContact: one('The team on call', { email: 'on-call@operator.example', name: 'On call' }),
   updateContact: one('Only what concerns the service', { alert_kinds: ['deliveries_late', 'ehr_down'] }),
-  updateOperator: one('A token that is to end', { expires_at: '2027-11-16T00:00:00.000Z' }),
-};
-
-const change = {
-  id: 'chg_2a_9f86d081884c7d65',
-  kind: 'submission_type',
-  practice_group_id: 'pg_larkhill',
-  object_id: 'st_sick_note',
-  before: { daily_limit: 40, suspended: false },
-  after: { daily_limit: null, suspended: true },
-  partner_id: 'prt_brightwater',
-  key_id: 'key_0VkQ3yXbTm1c8Zr4Hn6Lp2WsE',
-  request_id: 'req_0VkQ3yXbTm1c8Zr4',
-  state: 'pending',
-  reason: null,
-  at: '2026-11-14T08:00:00.000Z',
-  ended_at: null,
-};
-const cursor = 'WzQyLCIwLTE5YjJjM2Q0ZTVmLTlmODZkMDgxODg0YzdkNjUiXQ';
-
-/** What a success looks like, where seeing it helps. */
-export const operatorResponses: Partial<Record<keyof typeof operatorEndpoints, Examples>> = {
-  ...consoleResponses,
-  listChanges: {
-    page: {
-      summary: 'The newest change',
-      value: { data: [change], count: 1, next_cursor: cursor, has_more: false },
-    },
-  },
-  listLatestChanges: {
-    page: { summary: 'The newest change', value: { data: [change], count: 1, next_cursor: null } },
-  },
-  listWebhookAttempts: {
-    attempts: {
-      summary: 'A receiver that does not answer',
-      value: {
-        data: [
-          {
-            at: '2026-11-14T09:40:12.000Z',
-            outcome: 'failed',
-            status: null,
-            phase: 'answer',
-            code: 'answer_timeout',
-            diagnosis: 'Connected, but no answer in 15 s. Answer first, work afterwards.',
-            duration_ms: 15_000,
-            answer: null,
-            delivery_id: 'dlv_0VkQ3yXbTm1c8Zr4Hn6Lp2WsE_42_0VkQ3zAcD',
-            event_id: 'evt_0VkQ3yXbTm1c8Zr4Hn6Lp2WsE',
-            event: 'appointment.confirmed',
-            object_id: 'apt_1042',
-            practice_group_id: 'pg_larkhill',
-            delivery_status: 'pending',
-            next_attempt_at: '2026-11-14T09:45:12.000Z',
-          },
-        ],
-        count: 1,
-      },
-    },
-  },
-  streamChanges: {
-    stream: {
-      summary: 'The beginning, and a change',
-      value: `retry: 2000\nid: ${cursor}\n\nid: ${cursor}\nevent: submission-type.changed\ndata: ${JSON.stringify(change)}\n\n`,
-    },
-  },
+  updateOperator: one('A token that is to end', { expires_at: '2036-01-01T00:00:00.000Z' }),
 };

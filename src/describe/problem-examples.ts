@@ -1,6 +1,12 @@
 import type { Endpoint } from '../contract/endpoint.ts';
 import { submissionTypePatch, submissionTypeReadOnly } from '../contract/partner/submission-types.ts';
-import { type ProblemCode, type ProblemDetails, problemCatalogue } from '../contract/problems.ts';
+import {
+  OPERATOR_TOKEN_REFUSED,
+  type ProblemCode,
+  type ProblemDetails,
+  problemCatalogue,
+  unreadable,
+} from '../contract/problems.ts';
 import { ruleBroken } from '../contract/rules.ts';
 import { check, type ValidationEntry } from '../contract/validate.ts';
 import type { Audience, Example } from './examples.ts';
@@ -23,6 +29,7 @@ const details: Partial<Record<ProblemCode, ProblemDetails>> = {
 
 /** Where an operator hears something else than a partner does. */
 export const operatorDetails: Partial<Record<ProblemCode, ProblemDetails>> = {
+  invalid_credentials: { message: OPERATOR_TOKEN_REFUSED },
   insufficient_permissions: {
     message: 'Your role does not allow this operation. Use a token with one of the required_roles.',
     required_roles: ['admin'],
@@ -42,8 +49,13 @@ export function problemExample(code: ProblemCode, origin: string, more = details
   };
 }
 
-function validationBody(message: ValidationEntry[]) {
-  return { error: true, statusCode: 400, message };
+function validationBody(message: ValidationEntry[], statusCode = 400) {
+  return { error: true, statusCode, message };
+}
+
+export function unreadableExample(status: keyof typeof unreadable) {
+  const message = unreadable[status];
+  return validationBody([{ code: 'invalid_http', expected: 'string', path: [], message }], status);
 }
 
 /** What the real check says, so that no example can promise a sentence that the service does not send. */

@@ -5,6 +5,8 @@ import {
   type ProblemCode,
   problemBody,
   problemCatalogue,
+  unreadable,
+  unreadableBody,
   validationErrorBody,
 } from '../contract/problems.ts';
 import type { Audience, Examples } from './examples.ts';
@@ -14,6 +16,7 @@ import {
   problemExample,
   REQUEST_ID_EXAMPLE,
   rulesOf,
+  unreadableExample,
   validationExamples,
 } from './problem-examples.ts';
 import { statusName } from './status-names.ts';
@@ -107,7 +110,7 @@ const headers = {
     node: {
       description: 'The version of the record. Send it as `If-Match` to change only what you have seen.',
       required: true,
-      schema: { type: 'string' },
+      schema: { type: 'string', pattern: '^"[^"]*"$' },
       example: '"7"',
     },
   },
@@ -134,7 +137,12 @@ export function responsesOf(endpoint: Endpoint, examples: Examples | undefined, 
         },
       }),
   };
-  const responses: Node = { [status]: success, 400: validationResponse(draft) };
+  const responses: Node = {
+    [status]: success,
+    400: validationResponse(draft),
+    408: unreadableResponse(408, draft),
+    431: unreadableResponse(431, draft),
+  };
   if (endpoint.approval)
     responses[waitingResponse.status] = component(draft, waitingResponse.status, () => ({
       description: waitingResponse.description,
@@ -169,6 +177,18 @@ function validationResponse(draft: Draft): Node {
       toReferencedSchema(validationErrorBody, { io: 'output', components: draft.schemas }),
       validationExamples(draft.audience),
     ),
+  }));
+}
+
+function unreadableResponse(status: keyof typeof unreadable, draft: Draft): Node {
+  const { 'x-request-id': requestId } = headersOf(draft, []);
+  return component(draft, status, () => ({
+    description: unreadable[status],
+    'x-extension': true,
+    headers: { 'x-request-id': requestId },
+    content: json(toReferencedSchema(unreadableBody, { io: 'output', components: draft.schemas }), {
+      unreadable: { summary: unreadable[status], value: unreadableExample(status) },
+    }),
   }));
 }
 

@@ -12,7 +12,7 @@ const webhook: Webhook = {
   status_reason: null,
   signature: 'hmac',
   header_names: [],
-  practice_group_id: 'pg_larkhill',
+  practice_group_id: 'riverside-surgery',
   practice_groups: null,
   practice_group_ids: null,
   health: {
@@ -59,7 +59,7 @@ const feedEvent = {
   data: {
     object: 'Appointment',
     id: 'apt_1042',
-    practice_group_id: 'pg_larkhill',
+    practice_group_id: 'riverside-surgery',
     event: 'appointment.confirmed',
   },
 };
@@ -95,10 +95,6 @@ export const webhookRequests = {
   },
   replayWebhook: {
     since: { summary: 'All since this morning', value: { since: '2026-11-14T06:00:00.000Z' } },
-    named: {
-      summary: 'Two events',
-      value: { event_ids: [delivery.event_id, 'evt_0VkQ40BdEf3e0Bt6Jp8Nr4YuG'] },
-    },
   },
 };
 

@@ -8,7 +8,7 @@ import {
 } from '../contract/access.ts';
 import type { PracticeGroup } from '../contract/partner/practice-groups.ts';
 import type { RefusalReason } from '../contract/partner/requests.ts';
-import { Problem } from '../contract/problems.ts';
+import { KEY_IN_AUTHORIZATION, OPERATOR_TOKEN_REFUSED, Problem } from '../contract/problems.ts';
 import type { ValidationEntry } from '../contract/validate.ts';
 import { hasExpired } from '../domain/access.ts';
 import { contains } from '../domain/address-list.ts';
@@ -39,7 +39,7 @@ export function admitHolder(app: App, exchange: Exchange): KeyHolder | Promise<K
 }
 
 function admitFound(app: App, exchange: Exchange, found: FoundKey): KeyHolder | Promise<KeyHolder> {
-  if (!found) return refuseStranger(app, exchange);
+  if (!found) return refuseStranger(app, exchange, keyMissing(exchange));
   const now = app.clock.now();
   exchange.trace.keyId = found.keyId;
   exchange.trace.partnerId = found.partnerId;
@@ -49,6 +49,12 @@ function admitFound(app: App, exchange: Exchange, found: FoundKey): KeyHolder | 
   if (!mayComeFrom(found, exchange)) return refuseKnown(app, exchange, 'address_not_allowed');
   if (found.proof.kind === 'none') return countCall(app, exchange, found, now);
   return requireProof(app, exchange, found).then(() => countCall(app, exchange, found, now));
+}
+
+/** Many an API has its keys in Authorization; whoever is used to that is told where this one looks. */
+function keyMissing({ headers }: Exchange): Problem {
+  const isElsewhere = headers['x-api-key'] === undefined && headers.authorization !== undefined;
+  return new Problem('invalid_credentials', isElsewhere ? { message: KEY_IN_AUTHORIZATION } : undefined);
 }
 
 function countCall(
@@ -210,7 +216,12 @@ export async function admitOperator(
   isCounted: boolean,
 ): Promise<OperatorPrincipal> {
   const operator = await findOperator(app, exchange);
-  if (!operator || hasExpired(operator, app.clock.now())) return refuseStranger(app, exchange);
+  if (!operator || hasExpired(operator, app.clock.now()))
+    return refuseStranger(
+      app,
+      exchange,
+      new Problem('invalid_credentials', { message: OPERATOR_TOKEN_REFUSED }),
+    );
   exchange.trace.operatorId = operator.operatorId;
   if (isCounted) countOperator(app, exchange, operator);
   if (operator.sessionId !== undefined) await renewSession(app, exchange);

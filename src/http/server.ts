@@ -7,7 +7,7 @@ import {
 import { createServer as createHttpsServer } from 'node:https';
 import type { Socket } from 'node:net';
 import type { Environment } from '../contract/access.ts';
-import { Problem } from '../contract/problems.ts';
+import { Problem, unreadable } from '../contract/problems.ts';
 import { listOf } from '../domain/address-list.ts';
 import type { App } from '../operations/app.ts';
 import type { Logger } from '../platform/logger.ts';
@@ -278,9 +278,9 @@ function answerBrokenHttp(
   }
   const [status, reason, message] =
     error.code === 'HPE_HEADER_OVERFLOW'
-      ? ([431, 'Request Header Fields Too Large', 'The headers are too large.'] as const)
+      ? ([431, 'Request Header Fields Too Large', unreadable[431]] as const)
       : error.code === 'ERR_HTTP_REQUEST_TIMEOUT'
-        ? ([408, 'Request Timeout', 'The request took too long to arrive.'] as const)
+        ? ([408, 'Request Timeout', unreadable[408]] as const)
         : ([400, 'Bad Request', 'The request is not well-formed HTTP.'] as const);
   if (strangers.mayLog(addressKey(plainAddress(socket.remoteAddress ?? ''))))
     log.info({ request_id: requestId, status, reason: error.code }, 'not HTTP');

@@ -25,10 +25,14 @@ import {
 import { type Actor, type App, nowIso, type OperatorCall } from './app.ts';
 import { changeAgreement, changePartner, presentPartner } from './partner-changes.ts';
 
-export async function createPartner(app: App, call: OperatorCall<typeof createEndpoint>) {
+export async function createPartner(
+  app: App,
+  call: OperatorCall<typeof createEndpoint>,
+  id = newId('prt', app.clock.now(), app.random),
+) {
   const now = nowIso(app);
   const partner: Partner = {
-    id: newId('prt', app.clock.now(), app.random),
+    id,
     name: call.body.name,
     contact_email: call.body.contact_email,
     status: 'applied',

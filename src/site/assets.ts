@@ -29,7 +29,9 @@ const NAMES = [
   'code.js',
   'navigation.js',
   'search.js',
+  'synonyms.js',
   'reference.js',
+  'mend.js',
 ];
 const TYPES: Record<string, string> = {
   css: 'text/css; charset=utf-8',

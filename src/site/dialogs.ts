@@ -11,12 +11,13 @@ export const dialogs = `<dialog class="search" aria-label="Search">
 <dialog class="reader" aria-labelledby="reader-title">
 <form>
 <h2 id="reader-title">Your key</h2>
-<p>It fills in the examples, and is sent with the calls that you try out. It is kept in this browser and nowhere else.</p>
+<p>It fills in the examples, and is sent with the calls that you try out. It is kept in this browser and nowhere else; an operator token only until this tab is closed.</p>
 <p class="known"></p>
 <p class="live" hidden><strong>This is a live key.</strong> Calls that you try out act on real practices.</p>
 <label>API key <input type="password" name="key" autocomplete="off" spellcheck="false" placeholder="ptr_test_…"></label>
 <label>Practice group <input type="text" name="group" autocomplete="off" autocapitalize="off" spellcheck="false" placeholder="riverside-surgery"></label>
+<label>Operator token <small>for the operator API</small> <input type="password" name="token" autocomplete="off" spellcheck="false" placeholder="pto_…"></label>
 <p role="alert"></p>
-<div class="actions"><button type="submit" class="primary">Save</button><button type="button" class="cancel">Cancel</button><button type="button" class="clear">Clear both</button></div>
+<div class="actions"><button type="submit" class="primary">Save</button><button type="button" class="cancel">Cancel</button><button type="button" class="clear">Clear all</button></div>
 </form>
 </dialog>`;

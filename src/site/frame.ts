@@ -82,14 +82,15 @@ function link({ path, title }: Entry, current: string): string {
   return `<a href="${path}"${here}>${escapeHtml(title)}</a>`;
 }
 
-export function contentsOf(current: string): string {
+/** `first`: what stands above the contents of the site. */
+export function contentsOf(current: string, first = ''): string {
   const sections = contents
     .map(
       ({ title, entries }) =>
         `<h2>${escapeHtml(title)}</h2><ul>${entries.map((entry) => `<li>${link(entry, current)}</li>`).join('')}</ul>`,
     )
     .join('\n');
-  return `<nav id="contents" aria-label="Contents">${sections}</nav>`;
+  return `<nav id="contents" aria-label="Contents">${first}${sections}</nav>`;
 }
 
 /** Where in the contents the page stands. The page of one error stands below the list of all. */

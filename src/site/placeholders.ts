@@ -3,6 +3,7 @@ export const PLACEHOLDERS = {
   origin: 'http://127.0.0.1:8080',
   key: 'ptr_test_YOUR_KEY',
   group: 'riverside-surgery',
+  token: 'pto_YOUR_TOKEN',
 } as const;
 
 /** Marks the places in code that is HTML already. */

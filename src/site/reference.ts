@@ -1,5 +1,9 @@
+import type { Endpoint } from '../contract/endpoint.ts';
+import { operatorEndpoints } from '../contract/operator/index.ts';
+import { partnerEndpoints } from '../contract/partner/index.ts';
 import { type Assets, assetsOf } from './assets.ts';
 import { bar, contentsOf, head } from './frame.ts';
+import { escapeHtml } from './html.ts';
 
 /**
  * The pages on which every operation can be read and tried. They are drawn by Scalar in the browser, from the OpenAPI
@@ -10,13 +14,24 @@ export interface Reference {
   title: string;
   /** The OpenAPI document. */
   document: string;
+  endpoints: readonly Endpoint[];
 }
 
 const STYLES = ['tokens.css', 'base.css', 'dialogs.css', 'contents.css', 'reference.css'];
 
 export const references: readonly Reference[] = [
-  { path: '/docs/api', title: 'Partner API', document: '/docs/openapi.json' },
-  { path: '/docs/operator-api', title: 'Operator API', document: '/docs/operator.openapi.json' },
+  {
+    path: '/docs/api',
+    title: 'Partner API',
+    document: '/docs/openapi.json',
+    endpoints: Object.values(partnerEndpoints),
+  },
+  {
+    path: '/docs/operator-api',
+    title: 'Operator API',
+    document: '/docs/operator.openapi.json',
+    endpoints: Object.values(operatorEndpoints),
+  },
 ];
 
 /** The address of an operation on its page. The script of the page tells Scalar to name them so. */
@@ -48,7 +63,20 @@ export async function loadScalar(): Promise<Assets> {
   return assetsOf([['scalar.js', Buffer.from(script)]]);
 }
 
-export function referencePage({ path, title, document }: Reference, assets: Assets, scalar: Assets): string {
+/** Where there is no room for Scalar's own contents, they stand above those of the site: one menu, not two. */
+function operationsOf({ path, title, endpoints }: Reference): string {
+  const tags = [...Map.groupBy(endpoints, ({ tag }) => tag)].map(([tag, tagged]) => {
+    const links = tagged.map(
+      (endpoint) =>
+        `<li><a href="${operationAddress(path, endpoint)}">${escapeHtml(endpoint.summary)}</a></li>`,
+    );
+    return `<li><details><summary>${escapeHtml(tag)}</summary><ul>${links.join('')}</ul></details></li>`;
+  });
+  return `<h2>${escapeHtml(title)}</h2><ul>${tags.join('')}</ul>`;
+}
+
+export function referencePage(reference: Reference, assets: Assets, scalar: Assets): string {
+  const { path, title, document } = reference;
   return `${head(title, assets.folder, STYLES)}
 <link rel="preload" as="fetch" crossorigin="anonymous" href="${document}">
 <script defer src="${scalar.folder}scalar.js"></script>
@@ -56,7 +84,7 @@ export function referencePage({ path, title, document }: Reference, assets: Asse
 </head>
 <body class="reference">
 ${bar(path)}
-${contentsOf(path)}
+${contentsOf(path, operationsOf(reference))}
 <div id="content" tabindex="-1">
 <div id="reference" data-document="${document}"></div>
 <noscript><main><h1>${title}</h1><p>This page needs a script to be drawn. The same is in <a href="${document}">the OpenAPI document</a>.</p></main></noscript>

@@ -13,7 +13,22 @@ interface Finding {
   /** Where it stands: the section of the contents and the page, or the kind of thing it is. */
   place: string;
   text: string;
+  /** How much sooner it is shown than what fits as well. */
+  weight: number;
 }
+
+/** Who asks wants to know how before what exactly, and is a partner as a rule: there are more of them. */
+const WEIGHTS: Record<string, number> = {
+  'Getting started': 3,
+  Guides: 3,
+  Tools: 2.5,
+  Reference: 2,
+  Errors: 1.5,
+  'Partner API': 1.5,
+  'Operating Porter': 1,
+  'Operator API': 0.5,
+};
+const weightOf = (section: string) => WEIGHTS[section] ?? 1;
 
 export function findings(pages: readonly { entry: Entry; page: Page }[]): Finding[] {
   return [
@@ -23,6 +38,7 @@ export function findings(pages: readonly { entry: Entry; page: Page }[]): Findin
       title: code,
       place: `Error ${status}`,
       text: `${message} ${cause} ${remedy}`.replaceAll('`', ''),
+      weight: weightOf('Errors'),
     })),
     ...operations('/docs/api', 'Partner API', partnerEndpoints),
     ...operations('/docs/operator-api', 'Operator API', operatorEndpoints),
@@ -31,10 +47,11 @@ export function findings(pages: readonly { entry: Entry; page: Page }[]): Findin
 
 function passages({ path }: Entry, page: Page): Finding[] {
   const section = sectionOf(path) ?? '';
+  const weight = weightOf(section);
   return page.passages.map(({ heading: { level, id, text: title }, text }) =>
     level === 1
-      ? { url: path, title, place: section, text }
-      : { url: `${path}#${id}`, title, place: `${section} › ${page.title}`, text },
+      ? { url: path, title, place: section, text, weight }
+      : { url: `${path}#${id}`, title, place: `${section} › ${page.title}`, text, weight },
   );
 }
 
@@ -46,6 +63,7 @@ function operations(page: string, place: string, endpoints: Record<string, Endpo
       title: summary,
       place,
       text: `${method} ${path} ${operationId} ${description}`.replaceAll('`', ''),
+      weight: weightOf(place),
     };
   });
 }

@@ -90,7 +90,10 @@ type Made<T> = T | undefined | Promise<T | undefined>;
 
 const NOTHING: Article = {
   title: 'Not found',
-  html: '<h1>There is nothing here</h1>\n<p>The page may have moved. Look for it in the contents, or search.</p>\n<p><a href="/docs">Go to the start</a></p>',
+  html: `<h1>There is nothing here</h1>
+<p>The page may have moved. Look for it in the contents, or search.</p>
+<form class="lookup" role="search"><label>What are you looking for? <input type="search" name="query" autocomplete="off"></label><button type="submit">Search</button></form>
+<p><a href="/docs">Go to the start</a></p>`,
   headings: [],
 };
 

@@ -109,7 +109,7 @@ it('a subscription is made with a secret that is shown once, tested, paused, rot
   await page.getByRole('alertdialog').getByRole('button', { name: 'Pause' }).click();
   await page.getByRole('button', { name: 'Activate' }).click();
   await page.getByRole('alertdialog').getByRole('button', { name: 'Activate' }).click();
-  await page.getByRole('button', { name: 'Activate' }).waitFor({ state: 'detached' });
+  await expect.poll(() => page.getByRole('button', { name: 'Activate' }).count()).toBe(0);
   await page.getByRole('button', { name: /Submission type changed/ }).click();
   await page.getByRole('list', { name: 'Attempts, newest first' }).getByText('200').first().waitFor();
 

@@ -53,7 +53,7 @@ it('shows networks with their practices in a picture, and the same as a list', a
   );
   expect(await list.innerText()).toContain(HOSTILE);
   expect(await page.getByRole('link', { name: 'New network' }).count()).toBe(0);
-  expect(await page.title()).not.toBe('broken');
+  expect(await page.title()).not.toBe('taken');
   expect(complaints).toEqual([]);
 });
 

@@ -20,6 +20,7 @@ it('adds an operator whose token is shown once and signs in, and revokes them', 
     .locator('code')
     .innerText();
   await button(page, 'I have stored it').click();
+  await page.getByRole('region', { name: /The token of Robin/ }).waitFor({ state: 'detached' });
   expect(await page.content()).not.toContain(token);
 
   const robin = (await open('/console/sign-in')).page;

@@ -84,7 +84,7 @@ it('is paused with a reason that the partner sees, and activated; what waits is 
   await receiver.setBehaviour(ok);
   await page.getByRole('button', { name: 'Activate' }).click();
   await page.getByRole('dialog').getByRole('button', { name: 'Activate' }).click();
-  await page.getByRole('button', { name: 'Activate' }).waitFor({ state: 'detached' });
+  await expect.poll(() => page.getByRole('button', { name: 'Activate' }).count()).toBe(0);
   house().clock.advance(600_000);
   await expect.poll(async () => (await healthOf(webhook)).queued, { timeout: 15_000 }).toBe(0);
 });

@@ -43,7 +43,7 @@ describe("the reader's key", () => {
     await page.goto(`${house().url}/docs/guides/authentication`);
     expect(await page.locator('button.reader').innerText()).toBe(masked());
     await page.locator('button.reader').click();
-    await page.getByRole('button', { name: 'Clear both' }).click();
+    await page.getByRole('button', { name: 'Clear all' }).click();
     expect(await page.locator('button.reader').innerText()).toBe('Your key');
     await page.goto(house().url + GUIDE);
     expect(await firstRequest(page).innerText()).toContain('ptr_test_YOUR_KEY');
@@ -122,6 +122,37 @@ describe('the search', () => {
     for (let at = 0; at < hrefs.indexOf(target); at++) await page.keyboard.press('ArrowDown');
     await page.keyboard.press('Enter');
     await page.waitForURL(house().url + target);
+  });
+
+  it.each([
+    ['pagination', '/docs/guides/rate-limits#read-a-list-page-by-page'],
+    ['sandbox', '/docs/guides/environments'],
+    ['retry schedule', '/docs/guides/receiving-webhooks#when-a-delivery-fails'],
+    ['IP addresses', '/docs/guides/environments#where-webhooks-come-from'],
+    ['allow list', '/docs/guides/environments#where-webhooks-come-from'],
+    ['whitelist', '/docs/guides/environments'],
+    ['sdk', '/docs/guides/client-library'],
+  ])('finds what is called %s elsewhere', async (query, target) => {
+    const { page } = await open('/docs/errors');
+    await page.keyboard.press('Control+k');
+    await page.keyboard.type(query);
+    const options = page.getByRole('option');
+    await options.first().waitFor();
+    await expect
+      .poll(() => options.evaluateAll((links) => links.slice(0, 3).map((link) => link.getAttribute('href'))))
+      .toContain(target);
+  });
+
+  it('shows guides before references, and what is for partners before what is for operators', async () => {
+    const { page } = await open('/docs/errors');
+    await page.keyboard.press('Control+k');
+    await page.keyboard.type('webhook');
+    const places = page.locator('[role=option] small');
+    await places.first().waitFor();
+    const shown = await places.allInnerTexts();
+    expect(shown[0]).toMatch(/^(Guides|Getting started|Tools)/);
+    const of = (word: string) => shown.findIndex((place) => place.startsWith(word));
+    if (of('Operator API') >= 0) expect(of('Partner API')).toBeLessThan(of('Operator API'));
   });
 
   it('says what it found, and what is selected, to whoever listens', async () => {

@@ -1,10 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { OPERATOR_TOKEN } from '../support/service.ts';
-import { DESK, PHONE, readers } from '../support/site-browser.ts';
+import { barriers, DESK, PHONE, readers } from '../support/site-browser.ts';
 
 /** The pages on which calls can be tried out: drawn by Scalar, answered by this very service. */
 
 const { open, house, demoKey } = readers();
+const NARROW = { viewport: { width: 360, height: 780 } };
 
 describe('the partner API', () => {
   it("sends a call with the reader's key and practice group, and shows the answer", async () => {
@@ -90,6 +91,69 @@ describe('the partner API', () => {
     },
   );
 
+  it('has one menu on a phone, which begins at its beginning and leads to operations', async () => {
+    const { page } = await open('/docs/api', NARROW);
+    await page.getByRole('heading', { level: 1 }).waitFor();
+    expect(await page.getByRole('button', { name: /menu|contents/i }).count()).toBe(1);
+    await page.getByRole('button', { name: 'Contents' }).click();
+    const contents = page.getByRole('navigation', { name: 'Contents' });
+    const heading = await contents.getByRole('heading').first().boundingBox();
+    const bar = await page.locator('.bar').boundingBox();
+    if (!heading || !bar) throw new Error('The menu is not drawn.');
+    expect(heading.y).toBeGreaterThanOrEqual(bar.y + bar.height);
+    // And its end can be reached.
+    await contents.getByRole('link', { name: 'Operator API' }).scrollIntoViewIfNeeded();
+    await contents.getByText('Webhooks', { exact: true }).click();
+    await contents.getByRole('link', { name: 'Rotate a webhook secret' }).click();
+    await contents.waitFor({ state: 'hidden' });
+    await expect
+      .poll(() =>
+        page
+          .getByRole('heading', { name: 'Rotate a webhook secret' })
+          .first()
+          .evaluate((h) => h.getBoundingClientRect().top),
+      )
+      .toBeLessThan(700);
+  });
+
+  it('trying out on a phone: nothing lies on top of something else, and nobody is kept out', async () => {
+    const { page } = await open('/docs/api#tag/submission-types/updateSubmissionType', NARROW);
+    await page.getByRole('button', { name: /Test Request.*patch/ }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.waitFor();
+    const buttons = dialog.getByRole('button').filter({ visible: true });
+    const boxes = (await Promise.all((await buttons.all()).map((one) => one.boundingBox()))).flatMap((box) =>
+      box && box.y < 170 ? [box] : [],
+    );
+    expect(boxes.length).toBeGreaterThan(2);
+    for (const [at, a] of boxes.entries())
+      for (const b of boxes.slice(at + 1))
+        expect(
+          a.x + a.width <= b.x || b.x + b.width <= a.x || a.y + a.height <= b.y || b.y + b.height <= a.y,
+          JSON.stringify([a, b]),
+        ).toBe(true);
+    expect(await barriers(page)).toEqual([]);
+  });
+
+  it('has no dark code on a light page', async () => {
+    const { page } = await open('/docs/api#tag/submission-types/updateSubmissionType', {
+      ...DESK,
+      colorScheme: 'light',
+    });
+    const code = page.locator('.request-card .scalar-code-block').filter({ visible: true }).first();
+    await code.waitFor();
+    await expect
+      .poll(() =>
+        code.evaluate((element) =>
+          (element.ownerDocument.defaultView?.getComputedStyle(element).backgroundColor.match(/\d+/g) ?? [])
+            .slice(0, 3)
+            .map(Number)
+            .every((part) => part > 200),
+        ),
+      )
+      .toBe(true);
+  });
+
   it('leads nowhere else and offers nothing of anybody else', async () => {
     const { page } = await open('/docs/api');
     await page.getByRole('heading', { level: 1 }).waitFor();
@@ -102,6 +166,30 @@ describe('the partner API', () => {
 });
 
 describe('the operator API', () => {
+  it("sends a call with the token of the reader's own dialog, which is kept for this tab alone", async () => {
+    const { page } = await open('/docs/operator-api#tag/partners/listPartners');
+    await page.locator('button.reader').click();
+    const dialog = page.getByRole('dialog', { name: 'Your key' });
+    await dialog.getByLabel('API key').fill(OPERATOR_TOKEN);
+    await page.keyboard.press('Enter');
+    expect(await dialog.getByRole('alert').innerText()).toContain('operator token');
+    await dialog.getByLabel('API key').fill('');
+    await dialog.getByLabel('Operator token').fill(OPERATOR_TOKEN);
+    await page.keyboard.press('Enter');
+    await dialog.waitFor({ state: 'hidden' });
+    await page.getByRole('button', { name: /Test Request.*get \/operator\/v1\/partners\)/ }).click();
+    const answered = page.waitForResponse((response) => response.url().includes('/operator/v1/partners'));
+    await page.locator('[data-addressbar-action=send]').filter({ visible: true }).first().click();
+    expect((await answered).status()).toBe(200);
+    const kept = await page.evaluate(() => JSON.stringify(Reflect.get(globalThis, 'localStorage')));
+    expect(kept).not.toContain(OPERATOR_TOKEN);
+
+    await page.goto(`${house().url}/docs/operating/keys`);
+    const example = page.locator('figure.code:has([data-fill=token])').first();
+    expect(await example.innerText()).toContain(`pto_••••${OPERATOR_TOKEN.slice(-4)}`);
+    expect(await example.innerText()).not.toContain(OPERATOR_TOKEN);
+  });
+
   it('sends a call with the token that the reader types, and forgets it', async () => {
     const { page, complaints } = await open('/docs/operator-api#tag/partners/listPartners');
     await page.getByRole('button', { name: /Test Request.*get \/operator\/v1\/partners\)/ }).click();

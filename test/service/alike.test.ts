@@ -53,13 +53,21 @@ describe('401 invalid_credentials looks the same whatever is wrong with the key'
     const missing = withoutRequestId(await house.send('GET', PATH, { group: world.groupId }));
     for (const [path, headers] of [
       [`${PATH}?x-api-key=${world.key}`, {}],
-      [PATH, { authorization: `Bearer ${world.key}` }],
       [PATH, { cookie: `x-api-key=${world.key}` }],
       [PATH, { 'x-api-token': world.key }],
     ] as [string, Record<string, string>][])
       expect(withoutRequestId(await house.send('GET', path, { group: world.groupId, headers }))).toEqual(
         missing,
       );
+  });
+
+  it('the hint that Authorization is not looked at is the same for a good key and for nonsense', async () => {
+    const [good, nonsense] = await Promise.all(
+      [`Bearer ${world.key}`, 'Basic nonsense'].map(async (authorization) =>
+        withoutRequestId(await house.send('GET', PATH, { group: world.groupId, headers: { authorization } })),
+      ),
+    );
+    expect(good).toEqual(nonsense);
   });
 
   it('200: the name of the header is not case-sensitive', async () => {

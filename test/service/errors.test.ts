@@ -112,6 +112,32 @@ describe('the documented examples are what the service sends', () => {
     expect(unknown.body).toEqual(examples.unknown_field?.value);
   });
 
+  it('401 says what is missing where: a token, or a key that is in the wrong header', async () => {
+    for (const headers of [{}, { authorization: 'Bearer pto_nobody' }, { 'x-api-key': world.key }])
+      expectProblem(
+        await house.send('GET', '/operator/v1/partners', { headers }),
+        401,
+        'invalid_credentials',
+        {
+          message: operatorDetails.invalid_credentials?.message,
+        },
+      );
+    const inAuthorization = { authorization: `Bearer ${world.key}` };
+    expectProblem(
+      await house.send('GET', '/v1/practice-groups', { headers: inAuthorization }),
+      401,
+      'invalid_credentials',
+      { message: 'The API key is missing. Send it in the x-api-key header: Authorization is not looked at.' },
+    );
+    // One that is there, and wrong, says nothing of the other header.
+    expectProblem(
+      await house.send('GET', '/v1/practice-groups', { key: 'ptr_test_no', headers: inAuthorization }),
+      401,
+      'invalid_credentials',
+      { message: 'The API key is missing, invalid or expired. Check what you send in x-api-key.' },
+    );
+  });
+
   it('403 of the operator API, word for word', async () => {
     const { token } = await house.operator('POST', '/operators', { name: 'Reader', role: 'viewer' });
     const answer = await house.send('POST', '/operator/v1/networks', {

@@ -292,6 +292,8 @@ describe('the list of sessions', () => {
   it("shows one's own, and to admins everybody's, with where they came from", async () => {
     const { id, token } = await create('viewer');
     const one = await signIn(house, token, { 'user-agent': 'Browser \u00e9'.repeat(50) });
+    // Of one millisecond, they would be in any order.
+    house.clock.advance(1);
     const two = await signIn(house, token);
     const own = await list(two);
     expect(own).toEqual([

@@ -126,5 +126,6 @@ it('the search knows every page, error, event and operation, once', async () => 
       title: expect.stringMatching(/\S/),
       place: expect.stringMatching(/\S/),
       text: expect.any(String),
+      weight: expect.any(Number),
     });
 });

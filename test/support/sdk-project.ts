@@ -44,7 +44,9 @@ export async function installPacked(
   const pack = ['pack', `./packages/${name}`, '--pack-destination', folder, '--json'];
   const { stdout } = await run('npm', pack, { cwd: ROOT });
   const [packed] = JSON.parse(stdout.slice(stdout.indexOf('[\n')));
-  writeFileSync(join(folder, 'package.json'), '{"type": "module", "private": true}');
+  // As the guide has it.
+  await run('npm', ['init', '-y'], { cwd: folder });
+  await run('npm', ['pkg', 'set', 'type=module'], { cwd: folder });
   await run('npm', ['install', '--offline', `./${packed.filename}`], { cwd: folder });
   const modules = join(folder, 'node_modules');
   const installed = readdirSync(modules)

@@ -50,6 +50,13 @@ describe('every command', () => {
   });
 });
 
+it('suggests no other noun for one that is not known: every noun has a list', () => {
+  const without = commands.filter(({ name }) => !name.startsWith('webhooks '));
+  expect(() => parse(['webhooks', 'list'], without)).toThrow(
+    expect.objectContaining({ hint: 'See `porter --help` for all of them.' }),
+  );
+});
+
 describe('help', () => {
   it.each(['', ...groups])('"%s" names every command below it', async (group) => {
     const { code, stdout, stderr } = await porter([...words(group), '--help']);

@@ -208,10 +208,30 @@ describe('the other fields', () => {
     const entry = { expected: 'integer', path: ['n'] };
     for (const [value, problem] of [
       [{}, { code: 'invalid_type', message: 'Required.' }],
-      [{ n: -1e20 }, { code: 'too_small', message: 'Too small: expected number to be >=0' }],
-      [{ n: 1e20 }, { code: 'too_big', message: 'Too big: expected number to be <=5' }],
+      [{ n: -1e20 }, { code: 'too_small', message: 'Must be at least 0.' }],
+      [{ n: 1e20 }, { code: 'too_big', message: 'Must be at most 5.' }],
     ] as const)
       expect(said(value)).toEqual({ ok: false, problems: [{ ...entry, ...problem }] });
+  });
+
+  it('tells whole numbers from those with a fraction, in what is expected and in words', () => {
+    const schema = z.strictObject({ whole: wholeNumber(0, 5), any: z.number().positive().max(100) });
+    const said = (value: unknown) => {
+      const result = check(schema, value);
+      return result.ok ? [] : result.problems.map(({ expected, message }) => `${expected}: ${message}`);
+    };
+    expect(said({ whole: 'a', any: null })).toEqual([
+      'integer: Must be an integer, not a string.',
+      'number: Must be a number, not null.',
+    ]);
+    expect(said({ whole: 1.5, any: 0 })).toEqual([
+      'integer: Must be an integer.',
+      'number: Must be more than 0.',
+    ]);
+    expect(said({ whole: 6, any: 101 })).toEqual([
+      'integer: Must be at most 5.',
+      'number: Must be at most 100.',
+    ]);
   });
 
   it('takes an e-mail address with one @ and no space', () => {

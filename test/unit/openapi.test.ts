@@ -5,7 +5,9 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, describe, expect, test } from 'vitest';
+import { z } from 'zod';
 import { type Endpoint, scopesFor } from '../../src/contract/endpoint.ts';
+import { toJsonSchema } from '../../src/contract/json-schema.ts';
 import { operatorEndpoints } from '../../src/contract/operator/index.ts';
 import { partnerEndpoints } from '../../src/contract/partner/index.ts';
 import { problemCatalogue } from '../../src/contract/problems.ts';
@@ -277,9 +279,64 @@ describe.each(audiences)('the %s document', (audience) => {
         const headers = Object.keys(at(document, ...pathOf(endpoint), 'responses', status, 'headers'));
         expect(headers).toContain('x-request-id');
         expect(headers.includes('Retry-After')).toBe(status === '429' || status === '503');
-        expect(headers).toContain('RateLimit');
+        // What cannot be read is not counted.
+        expect(headers.includes('RateLimit')).toBe(status !== '408' && status !== '431');
       }
     }
+  });
+
+  test('every answer has an example, and each example is one that the contract allows', () => {
+    for (const { operationId, ...endpoint } of endpoints[audience]) {
+      const { status, body } = endpoint.response;
+      const { content = {} } = at(document, ...pathOf({ operationId, ...endpoint }), 'responses', status);
+      const kinds = Object.entries(content as Node).filter(([type]) => type !== 'text/html');
+      const shown = kinds.flatMap(([, kind]) => Object.values((kind as Node).examples ?? {}) as Node[]);
+      expect(shown.length > 0, operationId).toBe(status !== 204);
+      if (!body || endpoint.response.stream) continue;
+      for (const { value } of shown)
+        expect([operationId, strictly(body).safeParse(value).error?.issues]).toEqual([
+          operationId,
+          undefined,
+        ]);
+    }
+  });
+
+  test('a call that cannot be read is documented, too', () => {
+    for (const endpoint of endpoints[audience]) {
+      const { responses } = operation(document, endpoint);
+      expect(Object.keys(responses as Node)).toEqual(expect.arrayContaining(['408', '431']));
+    }
+  });
+
+  test('cursors, entity tags and event IDs say what they look like', () => {
+    const found = new Set<string>();
+    for (const endpoint of endpoints[audience])
+      for (const parameter of operation(document, endpoint).parameters as Node[]) {
+        const { name, schema } =
+          typeof parameter.$ref === 'string'
+            ? at(document, ...parameter.$ref.replace('#/', '').split('/'))
+            : parameter;
+        if (!['cursor', 'If-Match', 'Last-Event-ID'].includes(String(name))) continue;
+        found.add(String(name));
+        const pattern = new RegExp(String((schema as Node).pattern), 'u');
+        const good = name === 'If-Match' ? ['"7"', '*', '"7", "8"', 'W/"7"'] : ['WzQyLCJhIl0'];
+        for (const text of good) expect(pattern.test(text), `${name} ${text}`).toBe(true);
+        for (const text of ['7 8', 'a"b', '']) expect(pattern.test(text), `${name} ${text}`).toBe(false);
+      }
+    expect([...found].sort()).toEqual(['If-Match', 'Last-Event-ID', 'cursor']);
+  });
+
+  test('no type is a choice of several but for null, which makers of clients cannot read', () => {
+    const choices: unknown[] = [];
+    const look = (node: unknown): void => {
+      if (Array.isArray(node)) node.forEach(look);
+      if (!isNode(node)) return;
+      if (Array.isArray(node.type) && node.type.filter((type) => type !== 'null').length > 1)
+        choices.push(node);
+      Object.values(node).forEach(look);
+    };
+    look(document);
+    expect(choices).toEqual([]);
   });
 
   function examplesOf(endpoint: Endpoint, status: number): unknown[] {
@@ -288,6 +345,11 @@ describe.each(audiences)('the %s document', (audience) => {
     return Object.keys(examples).map((name) => at(examples, name, 'value').error);
   }
 });
+
+/** The same schema with no field beside the declared ones, however deep. */
+function strictly(schema: z.ZodType): z.ZodType {
+  return z.fromJSONSchema(toJsonSchema(schema, { io: 'output' }) as Parameters<typeof z.fromJSONSchema>[0]);
+}
 
 /** What a caller could make as long as it likes: in the schema of a body, or of a parameter. Headers have a limit together. */
 function unlimited(document: Node, node: unknown, path: string): string[] {

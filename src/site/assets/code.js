@@ -20,17 +20,16 @@ function places(within) {
 
 /** @param {HTMLElement} place */
 function valueFor(place) {
-  const { key, group } = reader();
-  const values = { key, group, origin: location.origin };
+  const values = { ...reader(), origin: location.origin };
   const value = values[/** @type {keyof typeof values} */ (place.dataset.fill)];
   return value || (place.dataset.placeholder ?? '');
 }
 
 function fill() {
-  const { key } = reader();
+  const { key, token } = reader();
   for (const place of places(document)) {
-    const secret = place.dataset.fill === 'key' && key;
-    place.textContent = secret ? masked(key) : valueFor(place);
+    const secret = place.dataset.fill === 'key' ? key : place.dataset.fill === 'token' ? token : '';
+    place.textContent = secret ? masked(secret) : valueFor(place);
   }
 }
 

@@ -16,7 +16,11 @@ export function setUpDrawer() {
 
   button.addEventListener('click', () => {
     show(!isOpen());
-    if (isOpen()) contents.querySelector('a')?.focus();
+    if (!isOpen()) return;
+    // From its beginning: whoever opens it looks for another page than this one.
+    contents.scrollTop = 0;
+    const first = contents.querySelector('a, summary');
+    if (first instanceof HTMLElement) first.focus({ preventScroll: true });
   });
   document.addEventListener('keydown', (event) => {
     if (event.key !== 'Escape' || !isOpen()) return;
@@ -24,7 +28,9 @@ export function setUpDrawer() {
     button.focus();
   });
   document.addEventListener('click', ({ target }) => {
-    if (isOpen() && target instanceof Element && !target.closest('#contents, .bar')) show(false);
+    if (!isOpen() || !(target instanceof Element)) return;
+    // A link may lead to a place of this very page.
+    if (!target.closest('#contents, .bar') || target.closest('#contents a')) show(false);
   });
   // Once there is room for it again, nothing must stay shut off.
   for (const width of ['56.25rem', '68rem'])

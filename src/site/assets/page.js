@@ -1,14 +1,19 @@
-/** What the browser remembers. With one that refuses to keep anything it works until the page is left. */
+/**
+ * What the browser remembers: as long as it does, or until the tab is closed. With one that refuses to keep anything it works until the page is
+ * left.
+ *
+ * @typedef {'localStorage' | 'sessionStorage'} Store
+ */
 
 /** @type {Map<string, string>} */
 const kept = new Map();
 
-/** @param {string} name */
-export function recall(name) {
+/** @param {string} name @param {Store} [store] */
+export function recall(name, store = 'localStorage') {
   const value = kept.get(name);
   if (value !== undefined) return value;
   try {
-    return localStorage.getItem(`porter.${name}`) ?? '';
+    return window[store].getItem(`porter.${name}`) ?? '';
   } catch {
     return '';
   }
@@ -17,12 +22,13 @@ export function recall(name) {
 /**
  * @param {string} name
  * @param {string} value Nothing is kept for an empty one.
+ * @param {Store} [store]
  */
-export function keep(name, value) {
+export function keep(name, value, store = 'localStorage') {
   kept.set(name, value);
   try {
-    if (value) localStorage.setItem(`porter.${name}`, value);
-    else localStorage.removeItem(`porter.${name}`);
+    if (value) window[store].setItem(`porter.${name}`, value);
+    else window[store].removeItem(`porter.${name}`);
   } catch {
     // Then for this page only.
   }

@@ -1,16 +1,21 @@
 import { keep, part, recall } from './page.js';
 
 /**
- * The reader's own key and practice group, for the examples and for trying out. They are kept in this browser and leave it
- * only in the calls that the reader makes.
+ * The reader's own key, practice group and operator token, for the examples and for trying out. They are kept in this browser and leave it
+ * only in the calls that the reader makes. A token opens more than a key does: it is kept until the tab is closed.
+ *
+ * @typedef {{ key: string, group: string, token: string }} Reader
  */
 
 // Both end up in commands that people paste into a terminal: nothing but what a key and an ID are made of.
 const KEY = /^ptr_(?:test|live)_[0-9A-Za-z]{38}$/;
+// The first token may be one of the operator's own making.
+const TOKEN = /^[0-9A-Za-z._~+/=-]{8,256}$/;
 const GROUP = /^[A-Za-z0-9][A-Za-z0-9._:~-]{0,254}$/;
 
+/** @returns {Reader} */
 export function reader() {
-  return { key: recall('key'), group: recall('group') };
+  return { key: recall('key'), group: recall('group'), token: recall('token', 'sessionStorage') };
 }
 
 /** @param {() => void} changed */
@@ -18,15 +23,16 @@ export function onReaderChange(changed) {
   document.addEventListener('porter:reader', changed);
 }
 
-/** What of a key may be seen by whoever looks over a shoulder: its kind and its end. @param {string} key */
-export function masked(key) {
-  return `${key.slice(0, 9)}••••${key.slice(-4)}`;
+/** What of a key or a token may be seen by whoever looks over a shoulder: its kind and its end. @param {string} secret */
+export function masked(secret) {
+  return `${/^(ptr_(?:test|live)|pto)_/.exec(secret)?.[0] ?? ''}••••${secret.slice(-4)}`;
 }
 
-/** @param {{ key: string, group: string }} reader */
-function remember({ key, group }) {
+/** @param {Reader} reader */
+function remember({ key, group, token }) {
   keep('key', key);
   keep('group', group);
+  keep('token', token, 'sessionStorage');
   document.dispatchEvent(new Event('porter:reader'));
 }
 
@@ -36,6 +42,7 @@ export function setUpReader() {
   const form = part('form', HTMLFormElement, dialog);
   const key = part('[name=key]', HTMLInputElement, form);
   const group = part('[name=group]', HTMLInputElement, form);
+  const token = part('[name=token]', HTMLInputElement, form);
   const known = part('.known', HTMLElement, dialog);
   const live = part('.live', HTMLElement, dialog);
   const wrong = part('[role=alert]', HTMLElement, dialog);
@@ -44,10 +51,12 @@ export function setUpReader() {
     const current = reader();
     part('span', HTMLElement, button).textContent = current.key ? masked(current.key) : 'Your key';
     button.setAttribute('aria-label', current.key ? `Your key: ${masked(current.key)}` : 'Your key');
-    known.textContent = current.key ? `In use: ${masked(current.key)}` : 'No key yet.';
+    const inUse = [current.key, current.token].filter(Boolean).map(masked);
+    known.textContent = inUse.length > 0 ? `In use: ${inUse.join(', ')}` : 'No key yet.';
     live.hidden = !current.key.startsWith('ptr_live_');
     group.value = current.group;
     key.value = '';
+    token.value = '';
     wrong.textContent = '';
   };
 
@@ -57,8 +66,19 @@ export function setUpReader() {
   });
   form.addEventListener('submit', (event) => {
     event.preventDefault();
-    const next = { key: key.value.trim() || reader().key, group: group.value.trim() };
-    if (next.key && !KEY.test(next.key)) {
+    const next = {
+      key: key.value.trim() || reader().key,
+      group: group.value.trim(),
+      token: token.value.trim() || reader().token,
+    };
+    if (next.key.startsWith('pto_')) {
+      wrong.textContent = 'That is an operator token: it goes into the last field.';
+      key.focus();
+    } else if (next.token && !TOKEN.test(next.token)) {
+      wrong.textContent =
+        'That is not an operator token. One that the service made begins with pto_, and 40 characters follow.';
+      token.focus();
+    } else if (next.key && !KEY.test(next.key)) {
       wrong.textContent =
         'That is not a whole key. It begins with ptr_test_ or ptr_live_, and 38 characters follow.';
       key.focus();
@@ -72,7 +92,7 @@ export function setUpReader() {
     }
   });
   part('.clear', HTMLButtonElement, form).addEventListener('click', () => {
-    remember({ key: '', group: '' });
+    remember({ key: '', group: '', token: '' });
     dialog.close();
   });
   part('.cancel', HTMLButtonElement, form).addEventListener('click', () => dialog.close());
@@ -83,7 +103,7 @@ export function setUpReader() {
     if (!given) return;
     const current = reader();
     if (!current.key || current.key === given.key) {
-      remember({ key: given.key, group: given.group || current.group });
+      remember({ ...current, key: given.key, group: given.group || current.group });
       return;
     }
     // A link must not put somebody else's key in the place of the reader's own.

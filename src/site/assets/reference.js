@@ -1,4 +1,5 @@
 import { setUpHeader } from './header.js';
+import { mendWhatIsDrawn } from './mend.js';
 import { setUpDrawer } from './navigation.js';
 import { part } from './page.js';
 import { onReaderChange, reader } from './reader.js';
@@ -15,6 +16,7 @@ setUpDrawer();
 const place = part('#reference', HTMLElement);
 const { Scalar } = /** @type {Window & { Scalar: Scalar }} */ (/** @type {unknown} */ (window));
 const drawn = Scalar.createApiReference(place, configuration());
+mendWhatIsDrawn();
 
 onReaderChange(() => drawn.updateConfiguration(configuration()));
 onThemeChange(() => {
@@ -24,13 +26,17 @@ onThemeChange(() => {
 });
 
 function configuration() {
-  const { key, group } = reader();
+  const { key, group, token } = reader();
   return {
     url: place.dataset.document,
     // Calls go to the service that serves this page, whatever addresses the document names.
     servers: [{ url: location.origin, description: 'This service' }],
     authentication: {
-      securitySchemes: { ApiKey: { value: key }, PracticeGroupId: { value: group } },
+      securitySchemes: {
+        ApiKey: { value: key },
+        PracticeGroupId: { value: group },
+        OperatorToken: { token },
+      },
     },
     generateTagSlug: (/** @type {{ name: string }} */ { name }) => name.toLowerCase().replaceAll(' ', '-'),
     generateOperationSlug: (/** @type {{ operationId?: string }} */ { operationId }) => operationId ?? '',

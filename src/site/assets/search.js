@@ -1,7 +1,8 @@
 import MiniSearch from './minisearch.js';
 import { part } from './page.js';
+import { synonyms } from './synonyms.js';
 
-/** @typedef {{ url: string, title: string, place: string, text: string }} Finding */
+/** @typedef {{ url: string, title: string, place: string, text: string, weight: number }} Finding */
 
 const RESULTS_MAX = 12;
 const SNIPPET_LENGTH = 140;
@@ -22,11 +23,12 @@ async function load() {
   const made = new MiniSearch({
     idField: 'url',
     fields: ['title', 'place', 'text'],
-    storeFields: ['url', 'title', 'place', 'text'],
+    storeFields: ['url', 'title', 'place', 'text', 'weight'],
     searchOptions: {
       boost: { title: 5, place: 1.5 },
       prefix: true,
       fuzzy: (term) => (term.length > 4 ? 0.2 : 0),
+      boostDocument: (_id, _term, stored) => Number(stored?.weight),
     },
   });
   made.addAll(await response.json());
@@ -47,8 +49,17 @@ export async function showResults() {
   }
   // Something else may have been typed meanwhile.
   if (query !== input.value.trim()) return;
-  const all = found.search(query, { combineWith: 'AND' });
-  draw(all.length > 0 ? all : found.search(query), query);
+  const queries = query.split(/\s+/).filter(Boolean).map(withSynonyms);
+  const all = found.search({ combineWith: 'AND', queries });
+  draw(all.length > 0 ? all : found.search({ combineWith: 'OR', queries }), query);
+}
+
+/** @param {string} word @returns {import('minisearch').Query} */
+function withSynonyms(word) {
+  const others = Object.hasOwn(synonyms, word.toLowerCase()) ? (synonyms[word.toLowerCase()] ?? []) : [];
+  /** @type {import('minisearch').Query[]} */
+  const phrases = [word, ...others].map((phrase) => ({ combineWith: 'AND', queries: phrase.split(' ') }));
+  return { combineWith: 'OR', queries: phrases };
 }
 
 /**

@@ -2231,6 +2231,21 @@ export interface SubscriptionTest {
   delivery_id: string;
 }
 
+/** As a validation error: there was no request that could be read. */
+export interface UnreadableRequest {
+  error: true;
+  statusCode: number;
+  message: {
+    /** The kind of problem. */
+    code: string;
+    /** The expected type. */
+    expected: string;
+    /** Where the offending field is; empty for the body itself. */
+    path: (string | number)[];
+    message: string;
+  }[];
+}
+
 /** Every problem of the request, one entry each. */
 export interface ValidationError {
   error: true;

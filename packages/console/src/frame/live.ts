@@ -18,7 +18,7 @@ const concerned: Record<string, readonly Operation[]> = {
   ],
   figures: ['getFigures', 'getWebhookHealth', 'listPublishedEvents'],
   changes: ['getAttention', 'listLatestChanges', 'getChange', 'getWriteThrough'],
-  approvals: ['getAttention'],
+  approvals: ['getAttention', 'listApprovals'],
   partners: [
     'listPartners',
     'getPartner',

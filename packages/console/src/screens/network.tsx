@@ -4,13 +4,14 @@ import { useRef, useState } from 'react';
 import { Input, Label, TextField } from 'react-aria-components';
 import { ask, one, queryClient } from '../api/client.ts';
 import type { Network as NetworkNow } from '../api/generated.ts';
-import { useMay } from '../frame/session.ts';
+import { useMay, useSession } from '../frame/session.ts';
 import { Confirm } from '../parts/confirm.tsx';
 import { useEvery, usePracticeNames } from '../parts/every.ts';
 import { Failure } from '../parts/failure.tsx';
 import { Id } from '../parts/id.tsx';
 import { Loaded } from '../parts/loaded.tsx';
 import { Page, Section } from '../parts/page.tsx';
+import { isWaiting } from '../parts/waits.tsx';
 import { When } from '../parts/when.tsx';
 import { type Draft, emptyDraft, isSame, PartnerCap, ScopeCap } from './network-draft.tsx';
 import { Members } from './network-members.tsx';
@@ -19,6 +20,8 @@ import { DeletionLosses, Differences, toDifference } from './network-preview.tsx
 import { toGrant } from './network-words.tsx';
 
 const trail = [{ title: 'Networks', to: '/networks' }];
+/** Where a change waits that a second person is to approve. */
+const APPROVALS = { to: '/settings', search: { tab: 'approvals' } } as const;
 const PAGES_MAX = 2;
 /** More could not be told apart. */
 const SHOWN_MAX = 60;
@@ -30,9 +33,9 @@ export function Network() {
   const navigate = useNavigate();
   const mayChange = useMay('admin');
   const remove = async () => {
-    await ask('deleteNetwork', { params: { id } });
+    const { data } = await ask('deleteNetwork', { params: { id } });
     await queryClient.invalidateQueries({ queryKey: ['listNetworks'] });
-    await navigate({ to: '/networks' });
+    await navigate(data && isWaiting(data) ? APPROVALS : { to: '/networks' });
   };
   return (
     <Page
@@ -205,15 +208,17 @@ interface SavingProps {
 
 function Saving({ base, draft, isReady, said, discard }: SavingProps) {
   const navigate = useNavigate();
+  const { approvals } = useSession();
   const isSaved = useRef(false);
   useBlocker({
     shouldBlockFn: () => !isSaved.current && !window.confirm('The network is not saved. Leave it as it was?'),
     enableBeforeUnload: () => !isSaved.current,
   });
   const save = async () => {
-    const id = await saved(base, draft);
+    const { id, waits } = await saved(base, draft);
     isSaved.current = true;
-    if (!base) await navigate({ to: '/networks/$id', params: { id } });
+    if (waits) await navigate(APPROVALS);
+    else if (!base) await navigate({ to: '/networks/$id', params: { id } });
   };
   return (
     <div className="actions">
@@ -224,7 +229,12 @@ function Saving({ base, draft, isReady, said, discard }: SavingProps) {
         title={base ? `Change ${base.name}?` : `Create ${draft.name}?`}
         run={save}
       >
-        <p>{said} It works from the next call on.</p>
+        <p>
+          {said}{' '}
+          {approvals.includes('networks')
+            ? 'It waits until a second person has approved it.'
+            : 'It works from the next call on.'}
+        </p>
       </Confirm>
       <button type="button" className="button" onClick={discard}>
         Discard
@@ -234,22 +244,26 @@ function Saving({ base, draft, isReady, said, discard }: SavingProps) {
 }
 
 /** Broken off, it is done again: only what differs from the network as it then is, is asked for. */
-async function saved(base: NetworkNow | undefined, draft: Draft): Promise<string> {
+async function saved(base: NetworkNow | undefined, draft: Draft): Promise<{ id: string; waits: boolean }> {
   try {
-    if (!base) return (await ask('createNetwork', { body: { name: draft.name, ...toBody(draft) } })).data.id;
+    if (!base) {
+      const { data } = await ask('createNetwork', { body: { name: draft.name, ...toBody(draft) } });
+      return { id: data.id, waits: isWaiting(data) };
+    }
     const { id, practice_group_ids: before } = base;
     const { name, scopes, partner_ids } = draft;
-    if (!isSame({ ...draft, practice_group_ids: before }, base))
-      await ask('updateNetwork', { params: { id }, body: { name, scopes, partner_ids } });
+    const changed = isSame({ ...draft, practice_group_ids: before }, base)
+      ? []
+      : [await ask('updateNetwork', { params: { id }, body: { name, scopes, partner_ids } })];
     const added = draft.practice_group_ids.filter((one) => !before.includes(one));
     const removed = before.filter((one) => !draft.practice_group_ids.includes(one));
-    await Promise.all([
+    const answers = await Promise.all([
       ...added.map((practice_group_id) => ask('addNetworkMember', { params: { id, practice_group_id } })),
       ...removed.map((practice_group_id) =>
         ask('removeNetworkMember', { params: { id, practice_group_id } }),
       ),
     ]);
-    return id;
+    return { id, waits: [...changed, ...answers].some(({ data }) => data && isWaiting(data)) };
   } finally {
     await Promise.all(
       ['getNetwork', 'listNetworks'].map((name) => queryClient.invalidateQueries({ queryKey: [name] })),

@@ -7,13 +7,13 @@ import { useMay } from '../frame/session.ts';
 import { Confirm } from '../parts/confirm.tsx';
 
 /** Where to look at what a line is about. */
-export function pageOfSubject(kind: AttentionGroup['kind'], { subject, partner }: AttentionItem): string {
-  if (kind === 'refusals_rising') return `/refused?partner_id=${partner?.id ?? subject.id}`;
-  if (kind === 'changes_pending') return `/changes?practice_group_id=${subject.id}`;
-  if (subject.type === 'service') return '/settings';
-  if (subject.type === 'agreement') return pageOf('partner', partner?.id ?? '');
-  if (subject.type === 'approval') return `/approvals/${subject.id}`;
-  return pageOf(subject.type, subject.id);
+export function pageOfSubject(kind: AttentionGroup['kind'], { subject, partner }: AttentionItem) {
+  if (kind === 'refusals_rising')
+    return { to: '/refused', search: { partner_id: partner?.id ?? subject.id } };
+  if (kind === 'changes_pending') return { to: '/changes', search: { practice_group_id: subject.id } };
+  if (subject.type === 'service') return { to: '/settings', search: {} };
+  if (subject.type === 'approval') return { to: '/settings', search: { tab: 'approvals' } };
+  return { to: pageOf(subject.type, subject.id), search: {} };
 }
 
 interface StepProps {
@@ -33,7 +33,7 @@ export function NextStep({ kind, of: item }: { kind: AttentionGroup['kind']; of:
   if (action === 'retry_all' && isSupport) return <RetryAll of={item} done={setSaid} />;
   if (action === 'remind' && isSupport && item.alert_id) return <Remind of={item} done={setSaid} />;
   return (
-    <Link className="button" to={pageOfSubject(kind, item)}>
+    <Link className="button" {...pageOfSubject(kind, item)}>
       Open
     </Link>
   );

@@ -129,7 +129,7 @@ function Cause({ of: group }: { of: AttentionGroup }) {
                 </td>
               )}
               <th scope="row">
-                <Link to={pageOfSubject(kind, item)}>
+                <Link {...pageOfSubject(kind, item)}>
                   <bdi>{item.subject.name}</bdi>
                 </Link>
               </th>

@@ -690,6 +690,24 @@ class TestEvent(TypedDict):
     event_id: str
 
 
+class UnreadableRequestMessageItem(TypedDict):
+    code: str
+    """The kind of problem."""
+    expected: str
+    """The expected type."""
+    path: list[str | int]
+    """Where the offending field is; empty for the body itself."""
+    message: str
+
+
+class UnreadableRequest(TypedDict):
+    """As a validation error: there was no request that could be read."""
+
+    error: Literal[True]
+    statusCode: int
+    message: list[UnreadableRequestMessageItem]
+
+
 class UsageEntry(TypedDict):
     """How often something happened on a day."""
 

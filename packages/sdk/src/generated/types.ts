@@ -669,6 +669,21 @@ export interface TestEvent {
   event_id: string;
 }
 
+/** As a validation error: there was no request that could be read. */
+export interface UnreadableRequest {
+  error: true;
+  statusCode: number;
+  message: {
+    /** The kind of problem. */
+    code: string;
+    /** The expected type. */
+    expected: string;
+    /** Where the offending field is; empty for the body itself. */
+    path: (string | number)[];
+    message: string;
+  }[];
+}
+
 /** How often something happened on a day. */
 export interface UsageEntry {
   /** By the calendar of UTC. */

@@ -385,8 +385,7 @@ export class Dispatch implements LaneHolder {
     startedAt: number,
   ): void {
     const { clock, random, metrics } = this.#options;
-    const now = clock.now();
-    const moment = clock.monotonic();
+    const [now, moment] = [clock.now(), clock.monotonic()];
     const attempt = { url: destination.url, outcome, startedAt, now, moment };
     const result = attemptResult(webhook.no, delivery, attempt, random);
     this.#recorder.add(result);

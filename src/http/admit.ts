@@ -216,12 +216,7 @@ export async function admitOperator(
   isCounted: boolean,
 ): Promise<OperatorPrincipal> {
   const operator = await findOperator(app, exchange);
-  if (!operator || hasExpired(operator, app.clock.now()))
-    return refuseStranger(
-      app,
-      exchange,
-      new Problem('invalid_credentials', { message: OPERATOR_TOKEN_REFUSED }),
-    );
+  if (!operator || hasExpired(operator, app.clock.now())) return refuseStranger(app, exchange);
   exchange.trace.operatorId = operator.operatorId;
   if (isCounted) countOperator(app, exchange, operator);
   if (operator.sessionId !== undefined) await renewSession(app, exchange);
@@ -295,7 +290,8 @@ function unknownCaller(exchange: Exchange): Problem {
     /^\/(operator|console)\//.test(exchange.path) &&
     bearerOf(exchange) === undefined &&
     sessionToken(exchange) !== undefined;
-  const message = isOfSession ? (foreignCall(exchange) ?? SESSION_OVER) : undefined;
+  const ofOperators = exchange.path.startsWith('/operator/') ? OPERATOR_TOKEN_REFUSED : undefined;
+  const message = isOfSession ? (foreignCall(exchange) ?? SESSION_OVER) : ofOperators;
   return new Problem('invalid_credentials', message === undefined ? undefined : { message });
 }
 

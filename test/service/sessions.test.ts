@@ -158,7 +158,7 @@ describe('a call with the cookie', () => {
     expectProblem(ended, 401, 'invalid_credentials');
     expect(ended.body.message).toBe('The session is over. Sign in again.');
     const stranger = await house.send('GET', ME, { headers: { 'x-porter-console': '1' } });
-    expect(stranger.body.message).toMatch(/^The API key is missing/);
+    expect(stranger.body.message).toMatch(/^The operator token is missing/);
   });
 
   it('has the role, the limit and the name of the operator', async () => {

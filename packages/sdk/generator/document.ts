@@ -12,6 +12,7 @@ export interface Schema {
   oneOf?: Schema[];
   minProperties?: number;
   maxProperties?: number;
+  dependentRequired?: Record<string, string[]>;
   description?: string;
 }
 

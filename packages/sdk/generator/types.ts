@@ -70,10 +70,17 @@ function objectType(schema: Schema, type: TypeWriter): string {
   const names = Object.keys(schema.properties ?? {});
   if (!schema.properties && typeof schema.additionalProperties === 'object')
     return `Record<string, ${type(schema.additionalProperties)}>`;
-  // Exactly one of them: each shape has one field, and none of the others.
-  if (schema.minProperties === 1 && schema.maxProperties === 1)
-    return names
-      .map((name) => names.map((one) => (one === name ? field(schema, one, type, true) : `${one}?: never;`)))
+  // Exactly one of them, with those that depend on it: each shape has no field of the others.
+  const dependent = schema.dependentRequired ?? {};
+  const leading = names.filter((name) => !(name in dependent));
+  if (schema.minProperties === 1 && schema.maxProperties === 1 + Object.keys(dependent).length)
+    return leading
+      .map((lead) =>
+        names.map((name) => {
+          if (name === lead) return field(schema, name, type, true);
+          return dependent[name]?.includes(lead) ? field(schema, name, type, false) : `${name}?: never;`;
+        }),
+      )
       .map((fields) => `{\n${fields.join('\n')}\n}`)
       .join(' | ');
   return `{\n${names.map((name) => field(schema, name, type)).join('\n')}\n}`;

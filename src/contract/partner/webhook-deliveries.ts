@@ -93,7 +93,13 @@ export const replayRequest = z
     path: ['until'],
     params: { code: 'invalid_value', expected: 'string' },
   })
-  .meta({ id: 'ReplayRequest', minProperties: 1, maxProperties: 2 });
+  .meta({
+    id: 'ReplayRequest',
+    minProperties: 1,
+    maxProperties: 2,
+    dependentRequired: { until: ['since'] },
+    not: { required: ['since', 'event_ids'] },
+  });
 
 export const replay = z
   .object({

@@ -535,13 +535,19 @@ export interface Replay {
   count: number;
 }
 
-export type ReplayRequest = {
-  /** Not in the future. */
-  since?: string;
-  /** With `since`: only what was accepted before this moment. */
-  until?: string;
-  event_ids?: string[];
-};
+export type ReplayRequest =
+  | {
+      /** Not in the future. */
+      since: string;
+      /** With `since`: only what was accepted before this moment. */
+      until?: string;
+      event_ids?: never;
+    }
+  | {
+      since?: never;
+      until?: never;
+      event_ids: string[];
+    };
 
 export interface RotatedWebhookSecret {
   /** The webhook. */

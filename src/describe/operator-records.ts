@@ -145,8 +145,10 @@ export const webhook = {
   signature: 'hmac',
   header_names: [],
   practice_group_id: 'riverside-surgery',
+  practice_group_name: 'Riverside Surgery',
   practice_groups: null,
   practice_group_ids: null,
+  oldest_queued_at: null,
   health: {
     failures: 0,
     failing_since: null,
@@ -193,6 +195,10 @@ export const signingKey = {
 export const operator = {
   id: 'opr_first',
   name: 'First operator',
+  kind: 'token',
+  emergency: false,
+  issuer: null,
+  subject: null,
   role: 'admin',
   label: null,
   status: 'active',

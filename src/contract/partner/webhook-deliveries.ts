@@ -98,7 +98,6 @@ export const replayRequest = z
     minProperties: 1,
     maxProperties: 2,
     dependentRequired: { until: ['since'] },
-    not: { required: ['since', 'event_ids'] },
   });
 
 export const replay = z

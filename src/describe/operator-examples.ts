@@ -39,9 +39,8 @@ export const operatorRequests: Record<TakesBody<typeof operatorEndpoints>, Examp
     scopes: ['practice-groups:read', 'submission-types:read', 'events:read'],
     partner_ids: ['prt_demo'],
   }),
-  previewNetwork: one('A third practice joins', {
-    id: 'net_plain',
-    practice_group_ids: ['pg_larkhill', 'pg_plain_hub', 'pg_riverside'],
+  previewNetwork: one('A network of two practices', {
+    practice_group_ids: ['riverside-surgery', 'hillview-hub'],
   }),
   createPartner: one('A new application', {
     name: 'Brightwater Software',

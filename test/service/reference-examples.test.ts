@@ -95,7 +95,7 @@ describe('the operator reference', async () => {
     // A copy has records of its own: what one example pauses, another finds active.
     const given = { ...furnished };
     const valid = await validCall(id as keyof typeof operatorEndpoints, given);
-    const path = params ? pathOf(endpoint.path, params) : valid.path;
+    const path = params && endpoint.path.includes('{') ? pathOf(endpoint.path, params) : valid.path;
     const call = { ...valid, path, ...(valid.lines === undefined && { body }) };
     const answer = await make(given, call);
     expect(answer.status, answer.text).toBe(endpoint.response.status);

@@ -15,9 +15,9 @@ export async function contents(databaseUrl: string, aside: Aside = {}): Promise<
   try {
     await client.query("SELECT set_config('porter.tenant', '*', false)");
     const { rows: tables } = await client.query<{ name: string }>(
-      // Written by itself, whatever is done meanwhile: when was looked for alerts, that the service runs, how much it and each key is used.
+      // Written by itself, whatever is done meanwhile: when was looked for alerts, that the service runs, how much it and each key is used, who is to be told of alerts.
       `SELECT tablename AS name FROM pg_tables WHERE schemaname = 'public'
-          AND tablename NOT IN ('alert_head', 'uptime', 'usage', 'usage_times', 'figures', 'nodes', 'key_uses') ORDER BY 1`,
+          AND tablename NOT IN ('alert_head', 'uptime', 'usage', 'usage_times', 'figures', 'nodes', 'key_uses', 'alert_notices', 'notifications') ORDER BY 1`,
     );
     const found: Record<string, string[]> = {};
     for (const { name } of tables) {

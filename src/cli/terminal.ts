@@ -62,12 +62,20 @@ export async function runInTerminal(commands: readonly Command[], manifest: URL)
 
 async function askHidden(question: string, stop: AbortSignal): Promise<string> {
   const silent = new Writable({ write: (_chunk, _encoding, done) => done() });
-  process.stderr.write(question);
-  return answerTo('', silent, stop).finally(() => process.stderr.write('\n'));
+  return answerTo('', silent, stop, () => process.stderr.write(question)).finally(() =>
+    process.stderr.write('\n'),
+  );
 }
 
-async function answerTo(question: string, output: Writable, stop: AbortSignal): Promise<string> {
+/** `listening`: from then on the terminal shows nothing by itself of what is typed. */
+async function answerTo(
+  question: string,
+  output: Writable,
+  stop: AbortSignal,
+  listening: () => void = () => {},
+): Promise<string> {
   const lines = createInterface({ input: process.stdin, output, terminal: true });
+  listening();
   lines.on('SIGINT', () => process.kill(process.pid, 'SIGINT'));
   try {
     return await lines.question(question, { signal: stop });

@@ -90,7 +90,6 @@ export default defineConfig({
           name: 'browser',
           include: ['test/browser/**/*.test.ts'],
           ...onPostgres,
-          fileParallelism: false,
         },
       },
       {

@@ -65,11 +65,11 @@ it('goes everywhere by keyboard', async () => {
 
 it('keeps a filter in the address, and Back takes it off', async () => {
   const { page } = await enter('/webhooks');
-  await page.getByLabel('Status').selectOption('disabled');
+  await page.getByLabel('State').selectOption('disabled');
   await page.getByText('No webhook is like that').waitFor();
-  expect(page.url()).toContain('?status=disabled');
+  expect(page.url()).toContain('?state=disabled');
   await page.goBack();
-  await expect.poll(() => page.url()).not.toContain('status');
+  await expect.poll(() => page.url()).not.toContain('state');
 });
 
 it.each([

@@ -46,6 +46,7 @@ export const programOf = ({ code }: Block): string | undefined => programs.get(c
 export const RUN_ELSEWHERE: Record<string, string> = {
   'docs/guides/client-library.md': 'test/service/sdk-package.test.ts',
   'docs/guides/command-line.md': 'test/service/cli-guide.test.ts',
+  'docs/guides/python.md': 'test/python/sdk-python.test.ts',
   'docs/operating/practice-software.md': 'test/service/practice-software.test.ts',
 };
 

@@ -45,9 +45,8 @@ export function saidBy(
  */
 export async function publishEvents(app: App, call: OperatorCall<typeof publishEndpoint>) {
   const { body, principal } = call;
-  // What is gathered with other calls is a part of no one trace.
-  if (!('events' in body) && call.traceparent === undefined) return publishOne(app, call, body);
-  const payloads = 'events' in body ? body.events : [body];
+  if (!('events' in body)) return publishOne(app, call, body);
+  const payloads = body.events;
   const events = payloads.map((payload) => newEvent(app, payload));
   const answer = { event_ids: events.map(({ id }) => id) };
   const groupIds = [...new Set(payloads.map(({ practice_group_id }) => practice_group_id))];
@@ -61,7 +60,7 @@ export async function publishEvents(app: App, call: OperatorCall<typeof publishE
     ]);
     if (keyed && earlier) return answerAgain(keyed, earlier);
     const at = payloads.findIndex(({ practice_group_id }) => unknown.includes(practice_group_id));
-    if (at >= 0) throw unknownGroup(payloads[at], 'events' in body ? ['events', at] : []);
+    if (at >= 0) throw unknownGroup(payloads[at], ['events', at]);
     appendEvents(tx, saidBy(app, call), events);
     return { body: answer };
   });
@@ -73,11 +72,12 @@ async function publishOne(
   call: OperatorCall<typeof publishEndpoint>,
   payload: EventPayload,
 ): Promise<{ body: { event_ids: string[] }; replayed?: true }> {
-  const { operatorId } = call.principal;
+  const { principal, traceparent } = call;
+  const { operatorId } = principal;
   const event = newEvent(app, payload);
   const answer = { event_ids: [event.id] };
   const keyed = keyedAnswer(app, call, operatorId, payload, answer);
-  const accepted = await app.events.submit({ ...event, sourceId: operatorId, keyed });
+  const accepted = await app.events.submit({ ...event, sourceId: operatorId, traceparent, keyed });
   if (accepted.outcome === 'cleared') return publishOne(app, call, payload);
   if (accepted.outcome === 'unknown_group') throw unknownGroup(payload, []);
   if (accepted.outcome === 'repeated' && keyed)

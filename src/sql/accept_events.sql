@@ -1,6 +1,6 @@
 -- Accepts events that came one by one, gathered: the transactional outbox for many calls in one statement. Each place of the lists is a call
 -- with one event; lists travel as lines, except what may hold a line break. A call with an Idempotency-Key has it in `keys`, with the hash of
--- what was asked and the answer that is kept; null in `keys`: none in the whole batch.
+-- what was asked and the answer that is kept; null in `keys`: none in the whole batch. The same holds for the traces that the calls are part of.
 --
 -- Guarantees: the calls do not touch each other. One about an unknown practice group is told so (`unknown`) and leaves nothing. One whose key
 -- was used before, by an earlier call of this batch as well, accepts nothing (`repeated`) and is told what was kept; `kept_answers` is null where
@@ -8,7 +8,7 @@
 -- their order, so that nodes that take the same ones wait for each other instead of deadlocking.
 CREATE OR REPLACE FUNCTION accept_events(
   at timestamptz, id_lines text, payload_lines text, group_lines text, event_lines text, object_lines text, object_ids text[],
-  source_lines text, keys text[], body_hashes text[], answers text[],
+  source_lines text, traceparents text[], keys text[], body_hashes text[], answers text[],
   OUT unknown integer[], OUT repeated integer[], OUT kept_hashes text[], OUT kept_answers text[]
 ) LANGUAGE plpgsql
   SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off
@@ -46,8 +46,9 @@ BEGIN
     RETURN;
   END IF;
   WITH accepted AS (
-    INSERT INTO events (id, payload, practice_group_id, event, object_id, object_hash, source, accepted_at)
-    SELECT new.id, new.payload, new.group_id, new.event, new.object_id, hashtextextended(new.object || ' ' || new.object_id, 0), new.source, at
+    INSERT INTO events (id, payload, practice_group_id, event, object_id, object_hash, source, accepted_at, traceparent)
+    SELECT new.id, new.payload, new.group_id, new.event, new.object_id, hashtextextended(new.object || ' ' || new.object_id, 0), new.source, at,
+           traceparents[new.place]
       FROM unnest(string_to_array(id_lines, E'\n'), string_to_array(payload_lines, E'\n'), group_ids, string_to_array(event_lines, E'\n'),
                   string_to_array(object_lines, E'\n'), object_ids, sources)
            WITH ORDINALITY AS new (id, payload, group_id, event, object, object_id, source, place)

@@ -42,9 +42,9 @@ export function appendEvents(
   tx.defer(
     `WITH accepted AS (
        INSERT INTO events (id, payload, practice_group_id, event, object_id, object_hash, source, accepted_at,
-                           only_webhook_no, only_partner_id${traceparent === undefined ? '' : ', traceparent'})
+                           only_webhook_no, only_partner_id, traceparent)
        SELECT new.id, new.payload, new.practice_group_id, new.event, new.object_id,
-              hashtextextended(new.object || ' ' || new.object_id, 0), $7, $8, $9, $10${traceparent === undefined ? '' : ', $11'}
+              hashtextextended(new.object || ' ' || new.object_id, 0), $7, $8, $9, $10, $11
          FROM unnest(string_to_array($1, E'\\n'), string_to_array($2, E'\\n'), string_to_array($3, E'\\n'),
                      string_to_array($4, E'\\n'), string_to_array($5, E'\\n'), $6::text[])
               WITH ORDINALITY AS new (id, payload, practice_group_id, event, object, object_id, place)
@@ -73,7 +73,7 @@ export function appendEvents(
       acceptedAt,
       onlyWebhookNo,
       onlyPartnerId,
-      ...(traceparent === undefined ? [] : [traceparent]),
+      traceparent,
     ],
   );
 }
@@ -81,6 +81,7 @@ export function appendEvents(
 /** What a call accepts that brings one event: itself, and what is kept for its Idempotency-Key. */
 export interface OneEvent extends NewEvent {
   sourceId: string;
+  traceparent: string | undefined;
   keyed: Pick<Keyed<unknown>, 'key' | 'bodyHash' | 'answer'> | undefined;
 }
 
@@ -98,6 +99,7 @@ const acceptEventsSql = sqlFunction('accept_events', {
   object_lines: 'text',
   object_ids: 'text[]',
   source_lines: 'text',
+  traceparents: 'text[]',
   keys: 'text[]',
   body_hashes: 'text[]',
   answers: 'text[]',
@@ -119,6 +121,7 @@ export async function acceptEvents(
   const lines = (part: (event: OneEvent) => string) => events.map(part).join('\n');
   const ofKeyed = (part: (keyed: NonNullable<OneEvent['keyed']>) => string) =>
     events.some(({ keyed }) => keyed) ? events.map(({ keyed }) => (keyed ? part(keyed) : null)) : null;
+  const isTraced = events.some(({ traceparent }) => traceparent !== undefined);
   const [row] = await acceptEventsSql<AcceptedRow>(alone(db), {
     at,
     id_lines: lines(({ id }) => id),
@@ -128,6 +131,7 @@ export async function acceptEvents(
     object_lines: lines(({ payload }) => payload.object),
     object_ids: events.map(({ payload }) => payload.id),
     source_lines: lines(({ sourceId }) => sourceId),
+    traceparents: isTraced ? events.map(({ traceparent }) => traceparent ?? null) : null,
     keys: ofKeyed(({ key }) => key),
     body_hashes: ofKeyed(({ bodyHash }) => bodyHash.toString('hex')),
     answers: ofKeyed(({ answer }) => JSON.stringify(answer)),

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { reachOf } from '../../packages/console/src/screens/network-reach.ts';
 import { type Scope, scopeNames } from '../../src/contract/access.ts';
 import { expectProblem } from '../support/answers.ts';
 import { HOOK, newPartner, type Partner, partnerWith, startPost } from '../support/post.ts';
@@ -35,6 +36,28 @@ async function reach(): Promise<Map<string, Scope[]>> {
       found.set(`${keyId} ${id}`, scopes);
   return found;
 }
+
+/** The same by what the console shows, which works it out from keys and networks. */
+async function shownReach(): Promise<Map<string, Scope[]>> {
+  const networks = (await house.operator('GET', '/networks?page_size=100')).data;
+  const found = new Map<string, Scope[]>();
+  for (const partnerId of new Set(holders.map((holder) => holder.partnerId))) {
+    const keys = (await house.operator('GET', `/keys?page_size=100&partner_id=${partnerId}`)).data;
+    for (const [groupId, ways] of reachOf(partnerId, keys, networks))
+      for (const { key, scopes } of ways) {
+        const name = `${key.id} ${groupId}`;
+        found.set(name, [...new Set([...(found.get(name) ?? []), ...scopes])]);
+      }
+  }
+  return found;
+}
+
+/** Where nothing is granted, nothing is reached. */
+const sorted = (reached: Map<string, Scope[]>) =>
+  [...reached]
+    .filter(([, scopes]) => scopes.length > 0)
+    .map(([name, scopes]) => `${name} ${scopes.toSorted().join()}`)
+    .sort();
 
 const more = (from: Map<string, Scope[]>, to: Map<string, Scope[]>) =>
   [...to].flatMap(([name, scopes]) => {
@@ -82,6 +105,7 @@ describe('POST /operator/v1/networks/preview', () => {
           await house.operator('PUT', `/networks/${id}/members/${group}`);
         await house.operator('PATCH', `/networks/${id}`, after.caps);
         const is = await reach();
+        expect(sorted(await shownReach())).toEqual(sorted(is));
         expect(told(gains).sort()).toEqual(more(was, is).sort());
         expect(told(losses).sort()).toEqual(more(is, was).sort());
         for (const network of made) await house.operator('DELETE', `/networks/${network}`);

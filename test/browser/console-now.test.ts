@@ -73,7 +73,7 @@ it('offers a viewer to look, an admin to act; the API refuses the rest', async (
     .getByRole('row', { name: /Acme Booking/ })
     .getByRole('button', { name: 'Pause' })
     .click();
-  const dialog = admin.page.getByRole('alertdialog');
+  const dialog = admin.page.getByRole('dialog');
   expect(await dialog.innerText()).toContain('2 deliveries that wait now');
   await dialog.getByRole('button', { name: 'Pause' }).click();
   await admin.page

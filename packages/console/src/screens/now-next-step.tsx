@@ -1,10 +1,11 @@
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
-import { ask, type Operation, useChange } from '../api/client.ts';
+import { useChange } from '../api/client.ts';
 import type { AttentionGroup, AttentionItem } from '../api/generated.ts';
 import { pageOf } from '../frame/addresses.ts';
 import { useMay } from '../frame/session.ts';
 import { Confirm } from '../parts/confirm.tsx';
+import { Activate, Pause, RetryAll } from './webhook-acts.tsx';
 
 /** Where to look at what a line is about. */
 export function pageOfSubject(kind: AttentionGroup['kind'], { subject, partner }: AttentionItem) {
@@ -28,82 +29,15 @@ export function NextStep({ kind, of: item }: { kind: AttentionGroup['kind']; of:
   const isSupport = useMay('admin', 'support');
   const { action } = item;
   if (said) return <span role="status">{said}</span>;
-  if (action === 'pause' && isAdmin) return <Pause of={item} done={setSaid} />;
-  if (action === 'activate' && isAdmin) return <Activate of={item} done={setSaid} />;
-  if (action === 'retry_all' && isSupport) return <RetryAll of={item} done={setSaid} />;
+  const webhook = { ...item.subject, partnerName: item.partner?.name ?? '', queued: item.queued ?? 0 };
+  if (action === 'pause' && isAdmin) return <Pause of={webhook} done={setSaid} />;
+  if (action === 'activate' && isAdmin) return <Activate of={webhook} done={setSaid} />;
+  if (action === 'retry_all' && isSupport) return <RetryAll of={webhook} done={setSaid} />;
   if (action === 'remind' && isSupport && item.alert_id) return <Remind of={item} done={setSaid} />;
   return (
     <Link className="button" {...pageOfSubject(kind, item)}>
       Open
     </Link>
-  );
-}
-
-const CHANGED: readonly Operation[] = ['getAttention', 'listAllWebhooks', 'getPartnerWebhook'];
-
-const waiting = (queued: number | null) => (queued === 1 ? '1 delivery' : `${queued ?? 0} deliveries`);
-
-function Pause({ of: { subject, partner, queued }, done }: StepProps) {
-  const { mutateAsync } = useChange('updatePartnerWebhook', CHANGED);
-  return (
-    <Confirm
-      action="Pause"
-      isDestructive={false}
-      title={`Pause ${subject.name}?`}
-      run={async () => {
-        await mutateAsync({ params: { id: subject.id }, body: { status: 'paused' } });
-        done('Paused');
-      }}
-    >
-      <p>
-        Nothing is sent to {partner?.name} at this address until somebody activates it. {waiting(queued)} that
-        wait now, and those to come, stay queued for as long as events are kept. The partner sees that an
-        operator paused it.
-      </p>
-    </Confirm>
-  );
-}
-
-function Activate({ of: { subject, partner, queued }, done }: StepProps) {
-  const { mutateAsync } = useChange('updatePartnerWebhook', CHANGED);
-  return (
-    <Confirm
-      action="Activate"
-      isDestructive={false}
-      title={`Activate ${subject.name}?`}
-      run={async () => {
-        await mutateAsync({ params: { id: subject.id }, body: { status: 'active' } });
-        done('Active');
-      }}
-    >
-      <p>
-        {waiting(queued)} that wait are sent to {partner?.name} now, in their order. Its count of failures
-        begins anew.
-      </p>
-    </Confirm>
-  );
-}
-
-function RetryAll({ of: { subject, partner }, done }: StepProps) {
-  const { mutateAsync } = useChange('retryFailedDeliveries', [...CHANGED, 'listDeliveries']);
-  return (
-    <Confirm
-      action="Retry all"
-      isDestructive={false}
-      title={`Retry all for ${subject.name}?`}
-      run={async () => {
-        const params = { id: subject.id };
-        let { count, has_more: hasMore } = (await mutateAsync({ params })).data;
-        while (hasMore) {
-          const { data } = await ask('retryFailedDeliveries', { params });
-          count += data.count;
-          hasMore = data.has_more;
-        }
-        done(count === 1 ? '1 is sent again' : `${count} are sent again`);
-      }}
-    >
-      <p>Every delivery that was given up is sent to {partner?.name} again, in its order.</p>
-    </Confirm>
   );
 }
 

@@ -16,31 +16,49 @@ const CHANGED: readonly Operation[] = [
   'getAttention',
 ];
 
-const waiting = ({ health }: PartnerWebhook) =>
-  health.queued === 1 ? '1 delivery' : `${toQueued(health.queued)} deliveries`;
-
-interface ActProps {
-  of: PartnerWebhook;
+/** As much of a webhook as has to be known for that. */
+interface Acted {
+  id: string;
+  /** What people call it: its host. */
+  name: string;
+  partnerName: string;
+  queued: number;
 }
 
-export function Pause({ of: webhook }: ActProps) {
+export const acted = ({ id, url, partner_name, health }: PartnerWebhook): Acted => ({
+  id,
+  name: hostOf(url),
+  partnerName: partner_name,
+  queued: health.queued,
+});
+
+const waiting = ({ queued }: Acted) => (queued === 1 ? '1 delivery' : `${toQueued(queued)} deliveries`);
+
+interface ActProps {
+  of: Acted;
+  /** Told when it is done, where that is not seen by itself. */
+  done?: (said: string) => void;
+}
+
+export function Pause({ of: webhook, done }: ActProps) {
   const { mutateAsync } = useChange('updatePartnerWebhook', CHANGED);
   return (
     <FormDialog
       action="Pause"
-      title={`Pause ${hostOf(webhook.url)}?`}
+      title={`Pause ${webhook.name}?`}
       initial={{ reason: '' }}
-      run={({ reason }) =>
-        mutateAsync({
+      run={async ({ reason }) => {
+        await mutateAsync({
           params: { id: webhook.id },
           body: { status: 'paused', ...(reason.trim() && { reason: reason.trim() }) },
-        })
-      }
+        });
+        done?.('Paused');
+      }}
     >
       {({ field }) => (
         <>
           <p>
-            Nothing is sent to <bdi>{webhook.partner_name}</bdi> at this address until somebody activates it.{' '}
+            Nothing is sent to <bdi>{webhook.partnerName}</bdi> at this address until somebody activates it.{' '}
             {waiting(webhook)} that wait now, and those to come, stay queued for as long as events are kept.
           </p>
           <Typed
@@ -54,26 +72,27 @@ export function Pause({ of: webhook }: ActProps) {
   );
 }
 
-export function Activate({ of: webhook, isNext = false }: ActProps & { isNext?: boolean }) {
+export function Activate({ of: webhook, done, isNext = false }: ActProps & { isNext?: boolean }) {
   const { mutateAsync } = useChange('updatePartnerWebhook', CHANGED);
   return (
     <FormDialog
       action="Activate"
       kind={isNext ? 'primary' : 'plain'}
-      title={`Activate ${hostOf(webhook.url)}?`}
+      title={`Activate ${webhook.name}?`}
       initial={{ reason: '' }}
-      run={({ reason }) =>
-        mutateAsync({
+      run={async ({ reason }) => {
+        await mutateAsync({
           params: { id: webhook.id },
           body: { status: 'active', ...(reason.trim() && { reason: reason.trim() }) },
-        })
-      }
+        });
+        done?.('Active');
+      }}
     >
       {({ field }) => (
         <>
           <p>
-            {waiting(webhook)} that wait are sent to <bdi>{webhook.partner_name}</bdi> now, in their order.
-            Its count of failures begins anew.
+            {waiting(webhook)} that wait are sent to <bdi>{webhook.partnerName}</bdi> now, in their order. Its
+            count of failures begins anew.
           </p>
           <Typed
             label="Reason"
@@ -90,7 +109,7 @@ const isSent = (count: number) =>
   count === 1 ? '1 delivery will be sent.' : `${count} deliveries will be sent.`;
 
 /** What was given up, of which the service takes so many at once. */
-export function RetryAll({ of: webhook }: ActProps) {
+export function RetryAll({ of: webhook, done }: ActProps) {
   const { mutateAsync } = useChange('retryFailedDeliveries', CHANGED);
   const [said, setSaid] = useState<string>();
   const params = { id: webhook.id };
@@ -102,6 +121,7 @@ export function RetryAll({ of: webhook }: ActProps) {
       hasMore = data.has_more;
     }
     setSaid(isSent(count));
+    done?.(isSent(count));
   };
   return (
     <>
@@ -109,12 +129,12 @@ export function RetryAll({ of: webhook }: ActProps) {
       <Confirm
         action="Retry all failed"
         isDestructive={false}
-        title={`Retry what ${hostOf(webhook.url)} did not receive?`}
+        title={`Retry what ${webhook.name} did not receive?`}
         run={run}
       >
         <p>
-          Every delivery that was given up is sent to <bdi>{webhook.partner_name}</bdi> again, in its order
-          and with the same webhook-id. What waits for its next attempt comes by itself.
+          Every delivery that was given up is sent to <bdi>{webhook.partnerName}</bdi> again, in its order and
+          with the same webhook-id. What waits for its next attempt comes by itself.
         </p>
       </Confirm>
     </>
@@ -133,7 +153,7 @@ export function Replay({ of: webhook }: ActProps) {
       <FormDialog
         action="Replay…"
         submit="Replay"
-        title={`Replay events to ${hostOf(webhook.url)}`}
+        title={`Replay events to ${webhook.name}`}
         initial={{ since: toLocalInput(since), until: '' }}
         run={async (typed) => {
           const until = momentOrNull(typed.until);
@@ -148,7 +168,7 @@ export function Replay({ of: webhook }: ActProps) {
           <>
             <p>
               Every event of these hours that the webhook subscribes to is sent to{' '}
-              <bdi>{webhook.partner_name}</bdi>, those that it has received already too, under the same
+              <bdi>{webhook.partnerName}</bdi>, those that it has received already too, under the same
               webhook-id.
             </p>
             <Typed label="From" type="datetime-local" field={field('since')} />

@@ -15,7 +15,7 @@ import { State } from '../parts/state.tsx';
 import { toDuration, useNow, When } from '../parts/when.tsx';
 import { DeliveryState, deliveryStates } from './delivery-state.tsx';
 import { eventTitles } from './event-words.ts';
-import { Activate, Pause, Replay, RetryAll } from './webhook-acts.tsx';
+import { Activate, acted, Pause, Replay, RetryAll } from './webhook-acts.tsx';
 import { WebhookHealth } from './webhook-health.tsx';
 import { hostOf, stateOf, toQueued, withheldReasons } from './webhook-state.tsx';
 
@@ -52,8 +52,8 @@ function Acts({ of: webhook }: { of: PartnerWebhook }) {
   const isNext = stateOf(webhook)[1] === 'failing';
   return (
     <>
-      {isSupport && <Replay of={webhook} />}
-      {isAdmin && webhook.status === 'active' && !isNext && <Pause of={webhook} />}
+      {isSupport && <Replay of={acted(webhook)} />}
+      {isAdmin && webhook.status === 'active' && !isNext && <Pause of={acted(webhook)} />}
     </>
   );
 }
@@ -74,7 +74,7 @@ function Standing({ of: webhook }: { of: PartnerWebhook }) {
 
   if (status !== 'active')
     return (
-      <Banner tone="stopped" actions={isAdmin && <Activate of={webhook} isNext />}>
+      <Banner tone="stopped" actions={isAdmin && <Activate of={acted(webhook)} isNext />}>
         <strong>
           {status === 'paused' ? 'Paused' : 'Disabled'} <When at={updated_at} />.
         </strong>{' '}
@@ -105,8 +105,8 @@ function Standing({ of: webhook }: { of: PartnerWebhook }) {
         tone="failing"
         actions={
           <>
-            {isAdmin && <Pause of={webhook} />}
-            {isSupport && lost > 0 && <RetryAll of={webhook} />}
+            {isAdmin && <Pause of={acted(webhook)} />}
+            {isSupport && lost > 0 && <RetryAll of={acted(webhook)} />}
           </>
         }
       >
@@ -123,7 +123,7 @@ function Standing({ of: webhook }: { of: PartnerWebhook }) {
     );
   if (lost > 0)
     return (
-      <Banner tone="failing" actions={isSupport && <RetryAll of={webhook} />}>
+      <Banner tone="failing" actions={isSupport && <RetryAll of={acted(webhook)} />}>
         <strong>
           It answers, and{' '}
           {lost === 1 ? '1 delivery was' : `${lost}${lost === 100 ? ' or more' : ''} deliveries were`} given

@@ -5,10 +5,11 @@ import { PorterApiError, PorterConnectionError, PorterTimeoutError } from '../..
 import { isRecord } from '../../packages/sdk/src/shape.ts';
 import { openStream, type StreamBody } from '../../packages/sdk/src/stream.ts';
 import { type ApiRequest, Transport } from '../../packages/sdk/src/transport.ts';
+import type { Approval } from '../contract/approval.ts';
 import type { Page } from '../contract/page.ts';
 import { problemCatalogue, validationEntry } from '../contract/problems.ts';
 import { type Connection, isLoopback, keyHeader, operatorHeaders, partnerHeaders } from './connection.ts';
-import { Failure, Unreachable } from './exit.ts';
+import { Failure, Unreachable, Waiting } from './exit.ts';
 import { type Asked, hintFor, type Side } from './hints.ts';
 import { linesOf } from './lines.ts';
 import { inLine, type Printer } from './printer.ts';
@@ -72,7 +73,9 @@ export class Api {
 
   async operatorAnswer<T>(method: string, path: string, request: Request): Promise<Answer<T>> {
     const headers = operatorHeaders(await this.connection());
-    return this.#json('operator', method, `/operator/v1${path}`, request, headers);
+    const answer = await this.#json<T>('operator', method, `/operator/v1${path}`, request, headers);
+    if (isApproval(answer)) throw new Waiting(answer.data);
+    return answer;
   }
 
   /** Reads pages until there are `limit` entries. */
@@ -285,6 +288,11 @@ export function refused(error: PorterApiError, url: string, asked?: Asked): Refu
   const isToken = asked?.side === 'operator' && body.error === 'invalid_credentials';
   const message = isToken ? 'The operator token is invalid or expired.' : sentence(body, entry?.message);
   return new Refused(error, message, hints.map(inLine).join('\n'), body);
+}
+
+/** Not an answer of the operation, but that it waits. */
+function isApproval(answer: Answer<unknown>): answer is Answer<Approval> {
+  return answer.status === 202 && isRecord(answer.data) && 'requested_by' in answer.data;
 }
 
 /** What a refusal says: one sentence, or one for each field of a request that is not valid. */

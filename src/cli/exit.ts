@@ -1,3 +1,5 @@
+import type { Approval } from '../contract/approval.ts';
+
 /** How a command can end. What each means is part of the help and of the guide. */
 export const exitCodes = {
   ok: 0,
@@ -59,5 +61,19 @@ export class Unreachable extends Failure {
   override readonly exitCode = exitCodes.unreachable;
   override get kind(): string {
     return 'unreachable';
+  }
+}
+
+/** The call was taken down, and is made once a second person has approved it. */
+export class Waiting extends Failure {
+  constructor({ id, expires_at }: Pick<Approval, 'id' | 'expires_at'>) {
+    super(
+      'Nothing was done yet: it waits for a second person.',
+      `Somebody else approves ${id} until ${expires_at}: in the console, Settings, Approvals. What it makes, you collect there.`,
+    );
+  }
+
+  override get kind(): string {
+    return 'waiting';
   }
 }

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Endpoint } from '../../src/contract/endpoint.ts';
 import { operatorEndpoints } from '../../src/contract/operator/index.ts';
 import { expectProblem } from '../support/answers.ts';
+import { porter } from '../support/cli.ts';
 import { signIn } from '../support/console-session.ts';
 import { pathOf } from '../support/operator-calls.ts';
 import { type Answer, type Loose, makeWorld, OPERATOR_TOKEN, startHarness } from '../support/service.ts';
@@ -316,5 +317,26 @@ describe('the setting', () => {
     expect((await admin('GET', '/me')).body.approvals).toEqual(['keys', 'networks']);
     expect((await free.operator('GET', '/me')).approvals).toEqual([]);
     expect((await free.operator('POST', '/keys', keyBody())).key).toMatch(/^ptr_test_/);
+  });
+});
+
+describe('the command line', () => {
+  const run = (line: string) =>
+    porter(line, { env: { PORTER_URL: house.url, PORTER_OPERATOR_TOKEN: OPERATOR_TOKEN } });
+
+  it('says that a key or a network waits, does not show one as made, and what was not asked for', async () => {
+    const issue = `keys issue --partner ${world.partnerId} --group ${world.groupId} --scopes events:read`;
+    for (const line of [issue, `keys rotate ${world.keyId}`, `networks create --name N ${world.groupId}`]) {
+      const { code, stdout, stderr } = await run(line);
+      expect(stdout).toBe('');
+      expect(stderr).toMatch(
+        /Nothing was done yet: it waits for a second person\.\n +Somebody else approves apv_/,
+      );
+      expect(code).toBe(1);
+    }
+    const { id } = await free.operator('POST', '/networks', { name: 'N', practice_group_ids: [] });
+    const { stderr } = await run(`networks add ${id} ${world.groupId} ${other.groupId}`);
+    expect(stderr).toContain(`Not asked for yet: ${other.groupId}.`);
+    expect((await free.operator('GET', `/networks/${id}`)).practice_group_ids).toEqual([]);
   });
 });

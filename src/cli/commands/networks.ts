@@ -1,6 +1,7 @@
 import type { Network } from '../../contract/operator/networks.ts';
 import type { Page } from '../../contract/page.ts';
 import { type Call, defineCommand } from '../command.ts';
+import { Waiting } from '../exit.ts';
 import { namesOf } from '../names.ts';
 import { segment } from '../segment.ts';
 import { limitOf, limitOption } from './limit.ts';
@@ -18,6 +19,8 @@ async function change({ api, args, out }: Call<typeof members>, method: 'PUT' | 
   for (const [at, path] of args.group.map((group) => `${network}/members/${segment(group)}`).entries())
     await api.operator(method, path).catch((error) => {
       if (at > 0) out.note(`Done before it failed: ${args.group.slice(0, at).join(', ')}.`);
+      const others = args.group.slice(at + 1).join(', ');
+      if (error instanceof Waiting && others) out.note(`Not asked for yet: ${others}.`);
       throw error;
     });
   out.record(await api.operator<Network>('GET', network));

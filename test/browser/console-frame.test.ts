@@ -65,7 +65,7 @@ it('goes everywhere by keyboard', async () => {
 
 it('keeps a filter in the address, and Back takes it off', async () => {
   const { page } = await enter('/webhooks');
-  await page.getByLabel('State').selectOption('disabled');
+  await page.getByRole('combobox', { name: 'State' }).selectOption('disabled');
   await page.getByText('No webhook is like that').waitFor();
   expect(page.url()).toContain('?state=disabled');
   await page.goBack();

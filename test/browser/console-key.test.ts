@@ -131,7 +131,7 @@ it('lists keys by their state, in an address', async () => {
   const { id, last_four } = await makeKey('listed');
   await house().operator('POST', `/keys/${id}/revoke`);
   const { page } = await enter('/keys');
-  await page.getByLabel('Status').selectOption('revoked');
+  await page.getByRole('combobox', { name: 'Status' }).selectOption('revoked');
   await page.getByRole('row', { name: new RegExp(`listed \\(…${last_four}\\)`) }).waitFor();
   expect(page.url()).toContain('status=revoked');
 });

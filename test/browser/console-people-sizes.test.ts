@@ -41,7 +41,7 @@ it.each([
     for (const path of pages) {
       await page.goto(`${house().url}/console${path}`);
       await page.getByRole('heading', { level: 1 }).waitFor();
-      await page.getByRole('status', { name: 'Loading' }).first().waitFor({ state: 'detached' });
+      await expect.poll(() => page.getByRole('status', { name: 'Loading' }).count()).toBe(0);
       const [content, screen] = await page.evaluate(() => {
         const { scrollWidth, clientWidth } = Reflect.get(globalThis, 'document').documentElement;
         return [scrollWidth, clientWidth];

@@ -45,7 +45,7 @@ beforeAll(async () => {
 it('leads in four clicks from the first page to the cause', async () => {
   const { page, complaints } = await enter('/', 'support');
   await page.getByRole('navigation', { name: 'Rooms' }).getByRole('link', { name: 'Webhooks' }).click();
-  await page.getByLabel('State').selectOption('failing');
+  await page.getByRole('combobox', { name: 'State' }).selectOption('failing');
   const row = page.getByRole('table', { name: 'Webhooks' }).getByRole('row', { name: /Acme Booking/ });
   expect(await row.innerText()).toMatch(/^failing\s+Acme Booking/);
   expect(await row.innerText()).toContain('Larkhill Medical Centre');
@@ -206,7 +206,7 @@ it.each([
     for (const path of ['/webhooks', `/webhooks/${id}`, `/deliveries/${delivery.id}`]) {
       await page.goto(`${house().url}/console${path}`);
       await page.getByText('onerror').first().waitFor();
-      await page.getByRole('status', { name: 'Loading' }).waitFor({ state: 'detached' });
+      await expect.poll(() => page.getByRole('status', { name: 'Loading' }).count()).toBe(0);
       expect(await page.title()).not.toBe('taken');
       expect(await page.locator('img').count()).toBe(0);
       const [content, screen] = await page.evaluate(() => {

@@ -13,6 +13,7 @@ import { readTls, renewTls } from './http/tls.ts';
 import { addressOf, cannotListen, finish } from './listen.ts';
 import { type Keys, makeKeys } from './master-key.ts';
 import type { App, Deployment } from './operations/app.ts';
+import { gatherOperations } from './operations/gathered.ts';
 import { ensureFirstOperator } from './operations/operators.ts';
 import { ensureSigningKey, publicSigningKeys, resealSigningKeys } from './operations/signing-keys.ts';
 import { resealSecrets } from './operations/webhook-secrets.ts';
@@ -305,6 +306,7 @@ function assemble(
     strangers: new Strangers(clock, log),
     updates,
     events: gatherEvents(db, clock),
+    gathered: gatherOperations(db, { clock, random }),
     writeThrough,
     refusals,
     accessLog,

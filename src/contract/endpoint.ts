@@ -41,8 +41,9 @@ export interface Endpoint {
   /**
    * How a POST that is made again with its Idempotency-Key is done once. Unless said otherwise, its answer is kept with what it changes. `own`: the
    * operation sees to it. `afterwards`: it takes several transactions and does no harm when it is done again; its answer is kept at the end.
+   * `gathered`: it shares a transaction with other calls, which keeps the answers of all of them.
    */
-  idempotency?: 'own' | 'afterwards';
+  idempotency?: 'own' | 'afterwards' | 'gathered';
   response: {
     status: 200 | 201 | 202 | 204;
     description: string;

@@ -239,11 +239,12 @@ function runner(
   return (app, call) => {
     const { idempotencyKey, principal } = call;
     if (idempotencyKey === undefined || principal === undefined) return operation(app, call);
-    return answerOnce(app, endpoint, { ...call, idempotencyKey, principal }, async (within, keyed) => {
+    const carryOut = async (within: App, keyed: unknown) => {
       const result = await operation(within, keyed);
       if (!('body' in result)) throw new Error(`${endpoint.operationId} has no answer to keep`);
-      return { text: serialise(result.body), etag: result.etag };
-    });
+      return result;
+    };
+    return answerOnce(app, endpoint, { ...call, idempotencyKey, principal }, { carryOut, serialise });
   };
 }
 

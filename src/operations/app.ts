@@ -17,6 +17,7 @@ import type { AuditVerification } from '../runtime/audit-verification.ts';
 import type { EventAcceptance } from '../runtime/event-acceptance.ts';
 import type { OpenStreams } from '../runtime/event-streams.ts';
 import type { Figures } from '../runtime/figures.ts';
+import type { ToKeep } from '../runtime/gathering.ts';
 import type { KeyUses } from '../runtime/key-uses.ts';
 import type { Live } from '../runtime/live.ts';
 import type { Limits, RateLimits } from '../runtime/rate-limits.ts';
@@ -28,6 +29,7 @@ import type { WriteThrough } from '../runtime/write-through.ts';
 import type { AuditRecord } from '../store/audit-append.ts';
 import type { Database } from '../store/database.ts';
 import type { Retention } from '../store/retention.ts';
+import type { GatheredOperations } from './gathered.ts';
 
 /** What this process is. */
 export interface Deployment {
@@ -62,6 +64,7 @@ export interface App {
   strangers: Strangers;
   updates: SubmissionTypeUpdates;
   events: EventAcceptance;
+  gathered: GatheredOperations;
   writeThrough: WriteThrough;
   refusals: Refusals;
   accessLog: AccessLog;
@@ -96,6 +99,8 @@ type Call<E extends Endpoint, P> = Input<E> & {
   requestId: string;
   /** Where the call stands in a trace, if anybody traces. */
   traceparent?: string | undefined;
+  /** With an Idempotency-Key, where the answer is kept by whoever gathers the calls. */
+  keep?: ToKeep | undefined;
 };
 export type PartnerCall<E extends Endpoint> = Call<E, PartnerPrincipal>;
 export type OperatorCall<E extends Endpoint> = Call<E, OperatorPrincipal>;

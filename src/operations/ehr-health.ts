@@ -3,45 +3,86 @@ import type {
   reportEhrHealth as reportEndpoint,
 } from '../contract/operator/ehr-health.ts';
 import { Problem } from '../contract/problems.ts';
+import { BUSY, type Decision, type Gathered, type GatheredCall } from '../runtime/gathering.ts';
 import { transact } from '../store/database.ts';
-import { appendEvents } from '../store/events.ts';
-import { findEhrStatus, lockEhrStatus, updateEhrStatus } from '../store/practice-groups.ts';
+import { appendOneByOne, type OneEvent } from '../store/events.ts';
+import {
+  findEhrStatus,
+  findEhrStatuses,
+  lockEhrStatuses,
+  updateEhrStatuses,
+} from '../store/practice-groups.ts';
 import { type App, nowIso, type OperatorCall } from './app.ts';
-import { newEvent, saidBy } from './events.ts';
+import { saidOne } from './events.ts';
+
+/** Gathered with the reports of other calls. */
+export async function reportEhrHealth(app: App, call: OperatorCall<typeof reportEndpoint>) {
+  const { principal, requestId, traceparent } = call;
+  const report = { id: call.params.id, status: call.body.status, principal, requestId, traceparent };
+  const body = await app.gathered.ehrReports(report);
+  if (body.changed) app.access.forget();
+  return { body };
+}
+
+type Status = OperatorCall<typeof reportEndpoint>['body']['status'];
+
+interface EhrReport extends GatheredCall {
+  /** Of the practice group. */
+  id: string;
+  status: Status;
+}
+
+interface Reported {
+  changed: boolean;
+  status: Status;
+}
 
 /** Speaks only on a change. The lock makes that exact: of two reports at once, the second sees what the first changed. */
-export async function reportEhrHealth(app: App, call: OperatorCall<typeof reportEndpoint>) {
-  const { id } = call.params;
-  const { status } = call.body;
-  const changed = await transact(app.db, call.principal, async (tx) => {
-    const before = await lockEhrStatus(tx, id);
-    if (!before) throw new Problem('not_found');
-    if (before === status) return false;
-    const now = nowIso(app);
-    updateEhrStatus(tx, { id, status, now });
-    appendEvents(tx, saidBy(app, call), [
-      newEvent(app, {
-        object: 'EhrHealthStatus',
-        id,
-        practice_group_id: id,
-        event: `ehr.health_status.${status}`,
-      }),
+export const ehrReports: Gathered<EhrReport, Reported> = {
+  objectOf: ({ id }) => id,
+
+  async carryOut(tools, tx, calls, ifLocked) {
+    const ids = [...new Set(calls.map(({ id }) => id))];
+    const [held, statuses] = await Promise.all([
+      lockEhrStatuses(tx, ids, ifLocked),
+      findEhrStatuses(tx, ids),
     ]);
-    tx.audit({
-      at: now,
-      principal: call.principal,
-      action: 'ehr_health.change',
-      subject: { type: 'ehr_health', id },
-      practiceGroupId: id,
-      requestId: call.requestId,
-      before: { status: before },
-      after: { status },
+    const now = nowIso(tools);
+    const changed = new Map<string, Status>();
+    const events: OneEvent[] = [];
+    const decisions = calls.map((call): Decision<Reported> => {
+      const { id, status, principal, requestId } = call;
+      const before = statuses.get(id);
+      if (!before) return new Problem('not_found');
+      if (!held.has(id)) return BUSY;
+      if (before === status) return { changed: false, status };
+      statuses.set(id, status);
+      changed.set(id, status);
+      events.push(
+        saidOne(tools, call, {
+          object: 'EhrHealthStatus',
+          id,
+          practice_group_id: id,
+          event: `ehr.health_status.${status}`,
+        }),
+      );
+      tx.audit({
+        at: now,
+        principal,
+        action: 'ehr_health.change',
+        subject: { type: 'ehr_health', id },
+        practiceGroupId: id,
+        requestId,
+        before: { status: before },
+        after: { status },
+      });
+      return { changed: true, status };
     });
-    return true;
-  });
-  if (changed) app.access.forget();
-  return { body: { changed, status } };
-}
+    updateEhrStatuses(tx, changed, now);
+    appendOneByOne(tx, now, events);
+    return decisions;
+  },
+};
 
 export async function getEhrHealth(app: App, call: OperatorCall<typeof getEndpoint>) {
   const status = await transact(app.db, call.principal, (tx) => findEhrStatus(tx, call.params.id));

@@ -18,6 +18,7 @@ import {
   listEventDeliveries,
   listEventPage,
   type NewEvent,
+  type OneEvent,
   type Said,
   type StoredEvent,
 } from '../store/events.ts';
@@ -37,6 +38,15 @@ export function saidBy(
   { principal, traceparent }: { principal: OperatorPrincipal; traceparent?: string | undefined },
 ): Said {
   return { sourceId: principal.operatorId, acceptedAt: nowIso(app), traceparent };
+}
+
+/** The same of a call that is gathered with others. */
+export function saidOne(
+  app: Pick<App, 'clock' | 'random'>,
+  { principal, traceparent }: { principal: OperatorPrincipal; traceparent?: string | undefined },
+  payload: EventPayload,
+): OneEvent {
+  return { ...newEvent(app, payload), sourceId: principal.operatorId, traceparent };
 }
 
 /**
@@ -72,12 +82,10 @@ async function publishOne(
   call: OperatorCall<typeof publishEndpoint>,
   payload: EventPayload,
 ): Promise<{ body: { event_ids: string[] }; replayed?: true }> {
-  const { principal, traceparent } = call;
-  const { operatorId } = principal;
-  const event = newEvent(app, payload);
+  const event = saidOne(app, call, payload);
   const answer = { event_ids: [event.id] };
-  const keyed = keyedAnswer(app, call, operatorId, payload, answer);
-  const accepted = await app.events.submit({ ...event, sourceId: operatorId, traceparent, keyed });
+  const keyed = keyedAnswer(app, call, event.sourceId, payload, answer);
+  const accepted = await app.events.submit({ ...event, keyed });
   if (accepted.outcome === 'cleared') return publishOne(app, call, payload);
   if (accepted.outcome === 'unknown_group') throw unknownGroup(payload, []);
   if (accepted.outcome === 'repeated' && keyed)

@@ -11,78 +11,117 @@ import { naming, ruleBroken } from '../contract/rules.ts';
 import { markNames, marksOf, remainingToday } from '../domain/form-submission.ts';
 import { newId } from '../domain/ids.ts';
 import { localTime } from '../domain/local-time.ts';
+import { BUSY, type Decision, type Gathered, type GatheredCall } from '../runtime/gathering.ts';
 import { transact } from '../store/database.ts';
 import { isUniqueViolation } from '../store/database-errors.ts';
-import { appendEvents } from '../store/events.ts';
+import { appendOneByOne, type OneEvent } from '../store/events.ts';
 import {
-  countForms,
+  findCounters,
   findFormSubmission,
   findIntakes,
-  insertFormSubmission,
+  findRecorded,
+  insertFormSubmissions,
   listFormSubmissionPage,
-  lockIntake,
+  lockIntakes,
 } from '../store/form-submissions.ts';
 import { findGroup } from '../store/practice-groups.ts';
-import { type App, newSalt, type OperatorCall } from './app.ts';
-import { newEvent, saidBy } from './events.ts';
+import { type App, newSalt, nowIso, type OperatorCall } from './app.ts';
+import { saidOne } from './events.ts';
+
+/** What has happened is never refused: whatever speaks against the form is marked on it. Gathered with those of other calls. */
+export async function createFormSubmission(app: App, call: OperatorCall<typeof createEndpoint>) {
+  const id = call.body.id ?? newId('fs', app.clock.now(), app.random);
+  const { principal, requestId, traceparent, keep } = call;
+  const sent = { groupId: call.params.id, typeId: call.body.submission_type_id, id };
+  try {
+    return { body: await app.gathered.forms({ ...sent, principal, requestId, traceparent, keep }) };
+  } catch (error) {
+    throw isUniqueViolation(error) ? recordedAlready(id) : error;
+  }
+}
+
+interface SentForm extends GatheredCall {
+  groupId: string;
+  typeId: string;
+  id: string;
+}
 
 /**
- * What has happened is never refused: whatever speaks against the form is marked on it.
- *
- * The lock on the submission type makes the count exact: of two forms at once, the second sees the first counted. So
- * the count is a statement of its own behind the lock: in the same one, it would be as old as the wait is long. Both travel at once.
+ * The lock on the submission type makes the count exact: of two forms at once, the second sees the first counted. So does the second of two in one
+ * batch.
  */
-export async function createFormSubmission(app: App, call: OperatorCall<typeof createEndpoint>) {
-  const groupId = call.params.id;
-  const typeId = call.body.submission_type_id;
-  const id = call.body.id ?? newId('fs', app.clock.now(), app.random);
-  try {
-    const body = await transact(app.db, call.principal, async (tx) => {
-      const group = await findGroup(tx, groupId);
-      if (!group) throw new Problem('not_found');
-      const now = app.clock.now();
-      const local = localTime(now, group.timezone);
-      const [type, submittedToday, recorded] = await Promise.all([
-        lockIntake(tx, groupId, typeId),
-        countForms(tx, groupId, typeId, local.day),
-        findFormSubmission(tx, groupId, id),
-      ]);
-      if (!type) throw ruleBroken('submission_type_unknown');
-      if (recorded) throw recordedAlready(id);
-      const submission: FormSubmission = {
+export const sentForms: Gathered<SentForm, FormSubmission> = {
+  objectOf: typeOf,
+
+  async carryOut(tools, tx, calls, ifLocked) {
+    const types = [...new Map(calls.map((call) => [typeOf(call), call])).values()];
+    const [held, found, earlier] = await Promise.all([
+      lockIntakes(tx, types, ifLocked),
+      findCounters(tx, types, nowIso(tools)),
+      findRecorded(tx, calls),
+    ]);
+    const isHeld = new Set(held.map(typeOf));
+    const counters = new Map(found.map((counter) => [typeOf(counter), counter]));
+    const recorded = new Set(earlier.map(formOf));
+    const now = tools.clock.now();
+    const at = new Date(now).toISOString();
+
+    const forms: FormSubmission[] = [];
+    const events: OneEvent[] = [];
+    const decisions = calls.map((call): Decision<FormSubmission> => {
+      const { groupId, typeId, id, principal, requestId } = call;
+      const counter = counters.get(typeOf(call));
+      if (!counter) return new Problem('not_found');
+      if (!counter.type) return ruleBroken('submission_type_unknown');
+      if (!isHeld.has(typeOf(call))) return BUSY;
+      if (recorded.has(formOf(call))) return recordedAlready(id);
+      const local = localTime(now, counter.timezone);
+      const submittedToday = counter.counts?.[local.day] ?? 0;
+      const form: FormSubmission = {
         id,
         practice_group_id: groupId,
         submission_type_id: typeId,
         local_day: local.day,
-        submitted_at: new Date(now).toISOString(),
-        ...marksOf(type, submittedToday, group.opening_hours, local),
+        submitted_at: at,
+        ...marksOf(counter.type, submittedToday, counter.opening_hours, local),
       };
-      await insertFormSubmission(tx, submission);
-      appendEvents(tx, saidBy(app, call), [
-        newEvent(app, {
+      recorded.add(formOf(call));
+      counter.counts = { ...counter.counts, [local.day]: submittedToday + 1 };
+      forms.push(form);
+      events.push(
+        saidOne(tools, call, {
           object: 'FormSubmission',
           id,
           practice_group_id: groupId,
           event: 'form-submission.created',
         }),
-      ]);
+      );
       tx.audit({
-        at: submission.submitted_at,
-        principal: call.principal,
+        at,
+        principal,
         action: 'form_submission.create',
         subject: { type: 'form_submission', id },
         practiceGroupId: groupId,
-        requestId: call.requestId,
+        requestId,
         before: null,
-        after: submission,
-        salt: newSalt(app),
+        after: form,
+        salt: newSalt(tools),
       });
-      return submission;
+      return form;
     });
-    return { body };
-  } catch (error) {
-    throw isUniqueViolation(error) ? recordedAlready(id) : error;
-  }
+    insertFormSubmissions(tx, forms);
+    appendOneByOne(tx, at, events);
+    return decisions;
+  },
+};
+
+/** No ID of a practice group holds a space, so the parts cannot run into each other. */
+function typeOf({ groupId, typeId }: { groupId: string; typeId: string }): string {
+  return `${groupId} ${typeId}`;
+}
+
+function formOf({ groupId, id }: { groupId: string; id: string }): string {
+  return `${groupId} ${id}`;
 }
 
 function recordedAlready(id: string): Problem {

@@ -3,6 +3,7 @@ import type { Endpoint } from '../contract/endpoint.ts';
 import { Problem } from '../contract/problems.ts';
 import type { Principal } from '../domain/principal.ts';
 import type { Sealed } from '../platform/sealing.ts';
+import { AnsweredBefore, type ToKeep } from '../runtime/gathering.ts';
 import { transact, transactAsOne } from '../store/database.ts';
 import {
   type Asked,
@@ -24,6 +25,7 @@ interface KeyedCall {
   params?: unknown;
   query?: unknown;
   body?: unknown;
+  keep?: ToKeep;
 }
 
 /** The answer as it goes out. */
@@ -33,10 +35,10 @@ interface Told {
   replayed?: true;
 }
 
-type Operation = (
-  app: App,
-  call: KeyedCall,
-) => Promise<{ text: string | undefined; etag?: string | undefined }>;
+interface Operation {
+  carryOut(app: App, call: KeyedCall): Promise<{ body: unknown; etag?: string | undefined }>;
+  serialise(body: unknown): string | undefined;
+}
 
 /**
  * Carries out a POST with an Idempotency-Key, once: the same call made again is told the same answer, for a day. The key, the answer
@@ -45,16 +47,29 @@ type Operation = (
  * show a key or a secret, which is then shown again to whoever sends the same call with the same key.
  *
  * An operation of several transactions that does no harm when it is done again (`afterwards`) goes its own way, and its answer is kept once
- * it is there.
+ * it is there. Calls that are gathered (`gathered`) share their transaction with others: whoever gathers them keeps the answers.
  */
 export async function answerOnce(
   app: App,
   endpoint: Endpoint,
   call: KeyedCall,
-  operation: Operation,
+  { carryOut, serialise }: Operation,
 ): Promise<Told> {
   const asked = askedBy(app, endpoint, call);
   const expiresAt = new Date(app.clock.now() + KEPT_MS).toISOString();
+  const operation = async (within: App, keyed: KeyedCall) => {
+    const { body, etag } = await carryOut(within, keyed);
+    return { text: serialise(body), etag };
+  };
+  if (endpoint.idempotency === 'gathered') {
+    const seal = (body: unknown) => sealedAnswer(app, asked, serialise(body));
+    try {
+      return await operation(app, { ...call, keep: { ...asked, expiresAt, seal } });
+    } catch (error) {
+      if (error instanceof AnsweredBefore) return toldBefore(app, asked, error.kept);
+      throw error;
+    }
+  }
   if (endpoint.idempotency === 'afterwards') {
     const earlier = await transact(app.db, call.principal, (tx) => findKeptAnswer(tx, asked));
     if (earlier) return toldBefore(app, asked, earlier);

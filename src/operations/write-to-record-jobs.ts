@@ -11,88 +11,139 @@ import { Problem } from '../contract/problems.ts';
 import { ruleBroken } from '../contract/rules.ts';
 import { newId } from '../domain/ids.ts';
 import { afterJobReport, type JobReport } from '../domain/write-to-record.ts';
-import { transact } from '../store/database.ts';
-import { appendEvents } from '../store/events.ts';
+import { BUSY, type Decision, type Gathered, type GatheredCall, type Tools } from '../runtime/gathering.ts';
+import { type Transaction, transact } from '../store/database.ts';
+import { appendOneByOne, type OneEvent } from '../store/events.ts';
 import { findUnknownGroups } from '../store/practice-groups.ts';
-import { findJob, insertJob, listJobPage, lockJob, updateJob } from '../store/write-to-record-jobs.ts';
+import {
+  findJob,
+  findJobs,
+  insertJobs,
+  listJobPage,
+  lockJobs,
+  updateJobs,
+} from '../store/write-to-record-jobs.ts';
 import { type App, newSalt, nowIso, type OperatorCall } from './app.ts';
-import { newEvent, saidBy } from './events.ts';
+import { saidOne } from './events.ts';
 
+/** Gathered with those of other calls, as reports on jobs are. */
 export async function createWriteToRecordJob(app: App, call: OperatorCall<typeof createEndpoint>) {
-  const now = nowIso(app);
-  const job: WriteToRecordJob = {
-    id: newId('wtr', app.clock.now(), app.random),
-    ...call.body,
-    status: 'queued',
-    failed_attempts: 0,
-    created_at: now,
-    updated_at: now,
-  };
-  await transact(app.db, call.principal, async (tx) => {
-    const unknown = await findUnknownGroups(tx, [job.practice_group_id]);
-    if (unknown.length > 0) throw ruleBroken('practice_group_unknown');
-    insertJob(tx, job);
-    tx.audit({
-      at: now,
-      principal: call.principal,
-      action: 'write_to_record_job.create',
-      subject: { type: 'write_to_record_job', id: job.id },
-      practiceGroupId: job.practice_group_id,
-      requestId: call.requestId,
-      before: null,
-      after: job,
-      salt: newSalt(app),
-    });
-  });
-  return { body: job };
+  const { body: wanted, principal, requestId, keep } = call;
+  const id = newId('wtr', app.clock.now(), app.random);
+  return { body: await app.gathered.newJobs({ id, wanted, principal, requestId, keep }) };
 }
 
+interface NewJob extends GatheredCall {
+  id: string;
+  wanted: OperatorCall<typeof createEndpoint>['body'];
+}
+
+export const newJobs: Gathered<NewJob, WriteToRecordJob> = {
+  objectOf: ({ id }) => id,
+
+  async carryOut(tools, tx, calls) {
+    const groups = new Set(calls.map(({ wanted }) => wanted.practice_group_id));
+    const unknown = new Set(await findUnknownGroups(tx, [...groups]));
+    const now = nowIso(tools);
+    const jobs: WriteToRecordJob[] = [];
+    const decisions = calls.map((call) => {
+      if (unknown.has(call.wanted.practice_group_id)) return ruleBroken('practice_group_unknown');
+      const job: WriteToRecordJob = {
+        id: call.id,
+        ...call.wanted,
+        status: 'queued',
+        failed_attempts: 0,
+        created_at: now,
+        updated_at: now,
+      };
+      jobs.push(job);
+      audit(tools, tx, call, 'create', null, job);
+      return job;
+    });
+    insertJobs(tx, jobs);
+    return decisions;
+  },
+};
+
 export async function succeedWriteToRecordJob(app: App, call: OperatorCall<typeof succeedEndpoint>) {
-  return { body: await report(app, call, call.params.id, 'succeeded') };
+  return { body: await report(app, call, 'succeeded') };
 }
 
 export async function failWriteToRecordJob(app: App, call: OperatorCall<typeof failEndpoint>) {
-  const outcome = call.body.permanent ? 'failed' : 'failed_for_now';
-  return { body: await report(app, call, call.params.id, outcome) };
+  return { body: await report(app, call, call.body.permanent ? 'failed' : 'failed_for_now') };
 }
 
-async function report(
+function report(
   app: App,
-  call: Pick<OperatorCall<typeof getEndpoint>, 'principal' | 'requestId' | 'traceparent'>,
-  id: string,
+  call: Pick<OperatorCall<typeof getEndpoint>, 'params' | 'principal' | 'requestId' | 'traceparent' | 'keep'>,
   outcome: JobReport,
 ): Promise<WriteToRecordJob> {
-  const { principal, requestId } = call;
-  return transact(app.db, principal, async (tx) => {
-    const before = await lockJob(tx, id);
-    if (!before) throw new Problem('not_found');
-    const next = afterJobReport(before, outcome);
-    if (!next) throw new Problem('conflict', { message: `The job ${id} has ${before.status} already.` });
-    const after: WriteToRecordJob = { ...before, ...next, updated_at: nowIso(app) };
-    updateJob(tx, after);
-    if (after.status !== 'queued')
-      appendEvents(tx, saidBy(app, call), [
-        newEvent(app, {
-          object: 'WriteToRecordEntry',
-          id,
-          practice_group_id: after.practice_group_id,
-          event: `write-to-record.${after.status}`,
-          resource: after.resource,
-          resource_id: after.resource_id,
-        }),
-      ]);
-    tx.audit({
-      at: after.updated_at,
-      principal,
-      action: outcome === 'succeeded' ? 'write_to_record_job.succeed' : 'write_to_record_job.fail',
-      subject: { type: 'write_to_record_job', id },
-      practiceGroupId: after.practice_group_id,
-      requestId,
-      before,
-      after,
-      salt: newSalt(app),
+  const { params, principal, requestId, traceparent, keep } = call;
+  return app.gathered.jobReports({ id: params.id, outcome, principal, requestId, traceparent, keep });
+}
+
+interface ReportOnJob extends GatheredCall {
+  id: string;
+  outcome: JobReport;
+}
+
+export const jobReports: Gathered<ReportOnJob, WriteToRecordJob> = {
+  objectOf: ({ id }) => id,
+
+  async carryOut(tools, tx, calls, ifLocked) {
+    const ids = [...new Set(calls.map(({ id }) => id))];
+    const [held, jobs] = await Promise.all([lockJobs(tx, ids, ifLocked), findJobs(tx, ids)]);
+    const now = nowIso(tools);
+    const changed = new Map<string, WriteToRecordJob>();
+    const events: OneEvent[] = [];
+    const decisions = calls.map((call): Decision<WriteToRecordJob> => {
+      const { id, outcome } = call;
+      const before = jobs.get(id);
+      if (!before) return new Problem('not_found');
+      if (!held.has(id)) return BUSY;
+      const next = afterJobReport(before, outcome);
+      if (!next) return new Problem('conflict', { message: `The job ${id} has ${before.status} already.` });
+      const after: WriteToRecordJob = { ...before, ...next, updated_at: now };
+      jobs.set(id, after);
+      changed.set(id, after);
+      if (after.status !== 'queued')
+        events.push(
+          saidOne(tools, call, {
+            object: 'WriteToRecordEntry',
+            id,
+            practice_group_id: after.practice_group_id,
+            event: `write-to-record.${after.status}`,
+            resource: after.resource,
+            resource_id: after.resource_id,
+          }),
+        );
+      audit(tools, tx, call, outcome === 'succeeded' ? 'succeed' : 'fail', before, after);
+      return after;
     });
-    return after;
+    updateJobs(tx, [...changed.values()], now);
+    appendOneByOne(tx, now, events);
+    return decisions;
+  },
+};
+
+function audit(
+  tools: Tools,
+  tx: Transaction,
+  { principal, requestId }: GatheredCall,
+  action: 'create' | 'succeed' | 'fail',
+  before: WriteToRecordJob | null,
+  after: WriteToRecordJob,
+): void {
+  tx.audit({
+    at: after.updated_at,
+    principal,
+    action: `write_to_record_job.${action}`,
+    subject: { type: 'write_to_record_job', id: after.id },
+    practiceGroupId: after.practice_group_id,
+    requestId,
+    before,
+    after,
+    salt: newSalt(tools),
   });
 }
 

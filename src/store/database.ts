@@ -180,6 +180,11 @@ export class Transaction {
   }
 }
 
+/** What becomes of rows that somebody else has locked. */
+export type IfLocked = 'wait' | 'pass over';
+
+export const skipping = (ifLocked: IfLocked) => (ifLocked === 'wait' ? '' : 'SKIP LOCKED');
+
 /** Sends statements that are each a transaction by itself, on any connection. */
 export function alone(db: Database): Sender {
   return { query: (text, values) => statement(db, text, values) };

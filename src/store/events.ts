@@ -82,7 +82,7 @@ export function appendEvents(
 export interface OneEvent extends NewEvent {
   sourceId: string;
   traceparent: string | undefined;
-  keyed: Pick<Keyed<unknown>, 'key' | 'bodyHash' | 'answer'> | undefined;
+  keyed?: Pick<Keyed<unknown>, 'key' | 'bodyHash' | 'answer'> | undefined;
 }
 
 /** `cleared`: the key was used, and what was kept for it went away just now. */
@@ -118,11 +118,30 @@ export async function acceptEvents(
   at: string,
   events: readonly OneEvent[],
 ): Promise<AcceptedOne[]> {
+  const [row] = await acceptEventsSql<AcceptedRow>(alone(db), listsOf(at, events));
+  const outcomes = events.map((): AcceptedOne => ({ outcome: 'accepted' }));
+  for (const place of row?.unknown ?? []) outcomes[place - 1] = { outcome: 'unknown_group' };
+  row?.repeated?.forEach((place, index) => {
+    const [hash, answer] = [row.kept_hashes?.[index], row.kept_answers?.[index]];
+    outcomes[place - 1] =
+      hash && answer
+        ? { outcome: 'repeated', bodyHash: Buffer.from(hash, 'hex'), answer: JSON.parse(answer) }
+        : { outcome: 'cleared' };
+  });
+  return outcomes;
+}
+
+/** What calls that share a transaction say of practice groups that they have locked, or something that belongs to them. */
+export function appendOneByOne(tx: Transaction, at: string, events: readonly OneEvent[]): void {
+  if (events.length > 0) void acceptEventsSql(tx.deferred, listsOf(at, events));
+}
+
+function listsOf(at: string, events: readonly OneEvent[]) {
   const lines = (part: (event: OneEvent) => string) => events.map(part).join('\n');
   const ofKeyed = (part: (keyed: NonNullable<OneEvent['keyed']>) => string) =>
     events.some(({ keyed }) => keyed) ? events.map(({ keyed }) => (keyed ? part(keyed) : null)) : null;
   const isTraced = events.some(({ traceparent }) => traceparent !== undefined);
-  const [row] = await acceptEventsSql<AcceptedRow>(alone(db), {
+  return {
     at,
     id_lines: lines(({ id }) => id),
     payload_lines: lines(({ payload }) => JSON.stringify(payload)),
@@ -135,17 +154,7 @@ export async function acceptEvents(
     keys: ofKeyed(({ key }) => key),
     body_hashes: ofKeyed(({ bodyHash }) => bodyHash.toString('hex')),
     answers: ofKeyed(({ answer }) => JSON.stringify(answer)),
-  });
-  const outcomes = events.map((): AcceptedOne => ({ outcome: 'accepted' }));
-  for (const place of row?.unknown ?? []) outcomes[place - 1] = { outcome: 'unknown_group' };
-  row?.repeated?.forEach((place, index) => {
-    const [hash, answer] = [row.kept_hashes?.[index], row.kept_answers?.[index]];
-    outcomes[place - 1] =
-      hash && answer
-        ? { outcome: 'repeated', bodyHash: Buffer.from(hash, 'hex'), answer: JSON.parse(answer) }
-        : { outcome: 'cleared' };
-  });
-  return outcomes;
+  };
 }
 
 export interface StoredEvent {

@@ -2,60 +2,122 @@ import type { FormSubmission } from '../contract/operator/form-submissions.ts';
 import type { OpeningHours } from '../contract/operator/practice-groups.ts';
 import type { PageQuery } from '../contract/page.ts';
 import type { StoredSubmissionType } from '../domain/submission-type.ts';
-import type { Transaction } from './database.ts';
+import { type IfLocked, skipping, type Transaction } from './database.ts';
 import { byId, readPage } from './page.ts';
+import { compareKeys } from './submission-types.ts';
 
 const SUBMISSION = `id, practice_group_id, submission_type_id, local_day::text AS local_day, submitted_at,
   over_limit, suspended, outside_hours`;
 
 export type Intake = Pick<StoredSubmissionType, 'suspended' | 'in_hours' | 'out_of_hours' | 'daily_limit'>;
 
-/** What a form is marked by, locked: nobody else counts a form of this type, or changes it. */
-export function lockIntake(tx: Transaction, groupId: string, typeId: string): Promise<Intake | undefined> {
-  return tx.first<Intake>(
-    `SELECT suspended, in_hours, out_of_hours, daily_limit FROM submission_types
-      WHERE practice_group_id = $1 AND id = $2 FOR UPDATE`,
-    [groupId, typeId],
+/** A submission type, by its practice group. */
+interface TypeKey {
+  groupId: string;
+  typeId: string;
+}
+
+/**
+ * Locks submission types, each named once: nobody else counts a form of theirs, or changes them. Tells which it has; whoever does not wait is not
+ * given what somebody else has locked. In the order in which updates take them (store/submission-types.ts).
+ */
+export function lockIntakes(
+  tx: Transaction,
+  types: readonly TypeKey[],
+  ifLocked: IfLocked,
+): Promise<TypeKey[]> {
+  const sorted = types.toSorted((a, b) => compareKeys([a.groupId, a.typeId], [b.groupId, b.typeId]));
+  return tx.query<TypeKey>(
+    `SELECT s.practice_group_id AS "groupId", s.id AS "typeId"
+       FROM unnest($1::text[], $2::text[]) WITH ORDINALITY AS wanted (group_id, id, place)
+       JOIN submission_types s ON s.practice_group_id = wanted.group_id AND s.id = wanted.id
+      ORDER BY wanted.place FOR UPDATE OF s ${skipping(ifLocked)}`,
+    [sorted.map(({ groupId }) => groupId), sorted.map(({ typeId }) => typeId)],
   );
 }
 
-/** Writes the form and counts it, in the transaction that holds the lock on its submission type. */
-export async function insertFormSubmission(tx: Transaction, submission: FormSubmission): Promise<void> {
-  tx.defer(
-    `INSERT INTO form_counts (practice_group_id, submission_type_id, local_day, submitted) VALUES ($1, $2, $3, 1)
-     ON CONFLICT (practice_group_id, submission_type_id, local_day)
-     DO UPDATE SET submitted = form_counts.submitted + 1`,
-    [submission.practice_group_id, submission.submission_type_id, submission.local_day],
+/** What a form is marked by: the hours of the practice, and the type with what it took on each day. */
+export interface Counter extends TypeKey {
+  timezone: string;
+  opening_hours: OpeningHours;
+  /** Null: the practice has no such type. */
+  type: Intake | null;
+  counts: Record<string, number> | null;
+}
+
+/**
+ * Of the practices that exist. A statement of its own behind the lock: in the same one, counts would be as old as the wait is long. Both travel
+ * at once, so the practice's day is not known yet; it is at least the one before the day of UTC.
+ */
+export function findCounters(tx: Transaction, types: readonly TypeKey[], now: string): Promise<Counter[]> {
+  return tx.query<Counter>(
+    `SELECT wanted.group_id AS "groupId", wanted.id AS "typeId", g.timezone, g.opening_hours, t.type, c.counts
+       FROM unnest($1::text[], $2::text[]) AS wanted (group_id, id)
+       JOIN LATERAL (SELECT timezone, opening_hours FROM practice_groups WHERE practice_groups.id = wanted.group_id OFFSET 0) AS g ON true
+       LEFT JOIN LATERAL (
+         SELECT json_build_object('suspended', s.suspended, 'in_hours', s.in_hours, 'out_of_hours', s.out_of_hours,
+                  'daily_limit', s.daily_limit) AS type
+           FROM submission_types s WHERE s.practice_group_id = wanted.group_id AND s.id = wanted.id
+         OFFSET 0) AS t ON true
+       LEFT JOIN LATERAL (
+         SELECT json_object_agg(local_day, submitted) AS counts FROM form_counts
+          WHERE practice_group_id = wanted.group_id AND submission_type_id = wanted.id
+            AND local_day >= ($3::timestamptz AT TIME ZONE 'UTC')::date - 1
+         OFFSET 0) AS c ON true`,
+    [types.map(({ groupId }) => groupId), types.map(({ typeId }) => typeId), now],
   );
-  await tx.query(
-    `INSERT INTO form_submissions (practice_group_id, id, submission_type_id, local_day, submitted_at, over_limit, suspended, outside_hours)
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`,
+}
+
+interface FormKey {
+  groupId: string;
+  id: string;
+}
+
+/** Which of these forms are recorded. */
+export function findRecorded(tx: Transaction, forms: readonly FormKey[]): Promise<FormKey[]> {
+  return tx.query<FormKey>(
+    `SELECT group_id AS "groupId", id FROM unnest($1::text[], $2::text[]) AS wanted (group_id, id)
+      WHERE EXISTS (SELECT FROM form_submissions f WHERE f.practice_group_id = wanted.group_id AND f.id = wanted.id OFFSET 0)`,
+    [forms.map(({ groupId }) => groupId), forms.map(({ id }) => id)],
+  );
+}
+
+/**
+ * Writes forms and counts them, in the transaction that holds the locks on their submission types. One that is being recorded for another type at that
+ * moment violates the primary key; in the order of their keys, so that of two nodes one waits.
+ */
+export function insertFormSubmissions(tx: Transaction, forms: readonly FormSubmission[]): void {
+  if (forms.length === 0) return;
+  const column = (part: keyof FormSubmission) => forms.map((form) => form[part]);
+  const [groups, types, days] = [
+    column('practice_group_id'),
+    column('submission_type_id'),
+    column('local_day'),
+  ];
+  tx.defer(
+    `INSERT INTO form_counts (practice_group_id, submission_type_id, local_day, submitted)
+     SELECT group_id, type_id, local_day, count(*) FROM unnest($1::text[], $2::text[], $3::date[]) AS form (group_id, type_id, local_day)
+      GROUP BY group_id, type_id, local_day
+     ON CONFLICT (practice_group_id, submission_type_id, local_day)
+     DO UPDATE SET submitted = form_counts.submitted + excluded.submitted`,
+    [groups, types, days],
+  );
+  tx.defer(
+    `INSERT INTO form_submissions (practice_group_id, submission_type_id, local_day, id, submitted_at, over_limit, suspended, outside_hours)
+     SELECT * FROM unnest($1::text[], $2::text[], $3::date[], $4::text[], $5::timestamptz[], $6::boolean[], $7::boolean[], $8::boolean[])
+            AS form (group_id, type_id, local_day, id, submitted_at, over_limit, suspended, outside_hours)
+      ORDER BY group_id, id`,
     [
-      submission.practice_group_id,
-      submission.id,
-      submission.submission_type_id,
-      submission.local_day,
-      submission.submitted_at,
-      submission.over_limit,
-      submission.suspended,
-      submission.outside_hours,
+      groups,
+      types,
+      days,
+      column('id'),
+      column('submitted_at'),
+      column('over_limit'),
+      column('suspended'),
+      column('outside_hours'),
     ],
   );
-}
-
-/** How many forms the type has taken on that day. Under the lock on the type, it stays so until the transaction ends. */
-export async function countForms(
-  tx: Transaction,
-  groupId: string,
-  typeId: string,
-  localDay: string,
-): Promise<number> {
-  const row = await tx.first<{ submitted: number }>(
-    `SELECT submitted FROM form_counts
-      WHERE practice_group_id = $1 AND submission_type_id = $2 AND local_day = $3`,
-    [groupId, typeId, localDay],
-  );
-  return row?.submitted ?? 0;
 }
 
 export async function findFormSubmission(

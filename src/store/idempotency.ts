@@ -85,8 +85,10 @@ export async function findKeptAnswer(
       WHERE caller_id = $1 AND key = $2 AND (expires_at IS NULL OR expires_at > $3)`,
     [callerId, key, at],
   );
-  if (!row) return undefined;
-  const { body_hash: bodyHash, sealed, sealed_key_id: keyId, answer } = row;
+  return row && keptAnswerOf(row);
+}
+
+function keptAnswerOf({ body_hash: bodyHash, sealed, sealed_key_id: keyId, answer }: KeptRow): KeptAnswer {
   return {
     bodyHash,
     sealed: sealed && keyId !== null ? { sealed, keyId } : null,
@@ -105,3 +107,76 @@ export function putAnswer(
     [callerId, key, sealed.sealed, sealed.keyId, JSON.stringify({ etag, settles })],
   );
 }
+
+// ---- The same for calls that share a transaction (runtime/gathering.ts) ----
+
+export interface Wanted extends Asked {
+  expiresAt: string;
+}
+
+/**
+ * Takes keys, no two of them alike, or tells what they were used for; `gone`: that was cleared away just now. In their order, so that two
+ * nodes that take the same ones wait for each other instead of deadlocking.
+ */
+export async function takeKeys(
+  tx: Transaction,
+  wanted: readonly Wanted[],
+): Promise<('taken' | 'gone' | KeptAnswer)[]> {
+  const [callers, keys] = keysOf(wanted);
+  const times = wanted.map(({ at }) => at);
+  const taken = await tx.query<{ caller_id: string; key: string }>(
+    `INSERT INTO idempotency_keys AS k (caller_id, key, body_hash, answer, created_at, expires_at)
+     SELECT caller_id, key, body_hash, '{}', at, expires_at
+       FROM unnest($1::text[], $2::text[], $3::bytea[], $4::timestamptz[], $5::timestamptz[])
+            AS wanted (caller_id, key, body_hash, at, expires_at)
+      ORDER BY caller_id, key
+     ON CONFLICT (caller_id, key) DO UPDATE
+       SET body_hash = excluded.body_hash, answer = '{}', sealed = NULL, created_at = excluded.created_at, expires_at = excluded.expires_at
+       WHERE k.expires_at <= excluded.created_at
+     RETURNING caller_id, key`,
+    [callers, keys, wanted.map(({ bodyHash }) => bodyHash), times, wanted.map(({ expiresAt }) => expiresAt)],
+  );
+  if (taken.length === wanted.length) return wanted.map(() => 'taken');
+  const used = await tx.query<KeptRow & { caller_id: string; key: string }>(
+    `SELECT k.caller_id, k.key, k.body_hash, k.sealed, k.sealed_key_id, k.answer
+       FROM unnest($1::text[], $2::text[], $3::timestamptz[]) AS wanted (caller_id, key, at)
+       JOIN idempotency_keys k ON k.caller_id = wanted.caller_id AND k.key = wanted.key
+      WHERE k.expires_at IS NULL OR k.expires_at > wanted.at`,
+    [callers, keys, times],
+  );
+  const isTaken = new Set(taken.map(nameOf));
+  const kept = new Map(used.map((row) => [nameOf(row), keptAnswerOf(row)]));
+  return wanted.map(({ callerId, key }) => {
+    const name = nameOf({ caller_id: callerId, key });
+    return isTaken.has(name) ? 'taken' : (kept.get(name) ?? 'gone');
+  });
+}
+
+export function putAnswers(tx: Transaction, answers: readonly (Wanted & { sealed: Sealed })[]): void {
+  tx.defer(
+    `UPDATE idempotency_keys k SET sealed = put.sealed, sealed_key_id = put.key_id, answer = $5
+       FROM unnest($1::text[], $2::text[], $3::bytea[], $4::text[]) AS put (caller_id, key, sealed, key_id)
+      WHERE k.caller_id = put.caller_id AND k.key = put.key`,
+    [
+      ...keysOf(answers),
+      answers.map(({ sealed }) => sealed.sealed),
+      answers.map(({ sealed }) => sealed.keyId),
+      JSON.stringify({ settles: false }),
+    ],
+  );
+}
+
+/** Of keys that were taken in this transaction, and not used. */
+export function freeKeys(tx: Transaction, unused: readonly Wanted[]): void {
+  tx.defer(
+    `DELETE FROM idempotency_keys k USING unnest($1::text[], $2::text[]) AS unused (caller_id, key)
+      WHERE k.caller_id = unused.caller_id AND k.key = unused.key`,
+    [...keysOf(unused)],
+  );
+}
+
+function keysOf(asked: readonly Asked[]): [string[], string[]] {
+  return [asked.map(({ callerId }) => callerId), asked.map(({ key }) => key)];
+}
+
+const nameOf = ({ caller_id, key }: { caller_id: string; key: string }) => `${caller_id} ${key}`;

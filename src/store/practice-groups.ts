@@ -5,7 +5,7 @@ import type { Me } from '../contract/partner/me.ts';
 import type { PracticeGroup } from '../contract/partner/practice-groups.ts';
 import { USES_TOLD_MAX, type Use } from '../domain/in-use.ts';
 import type { KeyHolder } from '../domain/principal.ts';
-import type { Transaction } from './database.ts';
+import { type IfLocked, skipping, type Transaction } from './database.ts';
 import { byId, readPage } from './page.ts';
 import { bury } from './removed-items.ts';
 
@@ -141,23 +141,42 @@ export async function findEhrStatus(tx: Transaction, id: string): Promise<EhrSta
   return row?.ehr_status;
 }
 
-/**
- * Locked: nobody else changes it before the transaction ends. Locks first and reads then: a statement that waited for a lock still sees
- * the status from before its wait.
- */
-export function lockEhrStatus(tx: Transaction, id: string): Promise<EhrStatus | undefined> {
-  tx.defer('SELECT FROM practice_groups WHERE id = $1 FOR NO KEY UPDATE', [id]);
-  return findEhrStatus(tx, id);
+/** Nobody else changes the status of these before the transaction ends. Tells which it has: whoever does not wait is not given what is locked. */
+export async function lockEhrStatuses(
+  tx: Transaction,
+  ids: readonly string[],
+  ifLocked: IfLocked,
+): Promise<Set<string>> {
+  const rows = await tx.query<{ id: string }>(
+    `SELECT id FROM practice_groups WHERE id = ANY ($1) ORDER BY id FOR NO KEY UPDATE ${skipping(ifLocked)}`,
+    [ids],
+  );
+  return new Set(rows.map(({ id }) => id));
 }
 
-export function updateEhrStatus(
+/** Of those that exist. Behind the lock: a statement that waited for one still sees the status from before its wait. */
+export async function findEhrStatuses(
   tx: Transaction,
-  change: { id: string; status: EhrStatus; now: string },
+  ids: readonly string[],
+): Promise<Map<string, EhrStatus>> {
+  const rows = await tx.query<{ id: string; ehr_status: EhrStatus }>(
+    `SELECT g.id, coalesce(h.status, 'unknown') AS ehr_status FROM practice_groups g ${EHR_HEALTH} WHERE g.id = ANY ($1)`,
+    [ids],
+  );
+  return new Map(rows.map(({ id, ehr_status }) => [id, ehr_status]));
+}
+
+export function updateEhrStatuses(
+  tx: Transaction,
+  statuses: ReadonlyMap<string, EhrStatus>,
+  now: string,
 ): void {
+  if (statuses.size === 0) return;
   tx.defer(
-    `INSERT INTO ehr_health (practice_group_id, status, changed_at) VALUES ($1, $2, $3)
-     ON CONFLICT (practice_group_id) DO UPDATE SET status = $2, changed_at = $3`,
-    [change.id, change.status, change.now],
+    `INSERT INTO ehr_health (practice_group_id, status, changed_at)
+     SELECT id, status, $3 FROM unnest($1::text[], $2::text[]) AS changed (id, status)
+     ON CONFLICT (practice_group_id) DO UPDATE SET status = excluded.status, changed_at = excluded.changed_at`,
+    [[...statuses.keys()], [...statuses.values()], now],
   );
 }
 

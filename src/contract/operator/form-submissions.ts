@@ -39,6 +39,7 @@ export const createFormSubmission = defineEndpoint({
   access: { roles: sources },
   params: ofGroup,
   body: z.strictObject({ submission_type_id: text({ min: 1, max: 255 }), id: recordId().optional() }),
+  idempotency: 'gathered',
   response: { status: 201, description: 'The form submission.', body: formSubmission },
   problems: ['not_found', 'conflict', 'business_rule_violation'],
   rules: ['submission_type_unknown'],

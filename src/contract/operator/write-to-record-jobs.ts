@@ -42,6 +42,7 @@ export const createWriteToRecordJob = defineEndpoint({
     resource: reference(),
     resource_id: reference(),
   }),
+  idempotency: 'gathered',
   response: { ...answer, status: 201 },
   problems: ['business_rule_violation'],
   rules: ['practice_group_unknown'],
@@ -87,6 +88,7 @@ export const succeedWriteToRecordJob = defineEndpoint({
   extension: true,
   access: { roles: sources },
   params: byId,
+  idempotency: 'gathered',
   response: answer,
   problems: ['not_found', 'conflict'],
 });
@@ -103,6 +105,7 @@ export const failWriteToRecordJob = defineEndpoint({
   access: { roles: sources },
   params: byId,
   body: z.strictObject({ permanent: z.boolean() }),
+  idempotency: 'gathered',
   response: answer,
   problems: ['not_found', 'conflict'],
 });

@@ -18,8 +18,8 @@ import { Batcher } from './batcher.ts';
  *   3. Decide each call on what the ones before it left behind, in the order of their arrival.
  *   4. Write all that they change, their events, their audit entries and their answers. The keys of those that were refused are free again.
  *
- * Locks are taken in a fixed order: the keys in theirs, then the rows in theirs, the head of the audit last. So of two nodes one waits for the other,
- * and never both. A transaction that fails is tried again with each call alone (runtime/batcher.ts).
+ * Two nodes never deadlock: keys are taken first and in their order, a row is waited for only by a transaction that needs no other, IDs are taken in
+ * their order, and the head of the audit comes last. A transaction that fails is tried again with each call alone (runtime/batcher.ts).
  */
 
 /** What a call is decided and written with. */

@@ -4,7 +4,6 @@ import type { PageQuery } from '../contract/page.ts';
 import type { StoredSubmissionType } from '../domain/submission-type.ts';
 import { type IfLocked, skipping, type Transaction } from './database.ts';
 import { byId, readPage } from './page.ts';
-import { compareKeys } from './submission-types.ts';
 
 const SUBMISSION = `id, practice_group_id, submission_type_id, local_day::text AS local_day, submitted_at,
   over_limit, suspended, outside_hours`;
@@ -17,22 +16,17 @@ interface TypeKey {
   typeId: string;
 }
 
-/**
- * Locks submission types, each named once: nobody else counts a form of theirs, or changes them. Tells which it has; whoever does not wait is not
- * given what somebody else has locked. In the order in which updates take them (store/submission-types.ts).
- */
+/** Locks submission types, each named once: nobody else counts a form of theirs, or changes them. Tells which it has. */
 export function lockIntakes(
   tx: Transaction,
   types: readonly TypeKey[],
   ifLocked: IfLocked,
 ): Promise<TypeKey[]> {
-  const sorted = types.toSorted((a, b) => compareKeys([a.groupId, a.typeId], [b.groupId, b.typeId]));
   return tx.query<TypeKey>(
-    `SELECT s.practice_group_id AS "groupId", s.id AS "typeId"
-       FROM unnest($1::text[], $2::text[]) WITH ORDINALITY AS wanted (group_id, id, place)
+    `SELECT s.practice_group_id AS "groupId", s.id AS "typeId" FROM unnest($1::text[], $2::text[]) AS wanted (group_id, id)
        JOIN submission_types s ON s.practice_group_id = wanted.group_id AND s.id = wanted.id
-      ORDER BY wanted.place FOR UPDATE OF s ${skipping(ifLocked)}`,
-    [sorted.map(({ groupId }) => groupId), sorted.map(({ typeId }) => typeId)],
+        FOR UPDATE OF s ${skipping(ifLocked)}`,
+    [types.map(({ groupId }) => groupId), types.map(({ typeId }) => typeId)],
   );
 }
 

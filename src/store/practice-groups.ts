@@ -141,14 +141,14 @@ export async function findEhrStatus(tx: Transaction, id: string): Promise<EhrSta
   return row?.ehr_status;
 }
 
-/** Nobody else changes the status of these before the transaction ends. Tells which it has: whoever does not wait is not given what is locked. */
+/** Nobody else changes the status of these before the transaction ends. Tells which it has. */
 export async function lockEhrStatuses(
   tx: Transaction,
   ids: readonly string[],
   ifLocked: IfLocked,
 ): Promise<Set<string>> {
   const rows = await tx.query<{ id: string }>(
-    `SELECT id FROM practice_groups WHERE id = ANY ($1) ORDER BY id FOR NO KEY UPDATE ${skipping(ifLocked)}`,
+    `SELECT id FROM practice_groups WHERE id = ANY ($1) FOR NO KEY UPDATE ${skipping(ifLocked)}`,
     [ids],
   );
   return new Set(rows.map(({ id }) => id));

@@ -231,7 +231,7 @@ type Key = readonly [groupId: string, id: string];
 
 const keyOf = ({ practice_group_id, id }: StoredSubmissionType): Key => [practice_group_id, id];
 
-export function compareKeys([groupA, a]: Key, [groupB, b]: Key): number {
+function compareKeys([groupA, a]: Key, [groupB, b]: Key): number {
   if (groupA !== groupB) return groupA < groupB ? -1 : 1;
   return a < b ? -1 : 1;
 }

@@ -30,14 +30,14 @@ export function findJob(tx: Transaction, id: string): Promise<WriteToRecordJob |
   return tx.first<WriteToRecordJob>(`SELECT ${JOB} FROM write_to_record_jobs WHERE id = $1`, [id]);
 }
 
-/** Nobody else reports on these before the transaction ends. Tells which it has: whoever does not wait is not given what is locked. */
+/** Nobody else reports on these before the transaction ends. Tells which it has. */
 export async function lockJobs(
   tx: Transaction,
   ids: readonly string[],
   ifLocked: IfLocked,
 ): Promise<Set<string>> {
   const rows = await tx.query<{ id: string }>(
-    `SELECT id FROM write_to_record_jobs WHERE id = ANY ($1) ORDER BY id FOR UPDATE ${skipping(ifLocked)}`,
+    `SELECT id FROM write_to_record_jobs WHERE id = ANY ($1) FOR UPDATE ${skipping(ifLocked)}`,
     [ids],
   );
   return new Set(rows.map(({ id }) => id));

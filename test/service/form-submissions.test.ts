@@ -137,9 +137,12 @@ describe('a form submission', () => {
       [world.groupId, id, type],
     );
     const answer = submit(other, id);
-    const waiting = `SELECT pg_stat_clear_snapshot() FROM pg_stat_activity
-                      WHERE datname = current_database() AND wait_event_type = 'Lock'`;
-    await expect.poll(async () => (await db.query(waiting)).rowCount).toBe(1);
+    const waiting = async () => {
+      await db.query('SELECT pg_stat_clear_snapshot()');
+      const isWaiting = "datname = current_database() AND wait_event_type = 'Lock'";
+      return (await db.query(`SELECT FROM pg_stat_activity WHERE ${isWaiting}`)).rowCount;
+    };
+    await expect.poll(waiting).toBe(1);
     await db.query('COMMIT');
     expectProblem(await answer, 409, 'conflict');
     expect(await countsSeen(other)).toEqual([0, 0, 0, 0]);

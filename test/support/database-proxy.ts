@@ -6,8 +6,8 @@ import { afterwards } from './afterwards.ts';
 export interface DatabaseProxy {
   /** The database through it. */
   url: string;
-  /** `broken`: connections end and none is made. `silent`: nothing arrives any more, and nobody is told. */
-  cut(how: 'broken' | 'silent'): void;
+  /** `broken`: connections end and none is made. `silent`: nothing arrives any more, and nobody is told. `mute`: no answer arrives. */
+  cut(how: 'broken' | 'silent' | 'mute'): void;
   /** Connections can be made again. */
   mend(): void;
 }
@@ -15,7 +15,7 @@ export interface DatabaseProxy {
 export async function startDatabaseProxy(databaseUrl: string): Promise<DatabaseProxy> {
   const target = new URL(databaseUrl);
   const open = new Set<Socket>();
-  let state: 'open' | 'broken' | 'silent' = 'open';
+  let state: 'open' | 'broken' | 'silent' | 'mute' = 'open';
   const server = createServer((client) => {
     open.add(client);
     client.on('error', () => {});
@@ -28,7 +28,8 @@ export async function startDatabaseProxy(databaseUrl: string): Promise<DatabaseP
       [client, there],
       [there, client],
     ] as const) {
-      from.on('data', (bytes) => state === 'open' && to.write(bytes));
+      const passes = () => state === 'open' || (state === 'mute' && from === client);
+      from.on('data', (bytes) => passes() && to.write(bytes));
       from.on('close', () => state !== 'silent' && to.destroy());
     }
   });

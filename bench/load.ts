@@ -11,8 +11,8 @@ import { isInstalled } from './installed.ts';
  */
 export interface Load {
   port: number;
-  /** The whole request for a connection's next turn. */
-  request: (connection: number, turn: number) => Buffer;
+  /** The whole request for a connection's next turn; undefined: there is nothing more to ask. */
+  request: (connection: number, turn: number) => Buffer | undefined;
   connections: number;
   milliseconds: number;
   /** Keeps this process awake: otherwise waking it is charged to whoever answers, and the slower side pays more often. */
@@ -57,20 +57,21 @@ export async function drive(load: Load): Promise<Outcome> {
       const socket = connect({ port, host: '127.0.0.1', noDelay: true });
       let turn = 0;
       let asked = 0;
+      let isDone = false;
       const ask = () => {
+        const next = running ? request(connection, turn++) : undefined;
+        isDone = next === undefined;
         if (timed) asked = performance.now();
-        socket.write(request(connection, turn++));
+        if (next) socket.write(next);
+        else socket.destroy();
       };
       socket.on('error', reject);
-      socket.on('close', () =>
-        running ? reject(new Error('the service closed the connection')) : resolve(),
-      );
+      socket.on('close', () => (isDone ? resolve() : reject(new Error('the service closed the connection'))));
       onAnswer(socket, (status) => {
         answered++;
         if (timed) latenciesMs.push(performance.now() - asked);
         statuses.set(status, (statuses.get(status) ?? 0) + 1);
-        if (running) ask();
-        else socket.destroy();
+        ask();
       });
       ask();
     });

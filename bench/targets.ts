@@ -13,6 +13,7 @@ import { createLogger } from '../src/platform/logger.ts';
 import { gatherUpdates } from '../src/runtime/submission-type-updates.ts';
 import type { Database } from '../src/store/database.ts';
 import { hostsOf } from '../src/store/hosts.ts';
+import { OPERATOR } from './world.ts';
 
 /**
  * What is measured, each in a process of its own: `node bench/targets.ts <variant>`. It prints its port when ready.
@@ -20,7 +21,7 @@ import { hostsOf } from '../src/store/hosts.ts';
  *   service   Porter as it is
  *   usual     Porter's routes, but every PATCH is a transaction of its own, statement after statement
  *   constant  Porter as it is, but PostgreSQL answers every update with the same: what the rest of the path costs
- *   bare      a Fastify route that sends the same bytes as the GET, headers included, and does nothing else
+ *   bare      Fastify routes that send the same bytes as the GET and as the publishing of an event, headers included, and do nothing else
  */
 const [variant = '', databaseUrl = '', bytes = ''] = process.argv.slice(2);
 
@@ -33,6 +34,9 @@ async function serve(): Promise<number> {
     server.get('/v1/practice-groups', (_request, reply) => {
       reply.headers(headers).send(body);
     });
+    server.post('/operator/v1/events', (_request, reply) => {
+      reply.code(202).headers(headers).send(body);
+    });
     await server.listen({ port: 0 });
     return portOf(server.server.address());
   }
@@ -40,6 +44,7 @@ async function serve(): Promise<number> {
   const env = {
     DATABASE_URL: databaseUrl,
     PORTER_PORT: '0',
+    PORTER_OPERATOR_TOKEN: OPERATOR,
     PORTER_DATA_DIR: folder,
     PORTER_DEMO: 'off',
     PORTER_RATE_WINDOWS: 'memory',

@@ -11,7 +11,7 @@ import { AUDIT_TABLE } from './pgbench.ts';
 
 export const ROWS = 1_000;
 export const GROUPS = 50;
-const OPERATOR = 'bench-operator-token';
+export const OPERATOR = 'bench-operator-token';
 
 /**
  * Each writer has rows of its own, as a node mostly has; `type-…`, which the others are copies of, are pgbench's. The service

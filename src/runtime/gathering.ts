@@ -61,7 +61,7 @@ type Outcome<Body> = Decision<Body> | typeof AGAIN;
 
 /** How the calls of an operation are carried out together. */
 export interface Gathered<Call extends GatheredCall, Body extends object> {
-  /** What the call is about. Calls about the same are never in two batches at once. */
+  /** What the call is about. Calls about the same are never in two batches at once, except those that wait for somebody else's lock. */
   objectOf(call: Call): string;
   /** Decides every call, in their order, and writes what those change that are not refused. Of what it passes over, nothing is decided. */
   carryOut(
@@ -98,30 +98,26 @@ export function gather<Call extends GatheredCall, Body extends object>(
         return calls.map((call) => outcomes.get(call) as Outcome<Body>);
       },
     );
-  const alone = async (call: Call) => (await together([call], 'wait'))[0] as Outcome<Body>;
+  /** For calls about one thing, which somebody else has locked. */
+  const patiently = () => new Batcher<Call, Outcome<Body>>(BATCH_MAX, (calls) => together(calls, 'wait'));
 
   /** What is still waited for is told as a promise. */
   const write = async (calls: readonly Call[]): Promise<(Outcome<Body> | Promise<Outcome<Body>>)[]> => {
-    const places = Map.groupBy(calls.keys(), (place) => objectOf(calls[place] as Call));
+    const isOne = new Set(calls.map(objectOf)).size === 1;
     try {
-      const outcomes = await together(calls, places.size === 1 ? 'wait' : 'pass over');
-      const told: (Outcome<Body> | Promise<Outcome<Body>>)[] = [...outcomes];
-      for (const ofObject of places.values()) {
-        const busy = ofObject.filter((place) => outcomes[place] === BUSY);
-        if (busy.length === 0) continue;
-        const later = together(
-          busy.map((place) => calls[place] as Call),
-          'wait',
-        );
-        busy.forEach((place, index) => {
-          told[place] = later.then((settled) => settled[index] as Outcome<Body>);
-        });
-      }
-      return told;
+      const outcomes = await together(calls, isOne ? 'wait' : 'pass over');
+      const waiting = new Map<string, ReturnType<typeof patiently>>();
+      return calls.map((call, place) => {
+        const outcome = outcomes[place] as Outcome<Body>;
+        if (outcome !== BUSY) return outcome;
+        const ofObject = waiting.get(objectOf(call)) ?? patiently();
+        waiting.set(objectOf(call), ofObject);
+        return ofObject.submit(call);
+      });
     } catch (error) {
       // Somebody has a key that one of them came with, and stands still: that is no reason to refuse the others.
       if (calls.length === 1 || !(error instanceof Outage && isOnlyLate(error.cause))) throw error;
-      return calls.map(alone);
+      return calls.map((call) => patiently().submit(call));
     }
   };
 

@@ -13,6 +13,7 @@ import {
   serviceForTests,
   startHarness,
 } from '../support/service.ts';
+import { superuser } from '../support/superuser.ts';
 
 /** Form submissions, EHR health and write-to-record jobs of concurrent calls: they share a transaction, and nothing else. */
 
@@ -80,6 +81,11 @@ const countOf = async (typeId: string) =>
 const deadlocks = async () =>
   (await db.query('SELECT deadlocks::integer AS n FROM pg_stat_database WHERE datname = current_database()'))
     .rows[0].n;
+
+const RECORD = `INSERT INTO form_submissions (practice_group_id, id, submission_type_id, local_day, submitted_at)
+                VALUES ($1, $2, $3, '2026-11-16', now())`;
+const TAKE_KEY = `INSERT INTO idempotency_keys (caller_id, key, body_hash, answer, created_at)
+                  VALUES ($1, $2, '', '{}', now())`;
 
 /** Another transaction has this locked meanwhile. */
 async function whileLocked<T>(
@@ -282,12 +288,46 @@ describe('one call never spoils its neighbours', () => {
     expect(await countOf(locked)).toBe(2);
   });
 
+  it('when it waited for the same lock, and then for an ID that is taken', async () => {
+    const [locked, free] = [await newType(), await newType()];
+    const [id, recorder] = [fresh('form'), await superuser(house.databaseUrl)];
+    await recorder.query('BEGIN');
+    await recorder.query(RECORD, [groupId, id, free]);
+    const lock = 'SELECT FROM submission_types WHERE id = $1 FOR UPDATE';
+    const waiting = await whileLocked(lock, [locked], async () => {
+      const calls = [form(locked, id), form(locked), form(free)];
+      await calls[2];
+      await untilWaited();
+      return { calls };
+    });
+    await untilWaited({ by: 'INSERT INTO form_submissions' });
+    await recorder.query('COMMIT');
+    const statuses = (await Promise.allSettled(waiting.calls)).map(({ status }) => status);
+    expect(statuses).toEqual(['rejected', 'fulfilled', 'fulfilled']);
+    expect(await countOf(locked)).toBe(1);
+  });
+
+  it('when somebody else has its key, and stands still', async () => {
+    const [one, two, key] = [await newType(), await newType(), fresh('key')];
+    const call = { groupId, principal, requestId: 'r' };
+    const waiting = await whileLocked(
+      TAKE_KEY,
+      [principal.operatorId, key],
+      async () => {
+        const keyed = gathered.forms({ ...call, typeId: one, id: fresh('form'), keep: keepAs(key) });
+        await Promise.all([form(two), form(one)]);
+        return { keyed };
+      },
+      'ROLLBACK',
+    );
+    await waiting.keyed;
+    expect(await countOf(one)).toBe(2);
+  });
+
   it('when another form of its ID is being recorded for another type', async () => {
     const [type, other] = [await newType(), await newType()];
     const id = fresh('form');
-    const insert = `INSERT INTO form_submissions (practice_group_id, id, submission_type_id, local_day, submitted_at)
-                    VALUES ($1, $2, $3, '2026-11-16', now())`;
-    const calls = await whileLocked(insert, [groupId, id, type], async () => {
+    const calls = await whileLocked(RECORD, [groupId, id, type], async () => {
       const answers = [sendForm(other, { id }), sendForm(other), sendForm(type)];
       await untilWaited();
       return { answers };
@@ -461,16 +501,11 @@ describe('two nodes', () => {
           ...(what === 'IDs' ? { id: name } : { id: fresh('form'), keep: keepAs(name) }),
         });
       const before = await deadlocks();
-      const insert =
-        what === 'IDs'
-          ? `INSERT INTO form_submissions (practice_group_id, id, submission_type_id, local_day, submitted_at)
-           VALUES ($1, $2, 'none', '2026-11-16', now())`
-          : "INSERT INTO idempotency_keys (caller_id, key, body_hash, answer, created_at) VALUES ($1, $2, '', '{}', now())";
-      const owner = what === 'IDs' ? groupId : principal.operatorId;
+      const insert = what === 'IDs' ? RECORD : TAKE_KEY;
       // Both have begun, and neither can have taken all that it wants.
       const { calls } = await whileLocked(
         insert,
-        [owner, middle],
+        what === 'IDs' ? [groupId, middle, 'none'] : [principal.operatorId, middle],
         async () => {
           const calls = names.map(take(gathered, one));
           await untilWaited({ count: 1 });

@@ -1,8 +1,9 @@
 import { print } from './measure.ts';
 
-/** `npm run bench`, or a part of it: `npm run bench -- door`, likewise `post`, `import` and `walk`. */
+/** `npm run bench`, or a part of it: `npm run bench -- door`, likewise `pace`, `post`, `import` and `walk`. */
 const parts: Record<string, () => Promise<unknown>> = {
   door: () => import('./door.ts'),
+  pace: () => import('./pace.ts'),
   post: () => import('./post.ts'),
   import: () => import('./import.ts'),
   walk: () => import('./walk.ts'),

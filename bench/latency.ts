@@ -43,7 +43,9 @@ export interface Pace {
 export async function measureBareChain(url: string, receiver: string): Promise<Pace> {
   const db = new pg.Client({ connectionString: url });
   await db.connect();
-  await db.query('CREATE TABLE bare (id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, body text NOT NULL)');
+  await db.query(
+    'CREATE TABLE bare (id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, body text NOT NULL)',
+  );
   const egress = createEgress({ targets: 'loopback' });
   await atRate(async (n, at) => {
     const body = JSON.stringify({ ...payloadOf(n), id: `sent-${at}-${n}` });

@@ -42,7 +42,14 @@ try {
     [0.5, 0.95, 0.99]
       .map((share) => median(of.map(({ latencies }) => percentile(latencies, share))).toFixed(1))
       .join(' / ');
-  ratioLine('publish to received, 200 events/s, p95, to a bare chain', samples, 'service', 'bare', '≤ 2.0', 'ms');
+  ratioLine(
+    'publish to received, 200 events/s, p95, to a bare chain',
+    samples,
+    'service',
+    'bare',
+    '≤ 2.0',
+    'ms',
+  );
   valueLine(
     'the same, p95',
     `${median(samples.service ?? []).toFixed(1)} ms`,

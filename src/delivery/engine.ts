@@ -7,6 +7,7 @@ import type { Logger } from '../platform/logger.ts';
 import { Outage } from '../platform/outage.ts';
 import { type Database, transact } from '../store/database.ts';
 import { fanOut, reviewEntitlement } from '../store/deliveries.ts';
+import type { AcceptedOne, OneEvent } from '../store/events.ts';
 import { fanOutToOperators } from '../store/operator-events.ts';
 import { bePresent, freeLanesOfTheDead } from '../store/presence.ts';
 import { readQueueNumbers } from '../store/queue-numbers.ts';
@@ -133,6 +134,11 @@ export interface EngineOptions {
 export interface Engine {
   /** Works on its own until it is stopped. */
   start(): void;
+  /**
+   * Accepts events, and begins to send what comes of them: see HAND OVER. Undefined, and nothing was done: there is more to do than a few events,
+   * or this node cannot deliver now.
+   */
+  accept(acceptedAt: string, events: readonly OneEvent[]): Promise<AcceptedOne[] | undefined>;
   /** Does all that can be done now, then returns: for a test that decides how time passes. */
   drain(): Promise<void>;
   /** Removes what is older than the retention time. Returns how many rows went. */
@@ -176,13 +182,37 @@ export function createEngine(options: EngineOptions): Engine {
 
   let eventsAtOnce = EVENTS_MIN;
 
+  let isFanningOut = false;
+  const handingOver = new Set<Promise<unknown>>();
+
   /** Returns whether there may be more to do at once. */
   async function fanOutOnce(): Promise<boolean> {
-    const { taken, made, more } = await fanOut(db, databaseTime(clock), me, eventsAtOnce);
-    if (taken > 0) metrics.fannedOut.inc(taken);
-    if (made > 0) dueDeliveries.ring();
-    eventsAtOnce = more ? Math.min(EVENTS_MAX, eventsAtOnce * 3) : EVENTS_MIN;
-    return more;
+    isFanningOut = true;
+    try {
+      // Whoever hears of an event while this node hands over others must not find the lock taken by its own.
+      await Promise.allSettled(handingOver);
+      const { taken, made, more } = await fanOut(db, databaseTime(clock), me, eventsAtOnce);
+      if (taken > 0) metrics.fannedOut.inc(taken);
+      if (made > 0) dueDeliveries.ring();
+      eventsAtOnce = more ? Math.min(EVENTS_MAX, eventsAtOnce * 3) : EVENTS_MIN;
+      return more;
+    } finally {
+      isFanningOut = false;
+    }
+  }
+
+  async function accept(acceptedAt: string, events: readonly OneEvent[]): Promise<AcceptedOne[] | undefined> {
+    if (stopping || isFanningOut || !presence.isThere()) return undefined;
+    const handed = dispatch.claims.accept(acceptedAt, events, EVENTS_MIN);
+    handingOver.add(handed);
+    try {
+      const { outcomes, taken = 0, more } = (await handed) ?? {};
+      if (taken > 0) metrics.fannedOut.inc(taken);
+      if (more) newEvents.ring();
+      return outcomes;
+    } finally {
+      handingOver.delete(handed);
+    }
   }
 
   /** Returns whether there may be more to do at once. */
@@ -222,7 +252,7 @@ export function createEngine(options: EngineOptions): Engine {
     // A worker has put new deliveries into the queues. Of its own it knows already.
     porter_queue: (worker) => worker === String(me) || dueDeliveries.ring(),
     // Somebody has made old ones due again.
-    porter_deliveries: () => dispatch.wake(),
+    porter_deliveries: () => dispatch.claims.wake(),
   };
   const presence = bePresent(db, me, Object.keys(heard), (channel, what) => heard[channel]?.(what), clock);
 
@@ -271,7 +301,7 @@ export function createEngine(options: EngineOptions): Engine {
           async () => {
             // Nobody may hold a lane without a sign of life.
             await presence.ensure();
-            return dispatch.claimNext();
+            return dispatch.claims.claimNext();
           },
           dueDeliveries,
           LOOK_MS,
@@ -281,7 +311,7 @@ export function createEngine(options: EngineOptions): Engine {
             await takeOver();
             await review();
             await settleProposals();
-            dispatch.wake();
+            dispatch.claims.wake();
             return false;
           },
           nextLook,
@@ -298,11 +328,12 @@ export function createEngine(options: EngineOptions): Engine {
       for (;;) {
         while (await fanOutOnce());
         while (await fanOutToOperatorsOnce());
-        const { count, more } = await dispatch.claim(true);
+        const { count, more } = await dispatch.claims.claim(true);
         await dispatch.idle();
         if (count === 0 && !more) return;
       }
     },
+    accept,
     clear,
     metrics: metrics.text,
     async stop() {
@@ -310,6 +341,7 @@ export function createEngine(options: EngineOptions): Engine {
       dispatch.hurry();
       for (const bell of [newEvents, newChanges, dueDeliveries, nextLook, nextSweep]) bell.ring();
       await Promise.all(running);
+      await Promise.allSettled(handingOver);
       await dispatch.stop();
       // Last of all: without a sign of life, others would send at once what is still under way here.
       presence.leave();

@@ -90,8 +90,8 @@ export type AcceptedOne =
   | { outcome: 'accepted' | 'unknown_group' | 'cleared' }
   | { outcome: 'repeated'; bodyHash: Buffer; answer: unknown };
 
-const acceptEventsSql = sqlFunction('accept_events', {
-  at: 'timestamptz',
+/** The arguments of whatever accepts events one by one, without when. */
+export const EVENT_LISTS = {
   id_lines: 'text',
   payload_lines: 'text',
   group_lines: 'text',
@@ -103,9 +103,11 @@ const acceptEventsSql = sqlFunction('accept_events', {
   keys: 'text[]',
   body_hashes: 'text[]',
   answers: 'text[]',
-});
+} as const;
 
-interface AcceptedRow {
+const acceptEventsSql = sqlFunction('accept_events', { at: 'timestamptz', ...EVENT_LISTS });
+
+export interface AcceptedRow {
   unknown: number[] | null;
   repeated: number[] | null;
   kept_hashes: (string | null)[] | null;
@@ -118,12 +120,29 @@ export async function acceptEvents(
   at: string,
   events: readonly OneEvent[],
 ): Promise<AcceptedOne[]> {
+  const [row] = await acceptEventsSql<AcceptedRow>(alone(db), { at, ...listsOf(events) });
+  return outcomesOf(row, events);
+}
+
+export function outcomesOf(row: AcceptedRow | undefined, events: readonly OneEvent[]): AcceptedOne[] {
+  const outcomes = events.map((): AcceptedOne => ({ outcome: 'accepted' }));
+  for (const place of row?.unknown ?? []) outcomes[place - 1] = { outcome: 'unknown_group' };
+  row?.repeated?.forEach((place, index) => {
+    const [hash, answer] = [row.kept_hashes?.[index], row.kept_answers?.[index]];
+    outcomes[place - 1] =
+      hash && answer
+        ? { outcome: 'repeated', bodyHash: Buffer.from(hash, 'hex'), answer: JSON.parse(answer) }
+        : { outcome: 'cleared' };
+  });
+  return outcomes;
+}
+
+export function listsOf(events: readonly OneEvent[]) {
   const lines = (part: (event: OneEvent) => string) => events.map(part).join('\n');
   const ofKeyed = (part: (keyed: NonNullable<OneEvent['keyed']>) => string) =>
     events.some(({ keyed }) => keyed) ? events.map(({ keyed }) => (keyed ? part(keyed) : null)) : null;
   const isTraced = events.some(({ traceparent }) => traceparent !== undefined);
-  const [row] = await acceptEventsSql<AcceptedRow>(alone(db), {
-    at,
+  return {
     id_lines: lines(({ id }) => id),
     payload_lines: lines(({ payload }) => JSON.stringify(payload)),
     group_lines: lines(({ payload }) => payload.practice_group_id),
@@ -135,17 +154,7 @@ export async function acceptEvents(
     keys: ofKeyed(({ key }) => key),
     body_hashes: ofKeyed(({ bodyHash }) => bodyHash.toString('hex')),
     answers: ofKeyed(({ answer }) => JSON.stringify(answer)),
-  });
-  const outcomes = events.map((): AcceptedOne => ({ outcome: 'accepted' }));
-  for (const place of row?.unknown ?? []) outcomes[place - 1] = { outcome: 'unknown_group' };
-  row?.repeated?.forEach((place, index) => {
-    const [hash, answer] = [row.kept_hashes?.[index], row.kept_answers?.[index]];
-    outcomes[place - 1] =
-      hash && answer
-        ? { outcome: 'repeated', bodyHash: Buffer.from(hash, 'hex'), answer: JSON.parse(answer) }
-        : { outcome: 'cleared' };
-  });
-  return outcomes;
+  };
 }
 
 export interface StoredEvent {

@@ -149,7 +149,7 @@ export class Claims {
       // They are accepted, whatever comes now: what is not taken here is claimed the usual way.
       const taken = claimedLanes(db, handed.claimed, traces).then((lanes) => this.#take(lanes, wanted));
       const isAll = await taken.then(
-        ({ full, passed }) => !full && !passed && handed.taken <= events.length,
+        ({ full, passed }) => !full && !passed && !handed.isRest && handed.taken <= events.length,
         () => false,
       );
       if (!isAll) this.#options.due.ring();

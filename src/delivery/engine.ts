@@ -48,6 +48,20 @@ import { type DeliveryUsage, Recorder } from './recorder.ts';
  * `webhook-id`: a receiver sees it twice, never not at all. A row leaves the queue by step 4 alone (and, after the retention
  * time, by housekeeping).
  *
+ * HAND OVER. At a calm pace an event waited longest for three commits in a row, to be accepted, fanned out and claimed. So the node that
+ * accepts a few events does 1 and 2 in the transaction that accepts them (`Claims.accept`, `accept_and_hand_over`), and sends what the answer names.
+ * Nothing is promised less for it:
+ *   It is the same fan-out and the same claim. A crash before the commit leaves nothing, and nobody heard that the event was accepted; one after
+ * it leaves what a crash between 2 and 3 leaves, deliveries that are due in lanes of a worker that is gone. Numbers, deliveries and leases commit
+ * before the first byte goes out, so that no number is ever given twice.
+ *   Fan-out holds the same lock, and takes what was accepted before in its turn. A node that finds the lock taken by a hand-over goes away, as
+ * from any other fan-out: the node that hands over hears of the same event, waits until its own is done, and fans out what is left (`fanOutOnce`).
+ *   Claims have turns, whichever way they come, so a lane is answered before it is asked again. Only those lanes are claimed that the events
+ * were just put into, and these are locked already: nobody waits for a lane out of their order. Who is entitled is asked by the same statement,
+ * and its answer counts from before the statement was sent.
+ *   Acceptance does not depend on any of it. It is tried in a subtransaction and waits 50 ms at most for a lane; if it fails, the event
+ * is accepted and goes the usual way. That way is also that of a burst, which costs less in large batches, and of a node that does not deliver.
+ *
  * NEW AND SET ASIDE. A delivery that was never attempted is new. It is found by its place: none before `open_from` of its lane is
  * new, and the holder, which knows what it has under way, moves that on with the results that it writes. Whoever takes over
  * begins there. Everything else that is open was set aside, until a time or until another one is finished, and only that is in

@@ -18,7 +18,8 @@ export const acceptAndHandOverSql = sqlFunction('accept_and_hand_over', {
 });
 
 /** One row tells of the events, the others are those of a claim. */
-type HandedOverRow = AcceptedRow & { taken: number | null; more: boolean | null } & ClaimRow;
+type HandedOverRow = AcceptedRow &
+  ClaimRow & { taken: number | null; more: boolean | null; is_rest: boolean | null };
 
 export interface HandedOver {
   outcomes: AcceptedOne[];
@@ -28,6 +29,8 @@ export interface HandedOver {
   taken: number;
   /** Whether there are more that are new. */
   more: boolean;
+  /** Whether what came of the events is more than what was claimed. */
+  isRest: boolean;
 }
 
 /**
@@ -61,5 +64,11 @@ export async function acceptAndHandOver(
   });
   const told = rows.find(({ taken }) => taken !== null);
   const claimed = rows.filter((row) => row !== told);
-  return { outcomes: outcomesOf(told, events), claimed, taken: told?.taken ?? -1, more: told?.more ?? false };
+  return {
+    outcomes: outcomesOf(told, events),
+    claimed,
+    taken: told?.taken ?? -1,
+    more: told?.more ?? false,
+    isRest: claimed.some(({ is_rest: isRest }) => isRest),
+  };
 }

@@ -55,7 +55,7 @@ import { type DeliveryUsage, Recorder } from './recorder.ts';
  * it leaves what a crash between 2 and 3 leaves, deliveries that are due in lanes of a worker that is gone. Numbers, deliveries and leases commit
  * before the first byte goes out, so that no number is ever given twice.
  *   Fan-out holds the same lock, and takes what was accepted before in its turn. A node that finds the lock taken by a hand-over goes away, as
- * from any other fan-out: the node that hands over hears of the same event, waits until its own is done, and fans out what is left (`fanOutOnce`).
+ * from any other fan-out: the node that hands over hears of the same event, waits until its own is done, and fans out what is left (`fanOutNew`).
  *   Claims have turns, whichever way they come, so a lane is answered before it is asked again. Only those lanes are claimed that the events
  * were just put into, and these are locked already: nobody waits for a lane out of their order. Who is entitled is asked by the same statement,
  * and its answer counts from before the statement was sent.
@@ -196,27 +196,32 @@ export function createEngine(options: EngineOptions): Engine {
 
   let eventsAtOnce = EVENTS_MIN;
 
-  let isFanningOut = false;
+  let fanningOut: Promise<unknown> | undefined;
   const handingOver = new Set<Promise<unknown>>();
 
+  async function fanOutNew(): Promise<boolean> {
+    // Whoever hears of an event while this node hands over others must not find the lock taken by its own.
+    await Promise.allSettled(handingOver);
+    const { taken, made, more } = await fanOut(db, databaseTime(clock), me, eventsAtOnce);
+    if (taken > 0) metrics.fannedOut.inc(taken);
+    if (made > 0) dueDeliveries.ring();
+    eventsAtOnce = more ? Math.min(EVENTS_MAX, eventsAtOnce * 3) : EVENTS_MIN;
+    return more;
+  }
+
   /** Returns whether there may be more to do at once. */
-  async function fanOutOnce(): Promise<boolean> {
-    isFanningOut = true;
-    try {
-      // Whoever hears of an event while this node hands over others must not find the lock taken by its own.
-      await Promise.allSettled(handingOver);
-      const { taken, made, more } = await fanOut(db, databaseTime(clock), me, eventsAtOnce);
-      if (taken > 0) metrics.fannedOut.inc(taken);
-      if (made > 0) dueDeliveries.ring();
-      eventsAtOnce = more ? Math.min(EVENTS_MAX, eventsAtOnce * 3) : EVENTS_MIN;
-      return more;
-    } finally {
-      isFanningOut = false;
-    }
+  function fanOutOnce(): Promise<boolean> {
+    const fanned = fanOutNew().finally(() => {
+      fanningOut = undefined;
+    });
+    fanningOut = fanned.catch(() => {});
+    return fanned;
   }
 
   async function accept(acceptedAt: string, events: readonly OneEvent[]): Promise<AcceptedOne[] | undefined> {
-    if (stopping || isFanningOut || !presence.isThere()) return undefined;
+    // One fan-out is soon over. Whoever is at it again has more to do.
+    await fanningOut;
+    if (stopping || fanningOut || !presence.isThere()) return undefined;
     const handed = dispatch.claims.accept(acceptedAt, events, EVENTS_MIN);
     handingOver.add(handed);
     try {

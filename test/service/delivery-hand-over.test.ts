@@ -1,9 +1,11 @@
 import fc from 'fast-check';
 import pg from 'pg';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { acceptAndHandOver } from '../../src/store/hand-over.ts';
+import { acceptAndHandOver, acceptAndHandOverSql } from '../../src/store/hand-over.ts';
+import { list } from '../../src/store/sql-functions.ts';
 import { type DeliveryHarness, openDeliveryHarness } from '../support/delivery-harness.ts';
 import { seedOf } from '../support/seed.ts';
+import { on } from '../support/steps.ts';
 
 /** Events that are accepted, fanned out and claimed in one transaction: HAND OVER in delivery/engine.ts. */
 
@@ -248,4 +250,161 @@ it('two nodes that accept at once for one webhook number without a gap, and send
     }),
     { seed: seedOf('two nodes', 11), numRuns: 8 },
   );
+});
+
+/** How a webhook stands when an event comes. */
+const WEBHOOK = fc.record({
+  wants: fc.constantFrom(true, true, true, false),
+  status: fc.constantFrom('active', 'active', 'active', 'paused'),
+  isWithheld: fc.constantFrom(false, false, false, true),
+  isDeleted: fc.constantFrom(false, false, false, true),
+  holder: fc.constantFrom('nobody', 'me', 'me', 'another', 'one whose lease ran out'),
+  /** As the worker has it: undefined, nothing of it. */
+  room: fc.constantFrom(undefined, 0, 1, 64),
+  isHeld: fc.boolean(),
+  /** What was put into its queue before, the last of it last. */
+  before: fc.array(
+    fc.record({
+      object: fc.constantFrom('a', 'b'),
+      is: fc.constantFrom('new', 'done', 'done', 'due later', 'waiting'),
+    }),
+    { maxLength: 4 },
+  ),
+});
+const WORLD = fc.record({
+  webhooks: fc.array(WEBHOOK, { maxLength: 4 }),
+  key: fc.constantFrom('for good', 'for good', 'for half a second', 'revoked'),
+});
+
+it('one event that is handed over by itself goes where the steps for many would take it', async () => {
+  const harness = await openDeliveryHarness();
+  const at = now(harness);
+  const later = (ms: number) => new Date(harness.clock.now() + ms).toISOString();
+  const world = async ({ webhooks, key }: typeof WORLD extends fc.Arbitrary<infer W> ? W : never) => {
+    await harness.rows('UPDATE api_keys SET expires_at = $1, revoked_at = $2', [
+      key === 'for half a second' ? later(500) : null,
+      key === 'revoked' ? at : null,
+    ]);
+    const known: { no: number; room: number; held: boolean; from: number | null }[] = [];
+    for (const { wants, status, isWithheld, isDeleted, holder, room, isHeld, before } of webhooks) {
+      const no = await harness.addWebhook({
+        eventTypes: [wants ? 'appointment.confirmed' : 'appointment.cancelled'],
+      });
+      await harness.rows(
+        'UPDATE webhooks SET status = $2, withheld_since = $3, deleted_at = $4 WHERE no = $1',
+        [no, status, isWithheld ? at : null, isDeleted ? at : null],
+      );
+      const firstNew = before.findIndex(({ is }) => is === 'new');
+      await harness.rows(
+        'UPDATE webhook_lanes SET last_sequence = $2, open_from = $3, holder = $4, held_until = $5 WHERE webhook_no = $1',
+        [
+          no,
+          before.length,
+          firstNew < 0 ? before.length + 1 : firstNew + 1,
+          { nobody: null, me: 7, another: 8, 'one whose lease ran out': 8 }[holder],
+          holder === 'nobody' ? null : later(holder === 'one whose lease ran out' ? -1 : 15_000),
+        ],
+      );
+      for (const [index, { object, is }] of before.entries())
+        await harness.rows(
+          `INSERT INTO deliveries (webhook_no, sequence, event_no, object_hash, state, retry_at, created_at)
+           VALUES ($1, $2::bigint, -$2::bigint, hashtextextended('Appointment ' || $3, 0), $4, $5, $6)`,
+          [
+            no,
+            index + 1,
+            object,
+            { new: 'due', done: 'delivered', 'due later': 'due', waiting: 'waiting' }[is],
+            { new: null, done: null, 'due later': later(60_000), waiting: 'infinity' }[is],
+            at,
+          ],
+        );
+      const held = isHeld && holder === 'me';
+      // Of a lane that it holds it has what was put into it; of another it knows nothing for sure.
+      if (room !== undefined) known.push({ no, room, held, from: held ? before.length + 1 : null });
+    }
+    return known;
+  };
+  const handOver = async (known: Awaited<ReturnType<typeof world>>) => {
+    const rows = await acceptAndHandOverSql<{
+      taken: number | null;
+      webhook_no: number | null;
+      sequences: string | null;
+      event_nos: unknown;
+    }>(on(harness.admin), {
+      accepted_at: at,
+      id_lines: 'evt_one',
+      payload_lines: '{}',
+      group_lines: 'group',
+      event_lines: 'appointment.confirmed',
+      object_lines: 'Appointment',
+      object_ids: ['a'],
+      source_lines: 'test',
+      traceparents: null,
+      keys: null,
+      body_hashes: null,
+      answers: null,
+      events_max: 100,
+      at,
+      lease_ms: 20_000,
+      me: 7,
+      deliveries_max: 100,
+      usual_room: 4,
+      known_nos: known.map(({ no }) => no),
+      known_rooms: known.map(({ room }) => room),
+      known_held: known.map(({ held }) => held),
+      known_froms: list(known, ({ from }) => from ?? 'NULL'),
+      under_way: known.map(() => '{}').join('\n'),
+    });
+    expect(rows.find(({ taken }) => taken !== null)).toMatchObject({ taken: 1 });
+    const handed = rows.flatMap(({ event_nos: _, ...row }) => (row.webhook_no && row.sequences ? [row] : []));
+    const lanes = await harness.rows<{ webhook_no: number; last_sequence: string }>(
+      'SELECT * FROM webhook_lanes ORDER BY webhook_no',
+    );
+    const queues = await harness.rows(
+      'SELECT webhook_no, sequence, object_hash, state, retry_at, created_at FROM deliveries ORDER BY 1, 2',
+    );
+    return {
+      handed,
+      lanes,
+      queues,
+      feed: await harness.rows('SELECT position, event, only_partner_id FROM feed'),
+    };
+  };
+  const undone = async <T>(work: () => Promise<T>): Promise<T> => {
+    await harness.rows('SAVEPOINT before');
+    const result = await work();
+    await harness.rows('ROLLBACK TO before');
+    return result;
+  };
+
+  let handedOver = 0;
+  await fc.assert(
+    fc.asyncProperty(WORLD, async (drawn) => {
+      const both = async () => {
+        await harness.rows("SET LOCAL porter.tenant = '*'");
+        const known = await world(drawn);
+        const byItself = await undone(() => handOver(known));
+        // With a webhook for several practices, which has nothing to do with it, nothing is handed over by itself.
+        await harness.addWebhook({ group: null, eventTypes: ['prescription.issued'] });
+        return [byItself, await handOver(known)] as const;
+      };
+      await harness.rows('BEGIN');
+      const [byItself, asMany] = await both().finally(() => harness.rows('ROLLBACK'));
+      expect(byItself.feed).toEqual(asMany.feed);
+      expect(byItself.queues).toEqual(asMany.queues);
+      handedOver += byItself.handed.length;
+      for (const [index, lane] of byItself.lanes.entries()) {
+        const [one] = byItself.handed.filter((row) => row.webhook_no === lane.webhook_no);
+        const [many] = asMany.handed.filter((row) => row.webhook_no === lane.webhook_no);
+        if (one || !many) {
+          expect(one && { ...one, is_rest: null }).toEqual(many);
+          expect({ ...lane, held_until: null }).toEqual({ ...asMany.lanes[index], held_until: null });
+        }
+        // What has others before it is left to a claim, which takes these first.
+        else expect(Number(many.sequences?.split(',')[0])).toBeLessThan(Number(lane.last_sequence));
+      }
+    }),
+    { seed: seedOf('by itself', 11), numRuns: 100 },
+  );
+  expect(handedOver).toBeGreaterThan(10);
 });

@@ -143,6 +143,19 @@ describe('an event', () => {
     expect(sequences(harness)).toEqual([1]);
   });
 
+  it('is not handed to a node that takes a lane for its own which it has lost', async () => {
+    const { harness, no } = await present();
+    const lost = {
+      ...{ at: now(harness), leaseMs: 20_000, me: 7, deliveriesMax: 10, usualRoom: 4 },
+      known: [{ no, room: 64, held: true, from: 1, underWay: [] }],
+    };
+    const handed = await acceptAndHandOver(harness.db, now(harness), [one(harness, 'a')], 100, lost);
+    expect(handed).toMatchObject({ taken: 1, isRest: true });
+    expect(await harness.rows('SELECT holder FROM webhook_lanes')).toEqual([{ holder: null }]);
+    await harness.engine.drain();
+    expect(sequences(harness)).toEqual([1]);
+  });
+
   it('takes with it what else is new, in its turn', async () => {
     const { harness } = await present();
     await harness.publish({ id: 'a' }, { id: 'b' });

@@ -10,12 +10,15 @@ import { startService } from '../src/compose.ts';
 import { readConfig } from '../src/config.ts';
 import type { EventPayload } from '../src/contract/event-payloads.ts';
 import { systemClock } from '../src/platform/clock.ts';
+import { createEgress } from '../src/platform/egress/egress.ts';
 import { createLogger } from '../src/platform/logger.ts';
 
 const HANGING = 50;
 /** What is queued for a receiver that was away. */
 const BACKLOG = 20_000;
 const OPERATOR = 'bench-operator-token';
+const SECONDS = 8;
+const RATE = 200;
 
 export function payloadOf(n: number, group = 'group'): EventPayload {
   return {
@@ -26,6 +29,51 @@ export function payloadOf(n: number, group = 'group'): EventPayload {
   };
 }
 
+/** The times from `at` to the receipt, of those after the first second. */
+export interface Pace {
+  latencies: number[];
+  /** SQL statements for each event, where PostgreSQL counts them. */
+  statements: number;
+}
+
+/**
+ * What nobody can do without: each event is inserted, which commits, and is then posted, by the client that the service posts with. Measured as
+ * the service is.
+ */
+export async function measureBareChain(url: string, receiver: string): Promise<Pace> {
+  const db = new pg.Client({ connectionString: url });
+  await db.connect();
+  await db.query(
+    'CREATE TABLE bare (id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, body text NOT NULL)',
+  );
+  const egress = createEgress({ targets: 'loopback' });
+  await atRate(async (n, at) => {
+    const body = JSON.stringify({ ...payloadOf(n), id: `sent-${at}-${n}` });
+    await db.query({ name: 'bare', text: 'INSERT INTO bare (body) VALUES ($1)', values: [body] });
+    const { status } = await egress.post({ url: `${receiver}/timed`, headers: JSON_HEADERS, body });
+    if (status !== 204) throw new Error(`the receiver answered ${status}`);
+  });
+  const { latencies } = await receivedBy(receiver);
+  await egress.close();
+  await db.end();
+  return { latencies: latencies.slice(RATE), statements: 1 };
+}
+
+const JSON_HEADERS = { 'content-type': 'application/json' };
+
+/** One after the other at an even pace, whether or not those before it have ended. `at`: when it began. */
+async function atRate(work: (n: number, at: string) => Promise<unknown>): Promise<void> {
+  const started = performance.now();
+  const begun: Promise<unknown>[] = [];
+  for (let n = 0; n < SECONDS * RATE; n++) {
+    const late = started + (n * 1000) / RATE - performance.now();
+    if (late > 0) await systemClock.sleep(late);
+    begun.push(work(n, (performance.timeOrigin + performance.now()).toFixed(3)));
+  }
+  await Promise.all(begun);
+  await systemClock.sleep(500);
+}
+
 /**
  * The whole service: events published one by one over HTTP, received by a webhook, with others beside it that hang, or with one whose
  * receiver comes back to its backlog while this is measured.
@@ -33,8 +81,8 @@ export function payloadOf(n: number, group = 'group'): EventPayload {
 export async function measureLatency(
   url: string,
   receiver: string,
-  { hanging = false, crowd = 0, returning = false } = {},
-): Promise<number[]> {
+  { hanging = false, crowd = 0, returning = false, lone = false } = {},
+): Promise<Pace> {
   const folder = mkdtempSync(join(tmpdir(), 'porter-bench-'));
   const env = { DATABASE_URL: url, PORTER_PORT: '0', PORTER_OPERATOR_TOKEN: OPERATOR, PORTER_DEMO: 'off' };
   const config = readConfig({ ...env, PORTER_DATA_DIR: folder }, folder);
@@ -69,8 +117,6 @@ export async function measureLatency(
 
   if (crowd > 0) await addCrowd(url, crowd, `${receiver}/timed`);
 
-  const seconds = 8;
-  const rate = 200;
   let back: ChildProcess | undefined;
   let away = '';
   /** Of the backlog, before the measurement. */
@@ -91,18 +137,23 @@ export async function measureLatency(
     // A host that was away is dialled every few seconds: measured is what follows the first answer.
     outside = await untilReceived(away, 1);
   }
-  const started = performance.now();
-  const sent: Promise<unknown>[] = [];
-  for (let n = 0; n < seconds * rate; n++) {
-    const late = started + (n * 1000) / rate - performance.now();
-    if (late > 0) await systemClock.sleep(late);
-    const at = (performance.timeOrigin + performance.now()).toFixed(3);
+  const egress = createEgress({ targets: 'loopback' });
+  const publish = async (payload: EventPayload) => {
+    const { status } = await egress.post({
+      url: `${service.url}/operator/v1/events`,
+      headers: { ...JSON_HEADERS, authorization: `Bearer ${OPERATOR}` },
+      body: JSON.stringify(payload),
+    });
+    if (status !== 202) throw new Error(`publishing an event was answered ${status}`);
+  };
+  const before = await countStatements(url);
+  await atRate(async (n, at) => {
     const group = crowd > 0 ? `crowd-${1 + ((n * 7_919) % crowd)}` : 'group';
-    sent.push(operator('/events', { ...payloadOf(n, group), id: `sent-${at}-${n}` }));
-    if (n % 4 === 0) sent.push(operator('/events', payloadOf(n, `hanging-${n % HANGING}`)));
-  }
-  await Promise.all(sent);
-  await systemClock.sleep(500);
+    const besides = n % 4 === 0 && !lone ? publish(payloadOf(n, `hanging-${n % HANGING}`)) : undefined;
+    await Promise.all([publish({ ...payloadOf(n, group), id: `sent-${at}-${n}` }), besides]);
+  });
+  const statements = ((await countStatements(url)) - before) / (SECONDS * RATE);
+  await egress.close();
   const { latencies } = await receivedBy(receiver);
   if (back) {
     const { received } = await receivedBy(away);
@@ -113,8 +164,25 @@ export async function measureLatency(
   }
   await service.stop();
   rmSync(folder, { recursive: true, force: true });
-  if (latencies.length < seconds * rate) throw new Error(`only ${latencies.length} deliveries were received`);
-  return latencies.slice(rate);
+  if (latencies.length < SECONDS * RATE) throw new Error(`only ${latencies.length} deliveries were received`);
+  return { latencies: latencies.slice(RATE), statements };
+}
+
+/** By all sessions of this database, where `pg_stat_statements` is there. */
+async function countStatements(url: string): Promise<number> {
+  const db = new pg.Client({ connectionString: url });
+  await db.connect();
+  const { rows } = await db.query(
+    "SELECT EXISTS (SELECT FROM pg_extension WHERE extname = 'pg_stat_statements') AS is_there",
+  );
+  const counted = rows[0].is_there
+    ? await db.query(
+        `SELECT coalesce(sum(calls), 0)::integer AS calls FROM pg_stat_statements s JOIN pg_database d ON d.oid = s.dbid
+          WHERE d.datname = current_database()`,
+      )
+    : undefined;
+  await db.end();
+  return counted?.rows[0].calls ?? Number.NaN;
 }
 
 async function receivedBy(receiver: string): Promise<{ latencies: number[]; received: number }> {

@@ -47,24 +47,14 @@ try {
   const receiver = await startReceiver();
   const latency = async (name: string, options = {}) => {
     const database = `latency_${name}_${randomBytes(4).toString('hex')}`;
-    const latencies = await measureLatency((await createDatabase(database)).url, receiver, options);
+    const { latencies } = await measureLatency((await createDatabase(database)).url, receiver, options);
     // Or the server goes on to tidy up in each of them once a minute, while the next is measured.
     await asAdmin(`DROP DATABASE "${database}"`);
     return latencies;
   };
 
   // First, while nothing else is in the tables: the server tidies up after what follows for a long time.
-  say('from publishing to receipt, 200 events/s');
-  await latency('warm_up'); // not counted: V8 is still compiling what it needs
-  const calm = await latency('calm');
-  valueLine(
-    'publish to received, 200 events/s, p95',
-    `${percentile(calm, 0.95).toFixed(0)} ms`,
-    '≤ 60 ms',
-    `p50 ${percentile(calm, 0.5).toFixed(1)} ms, ${calm.length} events`,
-  );
-
-  say('the same beside 50 webhooks that hang');
+  say('from publishing to receipt, 200 events/s, beside 50 webhooks that hang');
   // Many rounds: the p99 of one is a single stall of the machine as often as not. Of 21 rounds of each, the ratios of two that followed on each
   // other swung by a factor of 1.8 either way, so the median of nine says little, and of all rounds together a few stalls decide.
   const p99 = (name: string, options: object) => async () => percentile(await latency(name, options), 0.99);

@@ -1,9 +1,10 @@
 import { print } from './measure.ts';
 
-/** `npm run bench`, or a part of it: `npm run bench -- door`, likewise `singles`, `post`, `import` and `walk`. */
+/** `npm run bench`, or a part of it: `npm run bench -- door`, likewise `singles`, `pace`, `post`, `import` and `walk`. */
 const parts: Record<string, () => Promise<unknown>> = {
   door: () => import('./door.ts'),
   singles: () => import('./singles.ts'),
+  pace: () => import('./pace.ts'),
   post: () => import('./post.ts'),
   import: () => import('./import.ts'),
   walk: () => import('./walk.ts'),

@@ -52,6 +52,7 @@ import { createConsole } from './site/console.ts';
 import { createSite } from './site/site.ts';
 import { closeDatabase, type Database, openDatabase } from './store/database.ts';
 import { beginTimeline } from './store/event-feed.ts';
+import type { HandOverPoint } from './store/hand-over.ts';
 import { type Prepared, prepareDatabase } from './store/migrate.ts';
 import { SharedClock } from './store/shared-clock.ts';
 
@@ -277,6 +278,7 @@ function assemble(
   const access = createAccess(db, clock, config.environment, config.sessions);
   const keys = config.rateWindows === 'shared' ? new SharedRateLimits(db, clock) : new RateLimits(clock);
   const newChanges = new Bell(clock);
+  const handOver: HandOverPoint = {};
   const updates = gatherUpdates({ db, clock, changed: () => newChanges.ring() });
   const writeThrough = new WriteThrough({
     db,
@@ -305,8 +307,9 @@ function assemble(
     limits: { keys, operators: new RateLimits(clock) },
     strangers: new Strangers(clock, log),
     updates,
-    events: gatherEvents(db, clock),
+    events: gatherEvents(db, clock, handOver),
     gathered: gatherOperations(db, { clock, random }),
+    handOver,
     writeThrough,
     refusals,
     accessLog,

@@ -23,9 +23,11 @@ export function startDelivering(app: App, log: Logger, isOnTime: () => boolean, 
     open: app.sealer.open,
   });
   engine.start();
+  app.handOver.accept = engine.accept;
   return {
     metrics: engine.metrics,
     async stop(late: Promise<void>): Promise<void> {
+      app.handOver.accept = undefined;
       const stopped = engine.stop();
       await Promise.race([stopped, late]);
       await Promise.all([egress.close(), operatorEgress.close()]);

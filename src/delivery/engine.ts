@@ -7,6 +7,7 @@ import type { Logger } from '../platform/logger.ts';
 import { Outage } from '../platform/outage.ts';
 import { type Database, transact } from '../store/database.ts';
 import { fanOut, reviewEntitlement } from '../store/deliveries.ts';
+import type { AcceptedOne, OneEvent } from '../store/events.ts';
 import { fanOutToOperators } from '../store/operator-events.ts';
 import { bePresent, freeLanesOfTheDead } from '../store/presence.ts';
 import { readQueueNumbers } from '../store/queue-numbers.ts';
@@ -46,6 +47,20 @@ import { type DeliveryUsage, Recorder } from './recorder.ts';
  * If the process dies before 4, the delivery is still due. Another worker takes over the lane and sends it, under the same
  * `webhook-id`: a receiver sees it twice, never not at all. A row leaves the queue by step 4 alone (and, after the retention
  * time, by housekeeping).
+ *
+ * HAND OVER. At a calm pace an event waited longest for three commits in a row, to be accepted, fanned out and claimed. So the node that
+ * accepts a few events does 1 and 2 in the transaction that accepts them (`Claims.accept`, `accept_and_hand_over`), and sends what the answer names.
+ * Nothing is promised less for it:
+ *   It is the same fan-out and the same claim. A crash before the commit leaves nothing, and nobody heard that the event was accepted; one after
+ * it leaves what a crash between 2 and 3 leaves, deliveries that are due in lanes of a worker that is gone. Numbers, deliveries and leases commit
+ * before the first byte goes out, so that no number is ever given twice.
+ *   Fan-out holds the same lock, and takes what was accepted before in its turn. A node that finds the lock taken by a hand-over goes away, as
+ * from any other fan-out: the node that hands over hears of the same event, waits until its own is done, and fans out what is left (`fanOutNew`).
+ *   Claims have turns, whichever way they come, so a lane is answered before it is asked again. Only those lanes are claimed that the events
+ * were just put into, and these are locked already: nobody waits for a lane out of their order. Who is entitled is asked by the same statement,
+ * and its answer counts from before the statement was sent.
+ *   Acceptance does not depend on any of it. It is tried in a subtransaction and waits 50 ms at most for a lane; if it fails, the event
+ * is accepted and goes the usual way. That way is also that of a burst, which costs less in large batches, and of a node that does not deliver.
  *
  * NEW AND SET ASIDE. A delivery that was never attempted is new. It is found by its place: none before `open_from` of its lane is
  * new, and the holder, which knows what it has under way, moves that on with the results that it writes. Whoever takes over
@@ -133,6 +148,11 @@ export interface EngineOptions {
 export interface Engine {
   /** Works on its own until it is stopped. */
   start(): void;
+  /**
+   * Accepts events, and begins to send what comes of them: see HAND OVER. Undefined, and nothing was done: there is more to do than a few events,
+   * or this node cannot deliver now.
+   */
+  accept(acceptedAt: string, events: readonly OneEvent[]): Promise<AcceptedOne[] | undefined>;
   /** Does all that can be done now, then returns: for a test that decides how time passes. */
   drain(): Promise<void>;
   /** Removes what is older than the retention time. Returns how many rows went. */
@@ -176,13 +196,42 @@ export function createEngine(options: EngineOptions): Engine {
 
   let eventsAtOnce = EVENTS_MIN;
 
-  /** Returns whether there may be more to do at once. */
-  async function fanOutOnce(): Promise<boolean> {
+  let fanningOut: Promise<unknown> | undefined;
+  const handingOver = new Set<Promise<unknown>>();
+
+  async function fanOutNew(): Promise<boolean> {
+    // Whoever hears of an event while this node hands over others must not find the lock taken by its own.
+    await Promise.allSettled(handingOver);
     const { taken, made, more } = await fanOut(db, databaseTime(clock), me, eventsAtOnce);
     if (taken > 0) metrics.fannedOut.inc(taken);
     if (made > 0) dueDeliveries.ring();
     eventsAtOnce = more ? Math.min(EVENTS_MAX, eventsAtOnce * 3) : EVENTS_MIN;
     return more;
+  }
+
+  /** Returns whether there may be more to do at once. */
+  function fanOutOnce(): Promise<boolean> {
+    const fanned = fanOutNew().finally(() => {
+      fanningOut = undefined;
+    });
+    fanningOut = fanned.catch(() => {});
+    return fanned;
+  }
+
+  async function accept(acceptedAt: string, events: readonly OneEvent[]): Promise<AcceptedOne[] | undefined> {
+    // One fan-out is soon over. Whoever is at it again has more to do.
+    await fanningOut;
+    if (stopping || fanningOut || !presence.isThere()) return undefined;
+    const handed = dispatch.claims.accept(acceptedAt, events, EVENTS_MIN);
+    handingOver.add(handed);
+    try {
+      const { outcomes, taken = 0, more } = (await handed) ?? {};
+      if (taken > 0) metrics.fannedOut.inc(taken);
+      if (more) newEvents.ring();
+      return outcomes;
+    } finally {
+      handingOver.delete(handed);
+    }
   }
 
   /** Returns whether there may be more to do at once. */
@@ -222,7 +271,7 @@ export function createEngine(options: EngineOptions): Engine {
     // A worker has put new deliveries into the queues. Of its own it knows already.
     porter_queue: (worker) => worker === String(me) || dueDeliveries.ring(),
     // Somebody has made old ones due again.
-    porter_deliveries: () => dispatch.wake(),
+    porter_deliveries: () => dispatch.claims.wake(),
   };
   const presence = bePresent(db, me, Object.keys(heard), (channel, what) => heard[channel]?.(what), clock);
 
@@ -271,7 +320,7 @@ export function createEngine(options: EngineOptions): Engine {
           async () => {
             // Nobody may hold a lane without a sign of life.
             await presence.ensure();
-            return dispatch.claimNext();
+            return dispatch.claims.claimNext();
           },
           dueDeliveries,
           LOOK_MS,
@@ -281,7 +330,7 @@ export function createEngine(options: EngineOptions): Engine {
             await takeOver();
             await review();
             await settleProposals();
-            dispatch.wake();
+            dispatch.claims.wake();
             return false;
           },
           nextLook,
@@ -298,11 +347,12 @@ export function createEngine(options: EngineOptions): Engine {
       for (;;) {
         while (await fanOutOnce());
         while (await fanOutToOperatorsOnce());
-        const { count, more } = await dispatch.claim(true);
+        const { count, more } = await dispatch.claims.claim(true);
         await dispatch.idle();
         if (count === 0 && !more) return;
       }
     },
+    accept,
     clear,
     metrics: metrics.text,
     async stop() {
@@ -310,6 +360,7 @@ export function createEngine(options: EngineOptions): Engine {
       dispatch.hurry();
       for (const bell of [newEvents, newChanges, dueDeliveries, nextLook, nextSweep]) bell.ring();
       await Promise.all(running);
+      await Promise.allSettled(handingOver);
       await dispatch.stop();
       // Last of all: without a sign of life, others would send at once what is still under way here.
       presence.leave();

@@ -28,6 +28,7 @@ import type { Usage } from '../runtime/usage.ts';
 import type { WriteThrough } from '../runtime/write-through.ts';
 import type { AuditRecord } from '../store/audit-append.ts';
 import type { Database } from '../store/database.ts';
+import type { HandOverPoint } from '../store/hand-over.ts';
 import type { Retention } from '../store/retention.ts';
 import type { GatheredOperations } from './gathered.ts';
 
@@ -90,6 +91,8 @@ export interface App {
   operatorTargets: Targets;
   /** Rings when a partner has changed something on this node: whoever places changes in their feed need not wait until it looks. */
   newChanges: Bell;
+  /** Where the delivery engine of this node takes over events that are accepted here. */
+  handOver: HandOverPoint;
   retention: Retention;
 }
 

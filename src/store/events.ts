@@ -90,8 +90,8 @@ export type AcceptedOne =
   | { outcome: 'accepted' | 'unknown_group' | 'cleared' }
   | { outcome: 'repeated'; bodyHash: Buffer; answer: unknown };
 
-const acceptEventsSql = sqlFunction('accept_events', {
-  at: 'timestamptz',
+/** The arguments of whatever accepts events one by one, without when. */
+export const EVENT_LISTS = {
   id_lines: 'text',
   payload_lines: 'text',
   group_lines: 'text',
@@ -103,9 +103,11 @@ const acceptEventsSql = sqlFunction('accept_events', {
   keys: 'text[]',
   body_hashes: 'text[]',
   answers: 'text[]',
-});
+} as const;
 
-interface AcceptedRow {
+const acceptEventsSql = sqlFunction('accept_events', { at: 'timestamptz', ...EVENT_LISTS });
+
+export interface AcceptedRow {
   unknown: number[] | null;
   repeated: number[] | null;
   kept_hashes: (string | null)[] | null;
@@ -118,7 +120,11 @@ export async function acceptEvents(
   at: string,
   events: readonly OneEvent[],
 ): Promise<AcceptedOne[]> {
-  const [row] = await acceptEventsSql<AcceptedRow>(alone(db), listsOf(at, events));
+  const [row] = await acceptEventsSql<AcceptedRow>(alone(db), { at, ...listsOf(events) });
+  return outcomesOf(row, events);
+}
+
+export function outcomesOf(row: AcceptedRow | undefined, events: readonly OneEvent[]): AcceptedOne[] {
   const outcomes = events.map((): AcceptedOne => ({ outcome: 'accepted' }));
   for (const place of row?.unknown ?? []) outcomes[place - 1] = { outcome: 'unknown_group' };
   row?.repeated?.forEach((place, index) => {
@@ -133,16 +139,15 @@ export async function acceptEvents(
 
 /** What calls that share a transaction say of practice groups that they have locked, or something that belongs to them. */
 export function appendOneByOne(tx: Transaction, at: string, events: readonly OneEvent[]): void {
-  if (events.length > 0) void acceptEventsSql(tx.deferred, listsOf(at, events));
+  if (events.length > 0) void acceptEventsSql(tx.deferred, { at, ...listsOf(events) });
 }
 
-function listsOf(at: string, events: readonly OneEvent[]) {
+export function listsOf(events: readonly OneEvent[]) {
   const lines = (part: (event: OneEvent) => string) => events.map(part).join('\n');
   const ofKeyed = (part: (keyed: NonNullable<OneEvent['keyed']>) => string) =>
     events.some(({ keyed }) => keyed) ? events.map(({ keyed }) => (keyed ? part(keyed) : null)) : null;
   const isTraced = events.some(({ traceparent }) => traceparent !== undefined);
   return {
-    at,
     id_lines: lines(({ id }) => id),
     payload_lines: lines(({ payload }) => JSON.stringify(payload)),
     group_lines: lines(({ payload }) => payload.practice_group_id),

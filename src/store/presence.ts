@@ -14,6 +14,8 @@ const ASK_MS = 5_000;
 export interface Presence {
   /** Connects if need be, and returns when the sign of life is there; an outage while the database is away. */
   ensure(): Promise<void>;
+  /** Whether the sign of life is there, as far as is known. */
+  isThere(): boolean;
   leave(): void;
 }
 
@@ -70,6 +72,7 @@ export function bePresent(
       }
       await appearing;
     },
+    isThere: () => client !== undefined && !appearing,
     leave() {
       left = true;
       if (client && !appearing) lose(client);

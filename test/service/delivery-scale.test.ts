@@ -2,7 +2,7 @@ import pg from 'pg';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { SYSTEM } from '../../src/domain/principal.ts';
 import { statement, transact } from '../../src/store/database.ts';
-import { claimDeliveries } from '../../src/store/deliveries.ts';
+import { claimDeliveries } from '../../src/store/deliveries-claim.ts';
 import { readQueueNumbers } from '../../src/store/queue-numbers.ts';
 import { type DeliveryHarness, openDeliveryHarness } from '../support/delivery-harness.ts';
 import {

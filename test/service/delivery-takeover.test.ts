@@ -18,7 +18,8 @@ import {
 import { Bell } from '../../src/platform/bell.ts';
 import type { PostOutcome } from '../../src/platform/egress/egress.ts';
 import { createLogger } from '../../src/platform/logger.ts';
-import { claimDeliveries, fanOut } from '../../src/store/deliveries.ts';
+import { fanOut } from '../../src/store/deliveries.ts';
+import { claimDeliveries } from '../../src/store/deliveries-claim.ts';
 import { type Result, recordResults } from '../../src/store/deliveries-record.ts';
 import { answered, openDeliveryHarness } from '../support/delivery-harness.ts';
 import { claimStep, eventNos, on, replayStep } from '../support/steps.ts';
@@ -386,29 +387,29 @@ describe('while a delivery hangs', () => {
   it('what is claimed of a lane that is lost meanwhile is not sent', async () => {
     const { dispatch, posted, no, publish, learnWith } = await hanging();
     await publish('a');
-    await dispatch.claim(false);
+    await dispatch.claims.claim(false);
     await publish('b');
     learnWith(async () =>
       dispatch.recorded([], [{ webhook_no: no, failures: 0, failing_since: null, woken: 0, held: false }]),
     );
-    await dispatch.claim(false);
+    await dispatch.claims.claim(false);
     expect(posted).toEqual(['1']);
     learnWith(async () => {});
-    await dispatch.claim(false);
+    await dispatch.claims.claim(false);
     expect(posted).toEqual(['1', '2']);
   });
 
   it('one about the same object that is claimed while its failure is written waits for it', async () => {
     const { dispatch, posted, results, publish, learnWith, answer } = await hanging();
     await publish('a');
-    await dispatch.claim(false);
+    await dispatch.claims.claim(false);
     await publish('a');
     learnWith(async () => {
       answer(500);
       await until(() => results.length === 1);
       dispatch.recorded(results, []);
     });
-    await dispatch.claim(false);
+    await dispatch.claims.claim(false);
     expect(posted).toEqual(['1']);
     expect(results).toMatchObject([
       { sequence: 1, state: 'due' },
@@ -420,13 +421,13 @@ describe('while a delivery hangs', () => {
     const { harness, dispatch, results, publish } = await hanging();
     await publish('a');
     await publish('a');
-    await dispatch.claim(false);
+    await dispatch.claims.claim(false);
     const [second] = results as [Result];
     expect(second).toMatchObject({ sequence: 2, state: 'waiting' });
     expect(dispatch.prepare([second]).results).toEqual([second]);
     await harness.rows('UPDATE webhook_lanes SET holder = 8');
     harness.clock.advance(8_000);
-    await dispatch.claim(false);
+    await dispatch.claims.claim(false);
     expect(dispatch.prepare([second]).results).toEqual([]);
     expect(await harness.rows('SELECT holder FROM webhook_lanes')).toEqual([{ holder: '8' }]);
   });
@@ -434,13 +435,13 @@ describe('while a delivery hangs', () => {
   it('its lane is leased anew before the lease runs out, whatever was claimed meanwhile', async () => {
     const { harness, dispatch, posted, publish } = await hanging();
     await publish('a');
-    await dispatch.claim(false);
+    await dispatch.claims.claim(false);
     harness.clock.advance(7_000);
     await publish('b');
-    await dispatch.claim(false);
+    await dispatch.claims.claim(false);
     expect(posted).toEqual(['1', '2']);
     harness.clock.advance(7_900);
-    await dispatch.claim(false);
+    await dispatch.claims.claim(false);
     expect(await harness.rows('SELECT held_until FROM webhook_lanes')).toEqual([
       { held_until: new Date(harness.clock.now() + 20_000) },
     ]);

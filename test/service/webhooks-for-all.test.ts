@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { claimDeliveries, lookAtWebhooks } from '../../src/store/deliveries.ts';
+import { lookAtWebhooks } from '../../src/store/deliveries.ts';
+import { claimDeliveries } from '../../src/store/deliveries-claim.ts';
 import { sqlFunction } from '../../src/store/sql-functions.ts';
 import { openDeliveryHarness } from '../support/delivery-harness.ts';
 import { fanOutAll, HOOK, newPartner, type Partner, publish, startPost } from '../support/post.ts';

@@ -9,7 +9,7 @@ import { Bell } from '../../src/platform/bell.ts';
 import type { PostOutcome, PostRequest } from '../../src/platform/egress/egress.ts';
 import { createLogger } from '../../src/platform/logger.ts';
 import { closeDatabase, type Database, openDatabase, transact } from '../../src/store/database.ts';
-import { appendEvents } from '../../src/store/events.ts';
+import { acceptEvents, appendEvents } from '../../src/store/events.ts';
 import { prepareDatabase } from '../../src/store/migrate.ts';
 import { afterwards } from './afterwards.ts';
 import { ManualClock } from './manual-clock.ts';
@@ -43,6 +43,8 @@ export interface DeliveryHarness {
   /** `group` null: for all practice groups of the partner. */
   addWebhook(options?: { url?: string; group?: string | null; eventTypes?: string[] }): Promise<number>;
   publish(...events: Partial<EventPayload>[]): Promise<string[]>;
+  /** As calls that bring one event each, gathered, by the node of an engine (unless it is named, this one). Returns their IDs. */
+  accept(events: readonly Partial<EventPayload>[], engine?: Engine): Promise<string[]>;
   /** Rows of the database, for what nobody is told. */
   rows<T extends object>(sql: string, values?: unknown[]): Promise<T[]>;
   /** Moves the clock to when the next delivery is due, if that is before the limit. False when there is none. */
@@ -79,6 +81,17 @@ export async function openDeliveryHarness(): Promise<DeliveryHarness> {
   let dialling: (url: string) => boolean = () => false;
   let webhooks = 0;
   let closed = false;
+
+  const newEvent = (event: Partial<EventPayload>) => ({
+    id: newId('evt', clock.now(), randomBytes),
+    payload: {
+      object: 'Appointment',
+      id: 'appointment-1',
+      practice_group_id: 'group',
+      event: 'appointment.confirmed',
+      ...event,
+    } as EventPayload,
+  });
 
   const engineThat = (db: Database, answers: Answering): Engine => {
     const post = async (request: PostRequest) => {
@@ -162,17 +175,21 @@ export async function openDeliveryHarness(): Promise<DeliveryHarness> {
     },
     async publish(...events) {
       const acceptedAt = new Date(clock.now()).toISOString();
-      const accepted = events.map((event) => ({
-        id: newId('evt', clock.now(), randomBytes),
-        payload: {
-          object: 'Appointment',
-          id: 'appointment-1',
-          practice_group_id: 'group',
-          event: 'appointment.confirmed',
-          ...event,
-        } as EventPayload,
-      }));
+      const accepted = events.map(newEvent);
       await transact(db, SYSTEM, async (tx) => appendEvents(tx, { sourceId: 'test', acceptedAt }, accepted));
+      return accepted.map(({ id }) => id);
+    },
+    async accept(events, engine = harness.engine) {
+      const acceptedAt = new Date(clock.now()).toISOString();
+      const accepted = events.map((event) => ({
+        ...newEvent(event),
+        sourceId: 'test',
+        traceparent: undefined,
+        keyed: undefined,
+      }));
+      const outcomes =
+        (await engine.accept(acceptedAt, accepted)) ?? (await acceptEvents(db, acceptedAt, accepted));
+      if (outcomes.some(({ outcome }) => outcome !== 'accepted')) throw new Error('an event was refused');
       return accepted.map(({ id }) => id);
     },
     async rows(sql, values) {

@@ -15,6 +15,11 @@ export const ROUND = fc.record({
         weight: 4,
         arbitrary: fc.record({ publish: fc.array(fc.integer({ min: 0, max: 4 }), { maxLength: 8 }) }),
       },
+      {
+        weight: 4,
+        // By calls of one event each, to this node or the other: those of one object go to the same.
+        arbitrary: fc.record({ accept: fc.array(fc.integer({ min: 0, max: 4 }), { maxLength: 4 }) }),
+      },
       { weight: 3, arbitrary: fc.record({ drain: fc.constantFrom('ours', 'other') }) },
       { weight: 2, arbitrary: fc.record({ advance: fc.integer({ min: 1, max: 200_000 }) }) },
       { weight: 1, arbitrary: fc.record({ pause: fc.boolean() }) },
@@ -39,17 +44,29 @@ export async function orderRound({ webhooks, steps, endings }: Round): Promise<v
     const accepted: { object: string; mark: string }[] = [];
 
     for (const step of steps) {
-      if ('publish' in step) {
-        const events = step.publish.map((object) => ({
-          object: 'Appointment' as const,
-          id: `object-${object}`,
-          event:
-            accepted.length % 2 ? ('appointment.confirmed' as const) : ('appointment.cancelled' as const),
-        }));
-        const ids = events.length > 0 ? await harness.publish(...events) : [];
+      const about = (object: number) => ({
+        object: 'Appointment' as const,
+        id: `object-${object}`,
+        event: accepted.length % 2 ? ('appointment.confirmed' as const) : ('appointment.cancelled' as const),
+      });
+      const note = (events: readonly { id: string }[], ids: readonly string[]) =>
         ids.forEach((mark, index) => {
           accepted.push({ object: events[index]?.id ?? '', mark });
         });
+      if ('publish' in step) {
+        const events = step.publish.map(about);
+        note(events, events.length > 0 ? await harness.publish(...events) : []);
+      } else if ('accept' in step) {
+        // Both nodes at once.
+        const halves = [harness.engine, other.engine].map((engine, half) => ({
+          engine,
+          events: step.accept.filter((object) => object % 2 === half).map(about),
+        }));
+        await Promise.all(
+          halves.map(async ({ engine, events }) => {
+            if (events.length > 0) note(events, await harness.accept(events, engine));
+          }),
+        );
       } else if ('drain' in step) await (step.drain === 'ours' ? harness.engine : other.engine).drain();
       else if ('advance' in step) harness.clock.advance(step.advance);
       else if ('pause' in step)

@@ -24,6 +24,12 @@ export async function storm(roll: (below: number) => number, steps: number): Pro
     await harness.rows(
       'CREATE TRIGGER note_made AFTER INSERT ON deliveries FOR EACH ROW EXECUTE FUNCTION note_made()',
     );
+    await harness.rows('CREATE TABLE accepted AS SELECT no FROM events');
+    await harness.rows(`CREATE FUNCTION note_accepted() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER AS $$ BEGIN
+      INSERT INTO accepted VALUES (NEW.no); RETURN NULL; END $$`);
+    await harness.rows(
+      'CREATE TRIGGER note_accepted AFTER INSERT ON events FOR EACH ROW EXECUTE FUNCTION note_accepted()',
+    );
     const hung = new Set<(answer: number) => void>();
     let healed = false;
     const answering = async (): Promise<number | PostOutcome> => {
@@ -44,7 +50,8 @@ export async function storm(roll: (below: number) => number, steps: number): Pro
     for (let n = 0; n < 3; n++)
       nos.push(await harness.addWebhook(n < 2 ? { url: `https://shared.example/${n}` } : {}));
     for (const engine of engines) engine.start();
-    let accepted = 0;
+    /** So many events, by what their callers heard. */
+    let heard = 0;
     const failures: unknown[] = [];
     const { user, host, port, database, password } = harness.admin;
     const other = new pg.Client({ user, host, port, database, password: password ?? undefined });
@@ -76,7 +83,19 @@ export async function storm(roll: (below: number) => number, steps: number): Pro
           const events = Array.from({ length: 1 + roll(roll(5) === 0 ? 200 : 25) }, () => ({
             id: `object-${roll(objects)}`,
           }));
-          accepted += (await harness.publish(...events)).length;
+          heard += (await harness.publish(...events)).length;
+        },
+      ],
+      // One by one, by several nodes at once.
+      [
+        20,
+        async () => {
+          const calls = Array.from({ length: 1 + roll(4) }, async () => {
+            const events = Array.from({ length: 1 + roll(3) }, () => ({ id: `object-${roll(20)}` }));
+            heard += (await harness.accept(events, engines[roll(engines.length)])).length;
+          });
+          // Whose connections break meanwhile hears nothing, whether or not its events were accepted.
+          await Promise.allSettled(calls);
         },
       ],
       [12, () => harness.clock.advance(1 + roll(9_000))],
@@ -200,6 +219,8 @@ export async function storm(roll: (below: number) => number, steps: number): Pro
                     WHERE d.state IN ('due', 'waiting') AND d.webhook_no = ANY ($1) LIMIT 20`;
     expect(await harness.rows(stuck, [nos])).toEqual([]);
     expect(await open(harness, nos)).toBe(0);
+    const accepted = (await harness.rows('SELECT FROM accepted')).length;
+    expect(accepted).toBeGreaterThanOrEqual(heard);
     await checkMade(harness, [...lasting], ids, accepted);
     const odd = harness.logLines.filter(({ level }) => level === 'error' || Number(level) >= 50);
     expect(odd).toEqual([]);

@@ -1,5 +1,6 @@
 import type pg from 'pg';
-import { claimDeliveriesSql, fanOutSql } from '../../src/store/deliveries.ts';
+import { fanOutSql } from '../../src/store/deliveries.ts';
+import { claimDeliveriesSql } from '../../src/store/deliveries-claim.ts';
 import { type RecordedLane, type Result, recordResultsSql } from '../../src/store/deliveries-record.ts';
 import { replayDeliveriesSql } from '../../src/store/deliveries-replay.ts';
 import { clearOldSql } from '../../src/store/retention.ts';

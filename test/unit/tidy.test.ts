@@ -145,7 +145,9 @@ describe('the house', () => {
     const shared = [...holders.values()].filter((files) => files.length > 1);
     // Whatever clears old rows does so one at a time.
     const others = shared.filter((files) => !files.every((file) => /^sql\/clear_\w+\.sql$/.test(file)));
-    expect(others.map((files) => files.toSorted())).toEqual([['sql/erase_events.sql', 'sql/fan_out.sql']]);
+    expect(others.map((files) => files.toSorted())).toEqual([
+      ['sql/erase_events.sql', 'sql/fan_out.sql', 'sql/hand_over_one.sql'],
+    ]);
   });
 
   it('has no file that is too long to read at a sitting', () => {

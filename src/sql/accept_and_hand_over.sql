@@ -1,0 +1,80 @@
+-- Accepts events that came one by one, and, in the same transaction, fans out what is new and hands to the worker that asks what came of these
+-- events: one commit between an event and its first attempt, where there are few of them.
+--
+-- Guarantees:
+-- - The events are accepted as by `accept_events`, whatever becomes of the rest. That is tried in a subtransaction: if another node fans out,
+--   if a lane is locked for longer than `lock_timeout`, or if anything else goes wrong, it is undone, the events are announced, and go the usual
+--   way (`taken` = -1). Whoever waits that long for an Idempotency-Key is refused (55P03), and nothing was done.
+-- - One event, as most come, is fanned out and claimed by `hand_over_one`; several, and what that leaves, by `fan_out` and `claim_deliveries_2`. Of
+--   these, what is claimed is of the lanes into which the events were just put: they are locked, so a claim that waits for no other lock cannot
+--   deadlock with whoever locks lanes in their order.
+-- - All of it commits at once. Nobody sees an event that is handed over without its deliveries, numbers and lease.
+--
+-- `accepted_at` and what follows it: as `at` and the others of `accept_events`. `at` and what follows that: as in `fan_out` and
+-- `claim_deliveries_2`. One row tells what `accept_events` and `fan_out` tell, and whether there
+-- is more than what was handed over (`is_rest`); the others what was claimed.
+CREATE OR REPLACE FUNCTION accept_and_hand_over(
+  accepted_at timestamptz, id_lines text, payload_lines text, group_lines text, event_lines text, object_lines text, object_ids text[],
+  source_lines text, traceparents text[], keys text[], body_hashes text[], answers text[],
+  at timestamptz, me bigint, events_max integer, lease_ms integer, deliveries_max integer, usual_room integer,
+  known_nos integer[], known_rooms integer[], known_held boolean[], known_froms bigint[], under_way text
+) RETURNS TABLE (
+  unknown integer[], repeated integer[], kept_hashes text[], kept_answers text[], taken integer, more boolean, is_rest boolean,
+  webhook_no integer, version integer, lease_expired boolean, is_new boolean, sequences text, tries text, behind text,
+  event_nos text, object_hashes text, accepted_ms text, payloads text, group_ids text, entitled_ms integer, is_wide boolean
+) LANGUAGE plpgsql
+  SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET lock_timeout = '50ms'
+AS $$
+#variable_conflict use_column
+DECLARE
+  accepted record;
+  taken_   integer;
+  more_    boolean := false;
+  nos      integer[];
+  rooms    integer[];
+  held     boolean[];
+  froms    bigint[];
+  lines    text[] := string_to_array(under_way, E'\n');
+  here     text;
+BEGIN
+  SELECT * INTO accepted
+    FROM put_events(accepted_at, id_lines, payload_lines, group_lines, event_lines, object_lines, object_ids, source_lines, traceparents,
+                    keys, body_hashes, answers);
+  IF accepted.event_nos IS NULL THEN
+    RETURN QUERY SELECT accepted.unknown, accepted.repeated, accepted.kept_hashes, accepted.kept_answers, 0, false, NULL::boolean, NULL::integer,
+      NULL::integer, NULL::boolean, NULL::boolean, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL::integer, NULL::boolean;
+    RETURN;
+  END IF;
+  BEGIN
+    IF cardinality(accepted.event_nos) = 1 THEN
+      RETURN QUERY SELECT NULL::integer[], NULL::integer[], NULL::text[], NULL::text[], NULL::integer, NULL::boolean, one.*
+        FROM hand_over_one(at, me, accepted.event_nos[1], lease_ms, usual_room, known_nos, known_rooms, known_held, known_froms) AS one;
+      IF FOUND THEN
+        taken_ := 1;
+      END IF;
+    END IF;
+    IF taken_ IS NULL THEN
+      SELECT f.taken, f.more INTO taken_, more_ FROM fan_out(at, me, events_max) AS f;
+      IF taken_ > 0 THEN
+        -- The claim is told of these lanes alone, and of no room in any other.
+        SELECT array_agg(lane.no), array_agg(coalesce(known_rooms[lane.place], usual_room)), array_agg(coalesce(known_held[lane.place], false)),
+               array_agg(known_froms[lane.place]), string_agg(coalesce(lines[lane.place], '{}'), E'\n')
+          INTO nos, rooms, held, froms, here
+          FROM (SELECT put.no, place_in(put.no, known_nos) AS place
+                  FROM (SELECT DISTINCT d.webhook_no AS no FROM deliveries d
+                         WHERE d.event_no = ANY (accepted.event_nos) ORDER BY d.webhook_no) AS put) AS lane;
+      END IF;
+      IF nos IS NOT NULL THEN
+        RETURN QUERY SELECT NULL::integer[], NULL::integer[], NULL::text[], NULL::text[], NULL::integer, NULL::boolean, NULL::boolean, c.*
+          FROM claim_deliveries_2(at, lease_ms, me, 0, deliveries_max, 0, false, nos, rooms, held, froms, here, false) AS c;
+      END IF;
+    END IF;
+  EXCEPTION WHEN OTHERS THEN
+    taken_ := -1;
+  END;
+  IF taken_ = -1 THEN
+    PERFORM pg_notify('porter_events', '');
+  END IF;
+  RETURN QUERY SELECT accepted.unknown, accepted.repeated, accepted.kept_hashes, accepted.kept_answers, taken_, more_, NULL::boolean,
+    NULL::integer, NULL::integer, NULL::boolean, NULL::boolean, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL::integer, NULL::boolean;
+END $$;

@@ -8,7 +8,7 @@ import { serviceForTests } from '../support/service.ts';
 /** A generator that nobody here wrote makes a client of the document, and that client makes a call. */
 
 it('openapi-python-client makes a client that reads a practice group', async () => {
-  const python = await pythonWith('test/judges/requirements.txt');
+  const python = await pythonWith('test/judges/openapi-python-client.txt');
   const { house, world } = await serviceForTests();
   const folder = temporaryFolder();
   const url = `${house.url}/docs/openapi.json`;

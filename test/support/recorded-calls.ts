@@ -44,7 +44,8 @@ const shapes = [...shapesOf('partner', partnerEndpoints), ...shapesOf('operator'
 );
 
 export function recordCall(call: Call): void {
-  if (!folder) return;
+  // A session is the console's own way in, which the documents do not offer.
+  if (!folder || call.headers.cookie) return;
   const [path = ''] = call.path.split('?');
   const found = shapes.find(({ method, shape }) => method === call.method && shape.test(path));
   if (!found || !isReadable(path)) return;

@@ -82,12 +82,11 @@ interface Complaint {
 const WITH_CREDENTIALS = { 'x-api-key': 'any', 'x-practice-group-id': 'any', authorization: 'Bearer any' };
 
 async function complaintsAbout(call: RecordedCall, at: number, proxy: string): Promise<string[]> {
-  const { operationId, method, path, answer } = call;
-  const isRefused = answer.status >= 400;
+  const { operationId, method, path, body, answer } = call;
   const response = await request(proxy + path, {
     method: method as 'GET',
-    headers: { ...(isRefused ? WITH_CREDENTIALS : call.headers), 'x-recorded-call': String(at) },
-    body: isRefused || call.body === null ? null : Buffer.from(call.body, 'base64'),
+    headers: { ...(answer.status < 400 ? call.headers : WITH_CREDENTIALS), 'x-recorded-call': String(at) },
+    body: body === null ? null : Buffer.from(body, 'base64'),
   });
   const text = await response.body.text();
   if (!String(response.headers['content-type']).startsWith('application/problem+json')) {

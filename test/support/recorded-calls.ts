@@ -21,7 +21,7 @@ export interface RecordedCall extends Call {
   /** Whose document describes it. */
   audience: 'partner' | 'operator';
   operationId: string;
-  /** Base64, or null. */
+  /** Base64; null: none, or that of a refused call, which nobody looks at. */
   body: string | null;
 }
 
@@ -54,7 +54,8 @@ export function recordCall(call: Call): void {
   const before = seen.get(alike) ?? 0;
   seen.set(alike, before + 1);
   if (before >= ALIKE_MAX) return;
-  const body = call.body === null ? null : Buffer.from(call.body).toString('base64');
+  const isKept = call.body !== null && call.answer.status < 400;
+  const body = isKept ? Buffer.from(call.body ?? '').toString('base64') : null;
   const recorded: RecordedCall = { ...call, audience, operationId, body };
   mkdirSync(folder, { recursive: true });
   appendFileSync(join(folder, `${process.pid}.ndjson`), `${JSON.stringify(recorded)}\n`);

@@ -47,6 +47,8 @@ const session = {
   idle_expires_at: '2026-11-14T10:10:00.000Z',
 };
 
+export const waitingExample = one('It waits', approval);
+
 /** What a success looks like of what people do together: sessions, approvals, invitations. */
 export const peopleResponses = {
   listApprovals: one('What waits', { data: [approval], count: 1, next_cursor: null }),

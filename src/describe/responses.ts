@@ -11,6 +11,7 @@ import {
 } from '../contract/problems.ts';
 import type { Audience, Examples } from './examples.ts';
 import type { Node } from './extensions.ts';
+import { waitingExample } from './people-examples.ts';
 import {
   operatorDetails,
   problemExample,
@@ -39,6 +40,7 @@ const sharedProblems = {
     'insufficient_permissions',
     'forbidden',
     'https_required',
+    'payload_too_large',
     'rate_limit_exceeded',
     'internal_error',
     'service_unavailable',
@@ -47,13 +49,12 @@ const sharedProblems = {
     'invalid_credentials',
     'insufficient_permissions',
     'https_required',
+    'payload_too_large',
     'rate_limit_exceeded',
     'internal_error',
     'service_unavailable',
   ],
 } as const satisfies Record<Audience, ProblemCode[]>;
-
-const bodyProblems = ['payload_too_large', 'unsupported_media_type'] as const;
 
 /** The statuses of refusals that the specification names, for an operation or for the service as a whole. */
 const specifiedStatuses = new Set([400, 401, 403, 404, 422, 429, 500]);
@@ -149,7 +150,7 @@ export function responsesOf(endpoint: Endpoint, examples: Examples | undefined, 
       headers: headersOf(draft, []),
       content: json(
         toReferencedSchema(waitingResponse.body, { io: 'output', components: draft.schemas }),
-        undefined,
+        waitingExample,
       ),
     }));
   for (const [problemStatus, codes] of problemsOf(endpoint, draft.audience)) {
@@ -162,7 +163,9 @@ export function responsesOf(endpoint: Endpoint, examples: Examples | undefined, 
 function problemsOf(endpoint: Endpoint, audience: Audience): Map<number, ProblemCode[]> {
   const codes = new Set<ProblemCode>([
     ...sharedProblems[audience],
-    ...(endpoint.body ? bodyProblems : []),
+    ...(endpoint.method !== 'GET' && endpoint.method !== 'DELETE'
+      ? (['unsupported_media_type'] as const)
+      : []),
     ...(takesIdempotencyKey(endpoint) ? (['conflict'] as const) : []),
     ...endpoint.problems,
   ]);

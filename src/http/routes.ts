@@ -352,6 +352,7 @@ function withProblems(first: ValidationEntry, validate: () => unknown): unknown 
 const allEndpoints: Endpoint[] = [...Object.values(partnerEndpoints), ...Object.values(operatorEndpoints)];
 const shapes = allEndpoints.map(({ method, path }) => ({
   method,
+  path,
   shape: new RegExp(`^${path.replaceAll('.', '\\.').replaceAll(/\{\w+\}/g, '[^/]+')}$`),
 }));
 
@@ -369,8 +370,11 @@ export function nothingThere(app: App, servesApi: boolean): Handler {
       throw malformedRequest(
         'The address of the request cannot be read: write a % that stands for itself as %25.',
       );
-    const methods = shapes.filter(({ shape }) => shape.test(path)).map(({ method }) => method);
-    if (methods.length === 0) throw new Problem('not_found');
+    const fitting = shapes.filter(({ shape }) => shape.test(path));
+    if (fitting.length === 0) throw new Problem('not_found');
+    // An address of its own, `/keys/bulk`, is not also an ID of `/keys/{id}`.
+    const own = fitting.filter((one) => one.path === path);
+    const methods = (own.length > 0 ? own : fitting).map(({ method }) => method);
     exchange.outgoing.push('allow', [...methods, ...(methods.includes('GET') ? ['HEAD'] : [])].join(', '));
     throw new Problem('method_not_allowed');
   };

@@ -36,7 +36,6 @@ describe('the package of the command line', () => {
     expect(installed).toEqual(['@porter/cli']);
     expect(packed.files.map(({ path }) => path)).toEqual([
       'CHANGELOG.md',
-      'LICENSE',
       'README.md',
       'dist/porter.js',
       'package.json',

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { partnerEndpoints } from '../../src/contract/partner/index.ts';
 import { expectInvalid, expectProblem } from '../support/answers.ts';
-import { type Send, serviceForTests } from '../support/service.ts';
+import { OPERATOR_TOKEN, type Send, serviceForTests } from '../support/service.ts';
 import { head, openWire } from '../support/wire.ts';
 
 const GROUPS = '/v1/practice-groups';
@@ -45,6 +45,14 @@ describe('405 method_not_allowed', () => {
       expect(String(answer.headers.allow).split(', ').sort()).toEqual(
         [...methods, ...(methods.includes('GET') ? ['HEAD'] : [])].sort(),
       );
+    }
+  });
+
+  it('an address of its own is not also an ID: /keys/bulk takes what it takes, and not what a key does', async () => {
+    for (const path of ['/keys/bulk', '/networks/preview']) {
+      const answer = await house.send('PUT', `/operator/v1${path}`, { token: OPERATOR_TOKEN });
+      expectProblem(answer, 405, 'method_not_allowed');
+      expect(answer.headers.allow).toBe('POST');
     }
   });
 

@@ -34,7 +34,6 @@ describe('the package', () => {
     const paths = project.packed.files.map(({ path }) => path);
     expect(paths.filter((path) => !/^dist\/(generated\/)?\w+\.(js|d\.ts)$/.test(path))).toEqual([
       'CHANGELOG.md',
-      'LICENSE',
       'README.md',
       'package.json',
     ]);

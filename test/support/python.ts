@@ -33,6 +33,7 @@ export async function pythonWith(requirements: string): Promise<Python> {
   return async (args, { cwd = ROOT, env = {} } = {}) => {
     const options = {
       cwd,
+      maxBuffer: 64 * 1024 * 1024,
       env: { PATH: process.env.PATH, HOME: process.env.HOME, PYTHONDONTWRITEBYTECODE: '1', ...env },
     };
     return run(python, args, options).then(

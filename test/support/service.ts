@@ -8,6 +8,7 @@ import { scopeNames } from '../../src/contract/access.ts';
 import { createLogger } from '../../src/platform/logger.ts';
 import { afterwards, temporaryFolder } from './afterwards.ts';
 import { ManualClock } from './manual-clock.ts';
+import { recordCall } from './recorded-calls.ts';
 import { superuser } from './superuser.ts';
 
 /** A real service on a real port, on a database of its own, with a clock that the test moves. */
@@ -121,20 +122,23 @@ export async function startHarness(options: HarnessOptions = {}): Promise<Harnes
 export function sender(base: string, dispatcher: Agent): Harness['send'] {
   return async (method, path, { key, group, token, body, raw, headers } = {}) => {
     const payload = raw ?? (body === undefined ? null : JSON.stringify(body));
+    const sent = {
+      ...(key !== undefined && { 'x-api-key': key }),
+      ...(group !== undefined && { 'x-practice-group-id': group }),
+      ...(token !== undefined && { authorization: `Bearer ${token}` }),
+      ...(payload !== null && { 'content-type': 'application/json' }),
+      ...headers,
+    };
     const response = await request(base + path, {
       method: method as 'GET',
       dispatcher,
-      headers: {
-        ...(key !== undefined && { 'x-api-key': key }),
-        ...(group !== undefined && { 'x-practice-group-id': group }),
-        ...(token !== undefined && { authorization: `Bearer ${token}` }),
-        ...(payload !== null && { 'content-type': 'application/json' }),
-        ...headers,
-      },
+      headers: sent,
       body: payload,
     });
     const text = await response.body.text();
-    return { status: response.statusCode, headers: response.headers, text, body: parse(text) };
+    const answer = { status: response.statusCode, headers: response.headers };
+    recordCall({ method, path, headers: sent, body: payload, answer: { ...answer, body: text } });
+    return { ...answer, text, body: parse(text) };
   };
 }
 

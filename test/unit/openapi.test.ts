@@ -301,6 +301,17 @@ describe.each(audiences)('the %s document', (audience) => {
     }
   });
 
+  test('so has each that is no success, or not the usual one', () => {
+    for (const endpoint of endpoints[audience]) {
+      const { responses } = operation(document, endpoint);
+      for (const status of Object.keys(responses as Node)) {
+        const { content = {} } = at(document, ...pathOf(endpoint), 'responses', status);
+        const { 'application/json': json } = content as Record<string, Node>;
+        if (json) expect(json, `${endpoint.operationId} ${status}`).toHaveProperty('examples');
+      }
+    }
+  });
+
   test('a call that cannot be read is documented, too', () => {
     for (const endpoint of endpoints[audience]) {
       const { responses } = operation(document, endpoint);

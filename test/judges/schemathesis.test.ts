@@ -1,0 +1,69 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { scopeNames } from '../../src/contract/access.ts';
+import { afterwards, temporaryFolder } from '../support/afterwards.ts';
+import { pythonWith } from '../support/python.ts';
+import { OPERATOR_TOKEN, startHarness } from '../support/service.ts';
+
+/**
+ * Calls that somebody else's program makes up from the documents: right ones, wrong ones, and those at the edges. No 5xx, no status, header
+ * or body that is not documented, nobody admitted without a key. What is not asked, and why, is in schemathesis.toml.
+ */
+
+const house = await startHarness({ env: { PORTER_DEMO: 'on', PORTER_WEBHOOK_TARGETS: 'public' } });
+const { key } = await house.operator('POST', '/keys', {
+  partner_id: 'prt_demo',
+  practice_group_id: 'riverside-surgery',
+  scopes: scopeNames,
+  rate_limit_per_minute: 100_000,
+});
+// Limits of calls are not what is judged: a minute passes with every second.
+const minutes = setInterval(() => house.clock.advance(60_000), 1_000);
+afterwards(() => clearInterval(minutes));
+const python = await pythonWith('test/judges/schemathesis.txt');
+
+const asPartner = { 'x-api-key': key, 'x-practice-group-id': 'riverside-surgery' };
+const asOperator = { Authorization: `Bearer ${OPERATOR_TOKEN}` };
+/** Sooner or later they end the judge's own token: by themselves, and last. */
+const ownToken = ['updateOperator', 'revokeOperator'];
+const option = (name: string, values: string[]) => values.flatMap((value) => [name, value]);
+
+it.each([
+  // Each case of the coverage phase, too: some 80 for an operation.
+  ['partner', 'openapi.json', asPartner, 'examples,coverage,fuzzing', []],
+  // That would be 12,000 calls here, and seven minutes.
+  [
+    'operator',
+    'operator.openapi.json',
+    asOperator,
+    'examples,fuzzing',
+    option('--exclude-operation-id', ownToken),
+  ],
+  [
+    'operator (tokens)',
+    'operator.openapi.json',
+    asOperator,
+    'examples',
+    option('--include-operation-id', ownToken),
+  ],
+])('%s', async (_name, file, headers, phases, which) => {
+  const folder = temporaryFolder();
+  const document = join(folder, file);
+  writeFileSync(document, (await house.send('GET', `/docs/${file}`)).text);
+  const ran = await python(
+    [
+      ...['-m', 'schemathesis.cli', '--config-file', join(import.meta.dirname, 'schemathesis.toml')],
+      ...['run', document, '--url', house.url, '--phases', phases, '--max-examples', '5', ...which],
+      ...option(
+        '--header',
+        Object.entries(headers).map(([name, value]) => `${name}: ${value}`),
+      ),
+    ],
+    { cwd: folder, env: { SCHEMATHESIS_HOOKS: 'schemathesis_hooks', PYTHONPATH: import.meta.dirname } },
+  );
+  // Bodies that are too large are shown whole.
+  const output = ran.output.replaceAll(/^(.{400}).+$/gm, '$1…');
+  expect(ran.code, output).toBe(0);
+  console.log(/^ *\d+ generated.*$/m.exec(output)?.[0]);
+});

@@ -1,12 +1,11 @@
-import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { one, useChange } from '../api/client.ts';
+import { useChange } from '../api/client.ts';
 import type { NewOperator, Operator } from '../api/generated.ts';
 import { useMay, useSession } from '../frame/session.ts';
 import { Confirm } from '../parts/confirm.tsx';
 import { Chosen, FormDialog, momentOrNull, Typed, textOrNull, toLocalInput } from '../parts/form.tsx';
-import { Loaded } from '../parts/loaded.tsx';
 import { Section } from '../parts/page.tsx';
+import { Paged } from '../parts/paged.tsx';
 import { Secret } from '../parts/secret.tsx';
 import { State, type StateKind } from '../parts/state.tsx';
 import { Table } from '../parts/table.tsx';
@@ -37,7 +36,6 @@ const CHANGES = ['listOperators'] as const;
 
 /** People and systems with a token: what each may do, and when it was last used. */
 export function Operators() {
-  const query = useQuery(one('listOperators', { query: { page_size: 100 } }));
   const may = useMay('admin');
   const me = useSession().operator.id;
   const [made, setMade] = useState<NewOperator>();
@@ -51,11 +49,11 @@ export function Operators() {
           done={() => setMade(undefined)}
         />
       )}
-      <Loaded query={query}>
-        {({ data }) => (
+      <Paged of="listOperators" input={{}}>
+        {(operators) => (
           <Table
             label="Operators"
-            items={data}
+            items={operators}
             keyOf={({ id }) => id}
             empty="There is none."
             columns={[
@@ -101,7 +99,7 @@ export function Operators() {
             ]}
           />
         )}
-      </Loaded>
+      </Paged>
     </Section>
   );
 }

@@ -12,6 +12,7 @@ import { Chosen, FormDialog } from '../parts/form.tsx';
 import { Id } from '../parts/id.tsx';
 import { Loaded } from '../parts/loaded.tsx';
 import { Banner, Empty, Facts, Page, Section } from '../parts/page.tsx';
+import { Paged } from '../parts/paged.tsx';
 import { Secret } from '../parts/secret.tsx';
 import { When } from '../parts/when.tsx';
 import { DeliveryState, deliveryStates } from './delivery-state.tsx';
@@ -216,18 +217,13 @@ function Remove({ of: { id, url, health } }: ActProps) {
   );
 }
 
-const SHOWN = 50;
-
 function Deliveries({ id }: { id: string }) {
   const { values, set } = useFilters(['status', 'delivery']);
   const status = values.status as keyof typeof deliveryStates | undefined;
-  const query = useQuery(
-    one('listSubscriptionDeliveries', { params: { id }, query: { status, page_size: SHOWN } }),
-  );
   return (
     <Section title="Deliveries">
       <Sentence isFiltered={status !== undefined} clear={() => void set('status', undefined)}>
-        the latest deliveries that are
+        deliveries that are
         <Pick
           label="Status"
           value={status}
@@ -238,13 +234,13 @@ function Deliveries({ id }: { id: string }) {
           onChange={(value) => set('status', value)}
         />
       </Sentence>
-      <Loaded query={query}>
-        {({ data }) =>
-          data.length === 0 ? (
+      <Paged of="listSubscriptionDeliveries" input={{ params: { id }, query: { status } }}>
+        {(deliveries) =>
+          deliveries.length === 0 ? (
             <Empty>No delivery is like that.</Empty>
           ) : (
             <ul className="targets">
-              {data.map((delivery) => (
+              {deliveries.map((delivery) => (
                 <li key={delivery.id}>
                   <Disclosure
                     isOpen={values.delivery === delivery.id}
@@ -269,7 +265,7 @@ function Deliveries({ id }: { id: string }) {
             </ul>
           )
         }
-      </Loaded>
+      </Paged>
     </Section>
   );
 }

@@ -161,7 +161,10 @@ export async function busyWorld(
 
   await operator('PUT', `/practice-groups/${practices[1]}/ehr-health`, { status: 'unhealthy' });
   for (const sort of ['apt', 'apt', 'apt']) {
-    await publish(house, practices[0] as string, ['appointment.confirmed', word(`${sort}-${house.clock.now()}`)]);
+    await publish(house, practices[0] as string, [
+      'appointment.confirmed',
+      word(`${sort}-${house.clock.now()}`),
+    ]);
     await publish(house, practices[1] as string, 'appointment.cancelled');
     await publish(house, practices[2] as string, 'appointment.confirmed');
     house.clock.advance(20 * MINUTE);
@@ -269,7 +272,11 @@ async function refuse({ send, operator }: Harness, partners: Partner[], word: (u
   const path = `/v1/care-nav/submission-types/${encodeURIComponent(word('sick-note'))}`;
   await send('PATCH', path, { key: limited.key, group, body: { title: 'x' } });
   await send('GET', '/v1/practice-groups', { key: larkspur.key, group: 'practice-30' });
-  await send('PATCH', '/v1/care-nav/submission-types/sick-note', { key: acme.key, group, body: { daily_limit: -1 } });
+  await send('PATCH', '/v1/care-nav/submission-types/sick-note', {
+    key: acme.key,
+    group,
+    body: { daily_limit: -1 },
+  });
   const old = await operator('POST', '/keys', {
     partner_id: beacon.partnerId,
     practice_group_id: group,

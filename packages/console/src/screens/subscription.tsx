@@ -17,7 +17,7 @@ import { Secret } from '../parts/secret.tsx';
 import { When } from '../parts/when.tsx';
 import { DeliveryState, deliveryStates } from './delivery-state.tsx';
 import { ownEvents, topics } from './subscription-words.tsx';
-import { hostOf, toQueued } from './webhook-state.tsx';
+import { hostOf, toQueued, toWaiting } from './webhook-state.tsx';
 
 const CHANGED: readonly Operation[] = ['getSubscription', 'listSubscriptions', 'listSubscriptionDeliveries'];
 
@@ -155,8 +155,8 @@ function Pause({ of: { id, health } }: ActProps) {
       run={() => mutateAsync({ params: { id }, body: { status: 'paused' } })}
     >
       <p>
-        Nothing is sent to it until it is activated. {toQueued(health.queued)} that wait, and those to come,
-        stay queued for as long as events are kept.
+        Nothing is sent to it until it is activated. {toWaiting(health.queued)}, and those to come, stay
+        queued for as long as events are kept.
       </p>
     </Confirm>
   );
@@ -171,7 +171,7 @@ function Activate({ of: { id, health } }: ActProps) {
       title="Activate this subscription?"
       run={() => mutateAsync({ params: { id }, body: { status: 'active' } })}
     >
-      <p>{toQueued(health.queued)} that wait are sent now, in their order.</p>
+      <p>{health.queued > 0 ? `${toWaiting(health.queued, 'sent now, in order')}.` : 'Nothing waits.'}</p>
     </Confirm>
   );
 }
@@ -210,8 +210,8 @@ function Remove({ of: { id, url, health } }: ActProps) {
       }}
     >
       <p>
-        Nothing is sent to it any more. {toQueued(health.queued)} that wait are not sent either, and its log
-        of deliveries goes.
+        Nothing is sent to it any more.{' '}
+        {health.queued > 0 && `${toWaiting(health.queued, 'not sent either')}. `}Its log of deliveries goes.
       </p>
     </Confirm>
   );

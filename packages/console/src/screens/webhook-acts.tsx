@@ -3,7 +3,7 @@ import { ask, type Operation, useChange } from '../api/client.ts';
 import type { PartnerWebhook } from '../api/generated.ts';
 import { Confirm } from '../parts/confirm.tsx';
 import { FormDialog, momentOrNull, Typed, toLocalInput } from '../parts/form.tsx';
-import { hostOf, toQueued } from './webhook-state.tsx';
+import { hostOf, toWaiting } from './webhook-state.tsx';
 
 /** What can be done to a webhook. Each says what will happen, and to how many. */
 
@@ -32,8 +32,6 @@ export const acted = ({ id, url, partner_name, health }: PartnerWebhook): Acted 
   queued: health.queued,
 });
 
-const waiting = ({ queued }: Acted) => (queued === 1 ? '1 delivery' : `${toQueued(queued)} deliveries`);
-
 interface ActProps {
   of: Acted;
   /** Told when it is done, where that is not seen by itself. */
@@ -44,7 +42,10 @@ export function Pause({ of: webhook, done }: ActProps) {
   return (
     <SetStatus of={webhook} action="Pause" status="paused" done={() => done?.('Paused')}>
       Nothing is sent to <bdi>{webhook.partnerName}</bdi> at this address until somebody activates it.{' '}
-      {waiting(webhook)} that wait now, and those to come, stay queued for as long as events are kept.
+      {webhook.queued > 0
+        ? `${toWaiting(webhook.queued)} now, and those to come, stay`
+        : 'Those to come stay'}{' '}
+      queued for as long as events are kept.
     </SetStatus>
   );
 }
@@ -58,8 +59,14 @@ export function Activate({ of: webhook, done, isNext = false }: ActProps & { isN
       status="active"
       done={() => done?.('Active')}
     >
-      {waiting(webhook)} that wait are sent to <bdi>{webhook.partnerName}</bdi> now, in their order. Its count
-      of failures begins anew.
+      {webhook.queued > 0 ? (
+        <>
+          {toWaiting(webhook.queued, 'sent')} to <bdi>{webhook.partnerName}</bdi> now, in order.
+        </>
+      ) : (
+        'Nothing waits.'
+      )}{' '}
+      Its count of failures begins anew.
     </SetStatus>
   );
 }

@@ -1,6 +1,7 @@
 import { beforeAll, expect, it } from 'vitest';
 import { consoles } from '../support/console-browser.ts';
 import { type BusyWorld, busyWorld } from '../support/console-busy-world.ts';
+import { OPERATOR_TOKEN } from '../support/service.ts';
 
 /** Whatever partners, practices and receivers write is text, on every screen: it runs nothing, asks nobody and breaks no layout. */
 
@@ -17,6 +18,8 @@ beforeAll(async () => {
   const text = (usual: string) => `${[SCRIPTS, ODD][++count % 2]} ${usual} ${count}`.slice(0, 255);
   const word = (usual: string) => text(usual).slice(0, 64);
   world = await busyWorld(house(), { text, word });
+  const headers = { 'user-agent': SCRIPTS };
+  await house().send('POST', '/console/sign-in', { headers, body: { token: OPERATOR_TOKEN } });
 });
 
 it.each([

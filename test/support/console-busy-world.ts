@@ -4,7 +4,7 @@ import { scopeNames } from '../../src/contract/access.ts';
 import { afterwards } from './afterwards.ts';
 import { PATIENCE } from './console-world.ts';
 import { type Partner, partnerWith, publish } from './post.ts';
-import { type Behaviour, hang, ok, startReceiver, status } from './receiver.ts';
+import { type Behaviour, ok, startReceiver, status } from './receiver.ts';
 import type { Harness, Loose } from './service.ts';
 import { superuser } from './superuser.ts';
 
@@ -31,10 +31,10 @@ const KINDS = ['Surgery', 'Medical Centre', 'Family Practice'];
 const PRACTICES = KINDS.flatMap((kind) => PLACES.map((place) => `${place} ${kind}`));
 
 /** How the receivers of the partners behave, one after the other. */
-const RECEIVERS: Behaviour[] = [
-  status(503, {}, 'upstream booking-api timed out'),
+const receivers = (text: Names['text']): Behaviour[] => [
+  status(503, {}, text('upstream booking-api timed out')),
   ok,
-  status(503, {}, 'no healthy upstream'),
+  status(503, {}, text('no healthy upstream')),
   'refuse',
   ok,
   status(410),
@@ -143,7 +143,7 @@ export async function busyWorld(
   const webhooks: string[] = [];
   for (const [at, partner] of partners.entries()) {
     if (at === 7) continue;
-    const receiver = await startReceiver({ behaviour: RECEIVERS[at] ?? hang });
+    const receiver = await startReceiver({ behaviour: receivers(text)[at] ?? ok });
     afterwards(() => receiver.close());
     const { id } = await partner.call('POST', '/v1/webhooks', {
       url: `${receiver.url}?to=${encodeURIComponent(word('bookings/live'))}`,

@@ -32,7 +32,7 @@ const walks = readdirSync(folder)
 const screen = ({ caption, file }: Walk['steps'][number]) =>
   `<figure><img src="data:image/png;base64,${readFileSync(file).toString('base64')}"><figcaption>${caption}</figcaption></figure>`;
 const row = ({ person, question, clicks, ms, steps }: Walk) =>
-  `<section><h2>“${question}”</h2><p>${person}: ${clicks} ${clicks === 1 ? 'click' : 'clicks'}, ${(ms / 1000).toFixed(1)} s of answers</p><div>${steps.map(screen).join('')}</div></section>`;
+  `<section><h2>“${question}”</h2><p>${person}: ${clicks} ${clicks === 1 ? 'click' : 'clicks'}, answered in ${(ms / 1000).toFixed(1)} s</p><div>${steps.map(screen).join('')}</div></section>`;
 
 const browser = await chromium.launch({ executablePath: CHROMIUM, args: FLAGS });
 const page = await browser.newPage({ viewport: { width: WIDTH, height: 600 } });

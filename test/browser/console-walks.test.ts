@@ -26,7 +26,10 @@ beforeAll(async () => {
   const home = await newPractice(house(), 'Riverside Medical Centre');
   reached = await newPractice(house(), 'Larkhill Medical Centre');
   acme = await newNamedPartner(house(), 'Acme Booking', home);
-  await house().operator('POST', '/networks', { name: 'Vale', practice_group_ids: [home, reached] });
+  const others = ['Downs Surgery', 'Ferry Practice', 'Ivy House Surgery', 'Kiln Lane Surgery'];
+  const members = [home, reached];
+  for (const name of others) members.push(await newPractice(house(), name));
+  await house().operator('POST', '/networks', { name: 'Vale', practice_group_ids: members });
   const webhookId = await newHook(acme, receiver.url);
   await failForAnHour(house(), acme, webhookId);
   await lookForAlerts(house(), webhookId);
@@ -80,7 +83,7 @@ it('"Which of our practices can they reach, and who let them?"', async () => {
   await click(page.getByRole('link', { name: 'Networks' }));
   await click(page.getByRole('combobox', { name: 'Partner' }));
   await click(page.getByRole('option', { name: 'Acme Booking' }));
-  await page.getByText('reaches 2 practices with 1 key.').waitFor();
+  await page.getByText('reaches 6 practices with 1 key.').waitFor();
   await see('Networks: what a partner reaches');
   const list = page.getByRole('list', { name: 'Practices in reach' });
   expect(await list.innerText()).toMatch(/Riverside Medical Centre\s+by a key of its own/);

@@ -6,6 +6,7 @@ import { one } from '../api/client.ts';
 import type { Approval } from '../api/generated.ts';
 import { Failure } from '../parts/failure.tsx';
 import type { FormState } from '../parts/form.tsx';
+import { Only } from '../parts/only.tsx';
 import { Page } from '../parts/page.tsx';
 import { isWaiting, Waits } from '../parts/waits.tsx';
 import { KeyFields, type KeyFieldsOf, keyBody } from './key-fields.tsx';
@@ -36,7 +37,7 @@ export function Issuing<Issued extends object>({
       ]}
     >
       {issued === undefined ? (
-        form(id, setIssued)
+        <Only to={['admin', 'support']}>{form(id, setIssued)}</Only>
       ) : isWaiting(issued) ? (
         <Waits approval={issued} />
       ) : (

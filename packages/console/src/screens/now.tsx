@@ -26,7 +26,7 @@ function NeedsMe({ of: { data, count, at } }: { of: Attention }) {
   if (count === 0)
     return (
       <Banner tone="fine">
-        <State kind="fine">Nothing needs you.</State> Looked at <When at={at} />.
+        <State kind="fine">Nothing needs you.</State> Last looked <When at={at} />.
       </Banner>
     );
   return (

@@ -78,10 +78,10 @@ export function Operators() {
                 wideOnly: true,
                 cell: ({ label }) => label ?? <span className="soft">–</span>,
               },
-              { title: 'Last use', width: '1fr', cell: ({ last_used_at }) => <When at={last_used_at} /> },
+              { title: 'Last use', width: '8rem', cell: ({ last_used_at }) => <When at={last_used_at} /> },
               {
                 title: 'Expires',
-                width: '1fr',
+                width: '8rem',
                 wideOnly: true,
                 cell: ({ expires_at }) =>
                   expires_at ? <When at={expires_at} /> : <span className="soft">never</span>,

@@ -9,17 +9,30 @@ import {
 } from '../contract/operator/figures.ts';
 import { Problem, ValidationProblem } from '../contract/problems.ts';
 import { callsOf, causesOf, delaysOf, deliveriesOf, type Series, seriesOf } from '../domain/figures.ts';
-import { transact } from '../store/database.ts';
+import { SYSTEM } from '../domain/principal.ts';
+import { remembered } from '../platform/remembered.ts';
+import { type Database, transact } from '../store/database.ts';
 import { type FigureRow, readFigures } from '../store/figures.ts';
 import { findAnyWebhook } from '../store/webhooks.ts';
 import type { App, OperatorCall } from './app.ts';
 
-export async function getFigures(app: App, { principal, query }: OperatorCall<typeof figuresEndpoint>) {
+/** A thousand consoles that show their first page are one question. */
+const usual = new WeakMap<Database, () => ReturnType<typeof figuresOf>>();
+
+export async function getFigures(app: App, { query }: OperatorCall<typeof figuresEndpoint>) {
+  if (Object.values(query).some((given) => given !== undefined)) return { body: await figuresOf(app, query) };
+  const ask = usual.get(app.db) ?? remembered(app.clock, () => figuresOf(app, {}));
+  usual.set(app.db, ask);
+  return { body: await ask() };
+}
+
+/** The same for every reader. It names no object of a patient. */
+async function figuresOf(app: App, query: OperatorCall<typeof figuresEndpoint>['query']) {
   const { partner_id: partnerId, webhook_id: webhookId } = query;
   const isOfSubject = partnerId !== undefined || webhookId !== undefined;
   const series = seriesFor(app, query, isOfSubject);
   await app.figures.flush();
-  const rows = await transact(app.db, principal, (tx) => readFigures(tx, series, { partnerId, webhookId }));
+  const rows = await transact(app.db, SYSTEM, (tx) => readFigures(tx, series, { partnerId, webhookId }));
   const countsOf = countsIn(rows);
   const data = pointsOf(series, (at, point): FigurePoint => {
     const deliveries = countsOf('delivery', point);
@@ -32,7 +45,7 @@ export async function getFigures(app: App, { principal, query }: OperatorCall<ty
       oldest_undelivered_seconds: oldest === undefined ? null : oldest / 1000,
     };
   });
-  return { body: { ...told(series), data } };
+  return { ...told(series), data };
 }
 
 export async function getWebhookHealth(app: App, call: OperatorCall<typeof healthEndpoint>) {

@@ -6,7 +6,8 @@ import { sqlFunction } from './sql-functions.ts';
 
 /** How long things are kept, in days; the audit and the erasures are kept for good. */
 export interface Retention {
-  /** Events, their deliveries and places in the feed, refused calls, idempotency keys, sessions that are over, approvals that were decided. */
+  /** Events, their deliveries and places in the feed, refused calls, idempotency keys, sessions that are over, invitations
+   * that were used, withdrawn or not taken up, approvals that were decided. */
   events: number;
   formSubmissions: number;
   /** From when they succeeded or failed for good. */
@@ -61,6 +62,11 @@ const clearSessionsSql = sqlFunction('clear_sessions', {
   kept_days: 'integer',
   rows_max: 'integer',
 });
+const clearInvitationsSql = sqlFunction('clear_invitations', {
+  given: 'timestamptz',
+  kept_days: 'integer',
+  rows_max: 'integer',
+});
 const clearUsageSql = sqlFunction('clear_usage', {
   given: 'timestamptz',
   usage_days: 'integer',
@@ -80,7 +86,7 @@ const ROWS_MAX = 500;
 const OPEN_KEPT_DAYS = 14;
 
 /**
- * Each call is seven short transactions. `at` is of `databaseTime`. Returns how many rows went; as long as it is not zero there may be
+ * Each call is nine short transactions. `at` is of `databaseTime`. Returns how many rows went; as long as it is not zero there may be
  * more.
  */
 export async function clearStep(db: Database, at: string | null, retention: Retention): Promise<number> {
@@ -120,6 +126,12 @@ export async function clearStep(db: Database, at: string | null, retention: Rete
     kept_days: retention.events,
     rows_max: ROWS_MAX,
   });
+  // After sessions: an invitation stays as long as one of its own.
+  const [invitations] = await clearInvitationsSql<{ clear_invitations: number }>(alone(db), {
+    given: at,
+    kept_days: retention.events,
+    rows_max: ROWS_MAX,
+  });
   const [approvals] = await clearApprovalsSql<{ clear_approvals: number }>(alone(db), {
     given: at,
     kept_days: retention.events,
@@ -135,6 +147,7 @@ export async function clearStep(db: Database, at: string | null, retention: Rete
   return (
     (approvals?.clear_approvals ?? 0) +
     (sessions?.clear_sessions ?? 0) +
+    (invitations?.clear_invitations ?? 0) +
     (old?.clear_old ?? 0) +
     (records?.clear_records ?? 0) +
     (usage?.clear_usage ?? 0) +

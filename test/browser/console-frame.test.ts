@@ -103,3 +103,21 @@ it('loads little, and from nobody else', async () => {
   expect(bytes).toBeLessThan(FIRST_LOAD_BYTES_MAX);
   expect(complaints).toEqual([]);
 });
+
+it('says within its frame that an address leads nowhere', async () => {
+  const { page } = await enter('/nowhere/at/all');
+  await page.getByRole('heading', { level: 1, name: 'There is no such page' }).waitFor();
+  await page.getByRole('link', { name: 'Partners' }).click();
+  await page.getByRole('heading', { level: 1, name: 'Partners' }).waitFor();
+});
+
+it('tells whoever finds the address of what their role may not do, before anything is typed', async () => {
+  const { data } = await house().operator('GET', '/partners');
+  const partner = `/partners/${data[0].id}`;
+  const { page } = await enter(`${partner}/issue`, 'viewer');
+  for (const path of [`${partner}/issue`, `${partner}/issue-many`, '/networks/new']) {
+    await page.goto(`${house().url}/console${path}`);
+    await page.getByText(/^Your role, viewer, does not allow this\. Ask somebody with the role /).waitFor();
+    expect(await page.getByRole('main').getByRole('textbox').count()).toBe(0);
+  }
+});

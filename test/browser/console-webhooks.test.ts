@@ -73,7 +73,7 @@ it('is paused with a reason that the partner sees, and activated; what waits is 
   const { page } = await enter(`/webhooks/${webhook}`);
   await page.getByRole('button', { name: 'Pause' }).click();
   const dialog = page.getByRole('dialog');
-  expect(await dialog.innerText()).toContain('1 delivery that wait now');
+  expect(await dialog.innerText()).toContain('1 delivery that waits now');
   await dialog.getByLabel('Reason').fill('We agreed on the phone to wait.');
   await dialog.getByRole('button', { name: 'Pause' }).click();
   await page.getByText('The operator has paused it: We agreed on the phone to wait.').waitFor();

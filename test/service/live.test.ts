@@ -32,6 +32,24 @@ async function follow(token?: string): Promise<StreamReader> {
   return stream;
 }
 
+/** Every statement that this process sends from here on. */
+function countStatements() {
+  const counted: string[] = [];
+  const client = pg.Client.prototype;
+  const query = client.query;
+  client.query = function (this: pg.Client, ...given: unknown[]) {
+    const [first] = given as [string | { text?: string }];
+    counted.push(typeof first === 'string' ? first : (first.text ?? ''));
+    return (query as (...all: unknown[]) => unknown).apply(this, given);
+  } as typeof query;
+  return {
+    counted,
+    stop: () => {
+      client.query = query;
+    },
+  };
+}
+
 describe('GET /operator/v1/live', () => {
   it('200: says first that all may have changed, then what has, and never what it is', async () => {
     const stream = await follow();
@@ -67,14 +85,7 @@ describe('GET /operator/v1/live', () => {
   });
 
   it('a thousand that are open cost the database what one does', async () => {
-    const counted: string[] = [];
-    const client = pg.Client.prototype;
-    const query = client.query;
-    client.query = function (this: pg.Client, ...given: unknown[]) {
-      const [first] = given as [string | { text?: string }];
-      counted.push(typeof first === 'string' ? first : (first.text ?? ''));
-      return (query as (...all: unknown[]) => unknown).apply(this, given);
-    } as typeof query;
+    const { counted, stop } = countStatements();
     const looksSoFar = () => counted.filter((text) => text.includes('FROM audit_head')).length;
     try {
       const cost = async () => {
@@ -93,7 +104,35 @@ describe('GET /operator/v1/live', () => {
       await house.operator('PATCH', `/partners/${partnerId}`, { name: 'Heard by all' });
       await Promise.all([first, ...readers].map((reader) => untilTold(reader, 'partners')));
     } finally {
-      client.query = query;
+      stop();
+    }
+  });
+
+  it('fifty consoles that hear of something and ask for their first page cost the database what one does', async () => {
+    const readers = await Promise.all(Array.from({ length: 50 }, () => follow()));
+    const { counted, stop } = countStatements();
+    try {
+      const costOf = async (consoles: number) => {
+        // What was answered within the last second may be answered again.
+        house.clock.advance(1_000);
+        const from = asked();
+        const pages = Array.from({ length: consoles }, () =>
+          Promise.all(['/attention', '/figures'].map((path) => house.operator('GET', path))),
+        );
+        const [first] = await Promise.all(pages);
+        expect(first?.[1].data.length).toBeGreaterThan(0);
+        return asked() - from;
+      };
+      // The looks of the stream go on meanwhile.
+      const asked = () =>
+        counted.filter((text) => !/audit_head/.test(text) && /alerts|figures|deliveries|approvals/.test(text))
+          .length;
+      await costOf(1);
+      const ofOne = await costOf(1);
+      expect(ofOne).toBeGreaterThan(0);
+      expect(await costOf(readers.length)).toBeLessThanOrEqual(ofOne + 2);
+    } finally {
+      stop();
     }
   });
 

@@ -6,6 +6,7 @@ import { fanOutToOperators } from '../../src/store/operator-events.ts';
 import { clearStep, type Retention } from '../../src/store/retention.ts';
 import { markUptime } from '../../src/store/usage.ts';
 import { signIn } from '../support/console-session.ts';
+import { startMailbox } from '../support/mailbox.ts';
 import { furnish, newApproval } from '../support/operator-calls.ts';
 import { newPartner, publish } from '../support/post.ts';
 import { ok, startReceiver } from '../support/receiver.ts';
@@ -15,6 +16,8 @@ import { superuser } from '../support/superuser.ts';
 /** How long things are kept, noun by noun. Events and their deliveries: test/service/delivery-upkeep.test.ts. */
 
 const DAY = 24 * 3_600_000;
+/** Some calls answer a second later, by this clock. */
+const MINUTE = 60_000;
 
 /** Without the figures over time, which every call adds to; figures.test.ts has those. */
 async function clear(house: Harness, changes: Partial<Retention> = {}): Promise<number> {
@@ -266,6 +269,49 @@ describe('what is kept', () => {
     expect(await clear(house)).toBe(1);
     expect(await left()).toBe(1);
     expect((await goesOn.send('GET', '/operator/v1/me')).status).toBe(200);
+  });
+
+  it('invitations go 30 days after they were withdrawn, expired or the last session ended; one that waits stays', async () => {
+    const mailbox = await startMailbox();
+    const house = await startHarness({
+      env: {
+        PORTER_ROLE: 'api',
+        PORTER_SMTP_URL: mailbox.url,
+        PORTER_MAIL_FROM: 'Porter <p@porter.example>',
+      },
+    });
+    const { partnerId } = await makeWorld(house);
+    const invite = (name: string) =>
+      house.operator('POST', `/partners/${partnerId}/invitations`, { name, email: `${name}@p.example` });
+    const left = async () =>
+      (await house.operator('GET', '/invitations')).data.map(({ name }: { name: string }) => name).sort();
+    const { id } = await invite('withdrawn');
+    await house.operator('POST', `/invitations/${id}/withdraw`);
+    await invite('expires');
+    await invite('enters');
+    await house.service.alerts.tell();
+    const [, token] =
+      /enter#(\w+)/.exec(mailbox.messages.find(({ to }) => /enters/.test(to[0] ?? ''))?.text ?? '') ?? [];
+    house.clock.advance(DAY);
+    const entered = await house.send('POST', '/console/enter', { body: { token } });
+    expect(entered.status).toBe(204);
+    await invite('waits');
+
+    house.clock.advance(29 * DAY - MINUTE);
+    await clear(house);
+    expect(await left()).toEqual(['enters', 'expires', 'waits', 'withdrawn']);
+    house.clock.advance(MINUTE);
+    await clear(house);
+    expect(await left()).toEqual(['enters', 'expires', 'waits']);
+    // The link worked for three days. What somebody began with it is kept as long as any session.
+    house.clock.advance(3 * DAY - MINUTE);
+    await clear(house);
+    expect(await left()).toEqual(['enters', 'expires', 'waits']);
+    house.clock.advance(2 * MINUTE);
+    await clear(house, { events: 31 });
+    expect(await left()).toEqual(['enters', 'expires', 'waits']);
+    await clear(house);
+    expect(await left()).toEqual(['waits']);
   });
 
   it('approvals go 30 days after they were decided or expired, and what nobody collected after three', async () => {

@@ -3,6 +3,7 @@ import { createRequire } from 'node:module';
 import type { AxeResults } from 'axe-core';
 import { type Browser, type BrowserContextOptions, chromium, type Page, type Request } from 'playwright-core';
 import { afterAll, beforeAll, onTestFinished } from 'vitest';
+import { CHROMIUM, FLAGS } from './chromium.ts';
 import { type Harness, startHarness } from './service.ts';
 
 /** A service with the demo world, and a real browser in front of it. */
@@ -22,17 +23,6 @@ export interface Reader {
 
 export const PHONE = { viewport: { width: 390, height: 844 } } as const;
 export const DESK = { viewport: { width: 1280, height: 900 } } as const;
-
-const CHROMIUM = '/usr/bin/chromium';
-const FLAGS = [
-  '--no-sandbox',
-  '--disable-gpu',
-  '--disable-quic',
-  '--no-first-run',
-  '--disable-background-networking',
-  '--disable-component-update',
-  '--disable-sync',
-];
 
 /** For a test file: starts both before its tests and stops them afterwards. */
 export function readers(env: Record<string, string> = {}): Readers {

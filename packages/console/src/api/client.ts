@@ -89,17 +89,44 @@ export type ItemOf<K extends ListOperation> = Answer<K> extends PageOf<infer Ite
 
 const PAGE_SIZE = 100;
 
+async function askPage<K extends ListOperation>(
+  name: K,
+  input: InputOf<K>,
+  cursor: string | undefined,
+  signal: AbortSignal,
+) {
+  const { query } = input as Parts;
+  const asked = { ...input, query: { page_size: PAGE_SIZE, ...query, cursor } };
+  return (await ask(name, asked as InputOf<K>, { signal })).data as unknown as PageOf<ItemOf<K>>;
+}
+
 /** A list, page after page by its cursor. */
 export function pages<K extends ListOperation>(name: K, input: InputOf<K>) {
   return infiniteQueryOptions({
     queryKey: [name, input, 'pages'] as const,
     initialPageParam: undefined as string | undefined,
-    queryFn: async ({ signal, pageParam: cursor }) => {
-      const { query } = input as Parts;
-      const asked = { ...input, query: { page_size: PAGE_SIZE, ...query, cursor } };
-      return (await ask(name, asked as InputOf<K>, { signal })).data as unknown as PageOf<ItemOf<K>>;
-    },
+    queryFn: ({ signal, pageParam: cursor }) => askPage(name, input, cursor, signal),
     getNextPageParam: (last) => last.next_cursor ?? undefined,
+  });
+}
+
+const ALL_PAGES_MAX = 20;
+
+/** The whole of a list that is needed together, such as the choices of a field: up to 2,000 entries. */
+export function all<K extends ListOperation>(name: K, input: InputOf<K>) {
+  return queryOptions({
+    queryKey: [name, input, 'all'] as const,
+    queryFn: async ({ signal }) => {
+      const data: ItemOf<K>[] = [];
+      let cursor: string | undefined;
+      for (let page = 0; page < ALL_PAGES_MAX; page++) {
+        const { data: more, next_cursor } = await askPage(name, input, cursor, signal);
+        data.push(...more);
+        cursor = next_cursor ?? undefined;
+        if (cursor === undefined) break;
+      }
+      return { data, isCut: cursor !== undefined };
+    },
   });
 }
 

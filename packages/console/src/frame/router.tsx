@@ -8,7 +8,6 @@ import {
 } from '@tanstack/react-router';
 import { isStatus, queryClient } from '../api/client.ts';
 import { Failure } from '../parts/failure.tsx';
-import { Page } from '../parts/page.tsx';
 import { Frame } from './frame.tsx';
 import { session } from './session.ts';
 
@@ -17,11 +16,6 @@ import { session } from './session.ts';
 const root = createRootRoute({
   component: Outlet,
   errorComponent: ({ error }) => <Failure error={error} retry={() => location.reload()} />,
-  notFoundComponent: () => (
-    <Page title="There is no such page">
-      <p>The address may be cut off. Search for what you want with / or pick a room from the menu.</p>
-    </Page>
-  ),
 });
 
 const signIn = createRoute({
@@ -162,6 +156,10 @@ const screens = [
   screen(
     '/settings',
     lazyRouteComponent(() => import('../screens/settings.tsx'), 'Settings'),
+  ),
+  screen(
+    '/$',
+    lazyRouteComponent(() => import('../screens/nowhere.tsx'), 'Nowhere'),
   ),
 ];
 

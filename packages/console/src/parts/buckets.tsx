@@ -1,3 +1,4 @@
+import { CountsTable } from './counts-table.tsx';
 import { toExact } from './when.tsx';
 
 export interface BucketPart {
@@ -54,30 +55,12 @@ export function Buckets({
         <span>{buckets[0] && toExact(buckets[0].at)}</span>
         <span>now</span>
       </p>
-      <div className="visually-hidden">
-        <table aria-label={label}>
-          <thead>
-            <tr>
-              <th scope="col">From</th>
-              {parts.map(({ title }) => (
-                <th key={title} scope="col">
-                  {title}
-                </th>
-              ))}
-            </tr>
-          </thead>
-          <tbody>
-            {some.map(({ at, counts }) => (
-              <tr key={at}>
-                <th scope="row">{toExact(at)}</th>
-                {parts.map(({ title }, part) => (
-                  <td key={title}>{count.format(counts[part] ?? 0)}</td>
-                ))}
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
+      <CountsTable
+        label={label}
+        first="From"
+        titles={parts.map(({ title }) => title)}
+        rows={some.map(({ at, counts }) => ({ title: toExact(at), counts }))}
+      />
     </figure>
   );
 }

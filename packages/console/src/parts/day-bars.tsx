@@ -1,3 +1,5 @@
+import { CountsTable } from './counts-table.tsx';
+
 /** How much happened on each day, as bars with what each part is, and as a table for whoever does not see them. */
 
 export interface DayPart {
@@ -79,30 +81,12 @@ export function DayBars({
           <span>{days.length > 0 && short.format(new Date((days.at(-1) as Day).day))}</span>
         </span>
       </div>
-      <div className="visually-hidden">
-        <table aria-label={label}>
-          <thead>
-            <tr>
-              <th scope="col">Day</th>
-              {parts.map(({ title }) => (
-                <th key={title} scope="col">
-                  {title}
-                </th>
-              ))}
-            </tr>
-          </thead>
-          <tbody>
-            {days.map(({ day, counts }) => (
-              <tr key={day}>
-                <th scope="row">{short.format(new Date(day))}</th>
-                {parts.map(({ title }, part) => (
-                  <td key={title}>{count.format(counts[part] ?? 0)}</td>
-                ))}
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
+      <CountsTable
+        label={label}
+        first="Day"
+        titles={parts.map(({ title }) => title)}
+        rows={days.map(({ day, counts }) => ({ title: short.format(new Date(day)), counts }))}
+      />
     </figure>
   );
 }

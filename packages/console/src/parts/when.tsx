@@ -5,6 +5,7 @@ import { useSyncExternalStore } from 'react';
 const relative = new Intl.RelativeTimeFormat('en-GB', { numeric: 'auto' });
 const exact = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle: 'medium' });
 const clock = new Intl.DateTimeFormat('en-GB', { timeStyle: 'medium' });
+const day = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short' });
 export const zone = exact.resolvedOptions().timeZone;
 
 const STEPS: readonly [Intl.RelativeTimeFormatUnit, number][] = [
@@ -21,7 +22,12 @@ export function toRelative(at: number, now: number): string {
 }
 
 export const toExact = (at: string | number): string => exact.format(new Date(at));
-export const toClock = (at: string | number): string => clock.format(new Date(at));
+/** `09:40:12`; of another day with its date. */
+export function toClock(at: string | number, now = Date.now()): string {
+  const moment = new Date(at);
+  const isToday = moment.toDateString() === new Date(now).toDateString();
+  return isToday ? clock.format(moment) : `${day.format(moment)}, ${clock.format(moment)}`;
+}
 
 /** `38 min`, `2 h 5 min`, `3 days`: how long something takes or has taken. */
 export function toDuration(ms: number): string {

@@ -9,7 +9,7 @@ import { Id } from '../parts/id.tsx';
 import { Loaded } from '../parts/loaded.tsx';
 import { PartnerName, PracticeName } from '../parts/name.tsx';
 import { Banner, Empty, Facts, Page, Section } from '../parts/page.tsx';
-import { When } from '../parts/when.tsx';
+import { toExact, When } from '../parts/when.tsx';
 import { alertTitles, endings } from './alert-words.ts';
 import { Subject } from './alerts.tsx';
 
@@ -48,6 +48,9 @@ export function Alert() {
   );
 }
 
+/** Messages also go out by e-mail, where times are those of machines. */
+const MOMENT = /\d{4}-\d\d-\d\dT[\d:.]+Z/g;
+
 function Standing({ of: alert }: { of: OperatorAlert }) {
   const { id, partner_id, ended_at, ended_because, message, remedy } = alert;
   const mayRemind = useMay('admin', 'support') && ended_at === null && partner_id !== null;
@@ -77,7 +80,7 @@ function Standing({ of: alert }: { of: OperatorAlert }) {
       }
     >
       <strong>
-        <bdi>{message}</bdi>
+        <bdi>{message.replaceAll(MOMENT, toExact)}</bdi>
       </strong>{' '}
       {ended_at ? (
         <>
@@ -114,7 +117,8 @@ function Told({ of: { partner_id: partnerId, kind } }: { of: OperatorAlert }) {
             <ul className="plain">
               {told.map((contact) => (
                 <li key={contact.id}>
-                  <bdi>{contact.name ?? contact.email}</bdi> <bdi className="soft">{contact.email}</bdi>
+                  <bdi>{contact.name ?? contact.email}</bdi>{' '}
+                  {contact.name && <bdi className="soft">{contact.email}</bdi>}
                 </li>
               ))}
             </ul>

@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { Button } from 'react-aria-components';
-import { ask, one } from '../api/client.ts';
+import { all, ask } from '../api/client.ts';
 import type { AuditEntry } from '../api/generated.ts';
 import { differencesOf } from '../parts/differences.tsx';
 import { saveFile } from '../parts/download.ts';
@@ -24,7 +24,7 @@ const NAMES = ['actor_id', 'action', 'subject_id', 'practice_group_id', 'since',
 /** Who did what? */
 export function Audit() {
   const { values, set, clear } = useFilters(NAMES);
-  const operators = useQuery(one('listOperators', { query: { page_size: 100 } }));
+  const operators = useQuery(all('listOperators', {}));
   const actors = (operators.data?.data ?? []).map(({ id, name }) => ({ value: id, title: name }));
   const isOther = values.actor_id && !actors.some(({ value }) => value === values.actor_id);
   return (
@@ -83,9 +83,9 @@ export function Audit() {
         empty="Nobody did anything like that."
         columns={[
           { title: 'Who', width: '1.2fr', cell: (entry) => <Actor of={entry} /> },
-          { title: 'Did', width: '1.5fr', cell: ({ action }) => inWords(action) },
-          { title: 'To', width: '1.5fr', cell: ({ subject }) => <Subject of={subject} /> },
-          { title: 'What changed', width: '3fr', wideOnly: true, cell: inShort },
+          { title: 'Did', width: '2fr', cell: ({ action }) => inWords(action) },
+          { title: 'To', width: '1.8fr', cell: ({ subject }) => <Subject of={subject} /> },
+          { title: 'What changed', width: '2.5fr', wideOnly: true, cell: inShort },
           { title: 'When', width: '8rem', cell: ({ at }) => <When at={at} /> },
         ]}
       />

@@ -24,6 +24,7 @@ export function Delivery() {
     enabled: webhookId !== undefined,
   });
   const name = webhook.data && `${webhook.data.partner_name} · ${hostOf(webhook.data.url)}`;
+  const isStopped = webhook.data !== undefined && webhook.data.status !== 'active';
   return (
     <Page
       title={query.data ? eventTitles[query.data.event] : 'Delivery'}
@@ -35,12 +36,12 @@ export function Delivery() {
       <Loaded query={query}>
         {(delivery) => (
           <>
-            <Standing of={delivery} />
+            <Standing of={delivery} isStopped={isStopped} />
             <Section title="Attempts">
               {delivery.attempts.length === 0 ? (
                 <Empty>It was not sent yet.</Empty>
               ) : (
-                <Attempts of={delivery.attempts} next={delivery.next_attempt_at} />
+                <Attempts of={delivery.attempts} next={isStopped ? null : delivery.next_attempt_at} />
               )}
             </Section>
             <Section title="About it">
@@ -65,7 +66,7 @@ export function Delivery() {
   );
 }
 
-function Standing({ of: delivery }: { of: PartnerDelivery }) {
+function Standing({ of: delivery, isStopped }: { of: PartnerDelivery; isStopped: boolean }) {
   const { status, attempts, next_attempt_at: next, withheld_reason: reason, finished_at } = delivery;
   const [kind] = stateOfDelivery(delivery);
   const last = attempts.at(-1);
@@ -96,11 +97,14 @@ function Standing({ of: delivery }: { of: PartnerDelivery }) {
         <>
           <strong>{attempts.length === 0 ? 'To be sent.' : `Not delivered after ${tries}.`}</strong>{' '}
           {last && <bdi>{last.diagnosis}</bdi>}{' '}
-          {next && attempts.length > 0 && (
-            <>
-              Next attempt: <Due at={next} />.
-            </>
-          )}
+          {isStopped
+            ? 'It is sent when somebody activates the webhook.'
+            : next &&
+              attempts.length > 0 && (
+                <>
+                  Next attempt: <Due at={next} />.
+                </>
+              )}
         </>
       )}
     </Banner>

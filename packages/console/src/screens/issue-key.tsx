@@ -1,36 +1,23 @@
-import { useQuery } from '@tanstack/react-query';
-import { useNavigate, useParams } from '@tanstack/react-router';
-import { useState } from 'react';
-import { Button } from 'react-aria-components';
-import { one, useChange } from '../api/client.ts';
+import { useNavigate } from '@tanstack/react-router';
+import { useChange } from '../api/client.ts';
 import type { Approval, IssuedApiKey } from '../api/generated.ts';
-import { Failure } from '../parts/failure.tsx';
 import { useForm } from '../parts/form.tsx';
 import { nameOfKey, PracticeName } from '../parts/name.tsx';
-import { Page } from '../parts/page.tsx';
 import { PracticeSearch } from '../parts/practice-search.tsx';
 import { Secret } from '../parts/secret.tsx';
-import { isWaiting, Waits } from '../parts/waits.tsx';
-import { KeyFields, keyBody, keyFields } from './key-fields.tsx';
+import { IssueForm, Issuing } from './issuing.tsx';
+import { keyFields } from './key-fields.tsx';
 
 /** A key for one practice, shown once. */
 export function IssueKey() {
-  const { id = '' } = useParams({ strict: false });
-  const partner = useQuery(one('getPartner', { params: { id } }));
-  const [issued, setIssued] = useState<IssuedApiKey | Approval>();
   const navigate = useNavigate();
-  const name = partner.data?.name ?? 'Partner';
   return (
-    <Page
-      title={issued ? 'The key' : 'Issue a key'}
-      trail={[
-        { title: 'Partners', to: '/partners' },
-        { title: name, to: `/partners/${id}` },
-      ]}
+    <Issuing<IssuedApiKey>
+      title="Issue a key"
+      issuedTitle="The key"
+      form={(partnerId, done) => <OneKey partnerId={partnerId} done={done} />}
     >
-      {issued && isWaiting(issued) ? (
-        <Waits approval={issued} />
-      ) : issued ? (
+      {(issued, { name }) => (
         <div className="stack narrow">
           <p>
             It acts for <PracticeName id={issued.practice_group_id} /> and for the practices that share a
@@ -43,34 +30,22 @@ export function IssueKey() {
             done={() => void navigate({ to: `/keys/${issued.id}` })}
           />
         </div>
-      ) : (
-        <IssueForm partnerId={id} issued={setIssued} />
       )}
-    </Page>
+    </Issuing>
   );
 }
 
-function IssueForm({
-  partnerId,
-  issued,
-}: {
-  partnerId: string;
-  issued: (answer: IssuedApiKey | Approval) => void;
-}) {
+function OneKey({ partnerId, done }: { partnerId: string; done: (answer: IssuedApiKey | Approval) => void }) {
   const issue = useChange('issueKey', ['listKeys', 'listAgreements']);
   const form = useForm({ ...keyFields(null), practice_group_id: '' });
   const { onChange, error } = form.field('practice_group_id');
   return (
-    <form
-      className="stack narrow"
-      noValidate
-      onSubmit={(event) => {
-        event.preventDefault();
-        void form.submit(async ({ practice_group_id, ...values }) => {
-          const body = { ...keyBody(values), partner_id: partnerId, practice_group_id };
-          issued((await issue.mutateAsync({ body })).data);
-        });
-      }}
+    <IssueForm
+      form={form}
+      submit="Issue the key"
+      run={async ({ practice_group_id }, key) =>
+        done((await issue.mutateAsync({ body: { ...key, partner_id: partnerId, practice_group_id } })).data)
+      }
     >
       <PracticeSearch
         label="Practice"
@@ -78,13 +53,6 @@ function IssueForm({
         error={error}
         onPick={(practice) => onChange(practice?.id ?? '')}
       />
-      <KeyFields form={form} />
-      {form.failure !== undefined && <Failure error={form.failure} />}
-      <div className="actions">
-        <Button type="submit" className="button primary" isPending={form.isRunning}>
-          Issue the key
-        </Button>
-      </div>
-    </form>
+    </IssueForm>
   );
 }

@@ -1,74 +1,57 @@
 import { useQuery } from '@tanstack/react-query';
-import { useNavigate, useParams } from '@tanstack/react-router';
-import { useState } from 'react';
+import { useNavigate } from '@tanstack/react-router';
 import { Button } from 'react-aria-components';
-import { one, useChange } from '../api/client.ts';
+import { all, useChange } from '../api/client.ts';
 import type { Approval, IssuedApiKeys } from '../api/generated.ts';
-import { Failure } from '../parts/failure.tsx';
 import { Chosen, useForm } from '../parts/form.tsx';
 import { PracticeName } from '../parts/name.tsx';
-import { Page } from '../parts/page.tsx';
 import { PracticeSearch } from '../parts/practice-search.tsx';
 import { Secret } from '../parts/secret.tsx';
-import { isWaiting, Waits } from '../parts/waits.tsx';
-import { KeyFields, keyBody, keyFields } from './key-fields.tsx';
+import { IssueForm, Issuing } from './issuing.tsx';
+import { keyFields } from './key-fields.tsx';
 
 /** Keys for many practices at once, all alike: all of them, or none. */
 export function IssueKeys() {
-  const { id = '' } = useParams({ strict: false });
-  const partner = useQuery(one('getPartner', { params: { id } }));
-  const [issued, setIssued] = useState<IssuedApiKeys | Approval>();
   const navigate = useNavigate();
-  const name = partner.data?.name ?? 'Partner';
   return (
-    <Page
-      title={issued ? 'The keys' : 'Issue keys for many practices'}
-      trail={[
-        { title: 'Partners', to: '/partners' },
-        { title: name, to: `/partners/${id}` },
-      ]}
+    <Issuing<IssuedApiKeys>
+      title="Issue keys for many practices"
+      issuedTitle="The keys"
+      form={(partnerId, done) => <ManyKeys partnerId={partnerId} done={done} />}
     >
-      {issued && isWaiting(issued) ? (
-        <Waits approval={issued} />
-      ) : issued ? (
+      {({ data }, { id, name }) => (
         <Secret
-          name={`${issued.data.length} keys of ${name}`}
+          name={`${data.length} keys of ${name}`}
           value={[
             'practice_group_id,key_id,key',
-            ...issued.data.map((one) => [one.practice_group_id, one.id, one.key].join(',')),
+            ...data.map((one) => [one.practice_group_id, one.id, one.key].join(',')),
           ].join('\n')}
           fileName="porter-keys.csv"
           done={() => void navigate({ to: `/partners/${id}` })}
         />
-      ) : (
-        <IssueForm partnerId={id} issued={setIssued} />
       )}
-    </Page>
+    </Issuing>
   );
 }
 
-function IssueForm({
+function ManyKeys({
   partnerId,
-  issued,
+  done,
 }: {
   partnerId: string;
-  issued: (answer: IssuedApiKeys | Approval) => void;
+  done: (answer: IssuedApiKeys | Approval) => void;
 }) {
   const issue = useChange('issueKeys', ['listKeys', 'listAgreements']);
   const form = useForm({ ...keyFields(null), practice_group_ids: [] as string[] });
   const { value: ids, onChange, error } = form.field('practice_group_ids');
   const add = (more: readonly string[]) => onChange([...new Set([...ids, ...more])]);
   return (
-    <form
-      className="stack narrow"
-      noValidate
-      onSubmit={(event) => {
-        event.preventDefault();
-        void form.submit(async ({ practice_group_ids, ...values }) => {
-          const body = { ...keyBody(values), partner_id: partnerId, practice_group_ids };
-          issued((await issue.mutateAsync({ body })).data);
-        });
-      }}
+    <IssueForm
+      form={form}
+      submit={ids.length > 1 ? `Issue ${ids.length} keys` : 'Issue the keys'}
+      run={async ({ practice_group_ids }, key) =>
+        done((await issue.mutateAsync({ body: { ...key, partner_id: partnerId, practice_group_ids } })).data)
+      }
     >
       <PracticeSearch
         label="Add a practice"
@@ -98,20 +81,13 @@ function IssueForm({
           ))}
         </ul>
       </section>
-      <KeyFields form={form} />
-      {form.failure !== undefined && <Failure error={form.failure} />}
-      <div className="actions">
-        <Button type="submit" className="button primary" isPending={form.isRunning}>
-          {ids.length > 1 ? `Issue ${ids.length} keys` : 'Issue the keys'}
-        </Button>
-      </div>
-    </form>
+    </IssueForm>
   );
 }
 
 /** All practices of a network at once. */
 function AddNetwork({ add }: { add: (ids: readonly string[]) => void }) {
-  const { data } = useQuery(one('listNetworks', { query: { page_size: 100 } }));
+  const { data } = useQuery(all('listNetworks', {}));
   if (!data?.data.length) return null;
   return (
     <Chosen

@@ -1,12 +1,10 @@
 import { useQuery } from '@tanstack/react-query';
-import { ask, one } from '../api/client.ts';
+import { ask } from '../api/client.ts';
 import type { ApiKey, PartnerUsageEntry } from '../api/generated.ts';
 import { DayBars, lastDays } from '../parts/day-bars.tsx';
 import { Loaded } from '../parts/loaded.tsx';
-import { PracticeName } from '../parts/name.tsx';
 import { Section } from '../parts/page.tsx';
 import { Table } from '../parts/table.tsx';
-import { When } from '../parts/when.tsx';
 
 const DAYS = 30;
 const outcomes = ['ok', 'refused', 'rate_limited', 'failed'] as const;
@@ -81,41 +79,4 @@ function byOperation(entries: readonly PartnerUsageEntry[]) {
       counts: outcomes.map((outcome) => sumOf(its.filter((entry) => entry.outcome === outcome))),
     }))
     .sort((a, b) => b.total - a.total);
-}
-
-const SHOWN = 5;
-
-export function KeyRefusals({ of: key }: { of: ApiKey }) {
-  const query = useQuery(one('listRefusedRequests', { query: { key_id: key.id, page_size: SHOWN } }));
-  return (
-    <Section title="Latest refusals">
-      <Loaded query={query} rows={3}>
-        {({ data, next_cursor }) => (
-          <Table
-            label="Latest refusals"
-            items={data}
-            keyOf={({ request_id, at }) => `${request_id}${at}`}
-            hrefOf={({ request_id }) => `/refused/${request_id}`}
-            empty="None of its calls was refused lately."
-            more={
-              next_cursor ? { to: `/refused?key_id=${key.id}`, title: 'All its refused calls' } : undefined
-            }
-            columns={[
-              { title: 'Call', width: '2fr', cell: ({ method, path }) => `${method} ${path}` },
-              { title: 'Answer', width: '1.5fr', cell: ({ status, error }) => `${status} ${error}` },
-              {
-                title: 'Practice',
-                width: '1.5fr',
-                wideOnly: true,
-                cell: ({ practice_group_id }) =>
-                  practice_group_id ? <PracticeName id={practice_group_id} /> : '–',
-              },
-              { title: 'From', width: '1fr', wideOnly: true, cell: ({ address }) => address ?? '–' },
-              { title: 'When', width: '8rem', cell: ({ at }) => <When at={at} /> },
-            ]}
-          />
-        )}
-      </Loaded>
-    </Section>
-  );
 }

@@ -14,8 +14,9 @@ import { Secret } from '../parts/secret.tsx';
 import { isWaiting, Waits } from '../parts/waits.tsx';
 import { When } from '../parts/when.tsx';
 import { KeyFields, keyBody, keyFields } from './key-fields.tsx';
-import { KeyRefusals, KeyUsage } from './key-usage.tsx';
+import { KeyUsage } from './key-usage.tsx';
 import { KeyWorks } from './key-works.tsx';
+import { LatestRefusals } from './latest-refusals.tsx';
 import { scopes } from './scopes.ts';
 
 const CHANGES = ['getKey', 'listKeys', 'listAgreements', 'listAllWebhooks'] as const;
@@ -103,7 +104,7 @@ function About({ of: key }: { of: ApiKey }) {
         </ul>
       </Section>
       <KeyUsage of={key} />
-      <KeyRefusals of={key} />
+      <LatestRefusals of={{ key_id: key.id }} />
     </>
   );
 }

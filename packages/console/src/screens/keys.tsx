@@ -19,7 +19,7 @@ export function Keys() {
   return (
     <Page title="Keys" trail={[{ title: 'Partners', to: '/partners' }]}>
       <Sentence isFiltered={Object.keys(values).length > 0} clear={clear}>
-        keys
+        keys{' '}
         {values.partner_id && (
           <>
             of <PartnerName id={values.partner_id} />

@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { one } from '../api/client.ts';
+import { all, one } from '../api/client.ts';
 import type { AuditEntry, Network } from '../api/generated.ts';
 import { pageOf } from '../frame/addresses.ts';
 import { Disclosure } from '../parts/disclosure.tsx';
@@ -215,9 +215,7 @@ function LetIn({
   did: (entry: AuditEntry) => boolean;
   what: string;
 }) {
-  const { data, error, isPending } = useQuery(
-    one('listAudit', { query: { subject_id: subject, page_size: 100 } }),
-  );
+  const { data, error, isPending } = useQuery(all('listAudit', { query: { subject_id: subject } }));
   const entry = data?.data.find(did);
   if (isPending) return null;
   return (

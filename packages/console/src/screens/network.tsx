@@ -10,6 +10,7 @@ import { useEvery, usePracticeNames } from '../parts/every.ts';
 import { Failure } from '../parts/failure.tsx';
 import { Id } from '../parts/id.tsx';
 import { Loaded } from '../parts/loaded.tsx';
+import { Only } from '../parts/only.tsx';
 import { Page, Section } from '../parts/page.tsx';
 import { isWaiting } from '../parts/waits.tsx';
 import { When } from '../parts/when.tsx';
@@ -63,7 +64,9 @@ export function Network() {
 export function NewNetwork() {
   return (
     <Page title="New network" trail={trail}>
-      <Editor base={undefined} />
+      <Only to={['admin']}>
+        <Editor base={undefined} />
+      </Only>
     </Page>
   );
 }

@@ -26,7 +26,7 @@ function NeedsMe({ of: { data, count, at } }: { of: Attention }) {
   if (count === 0)
     return (
       <Banner tone="fine">
-        <State kind="fine">Nothing needs you.</State> Looked at <When at={at} />.
+        <State kind="fine">Nothing needs you.</State> Last looked <When at={at} />.
       </Banner>
     );
   return (
@@ -100,7 +100,7 @@ function Cause({ of: group }: { of: AttentionGroup }) {
             </span>
           </State>
         </h2>
-        <span className="soft">{count}</span>
+        {count > 1 && <span className="soft">{count} in all</span>}
       </div>
       <p className="soft">{remedy}</p>
       <table className="rows">
@@ -113,8 +113,8 @@ function Cause({ of: group }: { of: AttentionGroup }) {
                 {column.title}
               </th>
             ))}
-            <th scope="col">
-              <span className="unseen">Next step</span>
+            <th scope="col" className="next">
+              <span className="visually-hidden">Next step</span>
             </th>
           </tr>
         </thead>

@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
-import { one, useChange } from '../api/client.ts';
+import { all, useChange } from '../api/client.ts';
 import type { Agreement, Partner, SlaTargets } from '../api/generated.ts';
 import { useMay } from '../frame/session.ts';
 import {
@@ -145,7 +145,7 @@ const CHANGES = ['listAgreements', 'getPartner', 'listPartners', 'getSla'] as co
 /** What they signed, over time: the newest first. */
 export function Agreements({ partner }: { partner: Partner }) {
   const params = { id: partner.id };
-  const query = useQuery(one('listAgreements', { params, query: { page_size: 100 } }));
+  const query = useQuery(all('listAgreements', { params }));
   const may = useMay('admin', 'support');
   return (
     <Section title="Agreements" actions={may && <RecordAgreement partner={partner} />}>
@@ -199,7 +199,11 @@ export function Agreements({ partner }: { partner: Partner }) {
                     {
                       title: 'Actions',
                       width: '7rem',
-                      cell: (agreement: Agreement) => <ChangeAgreement agreement={agreement} />,
+                      cell: (agreement: Agreement) => (
+                        <span className="actions small">
+                          <ChangeAgreement agreement={agreement} />
+                        </span>
+                      ),
                     },
                   ]
                 : []),

@@ -153,34 +153,3 @@ export function PartnerUsage({ partner: { id } }: { partner: Partner }) {
     </Section>
   );
 }
-
-export function PartnerRefusals({ partner: { id } }: { partner: Partner }) {
-  const query = useQuery(one('listRefusedRequests', { query: { partner_id: id, page_size: 5 } }));
-  return (
-    <Section title="Latest refusals">
-      <Loaded query={query} rows={3}>
-        {({ data, next_cursor }) => (
-          <Table
-            label="Latest refusals"
-            items={data}
-            keyOf={({ request_id, at }) => `${request_id}${at}`}
-            hrefOf={({ request_id }) => `/refused/${request_id}`}
-            empty="None of their calls was refused lately."
-            more={next_cursor ? { to: `/refused?partner_id=${id}`, title: 'All refused calls' } : undefined}
-            columns={[
-              { title: 'Call', width: '2fr', cell: ({ method, path }) => `${method} ${path}` },
-              { title: 'Answer', width: '1.5fr', cell: ({ status, error }) => `${status} ${error}` },
-              {
-                title: 'Why',
-                width: '3fr',
-                wideOnly: true,
-                cell: ({ explanation }) => <span className="clamped">{explanation}</span>,
-              },
-              { title: 'When', width: '8rem', cell: ({ at }) => <When at={at} /> },
-            ]}
-          />
-        )}
-      </Loaded>
-    </Section>
-  );
-}

@@ -11,10 +11,11 @@ import { Banner, Facts, Page } from '../parts/page.tsx';
 import { Steps } from '../parts/steps.tsx';
 import { Tabs } from '../parts/tabs.tsx';
 import { toExact, When } from '../parts/when.tsx';
+import { LatestRefusals } from './latest-refusals.tsx';
 import { AgreementFields, Agreements, agreementBody, agreementFields } from './partner-agreements.tsx';
 import { Contacts } from './partner-contacts.tsx';
 import { Sla } from './partner-sla.tsx';
-import { PartnerKeys, PartnerRefusals, PartnerUsage, PartnerWebhooks } from './partner-wellbeing.tsx';
+import { PartnerKeys, PartnerUsage, PartnerWebhooks } from './partner-wellbeing.tsx';
 
 /** Where are they in onboarding, what may they do, are they well? */
 export function Partner() {
@@ -77,7 +78,7 @@ function Overview({ partner }: { partner: PartnerRecord }) {
       <PartnerKeys partner={partner} />
       <PartnerWebhooks partner={partner} />
       <PartnerUsage partner={partner} />
-      <PartnerRefusals partner={partner} />
+      <LatestRefusals of={{ partner_id: partner.id }} />
     </>
   );
 }

@@ -30,7 +30,11 @@ export function Partners() {
         input={{ query: { status: values.status as Partner['status'] | undefined } }}
         keyOf={({ id }) => id}
         hrefOf={({ id }) => `/partners/${id}`}
-        empty="No partner is like that."
+        empty={
+          values.status
+            ? 'No partner is like that.'
+            : 'There is no partner yet. Once one is added, its page shows the next step, up to a key that works.'
+        }
         columns={[
           { title: 'Name', width: '2fr', cell: ({ name }) => name },
           { title: 'State', width: '1fr', cell: ({ status }) => <PartnerState of={status} /> },

@@ -1,23 +1,19 @@
 import { useQuery } from '@tanstack/react-query';
-import { one, useChange } from '../api/client.ts';
+import { all, useChange } from '../api/client.ts';
 import type { Assignee, Form, OperatorPracticeGroup, SubmissionType } from '../api/generated.ts';
 import { useMay } from '../frame/session.ts';
 import { Confirm } from '../parts/confirm.tsx';
 import { Chosen, FormDialog, Typed } from '../parts/form.tsx';
 import { Id } from '../parts/id.tsx';
 import type { Column } from '../parts/list.tsx';
-import { Loaded } from '../parts/loaded.tsx';
 import { Section } from '../parts/page.tsx';
+import { Paged } from '../parts/paged.tsx';
 import { Table } from '../parts/table.tsx';
-
-const ALL = { page_size: 100 };
 
 /** The forms that patients fill in, and the people and teams that they go to. */
 export function Directory({ practice: { id } }: { practice: OperatorPracticeGroup }) {
   const params = { id };
-  const forms = useQuery(one('listForms', { params, query: ALL }));
-  const assignees = useQuery(one('listAssignees', { params, query: ALL }));
-  const types = useQuery(one('listGroupSubmissionTypes', { params, query: ALL }));
+  const types = useQuery(all('listGroupSubmissionTypes', { params }));
   const may = useMay('admin');
   const users = types.data?.data ?? [];
   const usersOfForm = (form: Form) => users.filter(({ form_id }) => form_id === form.id);
@@ -26,11 +22,11 @@ export function Directory({ practice: { id } }: { practice: OperatorPracticeGrou
   return (
     <>
       <Section title="Forms" actions={may && <PutForm practiceId={id} />}>
-        <Loaded query={forms} rows={3}>
-          {({ data }) => (
+        <Paged of="listForms" input={{ params }} rows={3}>
+          {(forms) => (
             <Table
               label="Forms"
-              items={data}
+              items={forms}
               keyOf={(form) => form.id}
               empty="They have no forms. A submission type may lead to a form or to a page elsewhere."
               columns={[
@@ -46,14 +42,14 @@ export function Directory({ practice: { id } }: { practice: OperatorPracticeGrou
               ]}
             />
           )}
-        </Loaded>
+        </Paged>
       </Section>
       <Section title="Assignees" actions={may && <PutAssignee practiceId={id} />}>
-        <Loaded query={assignees} rows={3}>
-          {({ data }) => (
+        <Paged of="listAssignees" input={{ params }} rows={3}>
+          {(assignees) => (
             <Table
               label="Assignees"
-              items={data}
+              items={assignees}
               keyOf={(assignee) => `${assignee.type}:${assignee.id}`}
               empty="They have named nobody that forms go to."
               columns={[
@@ -70,7 +66,7 @@ export function Directory({ practice: { id } }: { practice: OperatorPracticeGrou
               ]}
             />
           )}
-        </Loaded>
+        </Paged>
       </Section>
     </>
   );

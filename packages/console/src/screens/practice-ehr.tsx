@@ -56,7 +56,7 @@ function Report({ id, status }: { id: string; status: Status }) {
   const next = status === 'healthy' ? 'unhealthy' : 'healthy';
   return (
     <Confirm
-      action={next === 'healthy' ? 'It works again' : 'It is down'}
+      action={next === 'unhealthy' ? 'It is down' : status === 'unhealthy' ? 'It works again' : 'It works'}
       title={next === 'healthy' ? 'Report that the connection works?' : 'Report that the connection is down?'}
       isDestructive={next === 'unhealthy'}
       run={() => report.mutateAsync({ params: { id }, body: { status: next } })}

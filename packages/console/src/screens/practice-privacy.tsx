@@ -1,15 +1,15 @@
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { one, useChange } from '../api/client.ts';
+import { all, useChange } from '../api/client.ts';
 import type { AccessLogEntry, Erasure, OperatorPracticeGroup } from '../api/generated.ts';
 import { useMay } from '../frame/session.ts';
 import { Confirm } from '../parts/confirm.tsx';
 import { Sentence, TextFilter, useFilters } from '../parts/filters.tsx';
 import { Chosen, Typed } from '../parts/form.tsx';
 import { List } from '../parts/list.tsx';
-import { Loaded } from '../parts/loaded.tsx';
 import { KeyName, OperatorName, PartnerName } from '../parts/name.tsx';
 import { Empty, Section } from '../parts/page.tsx';
+import { Paged } from '../parts/paged.tsx';
 import { Table } from '../parts/table.tsx';
 import { When } from '../parts/when.tsx';
 
@@ -76,17 +76,16 @@ function How({ of: { key_id, through, webhook_id } }: { of: AccessLogEntry }) {
 }
 
 function Erasures({ practice }: { practice: OperatorPracticeGroup }) {
-  const query = useQuery(one('listErasures', { query: { practice_group_id: practice.id, page_size: 20 } }));
   const may = useMay('admin');
   const [done, setDone] = useState<Erasure>();
   return (
     <Section title="Erasures" actions={may && <Erase practice={practice} done={setDone} />}>
       {done && <Erased of={done} />}
-      <Loaded query={query} rows={2}>
-        {({ data }) => (
+      <Paged of="listErasures" input={{ query: { practice_group_id: practice.id } }} rows={2}>
+        {(erasures) => (
           <Table
             label="Erasures"
-            items={data}
+            items={erasures}
             keyOf={({ id }) => id}
             empty="Nothing of this practice was erased."
             columns={[
@@ -108,7 +107,7 @@ function Erasures({ practice }: { practice: OperatorPracticeGroup }) {
             ]}
           />
         )}
-      </Loaded>
+      </Paged>
     </Section>
   );
 }
@@ -180,8 +179,8 @@ function Erase({
 
 /** How many were told of it, before it is gone. */
 function ToldOf({ practiceId, objectId }: { practiceId: string; objectId: string }) {
-  const query = { practice_group_id: practiceId, object_id: objectId, page_size: 100 };
-  const { data } = useQuery(one('listAccessLog', { query }));
+  const query = { practice_group_id: practiceId, object_id: objectId };
+  const { data } = useQuery(all('listAccessLog', { query }));
   if (!data) return null;
   const partners = new Set(data.data.flatMap(({ partner_id }) => partner_id ?? []));
   return (

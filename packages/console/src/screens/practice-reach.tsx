@@ -1,6 +1,6 @@
 import { useQueries, useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { one } from '../api/client.ts';
+import { all, one } from '../api/client.ts';
 import type { ApiKey, Network, OperatorPracticeGroup } from '../api/generated.ts';
 import { pageOf } from '../frame/addresses.ts';
 import { Skeleton } from '../parts/loaded.tsx';
@@ -25,9 +25,7 @@ export function PracticeReach({ practice }: { practice: OperatorPracticeGroup })
   });
   const homes = [id, ...neighboursOf(networks, id)];
   const { keys, isLoading } = useQueries({
-    queries: homes.map((home) =>
-      one('listKeys', { query: { practice_group_id: home, status: 'active', page_size: 100 } }),
-    ),
+    queries: homes.map((home) => all('listKeys', { query: { practice_group_id: home, status: 'active' } })),
     combine: (results) => ({
       keys: results.flatMap(({ data }) => data?.data ?? []),
       isLoading: results.some(({ isPending }) => isPending),
@@ -117,11 +115,11 @@ function Who({ partnerId }: { partnerId: string }) {
 function Through({ way: { key, network } }: { way: Way }) {
   if (!network) return <>a key of their own</>;
   return (
-    <>
+    <span>
       <Link to={pageOf('network', network.id)}>
         <bdi>{network.name}</bdi>
       </Link>
       , from <PracticeName id={key.practice_group_id} />
-    </>
+    </span>
   );
 }

@@ -5,8 +5,8 @@ import { useMay } from '../frame/session.ts';
 import { Confirm } from '../parts/confirm.tsx';
 import { EditInPlace } from '../parts/edit-in-place.tsx';
 import { FormDialog, numberOrNull } from '../parts/form.tsx';
-import { Loaded } from '../parts/loaded.tsx';
 import { Empty, Section } from '../parts/page.tsx';
+import { Paged } from '../parts/paged.tsx';
 import { State } from '../parts/state.tsx';
 import { newTypeFields, TypeFields, typeBody, typeChanges, typeFields } from './submission-type-fields.tsx';
 
@@ -15,32 +15,30 @@ const CHANGES = ['listGroupSubmissionTypes', 'getAvailability', 'listAudit'] as 
 /** What the practice takes today: each type against its cap. */
 export function SubmissionTypes({ practice }: { practice: OperatorPracticeGroup }) {
   const params = { id: practice.id };
-  const types = useQuery(one('listGroupSubmissionTypes', { params, query: { page_size: 100 } }));
   const availability = useQuery(one('getAvailability', { params }));
   const may = useMay('admin');
   const stateOf = new Map(availability.data?.data.map((one) => [one.submission_type_id, one]));
   return (
     <Section title="Submission types" actions={may && <AddType practice={practice} />}>
       <p className="soft">Days are those of {practice.timezone}.</p>
-      <Loaded query={types}>
-        {({ data, next_cursor }) => (
+      <Paged of="listGroupSubmissionTypes" input={{ params }}>
+        {(types) => (
           <>
-            {data.length === 0 && (
+            {types.length === 0 && (
               <Empty>
                 They take no forms yet. Practice software brings submission types, or add one here.
               </Empty>
             )}
             <ul className="types" aria-label="Submission types">
-              {data.map((type) => (
+              {types.map((type) => (
                 <li key={type.id}>
                   <Type practice={practice} type={type} availability={stateOf.get(type.id)} mayChange={may} />
                 </li>
               ))}
             </ul>
-            {next_cursor && <p className="soft">The first 100 are shown; the API has the others.</p>}
           </>
         )}
-      </Loaded>
+      </Paged>
     </Section>
   );
 }

@@ -1,14 +1,13 @@
-import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { one, useChange } from '../api/client.ts';
+import { useChange } from '../api/client.ts';
 import type { Approval, CollectedAnswer } from '../api/generated.ts';
 import { useMay, useSession } from '../frame/session.ts';
 import { Confirm } from '../parts/confirm.tsx';
 import { Differences } from '../parts/differences.tsx';
 import { Pick, Sentence, useFilters } from '../parts/filters.tsx';
 import { FormDialog, Typed } from '../parts/form.tsx';
-import { Loaded } from '../parts/loaded.tsx';
 import { Section } from '../parts/page.tsx';
+import { Paged } from '../parts/paged.tsx';
 import { Secret } from '../parts/secret.tsx';
 import { State, type StateKind } from '../parts/state.tsx';
 import { Table } from '../parts/table.tsx';
@@ -27,15 +26,14 @@ const CHANGES = ['listApprovals', 'listKeys', 'getKey', 'listNetworks', 'getNetw
 export function Approvals() {
   const { values, set } = useFilters(['status']);
   const status = values.status as Approval['status'] | undefined;
-  const query = useQuery(one('listApprovals', { query: { status, page_size: 100 } }));
-  const { approvals } = useSession();
+  const { approvals: asked } = useSession();
   const [collected, setCollected] = useState<CollectedAnswer>();
   return (
     <Section title="Approvals">
       <p className="soft">
-        {approvals.length === 0
+        {asked.length === 0
           ? 'This deployment asks for no second person (PORTER_APPROVALS).'
-          : `A second person is asked before ${approvals.map((kind) => words[kind]).join(' and ')}.`}
+          : `A second person is asked before ${asked.map((kind) => words[kind]).join(' and ')}.`}
       </p>
       {collected && <Collected of={collected} done={() => setCollected(undefined)} />}
       <Sentence isFiltered={status !== undefined} clear={() => set('status', undefined)}>
@@ -53,11 +51,11 @@ export function Approvals() {
           onChange={(value) => set('status', value)}
         />
       </Sentence>
-      <Loaded query={query} rows={4}>
-        {({ data }) => (
+      <Paged of="listApprovals" input={{ query: { status } }} rows={4}>
+        {(approvals) => (
           <Table
             label="Approvals"
-            items={data}
+            items={approvals}
             keyOf={({ id }) => id}
             empty="Nothing waits."
             columns={[
@@ -77,7 +75,7 @@ export function Approvals() {
             ]}
           />
         )}
-      </Loaded>
+      </Paged>
     </Section>
   );
 }

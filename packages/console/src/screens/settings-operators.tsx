@@ -1,12 +1,11 @@
-import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { one, useChange } from '../api/client.ts';
+import { useChange } from '../api/client.ts';
 import type { NewOperator, Operator } from '../api/generated.ts';
 import { useMay, useSession } from '../frame/session.ts';
 import { Confirm } from '../parts/confirm.tsx';
 import { Chosen, FormDialog, momentOrNull, Typed, textOrNull, toLocalInput } from '../parts/form.tsx';
-import { Loaded } from '../parts/loaded.tsx';
 import { Section } from '../parts/page.tsx';
+import { Paged } from '../parts/paged.tsx';
 import { Secret } from '../parts/secret.tsx';
 import { State, type StateKind } from '../parts/state.tsx';
 import { Table } from '../parts/table.tsx';
@@ -37,7 +36,6 @@ const CHANGES = ['listOperators'] as const;
 
 /** People and systems with a token: what each may do, and when it was last used. */
 export function Operators() {
-  const query = useQuery(one('listOperators', { query: { page_size: 100 } }));
   const may = useMay('admin');
   const me = useSession().operator.id;
   const [made, setMade] = useState<NewOperator>();
@@ -51,11 +49,11 @@ export function Operators() {
           done={() => setMade(undefined)}
         />
       )}
-      <Loaded query={query}>
-        {({ data }) => (
+      <Paged of="listOperators" input={{}}>
+        {(operators) => (
           <Table
             label="Operators"
-            items={data}
+            items={operators}
             keyOf={({ id }) => id}
             empty="There is none."
             columns={[
@@ -80,10 +78,10 @@ export function Operators() {
                 wideOnly: true,
                 cell: ({ label }) => label ?? <span className="soft">–</span>,
               },
-              { title: 'Last use', width: '1fr', cell: ({ last_used_at }) => <When at={last_used_at} /> },
+              { title: 'Last use', width: '8rem', cell: ({ last_used_at }) => <When at={last_used_at} /> },
               {
                 title: 'Expires',
-                width: '1fr',
+                width: '8rem',
                 wideOnly: true,
                 cell: ({ expires_at }) =>
                   expires_at ? <When at={expires_at} /> : <span className="soft">never</span>,
@@ -101,7 +99,7 @@ export function Operators() {
             ]}
           />
         )}
-      </Loaded>
+      </Paged>
     </Section>
   );
 }

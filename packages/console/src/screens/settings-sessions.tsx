@@ -1,25 +1,23 @@
-import { useQuery } from '@tanstack/react-query';
-import { one, useChange } from '../api/client.ts';
+import { useChange } from '../api/client.ts';
 import type { Session } from '../api/generated.ts';
 import { useMay } from '../frame/session.ts';
 import { Confirm } from '../parts/confirm.tsx';
-import { Loaded } from '../parts/loaded.tsx';
 import { Section } from '../parts/page.tsx';
+import { Paged } from '../parts/paged.tsx';
 import { Table } from '../parts/table.tsx';
 import { When } from '../parts/when.tsx';
 
 /** Who is signed in: oneself, or everybody for an admin. */
 export function Sessions() {
-  const query = useQuery(one('listSessions', { query: { page_size: 100 } }));
   const isAdmin = useMay('admin');
   return (
     <Section title="Sessions">
       <p className="soft">{isAdmin ? 'Everybody who is signed in.' : 'Where you are signed in.'}</p>
-      <Loaded query={query}>
-        {({ data }) => (
+      <Paged of="listSessions" input={{}}>
+        {(sessions) => (
           <Table
             label="Sessions"
-            items={data}
+            items={sessions}
             keyOf={({ id }) => id}
             empty="Nobody is signed in."
             columns={[
@@ -39,11 +37,11 @@ export function Sessions() {
                 wideOnly: true,
                 cell: ({ user_agent }) => browserOf(user_agent),
               },
-              { title: 'Signed in', width: '1fr', cell: ({ created_at }) => <When at={created_at} /> },
-              { title: 'Last use', width: '1fr', cell: ({ last_used_at }) => <When at={last_used_at} /> },
+              { title: 'Signed in', width: '8rem', cell: ({ created_at }) => <When at={created_at} /> },
+              { title: 'Last use', width: '8rem', cell: ({ last_used_at }) => <When at={last_used_at} /> },
               {
                 title: 'Ends',
-                width: '1fr',
+                width: '8rem',
                 wideOnly: true,
                 cell: ({ idle_expires_at }) => <When at={idle_expires_at} />,
               },
@@ -59,7 +57,7 @@ export function Sessions() {
             ]}
           />
         )}
-      </Loaded>
+      </Paged>
     </Section>
   );
 }

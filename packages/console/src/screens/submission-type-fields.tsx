@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
-import { one } from '../api/client.ts';
+import { all } from '../api/client.ts';
 import type { SubmissionType, SubmissionTypePatch } from '../api/generated.ts';
 import { Chosen, type Field, type FormState, numberOrNull, Tick, Typed, textOrNull } from '../parts/form.tsx';
 
@@ -108,8 +108,8 @@ export function TypeFields<V extends TypeFieldsOf>({
 }) {
   const { field } = form as unknown as FormState<TypeFieldsOf>;
   const params = { id: practiceId };
-  const forms = useQuery(one('listForms', { params, query: { page_size: 100 } }));
-  const assignees = useQuery(one('listAssignees', { params, query: { page_size: 100 } }));
+  const forms = useQuery(all('listForms', { params }));
+  const assignees = useQuery(all('listAssignees', { params }));
   const tick = (
     name: 'in_hours' | 'out_of_hours' | 'suspended' | 'patient_eligibility_check',
     title: string,

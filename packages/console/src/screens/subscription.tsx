@@ -12,11 +12,12 @@ import { Chosen, FormDialog } from '../parts/form.tsx';
 import { Id } from '../parts/id.tsx';
 import { Loaded } from '../parts/loaded.tsx';
 import { Banner, Empty, Facts, Page, Section } from '../parts/page.tsx';
+import { Paged } from '../parts/paged.tsx';
 import { Secret } from '../parts/secret.tsx';
 import { When } from '../parts/when.tsx';
 import { DeliveryState, deliveryStates } from './delivery-state.tsx';
 import { ownEvents, topics } from './subscription-words.tsx';
-import { hostOf, toQueued } from './webhook-state.tsx';
+import { hostOf, toQueued, toWaiting } from './webhook-state.tsx';
 
 const CHANGED: readonly Operation[] = ['getSubscription', 'listSubscriptions', 'listSubscriptionDeliveries'];
 
@@ -154,8 +155,8 @@ function Pause({ of: { id, health } }: ActProps) {
       run={() => mutateAsync({ params: { id }, body: { status: 'paused' } })}
     >
       <p>
-        Nothing is sent to it until it is activated. {toQueued(health.queued)} that wait, and those to come,
-        stay queued for as long as events are kept.
+        Nothing is sent to it until it is activated. {toWaiting(health.queued)}, and those to come, stay
+        queued for as long as events are kept.
       </p>
     </Confirm>
   );
@@ -170,7 +171,7 @@ function Activate({ of: { id, health } }: ActProps) {
       title="Activate this subscription?"
       run={() => mutateAsync({ params: { id }, body: { status: 'active' } })}
     >
-      <p>{toQueued(health.queued)} that wait are sent now, in their order.</p>
+      <p>{health.queued > 0 ? `${toWaiting(health.queued, 'sent now, in order')}.` : 'Nothing waits.'}</p>
     </Confirm>
   );
 }
@@ -209,25 +210,20 @@ function Remove({ of: { id, url, health } }: ActProps) {
       }}
     >
       <p>
-        Nothing is sent to it any more. {toQueued(health.queued)} that wait are not sent either, and its log
-        of deliveries goes.
+        Nothing is sent to it any more.{' '}
+        {health.queued > 0 && `${toWaiting(health.queued, 'not sent either')}. `}Its log of deliveries goes.
       </p>
     </Confirm>
   );
 }
 
-const SHOWN = 50;
-
 function Deliveries({ id }: { id: string }) {
   const { values, set } = useFilters(['status', 'delivery']);
   const status = values.status as keyof typeof deliveryStates | undefined;
-  const query = useQuery(
-    one('listSubscriptionDeliveries', { params: { id }, query: { status, page_size: SHOWN } }),
-  );
   return (
     <Section title="Deliveries">
       <Sentence isFiltered={status !== undefined} clear={() => void set('status', undefined)}>
-        the latest deliveries that are
+        deliveries that are
         <Pick
           label="Status"
           value={status}
@@ -238,13 +234,13 @@ function Deliveries({ id }: { id: string }) {
           onChange={(value) => set('status', value)}
         />
       </Sentence>
-      <Loaded query={query}>
-        {({ data }) =>
-          data.length === 0 ? (
+      <Paged of="listSubscriptionDeliveries" input={{ params: { id }, query: { status } }}>
+        {(deliveries) =>
+          deliveries.length === 0 ? (
             <Empty>No delivery is like that.</Empty>
           ) : (
             <ul className="targets">
-              {data.map((delivery) => (
+              {deliveries.map((delivery) => (
                 <li key={delivery.id}>
                   <Disclosure
                     isOpen={values.delivery === delivery.id}
@@ -269,7 +265,7 @@ function Deliveries({ id }: { id: string }) {
             </ul>
           )
         }
-      </Loaded>
+      </Paged>
     </Section>
   );
 }

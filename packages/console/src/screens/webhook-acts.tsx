@@ -3,7 +3,7 @@ import { ask, type Operation, useChange } from '../api/client.ts';
 import type { PartnerWebhook } from '../api/generated.ts';
 import { Confirm } from '../parts/confirm.tsx';
 import { FormDialog, momentOrNull, Typed, toLocalInput } from '../parts/form.tsx';
-import { hostOf, toQueued } from './webhook-state.tsx';
+import { hostOf, toWaiting } from './webhook-state.tsx';
 
 /** What can be done to a webhook. Each says what will happen, and to how many. */
 
@@ -32,8 +32,6 @@ export const acted = ({ id, url, partner_name, health }: PartnerWebhook): Acted 
   queued: health.queued,
 });
 
-const waiting = ({ queued }: Acted) => (queued === 1 ? '1 delivery' : `${toQueued(queued)} deliveries`);
-
 interface ActProps {
   of: Acted;
   /** Told when it is done, where that is not seen by itself. */
@@ -41,59 +39,69 @@ interface ActProps {
 }
 
 export function Pause({ of: webhook, done }: ActProps) {
-  const { mutateAsync } = useChange('updatePartnerWebhook', CHANGED);
   return (
-    <FormDialog
-      action="Pause"
-      title={`Pause ${webhook.name}?`}
-      initial={{ reason: '' }}
-      run={async ({ reason }) => {
-        await mutateAsync({
-          params: { id: webhook.id },
-          body: { status: 'paused', ...(reason.trim() && { reason: reason.trim() }) },
-        });
-        done?.('Paused');
-      }}
-    >
-      {({ field }) => (
-        <>
-          <p>
-            Nothing is sent to <bdi>{webhook.partnerName}</bdi> at this address until somebody activates it.{' '}
-            {waiting(webhook)} that wait now, and those to come, stay queued for as long as events are kept.
-          </p>
-          <Typed
-            label="Reason"
-            description="The partner sees it, and the audit keeps it."
-            field={field('reason')}
-          />
-        </>
-      )}
-    </FormDialog>
+    <SetStatus of={webhook} action="Pause" status="paused" done={() => done?.('Paused')}>
+      Nothing is sent to <bdi>{webhook.partnerName}</bdi> at this address until somebody activates it.{' '}
+      {webhook.queued > 0
+        ? `${toWaiting(webhook.queued)} now, and those to come, stay`
+        : 'Those to come stay'}{' '}
+      queued for as long as events are kept.
+    </SetStatus>
   );
 }
 
 export function Activate({ of: webhook, done, isNext = false }: ActProps & { isNext?: boolean }) {
+  return (
+    <SetStatus
+      of={webhook}
+      action="Activate"
+      kind={isNext ? 'primary' : 'plain'}
+      status="active"
+      done={() => done?.('Active')}
+    >
+      {webhook.queued > 0 ? (
+        <>
+          {toWaiting(webhook.queued, 'sent')} to <bdi>{webhook.partnerName}</bdi> now, in order.
+        </>
+      ) : (
+        'Nothing waits.'
+      )}{' '}
+      Its count of failures begins anew.
+    </SetStatus>
+  );
+}
+
+function SetStatus({
+  of: { id, name },
+  action,
+  kind = 'plain',
+  status,
+  done,
+  children,
+}: {
+  of: Acted;
+  action: string;
+  kind?: 'plain' | 'primary';
+  status: 'active' | 'paused';
+  done: () => void;
+  children: React.ReactNode;
+}) {
   const { mutateAsync } = useChange('updatePartnerWebhook', CHANGED);
   return (
     <FormDialog
-      action="Activate"
-      kind={isNext ? 'primary' : 'plain'}
-      title={`Activate ${webhook.name}?`}
+      action={action}
+      kind={kind}
+      title={`${action} ${name}?`}
       initial={{ reason: '' }}
       run={async ({ reason }) => {
-        await mutateAsync({
-          params: { id: webhook.id },
-          body: { status: 'active', ...(reason.trim() && { reason: reason.trim() }) },
-        });
-        done?.('Active');
+        const said = reason.trim();
+        await mutateAsync({ params: { id }, body: { status, ...(said && { reason: said }) } });
+        done();
       }}
     >
       {({ field }) => (
         <>
-          <p>
-            {waiting(webhook)} that wait are sent to <bdi>{webhook.partnerName}</bdi> now, in their order. Its
-            count of failures begins anew.
-          </p>
+          <p>{children}</p>
           <Typed
             label="Reason"
             description="The partner sees it, and the audit keeps it."

@@ -43,5 +43,12 @@ const QUEUED_MAX = 1000;
 export const toQueued = (queued: number): string =>
   queued >= QUEUED_MAX ? `${QUEUED_MAX.toLocaleString('en')} or more` : String(queued);
 
+/** `3 deliveries that wait`, and with what becomes of them: `3 deliveries that wait are sent now`. */
+export function toWaiting(queued: number, becomes?: string): string {
+  const [waiting, are] =
+    queued === 1 ? ['1 delivery that waits', 'is'] : [`${toQueued(queued)} deliveries that wait`, 'are'];
+  return becomes === undefined ? waiting : `${waiting} ${are} ${becomes}`;
+}
+
 /** What people call it: an address has a host; its path and query are for machines. */
 export const hostOf = (url: string): string => (URL.canParse(url) ? new URL(url).host : url);

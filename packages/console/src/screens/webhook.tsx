@@ -35,7 +35,7 @@ export function Webhook() {
           <>
             <Standing of={webhook} />
             <WebhookHealth id={id} />
-            <LatestAttempts id={id} />
+            <LatestAttempts of={webhook} />
             <About of={webhook} />
             <Deliveries id={id} />
           </>
@@ -154,7 +154,8 @@ function Waits({ of: { health, oldest_queued_at: oldest } }: { of: PartnerWebhoo
 
 const FEW = 10;
 
-function LatestAttempts({ id }: { id: string }) {
+function LatestAttempts({ of: { id, status } }: { of: PartnerWebhook }) {
+  const isActive = status === 'active';
   const { values, set } = useFilters(['attempts']);
   const query = useQuery(one('listWebhookAttempts', { params: { id } }));
   const isAll = values.attempts === 'all';
@@ -174,7 +175,7 @@ function LatestAttempts({ id }: { id: string }) {
                       key={`${attempt.delivery_id} ${attempt.at}`}
                       of={isSame ? { ...attempt, answer: null } : attempt}
                     >
-                      <Belongs of={attempt} />
+                      <Belongs of={attempt} isActive={isActive} />
                       {isSame && ', with the same answer'}
                     </Attempt>
                   );
@@ -194,16 +195,33 @@ function LatestAttempts({ id }: { id: string }) {
 }
 
 /** What an attempt was for, and when it is made again. */
-function Belongs({ of: { delivery_id, event, delivery_status, next_attempt_at } }: { of: WebhookAttempt }) {
+function Belongs({
+  of: { delivery_id, event, delivery_status, next_attempt_at },
+  isActive,
+}: {
+  of: WebhookAttempt;
+  isActive: boolean;
+}) {
   return (
     <>
       <Link to={`/deliveries/${delivery_id}`}>{eventTitles[event]}</Link>
       {next_attempt_at && (
         <>
-          , next attempt <Due at={next_attempt_at} />
+          ,{' '}
+          {isActive ? (
+            <>
+              next attempt <Due at={next_attempt_at} />
+            </>
+          ) : (
+            'waits until the webhook is active'
+          )}
         </>
       )}
-      {delivery_status === 'failed' && <State kind="failing">given up</State>}
+      {delivery_status === 'failed' && (
+        <>
+          , <State kind="failing">given up</State>
+        </>
+      )}
     </>
   );
 }

@@ -29,7 +29,7 @@ import type { WriteThrough } from '../runtime/write-through.ts';
 import type { AuditRecord } from '../store/audit-append.ts';
 import type { Database } from '../store/database.ts';
 import type { Retention } from '../store/retention.ts';
-import type { GatheredOperations } from './gathered.ts';
+import type { GatheredOperations } from './gathered-calls.ts';
 
 /** What this process is. */
 export interface Deployment {

@@ -30,7 +30,7 @@ import type { AuditRecord } from '../store/audit-append.ts';
 import type { Database } from '../store/database.ts';
 import type { HandOverPoint } from '../store/hand-over.ts';
 import type { Retention } from '../store/retention.ts';
-import type { GatheredOperations } from './gathered.ts';
+import type { GatheredOperations } from './gathered-calls.ts';
 
 /** What this process is. */
 export interface Deployment {

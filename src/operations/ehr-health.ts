@@ -3,7 +3,7 @@ import type {
   reportEhrHealth as reportEndpoint,
 } from '../contract/operator/ehr-health.ts';
 import { Problem } from '../contract/problems.ts';
-import { BUSY, type Decision, type Gathered, type GatheredCall } from '../runtime/gathering.ts';
+import { BUSY, type Decision, type Gathered } from '../runtime/gathering.ts';
 import { transact } from '../store/database.ts';
 import { appendOneByOne, type OneEvent } from '../store/events.ts';
 import {
@@ -14,6 +14,7 @@ import {
 } from '../store/practice-groups.ts';
 import { type App, nowIso, type OperatorCall } from './app.ts';
 import { saidOne } from './events.ts';
+import type { EhrReport, ReportedEhr } from './gathered-calls.ts';
 
 /** Gathered with the reports of other calls. */
 export async function reportEhrHealth(app: App, call: OperatorCall<typeof reportEndpoint>) {
@@ -24,21 +25,8 @@ export async function reportEhrHealth(app: App, call: OperatorCall<typeof report
   return { body };
 }
 
-type Status = OperatorCall<typeof reportEndpoint>['body']['status'];
-
-interface EhrReport extends GatheredCall {
-  /** Of the practice group. */
-  id: string;
-  status: Status;
-}
-
-interface Reported {
-  changed: boolean;
-  status: Status;
-}
-
 /** Speaks only on a change. The lock makes that exact: of two reports at once, the second sees what the first changed. */
-export const ehrReports: Gathered<EhrReport, Reported> = {
+export const ehrReports: Gathered<EhrReport, ReportedEhr> = {
   objectOf: ({ id }) => id,
 
   async carryOut(tools, tx, calls, ifLocked) {
@@ -48,9 +36,9 @@ export const ehrReports: Gathered<EhrReport, Reported> = {
       findEhrStatuses(tx, ids),
     ]);
     const now = nowIso(tools);
-    const changed = new Map<string, Status>();
+    const changed = new Map<string, EhrReport['status']>();
     const events: OneEvent[] = [];
-    const decisions = calls.map((call): Decision<Reported> => {
+    const decisions = calls.map((call): Decision<ReportedEhr> => {
       const { id, status, principal, requestId } = call;
       const before = statuses.get(id);
       if (!before) return new Problem('not_found');

@@ -33,7 +33,7 @@ export function newEvent(app: Pick<App, 'clock' | 'random'>, payload: EventPaylo
 }
 
 /** What an operator's call causes is said by that operator, now. */
-export function saidBy(
+function saidBy(
   app: Pick<App, 'clock'>,
   { principal, traceparent }: { principal: OperatorPrincipal; traceparent?: string | undefined },
 ): Said {

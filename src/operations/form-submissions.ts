@@ -11,7 +11,7 @@ import { naming, ruleBroken } from '../contract/rules.ts';
 import { markNames, marksOf, remainingToday } from '../domain/form-submission.ts';
 import { newId } from '../domain/ids.ts';
 import { localTime } from '../domain/local-time.ts';
-import { BUSY, type Decision, type Gathered, type GatheredCall } from '../runtime/gathering.ts';
+import { BUSY, type Decision, type Gathered } from '../runtime/gathering.ts';
 import { transact } from '../store/database.ts';
 import { isUniqueViolation } from '../store/database-errors.ts';
 import { appendOneByOne, type OneEvent } from '../store/events.ts';
@@ -27,6 +27,7 @@ import {
 import { findGroup } from '../store/practice-groups.ts';
 import { type App, newSalt, nowIso, type OperatorCall } from './app.ts';
 import { saidOne } from './events.ts';
+import type { SentForm } from './gathered-calls.ts';
 
 /** What has happened is never refused: whatever speaks against the form is marked on it. Gathered with those of other calls. */
 export async function createFormSubmission(app: App, call: OperatorCall<typeof createEndpoint>) {
@@ -38,12 +39,6 @@ export async function createFormSubmission(app: App, call: OperatorCall<typeof c
   } catch (error) {
     throw isUniqueViolation(error) ? recordedAlready(id) : error;
   }
-}
-
-interface SentForm extends GatheredCall {
-  groupId: string;
-  typeId: string;
-  id: string;
 }
 
 /**

@@ -2,10 +2,11 @@ import { gather, type Tools } from '../runtime/gathering.ts';
 import type { Database } from '../store/database.ts';
 import { ehrReports } from './ehr-health.ts';
 import { sentForms } from './form-submissions.ts';
+import type { GatheredOperations } from './gathered-calls.ts';
 import { jobReports, newJobs } from './write-to-record-jobs.ts';
 
 /** The operations whose concurrent calls share a transaction. */
-export function gatherOperations(db: Database, tools: Tools) {
+export function gatherOperations(db: Database, tools: Tools): GatheredOperations {
   return {
     forms: gather(db, tools, sentForms),
     ehrReports: gather(db, tools, ehrReports),
@@ -13,5 +14,3 @@ export function gatherOperations(db: Database, tools: Tools) {
     jobReports: gather(db, tools, jobReports),
   };
 }
-
-export type GatheredOperations = ReturnType<typeof gatherOperations>;

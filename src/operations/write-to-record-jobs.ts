@@ -25,17 +25,13 @@ import {
 } from '../store/write-to-record-jobs.ts';
 import { type App, newSalt, nowIso, type OperatorCall } from './app.ts';
 import { saidOne } from './events.ts';
+import type { NewJob, ReportOnJob } from './gathered-calls.ts';
 
 /** Gathered with those of other calls, as reports on jobs are. */
 export async function createWriteToRecordJob(app: App, call: OperatorCall<typeof createEndpoint>) {
   const { body: wanted, principal, requestId, keep } = call;
   const id = newId('wtr', app.clock.now(), app.random);
   return { body: await app.gathered.newJobs({ id, wanted, principal, requestId, keep }) };
-}
-
-interface NewJob extends GatheredCall {
-  id: string;
-  wanted: OperatorCall<typeof createEndpoint>['body'];
 }
 
 export const newJobs: Gathered<NewJob, WriteToRecordJob> = {
@@ -80,11 +76,6 @@ function report(
 ): Promise<WriteToRecordJob> {
   const { params, principal, requestId, traceparent, keep } = call;
   return app.gathered.jobReports({ id: params.id, outcome, principal, requestId, traceparent, keep });
-}
-
-interface ReportOnJob extends GatheredCall {
-  id: string;
-  outcome: JobReport;
 }
 
 export const jobReports: Gathered<ReportOnJob, WriteToRecordJob> = {

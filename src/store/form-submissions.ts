@@ -8,7 +8,7 @@ import { byId, readPage } from './page.ts';
 const SUBMISSION = `id, practice_group_id, submission_type_id, local_day::text AS local_day, submitted_at,
   over_limit, suspended, outside_hours`;
 
-export type Intake = Pick<StoredSubmissionType, 'suspended' | 'in_hours' | 'out_of_hours' | 'daily_limit'>;
+type Intake = Pick<StoredSubmissionType, 'suspended' | 'in_hours' | 'out_of_hours' | 'daily_limit'>;
 
 /** A submission type, by its practice group. */
 interface TypeKey {

@@ -75,7 +75,7 @@ async function startPrism(document: string, ...options: string[]): Promise<strin
 
 interface Complaint {
   detail: string;
-  validation?: { location: string[]; message: string }[];
+  validation?: { location?: string[]; message: string }[];
 }
 
 /** Whatever a refused call was: it is not judged, and Prism does not live through some of them. */
@@ -94,7 +94,7 @@ async function complaintsAbout(call: RecordedCall, at: number, proxy: string): P
     return [];
   }
   const { detail, validation = [] }: Complaint = JSON.parse(text);
-  const found = validation.map(({ location, message }) => `${location.join('.')} ${message}`);
+  const found = validation.map(({ location = [], message }) => `${location.join('.')} ${message}`);
   return (found.length > 0 ? found : [detail]).map((what) => `${operationId} ${answer.status}: ${what}`);
 }
 

@@ -87,6 +87,9 @@ async function complaintsAbout(call: RecordedCall, at: number, proxy: string): P
     method: method as 'GET',
     headers: { ...(answer.status < 400 ? call.headers : WITH_CREDENTIALS), 'x-recorded-call': String(at) },
     body: body === null ? null : Buffer.from(body, 'base64'),
+    headersTimeout: 60_000,
+  }).catch((error) => {
+    throw new Error(`Prism does not answer ${operationId} ${answer.status}`, { cause: error });
   });
   const text = await response.body.text();
   if (!String(response.headers['content-type']).startsWith('application/problem+json')) {

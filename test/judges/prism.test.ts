@@ -75,7 +75,7 @@ async function startPrism(document: string, ...options: string[]): Promise<strin
 
 interface Complaint {
   detail: string;
-  validation?: { location: string[]; message: string }[];
+  validation?: { location?: string[]; message: string }[];
 }
 
 /** Whatever a refused call was: it is not judged, and Prism does not live through some of them. */
@@ -87,6 +87,9 @@ async function complaintsAbout(call: RecordedCall, at: number, proxy: string): P
     method: method as 'GET',
     headers: { ...(answer.status < 400 ? call.headers : WITH_CREDENTIALS), 'x-recorded-call': String(at) },
     body: body === null ? null : Buffer.from(body, 'base64'),
+    headersTimeout: 60_000,
+  }).catch((error) => {
+    throw new Error(`Prism does not answer ${operationId} ${answer.status}`, { cause: error });
   });
   const text = await response.body.text();
   if (!String(response.headers['content-type']).startsWith('application/problem+json')) {
@@ -94,7 +97,7 @@ async function complaintsAbout(call: RecordedCall, at: number, proxy: string): P
     return [];
   }
   const { detail, validation = [] }: Complaint = JSON.parse(text);
-  const found = validation.map(({ location, message }) => `${location.join('.')} ${message}`);
+  const found = validation.map(({ location = [], message }) => `${location.join('.')} ${message}`);
   return (found.length > 0 ? found : [detail]).map((what) => `${operationId} ${answer.status}: ${what}`);
 }
 

@@ -25,7 +25,9 @@ const python = await pythonWith('test/judges/schemathesis.txt');
 
 const asPartner = { 'x-api-key': key, 'x-practice-group-id': 'riverside-surgery' };
 const asOperator = { Authorization: `Bearer ${OPERATOR_TOKEN}` };
-/** Sooner or later they end the judge's own token: by themselves, and last. */
+const { token } = await house.operator('POST', '/operators', { name: 'Second judge', role: 'admin' });
+const asAnother = { Authorization: `Bearer ${token}` };
+/** Sooner or later they end the judge's own token: by themselves, last, and with another's. */
 const ownToken = ['updateOperator', 'revokeOperator'];
 const option = (name: string, values: string[]) => values.flatMap((value) => [name, value]);
 
@@ -43,7 +45,7 @@ it.each([
   [
     'operator (tokens)',
     'operator.openapi.json',
-    asOperator,
+    asAnother,
     'examples',
     option('--include-operation-id', ownToken),
   ],

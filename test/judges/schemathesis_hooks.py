@@ -1,8 +1,10 @@
 """What schemathesis does not know by itself: how lines are sent."""
 
+import json
+
 import schemathesis
 
 
 @schemathesis.serializer("application/x-ndjson")
 def lines(_context, value):
-    return value.encode() if isinstance(value, str) else value
+    return (value if isinstance(value, str) else json.dumps(value)).encode()

@@ -25,7 +25,7 @@ export interface RecordedCall extends Call {
   body: string | null;
 }
 
-const ALIKE_MAX = 5;
+const ALIKE_MAX = 2;
 const folder = process.env.PORTER_RECORD_CALLS;
 const seen = new Map<string, number>();
 

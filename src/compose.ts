@@ -1,13 +1,13 @@
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import type { Server } from 'node:http';
-import { hostname } from 'node:os';
 import { join } from 'node:path';
 import type { Config } from './config.ts';
 import { WRITE_THROUGH_MS } from './contract/operator/write-through.ts';
 import { startDelivering } from './delivering.ts';
 import { demoKey, keepFile } from './demo.ts';
 import { newId } from './domain/ids.ts';
+import { startEmbedded } from './embedded.ts';
 import { createServer } from './http/server.ts';
 import { readTls, renewTls } from './http/tls.ts';
 import { addressOf, cannotListen, finish } from './listen.ts';
@@ -16,13 +16,14 @@ import type { App, Deployment } from './operations/app.ts';
 import { ensureFirstOperator } from './operations/operators.ts';
 import { ensureSigningKey, publicSigningKeys, resealSigningKeys } from './operations/signing-keys.ts';
 import { resealSecrets } from './operations/webhook-secrets.ts';
+import type { Parent } from './parent.ts';
 import { Bell } from './platform/bell.ts';
 import { type Clock, systemClock } from './platform/clock.ts';
 import { createEgress } from './platform/egress/egress.ts';
 import type { Logger } from './platform/logger.ts';
 import { createMailer } from './platform/mail.ts';
+import { nodeName } from './platform/node-name.ts';
 import { createOidc } from './platform/oidc.ts';
-import { type EmbeddedPostgres, startEmbeddedPostgres } from './platform/postgres/embedded.ts';
 import { pooledRandomBytes } from './platform/random.ts';
 import { remembered } from './platform/remembered.ts';
 import { Semaphore } from './platform/semaphore.ts';
@@ -72,6 +73,8 @@ export interface Surroundings {
   log: Logger;
   clock?: Clock;
   random?: (count: number) => Uint8Array;
+  /** The process that has started this one, with others like it. */
+  parent?: Pick<Parent, 'order' | 'shareMetrics'> | undefined;
 }
 
 const { version: VERSION } = JSON.parse(
@@ -93,13 +96,14 @@ const FINISH_MS = 8_000;
 const CLOSE_MS = 1_500;
 
 export async function startService(config: Config, surroundings: Surroundings): Promise<Service> {
-  const { log, random = pooledRandomBytes() } = surroundings;
+  const { log, parent, random = pooledRandomBytes() } = surroundings;
   const clock = new SharedClock(surroundings.clock ?? systemClock, log);
   const tls = config.tls && readTls(config.tls);
   const undo: (() => Promise<unknown>)[] = [];
   try {
-    const embedded = config.databaseUrl ? undefined : await startEmbedded(config, log);
-    if (embedded) undo.push(() => embedded.stop());
+    const started = config.databaseUrl || parent ? undefined : await startEmbedded(config, log);
+    if (started) undo.push(() => started.stop());
+    const embedded = parent ? parent.order.postgres : started;
     const url = config.databaseUrl ?? embedded?.serviceUrl ?? '';
     const ownerUrl = config.migrationDatabaseUrl ?? embedded?.url;
 
@@ -143,7 +147,8 @@ export async function startService(config: Config, surroundings: Surroundings): 
     };
     undo.push(() => Promise.race([close(), clock.sleep(CLOSE_MS)]));
     const telemetry =
-      config.telemetry && (await import('./platform/opentelemetry.ts')).startTelemetry(config.telemetry);
+      config.telemetry &&
+      (await import('./platform/opentelemetry.ts')).startTelemetry(config.telemetry, nodeName());
     if (telemetry) undo.push(() => telemetry.stop());
 
     let engine: ReturnType<typeof startDelivering> | undefined;
@@ -169,8 +174,9 @@ export async function startService(config: Config, surroundings: Surroundings): 
       trustProxy: config.trustProxy,
       clientCertificates: config.clientCertificates,
       ownUrl: () => config.ownUrl ?? listening,
-      connections: config.connections,
+      connections: parent ? shareOf(config) : config.connections,
       pool: db.pool,
+      shareMetrics: parent?.shareMetrics,
       servesApi: config.role !== 'worker',
       moreMetrics: async () => clock.metrics() + (await alerts.metrics()) + ((await engine?.metrics()) ?? ''),
       probes: {
@@ -216,7 +222,7 @@ export async function startService(config: Config, surroundings: Surroundings): 
       { ...app, skewMs: () => clock.skewMs() },
       {
         id: app.deployment.nodeId,
-        name: `${hostname()}:${process.pid}`,
+        name: nodeName(),
         version: VERSION,
         role: config.role,
         started_at: new Date(clock.now()).toISOString(),
@@ -227,7 +233,9 @@ export async function startService(config: Config, surroundings: Surroundings): 
       Promise.race([signs.stop(), new Promise<void>((resolve) => clock.timer(CLOSE_MS, resolve))]),
     );
     const { auditAnchors } = config;
-    if (auditAnchors.file ?? auditAnchors.url) undo.push(startAnchoring(app, auditAnchors, log));
+    // Of several processes one: they see the same trail.
+    if ((auditAnchors.file ?? auditAnchors.url) && !parent?.order.place)
+      undo.push(startAnchoring(app, auditAnchors, log));
 
     let stopped: Promise<void> | undefined;
     return {
@@ -246,6 +254,11 @@ export async function startService(config: Config, surroundings: Surroundings): 
     await runAll(undo).catch(() => {});
     throw error;
   }
+}
+
+/** Of connections that are given out in turns, each process takes as many. */
+function shareOf({ connections: { total, perAddress }, processes }: Config): Config['connections'] {
+  return { total: Math.ceil(total / processes), perAddress: Math.ceil(perAddress / processes) };
 }
 
 /** All of it, last first: a step that fails must not keep the others from being done. */
@@ -270,7 +283,7 @@ function startAnchoring(app: App, places: Config['auditAnchors'], log: Logger): 
 function assemble(
   config: Config,
   db: Database,
-  { log, clock, random }: Required<Surroundings>,
+  { log, clock, random }: Required<Omit<Surroundings, 'parent'>>,
   masterKeys: Keys,
 ): App {
   const access = createAccess(db, clock, config.environment, config.sessions);
@@ -340,13 +353,6 @@ function deploymentOf({
   approvals,
 }: Config): Omit<Deployment, 'nodeId' | 'settings'> {
   return { version, sign_in: oidc ? 'oidc' : 'token', approvals, support_contact };
-}
-
-export async function startEmbedded(config: Config, log: Logger): Promise<EmbeddedPostgres> {
-  return startEmbeddedPostgres({
-    dataDir: config.dataDir,
-    log: (message, fields) => log.info(fields ?? {}, message),
-  });
 }
 
 interface Seeded {

@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os';
 import { isAbsolute, resolve } from 'node:path';
 import type { ApprovalKind, Environment } from './contract/access.ts';
 import { listOf } from './domain/address-list.ts';
@@ -57,6 +58,8 @@ export interface Config {
   operatorTargets: Targets;
   /** What this process does: answer calls, deliver events, or both. */
   role: 'all' | 'api' | 'worker';
+  /** As how many processes it runs. */
+  processes: number;
   /** Where calls are counted: in this process, or for all nodes together in PostgreSQL. */
   rateWindows: 'memory' | 'shared';
   retention: Retention;
@@ -84,7 +87,8 @@ export class ConfigError extends Error {}
 
 type Env = Record<string, string | undefined>;
 
-export function readConfig(env: Env, workingFolder: string): Config {
+/** `cores`: those that this process may use. */
+export function readConfig(env: Env, workingFolder: string, cores = availableParallelism()): Config {
   const problems: string[] = [];
   const settings: TakenSetting[] = [];
   const read = <T>(name: string, fallback: T, parse: (text: string) => T): T => {
@@ -103,6 +107,7 @@ export function readConfig(env: Env, workingFolder: string): Config {
   const production = environment === 'production';
   // On a database of its own there is no other node.
   const isAlone = !env.DATABASE_URL?.trim();
+  const processes = read('PORTER_PROCESSES', 1 + 0 * cores, between('processes', 1, PROCESSES_MAX));
   const certFile = read('PORTER_TLS_CERT', undefined, path(workingFolder));
   const keyFile = read('PORTER_TLS_KEY', undefined, path(workingFolder));
   if ((certFile === undefined) !== (keyFile === undefined))
@@ -155,7 +160,12 @@ export function readConfig(env: Env, workingFolder: string): Config {
     webhookTargets: 'public',
     operatorTargets: 'public',
     role: read('PORTER_ROLE', 'all', oneOf('all', 'api', 'worker')),
-    rateWindows: read('PORTER_RATE_WINDOWS', isAlone ? 'memory' : 'shared', oneOf('memory', 'shared')),
+    processes,
+    rateWindows: read(
+      'PORTER_RATE_WINDOWS',
+      isAlone && processes === 1 ? 'memory' : 'shared',
+      oneOf('memory', 'shared'),
+    ),
     retention: {
       events: read('PORTER_RETENTION_DAYS', 30, retentionDays),
       formSubmissions: read('PORTER_FORM_SUBMISSION_DAYS', 400, retentionDays),
@@ -317,6 +327,7 @@ function between(unit: string, min: number, max: number): (text: string) => numb
   };
 }
 
+const PROCESSES_MAX = 64;
 const RETENTION_DAYS_MAX = 3_650;
 
 function retentionDays(text: string): number {

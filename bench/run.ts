@@ -1,11 +1,12 @@
 import { print } from './measure.ts';
 
-/** `npm run bench`, or a part of it: `npm run bench -- door`, likewise `post`, `import` and `walk`. */
+/** `npm run bench`, or a part of it: `npm run bench -- door`, likewise `post`, `import`, `walk` and `cores`. */
 const parts: Record<string, () => Promise<unknown>> = {
   door: () => import('./door.ts'),
   post: () => import('./post.ts'),
   import: () => import('./import.ts'),
   walk: () => import('./walk.ts'),
+  cores: () => import('./cores.ts'),
 };
 const wanted = process.argv.slice(2);
 for (const part of wanted.length > 0 ? wanted : Object.keys(parts)) await parts[part]?.();

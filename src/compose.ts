@@ -74,7 +74,7 @@ export interface Surroundings {
   clock?: Clock;
   random?: (count: number) => Uint8Array;
   /** The process that has started this one, with others like it. */
-  parent?: Pick<Parent, 'order' | 'shareMetrics'> | undefined;
+  parent?: Pick<Parent, 'order' | 'limits' | 'shareMetrics'> | undefined;
 }
 
 const { version: VERSION } = JSON.parse(
@@ -119,7 +119,7 @@ export async function startService(config: Config, surroundings: Surroundings): 
         const resealed = await resealSecrets(db, sealer, new Date(clock.now()).toISOString());
         await resealSigningKeys(db, sealer, new Date(clock.now()).toISOString());
         if (resealed > 0) log.info({ resealed, key_id: sealer.keyId }, 'webhook secrets sealed anew');
-        Object.assign(seeded, await seed(config, assemble(config, db, { log, clock, random }, keys)));
+        Object.assign(seeded, await seed(config, assemble(config, db, { log, clock, random, parent }, keys)));
       } finally {
         await closeDatabase(db);
       }
@@ -131,7 +131,7 @@ export async function startService(config: Config, surroundings: Surroundings): 
     const worker = config.role !== 'api';
     const connectionsMax = CONNECTIONS_MAX + (worker ? WORKER_CONNECTIONS : 0);
     const db = openDatabase({ url, connectionsMax, role });
-    const app = assemble(config, db, { log, clock, random }, keys);
+    const app = assemble(config, db, { log, clock, random, parent }, keys);
     const stopReading = clock.follow(db);
     const close = async () => {
       stopReading();
@@ -174,7 +174,7 @@ export async function startService(config: Config, surroundings: Surroundings): 
       trustProxy: config.trustProxy,
       clientCertificates: config.clientCertificates,
       ownUrl: () => config.ownUrl ?? listening,
-      connections: parent ? shareOf(config) : config.connections,
+      connections: parent ? shareOf(config.connections, parent.order.doors) : config.connections,
       pool: db.pool,
       shareMetrics: parent?.shareMetrics,
       servesApi: config.role !== 'worker',
@@ -205,11 +205,14 @@ export async function startService(config: Config, surroundings: Surroundings): 
       const stopRenewing = renewTls(config.tls, server, clock, log);
       undo.push(async () => stopRenewing());
     }
-    server.listen({ host: config.host, port: config.port });
-    await once(server, 'listening').catch((error: NodeJS.ErrnoException) => {
-      throw cannotListen(error, config);
-    });
-    listening = addressOf(server, config);
+    listening = parent?.order.url ?? '';
+    if (parent?.order.listens !== false) {
+      server.listen({ host: config.host, port: config.port });
+      await once(server, 'listening').catch((error: NodeJS.ErrnoException) => {
+        throw cannotListen(error, config);
+      });
+      listening = addressOf(server, config);
+    }
     if (seeded.demoKey) await keepFile(join(config.dataDir, 'url'), listening);
     if (config.role !== 'worker') {
       const stopBeating = beat(db, clock);
@@ -234,7 +237,7 @@ export async function startService(config: Config, surroundings: Surroundings): 
     );
     const { auditAnchors } = config;
     // Of several processes one: they see the same trail.
-    if ((auditAnchors.file ?? auditAnchors.url) && !parent?.order.place)
+    if ((auditAnchors.file ?? auditAnchors.url) && parent?.order.isLeading !== false)
       undo.push(startAnchoring(app, auditAnchors, log));
 
     let stopped: Promise<void> | undefined;
@@ -256,9 +259,9 @@ export async function startService(config: Config, surroundings: Surroundings): 
   }
 }
 
-/** Of connections that are given out in turns, each process takes as many. */
-function shareOf({ connections: { total, perAddress }, processes }: Config): Config['connections'] {
-  return { total: Math.ceil(total / processes), perAddress: Math.ceil(perAddress / processes) };
+/** Connections are given out in turns, so each process takes as many. */
+function shareOf({ total, perAddress }: Config['connections'], doors: number): Config['connections'] {
+  return { total: Math.ceil(total / doors), perAddress: Math.ceil(perAddress / doors) };
 }
 
 /** All of it, last first: a step that fails must not keep the others from being done. */
@@ -283,11 +286,12 @@ function startAnchoring(app: App, places: Config['auditAnchors'], log: Logger): 
 function assemble(
   config: Config,
   db: Database,
-  { log, clock, random }: Required<Omit<Surroundings, 'parent'>>,
+  { log, clock, random, parent }: Required<Omit<Surroundings, 'parent'>> & Pick<Surroundings, 'parent'>,
   masterKeys: Keys,
 ): App {
   const access = createAccess(db, clock, config.environment, config.sessions);
-  const keys = config.rateWindows === 'shared' ? new SharedRateLimits(db, clock) : new RateLimits(clock);
+  const counted = parent?.limits ?? new RateLimits(clock);
+  const keys = config.rateWindows === 'shared' ? new SharedRateLimits(db, clock) : counted;
   const newChanges = new Bell(clock);
   const updates = gatherUpdates({ db, clock, changed: () => newChanges.ring() });
   const writeThrough = new WriteThrough({
@@ -314,7 +318,7 @@ function assemble(
     environment,
     people: config.oidc && { ...config.oidc, provider: createOidc(config.oidc) },
     access,
-    limits: { keys, operators: new RateLimits(clock) },
+    limits: { keys, operators: counted },
     strangers: new Strangers(clock, log),
     updates,
     events: gatherEvents(db, clock),

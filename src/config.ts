@@ -161,11 +161,7 @@ export function readConfig(env: Env, workingFolder: string, cores = availablePar
     operatorTargets: 'public',
     role: read('PORTER_ROLE', 'all', oneOf('all', 'api', 'worker')),
     processes,
-    rateWindows: read(
-      'PORTER_RATE_WINDOWS',
-      isAlone && processes === 1 ? 'memory' : 'shared',
-      oneOf('memory', 'shared'),
-    ),
+    rateWindows: read('PORTER_RATE_WINDOWS', isAlone ? 'memory' : 'shared', oneOf('memory', 'shared')),
     retention: {
       events: read('PORTER_RETENTION_DAYS', 30, retentionDays),
       formSubmissions: read('PORTER_FORM_SUBMISSION_DAYS', 400, retentionDays),

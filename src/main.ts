@@ -33,6 +33,7 @@ export async function serve(start: Start): Promise<number> {
   let hasStarted = false;
   try {
     const config = readConfig(env, cwd);
+    if (parent) config.role = parent.order.role;
     const isOneOfSeveral = config.processes > 1;
     const log = createLogger((line) => start.log(line), isOneOfSeveral ? nodeName() : undefined);
     if (isOneOfSeveral && !parent) {
@@ -48,7 +49,7 @@ export async function serve(start: Start): Promise<number> {
       return 0;
     }
     hasStarted = true;
-    parent?.serving();
+    parent?.serving(service.url);
     if (!parent || parent.order.isFirst) await greet(config, service, start, log);
     await stopped;
     log.info({ signal: stop.reason }, 'stopping');

@@ -1,21 +1,34 @@
 import cluster from 'node:cluster';
+import type { Config } from './config.ts';
+import type { RateDecision } from './domain/rate-window.ts';
 import { systemClock } from './platform/clock.ts';
+import { Outage } from './platform/outage.ts';
 import type { EmbeddedPostgres } from './platform/postgres/embedded.ts';
+import { Batcher } from './runtime/batcher.ts';
+import type { Limits } from './runtime/rate-limits.ts';
 
-/** A process of several: what it is told by the one that started it (`processes.ts`), and what it tells. */
+/** A process of several: what it is told by the one that started it (`processes.ts`), and what it asks of it. */
 export interface Parent {
   order: Order;
-  /** Tells that it serves. */
-  serving(): void;
-  /** Tells the metrics of this process when asked for them, and asks for those of all. */
+  /** Tells that it serves, and where. */
+  serving(url: string): void;
+  /** Calls that are counted in memory are counted there, for all processes together. */
+  limits: Limits;
+  /** Tells the metrics of this process to whoever is asked for those of all, and asks for these. */
   shareMetrics(own: () => Promise<string>): () => Promise<string>;
 }
 
 export interface Order {
-  /** From 0; one that takes the place of another has its number. */
-  place: number;
-  /** The first of all says to people what has to be said once. */
+  role: Config['role'];
+  /** Whether it has a part of the connections, and how many have one. */
+  listens: boolean;
+  doors: number;
+  /** Where the service listens, once that is known. */
+  url: string | undefined;
+  /** The first of all says to people what is said once. */
   isFirst: boolean;
+  /** Of several that could do what one has to do, this one does it. */
+  isLeading: boolean;
   /** Whether what is said is read on a terminal. */
   isTerminal: boolean;
   /** The embedded PostgreSQL, which the parent looks after. */
@@ -24,54 +37,71 @@ export interface Order {
 
 export type ToChild =
   | { kind: 'order'; order: Order }
-  | { kind: 'tell metrics' }
-  | { kind: 'all metrics'; id: number; text: string };
+  | { kind: 'answer'; id: number; answer: unknown }
+  | { kind: 'tell metrics' };
 
 export type ToParent =
   | { kind: 'hello' }
-  | { kind: 'serving' }
+  | { kind: 'serving'; url: string }
   | { kind: 'metrics'; text: string }
-  | { kind: 'ask for metrics'; id: number };
+  | { kind: 'ask'; id: number; question: Question };
 
-/** Of a parent that does not answer, a child does not wait for longer. */
-const ANSWER_MS = 3_000;
+export type Question = { about: 'metrics' } | { about: 'rates'; calls: readonly Call[] };
 
-/** Undefined: this process was started by itself. `lost`: the parent is gone, and with it the port. */
+interface Call {
+  who: string;
+  limit: number;
+}
+
+const CALLS_MAX = 500;
+/** So long the metrics of all are waited for; then there are those of this one. */
+const METRICS_MS = 3_000;
+
+/** Undefined: this process was started by itself. `lost`: the parent is gone, and the port with it. */
 export async function findParent(lost: () => void): Promise<Parent | undefined> {
   const { worker } = cluster;
   if (!worker) return undefined;
+  const asked = new Map<number, { resolve: (answer: unknown) => void; reject: (reason: Outage) => void }>();
   worker.on('disconnect', () => {
     // Node would end the process at once, and every call with it.
     worker.exitedAfterDisconnect = true;
+    for (const { reject } of asked.values()) reject(new Outage('the parent is gone'));
     lost();
   });
   const tell = (message: ToParent) => {
     if (worker.isConnected()) worker.send(message, () => {});
   };
-  const asked = new Map<number, (text: string) => void>();
-  let own: (() => Promise<string>) | undefined;
+  let questions = 0;
+  const ask = <T>(question: Question): Promise<T> => {
+    const id = questions++;
+    const answer = new Promise<unknown>((resolve, reject) => {
+      asked.set(id, { resolve, reject });
+      if (!worker.isConnected()) reject(new Outage('the parent is gone'));
+    });
+    tell({ kind: 'ask', id, question });
+    return answer.finally(() => asked.delete(id)) as Promise<T>;
+  };
+
+  let ownMetrics = async () => '';
   const order = new Promise<Order>((resolve) => {
     worker.on('message', async (message: ToChild) => {
-      if (message.kind === 'order') resolve(message.order);
-      else if (message.kind === 'all metrics') asked.get(message.id)?.(message.text);
-      else tell({ kind: 'metrics', text: (await own?.()) ?? '' });
+      if (message.kind === 'answer') asked.get(message.id)?.resolve(message.answer);
+      else if (message.kind === 'order') resolve(message.order);
+      else tell({ kind: 'metrics', text: await ownMetrics() });
     });
   });
   tell({ kind: 'hello' });
 
-  let questions = 0;
+  const counted = new Batcher<Call, RateDecision>(CALLS_MAX, (calls) => ask({ about: 'rates', calls }));
   return {
     order: await order,
-    serving: () => tell({ kind: 'serving' }),
-    shareMetrics(text) {
-      own = text;
+    serving: (url) => tell({ kind: 'serving', url }),
+    limits: { take: (who, limit) => counted.submit({ who, limit }) },
+    shareMetrics(own) {
+      ownMetrics = own;
       return async () => {
-        const id = questions++;
-        const answer = new Promise<string>((resolve) => asked.set(id, resolve));
-        tell({ kind: 'ask for metrics', id });
-        const all = await Promise.race([answer, systemClock.sleep(ANSWER_MS)]);
-        asked.delete(id);
-        return all ?? text();
+        const all = ask<string>({ about: 'metrics' }).catch(() => undefined);
+        return (await Promise.race([all, systemClock.sleep(METRICS_MS)])) ?? own();
       };
     },
   };

@@ -3,15 +3,20 @@ import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import type { Config } from './config.ts';
 import { startEmbedded } from './embedded.ts';
-import type { Order, ToChild, ToParent } from './parent.ts';
+import type { Order, Question, ToChild, ToParent } from './parent.ts';
 import { systemClock } from './platform/clock.ts';
 import { type Logger, passLines } from './platform/logger.ts';
 import { countersOf, mergeMetrics } from './platform/merged-metrics.ts';
+import { RateLimits } from './runtime/rate-limits.ts';
 
 /**
  * The service as several processes. Each is a node like those on other machines, on the same database. This one, their parent, has the port
- * and gives connections out in turns (node:cluster), looks after the embedded PostgreSQL, passes their lines on into one log, starts another
- * one for one that ended, and stops them all. It answers no call, so that nothing that a caller sends can bring it down.
+ * and gives connections out in turns (node:cluster), looks after the embedded PostgreSQL, counts calls where memory counts them, passes the
+ * lines of all on into one log, starts another one for one that ended, and stops them all. It answers no call, so that nothing that a caller
+ * sends can bring it down.
+ *
+ * Some carry the post, the others keep the door: each worker looks for events and is woken for them, which would cost as often as there
+ * are workers, and a burst of deliveries keeps no call waiting.
  *
  * If it is killed, the port is gone with it: the others finish what they have begun, and end.
  */
@@ -27,6 +32,16 @@ const STEADY_MS = 60_000;
 const PAUSE_MS = 100;
 const PAUSE_MAX_MS = 5_000;
 const EARLY_ENDS_MAX = 6;
+
+const WORKERS_MAX = 2;
+
+/** What each of them does. Of two, both keep the door, so that there is one when the other has ended. */
+export function rolesOf({ role, processes }: Pick<Config, 'role' | 'processes'>): Config['role'][] {
+  if (role !== 'all') return Array.from({ length: processes }, () => role);
+  if (processes === 2) return ['all', 'api'];
+  const workers = Math.min(WORKERS_MAX, Math.floor(processes / 3));
+  return Array.from({ length: processes }, (_, place) => (place < workers ? 'worker' : 'api'));
+}
 
 /** How long to wait before another one is started. `earlyEnds`: so many in a row were never well. */
 export function pauseAfter(earlyEnds: number): number {
@@ -50,6 +65,7 @@ interface Surroundings {
 
 interface Child {
   worker: Worker;
+  url: string | undefined;
   /** By the monotonic clock. */
   servingSince: number | undefined;
   /** Resolves when it serves, or has ended. */
@@ -73,9 +89,30 @@ export async function serveByProcesses(config: Config, surroundings: Surrounding
   const metrics = metricsOf(children);
   let code = 0;
 
+  const limits = new RateLimits(systemClock);
+  const roles = rolesOf(config);
+  const listens = (role: Config['role']) => role !== 'worker' || config.role === 'worker';
+  const doors = roles.filter(listens).length;
+  let url: string | undefined;
+
+  const answer = (question: Question): unknown =>
+    question.about === 'metrics'
+      ? metrics.all()
+      : question.calls.map(({ who, limit }) => limits.take(who, limit));
+
   const begin = (place: number, isFirst: boolean): Child => {
-    const order: Order = { place, isFirst, isTerminal: surroundings.isTerminal, postgres };
-    const child = fork(order, surroundings, metrics.tellAll);
+    const role = roles[place] ?? config.role;
+    const order: Order = {
+      role,
+      listens: listens(role),
+      doors,
+      url,
+      isFirst,
+      isLeading: place === 0,
+      isTerminal: surroundings.isTerminal,
+      postgres,
+    };
+    const child = fork(order, surroundings, answer);
     children.add(child);
     void child.ended.then(() => {
       children.delete(child);
@@ -113,13 +150,15 @@ export async function serveByProcesses(config: Config, surroundings: Surrounding
 
   try {
     if (end.aborted) return 0;
-    // The first one migrates, and says what is wrong if anything is.
-    const first = begin(0, true);
+    // The first one migrates, and says what is wrong if anything is. It is one that listens, if any does.
+    const last = roles.length - 1;
+    const first = begin(last, true);
     await Promise.race([first.settled, aborted(end)]);
+    url = first.url;
     if (first.servingSince === undefined && !end.aborted) return (await first.ended).code ?? 1;
-    const kept = [keepUp(first, 0)];
+    const kept = [keepUp(first, last)];
     if (!end.aborted)
-      for (let place = 1; place < config.processes; place++) kept.push(keepUp(begin(place, false), place));
+      for (let place = 0; place < last; place++) kept.push(keepUp(begin(place, false), place));
 
     await aborted(end);
     log.info({ signal: stop.reason }, 'stopping');
@@ -137,19 +176,21 @@ export async function serveByProcesses(config: Config, surroundings: Surrounding
   }
 }
 
-function fork(order: Order, { pass, say }: Surroundings, tellAll: (child: Child, id: number) => void): Child {
+function fork(order: Order, { pass, say }: Surroundings, answer: (question: Question) => unknown): Child {
   const worker = cluster.fork();
   const { process } = worker;
   if (process.stdout) passLines(process.stdout, pass);
   if (process.stderr) passLines(process.stderr, say);
   const serves = new Promise<void>((resolve) => {
-    worker.on('message', (message: ToParent) => {
+    worker.on('message', async (message: ToParent) => {
       if (message.kind === 'hello') tell(child, { kind: 'order', order });
-      else if (message.kind === 'ask for metrics') tellAll(child, message.id);
+      else if (message.kind === 'ask')
+        tell(child, { kind: 'answer', id: message.id, answer: await answer(message.question) });
       else if (message.kind === 'metrics') {
         child.metrics = message.text;
         for (const told of child.asked.splice(0)) told();
       } else {
+        child.url = message.url;
         child.servingSince = systemClock.monotonic();
         resolve();
       }
@@ -162,6 +203,7 @@ function fork(order: Order, { pass, say }: Surroundings, tellAll: (child: Child,
   });
   const child: Child = {
     worker,
+    url: undefined,
     servingSince: undefined,
     settled: Promise.race([serves, ended]),
     ended,
@@ -194,14 +236,14 @@ function metricsOf(children: ReadonlySet<Child>) {
     keep({ metrics }: Child): void {
       before = mergeMetrics([before, countersOf(metrics)]);
     },
-    async tellAll(asker: Child, id: number): Promise<void> {
+    async all(): Promise<string> {
       const told = Array.from(children, (child) => {
         tell(child, { kind: 'tell metrics' });
         return new Promise<void>((resolve) => child.asked.push(resolve));
       });
       await Promise.race([Promise.all(told), systemClock.sleep(METRICS_MS)]);
       const texts = Array.from(children, ({ metrics }) => metrics);
-      tell(asker, { kind: 'all metrics', id, text: mergeMetrics([...texts, before, own()]) });
+      return mergeMetrics([...texts, before, own()]);
     },
   };
 }

@@ -4,21 +4,30 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import pg from 'pg';
 import { startEmbeddedPostgres } from '../src/platform/postgres/embedded.ts';
 import { payloadOf } from './latency.ts';
 import { drive, httpRequest } from './load.ts';
-import { say, valueLine } from './measure.ts';
+import { median, say, valueLine } from './measure.ts';
 
 /**
  * What a call and a delivery cost in processor time, by the number of processes that share the work: `npm run bench -- cores`. How many of
  * each a machine with more cores could do follows from that, and not from what this one does.
  */
-const PROCESSES = (process.env.BENCH_PROCESSES ?? '1,2,4').split(',').map(Number);
-const WINDOWS = (process.env.BENCH_WINDOWS ?? 'memory,shared').split(',');
+const ARRANGEMENTS: { processes: number; windows: 'memory' | 'shared' }[] = [
+  { processes: 1, windows: 'memory' },
+  { processes: 2, windows: 'memory' },
+  { processes: 4, windows: 'memory' },
+  { processes: 1, windows: 'shared' },
+  { processes: 4, windows: 'shared' },
+];
+const ROUNDS = Number(process.env.BENCH_ROUNDS ?? 9);
 const GROUPS = 16;
 const CALLERS = 64;
-const EVENTS = Number(process.env.BENCH_EVENTS ?? 4_000);
-const ROUND_MS = Number(process.env.BENCH_ROUND_MS ?? 1_500);
+/** Of each round, to one webhook each. */
+const EVENTS = 4_000;
+const ROUND_MS = 500;
+const CALM_EVENTS = 100;
 /** Of `utime` and `stime` in /proc. */
 const TICK_MS = 10;
 const OPERATOR = 'bench-operator-token';
@@ -34,70 +43,85 @@ let published = 0;
 
 try {
   const receiver = await startReceiver();
-  const world = await serving(1, {}, (service) => makeWorld(service.url, receiver));
-  for (const processes of PROCESSES)
-    for (const windows of WINDOWS)
-      await serving(processes, { PORTER_RATE_WINDOWS: windows }, async (service) => {
-        const name = `${processes} ${processes === 1 ? 'process' : 'processes'}${windows === 'memory' ? '' : ', calls counted in PostgreSQL'}`;
-        say(name);
-        for (const [work, requests] of Object.entries({ GET: world.gets, PATCH: world.patches })) {
-          await calls(service, requests, 500);
-          const { perSecond, ...cost } = await costOf(service, () => calls(service, requests, ROUND_MS));
-          line(`${work}, ${name}`, perSecond, cost);
-        }
-        await deliveries(service, receiver);
-        const { perSecond, ...cost } = await costOf(service, () => deliveries(service, receiver));
-        line(`delivery, ${name}`, perSecond, cost);
-        const calm = await costOf(service, () => calmly(service, receiver));
-        line(`event published alone at 100/s, ${name}`, 100, calm);
-        const idle = await costOf(service, async () => {
-          await new Promise((resolve) => setTimeout(resolve, 2_000));
-          return { count: 2 };
-        });
-        line(`a second of nothing, ${name}`, 1, idle);
-        valueLine(`memory, ${name}`, `${service.residentMb().join(' + ')} MB`, '', 'the parent first');
-      });
+  const services: Arranged[] = [];
+  for (const { processes, windows } of ARRANGEMENTS) {
+    const service = await start(processes, windows);
+    const world = await makeWorld(service.url, receiver);
+    const name = `${processes} ${processes === 1 ? 'process' : 'processes'}${windows === 'memory' ? '' : ', calls counted in PostgreSQL'}`;
+    services.push({ name, service, world });
+  }
+  const works: Record<string, (one: Arranged) => Promise<Done>> = {
+    GET: ({ service, world }) => calls(service, world.gets),
+    PATCH: ({ service, world }) => calls(service, world.patches),
+    delivery: ({ service }) => deliveries(service, receiver),
+    'event published alone, 100/s': ({ service }) => calmly(service, receiver),
+  };
+  for (const [work, doIt] of Object.entries(works)) {
+    say(work);
+    const costs = new Map<string, Cost[]>(services.map(({ name }) => [name, []]));
+    const rounds = work.startsWith('event') ? Math.ceil(ROUNDS / 3) : ROUNDS;
+    // The first two warm up.
+    for (let round = -2; round < rounds; round++)
+      for (const one of services) {
+        const cost = await costOf(one.service, () => doIt(one));
+        if (round >= 0) costs.get(one.name)?.push(cost);
+      }
+    for (const [name, all] of costs) line(`${work}, ${name}`, all);
+  }
+  for (const { name, service } of services)
+    valueLine(`memory, ${name}`, `${service.residentMb().join(' + ')} MB`, '', 'the parent first');
 } finally {
-  for (const child of children) child.kill('SIGKILL');
+  for (const child of children) child.kill('SIGTERM');
+  await Promise.all(children.map((child) => once(child, 'exit')));
   await postgres.stop();
   rmSync(folder, { recursive: true, force: true });
 }
 
+interface Arranged {
+  name: string;
+  service: Served;
+  world: Awaited<ReturnType<typeof makeWorld>>;
+}
+
+interface Done {
+  count: number;
+  perSecond: number;
+}
+
 interface Cost {
-  /** Microseconds of the service for each call or delivery, of its busiest process, and of PostgreSQL. */
+  perSecond: number;
+  /** Microseconds for each call or delivery: of all processes of the service, of its parent alone, and of PostgreSQL. */
   serviceUs: number;
+  parentUs: number;
   databaseUs: number;
-  busiest: number;
 }
 
-function line(work: string, perSecond: number, { serviceUs, databaseUs, busiest }: Cost): void {
-  const note = `PostgreSQL ${databaseUs.toFixed(0)} µs, ${perSecond.toFixed(0)}/s here, the busiest process ${(busiest * 100).toFixed(0)} % of a core`;
-  valueLine(work, `${serviceUs.toFixed(0)} µs`, '', note);
+function line(work: string, costs: Cost[]): void {
+  const of = (name: keyof Cost) => median(costs.map((cost) => cost[name]));
+  const note = `${of('parentUs').toFixed(1)} µs of it the parent; PostgreSQL ${of('databaseUs').toFixed(0)} µs; ${of('perSecond').toFixed(0)}/s`;
+  valueLine(work, `${of('serviceUs').toFixed(0)} µs`, '', note);
 }
 
-async function costOf<T extends { count: number }>(
-  service: Served,
-  work: () => Promise<T>,
-): Promise<T & Cost> {
-  const before = { service: service.cpuMs(), database: databaseMs(), at: performance.now() };
-  const done = await work();
-  const elapsed = performance.now() - before.at;
+async function costOf(service: Served, work: () => Promise<Done>): Promise<Cost> {
+  const before = { service: service.cpuMs(), database: databaseMs() };
+  const { count, perSecond } = await work();
   const mine = service.cpuMs().map((ms, n) => ms - (before.service[n] ?? 0));
+  const each = (ms: number) => (ms * 1000) / count;
   return {
-    ...done,
-    serviceUs: (mine.reduce((sum, ms) => sum + ms, 0) * 1000) / done.count,
-    databaseUs: ((databaseMs() - before.database) * 1000) / done.count,
-    busiest: Math.max(...mine) / elapsed,
+    perSecond,
+    serviceUs: each(mine.reduce((sum, ms) => sum + ms, 0)),
+    parentUs: mine.length === 1 ? 0 : each(mine[0] ?? 0),
+    databaseUs: each(databaseMs() - before.database),
   };
 }
 
 // ---- The work ----
 
-async function calls({ port }: Served, requests: Buffer[][], milliseconds: number) {
+async function calls({ port }: Served, requests: Buffer[][]): Promise<Done> {
   const { perSecond, statuses } = await drive({
     port,
     connections: CALLERS,
-    milliseconds,
+    milliseconds: ROUND_MS,
     request: (connection, turn) => {
       const mine = requests[connection % requests.length] ?? [];
       return mine[turn % mine.length] as Buffer;
@@ -108,26 +132,23 @@ async function calls({ port }: Served, requests: Buffer[][], milliseconds: numbe
 }
 
 /** To a webhook in each group, in batches, a few at once. */
-async function deliveries({ url }: Served, receiver: string) {
+async function deliveries({ url }: Served, receiver: string): Promise<Done> {
   await receivedBy(receiver);
   const started = performance.now();
   const batches = Array.from({ length: GROUPS }, (_, g) =>
     Array.from({ length: EVENTS / GROUPS }, () => payloadOf(published++, `bench-${g}`)),
   );
-  await Promise.all(batches.flatMap((events) => [publish(url, events), publish(url, events.map(again))]));
-  const count = EVENTS * 2;
+  await Promise.all(batches.map((events) => operator(url, '/events', { events })));
+  const count = EVENTS;
   await until(receiver, count);
   return { count, perSecond: (count * 1000) / (performance.now() - started) };
 }
 
-function again(event: ReturnType<typeof payloadOf>) {
-  return { ...event, id: `${event.id}-again` };
-}
-
 /** One by one, a hundred a second. */
-async function calmly({ url }: Served, receiver: string) {
+async function calmly({ url }: Served, receiver: string): Promise<Done> {
   await receivedBy(receiver);
-  const count = 200;
+  const count = CALM_EVENTS;
+  const started = performance.now();
   const sent: Promise<unknown>[] = [];
   for (let n = 0; n < count; n++) {
     sent.push(operator(url, '/events', payloadOf(published++, `bench-${n % GROUPS}`)));
@@ -135,7 +156,7 @@ async function calmly({ url }: Served, receiver: string) {
   }
   await Promise.all(sent);
   await until(receiver, count);
-  return { count };
+  return { count, perSecond: (count * 1000) / (performance.now() - started) };
 }
 
 async function until(receiver: string, count: number): Promise<void> {
@@ -146,10 +167,6 @@ async function until(receiver: string, count: number): Promise<void> {
 async function receivedBy(receiver: string): Promise<number> {
   const { received } = (await (await fetch(receiver)).json()) as { received: number };
   return received;
-}
-
-function publish(url: string, events: unknown[]) {
-  return operator(url, '/events', { events });
 }
 
 async function operator(url: string, path: string, body: unknown = {}) {
@@ -207,24 +224,25 @@ interface Served {
   residentMb: () => number[];
 }
 
-/** As `npm start` starts it. */
-async function serving<T>(
-  processes: number,
-  env: Record<string, string>,
-  work: (service: Served) => Promise<T>,
-): Promise<T> {
+/** As `npm start` starts it, on a database of its own. */
+async function start(processes: number, windows: string): Promise<Served> {
+  const admin = new pg.Client({ connectionString: postgres.adminUrl });
+  await admin.connect();
+  const database = `bench_${children.length}`;
+  await admin.query(`CREATE DATABASE ${database} OWNER porter`);
+  await admin.end();
   const port = await freePort();
   const child = spawn(process.execPath, ['src/main.ts'], {
     env: {
       ...process.env,
-      DATABASE_URL: postgres.serviceUrl,
-      PORTER_MIGRATION_DATABASE_URL: postgres.url,
+      DATABASE_URL: postgres.serviceUrl.replace(/porter$/, database),
+      PORTER_MIGRATION_DATABASE_URL: postgres.url.replace(/porter$/, database),
       PORTER_PORT: String(port),
       PORTER_PROCESSES: String(processes),
+      PORTER_RATE_WINDOWS: windows,
       PORTER_OPERATOR_TOKEN: OPERATOR,
       PORTER_DEMO: 'off',
-      PORTER_DATA_DIR: join(folder, 'service'),
-      ...env,
+      PORTER_DATA_DIR: join(folder, database),
     },
     stdio: 'ignore',
   });
@@ -239,17 +257,12 @@ async function serving<T>(
     if (isReady && pids().length === (processes === 1 ? 1 : processes + 1)) break;
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
-  // The others have begun, but do not serve yet.
-  await new Promise((resolve) => setTimeout(resolve, 1_000));
-  const result = await work({
+  return {
     port,
     url,
     cpuMs: () => pids().map(cpuMs),
     residentMb: () => pids().map((pid) => Math.round(statusKb(pid) / 1000)),
-  });
-  child.kill('SIGTERM');
-  await once(child, 'exit');
-  return result;
+  };
 }
 
 async function startReceiver(): Promise<string> {

@@ -82,6 +82,8 @@ const { version: VERSION } = JSON.parse(
 ) as { version: string };
 
 const CONNECTIONS_MAX = 10;
+/** Of one of several processes: if it answers calls, and if it does not. Many nodes share what a server has. */
+const SHARE_OF_CONNECTIONS = { door: 6, worker: 4 };
 const ONE_LOGIN =
   'the login of the service owns its tables: whoever takes it over can alter them, the audit too; let another one own them (PORTER_MIGRATION_DATABASE_URL)';
 const NOBODY_MAILED =
@@ -100,6 +102,8 @@ export async function startService(config: Config, surroundings: Surroundings): 
   const clock = new SharedClock(surroundings.clock ?? systemClock, log);
   const tls = config.tls && readTls(config.tls);
   const undo: (() => Promise<unknown>)[] = [];
+  // What is said or done once for all of several processes.
+  const isLeading = parent?.order.isLeading !== false;
   try {
     const started = config.databaseUrl || parent ? undefined : await startEmbedded(config, log);
     if (started) undo.push(() => started.stop());
@@ -126,10 +130,11 @@ export async function startService(config: Config, surroundings: Surroundings): 
     };
     const { applied, role, onlyLogin } = await prepareDatabase(url, seedOnce, ownerUrl);
     if (applied.length > 0) log.info({ applied }, 'migrated');
-    if (onlyLogin !== undefined) log.warn({ login: onlyLogin, role }, ONE_LOGIN);
+    if (onlyLogin !== undefined && isLeading) log.warn({ login: onlyLogin, role }, ONE_LOGIN);
 
     const worker = config.role !== 'api';
-    const connectionsMax = CONNECTIONS_MAX + (worker ? WORKER_CONNECTIONS : 0);
+    const share = SHARE_OF_CONNECTIONS[parent?.order.role === 'worker' ? 'worker' : 'door'];
+    const connectionsMax = (parent ? share : CONNECTIONS_MAX) + (worker ? WORKER_CONNECTIONS : 0);
     const db = openDatabase({ url, connectionsMax, role });
     const app = assemble(config, db, { log, clock, random, parent }, keys);
     const stopReading = clock.follow(db);
@@ -165,7 +170,7 @@ export async function startService(config: Config, surroundings: Surroundings): 
       support: config.supportContact,
       enterUrl: () => `${config.ownUrl ?? listening}/console/enter`,
     });
-    if (!config.mail && config.environment === 'production') log.warn({}, NOBODY_MAILED);
+    if (!config.mail && config.environment === 'production' && isLeading) log.warn({}, NOBODY_MAILED);
     const server = createServer({
       app,
       log,
@@ -236,8 +241,7 @@ export async function startService(config: Config, surroundings: Surroundings): 
       Promise.race([signs.stop(), new Promise<void>((resolve) => clock.timer(CLOSE_MS, resolve))]),
     );
     const { auditAnchors } = config;
-    // Of several processes one: they see the same trail.
-    if ((auditAnchors.file ?? auditAnchors.url) && parent?.order.isLeading !== false)
+    if ((auditAnchors.file ?? auditAnchors.url) && isLeading)
       undo.push(startAnchoring(app, auditAnchors, log));
 
     let stopped: Promise<void> | undefined;

@@ -1,4 +1,3 @@
-import { availableParallelism } from 'node:os';
 import { isAbsolute, resolve } from 'node:path';
 import type { ApprovalKind, Environment } from './contract/access.ts';
 import { listOf } from './domain/address-list.ts';
@@ -6,11 +5,12 @@ import type { AlertThresholds } from './domain/alerts.ts';
 import { IDLE_MINUTES_MIN, type SessionLimits } from './domain/session.ts';
 import { type CertificateSource, certificateSources } from './http/client-certificate.ts';
 import { isLoopback } from './http/transport.ts';
+import { thisMachine, usualProcesses } from './machine.ts';
 import type { Reach, Targets } from './platform/egress/ssrf-guard.ts';
 import type { MailServer, MailSettings } from './platform/mail.ts';
 import { MASTER_KEY_BYTES } from './platform/sealing.ts';
 import { readTelemetry, type TelemetrySettings } from './platform/telemetry.ts';
-import { unsafeInProduction } from './production.ts';
+import { isOnThisMachine, unsafeInProduction } from './production.ts';
 import { approvals, readOidc, type SignInSettings } from './sign-in-settings.ts';
 import { hostsOf } from './store/hosts.ts';
 import type { Retention } from './store/retention.ts';
@@ -87,8 +87,7 @@ export class ConfigError extends Error {}
 
 type Env = Record<string, string | undefined>;
 
-/** `cores`: those that this process may use. */
-export function readConfig(env: Env, workingFolder: string, cores = availableParallelism()): Config {
+export function readConfig(env: Env, workingFolder: string, machine = thisMachine()): Config {
   const problems: string[] = [];
   const settings: TakenSetting[] = [];
   const read = <T>(name: string, fallback: T, parse: (text: string) => T): T => {
@@ -107,7 +106,6 @@ export function readConfig(env: Env, workingFolder: string, cores = availablePar
   const production = environment === 'production';
   // On a database of its own there is no other node.
   const isAlone = !env.DATABASE_URL?.trim();
-  const processes = read('PORTER_PROCESSES', 1 + 0 * cores, between('processes', 1, PROCESSES_MAX));
   const certFile = read('PORTER_TLS_CERT', undefined, path(workingFolder));
   const keyFile = read('PORTER_TLS_KEY', undefined, path(workingFolder));
   if ((certFile === undefined) !== (keyFile === undefined))
@@ -160,7 +158,7 @@ export function readConfig(env: Env, workingFolder: string, cores = availablePar
     webhookTargets: 'public',
     operatorTargets: 'public',
     role: read('PORTER_ROLE', 'all', oneOf('all', 'api', 'worker')),
-    processes,
+    processes: 1,
     rateWindows: read('PORTER_RATE_WINDOWS', isAlone ? 'memory' : 'shared', oneOf('memory', 'shared')),
     retention: {
       events: read('PORTER_RETENTION_DAYS', 30, retentionDays),
@@ -194,6 +192,11 @@ export function readConfig(env: Env, workingFolder: string, cores = availablePar
     problems.push(
       'PORTER_CLIENT_CERTIFICATES: a header is believed of the proxies in PORTER_TRUST_PROXY only',
     );
+  config.processes = read(
+    'PORTER_PROCESSES',
+    usualProcesses(machine, !config.databaseUrl || isOnThisMachine(config.databaseUrl)),
+    between('processes', 1, PROCESSES_MAX),
+  );
   config.webhookTargets = read('PORTER_WEBHOOK_TARGETS', usualTargets(config), targets(production));
   config.operatorTargets = read('PORTER_OPERATOR_TARGETS', config.webhookTargets as Targets, (text) => ({
     reach: config.webhookTargets,

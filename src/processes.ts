@@ -127,7 +127,8 @@ export async function serveByProcesses(config: Config, surroundings: Surrounding
     for (let earlyEnds = 0; ; ) {
       const ended = await child.ended;
       if (end.aborted) {
-        if (ended.code !== 0) code = 1;
+        // Ended by the signal, it had not begun yet.
+        if (ended.code !== 0 && ended.signal !== 'SIGTERM') code = 1;
         return;
       }
       const isEarly = servedMs(child) < STEADY_MS;

@@ -45,7 +45,13 @@ const patient = {
   hookTimeout: 180_000,
   expect: { poll: { timeout: 60_000 } },
 };
-const onPostgres = { ...patient, globalSetup: 'test/support/postgres-for-tests.ts' };
+const everywhere = {
+  ...patient,
+  // Files leave nothing behind, so a process runs one after the other, and loads and compiles the service once for all of them.
+  isolate: false,
+  setupFiles: 'test/support/each-file.ts',
+};
+const onPostgres = { ...everywhere, globalSetup: 'test/support/postgres-for-tests.ts' };
 
 /**
  * `unit` needs nothing; the others share one real PostgreSQL that the setup file starts. `python` needs Python 3.11 and its package index. `browser` also
@@ -66,9 +72,7 @@ export default defineConfig({
         test: {
           name: 'unit',
           include: ['test/unit/**/*.test.ts'],
-          // They leave nothing behind, so one process runs them one after the other and loads what they share once.
-          isolate: false,
-          ...patient,
+          ...everywhere,
         },
       },
       {

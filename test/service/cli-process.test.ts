@@ -258,7 +258,9 @@ describe('porter serve and migrate', () => {
     const trigger = await porter(['trigger', 'appointment.confirmed', '--json'], {}, folder);
     expect(trigger).toMatchObject({
       code: 0,
-      stderr: `Using the demo world: http://127.0.0.1:${port}, practice group riverside-surgery.\n`,
+      stderr: expect.stringContaining(
+        `Using the demo world: http://127.0.0.1:${port}, practice group riverside-surgery.\n`,
+      ),
     });
     expect(JSON.parse(trigger.stdout)).toEqual({ event_id: expect.stringMatching(/^evt_/) });
     service.child.kill('SIGINT');

@@ -4,8 +4,8 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import pg from 'pg';
 import { describe, expect, it } from 'vitest';
+import { afterwards } from '../support/afterwards.ts';
 import {
-  afterThisTest,
   isAlive,
   keptRow,
   kill,
@@ -103,7 +103,7 @@ describe('PostgreSQL was killed', () => {
     const dataDir = await usedDataDir();
     const { url } = await start(dataDir);
     const intruder = createServer((socket) => socket.destroy());
-    afterThisTest(() => void intruder.close());
+    afterwards(() => void intruder.close());
     const tookPort = () =>
       new Promise<boolean>((resolve) => {
         intruder.once('error', () => resolve(false));
@@ -140,7 +140,7 @@ describe('PostgreSQL was killed', () => {
     // The same user as the server's: PostgreSQL itself would refuse to start next to it.
     const { uid, gid } = statSync(join(dataDir, 'postgres'));
     const stranger = spawn('sleep', ['600'], process.getuid?.() === 0 ? { uid, gid } : {});
-    afterThisTest(() => kill(stranger));
+    afterwards(() => kill(stranger));
     const pidFile = join(dataDir, 'postgres/postmaster.pid');
     writeFileSync(pidFile, readFileSync(pidFile, 'utf8').replace(/^\d+/, String(stranger.pid)));
 

@@ -1,21 +1,25 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, onTestFinished } from 'vitest';
+import { onTestFinished } from 'vitest';
 
-const afterFile: (() => unknown)[] = [];
+const ends: (() => unknown)[] = [];
 
-// Here, while the file is being read: Vitest does not hear of an `afterAll` that comes from inside a `beforeAll`.
-afterAll(async () => {
-  for (const end of afterFile.reverse()) await end();
-});
+/** Called after each file by each-file.ts: Vitest does not hear of an `afterAll` that comes from inside a `beforeAll`. */
+export async function endFile(): Promise<void> {
+  for (const end of ends.splice(0).reverse()) await end();
+}
+
+export function afterFile(end: () => unknown): void {
+  ends.push(end);
+}
 
 /** What is begun inside a test ends with the test; what is begun for a file, at its top or in its `beforeAll`, with the file. */
 export function afterwards(end: () => unknown): void {
   try {
     onTestFinished(async () => void (await end()));
   } catch {
-    afterFile.push(end);
+    afterFile(end);
   }
 }
 

@@ -8,28 +8,16 @@ import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import pg from 'pg';
-import { afterAll, afterEach } from 'vitest';
 import { type EmbeddedPostgres, startEmbeddedPostgres } from '../../src/platform/postgres/embedded.ts';
 import { commandLine, processesOfCluster } from '../../src/platform/postgres/processes.ts';
-
-type Cleanup = () => Promise<void> | void;
-
-/** Undone in reverse order after each test, also after a failed one. */
-const cleanups: Cleanup[] = [];
-afterEach(async () => {
-  for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
-});
-
-export function afterThisTest(cleanup: Cleanup): void {
-  cleanups.push(cleanup);
-}
+import { afterFile, afterwards } from './afterwards.ts';
 
 /** A path below a folder that only we may enter: the hard case when we are root and PostgreSQL is not. */
 export function newDataDir(): string {
   const parent = mkdtempSync(join(tmpdir(), 'porter-embedded-'));
   chmodSync(parent, 0o700);
   const dataDir = join(parent, '.porter');
-  afterThisTest(async () => {
+  afterwards(async () => {
     const left = () => (existsSync(join(dataDir, 'postgres')) ? processesOf(dataDir) : []);
     for (const pid of left()) process.kill(pid, 'SIGKILL');
     await until('no process on the folder', () => left().length === 0);
@@ -39,14 +27,16 @@ export function newDataDir(): string {
 }
 
 let usedFolder: string | undefined;
-afterAll(() => {
-  if (usedFolder !== undefined) rmSync(usedFolder, { recursive: true, force: true });
-});
 
 /** A data folder with a kept row, stopped properly. A copy: initdb takes 0.6 s each time, `cp` 0.05 s. */
 export async function usedDataDir(): Promise<string> {
   if (usedFolder === undefined) {
-    usedFolder = mkdtempSync(join(tmpdir(), 'porter-embedded-'));
+    const folder = mkdtempSync(join(tmpdir(), 'porter-embedded-'));
+    usedFolder = folder;
+    afterFile(() => {
+      rmSync(folder, { recursive: true, force: true });
+      usedFolder = undefined;
+    });
     const postgres = await startEmbeddedPostgres({ dataDir: usedFolder, log: () => {} });
     await writeRow(postgres.url);
     await postgres.stop();
@@ -61,7 +51,7 @@ export async function start(
   settings: Record<string, string> = {},
 ): Promise<EmbeddedPostgres> {
   const postgres = await startEmbeddedPostgres({ dataDir, log: () => {}, settings });
-  afterThisTest(() => postgres.stop());
+  afterwards(() => postgres.stop());
   return postgres;
 }
 
@@ -75,7 +65,7 @@ const childScript = fileURLToPath(import.meta.resolve('./embedded-postgres-child
 
 export function startInAnotherProcess(dataDir: string): Service {
   const child = spawn(process.execPath, [childScript, dataDir], { stdio: ['ignore', 'pipe', 'inherit'] });
-  afterThisTest(() => kill(child));
+  afterwards(() => kill(child));
   const url = (async () => {
     for await (const line of createInterface({ input: child.stdout })) {
       const report = JSON.parse(line) as { url: string } | { error: string };

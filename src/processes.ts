@@ -22,6 +22,8 @@ import { RateLimits } from './runtime/rate-limits.ts';
  */
 
 const MAIN = fileURLToPath(new URL('./main.ts', import.meta.url));
+/** A PostgreSQL that is not there by then is left to the next start. */
+const START_MS = 5_000;
 /** They finish within ten seconds. One that does not is ended. */
 const STOP_MS = 12_000;
 /** One that does not tell its metrics in time is left out. */
@@ -81,10 +83,17 @@ export async function serveByProcesses(config: Config, surroundings: Surrounding
   const { log, say, stop } = surroundings;
   cluster.schedulingPolicy = cluster.SCHED_RR;
   cluster.setupPrimary({ exec: MAIN, args: [], silent: true, cwd: surroundings.cwd });
-  const embedded = config.databaseUrl ? undefined : await startEmbedded(config, log);
+  const starting = config.databaseUrl ? undefined : startEmbedded(config, log);
+  const late = aborted(stop).then(() => systemClock.sleep(START_MS));
+  const embedded = (await Promise.race([starting, late])) ?? undefined;
+  if (starting && !embedded) {
+    log.info({ signal: stop.reason }, 'stopped while it was starting');
+    return 0;
+  }
   const postgres = embedded && { url: embedded.url, serviceUrl: embedded.serviceUrl };
   const givenUp = new AbortController();
   const end = AbortSignal.any([stop, givenUp.signal]);
+  const ending = aborted(end);
   const children = new Set<Child>();
   const metrics = metricsOf(children);
   let code = 0;
@@ -143,7 +152,7 @@ export async function serveByProcesses(config: Config, surroundings: Surrounding
         code = 1;
         return givenUp.abort();
       }
-      await Promise.race([systemClock.sleep(pauseAfter(earlyEnds)), aborted(end)]);
+      await Promise.race([systemClock.sleep(pauseAfter(earlyEnds)), ending]);
       if (end.aborted) return;
       child = begin(place, false);
     }
@@ -154,22 +163,22 @@ export async function serveByProcesses(config: Config, surroundings: Surrounding
     // The first one migrates, and says what is wrong if anything is. It is one that listens, if any does.
     const last = roles.length - 1;
     const first = begin(last, true);
-    await Promise.race([first.settled, aborted(end)]);
+    await Promise.race([first.settled, ending]);
     url = first.url;
     if (first.servingSince === undefined && !end.aborted) return (await first.ended).code ?? 1;
     const kept = [keepUp(first, last)];
     if (!end.aborted)
       for (let place = 0; place < last; place++) kept.push(keepUp(begin(place, false), place));
 
-    await aborted(end);
+    await ending;
     log.info({ signal: stop.reason }, 'stopping');
     const killAll = (signal: NodeJS.Signals) => {
       for (const { worker } of children) worker.process.kill(signal);
     };
     killAll('SIGTERM');
-    const late = setTimeout(() => killAll('SIGKILL'), STOP_MS);
+    const cancel = systemClock.timer(STOP_MS, () => killAll('SIGKILL'));
     await Promise.all(kept);
-    clearTimeout(late);
+    cancel();
     return code;
   } finally {
     await embedded?.stop();

@@ -192,11 +192,8 @@ export function readConfig(env: Env, workingFolder: string, machine = thisMachin
     problems.push(
       'PORTER_CLIENT_CERTIFICATES: a header is believed of the proxies in PORTER_TRUST_PROXY only',
     );
-  config.processes = read(
-    'PORTER_PROCESSES',
-    usualProcesses(machine, !config.databaseUrl || isOnThisMachine(config.databaseUrl)),
-    between('processes', 1, PROCESSES_MAX),
-  );
+  const usual = usualProcesses(machine, !config.databaseUrl || isOnThisMachine(config.databaseUrl));
+  config.processes = read('PORTER_PROCESSES', usual, between('processes', 1, PROCESSES_MAX));
   config.webhookTargets = read('PORTER_WEBHOOK_TARGETS', usualTargets(config), targets(production));
   config.operatorTargets = read('PORTER_OPERATOR_TARGETS', config.webhookTargets as Targets, (text) => ({
     reach: config.webhookTargets,

@@ -1,6 +1,6 @@
 import { print } from './measure.ts';
 
-/** `npm run bench`, or a part of it: `npm run bench -- door`, likewise `singles`, `pace`, `post`, `import` and `walk`. */
+/** `npm run bench`, or a part of it: `npm run bench -- door`, likewise `singles`, `pace`, `post`, `import`, `walk` and `cores`. */
 const parts: Record<string, () => Promise<unknown>> = {
   door: () => import('./door.ts'),
   singles: () => import('./singles.ts'),
@@ -8,6 +8,7 @@ const parts: Record<string, () => Promise<unknown>> = {
   post: () => import('./post.ts'),
   import: () => import('./import.ts'),
   walk: () => import('./walk.ts'),
+  cores: () => import('./cores.ts'),
 };
 const wanted = process.argv.slice(2);
 for (const part of wanted.length > 0 ? wanted : Object.keys(parts)) await parts[part]?.();

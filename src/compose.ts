@@ -1,13 +1,13 @@
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import type { Server } from 'node:http';
-import { hostname } from 'node:os';
 import { join } from 'node:path';
 import type { Config } from './config.ts';
 import { WRITE_THROUGH_MS } from './contract/operator/write-through.ts';
 import { startDelivering } from './delivering.ts';
 import { demoKey, keepFile } from './demo.ts';
 import { newId } from './domain/ids.ts';
+import { startEmbedded } from './embedded.ts';
 import { createServer } from './http/server.ts';
 import { readTls, renewTls } from './http/tls.ts';
 import { addressOf, cannotListen, finish } from './listen.ts';
@@ -17,13 +17,14 @@ import { gatherOperations } from './operations/gathered.ts';
 import { ensureFirstOperator } from './operations/operators.ts';
 import { ensureSigningKey, publicSigningKeys, resealSigningKeys } from './operations/signing-keys.ts';
 import { resealSecrets } from './operations/webhook-secrets.ts';
+import type { Parent } from './parent.ts';
 import { Bell } from './platform/bell.ts';
 import { type Clock, systemClock } from './platform/clock.ts';
 import { createEgress } from './platform/egress/egress.ts';
 import type { Logger } from './platform/logger.ts';
 import { createMailer } from './platform/mail.ts';
+import { nodeName } from './platform/node-name.ts';
 import { createOidc } from './platform/oidc.ts';
-import { type EmbeddedPostgres, startEmbeddedPostgres } from './platform/postgres/embedded.ts';
 import { pooledRandomBytes } from './platform/random.ts';
 import { remembered } from './platform/remembered.ts';
 import { Semaphore } from './platform/semaphore.ts';
@@ -74,6 +75,8 @@ export interface Surroundings {
   log: Logger;
   clock?: Clock;
   random?: (count: number) => Uint8Array;
+  /** The process that has started this one, with others like it. */
+  parent?: Pick<Parent, 'order' | 'limits' | 'shareMetrics'> | undefined;
 }
 
 const { version: VERSION } = JSON.parse(
@@ -81,6 +84,8 @@ const { version: VERSION } = JSON.parse(
 ) as { version: string };
 
 const CONNECTIONS_MAX = 10;
+/** Of one of several processes: if it answers calls, and if it does not. Many nodes share what a server has. */
+const SHARE_OF_CONNECTIONS = { door: 6, worker: 4 };
 const ONE_LOGIN =
   'the login of the service owns its tables: whoever takes it over can alter them, the audit too; let another one own them (PORTER_MIGRATION_DATABASE_URL)';
 const NOBODY_MAILED =
@@ -95,13 +100,16 @@ const FINISH_MS = 8_000;
 const CLOSE_MS = 1_500;
 
 export async function startService(config: Config, surroundings: Surroundings): Promise<Service> {
-  const { log, random = pooledRandomBytes() } = surroundings;
+  const { log, parent, random = pooledRandomBytes() } = surroundings;
   const clock = new SharedClock(surroundings.clock ?? systemClock, log);
   const tls = config.tls && readTls(config.tls);
   const undo: (() => Promise<unknown>)[] = [];
+  // What is said or done once for all of several processes.
+  const isLeading = parent?.order.isLeading !== false;
   try {
-    const embedded = config.databaseUrl ? undefined : await startEmbedded(config, log);
-    if (embedded) undo.push(() => embedded.stop());
+    const started = config.databaseUrl || parent ? undefined : await startEmbedded(config, log);
+    if (started) undo.push(() => started.stop());
+    const embedded = parent ? parent.order.postgres : started;
     const url = config.databaseUrl ?? embedded?.serviceUrl ?? '';
     const ownerUrl = config.migrationDatabaseUrl ?? embedded?.url;
 
@@ -117,19 +125,20 @@ export async function startService(config: Config, surroundings: Surroundings): 
         const resealed = await resealSecrets(db, sealer, new Date(clock.now()).toISOString());
         await resealSigningKeys(db, sealer, new Date(clock.now()).toISOString());
         if (resealed > 0) log.info({ resealed, key_id: sealer.keyId }, 'webhook secrets sealed anew');
-        Object.assign(seeded, await seed(config, assemble(config, db, { log, clock, random }, keys)));
+        Object.assign(seeded, await seed(config, assemble(config, db, { log, clock, random, parent }, keys)));
       } finally {
         await closeDatabase(db);
       }
     };
     const { applied, role, onlyLogin } = await prepareDatabase(url, seedOnce, ownerUrl);
     if (applied.length > 0) log.info({ applied }, 'migrated');
-    if (onlyLogin !== undefined) log.warn({ login: onlyLogin, role }, ONE_LOGIN);
+    if (onlyLogin !== undefined && isLeading) log.warn({ login: onlyLogin, role }, ONE_LOGIN);
 
     const worker = config.role !== 'api';
-    const connectionsMax = CONNECTIONS_MAX + (worker ? WORKER_CONNECTIONS : 0);
+    const share = SHARE_OF_CONNECTIONS[parent?.order.role === 'worker' ? 'worker' : 'door'];
+    const connectionsMax = (parent ? share : CONNECTIONS_MAX) + (worker ? WORKER_CONNECTIONS : 0);
     const db = openDatabase({ url, connectionsMax, role });
-    const app = assemble(config, db, { log, clock, random }, keys);
+    const app = assemble(config, db, { log, clock, random, parent }, keys);
     const stopReading = clock.follow(db);
     const close = async () => {
       stopReading();
@@ -145,7 +154,8 @@ export async function startService(config: Config, surroundings: Surroundings): 
     };
     undo.push(() => Promise.race([close(), clock.sleep(CLOSE_MS)]));
     const telemetry =
-      config.telemetry && (await import('./platform/opentelemetry.ts')).startTelemetry(config.telemetry);
+      config.telemetry &&
+      (await import('./platform/opentelemetry.ts')).startTelemetry(config.telemetry, nodeName());
     if (telemetry) undo.push(() => telemetry.stop());
 
     let engine: ReturnType<typeof startDelivering> | undefined;
@@ -162,7 +172,7 @@ export async function startService(config: Config, surroundings: Surroundings): 
       support: config.supportContact,
       enterUrl: () => `${config.ownUrl ?? listening}/console/enter`,
     });
-    if (!config.mail && config.environment === 'production') log.warn({}, NOBODY_MAILED);
+    if (!config.mail && config.environment === 'production' && isLeading) log.warn({}, NOBODY_MAILED);
     const server = createServer({
       app,
       log,
@@ -171,8 +181,9 @@ export async function startService(config: Config, surroundings: Surroundings): 
       trustProxy: config.trustProxy,
       clientCertificates: config.clientCertificates,
       ownUrl: () => config.ownUrl ?? listening,
-      connections: config.connections,
+      connections: parent ? shareOf(config.connections, parent.order.doors) : config.connections,
       pool: db.pool,
+      shareMetrics: parent?.shareMetrics,
       servesApi: config.role !== 'worker',
       moreMetrics: async () => clock.metrics() + (await alerts.metrics()) + ((await engine?.metrics()) ?? ''),
       probes: {
@@ -201,11 +212,14 @@ export async function startService(config: Config, surroundings: Surroundings): 
       const stopRenewing = renewTls(config.tls, server, clock, log);
       undo.push(async () => stopRenewing());
     }
-    server.listen({ host: config.host, port: config.port });
-    await once(server, 'listening').catch((error: NodeJS.ErrnoException) => {
-      throw cannotListen(error, config);
-    });
-    listening = addressOf(server, config);
+    listening = parent?.order.url ?? '';
+    if (parent?.order.listens !== false) {
+      server.listen({ host: config.host, port: config.port });
+      await once(server, 'listening').catch((error: NodeJS.ErrnoException) => {
+        throw cannotListen(error, config);
+      });
+      listening = addressOf(server, config);
+    }
     if (seeded.demoKey) await keepFile(join(config.dataDir, 'url'), listening);
     if (config.role !== 'worker') {
       const stopBeating = beat(db, clock);
@@ -218,7 +232,7 @@ export async function startService(config: Config, surroundings: Surroundings): 
       { ...app, skewMs: () => clock.skewMs() },
       {
         id: app.deployment.nodeId,
-        name: `${hostname()}:${process.pid}`,
+        name: nodeName(),
         version: VERSION,
         role: config.role,
         started_at: new Date(clock.now()).toISOString(),
@@ -229,7 +243,8 @@ export async function startService(config: Config, surroundings: Surroundings): 
       Promise.race([signs.stop(), new Promise<void>((resolve) => clock.timer(CLOSE_MS, resolve))]),
     );
     const { auditAnchors } = config;
-    if (auditAnchors.file ?? auditAnchors.url) undo.push(startAnchoring(app, auditAnchors, log));
+    if ((auditAnchors.file ?? auditAnchors.url) && isLeading)
+      undo.push(startAnchoring(app, auditAnchors, log));
 
     let stopped: Promise<void> | undefined;
     return {
@@ -248,6 +263,11 @@ export async function startService(config: Config, surroundings: Surroundings): 
     await runAll(undo).catch(() => {});
     throw error;
   }
+}
+
+/** Connections are given out in turns, so each process takes as many. */
+function shareOf({ total, perAddress }: Config['connections'], doors: number): Config['connections'] {
+  return { total: Math.ceil(total / doors), perAddress: Math.ceil(perAddress / doors) };
 }
 
 /** All of it, last first: a step that fails must not keep the others from being done. */
@@ -272,11 +292,12 @@ function startAnchoring(app: App, places: Config['auditAnchors'], log: Logger): 
 function assemble(
   config: Config,
   db: Database,
-  { log, clock, random }: Required<Surroundings>,
+  { log, clock, random, parent }: Required<Omit<Surroundings, 'parent'>> & Pick<Surroundings, 'parent'>,
   masterKeys: Keys,
 ): App {
   const access = createAccess(db, clock, config.environment, config.sessions);
-  const keys = config.rateWindows === 'shared' ? new SharedRateLimits(db, clock) : new RateLimits(clock);
+  const counted = parent?.limits ?? new RateLimits(clock);
+  const keys = config.rateWindows === 'shared' ? new SharedRateLimits(db, clock) : counted;
   const newChanges = new Bell(clock);
   const handOver: HandOverPoint = {};
   const updates = gatherUpdates({ db, clock, changed: () => newChanges.ring() });
@@ -304,7 +325,7 @@ function assemble(
     environment,
     people: config.oidc && { ...config.oidc, provider: createOidc(config.oidc) },
     access,
-    limits: { keys, operators: new RateLimits(clock) },
+    limits: { keys, operators: counted },
     strangers: new Strangers(clock, log),
     updates,
     events: gatherEvents(db, clock, handOver),
@@ -345,13 +366,6 @@ function deploymentOf({
   approvals,
 }: Config): Omit<Deployment, 'nodeId' | 'settings'> {
   return { version, sign_in: oidc ? 'oidc' : 'token', approvals, support_contact };
-}
-
-export async function startEmbedded(config: Config, log: Logger): Promise<EmbeddedPostgres> {
-  return startEmbeddedPostgres({
-    dataDir: config.dataDir,
-    log: (message, fields) => log.info(fields ?? {}, message),
-  });
 }
 
 interface Seeded {

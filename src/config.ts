@@ -5,11 +5,12 @@ import type { AlertThresholds } from './domain/alerts.ts';
 import { IDLE_MINUTES_MIN, type SessionLimits } from './domain/session.ts';
 import { type CertificateSource, certificateSources } from './http/client-certificate.ts';
 import { isLoopback } from './http/transport.ts';
+import { thisMachine, usualProcesses } from './machine.ts';
 import type { Reach, Targets } from './platform/egress/ssrf-guard.ts';
 import type { MailServer, MailSettings } from './platform/mail.ts';
 import { MASTER_KEY_BYTES } from './platform/sealing.ts';
 import { readTelemetry, type TelemetrySettings } from './platform/telemetry.ts';
-import { unsafeInProduction } from './production.ts';
+import { isOnThisMachine, unsafeInProduction } from './production.ts';
 import { approvals, readOidc, type SignInSettings } from './sign-in-settings.ts';
 import { hostsOf } from './store/hosts.ts';
 import type { Retention } from './store/retention.ts';
@@ -57,6 +58,8 @@ export interface Config {
   operatorTargets: Targets;
   /** What this process does: answer calls, deliver events, or both. */
   role: 'all' | 'api' | 'worker';
+  /** As how many processes it runs. */
+  processes: number;
   /** Where calls are counted: in this process, or for all nodes together in PostgreSQL. */
   rateWindows: 'memory' | 'shared';
   retention: Retention;
@@ -84,7 +87,7 @@ export class ConfigError extends Error {}
 
 type Env = Record<string, string | undefined>;
 
-export function readConfig(env: Env, workingFolder: string): Config {
+export function readConfig(env: Env, workingFolder: string, machine = thisMachine()): Config {
   const problems: string[] = [];
   const settings: TakenSetting[] = [];
   const read = <T>(name: string, fallback: T, parse: (text: string) => T): T => {
@@ -155,6 +158,7 @@ export function readConfig(env: Env, workingFolder: string): Config {
     webhookTargets: 'public',
     operatorTargets: 'public',
     role: read('PORTER_ROLE', 'all', oneOf('all', 'api', 'worker')),
+    processes: 1,
     rateWindows: read('PORTER_RATE_WINDOWS', isAlone ? 'memory' : 'shared', oneOf('memory', 'shared')),
     retention: {
       events: read('PORTER_RETENTION_DAYS', 30, retentionDays),
@@ -188,6 +192,8 @@ export function readConfig(env: Env, workingFolder: string): Config {
     problems.push(
       'PORTER_CLIENT_CERTIFICATES: a header is believed of the proxies in PORTER_TRUST_PROXY only',
     );
+  const usual = usualProcesses(machine, !config.databaseUrl || isOnThisMachine(config.databaseUrl));
+  config.processes = read('PORTER_PROCESSES', usual, between('processes', 1, PROCESSES_MAX));
   config.webhookTargets = read('PORTER_WEBHOOK_TARGETS', usualTargets(config), targets(production));
   config.operatorTargets = read('PORTER_OPERATOR_TARGETS', config.webhookTargets as Targets, (text) => ({
     reach: config.webhookTargets,
@@ -317,6 +323,7 @@ function between(unit: string, min: number, max: number): (text: string) => numb
   };
 }
 
+const PROCESSES_MAX = 64;
 const RETENTION_DAYS_MAX = 3_650;
 
 function retentionDays(text: string): number {

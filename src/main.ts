@@ -1,9 +1,11 @@
-import { banner } from './banner.ts';
-import { type Service, startEmbedded, startService } from './compose.ts';
-import { ConfigError, readConfig } from './config.ts';
-import { buildConsoleOnce } from './console.ts';
+import { once } from 'node:events';
+import type { Service } from './compose.ts';
+import { type Config, ConfigError, readConfig } from './config.ts';
+import { startEmbedded } from './embedded.ts';
+import { findParent, type Parent } from './parent.ts';
 import { systemClock } from './platform/clock.ts';
-import { createLogger, lineWriter, redact } from './platform/logger.ts';
+import { createLogger, type Logger, lineWriter, redact } from './platform/logger.ts';
+import { nodeName } from './platform/node-name.ts';
 import { prepareDatabase } from './store/migrate.ts';
 
 /** What the service and its migrations are started with. */
@@ -18,38 +20,58 @@ export interface Start {
   isTerminal: boolean;
   /** Aborted with the name of a signal when the service is to stop. */
   stop: AbortSignal;
+  /** Of a process that is one of several. */
+  parent?: Parent | undefined;
 }
 
 /** A start that is not done by then is left where it is: the next one goes on from there. */
 const START_MS = 5_000;
 
 /** Serves until it is to stop, and resolves to the exit code. */
-export async function serve({ env, cwd, say, isTerminal, stop, ...start }: Start): Promise<number> {
-  const log = createLogger((line) => start.log(line));
-  const stopped = new Promise<void>((resolve) =>
-    stop.addEventListener('abort', () => resolve(), { once: true }),
-  );
-  let service: Service | undefined;
+export async function serve(start: Start): Promise<number> {
+  const { env, cwd, say, stop, parent } = start;
+  let hasStarted = false;
   try {
     const config = readConfig(env, cwd);
-    const starting = startService(config, { log });
-    service = (await Promise.race([starting, stopped.then(() => systemClock.sleep(START_MS))])) ?? undefined;
+    if (parent) config.role = parent.order.role;
+    const isOneOfSeveral = config.processes > 1;
+    const log = createLogger((line) => start.log(line), isOneOfSeveral ? nodeName() : undefined);
+    if (isOneOfSeveral && !parent) {
+      const { serveByProcesses } = await import('./processes.ts');
+      return await serveByProcesses(config, { ...start, log, pass: start.log });
+    }
+    const stopped = aborted(stop);
+    const { startService } = await import('./compose.ts');
+    const starting = startService(config, { log, parent });
+    const service = await Promise.race([starting, stopped.then(() => systemClock.sleep(START_MS))]);
     if (!service) {
       log.info({ signal: stop.reason }, 'stopped while it was starting');
       return 0;
     }
-    buildConsoleOnce(log);
-    // The banner comes last: whoever reads it may send a signal at once.
-    if (!stop.aborted || service.firstOperatorToken) say(banner(config, service, isTerminal));
-    if (!stop.aborted) await stopped;
+    hasStarted = true;
+    parent?.serving(service.url);
+    if (!parent || parent.order.isFirst) await greet(config, service, start, log);
+    await stopped;
     log.info({ signal: stop.reason }, 'stopping');
     await service.stop();
     log.info({}, 'stopped');
     return 0;
   } catch (error) {
-    say(`\nPorter ${service ? 'did not stop in order' : 'cannot start'}. ${explained(error)}\n`);
+    say(`\nPorter ${hasStarted ? 'did not stop in order' : 'cannot start'}. ${explained(error)}\n`);
     return 1;
   }
+}
+
+async function aborted(stop: AbortSignal): Promise<void> {
+  if (!stop.aborted) await once(stop, 'abort');
+}
+
+async function greet(config: Config, service: Service, { say, stop, isTerminal }: Start, log: Logger) {
+  const { buildConsoleOnce } = await import('./console.ts');
+  buildConsoleOnce(log);
+  // The banner comes last: whoever reads it may send a signal at once.
+  const { banner } = await import('./banner.ts');
+  if (!stop.aborted || service.firstOperatorToken) say(banner(config, service, isTerminal));
 }
 
 /** Brings the database up to date without serving, and resolves to the names of the migrations that it applied. */
@@ -85,13 +107,15 @@ if (import.meta.main) {
     process.stderr.write(`\nThe log cannot be written (${message}). Porter goes on.\n`);
   });
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {});
+  const parent = await findParent(() => stop.abort('the parent is gone'));
   const code = await serve({
     env: process.env,
     cwd: process.cwd(),
     log: lineWriter(process.stdout),
     say: (text) => process.stderr.write(text),
-    isTerminal: process.stderr.isTTY === true,
+    isTerminal: parent?.order.isTerminal ?? process.stderr.isTTY === true,
     stop: stop.signal,
+    parent,
   });
   process.exit(code);
 }

@@ -82,10 +82,14 @@ const CHECKED_MODES = ['require', 'verify-ca', 'verify-full'];
 
 /** Whoever listens on the network between would read everything, the password included. */
 function unencrypted(url: string | undefined): string | undefined {
-  if (url === undefined || hostsOf(url).every(isThisMachine)) return undefined;
+  if (url === undefined || isOnThisMachine(url)) return undefined;
   const mode = parametersOf(url).get('sslmode') ?? '';
   if (CHECKED_MODES.includes(mode)) return undefined;
   return 'is on another machine and the connection would not be encrypted to a server that is known; add ?sslmode=verify-full, with &sslrootcert= for a certificate authority of its own';
+}
+
+export function isOnThisMachine(databaseUrl: string): boolean {
+  return hostsOf(databaseUrl).every(isThisMachine);
 }
 
 /** There may be several, and a parameter takes precedence. */

@@ -218,13 +218,17 @@ export async function admitOperator(
   const operator = await findOperator(app, exchange);
   if (!operator || hasExpired(operator, app.clock.now())) return refuseStranger(app, exchange);
   exchange.trace.operatorId = operator.operatorId;
-  if (isCounted) countOperator(app, exchange, operator);
+  if (isCounted) await countOperator(app, exchange, operator);
   if (operator.sessionId !== undefined) await renewSession(app, exchange);
   return operator;
 }
 
-export function countOperator({ limits }: App, exchange: Exchange, { operatorId }: OperatorPrincipal): void {
-  const decision = limits.operators.take(operatorId, OPERATOR_RATE_LIMIT);
+export async function countOperator(
+  { limits }: App,
+  exchange: Exchange,
+  { operatorId }: OperatorPrincipal,
+): Promise<void> {
+  const decision = await limits.operators.take(operatorId, OPERATOR_RATE_LIMIT);
   tellOrRefuse(exchange, decision, OPERATOR_RATE_LIMIT, 'operator');
 }
 

@@ -77,7 +77,7 @@ async function signIn(app: App, exchange: Exchange): Promise<void> {
   const operator = await app.access.operatorOf(token, () => mayAsk(app, exchange));
   if (!operator || hasExpired(operator, app.clock.now()))
     return refuseStranger(app, exchange, new Problem('invalid_credentials', { message: WRONG_TOKEN }));
-  countOperator(app, exchange, operator);
+  await countOperator(app, exchange, operator);
   if (app.people && !operator.isEmergency)
     throw new Problem('insufficient_permissions', { message: NOT_BY_TOKEN });
   await letIn(app, exchange, operator);

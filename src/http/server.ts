@@ -43,6 +43,8 @@ export interface ServerOptions {
   >;
   /** False: only the probes and the public pages. */
   servesApi: boolean;
+  /** Of several processes: told those of this one, returns those of all. */
+  shareMetrics?: ((own: () => Promise<string>) => () => Promise<string>) | undefined;
   /** Prometheus text of other parts of the service. */
   moreMetrics: () => Promise<string>;
   /** Where the pages about errors are served, without a slash at the end. */
@@ -94,7 +96,8 @@ export function createServer(options: ServerOptions): Server {
     connections,
   });
   options.telemetry?.sendMetrics(metrics.text);
-  const routes = publicPages(options, metrics);
+  const text = options.shareMetrics?.(metrics.text) ?? metrics.text;
+  const routes = publicPages(options, { ...metrics, text });
   if (options.servesApi) routes.push(...endpointRoutes(app), ...consoleRoutes(app, options));
   const find = createRouter(routes, nothingThere(app, options.servesApi));
   const fingerprintOf = fingerprints(options.clientCertificates, trusted);

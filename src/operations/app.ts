@@ -20,7 +20,7 @@ import type { Figures } from '../runtime/figures.ts';
 import type { ToKeep } from '../runtime/gathering.ts';
 import type { KeyUses } from '../runtime/key-uses.ts';
 import type { Live } from '../runtime/live.ts';
-import type { Limits, RateLimits } from '../runtime/rate-limits.ts';
+import type { Limits } from '../runtime/rate-limits.ts';
 import type { Refusals } from '../runtime/refusals.ts';
 import type { Strangers } from '../runtime/strangers.ts';
 import type { SubmissionTypeUpdates } from '../runtime/submission-type-updates.ts';
@@ -60,7 +60,7 @@ export interface App {
     | undefined;
   access: Access;
   /** Of keys, and of operators. */
-  limits: { keys: Limits; operators: RateLimits };
+  limits: { keys: Limits; operators: Limits };
   /** Of those who have none. */
   strangers: Strangers;
   updates: SubmissionTypeUpdates;

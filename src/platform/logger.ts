@@ -1,4 +1,4 @@
-import type { Writable } from 'node:stream';
+import type { Readable, Writable } from 'node:stream';
 import pino from 'pino';
 
 export type Logger = pino.Logger;
@@ -32,11 +32,14 @@ export function redactJson(text: string): string {
   return text.replace(JSON_STRING, (one) => redact(one));
 }
 
-/** JSON lines. Whatever is logged, and however it got there, no secret passes the last gate before the stream. */
-export function createLogger(write: (line: string) => void): Logger {
+/**
+ * JSON lines. Whatever is logged, and however it got there, no secret passes the last gate before the stream. `node`: named in every line, where
+ * several write into one log.
+ */
+export function createLogger(write: (line: string) => void, node?: string): Logger {
   return pino(
     {
-      base: null,
+      base: node === undefined ? null : { node },
       timestamp: pino.stdTimeFunctions.isoTime,
       formatters: { level: (label) => ({ level: label }) },
     },
@@ -66,4 +69,14 @@ export function lineWriter(stream: Writable): (line: string) => void {
     dropped = 0;
     stream.write(line);
   };
+}
+
+/** What another process writes, line by line: one that is not whole yet waits for its end. */
+export function passLines(from: Readable, write: (line: string) => unknown): void {
+  let rest = '';
+  from.setEncoding('utf8').on('data', (text: string) => {
+    const lines = (rest + text).split('\n');
+    rest = lines.pop() ?? '';
+    for (const line of lines) write(`${line}\n`);
+  });
 }

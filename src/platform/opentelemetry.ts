@@ -19,9 +19,10 @@ import type { Attributes, Span, Telemetry, TelemetrySettings } from './telemetry
 const STOP_MS = 1_000;
 
 /** The official SDK, with the parts of it that are needed. Nothing of it is registered globally. */
-export function startTelemetry(settings: TelemetrySettings): Telemetry {
+export function startTelemetry(settings: TelemetrySettings, node: string): Telemetry {
   const { traces, metrics, timeoutMs } = settings;
-  const resource = resourceFromAttributes(settings.resource);
+  // What counts for itself has a name of its own, or what two of them count would be taken for one.
+  const resource = resourceFromAttributes({ 'service.instance.id': node, ...settings.resource });
   const exporterOptions = { timeoutMillis: timeoutMs };
   const provider = new TracerProvider({
     resource,

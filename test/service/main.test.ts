@@ -33,7 +33,13 @@ function run(env: Record<string, string>): Run {
   const folder = mkdtempSync(join(tmpdir(), 'porter-main-'));
   const child = spawn(process.execPath, [MAIN], {
     cwd: folder,
-    env: { ...COMPILED, PORTER_PORT: '0', PORTER_DATA_DIR: join(folder, 'data'), ...env },
+    env: {
+      ...COMPILED,
+      PORTER_PORT: '0',
+      PORTER_PROCESSES: '1',
+      PORTER_DATA_DIR: join(folder, 'data'),
+      ...env,
+    },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   onTestFinished(async () => {

@@ -104,6 +104,7 @@ it('a trace goes from the caller through the request to the receiver of the deli
   const [first] = collector.posted;
   expect(first?.headers.authorization).toBe('Bearer x');
   expect(valuesOf(first?.body.resourceSpans?.[0].resource.attributes ?? [])).toEqual({
+    'service.instance.id': expect.stringMatching(/:\d+$/),
     'service.name': 'porter-north',
     'deployment.environment.name': 'test',
   });

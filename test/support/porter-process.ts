@@ -78,6 +78,7 @@ export function spawnPorter(port: number, env: Record<string, string>, main = MA
       PORTER_PORT: String(port),
       PORTER_OPERATOR_TOKEN: OPERATOR_TOKEN,
       PORTER_DEMO: 'off',
+      PORTER_PROCESSES: '1',
       ...env,
     },
     stdio: ['ignore', 'pipe', 'pipe'],

@@ -9,9 +9,11 @@ const KEY_BYTES = createHash('sha256').update('key').digest();
 /** 32 bytes in base64. */
 const KEY = KEY_BYTES.toString('base64');
 const TOKEN = 'kQ9vXr2LwZ8nBf4YcHd7GmUa3SpJe6';
+const GIGABYTE = 1024 ** 3;
+const MACHINE = { cores: 2, memoryBytes: 8 * GIGABYTE };
 /** But for the list of settings as they were set: deployment.test.ts has that. */
-const read = (env: Record<string, string> = {}) => {
-  const { settings: _settings, ...config } = readConfig(env, FOLDER);
+const read = (env: Record<string, string> = {}, machine = MACHINE) => {
+  const { settings: _settings, ...config } = readConfig(env, FOLDER, machine);
   return config;
 };
 
@@ -61,6 +63,7 @@ describe('configuration', () => {
       webhookTargets: 'loopback',
       operatorTargets: 'loopback',
       role: 'all',
+      processes: 1,
       rateWindows: 'memory',
       oidc: undefined,
       approvals: [],
@@ -134,6 +137,7 @@ describe('configuration', () => {
         PORTER_OPERATOR_TARGETS: '10.20.0.0/16, fd12::/16',
         PORTER_AUDIT_ANCHOR_FILE: 'anchors',
         PORTER_AUDIT_ANCHOR_URL: 'https://store.example.org/anchors/{seq}',
+        PORTER_PROCESSES: '7',
         PORTER_AUDIT_ANCHOR_MINUTES: '5',
       }),
     ).toEqual({
@@ -177,6 +181,7 @@ describe('configuration', () => {
       webhookTargets: 'public',
       operatorTargets: { reach: 'public', networks: listOf(['10.20.0.0/16', 'fd12::/16']) },
       role: 'worker',
+      processes: 7,
       rateWindows: 'memory',
       retention: {
         events: 90,
@@ -434,6 +439,30 @@ describe('configuration', () => {
   it('knows its own public address only if it was told', () => {
     expect(read({ PORTER_STAGING_BASE_URL: 'https://s.example' }).ownUrl).toBe('https://s.example');
     expect(read({ PORTER_BASE_URL: 'https://p.example' }).ownUrl).toBeUndefined();
+  });
+});
+
+describe('PORTER_PROCESSES', () => {
+  const elsewhere = { DATABASE_URL: 'postgres://porter@db.example/porter' };
+  const processes = (env: Record<string, string>, cores: number, gigabytes = 64) =>
+    read(env, { cores, memoryBytes: gigabytes * GIGABYTE }).processes;
+
+  it('is one on few cores; leaves a quarter of more to a PostgreSQL on this machine, and none to one elsewhere', () => {
+    expect([1, 2, 3, 4, 8, 64].map((cores) => processes({}, cores))).toEqual([1, 1, 1, 3, 6, 8]);
+    expect(processes({ DATABASE_URL: 'postgres://porter@127.0.0.1/porter' }, 8)).toBe(6);
+    expect([1, 2, 8, 64].map((cores) => processes(elsewhere, cores))).toEqual([1, 2, 8, 8]);
+  });
+
+  it('starts no more than there is memory for', () => {
+    expect([0.25, 1, 2].map((gigabytes) => processes(elsewhere, 8, gigabytes))).toEqual([1, 2, 5]);
+  });
+
+  it('is what was set', () => {
+    expect(processes({ PORTER_PROCESSES: '3' }, 1)).toBe(3);
+    for (const PORTER_PROCESSES of ['0', '65', 'many'])
+      expect(problems({ PORTER_PROCESSES })).toEqual([
+        `PORTER_PROCESSES: "${PORTER_PROCESSES}" is not a number of processes from 1 to 64`,
+      ]);
   });
 });
 

@@ -1,6 +1,6 @@
 import { PassThrough } from 'node:stream';
 import { expect, it } from 'vitest';
-import { lineWriter } from '../../src/platform/logger.ts';
+import { createLogger, lineWriter, passLines } from '../../src/platform/logger.ts';
 
 const MIB = 1024 * 1024;
 
@@ -25,5 +25,23 @@ it('a log that nobody reads waits up to a limit, and tells later how much of it 
     { level: 'warn', time: expect.any(String), lines: 100 - whole, msg: 'log lines were dropped' },
     { msg: 'again' },
     { msg: 'and again' },
+  ]);
+});
+
+it('lines of several processes go into one log whole, however they arrive, each with the name of its node', async () => {
+  const written: string[] = [];
+  const [one, other] = [new PassThrough(), new PassThrough()];
+  for (const stream of [one, other]) passLines(stream, (line) => written.push(line));
+  const log = createLogger((line) => {
+    one.write(line.slice(0, 20));
+    other.write('{"msg":"between"}\n{"msg":"cut');
+    one.write(line.slice(20));
+    other.end(' off');
+  }, 'host:1');
+  log.info({}, 'a line');
+  await new Promise((resolve) => other.on('end', resolve));
+  expect(written.map((line) => JSON.parse(line))).toEqual([
+    { msg: 'between' },
+    { level: 'info', time: expect.any(String), node: 'host:1', msg: 'a line' },
   ]);
 });

@@ -1,5 +1,6 @@
 import { PorterApiError } from '../../../packages/sdk/src/errors.ts';
 import { isRecord } from '../../../packages/sdk/src/shape.ts';
+import type { Node } from '../../contract/operator/deployment.ts';
 import type { Page } from '../../contract/page.ts';
 import type { Webhook } from '../../contract/partner/webhooks.ts';
 import { problemCatalogue } from '../../contract/problems.ts';
@@ -20,8 +21,12 @@ type FailingWebhook = Pick<
   'id' | 'url' | 'practice_group_id' | 'status' | 'status_reason' | 'health'
 >;
 
+type KnownNode = Pick<Node, 'name' | 'role' | 'version' | 'calls_per_minute' | 'deliveries_per_minute'>;
+
 interface Status {
   url: string;
+  /** Every process of the service, on every machine; null without the token of an operator. */
+  nodes: KnownNode[] | null;
   /** null: the service does not show its probes to this machine. */
   ready: boolean | null;
   /** null: it is ready, or does not say. */
@@ -48,13 +53,14 @@ export const statusCommand = defineCommand({
   async run({ api, out }) {
     const connection = await api.connection();
     const { url } = connection;
-    const [live, readyAnswer, metrics, webhooks] = await out.during(
+    const [live, readyAnswer, metrics, webhooks, nodes] = await out.during(
       'Asking the service',
       Promise.all([
         api.probe('/healthz', PROBE_MS),
         probeOfDatabase(api, '/readyz'),
         probeOfDatabase(api, '/metrics'),
         failingWebhooks(api),
+        knownNodes(api),
       ]),
     );
     const ready = showsProbes(live, url) ? readyAnswer?.status === 200 && metrics !== undefined : null;
@@ -64,6 +70,7 @@ export const statusCommand = defineCommand({
     const queued = (state: string) => numbers.get(`porter_delivery_queue{state="${state}"}`) ?? 0;
     const status: Status = {
       url,
+      nodes,
       ready,
       not_ready_because: ready === false ? reasonOf(readyAnswer) : null,
       clock_skew_seconds: told.get('porter_clock_skew_seconds') ?? null,
@@ -128,6 +135,23 @@ function readMetrics(text: string): Map<string, number> {
   return new Map(Array.from(lines, ([, name = '', value]) => [name, Number(value)]));
 }
 
+async function knownNodes(api: Api): Promise<KnownNode[] | null> {
+  if (!(await api.connection()).operatorToken) return null;
+  try {
+    const { data } = await api.operator<{ data: Node[] }>('GET', '/nodes', { waitMs: PROBE_MS });
+    return data.map(({ name, role, version, calls_per_minute, deliveries_per_minute }) => ({
+      name,
+      role,
+      version,
+      calls_per_minute,
+      deliveries_per_minute,
+    }));
+  } catch (error) {
+    if (!(error instanceof Failure)) throw error;
+    return null;
+  }
+}
+
 /** `why` says in words why they, or some of them, are not known. A refusal here says nothing about how the service is. */
 async function failingWebhooks(
   api: Api,
@@ -182,6 +206,13 @@ function inWords(status: Status, why: string | undefined, red: (text: string) =>
               : inLine(`${url} is running, but not ready. ${status.not_ready_because}`),
           ),
   ];
+  if (status.nodes && status.nodes.length > 1) {
+    const each = status.nodes.map(
+      ({ name, calls_per_minute: calls, deliveries_per_minute: deliveries }) =>
+        `${name} (${calls} calls and ${deliveries} deliveries a minute)`,
+    );
+    lines.push(inLine(`${each.length} nodes: ${each.join(', ')}.`));
+  }
   if (!queue) lines.push('What waits cannot be told now.');
   else
     lines.push(

@@ -1,0 +1,66 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { expect, it } from 'vitest';
+import {
+  freePort,
+  kill,
+  newDataDir,
+  postmasterPid,
+  signal,
+  spawnPorter,
+  startPorter,
+  until,
+  untilReady,
+} from '../support/porter-process.ts';
+
+/** The service as several processes on its own PostgreSQL. */
+const settings = (dataDir: string) => ({ PORTER_DATA_DIR: dataDir, PORTER_PROCESSES: '3' });
+
+/** Of the service, and not its PostgreSQL. */
+function childrenOf(parent: number): number[] {
+  return readdirSync('/proc').flatMap((name) => {
+    try {
+      const stat = readFileSync(`/proc/${name}/stat`, 'utf8');
+      const [state, ppid] = stat.replace(/^.*\) /s, '').split(' ');
+      const isOurs = readFileSync(`/proc/${name}/cmdline`, 'utf8').includes('main.ts');
+      return Number(ppid) === parent && state !== 'Z' && isOurs ? Number(name) : [];
+    } catch {
+      return [];
+    }
+  });
+}
+
+it('gives up with code 1 when its processes end again and again, and stops its PostgreSQL', async () => {
+  const dataDir = newDataDir();
+  const porter = await startPorter(await freePort(), settings(dataDir));
+  await until('it ends', () => {
+    for (const pid of childrenOf(porter.pid)) signal(pid, 'SIGKILL');
+    return porter.hasExited();
+  });
+  expect(await porter.exited).toBe(1);
+  expect(porter.output()).toContain('Porter gives up: its processes end again and again.');
+  expect(porter.output().match(/a process ended; another one follows/g)?.length).toBeGreaterThanOrEqual(6);
+  expect(postmasterPid(dataDir)).toBeUndefined();
+});
+
+it('serves again when all of its processes were killed at once, and after the parent was, on the same PostgreSQL', async () => {
+  const dataDir = newDataDir();
+  const port = await freePort();
+  const porter = await startPorter(port, settings(dataDir));
+  await until('all are there', () => childrenOf(porter.pid).length === 3);
+  const killed = childrenOf(porter.pid);
+  for (const pid of killed) signal(pid, 'SIGKILL');
+  await until('others are there', () => {
+    const now = childrenOf(porter.pid);
+    return now.length === 3 && now.every((pid) => !killed.includes(pid));
+  });
+  await untilReady(porter);
+
+  const postmaster = postmasterPid(dataDir);
+  await kill(porter);
+  const next = spawnPorter(port, settings(dataDir));
+  await untilReady(next);
+  expect(postmasterPid(dataDir)).toBe(postmaster);
+  next.process.kill('SIGTERM');
+  expect(await next.exited).toBe(0);
+  expect(postmasterPid(dataDir)).toBeUndefined();
+});

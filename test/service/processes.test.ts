@@ -1,0 +1,173 @@
+import { randomBytes } from 'node:crypto';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Agent, Client } from 'undici';
+import { expect, it, onTestFinished } from 'vitest';
+import { porter } from '../support/cli.ts';
+import { signIn } from '../support/console-session.ts';
+import { freePort, type Porter, signal, spawnPorter, until, untilReady } from '../support/porter-process.ts';
+import { startReceiver } from '../support/receiver.ts';
+import {
+  createUpToDateDatabase,
+  type Harness,
+  type Loose,
+  makeKey,
+  makeWorld,
+  OPERATOR_TOKEN,
+  sender,
+} from '../support/service.ts';
+
+/** The service as several processes, as `npm start` runs it on a machine with several cores. */
+
+interface Door extends Pick<Harness, 'send' | 'operator'> {
+  /** The process that answers on this connection. */
+  node: string;
+  pid: number;
+}
+
+/** A connection of its own, which stays with the process that was given it. Undefined: that one has given no sign of life yet. */
+async function enter({ url }: Porter): Promise<Door | undefined> {
+  const agent = new Agent({ factory: (origin) => new Client(origin, { pipelining: 1 }) });
+  onTestFinished(() => agent.destroy());
+  const send = sender(url, agent);
+  const operator: Door['operator'] = async (method, path, body) => {
+    const answer = await send(method, `/operator/v1${path}`, { token: OPERATOR_TOKEN, body });
+    if (answer.status >= 300) throw new Error(`${method} ${path}: ${answer.status} ${answer.text}`);
+    return answer.body;
+  };
+  const { data } = await operator('GET', '/nodes');
+  const name = data.find(({ answering }: Loose) => answering)?.name;
+  return name && { send, operator, node: name, pid: pidOf(name) };
+}
+
+/** One of each process that answers calls. */
+async function doors(service: Porter): Promise<[Door, Door]> {
+  const found = new Map<string, Door>();
+  await until('two processes answer', async () => {
+    const door = await enter(service);
+    if (door) found.set(door.node, door);
+    return found.size === 2;
+  });
+  return [...found.values()] as [Door, Door];
+}
+
+async function start(env: Record<string, string> = {}): Promise<Porter> {
+  const service = spawnPorter(await freePort(), {
+    DATABASE_URL: await createUpToDateDatabase(),
+    PORTER_PROCESSES: '3',
+    PORTER_RATE_WINDOWS: 'memory',
+    PORTER_MASTER_KEY: randomBytes(32).toString('base64'),
+    PORTER_DATA_DIR: join(tmpdir(), `porter-processes-${randomBytes(6).toString('hex')}`),
+    ...env,
+  });
+  await untilReady(service);
+  return service;
+}
+
+const event = (id: string, practice_group_id: string) => ({
+  object: 'Appointment',
+  id,
+  practice_group_id,
+  event: 'appointment.confirmed',
+});
+
+it('several processes are one service, one may be killed, and all stop together', async () => {
+  const service = await start();
+  const [one, other] = await doors(service);
+  const workers = async () => {
+    const { data } = await one.operator('GET', '/nodes');
+    return data.flatMap(({ role, name }: Loose) => (role === 'worker' ? pidOf(name) : [])) as number[];
+  };
+  await until('one carries the post', async () => (await workers()).length === 1);
+  const [worker = 0] = await workers();
+  expect(new Set([service.pid, one.pid, other.pid, worker]).size).toBe(4);
+
+  // What one did, the other knows.
+  const world = await makeWorld(one);
+  const limited = await makeKey(one, world.groupId, { rate_limit_per_minute: 5 });
+  const calls = Array.from({ length: 8 }, (_, n) =>
+    (n % 2 ? one : other).send('GET', '/v1/practice-groups', { key: limited.key, group: world.groupId }),
+  );
+  const statuses = (await Promise.all(calls)).map(({ status }) => status);
+  expect(statuses.toSorted()).toEqual([200, 200, 200, 200, 200, 429, 429, 429]);
+  const visitor = await signIn(one);
+  const headers = { cookie: visitor.cookie, 'x-porter-console': '1' };
+  expect((await other.send('GET', '/console/me', { headers })).status).toBe(200);
+
+  // One page of metrics, whoever is asked.
+  const counted = async ({ send }: Door) => {
+    const { text } = await send('GET', '/metrics');
+    return Number(/_count\{operation="listPracticeGroups",status="200"\} (\d+)/.exec(text)?.[1]);
+  };
+  expect([await counted(one), await counted(other)]).toEqual([5, 5]);
+  const { stdout } = await porter('status', {
+    env: { PORTER_URL: service.url, PORTER_OPERATOR_TOKEN: OPERATOR_TOKEN },
+  });
+  for (const { node } of [one, other]) expect(stdout).toContain(node);
+
+  // Killed while events come in: what was accepted arrives, and calls of others go on.
+  const receiver = await startReceiver();
+  onTestFinished(() => receiver.close());
+  const webhook = { body: { url: receiver.url }, key: world.key, group: world.groupId };
+  expect((await one.send('POST', '/v1/webhooks', webhook)).status).toBe(201);
+  const accepted: string[] = [];
+  const publish = async (door: Door, id: string) => {
+    await door.operator('POST', '/events', event(id, world.groupId));
+    accepted.push(id);
+  };
+  const lost = Array.from({ length: 20 }, (_, n) => publish(other, `lost-${n}`).catch(() => {}));
+  await Promise.all(Array.from({ length: 10 }, (_, n) => publish(one, `before-${n}`)));
+  for (const pid of [other.pid, worker]) signal(pid, 'SIGKILL');
+  await Promise.all([...lost, ...Array.from({ length: 10 }, (_, n) => publish(one, `after-${n}`))]);
+  const arrived = () =>
+    new Set(receiver.received.map(({ body }) => JSON.parse(body).data?.id ?? JSON.parse(body).id));
+  await until(
+    () => `everything arrives: ${accepted.length} of ${[...arrived()]}`,
+    () => accepted.every((id) => arrived().has(id)),
+  );
+  expect(accepted.length).toBeGreaterThanOrEqual(20);
+
+  // Others take their places, and what those had counted still counts.
+  const both = await doors(service);
+  expect(both.map(({ pid }) => pid)).not.toContain(other.pid);
+  expect(await counted(both[0])).toBe(5);
+
+  service.process.kill('SIGTERM');
+  expect(await service.exited).toBe(0);
+  const output = service.output();
+  expect(output.match(/listens on/g)).toHaveLength(1);
+  const lines = output.split('\n').filter((line) => line.startsWith('{'));
+  const nodes = lines.map((line) => pidOf(JSON.parse(line).node));
+  expect(nodes).toEqual(expect.arrayContaining([service.pid, one.pid, other.pid]));
+  await expect(fetch(service.url)).rejects.toThrow();
+});
+
+it('of a parent that is killed, no process is left', async () => {
+  const service = await start({ PORTER_PROCESSES: '2' });
+  const children = await doors(service);
+  service.process.kill('SIGKILL');
+  await until('they end', () => children.every(({ pid }) => !isThere(pid)));
+  await expect(fetch(service.url)).rejects.toThrow();
+});
+
+it('says once what is wrong when it cannot start', async () => {
+  const service = spawnPorter(await freePort(), {
+    PORTER_PROCESSES: '3',
+    DATABASE_URL: 'postgres://porter:secret@127.0.0.1:1/porter',
+  });
+  expect(await service.exited).toBe(1);
+  expect(service.output().match(/Porter cannot start\. PostgreSQL .*cannot be reached/g)).toHaveLength(1);
+});
+
+function pidOf(node: string): number {
+  return Number(node.split(':').at(-1));
+}
+
+function isThere(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}

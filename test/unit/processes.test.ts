@@ -1,0 +1,31 @@
+import { describe, expect, it } from 'vitest';
+import { isHopeless, pauseAfter, rolesOf } from '../../src/processes.ts';
+
+describe('what the processes of one service do', () => {
+  it.each([
+    [2, ['all', 'api']],
+    [3, ['worker', 'api', 'api']],
+    [6, ['worker', 'worker', 'api', 'api', 'api', 'api']],
+    [8, ['worker', 'worker', 'api', 'api', 'api', 'api', 'api', 'api']],
+  ])('%i: %o', (processes, roles) => {
+    expect(rolesOf({ role: 'all', processes })).toEqual(roles);
+  });
+
+  it('all do what a role says that was set', () => {
+    expect(rolesOf({ role: 'worker', processes: 3 })).toEqual(['worker', 'worker', 'worker']);
+  });
+});
+
+describe('one that ended', () => {
+  it('is followed by another at once, and ever later if that ends too', () => {
+    expect([0, 1, 2, 3, 4, 5, 7, 8, 50].map(pauseAfter)).toEqual([
+      0, 0, 100, 200, 400, 800, 3_200, 5_000, 5_000,
+    ]);
+  });
+
+  it('is given up after a few that followed, unless another one has served for a minute', () => {
+    expect([5, 6, 7].map((ends) => isHopeless(ends, [0, 59_999]))).toEqual([false, true, true]);
+    expect(isHopeless(6, [])).toBe(true);
+    expect(isHopeless(50, [0, 60_000])).toBe(false);
+  });
+});

@@ -64,7 +64,8 @@ export function operationOf(endpoint: Endpoint, examples: OperationExamples, dra
     parameters,
     ...((endpoint.body || endpoint.lines) && {
       requestBody: {
-        required: !endpoint.bodyOptional,
+        // No lines are a body, too: a comparison with nothing.
+        required: !endpoint.bodyOptional && endpoint.lines !== 'only',
         content: {
           ...(endpoint.body &&
             json(

@@ -312,6 +312,11 @@ describe.each(audiences)('the %s document', (audience) => {
     }
   });
 
+  test('a body of lines may have none', () => {
+    for (const endpoint of endpoints[audience].filter(({ lines }) => lines === 'only'))
+      expect(at(operation(document, endpoint), 'requestBody').required).toBe(false);
+  });
+
   test('a call that cannot be read is documented, too', () => {
     for (const endpoint of endpoints[audience]) {
       const { responses } = operation(document, endpoint);

@@ -21,6 +21,7 @@ import type { Parent } from './parent.ts';
 import { Bell } from './platform/bell.ts';
 import { type Clock, systemClock } from './platform/clock.ts';
 import { createEgress } from './platform/egress/egress.ts';
+import { createTryAddress } from './platform/egress/try-address.ts';
 import type { Logger } from './platform/logger.ts';
 import { createMailer } from './platform/mail.ts';
 import { nodeName } from './platform/node-name.ts';
@@ -325,7 +326,7 @@ function assemble(
     environment,
     people: config.oidc && { ...config.oidc, provider: createOidc(config.oidc) },
     access,
-    limits: { keys, operators: counted },
+    limits: { keys, operators: counted, guests: counted },
     strangers: new Strangers(clock, log),
     updates,
     events: gatherEvents(db, clock, handOver),
@@ -350,6 +351,7 @@ function assemble(
     ...masterKeys,
     auditVerification: new AuditVerification(db, clock),
     webhookTargets,
+    tryAddress: createTryAddress(webhookTargets),
     operatorTargets,
     newChanges,
     retention,

@@ -19,6 +19,7 @@ const SOURCES = [
   'packages/sdk/src',
   'src/site/assets/tokens.css',
   'package-lock.json',
+  'docs/guides/receiving-webhooks.md',
 ];
 
 function filesBelow(path: string): string[] {
@@ -34,6 +35,31 @@ function sourceHash(): string {
     hash.update(relative(ROOT, path)).update('\0').update(readFileSync(path));
   return hash.digest('hex');
 }
+
+/** The code that verifies a signature, as the documentation has it: there it is tried out, and there alone it is written down. */
+function verifiers(): { language: string; code: string }[] {
+  const guide = readFileSync(join(ROOT, 'docs/guides/receiving-webhooks.md'), 'utf8');
+  const blocks = guide.matchAll(/^```(\w+)(?: tab="[^"]+")?\n(.*?)^```$/gms);
+  return [...blocks].flatMap(([, tag = '', code = '']) => {
+    const language = LANGUAGES[tag];
+    const isProgram = tag !== 'sh' || code.startsWith('#!');
+    return language &&
+      isProgram &&
+      /WEBHOOK_SECRET/.test(code) &&
+      /\b(verif|genuine)/i.test(code) &&
+      code.length > 500
+      ? { language, code }
+      : [];
+  });
+}
+
+const LANGUAGES: Record<string, string> = {
+  ts: 'TypeScript',
+  python: 'Python',
+  sh: 'Shell',
+  go: 'Go',
+  java: 'Java',
+};
 
 /** Files are named after their content, so that a browser may keep them for ever. Each screen is a file of its own. */
 async function build(): Promise<void> {
@@ -51,7 +77,7 @@ async function build(): Promise<void> {
     jsx: 'automatic',
     minify: true,
     legalComments: 'none',
-    define: { 'process.env.NODE_ENV': '"production"' },
+    define: { 'process.env.NODE_ENV': '"production"', VERIFIERS: JSON.stringify(verifiers()) },
     entryNames: 'assets/[name]-[hash]',
     chunkNames: 'assets/[name]-[hash]',
     metafile: true,

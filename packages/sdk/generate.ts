@@ -17,6 +17,8 @@ const NOTE = 'Made by `npm run generate` from spec/. Change it there.';
 const read = (path: string) => JSON.parse(readFileSync(resolve(root, path), 'utf8'));
 const openApi: OpenApi = read('spec/openapi.json');
 const operatorApi: OpenApi = read('spec/operator.openapi.json');
+const portalApi: OpenApi = read('spec/portal.openapi.json');
+const practiceApi: OpenApi = read('spec/practice.openapi.json');
 const asyncApi: AsyncApi = read('spec/asyncapi.json');
 
 const files = {
@@ -24,7 +26,12 @@ const files = {
   [`${folder}/groups.ts`]: groupsFile(openApi, eventNamesOf(asyncApi)),
   [`${pythonFolder}/types.py`]: pythonTypes(openApi, eventNamesOf(asyncApi)),
   [`${pythonFolder}/_groups.py`]: pythonGroups(openApi, eventNamesOf(asyncApi)),
-  'packages/console/src/api/generated.ts': operationsFile(operatorApi, eventNamesOf(asyncApi)),
+  'packages/console/src/api/generated.ts': operationsFile(
+    together(operatorApi, practiceApi),
+    eventNamesOf(asyncApi),
+  ),
+  // Some of its components have the names of the operator's, and are the partner's.
+  'packages/console/src/api/generated-portal.ts': operationsFile(portalApi, eventNamesOf(asyncApi)),
 };
 
 for (const [path, code] of Object.entries(files)) {
@@ -40,6 +47,15 @@ for (const [path, code] of Object.entries(files)) {
   mkdirSync(dirname(resolve(root, path)), { recursive: true });
   writeFileSync(resolve(root, path), text);
   console.log(`wrote ${path}`);
+}
+
+/** What the console calls, for operators and for guests. A component that both name is the same in both. */
+function together(one: OpenApi, other: OpenApi): OpenApi {
+  const components = Object.keys(one.components).map((kind) => {
+    const key = kind as keyof OpenApi['components'];
+    return [key, { ...other.components[key], ...one.components[key] }];
+  });
+  return { ...one, paths: { ...one.paths, ...other.paths }, components: Object.fromEntries(components) };
 }
 
 function formatted(path: string, code: string): string {

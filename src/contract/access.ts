@@ -41,7 +41,12 @@ export const DEFAULT_RATE_LIMIT = 300;
 export const ADDRESS_RATE_LIMIT = 300;
 /** Calls a minute of an operator, on each node. What says what happened does not count: that is never refused. */
 export const OPERATOR_RATE_LIMIT = 6_000;
+/** Calls a minute of somebody who was invited, on each node. They are not counted against any key. */
+export const GUEST_RATE_LIMIT = 600;
 export const RATE_WINDOW_SECONDS = 60;
+
+/** Whom people who were invited into the console are there for. */
+export type GuestKind = 'partner' | 'practice';
 
 /** What may be made to wait for a second person. */
 export const approvalKinds = ['keys', 'networks'] as const;

@@ -107,6 +107,15 @@ const alertKinds = {
     remedy:
       'See whether the practice software reads the feed of changes, or receives them, and says what became of each: applied or rejected.',
   },
+  partner_stopped: {
+    subject: 'stop',
+    toldTo: 'operator',
+    title: 'A practice has stopped a partner',
+    over: 'A practice lets a partner go on',
+    remedy:
+      'Ask the practice what happened, and tell the partner. The practice lifts the stop itself; an admin may do so for it, with a reason.',
+    urgent: true,
+  },
   agreement_ended: {
     subject: 'agreement',
     toldTo: 'partner',
@@ -127,7 +136,7 @@ export const partnerKindNames = alertKindNames.filter((name) => kindOf(name).tol
   ...AlertKindName[],
 ];
 
-const subjectTypes = ['webhook', 'key', 'partner', 'practice_group', 'agreement', 'service'] as const;
+const subjectTypes = ['webhook', 'key', 'partner', 'practice_group', 'agreement', 'stop', 'service'] as const;
 export type SubjectType = (typeof subjectTypes)[number];
 
 /** Why an alert ended. */
@@ -138,6 +147,7 @@ export const endings = {
   withheld: 'The partner may not receive the events of the practice group any more.',
   replaced: 'The key was rotated, revoked or given another end.',
   expired: 'The key has expired.',
+  lifted: 'The stop was lifted.',
   settled: 'The agreement was given another end, or no key works under it any more.',
   gone: 'What it was about is not there any more.',
   told: 'There was nothing to wait for: it was over when it was told.',

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import type { ApprovalKind, Role, Scope } from './access.ts';
+import type { ApprovalKind, GuestKind, Role, Scope } from './access.ts';
 import type { ProblemCode } from './problems.ts';
 import type { RuleName } from './rules.ts';
 import type { ValidationEntry } from './validate.ts';
@@ -20,10 +20,17 @@ export interface Endpoint {
   /** True for what the specification does not name: removing every extension leaves exactly the specified service. */
   extension: boolean;
   /**
-   * Who may call it: partners by scope (and a second one, where it takes two), or with any key that works; operators by role. What is
-   * `aboutItself` tells a partner about itself and its key: no practice group is acted for, and x-practice-group-id is not looked at.
+   * Who may call it: partners by scope (and a second one, where it takes two), or with any key that works; operators by role; people of a
+   * partner or of a practice who were invited into the console. What is `aboutItself` tells a partner about itself and its key: no practice
+   * group is acted for, and x-practice-group-id is not looked at.
    */
-  access: { scope: Scope; and?: Scope } | { anyKey: true; aboutItself?: true } | { roles: readonly Role[] };
+  access:
+    | { scope: Scope; and?: Scope }
+    | { anyKey: true; aboutItself?: true }
+    | { roles: readonly Role[] }
+    | { guests: GuestKind };
+  /** Of an operation of partners: their people may do it in the portal, with one of the partner's keys (http/guests.ts). */
+  portal?: true;
   params?: z.ZodObject;
   query?: z.ZodObject;
   body?: z.ZodType;

@@ -36,9 +36,9 @@ export const problemCatalogue = {
     status: 403,
     message: 'The key may not act for this practice group. Check the ID in x-practice-group-id.',
     cause:
-      'The practice group in x-practice-group-id is not the one that the key is tied to, and no network holds both.',
+      'The practice group in x-practice-group-id is not the one that the key is tied to, and no network holds both; or the practice has stopped the partner, as the message then says.',
     remedy:
-      'Check the ID in x-practice-group-id. To act for another practice, ask support to put both practices into one network.',
+      'Check the ID in x-practice-group-id. To act for another practice, ask support to put both practices into one network. A stop is lifted by the practice, or by support.',
   },
   https_required: {
     status: 403,
@@ -139,6 +139,10 @@ export const OPERATOR_TOKEN_REFUSED =
   'The operator token is missing, invalid or expired. Send it as Authorization: Bearer pto_…';
 export const KEY_IN_AUTHORIZATION =
   'The API key is missing. Send it in the x-api-key header: Authorization is not looked at.';
+
+/** What 403 `forbidden` says to a partner that would reach the practice group, had the practice not stopped it. */
+export const STOPPED_BY_PRACTICE =
+  'The practice has stopped this partner: no key of it may act for the practice group until the stop is lifted. Ask the practice, or support.';
 
 /** The 400 has no code in its body; this name stands for it in addresses and lists. */
 export const validationEntry = {

@@ -4,7 +4,7 @@ import type { SubmissionType } from '../contract/partner/submission-types.ts';
 import { accountRequests, accountResponses } from './account-examples.ts';
 import { webhookRequests, webhookResponses } from './webhook-examples.ts';
 
-export type Audience = 'partner' | 'operator';
+export type Audience = 'partner' | 'operator' | 'portal' | 'practice';
 
 export interface Example {
   summary: string;

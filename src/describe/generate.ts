@@ -5,7 +5,7 @@ import { errorReference } from './error-reference.ts';
 import { eventReference } from './event-reference.ts';
 import { hazardPage } from './hazards.ts';
 import { limitsReference } from './limits-reference.ts';
-import { operatorDocument, partnerDocument } from './openapi.ts';
+import { operatorDocument, partnerDocument, portalDocument, practiceDocument } from './openapi.ts';
 
 /**
  * Writes the committed documents from the contract, or with `--check` only compares them, so that a change of the
@@ -16,6 +16,8 @@ const root = resolve(import.meta.dirname, '../..');
 const files: Record<string, string> = {
   'spec/openapi.json': asJson(partnerDocument()),
   'spec/operator.openapi.json': asJson(operatorDocument()),
+  'spec/portal.openapi.json': asJson(portalDocument()),
+  'spec/practice.openapi.json': asJson(practiceDocument()),
   'spec/asyncapi.json': asJson(webhookDocument()),
   'docs/reference/errors.md': errorReference(),
   'docs/reference/events.md': eventReference(),

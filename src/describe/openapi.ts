@@ -1,12 +1,21 @@
 import type { Endpoint } from '../contract/endpoint.ts';
 import { operatorEndpoints } from '../contract/operator/index.ts';
 import { partnerEndpoints } from '../contract/partner/index.ts';
+import { portalEndpoints } from '../contract/portal/index.ts';
+import { practiceEndpoints } from '../contract/practice/index.ts';
 import { type Audience, type Examples, partnerRequests, partnerResponses } from './examples.ts';
 import { markExtensionComponents, type Node } from './extensions.ts';
-import { operatorIntroduction, partnerIntroduction } from './introductions.ts';
+import {
+  operatorIntroduction,
+  partnerIntroduction,
+  portalIntroduction,
+  practiceIntroduction,
+} from './introductions.ts';
 import { operationOf } from './operation.ts';
 import { operatorResponses } from './operator-answers.ts';
 import { operatorRequests } from './operator-examples.ts';
+import { portalRequests, portalResponses } from './portal-examples.ts';
+import { practiceRequests, practiceResponses } from './practice-examples.ts';
 import type { Draft } from './responses.ts';
 import { tagDescriptions } from './tags.ts';
 
@@ -86,6 +95,48 @@ export function operatorDocument(servers: Servers = defaultServers, support = DE
           description: "An operator's token; it carries one role.",
         },
       },
+    },
+    servers,
+    support,
+  );
+}
+
+const ConsoleSession = {
+  type: 'apiKey',
+  in: 'cookie',
+  name: '__Host-porter-session',
+  description: 'The session of somebody who entered the console by an invitation.',
+};
+
+/** What the console's pages for people of partners call. */
+export function portalDocument(servers: Servers = defaultServers, support = DEFAULT_SUPPORT): Node {
+  const open = Object.entries<Endpoint>(partnerEndpoints).filter(([, endpoint]) => endpoint.portal);
+  return documentOf(
+    {
+      audience: 'portal',
+      title: 'Porter portal API',
+      introduction: portalIntroduction,
+      endpoints: { ...portalEndpoints, ...Object.fromEntries(open) },
+      requests: { ...partnerRequests, ...portalRequests },
+      responses: { ...partnerResponses, ...portalResponses },
+      securitySchemes: { ConsoleSession },
+    },
+    servers,
+    support,
+  );
+}
+
+/** What the console's pages for practices call. */
+export function practiceDocument(servers: Servers = defaultServers, support = DEFAULT_SUPPORT): Node {
+  return documentOf(
+    {
+      audience: 'practice',
+      title: 'Porter practice API',
+      introduction: practiceIntroduction,
+      endpoints: practiceEndpoints,
+      requests: practiceRequests,
+      responses: practiceResponses,
+      securitySchemes: { ConsoleSession },
     },
     servers,
     support,

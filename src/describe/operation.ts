@@ -87,6 +87,7 @@ export function operationOf(endpoint: Endpoint, examples: OperationExamples, dra
 function accessMark(endpoint: Endpoint): Node {
   const { access } = endpoint;
   if ('roles' in access) return { 'x-required-roles': [...access.roles] };
+  if ('guests' in access) return {};
   return { 'x-required-scopes': [...scopesFor(endpoint)] };
 }
 
@@ -94,6 +95,7 @@ function accessSentence({ access }: Endpoint): string {
   if ('aboutItself' in access)
     return 'Open to every key, whatever its scopes. It acts for no practice group: `x-practice-group-id` is not needed, and not looked at.';
   if ('anyKey' in access) return 'Open to every key, whatever its scopes.';
+  if ('guests' in access) return `Open to people of a ${access.guests}, by the session of the console.`;
   if ('scope' in access) {
     const also = access.and ? ` And \`${access.and}\`: ${scopes[access.and]}` : '';
     return `Needs the scope \`${access.scope}\`: ${scopes[access.scope]}${also}`;

@@ -84,6 +84,7 @@ export const operatorRequests: Record<TakesBody<typeof operatorEndpoints>, Examp
     email: 'ada.marsh@brightwater.example',
     name: 'Ada Marsh',
   }),
+  liftStop: one('With the reason', { reason: 'The practice asked us to by telephone.' }),
   createPracticeInvitation: one('Somebody of a practice', {
     email: 'manager@larkhill.example',
     name: 'Rose Field',

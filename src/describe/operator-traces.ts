@@ -157,6 +157,7 @@ export const access = {
   partner_id: 'prt_demo',
   key_id: 'key_00VbHs4kGq7TzN1bXw3Ea9LdU',
   operator_id: null,
+  person: null,
   practice_group_id: 'riverside-surgery',
   operation: 'listSubmissionTypeChanges',
   object: null,

@@ -49,6 +49,18 @@ const session = {
 
 export const waitingExample = one('It waits', approval);
 
+const stop = {
+  id: 'stp_0VkQ3yXbTm1c8Zr4Hn6Lp2WsE',
+  partner: { id: 'prt_demo', name: 'Demo partner' },
+  practice_group: { id: 'riverside-surgery', name: 'Riverside Surgery' },
+  reason: 'They read more than we agreed on.',
+  stopped_at: at,
+  stopped_by: 'Ada Marsh',
+  lifted_at: null,
+  lifted_by: null,
+  lifted_reason: null,
+};
+
 /** What a success looks like of what people do together: sessions, approvals, invitations. */
 export const peopleResponses = {
   listApprovals: one('What waits', { data: [approval], count: 1, next_cursor: null }),
@@ -81,6 +93,13 @@ export const peopleResponses = {
   }),
   listInvitations: one('One that was sent', { data: [invitation], count: 1, next_cursor: null }),
   withdrawInvitation: one('Its link works no more', { ...invitation, status: 'withdrawn' }),
+  listStops: one('One in force', { data: [stop], count: 1, next_cursor: null }),
+  liftStop: one('It is in force no more', {
+    ...stop,
+    lifted_at: '2026-11-14T10:00:00.000Z',
+    lifted_by: ann.name,
+    lifted_reason: 'The practice asked us to by telephone.',
+  }),
   getOperatorMe: one('With a session', {
     operator: { ...ann, role: 'admin' },
     session,

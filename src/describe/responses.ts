@@ -54,6 +54,23 @@ const sharedProblems = {
     'internal_error',
     'service_unavailable',
   ],
+  portal: [
+    'invalid_credentials',
+    'insufficient_permissions',
+    'forbidden',
+    'https_required',
+    'rate_limit_exceeded',
+    'internal_error',
+    'service_unavailable',
+  ],
+  practice: [
+    'invalid_credentials',
+    'insufficient_permissions',
+    'https_required',
+    'rate_limit_exceeded',
+    'internal_error',
+    'service_unavailable',
+  ],
 } as const satisfies Record<Audience, ProblemCode[]>;
 
 /** The statuses of refusals that the specification names, for an operation or for the service as a whole. */
@@ -75,7 +92,7 @@ const headers = {
     component: 'RateLimitPolicy',
     node: {
       description:
-        'The limit that the call counts against: `q` requests in any `w` seconds. `default` is the one of the key, `operator` the one of an operator, `address` the one of calls without a valid key or token. Left out when a call is refused before it is counted.',
+        'The limit that the call counts against: `q` requests in any `w` seconds. `default` is the one of the key, `operator` the one of an operator, `guest` the one of somebody who was invited, `address` the one of calls without a valid key or token. Left out when a call is refused before it is counted.',
       schema: { type: 'string' },
       example: '"default";q=300;w=60',
     },

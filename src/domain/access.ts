@@ -9,7 +9,7 @@ import type { KeyHolder, Proof } from './principal.ts';
  * Whether a key works: its partner is verified, it was not revoked, and it has not expired. (From where it may be used, and what must be
  * shown beside it, is asked of each call.) It may then act for its own practice
  * group and for those that share a network with it which lets its partner through and grants the scope (`sharesNetworkWith` in
- * store/practice-groups.ts).
+ * store/practice-groups.ts), unless the practice has stopped the partner (`isStopped` there).
  *
  * Fan-out asks the same of all webhooks of many practice groups in one statement, so the rule exists a second time, in SQL:
  * `receives_until`. The door cannot ask that function, because it remembers a key for a second and still refuses it at the very

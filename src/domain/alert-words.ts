@@ -45,6 +45,8 @@ const messages: Record<AlertKindName, (alert: Told & { name: string; group: stri
     `The EHR connection of ${subject.id} (${name}) has been unhealthy since ${since}.`,
   changes_pending: ({ subject, name, details: { since, count } }) =>
     `The practice software of ${subject.id} (${name}) has said of ${count} changes, the first of ${since}, neither that they were applied nor that they were rejected.`,
+  partner_stopped: ({ subject, name, group, details: { since } }) =>
+    `The partner ${name} was stopped by its practice${group}, at ${since} (${subject.id}).`,
   agreement_ended: ({ subject, name, details: { until, count } }) =>
     `The agreement ${subject.id} (${name}) ends at ${until}; ${count === 1 ? '1 key works' : `${count} keys work`} under it.`,
 };

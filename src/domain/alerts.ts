@@ -108,6 +108,16 @@ export interface AgreementFact {
   keys: number;
 }
 
+export interface StopFact {
+  id: string;
+  /** Of the partner. */
+  name: string;
+  partnerId: string;
+  practiceGroupId: string;
+  since: string;
+  isLifted: boolean;
+}
+
 /** Of each kind of thing, those that may be concerned, and those that an open alert is about, if they are still there. */
 export interface AlertFacts {
   webhooks: readonly WebhookFact[];
@@ -117,6 +127,7 @@ export interface AlertFacts {
   groups: readonly GroupFact[];
   pending: readonly PendingFact[];
   agreements: readonly AgreementFact[];
+  stops: readonly StopFact[];
   /** The oldest event or change that nobody has fanned out, or delivery that no worker has claimed; null: there is none. */
   unclaimedSince: string | null;
 }
@@ -306,6 +317,14 @@ const judges: Record<AlertKindName, Judge> = {
       practiceGroupId: id,
       stands: isSince(since, thresholds.changesPendingMinutes * MINUTE, now) ? { since, count } : undefined,
       because: 'recovered',
+    })),
+  partner_stopped: ({ stops }) =>
+    stops.map(({ id, name, partnerId, practiceGroupId, since, isLifted }) => ({
+      subject: { type: 'stop', id, name },
+      partnerId,
+      practiceGroupId,
+      stands: isLifted ? undefined : { since },
+      because: 'lifted',
     })),
   agreement_ended: ({ agreements }, { now, isOpen }) =>
     agreements.map(({ id, name, partnerId, isPartnerVerified, endsAt, keys }) => ({

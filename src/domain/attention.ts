@@ -24,6 +24,7 @@ const kinds: Record<AttentionKind, Kind> = {
   ehr_down: { severity: 'warning', action: 'open' },
   deliveries_given_up: { severity: 'warning', action: 'retry_all' },
   refusals_rising: { severity: 'warning', action: 'open' },
+  partner_stopped: { severity: 'warning', action: 'open' },
   changes_pending: { severity: 'warning', action: 'open' },
   key_expiring: { severity: 'warning', action: 'remind' },
   agreement_ended: { severity: 'warning', action: 'remind' },

@@ -3,7 +3,7 @@ import { PREVIEW_GROUPS_MAX } from '../contract/operator/network-preview.ts';
 
 /**
  * Who would gain and who would lose reach if a network were another: by the rule of the door, that a key acts for its own practice group and for those that
- * share a network with it which lets its partner through, within what the network grants (domain/access.ts).
+ * share a network with it which lets its partner through, within what the network grants, unless their practices have stopped it (domain/access.ts).
  */
 
 export interface NetworkShape {
@@ -41,6 +41,8 @@ export class NetworkPreview {
   readonly #staying: readonly string[];
   readonly #leaving: readonly string[];
   readonly #joining: readonly string[];
+  /** Of partners, by `pairOf`. */
+  #stopped: ReadonlySet<string> = new Set();
 
   constructor(before: NetworkShape, after: NetworkShape, others: readonly NetworkShape[]) {
     this.#before = before;
@@ -55,6 +57,11 @@ export class NetworkPreview {
   /** The groups whose keys, and whose reach, may differ. */
   get groupIds(): readonly string[] {
     return [...this.#staying, ...this.#leaving, ...this.#joining];
+  }
+
+  /** These practices have stopped these partners, whatever becomes of the network. */
+  setStopped(stopped: readonly { partnerId: string; groupId: string }[]): void {
+    this.#stopped = new Set(stopped.map(({ partnerId, groupId }) => pairOf(partnerId, groupId)));
   }
 
   /** What a network grants does not depend on which members they are: whole lists of them differ alike, but for what other networks grant. */
@@ -77,7 +84,7 @@ export class NetworkPreview {
     if (scopes.length === 0) return;
     const others = this.#others.get(key.homeId) ?? [];
     for (const id of ids) {
-      if (id === key.homeId) continue;
+      if (id === key.homeId || this.#stopped.has(pairOf(key.partnerId, id))) continue;
       const otherwise = others.filter(({ groupIds }) => groupIds.has(id));
       const differing =
         otherwise.length === 0
@@ -98,10 +105,12 @@ export class NetworkPreview {
     };
     const [before, after] = [through(this.#before), through(this.#after)];
     return this.groupIds
-      .filter((id) => before(id) !== after(id))
+      .filter((id) => before(id) !== after(id) && !this.#stopped.has(pairOf(partnerId, id)))
       .map((groupId) => ({ groupId, isGain: after(groupId) }));
   }
 }
+
+const pairOf = (partnerId: string, groupId: string) => `${partnerId}\n${groupId}`;
 
 const without = (scopes: readonly Scope[], others: readonly Scope[]): Scope[] =>
   scopes.filter((scope) => !others.includes(scope));

@@ -32,6 +32,8 @@ export interface PartnerPrincipal {
   holder: KeyHolder;
   /** As the door read it, at most a second ago. */
   group: PracticeGroup & { writes_through?: boolean };
+  /** Whoever acts with the key in the portal, instead of a program that holds it. */
+  person?: Pick<GuestPrincipal, 'name' | 'invitationId' | 'sessionId'>;
 }
 
 export interface OperatorPrincipal {
@@ -62,6 +64,11 @@ export interface GuestPrincipal {
   sessionId: string;
 }
 
+/** Of those, somebody of a partner. */
+export type PortalPrincipal = GuestPrincipal & { partner: { id: string; name: string } };
+/** Of those, somebody of a practice group that is there. */
+export type PracticePrincipal = GuestPrincipal & { practiceGroup: { id: string; name: string } };
+
 /** The service itself: its first start, the door, the delivery engine, the streams and the metrics. */
 export interface SystemPrincipal {
   kind: 'system';
@@ -69,4 +76,4 @@ export interface SystemPrincipal {
 
 export const SYSTEM: SystemPrincipal = { kind: 'system' };
 
-export type Principal = PartnerPrincipal | OperatorPrincipal | SystemPrincipal;
+export type Principal = PartnerPrincipal | OperatorPrincipal | GuestPrincipal | SystemPrincipal;

@@ -24,6 +24,8 @@ export interface RefusedCall {
   isGroupKnown: boolean;
   /** Those that hold the key's group and the one acted for, and let its partner through; null scopes: all. */
   networks: readonly { name: string; scopes: readonly Scope[] | null }[];
+  /** Of the partner by the practice, in force now. */
+  stop: { by: string; since: string } | null;
 }
 
 const checkOf: Partial<Record<RefusedCall['error'], CheckName>> = {
@@ -39,7 +41,7 @@ const checkOf: Partial<Record<RefusedCall['error'], CheckName>> = {
 
 /** Which check refused it. A key may have a scope that the network through which it acts does not grant. */
 function refusedBy(call: RefusedCall): CheckName {
-  if (call.reason !== null) return 'key';
+  if (call.reason !== null) return call.reason === 'stopped_by_practice' ? 'network' : 'key';
   const found = checkOf[call.error] ?? 'operation';
   return found === 'scope' && call.key && hasAll(call.key.scopes, call.requiredScopes) ? 'network' : found;
 }
@@ -107,7 +109,14 @@ const refusedWords: Record<CheckName, (call: RefusedCall) => Words> = {
     found: `The key has ${list(key?.scopes ?? [])}.`,
     needed: `A key with ${list(requiredScopes)}.`,
   }),
-  network: ({ key, groupId, isGroupKnown, networks, requiredScopes }) => {
+  network: ({ reason, key, groupId, isGroupKnown, networks, requiredScopes, stop }) => {
+    if (reason === 'stopped_by_practice')
+      return {
+        found: stop
+          ? `The practice has stopped the partner: ${stop.by} did so at ${stop.since}.`
+          : 'The practice had stopped the partner. That stop has been lifted since.',
+        needed: 'That the practice, or an admin for it, lifts the stop.',
+      };
     if (!isGroupKnown)
       return {
         found: `There is no practice group ${groupId}.`,

@@ -6,9 +6,13 @@ import {
   type Role,
   type Scope,
 } from '../contract/access.ts';
-import type { PracticeGroup } from '../contract/partner/practice-groups.ts';
 import type { RefusalReason } from '../contract/partner/requests.ts';
-import { KEY_IN_AUTHORIZATION, OPERATOR_TOKEN_REFUSED, Problem } from '../contract/problems.ts';
+import {
+  KEY_IN_AUTHORIZATION,
+  OPERATOR_TOKEN_REFUSED,
+  Problem,
+  STOPPED_BY_PRACTICE,
+} from '../contract/problems.ts';
 import type { ValidationEntry } from '../contract/validate.ts';
 import { hasExpired } from '../domain/access.ts';
 import { contains } from '../domain/address-list.ts';
@@ -16,7 +20,7 @@ import type { KeyHolder, OperatorPrincipal, PartnerPrincipal } from '../domain/p
 import type { RateDecision } from '../domain/rate-window.ts';
 import type { App } from '../operations/app.ts';
 import { newSessionToken } from '../operations/sessions.ts';
-import { type FoundKey, isHolder } from '../runtime/access.ts';
+import { type FoundGroup, type FoundKey, isHolder, isReached } from '../runtime/access.ts';
 import type { SessionHolder } from '../runtime/sessions.ts';
 import type { Exchange } from './exchange.ts';
 import { foreignCall, keepSession, sessionToken } from './session-cookie.ts';
@@ -73,7 +77,7 @@ function countCall(
   return decision instanceof Promise ? decision.then(letIn) : letIn(decision);
 }
 
-function mayComeFrom({ allowedFrom }: KeyHolder, { transport }: Exchange): boolean {
+export function mayComeFrom({ allowedFrom }: KeyHolder, { transport }: Exchange): boolean {
   return allowedFrom === undefined || contains(allowedFrom, transport.address);
 }
 
@@ -100,8 +104,7 @@ export function findHolder(app: App, exchange: Exchange): FoundKey | Promise<Fou
 export async function findOperator(app: App, exchange: Exchange): Promise<OperatorPrincipal | undefined> {
   const token = bearerOf(exchange);
   if (token !== undefined) return app.access.operatorOf(token, () => mayAsk(app, exchange));
-  const principal =
-    foreignCall(exchange) === undefined ? (await findSession(app, exchange))?.principal : undefined;
+  const principal = (await findOwnSession(app, exchange))?.principal;
   // Whoever was invited is no operator.
   return principal?.kind === 'operator' ? principal : undefined;
 }
@@ -116,12 +119,18 @@ export function findSession(app: App, exchange: Exchange): Found<SessionHolder> 
   return token === undefined ? undefined : app.access.sessions.holderOf(token, () => mayAsk(app, exchange));
 }
 
+/** The same of a call that the console itself made. */
+export function findOwnSession(app: App, exchange: Exchange): Found<SessionHolder> {
+  return foreignCall(exchange) === undefined ? findSession(app, exchange) : undefined;
+}
+
 type Found<T> = T | undefined | Promise<T | undefined>;
 
 /**
  * Steps three and four; without scopes, any key will do. Without the header there is nobody to act for: that is for the validation to
  * report. A network may let the key through and still not grant what it wants to do. A call about the partner itself needs no header, and
- * goes by the key's own group: whoever was given a key learns from such a call which groups the header may name.
+ * goes by the key's own group, though its practice may have stopped the partner: whoever was given a key learns from such a call which
+ * groups the header may name.
  */
 export function admitPartner(
   app: App,
@@ -134,20 +143,33 @@ export function admitPartner(
   const groupId = isAboutItself ? holder.homeGroupId : namedGroup(exchange);
   if (groupId === undefined) return groupMissing;
   const group = reachWith(app, holder, groupId, scopes);
-  if (group && !(group instanceof Promise)) return { kind: 'partner', holder, group };
-  return admitThroughNetwork(app, holder, groupId, scopes, group);
+  if (!(group instanceof Promise) && isReached(group)) return { kind: 'partner', holder, group };
+  if (isAboutItself) return admitAboutItself(holder, group);
+  return admitThroughNetwork(app, exchange, holder, scopes, group);
+}
+
+async function admitAboutItself(
+  holder: KeyHolder,
+  own: FoundGroup | Promise<FoundGroup>,
+): Promise<PartnerPrincipal> {
+  const found = await own;
+  if (!found) throw new Problem('forbidden');
+  return { kind: 'partner', holder, group: isReached(found) ? found : found.stoppedBy };
 }
 
 async function admitThroughNetwork(
   app: App,
+  exchange: Exchange,
   holder: KeyHolder,
-  groupId: string,
   scopes: readonly Scope[],
-  reached: Reached | Promise<Reached>,
+  reached: FoundGroup | Promise<FoundGroup>,
 ): Promise<PartnerPrincipal> {
   const group = await reached;
-  if (group) return { kind: 'partner', holder, group };
-  if (scopes.length === 0 || !(await app.access.reach(holder, groupId))) throw new Problem('forbidden');
+  if (isReached(group)) return { kind: 'partner', holder, group };
+  const withAny =
+    group ?? (scopes.length > 0 && (await app.access.reach(holder, namedGroup(exchange) ?? '')));
+  if (!withAny) throw new Problem('forbidden');
+  if (!isReached(withAny)) throw stopped(exchange);
   throw new Problem('insufficient_permissions', {
     message:
       'The network through which the key may act for this practice group does not grant the scope that this operation needs. Ask support for it.',
@@ -155,7 +177,11 @@ async function admitThroughNetwork(
   });
 }
 
-type Reached = PracticeGroup | undefined;
+/** Told to nobody but those who would reach the group otherwise: they know that it is there. */
+function stopped(exchange: Exchange): Problem {
+  exchange.trace.reason = 'stopped_by_practice';
+  return new Problem('forbidden', { message: STOPPED_BY_PRACTICE });
+}
 
 const hasAll = (holder: KeyHolder, scopes: readonly Scope[]) =>
   scopes.every((scope) => holder.scopes.has(scope));
@@ -166,7 +192,7 @@ function reachWith(
   holder: KeyHolder,
   groupId: string,
   scopes: readonly Scope[],
-): Reached | Promise<Reached> {
+): FoundGroup | Promise<FoundGroup> {
   const group = app.access.reach(holder, groupId, scopes[0]);
   return scopes.length > 1 ? reachWithMore(app, holder, groupId, scopes.slice(1), group) : group;
 }
@@ -176,9 +202,10 @@ async function reachWithMore(
   holder: KeyHolder,
   groupId: string,
   scopes: readonly Scope[],
-  reached: Reached | Promise<Reached>,
-): Promise<Reached> {
-  return (await reached) && reachWith(app, holder, groupId, scopes);
+  reached: FoundGroup | Promise<FoundGroup>,
+): Promise<FoundGroup> {
+  const found = await reached;
+  return isReached(found) ? reachWith(app, holder, groupId, scopes) : found;
 }
 
 function namedGroup({ headers }: Exchange): string | undefined {
@@ -199,7 +226,7 @@ export async function isStillAdmitted(
   if (!hasAll(holder, scopes)) return false;
   // What it has shown is good for as long as the same is asked for.
   if (holder.proof.kind !== 'none' && !isDeepStrictEqual(holder.proof, exchange.proved)) return false;
-  return (await reachWith(app, holder, String(headers['x-practice-group-id']), scopes)) !== undefined;
+  return isReached(await reachWith(app, holder, String(headers['x-practice-group-id']), scopes));
 }
 
 const groupMissing: ValidationEntry = {
@@ -291,7 +318,7 @@ const SESSION_OVER = 'The session is over. Sign in again.';
 /** What is wrong with a session is told: whoever brings the cookie of one knows that much. */
 function unknownCaller(exchange: Exchange): Problem {
   const isOfSession =
-    /^\/(operator|console)\//.test(exchange.path) &&
+    (/^\/(operator|console|portal|practice)\//.test(exchange.path) || 'x-porter-key' in exchange.headers) &&
     bearerOf(exchange) === undefined &&
     sessionToken(exchange) !== undefined;
   const ofOperators = exchange.path.startsWith('/operator/') ? OPERATOR_TOKEN_REFUSED : undefined;
@@ -319,11 +346,11 @@ export function mayAsk({ strangers }: App, { transport }: Exchange): boolean {
   return strangers.mayAsk(addressKey(transport.address));
 }
 
-function tellOrRefuse(
+export function tellOrRefuse(
   exchange: Exchange,
   { allowed, remaining, roomInMs }: RateDecision,
   limit: number,
-  policy: 'default' | 'address' | 'operator',
+  policy: 'default' | 'address' | 'operator' | 'guest',
 ): void {
   // Rounded up: a call made that many whole seconds later is answered.
   const seconds = Math.ceil(roomInMs / 1000);

@@ -4,7 +4,7 @@ import { LINE_BYTES_MAX, type Line, type Stream } from '../contract/endpoint.ts'
 import type { RefusalReason } from '../contract/partner/requests.ts';
 import { Problem, ValidationProblem } from '../contract/problems.ts';
 import { malformed, type ValidationEntry } from '../contract/validate.ts';
-import type { Proof } from '../domain/principal.ts';
+import type { GuestPrincipal, Proof } from '../domain/principal.ts';
 import { Outage } from '../platform/outage.ts';
 import type { Span } from '../platform/telemetry.ts';
 import { duplicateKeys } from './duplicate-keys.ts';
@@ -21,6 +21,8 @@ interface Trace {
   /** That the call named, whether or not it may act for it. */
   practiceGroupId?: string | undefined;
   operatorId?: string;
+  /** Somebody who was invited, and the key that they act with: it is not the key that calls. */
+  guest?: Pick<GuestPrincipal, 'name' | 'invitationId' | 'sessionId'> & { keyId?: string };
   /** Why the key was refused. */
   reason?: RefusalReason;
 }

@@ -156,6 +156,7 @@ export function observe(options: ObserverOptions): Observer {
     status >= 500 ||
     trace.keyId !== undefined ||
     trace.operatorId !== undefined ||
+    trace.guest !== undefined ||
     strangers.mayLog(addressKey(transport.address));
   const finish: Observer['finish'] = (exchange, status) => {
     const { trace } = exchange;
@@ -182,10 +183,13 @@ export function observe(options: ObserverOptions): Observer {
           reason: trace.reason,
           duration_ms: Math.round(elapsedMs * 100) / 100,
           address: exchange.transport.address,
-          key_id: trace.keyId,
+          key_id: trace.keyId ?? trace.guest?.keyId,
           partner_id: trace.partnerId,
           practice_group_id: trace.practiceGroupId,
           operator_id: trace.operatorId,
+          invitation_id: trace.guest?.invitationId,
+          session_id: trace.guest?.sessionId,
+          person: trace.guest?.name,
           trace_id: exchange.span?.traceId,
         },
         'request',

@@ -5,8 +5,6 @@ import { waitingResponse } from '../contract/approval.ts';
 import {
   BODY_BYTES_MAX,
   type Endpoint,
-  IDEMPOTENCY_KEY,
-  type Line,
   type LineStream,
   type Read,
   type Stream,
@@ -16,13 +14,18 @@ import {
 import { toJsonSchema } from '../contract/json-schema.ts';
 import { operatorEndpoints } from '../contract/operator/index.ts';
 import { partnerEndpoints } from '../contract/partner/index.ts';
-import { Problem, ValidationProblem } from '../contract/problems.ts';
-import { type Checked, check, nothing, type ValidationEntry } from '../contract/validate.ts';
+import { portalEndpoints } from '../contract/portal/index.ts';
+import { practiceEndpoints } from '../contract/practice/index.ts';
+import { Problem } from '../contract/problems.ts';
 import { verbatimText } from '../contract/verbatim.ts';
-import type { OperatorPrincipal, PartnerPrincipal } from '../domain/principal.ts';
 import type { App } from '../operations/app.ts';
 import { askForApproval } from '../operations/approvals.ts';
-import { operatorHandlers, partnerHandlers } from '../operations/handlers.ts';
+import {
+  operatorHandlers,
+  partnerHandlers,
+  portalHandlers,
+  practiceHandlers,
+} from '../operations/handlers.ts';
 import { answerOnce } from '../operations/idempotency.ts';
 import { pathOf, UNREADABLE, withoutOrigin } from './address.ts';
 import {
@@ -31,12 +34,14 @@ import {
   admitPartner,
   findHolder,
   findOperator,
+  findOwnSession,
   isOperatorStillAdmitted,
   isStillAdmitted,
   missingGroup,
   refuseStranger,
   requireRole,
 } from './admit.ts';
+import { type Parts, validator, withProblems } from './call.ts';
 import {
   countBody,
   EVENTS_TYPE,
@@ -44,13 +49,13 @@ import {
   hasBody,
   isLines,
   LINES_TYPE,
-  parseJson,
   readBody,
   readLines,
   refuseLength,
   respond,
   respondOnAndOn,
 } from './exchange.ts';
+import { admitGuest, admitNamedKey, namesKey } from './guests.ts';
 import { readNoter } from './reads.ts';
 import { malformedRequest } from './refuse.ts';
 import { respondPage, wantsPage } from './reports.ts';
@@ -106,7 +111,12 @@ export function endpointRoutes(app: App): Route[] {
     ...endpoint,
     handler: operatorHandler(app, ...waitingFor(app, endpoint, operatorHandlers[id as never] as Operation)),
   }));
-  return [...partner, ...operator];
+  const handlers: Record<string, unknown> = { ...portalHandlers, ...practiceHandlers };
+  const guest = Object.values<Endpoint>({ ...portalEndpoints, ...practiceEndpoints }).map((endpoint) => ({
+    ...endpoint,
+    handler: guestHandler(app, endpoint, handlers[endpoint.operationId] as Operation),
+  }));
+  return [...partner, ...operator, ...guest];
 }
 
 /** Where the deployment wants a second person, an operation is asked for, and not done. */
@@ -118,7 +128,8 @@ function waitingFor(app: App, endpoint: Endpoint, operation: Operation): [Endpoi
 }
 
 function partnerHandler(app: App, endpoint: Endpoint, operation: Operation): Handler {
-  if ('roles' in endpoint.access) throw new Error(`${endpoint.operationId} is for operators`);
+  if (!('scope' in endpoint.access || 'anyKey' in endpoint.access))
+    throw new Error(`${endpoint.operationId} is not for partners`);
   const scopes = scopesFor(endpoint);
   const isAboutItself = 'aboutItself' in endpoint.access;
   const validate = validator(endpoint);
@@ -127,12 +138,16 @@ function partnerHandler(app: App, endpoint: Endpoint, operation: Operation): Han
   const note = readNoter(app.accessLog, endpoint);
   return async (exchange) => {
     exchange.trace.operation = endpoint.operationId;
-    const bytes = hasBody(exchange.raw) ? await bodyOf(app, exchange, endpoint, findHolder) : NONE;
-    const found = admitHolder(app, exchange);
+    const isPerson = endpoint.portal && namesKey(exchange);
+    const find = isPerson ? findOwnSession : findHolder;
+    const bytes = hasBody(exchange.raw) ? await bodyOf(app, exchange, endpoint, find) : NONE;
+    const named = isPerson ? await admitNamedKey(app, exchange, endpoint.method !== 'GET') : undefined;
+    const found = named ? named.holder : admitHolder(app, exchange);
     const holder = found instanceof Promise ? await found : found;
     const reached = admitPartner(app, exchange, holder, scopes, isAboutItself);
     const admitted = reached instanceof Promise ? await reached : reached;
     if (missingGroup(admitted)) throw withProblems(admitted, () => validate(exchange, bytes));
+    if (named) admitted.person = named.person;
     const call = validate(exchange, bytes);
     call.principal = admitted;
     if (endpoint.response.stream) call.stillAdmitted = () => isStillAdmitted(app, exchange, scopes);
@@ -172,6 +187,22 @@ function operatorHandler(app: App, endpoint: Endpoint, operation: Operation): Ha
     const result = await run(app, call);
     note?.(operator, call, result);
     return send(exchange, result);
+  };
+}
+
+/** What people of a partner or of a practice ask for themselves. It is their own: it is in no log of reads. */
+function guestHandler(app: App, endpoint: Endpoint, operation: Operation): Handler {
+  if (!('guests' in endpoint.access)) throw new Error(`${endpoint.operationId} is not for guests`);
+  const { guests } = endpoint.access;
+  const validate = validator(endpoint);
+  const { send } = sender(endpoint);
+  return async (exchange) => {
+    exchange.trace.operation = endpoint.operationId;
+    const bytes = hasBody(exchange.raw) ? await bodyOf(app, exchange, endpoint, findOwnSession) : NONE;
+    const guest = await admitGuest(app, exchange, guests);
+    const call = validate(exchange, bytes);
+    call.principal = guest;
+    return send(exchange, await operation(app, call));
   };
 }
 
@@ -253,62 +284,10 @@ function lineStream(text: LineStream): Stream {
   return { text, close: () => {}, stuck: new AbortController().signal };
 }
 
-interface Parts {
-  params?: unknown;
-  query?: unknown;
-  body?: unknown;
-  principal?: PartnerPrincipal | OperatorPrincipal;
-  requestId: string;
-  traceparent?: string | undefined;
-  ifMatch: string | undefined;
-  idempotencyKey?: string | undefined;
-  lastEventId?: string | undefined;
-  stillAdmitted?: () => Promise<boolean>;
-  gone?: AbortSignal;
-  lines?: AsyncIterable<Line[]>;
-}
-
 function whenGone({ response }: Exchange): AbortSignal {
   const gone = new AbortController();
   response.once('close', () => gone.abort());
   return gone.signal;
-}
-
-/**
- * All problems of path, query, headers and body together. Where no query or body is declared, none may be sent; a body of
- * GET and DELETE means nothing in HTTP and is passed over.
- */
-function validator(endpoint: Endpoint) {
-  const { method, params, query = nothing, body, bodyOptional, readOnly, response } = endpoint;
-  const takesKey = takesIdempotencyKey(endpoint);
-  // Most calls have no query, and what that amounts to need not be found out each time.
-  const noQuery = check(query, {});
-  const takesBody = method !== 'GET' && method !== 'DELETE';
-  /** What is no JSON is one problem among the others. */
-  const checkBody = (exchange: Exchange, bytes: Buffer): Checked<unknown> => {
-    try {
-      const { value, problems } = parseJson(exchange.raw, bytes);
-      const checked = check(body ?? nothing, value, readOnly);
-      if (problems.length === 0) return checked;
-      return { ok: false, problems: checked.ok ? problems : [...problems, ...checked.problems] };
-    } catch (error) {
-      if (error instanceof ValidationProblem) return { ok: false, problems: error.entries };
-      throw error;
-    }
-  };
-  return (exchange: Exchange, bytes: Buffer, isOfLines = false): Parts => {
-    const parts: Parts = { requestId: exchange.id, ifMatch: exchange.headers['if-match'] };
-    if (exchange.span) parts.traceparent = exchange.span.traceparent;
-    const problems: ValidationEntry[] = [];
-    if (params) parts.params = take(check(params, exchange.params), problems);
-    parts.query = take(exchange.url.includes('?') ? check(query, exchange.query) : noQuery, problems);
-    if (response.stream) parts.lastEventId = lastEventId(exchange);
-    if (takesKey) parts.idempotencyKey = take(idempotencyKey(exchange), problems);
-    if (takesBody && !isOfLines && (bytes.length > 0 || (body && !bodyOptional)))
-      parts.body = take(checkBody(exchange, bytes), problems);
-    if (problems.length > 0) throw new ValidationProblem(problems);
-    return parts;
-  };
 }
 
 function notLines(): Problem {
@@ -316,40 +295,12 @@ function notLines(): Problem {
   return new Problem('unsupported_media_type', { message });
 }
 
-function idempotencyKey({ headers }: Exchange): Checked<string | undefined> {
-  const key = headers['idempotency-key'];
-  if (key === undefined || (typeof key === 'string' && IDEMPOTENCY_KEY.test(key)))
-    return { ok: true, value: key };
-  const message = 'Must be 1 to 255 visible ASCII characters, without blanks.';
-  return {
-    ok: false,
-    problems: [{ code: 'invalid_format', expected: 'string', path: ['idempotency-key'], message }],
-  };
-}
-
-/** A browser that has not seen an ID yet sends none, or an empty one. */
-function lastEventId({ headers }: Exchange): string | undefined {
-  return String(headers['last-event-id'] ?? '') || undefined;
-}
-
-function take<T>(checked: Checked<T>, problems: ValidationEntry[]): T | undefined {
-  if (checked.ok) return checked.value;
-  // One by one: a batch of events can have more problems than a call takes arguments.
-  for (const problem of checked.problems) problems.push(problem);
-  return undefined;
-}
-
-/** One problem more, in front of those that the rest of the request has. */
-function withProblems(first: ValidationEntry, validate: () => unknown): unknown {
-  try {
-    validate();
-    return new ValidationProblem([first]);
-  } catch (error) {
-    return error instanceof ValidationProblem ? new ValidationProblem([first, ...error.entries]) : error;
-  }
-}
-
-const allEndpoints: Endpoint[] = [...Object.values(partnerEndpoints), ...Object.values(operatorEndpoints)];
+const allEndpoints: Endpoint[] = [
+  partnerEndpoints,
+  operatorEndpoints,
+  portalEndpoints,
+  practiceEndpoints,
+].flatMap((table) => Object.values<Endpoint>(table));
 const shapes = allEndpoints.map(({ method, path }) => ({
   method,
   path,
@@ -364,6 +315,8 @@ export function nothingThere(app: App, servesApi: boolean): Handler {
     await countBody(exchange.raw, BODY_BYTES_MAX, app.strangers.pace);
     if (!servesApi) throw new Problem('not_found');
     if (/^\/operator(\/|$)/.test(path)) await admitOperator(app, exchange, true);
+    else if (/^\/portal(\/|$)/.test(path)) await admitGuest(app, exchange, 'partner');
+    else if (/^\/practice(\/|$)/.test(path)) await admitGuest(app, exchange, 'practice');
     else if (/^\/v\d+(\/|$)/.test(path)) await admitHolder(app, exchange);
 
     if (unreadable)

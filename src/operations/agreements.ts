@@ -7,6 +7,7 @@ import type {
   updateAgreement as updateEndpoint,
 } from '../contract/operator/agreements.ts';
 import type { signAgreement as signEndpoint } from '../contract/operator/partners.ts';
+import type { PageQuery } from '../contract/page.ts';
 import type { listOwnAgreements as listOwnEndpoint } from '../contract/partner/agreements.ts';
 import { Problem, ValidationProblem } from '../contract/problems.ts';
 import { ruleBroken } from '../contract/rules.ts';
@@ -14,6 +15,7 @@ import { agreementStatus, newestOf } from '../domain/agreement.ts';
 import { etagOf, ifMatchHolds } from '../domain/etag.ts';
 import { newId } from '../domain/ids.ts';
 import { nextPartnerStatus } from '../domain/partner.ts';
+import type { Principal } from '../domain/principal.ts';
 import {
   agreementsOf,
   type CountedAgreement,
@@ -117,9 +119,14 @@ export async function getAgreement(app: App, { principal, params }: OperatorCall
   return { body: presentAgreement(app, found), etag: etagOf(found.revision) };
 }
 
-export async function listOwnAgreements(app: App, { principal, query }: PartnerCall<typeof listOwnEndpoint>) {
+export function listOwnAgreements(app: App, { principal, query }: PartnerCall<typeof listOwnEndpoint>) {
+  return listAgreementsOf(app, principal, principal.holder.partnerId, query);
+}
+
+/** Of one partner, as it is told. */
+export async function listAgreementsOf(app: App, principal: Principal, partnerId: string, query: PageQuery) {
   const page = await transact(app.db, principal, (tx) =>
-    listAgreementPage(tx, principal.holder.partnerId, nowIso(app), query),
+    listAgreementPage(tx, partnerId, nowIso(app), query),
   );
   return { body: { ...page, data: page.data.map((one) => presentAgreement(app, one)) } };
 }

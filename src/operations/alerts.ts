@@ -7,13 +7,24 @@ import type {
 import type { listAlerts as listEndpoint } from '../contract/partner/alerts.ts';
 import { Problem } from '../contract/problems.ts';
 import { presentAlert } from '../domain/alert-words.ts';
+import type { Principal } from '../domain/principal.ts';
 import { findAlert, listAlertPage } from '../store/alerts.ts';
 import { transact } from '../store/database.ts';
 import { noteAgain } from '../store/notifications.ts';
 import { type App, nowIso, type OperatorCall, type PartnerCall } from './app.ts';
 
-export async function listAlerts(app: App, { principal, query }: PartnerCall<typeof listEndpoint>) {
-  const own = { ...query, partner_id: principal.holder.partnerId };
+export function listAlerts(app: App, { principal, query }: PartnerCall<typeof listEndpoint>) {
+  return listAlertsOf(app, principal, principal.holder.partnerId, query);
+}
+
+/** Of one partner, as it is told. */
+export async function listAlertsOf(
+  app: App,
+  principal: Principal,
+  partnerId: string,
+  query: PartnerCall<typeof listEndpoint>['query'],
+) {
+  const own = { ...query, partner_id: partnerId };
   const page = await transact(app.db, principal, (tx) => listAlertPage(tx, own, partnerKindNames));
   const data = page.data.map((alert) => {
     const { partner_id: _own, ...shown } = presentAlert(alert, 'partner');

@@ -2,10 +2,16 @@ import type { ApprovalKind, Environment, Role } from '../contract/access.ts';
 import type { Answer, Endpoint, Input } from '../contract/endpoint.ts';
 import type { Setting } from '../contract/operator/deployment.ts';
 import { type RandomBytes, randomBase62 } from '../domain/ids.ts';
-import type { OperatorPrincipal, PartnerPrincipal } from '../domain/principal.ts';
+import type {
+  OperatorPrincipal,
+  PartnerPrincipal,
+  PortalPrincipal,
+  PracticePrincipal,
+} from '../domain/principal.ts';
 import type { Bell } from '../platform/bell.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Targets } from '../platform/egress/ssrf-guard.ts';
+import type { TryAddress } from '../platform/egress/try-address.ts';
 import type { Oidc } from '../platform/oidc.ts';
 import type { Sealer } from '../platform/sealing.ts';
 import type { Semaphore } from '../platform/semaphore.ts';
@@ -59,8 +65,8 @@ export interface App {
       }
     | undefined;
   access: Access;
-  /** Of keys, and of operators. */
-  limits: { keys: Limits; operators: Limits };
+  /** Of keys, of operators, and of people who were invited. */
+  limits: { keys: Limits; operators: Limits; guests: Limits };
   /** Of those who have none. */
   strangers: Strangers;
   updates: SubmissionTypeUpdates;
@@ -87,6 +93,7 @@ export interface App {
   signer: Signer;
   auditVerification: AuditVerification;
   webhookTargets: Targets;
+  tryAddress: TryAddress;
   /** The same for webhooks of the operator's own. */
   operatorTargets: Targets;
   /** Rings when a partner has changed something on this node: whoever places changes in their feed need not wait until it looks. */
@@ -107,6 +114,8 @@ type Call<E extends Endpoint, P> = Input<E> & {
 };
 export type PartnerCall<E extends Endpoint> = Call<E, PartnerPrincipal>;
 export type OperatorCall<E extends Endpoint> = Call<E, OperatorPrincipal>;
+export type PortalCall<E extends Endpoint> = Call<E, PortalPrincipal>;
+export type PracticeCall<E extends Endpoint> = Call<E, PracticePrincipal>;
 
 /** A handler for every endpoint of a table: one that is missing, or answers something else, does not compile. */
 export type Handlers<T extends Record<string, Endpoint>, P> = {

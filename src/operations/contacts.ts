@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { alertKindNames } from '../contract/alerts.ts';
 import type { Contact } from '../contract/contacts.ts';
 import type * as operatorContract from '../contract/operator/contacts.ts';
+import type { PageQuery } from '../contract/page.ts';
 import type {
   listOwnContacts as listOwnEndpoint,
   updateOwnContact as updateOwnEndpoint,
@@ -56,7 +57,7 @@ export function updatePartnerContact(
   app: App,
   call: OperatorCall<typeof operatorContract.updatePartnerContact>,
 ) {
-  return update(app, call, call.params.id, call.params.contact_id, call.body);
+  return updateContactOf(app, call, call.params.id, call.params.contact_id, call.body);
 }
 
 export function deletePartnerContact(
@@ -85,7 +86,7 @@ export function getContact(app: App, { params }: OperatorCall<typeof operatorCon
 }
 
 export function updateContact(app: App, call: OperatorCall<typeof operatorContract.updateContact>) {
-  return update(app, call, null, call.params.id, call.body);
+  return updateContactOf(app, call, null, call.params.id, call.body);
 }
 
 export function deleteContact(app: App, call: OperatorCall<typeof operatorContract.deleteContact>) {
@@ -94,13 +95,17 @@ export function deleteContact(app: App, call: OperatorCall<typeof operatorContra
 
 // ---- Partners ----
 
-export async function listOwnContacts(app: App, { principal, query }: PartnerCall<typeof listOwnEndpoint>) {
-  const page = await transact(app.db, SYSTEM, (tx) => listContactPage(tx, principal.holder.partnerId, query));
+export function listOwnContacts(app: App, { principal, query }: PartnerCall<typeof listOwnEndpoint>) {
+  return listContactsOf(app, principal.holder.partnerId, query);
+}
+
+export async function listContactsOf(app: App, partnerId: string, query: PageQuery) {
+  const page = await transact(app.db, SYSTEM, (tx) => listContactPage(tx, partnerId, query));
   return { body: { ...page, data: page.data.map(presentContact) } };
 }
 
 export function updateOwnContact(app: App, call: PartnerCall<typeof updateOwnEndpoint>) {
-  return update(app, call, call.principal.holder.partnerId, call.params.id, call.body);
+  return updateContactOf(app, call, call.principal.holder.partnerId, call.params.id, call.body);
 }
 
 // ---- For all of them ----
@@ -146,7 +151,13 @@ interface Given {
   alert_kinds?: Contact['alert_kinds'] | undefined;
 }
 
-async function update(app: App, actor: Actor, partnerId: string | null, id: string, patch: Given) {
+export async function updateContactOf(
+  app: App,
+  actor: Actor,
+  partnerId: string | null,
+  id: string,
+  patch: Given,
+) {
   const contact = await transact(app.db, SYSTEM, async (tx) => {
     const before = await lockContact(tx, partnerId, id);
     if (!before) throw new Problem('not_found');

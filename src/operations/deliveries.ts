@@ -90,7 +90,7 @@ export async function retryDelivery(app: App, call: OperatorCall<typeof retryEnd
     if (!(await mayReceive(tx, partner_id, practice_group_id, now)))
       throw new Problem('conflict', {
         message:
-          'The partner may no longer hear of this practice group: it is not verified, or has no key for it.',
+          'The partner may no longer hear of this practice group: it is not verified, has no key for it, or the practice has stopped it.',
       });
     const webhook = await findAnyWebhook(tx, before.webhook_id);
     if (webhook?.status === 'disabled')

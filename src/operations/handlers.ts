@@ -1,6 +1,13 @@
 import type { operatorEndpoints } from '../contract/operator/index.ts';
 import type { partnerEndpoints } from '../contract/partner/index.ts';
-import type { OperatorPrincipal, PartnerPrincipal } from '../domain/principal.ts';
+import type { portalEndpoints } from '../contract/portal/index.ts';
+import type { practiceEndpoints } from '../contract/practice/index.ts';
+import type {
+  OperatorPrincipal,
+  PartnerPrincipal,
+  PortalPrincipal,
+  PracticePrincipal,
+} from '../domain/principal.ts';
 import * as accessLog from './access-log.ts';
 import * as agreements from './agreements.ts';
 import * as alerts from './alerts.ts';
@@ -29,7 +36,10 @@ import { previewNetwork } from './network-preview.ts';
 import * as networks from './networks.ts';
 import * as operators from './operators.ts';
 import * as partners from './partners.ts';
+import * as portalAccount from './portal-account.ts';
+import * as portalTraffic from './portal-traffic.ts';
 import * as practiceGroups from './practice-groups.ts';
+import * as reachingPartners from './reaching-partners.ts';
 import { reconcileItems } from './reconcile.ts';
 import { explainRequest } from './request-explanation.ts';
 import { getRefusedRequest, listRefusedRequests } from './requests.ts';
@@ -37,6 +47,7 @@ import { search } from './search.ts';
 import * as sessions from './sessions.ts';
 import * as signingKeys from './signing-keys.ts';
 import { getSla } from './sla.ts';
+import * as stops from './stops.ts';
 import * as submissionTypes from './submission-types.ts';
 import * as subscriptions from './subscriptions.ts';
 import * as testEvents from './test-events.ts';
@@ -74,6 +85,23 @@ export const partnerHandlers: Handlers<typeof partnerEndpoints, PartnerPrincipal
   listAlerts: alerts.listAlerts,
   listOwnContacts: contacts.listOwnContacts,
   updateOwnContact: contacts.updateOwnContact,
+};
+
+export const portalHandlers: Handlers<typeof portalEndpoints, PortalPrincipal> = {
+  getPortalHome: portalAccount.getPortalHome,
+  listPortalKeys: portalAccount.listPortalKeys,
+  getPortalKey: portalAccount.getPortalKey,
+  listPortalPractices: portalAccount.listPortalPractices,
+  listPortalAgreements: portalAccount.listPortalAgreements,
+  getPortalSla: portalAccount.getPortalSla,
+  listPortalContacts: portalAccount.listPortalContacts,
+  updatePortalContact: portalAccount.updatePortalContact,
+  getPortalStatus: portalAccount.getPortalStatus,
+  listPortalWebhooks: portalTraffic.listPortalWebhooks,
+  getPortalWebhook: portalTraffic.getPortalWebhook,
+  checkPortalAddress: portalTraffic.checkPortalAddress,
+  listPortalRefusals: portalTraffic.listPortalRefusals,
+  listPortalAlerts: portalTraffic.listPortalAlerts,
 };
 
 export const operatorHandlers: Handlers<typeof operatorEndpoints, OperatorPrincipal> = {
@@ -187,6 +215,8 @@ export const operatorHandlers: Handlers<typeof operatorEndpoints, OperatorPrinci
   collectApproval: approvals.collectApproval,
   createPartnerInvitation: invitations.createPartnerInvitation,
   createPracticeInvitation: invitations.createPracticeInvitation,
+  listStops: stops.listStops,
+  liftStop: stops.liftStop,
   listInvitations: invitations.listInvitations,
   withdrawInvitation: invitations.withdrawInvitation,
   getOperatorMe: sessions.getOperatorMe,
@@ -219,4 +249,12 @@ export const operatorHandlers: Handlers<typeof operatorEndpoints, OperatorPrinci
   listSettings: deployment.listSettings,
   listNodes: deployment.listNodes,
   streamLive: deployment.streamLive,
+};
+
+export const practiceHandlers: Handlers<typeof practiceEndpoints, PracticePrincipal> = {
+  listReachingPartners: reachingPartners.listReachingPartners,
+  getReachingPartner: reachingPartners.getReachingPartner,
+  listPartnerActivity: reachingPartners.listPartnerActivity,
+  stopPartner: stops.stopPartner,
+  resumePartner: stops.resumePartner,
 };

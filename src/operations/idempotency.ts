@@ -107,8 +107,16 @@ function askedBy(app: App, { operationId }: Endpoint, call: KeyedCall): Asked {
 }
 
 function callerOf(principal: Principal): string {
-  if (principal.kind === 'system') throw new Error('the service calls nobody');
-  return principal.kind === 'partner' ? principal.holder.partnerId : principal.operatorId;
+  switch (principal.kind) {
+    case 'partner':
+      return principal.holder.partnerId;
+    case 'operator':
+      return principal.operatorId;
+    case 'guest':
+      return principal.partner?.id ?? principal.invitationId;
+    case 'system':
+      throw new Error('the service calls nobody');
+  }
 }
 
 async function toldBefore(app: App, asked: Asked, kept: KeptAnswer): Promise<Told> {

@@ -18,6 +18,7 @@ import {
   findReceivedOtherwise,
   listConcernedWebhooks,
   listOtherNetworks,
+  listStoppedPairs,
   listWorkingKeys,
   type NamedKey,
   type PartnerGroup,
@@ -36,6 +37,7 @@ export async function previewNetwork(app: App, { principal, body }: Call) {
       const { before, after } = await shapesOf(tx, body);
       const others = await listOtherNetworks(tx, [...before.groupIds, ...after.groupIds], body.id);
       const preview = new NetworkPreview(before, after, others);
+      preview.setStopped(await listStoppedPairs(tx, preview.groupIds));
       const at = nowIso(app);
       const keys = await listWorkingKeys(tx, preview.groupIds, at);
       const ofKeys = await keyDifferences(preview, keys);

@@ -25,7 +25,7 @@ export async function explainRequest(app: App, { principal, params }: OperatorCa
   const request = presentRefusal(refusal);
   const known: Record<string, Endpoint> = partnerEndpoints;
   const called = known[refusal.operation];
-  const { key, partner, group, networks } = facts;
+  const { key, partner, group, networks, stop } = facts;
   const checks = explainCall({
     operation: refusal.operation,
     error: request.error,
@@ -37,6 +37,7 @@ export async function explainRequest(app: App, { principal, params }: OperatorCa
     key: key && { ...key, limitPerMinute: key.limitPerMinute ?? DEFAULT_RATE_LIMIT },
     isGroupKnown: group !== null,
     networks,
+    stop,
   });
   return {
     body: {

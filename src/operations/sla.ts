@@ -1,6 +1,7 @@
 import type { getSla as getEndpoint, SlaReport } from '../contract/operator/sla.ts';
 import { Problem } from '../contract/problems.ts';
 import { newestOf } from '../domain/agreement.ts';
+import type { Principal } from '../domain/principal.ts';
 import { lowerOf, MINUTE_MS, percentOf, quantiles, targetsMet, uptimeOf } from '../domain/sla.ts';
 import { agreementsOf, type StoredAgreement } from '../store/agreements.ts';
 import { transact } from '../store/database.ts';
@@ -9,15 +10,20 @@ import { readSlaFigures, readUptime } from '../store/sla.ts';
 import type { App, OperatorCall } from './app.ts';
 import { agreementAsTold } from './partner-changes.ts';
 
-export async function getSla(app: App, { principal, params, query }: OperatorCall<typeof getEndpoint>) {
+export function getSla(app: App, { principal, params, query }: OperatorCall<typeof getEndpoint>) {
+  return slaOf(app, principal, params.id, query.month);
+}
+
+/** A month of a partner; the current one unless given. */
+export async function slaOf(app: App, principal: Principal, partnerId: string, given: string | undefined) {
   // Whoever asks finds what was counted here so far.
   await app.usage.flush();
   const now = app.clock.now();
-  const month = query.month ?? new Date(now).toISOString().slice(0, 7);
+  const month = given ?? new Date(now).toISOString().slice(0, 7);
   const begins = Date.parse(`${month}-01T00:00:00Z`);
   const ends = new Date(begins).setUTCMonth(new Date(begins).getUTCMonth() + 1);
   return transact(app.db, principal, async (tx) => {
-    const partner = await findPartner(tx, params.id);
+    const partner = await findPartner(tx, partnerId);
     if (!partner) throw new Problem('not_found');
     const [figures, days, agreements] = await Promise.all([
       readSlaFigures(tx, partner.id, dayOf(begins), dayOf(ends)),

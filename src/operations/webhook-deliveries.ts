@@ -128,7 +128,7 @@ async function mustReceiveAny(app: App, webhook: StoredWebhook): Promise<string[
 const mayReceiveNone = () =>
   new Problem('conflict', {
     message:
-      'The partner may not receive these events at present: it is not verified, or has no key for the practice group.',
+      'The partner may not receive these events at present: it is not verified, has no key for the practice group, or the practice has stopped it.',
   });
 
 interface Order {

@@ -33,7 +33,7 @@ class Waiting {
   }
 
   put(entry: AccessEntry): void {
-    const ofActor = branch(this.#tree, entry.actor.id);
+    const ofActor = branch(this.#tree, whoIs(entry.actor));
     const ofOperation = branch(ofActor, entry.operation);
     branch(ofOperation, entry.practiceGroupId).set(detailOf(entry), entry);
     this.#entries.push(entry);
@@ -51,6 +51,23 @@ function branch<K, L, V>(tree: Map<K, Map<L, V>>, key: K): Map<L, V> {
   const known = tree.get(key) ?? new Map<L, V>();
   tree.set(key, known);
   return known;
+}
+
+type Reader = PartnerPrincipal | OperatorPrincipal;
+
+/** Of a key, whoever acts with it in the portal is told apart from its programs, and from others. */
+const whoIs = ({ id, session_id }: AccessEntry['actor']): string => session_id ?? id;
+
+function callerOf(principal: Reader): string {
+  if (principal.kind === 'operator') return principal.operatorId;
+  return principal.person?.sessionId ?? principal.holder.keyId;
+}
+
+function actorOf(principal: Reader): AccessEntry['actor'] {
+  if (principal.kind === 'operator') return { type: 'operator', id: principal.operatorId };
+  const { holder, person } = principal;
+  const by = person && { name: person.name, session_id: person.sessionId };
+  return { type: 'partner', id: holder.keyId, partner_id: holder.partnerId, ...by };
 }
 
 /** What the operation and the practice group leave open. */
@@ -87,11 +104,10 @@ export class AccessLog {
     this.#anchoredAt = clock.monotonic();
   }
 
-  add(principal: PartnerPrincipal | OperatorPrincipal, operation: string, read: Read): void {
+  add(principal: Reader, operation: string, read: Read): void {
     const isPartner = principal.kind === 'partner';
     const waiting = isPartner && read.isOfSettings ? this.#later : this.#soon;
-    const actorId = isPartner ? principal.holder.keyId : principal.operatorId;
-    const known = waiting.find(actorId, read, operation);
+    const known = waiting.find(callerOf(principal), read, operation);
     const now = this.#clock.now();
     if (known) {
       known.count++;
@@ -103,9 +119,7 @@ export class AccessLog {
       return;
     }
     waiting.put({
-      actor: isPartner
-        ? { type: 'partner', id: actorId, partner_id: principal.holder.partnerId }
-        : { type: 'operator', id: actorId },
+      actor: actorOf(principal),
       operation,
       ...read,
       count: 1,
@@ -180,7 +194,7 @@ export class AccessLog {
 
 /** Beside what was read meanwhile. */
 function putBack(waiting: Waiting, entry: AccessEntry): void {
-  const newer = waiting.find(entry.actor.id, entry, entry.operation);
+  const newer = waiting.find(whoIs(entry.actor), entry, entry.operation);
   if (!newer) {
     waiting.put(entry);
     return;

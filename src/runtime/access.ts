@@ -6,9 +6,9 @@ import { type KeyHolder, type OperatorPrincipal, SYSTEM } from '../domain/princi
 import type { SessionLimits } from '../domain/session.ts';
 import type { Clock } from '../platform/clock.ts';
 import { type Database, transact } from '../store/database.ts';
-import { findKeysByHash } from '../store/keys.ts';
+import { findKeysByHash, findKeysById } from '../store/keys.ts';
 import { findTokenHolders, markTokensUsed, type TokenHolder } from '../store/operators.ts';
-import { findReachableGroups, type Reach } from '../store/practice-groups.ts';
+import { findReachableGroups, type Reach, type StoppedGroup } from '../store/practice-groups.ts';
 import { Batcher } from './batcher.ts';
 import { BriefCache } from './brief-cache.ts';
 import { Sessions } from './sessions.ts';
@@ -25,18 +25,16 @@ export interface Access {
   /** Who holds a key; of one that is known and that nobody holds any more, whose it was and why. Undefined: unknown. */
   /** `mayAsk`: whether the database is asked about a key that was not known a moment ago; otherwise it is nobody's. */
   holderOf(key: string, mayAsk?: MayAsk): FoundKey | Promise<FoundKey>;
+  /** The same by the ID of the key: for people who act with it and do not hold it. */
+  holderOfId(keyId: string): FoundKey | Promise<FoundKey>;
   operatorOf(
     token: string,
     mayAsk?: MayAsk,
   ): OperatorPrincipal | undefined | Promise<OperatorPrincipal | undefined>;
   /** Of people who are signed in. */
   sessions: Sessions;
-  /** The group, if the key may act for it; with a scope, if it may do that there as far as networks have a say. */
-  reach(
-    holder: KeyHolder,
-    groupId: string,
-    scope?: Scope,
-  ): PracticeGroup | undefined | Promise<PracticeGroup | undefined>;
+  /** The group, if the key may act for it; with a scope, if it may do that there as far as networks have a say. Or that its practice has stopped it. */
+  reach(holder: KeyHolder, groupId: string, scope?: Scope): FoundGroup | Promise<FoundGroup>;
   /** Forgets everything on this node: what changed here holds here at once. */
   forget(): void;
   /** Forgets here, and returns when every other node has forgotten too. */
@@ -48,6 +46,13 @@ export type FoundKey = KeyHolder | RefusedKey | undefined;
 export function isHolder(found: FoundKey): found is KeyHolder {
   return found !== undefined && !('reason' in found);
 }
+
+export type FoundGroup = PracticeGroup | StoppedGroup | undefined;
+
+export function isReached(found: FoundGroup): found is PracticeGroup {
+  return found !== undefined && !('stoppedBy' in found);
+}
+
 type MayAsk = () => boolean;
 const always: MayAsk = () => true;
 
@@ -65,8 +70,14 @@ export function createAccess(
 ): Access {
   const cache = <T>() => new BriefCache<T>(clock, REMEMBERED_MS, REMEMBERED_MAX);
   const holders = new BriefCache<KeyHolder | RefusedKey>(clock, REMEMBERED_MS, REMEMBERED_MAX, isHolder);
+  const named = new BriefCache<KeyHolder | RefusedKey>(clock, REMEMBERED_MS, REMEMBERED_MAX, isHolder);
   const operators = cache<OperatorPrincipal>();
-  const groups = cache<PracticeGroup>();
+  const groups = new BriefCache<PracticeGroup | StoppedGroup>(
+    clock,
+    REMEMBERED_MS,
+    REMEMBERED_MAX,
+    isReached,
+  );
   const sessions = new Sessions(db, clock, sessionLimits, cache);
 
   // A thousand keys in use are a thousand questions a second, and strangers ask with a new token each time: those of the same
@@ -75,17 +86,22 @@ export function createAccess(
     const keys = await transact(db, SYSTEM, (tx) => findKeysByHash(tx, hashes));
     return keys.map((key) => key && (holderOf(key) ?? refusedKey(key)));
   });
+  const lookupsById = new Batcher<string, FoundKey>(LOOKUPS_MAX, async (ids) => {
+    const keys = await transact(db, SYSTEM, (tx) => findKeysById(tx, ids));
+    return keys.map((key) => key && (holderOf(key) ?? refusedKey(key)));
+  });
   const tokens = new Batcher<Buffer, OperatorPrincipal | undefined>(LOOKUPS_MAX, async (hashes) => {
     const found = await transact(db, SYSTEM, (tx) => findTokenHolders(tx, hashes));
     await noteUse(db, clock.now(), found);
     return found.map((holder) => holder?.principal);
   });
-  const reaches = new Batcher<Reach, PracticeGroup | undefined>(LOOKUPS_MAX, (asked) =>
+  const reaches = new Batcher<Reach, FoundGroup>(LOOKUPS_MAX, (asked) =>
     transact(db, SYSTEM, (tx) => findReachableGroups(tx, asked)),
   );
 
   const forget = () => {
     holders.clear();
+    named.clear();
     operators.clear();
     groups.clear();
     sessions.forget();
@@ -101,15 +117,18 @@ export function createAccess(
           : undefined,
       );
     },
+    holderOfId: (keyId) => named.get(keyId, () => lookupsById.submit(keyId)),
     operatorOf(token, mayAsk = always) {
       return operators.get(token, (wasKnown) =>
         wasKnown || mayAsk() ? tokens.submit(secretHash(token)) : undefined,
       );
     },
     reach({ homeGroupId, partnerId }, groupId, scope) {
-      // Most calls act for the key's own group, and need no text put together. No header holds a line break.
+      // Of the key's own group no network has a say. No header holds a line break.
       const question =
-        groupId === homeGroupId ? groupId : `${partnerId}\n${homeGroupId}\n${groupId}\n${scope ?? ''}`;
+        groupId === homeGroupId
+          ? `${partnerId}\n${groupId}`
+          : `${partnerId}\n${homeGroupId}\n${groupId}\n${scope ?? ''}`;
       return groups.get(question, () => reaches.submit({ homeGroupId, groupId, partnerId, scope }));
     },
     forget,

@@ -37,8 +37,10 @@ export const contents: readonly Section[] = [
       guide('handling-errors', 'Handling errors'),
       guide('rate-limits', 'Rate limits'),
       guide('alerts', 'Alerts'),
+      guide('portal', 'The portal'),
       guide('going-live', 'Going live'),
       guide('versioning', 'Versioning'),
+      guide('for-practices', 'For practices'),
     ],
   },
   {
@@ -68,6 +70,7 @@ export const contents: readonly Section[] = [
       operating('practice-software', 'Practice software'),
       operating('console', 'The console'),
       operating('signing-in', 'Signing in'),
+      operating('practices', 'Practices in the console'),
       operating('answering-partners', 'Answering partners'),
       operating('keys', 'Keys'),
       operating('import-and-reconcile', 'Import and reconcile'),

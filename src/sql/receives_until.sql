@@ -1,5 +1,5 @@
 -- Whether a partner may receive the events of a practice group at this moment, and until when at least if nobody takes it away; null: it may
--- not. It is verified, and holds a key that is neither revoked nor expired, has the scope `events:read`, and is tied to the group, or to another
+-- not. It is verified, the practice has not stopped it, and it holds a key that is neither revoked nor expired, has the scope `events:read`, and is tied to the group, or to another
 -- one that shares a network with it which grants that scope to this partner. The door decides the same in src/domain/access.ts and
 -- src/store/practice-groups.ts; test/service/access-agreement.test.ts holds the two against each other.
 --
@@ -9,7 +9,8 @@ AS $$
 DECLARE
   until timestamptz;
 BEGIN
-  IF NOT EXISTS (SELECT FROM partners WHERE id = partner AND status = 'verified') THEN
+  IF NOT EXISTS (SELECT FROM partners WHERE id = partner AND status = 'verified')
+     OR EXISTS (SELECT FROM stops s WHERE s.practice_group_id = group_id AND s.partner_id = partner AND s.lifted_at IS NULL) THEN
     RETURN NULL;
   END IF;
   SELECT coalesce(k.expires_at, 'infinity') INTO until FROM api_keys k

@@ -6,6 +6,9 @@ BEGIN
   IF NOT EXISTS (SELECT FROM partners WHERE id = partner AND status = 'verified') THEN
     RETURN 'partner_not_verified';
   END IF;
+  IF EXISTS (SELECT FROM stops s WHERE s.practice_group_id = group_id AND s.partner_id = partner AND s.lifted_at IS NULL) THEN
+    RETURN 'stopped_by_practice';
+  END IF;
   -- All its keys that reach the group, whether they still work or not.
   RETURN (SELECT CASE WHEN count(*) = 0 THEN 'out_of_reach'
                       WHEN bool_or(k.revoked_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > at)) THEN 'scope_missing'

@@ -15,9 +15,18 @@ import type { Transaction } from './database.ts';
 import { sqlFunction } from './sql-functions.ts';
 import { where } from './where.ts';
 
+interface Actor {
+  type: 'partner' | 'operator';
+  id: string;
+  partner_id?: string;
+  /** Of whoever of the partner acted with the key in the portal. */
+  name?: string;
+  session_id?: string;
+}
+
 /** Reads of one kind by one caller, as they are kept together. */
 export interface AccessEntry extends Read {
-  actor: { type: 'partner'; id: string; partner_id: string } | { type: 'operator'; id: string };
+  actor: Actor;
   operation: string;
   count: number;
   firstAt: number;
@@ -41,7 +50,7 @@ export async function appendAccessLog(
 /** The text of an entry, without its salt. */
 interface KeptEntry {
   kind: 'read' | 'received';
-  actor: { type: 'partner' | 'operator'; id: string; partner_id?: string };
+  actor: Actor;
   operation: string;
   practice_group_id: string | null;
   object: string | null;
@@ -265,6 +274,7 @@ function presentAccess(row: AccessRow): AccessLogEntry {
     partner_id: kept.actor.partner_id ?? null,
     key_id: isPartner && kept.kind === 'read' ? kept.actor.id : null,
     operator_id: isPartner ? null : kept.actor.id,
+    person: kept.actor.name ?? null,
     practice_group_id: kept.practice_group_id,
     operation: kept.operation,
     object: kept.object ?? (row.event ? events[row.event].object : null),
@@ -298,6 +308,7 @@ function presentReceived(
     partner_id: row.partner_id ?? null,
     key_id: null,
     operator_id: null,
+    person: null,
     practice_group_id: row.practice_group_id,
     operation: 'deliver',
     object: row.event ? events[row.event].object : null,

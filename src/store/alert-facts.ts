@@ -14,6 +14,7 @@ import {
   REFUSALS_FLOOR,
   type RefusalFact,
   SERVICE_LATE_MS,
+  type StopFact,
   UNUSED_MS,
   type WebhookFact,
 } from '../domain/alerts.ts';
@@ -56,16 +57,19 @@ export async function readAlertFacts(
   ];
   const lateMs = Math.min(SERVICE_LATE_MS, thresholds.lateMinutes * 60_000);
   const lanes = await lateLanesSql<LateLane>(tx, { at, created_before: before(at, lateMs) });
-  const [webhooks, keys, refusals, partners, groups, pending, agreements, waiting] = await Promise.all([
-    readWebhooks(tx, at, lanes, about('webhook_failing', 'webhook_disabled', 'deliveries_late')),
-    readKeys(tx, at, lastKey, about('key_expiring', 'key_unused')),
-    readRefusals(tx, at, about('refusals_rising')),
-    readWaitingPartners(tx, about('partner_waiting')),
-    readGroups(tx, before(at, thresholds.ehrDownMinutes * 60_000), about('ehr_down')),
-    readPending(tx, before(at, thresholds.changesPendingMinutes * 60_000), about('changes_pending')),
-    readAgreements(tx, at, about('agreement_ended')),
-    tx.first<{ oldest: string | null }>(OLDEST_TO_FAN_OUT),
-  ]);
+  const [webhooks, keys, refusals, partners, groups, pending, agreements, stops, waiting] = await Promise.all(
+    [
+      readWebhooks(tx, at, lanes, about('webhook_failing', 'webhook_disabled', 'deliveries_late')),
+      readKeys(tx, at, lastKey, about('key_expiring', 'key_unused')),
+      readRefusals(tx, at, about('refusals_rising')),
+      readWaitingPartners(tx, about('partner_waiting')),
+      readGroups(tx, before(at, thresholds.ehrDownMinutes * 60_000), about('ehr_down')),
+      readPending(tx, before(at, thresholds.changesPendingMinutes * 60_000), about('changes_pending')),
+      readAgreements(tx, at, about('agreement_ended')),
+      readStops(tx, about('partner_stopped')),
+      tx.first<{ oldest: string | null }>(OLDEST_TO_FAN_OUT),
+    ],
+  );
   const unclaimed = new Set(lanes.filter((lane) => lane.is_unclaimed).map((lane) => lane.webhook_no));
   const since = webhooks
     .filter(({ no, status, isDeleted, isWithheld, failingSince }) => {
@@ -74,7 +78,7 @@ export async function readAlertFacts(
     .map(({ oldest }) => oldest);
   const oldest = [...since, waiting?.oldest ?? null].filter((one) => one !== null).sort();
   const unclaimedSince = oldest[0] ?? null;
-  return { webhooks, keys, refusals, partners, groups, pending, agreements, unclaimedSince };
+  return { webhooks, keys, refusals, partners, groups, pending, agreements, stops, unclaimedSince };
 }
 
 async function readWebhooks(
@@ -250,5 +254,18 @@ async function readAgreements(
             (SELECT count(*) FROM api_keys k WHERE k.agreement_id = a.id AND ${worksAt('$1')})::integer AS keys
        FROM concerned JOIN agreements a ON a.id = concerned.id JOIN partners p ON p.id = a.partner_id`,
     [at, before(at, -EXPIRING_MS), open],
+  );
+}
+
+async function readStops(tx: Transaction, open: readonly string[]): Promise<StopFact[]> {
+  return tx.query(
+    `WITH concerned AS (
+       (SELECT s.id FROM stops s WHERE s.lifted_at IS NULL AND ${isNew('partner_stopped', 's.id')} LIMIT ${FOUND_MAX})
+       UNION
+       SELECT unnest($1::text[]))
+     SELECT s.id, p.name, s.partner_id AS "partnerId", s.practice_group_id AS "practiceGroupId", s.stopped_at AS since,
+            s.lifted_at IS NOT NULL AS "isLifted"
+       FROM concerned JOIN stops s ON s.id = concerned.id JOIN partners p ON p.id = s.partner_id`,
+    [open],
   );
 }

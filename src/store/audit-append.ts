@@ -1,5 +1,5 @@
 import type { AuditEntry } from '../contract/operator/audit.ts';
-import type { Principal } from '../domain/principal.ts';
+import type { PartnerPrincipal, Principal } from '../domain/principal.ts';
 import { type Sender, sqlFunction } from './sql-functions.ts';
 
 export interface AuditRecord {
@@ -58,10 +58,15 @@ function bodyOf(record: AuditRecord): AuditBody {
   };
 }
 
+const personOf = (person: PartnerPrincipal['person']) =>
+  person && { name: person.name, session_id: person.sessionId };
+
 export function actorOf(principal: Principal): AuditBody['actor'] {
   switch (principal.kind) {
     case 'partner':
-      return { type: 'partner', id: principal.holder.keyId };
+      return { type: 'partner', id: principal.holder.keyId, ...personOf(principal.person) };
+    case 'guest':
+      return { type: 'guest', id: principal.invitationId, ...personOf(principal) };
     case 'operator':
       return {
         type: 'operator',

@@ -342,13 +342,21 @@ async function transactOnce<T>(
 }
 
 export function tenantOf(principal: Principal | readonly Principal[]): string {
-  const all = Array.isArray(principal) ? principal : [principal];
-  return [...new Set(all.map((one) => (one.kind === 'partner' ? one.group.id : '*')))].join(',');
+  const all = 'kind' in principal ? [principal] : principal;
+  return [...new Set(all.map(groupOf))].join(',');
+}
+
+/** People of a practice see the rows of their practice, those of a partner no practice's. */
+function groupOf(principal: Principal): string {
+  if (principal.kind === 'partner') return principal.group.id;
+  return principal.kind === 'guest' ? (principal.practiceGroup?.id ?? '') : '*';
 }
 
 /** What belongs to a partner is reached by that partner alone; nothing of the kind is done for several at once. */
 function partnerOf(principal: Principal | readonly Principal[]): string {
-  return 'kind' in principal && principal.kind === 'partner' ? principal.holder.partnerId : '';
+  if (!('kind' in principal)) return '';
+  if (principal.kind === 'partner') return principal.holder.partnerId;
+  return principal.kind === 'guest' ? (principal.partner?.id ?? '') : '';
 }
 
 /** A connection of the pool, to be released. Whatever keeps us from having one, it is not the caller's doing and may pass. */

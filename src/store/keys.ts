@@ -33,21 +33,30 @@ const OWN = [
 const KEY = `SELECT ${OWN.map((name) => `k.${name}`).join(', ')}, u.last_used_at, u.last_used_from
   FROM api_keys k LEFT JOIN key_uses u ON u.key_id = k.id`;
 
+const RECORD = `SELECT k.id, k.partner_id, k.practice_group_id, k.key_hash, k.scopes, k.rate_limit_per_minute, k.expires_at, k.revoked_at,
+            k.leak IS NOT NULL AS is_leaked, k.allowed_addresses, k.proof, k.certificate_fingerprints, k.jwks,
+            p.status AS partner_status,
+            CASE WHEN k.agreement_id IS NULL THEN p.rate_limit_per_minute ELSE a.rate_limit_per_minute END AS agreed_rate_limit_per_minute
+       FROM api_keys k JOIN partners p ON p.id = k.partner_id LEFT JOIN agreements a ON a.id = k.agreement_id`;
+
 /** These keys with their partners, in the order of their hashes, whether they still work or not. */
 export async function findKeysByHash(
   tx: Transaction,
   hashes: readonly Buffer[],
 ): Promise<(KeyRecord | undefined)[]> {
-  const rows = await tx.query<KeyRecord & { key_hash: Buffer }>(
-    `SELECT k.id, k.partner_id, k.practice_group_id, k.key_hash, k.scopes, k.rate_limit_per_minute, k.expires_at, k.revoked_at,
-            k.leak IS NOT NULL AS is_leaked, k.allowed_addresses, k.proof, k.certificate_fingerprints, k.jwks,
-            p.status AS partner_status,
-            CASE WHEN k.agreement_id IS NULL THEN p.rate_limit_per_minute ELSE a.rate_limit_per_minute END AS agreed_rate_limit_per_minute
-       FROM api_keys k JOIN partners p ON p.id = k.partner_id LEFT JOIN agreements a ON a.id = k.agreement_id
-      WHERE k.key_hash = ANY ($1)`,
-    [hashes],
-  );
+  const rows = await tx.query<KeyRecord & { key_hash: Buffer }>(`${RECORD} WHERE k.key_hash = ANY ($1)`, [
+    hashes,
+  ]);
   return hashes.map((hash) => rows.find(({ key_hash }) => timingSafeEqual(key_hash, hash)));
+}
+
+/** The same by their IDs. */
+export async function findKeysById(
+  tx: Transaction,
+  ids: readonly string[],
+): Promise<(KeyRecord | undefined)[]> {
+  const rows = await tx.query<KeyRecord>(`${RECORD} WHERE k.id = ANY ($1)`, [ids]);
+  return ids.map((id) => rows.find((one) => one.id === id));
 }
 
 /** The same as operators see them, for a change. Locked in one order, whatever order they are asked for in. */

@@ -36,6 +36,14 @@ export async function listOtherNetworks(
   return rows.map(({ members, ...caps }) => ({ ...caps, groupIds: new Set(members) }));
 }
 
+/** Which partners the practices of these groups have stopped: no network lets them through to these. */
+export function listStoppedPairs(tx: Transaction, groupIds: readonly string[]): Promise<PartnerGroup[]> {
+  return tx.query(
+    `SELECT partner_id AS "partnerId", practice_group_id AS "groupId" FROM stops WHERE practice_group_id = ANY ($1) AND lifted_at IS NULL`,
+    [groupIds],
+  );
+}
+
 export interface PartnerGroup {
   partnerId: string;
   groupId: string;

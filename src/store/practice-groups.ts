@@ -28,6 +28,15 @@ const sharesNetworkWith = (homeId: string, partnerId: string, scope: string) => 
      AND (n.partner_ids IS NULL OR ${partnerId} = ANY (n.partner_ids))
      AND (n.scopes IS NULL OR ${scope}::text IS NULL OR ${scope} = ANY (n.scopes)))`;
 
+/** Whether its practice has stopped the partner: then no key of it acts for the group, not even one that is tied to it. */
+const isStopped = (partnerId: string) => `EXISTS (
+  SELECT FROM stops s WHERE s.practice_group_id = g.id AND s.partner_id = ${partnerId} AND s.lifted_at IS NULL)`;
+
+/** What the door says of a group that the key would reach, had its practice not stopped the partner. */
+export interface StoppedGroup {
+  stoppedBy: PracticeGroup;
+}
+
 /** A group that somebody wants to act for, with the one that the key is tied to, and what for. */
 export interface Reach {
   homeGroupId: string;
@@ -36,13 +45,14 @@ export interface Reach {
   scope: Scope | undefined;
 }
 
-/** The door's question: the group itself if such a key may act for it, nothing otherwise, whatever the reason. */
+/** The door's question: the group itself if such a key may act for it, that it was stopped if that alone is in the way, nothing otherwise. */
 export async function findReachableGroups(
   tx: Transaction,
   asked: readonly Reach[],
-): Promise<(PracticeGroup | undefined)[]> {
-  const rows = await tx.query<OperatorPracticeGroup & { place: number }>(
-    `SELECT asked.place, ${GROUP}, EXISTS (SELECT FROM write_through t WHERE t.practice_group_id = g.id) AS writes_through
+): Promise<(PracticeGroup | StoppedGroup | undefined)[]> {
+  const rows = await tx.query<OperatorPracticeGroup & { place: number; is_stopped: boolean }>(
+    `SELECT asked.place, ${GROUP}, EXISTS (SELECT FROM write_through t WHERE t.practice_group_id = g.id) AS writes_through,
+            ${isStopped('asked.partner_id')} AS is_stopped
        FROM unnest($1::text[], $2::text[], $3::text[], $4::text[]) WITH ORDINALITY AS asked (home_id, id, partner_id, scope, place)
        JOIN practice_groups g ON g.id = asked.id ${EHR_HEALTH}
       WHERE asked.id = asked.home_id OR ${sharesNetworkWith('asked.home_id', 'asked.partner_id', 'asked.scope')}`,
@@ -53,7 +63,9 @@ export async function findReachableGroups(
       asked.map(({ scope }) => scope ?? null),
     ],
   );
-  const found = new Map(rows.map(({ place, ...group }) => [place, group]));
+  const found = new Map(
+    rows.map(({ place, is_stopped, ...group }) => [place, is_stopped ? { stoppedBy: group } : group]),
+  );
   return asked.map((_, index) => found.get(index + 1));
 }
 
@@ -61,7 +73,7 @@ export async function findReachableGroups(
 export async function listReachableGroups(tx: Transaction, holder: KeyHolder): Promise<PracticeGroup[]> {
   return tx.query<OperatorPracticeGroup>(
     `SELECT ${GROUP} FROM practice_groups g ${EHR_HEALTH}
-      WHERE g.id = $1 OR ${sharesNetworkWith('$1', '$2', '$3')} ORDER BY g.id`,
+      WHERE (g.id = $1 OR ${sharesNetworkWith('$1', '$2', '$3')}) AND NOT ${isStopped('$2')} ORDER BY g.id`,
     [holder.homeGroupId, holder.partnerId, 'practice-groups:read' satisfies Scope],
   );
 }
@@ -79,7 +91,7 @@ export async function listGroupsInReach(tx: Transaction, holder: KeyHolder): Pro
               WHERE home.practice_group_id = $1 AND target.practice_group_id <> $1
                 AND (n.partner_ids IS NULL OR $2 = ANY (n.partner_ids))
               GROUP BY target.practice_group_id) AS way
-       JOIN practice_groups g USING (id) ORDER BY way.through IS NOT NULL, g.id`,
+       JOIN practice_groups g USING (id) WHERE NOT ${isStopped('$2')} ORDER BY way.through IS NOT NULL, g.id`,
     [holder.homeGroupId, holder.partnerId],
   );
   const own = [...holder.scopes];

@@ -14,6 +14,7 @@ export interface DoorFacts {
   group: { id: string; name: string } | null;
   /** Those that hold the key's group and the one acted for, and let its partner through. */
   networks: { name: string; scopes: Scope[] | null }[];
+  stop: { by: string; since: string } | null;
 }
 
 interface Refused {
@@ -26,7 +27,7 @@ export async function readDoorFacts(
   tx: Transaction,
   { partner_id: partnerId, key_id: keyId, practice_group_id: groupId }: Refused,
 ): Promise<DoorFacts> {
-  const [partner, key, group, networks] = await Promise.all([
+  const [partner, key, group, networks, stop] = await Promise.all([
     tx.first<{ id: string; name: string }>('SELECT id, name FROM partners WHERE id = $1', [partnerId]),
     tx.first<NonNullable<DoorFacts['key']>>(
       `SELECT coalesce(k.label, k.prefix || '…' || k.last_four) AS name, k.practice_group_id AS "homeId", k.scopes,
@@ -43,11 +44,17 @@ export async function readDoorFacts(
         WHERE k.id = $1 AND target.practice_group_id = $2 AND (n.partner_ids IS NULL OR $3 = ANY (n.partner_ids)) ORDER BY n.name, n.id`,
       [keyId, groupId, partnerId],
     ),
+    tx.first<NonNullable<DoorFacts['stop']>>(
+      `SELECT stopped_by_name AS by, stopped_at AS since FROM stops
+        WHERE practice_group_id = $1 AND partner_id = $2 AND lifted_at IS NULL`,
+      [groupId, partnerId],
+    ),
   ]);
   return {
     partner: partner ?? { id: partnerId, name: partnerId },
     key: key ?? null,
     group: group ?? null,
     networks,
+    stop: stop ?? null,
   };
 }

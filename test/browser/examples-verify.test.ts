@@ -44,7 +44,15 @@ test('examples/retry.py repeats what may pass', () => checkRetries('python3', 'e
 
 test('the pages show the programs as they are', () => {
   const shown = pages.flatMap((page) => blocksOf(page)).flatMap((block) => programOf(block) ?? []);
-  expect(shown.sort()).toEqual(['retry.py', 'retry.ts', 'verify.py', 'verify.sh', 'verify.ts']);
+  expect(shown.sort()).toEqual([
+    'Verify.java',
+    'retry.py',
+    'retry.ts',
+    'verify.go',
+    'verify.py',
+    'verify.sh',
+    'verify.ts',
+  ]);
 });
 
 test('the shell example of the reference prints the signature that is shown', () => {

@@ -51,6 +51,21 @@ const WRONG: [string, Partial<Rule>][] = [
         ),
     },
   ],
+  ['a partner that was stopped', { isStopped: () => false }],
+  [
+    'a stop that does not hold for the key of the practice itself',
+    {
+      isStopped: (key, groupId, stops) => key.homeGroupId !== groupId && RULE.isStopped(key, groupId, stops),
+    },
+  ],
+  [
+    'a stop that holds for everybody',
+    { isStopped: (_key, groupId, stops) => stops.some((stop) => stop.groupId === groupId) },
+  ],
+  [
+    'a stop that holds everywhere',
+    { isStopped: ({ partnerId }, _groupId, stops) => stops.some((stop) => stop.partnerId === partnerId) },
+  ],
   ['a key without the scope', { hasScope: () => true }],
   ['a key with another scope', { hasScope: ({ scopes }) => scopes.includes('webhooks:write') }],
   [
@@ -112,6 +127,10 @@ describe('a post that receives', () => {
     ["with somebody else's key", /k\.partner_id = partner/g, 'true'],
     ['from all networks', /m\.network_id = mine\.network_id/, 'true'],
     ['nothing through a network', /mine\.practice_group_id = group_id/, 'false'],
+    ['while its practice has stopped it', /s\.lifted_at IS NULL/, 'false'],
+    ['nothing after a stop that was lifted', /s\.lifted_at IS NULL/, 'true'],
+    ['nothing while another is stopped', /s\.partner_id = partner/, 'true'],
+    ['nothing while it is stopped elsewhere', /s\.practice_group_id = group_id/, 'true'],
     ['without the scope', /'events:read' = ANY \(k\.scopes\)/g, 'true'],
     ['through a network that does not grant it', /'events:read' = ANY \(n\.scopes\)/, 'true'],
     ['through a network that is for others', /partner = ANY \(n\.partner_ids\)/, 'true'],

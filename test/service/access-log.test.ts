@@ -66,6 +66,7 @@ describe('GET /operator/v1/access-log', () => {
         partner_id: partnerId,
         key_id: null,
         operator_id: null,
+        person: null,
         practice_group_id: groupId,
         operation: 'deliver',
         object: 'Prescription',

@@ -10,6 +10,7 @@ import { afterwards } from '../support/afterwards.ts';
 import { headersOf, startMailbox } from '../support/mailbox.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 import { newPartner, type Partner, publish } from '../support/post.ts';
+import { resumePartner, stopPartner } from '../support/practice-guest.ts';
 import { ok, startReceiver } from '../support/receiver.ts';
 import { type Harness, type Loose, makeKey, OPERATOR_TOKEN, startHarness } from '../support/service.ts';
 import { superuser } from '../support/superuser.ts';
@@ -300,6 +301,32 @@ describe('what else is told of', () => {
     await look();
     expect(await about(partner.groupId)).toMatchObject([{ id: alert.id, ended_because: 'recovered' }]);
     expect(mailsTo('on-call@operator.example')).toHaveLength(1);
+  });
+
+  it('a practice that stops a partner, at once, to the operator alone, and that it lets it go on', async () => {
+    const partner = await newPartner(house);
+    const stop = await stopPartner(house, partner);
+    mailbox.take();
+    wait();
+    await look();
+    const [alert] = await open('&kind=partner_stopped');
+    expect(alert).toMatchObject({
+      subject: { type: 'stop', id: stop.id, name: 'Partner' },
+      partner_id: partner.partnerId,
+      practice_group_id: partner.groupId,
+      details: { since: stop.stopped_at, reason: null },
+    });
+    const [mail] = mailsTo('on-call@operator.example');
+    expect(mail?.text).toContain(
+      `The partner Partner was stopped by its practice for ${partner.groupId}, at`,
+    );
+    // What the practice says of it may name a patient.
+    expect(mail?.text).not.toContain(stop.reason);
+    await resumePartner(house, partner);
+    expect((await partner.call('GET', '/v1/alerts')).data).toEqual([]);
+    wait();
+    await look();
+    expect(await house.operator('GET', `/alerts/${alert.id}`)).toMatchObject({ ended_because: 'lifted' });
   });
 
   it('changes that no worker takes up, as of the whole service', async () => {

@@ -51,7 +51,7 @@ const PASSING = ['status', 'last_used_at', 'last_used_from'];
 
 /** What concerns no practice group, or several. */
 const OF_NO_GROUP =
-  /^(agreement\.|approval\.|contact\.|partner\.|operator\.|session\.|signing_key\.|subscription\.|network\.(create|update|delete)$)/;
+  /^(agreement\.|approval\.|contact\.|partner\.(?!resume)|operator\.|session\.|signing_key\.|subscription\.|network\.(create|update|delete)$)/;
 
 /** The practice group in whose part of the trail an entry is to be found. */
 function groupOf({ action, subject, after }: Loose): string | null {
@@ -164,6 +164,7 @@ const tells: Partial<Record<OperatorOperationId, Expected>> = {
   collectApproval: { tells: [['approval.collect', 'approval']], item: parent },
   createPartnerInvitation: { tells: [['invitation.create', 'invitation']], made: ({ body }) => body },
   createPracticeInvitation: { tells: [['invitation.create', 'invitation']], made: ({ body }) => body },
+  liftStop: { tells: [['partner.resume', 'partner']] },
   withdrawInvitation: { tells: [['invitation.withdraw', 'invitation']] },
   revokeSession: { tells: [['session.end', 'session']] },
 };

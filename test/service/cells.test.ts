@@ -35,6 +35,7 @@ const MOVES = {
   deliveries: OF_WEBHOOKS,
   erasures: OF_GROUP,
   changes: OF_GROUP,
+  stops: OF_GROUP,
   removed_items: OF_GROUP,
 };
 /** Is the same in every cell. */

@@ -3,6 +3,7 @@ import type { Delivery } from '../../src/contract/partner/webhook-deliveries.ts'
 import { afterwards } from '../support/afterwards.ts';
 import { openDeliveryHarness } from '../support/delivery-harness.ts';
 import { newPartner, type Partner, partnerWith, publish } from '../support/post.ts';
+import { resumePartner, stopPartner } from '../support/practice-guest.ts';
 import { ok, startReceiver, status } from '../support/receiver.ts';
 import { type Harness, makeKey, makeWorld, startHarness } from '../support/service.ts';
 
@@ -93,6 +94,11 @@ describe('what is queued when access is lost', () => {
       regain: (house, { partnerId }) => house.operator('POST', `/partners/${partnerId}/verify`),
       reason: 'partner_not_verified',
     },
+    'the practice stopping the partner': {
+      lose: stopPartner,
+      regain: resumePartner,
+      reason: 'stopped_by_practice',
+    },
     'the practice taken out of the network': {
       lose: (house, { network, groupId }) => house.operator('DELETE', `${network}/members/${groupId}`),
       regain: (house, { network, groupId }) => house.operator('PUT', `${network}/members/${groupId}`),
@@ -177,39 +183,47 @@ describe('what is queued when access is lost', () => {
   });
 });
 
-it('no attempt begins after a revocation has answered, on either of two nodes, with thousands queued', async () => {
-  const first = await startHarness();
-  const second = await startHarness({ databaseUrl: first.databaseUrl, clock: first.clock });
-  const receiver = await startReceiver();
-  await receiver.setBehaviour((response) => setTimeout(() => response.writeHead(200).end(), 20));
-  const partners = [await newPartner(first), await newPartner(first)];
-  for (const partner of partners) {
-    await partner.call('POST', '/v1/webhooks', { url: `${receiver.url}/${partner.partnerId}` });
-    for (let n = 0; n < 2; n++)
-      await publish(first, partner.groupId, ...Array.from({ length: 1_000 }, () => RETRY as typeof RETRY));
-  }
-  await expect.poll(() => receiver.received.length).toBeGreaterThan(300);
-  const answers: string[] = [];
-  for (const [node, { keyId }] of [
-    [second, partners[0] as Partner],
-    [first, partners[1] as Partner],
-  ] as const) {
-    await node.operator('POST', `/keys/${keyId}/revoke`);
-    answers.push(new Date(first.clock.now()).toISOString());
-  }
-  for (const [n, { partnerId }] of partners.entries()) {
-    const webhook = async () => (await first.operator('GET', `/webhooks?partner_id=${partnerId}`)).data[0];
-    await expect.poll(async () => (await webhook()).health.withheld_reason).toBe('key_revoked');
-    const log = await allDeliveries(first, (await webhook()).id);
-    expect(log.map(({ sequence }) => sequence)).toEqual(log.map((_, index) => 2_000 - index));
-    expect(log.filter(({ status: now }) => now === 'withheld').length).toBeGreaterThan(0);
-    const begun = log.flatMap(({ attempts }) => attempts.map(({ at }) => at));
-    expect(begun.length).toBeGreaterThan(0);
-    // The clock stands still but for the second that a revocation waits.
-    expect(begun.filter((at) => at >= (answers[n] as string))).toEqual([]);
-  }
-  await receiver.close();
-});
+const takings: [string, string, (node: Harness, partner: Partner) => Promise<unknown>][] = [
+  ['a revocation', 'key_revoked', (node, { keyId }) => node.operator('POST', `/keys/${keyId}/revoke`)],
+  ['a stop by the practice', 'stopped_by_practice', stopPartner],
+];
+
+it.each(takings)(
+  'no attempt begins after %s has answered, on either of two nodes, with thousands queued',
+  async (_name, reason, take) => {
+    const first = await startHarness();
+    const second = await startHarness({ databaseUrl: first.databaseUrl, clock: first.clock });
+    const receiver = await startReceiver();
+    await receiver.setBehaviour((response) => setTimeout(() => response.writeHead(200).end(), 20));
+    const partners = [await newPartner(first), await newPartner(first)];
+    for (const partner of partners) {
+      await partner.call('POST', '/v1/webhooks', { url: `${receiver.url}/${partner.partnerId}` });
+      for (let n = 0; n < 2; n++)
+        await publish(first, partner.groupId, ...Array.from({ length: 1_000 }, () => RETRY as typeof RETRY));
+    }
+    await expect.poll(() => receiver.received.length).toBeGreaterThan(300);
+    const answers: string[] = [];
+    for (const [node, partner] of [
+      [second, partners[0] as Partner],
+      [first, partners[1] as Partner],
+    ] as const) {
+      await take(node, partner);
+      answers.push(new Date(first.clock.now()).toISOString());
+    }
+    for (const [n, { partnerId }] of partners.entries()) {
+      const webhook = async () => (await first.operator('GET', `/webhooks?partner_id=${partnerId}`)).data[0];
+      await expect.poll(async () => (await webhook()).health.withheld_reason).toBe(reason);
+      const log = await allDeliveries(first, (await webhook()).id);
+      expect(log.map(({ sequence }) => sequence)).toEqual(log.map((_, index) => 2_000 - index));
+      expect(log.filter(({ status: now }) => now === 'withheld').length).toBeGreaterThan(0);
+      const begun = log.flatMap(({ attempts }) => attempts.map(({ at }) => at));
+      expect(begun.length).toBeGreaterThan(0);
+      // The clock stands still but for the second that whoever takes access away waits.
+      expect(begun.filter((at) => at >= (answers[n] as string))).toEqual([]);
+    }
+    await receiver.close();
+  },
+);
 
 async function allDeliveries(house: Harness, webhookId: string): Promise<Delivery[]> {
   const all: Delivery[] = [];

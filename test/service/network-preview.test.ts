@@ -4,6 +4,7 @@ import { reachOf } from '../../packages/console/src/screens/network-reach.ts';
 import { type Scope, scopeNames } from '../../src/contract/access.ts';
 import { expectProblem } from '../support/answers.ts';
 import { HOOK, newPartner, type Partner, partnerWith, startPost } from '../support/post.ts';
+import { stopPartner } from '../support/practice-guest.ts';
 import { type Loose, OPERATOR_TOKEN } from '../support/service.ts';
 import { superuser } from '../support/superuser.ts';
 
@@ -43,7 +44,8 @@ async function shownReach(): Promise<Map<string, Scope[]>> {
   const found = new Map<string, Scope[]>();
   for (const partnerId of new Set(holders.map((holder) => holder.partnerId))) {
     const keys = (await house.operator('GET', `/keys?page_size=100&partner_id=${partnerId}`)).data;
-    for (const [groupId, ways] of reachOf(partnerId, keys, networks))
+    const stops = (await house.operator('GET', `/stops?in_force=true&partner_id=${partnerId}`)).data;
+    for (const [groupId, ways] of reachOf(partnerId, keys, networks, stops))
       for (const { key, scopes } of ways) {
         const name = `${key.id} ${groupId}`;
         found.set(name, [...new Set([...(found.get(name) ?? []), ...scopes])]);
@@ -79,37 +81,48 @@ const caps = fc.record(
   },
   { requiredKeys: [] },
 );
+/** By the practice of a key, which it is reached by whatever the networks are. */
+const stops = fc.subarray(holders.map(({ groupId, partnerId }) => ({ groupId, partnerId })));
 const network = fc.record({ practice_group_ids: fc.subarray(groupIds), caps });
 
 describe('POST /operator/v1/networks/preview', () => {
   it('says exactly what the door then does, whatever the network is made into, beside another one', async () => {
     await fc.assert(
-      fc.asyncProperty(network, network, fc.option(network), async (before, after, beside) => {
-        const made: string[] = [];
-        const create = async ({ practice_group_ids, caps }: Loose) => {
-          const body = { name: 'N', practice_group_ids, ...caps };
-          const { id } = await house.operator('POST', '/networks', body);
-          made.push(id);
-          return id;
-        };
-        if (beside) await create(beside);
-        const id = await create(before);
-        const was = await reach();
-        // Null lifts a cap that was there; what is left out stays.
-        const wanted = { ...after.caps, practice_group_ids: after.practice_group_ids };
-        const { gains, losses } = await preview({ id, ...wanted });
-        for (const group of before.practice_group_ids)
-          if (!after.practice_group_ids.includes(group))
-            await house.operator('DELETE', `/networks/${id}/members/${group}`);
-        for (const group of after.practice_group_ids)
-          await house.operator('PUT', `/networks/${id}/members/${group}`);
-        await house.operator('PATCH', `/networks/${id}`, after.caps);
-        const is = await reach();
-        expect(sorted(await shownReach())).toEqual(sorted(is));
-        expect(told(gains).sort()).toEqual(more(was, is).sort());
-        expect(told(losses).sort()).toEqual(more(is, was).sort());
-        for (const network of made) await house.operator('DELETE', `/networks/${network}`);
-      }),
+      fc.asyncProperty(
+        network,
+        network,
+        fc.option(network),
+        stops,
+        async (before, after, beside, stopped) => {
+          const made: string[] = [];
+          for (const pair of stopped) await stopPartner(house, pair);
+          const create = async ({ practice_group_ids, caps }: Loose) => {
+            const body = { name: 'N', practice_group_ids, ...caps };
+            const { id } = await house.operator('POST', '/networks', body);
+            made.push(id);
+            return id;
+          };
+          if (beside) await create(beside);
+          const id = await create(before);
+          const was = await reach();
+          // Null lifts a cap that was there; what is left out stays.
+          const wanted = { ...after.caps, practice_group_ids: after.practice_group_ids };
+          const { gains, losses } = await preview({ id, ...wanted });
+          for (const group of before.practice_group_ids)
+            if (!after.practice_group_ids.includes(group))
+              await house.operator('DELETE', `/networks/${id}/members/${group}`);
+          for (const group of after.practice_group_ids)
+            await house.operator('PUT', `/networks/${id}/members/${group}`);
+          await house.operator('PATCH', `/networks/${id}`, after.caps);
+          const is = await reach();
+          expect(sorted(await shownReach())).toEqual(sorted(is));
+          expect(told(gains).sort()).toEqual(more(was, is).sort());
+          expect(told(losses).sort()).toEqual(more(is, was).sort());
+          for (const network of made) await house.operator('DELETE', `/networks/${network}`);
+          for (const { id } of (await house.operator('GET', '/stops?in_force=true')).data)
+            await house.operator('POST', `/stops/${id}/lift`, { reason: 'Next' });
+        },
+      ),
       { numRuns: 25 },
     );
   });

@@ -2,6 +2,7 @@ import { generateKeyPairSync } from 'node:crypto';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { expectProblem } from '../support/answers.ts';
 import { ManualClock } from '../support/manual-clock.ts';
+import { resumePartner, stopPartner } from '../support/practice-guest.ts';
 import { type Answer, type Harness, makeKey, makeWorld, startHarness } from '../support/service.ts';
 
 /**
@@ -83,6 +84,18 @@ const takings: Record<
     call: asOperator,
     status: 401,
     code: 'invalid_credentials',
+  },
+  'a partner that the practice of its key has stopped': {
+    take: () => stopPartner(first, home),
+    call: own,
+    status: 403,
+    code: 'forbidden',
+  },
+  'a partner that a practice of its network has stopped': {
+    take: () => stopPartner(first, { ...home, groupId: hub.groupId }),
+    call: across,
+    status: 403,
+    code: 'forbidden',
   },
   'a target that was taken out of the network': {
     take: () => first.operator('DELETE', `/networks/${network.id}/members/${hub.groupId}`),
@@ -172,6 +185,13 @@ describe('what is granted', () => {
     await first.operator('POST', `/partners/${home.partnerId}/verify`);
     expect((await own(first)).status).toBe(200);
     expect((await own(second)).status).toBe(200);
+  });
+
+  it('200 on both nodes with the next call: a partner that may go on', async () => {
+    await stopPartner(first, home);
+    for (const node of [first, second]) expectProblem(await own(node), 403, 'forbidden');
+    await resumePartner(first, home);
+    for (const node of [second, first]) expect((await own(node)).status).toBe(200);
   });
 
   it('200 on both nodes with the next call: a member and a network', async () => {

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { noDetails } from '../../src/domain/alerts.ts';
 import { type PartnerPrincipal, SYSTEM } from '../../src/domain/principal.ts';
-import { isHolder } from '../../src/runtime/access.ts';
+import { isHolder, isReached } from '../../src/runtime/access.ts';
 import { beginAlerts } from '../../src/store/alerts.ts';
 import { type Database, type Transaction, transact } from '../../src/store/database.ts';
 import { prepareDatabase, UnusableDatabase } from '../../src/store/migrate.ts';
@@ -11,6 +11,7 @@ import { signIn } from '../support/console-session.ts';
 import { asAdmin, createOwnedDatabase } from '../support/logins.ts';
 import { type Furnished, fresh, furnish, newApproval } from '../support/operator-calls.ts';
 import { fanOutAll } from '../support/post.ts';
+import { stopPartner } from '../support/practice-guest.ts';
 import { createDatabase, type Harness, makeKey, OPERATOR_TOKEN, startHarness } from '../support/service.ts';
 
 /** Queries that forgot their filter, on the service's own connections. */
@@ -34,6 +35,7 @@ const operatorTables = [
   'sessions',
   'approvals',
   'invitations',
+  'stops',
   'audit_entries',
   'write_to_record_jobs',
   'idempotency_keys',
@@ -147,6 +149,7 @@ describe.each([
       email: 'a@b.example',
       name: 'A',
     });
+    await stopPartner(house, own);
     await house.operator('GET', `/practice-groups/${own.groupId}`);
     await house.service.app.accessLog.flush();
     await fanOutAll(house);
@@ -209,16 +212,16 @@ describe.each([
     await assertions.use({ keyId: 'key', jti: partnerId, expiresAt: '2100-01-01T00:00:00.000Z' });
     await furnishAlert(partnerId);
     const holder = await access.holderOf(key);
-    const group = isHolder(holder) && (await access.reach(holder, own.groupId));
-    if (!isHolder(holder) || !group) throw new Error('the key does not reach its own group');
+    const group = isHolder(holder) ? await access.reach(holder, own.groupId) : undefined;
+    if (!isHolder(holder) || !isReached(group)) throw new Error('the key does not reach its own group');
     return { partnerId, webhooks, principal: { kind: 'partner', holder, group } };
   }
 
   async function principalOf(groupId: string): Promise<PartnerPrincipal> {
     const { access } = house.service.app;
     const holder = await access.holderOf((await makeKey(house, groupId)).key);
-    const group = isHolder(holder) && (await access.reach(holder, groupId));
-    if (!isHolder(holder) || !group) throw new Error('the key does not reach its own group');
+    const group = isHolder(holder) ? await access.reach(holder, groupId) : undefined;
+    if (!isHolder(holder) || !isReached(group)) throw new Error('the key does not reach its own group');
     return { kind: 'partner', holder, group };
   }
 

@@ -14,10 +14,12 @@ import {
   type Observation,
   pairOf,
   RULE,
+  type Stop,
   type Webhook,
 } from './access-model.ts';
 import { fanOutAll } from './post.ts';
-import { type Harness, OPERATOR_TOKEN, startHarness } from './service.ts';
+import { enterPractice } from './practice-guest.ts';
+import { type Harness, type Loose, OPERATOR_TOKEN, startHarness } from './service.ts';
 import { superuser } from './superuser.ts';
 
 /**
@@ -86,6 +88,10 @@ export const WORLD = fc.record({
     }),
     { maxLength: 3 },
   ),
+  /** Of partners by practices: in force, or lifted. */
+  stops: fc.array(fc.record({ partner: nth, group, lifted: fc.constantFrom(false, false, true) }), {
+    maxLength: 3,
+  }),
   steps: fc.array(
     fc.oneof(
       {
@@ -109,6 +115,8 @@ export const WORLD = fc.record({
       { weight: 1, arbitrary: fc.record({ network: nth, leaves: group }) },
       { weight: 1, arbitrary: fc.record({ dissolve: nth }) },
       { weight: 2, arbitrary: fc.record({ network: nth, caps }) },
+      { weight: 2, arbitrary: fc.record({ stops: group, partner: nth }) },
+      { weight: 1, arbitrary: fc.record({ lifts: nth }) },
     ),
     { maxLength: 5 },
   ),
@@ -192,7 +200,7 @@ class World {
     };
     const at = new Date(start).toISOString();
     const made = { created_at: at, updated_at: at };
-    const { partners, networks, keys, webhooks } = this.#drawn;
+    const { partners, networks, keys, webhooks, stops } = this.#drawn;
     await insert(
       'practice_groups',
       this.#groups.map((id) => ({ id, name: id, timezone: 'Europe/London', opening_hours: {}, ...made })),
@@ -247,6 +255,19 @@ class World {
         };
       }),
     );
+    await insert(
+      'stops',
+      this.#distinct(stops).map(({ partner, group, lifted }, n) => ({
+        id: `${this.#name}-stop-${n}`,
+        practice_group_id: this.#groups[group],
+        partner_id: pick(this.#partners, partner),
+        reason: 'Reason',
+        stopped_at: at,
+        stopped_by: 'inv',
+        stopped_by_name: 'Ada',
+        ...(lifted && { lifted_at: at, lifted_by: 'inv', lifted_by_name: 'Ada' }),
+      })),
+    );
     const everywhere = this.#partners.flatMap((_, partner) =>
       [null, ...this.#groups.keys()].map((group) => ({
         partner,
@@ -276,6 +297,12 @@ class World {
     ]);
   }
 
+  /** One at a time is in force. */
+  #distinct(stops: Drawn['stops']): Drawn['stops'] {
+    const named = stops.map((one) => [`${pick(this.#partners, one.partner)} ${one.group}`, one] as const);
+    return [...new Map(named).values()];
+  }
+
   /** A step that is refused, as to verify one who is verified, changes nothing. */
   async take(step: Step): Promise<void> {
     if ('waitMs' in step) return this.#clock.advance(step.waitMs);
@@ -289,6 +316,15 @@ class World {
     }
     if ('takes' in step)
       await this.#operator('POST', `/partners/${pick(this.#partners, step.partner)}/${step.takes}`);
+    if ('stops' in step)
+      await this.#stop(this.#groups[step.stops] as string, pick(this.#partners, step.partner));
+    if ('lifts' in step) {
+      const ids = (await this.#operator('GET', '/stops?in_force=true&page_size=100')).body.data.flatMap(
+        ({ id, practice_group }: Loose) => (this.#groups.includes(practice_group.id) ? id : []),
+      );
+      if (ids.length > 0)
+        await this.#operator('POST', `/stops/${pick(ids, step.lifts)}/lift`, { reason: 'Reason' });
+    }
     if (this.#networks.length === 0) return;
     if ('joins' in step) await this.#operator('PUT', this.#member(step.network, step.joins));
     if ('leaves' in step) await this.#operator('DELETE', this.#member(step.network, step.leaves));
@@ -296,6 +332,14 @@ class World {
       await this.#operator('PATCH', `/networks/${pick(this.#networks, step.network)}`, this.#caps(step.caps));
     if ('dissolve' in step)
       await this.#operator('DELETE', `/networks/${pick(this.#networks, step.dissolve)}`);
+  }
+
+  /** Of a partner that it has nothing to do with, a practice stops none. */
+  async #stop(groupId: string, partnerId: string): Promise<void> {
+    const manager = await enterPractice(this.#stage.node, groupId);
+    const body = { reason: 'Reason' };
+    const answer = await manager.send('PUT', `/practice/v1/partners/${partnerId}/stop`, { body });
+    if (![200, 404].includes(answer.status)) throw new Error(`${answer.status} ${answer.text}`);
   }
 
   #caps({ scopes, partners }: Drawn['networks'][number]['caps']) {
@@ -386,6 +430,10 @@ class World {
         `SELECT no, partner_id AS "partnerId", practice_group_id AS "groupId", only_group_ids AS "onlyGroups", event_types AS "eventTypes",
                 deleted_at IS NOT NULL AS deleted
            FROM webhooks WHERE partner_id = ANY ($1)`,
+        [this.#partners],
+      ),
+      stops: await this.#rows<Stop>(
+        `SELECT practice_group_id AS "groupId", partner_id AS "partnerId" FROM stops WHERE partner_id = ANY ($1) AND lifted_at IS NULL`,
         [this.#partners],
       ),
     };

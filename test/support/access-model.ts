@@ -12,6 +12,13 @@ export interface Facts {
   networks: Network[];
   keys: Key[];
   webhooks: Webhook[];
+  stops: Stop[];
+}
+
+/** A practice has stopped a partner, and not let it go on since. */
+export interface Stop {
+  groupId: string;
+  partnerId: string;
 }
 
 /** Null: everything, and everybody. */
@@ -47,6 +54,7 @@ export interface Rule {
   /** With a scope: and is granted it there. */
   reaches(key: Key, groupId: string, networks: Network[], scope?: string): boolean;
   hasScope(key: Key): boolean;
+  isStopped(key: Key, groupId: string, stops: Stop[]): boolean;
 }
 
 /** What the door is asked for, and what receiving takes. */
@@ -65,16 +73,18 @@ export const RULE: Rule = {
         (scopes === null || scope === undefined || scopes.includes(scope)),
     ),
   hasScope: ({ scopes }) => scopes.includes(SCOPE),
+  isStopped: ({ partnerId }, groupId, stops) =>
+    stops.some((stop) => stop.partnerId === partnerId && stop.groupId === groupId),
 };
 
 const ADMITTED = 'admitted';
 
 /** What the door answers a key that asks for the events of a group. */
-function answerOf(rule: Rule, { partners, networks, now }: Facts, key: Key, groupId: string): string {
+function answerOf(rule: Rule, { partners, networks, stops, now }: Facts, key: Key, groupId: string): string {
   const partner = partners.find(({ id }) => id === key.partnerId);
   if (!partner || !rule.isVerified(partner.status) || !rule.isLive(key, now)) return 'invalid_credentials';
   if (!rule.hasScope(key)) return 'insufficient_permissions';
-  if (!rule.reaches(key, groupId, networks)) return 'forbidden';
+  if (!rule.reaches(key, groupId, networks) || rule.isStopped(key, groupId, stops)) return 'forbidden';
   return rule.reaches(key, groupId, networks, SCOPE) ? ADMITTED : 'insufficient_permissions';
 }
 
@@ -94,7 +104,7 @@ export const pairOf = (one: string | number, other: string) => `${one} ${other}`
 export function difference({ facts, eventTypes, answers, received }: Observation, rule: Rule) {
   const { keys, groups, webhooks, partners } = facts;
   const told = (what: string, about: Key[]) =>
-    `${what} at ${new Date(facts.now).toISOString()}\n${JSON.stringify({ keys: about, partners, networks: facts.networks.map((network) => ({ ...network, members: [...network.members] })) }, null, 1)}`;
+    `${what} at ${new Date(facts.now).toISOString()}\n${JSON.stringify({ keys: about, partners, stops: facts.stops, networks: facts.networks.map((network) => ({ ...network, members: [...network.members] })) }, null, 1)}`;
   const addressed = webhooks.flatMap(({ groupId, ...webhook }) =>
     (groupId === null ? groups : [groupId]).map((id) => ({ ...webhook, groupId: id })),
   );

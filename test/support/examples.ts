@@ -52,7 +52,7 @@ const KINDS = {
   ending: /ptr_(?:test|live)_…[0-9A-Za-z]{4}/,
   token: /pto_[0-9A-Za-z]{40}/,
   secret: /whsec_[0-9A-Za-z+/]{43}=/,
-  id: /dlv_[0-9A-Za-z]{25}_\d+_[0-9A-Za-z]{9}|(?:agr|alt|apv|evt|fs|grp|inv|key|nde|net|ntf|opr|prt|psn|ses|sgk|st|test|wh|wtr)_[0-9A-Za-z]{25}/,
+  id: /dlv_[0-9A-Za-z]{25}_\d+_[0-9A-Za-z]{9}|(?:agr|alt|apv|evt|fs|grp|inv|key|nde|net|ntf|opr|prt|psn|ses|sgk|st|stp|test|wh|wtr)_[0-9A-Za-z]{25}/,
   request: /req_[0-9A-Za-z_-]{12}[0-9a-z]{6}/,
   hash: /\b[0-9a-f]{64}\b/,
   seconds: /(?<=;t=)\d+/,

@@ -9,6 +9,7 @@ import { transact } from '../../src/store/database.ts';
 import { fanOut } from '../../src/store/deliveries.ts';
 import { fanOutToOperators } from '../../src/store/operator-events.ts';
 import { signIn } from './console-session.ts';
+import { enterPractice } from './practice-guest.ts';
 import { type Answer, type Harness, makeKey, OPERATOR_TOKEN } from './service.ts';
 
 /**
@@ -276,6 +277,16 @@ const ofSubscription = async (given: Furnished): Promise<Parts> => ({
 });
 const ofChange = async (given: Furnished): Promise<Parts> => ({ params: { id: await newChange(given) } });
 
+/** By somebody of the practice, of a partner that is new. */
+export async function newStop({ house, groupId }: Furnished): Promise<string> {
+  const { partnerId } = await makeKey(house, groupId);
+  const manager = await enterPractice(house, groupId);
+  const { body } = await manager.send('PUT', `/practice/v1/partners/${partnerId}/stop`, {
+    body: { reason: 'Too much' },
+  });
+  return body.id;
+}
+
 const newType = async ({ house, groupId }: Furnished): Promise<string> => {
   const body = { id: fresh('type'), pathway_id: 'pathway-1', title: 'Type' };
   return (await house.operator('POST', `/practice-groups/${groupId}/submission-types`, body)).id;
@@ -492,6 +503,11 @@ const table: Record<OperatorOperationId, (given: Furnished) => Promise<Parts>> =
   },
   createPartnerInvitation: async ({ partnerId }) => ({ params: { id: partnerId }, body: invitationBody }),
   createPracticeInvitation: async ({ groupId }) => ({ params: { id: groupId }, body: invitationBody }),
+  listStops: nothing,
+  liftStop: async (given) => ({
+    params: { id: await newStop(given) },
+    body: { reason: 'The practice asked' },
+  }),
   listInvitations: nothing,
   withdrawInvitation: async ({ house, partnerId }) => ({
     params: { id: (await house.operator('POST', `/partners/${partnerId}/invitations`, invitationBody)).id },

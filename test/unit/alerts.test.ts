@@ -10,6 +10,7 @@ import {
   type NewAlert,
   noDetails,
   type OpenAlert,
+  type StopFact,
   type WebhookFact,
 } from '../../src/domain/alerts.ts';
 import { compose, type Notice, retryAfter, wants } from '../../src/domain/notification.ts';
@@ -28,6 +29,7 @@ const nothing: AlertFacts = {
   groups: [],
   pending: [],
   agreements: [],
+  stops: [],
   unclaimedSince: null,
 };
 const webhook: WebhookFact = {
@@ -56,6 +58,15 @@ const key: KeyFact = {
   isReplaced: false,
   lastUsedAt: ago(HOUR),
 };
+const stop: StopFact = {
+  id: 'stp_1',
+  name: 'P',
+  partnerId: 'prt_1',
+  practiceGroupId: 'g',
+  since: ago(HOUR),
+  isLifted: false,
+};
+
 const agreement: AgreementFact = {
   id: 'agr_1',
   name: '2026-1',
@@ -147,6 +158,8 @@ describe('when an alert begins', () => {
       },
       [],
     ],
+    ['a practice has stopped a partner', { stops: [stop] }, ['partner_stopped']],
+    ['and lets it go on', { stops: [{ ...stop, isLifted: true }] }, []],
     ['an agreement has ended, and keys work under it', { agreements: [agreement] }, ['agreement_ended']],
     ['it ends in 14 days', { agreements: [{ ...agreement, endsAt: ago(-14 * DAY) }] }, ['agreement_ended']],
     [
@@ -204,6 +217,12 @@ describe('when it ends', () => {
       'recovered',
     ],
     ['the practice group was removed', {}, opened('changes_pending', 'g'), 'gone'],
+    [
+      'a stop was lifted',
+      { stops: [{ ...stop, isLifted: true }] },
+      opened('partner_stopped', 'stp_1'),
+      'lifted',
+    ],
     [
       'an agreement was prolonged',
       { agreements: [{ ...agreement, endsAt: ago(-15 * DAY) }] },

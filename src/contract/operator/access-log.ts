@@ -16,6 +16,10 @@ const accessLogEntry = z
     partner_id: z.string().nullable(),
     key_id: z.string().nullable().meta({ description: 'The key of the call.' }),
     operator_id: z.string().nullable(),
+    person: z.string().nullable().meta({
+      description:
+        'Who of the partner read it in the portal, by name; null: a program of the partner did, or an operator.',
+    }),
     practice_group_id: z.string().nullable(),
     operation: z.string().meta({ examples: ['listEvents'] }),
     object: z

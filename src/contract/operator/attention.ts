@@ -20,7 +20,16 @@ const item = z
   .object({
     subject: z
       .object({
-        type: z.enum(['webhook', 'key', 'partner', 'practice_group', 'agreement', 'service', 'approval']),
+        type: z.enum([
+          'webhook',
+          'key',
+          'partner',
+          'practice_group',
+          'agreement',
+          'stop',
+          'service',
+          'approval',
+        ]),
         id: z.string(),
         name: z.string().meta({ description: 'For people: the host of a webhook, the label of a key.' }),
       })

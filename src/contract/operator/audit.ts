@@ -9,9 +9,14 @@ const auditEntry = z
     seq: z.int(),
     at: timestamp(),
     actor: z.object({
-      type: z.enum(['partner', 'operator', 'system']),
-      id: z.string().meta({ description: 'The key or the operator.' }),
-      name: z.string().optional(),
+      type: z.enum(['partner', 'operator', 'guest', 'system']).meta({
+        description: 'guest: somebody of a partner or of a practice who was invited into the console.',
+      }),
+      id: z.string().meta({ description: 'The key, the operator or the invitation.' }),
+      name: z.string().optional().meta({
+        description: 'Of a person; of a key, whoever acted with it in the portal.',
+      }),
+      session_id: z.string().optional().meta({ description: 'Of a person who was invited.' }),
       approved_by: z
         .object({ id: z.string(), name: z.string() })
         .optional()

@@ -16,6 +16,7 @@ export const notSentReasons = {
   not_in_practice_groups: 'The webhook is for all practice groups, narrowed to others than this one.',
   test_for_another: 'It is a test event for another webhook or partner.',
   partner_not_verified: 'The partner is not verified, or is suspended.',
+  stopped_by_practice: 'The practice has stopped the partner.',
   key_revoked: 'Every key of the partner that reaches the practice group is revoked.',
   key_expired: 'Every key of the partner that reaches the practice group has expired.',
   scope_missing: 'No key of the partner, or no network, grants events:read for the practice group.',

@@ -31,6 +31,7 @@ import { search } from './search.ts';
 import * as sessions from './sessions.ts';
 import * as signingKeys from './signing-keys.ts';
 import { getSla } from './sla.ts';
+import * as stops from './stops.ts';
 import * as submissionTypes from './submission-types.ts';
 import * as subscriptions from './subscriptions.ts';
 import { listPartnerUsage } from './usage.ts';
@@ -150,6 +151,8 @@ export const operatorEndpoints = {
   collectApproval: approvals.collectApproval,
   createPartnerInvitation: invitations.createPartnerInvitation,
   createPracticeInvitation: invitations.createPracticeInvitation,
+  listStops: stops.listStops,
+  liftStop: stops.liftStop,
   listInvitations: invitations.listInvitations,
   withdrawInvitation: invitations.withdrawInvitation,
   getOperatorMe: sessions.getOperatorMe,

@@ -5,7 +5,7 @@ import { addressRange, moment, rateLimit, recordId, text, timestamp, wholeNumber
 import { pageOf, pageQuery } from '../page.ts';
 
 /** What a caller must show beside the key itself. */
-const proofs = ['none', 'mtls', 'private_key_jwt'] as const;
+export const proofs = ['none', 'mtls', 'private_key_jwt'] as const;
 
 const ADDRESSES_MAX = 100;
 /** As many as a change of certificates or signing keys needs, with room to spare. */
@@ -100,7 +100,7 @@ const leak = z
   })
   .meta({ id: 'Leak' });
 
-const keyStatuses = ['active', 'expired', 'revoked'] as const;
+export const keyStatuses = ['active', 'expired', 'revoked'] as const;
 
 const apiKey = z
   .object({

@@ -22,7 +22,7 @@ const check = z
   .object({
     check: z.enum(checkNames).meta({
       description:
-        'transport: over HTTPS. size: of the body. key: known, valid, from an allowed address, with its proof. rate: calls a minute. scope: of the key. network: whether the key reaches the practice group. validation: path, query, headers and body. operation: what the operation itself refuses: rules, conditions, things that are not there.',
+        'transport: over HTTPS. size: of the body. key: known, valid, from an allowed address, with its proof. rate: calls a minute. scope: of the key. network: whether the key reaches the practice group, and the practice has not stopped the partner. validation: path, query, headers and body. operation: what the operation itself refuses: rules, conditions, things that are not there.',
     }),
     outcome: z.enum(['passed', 'refused', 'not_reached']),
     found: z

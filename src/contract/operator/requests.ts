@@ -6,7 +6,7 @@ import { pageOf, pageQuery, shortPages, spanQuery } from '../page.ts';
 import { refusedRequest, requestId } from '../partner/requests.ts';
 import { problemCodes, validationEntry } from '../problems.ts';
 
-const refusalCodes = [...problemCodes, validationEntry.code] as const;
+export const refusalCodes = [...problemCodes, validationEntry.code] as const;
 export type RefusalCode = (typeof refusalCodes)[number];
 
 export const partnerRefusedRequest = refusedRequest

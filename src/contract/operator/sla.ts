@@ -17,7 +17,7 @@ const quantiles = (bounds: readonly number[], what: string) =>
       description: `${what} Each is rounded up to one of ${bounds.map((bound) => bound.toLocaleString('en')).join(', ')}; null: longer than the last. Altogether null: there was nothing to measure.`,
     });
 
-const slaReport = z
+export const slaReport = z
   .object({
     partner: z.object({ id: z.string(), name: z.string() }),
     month: z.string().meta({ examples: ['2026-11'] }),
@@ -74,6 +74,14 @@ const slaReport = z
 
 export type SlaReport = z.infer<typeof slaReport>;
 
+export const slaQuery = z.strictObject({
+  month: z
+    .string()
+    .regex(MONTH, 'Must be a month such as 2026-11.')
+    .optional()
+    .meta({ description: 'The current one unless given.', examples: ['2026-11'] }),
+});
+
 export const getSla = defineEndpoint({
   operationId: 'getSla',
   method: 'GET',
@@ -85,13 +93,7 @@ export const getSla = defineEndpoint({
   extension: true,
   access: { roles: readers },
   params: z.strictObject({ id: recordId() }),
-  query: z.strictObject({
-    month: z
-      .string()
-      .regex(MONTH, 'Must be a month such as 2026-11.')
-      .optional()
-      .meta({ description: 'The current one unless given.', examples: ['2026-11'] }),
-  }),
+  query: slaQuery,
   response: { status: 200, description: 'The figures and the targets.', body: slaReport, page: true },
   problems: ['not_found'],
 });

@@ -4,7 +4,7 @@ import { agreement } from '../operator/agreements.ts';
 import { pageOf, pageQuery } from '../page.ts';
 
 /** Whose it is, the partner knows; which of its keys work, the operator looks after. */
-const ownAgreement = agreement
+export const ownAgreement = agreement
   .omit({ partner_id: true, active_keys: true })
   .meta({ id: 'OwnAgreement', description: 'What you have signed, and the terms.' });
 

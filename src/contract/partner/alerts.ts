@@ -3,7 +3,7 @@ import { alertFields, alertQuery, partnerKindNames } from '../alerts.ts';
 import { defineEndpoint } from '../endpoint.ts';
 import { pageOf, pageQuery } from '../page.ts';
 
-const alert = z
+export const alert = z
   .object({ ...alertFields, kind: z.enum(partnerKindNames) })
   .meta({ id: 'Alert', description: 'Something of yours that needs looking after.' });
 

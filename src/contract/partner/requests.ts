@@ -6,7 +6,7 @@ import { problemBody, validationErrorBody } from '../problems.ts';
 /** Callers may choose it themselves. */
 export const requestId = text({ min: 1, max: 128 }).meta({ description: 'The x-request-id of the call.' });
 
-/** Why a key that is known was refused, with what to do. The answer of such a call tells nothing of it. */
+/** Why a key that is known was refused, with what to do. Of the key itself the answer of such a call tells nothing. */
 export const refusalReasons = {
   expired: 'The key has expired. Ask support for a new one.',
   revoked:
@@ -20,6 +20,8 @@ export const refusalReasons = {
     'The key needs more than itself, and it was not sent: a client certificate (proof mtls) or an assertion in x-client-assertion (proof private_key_jwt).',
   proof_invalid:
     'The client certificate is not one that is registered for the key, or the assertion does not hold: check its signature, iss, sub, aud, exp and jti.',
+  stopped_by_practice:
+    'The practice has stopped the partner. The practice lifts the stop, or an admin for it; other practice groups are reached as before.',
   proof_replayed: 'The assertion was used before. Sign a new one, with another jti, for each call.',
 } as const;
 
@@ -39,7 +41,8 @@ export const refusedRequest = z
       examples: ['business_rule_violation'],
     }),
     reason: z.enum(reasonNames).nullable().meta({
-      description: 'Why the key was refused; null if that was not why the call was.',
+      description:
+        'Why the key was refused, at all or for this practice group; null if that was not why the call was.',
     }),
     answer: z
       .union([validationErrorBody, problemBody])

@@ -48,6 +48,7 @@ export const listWebhookDeliveries = defineEndpoint({
   summary: 'List deliveries',
   description: `What was sent to the webhook, with every attempt, newest first. ${shortPages}`,
   extension: true,
+  portal: true,
   access: { scope: 'webhooks:read' },
   params: webhookById,
   query: z.strictObject({
@@ -66,6 +67,7 @@ export const getWebhookDelivery = defineEndpoint({
   tag,
   summary: 'Get a delivery',
   extension: true,
+  portal: true,
   access: { scope: 'webhooks:read' },
   params: webhookById.extend({ delivery_id: text({ min: 1, max: 255 }) }),
   response: { status: 200, description: 'The delivery.', body: delivery },
@@ -116,6 +118,7 @@ export const replayWebhook = defineEndpoint({
   summary: 'Replay events',
   description: `Sends events again: all that were accepted since a moment, up to another if one is given, or those named, as far as the webhook subscribes to them. A delivery that was delivered or given up is sent again with the same \`webhook-id\`. One that waits for a retry is sent now. An event that the webhook never got is sent for the first time. One call takes at most ${REPLAY_EVENTS_MAX} events.`,
   extension: true,
+  portal: true,
   access: { scope: 'webhooks:write' },
   idempotency: 'afterwards',
   params: webhookById,

@@ -20,6 +20,7 @@ const signatures = ['hmac', 'ed25519', 'both'] as const;
 
 const withheldReasons = [
   'partner_not_verified',
+  'stopped_by_practice',
   'key_revoked',
   'key_expired',
   'scope_missing',
@@ -31,7 +32,7 @@ export type WithheldReason = (typeof withheldReasons)[number];
 export const withheldReason = () =>
   z.enum(withheldReasons).nullable().meta({
     description:
-      'Why deliveries are withheld; null when they are not. partner_not_verified: the partner is suspended. key_revoked, key_expired: no key for the practice group works any more. scope_missing: no key, or no network, grants `events:read`. out_of_reach: no key is tied to the practice group, or to one that shares a network with it.',
+      'Why deliveries are withheld; null when they are not. partner_not_verified: the partner is suspended. stopped_by_practice: the practice has stopped the partner. key_revoked, key_expired: no key for the practice group works any more. scope_missing: no key, or no network, grants `events:read`. out_of_reach: no key is tied to the practice group, or to one that shares a network with it.',
   });
 
 export const webhookHealth = z
@@ -209,6 +210,7 @@ export const createWebhook = defineEndpoint({
   summary: 'Create a webhook',
   description: `From now on, events of the practice group acted for are posted to \`url\`, signed with \`secret\`. Only for as long as a key of yours with the scope \`events:read\` may act for that group: else deliveries are withheld. A partner may have ${WEBHOOKS_MAX} webhooks for each practice group, and as many for all.\n\nWith \`practice_groups: "all"\`, one webhook receives the events of every practice group that a key of yours with that scope may act for, now and later, in one sequence. Each payload names its practice group. Deliveries of a group that you may not act for any more are withheld, and those of the others go on.`,
   extension: true,
+  portal: true,
   access: { scope: 'webhooks:write', and: 'events:read' },
   body: z
     .strictObject({
@@ -269,6 +271,7 @@ export const getWebhook = defineEndpoint({
   summary: 'Get a webhook',
   description: 'Shows its health, too.',
   extension: true,
+  portal: true,
   access: { scope: 'webhooks:read' },
   params: webhookById,
   conditional: true,
@@ -285,6 +288,7 @@ export const updateWebhook = defineEndpoint({
   description:
     'Changes, pauses or activates a webhook. While it is paused, its deliveries stay queued. After a change of `url`, queued deliveries are sent to the new address.',
   extension: true,
+  portal: true,
   access: { scope: 'webhooks:write' },
   params: webhookById,
   body: webhookPatch,
@@ -312,6 +316,7 @@ export const deleteWebhook = defineEndpoint({
   summary: 'Delete a webhook',
   description: 'Deletes its deliveries, too: queued ones are not sent any more.',
   extension: true,
+  portal: true,
   access: { scope: 'webhooks:write' },
   params: webhookById,
   conditional: true,
@@ -327,6 +332,7 @@ export const rotateWebhookSecret = defineEndpoint({
   summary: 'Rotate a webhook secret',
   description: `Signs deliveries with the new secret from now on, and with the old one as well for ${SECRET_OVERLAP_HOURS} hours: change over in that time. A webhook has at most ${LIVE_SECRETS_MAX} secrets that sign.`,
   extension: true,
+  portal: true,
   access: { scope: 'webhooks:write' },
   params: webhookById,
   response: {
@@ -354,6 +360,7 @@ export const testWebhook = defineEndpoint({
   description:
     'Delivers an event with example values to this webhook alone, whatever its event_types. It is signed and retried like any other. The ID of its object begins with `test_`. The event is not in the event feed.',
   extension: true,
+  portal: true,
   access: { scope: 'webhooks:write' },
   params: webhookById,
   body: z.strictObject({ event: z.enum(eventNames) }),

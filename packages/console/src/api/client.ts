@@ -9,7 +9,8 @@ import { PorterApiError } from '../../../sdk/src/errors.ts';
 import { follow } from '../../../sdk/src/follow.ts';
 import { isRecord } from '../../../sdk/src/shape.ts';
 import { Transport } from '../../../sdk/src/transport.ts';
-import { type Operations, operations } from './generated.ts';
+import { type Operations as OperatorOperations, operations as operatorTable } from './generated.ts';
+import { type Operations as PortalOperations, operations as portalTable } from './generated-portal.ts';
 
 /**
  * Every call of the console: by the name that the contract gives it, through the client library's transport. The session travels in a
@@ -17,10 +18,27 @@ import { type Operations, operations } from './generated.ts';
  */
 const transport = new Transport({ baseUrl: '', headers: { 'x-porter-console': '1' }, maxRetries: 1 });
 
+type Operations = OperatorOperations & PortalOperations;
+/** Names are never the same in both. */
+const operations = { ...operatorTable, ...portalTable };
+
+/** The key that somebody of a partner acts with, and the practice that they act for. */
+export interface Acting {
+  key_id: string;
+  practice_group_id: string;
+}
+
+/** Operations of the partner API, which people do with a key of their partner. */
+type WithKey = {
+  [K in keyof typeof portalTable]: (typeof portalTable)[K][1] extends `/v1/${string}` ? K : never;
+}[keyof typeof portalTable];
+
 export type Operation = keyof Operations;
-export type InputOf<K extends Operation> = Operations[K]['input'];
+export type InputOf<K extends Operation> = Operations[K]['input'] &
+  (K extends WithKey ? { way: Acting } : unknown);
 type Answer<K extends Operation> = Operations[K]['answer'];
 interface Parts {
+  way?: Acting;
   params?: Record<string, string | number>;
   query?: object;
   body?: unknown;
@@ -42,11 +60,27 @@ export async function ask<K extends Operation>(
   options: CallOptions = {},
 ): Promise<Answered<K>> {
   const [method, template] = operations[name];
-  const { params = {}, query, body } = input as Parts;
+  const { way, params = {}, query, body } = input as Parts;
+  const headers = way && { 'x-porter-key': way.key_id, 'x-practice-group-id': way.practice_group_id };
   const path = template.replaceAll(/\{(\w+)\}/g, (_, key: string) => encodeURIComponent(String(params[key])));
-  const request = { method, path, ...(query && { query }), ...(body !== undefined && { body }), options };
+  const request = {
+    method,
+    path,
+    ...(query && { query }),
+    ...(body !== undefined && { body }),
+    ...(headers && { headers }),
+    options,
+  };
   const { data, etag } = await transport.call<Answer<K>>(request).withResponse();
   return { data, etag };
+}
+
+/** Of people who were invited as well: no part of the API, since it is asked before it is known which part of it somebody reaches. */
+export async function whoAmI(signal: AbortSignal): Promise<unknown> {
+  const { data } = await transport
+    .call({ method: 'GET', path: '/console/me', options: { signal } })
+    .withResponse();
+  return data;
 }
 
 export const queryClient = new QueryClient({
@@ -79,6 +113,7 @@ export function withEtag<K extends Operation>(name: K, input: InputOf<K>) {
 interface PageOf<Item> {
   data: Item[];
   next_cursor: string | null;
+  has_more?: boolean;
 }
 
 /** The operations whose answers are pages. */
@@ -106,7 +141,8 @@ export function pages<K extends ListOperation>(name: K, input: InputOf<K>) {
     queryKey: [name, input, 'pages'] as const,
     initialPageParam: undefined as string | undefined,
     queryFn: ({ signal, pageParam: cursor }) => askPage(name, input, cursor, signal),
-    getNextPageParam: (last) => last.next_cursor ?? undefined,
+    // The feed has a place to go on from even at its end.
+    getNextPageParam: (last) => (last.has_more === false ? undefined : (last.next_cursor ?? undefined)),
   });
 }
 

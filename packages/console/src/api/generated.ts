@@ -15,6 +15,188 @@ export type EventName =
   | 'ehr.health_status.healthy'
   | 'ehr.health_status.unhealthy';
 
+/** Something by its ID and by what people call it. */
+export interface Named {
+  id: string;
+  name: string;
+}
+
+export interface PartnerActivity {
+  id: string;
+  kind: 'read' | 'changed' | 'received';
+  /** The first time. */
+  at: string;
+  last_at: string;
+  /** Calls, or attempts to deliver, between the two. */
+  count: number;
+  /** Of a call. */
+  operation: string | null;
+  /** Of what was received. */
+  event: string | null;
+  object: string | null;
+  object_id: string | null;
+  /** What the practice calls the object. */
+  title: string | null;
+  /** Of a change: the changed fields as they were. */
+  before: unknown;
+  after: unknown;
+  /** Of a change: whether the practice software has taken it. */
+  state: 'pending' | 'applied' | 'rejected' | null;
+}
+
+export interface PartnerActivityPage {
+  data: PartnerActivity[];
+  /** How many entries this page holds. */
+  count: number;
+  /** Send it as `cursor` to get the next page; null on the last one. */
+  next_cursor: string | null;
+}
+
+export interface PartnerStop {
+  id: string;
+  reason: string;
+  stopped_at: string;
+  /** The name of whoever did it. */
+  stopped_by: string;
+  /** Null: it is in force. */
+  lifted_at: string | null;
+  /** The name of whoever did it. */
+  lifted_by: string | null;
+  /** What an admin said who lifted it. The practice itself need not say. */
+  lifted_reason: string | null;
+}
+
+export interface PartnerWay {
+  /** Null: by a key that was issued for the practice itself. */
+  network: Named | null;
+  scopes: (
+    | 'practice-groups:read'
+    | 'submission-types:read'
+    | 'submission-types:write'
+    | 'webhooks:read'
+    | 'webhooks:write'
+    | 'events:read'
+  )[];
+  since: string;
+}
+
+/** A refusal, with a stable code in `error`. */
+export interface Problem {
+  error:
+    | 'invalid_credentials'
+    | 'insufficient_permissions'
+    | 'forbidden'
+    | 'https_required'
+    | 'not_found'
+    | 'method_not_allowed'
+    | 'conflict'
+    | 'cursor_gone'
+    | 'precondition_failed'
+    | 'payload_too_large'
+    | 'unsupported_media_type'
+    | 'business_rule_violation'
+    | 'rate_limit_exceeded'
+    | 'internal_error'
+    | 'service_unavailable';
+  statusCode: number;
+  message: string;
+  /** Quote it to support; it is also in x-request-id. */
+  request_id: string;
+  /** A page about this error. */
+  doc_url: string;
+  /** With insufficient_permissions: what the key lacks. */
+  required_scopes?: string[];
+  /** With insufficient_permissions on the operator API. */
+  required_roles?: string[];
+  /** With business_rule_violation: the rule that is broken. */
+  rule?: string;
+  /** With business_rule_violation: the field to look at. */
+  path?: (string | number)[];
+  /** With rate_limit_exceeded: seconds to wait, as in Retry-After. */
+  retry_after?: number;
+  /** With cursor_gone: the cursor to go on from. */
+  resume_cursor?: string;
+  /** With conflict, when something in use was to be removed: what uses it, how many, and the first few. */
+  used_by?: {
+    type: string;
+    count: number;
+    ids: string[];
+  }[];
+}
+
+/** A partner that reaches the practice, or did. */
+export interface ReachingPartner {
+  partner: Named;
+  /**
+   * How it reaches the practice, or would if it were not stopped. None: it has no key that works any
+   * more, or is suspended.
+   */
+  ways: PartnerWay[];
+  /** When it last read or changed something of the practice; null: not lately. */
+  last_call_at: string | null;
+  /** The stop in force. */
+  stop: PartnerStop | null;
+}
+
+export interface ReachingPartnerInDetail {
+  partner: Named;
+  /**
+   * How it reaches the practice, or would if it were not stopped. None: it has no key that works any
+   * more, or is suspended.
+   */
+  ways: PartnerWay[];
+  /** When it last read or changed something of the practice; null: not lately. */
+  last_call_at: string | null;
+  /** The stop in force. */
+  stop: PartnerStop | null;
+  /** Within the last 24 hours, for this practice. */
+  calls_last_day: number;
+  /** Addresses to which events of the practice are sent. */
+  receivers: number;
+  /** Of this practice, on their way to it; 1000 stands for that many or more. */
+  deliveries_waiting: number;
+  /** Those that were lifted, newest first, at most 20. */
+  stops: PartnerStop[];
+}
+
+export interface ReachingPartnerPage {
+  data: ReachingPartner[];
+  /** How many entries this page holds. */
+  count: number;
+  /** Send it as `cursor` to get the next page; null on the last one. */
+  next_cursor: string | null;
+}
+
+/** As a validation error: there was no request that could be read. */
+export interface UnreadableRequest {
+  error: true;
+  statusCode: number;
+  message: {
+    /** The kind of problem. */
+    code: string;
+    /** The expected type. */
+    expected: string;
+    /** Where the offending field is; empty for the body itself. */
+    path: (string | number)[];
+    message: string;
+  }[];
+}
+
+/** Every problem of the request, one entry each. */
+export interface ValidationError {
+  error: true;
+  statusCode: 400;
+  message: {
+    /** The kind of problem. */
+    code: string;
+    /** The expected type. */
+    expected: string;
+    /** Where the offending field is; empty for the body itself. */
+    path: (string | number)[];
+    message: string;
+  }[];
+}
+
 export interface AcceptedEvent {
   id: string;
   payload: EventPayload;
@@ -46,6 +228,11 @@ export interface AccessLogEntry {
   /** The key of the call. */
   key_id: string | null;
   operator_id: string | null;
+  /**
+   * Who of the partner read it in the portal, by name; null: a program of the partner did, or an
+   * operator.
+   */
+  person: string | null;
   practice_group_id: string | null;
   operation: string;
   object: string | null;
@@ -149,7 +336,7 @@ export interface AlertDetails {
 
 /** What it is about. */
 export interface AlertSubject {
-  type: 'webhook' | 'key' | 'partner' | 'practice_group' | 'agreement' | 'service';
+  type: 'webhook' | 'key' | 'partner' | 'practice_group' | 'agreement' | 'stop' | 'service';
   id: string;
   /** For people: the host of a webhook, the label of a key. */
   name: string;
@@ -368,6 +555,7 @@ export interface AttentionGroup {
     | 'deliveries_late'
     | 'ehr_down'
     | 'changes_pending'
+    | 'partner_stopped'
     | 'agreement_ended'
     | 'deliveries_given_up'
     | 'approval_pending';
@@ -426,7 +614,7 @@ export interface AttentionItem {
 
 /** What it is about. */
 export interface AttentionSubject {
-  type: 'webhook' | 'key' | 'partner' | 'practice_group' | 'agreement' | 'service' | 'approval';
+  type: 'webhook' | 'key' | 'partner' | 'practice_group' | 'agreement' | 'stop' | 'service' | 'approval';
   id: string;
   /** For people: the host of a webhook, the label of a key. */
   name: string;
@@ -448,10 +636,14 @@ export interface AuditEntry {
   seq: number;
   at: string;
   actor: {
-    type: 'partner' | 'operator' | 'system';
-    /** The key or the operator. */
+    /** guest: somebody of a partner or of a practice who was invited into the console. */
+    type: 'partner' | 'operator' | 'guest' | 'system';
+    /** The key, the operator or the invitation. */
     id: string;
+    /** Of a person; of a key, whoever acted with it in the portal. */
     name?: string;
+    /** Of a person who was invited. */
+    session_id?: string;
     /** The second person, where one had to approve it. */
     approved_by?: {
       id: string;
@@ -592,6 +784,7 @@ export interface Contact {
         | 'deliveries_late'
         | 'ehr_down'
         | 'changes_pending'
+        | 'partner_stopped'
         | 'agreement_ended'
       )[]
     | null;
@@ -825,6 +1018,7 @@ export interface EventTarget {
     | 'not_in_practice_groups'
     | 'test_for_another'
     | 'partner_not_verified'
+    | 'stopped_by_practice'
     | 'key_revoked'
     | 'key_expired'
     | 'scope_missing'
@@ -834,12 +1028,13 @@ export interface EventTarget {
     | null;
   /**
    * Why deliveries are withheld; null when they are not. partner_not_verified: the partner is suspended.
-   * key_revoked, key_expired: no key for the practice group works any more. scope_missing: no key, or no
-   * network, grants `events:read`. out_of_reach: no key is tied to the practice group, or to one that
-   * shares a network with it.
+   * stopped_by_practice: the practice has stopped the partner. key_revoked, key_expired: no key for the
+   * practice group works any more. scope_missing: no key, or no network, grants `events:read`.
+   * out_of_reach: no key is tied to the practice group, or to one that shares a network with it.
    */
   withheld_reason:
     | 'partner_not_verified'
+    | 'stopped_by_practice'
     | 'key_revoked'
     | 'key_expired'
     | 'scope_missing'
@@ -1179,12 +1374,6 @@ export interface LeakReport {
   url?: string;
 }
 
-/** Something by its ID and by what people call it. */
-export interface Named {
-  id: string;
-  name: string;
-}
-
 /** Practice groups whose keys may act for one another. */
 export interface Network {
   id: string;
@@ -1341,6 +1530,7 @@ export interface OperatorAlert {
     | 'deliveries_late'
     | 'ehr_down'
     | 'changes_pending'
+    | 'partner_stopped'
     | 'agreement_ended';
   subject: AlertSubject;
   practice_group_id: string | null;
@@ -1359,6 +1549,7 @@ export interface OperatorAlert {
     | 'withheld'
     | 'replaced'
     | 'expired'
+    | 'lifted'
     | 'settled'
     | 'gone'
     | 'told'
@@ -1464,12 +1655,13 @@ export interface PartnerDelivery {
   status: 'waiting' | 'pending' | 'withheld' | 'delivered' | 'failed';
   /**
    * Why deliveries are withheld; null when they are not. partner_not_verified: the partner is suspended.
-   * key_revoked, key_expired: no key for the practice group works any more. scope_missing: no key, or no
-   * network, grants `events:read`. out_of_reach: no key is tied to the practice group, or to one that
-   * shares a network with it.
+   * stopped_by_practice: the practice has stopped the partner. key_revoked, key_expired: no key for the
+   * practice group works any more. scope_missing: no key, or no network, grants `events:read`.
+   * out_of_reach: no key is tied to the practice group, or to one that shares a network with it.
    */
   withheld_reason:
     | 'partner_not_verified'
+    | 'stopped_by_practice'
     | 'key_revoked'
     | 'key_expired'
     | 'scope_missing'
@@ -1515,7 +1707,7 @@ export interface PartnerRefusedRequest {
   status: number;
   /** The code of the refusal; `validation_error` for a 400. */
   error: string;
-  /** Why the key was refused; null if that was not why the call was. */
+  /** Why the key was refused, at all or for this practice group; null if that was not why the call was. */
   reason:
     | 'expired'
     | 'revoked'
@@ -1524,6 +1716,7 @@ export interface PartnerRefusedRequest {
     | 'address_not_allowed'
     | 'proof_missing'
     | 'proof_invalid'
+    | 'stopped_by_practice'
     | 'proof_replayed'
     | null;
   /** The body of the refusal. Of a 400 with very many problems, the first 100. */
@@ -1645,50 +1838,6 @@ export interface PrescriptionIssuedEvent {
   event: 'prescription.issued';
 }
 
-/** A refusal, with a stable code in `error`. */
-export interface Problem {
-  error:
-    | 'invalid_credentials'
-    | 'insufficient_permissions'
-    | 'forbidden'
-    | 'https_required'
-    | 'not_found'
-    | 'method_not_allowed'
-    | 'conflict'
-    | 'cursor_gone'
-    | 'precondition_failed'
-    | 'payload_too_large'
-    | 'unsupported_media_type'
-    | 'business_rule_violation'
-    | 'rate_limit_exceeded'
-    | 'internal_error'
-    | 'service_unavailable';
-  statusCode: number;
-  message: string;
-  /** Quote it to support; it is also in x-request-id. */
-  request_id: string;
-  /** A page about this error. */
-  doc_url: string;
-  /** With insufficient_permissions: what the key lacks. */
-  required_scopes?: string[];
-  /** With insufficient_permissions on the operator API. */
-  required_roles?: string[];
-  /** With business_rule_violation: the rule that is broken. */
-  rule?: string;
-  /** With business_rule_violation: the field to look at. */
-  path?: (string | number)[];
-  /** With rate_limit_exceeded: seconds to wait, as in Retry-After. */
-  retry_after?: number;
-  /** With cursor_gone: the cursor to go on from. */
-  resume_cursor?: string;
-  /** With conflict, when something in use was to be removed: what uses it, how many, and the first few. */
-  used_by?: {
-    type: string;
-    count: number;
-    ids: string[];
-  }[];
-}
-
 /** An RSA public key as JWK. No private part may be sent. */
 export interface PublicKey {
   kty: 'RSA';
@@ -1782,9 +1931,9 @@ export interface ReportedKeys {
 export interface RequestCheck {
   /**
    * transport: over HTTPS. size: of the body. key: known, valid, from an allowed address, with its
-   * proof. rate: calls a minute. scope: of the key. network: whether the key reaches the practice group.
-   * validation: path, query, headers and body. operation: what the operation itself refuses: rules,
-   * conditions, things that are not there.
+   * proof. rate: calls a minute. scope: of the key. network: whether the key reaches the practice group,
+   * and the practice has not stopped the partner. validation: path, query, headers and body. operation:
+   * what the operation itself refuses: rules, conditions, things that are not there.
    */
   check: 'transport' | 'size' | 'key' | 'rate' | 'scope' | 'network' | 'validation' | 'operation';
   outcome: 'passed' | 'refused' | 'not_reached';
@@ -2076,6 +2225,31 @@ export interface SlaTargets {
   };
 }
 
+/** A practice has stopped a partner. */
+export interface Stop {
+  id: string;
+  reason: string;
+  stopped_at: string;
+  /** The name of whoever did it. */
+  stopped_by: string;
+  /** Null: it is in force. */
+  lifted_at: string | null;
+  /** The name of whoever did it. */
+  lifted_by: string | null;
+  /** What an admin said who lifted it. The practice itself need not say. */
+  lifted_reason: string | null;
+  partner: Named;
+  practice_group: Named;
+}
+
+export interface StopPage {
+  data: Stop[];
+  /** How many entries this page holds. */
+  count: number;
+  /** Send it as `cursor` to get the next page; null on the last one. */
+  next_cursor: string | null;
+}
+
 /** A category of patient request that care navigation handles. */
 export interface SubmissionType {
   id: string;
@@ -2237,36 +2411,6 @@ export interface SubscriptionTest {
   delivery_id: string;
 }
 
-/** As a validation error: there was no request that could be read. */
-export interface UnreadableRequest {
-  error: true;
-  statusCode: number;
-  message: {
-    /** The kind of problem. */
-    code: string;
-    /** The expected type. */
-    expected: string;
-    /** Where the offending field is; empty for the body itself. */
-    path: (string | number)[];
-    message: string;
-  }[];
-}
-
-/** Every problem of the request, one entry each. */
-export interface ValidationError {
-  error: true;
-  statusCode: 400;
-  message: {
-    /** The kind of problem. */
-    code: string;
-    /** The expected type. */
-    expected: string;
-    /** Where the offending field is; empty for the body itself. */
-    path: (string | number)[];
-    message: string;
-  }[];
-}
-
 /** An attempt, with the delivery that it belongs to. */
 export interface WebhookAttempt {
   at: string;
@@ -2325,12 +2469,13 @@ export interface WebhookHealth {
   withheld_since: string | null;
   /**
    * Why deliveries are withheld; null when they are not. partner_not_verified: the partner is suspended.
-   * key_revoked, key_expired: no key for the practice group works any more. scope_missing: no key, or no
-   * network, grants `events:read`. out_of_reach: no key is tied to the practice group, or to one that
-   * shares a network with it.
+   * stopped_by_practice: the practice has stopped the partner. key_revoked, key_expired: no key for the
+   * practice group works any more. scope_missing: no key, or no network, grants `events:read`.
+   * out_of_reach: no key is tied to the practice group, or to one that shares a network with it.
    */
   withheld_reason:
     | 'partner_not_verified'
+    | 'stopped_by_practice'
     | 'key_revoked'
     | 'key_expired'
     | 'scope_missing'
@@ -2369,7 +2514,13 @@ export interface WebhookHealthPoint {
 export interface WithheldPracticeGroup {
   practice_group_id: string;
   since: string;
-  reason: 'partner_not_verified' | 'key_revoked' | 'key_expired' | 'scope_missing' | 'out_of_reach';
+  reason:
+    | 'partner_not_verified'
+    | 'stopped_by_practice'
+    | 'key_revoked'
+    | 'key_expired'
+    | 'scope_missing'
+    | 'out_of_reach';
 }
 
 /** Where the practice's own software is asked before a change is made. */
@@ -3432,6 +3583,30 @@ export interface Operations {
     };
     answer: Invitation;
   };
+  listStops: {
+    input: {
+      query?: {
+        /** Entries on a page; 50 unless given. */
+        page_size?: number | undefined;
+        /** The next_cursor of the page before. */
+        cursor?: string | undefined;
+        partner_id?: string | undefined;
+        practice_group_id?: string | undefined;
+        /** Only those in force, or only those that were lifted. */
+        in_force?: 'true' | 'false' | undefined;
+      };
+    };
+    answer: StopPage;
+  };
+  liftStop: {
+    input: {
+      params: { id: string | number };
+      body: {
+        reason: string;
+      };
+    };
+    answer: Stop;
+  };
   listInvitations: {
     input: {
       query?: {
@@ -3529,6 +3704,7 @@ export interface Operations {
           | 'deliveries_late'
           | 'ehr_down'
           | 'changes_pending'
+          | 'partner_stopped'
           | 'agreement_ended'
           | undefined;
         partner_id?: string | undefined;
@@ -3632,6 +3808,7 @@ export interface Operations {
               | 'deliveries_late'
               | 'ehr_down'
               | 'changes_pending'
+              | 'partner_stopped'
               | 'agreement_ended'
             )[]
           | null;
@@ -3673,6 +3850,7 @@ export interface Operations {
               | 'deliveries_late'
               | 'ehr_down'
               | 'changes_pending'
+              | 'partner_stopped'
               | 'agreement_ended'
             )[]
           | null;
@@ -3717,6 +3895,41 @@ export interface Operations {
   listSettings: { input: Record<never, never>; answer: Settings };
   listNodes: { input: Record<never, never>; answer: Nodes };
   streamLive: { input: Record<never, never>; answer: undefined };
+  listReachingPartners: {
+    input: {
+      query?: {
+        /** Entries on a page; 50 unless given. */
+        page_size?: number | undefined;
+        /** The next_cursor of the page before. */
+        cursor?: string | undefined;
+      };
+    };
+    answer: ReachingPartnerPage;
+  };
+  getReachingPartner: { input: { params: { id: string | number } }; answer: ReachingPartnerInDetail };
+  listPartnerActivity: {
+    input: {
+      params: { id: string | number };
+      query?: {
+        /** Entries on a page; 50 unless given. */
+        page_size?: number | undefined;
+        /** The next_cursor of the page before. */
+        cursor?: string | undefined;
+        kind?: 'read' | 'changed' | 'received' | undefined;
+      };
+    };
+    answer: PartnerActivityPage;
+  };
+  stopPartner: {
+    input: {
+      params: { id: string | number };
+      body: {
+        reason: string;
+      };
+    };
+    answer: PartnerStop;
+  };
+  resumePartner: { input: { params: { id: string | number } }; answer: undefined };
 }
 
 export const operations = {
@@ -3833,6 +4046,8 @@ export const operations = {
   collectApproval: ['POST', '/operator/v1/approvals/{id}/collect'],
   createPartnerInvitation: ['POST', '/operator/v1/partners/{id}/invitations'],
   createPracticeInvitation: ['POST', '/operator/v1/practice-groups/{id}/invitations'],
+  listStops: ['GET', '/operator/v1/stops'],
+  liftStop: ['POST', '/operator/v1/stops/{id}/lift'],
   listInvitations: ['GET', '/operator/v1/invitations'],
   withdrawInvitation: ['POST', '/operator/v1/invitations/{id}/withdraw'],
   getOperatorMe: ['GET', '/operator/v1/me'],
@@ -3865,4 +4080,9 @@ export const operations = {
   listSettings: ['GET', '/operator/v1/settings'],
   listNodes: ['GET', '/operator/v1/nodes'],
   streamLive: ['GET', '/operator/v1/live'],
+  listReachingPartners: ['GET', '/practice/v1/partners'],
+  getReachingPartner: ['GET', '/practice/v1/partners/{id}'],
+  listPartnerActivity: ['GET', '/practice/v1/partners/{id}/activity'],
+  stopPartner: ['PUT', '/practice/v1/partners/{id}/stop'],
+  resumePartner: ['DELETE', '/practice/v1/partners/{id}/stop'],
 } as const satisfies Record<keyof Operations, readonly [string, string]>;

@@ -1,12 +1,12 @@
 import { useRouter } from '@tanstack/react-router';
 import { useEffect } from 'react';
 import { isStatus, news, type Operation, queryClient } from '../api/client.ts';
-import { session } from './session.ts';
+import { me } from './me.ts';
 
 /** What has changed is told by the service, over one stream for each tab, and asked for again. */
 
 const concerned: Record<string, readonly Operation[]> = {
-  alerts: ['getAttention', 'listAllAlerts', 'getAlert'],
+  alerts: ['getAttention', 'listAllAlerts', 'getAlert', 'listStops'],
   webhooks: [
     'getAttention',
     'listAllWebhooks',
@@ -21,6 +21,7 @@ const concerned: Record<string, readonly Operation[]> = {
   approvals: ['getAttention', 'listApprovals'],
   partners: [
     'listPartners',
+    'listStops',
     'getPartner',
     'listKeys',
     'getKey',
@@ -61,7 +62,7 @@ export function useLive(): void {
         if (leave.signal.aborted) return;
         if (isStatus(error, 401)) {
           // The session is over: the router asks who it is.
-          queryClient.removeQueries({ queryKey: session.queryKey });
+          queryClient.removeQueries({ queryKey: me.queryKey });
           return void router.invalidate();
         }
         again = setTimeout(listen, AGAIN_MS);

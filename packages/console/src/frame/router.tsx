@@ -2,13 +2,21 @@ import {
   createRootRoute,
   createRoute,
   createRouter,
+  Link,
   lazyRouteComponent,
+  notFound,
   Outlet,
+  type ParsedLocation,
   redirect,
 } from '@tanstack/react-router';
 import { isStatus, queryClient } from '../api/client.ts';
 import { Failure } from '../parts/failure.tsx';
-import { Frame } from './frame.tsx';
+import { Page } from '../parts/page.tsx';
+import { homes, type Me, me } from './me.ts';
+import { OperatorFrame } from './operator-frame.tsx';
+import { PartnerFrame, partnerScreens } from './partner-routes.tsx';
+import { PracticeFrame, practiceScreens } from './practice-routes.tsx';
+import type { Screen } from './screen.ts';
 import { session } from './session.ts';
 
 /** Every screen has an address, and every filter is in it. A screen's code is fetched when it is first opened. */
@@ -16,6 +24,13 @@ import { session } from './session.ts';
 const root = createRootRoute({
   component: Outlet,
   errorComponent: ({ error }) => <Failure error={error} retry={() => location.reload()} />,
+  notFoundComponent: () => (
+    <Page title="There is no such page">
+      <p>
+        The address may be cut off, or be one that you may not see. <Link to="/">Go to your first page</Link>.
+      </p>
+    </Page>
+  ),
 });
 
 const signIn = createRoute({
@@ -27,22 +42,46 @@ const signIn = createRoute({
   component: lazyRouteComponent(() => import('../screens/sign-in.tsx'), 'SignIn'),
 });
 
-const framed = createRoute({
+const enter = createRoute({
   getParentRoute: () => root,
-  id: 'framed',
-  component: Frame,
-  beforeLoad: async ({ location }) => {
-    try {
-      await queryClient.ensureQueryData(session);
-    } catch (error) {
-      if (isStatus(error, 401)) throw redirect({ to: '/sign-in', search: { to: location.publicHref } });
-      throw error;
-    }
-  },
+  path: '/enter',
+  component: lazyRouteComponent(() => import('../screens/enter.tsx'), 'Enter'),
 });
 
+/** One of the three applications. Whoever it is not for finds nothing there, and is led from the first page to their own. */
+function application(kind: Me['kind'], Frame: () => React.ReactNode) {
+  return createRoute({
+    getParentRoute: () => root,
+    id: kind,
+    component: Frame,
+    beforeLoad: async ({ location }) => {
+      const found = (await whoIsThere(location)).kind;
+      if (found === kind)
+        return kind === 'operator' ? void (await queryClient.ensureQueryData(session)) : undefined;
+      if (location.pathname === '/') throw redirect({ to: homes[found], replace: true });
+      throw notFound();
+    },
+  });
+}
+
+async function whoIsThere({ publicHref }: ParsedLocation): Promise<Me> {
+  try {
+    return await queryClient.ensureQueryData(me);
+  } catch (error) {
+    if (isStatus(error, 401)) throw redirect({ to: '/sign-in', search: { to: publicHref } });
+    throw error;
+  }
+}
+
+const operator = application('operator', OperatorFrame);
+const partner = application('partner', PartnerFrame);
+const practice = application('practice', PracticeFrame);
+
+const below = (parent: ReturnType<typeof application>, screens: readonly Screen[]) =>
+  screens.map(([path, component]) => createRoute({ getParentRoute: () => parent, path, component }));
+
 const screen = <const P extends string>(path: P, component: ReturnType<typeof lazyRouteComponent>) =>
-  createRoute({ getParentRoute: () => framed, path, component });
+  createRoute({ getParentRoute: () => operator, path, component });
 
 const screens = [
   screen(
@@ -172,7 +211,13 @@ const stringifySearch = (search: Record<string, unknown>) => {
 };
 
 export const router = createRouter({
-  routeTree: root.addChildren([signIn, framed.addChildren(screens)]),
+  routeTree: root.addChildren([
+    signIn,
+    enter,
+    operator.addChildren(screens),
+    partner.addChildren(below(partner, partnerScreens)),
+    practice.addChildren(below(practice, practiceScreens)),
+  ]),
   basepath: '/console',
   defaultPreload: 'intent',
   scrollRestoration: true,

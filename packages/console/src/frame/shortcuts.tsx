@@ -2,17 +2,22 @@ import { useNavigate, useRouter } from '@tanstack/react-router';
 import { useEffect, useState } from 'react';
 import { Button, Dialog, Heading, Modal, ModalOverlay } from 'react-aria-components';
 import { isTyping } from '../parts/list.tsx';
-import { places } from './places.ts';
+import type { Place } from './places.ts';
 
-/** Keys that work everywhere: `/` and ⌘K search, `g` and a letter go, `Esc` goes back, `?` shows them. */
-export function Shortcuts({ openSearch }: { openSearch: () => void }) {
+interface ShortcutsProps {
+  places: readonly Place[];
+  openSearch: (() => void) | undefined;
+}
+
+/** Keys that work everywhere: `/` and ⌘K search where there is one, `g` and a letter go, `Esc` goes back, `?` shows them. */
+export function Shortcuts({ places, openSearch }: ShortcutsProps) {
   const navigate = useNavigate();
   const router = useRouter();
   const [isShown, setShown] = useState(false);
   useEffect(() => {
     let goes = false;
     const press = (event: KeyboardEvent) => {
-      if ((event.metaKey || event.ctrlKey) && event.key === 'k') {
+      if (openSearch && (event.metaKey || event.ctrlKey) && event.key === 'k') {
         event.preventDefault();
         return openSearch();
       }
@@ -21,7 +26,7 @@ export function Shortcuts({ openSearch }: { openSearch: () => void }) {
       const place = goes ? places.find(({ key }) => key === event.key) : undefined;
       goes = event.key === 'g' && !goes;
       if (place) return void navigate({ to: place.to });
-      if (event.key === '/') {
+      if (openSearch && event.key === '/') {
         event.preventDefault();
         openSearch();
       } else if (event.key === '?') setShown(true);
@@ -29,7 +34,7 @@ export function Shortcuts({ openSearch }: { openSearch: () => void }) {
     };
     document.addEventListener('keydown', press);
     return () => document.removeEventListener('keydown', press);
-  }, [navigate, router, openSearch]);
+  }, [navigate, router, places, openSearch]);
 
   return (
     <ModalOverlay className="overlay" isDismissable isOpen={isShown} onOpenChange={setShown}>
@@ -37,7 +42,7 @@ export function Shortcuts({ openSearch }: { openSearch: () => void }) {
         <Dialog>
           <Heading slot="title">Keys</Heading>
           <dl className="keys">
-            <Keys keys={['/']}>Search</Keys>
+            {openSearch && <Keys keys={['/']}>Search</Keys>}
             {places.flatMap(({ key, title }) =>
               key ? (
                 <Keys key={key} keys={['g', key]}>

@@ -38,7 +38,8 @@ function UsedBy({ error }: { error: unknown }) {
 export function toSentence(error: unknown): string {
   if (error instanceof PorterApiError) {
     const { problem, status } = error;
-    if (status === 403) return 'Your role does not allow this. Ask an admin, who finds roles under Settings.';
+    if (status === 403 && 'required_roles' in problem)
+      return 'Your role does not allow this. Ask an admin, who finds roles under Settings.';
     if (problem.error === true) return problem.message.map(({ message }) => message).join(' ');
     return problem.message;
   }

@@ -231,12 +231,12 @@ interface FormDialogProps<V extends object> {
   /** `opened`: what stood there when it came up. News that arrive meanwhile change nothing of what somebody sees. */
   run: (values: V, opened: V) => Promise<unknown>;
   children: (form: FormState<V>) => React.ReactNode;
-  kind?: 'primary' | 'plain' | 'link';
+  kind?: 'primary' | 'plain' | 'link' | 'danger';
 }
 
 /** A form that comes up at a button and closes when it was done; what was typed is kept when it was not. */
 export function FormDialog<V extends object>({ action, title, kind = 'plain', ...form }: FormDialogProps<V>) {
-  const classes = { primary: 'button primary', plain: 'button', link: 'link' };
+  const classes = { primary: 'button primary', plain: 'button', link: 'link', danger: 'button danger' };
   return (
     <DialogTrigger>
       <Button className={classes[kind]}>{action}</Button>
@@ -246,7 +246,7 @@ export function FormDialog<V extends object>({ action, title, kind = 'plain', ..
             {({ close }) => (
               <>
                 <Heading slot="title">{title}</Heading>
-                <DialogForm {...form} submit={form.submit ?? action} close={close} />
+                <DialogForm {...form} kind={kind} submit={form.submit ?? action} close={close} />
               </>
             )}
           </Dialog>
@@ -260,9 +260,13 @@ function DialogForm<V extends object>({
   initial,
   run,
   submit,
+  kind,
   close,
   children,
-}: Pick<FormDialogProps<V>, 'initial' | 'run' | 'children'> & { submit: string; close: () => void }) {
+}: Pick<FormDialogProps<V>, 'initial' | 'run' | 'children' | 'kind'> & {
+  submit: string;
+  close: () => void;
+}) {
   const [opened] = useState(initial);
   const form = useForm(opened);
   return (
@@ -280,7 +284,11 @@ function DialogForm<V extends object>({
         <Button className="button" onPress={close}>
           Cancel
         </Button>
-        <Button type="submit" className="button primary" isPending={form.isRunning}>
+        <Button
+          type="submit"
+          className={kind === 'danger' ? 'button danger' : 'button primary'}
+          isPending={form.isRunning}
+        >
           {submit}
         </Button>
       </div>

@@ -12,6 +12,7 @@ export const alertTitles: Record<OperatorAlert['kind'], string> = {
   partner_waiting: 'Partner waits for a step',
   ehr_down: 'EHR connection is down',
   changes_pending: 'Changes are not answered',
+  partner_stopped: 'Practice stopped a partner',
   agreement_ended: 'Agreement ends',
 };
 
@@ -23,6 +24,7 @@ export const endings: Record<NonNullable<OperatorAlert['ended_because']>, string
   replaced: 'the key was rotated, revoked or given another end',
   expired: 'the key has expired',
   gone: 'what it was about is not there any more',
+  lifted: 'the stop was lifted',
   settled: 'the agreement was given another end, or no key works under it any more',
   told: 'it was over when it was told',
 };

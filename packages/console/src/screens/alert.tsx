@@ -29,7 +29,7 @@ export function Alert() {
             <Section title="About it">
               <Facts
                 of={{
-                  'What it is about': <Subject of={alert.subject} />,
+                  'What it is about': <Subject of={alert.subject} practiceId={alert.practice_group_id} />,
                   Partner: alert.partner_id ? <PartnerName id={alert.partner_id} /> : 'the operator alone',
                   Practice: alert.practice_group_id ? (
                     <PracticeName id={alert.practice_group_id} />

@@ -58,7 +58,11 @@ export function Alerts() {
               ended_at ? <State kind="fine">over</State> : <State kind="failing">open</State>,
           },
           { title: 'What', width: '1.2fr', cell: ({ kind }) => alertTitles[kind] },
-          { title: 'About', width: '1.2fr', cell: ({ subject }) => <Subject of={subject} /> },
+          {
+            title: 'About',
+            width: '1.2fr',
+            cell: ({ subject, practice_group_id }) => <Subject of={subject} practiceId={practice_group_id} />,
+          },
           {
             title: 'Partner',
             width: '1fr',
@@ -79,8 +83,20 @@ export function Alerts() {
 }
 
 /** By its name, which leads to it. */
-export function Subject({ of: { type, id, name } }: { of: OperatorAlert['subject'] }) {
+export function Subject({
+  of: { type, id, name },
+  practiceId,
+}: {
+  of: OperatorAlert['subject'];
+  practiceId: string | null;
+}) {
   if (type === 'service') return 'the service itself';
+  if (type === 'stop')
+    return (
+      <Link to={pageOf('practice_group', practiceId ?? '')} search={{ tab: 'reach' }}>
+        <bdi>{name}</bdi>
+      </Link>
+    );
   return (
     <Link to={pageOf(type, id)}>
       <bdi>{name}</bdi>

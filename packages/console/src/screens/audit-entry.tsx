@@ -60,7 +60,17 @@ export const nameOfActor = ({ actor: { type, name, id } }: Entry): string =>
   name ?? (type === 'system' ? 'Porter' : id);
 
 export function Actor({ of: { actor } }: { of: Entry }) {
-  if (actor.type === 'partner') return <KeyName id={actor.id} />;
+  if (actor.type === 'partner')
+    return (
+      <>
+        {actor.name && (
+          <>
+            <bdi>{actor.name}</bdi> with{' '}
+          </>
+        )}
+        <KeyName id={actor.id} />
+      </>
+    );
   if (actor.type === 'system') return <>{actor.name ?? 'Porter'}</>;
   return (
     <Link to="/audit" search={{ actor_id: actor.id }}>

@@ -13,6 +13,7 @@ import { When } from '../parts/when.tsx';
 import { type NetworkArea, Picture } from './network-picture.tsx';
 import { reachOf, type Way } from './network-reach.ts';
 import { toCount } from './network-words.tsx';
+import { Stops, stopsOf } from './stops.tsx';
 
 const KEY_PAGES_MAX = 5;
 const SHOWN_MAX = 60;
@@ -28,11 +29,13 @@ interface PartnerReachProps {
 export function PartnerReach({ partnerId, networks, practice, select }: PartnerReachProps) {
   const partner = useQuery(one('getPartner', { params: { id: partnerId } }));
   const keys = useEvery('listKeys', { query: { partner_id: partnerId, status: 'active' } }, KEY_PAGES_MAX);
-  const reach = reachOf(partnerId, keys.items, networks);
+  const stops = useQuery(stopsOf({ partner_id: partnerId }));
+  const reach = reachOf(partnerId, keys.items, networks, stops.data?.data ?? []);
   const ids = [...reach.keys()];
   const nameOf = usePracticeNames(ids.slice(0, SHOWN_MAX));
   if (keys.error) return <Failure error={keys.error} retry={keys.retry} />;
-  if (keys.isLoading) return <Skeleton rows={8} />;
+  if (stops.error) return <Failure error={stops.error} retry={() => void stops.refetch()} />;
+  if (keys.isLoading || stops.isPending) return <Skeleton rows={8} />;
   return (
     <Loaded query={partner}>
       {({ name, status }) => (
@@ -47,6 +50,7 @@ export function PartnerReach({ partnerId, networks, practice, select }: PartnerR
                 : `is not verified, so its keys reach nothing. Verified, they would reach ${toCount(ids.length, 'practice')}.`}
             </strong>
           </Banner>
+          <Stops of={{ partner_id: partnerId }} />
           {ids.length === 0 ? (
             <Empty>It has no key that works.</Empty>
           ) : (

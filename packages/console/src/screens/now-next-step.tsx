@@ -8,10 +8,15 @@ import { Confirm } from '../parts/confirm.tsx';
 import { Activate, Pause, RetryAll } from './webhook-acts.tsx';
 
 /** Where to look at what a line is about. */
-export function pageOfSubject(kind: AttentionGroup['kind'], { subject, partner }: AttentionItem) {
+export function pageOfSubject(
+  kind: AttentionGroup['kind'],
+  { subject, partner, practice_group: practice }: AttentionItem,
+) {
   if (kind === 'refusals_rising')
     return { to: '/refused', search: { partner_id: partner?.id ?? subject.id } };
   if (kind === 'changes_pending') return { to: '/changes', search: { practice_group_id: subject.id } };
+  if (subject.type === 'stop')
+    return { to: pageOf('practice_group', practice?.id ?? ''), search: { tab: 'reach' } };
   if (subject.type === 'service') return { to: '/settings', search: {} };
   if (subject.type === 'approval') return { to: '/settings', search: { tab: 'approvals' } };
   return { to: pageOf(subject.type, subject.id), search: {} };

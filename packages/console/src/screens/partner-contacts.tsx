@@ -7,21 +7,8 @@ import { FormDialog, type FormState, Tick, Ticked, Typed, textOrNull } from '../
 import { Loaded } from '../parts/loaded.tsx';
 import { Section } from '../parts/page.tsx';
 import { Table } from '../parts/table.tsx';
-
-type Kind = NonNullable<Contact['alert_kinds']>[number];
-type PartnerKind = Exclude<Kind, 'partner_waiting' | 'ehr_down' | 'changes_pending'>;
-
-const kinds: Record<PartnerKind, string> = {
-  webhook_failing: 'A webhook fails',
-  webhook_disabled: 'A webhook was disabled',
-  key_expiring: 'A key is about to expire',
-  key_unused: 'A key is not used',
-  key_leaked: 'A key was leaked',
-  refusals_rising: 'More calls are refused than usual',
-  deliveries_late: 'Deliveries are late',
-  agreement_ended: 'An agreement ends',
-};
-const choices = Object.entries(kinds).map(([value, title]) => ({ value, title }));
+import { contactChoices, type PartnerKind, toldOf } from './contact-words.ts';
+import { Invite } from './invitations.tsx';
 
 const CHANGES = ['listPartnerContacts', 'getPartner', 'listPartners'] as const;
 
@@ -47,7 +34,7 @@ export function Contacts({ partner }: { partner: Partner }) {
                 ? [
                     {
                       title: 'Actions',
-                      width: '12rem',
+                      width: '15rem',
                       cell: (contact: Contact) => <ContactActions partner={partner} contact={contact} />,
                     },
                   ]
@@ -58,12 +45,6 @@ export function Contacts({ partner }: { partner: Partner }) {
       </Loaded>
     </Section>
   );
-}
-
-function toldOf(told: Contact['alert_kinds']): string {
-  if (told === null) return 'everything';
-  if (told.length === 0) return 'leaked keys alone';
-  return told.map((kind) => kinds[kind as PartnerKind]?.toLowerCase() ?? kind).join(', ');
 }
 
 interface ContactFields {
@@ -100,7 +81,7 @@ function ContactForm({ form: { field, values } }: { form: FormState<ContactField
           label="Tell them when"
           description="Of leaked keys everybody is told."
           field={field('alert_kinds')}
-          choices={choices}
+          choices={contactChoices}
         />
       )}
     </>
@@ -129,6 +110,11 @@ function ContactActions({ partner, contact }: { partner: Partner; contact: Conta
   const remove = useChange('deletePartnerContact', CHANGES);
   return (
     <span className="actions small">
+      <Invite
+        of={{ partner_id: partner.id }}
+        person={{ name: contact.name ?? '', email: contact.email }}
+        action="Invite"
+      />
       <FormDialog
         action="Change"
         title={`Change ${contact.email}`}

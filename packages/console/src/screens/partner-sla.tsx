@@ -11,7 +11,7 @@ const MONTHS = 13;
 const monthName = new Intl.DateTimeFormat('en-GB', { month: 'long', year: 'numeric', timeZone: 'UTC' });
 
 /** This month and the twelve before it, by UTC, as the report counts. */
-function months(): { value: string; title: string }[] {
+export function months(): { value: string; title: string }[] {
   const now = new Date();
   return Array.from({ length: MONTHS }, (_, back) => {
     const month = new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() - back));
@@ -50,7 +50,7 @@ export function Sla({ partner: { id } }: { partner: Partner }) {
 
 const percent = (value: number | null): string => (value === null ? 'nothing to measure' : `${value} %`);
 
-function Report({ of: report }: { of: SlaReport }) {
+export function Report({ of: report }: { of: SlaReport }) {
   const { agreement, targets, calls, deliveries, latency_ms, delivery_seconds } = report;
   return (
     <>

@@ -11,11 +11,13 @@ import { Banner, Facts, Page } from '../parts/page.tsx';
 import { Steps } from '../parts/steps.tsx';
 import { Tabs } from '../parts/tabs.tsx';
 import { toExact, When } from '../parts/when.tsx';
+import { Invitations } from './invitations.tsx';
 import { LatestRefusals } from './latest-refusals.tsx';
 import { AgreementFields, Agreements, agreementBody, agreementFields } from './partner-agreements.tsx';
 import { Contacts } from './partner-contacts.tsx';
 import { Sla } from './partner-sla.tsx';
 import { PartnerKeys, PartnerUsage, PartnerWebhooks } from './partner-wellbeing.tsx';
+import { Stops } from './stops.tsx';
 
 /** Where are they in onboarding, what may they do, are they well? */
 export function Partner() {
@@ -45,7 +47,16 @@ export function Partner() {
                     </>
                   ),
                 },
-                { id: 'contacts', title: 'Contacts', content: () => <Contacts partner={partner} /> },
+                {
+                  id: 'contacts',
+                  title: 'Contacts',
+                  content: () => (
+                    <>
+                      <Contacts partner={partner} />
+                      <Invitations of={{ partner_id: partner.id }} />
+                    </>
+                  ),
+                },
               ]}
             />
           </>
@@ -75,6 +86,7 @@ function Overview({ partner }: { partner: PartnerRecord }) {
           ),
         }}
       />
+      <Stops of={{ partner_id: partner.id }} />
       <PartnerKeys partner={partner} />
       <PartnerWebhooks partner={partner} />
       <PartnerUsage partner={partner} />

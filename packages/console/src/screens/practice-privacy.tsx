@@ -56,8 +56,18 @@ export function Told({ practice }: { practice: OperatorPracticeGroup }) {
   );
 }
 
-function Who({ of: { partner_id, operator_id } }: { of: AccessLogEntry }) {
-  if (partner_id) return <PartnerName id={partner_id} />;
+function Who({ of: { partner_id, operator_id, person } }: { of: AccessLogEntry }) {
+  if (partner_id)
+    return (
+      <>
+        {person && (
+          <>
+            <bdi>{person}</bdi> of{' '}
+          </>
+        )}
+        <PartnerName id={partner_id} />
+      </>
+    );
   return operator_id ? <OperatorName id={operator_id} /> : <>not known</>;
 }
 

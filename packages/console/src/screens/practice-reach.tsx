@@ -8,10 +8,11 @@ import { KeyName, PartnerName, PracticeName } from '../parts/name.tsx';
 import { Empty, Section } from '../parts/page.tsx';
 import { Table } from '../parts/table.tsx';
 import { When } from '../parts/when.tsx';
-import { reachOf, type Way } from './network-reach.ts';
+import { reachOf, type StoppedReach, type Way } from './network-reach.ts';
 import { toCount, toGrant } from './network-words.tsx';
 import { PartnerState } from './partner-state.tsx';
 import { type Scope, scopeChoices } from './scopes.ts';
+import { Stops, stopsOf } from './stops.tsx';
 
 /** Of each network; who else is in it is on its own page. */
 const MEMBERS_MAX = 30;
@@ -31,6 +32,7 @@ export function PracticeReach({ practice }: { practice: OperatorPracticeGroup })
       isLoading: results.some(({ isPending }) => isPending),
     }),
   });
+  const stops = useQuery(stopsOf({ practice_group_id: id }));
   const named = [...new Set(networks.flatMap(({ partner_ids }) => partner_ids ?? []))];
   const partners = useQueries({
     queries: named.map((partnerId) => one('getPartner', { params: { id: partnerId } })),
@@ -38,13 +40,14 @@ export function PracticeReach({ practice }: { practice: OperatorPracticeGroup })
   });
   return (
     <>
+      <Stops of={{ practice_group_id: id }} />
       <Section title="Partners that reach them">
-        {isLoading || networks.length < listed.length ? (
+        {isLoading || stops.isPending || networks.length < listed.length ? (
           <Skeleton rows={4} />
         ) : (
           <Table
             label="Partners that reach them"
-            items={waysTo(id, keys, networks)}
+            items={waysTo(id, keys, networks, stops.data?.data ?? [])}
             keyOf={({ key, network }) => `${key.id} ${network?.id}`}
             empty="Nobody: there is no key for them, and none through a network."
             columns={[
@@ -93,10 +96,15 @@ function neighboursOf(networks: readonly Network[], id: string): string[] {
 }
 
 /** By the same rule as what a partner reaches. */
-function waysTo(id: string, keys: readonly ApiKey[], networks: readonly Network[]): Way[] {
+function waysTo(
+  id: string,
+  keys: readonly ApiKey[],
+  networks: readonly Network[],
+  stops: readonly StoppedReach[],
+): Way[] {
   const partners = Object.groupBy(keys, ({ partner_id }) => partner_id);
   return Object.entries(partners).flatMap(
-    ([partnerId, its = []]) => reachOf(partnerId, its, networks).get(id) ?? [],
+    ([partnerId, its = []]) => reachOf(partnerId, its, networks, stops).get(id) ?? [],
   );
 }
 

@@ -4,6 +4,7 @@ import { one } from '../api/client.ts';
 import { Loaded } from '../parts/loaded.tsx';
 import { Page } from '../parts/page.tsx';
 import { Tabs } from '../parts/tabs.tsx';
+import { Invitations } from './invitations.tsx';
 import { Details } from './practice-details.tsx';
 import { Directory } from './practice-directory.tsx';
 import { Ehr } from './practice-ehr.tsx';
@@ -51,6 +52,7 @@ export function Practice() {
                     <>
                       <Details practice={practice} />
                       <WriteThrough practice={practice} />
+                      <Invitations of={{ practice_group_id: practice.id }} />
                     </>
                   ),
                 },

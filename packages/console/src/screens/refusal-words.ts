@@ -22,6 +22,7 @@ export const refusals: Record<string, string> = {
 
 /** Why a key that is known was refused. */
 const keyReasons: Record<NonNullable<PartnerRefusedRequest['reason']>, string> = {
+  stopped_by_practice: 'the practice has stopped the partner',
   expired: 'the key has expired',
   revoked: 'the key was revoked',
   leaked: 'the key leaked, and was revoked',

@@ -5,6 +5,7 @@ import { Button, FieldError, Form, Input, Label, Text, TextField } from 'react-a
 import { queryClient } from '../api/client.ts';
 import { Mark } from '../frame/frame.tsx';
 import { forgetRecent } from '../frame/recent.ts';
+import { bring } from './bring.ts';
 
 /** What is known before anybody is signed in. These calls answer with cookies and are no part of the API. */
 interface Options {
@@ -27,6 +28,11 @@ export function SignIn() {
       </h1>
       {options && <strong className="environment">{options.environment}</strong>}
       {options?.sign_in === 'oidc' ? <WithProvider /> : <WithToken />}
+      <p className="soft">
+        Are you here for a partner or a practice? Come in by the link in your invitation. It is good for one
+        session; ask whoever invited you for another one
+        {options?.support_contact && ` (${options.support_contact})`}.
+      </p>
     </main>
   );
 }
@@ -56,13 +62,9 @@ function WithToken() {
   const submit = async () => {
     setRunning(true);
     setRefusal(undefined);
-    const answer = await fetch('/console/sign-in', {
-      method: 'POST',
-      headers: { 'content-type': 'application/json', 'x-porter-console': '1' },
-      body: JSON.stringify({ token: token.trim() }),
-    }).catch(() => undefined);
+    const refused = await bring('/console/sign-in', token.trim());
     setRunning(false);
-    if (!answer?.ok) return setRefusal(await reasonOf(answer));
+    if (refused !== undefined) return setRefusal(refused);
     queryClient.clear();
     forgetRecent();
     history.replace(to);
@@ -94,11 +96,4 @@ function WithToken() {
       </Button>
     </Form>
   );
-}
-
-async function reasonOf(answer: Response | undefined): Promise<string> {
-  const said: { message?: unknown } | undefined = await answer?.json().catch(() => undefined);
-  return typeof said?.message === 'string'
-    ? said.message
-    : 'The service does not answer. Try again in a moment.';
 }

@@ -32,6 +32,7 @@ type WithheldReason = NonNullable<PartnerWebhook['health']['withheld_reason']>;
 /** Why a partner may not receive what is queued for it. */
 export const withheldReasons: Record<WithheldReason, string> = {
   partner_not_verified: 'the partner is not verified, or is suspended',
+  stopped_by_practice: 'the practice has stopped the partner',
   key_revoked: 'every key of the partner that reaches the practice is revoked',
   key_expired: 'every key of the partner that reaches the practice has expired',
   scope_missing: 'no key of the partner, or no network, grants events:read',

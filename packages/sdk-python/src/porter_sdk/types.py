@@ -58,7 +58,7 @@ class Alert(TypedDict):
     began_at: str
     ended_at: str | None
     """null: it is open."""
-    ended_because: Literal["recovered", "disabled", "paused", "withheld", "replaced", "expired", "settled", "gone", "told", None]
+    ended_because: Literal["recovered", "disabled", "paused", "withheld", "replaced", "expired", "lifted", "settled", "gone", "told", None]
 
 
 class AlertDetails(TypedDict):
@@ -88,7 +88,7 @@ class AlertPage(TypedDict):
 class AlertSubject(TypedDict):
     """What it is about."""
 
-    type: Literal["webhook", "key", "partner", "practice_group", "agreement", "service"]
+    type: Literal["webhook", "key", "partner", "practice_group", "agreement", "stop", "service"]
     id: str
     name: str
     """For people: the host of a webhook, the label of a key."""
@@ -193,7 +193,7 @@ class Contact(TypedDict):
     """Whose it is; null: of the operator."""
     email: str
     name: str | None
-    alert_kinds: list[Literal["webhook_failing", "webhook_disabled", "key_expiring", "key_unused", "key_leaked", "refusals_rising", "partner_waiting", "deliveries_late", "ehr_down", "changes_pending", "agreement_ended"]] | None
+    alert_kinds: list[Literal["webhook_failing", "webhook_disabled", "key_expiring", "key_unused", "key_leaked", "refusals_rising", "partner_waiting", "deliveries_late", "ehr_down", "changes_pending", "partner_stopped", "agreement_ended"]] | None
     """Of which kinds of alert it is told. null: of all, those to come included. Of leaked keys
     everybody is told.
     """
@@ -259,11 +259,12 @@ class Delivery(TypedDict):
     it goes on by itself when the partner may again, for as long as events are kept. failed: given
     up.
     """
-    withheld_reason: Literal["partner_not_verified", "key_revoked", "key_expired", "scope_missing", "out_of_reach", None]
+    withheld_reason: Literal["partner_not_verified", "stopped_by_practice", "key_revoked", "key_expired", "scope_missing", "out_of_reach", None]
     """Why deliveries are withheld; null when they are not. partner_not_verified: the partner is
-    suspended. key_revoked, key_expired: no key for the practice group works any more.
-    scope_missing: no key, or no network, grants `events:read`. out_of_reach: no key is tied to the
-    practice group, or to one that shares a network with it.
+    suspended. stopped_by_practice: the practice has stopped the partner. key_revoked, key_expired:
+    no key for the practice group works any more. scope_missing: no key, or no network, grants
+    `events:read`. out_of_reach: no key is tied to the practice group, or to one that shares a
+    network with it.
     """
     attempts: list[DeliveryAttempt]
     """Oldest first; at most the last 50."""
@@ -532,8 +533,10 @@ class RefusedRequest(TypedDict):
     status: int
     error: str
     """The code of the refusal; `validation_error` for a 400."""
-    reason: Literal["expired", "revoked", "leaked", "partner_not_verified", "address_not_allowed", "proof_missing", "proof_invalid", "proof_replayed", None]
-    """Why the key was refused; null if that was not why the call was."""
+    reason: Literal["expired", "revoked", "leaked", "partner_not_verified", "address_not_allowed", "proof_missing", "proof_invalid", "stopped_by_practice", "proof_replayed", None]
+    """Why the key was refused, at all or for this practice group; null if that was not why the call
+    was.
+    """
     answer: ValidationError | Problem
     """The body of the refusal. Of a 400 with very many problems, the first 100."""
     explanation: str
@@ -798,11 +801,12 @@ class WebhookHealth(TypedDict):
     """Since when nothing is sent because the partner may not receive events of the practice group;
     null when it may.
     """
-    withheld_reason: Literal["partner_not_verified", "key_revoked", "key_expired", "scope_missing", "out_of_reach", None]
+    withheld_reason: Literal["partner_not_verified", "stopped_by_practice", "key_revoked", "key_expired", "scope_missing", "out_of_reach", None]
     """Why deliveries are withheld; null when they are not. partner_not_verified: the partner is
-    suspended. key_revoked, key_expired: no key for the practice group works any more.
-    scope_missing: no key, or no network, grants `events:read`. out_of_reach: no key is tied to the
-    practice group, or to one that shares a network with it.
+    suspended. stopped_by_practice: the practice has stopped the partner. key_revoked, key_expired:
+    no key for the practice group works any more. scope_missing: no key, or no network, grants
+    `events:read`. out_of_reach: no key is tied to the practice group, or to one that shares a
+    network with it.
     """
     withheld_practice_groups: list[WithheldPracticeGroup]
     """Of a webhook for all practice groups: those whose deliveries are withheld, while the others go
@@ -839,7 +843,7 @@ class WebhookPatch(TypedDict):
 class WithheldPracticeGroup(TypedDict):
     practice_group_id: str
     since: str
-    reason: Literal["partner_not_verified", "key_revoked", "key_expired", "scope_missing", "out_of_reach"]
+    reason: Literal["partner_not_verified", "stopped_by_practice", "key_revoked", "key_expired", "scope_missing", "out_of_reach"]
 
 
 class WriteToRecordFailedEvent(TypedDict):

@@ -58,6 +58,7 @@ export interface Alert {
     | 'withheld'
     | 'replaced'
     | 'expired'
+    | 'lifted'
     | 'settled'
     | 'gone'
     | 'told'
@@ -90,7 +91,7 @@ export interface AlertPage {
 
 /** What it is about. */
 export interface AlertSubject {
-  type: 'webhook' | 'key' | 'partner' | 'practice_group' | 'agreement' | 'service';
+  type: 'webhook' | 'key' | 'partner' | 'practice_group' | 'agreement' | 'stop' | 'service';
   id: string;
   /** For people: the host of a webhook, the label of a key. */
   name: string;
@@ -204,6 +205,7 @@ export interface Contact {
         | 'deliveries_late'
         | 'ehr_down'
         | 'changes_pending'
+        | 'partner_stopped'
         | 'agreement_ended'
       )[]
     | null;
@@ -273,12 +275,13 @@ export interface Delivery {
   status: 'waiting' | 'pending' | 'withheld' | 'delivered' | 'failed';
   /**
    * Why deliveries are withheld; null when they are not. partner_not_verified: the partner is suspended.
-   * key_revoked, key_expired: no key for the practice group works any more. scope_missing: no key, or no
-   * network, grants `events:read`. out_of_reach: no key is tied to the practice group, or to one that
-   * shares a network with it.
+   * stopped_by_practice: the practice has stopped the partner. key_revoked, key_expired: no key for the
+   * practice group works any more. scope_missing: no key, or no network, grants `events:read`.
+   * out_of_reach: no key is tied to the practice group, or to one that shares a network with it.
    */
   withheld_reason:
     | 'partner_not_verified'
+    | 'stopped_by_practice'
     | 'key_revoked'
     | 'key_expired'
     | 'scope_missing'
@@ -513,7 +516,7 @@ export interface RefusedRequest {
   status: number;
   /** The code of the refusal; `validation_error` for a 400. */
   error: string;
-  /** Why the key was refused; null if that was not why the call was. */
+  /** Why the key was refused, at all or for this practice group; null if that was not why the call was. */
   reason:
     | 'expired'
     | 'revoked'
@@ -522,6 +525,7 @@ export interface RefusedRequest {
     | 'address_not_allowed'
     | 'proof_missing'
     | 'proof_invalid'
+    | 'stopped_by_practice'
     | 'proof_replayed'
     | null;
   /** The body of the refusal. Of a 400 with very many problems, the first 100. */
@@ -782,12 +786,13 @@ export interface WebhookHealth {
   withheld_since: string | null;
   /**
    * Why deliveries are withheld; null when they are not. partner_not_verified: the partner is suspended.
-   * key_revoked, key_expired: no key for the practice group works any more. scope_missing: no key, or no
-   * network, grants `events:read`. out_of_reach: no key is tied to the practice group, or to one that
-   * shares a network with it.
+   * stopped_by_practice: the practice has stopped the partner. key_revoked, key_expired: no key for the
+   * practice group works any more. scope_missing: no key, or no network, grants `events:read`.
+   * out_of_reach: no key is tied to the practice group, or to one that shares a network with it.
    */
   withheld_reason:
     | 'partner_not_verified'
+    | 'stopped_by_practice'
     | 'key_revoked'
     | 'key_expired'
     | 'scope_missing'
@@ -829,7 +834,13 @@ export interface WebhookPatch {
 export interface WithheldPracticeGroup {
   practice_group_id: string;
   since: string;
-  reason: 'partner_not_verified' | 'key_revoked' | 'key_expired' | 'scope_missing' | 'out_of_reach';
+  reason:
+    | 'partner_not_verified'
+    | 'stopped_by_practice'
+    | 'key_revoked'
+    | 'key_expired'
+    | 'scope_missing'
+    | 'out_of_reach';
 }
 
 /** A write-to-record job failed permanently. */

@@ -1,0 +1,118 @@
+import { useQuery } from '@tanstack/react-query';
+import { one, useChange } from '../../api/client.ts';
+import type { Contact } from '../../api/generated-portal.ts';
+import { Pick, Sentence, useFilters } from '../../parts/filters.tsx';
+import { FormDialog, Tick, Ticked } from '../../parts/form.tsx';
+import { List } from '../../parts/list.tsx';
+import { Loaded } from '../../parts/loaded.tsx';
+import { Page, Section } from '../../parts/page.tsx';
+import { State } from '../../parts/state.tsx';
+import { Table } from '../../parts/table.tsx';
+import { When } from '../../parts/when.tsx';
+import { alertTitles } from '../alert-words.ts';
+import { contactChoices, type PartnerKind, toldOf } from '../contact-words.ts';
+
+/** What needs looking after, and who is told of it? */
+export function Alerts() {
+  const { values, set, clear } = useFilters(['open']);
+  return (
+    <Page title="Alerts">
+      <Sentence isFiltered={Object.keys(values).length > 0} clear={clear}>
+        alerts that are
+        <Pick
+          label="Open or over"
+          value={values.open}
+          choices={[
+            { value: 'true', title: 'open' },
+            { value: 'false', title: 'over' },
+          ]}
+          any="open or over"
+          onChange={(value) => set('open', value)}
+        />
+      </Sentence>
+      <List
+        label="Alerts"
+        of="listPortalAlerts"
+        input={{ query: { open: values.open as 'true' | 'false' | undefined } }}
+        keyOf={({ id }) => id}
+        empty="No alert is like that. They are looked for once a minute."
+        columns={[
+          {
+            title: 'State',
+            width: '5rem',
+            cell: ({ ended_at }) =>
+              ended_at ? <State kind="fine">over</State> : <State kind="failing">open</State>,
+          },
+          { title: 'What', width: '1fr', cell: ({ kind }) => alertTitles[kind] },
+          { title: 'About', width: '1fr', cell: ({ subject }) => <bdi>{subject.name}</bdi> },
+          { title: 'What to do', width: '2.4fr', wideOnly: true, cell: ({ remedy }) => remedy },
+          { title: 'Began', width: '8rem', titled: true, cell: ({ began_at }) => <When at={began_at} /> },
+        ]}
+      />
+      <Contacts />
+    </Page>
+  );
+}
+
+function Contacts() {
+  const query = useQuery(one('listPortalContacts', { query: { page_size: 100 } }));
+  return (
+    <Section title="Who is told">
+      <p className="soft">By e-mail. Support adds people and changes addresses.</p>
+      <Loaded query={query} rows={2}>
+        {({ data }) => (
+          <Table
+            label="Contacts"
+            items={data}
+            keyOf={({ id }) => id}
+            empty="Nobody is told of alerts. Ask support to add somebody."
+            columns={[
+              { title: 'E-mail', width: '2fr', cell: ({ email }) => <bdi>{email}</bdi> },
+              { title: 'Name', width: '1.4fr', wideOnly: true, cell: ({ name }) => <bdi>{name ?? '–'}</bdi> },
+              { title: 'Is told of', width: '3fr', cell: ({ alert_kinds: told }) => toldOf(told) },
+              { title: 'Actions', width: '8rem', cell: (contact) => <Choose contact={contact} /> },
+            ]}
+          />
+        )}
+      </Loaded>
+    </Section>
+  );
+}
+
+function Choose({ contact }: { contact: Contact }) {
+  const { mutateAsync } = useChange('updatePortalContact', ['listPortalContacts']);
+  return (
+    <FormDialog
+      action="Choose"
+      submit="Save"
+      title={`What is ${contact.email} told of?`}
+      initial={{ isAll: contact.alert_kinds === null, alert_kinds: (contact.alert_kinds ?? []) as string[] }}
+      run={({ isAll, alert_kinds }) =>
+        mutateAsync({
+          params: { id: contact.id },
+          body: { alert_kinds: isAll ? null : (alert_kinds as PartnerKind[]) },
+        })
+      }
+    >
+      {({ field, values }) => (
+        <>
+          <Tick
+            isSelected={values.isAll}
+            onChange={field('isAll').onChange}
+            description="Kinds that are added later, too."
+          >
+            Tell them of every alert
+          </Tick>
+          {!values.isAll && (
+            <Ticked
+              label="Tell them when"
+              description="Of leaked keys everybody is told."
+              field={field('alert_kinds')}
+              choices={contactChoices}
+            />
+          )}
+        </>
+      )}
+    </FormDialog>
+  );
+}

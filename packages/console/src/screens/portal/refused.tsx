@@ -1,0 +1,113 @@
+import { useQuery } from '@tanstack/react-query';
+import type { InputOf } from '../../api/client.ts';
+import { one } from '../../api/client.ts';
+import { ages, sinceHours } from '../../parts/ages.ts';
+import { Pick, Sentence, useFilters } from '../../parts/filters.tsx';
+import { Id } from '../../parts/id.tsx';
+import { List } from '../../parts/list.tsx';
+import { Loaded } from '../../parts/loaded.tsx';
+import { Banner, Empty, Facts, Page, Section } from '../../parts/page.tsx';
+import { When } from '../../parts/when.tsx';
+import { refusals, toRefusal } from '../refusal-words.ts';
+
+type ErrorCode = NonNullable<NonNullable<InputOf<'listPortalRefusals'>['query']>['error']>;
+
+/** Why was our call refused, and what do we do about it? */
+export function Refused() {
+  const { values, set, clear } = useFilters(['error', 'key_id', 'hours', 'open']);
+  const { hours, open, error, key_id } = values;
+  return (
+    <Page title="Refused calls">
+      {open && <One id={open} />}
+      <Sentence isFiltered={Object.keys(values).length > 0} clear={clear}>
+        calls that were refused because
+        <Pick
+          label="Reason"
+          value={error}
+          choices={Object.entries(refusals).map(([value, title]) => ({ value, title }))}
+          any="of anything"
+          onChange={(value) => set('error', value)}
+        />
+        {key_id && (
+          <span>
+            with the key <code>{key_id}</code>
+          </span>
+        )}
+        <Pick
+          label="When"
+          value={hours}
+          choices={ages}
+          any="at any time"
+          onChange={(value) => set('hours', value)}
+        />
+      </Sentence>
+      <List
+        label="Refused calls"
+        of="listPortalRefusals"
+        input={{ query: { key_id, error: error as ErrorCode | undefined, since: sinceHours(hours) } }}
+        keyOf={({ request_id, at }) => `${request_id} ${at}`}
+        hrefOf={({ request_id }) => `/portal/refused?open=${encodeURIComponent(request_id)}`}
+        empty="No call was refused like that. Calls with a key that nobody knows are kept for nobody."
+        columns={[
+          { title: 'Why', width: '1.4fr', cell: (call) => `${call.status}: ${toRefusal(call)}` },
+          {
+            title: 'Call',
+            width: '1.4fr',
+            cell: ({ method, path }) => (
+              <code>
+                {method} <bdi>{path}</bdi>
+              </code>
+            ),
+          },
+          { title: 'What to do', width: '2.4fr', wideOnly: true, cell: ({ explanation }) => explanation },
+          { title: 'When', width: '8rem', cell: ({ at }) => <When at={at} /> },
+        ]}
+      />
+    </Page>
+  );
+}
+
+function One({ id }: { id: string }) {
+  const query = useQuery(one('listPortalRefusals', { query: { request_id: id, page_size: 1 } }));
+  return (
+    <Loaded query={query}>
+      {({ data: [call] }) =>
+        call ? (
+          <>
+            <Banner tone="failing">
+              <strong>
+                {call.status}: {toRefusal(call)}.
+              </strong>{' '}
+              {call.explanation}
+            </Banner>
+            <Section title="The call">
+              <Facts
+                of={{
+                  Call: (
+                    <code>
+                      {call.method} <bdi>{call.path}</bdi>
+                    </code>
+                  ),
+                  When: <When at={call.at} />,
+                  From: call.address ?? undefined,
+                  'For the practice': call.practice_group_id ? (
+                    <code>{call.practice_group_id}</code>
+                  ) : undefined,
+                  Key: <Id>{call.key_id}</Id>,
+                  Request: <Id>{call.request_id}</Id>,
+                }}
+              />
+              <pre>
+                <code>
+                  <bdi>{JSON.stringify(call.answer, null, 2)}</bdi>
+                </code>
+              </pre>
+            </Section>
+          </>
+        ) : (
+          <Empty>That call is not kept any more, or was none of yours.</Empty>
+        )
+      }
+    </Loaded>
+  );
+}

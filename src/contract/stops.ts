@@ -1,0 +1,22 @@
+import { z } from 'zod';
+import { text, timestamp } from './fields.ts';
+
+/** That a practice has stopped a partner, as both the practice and the operator know it. */
+
+const REASON_LENGTH_MAX = 1_000;
+
+/** Why somebody stops a partner, or lets it again. */
+export const stopReason = () => text({ min: 1, max: REASON_LENGTH_MAX });
+
+export const stopFields = {
+  id: z.string().meta({ examples: ['stp_0VkQ3yXbTm1c8Zr4Hn6Lp2WsE'] }),
+  reason: z.string(),
+  stopped_at: timestamp(),
+  stopped_by: z.string().meta({ description: 'The name of whoever did it.', examples: ['Ada Marsh'] }),
+  lifted_at: timestamp().nullable().meta({ description: 'Null: it is in force.' }),
+  lifted_by: z.string().nullable().meta({ description: 'The name of whoever did it.' }),
+  lifted_reason: z
+    .string()
+    .nullable()
+    .meta({ description: 'What an admin said who lifted it. The practice itself need not say.' }),
+};

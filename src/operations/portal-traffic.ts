@@ -1,0 +1,103 @@
+import type { PortalWay } from '../contract/portal/account.ts';
+import type * as contract from '../contract/portal/traffic.ts';
+import { Problem } from '../contract/problems.ts';
+import { diagnose } from '../domain/diagnosis.ts';
+import { etagOf } from '../domain/etag.ts';
+import { type PortalPrincipal, SYSTEM } from '../domain/principal.ts';
+import { refuseTarget } from '../platform/egress/ssrf-guard.ts';
+import { type Transaction, transact } from '../store/database.ts';
+import { findWays } from '../store/portal.ts';
+import { listRefusalPage } from '../store/refusals.ts';
+import { findAnyWebhook, listAllWebhookPage, type NamedWebhook } from '../store/webhooks.ts';
+import { listAlertsOf } from './alerts.ts';
+import { type App, nowIso, type PortalCall } from './app.ts';
+import { presentRefusal } from './requests.ts';
+
+/** What people of a partner see of what goes to and fro. As in portal-account.ts, the partner is that of the session, and no other. */
+
+export async function listPortalWebhooks(
+  app: App,
+  { principal, query }: PortalCall<typeof contract.listPortalWebhooks>,
+) {
+  return transact(app.db, SYSTEM, async (tx) => {
+    const page = await listAllWebhookPage(tx, { ...query, partner_id: principal.partner.id });
+    return { body: { ...page, data: await withWays(app, tx, principal, page.data) } };
+  });
+}
+
+export async function getPortalWebhook(
+  app: App,
+  { principal, params }: PortalCall<typeof contract.getPortalWebhook>,
+) {
+  return transact(app.db, SYSTEM, async (tx) => {
+    const found = await findAnyWebhook(tx, params.id);
+    if (!found || found.partner_id !== principal.partner.id) throw new Problem('not_found');
+    const [body] = await withWays(app, tx, principal, [found]);
+    if (!body) throw new Problem('not_found');
+    return { body, etag: etagOf(found.version) };
+  });
+}
+
+async function withWays(
+  app: App,
+  tx: Transaction,
+  { partner }: PortalPrincipal,
+  webhooks: readonly NamedWebhook[],
+) {
+  const now = nowIso(app);
+  const groupIds = webhooks.flatMap(({ practice_group_id }) => practice_group_id ?? []);
+  const ways = await findWays(tx, partner.id, now, groupIds);
+  const forAll = webhooks.some(({ practice_groups }) => practice_groups === 'all')
+    ? await findWays(tx, partner.id, now, null)
+    : [];
+  return webhooks.map((webhook) => {
+    const near = webhook.practice_group_id
+      ? ways.filter((way) => way.practice_group_id === webhook.practice_group_id)
+      : forAll;
+    return { ...webhook, way: bestOf(near) };
+  });
+}
+
+/** One that changes things before one that reads; those that may not even read it are none. */
+function bestOf(ways: readonly PortalWay[]): PortalWay | null {
+  const may = ways.filter(({ scopes }) => scopes.includes('webhooks:read'));
+  const changes = may.filter(
+    ({ scopes, demands }) => scopes.includes('webhooks:write') && demands !== 'proof',
+  );
+  return changes[0] ?? may[0] ?? null;
+}
+
+/** The guard is asked first: what it refuses is not dialled. Of a machine that is not public, whether it was reached is all that is told. */
+export async function checkPortalAddress(
+  app: App,
+  { body: { url } }: PortalCall<typeof contract.checkPortalAddress>,
+) {
+  const refused = refuseTarget(url, app.webhookTargets);
+  if (refused !== undefined) return { body: { outcome: 'refused' as const, message: refused } };
+  const { failure, durationMs, isLocal } = await app.tryAddress(url);
+  if (failure?.phase === 'address') return { body: { outcome: 'refused' as const, message: failure.detail } };
+  const message = failure
+    ? isLocal
+      ? 'Nobody could be reached there.'
+      : diagnose({ status: undefined, answer: '', durationMs, failure })
+    : 'Reached. Once the webhook is created, send it a test event to see what it answers.';
+  return { body: { outcome: failure ? ('not_reached' as const) : ('reached' as const), message } };
+}
+
+export async function listPortalRefusals(
+  app: App,
+  { principal, query }: PortalCall<typeof contract.listPortalRefusals>,
+) {
+  await app.refusals.flush();
+  const filter = { ...query, partner_id: principal.partner.id };
+  const page = await transact(app.db, principal, (tx) => listRefusalPage(tx, filter));
+  const data = page.data.map(({ partner_id: _own, ...call }) => presentRefusal(call));
+  return { body: { ...page, data } };
+}
+
+export function listPortalAlerts(
+  app: App,
+  { principal, query }: PortalCall<typeof contract.listPortalAlerts>,
+) {
+  return listAlertsOf(app, principal, principal.partner.id, query);
+}

@@ -1,0 +1,148 @@
+import { decodeCursor, encodeCursor, PAGE_SIZE_DEFAULT } from '../contract/page.ts';
+import type {
+  ActivityKind,
+  listPartnerActivity as activityEndpoint,
+  getReachingPartner as getEndpoint,
+  listReachingPartners as listEndpoint,
+  PartnerActivity,
+  ReachingPartner,
+} from '../contract/practice/partners.ts';
+import { Problem } from '../contract/problems.ts';
+import { SYSTEM } from '../domain/principal.ts';
+import { mergeStrands, type Strand } from '../domain/timeline.ts';
+import { type Transaction, transact } from '../store/database.ts';
+import {
+  readChangeStrand,
+  readLogStrand,
+  readReceivedStrand,
+  type Whose,
+} from '../store/partner-activity.ts';
+import {
+  findPartnerOf,
+  type KnownPartner,
+  listPartnersOf,
+  listWaysTo,
+  readCallsTo,
+  readReceivers,
+} from '../store/reaching-partners.ts';
+import { listStopsOf } from '../store/stops.ts';
+import { type App, nowIso, type PracticeCall } from './app.ts';
+
+/**
+ * Who reaches a practice, and what they did there. Partners, keys and networks are the operator's tables, which a practice's own transactions do not see: so
+ * these read as the service itself, and every question names the practice group of whoever asks.
+ */
+
+const DAY_MS = 24 * 3600 * 1000;
+
+export async function listReachingPartners(
+  app: App,
+  { principal, query }: PracticeCall<typeof listEndpoint>,
+) {
+  const groupId = principal.practiceGroup.id;
+  // Whoever looks finds what was called for here a moment ago.
+  await app.accessLog.flush();
+  const body = await transact(app.db, SYSTEM, async (tx) => {
+    const page = await listPartnersOf(tx, groupId, nowIso(app), query);
+    const found = await describe(app, tx, groupId, page.data);
+    return { ...page, data: found.map(({ shown }) => shown) };
+  });
+  return { body };
+}
+
+const STOPS_SHOWN_MAX = 20;
+
+export async function getReachingPartner(app: App, { principal, params }: PracticeCall<typeof getEndpoint>) {
+  const groupId = principal.practiceGroup.id;
+  await app.accessLog.flush();
+  const body = await transact(app.db, SYSTEM, async (tx) => {
+    const partner = await mustFind(app, tx, { groupId, partnerId: params.id });
+    const [[found], { receivers, waiting }] = await Promise.all([
+      describe(app, tx, groupId, [partner]),
+      readReceivers(tx, groupId, partner.id),
+    ]);
+    if (!found) throw new Error('a partner was found and not described');
+    return {
+      ...found.shown,
+      calls_last_day: found.callsLastDay,
+      receivers,
+      deliveries_waiting: waiting,
+      stops: found.lifted.slice(0, STOPS_SHOWN_MAX),
+    };
+  });
+  return { body };
+}
+
+async function mustFind(app: App, tx: Transaction, { groupId, partnerId }: Whose): Promise<KnownPartner> {
+  const partner = await findPartnerOf(tx, groupId, partnerId, nowIso(app));
+  if (!partner) throw new Problem('not_found');
+  return partner;
+}
+
+async function describe(app: App, tx: Transaction, groupId: string, partners: readonly KnownPartner[]) {
+  const ids = partners.map(({ id }) => id);
+  const dayBefore = new Date(app.clock.now() - DAY_MS).toISOString();
+  const [ways, calls, stops] = await Promise.all([
+    listWaysTo(tx, groupId, ids, nowIso(app)),
+    readCallsTo(tx, groupId, ids, dayBefore),
+    listStopsOf(tx, groupId, ids),
+  ]);
+  return partners.map(({ id, name, isVerified }) => {
+    const own = stops.filter(({ partner_id }) => partner_id === id);
+    const shown: ReachingPartner = {
+      partner: { id, name },
+      ways: isVerified ? (ways.get(id) ?? []) : [],
+      last_call_at: calls.get(id)?.lastAt ?? null,
+      stop: own.find(({ lifted_at }) => lifted_at === null) ?? null,
+    };
+    const lifted = own.filter(({ lifted_at }) => lifted_at !== null);
+    return { shown, lifted, callsLastDay: calls.get(id)?.count ?? 0 };
+  });
+}
+
+const FIRST = Number.MAX_SAFE_INTEGER;
+/** Where each list goes on: the log by its numbers, the changes and the feed by their positions, the latter and by the webhook. 0: it is over. */
+const KEY = ['number', 'number', 'number', 'number'] as const;
+const OVER = 0;
+
+export async function listPartnerActivity(
+  app: App,
+  { principal, params, query }: PracticeCall<typeof activityEndpoint>,
+) {
+  const whose = { groupId: principal.practiceGroup.id, partnerId: params.id };
+  const { kind, page_size: size = PAGE_SIZE_DEFAULT } = query;
+  const [log, change, feed, webhook] = decodeCursor(query.cursor, KEY).map((part) =>
+    Number(part ?? FIRST),
+  ) as [number, number, number, number];
+  await app.accessLog.flush();
+  const { items, places } = await transact(app.db, SYSTEM, async (tx) => {
+    await mustFind(app, tx, whose);
+    const strands = await Promise.all([
+      strand(isOf(kind, 'read', 'received'), [log], (from) => readLogStrand(tx, whose, kind, from, size)),
+      strand(isOf(kind, 'changed'), [change], (from) => readChangeStrand(tx, whose, from, size)),
+      strand(isOf(kind, 'received'), [feed, webhook], (from) => readReceivedStrand(tx, whose, from, size)),
+    ]);
+    return mergeStrands(strands, size);
+  });
+  const next = places.every((place) => place === undefined)
+    ? null
+    : encodeCursor([
+        places[0]?.[0] ?? OVER,
+        places[1]?.[0] ?? OVER,
+        places[2]?.[0] ?? OVER,
+        places[2]?.[1] ?? OVER,
+      ]);
+  return { body: { data: items, count: items.length, next_cursor: next } };
+}
+
+const isOf = (asked: ActivityKind | undefined, ...kinds: ActivityKind[]) =>
+  asked === undefined || kinds.includes(asked);
+
+/** One that is over, or that nobody asked for, is not looked at. */
+async function strand(
+  isWanted: boolean,
+  from: readonly number[],
+  read: (from: readonly number[]) => Promise<Strand<PartnerActivity>>,
+): Promise<Strand<PartnerActivity>> {
+  return isWanted && from[0] !== OVER ? read(from) : { from, found: [], end: undefined };
+}

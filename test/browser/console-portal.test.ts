@@ -1,0 +1,212 @@
+import { beforeAll, expect, it, vi } from 'vitest';
+import { HOSTILE, LONG, partnerCalled, practiceCalled } from '../support/console-world.ts';
+import { guests } from '../support/guest-browser.ts';
+import { type Partner, publish } from '../support/post.ts';
+import { ok, type Receiver, startReceiver, status } from '../support/receiver.ts';
+import { barriers, DESK } from '../support/site-browser.ts';
+
+/** The portal: everything that people of a partner do there, by clicking. */
+
+const { house, comeIn, enter, mailbox } = await guests();
+const PHONE = { viewport: { width: 360, height: 780 } } as const;
+const WAIT = { timeout: 15_000 };
+const CONFIRMED = 'appointment.confirmed';
+let practice: string;
+let acme: Partner;
+let failing: Receiver;
+let webhook: string;
+
+const portal = (path = '/', options = DESK as Parameters<typeof comeIn>[2]) =>
+  comeIn({ partner: acme.partnerId }, path === '/' ? '/' : `/portal${path}`, options);
+
+beforeAll(async () => {
+  // What the browser calls now is now for the service, too.
+  house().clock.advance(Date.now() - house().clock.now());
+  practice = await practiceCalled(house(), 'larkhill', `Larkhill ${HOSTILE}`);
+  acme = await partnerCalled(house(), `Acme ${HOSTILE}`, practice, { label: LONG.slice(0, 100) });
+  failing = await startReceiver({ behaviour: status(503, {}, `down ${HOSTILE}`) });
+  const made = await acme.call('POST', '/v1/webhooks', { url: failing.url, description: HOSTILE });
+  webhook = made.id;
+  await publish(house(), practice, CONFIRMED);
+  await acme.send('PATCH', '/v1/care-nav/submission-types/no-such', { title: 'x' });
+  await vi.waitFor(async () => {
+    const { health } = await house().operator('GET', `/webhooks/${webhook}`);
+    expect(health.failures).toBeGreaterThan(0);
+  }, WAIT);
+});
+
+it('home says whether the integration is well, and why not', async () => {
+  const { page, complaints } = await portal();
+  await page.getByRole('heading', { name: 'Is my integration well?' }).waitFor();
+  const state = page.getByRole('region', { name: 'State' });
+  await expect.poll(() => state.innerText()).toContain('1 webhook is failing');
+  await page
+    .getByRole('table', { name: 'Latest refused calls' })
+    .getByText(/^404: what it asks for/)
+    .waitFor();
+  await page.getByRole('table', { name: 'Webhooks' }).getByRole('link').first().click();
+  await page.getByRole('heading', { name: 'Delivery log' }).waitFor();
+  expect(complaints).toEqual([]);
+});
+
+it('a webhook is created with a try of its address, and its secret is shown once', async () => {
+  const receiver = await startReceiver({ behaviour: ok });
+  const { page } = await portal('/webhooks');
+  await page.getByRole('button', { name: 'Create webhook' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Create a webhook' });
+  await dialog.getByLabel('Address').fill('https://10.0.0.1/');
+  await dialog.getByRole('button', { name: 'Try the address' }).click();
+  await dialog.getByText('not allowed').waitFor();
+  await dialog.getByRole('button', { name: 'Create', exact: true }).click();
+  await dialog
+    .getByText(/address/i)
+    .first()
+    .waitFor();
+  await dialog.getByLabel('Address').fill(receiver.url);
+  await dialog.getByRole('button', { name: 'Try the address' }).click();
+  await dialog.getByText('Reached.').waitFor();
+  expect(receiver.received).toEqual([]);
+  expect(await barriers(page)).toEqual([]);
+  await dialog.getByRole('button', { name: 'Create', exact: true }).click();
+  await page.getByText(/^whsec_/).waitFor();
+  await page.getByRole('button', { name: 'I have stored it' }).click();
+  await page.getByRole('heading', { name: 'Delivery log' }).waitFor();
+
+  await page.getByRole('button', { name: 'Send a test event' }).click();
+  await page.getByRole('button', { name: 'Send', exact: true }).click();
+  await vi.waitFor(() => expect(receiver.received.length).toBe(1), WAIT);
+  await page.getByText('The test event is on its way').waitFor();
+  await page.reload();
+  const row = page.getByRole('table', { name: 'Deliveries' }).getByRole('row').nth(1);
+  await expect.poll(() => row.innerText()).toContain('delivered');
+  await row.click();
+  await page.getByText(/^Delivered/).waitFor();
+  await page.getByRole('button', { name: 'Send again' }).click();
+  await page.getByRole('alertdialog').getByRole('button', { name: 'Send again' }).click();
+  await vi.waitFor(() => expect(receiver.received.length).toBe(2), WAIT);
+  const { data } = await house().operator('GET', '/audit?action=webhook.create');
+  expect(data[0].actor).toMatchObject({ type: 'partner', name: 'Ada Marsh' });
+});
+
+it('a secret is rotated: the new one is shown once, and until when the old one signs', async () => {
+  const { page } = await portal(`/webhooks/${webhook}`);
+  await page.getByRole('button', { name: 'Rotate secret' }).click();
+  await page.getByRole('alertdialog').getByRole('button', { name: 'Rotate secret' }).click();
+  await page.getByText(/^whsec_/).waitFor();
+  await page.getByText(/deliveries carry two signatures/).waitFor();
+  expect(await barriers(page, 'main')).toEqual([]);
+  await page.getByRole('button', { name: 'I have stored it' }).click();
+  await page.getByRole('button', { name: 'Rotate secret' }).waitFor();
+});
+
+it('a webhook is paused, activated, replayed and deleted', async () => {
+  const receiver = await startReceiver({ behaviour: ok });
+  const { id } = await acme.call('POST', '/v1/webhooks', { url: receiver.url });
+  const { page } = await portal(`/webhooks/${id}`);
+  await page.getByRole('button', { name: 'Pause' }).click();
+  await page.getByRole('alertdialog').getByRole('button', { name: 'Pause' }).click();
+  await page.getByText(/^Paused/).waitFor();
+  await page.getByRole('button', { name: 'Activate' }).click();
+  await page.getByRole('alertdialog').getByRole('button', { name: 'Activate' }).click();
+  await page.getByRole('button', { name: 'Pause' }).waitFor();
+  await page.getByRole('button', { name: 'Replay…' }).click();
+  await page.getByRole('button', { name: 'Replay', exact: true }).click();
+  await page.getByText(/deliver(y|ies) will be sent/).waitFor();
+  await vi.waitFor(() => expect(receiver.received.length).toBeGreaterThan(0), WAIT);
+  await page.getByRole('button', { name: 'Delete' }).click();
+  await page.getByRole('alertdialog').getByRole('textbox').fill(new URL(receiver.url).host);
+  await page.getByRole('alertdialog').getByRole('button', { name: 'Delete' }).click();
+  await page.getByRole('heading', { name: 'Webhooks', level: 1 }).waitFor();
+  expect((await acme.send('GET', `/v1/webhooks/${id}`)).status).toBe(404);
+});
+
+it('refused calls say what to do', async () => {
+  const { page } = await portal('/refused');
+  const table = page.getByRole('table', { name: 'Refused calls' });
+  await table.getByRole('row').nth(1).click();
+  await page.getByRole('heading', { name: 'The call' }).waitFor();
+  expect(await page.getByRole('region', { name: 'State' }).innerText()).toMatch(/^404: /);
+});
+
+it('somebody chooses what a contact is told of', async () => {
+  const { page } = await portal('/alerts');
+  await page.getByRole('button', { name: 'Choose' }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByText('Tell them of every alert').click();
+  await dialog.getByText('A webhook was disabled').click();
+  await dialog.getByRole('button', { name: 'Save' }).click();
+  await page.getByRole('table', { name: 'Contacts' }).getByText('a webhook was disabled').waitFor();
+});
+
+it('signatures are verified in five languages, as the guide has them', async () => {
+  const { page } = await portal('/verify');
+  const language = page.getByRole('combobox', { name: 'Language' });
+  await language.waitFor();
+  const names = await language.getByRole('option').allInnerTexts();
+  expect(names).toEqual(['TypeScript', 'Python', 'Shell', 'Go', 'Java']);
+  await language.selectOption('Go');
+  await page.getByText('package main').waitFor();
+});
+
+it('an operator invites a contact from the page of the partner', async () => {
+  const { page } = await enter(`/partners/${acme.partnerId}?tab=contacts`, 'support');
+  await page.getByRole('table', { name: 'Contacts' }).getByRole('button', { name: 'Invite' }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByLabel('Name').fill('Contact Person');
+  await dialog.getByRole('button', { name: 'Invite' }).click();
+  const row = page.getByRole('table', { name: 'Invitations' }).getByRole('row', { name: /Contact Person/ });
+  await row.getByText('to be sent').waitFor();
+  await house().service.alerts.tell();
+  expect(mailbox.messages.at(-1)?.to).toEqual(['dev@partner.example']);
+  await row.getByRole('button', { name: 'Withdraw' }).click();
+  await page.getByRole('alertdialog').getByRole('button', { name: 'Withdraw' }).click();
+  await row.getByText('withdrawn').waitFor();
+});
+
+it('a viewer invites nobody', async () => {
+  const { page } = await enter(`/partners/${acme.partnerId}?tab=contacts`, 'viewer');
+  await page.getByRole('table', { name: 'Contacts' }).waitFor();
+  expect(await page.getByRole('button', { name: /Invite/ }).count()).toBe(0);
+});
+
+const pages: [string, string, RegExp][] = [
+  ['home', '/', /Is my integration well/],
+  ['practices', '/practices', /^Practices/],
+  ['keys', '/keys', /^Keys and limits/],
+  ['webhooks', '/webhooks', /^Webhooks/],
+  ['events', '/events', /^Event feed/],
+  ['refused calls', '/refused', /^Refused calls/],
+  ['alerts', '/alerts', /^Alerts/],
+  ['verify', '/verify', /^Verify signatures/],
+  ['agreement', '/agreement', /^Agreement/],
+  ['status', '/status', /^Service status/],
+];
+
+it.each([
+  ['a phone in the dark', { ...PHONE, colorScheme: 'dark' as const }],
+  ['a desk', DESK],
+])('every page fits %s, and keeps nobody out', async (_name, size) => {
+  const { page, complaints } = await portal('/', size);
+  const all = [
+    ...pages,
+    ['key', `/keys/${acme.keyId}`, /Very long name/] as const,
+    ['webhook', `/webhooks/${webhook}`, /localhost/] as const,
+  ];
+  for (const [name, path, title] of all) {
+    await page.goto(`${house().url}/console/portal${path === '/' ? '' : path}`);
+    await page.getByRole('heading', { level: 1, name: title }).waitFor();
+    await page.waitForLoadState('networkidle');
+    const [content, screen] = await page.evaluate(() => {
+      const { scrollWidth, clientWidth } = Reflect.get(globalThis, 'document').documentElement;
+      return [scrollWidth, clientWidth];
+    });
+    expect([name, content]).toEqual([name, screen]);
+    expect([name, await barriers(page)]).toEqual([name, []]);
+    const where = process.env.PORTER_SHOTS;
+    if (where) await page.screenshot({ path: `${where}/${name}-${screen}.png`, fullPage: true });
+  }
+  expect(
+    await page.evaluate(() => [Reflect.get(globalThis, 'stolen'), Reflect.get(globalThis, 'document').title]),
+  ).toEqual([undefined, expect.not.stringContaining('taken')]);
+  expect(complaints).toEqual([]);
+});

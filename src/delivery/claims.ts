@@ -36,6 +36,8 @@ const HELD_MAX = 10_000;
 const LEAVE_MS = 30_000;
 /** More than these at once are a burst, which costs less the usual way, in large batches. */
 const HANDED_OVER_MAX = 16;
+/** So long an event waits to be handed over: for a fan-out, for a turn to claim. Either may be waiting for a lane, and acceptance depends on none. */
+export const HAND_OVER_WAIT_MS = 50;
 
 export interface ClaimsOptions {
   db: Database;
@@ -134,7 +136,7 @@ export class Claims {
   ): Promise<HandedOver | undefined> {
     // Whoever would have to wait for more than one claim is no longer at a calm pace.
     if (events.length > HANDED_OVER_MAX || this.#underWay > 1) return undefined;
-    return this.#inTurn(async () => {
+    return this.#soonInTurn(async () => {
       const { db, clock, isOnTime, traces } = this.#options;
       const wanted = isOnTime() ? this.#wanted(clock.monotonic(), false) : undefined;
       if (!wanted) return undefined;
@@ -164,6 +166,21 @@ export class Claims {
     } finally {
       this.#underWay--;
     }
+  }
+
+  /** Undefined: its turn did not come in time, and nothing was done. */
+  #soonInTurn<T>(work: () => Promise<T>): Promise<T | undefined> {
+    const late = Promise.withResolvers<undefined>();
+    let isLate = false;
+    const cancel = this.#options.clock.timer(HAND_OVER_WAIT_MS, () => {
+      isLate = true;
+      late.resolve(undefined);
+    });
+    const done = this.#inTurn(async () => {
+      cancel();
+      return isLate ? undefined : work();
+    });
+    return Promise.race([done, late.promise]);
   }
 
   async #claim(looksBack: boolean): Promise<{ count: number; more: boolean }> {

@@ -55,6 +55,20 @@ function calls(): (name: string) => number {
   return (name) => spy.mock.calls.filter(([sql]) => JSON.stringify(sql).includes(`FROM ${name}(`)).length;
 }
 
+/** Somebody holds the lanes, and the engine waits for one of them. What is done meanwhile is done before they are given back. */
+async function meanwhileLocked(harness: DeliveryHarness, work: () => Promise<unknown>): Promise<void> {
+  const other = await connected(harness);
+  await other.query('BEGIN; SELECT FROM webhook_lanes FOR UPDATE');
+  const drained = harness.engine.drain();
+  await expect.poll(() => harness.rows('SELECT FROM pg_locks WHERE NOT granted')).not.toEqual([]);
+  const done = vi.fn();
+  const worked = work().then(done);
+  await expect.poll(() => done.mock.calls.length).toBe(1);
+  await other.query('COMMIT');
+  await Promise.all([drained, worked]);
+  await harness.engine.drain();
+}
+
 describe('an event', () => {
   it('is on its way with the statement that accepts it', async () => {
     const { harness } = await present();
@@ -206,6 +220,21 @@ describe('the usual way goes', () => {
     await harness.accept([{ id: 'b' }]);
     expect(harness.sent.map(({ payload }) => payload.id)).toEqual(['b']);
     await other.query('ROLLBACK');
+  });
+
+  it('an event that comes while a fan-out waits for a lane', async () => {
+    const { harness } = await present();
+    await harness.publish({ id: 'a' });
+    await meanwhileLocked(harness, () => harness.accept([{ id: 'b' }]));
+    expect(harness.sent.map(({ payload }) => payload.id)).toEqual(['a', 'b']);
+  });
+
+  it('an event that comes while a claim waits for a lane', async () => {
+    const { harness } = await present();
+    await harness.publish({ id: 'a' });
+    await harness.rows("SELECT fan_out($1, 1, 100), set_config('porter.tenant', '', false)", [now(harness)]);
+    await meanwhileLocked(harness, () => harness.accept([{ id: 'b' }]));
+    expect(harness.sent.map(({ payload }) => payload.id)).toEqual(['a', 'b']);
   });
 
   it('a burst', async () => {

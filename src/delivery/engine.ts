@@ -193,6 +193,7 @@ export function createEngine(options: EngineOptions): Engine {
     destinations: new Destinations(db, open, log),
     recorderFor: (holder) => new Recorder({ db, clock, log, me, usage }, holder),
     metrics,
+    log,
     due: dueDeliveries,
   });
 

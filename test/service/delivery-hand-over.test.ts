@@ -188,6 +188,7 @@ describe('the usual way goes', () => {
     expect(await harness.rows('SELECT FROM new_events')).toHaveLength(1);
     expect(await states(harness)).toEqual([]);
     expect(await head(harness)).toBe(0);
+    expect(await harness.engine.metrics()).toContain('porter_hand_overs_failed_total 0');
     await other.query('COMMIT');
     await harness.engine.drain();
     expect(sequences(harness)).toEqual([1]);
@@ -235,6 +236,17 @@ describe('the usual way goes', () => {
     await harness.rows("SELECT fan_out($1, 1, 100), set_config('porter.tenant', '', false)", [now(harness)]);
     await meanwhileLocked(harness, () => harness.accept([{ id: 'b' }]));
     expect(harness.sent.map(({ payload }) => payload.id)).toEqual(['a', 'b']);
+  });
+
+  it('an event that a fault keeps from being handed over, which is counted', async () => {
+    const { harness } = await present();
+    await harness.rows('ALTER TABLE feed ADD CONSTRAINT broken CHECK (false) NOT VALID');
+    await harness.accept([{ id: 'a' }]);
+    expect(await harness.rows('SELECT FROM new_events')).toHaveLength(1);
+    expect(await harness.engine.metrics()).toContain('porter_hand_overs_failed_total 1');
+    await harness.rows('ALTER TABLE feed DROP CONSTRAINT broken');
+    await harness.engine.drain();
+    expect(sequences(harness)).toEqual([1]);
   });
 
   it('a burst', async () => {

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import pg from 'pg';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { fanOut } from '../../src/store/deliveries.ts';
 import { acceptAndHandOver, acceptAndHandOverSql } from '../../src/store/hand-over.ts';
 import { list } from '../../src/store/sql-functions.ts';
 import { type DeliveryHarness, openDeliveryHarness } from '../support/delivery-harness.ts';
@@ -233,7 +234,7 @@ describe('the usual way goes', () => {
   it('an event that comes while a claim waits for a lane', async () => {
     const { harness } = await present();
     await harness.publish({ id: 'a' });
-    await harness.rows("SELECT fan_out($1, 1, 100), set_config('porter.tenant', '', false)", [now(harness)]);
+    await fanOut(harness.db, now(harness), 1, 100);
     await meanwhileLocked(harness, () => harness.accept([{ id: 'b' }]));
     expect(harness.sent.map(({ payload }) => payload.id)).toEqual(['a', 'b']);
   });

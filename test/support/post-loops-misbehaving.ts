@@ -59,7 +59,7 @@ const MISBEHAVIOURS: Record<string, Misbehaviour> = {
   'hangs before the answer': {
     behaviour: hang,
     phase: 'answer',
-    diagnosis: /^Connected, but no answer in 15 s\./,
+    diagnosis: /^Connected, but no answer in 15(\.\d)? s\./,
     remedy: 'retry',
   },
   'answers byte by byte': {

@@ -8,10 +8,11 @@ import {
 } from '../domain/lane.ts';
 import type { Bell } from '../platform/bell.ts';
 import { type Clock, databaseTime } from '../platform/clock.ts';
+import type { Logger } from '../platform/logger.ts';
 import { Outage } from '../platform/outage.ts';
 import { Semaphore } from '../platform/semaphore.ts';
 import type { Database } from '../store/database.ts';
-import { isOnlyLate } from '../store/database-errors.ts';
+import { isOnlyLate, isUndoneByServer } from '../store/database-errors.ts';
 import { freeLanes, lookAtWebhooks, renewLanes, reviewEntitlement } from '../store/deliveries.ts';
 import {
   type ClaimedLane,
@@ -36,6 +37,8 @@ const HELD_MAX = 10_000;
 const LEAVE_MS = 30_000;
 /** More than these at once are a burst, which costs less the usual way, in large batches. */
 const HANDED_OVER_MAX = 16;
+/** So long an event waits to be handed over: for a fan-out, for a turn to claim. Either may be waiting for a lane, and acceptance depends on none. */
+export const HAND_OVER_WAIT_MS = 50;
 
 export interface ClaimsOptions {
   db: Database;
@@ -46,7 +49,8 @@ export interface ClaimsOptions {
   /** Whether this node's clock is right. While it is not, nothing is claimed. */
   isOnTime: () => boolean;
   destinations: Destinations;
-  metrics: Pick<DeliveryMetrics, 'leasesExpired'>;
+  metrics: Pick<DeliveryMetrics, 'leasesExpired' | 'handOversFailed'>;
+  log: Logger;
   /** Rung when there may be something to claim. */
   due: Bell;
 }
@@ -134,8 +138,8 @@ export class Claims {
   ): Promise<HandedOver | undefined> {
     // Whoever would have to wait for more than one claim is no longer at a calm pace.
     if (events.length > HANDED_OVER_MAX || this.#underWay > 1) return undefined;
-    return this.#inTurn(async () => {
-      const { db, clock, isOnTime, traces } = this.#options;
+    return this.#soonInTurn(async () => {
+      const { db, clock, isOnTime, traces, metrics, log } = this.#options;
       const wanted = isOnTime() ? this.#wanted(clock.monotonic(), false) : undefined;
       if (!wanted) return undefined;
       let handed: HandedOver;
@@ -144,8 +148,13 @@ export class Claims {
       } catch (error) {
         // PostgreSQL has undone it. Of a connection that broke nobody knows what it has done.
         if (error instanceof Outage && !isOnlyLate(error.cause)) throw error;
+        if (!(error instanceof Outage || isUndoneByServer(error))) {
+          metrics.handOversFailed.inc();
+          log.error({ err: error }, 'events could not be handed over');
+        }
         return undefined;
       }
+      if (handed.hasFailed) metrics.handOversFailed.inc();
       // They are accepted, whatever comes now: what is not taken here is claimed the usual way.
       const taken = claimedLanes(db, handed.claimed, traces).then((lanes) => this.#take(lanes, wanted));
       const isAll = await taken.then(
@@ -164,6 +173,21 @@ export class Claims {
     } finally {
       this.#underWay--;
     }
+  }
+
+  /** Undefined: its turn did not come in time, and nothing was done. */
+  #soonInTurn<T>(work: () => Promise<T>): Promise<T | undefined> {
+    const late = Promise.withResolvers<undefined>();
+    let isLate = false;
+    const cancel = this.#options.clock.timer(HAND_OVER_WAIT_MS, () => {
+      isLate = true;
+      late.resolve(undefined);
+    });
+    const done = this.#inTurn(async () => {
+      cancel();
+      return isLate ? undefined : work();
+    });
+    return Promise.race([done, late.promise]);
   }
 
   async #claim(looksBack: boolean): Promise<{ count: number; more: boolean }> {

@@ -27,7 +27,7 @@ export interface DispatchOptions extends ClaimsOptions {
   operatorEgress: Pick<Egress, 'post' | 'dial'>;
   /** Makes the one that writes results down for this holder of lanes. */
   recorderFor: (holder: LaneHolder) => Recorder;
-  metrics: Pick<DeliveryMetrics, 'attempted' | 'leasesExpired'>;
+  metrics: ClaimsOptions['metrics'] & Pick<DeliveryMetrics, 'attempted'>;
 }
 
 /**

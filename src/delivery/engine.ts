@@ -13,6 +13,7 @@ import { bePresent, freeLanesOfTheDead } from '../store/presence.ts';
 import { readQueueNumbers } from '../store/queue-numbers.ts';
 import { clearStep, type Retention } from '../store/retention.ts';
 import { withdrawLate } from '../store/write-through.ts';
+import { HAND_OVER_WAIT_MS } from './claims.ts';
 import { Destinations, type Open } from './destinations.ts';
 import { Dispatch } from './dispatch.ts';
 import { createMetrics } from './metrics.ts';
@@ -59,8 +60,9 @@ import { type DeliveryUsage, Recorder } from './recorder.ts';
  *   Claims have turns, whichever way they come, so a lane is answered before it is asked again. Only those lanes are claimed that the events
  * were just put into, and these are locked already: nobody waits for a lane out of their order. Who is entitled is asked by the same statement,
  * and its answer counts from before the statement was sent.
- *   Acceptance does not depend on any of it. It is tried in a subtransaction and waits 50 ms at most for a lane; if it fails, the event
- * is accepted and goes the usual way. That way is also that of a burst, which costs less in large batches, and of a node that does not deliver.
+ *   Acceptance does not depend on any of it. It is tried in a subtransaction and waits 50 ms at most for a lane, and no longer than that for a
+ * fan-out or a claim of this node, which may be waiting for one; if it fails, the event is accepted and goes the usual way. That way is also that
+ * of a burst, which costs less in large batches, and of a node that does not deliver.
  *
  * NEW AND SET ASIDE. A delivery that was never attempted is new. It is found by its place: none before `open_from` of its lane is
  * new, and the holder, which knows what it has under way, moves that on with the results that it writes. Whoever takes over
@@ -191,6 +193,7 @@ export function createEngine(options: EngineOptions): Engine {
     destinations: new Destinations(db, open, log),
     recorderFor: (holder) => new Recorder({ db, clock, log, me, usage }, holder),
     metrics,
+    log,
     due: dueDeliveries,
   });
 
@@ -218,9 +221,16 @@ export function createEngine(options: EngineOptions): Engine {
     return fanned;
   }
 
+  async function soonOver(work: Promise<unknown>): Promise<void> {
+    const late = Promise.withResolvers<void>();
+    const cancel = clock.timer(HAND_OVER_WAIT_MS, late.resolve);
+    await Promise.race([work, late.promise]);
+    cancel();
+  }
+
   async function accept(acceptedAt: string, events: readonly OneEvent[]): Promise<AcceptedOne[] | undefined> {
-    // One fan-out is soon over. Whoever is at it again has more to do.
-    await fanningOut;
+    // One fan-out is soon over, unless it waits for a lane. Whoever is at it again has more to do.
+    if (fanningOut) await soonOver(fanningOut);
     if (stopping || fanningOut || !presence.isThere()) return undefined;
     const handed = dispatch.claims.accept(acceptedAt, events, EVENTS_MIN);
     handingOver.add(handed);

@@ -42,6 +42,11 @@ export function createMetrics(readNumbers: () => Promise<QueueNumbers>, now: () 
     help: 'Webhooks that were taken over from a worker that died or let its lease run out.',
     registers,
   });
+  const handOversFailed = new Counter({
+    name: 'porter_hand_overs_failed_total',
+    help: 'Times that accepted events could not be handed over at once because of a fault, and went the longer way.',
+    registers,
+  });
   const fannedOut = new Counter({
     name: 'porter_events_fanned_out_total',
     help: 'Events that were put into the queues of their webhooks.',
@@ -120,6 +125,7 @@ export function createMetrics(readNumbers: () => Promise<QueueNumbers>, now: () 
       if (succeeded) latency.observe(Math.max(0, seconds));
     },
     leasesExpired,
+    handOversFailed,
     fannedOut,
     text,
   };

@@ -5,7 +5,14 @@ import { hasExpired } from '../domain/access.ts';
 import type { GuestPrincipal, KeyHolder, PortalPrincipal, PracticePrincipal } from '../domain/principal.ts';
 import type { App } from '../operations/app.ts';
 import { isHolder } from '../runtime/access.ts';
-import { findOwnSession, mayComeFrom, refuseStranger, renewSession, tellOrRefuse } from './admit.ts';
+import {
+  countOperator,
+  findOwnSession,
+  mayComeFrom,
+  refuseStranger,
+  renewSession,
+  tellOrRefuse,
+} from './admit.ts';
 import type { Exchange } from './exchange.ts';
 
 /**
@@ -29,14 +36,19 @@ export async function admitGuest<K extends GuestKind>(
 export async function admitGuest(app: App, exchange: Exchange, kind: GuestKind): Promise<GuestPrincipal> {
   const guest = (await findOwnSession(app, exchange))?.principal;
   if (!guest || hasExpired(guest, app.clock.now())) return refuseStranger(app, exchange);
-  // Of a practice that was removed, nobody is left.
-  if (guest.kind === 'operator' || guest[kind === 'partner' ? 'partner' : 'practiceGroup'] === null)
-    throw refusal(`These are the pages of a ${kind}, for people of it who were invited.`);
+  const notTheirs = () => refusal(`These are the pages of a ${kind}, for people of it who were invited.`);
+  // Counted before that is told, as in every other call.
+  if (guest.kind === 'operator') {
+    await countOperator(app, exchange, guest);
+    throw notTheirs();
+  }
   const { name, invitationId, sessionId } = guest;
   exchange.trace.guest = { name, invitationId, sessionId };
   if (guest.partner) exchange.trace.partnerId = guest.partner.id;
   const decision = await app.limits.guests.take(invitationId, GUEST_RATE_LIMIT);
   tellOrRefuse(exchange, decision, GUEST_RATE_LIMIT, 'guest');
+  // Of a practice that was removed, nobody is left.
+  if (guest[kind === 'partner' ? 'partner' : 'practiceGroup'] === null) throw notTheirs();
   await renewSession(app, exchange);
   return guest;
 }

@@ -1,5 +1,7 @@
 import type { Clock } from '../platform/clock.ts';
+import { Outage } from '../platform/outage.ts';
 import type { Database } from '../store/database.ts';
+import { isOnlyLate } from '../store/database-errors.ts';
 import { type AcceptedOne, acceptEvents, type OneEvent } from '../store/events.ts';
 import type { HandOverPoint } from '../store/hand-over.ts';
 import { Batcher } from './batcher.ts';
@@ -17,12 +19,30 @@ const BATCH_MAX = 256;
 const BATCHES_AT_ONCE = 2;
 
 export function gatherEvents(db: Database, clock: Clock, handOver: HandOverPoint): EventAcceptance {
-  return new Batcher<OneEvent, AcceptedOne>(
-    BATCH_MAX,
-    async (events) => {
-      const at = new Date(clock.now()).toISOString();
-      return (await handOver.accept?.(at, events)) ?? acceptEvents(db, at, events);
-    },
-    { atOnce: BATCHES_AT_ONCE },
-  );
+  const accept = async (events: readonly OneEvent[]): Promise<(AcceptedOne | Promise<AcceptedOne>)[]> => {
+    const at = new Date(clock.now()).toISOString();
+    try {
+      return (await handOver.accept?.(at, events)) ?? (await acceptEvents(db, at, events));
+    } catch (error) {
+      // Somebody has a key that one of them came with, and stands still: that is no reason to refuse the others.
+      if (events.length === 1 || !(error instanceof Outage && isOnlyLate(error.cause))) throw error;
+      return eachByItsKey(db, at, events);
+    }
+  };
+  const batcher = new Batcher(BATCH_MAX, accept, { atOnce: BATCHES_AT_ONCE });
+  return { submit: async (event) => batcher.submit(event) };
+}
+
+/** Those without a key together, the others each alone. */
+function eachByItsKey(db: Database, at: string, events: readonly OneEvent[]): Promise<AcceptedOne>[] {
+  const keyless = events.filter(({ keyed }) => !keyed);
+  const together = keyless.length > 0 ? acceptEvents(db, at, keyless) : Promise.resolve([]);
+  return events.map(async (event) => {
+    const [outcomes, place] = event.keyed
+      ? [await acceptEvents(db, at, [event]), 0]
+      : [await together, keyless.indexOf(event)];
+    const outcome = outcomes[place];
+    if (!outcome) throw new Error('an event was not answered');
+    return outcome;
+  });
 }

@@ -4,7 +4,8 @@
 -- Guarantees:
 -- - The events are accepted as by `accept_events`, whatever becomes of the rest. That is tried in a subtransaction: if another node fans out,
 --   if a lane is locked for longer than `lock_timeout`, or if anything else goes wrong, it is undone, the events are announced, and go the usual
---   way (`taken` = -1). Whoever waits that long for an Idempotency-Key is refused (55P03), and nothing was done.
+--   way (`taken` = -1; -2 for what is nobody's lock, which the server's log tells). Whoever waits that long for an Idempotency-Key is refused
+--   (55P03), and nothing was done.
 -- - One event, as most come, is fanned out and claimed by `hand_over_one`; several, and what that leaves, by `fan_out` and `claim_deliveries_2`. Of
 --   these, what is claimed is of the lanes into which the events were just put: they are locked, so a claim that waits for no other lock cannot
 --   deadlock with whoever locks lanes in their order.
@@ -69,10 +70,14 @@ BEGIN
           FROM claim_deliveries_2(at, lease_ms, me, 0, deliveries_max, 0, false, nos, rooms, held, froms, here, false) AS c;
       END IF;
     END IF;
-  EXCEPTION WHEN OTHERS THEN
-    taken_ := -1;
+  EXCEPTION
+    WHEN lock_not_available OR deadlock_detected THEN
+      taken_ := -1;
+    WHEN OTHERS THEN
+      RAISE WARNING 'events were accepted and could not be handed over: % (%)', SQLERRM, SQLSTATE;
+      taken_ := -2;
   END;
-  IF taken_ = -1 THEN
+  IF taken_ < 0 THEN
     PERFORM pg_notify('porter_events', '');
   END IF;
   RETURN QUERY SELECT accepted.unknown, accepted.repeated, accepted.kept_hashes, accepted.kept_answers, taken_, more_, NULL::boolean,

@@ -25,8 +25,10 @@ export interface HandedOver {
   outcomes: AcceptedOne[];
   /** What the worker is to send of it. */
   claimed: ClaimRow[];
-  /** How many events were fanned out; -1: they were accepted, and nothing else was done. */
+  /** How many events were fanned out; less than 0: they were accepted, and nothing else was done. */
   taken: number;
+  /** That was for something which does not pass by itself. */
+  hasFailed: boolean;
   /** Whether there are more that are new. */
   more: boolean;
   /** Whether what came of the events is more than what was claimed. */
@@ -68,6 +70,7 @@ export async function acceptAndHandOver(
     outcomes: outcomesOf(told, events),
     claimed,
     taken: told?.taken ?? -1,
+    hasFailed: told?.taken === -2,
     more: told?.more ?? false,
     isRest: claimed.some(({ is_rest: isRest }) => isRest),
   };

@@ -1,3 +1,4 @@
+import { partnerKindNames } from '../contract/alerts.ts';
 import type { PageQuery } from '../contract/page.ts';
 import type { DayOfCalls, PortalWay } from '../contract/portal/account.ts';
 import type { KeyRecord } from '../domain/access.ts';
@@ -111,10 +112,10 @@ export async function countForHome(tx: Transaction, partnerId: string, now: stri
             count(*) FILTER (WHERE w.status = 'disabled') AS webhooks_disabled,
             count(*) FILTER (WHERE w.withheld_since IS NOT NULL
                                OR EXISTS (SELECT FROM withheld_groups g WHERE g.webhook_no = w.no)) AS webhooks_withheld,
-            (SELECT count(*) FROM alerts a WHERE a.partner_id = $1 AND a.ended_at IS NULL AND a.kind <> 'partner_waiting') AS alerts_open
+            (SELECT count(*) FROM alerts a WHERE a.partner_id = $1 AND a.ended_at IS NULL AND a.kind = ANY ($4)) AS alerts_open
        FROM webhooks w JOIN webhook_lanes l ON l.webhook_no = w.no
       WHERE w.partner_id = $1 AND w.deleted_at IS NULL AND w.audience <> 'operator'`,
-    [partnerId, now, soon],
+    [partnerId, now, soon, partnerKindNames],
   );
   return (name: string) => row?.[name] ?? 0;
 }

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import pg from 'pg';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { fanOut } from '../../src/store/deliveries.ts';
 import { acceptAndHandOver, acceptAndHandOverSql } from '../../src/store/hand-over.ts';
 import { list } from '../../src/store/sql-functions.ts';
 import { type DeliveryHarness, openDeliveryHarness } from '../support/delivery-harness.ts';
@@ -53,6 +54,20 @@ function calls(): (name: string) => number {
   const spy = vi.spyOn(pg.Client.prototype, 'query');
   onTestFinished(() => spy.mockRestore());
   return (name) => spy.mock.calls.filter(([sql]) => JSON.stringify(sql).includes(`FROM ${name}(`)).length;
+}
+
+/** Somebody holds the lanes, and the engine waits for one of them. What is done meanwhile is done before they are given back. */
+async function meanwhileLocked(harness: DeliveryHarness, work: () => Promise<unknown>): Promise<void> {
+  const other = await connected(harness);
+  await other.query('BEGIN; SELECT FROM webhook_lanes FOR UPDATE');
+  const drained = harness.engine.drain();
+  await expect.poll(() => harness.rows('SELECT FROM pg_locks WHERE NOT granted')).not.toEqual([]);
+  const done = vi.fn();
+  const worked = work().then(done);
+  await expect.poll(() => done.mock.calls.length).toBe(1);
+  await other.query('COMMIT');
+  await Promise.all([drained, worked]);
+  await harness.engine.drain();
 }
 
 describe('an event', () => {
@@ -174,6 +189,7 @@ describe('the usual way goes', () => {
     expect(await harness.rows('SELECT FROM new_events')).toHaveLength(1);
     expect(await states(harness)).toEqual([]);
     expect(await head(harness)).toBe(0);
+    expect(await harness.engine.metrics()).toContain('porter_hand_overs_failed_total 0');
     await other.query('COMMIT');
     await harness.engine.drain();
     expect(sequences(harness)).toEqual([1]);
@@ -206,6 +222,32 @@ describe('the usual way goes', () => {
     await harness.accept([{ id: 'b' }]);
     expect(harness.sent.map(({ payload }) => payload.id)).toEqual(['b']);
     await other.query('ROLLBACK');
+  });
+
+  it('an event that comes while a fan-out waits for a lane', async () => {
+    const { harness } = await present();
+    await harness.publish({ id: 'a' });
+    await meanwhileLocked(harness, () => harness.accept([{ id: 'b' }]));
+    expect(harness.sent.map(({ payload }) => payload.id)).toEqual(['a', 'b']);
+  });
+
+  it('an event that comes while a claim waits for a lane', async () => {
+    const { harness } = await present();
+    await harness.publish({ id: 'a' });
+    await fanOut(harness.db, now(harness), 1, 100);
+    await meanwhileLocked(harness, () => harness.accept([{ id: 'b' }]));
+    expect(harness.sent.map(({ payload }) => payload.id)).toEqual(['a', 'b']);
+  });
+
+  it('an event that a fault keeps from being handed over, which is counted', async () => {
+    const { harness } = await present();
+    await harness.rows('ALTER TABLE feed ADD CONSTRAINT broken CHECK (false) NOT VALID');
+    await harness.accept([{ id: 'a' }]);
+    expect(await harness.rows('SELECT FROM new_events')).toHaveLength(1);
+    expect(await harness.engine.metrics()).toContain('porter_hand_overs_failed_total 1');
+    await harness.rows('ALTER TABLE feed DROP CONSTRAINT broken');
+    await harness.engine.drain();
+    expect(sequences(harness)).toEqual([1]);
   });
 
   it('a burst', async () => {

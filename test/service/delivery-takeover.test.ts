@@ -350,6 +350,7 @@ describe('while a delivery hangs', () => {
       dial: async () => false,
       operatorEgress: { post: () => Promise.reject(new Error('of a partner')), dial: async () => false },
       isOnTime: () => true,
+      log: createLogger(() => {}),
       destinations: {
         get: () => destination,
         hostOf: () => host,

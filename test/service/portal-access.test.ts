@@ -109,6 +109,15 @@ describe('somebody of a partner, with one of its keys', () => {
     ]).toEqual([GUEST_RATE_LIMIT, 1]);
     expect((await partner.send('GET', '/v1/practice-groups')).status).toBe(200);
   });
+
+  it('has it also for what is not for them', async () => {
+    const { guest } = await world();
+    const calls = Array.from({ length: GUEST_RATE_LIMIT + 1 }, () =>
+      guest.send('GET', '/practice/v1/partners'),
+    );
+    const statuses = (await Promise.all(calls)).map(({ status }) => status);
+    expect(statuses.filter((one) => one !== 403)).toEqual([429]);
+  });
 });
 
 describe('refused', () => {

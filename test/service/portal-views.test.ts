@@ -2,8 +2,9 @@ import { describe, expect, it } from 'vitest';
 import { guestOf } from '../support/guest-session.ts';
 import { startMailbox } from '../support/mailbox.ts';
 import { newPartner } from '../support/post.ts';
+import { stopPartner } from '../support/practice-guest.ts';
 import { ok, startReceiver } from '../support/receiver.ts';
-import { startHarness } from '../support/service.ts';
+import { type Loose, startHarness } from '../support/service.ts';
 
 /** What people of a partner are told across its keys. */
 
@@ -45,6 +46,18 @@ describe('home and keys', () => {
     ]);
     expect((await get(`/keys/${partner.keyId}`)).days.at(-1).ok).toBe(1);
     expect(JSON.stringify(data)).not.toContain(partner.key);
+  });
+
+  it('count the alerts that the partner is told of, and none that is for the operator', async () => {
+    const stopped = await newPartner(house);
+    const person = await guestOf(house, mailbox, { partner: stopped.partnerId });
+    await stopPartner(house, stopped);
+    house.clock.advance(60_000);
+    await house.service.alerts.look();
+    const { data } = await house.operator('GET', `/alerts?open=true&partner_id=${stopped.partnerId}`);
+    expect(data.map(({ kind }: Loose) => kind)).toEqual(['partner_stopped']);
+    expect((await person.send('GET', '/portal/v1/alerts')).body.data).toEqual([]);
+    expect((await person.send('GET', '/portal/v1/home')).body.alerts_open).toBe(0);
   });
 
   it('404: a key of another partner', async () => {

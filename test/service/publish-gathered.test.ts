@@ -102,6 +102,43 @@ it('takes one key once, on two nodes and from a dozen calls at once', async () =
   expect(await ofObjects(id)).toHaveLength(1);
 });
 
+it('accepts its neighbours when somebody else has the key of a call, and stands still', async () => {
+  const [prefix, key] = [fresh('still'), fresh('key')];
+  await db.query('BEGIN');
+  await db.query(
+    `INSERT INTO idempotency_keys (caller_id, key, body_hash, answer, created_at) VALUES ('opr_first', $1, '', '{}', now())`,
+    [key],
+  );
+  const { app } = house.service;
+  // Of one moment, so that they are in one batch.
+  const submit = (id: string, keyed?: { key: string; bodyHash: Buffer; answer: { event_ids: string[] } }) =>
+    app.events.submit({
+      id: `evt_${prefix}_${id}`,
+      payload: {
+        object: 'Prescription',
+        id: `${prefix}/${id}`,
+        practice_group_id: groupId,
+        event: 'prescription.issued',
+      },
+      sourceId: 'opr_first',
+      traceparent: undefined,
+      keyed,
+    });
+  const keep = (name: string) => ({
+    key: name,
+    bodyHash: Buffer.from('00', 'hex'),
+    answer: { event_ids: [] },
+  });
+  const waiting = submit('waits', keep(key));
+  const neighbours = [submit('plain'), submit('keyed', keep(`${key}-other`))];
+  expect(await Promise.allSettled(neighbours)).toEqual(
+    neighbours.map(() => ({ status: 'fulfilled', value: { outcome: 'accepted' } })),
+  );
+  await db.query('ROLLBACK');
+  expect(await waiting).toEqual({ outcome: 'accepted' });
+  expect(await ofObjects(prefix)).toHaveLength(3);
+});
+
 it('never lets one call spoil its neighbours, whatever they are', async () => {
   const { groupId: otherGroup } = await makeWorld(house);
   const call = fc.record({

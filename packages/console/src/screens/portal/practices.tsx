@@ -19,8 +19,8 @@ export function Practices() {
         empty="There is none: no key of yours works. Support issues keys."
         columns={[
           { title: 'Practice', width: '1.4fr', cell: ({ name }) => <bdi>{name}</bdi> },
-          { title: 'ID', width: '1fr', cell: ({ id }) => <code>{id}</code> },
-          { title: 'Key', width: '1.4fr', cell: ({ ways }) => <Key of={ways} /> },
+          { title: 'ID', width: '8rem', cell: ({ id }) => <code>{id}</code> },
+          { title: 'Key', width: '1.8fr', cell: ({ ways }) => <Key of={ways} /> },
           {
             title: 'Through',
             width: '1fr',

@@ -102,8 +102,8 @@ function Standing({ of: webhook }: { of: PortalWebhook }) {
         <strong>
           Failing since <When at={health.failing_since} />.
         </strong>{' '}
-        {health.failures === 1 ? 'The last attempt' : `The last ${health.failures} attempts`} failed: the
-        delivery log below says why. Mend the receiver; what waits is sent by itself. {waits}
+        <LastDiagnosis of={webhook} /> Once the receiver takes events again, what waits is sent by itself.{' '}
+        {waits}
       </Banner>
     );
   return (
@@ -112,6 +112,27 @@ function Standing({ of: webhook }: { of: PortalWebhook }) {
       last success was <When at={health.last_success_at} />.
     </Banner>
   );
+}
+
+/** How many deliveries are looked through for the attempt that was made last. */
+const LATEST = 20;
+
+/** Why the last attempt failed, and what to do about it. */
+function LastDiagnosis({ of: { id, way, health } }: { of: PortalWebhook }) {
+  const { data } = useQuery({
+    ...one('listWebhookDeliveries', {
+      way: way ?? { key_id: '', practice_group_id: '' },
+      params: { id },
+      query: { page_size: LATEST },
+    }),
+    enabled: way !== null,
+  });
+  const [last] = (data?.data ?? [])
+    .flatMap(({ attempts }) => attempts.slice(-1))
+    .filter(({ outcome }) => outcome === 'failed')
+    .sort((a, b) => Date.parse(b.at) - Date.parse(a.at));
+  if (last) return <bdi>{last.diagnosis}</bdi>;
+  return health.failures === 1 ? 'The last attempt failed.' : `The last ${health.failures} attempts failed.`;
 }
 
 function Deliveries({ id, way }: { id: string; way: PortalWay }) {
@@ -137,23 +158,23 @@ function Deliveries({ id, way }: { id: string; way: PortalWay }) {
         hrefOf={(delivery) => `/portal/webhooks/${id}/deliveries/${delivery.id}`}
         empty="No delivery is like that. Send a test event to see one."
         columns={[
-          { title: 'State', width: '9rem', cell: (delivery) => <DeliveryState of={delivery} /> },
+          { title: 'State', width: '8rem', cell: (delivery) => <DeliveryState of={delivery} /> },
           { title: 'Event', width: '1.4fr', cell: ({ event }) => eventTitles[event] },
           { title: 'About', width: '1fr', wideOnly: true, cell: ({ object_id }) => <code>{object_id}</code> },
           {
             title: 'What came of it',
-            width: '2fr',
+            width: '3fr',
             cell: ({ attempts }) => <bdi>{attempts.at(-1)?.diagnosis ?? 'not sent yet'}</bdi>,
           },
           {
             title: 'Queued',
-            width: '8rem',
+            width: '7rem',
             wideOnly: true,
             cell: ({ created_at }) => <When at={created_at} />,
           },
           {
             title: 'Next attempt',
-            width: '8rem',
+            width: '7rem',
             titled: true,
             cell: ({ next_attempt_at: next }) => (next ? <Due at={next} /> : '–'),
           },

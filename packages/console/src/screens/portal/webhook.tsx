@@ -41,7 +41,7 @@ export function Webhook() {
           <>
             <Standing of={webhook} />
             {!acted && <NoWay of={webhook.way} />}
-            {webhook.way && <Deliveries id={id} way={webhook.way} />}
+            {webhook.way && <Deliveries of={webhook} way={webhook.way} />}
             <About of={webhook} />
           </>
         )}
@@ -135,7 +135,7 @@ function LastDiagnosis({ of: { id, way, health } }: { of: PortalWebhook }) {
   return health.failures === 1 ? 'The last attempt failed.' : `The last ${health.failures} attempts failed.`;
 }
 
-function Deliveries({ id, way }: { id: string; way: PortalWay }) {
+function Deliveries({ of: { id, status: state }, way }: { of: PortalWebhook; way: PortalWay }) {
   const { values, set } = useFilters(['status']);
   const status = values.status as Delivery['status'] | undefined;
   return (
@@ -159,11 +159,11 @@ function Deliveries({ id, way }: { id: string; way: PortalWay }) {
         empty="No delivery is like that. Send a test event to see one."
         columns={[
           { title: 'State', width: '8rem', cell: (delivery) => <DeliveryState of={delivery} /> },
-          { title: 'Event', width: '1.4fr', cell: ({ event }) => eventTitles[event] },
+          { title: 'Event', width: '11rem', cell: ({ event }) => eventTitles[event] },
           { title: 'About', width: '1fr', wideOnly: true, cell: ({ object_id }) => <code>{object_id}</code> },
           {
             title: 'What came of it',
-            width: '3fr',
+            width: '2.4fr',
             cell: ({ attempts }) => <bdi>{attempts.at(-1)?.diagnosis ?? 'not sent yet'}</bdi>,
           },
           {
@@ -176,7 +176,8 @@ function Deliveries({ id, way }: { id: string; way: PortalWay }) {
             title: 'Next attempt',
             width: '7rem',
             titled: true,
-            cell: ({ next_attempt_at: next }) => (next ? <Due at={next} /> : '–'),
+            // While it is paused or disabled there is none.
+            cell: ({ next_attempt_at: next }) => (next && state === 'active' ? <Due at={next} /> : '–'),
           },
         ]}
       />
@@ -190,6 +191,12 @@ const signatures: Record<PortalWebhook['signature'], string> = {
   both: 'with its own secret (v1) and the key of this service (v1a)',
 };
 
+/** By name, unless it is all of them. */
+const toEvents = (types: PortalWebhook['event_types']): string =>
+  types.length === Object.keys(eventTitles).length
+    ? 'all'
+    : types.map((event) => eventTitles[event]).join(', ');
+
 function About({ of: webhook }: { of: PortalWebhook }) {
   const { practice_group_name: practice, practice_group_ids: only, health, way } = webhook;
   return (
@@ -199,7 +206,7 @@ function About({ of: webhook }: { of: PortalWebhook }) {
           Address: <bdi>{webhook.url}</bdi>,
           Description: webhook.description === null ? undefined : <bdi>{webhook.description}</bdi>,
           'For the practices': <bdi>{practice ?? only?.join(', ') ?? 'all that you may act for'}</bdi>,
-          Events: webhook.event_types.map((event) => eventTitles[event]).join(', '),
+          Events: toEvents(webhook.event_types),
           Signed: signatures[webhook.signature],
           'Headers of your own': webhook.header_names.length > 0 ? webhook.header_names.join(', ') : 'none',
           'Looked after with': way ? <bdi>{nameOfKey(way)}</bdi> : undefined,

@@ -56,17 +56,13 @@ const onPostgres = { ...everywhere, globalSetup: 'test/support/postgres-for-test
 /**
  * `unit` needs nothing; the others share one real PostgreSQL that the setup file starts. `python` needs Python 3.11 and its package index. `browser` also
  * needs what .ci/run installs: Debian's chromium, and curl, openssl and python3 for the examples of the guides. `quick` is some of
- * `service`: with `unit`, but without the linters, it is the tier for the inner loop, `npm run test:quick`, which should stay under
- * a minute.
+ * `service`: with `unit`, it is the tier for the inner loop, `npm run test:quick`, which should stay under a minute.
  */
 export default defineConfig({
   test: {
     // Much of the time is waiting: two at a time on two cores, where the default would be one. `npm test` has three, which took 333 s
     // where two took 402, in one run each; the other tiers were not tried with more.
     maxWorkers: 2,
-    tags: [
-      { name: 'linter', description: 'Spectral and its like on a whole document: not in the quick tier.' },
-    ],
     projects: [
       {
         test: {

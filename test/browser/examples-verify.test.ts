@@ -5,7 +5,7 @@ import { blocksOf, pages, ROOT } from '../support/examples.ts';
 import { body, checkReceiver, checkRetries, otherSecret, secret, sign } from '../support/examples-checks.ts';
 import { programOf } from '../support/examples-page.ts';
 
-/** The programs in examples/ that need a shell or Python; those in TypeScript are in test/service/examples-typescript.test.ts. */
+/** The programs in examples/ that need a shell or Python; those in TypeScript are in test/browser/examples-typescript.test.ts. */
 
 describe('examples/verify.sh', () => {
   const env = { PATH: process.env.PATH ?? '', WEBHOOK_SECRET: secret };

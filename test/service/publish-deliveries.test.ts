@@ -6,8 +6,8 @@ import { superuser } from '../support/superuser.ts';
 const house = await startHarness();
 const db = await superuser(house.databaseUrl);
 
-async function publishOne(groupId: string): Promise<string> {
-  const { event_ids } = await house.operator('POST', '/events', {
+async function publishOne(groupId: string, node = house): Promise<string> {
+  const { event_ids } = await node.operator('POST', '/events', {
     object: 'Patient',
     id: 'patient-1',
     practice_group_id: groupId,
@@ -45,7 +45,9 @@ it('whoever delivers is told when an event is there', async () => {
   const { groupId } = await makeWorld(house);
   await db.query('LISTEN porter_events');
   const told = new Promise((resolve) => db.once('notification', ({ channel }) => resolve(channel)));
-  await publishOne(groupId);
+  // One that delivers need not be told of what it accepts.
+  const door = await startHarness({ databaseUrl: house.databaseUrl, env: { PORTER_ROLE: 'api' } });
+  await publishOne(groupId, door);
   expect(await told).toBe('porter_events');
 });
 

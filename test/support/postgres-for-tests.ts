@@ -26,8 +26,9 @@ export default async function setup(project: TestProject): Promise<() => Promise
   const postgres = await startEmbeddedPostgres({
     dataDir,
     log: () => {},
-    // Its data is thrown away, so it need not survive a power cut; tests that crash a server start their own.
-    settings: { max_connections: '200', fsync: 'off' },
+    // Its data is thrown away, so it need not survive a power cut; tests that crash a server start their own. Of several hundred databases,
+    // autovacuum would look into ten each second.
+    settings: { max_connections: '200', fsync: 'off', autovacuum: 'off' },
   });
   await provide(project, postgres.adminUrl);
   return async () => {

@@ -1,9 +1,10 @@
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { chromium } from 'playwright-core';
 import { CHROMIUM, FLAGS } from './support/chromium.ts';
+import { smallPng } from './support/small-png.ts';
 import type { Walk } from './support/walks.ts';
 
 /**
@@ -12,8 +13,10 @@ import type { Walk } from './support/walks.ts';
  */
 
 const OUT = 'docs/console-walks.png';
-const BYTES_MAX = 200_000;
+const BYTES_MAX = 250_000;
 const WIDTH = 1000;
+/** Dots to a pixel, so that the words in the screens can be read when the picture is opened. */
+const SHARPNESS = 1.5;
 
 const folder = mkdtempSync(join(tmpdir(), 'porter-walks-'));
 const { status } = spawnSync('npx', ['vitest', 'run', '--project', 'browser', 'walks'], {
@@ -35,14 +38,14 @@ const row = ({ person, question, clicks, ms, steps }: Walk) =>
   `<section><h2>“${question}”</h2><p>${person}: ${clicks} ${clicks === 1 ? 'click' : 'clicks'}, answered in ${(ms / 1000).toFixed(1)} s</p><div>${steps.map(screen).join('')}</div></section>`;
 
 const browser = await chromium.launch({ executablePath: CHROMIUM, args: FLAGS });
-const page = await browser.newPage({ viewport: { width: WIDTH, height: 600 } });
+const page = await browser.newPage({ viewport: { width: WIDTH, height: 600 }, deviceScaleFactor: SHARPNESS });
 await page.setContent(`<style>
   body { margin: 0; padding: 12px 24px 24px; background: #fff; color: #1a2228; font: 14px system-ui, sans-serif }
   h2 { margin: 12px 0 0; font-size: 17px } p { margin: 2px 0 8px; color: #4d5a63 }
   section > div { display: flex; gap: 16px } figure { flex: 1; margin: 0 }
   img { width: 100%; border: 1px solid #d5dadd; border-radius: 8px } figcaption { color: #4d5a63; font-size: 13px }
 </style>${walks.map(row).join('')}`);
-await page.screenshot({ path: OUT, fullPage: true });
+writeFileSync(OUT, smallPng(await page.screenshot({ fullPage: true })));
 await browser.close();
 rmSync(folder, { recursive: true });
 

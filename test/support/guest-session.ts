@@ -1,4 +1,6 @@
+import { vi } from 'vitest';
 import { cookieOf, type Visitor, visitor } from './console-session.ts';
+import { PATIENCE } from './console-world.ts';
 import type { Inviting } from './guest-browser.ts';
 import type { Mailbox } from './mailbox.ts';
 import type { Answer, Harness, Loose, Send } from './service.ts';
@@ -15,10 +17,13 @@ export async function invited(
   const of = 'partner' in whom ? `/partners/${whom.partner}` : `/practice-groups/${whom.practice}`;
   const invitation = await house.operator('POST', `${of}/invitations`, person);
   await house.service.alerts.tell();
-  const mail = mailbox.messages.filter(({ to }) => to.includes(person.email)).at(-1);
-  const [path, token] = LINK.exec(mail?.text ?? '') ?? [];
-  if (path === undefined || token === undefined) throw new Error(`no link came to ${person.email}`);
-  return { invitation, path, token };
+  // The service itself may have been first to take the message up, and is then still sending it.
+  return vi.waitFor(() => {
+    const mail = mailbox.messages.filter(({ to }) => to.includes(person.email)).at(-1);
+    const [path, token] = LINK.exec(mail?.text ?? '') ?? [];
+    if (path === undefined || token === undefined) throw new Error(`no link came to ${person.email}`);
+    return { invitation, path, token };
+  }, PATIENCE);
 }
 
 /** Somebody who came in by an invitation, as far as the service can tell. */

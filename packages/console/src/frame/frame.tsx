@@ -54,7 +54,7 @@ export function Frame({ environment, whose, places, tools, me, openSearch, child
       </header>
       <nav id="places" className="places" aria-label="Rooms" data-open={isMenuOpen || undefined}>
         {places.map(({ title, to }) => (
-          <Link key={to} to={to} activeOptions={{ exact: to === home }}>
+          <Link key={to} to={to} activeOptions={{ exact: to === home && places.length > 1 }}>
             {title}
           </Link>
         ))}

@@ -26,14 +26,18 @@ export function Due({ at }: { at: string }) {
 
 /** One of them; what else is to be said of it stands below. */
 export function Attempt({ of: attempt, children }: { of: DeliveryAttempt; children?: React.ReactNode }) {
-  const { at, outcome, status, diagnosis, duration_ms, answer } = attempt;
+  const { at, outcome, status, phase, diagnosis, duration_ms, answer } = attempt;
+  // Of a receiver that is not at a public address partners are told whether it received the event, and nothing else.
+  const isTold = status !== null || phase !== null;
   return (
     <li>
       <time dateTime={at} title={`${toExact(at)} (${zone})`}>
         {toClock(at)}
       </time>
-      <State kind={outcome === 'delivered' ? 'fine' : 'failing'}>{status ?? 'no answer'}</State>
-      <span className="soft">in {toDuration(duration_ms)}</span>
+      <State kind={outcome === 'delivered' ? 'fine' : 'failing'}>
+        {status ?? (phase ? 'no answer' : outcome)}
+      </State>
+      {isTold && <span className="soft">in {toDuration(duration_ms)}</span>}
       <span className="diagnosis">
         <bdi>{diagnosis}</bdi>
       </span>

@@ -22,8 +22,10 @@ export function Partner() {
         {(detail) => (
           <>
             <Standing of={detail} />
-            <May of={detail} />
-            <Activity partnerId={detail.partner.id} />
+            <div className="may-and-did">
+              <May of={detail} />
+              <Activity partnerId={detail.partner.id} />
+            </div>
             {detail.stops.length > 0 && <EarlierStops of={detail} />}
           </>
         )}

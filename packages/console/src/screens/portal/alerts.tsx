@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
 import { one, useChange } from '../../api/client.ts';
-import type { Contact } from '../../api/generated-portal.ts';
+import type { Alert, Contact } from '../../api/generated-portal.ts';
 import { Pick, Sentence, useFilters } from '../../parts/filters.tsx';
 import { FormDialog, Tick, Ticked } from '../../parts/form.tsx';
 import { List } from '../../parts/list.tsx';
@@ -44,13 +45,23 @@ export function Alerts() {
               ended_at ? <State kind="fine">over</State> : <State kind="failing">open</State>,
           },
           { title: 'What', width: '1fr', cell: ({ kind }) => alertTitles[kind] },
-          { title: 'About', width: '1fr', cell: ({ subject }) => <bdi>{subject.name}</bdi> },
+          { title: 'About', width: '1fr', cell: ({ subject }) => <AlertSubject of={subject} /> },
           { title: 'What to do', width: '2.4fr', wideOnly: true, cell: ({ remedy }) => remedy },
           { title: 'Began', width: '8rem', titled: true, cell: ({ began_at }) => <When at={began_at} /> },
         ]}
       />
       <Contacts />
     </Page>
+  );
+}
+
+/** By its name, which leads to it where the portal has a page of it. */
+export function AlertSubject({ of: { type, id, name } }: { of: Alert['subject'] }) {
+  if (type !== 'webhook' && type !== 'key') return <bdi>{name}</bdi>;
+  return (
+    <Link to={`/portal/${type}s/${encodeURIComponent(id)}`}>
+      <bdi>{name}</bdi>
+    </Link>
   );
 }
 

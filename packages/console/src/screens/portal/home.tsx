@@ -9,6 +9,7 @@ import { When } from '../../parts/when.tsx';
 import { alertTitles } from '../alert-words.ts';
 import { toRefusal } from '../refusal-words.ts';
 import { hostOf, WebhookState } from '../webhook-state.tsx';
+import { AlertSubject } from './alerts.tsx';
 import { Calls } from './calls.tsx';
 import { CreateWebhook } from './create-webhook.tsx';
 
@@ -21,19 +22,20 @@ export function Home() {
         {(home) => (
           <>
             <Standing of={home} />
-            <Section title="Calls">
-              <Calls of={home.days} />
-            </Section>
             <OpenAlerts />
             <Webhooks />
             <LatestRefusals />
+            <Section title="Calls">
+              <Calls of={home.days} />
+            </Section>
             <Section title="In short">
               <Facts
                 of={{
                   'Keys that work': (
                     <Link to="/portal/keys">
                       {home.keys.active}
-                      {home.keys.ending > 0 && `, ${home.keys.ending} of them end soon`}
+                      {home.keys.ending > 0 &&
+                        `, ${home.keys.ending} of them ${home.keys.ending === 1 ? 'ends' : 'end'} soon`}
                     </Link>
                   ),
                   Practices: <Link to="/portal/practices">those that you may act for</Link>,
@@ -97,6 +99,7 @@ function OpenAlerts() {
         more={data.next_cursor ? { to: '/portal/alerts', title: 'All alerts' } : undefined}
         columns={[
           { title: 'What', width: '1fr', cell: ({ kind }) => alertTitles[kind] },
+          { title: 'About', width: '1fr', cell: ({ subject }) => <AlertSubject of={subject} /> },
           { title: 'What to do', width: '2.4fr', cell: ({ remedy }) => remedy },
           { title: 'Since', width: '8rem', cell: ({ began_at }) => <When at={began_at} /> },
         ]}

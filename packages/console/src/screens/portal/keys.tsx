@@ -45,8 +45,8 @@ export function Keys() {
         hrefOf={({ id }) => `/portal/keys/${id}`}
         empty="No key is like that. Support issues and rotates keys."
         columns={[
-          { title: 'State', width: '6rem', cell: (key) => <KeyState of={key} /> },
           { title: 'Key', width: '1.4fr', cell: (key) => <bdi>{nameOfKey(key)}</bdi> },
+          { title: 'State', width: '6rem', cell: (key) => <KeyState of={key} /> },
           { title: 'Practice', width: '1.4fr', cell: ({ practice_group: { name } }) => <bdi>{name}</bdi> },
           {
             title: 'Limit',

@@ -19,18 +19,17 @@ export function Practices() {
         empty="There is none: no key of yours works. Support issues keys."
         columns={[
           { title: 'Practice', width: '1.4fr', cell: ({ name }) => <bdi>{name}</bdi> },
-          { title: 'ID', width: '1fr', cell: ({ id }) => <code>{id}</code> },
-          { title: 'Key', width: '1.4fr', cell: ({ ways }) => <Key of={ways} /> },
+          { title: 'ID', width: '8rem', cell: ({ id }) => <code>{id}</code> },
+          { title: 'Key', width: '2fr', cell: ({ ways }) => <Key of={ways} /> },
           {
             title: 'Through',
-            width: '1fr',
+            width: '9rem',
             wideOnly: true,
-            cell: ({ ways: [way] }) =>
-              way?.through ? <bdi>{way.through.name}</bdi> : 'the key is tied to it',
+            cell: ({ ways: [way] }) => (way?.through ? <bdi>{way.through.name}</bdi> : 'a key of its own'),
           },
           {
             title: 'May do',
-            width: '2fr',
+            width: '1.4fr',
             wideOnly: true,
             cell: ({ ways: [way] }) => <span className="soft">{way?.scopes.join(', ')}</span>,
           },

@@ -47,7 +47,7 @@ export function Refused() {
         input={{ query: { key_id, error: error as ErrorCode | undefined, since: sinceHours(hours) } }}
         keyOf={({ request_id, at }) => `${request_id} ${at}`}
         hrefOf={({ request_id }) => `/portal/refused?open=${encodeURIComponent(request_id)}`}
-        empty="No call was refused like that. Calls with a key that nobody knows are kept for nobody."
+        empty="No call of yours was refused like that. A call with a key that Porter does not know belongs to nobody, and is not listed."
         columns={[
           { title: 'Why', width: '1.4fr', cell: (call) => `${call.status}: ${toRefusal(call)}` },
           {

@@ -1,10 +1,17 @@
 import { useQuery } from '@tanstack/react-query';
 import { one } from '../../api/client.ts';
+import type { ServiceStatus } from '../../api/generated-portal.ts';
 import { Loaded } from '../../parts/loaded.tsx';
 import { Banner, Page, Section } from '../../parts/page.tsx';
 import { State } from '../../parts/state.tsx';
 import { Table } from '../../parts/table.tsx';
 import { When } from '../../parts/when.tsx';
+
+/** From the first day of which something is known: before it the service was not there. */
+const known = (days: ServiceStatus['days']) => {
+  const first = days.findIndex(({ percent }) => percent !== null);
+  return first === -1 ? [] : days.slice(first);
+};
 
 /** Is it us, or is it them? */
 export function Status() {
@@ -28,9 +35,9 @@ export function Status() {
             <Section title="The last 30 days">
               <Table
                 label="Days"
-                items={[...days].reverse()}
+                items={known(days).reverse()}
                 keyOf={({ day }) => day}
-                empty=""
+                empty="Nothing is known yet: it is written down from day to day."
                 columns={[
                   { title: 'Day (UTC)', width: '1fr', cell: ({ day }) => day },
                   {

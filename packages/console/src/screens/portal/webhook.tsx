@@ -41,7 +41,7 @@ export function Webhook() {
           <>
             <Standing of={webhook} />
             {!acted && <NoWay of={webhook.way} />}
-            {webhook.way && <Deliveries id={id} way={webhook.way} />}
+            {webhook.way && <Deliveries of={webhook} way={webhook.way} />}
             <About of={webhook} />
           </>
         )}
@@ -102,8 +102,8 @@ function Standing({ of: webhook }: { of: PortalWebhook }) {
         <strong>
           Failing since <When at={health.failing_since} />.
         </strong>{' '}
-        {health.failures === 1 ? 'The last attempt' : `The last ${health.failures} attempts`} failed: the
-        delivery log below says why. Mend the receiver; what waits is sent by itself. {waits}
+        <LastDiagnosis of={webhook} /> Once the receiver takes events again, what waits is sent by itself.{' '}
+        {waits}
       </Banner>
     );
   return (
@@ -114,7 +114,28 @@ function Standing({ of: webhook }: { of: PortalWebhook }) {
   );
 }
 
-function Deliveries({ id, way }: { id: string; way: PortalWay }) {
+/** How many deliveries are looked through for the attempt that was made last. */
+const LATEST = 20;
+
+/** Why the last attempt failed, and what to do about it. */
+function LastDiagnosis({ of: { id, way, health } }: { of: PortalWebhook }) {
+  const { data } = useQuery({
+    ...one('listWebhookDeliveries', {
+      way: way ?? { key_id: '', practice_group_id: '' },
+      params: { id },
+      query: { page_size: LATEST },
+    }),
+    enabled: way !== null,
+  });
+  const [last] = (data?.data ?? [])
+    .flatMap(({ attempts }) => attempts.slice(-1))
+    .filter(({ outcome }) => outcome === 'failed')
+    .sort((a, b) => Date.parse(b.at) - Date.parse(a.at));
+  if (last) return <bdi>{last.diagnosis}</bdi>;
+  return health.failures === 1 ? 'The last attempt failed.' : `The last ${health.failures} attempts failed.`;
+}
+
+function Deliveries({ of: { id, status: state }, way }: { of: PortalWebhook; way: PortalWay }) {
   const { values, set } = useFilters(['status']);
   const status = values.status as Delivery['status'] | undefined;
   return (
@@ -137,25 +158,26 @@ function Deliveries({ id, way }: { id: string; way: PortalWay }) {
         hrefOf={(delivery) => `/portal/webhooks/${id}/deliveries/${delivery.id}`}
         empty="No delivery is like that. Send a test event to see one."
         columns={[
-          { title: 'State', width: '9rem', cell: (delivery) => <DeliveryState of={delivery} /> },
-          { title: 'Event', width: '1.4fr', cell: ({ event }) => eventTitles[event] },
+          { title: 'State', width: '8rem', cell: (delivery) => <DeliveryState of={delivery} /> },
+          { title: 'Event', width: '11rem', cell: ({ event }) => eventTitles[event] },
           { title: 'About', width: '1fr', wideOnly: true, cell: ({ object_id }) => <code>{object_id}</code> },
           {
             title: 'What came of it',
-            width: '2fr',
+            width: '2.4fr',
             cell: ({ attempts }) => <bdi>{attempts.at(-1)?.diagnosis ?? 'not sent yet'}</bdi>,
           },
           {
             title: 'Queued',
-            width: '8rem',
+            width: '7rem',
             wideOnly: true,
             cell: ({ created_at }) => <When at={created_at} />,
           },
           {
             title: 'Next attempt',
-            width: '8rem',
+            width: '7rem',
             titled: true,
-            cell: ({ next_attempt_at: next }) => (next ? <Due at={next} /> : '–'),
+            // While it is paused or disabled there is none.
+            cell: ({ next_attempt_at: next }) => (next && state === 'active' ? <Due at={next} /> : '–'),
           },
         ]}
       />
@@ -169,6 +191,12 @@ const signatures: Record<PortalWebhook['signature'], string> = {
   both: 'with its own secret (v1) and the key of this service (v1a)',
 };
 
+/** By name, unless it is all of them. */
+const toEvents = (types: PortalWebhook['event_types']): string =>
+  types.length === Object.keys(eventTitles).length
+    ? 'all'
+    : types.map((event) => eventTitles[event]).join(', ');
+
 function About({ of: webhook }: { of: PortalWebhook }) {
   const { practice_group_name: practice, practice_group_ids: only, health, way } = webhook;
   return (
@@ -178,7 +206,7 @@ function About({ of: webhook }: { of: PortalWebhook }) {
           Address: <bdi>{webhook.url}</bdi>,
           Description: webhook.description === null ? undefined : <bdi>{webhook.description}</bdi>,
           'For the practices': <bdi>{practice ?? only?.join(', ') ?? 'all that you may act for'}</bdi>,
-          Events: webhook.event_types.map((event) => eventTitles[event]).join(', '),
+          Events: toEvents(webhook.event_types),
           Signed: signatures[webhook.signature],
           'Headers of your own': webhook.header_names.length > 0 ? webhook.header_names.join(', ') : 'none',
           'Looked after with': way ? <bdi>{nameOfKey(way)}</bdi> : undefined,

@@ -15,8 +15,8 @@ export function Webhooks() {
         hrefOf={({ id }) => `/portal/webhooks/${id}`}
         empty="You have none yet. Create one, and events are posted to your address, signed, in order, and tried again for days."
         columns={[
-          { title: 'State', width: '7rem', cell: (webhook) => <WebhookState of={webhook} /> },
           { title: 'Address', width: '2fr', cell: ({ url }) => <bdi>{url}</bdi> },
+          { title: 'State', width: '7rem', cell: (webhook) => <WebhookState of={webhook} /> },
           {
             title: 'Practice',
             width: '1.4fr',

@@ -71,7 +71,8 @@ const MISBEHAVIOURS: Record<string, Misbehaviour> = {
   'claims more than it sends': {
     behaviour: lieLength(100, 5),
     phase: 'answer',
-    diagnosis: /^Answered 200, but the answer did not end in 15(\.\d)? s\. Check that its Content-Length is true\.$/,
+    diagnosis:
+      /^Answered 200, but the answer did not end in 15(\.\d)? s\. Check that its Content-Length is true\.$/,
     remedy: 'retry',
   },
   'closes mid-answer': {

@@ -51,7 +51,7 @@ function OpenAlerts() {
   if (count === 0) return null;
   return (
     <Link to="/alerts" className="alerts">
-      {count} {count === 1 ? 'alert' : 'alerts'}
+      {count} <span>{count === 1 ? 'alert' : 'alerts'}</span>
     </Link>
   );
 }

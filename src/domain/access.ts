@@ -1,6 +1,7 @@
 import { DEFAULT_RATE_LIMIT, type Scope } from '../contract/access.ts';
 import type { ApiKey } from '../contract/operator/keys.ts';
 import type { PartnerStatus } from '../contract/operator/partners.ts';
+import type { PracticeGroup } from '../contract/partner/practice-groups.ts';
 import type { RefusalReason } from '../contract/partner/requests.ts';
 import { listOf } from './address-list.ts';
 import type { KeyHolder, Proof } from './principal.ts';
@@ -43,11 +44,18 @@ export function holderOf(key: KeyRecord): KeyHolder | undefined {
     partnerId: key.partner_id,
     homeGroupId: key.practice_group_id,
     scopes: new Set(key.scopes),
-    rateLimitPerMinute: key.rate_limit_per_minute ?? key.agreed_rate_limit_per_minute ?? DEFAULT_RATE_LIMIT,
+    rateLimitPerMinute: rateLimitOf(key),
     expiresAt: instantOf(key.expires_at),
     allowedFrom: key.allowed_addresses ? listOf(key.allowed_addresses) : undefined,
     proof: proofOf(key),
   };
+}
+
+/** A matter of the key and its agreement, whether or not anybody holds it. */
+export function rateLimitOf(
+  key: Pick<KeyRecord, 'rate_limit_per_minute' | 'agreed_rate_limit_per_minute'>,
+): number {
+  return key.rate_limit_per_minute ?? key.agreed_rate_limit_per_minute ?? DEFAULT_RATE_LIMIT;
 }
 
 function proofOf({ proof, certificate_fingerprints, jwks }: KeyRecord): Proof {
@@ -69,6 +77,17 @@ export function refusedKey(key: KeyRecord): RefusedKey {
   const taken = key.is_leaked ? 'leaked' : 'revoked';
   const reason = key.revoked_at === null ? 'partner_not_verified' : taken;
   return { keyId: key.id, partnerId: key.partner_id, reason };
+}
+
+/** What the door says of a group that the key would reach, had its practice not stopped the partner. */
+export interface StoppedGroup {
+  stoppedBy: PracticeGroup;
+}
+
+export type FoundGroup = PracticeGroup | StoppedGroup | undefined;
+
+export function isReached(found: FoundGroup): found is PracticeGroup {
+  return found !== undefined && !('stoppedBy' in found);
 }
 
 /** A key, or an operator's token, no longer works at the instant of its expiry. */

@@ -14,13 +14,13 @@ import {
   STOPPED_BY_PRACTICE,
 } from '../contract/problems.ts';
 import type { ValidationEntry } from '../contract/validate.ts';
-import { hasExpired } from '../domain/access.ts';
+import { type FoundGroup, hasExpired, isReached } from '../domain/access.ts';
 import { contains } from '../domain/address-list.ts';
 import type { KeyHolder, OperatorPrincipal, PartnerPrincipal } from '../domain/principal.ts';
 import type { RateDecision } from '../domain/rate-window.ts';
 import type { App } from '../operations/app.ts';
 import { newSessionToken } from '../operations/sessions.ts';
-import { type FoundGroup, type FoundKey, isHolder, isReached } from '../runtime/access.ts';
+import { type FoundKey, isHolder } from '../runtime/access.ts';
 import type { SessionHolder } from '../runtime/sessions.ts';
 import type { Exchange } from './exchange.ts';
 import { foreignCall, keepSession, sessionToken } from './session-cookie.ts';

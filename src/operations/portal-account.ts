@@ -7,7 +7,7 @@ import {
   WAYS_MAX,
 } from '../contract/portal/account.ts';
 import { Problem } from '../contract/problems.ts';
-import { holderOf, keyStatus } from '../domain/access.ts';
+import { keyStatus, rateLimitOf } from '../domain/access.ts';
 import { SYSTEM } from '../domain/principal.ts';
 import { MINUTE_MS, uptimeOf } from '../domain/sla.ts';
 import { type Transaction, transact } from '../store/database.ts';
@@ -126,13 +126,11 @@ async function present(
   return keys.map((key, at) => {
     const { practice_group_id, agreement_id: _, certificate_fingerprints: __, jwks: ___, ...shown } = key;
     const record = records[at];
-    // The limit is a matter of the key and its agreement, whether or not anybody holds it.
-    const holder = record && holderOf({ ...record, revoked_at: null, partner_status: 'verified' });
     return {
       ...shown,
       status: keyStatus(key, clock.now()),
       practice_group: { id: practice_group_id, name: names.get(practice_group_id) ?? practice_group_id },
-      rate_limit_per_minute: holder?.rateLimitPerMinute ?? 0,
+      rate_limit_per_minute: record ? rateLimitOf(record) : 0,
       today: calls.find(({ key_id, day }) => key_id === key.id && day === today) ?? noCalls(today),
     };
   });

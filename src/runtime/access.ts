@@ -1,6 +1,14 @@
 import type { Environment, Scope } from '../contract/access.ts';
 import type { PracticeGroup } from '../contract/partner/practice-groups.ts';
-import { hasExpired, holderOf, type RefusedKey, refusedKey } from '../domain/access.ts';
+import {
+  type FoundGroup,
+  hasExpired,
+  holderOf,
+  isReached,
+  type RefusedKey,
+  refusedKey,
+  type StoppedGroup,
+} from '../domain/access.ts';
 import { isWellFormedKey, secretHash } from '../domain/api-key.ts';
 import { type KeyHolder, type OperatorPrincipal, SYSTEM } from '../domain/principal.ts';
 import type { SessionLimits } from '../domain/session.ts';
@@ -8,7 +16,7 @@ import type { Clock } from '../platform/clock.ts';
 import { type Database, transact } from '../store/database.ts';
 import { findKeysByHash, findKeysById } from '../store/keys.ts';
 import { findTokenHolders, markTokensUsed, type TokenHolder } from '../store/operators.ts';
-import { findReachableGroups, type Reach, type StoppedGroup } from '../store/practice-groups.ts';
+import { findReachableGroups, type Reach } from '../store/practice-groups.ts';
 import { Batcher } from './batcher.ts';
 import { BriefCache } from './brief-cache.ts';
 import { Sessions } from './sessions.ts';
@@ -45,12 +53,6 @@ export type FoundKey = KeyHolder | RefusedKey | undefined;
 
 export function isHolder(found: FoundKey): found is KeyHolder {
   return found !== undefined && !('reason' in found);
-}
-
-export type FoundGroup = PracticeGroup | StoppedGroup | undefined;
-
-export function isReached(found: FoundGroup): found is PracticeGroup {
-  return found !== undefined && !('stoppedBy' in found);
 }
 
 type MayAsk = () => boolean;

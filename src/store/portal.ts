@@ -1,7 +1,7 @@
 import { partnerKindNames } from '../contract/alerts.ts';
 import type { PageQuery } from '../contract/page.ts';
 import type { DayOfCalls, PortalWay } from '../contract/portal/account.ts';
-import type { KeyRecord } from '../domain/access.ts';
+import { isReached, type KeyRecord } from '../domain/access.ts';
 import type { Transaction } from './database.ts';
 import { byId, readPage } from './page.ts';
 import { findReachableGroups } from './practice-groups.ts';
@@ -73,16 +73,13 @@ export async function findWays(
     asked.map(({ way, scope }) => ({ homeGroupId: way.home, groupId: way.group_id, partnerId, scope })),
   );
   return near.flatMap((way) => {
-    const scopes = asked.flatMap((one, at) => (one.way === way && isOpen(reached[at]) ? one.scope : []));
+    const scopes = asked.flatMap((one, at) => (one.way === way && isReached(reached[at]) ? one.scope : []));
     if (scopes.length === 0) return [];
     const { key_id, label, last_four, through, group_id, proof, allowed_addresses } = way;
     const demands = proof !== 'none' ? 'proof' : allowed_addresses === null ? 'nothing' : 'address';
     return { key_id, label, last_four, practice_group_id: group_id, scopes, through, demands };
   });
 }
-
-/** Found, and its practice has not stopped the partner. */
-const isOpen = (group: object | undefined) => group !== undefined && !('stoppedBy' in group);
 
 /** Calls by day, of all keys of the partner or of these. A day without any is left out. */
 export async function readDaysOfCalls(

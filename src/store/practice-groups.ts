@@ -3,6 +3,7 @@ import type { OpeningHours, OperatorPracticeGroup } from '../contract/operator/p
 import type { PageQuery } from '../contract/page.ts';
 import type { Me } from '../contract/partner/me.ts';
 import type { PracticeGroup } from '../contract/partner/practice-groups.ts';
+import type { FoundGroup } from '../domain/access.ts';
 import { USES_TOLD_MAX, type Use } from '../domain/in-use.ts';
 import type { KeyHolder } from '../domain/principal.ts';
 import { type IfLocked, skipping, type Transaction } from './database.ts';
@@ -32,11 +33,6 @@ const sharesNetworkWith = (homeId: string, partnerId: string, scope: string) => 
 const isStopped = (partnerId: string) => `EXISTS (
   SELECT FROM stops s WHERE s.practice_group_id = g.id AND s.partner_id = ${partnerId} AND s.lifted_at IS NULL)`;
 
-/** What the door says of a group that the key would reach, had its practice not stopped the partner. */
-export interface StoppedGroup {
-  stoppedBy: PracticeGroup;
-}
-
 /** A group that somebody wants to act for, with the one that the key is tied to, and what for. */
 export interface Reach {
   homeGroupId: string;
@@ -46,10 +42,7 @@ export interface Reach {
 }
 
 /** The door's question: the group itself if such a key may act for it, that it was stopped if that alone is in the way, nothing otherwise. */
-export async function findReachableGroups(
-  tx: Transaction,
-  asked: readonly Reach[],
-): Promise<(PracticeGroup | StoppedGroup | undefined)[]> {
+export async function findReachableGroups(tx: Transaction, asked: readonly Reach[]): Promise<FoundGroup[]> {
   const rows = await tx.query<OperatorPracticeGroup & { place: number; is_stopped: boolean }>(
     `SELECT asked.place, ${GROUP}, EXISTS (SELECT FROM write_through t WHERE t.practice_group_id = g.id) AS writes_through,
             ${isStopped('asked.partner_id')} AS is_stopped

@@ -1,7 +1,8 @@
 import { beforeAll, describe, expect, it } from 'vitest';
+import { isReached } from '../../src/domain/access.ts';
 import { noDetails } from '../../src/domain/alerts.ts';
 import { type PartnerPrincipal, SYSTEM } from '../../src/domain/principal.ts';
-import { isHolder, isReached } from '../../src/runtime/access.ts';
+import { isHolder } from '../../src/runtime/access.ts';
 import { beginAlerts } from '../../src/store/alerts.ts';
 import { type Database, type Transaction, transact } from '../../src/store/database.ts';
 import { prepareDatabase, UnusableDatabase } from '../../src/store/migrate.ts';

@@ -5,12 +5,14 @@ import { diagnose } from '../domain/diagnosis.ts';
 import { etagOf } from '../domain/etag.ts';
 import { type PortalPrincipal, SYSTEM } from '../domain/principal.ts';
 import { refuseTarget } from '../platform/egress/ssrf-guard.ts';
+import { presentFeedEvent, readOfFeed } from '../runtime/event-streams.ts';
 import { type Transaction, transact } from '../store/database.ts';
+import { readLatestEvents } from '../store/event-feed.ts';
 import { findWays } from '../store/portal.ts';
 import { listRefusalPage } from '../store/refusals.ts';
 import { findAnyWebhook, listAllWebhookPage, type NamedWebhook } from '../store/webhooks.ts';
 import { listAlertsOf } from './alerts.ts';
-import { type App, nowIso, type PortalCall } from './app.ts';
+import { type App, nowIso, type PartnerCall, type PortalCall } from './app.ts';
 import { presentRefusal } from './requests.ts';
 
 /** What people of a partner see of what goes to and fro. As in portal-account.ts, the partner is that of the session, and no other. */
@@ -82,6 +84,16 @@ export async function checkPortalAddress(
       : diagnose({ status: undefined, answer: '', durationMs, failure })
     : 'Reached. Once the webhook is created, send it a test event to see what it answers.';
   return { body: { outcome: failure ? ('not_reached' as const) : ('reached' as const), message } };
+}
+
+/** With the key that they named, which the door has let in: they stand where it would. */
+export async function listPortalEvents(
+  app: App,
+  { principal, query }: PartnerCall<typeof contract.listPortalEvents>,
+) {
+  const page = await transact(app.db, principal, (tx) => readLatestEvents(tx, principal, query));
+  const read = readOfFeed(principal, page.data.toReversed(), query.event && [query.event]);
+  return { body: { ...page, data: page.data.map(presentFeedEvent) }, read };
 }
 
 export async function listPortalRefusals(

@@ -195,7 +195,7 @@ it.each([
   for (const [name, path, title] of all) {
     await page.goto(`${house().url}/console/portal${path === '/' ? '' : path}`);
     await page.getByRole('heading', { level: 1, name: title }).waitFor();
-    await page.waitForLoadState('networkidle');
+    await expect.poll(() => page.getByRole('status', { name: 'Loading' }).count()).toBe(0);
     const [content, screen] = await page.evaluate(() => {
       const { scrollWidth, clientWidth } = Reflect.get(globalThis, 'document').documentElement;
       return [scrollWidth, clientWidth];
@@ -209,4 +209,11 @@ it.each([
     await page.evaluate(() => [Reflect.get(globalThis, 'stolen'), Reflect.get(globalThis, 'document').title]),
   ).toEqual([undefined, expect.not.stringContaining('taken')]);
   expect(complaints).toEqual([]);
+});
+
+it('what changes is shown by itself', async () => {
+  const { page } = await portal('/webhooks');
+  await page.getByRole('table', { name: 'Webhooks' }).waitFor();
+  await acme.call('POST', '/v1/webhooks', { url: 'https://news.partner.example/' });
+  await page.getByText('https://news.partner.example/').waitFor();
 });

@@ -6,7 +6,7 @@ import { transact } from '../../src/store/database.ts';
 import { consoles } from '../support/console-browser.ts';
 import { HOSTILE, partnerCalled, practiceCalled } from '../support/console-world.ts';
 import type { Partner } from '../support/post.ts';
-import { barriers, DESK } from '../support/site-browser.ts';
+import { barriers, DESK, overhang } from '../support/site-browser.ts';
 
 /** What needed looking after, and who is told of it? */
 
@@ -71,11 +71,7 @@ it.each([
       await page.goto(`${house().url}/console${path}`);
       await page.getByText('onerror').first().waitFor();
       expect(await page.locator('img').count()).toBe(0);
-      const [content, screen] = await page.evaluate(() => {
-        const { scrollWidth, clientWidth } = Reflect.get(globalThis, 'document').documentElement;
-        return [scrollWidth, clientWidth];
-      });
-      expect(content).toBe(screen);
+      expect(await overhang(page)).toBe(0);
       expect(await barriers(page)).toEqual([]);
     }
     expect(complaints).toEqual([]);

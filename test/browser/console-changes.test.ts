@@ -4,7 +4,7 @@ import { HOSTILE, LONG, partnerCalled, practiceCalled } from '../support/console
 import type { Partner } from '../support/post.ts';
 import { startReceiver, status } from '../support/receiver.ts';
 import type { Loose } from '../support/service.ts';
-import { barriers, DESK } from '../support/site-browser.ts';
+import { barriers, DESK, overhang } from '../support/site-browser.ts';
 
 /** Was a change applied? And whom of our own do we tell of it? */
 
@@ -150,11 +150,7 @@ it.each([
       if (path.startsWith('/changes')) await page.getByText('onerror').first().waitFor();
       else await page.getByRole('search').waitFor();
       expect(await page.locator('img').count()).toBe(0);
-      const [content, screen] = await page.evaluate(() => {
-        const { scrollWidth, clientWidth } = Reflect.get(globalThis, 'document').documentElement;
-        return [scrollWidth, clientWidth];
-      });
-      expect(content).toBe(screen);
+      expect(await overhang(page)).toBe(0);
       expect(await barriers(page)).toEqual([]);
     }
     expect(complaints).toEqual([]);

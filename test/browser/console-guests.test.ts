@@ -3,7 +3,7 @@ import { hostileTexts, refusedTo } from '../support/console-browser.ts';
 import { newNamedPartner, newPractice } from '../support/console-world.ts';
 import { guests, type Inviting } from '../support/guest-browser.ts';
 import { invited } from '../support/guest-session.ts';
-import { barriers, DESK } from '../support/site-browser.ts';
+import { barriers, DESK, overhang } from '../support/site-browser.ts';
 
 /** People of partners and practices in the console: how they come in, what they see, and how they leave. */
 
@@ -93,11 +93,7 @@ describe.each([
     for (const colorScheme of ['light', 'dark'] as const) {
       const { page } = await comeIn(whom(), '/', { ...size, colorScheme });
       await page.getByRole('heading', { level: 1 }).waitFor();
-      const [content, screen] = await page.evaluate(() => {
-        const { scrollWidth, clientWidth } = Reflect.get(globalThis, 'document').documentElement;
-        return [scrollWidth, clientWidth];
-      });
-      expect(content).toBe(screen);
+      expect(await overhang(page)).toBe(0);
       expect(await barriers(page)).toEqual([]);
     }
   });

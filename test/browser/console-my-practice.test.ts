@@ -7,7 +7,7 @@ import { guests } from '../support/guest-browser.ts';
 import { invited } from '../support/guest-session.ts';
 import { type Partner, publish } from '../support/post.ts';
 import { ok, type Receiver, startReceiver, status } from '../support/receiver.ts';
-import { barriers } from '../support/site-browser.ts';
+import { barriers, overhang } from '../support/site-browser.ts';
 
 /** The pages of a practice: who reaches us, what did they do, and stop this partner; by clicking, as a practice manager would. */
 
@@ -209,11 +209,7 @@ it.each([
       await page.goto(`${house().url}/console/my-practice${path}`);
       await page.getByRole('heading', { level: 1 }).waitFor();
       await expect.poll(() => page.getByRole('status', { name: 'Loading' }).count()).toBe(0);
-      const [content, screen] = await page.evaluate(() => {
-        const { scrollWidth, clientWidth } = Reflect.get(globalThis, 'document').documentElement;
-        return [scrollWidth, clientWidth];
-      });
-      expect([path, content]).toEqual([path, screen]);
+      expect([path, await overhang(page)]).toEqual([path, 0]);
       expect([path, await barriers(page)]).toEqual([path, []]);
     }
     expect(complaints).toEqual([]);

@@ -3,7 +3,7 @@ import { beforeAll, expect, it } from 'vitest';
 import { consoles } from '../support/console-browser.ts';
 import { HOSTILE, newHook, newNamedPartner, newPractice } from '../support/console-world.ts';
 import type { Partner } from '../support/post.ts';
-import { barriers, DESK } from '../support/site-browser.ts';
+import { barriers, DESK, overhang } from '../support/site-browser.ts';
 
 /** Who reaches whom, as a picture and as a list; and before a change is saved, who would gain and who would lose. */
 
@@ -178,11 +178,7 @@ it.each([360, 1280, 1920])('fits %i px in both colour schemes, and keeps nobody 
       await node(page, /^Alpha Surgery/)
         .first()
         .waitFor();
-      const [content, screen] = await page.evaluate(() => {
-        const { scrollWidth, clientWidth } = Reflect.get(globalThis, 'document').documentElement;
-        return [scrollWidth, clientWidth];
-      });
-      expect(content).toBe(screen);
+      expect(await overhang(page)).toBe(0);
       expect(await barriers(page)).toEqual([]);
       expect(complaints).toEqual([]);
     }

@@ -4,7 +4,7 @@ import { consoles } from '../support/console-browser.ts';
 import { failForAnHour, HOSTILE, lookForAlerts, newHook, newNamedPartner } from '../support/console-world.ts';
 import { publish } from '../support/post.ts';
 import { type Receiver, startReceiver, status } from '../support/receiver.ts';
-import { barriers, DESK } from '../support/site-browser.ts';
+import { barriers, DESK, overhang } from '../support/site-browser.ts';
 
 /** What needs me? By its cause, with one next step that works; and how the service does. */
 
@@ -135,11 +135,7 @@ it.each([360, 1280, 1920])('fits %i px in both colour schemes, and keeps nobody 
     });
     await page.getByRole('region', { name: /the receiver answers 401/ }).waitFor();
     await page.getByRole('figure', { name: 'Delay' }).waitFor();
-    const [content, screen] = await page.evaluate(() => {
-      const { scrollWidth, clientWidth } = Reflect.get(globalThis, 'document').documentElement;
-      return [scrollWidth, clientWidth];
-    });
-    expect(content).toBe(screen);
+    expect(await overhang(page)).toBe(0);
     expect(await barriers(page, '#root')).toEqual([]);
     expect(complaints).toEqual([]);
   }

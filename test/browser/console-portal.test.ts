@@ -3,7 +3,7 @@ import { HOSTILE, LONG, partnerCalled, practiceCalled } from '../support/console
 import { guests } from '../support/guest-browser.ts';
 import { type Partner, publish } from '../support/post.ts';
 import { ok, type Receiver, startReceiver, status } from '../support/receiver.ts';
-import { barriers, DESK } from '../support/site-browser.ts';
+import { barriers, DESK, overhang } from '../support/site-browser.ts';
 
 /** The portal: everything that people of a partner do there, by clicking. */
 
@@ -196,14 +196,10 @@ it.each([
     await page.goto(`${house().url}/console/portal${path === '/' ? '' : path}`);
     await page.getByRole('heading', { level: 1, name: title }).waitFor();
     await page.waitForLoadState('networkidle');
-    const [content, screen] = await page.evaluate(() => {
-      const { scrollWidth, clientWidth } = Reflect.get(globalThis, 'document').documentElement;
-      return [scrollWidth, clientWidth];
-    });
-    expect([name, content]).toEqual([name, screen]);
+    expect([name, await overhang(page)]).toEqual([name, 0]);
     expect([name, await barriers(page)]).toEqual([name, []]);
     const where = process.env.PORTER_SHOTS;
-    if (where) await page.screenshot({ path: `${where}/${name}-${screen}.png`, fullPage: true });
+    if (where) await page.screenshot({ path: `${where}/${name}-${size.viewport.width}.png`, fullPage: true });
   }
   expect(
     await page.evaluate(() => [Reflect.get(globalThis, 'stolen'), Reflect.get(globalThis, 'document').title]),

@@ -2,7 +2,7 @@ import { beforeAll, expect, it, vi } from 'vitest';
 import { consoles } from '../support/console-browser.ts';
 import { HOSTILE, partnerCalled, practiceCalled } from '../support/console-world.ts';
 import type { Answer, Loose } from '../support/service.ts';
-import { barriers, DESK } from '../support/site-browser.ts';
+import { barriers, DESK, overhang } from '../support/site-browser.ts';
 
 /** Which check refused a call, and what would have passed? */
 
@@ -106,11 +106,7 @@ it.each([
       if (path !== '/refused') await page.getByText('onerror').first().waitFor();
       else await page.getByRole('row').nth(1).waitFor();
       expect(await page.locator('img').count()).toBe(0);
-      const [content, screen] = await page.evaluate(() => {
-        const { scrollWidth, clientWidth } = Reflect.get(globalThis, 'document').documentElement;
-        return [scrollWidth, clientWidth];
-      });
-      expect(content).toBe(screen);
+      expect(await overhang(page)).toBe(0);
       expect(await barriers(page)).toEqual([]);
     }
     expect(complaints).toEqual([]);

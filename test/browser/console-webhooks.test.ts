@@ -4,7 +4,7 @@ import { HOSTILE, LONG, partnerCalled, practiceCalled } from '../support/console
 import { type Partner, publish } from '../support/post.ts';
 import { ok, type Receiver, startReceiver, status } from '../support/receiver.ts';
 import type { Loose } from '../support/service.ts';
-import { barriers, DESK } from '../support/site-browser.ts';
+import { barriers, DESK, overhang } from '../support/site-browser.ts';
 import { superuser } from '../support/superuser.ts';
 
 /** "A partner says they got nothing since nine": from the first page to the cause, and to what is done about it. */
@@ -209,11 +209,7 @@ it.each([
       await expect.poll(() => page.getByRole('status', { name: 'Loading' }).count()).toBe(0);
       expect(await page.title()).not.toBe('taken');
       expect(await page.locator('img').count()).toBe(0);
-      const [content, screen] = await page.evaluate(() => {
-        const { scrollWidth, clientWidth } = Reflect.get(globalThis, 'document').documentElement;
-        return [scrollWidth, clientWidth];
-      });
-      expect(content).toBe(screen);
+      expect(await overhang(page)).toBe(0);
       expect(await barriers(page)).toEqual([]);
     }
     expect(complaints).toEqual([]);

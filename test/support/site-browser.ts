@@ -58,6 +58,14 @@ export function readers(env: Record<string, string> = {}): Readers {
   };
 }
 
+/** By how many pixels the page is wider than the screen, so that it would have to be scrolled sideways. */
+export async function overhang(page: Page): Promise<number> {
+  return page.evaluate(() => {
+    const { scrollWidth, clientWidth } = Reflect.get(globalThis, 'document').documentElement;
+    return scrollWidth - clientWidth;
+  });
+}
+
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
 /** What axe finds that keeps people out, one line each. */

@@ -1,6 +1,6 @@
 import { beforeAll, expect, it, vi } from 'vitest';
 import { afterwards } from '../support/afterwards.ts';
-import { consoles } from '../support/console-browser.ts';
+import { consoles, loaded } from '../support/console-browser.ts';
 import { HOSTILE, newHook, newNamedPartner, newPractice, PATIENCE } from '../support/console-world.ts';
 import { publish } from '../support/post.ts';
 import { ok, type Receiver, startReceiver, status } from '../support/receiver.ts';
@@ -114,6 +114,7 @@ it.each([360, 1920])('fits %i px in both colour schemes, and keeps nobody out', 
         .getByText(/Larkhill/)
         .first()
         .waitFor();
+      await loaded(page);
       expect(await overhang(page)).toBe(0);
       expect(await barriers(page)).toEqual([]);
     }

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { consoles } from '../support/console-browser.ts';
+import { consoles, loaded } from '../support/console-browser.ts';
 import { barriers, DESK, overhang, PHONE } from '../support/site-browser.ts';
 
 /** The frame of the console: who comes in, and how one finds one's way. */
@@ -81,6 +81,7 @@ it.each([
   for (const colorScheme of ['light', 'dark'] as const) {
     const { page, complaints } = await enter('/partners', 'viewer', { ...size, colorScheme });
     await page.getByRole('row', { name: /Demo Partner/ }).waitFor();
+    await loaded(page);
     expect(await overhang(page)).toBe(0);
     expect(await barriers(page)).toEqual([]);
     expect(complaints).toEqual([]);

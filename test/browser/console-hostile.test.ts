@@ -1,5 +1,5 @@
 import { beforeAll, expect, it } from 'vitest';
-import { consoles } from '../support/console-browser.ts';
+import { consoles, loaded } from '../support/console-browser.ts';
 import { type BusyWorld, busyWorld } from '../support/console-busy-world.ts';
 import { OPERATOR_TOKEN } from '../support/service.ts';
 import { overhang } from '../support/site-browser.ts';
@@ -31,8 +31,7 @@ it.each([
   const broken: unknown[] = [];
   for (const path of world.paths) {
     await page.goto(`${house().url}/console${path}`);
-    await page.getByRole('heading', { level: 1 }).waitFor();
-    await expect.poll(() => page.getByRole('status', { name: 'Loading' }).count()).toBe(0);
+    await loaded(page);
     const tooWide = await overhang(page);
     const seen = await page.evaluate(() => {
       const { images } = Reflect.get(globalThis, 'document');

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { consoles } from '../support/console-browser.ts';
+import { consoles, loaded } from '../support/console-browser.ts';
 import { barriers, overhang } from '../support/site-browser.ts';
 
 /** Partners, keys, practices, the audit and the settings on every screen, in both colour schemes. */
@@ -40,8 +40,7 @@ it.each([
     const { page, complaints } = await enter('/', 'admin', { viewport: { width, height: 900 }, colorScheme });
     for (const path of pages) {
       await page.goto(`${house().url}/console${path}`);
-      await page.getByRole('heading', { level: 1 }).waitFor();
-      await expect.poll(() => page.getByRole('status', { name: 'Loading' }).count()).toBe(0);
+      await loaded(page);
       expect([path, await overhang(page)]).toEqual([path, 0]);
       expect([path, await barriers(page)]).toEqual([path, []]);
     }

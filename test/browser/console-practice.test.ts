@@ -1,6 +1,7 @@
 import type { Page } from 'playwright-core';
 import { expect, it } from 'vitest';
-import { consoles, hostileTexts, refusedTo } from '../support/console-browser.ts';
+import { consoles, hostileTexts, loaded, refusedTo } from '../support/console-browser.ts';
+import { logged } from '../support/console-world.ts';
 import { startReceiver } from '../support/receiver.ts';
 import { barriers } from '../support/site-browser.ts';
 
@@ -190,14 +191,17 @@ it('tells who may reach it by name, through what, and which changes wait', async
 it('erases an object, says who is to be told, and exports who was told', async () => {
   const receiver = await startReceiver();
   const as = { key: demoKey(), group: 'riverside-surgery' };
-  await house().send('POST', '/v1/webhooks', { ...as, body: { url: receiver.url } });
+  const { body: webhook } = await house().send('POST', '/v1/webhooks', {
+    ...as,
+    body: { url: receiver.url },
+  });
   await house().operator('POST', '/events', {
     object: 'Appointment',
     id: 'apt_erased',
     practice_group_id: 'riverside-surgery',
     event: 'appointment.confirmed',
   });
-  await expect.poll(() => receiver.received.length).toBe(1);
+  await logged(house(), webhook.id);
   const { page } = await enter('/practices/riverside-surgery?tab=told&object_id=apt_erased');
   await page.getByRole('row', { name: /received appointment.confirmed/ }).waitFor();
   await button(page, 'Erase an object').click();
@@ -221,13 +225,14 @@ it('adds a practice and finds it by a part of its name; a viewer can do neither 
   await page.getByRole('heading', { name: 'Zennor Surgery', level: 1 }).waitFor();
   const { id } = await makePractice();
   const viewer = (await enter('/practices', 'viewer')).page;
-  expect(await button(viewer, 'Add a practice').count()).toBe(0);
   await viewer.getByRole('combobox', { name: 'Find a practice' }).fill('zenn');
+  expect(await button(viewer, 'Add a practice').count()).toBe(0);
   await viewer.getByRole('option', { name: /Zennor/ }).click();
   await viewer.getByRole('heading', { name: 'Zennor Surgery', level: 1 }).waitFor();
   for (const tab of ['today', 'directory', 'details', 'told']) {
     await viewer.goto(`${house().url}/console/practices/${id}?tab=${tab}`);
     await viewer.getByRole('heading', { level: 2 }).first().waitFor();
+    await loaded(viewer);
     for (const name of ['Add a type', 'Add a form', 'Change', 'Remove', 'Erase an object', 'It is down'])
       expect(await button(viewer, name).count()).toBe(0);
   }

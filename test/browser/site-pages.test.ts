@@ -61,7 +61,7 @@ it('guides and references begin at the same places on a wide screen, and code sa
   expect(lineHeight).toBeLessThan(1.6);
   await page.goto(`${house().url}/docs/api`);
   await page.getByRole('heading', { level: 1 }).waitFor();
-  expect([await left('.t-doc__sidebar'), await left('h1')]).toEqual(guide);
+  await expect.poll(async () => [await left('.t-doc__sidebar'), await left('h1')]).toEqual(guide);
 });
 
 it.each(paths.filter((path) => !isReference(path)))('%s can be read without a script', async (path) => {

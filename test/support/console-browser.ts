@@ -1,4 +1,5 @@
 import type { BrowserContextOptions, Page } from 'playwright-core';
+import { expect } from 'vitest';
 import { OPERATOR_TOKEN } from './service.ts';
 import { DESK, type Reader, readers } from './site-browser.ts';
 
@@ -32,6 +33,12 @@ export function consoles(env: Record<string, string> = {}) {
       return reader;
     },
   };
+}
+
+/** The screen is there, and nothing on it is still asked for: what is measured then is the whole. */
+export async function loaded(page: Page): Promise<void> {
+  await page.getByRole('heading', { level: 1 }).waitFor();
+  await expect.poll(() => page.getByRole('status', { name: 'Loading' }).count()).toBe(0);
 }
 
 /** What partners and practices may write where a page shows it. */

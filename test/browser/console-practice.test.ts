@@ -127,7 +127,8 @@ it('changes the details, and says at the field what is wrong with the hours', as
   await expect.poll(() => page.getByLabel('Monday').getAttribute('aria-invalid')).toBe('true');
   await page.getByLabel('Monday').fill('08:00-12:00, 13:00–18:30');
   await inDialog(page, 'Save').click();
-  await page.getByText('08:00–12:00, 13:00–18:30').waitFor();
+  // Exactly: the form, which is there until it is saved, has it as its example.
+  await page.getByText('08:00–12:00, 13:00–18:30', { exact: true }).waitFor();
   expect(await house().operator('GET', path)).toMatchObject({
     address: { town: 'Ashby' },
     opening_hours: {

@@ -2,13 +2,14 @@ import { beforeAll, expect, it, vi } from 'vitest';
 import { loaded } from '../support/console-browser.ts';
 import { HOSTILE, LONG, logged, PATIENCE, partnerCalled, practiceCalled } from '../support/console-world.ts';
 import { guests } from '../support/guest-browser.ts';
+import { StillClock } from '../support/manual-clock.ts';
 import { type Partner, publish } from '../support/post.ts';
 import { ok, type Receiver, startReceiver, status } from '../support/receiver.ts';
 import { barriers, DESK, overhang } from '../support/site-browser.ts';
 
 /** The portal: everything that people of a partner do there, by clicking. */
 
-const { house, comeIn, enter, mailbox } = await guests();
+const { house, comeIn, enter, mailbox } = await guests(new StillClock());
 const PHONE = { viewport: { width: 360, height: 780 } } as const;
 const CONFIRMED = 'appointment.confirmed';
 let practice: string;

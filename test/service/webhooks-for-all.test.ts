@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { lookAtWebhooks } from '../../src/store/deliveries.ts';
 import { claimDeliveries } from '../../src/store/deliveries-claim.ts';
 import { sqlFunction } from '../../src/store/sql-functions.ts';
+import { insist } from '../support/answers.ts';
 import { openDeliveryHarness } from '../support/delivery-harness.ts';
 import { fanOutAll, HOOK, newPartner, type Partner, publish, startPost } from '../support/post.ts';
 import { startReceiver } from '../support/receiver.ts';
@@ -223,7 +224,7 @@ describe('through HTTP', () => {
     const partner = await newPartner(house);
     const answers = await Promise.all(
       Array.from({ length: 22 }, () =>
-        partner.send('POST', '/v1/webhooks', { url: HOOK, practice_groups: 'all' }),
+        insist(() => partner.send('POST', '/v1/webhooks', { url: HOOK, practice_groups: 'all' })),
       ),
     );
     expect(answers.filter(({ status }) => status === 201)).toHaveLength(20);

@@ -386,7 +386,7 @@ describe.each([
       async (table) => {
         const column = table === 'partners' ? 'id' : 'partner_id';
         await house.operator('POST', `/partners/${mine.partnerId}/contacts`, {
-          email: fresh('c') + '@b.example',
+          email: `${fresh('c')}@b.example`,
         });
         const seen = await seenBy(person(), table);
         expect([...new Set(seen.map((row) => row[column]))]).toEqual([mine.partnerId]);

@@ -170,10 +170,13 @@ function operatorHandler(app: App, endpoint: Endpoint, operation: Operation): Ha
   const note = readNoter(app.accessLog, endpoint);
   return async (exchange) => {
     exchange.trace.operation = endpoint.operationId;
-    const takesLines = endpoint.lines !== undefined && isLines(exchange.raw);
+    const isEmpty = !hasBody(exchange.raw);
+    // No body has no type, and as many lines as an empty one.
+    const takesLines = isLines(exchange.raw)
+      ? endpoint.lines !== undefined
+      : endpoint.lines === 'only' && isEmpty;
     // Of a body that goes on, not a byte is read before its sender is known.
-    const bytes =
-      takesLines || !hasBody(exchange.raw) ? NONE : await bodyOf(app, exchange, endpoint, findOperator);
+    const bytes = takesLines || isEmpty ? NONE : await bodyOf(app, exchange, endpoint, findOperator);
     const operator = await admitOperator(app, exchange, isCounted);
     requireRole(operator, roles);
     if (endpoint.lines === 'only' && !takesLines) throw notLines();

@@ -151,6 +151,8 @@ describe('what a partner did', () => {
         return (await activity(acme, '&kind=changed')).count;
       })
       .toBe(1);
+    // What was received is written down a moment later.
+    await expect.poll(async () => (await activity(acme, '&kind=received')).count).toBe(1);
     const { data, next_cursor } = await activity(acme);
     expect(next_cursor).toBeNull();
     expect(new Set(data.map(({ kind }: Loose) => kind))).toEqual(new Set(['read', 'changed', 'received']));

@@ -18,10 +18,8 @@ const STUCK_MS = 60_000;
 const RETRY_MS = 2_000;
 const HEARTBEAT_MS = LIVE_HEARTBEAT_SECONDS * 1000;
 
-/** Whose news a reader is told: an operator those of the deployment, whoever was invited those of their partner or practice. */
-export type Whose =
-  | { kind: 'operator' }
-  | { kind: 'partner' | 'practice'; id: string /** Their invitation. */; person: string };
+/** Whose news a reader is told: an operator those of the deployment, whoever was invited (`person`: their invitation) those of their partner or practice. */
+type Whose = { kind: 'operator' } | { kind: 'partner' | 'practice'; id: string; person: string };
 
 const roomOf = (whose: Whose): string =>
   whose.kind === 'operator' ? whose.kind : `${whose.kind} ${whose.id}`;

@@ -1,7 +1,10 @@
 import { useNavigate, useRouter } from '@tanstack/react-router';
 import { useLayoutEffect, useState } from 'react';
-import { Button, Dialog, Heading, Modal, ModalOverlay } from 'react-aria-components';
-import { isTyping } from '../parts/list.tsx';
+import { Button } from 'react-aria-components/Button';
+import { Dialog } from 'react-aria-components/Dialog';
+import { Heading } from 'react-aria-components/Heading';
+import { Modal, ModalOverlay } from 'react-aria-components/Modal';
+import { isTyping } from '../parts/typing.ts';
 import type { Place } from './places.ts';
 
 interface ShortcutsProps {

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { type OperatorOperationId, operatorEndpoints } from '../../src/contract/operator/index.ts';
 import { partnerEndpoints } from '../../src/contract/partner/index.ts';
-import { contents } from '../support/for-test.ts';
+import { contents, lastAuditEntry } from '../support/for-test.ts';
 import { furnish, make, type OperatorCall, operationIds, validCall } from '../support/operator-calls.ts';
 import { fanOutAll } from '../support/post.ts';
 import { type Answer, type Loose, makeWorld, OPERATOR_TOKEN, startHarness } from '../support/service.ts';
@@ -25,9 +25,7 @@ const changing = operationIds.filter(
 );
 const reading = operationIds.filter((id) => operatorEndpoints[id].method === 'GET');
 
-async function lastSeq(): Promise<number> {
-  return (await house.operator('GET', '/audit/verify')).entries;
-}
+const lastSeq = () => lastAuditEntry(db);
 
 /** The entries after `seq`, oldest first. */
 async function entriesAfter(seq: number): Promise<Loose[]> {

@@ -31,9 +31,3 @@ export async function contents(databaseUrl: string, aside: Aside = {}): Promise<
     await client.end();
   }
 }
-
-/** The number of the last entry of the audit trail. To ask the service for it would have it verify them all. */
-export async function lastAuditEntry(db: pg.Client): Promise<number> {
-  const { rows } = await db.query<{ seq: string }>('SELECT seq FROM audit_head');
-  return Number(rows[0]?.seq);
-}

@@ -24,10 +24,16 @@ export interface Named {
 export interface PartnerActivity {
   id: string;
   kind: 'read' | 'changed' | 'received';
-  /** The first time. */
+  /**
+   * Its place in the list: when it was last read, when it was changed, or when the event that was
+   * received was accepted.
+   */
   at: string;
+  /** The first call, or attempt to deliver. */
+  first_at: string;
+  /** The last. */
   last_at: string;
-  /** Calls, or attempts to deliver, between the two. */
+  /** How many, between the two. */
   count: number;
   /** Of a call. */
   operation: string | null;

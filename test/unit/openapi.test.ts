@@ -358,8 +358,7 @@ describe.each(audiences)('the %s document', (audience) => {
         for (const text of ['7 8', 'a"b', '']) expect(pattern.test(text), `${name} ${text}`).toBe(false);
       }
     const changes = audience === 'practice' ? [] : ['If-Match'];
-    const streams = audience === 'partner' || audience === 'operator' ? ['Last-Event-ID'] : [];
-    expect([...found].sort()).toEqual([...changes, ...streams, 'cursor']);
+    expect([...found].sort()).toEqual([...changes, 'Last-Event-ID', 'cursor']);
   });
 
   test('no type is a choice of several but for null, which makers of clients cannot read', () => {

@@ -55,6 +55,16 @@ export function isHopeless(earlyEnds: number, servedMs: readonly number[]): bool
   return earlyEnds >= EARLY_ENDS_MAX && servedMs.every((ms) => ms < STEADY_MS);
 }
 
+/** Whether one that was told to stop has failed. Ended by the signal itself, which Ctrl-C sends to all at once, it had not begun yet. */
+export function hasFailed({ code, signal }: End): boolean {
+  return code !== 0 && signal !== 'SIGTERM' && signal !== 'SIGINT';
+}
+
+interface End {
+  code: number | null;
+  signal: NodeJS.Signals | null;
+}
+
 interface Surroundings {
   log: Logger;
   /** For lines of the others, as they are. */
@@ -72,7 +82,7 @@ interface Child {
   servingSince: number | undefined;
   /** Resolves when it serves, or has ended. */
   settled: Promise<unknown>;
-  ended: Promise<{ code: number | null; signal: NodeJS.Signals | null }>;
+  ended: Promise<End>;
   /** As it told them last, and who waits for them. */
   metrics: string;
   asked: (() => void)[];
@@ -136,8 +146,7 @@ export async function serveByProcesses(config: Config, surroundings: Surrounding
     for (let earlyEnds = 0; ; ) {
       const ended = await child.ended;
       if (end.aborted) {
-        // Ended by the signal, it had not begun yet.
-        if (ended.code !== 0 && ended.signal !== 'SIGTERM') code = 1;
+        if (hasFailed(ended)) code = 1;
         return;
       }
       const isEarly = servedMs(child) < STEADY_MS;
@@ -207,7 +216,7 @@ function fork(order: Order, { pass, say }: Surroundings, answer: (question: Ques
     });
   });
   // Of one that could not even be started there is an error and no end.
-  const ended = new Promise<{ code: number | null; signal: NodeJS.Signals | null }>((resolve) => {
+  const ended = new Promise<End>((resolve) => {
     process.once('close', (code, signal) => resolve({ code, signal }));
     worker.once('error', () => resolve({ code: null, signal: null }));
   });

@@ -13,28 +13,37 @@ type WithName = (id: string | null | undefined) => string | null;
 export async function namesOf(
   api: Api,
   out: Printer,
-  ids: { partners?: Ids; groups?: Ids },
-): Promise<{ partner: WithName; group: WithName }> {
-  const [partner, group] = await Promise.all([
-    withNames(api, '/partners', out.isForPeople ? ids.partners : undefined),
-    withNames(api, '/practice-groups', out.isForPeople ? ids.groups : undefined),
+  ids: { partners?: Ids; groups?: Ids; keys?: Ids },
+): Promise<{ partner: WithName; group: WithName; key: WithName }> {
+  const nameAt = async (path: string, id: string) =>
+    (await api.operator<{ name: string }>('GET', `${path}/${segment(id)}`)).name;
+  const partnerName = (id: string) => nameAt('/partners', id);
+  const [partner, group, key] = await Promise.all([
+    withNames(partnerName, out.isForPeople ? ids.partners : undefined),
+    withNames((id) => nameAt('/practice-groups', id), out.isForPeople ? ids.groups : undefined),
+    // A key is known by its partner.
+    withNames(
+      async (id) => {
+        const { partner_id } = await api.operator<{ partner_id: string }>('GET', `/keys/${segment(id)}`);
+        return partnerName(partner_id);
+      },
+      out.isForPeople ? ids.keys : undefined,
+    ),
   ]);
-  return { partner, group };
+  return { partner, group, key };
 }
 
-async function withNames(api: Api, path: string, ids: Ids = []): Promise<WithName> {
+async function withNames(nameOf: (id: string) => Promise<string>, ids: Ids = []): Promise<WithName> {
   const wanted = [...new Set(ids)].filter((id) => id !== null && id !== undefined).slice(0, NAMES_MAX);
   const names = new Map<string, string>();
   await Promise.all(
     wanted.map(async (id) => {
-      const { name } = await api
-        .operator<{ name?: string }>('GET', `${path}/${segment(id)}`)
-        .catch((error) => {
-          // It was deleted, or the token may not read it: the list is worth showing all the same.
-          if (error instanceof Failure) return { name: undefined };
-          throw error;
-        });
-      if (name !== undefined) names.set(id, name);
+      try {
+        names.set(id, await nameOf(id));
+      } catch (error) {
+        // It was deleted, or the token may not read it: the list is worth showing all the same.
+        if (!(error instanceof Failure)) throw error;
+      }
     }),
   );
   return (id) => (id === null || id === undefined ? null : named(names.get(id), id));

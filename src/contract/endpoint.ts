@@ -29,8 +29,8 @@ export interface Endpoint {
     | { anyKey: true; aboutItself?: true }
     | { roles: readonly Role[] }
     | { guests: GuestKind };
-  /** Of an operation of partners: their people may do it in the portal, with one of the partner's keys (http/guests.ts). */
-  portal?: true;
+  /** Of an operation of partners: their people may do it in the portal, with one of the partner's keys (http/guests.ts); `only`: nobody else may. */
+  portal?: true | 'only';
   params?: z.ZodObject;
   query?: z.ZodObject;
   body?: z.ZodType;

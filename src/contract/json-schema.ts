@@ -54,6 +54,12 @@ export function toReferencedSchema(
   return reshape(root, referenced);
 }
 
+/** For the `.meta` of what is taken as it comes and judged later: the named shapes that it may have, told to readers alone. */
+export function oneOfShapes(shapes: z.ZodType[]): JsonSchema {
+  const { root, definitions } = convert(z.union(shapes), 'input');
+  return { oneOf: root.anyOf, $defs: definitions };
+}
+
 function convert(schema: z.ZodType, io: Io): { root: JsonSchema; definitions: JsonSchema } {
   const {
     $schema: _dialect,
@@ -67,7 +73,10 @@ function convert(schema: z.ZodType, io: Io): { root: JsonSchema; definitions: Js
       if (_zod.def.type === 'object' && !_zod.def.catchall) delete jsonSchema.additionalProperties;
     },
   });
-  return { root, definitions: { ...$defs } };
+  const definitions: JsonSchema = {};
+  for (const [name, { $defs: shapes, ...definition }] of Object.entries<JsonSchema>({ ...$defs }))
+    Object.assign(definitions, { [name]: definition }, shapes);
+  return { root, definitions };
 }
 
 function definitionOf(definitions: JsonSchema, name: string): JsonSchema {

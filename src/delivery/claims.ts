@@ -157,8 +157,9 @@ export class Claims {
       if (handed.hasFailed) metrics.handOversFailed.inc();
       // They are accepted, whatever comes now: what is not taken here is claimed the usual way.
       const taken = claimedLanes(db, handed.claimed, traces).then((lanes) => this.#take(lanes, wanted));
+      const ours = handed.outcomes.filter(({ outcome }) => outcome === 'accepted').length;
       const isAll = await taken.then(
-        ({ full, passed }) => !full && !passed && !handed.isRest && handed.taken <= events.length,
+        ({ full, passed }) => !full && !passed && !handed.isRest && handed.taken <= ours,
         () => false,
       );
       if (!isAll) this.#options.due.ring();

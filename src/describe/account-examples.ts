@@ -1,4 +1,5 @@
 import { scopeNames } from '../contract/access.ts';
+import * as trace from './operator-traces.ts';
 
 /** What a partner learns about itself: its key, agreements, usage, alerts, contacts, and what it was refused. */
 
@@ -17,19 +18,8 @@ const agreement = {
   updated_at: '2026-11-16T08:00:00.000Z',
 };
 
-const alert = {
-  id: 'alt_00VbHs4kQs1Ae5Rj8HnT6xVcL',
-  kind: 'key_leaked',
-  subject: { type: 'key', id: 'key_00VbHs4kGq7TzN1bXw3Ea9LdU', name: 'ptr_test_…ONCE' },
-  practice_group_id: 'riverside-surgery',
-  message:
-    'The key key_00VbHs4kGq7TzN1bXw3Ea9LdU (ptr_test_…ONCE) for riverside-surgery was reported as leaked at 2026-11-16T10:00:14.140Z, and does not work any more.',
-  remedy: 'Issue a new key when the partner asks for it, and look through the use of this one.',
-  details: { since: '2026-11-16T08:00:00.000Z', until: null, count: null, usual: null, reason: null },
-  began_at: '2026-11-16T08:00:00.000Z',
-  ended_at: '2026-11-16T08:00:00.000Z',
-  ended_because: 'told',
-};
+/** The partner knows whose it is. */
+const { partner_id: _, ...alert } = trace.alert;
 
 const contact = {
   id: 'first',

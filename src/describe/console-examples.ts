@@ -1,6 +1,5 @@
 import type { operatorEndpoints } from '../contract/operator/index.ts';
 import type { Examples } from './examples.ts';
-import * as record from './operator-records.ts';
 import * as trace from './operator-traces.ts';
 import { peopleResponses } from './people-examples.ts';
 
@@ -26,26 +25,14 @@ const attempt = {
 
 const noCalls = { ok: 0, refused: 0, rate_limited: 0, failed: 0 };
 
-const change = {
-  id: 'chg_2a_9f86d081884c7d65',
-  kind: 'submission_type',
-  practice_group_id: 'riverside-surgery',
-  object_id: 'symptoms',
-  before: { daily_limit: 40, suspended: false },
-  after: { daily_limit: null, suspended: true },
-  partner_id: 'prt_demo',
-  key_id: record.key.id,
-  request_id: trace.refusedRequest.request_id,
-  state: 'pending',
-  reason: null,
-  at,
-  ended_at: null,
-};
-
 /** What a success looks like of what the console asks. */
 export const consoleResponses = {
   ...peopleResponses,
-  listLatestChanges: one('The newest change', { data: [change], count: 1, next_cursor: null }),
+  listLatestChanges: one('The newest change', {
+    data: [trace.change],
+    count: 1,
+    next_cursor: null,
+  }),
   listWebhookAttempts: one('A receiver that does not answer', {
     data: [
       {

@@ -38,5 +38,5 @@ Send an operator's token as \`Authorization: Bearer …\`. Each token has one ro
 open to. Errors look as they do on the partner API.`;
 
 export const portalIntroduction = `What the console asks on behalf of people of a partner who were invited. Operations under \`/v1\` are those of
-the partner API: somebody of a partner does them with one of the partner's keys, which the header \`x-porter-key\` names by its ID, and for the
-practice group in \`x-practice-group-id\`.`;
+the partner API: somebody of a partner does them, and \`/portal/v1/events\`, with one of the partner's keys, which the header \`x-porter-key\` names by its ID, and for the
+practice group in \`x-practice-group-id\`. It is reached by the session of the console alone, and each call sends \`x-porter-console: 1\`.`;

@@ -1,7 +1,7 @@
 import type { Endpoint } from '../contract/endpoint.ts';
 import { operatorEndpoints } from '../contract/operator/index.ts';
 import { partnerEndpoints } from '../contract/partner/index.ts';
-import { portalEndpoints } from '../contract/portal/index.ts';
+import { namedKeyEndpoints, portalEndpoints } from '../contract/portal/index.ts';
 import { practiceEndpoints } from '../contract/practice/index.ts';
 import { type Audience, type Examples, partnerRequests, partnerResponses } from './examples.ts';
 import { markExtensionComponents, type Node } from './extensions.ts';
@@ -116,7 +116,7 @@ export function portalDocument(servers: Servers = defaultServers, support = DEFA
       audience: 'portal',
       title: 'Porter portal API',
       introduction: portalIntroduction,
-      endpoints: { ...portalEndpoints, ...Object.fromEntries(open) },
+      endpoints: { ...portalEndpoints, ...namedKeyEndpoints, ...Object.fromEntries(open) },
       requests: { ...partnerRequests, ...portalRequests },
       responses: { ...partnerResponses, ...portalResponses },
       securitySchemes: { ConsoleSession },

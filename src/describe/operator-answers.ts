@@ -14,21 +14,6 @@ const page = (...data: unknown[]): Examples =>
 const lines = (...entries: unknown[]): string =>
   entries.map((entry) => `${JSON.stringify(entry)}\n`).join('');
 
-const change = {
-  id: 'chg_2a_9f86d081884c7d65',
-  kind: 'submission_type',
-  practice_group_id: 'riverside-surgery',
-  object_id: 'symptoms',
-  before: { daily_limit: 40, suspended: false },
-  after: { daily_limit: null, suspended: true },
-  partner_id: 'prt_demo',
-  key_id: record.key.id,
-  request_id: trace.refusedRequest.request_id,
-  state: 'pending',
-  reason: null,
-  at: '2026-11-14T08:00:00.000Z',
-  ended_at: null,
-};
 const ended = '2026-11-14T08:00:02.000Z';
 const cursor = 'WzQyLCIwLTE5YjJjM2Q0ZTVmLTlmODZkMDgxODg0YzdkNjUiXQ';
 
@@ -152,17 +137,22 @@ export const operatorResponses: Answers<typeof operatorEndpoints> = {
   getWriteToRecordJob: one('Queued', trace.job),
   succeedWriteToRecordJob: one('Written', { ...trace.job, status: 'succeeded' }),
   failWriteToRecordJob: one('Given up', { ...trace.job, status: 'failed', failed_attempts: 1 }),
-  listChanges: one('The newest change', { data: [change], count: 1, next_cursor: cursor, has_more: false }),
+  listChanges: one('The newest change', {
+    data: [trace.change],
+    count: 1,
+    next_cursor: cursor,
+    has_more: false,
+  }),
   streamChanges: {
     stream: {
       summary: 'The beginning, and a change',
-      value: `retry: 2000\nid: ${cursor}\n\nid: ${cursor}\nevent: submission-type.changed\ndata: ${JSON.stringify(change)}\n\n`,
+      value: `retry: 2000\nid: ${cursor}\n\nid: ${cursor}\nevent: submission-type.changed\ndata: ${JSON.stringify(trace.change)}\n\n`,
     },
   },
-  getChange: one('Not yet answered', change),
-  reportChangeApplied: one('Applied', { ...change, state: 'applied', ended_at: ended }),
+  getChange: one('Not yet answered', trace.change),
+  reportChangeApplied: one('Applied', { ...trace.change, state: 'applied', ended_at: ended }),
   reportChangeRejected: one('Rejected', {
-    ...change,
+    ...trace.change,
     state: 'rejected',
     reason: 'This form is closed over the holidays.',
     ended_at: ended,

@@ -41,6 +41,22 @@ export const refusedRequest = {
     'The record does not exist, or it belongs to a practice group other than the one acted for. Check the ID in the path and the practice group in x-practice-group-id.',
 };
 
+export const change = {
+  id: 'chg_2a_9f86d081884c7d65',
+  kind: 'submission_type',
+  practice_group_id: 'riverside-surgery',
+  object_id: 'symptoms',
+  before: { daily_limit: 40, suspended: false },
+  after: { daily_limit: null, suspended: true },
+  partner_id: 'prt_demo',
+  key_id: 'key_00VbHs4kGq7TzN1bXw3Ea9LdU',
+  request_id: refusedRequest.request_id,
+  state: 'pending',
+  reason: null,
+  at: '2026-11-14T08:00:00.000Z',
+  ended_at: null,
+};
+
 export const publishedEvent = {
   id: 'evt_00VbHs4kLm3Xe6Zu9BtC1vQaF',
   source_id: 'opr_first',

@@ -1,8 +1,9 @@
-import type { portalEndpoints } from '../contract/portal/index.ts';
+import type { namedKeyEndpoints, portalEndpoints } from '../contract/portal/index.ts';
 import { accountResponses } from './account-examples.ts';
 import type { Answers, Examples, TakesBody } from './examples.ts';
 import * as record from './operator-records.ts';
 import { sla } from './operator-traces.ts';
+import { feedEvent } from './webhook-examples.ts';
 
 const one = (summary: string, value: unknown): Examples => ({ usual: { summary, value } });
 const page = (summary: string, value: unknown) =>
@@ -49,7 +50,7 @@ export const portalRequests: Record<TakesBody<typeof portalEndpoints>, Examples>
   checkPortalAddress: one('A receiver', { url: 'https://partner.example/porter' }),
 };
 
-export const portalResponses: Answers<typeof portalEndpoints> = {
+export const portalResponses: Answers<typeof portalEndpoints & typeof namedKeyEndpoints> = {
   getPortalHome: one('All is well', {
     partner: { id: 'prt_demo', name: 'Demo Partner', status: 'verified' },
     support_contact: 'support@porter.example',
@@ -83,6 +84,7 @@ export const portalResponses: Answers<typeof portalEndpoints> = {
     outcome: 'reached',
     message: 'Reached. Once the webhook is created, send it a test event to see what it answers.',
   }),
+  listPortalEvents: page('The latest event', feedEvent),
   listPortalRefusals: one('None', { data: [], count: 0, next_cursor: null }),
   listPortalAlerts: accountResponses.listAlerts,
 };

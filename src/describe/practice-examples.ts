@@ -31,6 +31,7 @@ const received = {
   id: 'evt_0VkQ3yXbTm1c8Zr4Hn6Lp2WsE-7',
   kind: 'received',
   at: '2026-11-14T09:30:00.000Z',
+  first_at: '2026-11-14T09:30:00.000Z',
   last_at: '2026-11-14T09:30:00.000Z',
   count: 1,
   operation: null,

@@ -53,7 +53,7 @@ const delivery: Delivery = {
   finished_at: null,
 };
 
-const feedEvent = {
+export const feedEvent = {
   id: delivery.event_id,
   created_at: '2026-11-14T08:00:00.000Z',
   data: {

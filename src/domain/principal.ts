@@ -57,7 +57,7 @@ export interface GuestPrincipal {
   invitationId: string;
   name: string;
   email: string;
-  /** One of the two. */
+  /** One of the two; both only where a transaction is to see no more than what is of both. */
   partner: { id: string; name: string } | null;
   practiceGroup: { id: string; name: string } | null;
   expiresAt: number;

@@ -14,13 +14,14 @@ import {
 import { toJsonSchema } from '../contract/json-schema.ts';
 import { operatorEndpoints } from '../contract/operator/index.ts';
 import { partnerEndpoints } from '../contract/partner/index.ts';
-import { portalEndpoints } from '../contract/portal/index.ts';
+import { namedKeyEndpoints, portalEndpoints } from '../contract/portal/index.ts';
 import { practiceEndpoints } from '../contract/practice/index.ts';
 import { Problem } from '../contract/problems.ts';
 import { verbatimText } from '../contract/verbatim.ts';
 import type { App } from '../operations/app.ts';
 import { askForApproval } from '../operations/approvals.ts';
 import {
+  namedKeyHandlers,
   operatorHandlers,
   partnerHandlers,
   portalHandlers,
@@ -103,9 +104,10 @@ type Result =
 type Operation = (app: App, call: unknown) => Result | Promise<Result>;
 
 export function endpointRoutes(app: App): Route[] {
-  const partner = Object.entries(partnerEndpoints).map(([id, endpoint]: [string, Endpoint]) => ({
+  const ofKeys: Record<string, unknown> = { ...partnerHandlers, ...namedKeyHandlers };
+  const partner = Object.values<Endpoint>({ ...partnerEndpoints, ...namedKeyEndpoints }).map((endpoint) => ({
     ...endpoint,
-    handler: partnerHandler(app, endpoint, partnerHandlers[id as never] as Operation),
+    handler: partnerHandler(app, endpoint, ofKeys[endpoint.operationId] as Operation),
   }));
   const operator = Object.entries(operatorEndpoints).map(([id, endpoint]: [string, Endpoint]) => ({
     ...endpoint,
@@ -138,7 +140,7 @@ function partnerHandler(app: App, endpoint: Endpoint, operation: Operation): Han
   const note = readNoter(app.accessLog, endpoint);
   return async (exchange) => {
     exchange.trace.operation = endpoint.operationId;
-    const isPerson = endpoint.portal && namesKey(exchange);
+    const isPerson = endpoint.portal === 'only' || (endpoint.portal && namesKey(exchange));
     const find = isPerson ? findOwnSession : findHolder;
     const bytes = hasBody(exchange.raw) ? await bodyOf(app, exchange, endpoint, find) : NONE;
     const named = isPerson ? await admitNamedKey(app, exchange, endpoint.method !== 'GET') : undefined;
@@ -168,10 +170,13 @@ function operatorHandler(app: App, endpoint: Endpoint, operation: Operation): Ha
   const note = readNoter(app.accessLog, endpoint);
   return async (exchange) => {
     exchange.trace.operation = endpoint.operationId;
-    const takesLines = endpoint.lines !== undefined && isLines(exchange.raw);
+    const isEmpty = !hasBody(exchange.raw);
+    // No body has no type, and as many lines as an empty one.
+    const takesLines = isLines(exchange.raw)
+      ? endpoint.lines !== undefined
+      : endpoint.lines === 'only' && isEmpty;
     // Of a body that goes on, not a byte is read before its sender is known.
-    const bytes =
-      takesLines || !hasBody(exchange.raw) ? NONE : await bodyOf(app, exchange, endpoint, findOperator);
+    const bytes = takesLines || isEmpty ? NONE : await bodyOf(app, exchange, endpoint, findOperator);
     const operator = await admitOperator(app, exchange, isCounted);
     requireRole(operator, roles);
     if (endpoint.lines === 'only' && !takesLines) throw notLines();
@@ -299,6 +304,7 @@ const allEndpoints: Endpoint[] = [
   partnerEndpoints,
   operatorEndpoints,
   portalEndpoints,
+  namedKeyEndpoints,
   practiceEndpoints,
 ].flatMap((table) => Object.values<Endpoint>(table));
 const shapes = allEndpoints.map(({ method, path }) => ({

@@ -10,7 +10,7 @@ import type {
 import { Problem } from '../contract/problems.ts';
 import { CONTACTS_MAX, ruleBroken } from '../contract/rules.ts';
 import { newId } from '../domain/ids.ts';
-import { SYSTEM } from '../domain/principal.ts';
+import { type Principal, SYSTEM } from '../domain/principal.ts';
 import {
   countContacts,
   deleteContactRow,
@@ -96,11 +96,12 @@ export function deleteContact(app: App, call: OperatorCall<typeof operatorContra
 // ---- Partners ----
 
 export function listOwnContacts(app: App, { principal, query }: PartnerCall<typeof listOwnEndpoint>) {
-  return listContactsOf(app, principal.holder.partnerId, query);
+  return listContactsOf(app, SYSTEM, principal.holder.partnerId, query);
 }
 
-export async function listContactsOf(app: App, partnerId: string, query: PageQuery) {
-  const page = await transact(app.db, SYSTEM, (tx) => listContactPage(tx, partnerId, query));
+/** As far as whoever reads them sees them. */
+export async function listContactsOf(app: App, reader: Principal, partnerId: string, query: PageQuery) {
+  const page = await transact(app.db, reader, (tx) => listContactPage(tx, partnerId, query));
   return { body: { ...page, data: page.data.map(presentContact) } };
 }
 

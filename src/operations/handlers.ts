@@ -1,6 +1,6 @@
 import type { operatorEndpoints } from '../contract/operator/index.ts';
 import type { partnerEndpoints } from '../contract/partner/index.ts';
-import type { portalEndpoints } from '../contract/portal/index.ts';
+import type { namedKeyEndpoints, portalEndpoints } from '../contract/portal/index.ts';
 import type { practiceEndpoints } from '../contract/practice/index.ts';
 import type {
   OperatorPrincipal,
@@ -102,6 +102,10 @@ export const portalHandlers: Handlers<typeof portalEndpoints, PortalPrincipal> =
   checkPortalAddress: portalTraffic.checkPortalAddress,
   listPortalRefusals: portalTraffic.listPortalRefusals,
   listPortalAlerts: portalTraffic.listPortalAlerts,
+};
+
+export const namedKeyHandlers: Handlers<typeof namedKeyEndpoints, PartnerPrincipal> = {
+  listPortalEvents: portalTraffic.listPortalEvents,
 };
 
 export const operatorHandlers: Handlers<typeof operatorEndpoints, OperatorPrincipal> = {

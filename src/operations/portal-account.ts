@@ -3,12 +3,13 @@ import {
   DAYS_SHOWN,
   type DayOfCalls,
   type PortalKey,
+  type PortalWay,
   STATUS_DAYS,
   WAYS_MAX,
 } from '../contract/portal/account.ts';
 import { Problem } from '../contract/problems.ts';
 import { keyStatus, rateLimitOf } from '../domain/access.ts';
-import { SYSTEM } from '../domain/principal.ts';
+import { type PortalPrincipal, SYSTEM } from '../domain/principal.ts';
 import { MINUTE_MS, uptimeOf } from '../domain/sla.ts';
 import { type Transaction, transact } from '../store/database.ts';
 import { findKey, findKeysById, listKeyPage, type StoredKey } from '../store/keys.ts';
@@ -28,8 +29,9 @@ import { listContactsOf, updateContactOf } from './contacts.ts';
 import { slaOf } from './sla.ts';
 
 /**
- * What people of a partner see of the partner itself. Keys and practices belong to no practice group that they act for, so the service reads them
- * for whoever calls, and each of these names the partner of the session: none is taken from the call.
+ * What people of a partner see of the partner itself. Each of these names the partner of the session, none is taken from the call, and reads on its
+ * behalf: a query that forgot the partner would find nothing of another. What belongs to nobody in particular the service reads for them, by the IDs
+ * that were found so: networks, the names of practices, uptime.
  */
 
 const DAY_MS = 24 * 3600 * 1000;
@@ -42,7 +44,7 @@ export async function getPortalHome(app: App, { principal }: PortalCall<typeof c
   const { id } = principal.partner;
   const now = app.clock.now();
   const soon = new Date(now + SOON_MS).toISOString();
-  return transact(app.db, SYSTEM, async (tx) => {
+  return transact(app.db, principal, async (tx) => {
     const [partner, of, calls] = await Promise.all([
       findPartner(tx, id),
       countForHome(tx, id, nowIso(app), soon),
@@ -82,10 +84,11 @@ export async function listPortalKeys(
 ) {
   await app.usage.flush();
   const { id } = principal.partner;
-  return transact(app.db, SYSTEM, async (tx) => {
-    const page = await listKeyPage(tx, { ...query, partner_id: id }, nowIso(app));
-    return { body: { ...page, data: await present(app, tx, id, page.data) } };
+  const page = await transact(app.db, principal, async (tx) => {
+    const keys = await listKeyPage(tx, { ...query, partner_id: id }, nowIso(app));
+    return { ...keys, data: await describe(app, tx, id, keys.data) };
   });
+  return { body: { ...page, data: await withNames(app, page.data) } };
 }
 
 export async function getPortalKey(
@@ -95,63 +98,80 @@ export async function getPortalKey(
   await app.usage.flush();
   const { id } = principal.partner;
   const now = app.clock.now();
-  return transact(app.db, SYSTEM, async (tx) => {
+  const [described, calls] = await transact(app.db, principal, async (tx) => {
     const found = await findKey(tx, params.id);
     if (!found || found.partner_id !== id) throw new Problem('not_found');
-    const [[key], calls] = await Promise.all([
-      present(app, tx, id, [found]),
-      readDaysOfCalls(tx, id, firstDay(now), [found.id]),
-    ]);
-    if (!key) throw new Problem('not_found');
-    return { body: { ...key, days: everyDay(now, calls) } };
+    return Promise.all([describe(app, tx, id, [found]), readDaysOfCalls(tx, id, firstDay(now), [found.id])]);
   });
+  const [key] = await withNames(app, described);
+  if (!key) throw new Problem('not_found');
+  return { body: { ...key, days: everyDay(now, calls) } };
 }
 
-async function present(
+type Described = Omit<PortalKey, 'practice_group'> & { practice_group_id: string };
+
+async function describe(
   { clock }: App,
   tx: Transaction,
   partnerId: string,
   keys: readonly StoredKey[],
-): Promise<PortalKey[]> {
+): Promise<Described[]> {
   const today = dayOf(clock.now());
   const ids = keys.map(({ id }) => id);
-  const [names, records, calls] = await Promise.all([
-    findGroupNames(
-      tx,
-      keys.map(({ practice_group_id }) => practice_group_id),
-    ),
+  const [records, calls] = await Promise.all([
     findKeysById(tx, ids),
     readDaysOfCalls(tx, partnerId, today, ids),
   ]);
   return keys.map((key, at) => {
-    const { practice_group_id, agreement_id: _, certificate_fingerprints: __, jwks: ___, ...shown } = key;
+    const { agreement_id: _, certificate_fingerprints: __, jwks: ___, ...shown } = key;
     const record = records[at];
     return {
       ...shown,
       status: keyStatus(key, clock.now()),
-      practice_group: { id: practice_group_id, name: names.get(practice_group_id) ?? practice_group_id },
       rate_limit_per_minute: record ? rateLimitOf(record) : 0,
       today: calls.find(({ key_id, day }) => key_id === key.id && day === today) ?? noCalls(today),
     };
   });
 }
 
+async function withNames(app: App, keys: readonly Described[]): Promise<PortalKey[]> {
+  const ids = keys.map(({ practice_group_id }) => practice_group_id);
+  const names = await transact(app.db, SYSTEM, (tx) => findGroupNames(tx, ids));
+  return keys.map(({ practice_group_id: id, ...key }) => ({
+    ...key,
+    practice_group: { id, name: names.get(id) ?? id },
+  }));
+}
+
 export async function listPortalPractices(
   app: App,
   { principal, query }: PortalCall<typeof contract.listPortalPractices>,
 ) {
-  const { id } = principal.partner;
-  const now = nowIso(app);
-  return transact(app.db, SYSTEM, async (tx) => {
-    const page = await listNearPractices(tx, id, now, query);
-    const groupIds = page.data.map((one) => one.id);
-    const ways = Map.groupBy(await findWays(tx, id, now, groupIds), (way) => way.practice_group_id);
-    const data = page.data.flatMap((practice) => {
-      const found = ways.get(practice.id)?.slice(0, WAYS_MAX);
-      return found ? { ...practice, ways: found } : [];
-    });
-    return { body: { ...page, data, count: data.length } };
+  const page = await transact(app.db, SYSTEM, (tx) =>
+    listNearPractices(tx, principal.partner.id, nowIso(app), query),
+  );
+  const groupIds = page.data.map((one) => one.id);
+  const ways = Map.groupBy(await waysOf(app, principal, groupIds), (way) => way.practice_group_id);
+  const data = page.data.flatMap((practice) => {
+    const found = ways.get(practice.id)?.slice(0, WAYS_MAX);
+    return found ? { ...practice, ways: found } : [];
   });
+  return { body: { ...page, data, count: data.length } };
+}
+
+/** Which networks let which key in is read by the service itself; of what it finds, keys stay that the partner sees as its own. */
+export async function waysOf(
+  app: App,
+  principal: PortalPrincipal,
+  groupIds: readonly string[] | null,
+): Promise<PortalWay[]> {
+  const ways = await transact(app.db, SYSTEM, (tx) =>
+    findWays(tx, principal.partner.id, nowIso(app), groupIds),
+  );
+  const ids = [...new Set(ways.map(({ key_id }) => key_id))];
+  const keys = await transact(app.db, principal, (tx) => findKeysById(tx, ids));
+  const own = new Set(keys.map((key) => key?.id));
+  return ways.filter(({ key_id }) => own.has(key_id));
 }
 
 export function listPortalAgreements(
@@ -162,14 +182,14 @@ export function listPortalAgreements(
 }
 
 export function getPortalSla(app: App, { principal, query }: PortalCall<typeof contract.getPortalSla>) {
-  return slaOf(app, SYSTEM, principal.partner.id, query.month);
+  return slaOf(app, principal, principal.partner.id, query.month);
 }
 
 export function listPortalContacts(
   app: App,
   { principal, query }: PortalCall<typeof contract.listPortalContacts>,
 ) {
-  return listContactsOf(app, principal.partner.id, query);
+  return listContactsOf(app, principal, principal.partner.id, query);
 }
 
 export function updatePortalContact(app: App, call: PortalCall<typeof contract.updatePortalContact>) {

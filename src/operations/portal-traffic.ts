@@ -5,12 +5,15 @@ import { diagnose } from '../domain/diagnosis.ts';
 import { etagOf } from '../domain/etag.ts';
 import { type PortalPrincipal, SYSTEM } from '../domain/principal.ts';
 import { refuseTarget } from '../platform/egress/ssrf-guard.ts';
-import { type Transaction, transact } from '../store/database.ts';
-import { findWays } from '../store/portal.ts';
+import { presentFeedEvent, readOfFeed } from '../runtime/event-streams.ts';
+import { transact } from '../store/database.ts';
+import { readLatestEvents } from '../store/event-feed.ts';
+import { findGroupNames } from '../store/portal.ts';
 import { listRefusalPage } from '../store/refusals.ts';
 import { findAnyWebhook, listAllWebhookPage, type NamedWebhook } from '../store/webhooks.ts';
 import { listAlertsOf } from './alerts.ts';
-import { type App, nowIso, type PortalCall } from './app.ts';
+import type { App, PartnerCall, PortalCall } from './app.ts';
+import { waysOf } from './portal-account.ts';
 import { presentRefusal } from './requests.ts';
 
 /** What people of a partner see of what goes to and fro. As in portal-account.ts, the partner is that of the session, and no other. */
@@ -19,42 +22,37 @@ export async function listPortalWebhooks(
   app: App,
   { principal, query }: PortalCall<typeof contract.listPortalWebhooks>,
 ) {
-  return transact(app.db, SYSTEM, async (tx) => {
-    const page = await listAllWebhookPage(tx, { ...query, partner_id: principal.partner.id });
-    return { body: { ...page, data: await withWays(app, tx, principal, page.data) } };
-  });
+  const page = await transact(app.db, principal, (tx) =>
+    listAllWebhookPage(tx, { ...query, partner_id: principal.partner.id }),
+  );
+  return { body: { ...page, data: await withWays(app, principal, page.data) } };
 }
 
 export async function getPortalWebhook(
   app: App,
   { principal, params }: PortalCall<typeof contract.getPortalWebhook>,
 ) {
-  return transact(app.db, SYSTEM, async (tx) => {
-    const found = await findAnyWebhook(tx, params.id);
-    if (!found || found.partner_id !== principal.partner.id) throw new Problem('not_found');
-    const [body] = await withWays(app, tx, principal, [found]);
-    if (!body) throw new Problem('not_found');
-    return { body, etag: etagOf(found.version) };
-  });
+  const found = await transact(app.db, principal, (tx) => findAnyWebhook(tx, params.id));
+  if (!found || found.partner_id !== principal.partner.id) throw new Problem('not_found');
+  const [body] = await withWays(app, principal, [found]);
+  if (!body) throw new Problem('not_found');
+  return { body, etag: etagOf(found.version) };
 }
 
-async function withWays(
-  app: App,
-  tx: Transaction,
-  { partner }: PortalPrincipal,
-  webhooks: readonly NamedWebhook[],
-) {
-  const now = nowIso(app);
+/** With the names of their practices, which people of a partner do not see by themselves. */
+async function withWays(app: App, principal: PortalPrincipal, webhooks: readonly NamedWebhook[]) {
   const groupIds = webhooks.flatMap(({ practice_group_id }) => practice_group_id ?? []);
-  const ways = await findWays(tx, partner.id, now, groupIds);
-  const forAll = webhooks.some(({ practice_groups }) => practice_groups === 'all')
-    ? await findWays(tx, partner.id, now, null)
-    : [];
+  const isForAll = webhooks.some(({ practice_groups }) => practice_groups === 'all');
+  const [names, ways, forAll] = await Promise.all([
+    transact(app.db, SYSTEM, (tx) => findGroupNames(tx, groupIds)),
+    waysOf(app, principal, groupIds),
+    isForAll ? waysOf(app, principal, null) : [],
+  ]);
   return webhooks.map((webhook) => {
-    const near = webhook.practice_group_id
-      ? ways.filter((way) => way.practice_group_id === webhook.practice_group_id)
-      : forAll;
-    return { ...webhook, way: bestOf(near) };
+    const { practice_group_id: groupId } = webhook;
+    const near = groupId ? ways.filter((way) => way.practice_group_id === groupId) : forAll;
+    const practice_group_name = groupId ? (names.get(groupId) ?? groupId) : null;
+    return { ...webhook, practice_group_name, way: bestOf(near) };
   });
 }
 
@@ -82,6 +80,16 @@ export async function checkPortalAddress(
       : diagnose({ status: undefined, answer: '', durationMs, failure })
     : 'Reached. Once the webhook is created, send it a test event to see what it answers.';
   return { body: { outcome: failure ? ('not_reached' as const) : ('reached' as const), message } };
+}
+
+/** With the key that they named, which the door has let in: they stand where it would. */
+export async function listPortalEvents(
+  app: App,
+  { principal, query }: PartnerCall<typeof contract.listPortalEvents>,
+) {
+  const page = await transact(app.db, principal, (tx) => readLatestEvents(tx, principal, query));
+  const read = readOfFeed(principal, page.data.toReversed(), query.event && [query.event]);
+  return { body: { ...page, data: page.data.map(presentFeedEvent) }, read };
 }
 
 export async function listPortalRefusals(

@@ -8,7 +8,7 @@ import type {
   ReachingPartner,
 } from '../contract/practice/partners.ts';
 import { Problem } from '../contract/problems.ts';
-import { SYSTEM } from '../domain/principal.ts';
+import { type PracticePrincipal, SYSTEM } from '../domain/principal.ts';
 import { mergeStrands, type Strand } from '../domain/timeline.ts';
 import { type Transaction, transact } from '../store/database.ts';
 import {
@@ -20,6 +20,7 @@ import {
 import {
   findPartnerOf,
   type KnownPartner,
+  listKeyIdsOf,
   listPartnersOf,
   listWaysTo,
   readCallsTo,
@@ -29,8 +30,9 @@ import { listStopsOf } from '../store/stops.ts';
 import { type App, nowIso, type PracticeCall } from './app.ts';
 
 /**
- * Who reaches a practice, and what they did there. Partners, keys and networks are the operator's tables, which a practice's own transactions do not see: so
- * these read as the service itself, and every question names the practice group of whoever asks.
+ * Who reaches a practice, and what they did there. Partners, keys and networks are the operator's tables, of which no row is a practice's own: who
+ * reaches it is read by the service itself, and every question names the practice group of whoever asks. What a partner did there is read on behalf
+ * of the practice, and of both where it is theirs together: a query that forgot one of them would find nothing of others.
  */
 
 const DAY_MS = 24 * 3600 * 1000;
@@ -55,23 +57,30 @@ const STOPS_SHOWN_MAX = 20;
 export async function getReachingPartner(app: App, { principal, params }: PracticeCall<typeof getEndpoint>) {
   const groupId = principal.practiceGroup.id;
   await app.accessLog.flush();
-  const body = await transact(app.db, SYSTEM, async (tx) => {
+  const [found] = await transact(app.db, SYSTEM, async (tx) => {
     const partner = await mustFind(app, tx, { groupId, partnerId: params.id });
-    const [[found], { receivers, waiting }] = await Promise.all([
-      describe(app, tx, groupId, [partner]),
-      readReceivers(tx, groupId, partner.id),
-    ]);
-    if (!found) throw new Error('a partner was found and not described');
-    return {
-      ...found.shown,
-      calls_last_day: found.callsLastDay,
-      receivers,
-      deliveries_waiting: waiting,
-      stops: found.lifted.slice(0, STOPS_SHOWN_MAX),
-    };
+    return describe(app, tx, groupId, [partner]);
   });
+  if (!found) throw new Error('a partner was found and not described');
+  const { shown, callsLastDay, lifted } = found;
+  const { receivers, waiting } = await transact(app.db, together(principal, shown.partner), (tx) =>
+    readReceivers(tx, groupId, shown.partner.id),
+  );
+  const body = {
+    ...shown,
+    calls_last_day: callsLastDay,
+    receivers,
+    deliveries_waiting: waiting,
+    stops: lifted.slice(0, STOPS_SHOWN_MAX),
+  };
   return { body };
 }
+
+/** Sees what is of the practice and of the partner at once. */
+const together = (principal: PracticePrincipal, { id, name }: { id: string; name: string }) => ({
+  ...principal,
+  partner: { id, name },
+});
 
 async function mustFind(app: App, tx: Transaction, { groupId, partnerId }: Whose): Promise<KnownPartner> {
   const partner = await findPartnerOf(tx, groupId, partnerId, nowIso(app));
@@ -101,8 +110,8 @@ async function describe(app: App, tx: Transaction, groupId: string, partners: re
 }
 
 const FIRST = Number.MAX_SAFE_INTEGER;
-/** Where each list goes on: the log by its numbers, the changes and the feed by their positions, the latter and by the webhook. 0: it is over. */
-const KEY = ['number', 'number', 'number', 'number'] as const;
+/** Where each list goes on: the log by time and number, the changes by position, the feed by position and webhook. 0: it is over. */
+const KEY = ['number', 'number', 'number', 'number', 'number'] as const;
 const OVER = 0;
 
 export async function listPartnerActivity(
@@ -111,23 +120,30 @@ export async function listPartnerActivity(
 ) {
   const whose = { groupId: principal.practiceGroup.id, partnerId: params.id };
   const { kind, page_size: size = PAGE_SIZE_DEFAULT } = query;
-  const [log, change, feed, webhook] = decodeCursor(query.cursor, KEY).map((part) =>
+  const [logMs, logNo, change, feed, webhook] = decodeCursor(query.cursor, KEY).map((part) =>
     Number(part ?? FIRST),
-  ) as [number, number, number, number];
+  ) as [number, number, number, number, number];
   await app.accessLog.flush();
-  const { items, places } = await transact(app.db, SYSTEM, async (tx) => {
-    await mustFind(app, tx, whose);
-    const strands = await Promise.all([
-      strand(isOf(kind, 'read', 'received'), [log], (from) => readLogStrand(tx, whose, kind, from, size)),
+  const [partner, keyIds] = await transact(app.db, SYSTEM, (tx) =>
+    Promise.all([mustFind(app, tx, whose), listKeyIdsOf(tx, whose.partnerId)]),
+  );
+  const log = await transact(app.db, principal, (tx) =>
+    strand(isOf(kind, 'read', 'received'), [logMs, logNo], (from) =>
+      readLogStrand(tx, whose, keyIds, kind, from, size),
+    ),
+  );
+  const others = await transact(app.db, together(principal, partner), (tx) =>
+    Promise.all([
       strand(isOf(kind, 'changed'), [change], (from) => readChangeStrand(tx, whose, from, size)),
       strand(isOf(kind, 'received'), [feed, webhook], (from) => readReceivedStrand(tx, whose, from, size)),
-    ]);
-    return mergeStrands(strands, size);
-  });
+    ]),
+  );
+  const { items, places } = mergeStrands([log, ...others], size);
   const next = places.every((place) => place === undefined)
     ? null
     : encodeCursor([
         places[0]?.[0] ?? OVER,
+        places[0]?.[1] ?? OVER,
         places[1]?.[0] ?? OVER,
         places[2]?.[0] ?? OVER,
         places[2]?.[1] ?? OVER,

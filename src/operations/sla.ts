@@ -1,7 +1,7 @@
 import type { getSla as getEndpoint, SlaReport } from '../contract/operator/sla.ts';
 import { Problem } from '../contract/problems.ts';
 import { newestOf } from '../domain/agreement.ts';
-import type { Principal } from '../domain/principal.ts';
+import { type Principal, SYSTEM } from '../domain/principal.ts';
 import { lowerOf, MINUTE_MS, percentOf, quantiles, targetsMet, uptimeOf } from '../domain/sla.ts';
 import { agreementsOf, type StoredAgreement } from '../store/agreements.ts';
 import { transact } from '../store/database.ts';
@@ -22,12 +22,13 @@ export async function slaOf(app: App, principal: Principal, partnerId: string, g
   const month = given ?? new Date(now).toISOString().slice(0, 7);
   const begins = Date.parse(`${month}-01T00:00:00Z`);
   const ends = new Date(begins).setUTCMonth(new Date(begins).getUTCMonth() + 1);
+  // It is the service's, and not the partner's.
+  const days = await transact(app.db, SYSTEM, (tx) => readUptime(tx, dayOf(begins), dayOf(ends)));
   return transact(app.db, principal, async (tx) => {
     const partner = await findPartner(tx, partnerId);
     if (!partner) throw new Problem('not_found');
-    const [figures, days, agreements] = await Promise.all([
+    const [figures, agreements] = await Promise.all([
       readSlaFigures(tx, partner.id, dayOf(begins), dayOf(ends)),
-      readUptime(tx, dayOf(begins), dayOf(ends)),
       agreementsOf(tx, partner.id),
     ]);
     const count = (outcome: string) => figures.outcomes.get(outcome) ?? 0;

@@ -1,5 +1,5 @@
--- Notes whose deliveries are withheld: those of webhooks whose partner may not receive them any more; and takes the note away where it may
--- again. Looks at these webhooks (`nos`), or, if that is null, at the next `webhooks_max` after `after_no` that have open deliveries or a note.
+-- Notes whose deliveries are withheld, and why: those of webhooks whose partner may not receive them any more. Takes the note away where it may
+-- again, and keeps the reason true while it may not. Looks at these webhooks (`nos`), or, if that is null, at the next `webhooks_max` after `after_no` that have open deliveries or a note.
 -- `last_no`: where the next call goes on; 0: it has been through all.
 --
 -- Guarantees: nothing depends on the note for what is sent, because each claim asks anew; a claim passes over what has one. What a webhook whose
@@ -19,6 +19,9 @@ DECLARE
   back_nos    integer[];
   back_groups text[];
   back_count  integer;
+  other_nos    integer[];
+  other_groups text[];
+  other_whys   text[];
   one_no      integer;
   of_one      text[];
 BEGIN
@@ -56,13 +59,20 @@ BEGIN
   changing := ARRAY(SELECT w.no FROM unnest(looked_at) AS one (no)
                      CROSS JOIN LATERAL (SELECT * FROM webhooks WHERE webhooks.no = one.no OFFSET 0) AS w
                      WHERE w.deleted_at IS NULL
-                       AND (w.withheld_since IS NULL) = (webhook_receives_until(w.audience, w.partner_id, w.practice_group_id, at) IS NULL));
-  SELECT array_agg(g.webhook_no), array_agg(g.practice_group_id) INTO back_nos, back_groups
-    FROM unnest(looked_at) AS one (no)
-   CROSS JOIN LATERAL (SELECT * FROM withheld_groups WHERE withheld_groups.webhook_no = one.no OFFSET 0) AS g
-   CROSS JOIN LATERAL (SELECT partner_id FROM webhooks WHERE webhooks.no = one.no OFFSET 0) AS w
-   WHERE receives_until(w.partner_id, g.practice_group_id, at) IS NOT NULL;
-  IF changing = '{}' AND back_nos IS NULL THEN
+                       AND CASE WHEN webhook_receives_until(w.audience, w.partner_id, w.practice_group_id, at) IS NOT NULL
+                                THEN w.withheld_since IS NOT NULL
+                                ELSE w.withheld_reason IS DISTINCT FROM why_withheld(w.partner_id, w.practice_group_id, at) END);
+  SELECT array_agg(found.webhook_no) FILTER (WHERE found.may), array_agg(found.practice_group_id) FILTER (WHERE found.may),
+         array_agg(found.webhook_no) FILTER (WHERE found.why <> found.reason),
+         array_agg(found.practice_group_id) FILTER (WHERE found.why <> found.reason), array_agg(found.why) FILTER (WHERE found.why <> found.reason)
+    INTO back_nos, back_groups, other_nos, other_groups, other_whys
+    FROM (SELECT g.webhook_no, g.practice_group_id, g.reason, asked.may,
+                 CASE WHEN NOT asked.may THEN why_withheld(w.partner_id, g.practice_group_id, at) END AS why
+            FROM unnest(looked_at) AS one (no)
+           CROSS JOIN LATERAL (SELECT * FROM withheld_groups WHERE withheld_groups.webhook_no = one.no OFFSET 0) AS g
+           CROSS JOIN LATERAL (SELECT partner_id FROM webhooks WHERE webhooks.no = one.no OFFSET 0) AS w
+           CROSS JOIN LATERAL (SELECT receives_until(w.partner_id, g.practice_group_id, at) IS NOT NULL AS may OFFSET 0) AS asked) AS found;
+  IF changing = '{}' AND back_nos IS NULL AND other_nos IS NULL THEN
     RETURN;
   END IF;
   PERFORM FROM webhooks w WHERE w.no = ANY (changing) ORDER BY w.no FOR NO KEY UPDATE;
@@ -70,16 +80,17 @@ BEGIN
   -- A statement of its own, so that it sees what was committed while the lock was waited for.
   WITH judged AS MATERIALIZED (
     SELECT w.no, webhook_receives_until(w.audience, w.partner_id, w.practice_group_id, at) IS NOT NULL AS may,
-           why_withheld(w.partner_id, w.practice_group_id, at) AS why
+           why_withheld(w.partner_id, w.practice_group_id, at) AS why, w.withheld_since AS since
       FROM webhooks w WHERE w.no = ANY (changing)
   ), noted AS (
     UPDATE webhooks w
-       SET withheld_since = CASE WHEN NOT judged.may THEN at END, withheld_reason = CASE WHEN NOT judged.may THEN judged.why END
+       SET withheld_since = CASE WHEN NOT judged.may THEN coalesce(judged.since, at) END,
+           withheld_reason = CASE WHEN NOT judged.may THEN judged.why END
       FROM judged
-     WHERE w.no = ANY (changing) AND w.no = judged.no AND (w.withheld_since IS NULL) <> judged.may
-    RETURNING w.no, judged.may
+     WHERE w.no = ANY (changing) AND w.no = judged.no AND NOT (judged.may AND judged.since IS NULL)
+    RETURNING w.no, judged.may, judged.since
   )
-  SELECT count(*) FILTER (WHERE NOT may), count(*) FILTER (WHERE may), array_agg(no) FILTER (WHERE may)
+  SELECT count(*) FILTER (WHERE since IS NULL), count(*) FILTER (WHERE may), array_agg(no) FILTER (WHERE may)
     INTO withheld, resumed, goes_on FROM noted;
   -- All groups of a webhook in one walk along what it has set aside: fan-out waits for its lane meanwhile.
   FOREACH one_no IN ARRAY ARRAY(SELECT DISTINCT no FROM unnest(back_nos) AS no) LOOP
@@ -100,6 +111,8 @@ BEGIN
     END IF;
     goes_on := goes_on || one_no;
   END LOOP;
+  UPDATE withheld_groups g SET reason = other.why FROM unnest(other_nos, other_groups, other_whys) AS other (no, group_id, why)
+   WHERE g.webhook_no = other.no AND g.practice_group_id = other.group_id;
   IF goes_on IS NOT NULL THEN
     UPDATE webhook_lanes SET failures = 0, failing_since = NULL WHERE webhook_no = ANY (goes_on) AND failing_since IS NOT NULL;
     PERFORM pg_notify('porter_deliveries', '');

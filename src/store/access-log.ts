@@ -10,6 +10,7 @@ import {
   type PageQuery,
 } from '../contract/page.ts';
 import { partnerEndpoints } from '../contract/partner/index.ts';
+import { namedKeyEndpoints } from '../contract/portal/index.ts';
 import { deliveryId } from '../domain/ids.ts';
 import type { Transaction } from './database.ts';
 import { sqlFunction } from './sql-functions.ts';
@@ -173,7 +174,10 @@ interface AccessRow {
 /** The scopes that each operation of partners takes. Whoever receives, and reads the feed, needs one and the same. */
 const scopesOf: Record<string, readonly Scope[]> & { deliver: readonly Scope[] } = {
   ...Object.fromEntries(
-    Object.entries(partnerEndpoints).map(([id, endpoint]: [string, Endpoint]) => [id, scopesFor(endpoint)]),
+    Object.values<Endpoint>({ ...partnerEndpoints, ...namedKeyEndpoints }).map((endpoint) => [
+      endpoint.operationId,
+      scopesFor(endpoint),
+    ]),
   ),
   deliver: ['events:read'],
 };

@@ -1,4 +1,4 @@
-import { PAGE_SIZE_DEFAULT, type PageQuery } from '../contract/page.ts';
+import { PAGE_SIZE_DEFAULT, type Page, type PageQuery } from '../contract/page.ts';
 import { Problem } from '../contract/problems.ts';
 import {
   type FeedPlace,
@@ -10,7 +10,9 @@ import {
 } from '../domain/feed-cursor.ts';
 import type { PartnerPrincipal } from '../domain/principal.ts';
 import { alone, type Database, type Transaction } from './database.ts';
+import { type Keyset, readStretch } from './page.ts';
 import { sqlFunction } from './sql-functions.ts';
+import { where } from './where.ts';
 
 const beginTimelineSql = sqlFunction('begin_timeline', { head: 'bigint' });
 const placeOfTimeline = sqlFunction('place_of_timeline', { timeline: 'text' });
@@ -36,6 +38,8 @@ export interface FeedEvent extends FeedPlace {
 
 /** So many are looked through for one page, so that it is quick however rare the wanted events are. */
 const STRETCH = 10_000;
+/** Above every position. */
+const NEWEST = Number.MAX_SAFE_INTEGER;
 
 /** The timeline in which a position was given. */
 export const timelineOf = (position: string) =>
@@ -74,6 +78,43 @@ export async function readFeedPage(
   const events = rows.slice(0, size);
   const last = rows.length > size ? (events.at(-1) ?? end) : end;
   return { events, nextCursor: feedCursor(last), hasMore: last.position < newest };
+}
+
+const newestFirst: Keyset<FeedPlace> = { types: ['number'], keyOf: ({ position }) => [position] };
+
+/** The same for people, who look at the newest first. Their cursor is good for as long as they look: it needs no timeline. */
+export function readLatestEvents(
+  tx: Transaction,
+  { group, holder }: PartnerPrincipal,
+  query: PageQuery & { event?: string | undefined },
+): Promise<Page<FeedEvent>> {
+  return readStretch(
+    query,
+    newestFirst,
+    async ([before]) => {
+      if (query.event === undefined) return undefined;
+      const end = await tx.first<{ position: number }>(
+        `SELECT position FROM feed WHERE practice_group_id = $1 AND position < $2 ORDER BY position DESC OFFSET $3 LIMIT 1`,
+        [group.id, before ?? NEWEST, STRETCH - 1],
+      );
+      return end && [end.position];
+    },
+    ([before], end, limit) => {
+      const { text, values } = where(
+        ['practice_group_id = ?', group.id],
+        ['position < ?', before ?? NEWEST],
+        ['position >= ?', end?.[0]],
+        ['(only_partner_id IS NULL OR only_partner_id = ?)', holder.partnerId],
+        ['event = ?', query.event],
+      );
+      return tx.query<FeedEvent>(
+        `SELECT id, event, accepted_at, payload, position, NULL AS timeline FROM feed
+          CROSS JOIN LATERAL (SELECT id, accepted_at, payload FROM events WHERE no = feed.event_no OFFSET 0) AS e
+          ${text} ORDER BY position DESC LIMIT $${values.length + 1}`,
+        [...values, limit],
+      );
+    },
+  );
 }
 
 /** Refuses a place that was lost, with the one to go on from. */

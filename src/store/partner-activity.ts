@@ -6,7 +6,9 @@ import type { Transaction } from './database.ts';
 
 /**
  * What a partner read, changed and received of one practice group, from the records that there are: the access log, the changes, and the deliveries
- * along the feed. Each is looked through newest first, along the index that it has of the group, a stretch at a time.
+ * along the feed. Each is looked through newest first, along the index that it has of the group, a stretch at a time: the log by time and, within
+ * a moment, by number; changes and events by their positions, which are given in the order of commits, and so of times but for as long as a
+ * transaction lasts.
  */
 
 export interface Whose {
@@ -15,6 +17,8 @@ export interface Whose {
 }
 
 const STRETCH = 2_000;
+/** The last moment that a time can be. */
+const NEWEST_MS = 8.64e15;
 const nothingMore = { operation: null, event: null, object: null, object_id: null, title: null } as const;
 const noChange = { before: null, after: null, state: null } as const;
 
@@ -49,36 +53,50 @@ interface LogRow {
 export async function readLogStrand(
   tx: Transaction,
   { groupId, partnerId }: Whose,
+  keyIds: readonly string[],
   kind: ActivityKind | undefined,
-  [before = 0]: readonly number[],
+  [beforeMs = 0, beforeNo = 0]: readonly number[],
   limit: number,
 ): Promise<Strand<PartnerActivity>> {
+  const before = beforeMs > NEWEST_MS ? 'infinity' : new Date(beforeMs).toISOString();
   const end = await tx.first<{ no: number; last_at: string }>(
-    `SELECT no, last_at FROM access_log WHERE practice_group_id = $1 AND no < $2 ORDER BY no DESC OFFSET $3 LIMIT 1`,
-    [groupId, before, STRETCH - 1],
+    `SELECT no, last_at FROM access_log WHERE practice_group_id = $1 AND (last_at, no) < ($2, $3)
+      ORDER BY last_at DESC, no DESC OFFSET $4 LIMIT 1`,
+    [groupId, before, beforeNo, STRETCH - 1],
   );
   const rows = await tx.query<LogRow>(
     `SELECT l.no, l.last_at, l.body::json AS entry, t.title
        FROM (SELECT no, last_at, body, object_id FROM access_log
-              WHERE practice_group_id = $1 AND no < $2 AND no >= $3
-                AND (actor_id = $4 OR actor_id IN (SELECT id FROM api_keys WHERE partner_id = $4))
-                AND ($5::text IS NULL OR body::json ->> 'kind' = $5)
-              ORDER BY no DESC LIMIT $6) AS l
+              WHERE practice_group_id = $1 AND (last_at, no) < ($2, $3) AND (last_at, no) >= ($4, $5)
+                AND actor_id = ANY ($6)
+                AND ($7::text IS NULL OR body::json ->> 'kind' = $7)
+              ORDER BY last_at DESC, no DESC LIMIT $8) AS l
        LEFT JOIN submission_types t ON t.practice_group_id = $1 AND t.id = l.object_id
-      ORDER BY l.no DESC`,
-    [groupId, before, end?.no ?? 0, partnerId, kind, limit],
+      ORDER BY l.last_at DESC, l.no DESC`,
+    [
+      groupId,
+      before,
+      beforeNo,
+      end?.last_at ?? '-infinity',
+      end?.no ?? 0,
+      [partnerId, ...keyIds],
+      kind,
+      limit,
+    ],
   );
+  const placeOf = (last_at: string, no: number) => [Date.parse(last_at), no];
   const found = rows.map(({ no, last_at, title, entry }): Found => {
-    const { operation, event, object, object_id, first_at: at, count } = entry;
+    const { operation, event, object, object_id, first_at, count } = entry;
     const isRead = entry.kind === 'read';
     return {
       at: last_at,
-      place: [no],
+      place: placeOf(last_at, no),
       item: {
         ...noChange,
         id: `log-${no}`,
         kind: entry.kind,
-        at,
+        at: last_at,
+        first_at,
         last_at,
         count,
         operation: isRead ? operation : null,
@@ -89,7 +107,8 @@ export async function readLogStrand(
       },
     };
   });
-  return strandOf([before], found, limit, end && { at: end.last_at, place: [end.no] });
+  const stretch = end && { at: end.last_at, place: placeOf(end.last_at, end.no) };
+  return strandOf([beforeMs, beforeNo], found, limit, stretch);
 }
 
 interface ChangeRow {
@@ -120,7 +139,7 @@ export async function readChangeStrand(
     [groupId, before, end?.position ?? 0, partnerId, limit],
   );
   const found = rows.map(({ position, id, at, object_id, state, title, entry }): Found => {
-    const item = { ...nothingMore, id, kind: 'changed' as const, at, last_at: at, count: 1 };
+    const item = { ...nothingMore, id, kind: 'changed' as const, at, first_at: at, last_at: at, count: 1 };
     const { before, after } = entry;
     return { at, place: [position], item: { ...item, object_id, title, before, after, state } };
   });
@@ -178,7 +197,7 @@ export async function readReceivedStrand(
       return {
         at: accepted_at,
         place: [position, webhook_no],
-        item: { ...item, at: first_at, last_at, count, event, object, object_id },
+        item: { ...item, at: accepted_at, first_at, last_at, count, event, object, object_id },
       };
     },
   );

@@ -50,6 +50,12 @@ export function findPartnerOf(
   );
 }
 
+/** With which it may have read something, whether they still work or not. */
+export async function listKeyIdsOf(tx: Transaction, partnerId: string): Promise<string[]> {
+  const rows = await tx.query<{ id: string }>('SELECT id FROM api_keys WHERE partner_id = $1', [partnerId]);
+  return rows.map(({ id }) => id);
+}
+
 /** By which ways these partners reach the group at this moment, stops aside: by a key of its own first, then by the names of networks. */
 export async function listWaysTo(
   tx: Transaction,

@@ -1,10 +1,10 @@
 import { beforeAll, expect, it } from 'vitest';
-import { consoles } from '../support/console-browser.ts';
+import { consoles, loaded } from '../support/console-browser.ts';
 import { HOSTILE, LONG, partnerCalled, practiceCalled } from '../support/console-world.ts';
 import type { Partner } from '../support/post.ts';
 import { startReceiver, status } from '../support/receiver.ts';
 import type { Loose } from '../support/service.ts';
-import { barriers, DESK } from '../support/site-browser.ts';
+import { barriers, DESK, overhang } from '../support/site-browser.ts';
 
 /** Was a change applied? And whom of our own do we tell of it? */
 
@@ -50,7 +50,7 @@ it('shows what was before and after, and is marked as applied by support', async
   await page.getByRole('alertdialog').getByRole('button', { name: 'Mark as applied' }).click();
   await page.getByText('Applied: the practice software has it since').waitFor();
   expect(await house().operator('GET', `/changes/${id}`)).toMatchObject({ state: 'applied' });
-  expect(await page.getByRole('button', { name: /Mark as/ }).count()).toBe(0);
+  await expect.poll(() => page.getByRole('button', { name: /Mark as/ }).count()).toBe(0);
 });
 
 it('is rejected with a reason, which the service asks for', async () => {
@@ -98,7 +98,7 @@ it('a subscription is made with a secret that is shown once, tested, paused, rot
   await page.getByText(/whsec_/).waitFor();
   await page.getByRole('button', { name: 'I have stored it' }).click();
   await page.getByText('Nothing was sent to it yet.').waitFor();
-  expect(await page.getByText(/whsec_/).count()).toBe(0);
+  await expect.poll(() => page.getByText(/whsec_/).count()).toBe(0);
 
   await page.getByRole('button', { name: 'Send a test' }).click();
   await page.getByRole('dialog').getByRole('button', { name: 'Send' }).click();
@@ -149,12 +149,9 @@ it.each([
       await page.goto(`${house().url}/console${path}`);
       if (path.startsWith('/changes')) await page.getByText('onerror').first().waitFor();
       else await page.getByRole('search').waitFor();
+      await loaded(page);
       expect(await page.locator('img').count()).toBe(0);
-      const [content, screen] = await page.evaluate(() => {
-        const { scrollWidth, clientWidth } = Reflect.get(globalThis, 'document').documentElement;
-        return [scrollWidth, clientWidth];
-      });
-      expect(content).toBe(screen);
+      expect(await overhang(page)).toBe(0);
       expect(await barriers(page)).toEqual([]);
     }
     expect(complaints).toEqual([]);

@@ -1,10 +1,10 @@
 import { beforeAll, expect, it, vi } from 'vitest';
 import { afterwards } from '../support/afterwards.ts';
-import { consoles } from '../support/console-browser.ts';
+import { consoles, loaded } from '../support/console-browser.ts';
 import { HOSTILE, newHook, newNamedPartner, newPractice, PATIENCE } from '../support/console-world.ts';
 import { publish } from '../support/post.ts';
 import { ok, type Receiver, startReceiver, status } from '../support/receiver.ts';
-import { barriers, DESK } from '../support/site-browser.ts';
+import { barriers, DESK, overhang } from '../support/site-browser.ts';
 
 /** The whole life of an event: who got it, who did not, and why. */
 
@@ -114,11 +114,8 @@ it.each([360, 1920])('fits %i px in both colour schemes, and keeps nobody out', 
         .getByText(/Larkhill/)
         .first()
         .waitFor();
-      const [content, screen] = await page.evaluate(() => {
-        const { scrollWidth, clientWidth } = Reflect.get(globalThis, 'document').documentElement;
-        return [scrollWidth, clientWidth];
-      });
-      expect(content).toBe(screen);
+      await loaded(page);
+      expect(await overhang(page)).toBe(0);
       expect(await barriers(page)).toEqual([]);
     }
 });

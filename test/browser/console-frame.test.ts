@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { consoles } from '../support/console-browser.ts';
-import { barriers, DESK, PHONE } from '../support/site-browser.ts';
+import { consoles, loaded } from '../support/console-browser.ts';
+import { barriers, DESK, overhang, PHONE } from '../support/site-browser.ts';
 
 /** The frame of the console: who comes in, and how one finds one's way. */
 
@@ -81,11 +81,8 @@ it.each([
   for (const colorScheme of ['light', 'dark'] as const) {
     const { page, complaints } = await enter('/partners', 'viewer', { ...size, colorScheme });
     await page.getByRole('row', { name: /Demo Partner/ }).waitFor();
-    const [content, screen] = await page.evaluate(() => {
-      const { scrollWidth, clientWidth } = Reflect.get(globalThis, 'document').documentElement;
-      return [scrollWidth, clientWidth];
-    });
-    expect(content).toBe(screen);
+    await loaded(page);
+    expect(await overhang(page)).toBe(0);
     expect(await barriers(page)).toEqual([]);
     expect(complaints).toEqual([]);
   }

@@ -1,9 +1,9 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { hostileTexts, refusedTo } from '../support/console-browser.ts';
+import { hostileTexts, loaded, refusedTo } from '../support/console-browser.ts';
 import { newNamedPartner, newPractice } from '../support/console-world.ts';
 import { guests, type Inviting } from '../support/guest-browser.ts';
 import { invited } from '../support/guest-session.ts';
-import { barriers, DESK } from '../support/site-browser.ts';
+import { barriers, DESK, overhang } from '../support/site-browser.ts';
 
 /** People of partners and practices in the console: how they come in, what they see, and how they leave. */
 
@@ -24,7 +24,7 @@ describe('the link of an invitation', () => {
     expect(await barriers(page)).toEqual([]);
     await page.getByRole('button', { name: 'Enter' }).click();
     await page.getByRole('button', { name: 'Signed in as Grace <b>Hall</b>' }).waitFor();
-    expect(page.url()).toBe(`${house().url}/console/portal`);
+    await page.waitForURL(`${house().url}/console/portal`);
     await page.goBack();
     expect(page.url()).not.toContain('pti_');
     expect(complaints).toEqual([]);
@@ -92,12 +92,8 @@ describe.each([
   ])('finds it fits a %s in both colour schemes', async (_size, size) => {
     for (const colorScheme of ['light', 'dark'] as const) {
       const { page } = await comeIn(whom(), '/', { ...size, colorScheme });
-      await page.getByRole('heading', { level: 1 }).waitFor();
-      const [content, screen] = await page.evaluate(() => {
-        const { scrollWidth, clientWidth } = Reflect.get(globalThis, 'document').documentElement;
-        return [scrollWidth, clientWidth];
-      });
-      expect(content).toBe(screen);
+      await loaded(page);
+      expect(await overhang(page)).toBe(0);
       expect(await barriers(page)).toEqual([]);
     }
   });

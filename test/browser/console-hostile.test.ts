@@ -1,7 +1,8 @@
 import { beforeAll, expect, it } from 'vitest';
-import { consoles } from '../support/console-browser.ts';
+import { consoles, loaded } from '../support/console-browser.ts';
 import { type BusyWorld, busyWorld } from '../support/console-busy-world.ts';
 import { OPERATOR_TOKEN } from '../support/service.ts';
+import { overhang } from '../support/site-browser.ts';
 
 /** Whatever partners, practices and receivers write is text, on every screen: it runs nothing, asks nobody and breaks no layout. */
 
@@ -30,14 +31,13 @@ it.each([
   const broken: unknown[] = [];
   for (const path of world.paths) {
     await page.goto(`${house().url}/console${path}`);
-    await page.getByRole('heading', { level: 1 }).waitFor();
-    await expect.poll(() => page.getByRole('status', { name: 'Loading' }).count()).toBe(0);
+    await loaded(page);
+    const tooWide = await overhang(page);
     const seen = await page.evaluate(() => {
-      const { documentElement, images } = Reflect.get(globalThis, 'document');
-      const { scrollWidth, clientWidth } = documentElement;
-      return { tooWide: scrollWidth - clientWidth, images: images.length, stolen: 'stolen' in globalThis };
+      const { images } = Reflect.get(globalThis, 'document');
+      return { images: images.length, stolen: 'stolen' in globalThis };
     });
-    if (seen.tooWide !== 0 || seen.images > 0 || seen.stolen) broken.push([path, seen]);
+    if (tooWide !== 0 || seen.images > 0 || seen.stolen) broken.push([path, tooWide, seen]);
   }
   expect(broken).toEqual([]);
   expect(complaints).toEqual([]);

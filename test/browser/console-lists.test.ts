@@ -14,13 +14,16 @@ const MANY = 101;
 const numbers = Array.from({ length: MANY }, (_, at) => at + 1);
 const each = (make: (number: number) => Promise<unknown>) => Promise.all(numbers.map(make));
 
+/** For dozens of pages, one after the other. */
+const LONG_PATIENCE = { ...PATIENCE, timeout: 150_000 };
+
 /** Goes to the end again and again, as somebody does who looks for the last one. */
 async function scrollUntil(page: Page, reached: () => Promise<boolean>): Promise<void> {
   await expect
     .poll(async () => {
       await page.evaluate('scrollTo(0, document.documentElement.scrollHeight)');
       return reached();
-    }, PATIENCE)
+    }, LONG_PATIENCE)
     .toBe(true);
 }
 

@@ -1,13 +1,13 @@
 import type { Page } from 'playwright-core';
-import { beforeAll, describe, expect, it, vi } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { STOPPED_BY_PRACTICE } from '../../src/contract/problems.ts';
-import { hostileTexts } from '../support/console-browser.ts';
-import { newNamedPartner, PATIENCE, practiceCalled } from '../support/console-world.ts';
+import { hostileTexts, loaded } from '../support/console-browser.ts';
+import { logged, newNamedPartner, practiceCalled } from '../support/console-world.ts';
 import { guests } from '../support/guest-browser.ts';
 import { invited } from '../support/guest-session.ts';
 import { type Partner, publish } from '../support/post.ts';
 import { ok, type Receiver, startReceiver, status } from '../support/receiver.ts';
-import { barriers } from '../support/site-browser.ts';
+import { barriers, overhang } from '../support/site-browser.ts';
 
 /** The pages of a practice: who reaches us, what did they do, and stop this partner; by clicking, as a practice manager would. */
 
@@ -37,14 +37,14 @@ beforeAll(async () => {
   });
   receiver = await startReceiver();
   await receiver.setBehaviour(ok);
-  await acme.call('POST', '/v1/webhooks', { url: `${receiver.url}/hook` });
+  const webhook = await acme.call('POST', '/v1/webhooks', { url: `${receiver.url}/hook` });
   await acme.call('GET', '/v1/practice-groups');
   await acme.call('PATCH', '/v1/care-nav/submission-types/repeat-prescription', {
     description: hostileTexts[0],
     suspended: true,
   });
   await publish(house(), 'elm-tree', ['appointment.confirmed', 'a-4711']);
-  await vi.waitFor(() => expect(receiver.received.length).toBe(1), PATIENCE);
+  await logged(house(), webhook.id);
 });
 
 const partnerLink = (page: Page, name: string) => page.getByRole('link', { name, exact: true });
@@ -207,13 +207,8 @@ it.each([
     });
     for (const path of ['', `/partners/${acme.partnerId}`, `/partners/${hostile.partnerId}`]) {
       await page.goto(`${house().url}/console/my-practice${path}`);
-      await page.getByRole('heading', { level: 1 }).waitFor();
-      await expect.poll(() => page.getByRole('status', { name: 'Loading' }).count()).toBe(0);
-      const [content, screen] = await page.evaluate(() => {
-        const { scrollWidth, clientWidth } = Reflect.get(globalThis, 'document').documentElement;
-        return [scrollWidth, clientWidth];
-      });
-      expect([path, content]).toEqual([path, screen]);
+      await loaded(page);
+      expect([path, await overhang(page)]).toEqual([path, 0]);
       expect([path, await barriers(page)]).toEqual([path, []]);
     }
     expect(complaints).toEqual([]);

@@ -1,9 +1,9 @@
 import type { Page } from 'playwright-core';
 import { beforeAll, expect, it } from 'vitest';
-import { consoles } from '../support/console-browser.ts';
+import { consoles, loaded } from '../support/console-browser.ts';
 import { HOSTILE, newHook, newNamedPartner, newPractice } from '../support/console-world.ts';
 import type { Partner } from '../support/post.ts';
-import { barriers, DESK } from '../support/site-browser.ts';
+import { barriers, DESK, overhang } from '../support/site-browser.ts';
 
 /** Who reaches whom, as a picture and as a list; and before a change is saved, who would gain and who would lose. */
 
@@ -70,7 +70,9 @@ it('goes through the picture by arrow keys, and Enter tells of one practice who 
   await page.keyboard.press('Enter');
   await expect.poll(() => page.url()).toContain(`practice=${beta}`);
   const told = page.getByRole('region', { name: 'Beta Surgery' });
-  expect(await told.innerText()).toMatch(/through Vale\s+everything that a key may.*\s+Alpha Surgery/);
+  await expect
+    .poll(() => told.innerText())
+    .toMatch(/through Vale\s+everything that a key may.*\s+Alpha Surgery/);
   await page.goBack();
   await page.getByRole('list', { name: 'Networks' }).waitFor();
 });
@@ -153,7 +155,8 @@ it('makes a network, and deletes it only by its name, saying who loses', async (
   await dialog.getByLabel('Type the name of the network').fill('Short-lived');
   await act.click();
   await page.getByRole('heading', { name: 'Networks', level: 1 }).waitFor();
-  expect(await page.getByRole('link', { name: 'Short-lived' }).count()).toBe(0);
+  await loaded(page);
+  await expect.poll(() => page.getByRole('link', { name: 'Short-lived' }).count()).toBe(0);
 });
 
 it('lets a viewer and support look and not change, as the API does', async () => {
@@ -178,11 +181,8 @@ it.each([360, 1280, 1920])('fits %i px in both colour schemes, and keeps nobody 
       await node(page, /^Alpha Surgery/)
         .first()
         .waitFor();
-      const [content, screen] = await page.evaluate(() => {
-        const { scrollWidth, clientWidth } = Reflect.get(globalThis, 'document').documentElement;
-        return [scrollWidth, clientWidth];
-      });
-      expect(content).toBe(screen);
+      await loaded(page);
+      expect(await overhang(page)).toBe(0);
       expect(await barriers(page)).toEqual([]);
       expect(complaints).toEqual([]);
     }

@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
 import { expect, it } from 'vitest';
-import { consoles, hostileTexts, refusedTo } from '../support/console-browser.ts';
+import { consoles, hostileTexts, loaded, refusedTo } from '../support/console-browser.ts';
 import { startReceiver } from '../support/receiver.ts';
 import { barriers } from '../support/site-browser.ts';
 
@@ -210,6 +210,7 @@ it('shows a viewer no button that changes anything, and the API refuses them', a
     const { page } = await enter(`/partners/${id}${tab}`, 'viewer');
     await page.getByRole('heading', { level: 1 }).waitFor();
     await page.getByRole('heading', { level: 2 }).first().waitFor();
+    await loaded(page);
     for (const name of ['Suspend', 'Change', 'Add a contact', 'Record an agreement'])
       expect(await button(page, name).count()).toBe(0);
     expect(await page.getByRole('link', { name: /Issue/ }).count()).toBe(0);

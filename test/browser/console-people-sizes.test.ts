@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { consoles } from '../support/console-browser.ts';
-import { barriers } from '../support/site-browser.ts';
+import { consoles, loaded } from '../support/console-browser.ts';
+import { barriers, overhang } from '../support/site-browser.ts';
 
 /** Partners, keys, practices, the audit and the settings on every screen, in both colour schemes. */
 
@@ -40,13 +40,8 @@ it.each([
     const { page, complaints } = await enter('/', 'admin', { viewport: { width, height: 900 }, colorScheme });
     for (const path of pages) {
       await page.goto(`${house().url}/console${path}`);
-      await page.getByRole('heading', { level: 1 }).waitFor();
-      await expect.poll(() => page.getByRole('status', { name: 'Loading' }).count()).toBe(0);
-      const [content, screen] = await page.evaluate(() => {
-        const { scrollWidth, clientWidth } = Reflect.get(globalThis, 'document').documentElement;
-        return [scrollWidth, clientWidth];
-      });
-      expect([path, content]).toEqual([path, screen]);
+      await loaded(page);
+      expect([path, await overhang(page)]).toEqual([path, 0]);
       expect([path, await barriers(page)]).toEqual([path, []]);
     }
     expect(complaints).toEqual([]);

@@ -1,15 +1,16 @@
 import { beforeAll, expect, it, vi } from 'vitest';
-import { HOSTILE, LONG, partnerCalled, practiceCalled } from '../support/console-world.ts';
+import { loaded } from '../support/console-browser.ts';
+import { HOSTILE, LONG, logged, PATIENCE, partnerCalled, practiceCalled } from '../support/console-world.ts';
 import { guests } from '../support/guest-browser.ts';
+import { StillClock } from '../support/manual-clock.ts';
 import { type Partner, publish } from '../support/post.ts';
 import { ok, type Receiver, startReceiver, status } from '../support/receiver.ts';
-import { barriers, DESK } from '../support/site-browser.ts';
+import { barriers, DESK, overhang } from '../support/site-browser.ts';
 
 /** The portal: everything that people of a partner do there, by clicking. */
 
-const { house, comeIn, enter, mailbox } = await guests();
+const { house, comeIn, enter, mailbox } = await guests(new StillClock());
 const PHONE = { viewport: { width: 360, height: 780 } } as const;
-const WAIT = { timeout: 15_000 };
 const CONFIRMED = 'appointment.confirmed';
 let practice: string;
 let acme: Partner;
@@ -32,7 +33,7 @@ beforeAll(async () => {
   await vi.waitFor(async () => {
     const { health } = await house().operator('GET', `/webhooks/${webhook}`);
     expect(health.failures).toBeGreaterThan(0);
-  }, WAIT);
+  }, PATIENCE);
 });
 
 it('home says whether the integration is well, and why not', async () => {
@@ -74,8 +75,10 @@ it('a webhook is created with a try of its address, and its secret is shown once
 
   await page.getByRole('button', { name: 'Send a test event' }).click();
   await page.getByRole('button', { name: 'Send', exact: true }).click();
-  await vi.waitFor(() => expect(receiver.received.length).toBe(1), WAIT);
+  await vi.waitFor(() => expect(receiver.received.length).toBe(1), PATIENCE);
   await page.getByText('The test event is on its way').waitFor();
+  const { id } = (await house().operator('GET', '/webhooks')).data[0];
+  await logged(house(), id);
   await page.reload();
   const row = page.getByRole('table', { name: 'Deliveries' }).getByRole('row').nth(1);
   await expect.poll(() => row.innerText()).toContain('delivered');
@@ -83,7 +86,7 @@ it('a webhook is created with a try of its address, and its secret is shown once
   await page.getByText(/^Delivered/).waitFor();
   await page.getByRole('button', { name: 'Send again' }).click();
   await page.getByRole('alertdialog').getByRole('button', { name: 'Send again' }).click();
-  await vi.waitFor(() => expect(receiver.received.length).toBe(2), WAIT);
+  await vi.waitFor(() => expect(receiver.received.length).toBe(2), PATIENCE);
   const { data } = await house().operator('GET', '/audit?action=webhook.create');
   expect(data[0].actor).toMatchObject({ type: 'partner', name: 'Ada Marsh' });
 });
@@ -112,7 +115,7 @@ it('a webhook is paused, activated, replayed and deleted', async () => {
   await page.getByRole('button', { name: 'Replay…' }).click();
   await page.getByRole('button', { name: 'Replay', exact: true }).click();
   await page.getByText(/deliver(y|ies) will be sent/).waitFor();
-  await vi.waitFor(() => expect(receiver.received.length).toBeGreaterThan(0), WAIT);
+  await vi.waitFor(() => expect(receiver.received.length).toBeGreaterThan(0), PATIENCE);
   await page.getByRole('button', { name: 'Delete' }).click();
   await page.getByRole('alertdialog').getByRole('textbox').fill(new URL(receiver.url).host);
   await page.getByRole('alertdialog').getByRole('button', { name: 'Delete' }).click();
@@ -125,7 +128,7 @@ it('refused calls say what to do', async () => {
   const table = page.getByRole('table', { name: 'Refused calls' });
   await table.getByRole('row').nth(1).click();
   await page.getByRole('heading', { name: 'The call' }).waitFor();
-  expect(await page.getByRole('region', { name: 'State' }).innerText()).toMatch(/^404: /);
+  await expect.poll(() => page.getByRole('region', { name: 'State' }).innerText()).toMatch(/^404: /);
 });
 
 it('somebody chooses what a contact is told of', async () => {
@@ -141,9 +144,9 @@ it('somebody chooses what a contact is told of', async () => {
 it('signatures are verified in five languages, as the guide has them', async () => {
   const { page } = await portal('/verify');
   const language = page.getByRole('combobox', { name: 'Language' });
-  await language.waitFor();
-  const names = await language.getByRole('option').allInnerTexts();
-  expect(names).toEqual(['TypeScript', 'Python', 'Shell', 'Go', 'Java']);
+  await expect
+    .poll(() => language.getByRole('option').allInnerTexts())
+    .toEqual(['TypeScript', 'Python', 'Shell', 'Go', 'Java']);
   await language.selectOption('Go');
   await page.getByText('package main').waitFor();
 });
@@ -195,15 +198,11 @@ it.each([
   for (const [name, path, title] of all) {
     await page.goto(`${house().url}/console/portal${path === '/' ? '' : path}`);
     await page.getByRole('heading', { level: 1, name: title }).waitFor();
-    await page.waitForLoadState('networkidle');
-    const [content, screen] = await page.evaluate(() => {
-      const { scrollWidth, clientWidth } = Reflect.get(globalThis, 'document').documentElement;
-      return [scrollWidth, clientWidth];
-    });
-    expect([name, content]).toEqual([name, screen]);
+    await loaded(page);
+    expect([name, await overhang(page)]).toEqual([name, 0]);
     expect([name, await barriers(page)]).toEqual([name, []]);
     const where = process.env.PORTER_SHOTS;
-    if (where) await page.screenshot({ path: `${where}/${name}-${screen}.png`, fullPage: true });
+    if (where) await page.screenshot({ path: `${where}/${name}-${size.viewport.width}.png`, fullPage: true });
   }
   expect(
     await page.evaluate(() => [Reflect.get(globalThis, 'stolen'), Reflect.get(globalThis, 'document').title]),

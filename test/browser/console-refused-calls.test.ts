@@ -1,8 +1,9 @@
-import { beforeAll, expect, it, vi } from 'vitest';
-import { consoles } from '../support/console-browser.ts';
+import type { Page } from 'playwright-core';
+import { beforeAll, expect, it } from 'vitest';
+import { consoles, loaded } from '../support/console-browser.ts';
 import { HOSTILE, partnerCalled, practiceCalled } from '../support/console-world.ts';
-import type { Answer, Loose } from '../support/service.ts';
-import { barriers, DESK } from '../support/site-browser.ts';
+import type { Answer } from '../support/service.ts';
+import { barriers, DESK, overhang } from '../support/site-browser.ts';
 
 /** Which check refused a call, and what would have passed? */
 
@@ -25,16 +26,10 @@ beforeAll(async () => {
   const gone = await partnerCalled(house(), 'Gone', here, { label: 'Old one' });
   await house().operator('POST', `/keys/${gone.keyId}/revoke`);
   calls.revoked = idOf(await gone.send('GET', TYPE));
-  await vi.waitFor(async () => expect((await house().operator('GET', '/requests')).count).toBe(4), {
-    timeout: 15_000,
-  });
+  await expect.poll(async () => (await house().operator('GET', '/requests')).count).toBe(4);
 });
 
-const checksOf = (page: Loose) =>
-  page
-    .getByRole('list', { name: /Checks/ })
-    .getByRole('listitem')
-    .allInnerTexts();
+const checksOf = (page: Page) => page.getByRole('list', { name: /Checks/ }).getByRole('listitem');
 
 it('is found by its reason and partner, those with a revoked key too, and explained check by check', async () => {
   const { page, complaints } = await enter('/refused', 'viewer');
@@ -45,19 +40,21 @@ it('is found by its reason and partner, those with a revoked key too, and explai
   expect(page.url()).toContain('error=insufficient_permissions');
   await rows.filter({ hasText: 'Reader' }).getByText('403').click();
   await page.getByRole('heading', { level: 1, name: `PATCH ${TYPE}` }).waitFor();
-  const checks = await checksOf(page);
-  expect(checks.map((text: string) => text.split('\n')[0])).toEqual([
-    'passed',
-    'passed',
-    'passed',
-    'passed',
-    'refused',
-    'not reached',
-    'not reached',
-    'not reached',
-  ]);
-  expect(checks[4]).toContain('What would have passed: ');
-  expect(checks[4]).toContain('submission-types:write');
+  await expect
+    .poll(async () => (await checksOf(page).allInnerTexts()).map((text) => text.split('\n')[0]))
+    .toEqual([
+      'passed',
+      'passed',
+      'passed',
+      'passed',
+      'refused',
+      'not reached',
+      'not reached',
+      'not reached',
+    ]);
+  const refused = await checksOf(page).nth(4).innerText();
+  expect(refused).toContain('What would have passed: ');
+  expect(refused).toContain('submission-types:write');
   expect(complaints).toEqual([]);
 });
 
@@ -105,12 +102,9 @@ it.each([
       await page.goto(`${house().url}/console${path}`);
       if (path !== '/refused') await page.getByText('onerror').first().waitFor();
       else await page.getByRole('row').nth(1).waitFor();
+      await loaded(page);
       expect(await page.locator('img').count()).toBe(0);
-      const [content, screen] = await page.evaluate(() => {
-        const { scrollWidth, clientWidth } = Reflect.get(globalThis, 'document').documentElement;
-        return [scrollWidth, clientWidth];
-      });
-      expect(content).toBe(screen);
+      expect(await overhang(page)).toBe(0);
       expect(await barriers(page)).toEqual([]);
     }
     expect(complaints).toEqual([]);

@@ -17,6 +17,8 @@ beforeAll(async () => {
   await newNamedPartner(house(), `Hostile ${HOSTILE}`);
 });
 
+/** The answer to what was typed is there, and not only to its beginning. */
+const found = (page: Page) => page.getByRole('status').getByText(/^\d+ found\./);
 const box = (page: Page) => page.getByRole('combobox', { name: 'Search' });
 
 async function paste(page: Page, text: string): Promise<void> {
@@ -35,6 +37,7 @@ it.each(['/', 'Control+k'])(
       .getByRole('option', { name: /Brightwater Software/ })
       .waitFor();
     await page.getByRole('group', { name: 'Webhooks' }).getByRole('option').waitFor();
+    await found(page).waitFor();
     expect(await box(page).getAttribute('aria-expanded')).toBe('true');
     const active = await box(page).getAttribute('aria-activedescendant');
     expect(await page.locator(`[id="${active}"]`).innerText()).toContain('Brightwater Software');
@@ -50,6 +53,7 @@ it('goes from hit to hit by arrow keys, around the end as well', async () => {
   await page.keyboard.press('/');
   await box(page).pressSequentially('brightw');
   await page.getByRole('listbox', { name: 'Found' }).getByRole('option').nth(1).waitFor();
+  await found(page).waitFor();
   const selected = () => page.getByRole('listbox').getByRole('option', { selected: true }).innerText();
   const first = await selected();
   await page.keyboard.press('ArrowDown');
@@ -66,6 +70,7 @@ it('opens what an ID belongs to at once, and what the last four of a key do when
   await paste(page, `  ${webhookId} `);
   await expect.poll(() => page.url()).toContain(`/console/webhooks/${webhookId}`);
   const { last_four } = await house().operator('GET', `/keys/${brightwater.keyId}`);
+  await page.getByRole('dialog').waitFor({ state: 'detached' });
   await page.keyboard.press('/');
   await paste(page, last_four);
   await expect.poll(() => page.url()).toContain(`/console/keys/${brightwater.keyId}`);
@@ -84,7 +89,7 @@ it('opens a refused call by its request ID', async () => {
 it('waits with Enter for the answer to what was typed', async () => {
   const { page } = await enter('/');
   await page.keyboard.press('/');
-  await page.keyboard.type('hooks.brightwater.example');
+  await box(page).pressSequentially('hooks.brightwater.example');
   await page.keyboard.press('Enter');
   await expect.poll(() => page.url()).toContain(`/console/webhooks/${webhookId}`);
 });

@@ -87,7 +87,7 @@ it('"Which of our practices can they reach, and who let them?"', async () => {
   await page.getByText('reaches 6 practices with 1 key.').waitFor();
   await see('Networks: what a partner reaches');
   const list = page.getByRole('list', { name: 'Practices in reach' });
-  expect(await list.innerText()).toMatch(/Riverside Medical Centre\s+by a key of its own/);
+  await expect.poll(() => list.innerText()).toMatch(/Riverside Medical Centre\s+by a key of its own/);
   await click(list.getByRole('button', { name: /Larkhill Medical Centre.*through Vale/s }));
   await expect
     .poll(() => list.innerText())

@@ -1,10 +1,10 @@
 import { beforeAll, expect, it, vi } from 'vitest';
-import { consoles } from '../support/console-browser.ts';
-import { HOSTILE, LONG, partnerCalled, practiceCalled } from '../support/console-world.ts';
+import { consoles, loaded } from '../support/console-browser.ts';
+import { HOSTILE, LONG, logged, PATIENCE, partnerCalled, practiceCalled } from '../support/console-world.ts';
 import { type Partner, publish } from '../support/post.ts';
 import { ok, type Receiver, startReceiver, status } from '../support/receiver.ts';
 import type { Loose } from '../support/service.ts';
-import { barriers, DESK } from '../support/site-browser.ts';
+import { barriers, DESK, overhang } from '../support/site-browser.ts';
 import { superuser } from '../support/superuser.ts';
 
 /** "A partner says they got nothing since nine": from the first page to the cause, and to what is done about it. */
@@ -13,8 +13,6 @@ const { house, enter, tokenOf } = consoles();
 const CONFIRMED = 'appointment.confirmed';
 const ANSWER = `upstream is down ${HOSTILE}`;
 const PHONE = { viewport: { width: 360, height: 780 } } as const;
-/** For what comes by itself, on a busy machine. */
-const WAIT = { timeout: 15_000 };
 let practice: string;
 let acme: Partner;
 let receiver: Receiver;
@@ -29,7 +27,7 @@ async function sent(name: string, behaviour = ok) {
   const its = await startReceiver({ behaviour });
   const { id } = await partner.call('POST', '/v1/webhooks', { url: its.url, description: HOSTILE });
   const [eventId = ''] = await publish(house(), practice, CONFIRMED);
-  await vi.waitFor(() => expect(its.received.length).toBeGreaterThan(0), WAIT);
+  await vi.waitFor(() => expect(its.received.length).toBeGreaterThan(0), PATIENCE);
   return { partner, receiver: its, id: id as string, eventId };
 }
 
@@ -39,7 +37,7 @@ beforeAll(async () => {
   practice = await practiceCalled(house(), 'larkhill', 'Larkhill Medical Centre');
   const made = await sent('Acme Booking', status(503, {}, ANSWER));
   ({ partner: acme, receiver, id: webhook } = made);
-  await vi.waitFor(async () => expect((await healthOf(webhook)).failures).toBeGreaterThan(0), WAIT);
+  await vi.waitFor(async () => expect((await healthOf(webhook)).failures).toBeGreaterThan(0), PATIENCE);
 });
 
 it('leads in four clicks from the first page to the cause', async () => {
@@ -63,7 +61,7 @@ it('leads in four clicks from the first page to the cause', async () => {
 it('shows attempts over time, with why they failed', async () => {
   const { page } = await enter(`/webhooks/${webhook}`, 'viewer');
   const health = page.getByRole('region', { name: 'Health' });
-  await expect.poll(() => health.innerText(), { timeout: 30_000 }).toContain('answered 5xx');
+  await expect.poll(() => health.innerText()).toContain('answered 5xx');
   await page.getByLabel('Time', { exact: true }).selectOption('1');
   await expect.poll(() => page.url()).toContain('hours=1');
   await health.getByRole('table', { name: 'Attempts over time' }).waitFor({ state: 'attached' });
@@ -73,7 +71,7 @@ it('is paused with a reason that the partner sees, and activated; what waits is 
   const { page } = await enter(`/webhooks/${webhook}`);
   await page.getByRole('button', { name: 'Pause' }).click();
   const dialog = page.getByRole('dialog');
-  expect(await dialog.innerText()).toContain('1 delivery that waits now');
+  await expect.poll(() => dialog.innerText()).toContain('1 delivery that waits now');
   await dialog.getByLabel('Reason').fill('We agreed on the phone to wait.');
   await dialog.getByRole('button', { name: 'Pause' }).click();
   await page.getByText('The operator has paused it: We agreed on the phone to wait.').waitFor();
@@ -86,7 +84,7 @@ it('is paused with a reason that the partner sees, and activated; what waits is 
   await page.getByRole('dialog').getByRole('button', { name: 'Activate' }).click();
   await expect.poll(() => page.getByRole('button', { name: 'Activate' }).count()).toBe(0);
   house().clock.advance(600_000);
-  await expect.poll(async () => (await healthOf(webhook)).queued, { timeout: 15_000 }).toBe(0);
+  await expect.poll(async () => (await healthOf(webhook)).queued).toBe(0);
 });
 
 it('replays from one moment to another', async () => {
@@ -110,8 +108,7 @@ it('replays from one moment to another', async () => {
 
 it('retries all that was given up', async () => {
   const { id, receiver: its } = await sent('Given up');
-  const count = async (state: string) => (await get(`/deliveries?webhook_id=${id}&status=${state}`)).count;
-  await expect.poll(() => count('delivered'), WAIT).toBe(1);
+  await logged(house(), id);
   // As it is left after days of failures.
   const db = await superuser(house().databaseUrl);
   await db.query(
@@ -122,15 +119,16 @@ it('retries all that was given up', async () => {
   await page.getByText('It answers, and 1 delivery was given up.').waitFor();
   await page.getByRole('button', { name: 'Retry all failed' }).click();
   await page.getByRole('alertdialog').getByRole('button', { name: 'Retry all failed' }).click();
-  await expect.poll(() => count('delivered'), WAIT).toBe(1);
+  await logged(house(), id);
   expect(its.received).toHaveLength(2);
 });
 
 it('a delivery shows its attempts and its event, and is sent again', async () => {
   const { id, receiver: its, eventId } = await sent('Delivered');
-  await expect.poll(async () => (await get(`/deliveries?webhook_id=${id}&status=delivered`)).count).toBe(1);
+  await logged(house(), id);
   const { page } = await enter(`/webhooks/${id}`, 'support');
   await page.getByRole('table', { name: 'Deliveries' }).getByRole('row').nth(1).click();
+  await page.getByRole('heading', { level: 1, name: 'Appointment confirmed' }).waitFor();
   await page.getByText('Delivered', { exact: false }).first().waitFor();
   const event = page.getByRole('link', { name: 'Appointment confirmed' });
   expect(await event.getAttribute('href')).toBe(`/console/events/${eventId}`);
@@ -157,13 +155,10 @@ it('says why deliveries are withheld', async () => {
   await expect.poll(() => its.received.length).toBeGreaterThan(0);
   await house().operator('POST', `/keys/${partner.keyId}/revoke`);
   await expect
-    .poll(
-      async () => {
-        house().clock.advance(60_000);
-        return (await healthOf(id)).withheld_reason;
-      },
-      { timeout: 20_000 },
-    )
+    .poll(async () => {
+      house().clock.advance(60_000);
+      return (await healthOf(id)).withheld_reason;
+    })
     .toBe('key_revoked');
   const { page } = await enter(`/webhooks/${id}`, 'viewer');
   await page.getByText('Nothing is sent because every key of the partner').waitFor();
@@ -206,14 +201,10 @@ it.each([
     for (const path of ['/webhooks', `/webhooks/${id}`, `/deliveries/${delivery.id}`]) {
       await page.goto(`${house().url}/console${path}`);
       await page.getByText('onerror').first().waitFor();
-      await expect.poll(() => page.getByRole('status', { name: 'Loading' }).count()).toBe(0);
+      await loaded(page);
       expect(await page.title()).not.toBe('taken');
       expect(await page.locator('img').count()).toBe(0);
-      const [content, screen] = await page.evaluate(() => {
-        const { scrollWidth, clientWidth } = Reflect.get(globalThis, 'document').documentElement;
-        return [scrollWidth, clientWidth];
-      });
-      expect(content).toBe(screen);
+      expect(await overhang(page)).toBe(0);
       expect(await barriers(page)).toEqual([]);
     }
     expect(complaints).toEqual([]);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { entries } from '../../src/site/contents.ts';
-import { barriers, DESK, PHONE, readers } from '../support/site-browser.ts';
+import { barriers, DESK, overhang, PHONE, readers } from '../support/site-browser.ts';
 
 /** What must hold on every page, whoever reads it on whatever. */
 
@@ -17,11 +17,7 @@ describe.each(paths)('%s', (path) => {
   it('opens without a complaint, fits on a phone, and keeps nobody out, light or dark', async () => {
     const { page, complaints } = await open(path, { ...PHONE, colorScheme: 'light' });
     if (isReference(path)) await page.getByRole('heading', { level: 1 }).waitFor();
-    const [content, screen] = await page.evaluate(() => {
-      const { scrollWidth, clientWidth } = Reflect.get(globalThis, 'document').documentElement;
-      return [scrollWidth, clientWidth];
-    });
-    expect(content).toBe(screen);
+    expect(await overhang(page)).toBe(0);
     // What is drawn is mended a frame later.
     await expect.poll(() => barriers(page)).toEqual([]);
 
@@ -65,7 +61,7 @@ it('guides and references begin at the same places on a wide screen, and code sa
   expect(lineHeight).toBeLessThan(1.6);
   await page.goto(`${house().url}/docs/api`);
   await page.getByRole('heading', { level: 1 }).waitFor();
-  expect([await left('.t-doc__sidebar'), await left('h1')]).toEqual(guide);
+  await expect.poll(async () => [await left('.t-doc__sidebar'), await left('h1')]).toEqual(guide);
 });
 
 it.each(paths.filter((path) => !isReference(path)))('%s can be read without a script', async (path) => {

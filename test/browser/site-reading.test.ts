@@ -170,7 +170,7 @@ describe('the search', () => {
     await box.fill('zzzzzz');
     await page.getByText('Nothing found').waitFor();
     await page.keyboard.press('Escape');
-    expect(await page.locator('dialog.search').isVisible()).toBe(false);
+    await page.locator('dialog.search').waitFor({ state: 'hidden' });
   });
 });
 
@@ -223,11 +223,13 @@ describe('the contents on a phone', () => {
     await page.keyboard.press('Enter');
     await contents.waitFor();
     expect(await button.getAttribute('aria-expanded')).toBe('true');
-    expect(await contents.locator('a:focus').count()).toBe(1);
+    await contents.locator('a:focus').waitFor();
     expect(await barriers(page)).toEqual([]);
     await page.keyboard.press('Escape');
     await contents.waitFor({ state: 'hidden' });
-    expect(await button.evaluate((element) => element === element.ownerDocument.activeElement)).toBe(true);
+    await expect
+      .poll(() => button.evaluate((element) => element === element.ownerDocument.activeElement))
+      .toBe(true);
     await page.keyboard.press('Enter');
     await contents.getByRole('link', { name: 'Rate limits' }).click();
     await page.waitForURL(`${house().url}/docs/guides/rate-limits`);
@@ -255,10 +257,16 @@ describe('scrolling', () => {
     const arrived = await places(page);
     expect(arrived.length).toBeLessThanOrEqual(2);
 
+    const here = await page.evaluate<number>('scrollY');
     await page.locator('.toc a[href="#order"]').click();
     await expect.poll(() => top(page, 'order')).toBeLessThan(40);
-    expect((await places(page)).length - arrived.length).toBeGreaterThan(5);
-    expect(await page.locator('html.gliding').count()).toBe(0);
+    const there = await page.evaluate<number>('scrollY');
+    // However few frames a busy machine draws: a jump passes no place between.
+    const between = (await places(page)).filter(
+      (y) => y > Math.min(here, there) && y < Math.max(here, there),
+    );
+    expect(between).not.toEqual([]);
+    await page.locator('html.gliding').waitFor({ state: 'detached' });
   });
 
   it('does not glide for those who asked for less motion', async () => {
@@ -274,5 +282,5 @@ it('the first stop of the keyboard leads past the bar and the contents', async (
   const { page } = await open(GUIDE);
   await page.keyboard.press('Tab');
   await page.keyboard.press('Enter');
-  expect(await page.locator('main:focus').count()).toBe(1);
+  await page.locator('main:focus').waitFor();
 });

@@ -2,6 +2,9 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { temporaryFolder } from '../support/afterwards.ts';
+import type { Visitor } from '../support/console-session.ts';
+import { ROOT } from '../support/examples.ts';
+import { enterPartner, enterPractice } from '../support/practice-guest.ts';
 import { pythonWith } from '../support/python.ts';
 import { OPERATOR_TOKEN, serviceForTests } from '../support/service.ts';
 
@@ -9,6 +12,13 @@ import { OPERATOR_TOKEN, serviceForTests } from '../support/service.ts';
 
 const python = await pythonWith('test/judges/openapi-python-client.txt');
 const { house, world } = await serviceForTests();
+const { groupId, partnerId, key } = world;
+const asGuest = ({ cookie }: Visitor) => {
+  const [name, value] = cookie.split('=');
+  return `cookies={"${name}": "${value}"}, headers={"x-porter-console": "1"}`;
+};
+const somebody = await enterPartner(house, partnerId);
+const manager = await enterPractice(house, groupId);
 
 /** It does not know NDJSON, which a caller sends and reads as bytes. */
 const CONFIG = `post_hooks: []
@@ -18,49 +28,57 @@ content_type_overrides:
   application/x-ndjson: application/octet-stream
 `;
 
-/** Makes a client, lets it run a program, and gives back what each of them said. */
-async function generate(document: string, program: string): Promise<{ made: string; called: string }> {
-  const folder = temporaryFolder();
-  const config = join(folder, 'config.yml');
-  writeFileSync(config, CONFIG);
-  const output = join(folder, 'client');
-  const where = ['--url', `${house.url}/docs/${document}`, '--config', config, '--output-path', output];
-  const made = await python(['-m', 'openapi_python_client', 'generate', ...where]);
-  const called = await python(['-c', program], { env: { PYTHONPATH: output } });
-  return { made: made.output, called: called.output };
-}
-
-it('openapi-python-client makes a client that reads a practice group', async () => {
-  const { made, called } = await generate(
+it.each([
+  [
+    'partner',
     'openapi.json',
-    `
-from made import Client
-from made.api.practice_groups import list_practice_groups
-
-client = Client(base_url="${house.url}", headers={"x-api-key": "${world.key}", "x-practice-group-id": "${world.groupId}"})
-answer = list_practice_groups.sync(client=client)
-print(type(answer).__name__, answer.data[0].id)
-`,
-  );
-  expect(made).not.toMatch(/error|warning/i);
-  expect(called).toBe(`PracticeGroupList ${world.groupId}\n`);
-});
-
-it('and one for operators', async () => {
-  const { made, called } = await generate(
+    `headers={"x-api-key": "${key}", "x-practice-group-id": "${groupId}"}`,
+    'practice_groups.list_practice_groups',
+    `PracticeGroupList ${groupId}`,
+  ],
+  [
+    'operator',
     'operator.openapi.json',
-    `
-from made import AuthenticatedClient
-from made.api.practice_groups import get_practice_group
+    `headers={"authorization": "Bearer ${OPERATOR_TOKEN}"}`,
+    'practice_groups.list_all_practice_groups',
+    `OperatorPracticeGroupPage ${groupId}`,
+  ],
+  [
+    'portal',
+    'portal.openapi.json',
+    asGuest(somebody),
+    'portal.list_portal_practices',
+    `PortalPracticePage ${groupId}`,
+  ],
+  [
+    'practice',
+    'practice.openapi.json',
+    asGuest(manager),
+    'my_practice.list_reaching_partners',
+    `ReachingPartnerPage ${partnerId}`,
+  ],
+])(
+  'openapi-python-client makes a client of the %s document that lists',
+  async (_audience, file, way, operation, first) => {
+    const folder = temporaryFolder();
+    const config = join(folder, 'config.yml');
+    writeFileSync(config, CONFIG);
+    const output = join(folder, 'client');
+    const where = ['--path', join(ROOT, 'spec', file), '--config', config, '--output-path', output];
+    const made = await python(['-m', 'openapi_python_client', 'generate', ...where]);
+    expect(made, made.output).toMatchObject({ code: 0 });
+    expect(made.output).not.toMatch(/error|warning|unable/i);
 
-client = AuthenticatedClient(base_url="${house.url}", token="${OPERATOR_TOKEN}")
-answer = get_practice_group.sync("${world.groupId}", client=client)
-print(type(answer).__name__, answer.id)
-`,
-  );
-  // An object that may be null, inside a choice of objects, is too much for it: this one kind of item has no class.
-  expect(made.match(/WARNING.*|Unable to.*/g)).toEqual([
-    'Unable to process schema /components/schemas/ImportItem_type_0:',
-  ]);
-  expect(called).toBe(`OperatorPracticeGroup ${world.groupId}\n`);
-});
+    const [module, name] = operation.split('.');
+    const program = `
+from made import Client
+from made.api.${module} import ${name}
+
+answer = ${name}.sync(client=Client(base_url="${house.url}", ${way}))
+first = answer.data[0]
+print(type(answer).__name__, getattr(first, "partner", first).id)
+`;
+    const called = await python(['-c', program], { env: { PYTHONPATH: output } });
+    expect(called.output).toBe(`${first}\n`);
+  },
+);

@@ -13,7 +13,8 @@ import { type RecordedCall, recordedCalls } from '../support/recorded-calls.ts';
 
 /**
  * What the service tests have sent and were answered goes once more through Prism, a proxy that compares both with the documents. The calls
- * are those of `PORTER_RECORD_CALLS`, where `npm test` ran with it; otherwise the quick tier is run here, which makes some of each kind.
+ * are those of `PORTER_RECORD_CALLS`, where `npm test` ran with it; otherwise the quick tier and the
+ * tests of guests are run here, which make some of each kind.
  */
 
 const ROOT = resolve(import.meta.dirname, '../..');
@@ -25,7 +26,11 @@ const upstream = await startUpstream();
 async function recordQuickTier(): Promise<string> {
   const folder = temporaryFolder();
   const env = { ...process.env, PORTER_RECORD_CALLS: folder };
-  await run('npx', ['vitest', 'run', '--project', 'quick'], { cwd: ROOT, env, maxBuffer: 64 * 1024 * 1024 });
+  const record = (...which: string[]) =>
+    run('npx', ['vitest', 'run', '--project', ...which], { cwd: ROOT, env, maxBuffer: 64 * 1024 * 1024 });
+  await record('quick');
+  // Nobody is a guest in the quick tier.
+  await record('service', 'test/service/portal-', 'test/service/practice-pages', 'test/service/stops');
   return folder;
 }
 
@@ -79,13 +84,27 @@ interface Complaint {
 }
 
 /** Whatever a refused call was: it is not judged, and Prism does not live through some of them. */
-const WITH_CREDENTIALS = { 'x-api-key': 'any', 'x-practice-group-id': 'any', authorization: 'Bearer any' };
+const WITH_CREDENTIALS = {
+  'x-api-key': 'any',
+  'x-practice-group-id': 'any',
+  authorization: 'Bearer any',
+  cookie: '__Host-porter-session=any',
+};
+
+/** The documents name the cookie as it is called over HTTPS. */
+const asOverHttps = ({ cookie, ...headers }: Record<string, string>) => ({
+  ...headers,
+  ...(cookie !== undefined && { cookie: `__Host-${cookie}` }),
+});
 
 async function complaintsAbout(call: RecordedCall, at: number, proxy: string): Promise<string[]> {
   const { operationId, method, path, body, answer } = call;
   const response = await request(proxy + path, {
     method: method as 'GET',
-    headers: { ...(answer.status < 400 ? call.headers : WITH_CREDENTIALS), 'x-recorded-call': String(at) },
+    headers: {
+      ...(answer.status < 400 ? asOverHttps(call.headers) : WITH_CREDENTIALS),
+      'x-recorded-call': String(at),
+    },
     body: body === null ? null : Buffer.from(body, 'base64'),
     headersTimeout: 60_000,
   }).catch((error) => {
@@ -104,6 +123,8 @@ async function complaintsAbout(call: RecordedCall, at: number, proxy: string): P
 it.each([
   ['partner', 'openapi.json'],
   ['operator', 'operator.openapi.json'],
+  ['portal', 'portal.openapi.json'],
+  ['practice', 'practice.openapi.json'],
 ] as const)('the %s document describes every call and every answer', async (audience, document) => {
   const ofBoth = await startPrism(document);
   // Refusals answer to requests that are wrong, and an import says in its 200 which items are: only the answer is judged.
@@ -111,6 +132,7 @@ it.each([
   const queue = [...calls.entries()].filter(([, call]) => call.audience === audience);
   const operations = new Set(queue.map(([, { operationId }]) => operationId));
   console.log(`${queue.length} calls of ${operations.size} operations`);
+  expect(queue).not.toEqual([]);
   const wrong = new Set<string>();
   const work = async () => {
     for (let next = queue.pop(); next; next = queue.pop()) {

@@ -8,7 +8,7 @@ import { fanOutToOperators } from '../../src/store/operator-events.ts';
 import { insertRefusals } from '../../src/store/refusals.ts';
 import { afterwards } from '../support/afterwards.ts';
 import { headersOf, startMailbox } from '../support/mailbox.ts';
-import { ManualClock } from '../support/manual-clock.ts';
+import { StillClock } from '../support/manual-clock.ts';
 import { newPartner, type Partner, publish } from '../support/post.ts';
 import { resumePartner, stopPartner } from '../support/practice-guest.ts';
 import { ok, startReceiver } from '../support/receiver.ts';
@@ -29,12 +29,6 @@ const env = {
   PORTER_SUPPORT_CONTACT: 'help@operator.example',
 };
 
-/** Nobody looks but the test. */
-class StillClock extends ManualClock {
-  override timer(milliseconds: number, fire: () => void): () => void {
-    return milliseconds < 20_000 ? super.timer(milliseconds, fire) : () => {};
-  }
-}
 const house = await startHarness({ env, clock: new StillClock() });
 const db = await superuser(house.databaseUrl);
 await house.operator('POST', '/contacts', { email: 'on-call@operator.example', name: 'On call' });

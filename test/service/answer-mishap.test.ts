@@ -3,11 +3,11 @@ import { startService } from '../../src/compose.ts';
 import { readConfig } from '../../src/config.ts';
 import { createLogger } from '../../src/platform/logger.ts';
 import { temporaryFolder } from '../support/afterwards.ts';
-import { createDatabase } from '../support/service.ts';
+import { createUpToDateDatabase } from '../support/service.ts';
 
 it('a mistake after an answer has left is logged, and ends neither the answer nor the service', async () => {
   const folder = temporaryFolder();
-  const env = { DATABASE_URL: await createDatabase(), PORTER_PORT: '0', PORTER_DATA_DIR: folder };
+  const env = { DATABASE_URL: await createUpToDateDatabase(), PORTER_PORT: '0', PORTER_DATA_DIR: folder };
   const lines: { msg: string }[] = [];
   let broken = true;
   const log = createLogger((text) => {

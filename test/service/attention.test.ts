@@ -5,7 +5,7 @@ import { fanOutToOperators } from '../../src/store/operator-events.ts';
 import { insertRefusals } from '../../src/store/refusals.ts';
 import { expectProblem } from '../support/answers.ts';
 import { startMailbox } from '../support/mailbox.ts';
-import { ManualClock } from '../support/manual-clock.ts';
+import { StillClock } from '../support/manual-clock.ts';
 import { fanOutAll, newPartner, type Partner, publish } from '../support/post.ts';
 import { type Loose, OPERATOR_TOKEN, startHarness } from '../support/service.ts';
 import { superuser } from '../support/superuser.ts';
@@ -14,12 +14,6 @@ const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 
-/** Nobody looks but the test. */
-class StillClock extends ManualClock {
-  override timer(milliseconds: number, fire: () => void): () => void {
-    return milliseconds < 20_000 ? super.timer(milliseconds, fire) : () => {};
-  }
-}
 const mailbox = await startMailbox();
 const env = {
   PORTER_ROLE: 'api',

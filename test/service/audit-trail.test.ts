@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { type OperatorOperationId, operatorEndpoints } from '../../src/contract/operator/index.ts';
 import { partnerEndpoints } from '../../src/contract/partner/index.ts';
+import { entriesAfter, lastEntry } from '../support/audit.ts';
 import { contents } from '../support/for-test.ts';
 import { furnish, make, type OperatorCall, operationIds, validCall } from '../support/operator-calls.ts';
 import { fanOutAll } from '../support/post.ts';
@@ -24,16 +25,6 @@ const changing = operationIds.filter(
   (id) => operatorEndpoints[id].method !== 'GET' && !unaudited.includes(id),
 );
 const reading = operationIds.filter((id) => operatorEndpoints[id].method === 'GET');
-
-async function lastSeq(): Promise<number> {
-  return (await house.operator('GET', '/audit/verify')).entries;
-}
-
-/** The entries after `seq`, oldest first. */
-async function entriesAfter(seq: number): Promise<Loose[]> {
-  const { data } = await house.operator('GET', '/audit?page_size=100');
-  return data.filter((entry: Loose) => entry.seq > seq).reverse();
-}
 
 const without = (body: Loose, ...names: string[]) =>
   Object.fromEntries(Object.entries(body).filter(([name]) => !names.includes(name)));
@@ -185,13 +176,13 @@ describe('the audit trail', () => {
         return answer.status === 404 ? null : without(answer.body, ...passingOf(id));
       };
       const before = await read();
-      const seq = await lastSeq();
+      const seq = await lastEntry(house);
       house.clock.advance(1);
       const at = new Date(house.clock.now()).toISOString();
       const answer = await make(given, call);
       expect(answer.status).toBe(operatorEndpoints[id].response.status);
 
-      const entries = await entriesAfter(seq);
+      const entries = await entriesAfter(house, seq);
       expect(entries.map(({ action, subject }) => [action, subject.type])).toEqual(expected.tells);
       for (const entry of entries) {
         // What was approved is done by whoever asked for it.
@@ -256,9 +247,9 @@ describe('the audit trail', () => {
     const changes = Object.values(partnerEndpoints).filter(({ method }) => method !== 'GET');
     expect(Object.keys(acts).sort()).toEqual(changes.map(({ operationId }) => operationId).sort());
     for (const [actions, method, path, body] of Object.values(acts)) {
-      const seq = await lastSeq();
+      const seq = await lastEntry(house);
       const answer = await call(method, path, body);
-      expect(await entriesAfter(seq)).toMatchObject(
+      expect(await entriesAfter(house, seq)).toMatchObject(
         actions.map((action) => ({
           action,
           actor: { type: 'partner', id: keyId },
@@ -271,9 +262,9 @@ describe('the audit trail', () => {
 
   it('tells of a rotation which key replaces which', async () => {
     const call = await validCall('rotateKey', given);
-    const seq = await lastSeq();
+    const seq = await lastEntry(house);
     const { body } = await make(given, call);
-    const [issued, rotated] = await entriesAfter(seq);
+    const [issued, rotated] = await entriesAfter(house, seq);
     expect(issued).toMatchObject({ before: null, after: { id: body.id, replaced_by: null } });
     expect(rotated.before).toMatchObject({ replaced_by: null, expires_at: null });
     expect(rotated.after).toMatchObject({ id: rotated.subject.id, replaced_by: body.id });
@@ -282,13 +273,13 @@ describe('the audit trail', () => {
 
   it("tells of a partner's update which key made it and exactly the fields that changed", async () => {
     const { groupId: group, key, keyId } = await makeWorld(house);
-    const seq = await lastSeq();
+    const seq = await lastEntry(house);
     const answer = await house.send('PATCH', '/v1/care-nav/submission-types/type-1', {
       key,
       group,
       body: { title: 'New', suspended: false, daily_limit: 4 },
     });
-    expect(await entriesAfter(seq)).toMatchObject([
+    expect(await entriesAfter(house, seq)).toMatchObject([
       {
         actor: { type: 'partner', id: keyId },
         action: 'submission_type.update',
@@ -299,30 +290,30 @@ describe('the audit trail', () => {
         after: { title: 'New', daily_limit: 4 },
       },
     ]);
-    const [entry] = await entriesAfter(seq);
+    const [entry] = await entriesAfter(house, seq);
     expect(Object.keys(entry.after).sort()).toEqual(['daily_limit', 'title']);
     expect(Object.keys(entry.before).sort()).toEqual(['daily_limit', 'title']);
   });
 
   it('an update that changes nothing leaves no entry', async () => {
     const { groupId: group, key } = await makeWorld(house);
-    const seq = await lastSeq();
+    const seq = await lastEntry(house);
     for (const body of [{}, { title: 'Type one' }, { description: null, in_hours: true }])
       await house.send('PATCH', '/v1/care-nav/submission-types/type-1', { key, group, body });
-    expect(await lastSeq()).toBe(seq);
+    expect(await lastEntry(house)).toBe(seq);
   });
 
   it.each(reading)('%s leaves no entry', async (id) => {
     const call = await validCall(id, given);
-    const seq = await lastSeq();
+    const seq = await lastEntry(house);
     expect((await make(given, call)).status).toBe(200);
-    expect(await lastSeq()).toBe(seq);
+    expect(await lastEntry(house)).toBe(seq);
   });
 
   it('refused calls leave no entry: 400, 401, 403, 404, 409, 412, 422', async () => {
     const { groupId: group, key } = await makeWorld(house);
     const viewer = await house.operator('POST', '/operators', { name: 'V', role: 'viewer' });
-    const seq = await lastSeq();
+    const seq = await lastEntry(house);
     const patch = (body: unknown, headers: Record<string, string> = {}) =>
       house.send('PATCH', '/v1/care-nav/submission-types/type-1', { key, group, body, headers });
     const post = (path: string, body: unknown, token?: string) =>
@@ -338,7 +329,7 @@ describe('the audit trail', () => {
       await patch({ form_id: 'nothing' }),
     ].map(({ status }) => status);
     expect(statuses).toEqual([400, 401, 403, 404, 409, 412, 422]);
-    expect(await lastSeq()).toBe(seq);
+    expect(await lastEntry(house)).toBe(seq);
   });
 
   it('holds no key, no token and no hash of one', async () => {

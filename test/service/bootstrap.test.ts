@@ -15,7 +15,7 @@ import { banner } from '../../src/banner.ts';
 import { readConfig } from '../../src/config.ts';
 import { contents } from '../support/for-test.ts';
 import {
-  createDatabase,
+  createUpToDateDatabase,
   type Harness,
   type Loose,
   OPERATOR_TOKEN,
@@ -24,11 +24,11 @@ import {
 
 /** One deployment that is started again and again: its database and its data folder stay. */
 async function deployment(base: Record<string, string> = {}) {
-  const databaseUrl = await createDatabase();
+  const databaseUrl = await createUpToDateDatabase();
   const folder = mkdtempSync(join(tmpdir(), 'porter-bootstrap-'));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   const start = (env: Record<string, string> = {}) =>
-    startHarness({ databaseUrl, env: { PORTER_DATA_DIR: folder, ...base, ...env } });
+    startHarness({ databaseUrl, env: { PORTER_ROLE: 'api', PORTER_DATA_DIR: folder, ...base, ...env } });
   return { databaseUrl, folder, start };
 }
 

@@ -62,9 +62,23 @@ it('events are listed and shown with what became of them', async () => {
 it('the audit is listed by what was done to whom', async () => {
   const { stdout } = await porter(`audit list --subject ${keyId}`);
   expect(stdout).toMatch(/^AT +NUMBER +WHO +ACTION +WHAT +GROUP +CHANGED\n/);
-  expect(stdout).toMatch(new RegExp(`2026-\\S+ +\\d+ +.+ +key\\.\\w+ +\\w+ ${keyId} +${group} +.*scopes`));
+  expect(stdout).toMatch(
+    new RegExp(
+      `2026-\\S+ +\\d+ +.+ +key\\.\\w+ +\\w+ ${keyId} +Practice ${group} \\(${group}\\) +\\d+ fields\n`,
+    ),
+  );
   const { data } = await json(`audit list --group ${group} --limit 2`);
   expect(data).toHaveLength(2);
+});
+
+it('who did something with a key is told by the name of its partner, and what changed by its fields', async () => {
+  await harness.send('PATCH', '/v1/care-nav/submission-types/type-1', {
+    key,
+    group,
+    body: { suspended: true },
+  });
+  const { stdout } = await porter(`audit list --actor ${keyId}`);
+  expect(stdout).toMatch(new RegExp(` Partner \\(${keyId}\\) +submission_type\\.update +.+ suspended\n`));
 });
 
 it('lists have names beside IDs, unless a program reads them', async () => {

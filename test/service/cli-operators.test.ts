@@ -128,6 +128,9 @@ describe('deliveries', () => {
     expect(await json(`deliveries retry ${id}`)).toMatchObject({ data: [{ id, status: 'pending' }] });
     await expect.poll(async () => (await json(list)).data[0].status).toBe('delivered');
 
+    await porter(`webhooks pause ${made.body.id}`);
+    expect((await porter(`deliveries retry ${id}`)).stderr).toContain(`${made.body.id} is paused.`);
+
     // One that fails does not hide those before it.
     const partly = await porter(`deliveries retry ${id} dlv_none --json`);
     expect(partly).toMatchObject({ code: 1, json: { data: [{ id }] } });

@@ -5,7 +5,12 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { formatKey } from '../../src/domain/api-key.ts';
 import { temporaryFolder } from '../support/afterwards.ts';
 import { freePort, until } from '../support/porter-process.ts';
-import { createDatabase, OPERATOR_TOKEN, serviceForTests } from '../support/service.ts';
+import {
+  createDatabase,
+  createUpToDateDatabase,
+  OPERATOR_TOKEN,
+  serviceForTests,
+} from '../support/service.ts';
 
 /** `./porter` as its users start it. */
 
@@ -249,7 +254,7 @@ describe('porter serve and migrate', () => {
   it('serve is the service with its demo world, which the other commands find by themselves', async () => {
     const folder = temporaryFolder();
     const port = String(await freePort());
-    const settings = { PORTER_PORT: port, DATABASE_URL: await createDatabase() };
+    const settings = { PORTER_PORT: port, DATABASE_URL: await createUpToDateDatabase() };
     const service = spawned(PORTER, ['serve'], settings, folder);
     await until(
       () => service.stderr(),

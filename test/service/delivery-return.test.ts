@@ -87,12 +87,6 @@ it('a real receiver that was down for minutes hears within ten seconds of being 
     })
     .toBeGreaterThan(12);
   await receiver.setBehaviour(ok);
-  const from = clock.now();
-  await expect
-    .poll(() => {
-      if (receiver.received.length === 0) clock.advance(250);
-      return receiver.received.length;
-    })
-    .toBeGreaterThan(0);
-  expect(clock.now() - from).toBeLessThanOrEqual(TEN_SECONDS);
+  clock.advance(TEN_SECONDS);
+  await expect.poll(() => receiver.received.length).toBeGreaterThan(0);
 });

@@ -344,6 +344,41 @@ describe('what was fetched ahead', () => {
   });
 });
 
+it('the reason is that of today: of a webhook, and of a practice group that is set aside', async () => {
+  const harness = await openDeliveryHarness();
+  const no = await harness.addWebhook();
+  await harness.addWebhook({ group: null });
+  harness.answerWith(() => 503);
+  await harness.publish({ id: 'a' });
+  await harness.engine.drain();
+  const told = async () => {
+    // Long enough for what failed to be due again.
+    harness.clock.advance(3_600_000);
+    await harness.engine.drain();
+    const reasons = await harness.rows<{ reason: string; since: Date }>(
+      `SELECT withheld_reason AS reason, withheld_since AS since FROM webhooks WHERE no = $1
+        UNION ALL SELECT reason, since FROM withheld_groups`,
+      [no],
+    );
+    return { since: reasons[0]?.since, reasons: reasons.map(({ reason }) => reason) };
+  };
+  await harness.rows("UPDATE partners SET status = 'suspended'");
+  const first = await told();
+  expect(first.reasons).toEqual(['partner_not_verified']);
+  const revoke = "UPDATE api_keys SET revoked_at = now() WHERE practice_group_id = 'group'";
+  await harness.rows(`UPDATE partners SET status = 'verified'; ${revoke}`);
+  const second = await told();
+  expect(second).toEqual({
+    since: first.since,
+    reasons: ['key_revoked', 'key_revoked'],
+  });
+  await harness.rows("DELETE FROM api_keys WHERE practice_group_id = 'group'");
+  expect(await told()).toEqual({
+    since: first.since,
+    reasons: ['out_of_reach', 'out_of_reach'],
+  });
+});
+
 it('what is withheld goes with the retention time, and the webhook is not disabled for the time in which nothing was sent', async () => {
   const harness = await openDeliveryHarness();
   await harness.addWebhook();

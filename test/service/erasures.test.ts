@@ -3,6 +3,7 @@ import { SYSTEM } from '../../src/domain/principal.ts';
 import { AuditVerification } from '../../src/runtime/audit-verification.ts';
 import { appendAudit } from '../../src/store/audit-append.ts';
 import { transact } from '../../src/store/database.ts';
+import { entriesAfter, lastEntry } from '../support/audit.ts';
 import { createOwnedDatabase } from '../support/logins.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 import { fanOutAll, HOOK, newPartner, publish } from '../support/post.ts';
@@ -81,7 +82,7 @@ describe('POST /operator/v1/erasures', () => {
       'refused_requests',
       'write_to_record_jobs',
     ]);
-    const before = await house.operator('GET', '/audit/verify');
+    const last = await lastEntry(house);
     const counts = await db.query('SELECT count(*)::integer AS n FROM events');
 
     const erasure = await erase(house, groupId, 'FormSubmission');
@@ -103,7 +104,8 @@ describe('POST /operator/v1/erasures', () => {
     expect(await placesOf(house, ID)).toEqual([]);
     expect(await placesOf(house, 'other-object')).not.toEqual([]);
     expect(await db.query('SELECT count(*)::integer AS n FROM events')).toMatchObject({ rows: counts.rows });
-    expect(await house.operator('GET', '/audit/verify')).toEqual({ ok: true, entries: before.entries + 2 });
+    expect(await house.operator('GET', '/audit/verify')).toMatchObject({ ok: true });
+    expect(await entriesAfter(house, last)).toHaveLength(2);
     const entry = (
       await house.operator('GET', `/audit?subject_id=${erasure.id}&action=form_submission.create`)
     ).data[0];

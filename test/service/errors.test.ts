@@ -5,7 +5,7 @@ import { operatorDetails, validationExamples } from '../../src/describe/problem-
 import { expectProblem } from '../support/answers.ts';
 import {
   type Answer,
-  createDatabase,
+  createUpToDateDatabase,
   makeKey,
   makeWorld,
   type Send,
@@ -205,7 +205,7 @@ async function startCable(to: URL): Promise<{ url: string; cut(): Promise<void> 
 
 describe('503 service_unavailable', () => {
   it('when the database is out of reach: Retry-After, no internals, and the service itself stays alive', async () => {
-    const cable = await startCable(new URL(await createDatabase()));
+    const cable = await startCable(new URL(await createUpToDateDatabase()));
     const remote = await startHarness({ databaseUrl: cable.url });
     const { key, groupId } = await makeWorld(remote);
     const call = { key, group: groupId };

@@ -3,6 +3,7 @@ import { operatorEndpoints } from '../../src/contract/operator/index.ts';
 import { expectInvalid, expectProblem } from '../support/answers.ts';
 import { cookieOf, signIn, visitor } from '../support/console-session.ts';
 import { startMailbox } from '../support/mailbox.ts';
+import { StillClock } from '../support/manual-clock.ts';
 import { operationIds } from '../support/operator-calls.ts';
 import { type Loose, makeWorld, OPERATOR_TOKEN, startHarness } from '../support/service.ts';
 import { superuser } from '../support/superuser.ts';
@@ -13,7 +14,7 @@ const env = {
   PORTER_SMTP_URL: mailbox.url,
   PORTER_MAIL_FROM: 'Porter <p@porter.example>',
 };
-const house = await startHarness({ env });
+const house = await startHarness({ env, clock: new StillClock() });
 const other = await startHarness({ env, databaseUrl: house.databaseUrl, clock: house.clock });
 const db = await superuser(house.databaseUrl);
 const world = await makeWorld(house);

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { expectInvalid, expectProblem } from '../support/answers.ts';
+import { lastEntry } from '../support/audit.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 import {
   type Answer,
@@ -108,12 +109,12 @@ describe('PATCH /operator/v1/keys/{id}', () => {
 
   it('what changes nothing is a 200 without an entry and without a second', async () => {
     const { keyId } = await newKey({ label: 'A', allowed_addresses: ['127.0.0.1'] });
-    const { entries } = await first.operator('GET', '/audit/verify');
+    const last = await lastEntry(first);
     const [at, etag] = [first.clock.now(), (await change('keys', keyId, {})).headers.etag];
     const same = await change('keys', keyId, { label: 'A', allowed_addresses: ['127.0.0.1'] });
     expect(same.headers.etag).toBe(etag);
     expect(first.clock.now()).toBe(at);
-    expect((await first.operator('GET', '/audit/verify')).entries).toBe(entries);
+    expect(await lastEntry(first)).toBe(last);
   });
 
   it('412: with If-Match, of two changes the second is told to look again', async () => {
@@ -225,8 +226,8 @@ describe('PATCH /operator/v1/partners/{id}', () => {
 
   it('what changes nothing leaves no entry', async () => {
     const { partnerId } = await newKey();
-    const { entries } = await first.operator('GET', '/audit/verify');
+    const last = await lastEntry(first);
     expect((await change('partners', partnerId, { name: 'Partner' })).status).toBe(200);
-    expect((await first.operator('GET', '/audit/verify')).entries).toBe(entries);
+    expect(await lastEntry(first)).toBe(last);
   });
 });

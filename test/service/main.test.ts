@@ -104,7 +104,7 @@ describe('node src/main.ts', () => {
   });
 
   it('goes on when nobody takes its log any more', async () => {
-    const porter = run({ DATABASE_URL: await createDatabase() });
+    const porter = run({ DATABASE_URL: await createUpToDateDatabase() });
     const [, url] = await saidOnStderr(porter, /listens on (\S+)/);
     porter.child.stdout?.destroy();
     // Each refusal is a line of the log.
@@ -119,7 +119,7 @@ describe('node src/main.ts', () => {
   it('ends with code 1 when its port is taken, and says which', async () => {
     const house = await startHarness();
     const { port } = new URL(house.url);
-    const { output, ended } = run({ DATABASE_URL: await createDatabase(), PORTER_PORT: port });
+    const { output, ended } = run({ DATABASE_URL: await createUpToDateDatabase(), PORTER_PORT: port });
     expect(await ended).toBe(1);
     expect(output.stderr).toContain(`Porter cannot start. Port ${port} of 127.0.0.1 is taken.`);
     expect(output.stderr).not.toMatch(/^ +at /m);
@@ -153,7 +153,7 @@ describe('node src/main.ts', () => {
       'be made there; set PORTER_DATA_DIR',
     ],
   ])('ends with code 1 and says what is wrong with %s: %o', async (_name, env, message) => {
-    const { output, ended } = run({ DATABASE_URL: await createDatabase(), ...env });
+    const { output, ended } = run({ DATABASE_URL: await createUpToDateDatabase(), ...env });
     expect(await ended).toBe(1);
     expect(output.stderr).toContain('Porter cannot start. ');
     expect(output.stderr).toContain(message);
@@ -247,7 +247,7 @@ describe('node src/main.ts', () => {
 
   it('shows the first operator token until it was used, on the terminal and not in the log', async () => {
     const env = {
-      DATABASE_URL: await createDatabase(),
+      DATABASE_URL: await createUpToDateDatabase(),
       PORTER_MASTER_KEY: randomBytes(32).toString('base64'),
     };
     const first = run(env);

@@ -16,7 +16,7 @@ import { secretBytes } from '../../src/domain/signature.ts';
 import { createSealer } from '../../src/platform/sealing.ts';
 import { HOOK, newPartner } from '../support/post.ts';
 import { sealedForNobody } from '../support/sealed-for-nobody.ts';
-import { createDatabase, type Harness, startHarness } from '../support/service.ts';
+import { createUpToDateDatabase, type Harness, startHarness } from '../support/service.ts';
 import { superuser } from '../support/superuser.ts';
 
 const newKey = () => randomBytes(32);
@@ -52,7 +52,7 @@ function folder(): string {
 
 describe('a new master key', () => {
   it('seals anew at the start what the previous ones sealed, and the previous ones are no longer needed', async () => {
-    const databaseUrl = await createDatabase();
+    const databaseUrl = await createUpToDateDatabase();
     const [oldest, old, current] = [newKey(), newKey(), newKey()];
     const first = await start(databaseUrl, { PORTER_MASTER_KEY: text(oldest) });
     const secrets = await makeSecrets(first, 3);
@@ -80,7 +80,7 @@ describe('a new master key', () => {
   });
 
   it('several nodes may start with it at once, and more than one batch is no trouble', async () => {
-    const databaseUrl = await createDatabase();
+    const databaseUrl = await createUpToDateDatabase();
     const [old, current] = [newKey(), newKey()];
     const first = await start(databaseUrl, { PORTER_MASTER_KEY: text(old) });
     const [secret] = await makeSecrets(first, 1);
@@ -99,7 +99,7 @@ describe('a new master key', () => {
   });
 
   it('a secret from before secrets had owners is sealed anew for its webhook, and signs as before', async () => {
-    const databaseUrl = await createDatabase();
+    const databaseUrl = await createUpToDateDatabase();
     const current = newKey();
     const first = await start(databaseUrl, { PORTER_MASTER_KEY: text(current) });
     const [secret = Buffer.alloc(0)] = await makeSecrets(first, 1);
@@ -119,7 +119,7 @@ describe('a new master key', () => {
   });
 
   it('a secret that was moved to another webhook is not used, and the start says so', async () => {
-    const databaseUrl = await createDatabase();
+    const databaseUrl = await createUpToDateDatabase();
     const env = { PORTER_MASTER_KEY: text(newKey()) };
     const first = await start(databaseUrl, env);
     await makeSecrets(first, 2);
@@ -133,7 +133,7 @@ describe('a new master key', () => {
   });
 
   it('the service does not start without the key of a secret, and says in one sentence which one it is', async () => {
-    const databaseUrl = await createDatabase();
+    const databaseUrl = await createUpToDateDatabase();
     const old = newKey();
     const first = await start(databaseUrl, { PORTER_MASTER_KEY: text(old) });
     await makeSecrets(first, 1);
@@ -146,7 +146,7 @@ describe('a new master key', () => {
   });
 
   it('a secret that has expired keeps nobody from starting, and goes', async () => {
-    const databaseUrl = await createDatabase();
+    const databaseUrl = await createUpToDateDatabase();
     const first = await start(databaseUrl, { PORTER_MASTER_KEY: text(newKey()) });
     await makeSecrets(first, 1);
     await first.stop();
@@ -160,7 +160,7 @@ describe('a new master key', () => {
 
 describe('without PORTER_MASTER_KEY, in staging', () => {
   it('one is made in the data folder that only its owner can read, and used again', async () => {
-    const databaseUrl = await createDatabase();
+    const databaseUrl = await createUpToDateDatabase();
     const env = { PORTER_MASTER_KEY: '', PORTER_DATA_DIR: join(folder(), 'data') };
     const first = await start(databaseUrl, env);
     const file = join(env.PORTER_DATA_DIR, 'master-key');
@@ -178,7 +178,7 @@ describe('without PORTER_MASTER_KEY, in staging', () => {
 
   it('several that start at once in one folder agree on one', async () => {
     const data = folder();
-    const databaseUrl = await createDatabase();
+    const databaseUrl = await createUpToDateDatabase();
     const env = { PORTER_MASTER_KEY: '', PORTER_DATA_DIR: data };
     const houses = await Promise.all([1, 2, 3].map(() => start(databaseUrl, env)));
     expect(new Set(houses.map(({ service }) => service.app.sealer.keyId)).size).toBe(1);
@@ -187,7 +187,7 @@ describe('without PORTER_MASTER_KEY, in staging', () => {
 
   it('one that is there is never written over, and one that is no key is told', async () => {
     const data = folder();
-    const databaseUrl = await createDatabase();
+    const databaseUrl = await createUpToDateDatabase();
     const file = join(data, 'master-key');
     writeFileSync(file, 'damaged\n');
     await expect(start(databaseUrl, { PORTER_MASTER_KEY: '', PORTER_DATA_DIR: data })).rejects.toThrow(
@@ -200,7 +200,7 @@ describe('without PORTER_MASTER_KEY, in staging', () => {
     const data = join(folder(), 'data');
     mkdirSync(data);
     chmodSync(data, 0o700);
-    await start(await createDatabase(), { PORTER_MASTER_KEY: text(newKey()), PORTER_DATA_DIR: data });
+    await start(await createUpToDateDatabase(), { PORTER_MASTER_KEY: text(newKey()), PORTER_DATA_DIR: data });
     expect(readdirSync(data)).toEqual([]);
   });
 });

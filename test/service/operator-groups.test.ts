@@ -1,5 +1,6 @@
 import pg from 'pg';
 import { describe, expect, it } from 'vitest';
+import { lastEntry } from '../support/audit.ts';
 import { fresh } from '../support/operator-calls.ts';
 import { makeWorld, OPERATOR_TOKEN, startHarness } from '../support/service.ts';
 
@@ -8,11 +9,6 @@ const house = await startHarness();
 const send = (method: string, path: string, body?: unknown) =>
   house.send(method, `/operator/v1${path}`, { token: OPERATOR_TOKEN, body });
 const now = () => new Date(house.clock.now()).toISOString();
-/** Of what operators did: the service writes entries of its own meanwhile. */
-const entries = async (): Promise<number> => {
-  const { data } = await house.operator('GET', '/audit?actor_id=opr_first&page_size=1');
-  return data[0].seq;
-};
 
 const weekdays = Object.fromEntries(
   ['mon', 'tue', 'wed', 'thu', 'fri'].map((d) => [d, [['08:00', '18:30']]]),
@@ -92,12 +88,12 @@ describe('practice groups', () => {
   it('409: an ID that is taken, and the first one stays as it was', async () => {
     const id = fresh('practice');
     const first = await house.operator('POST', '/practice-groups', { id, name: 'First' });
-    const before = await entries();
+    const before = await lastEntry(house);
     const second = await send('POST', '/practice-groups', { id, name: 'Second' });
     expect(second.status).toBe(409);
     expect(second.body).toMatchObject({ error: 'conflict', statusCode: 409 });
     expect(await house.operator('GET', `/practice-groups/${id}`)).toEqual(first);
-    expect(await entries()).toBe(before);
+    expect(await lastEntry(house)).toBe(before);
   });
 
   it('PATCH changes what it names and leaves the rest', async () => {
@@ -182,11 +178,11 @@ describe('practice groups', () => {
       name: 'Same',
       address: { town: 'Leeds' },
     });
-    const before = await entries();
+    const before = await lastEntry(house);
     house.clock.advance(1_000);
     expect(await house.operator('PATCH', `/practice-groups/${created.id}`, patch)).toEqual(created);
     expect(await house.operator('GET', `/practice-groups/${created.id}`)).toEqual(created);
-    expect(await entries()).toBe(before);
+    expect(await lastEntry(house)).toBe(before);
   });
 
   it('400: PATCH cannot set what is not its own', async () => {
@@ -237,7 +233,7 @@ describe('networks', () => {
 
   it('422: with a group that does not exist, and no network is left behind', async () => {
     const name = fresh('broken network');
-    const before = await entries();
+    const before = await lastEntry(house);
     const answer = await send('POST', '/networks', {
       name,
       practice_group_ids: [await newGroup(), 'nowhere'],
@@ -246,7 +242,7 @@ describe('networks', () => {
     expect(answer.body).toMatchObject({ error: 'business_rule_violation', path: ['practice_group_ids'] });
     const { data } = await house.operator('GET', '/networks?page_size=100');
     expect(data.map((network: { name: string }) => network.name)).not.toContain(name);
-    expect(await entries()).toBe(before + 1); // the group that was made for this test
+    expect(await lastEntry(house)).toBe(before + 1); // the group that was made for this test
   });
 
   it('204: members come and go; joining twice changes nothing, leaving twice is 404', async () => {
@@ -262,16 +258,16 @@ describe('networks', () => {
     expect(joined.practice_group_ids).toEqual([group]);
     expect(joined.updated_at).toBe(now());
 
-    const before = await entries();
+    const before = await lastEntry(house);
     house.clock.advance(1_000);
     expect((await send('PUT', path)).status).toBe(204);
     expect(await house.operator('GET', `/networks/${network.id}`)).toEqual(joined);
-    expect(await entries()).toBe(before);
+    expect(await lastEntry(house)).toBe(before);
 
     expect((await send('DELETE', path)).status).toBe(204);
     expect(await members()).toEqual([]);
     expect((await send('DELETE', path)).status).toBe(404);
-    expect(await entries()).toBe(before + 1);
+    expect(await lastEntry(house)).toBe(before + 1);
   });
 
   it('422: a full network takes no more, and still takes those that are in it', async () => {
@@ -293,7 +289,7 @@ describe('networks', () => {
     const join = (group: string | undefined) => send('PUT', `/networks/${id}/members/${group}`);
 
     expect((await join(groups[999])).status).toBe(204);
-    const before = await entries();
+    const before = await lastEntry(house);
     const answer = await join(groups[1_000]);
     expect(answer.status).toBe(422);
     expect(answer.body).toMatchObject({
@@ -302,7 +298,7 @@ describe('networks', () => {
       message: 'The network has 1,000 practice groups, which is the maximum. Remove one first.',
     });
     expect((await join(groups[5])).status).toBe(204);
-    expect(await entries()).toBe(before);
+    expect(await lastEntry(house)).toBe(before);
     expect((await house.operator('GET', `/networks/${id}`)).practice_group_ids).toHaveLength(1_000);
   });
 

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { scopeNames } from '../../src/contract/access.ts';
+import { lastEntry } from '../support/audit.ts';
 import { fresh } from '../support/operator-calls.ts';
 import { makeWorld, OPERATOR_TOKEN, serviceForTests } from '../support/service.ts';
 
@@ -8,11 +9,6 @@ const { house, world } = await serviceForTests();
 const send = (method: string, path: string, body?: unknown) =>
   house.send(method, `/operator/v1${path}`, { token: OPERATOR_TOKEN, body });
 const now = () => new Date(house.clock.now()).toISOString();
-/** Of what operators did: the service writes entries of its own meanwhile. */
-const entries = async (): Promise<number> => {
-  const { data } = await house.operator('GET', '/audit?actor_id=opr_first&page_size=1');
-  return data[0].seq;
-};
 const ofGroup = (path: string) => `/practice-groups/${world.groupId}${path}`;
 
 describe.each([
@@ -29,11 +25,11 @@ describe.each([
     const changed = await house.operator('PUT', path, { [field]: 'Second' });
     expect(changed).toEqual({ ...made, [field]: 'Second', updated_at: now() });
 
-    const before = await entries();
+    const before = await lastEntry(house);
     house.clock.advance(1_000);
     expect(await house.operator('PUT', path, { [field]: 'Second' })).toEqual(changed);
     expect(await house.operator('GET', path)).toEqual(changed);
-    expect(await entries()).toBe(before);
+    expect(await lastEntry(house)).toBe(before);
   });
 
   it('takes any text as the name that somebody else gave it', async () => {
@@ -293,9 +289,9 @@ describe('keys', () => {
     const first = await send('POST', `/keys/${issued.id}/revoke`);
     expect(first.body).toMatchObject({ id: issued.id, status: 'revoked', revoked_at: expect.any(String) });
     expect(await works(issued.key)).toBe(false);
-    const before = await entries();
+    const before = await lastEntry(house);
     const second = await send('POST', `/keys/${issued.id}/revoke`);
     expect([second.status, second.body]).toEqual([200, first.body]);
-    expect(await entries()).toBe(before);
+    expect(await lastEntry(house)).toBe(before);
   });
 });

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Endpoint } from '../../src/contract/endpoint.ts';
 import { type OperatorOperationId, operatorEndpoints } from '../../src/contract/operator/index.ts';
+import { lastEntry } from '../support/audit.ts';
 import { furnish, make, operationIds, pathOf, validCall } from '../support/operator-calls.ts';
 import { type Answer, OPERATOR_TOKEN, startHarness } from '../support/service.ts';
 
@@ -17,10 +18,6 @@ const send = (method: string, path: string, raw?: string, headers: Record<string
     ...(raw !== undefined && { raw }),
     headers: { ...(raw !== undefined && { 'content-type': 'application/json' }), ...headers },
   });
-
-async function auditEntries(): Promise<number> {
-  return (await given.house.operator('GET', '/audit/verify')).entries;
-}
 
 function expectValidationError(answer: Answer, ...entries: { code?: string; path: unknown[] }[]): void {
   expect(answer.status).toBe(400);
@@ -64,7 +61,7 @@ describe('a success', () => {
 describe.each(withBody)('the body of %s', (id) => {
   it('400: refuses an unknown field, naming it, and changes nothing', async () => {
     const call = await validCall(id, given);
-    const before = await auditEntries();
+    const before = await lastEntry(given.house);
     const body = { ...(call.body as object), surprise: 1, $other: null };
     const answer = await make(given, { ...call, body });
     expectValidationError(
@@ -72,7 +69,7 @@ describe.each(withBody)('the body of %s', (id) => {
       { code: 'unrecognized_keys', path: ['surprise'] },
       { code: 'unrecognized_keys', path: ['$other'] },
     );
-    expect(await auditEntries()).toBe(before);
+    expect(await lastEntry(given.house)).toBe(before);
   });
 
   it('400: refuses what is not an object, and what is not JSON', async () => {
@@ -169,7 +166,7 @@ describe.each(withParams)('the address of %s', (id) => {
     for (const name of names.filter((one) => one !== 'assignee_type')) {
       if (createdByNaming.has(`${id} ${name}`)) continue;
       const call = await validCall(id, given);
-      const before = await auditEntries();
+      const before = await lastEntry(given.house);
       const path = replaceParam(id, call.path, name, name === 'seq' ? '999999999' : 'no-such-record');
       const answer = await send(
         call.method,
@@ -178,7 +175,7 @@ describe.each(withParams)('the address of %s', (id) => {
       );
       expect(answer.status, path).toBe(404);
       expect(answer.body).toMatchObject({ error: 'not_found', statusCode: 404 });
-      expect(await auditEntries()).toBe(before);
+      expect(await lastEntry(given.house)).toBe(before);
     }
   });
 

@@ -3,7 +3,7 @@ import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { expect, it, onTestFinished } from 'vitest';
 import { SYSTEM } from '../../src/domain/principal.ts';
 import { transact } from '../../src/store/database.ts';
-import { createDatabase, startHarness } from '../support/service.ts';
+import { createUpToDateDatabase, startHarness } from '../support/service.ts';
 import { superuser } from '../support/superuser.ts';
 
 /** What PgBouncer lets a connection begin with. */
@@ -55,7 +55,7 @@ function message(type: string, content: string): Buffer {
 }
 
 it('behind a pooler that takes no settings, connections have them all the same', async () => {
-  const databaseUrl = await createDatabase();
+  const databaseUrl = await createUpToDateDatabase();
   const db = await superuser(databaseUrl);
   const name = new URL(databaseUrl).pathname.slice(1);
   await db.query(`ALTER DATABASE ${name} SET TimeZone = 'America/New_York'`);

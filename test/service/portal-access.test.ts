@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { GUEST_RATE_LIMIT } from '../../src/contract/access.ts';
 import { type Endpoint, scopesFor } from '../../src/contract/endpoint.ts';
 import { partnerEndpoints } from '../../src/contract/partner/index.ts';
-import { portalEndpoints } from '../../src/contract/portal/index.ts';
+import { namedKeyEndpoints, portalEndpoints } from '../../src/contract/portal/index.ts';
 import { guestOf } from '../support/guest-session.ts';
 import { startMailbox } from '../support/mailbox.ts';
 import { newPartner } from '../support/post.ts';
@@ -206,12 +206,23 @@ describe('refused', () => {
     expect((await guest.act('POST', '/v1/webhooks', way, { body: hook })).status).toBe(201);
   });
 
+  it('401: the key itself, for what is for people alone', async () => {
+    const { partner, guest, way } = await world();
+    expect((await partner.send('GET', '/portal/v1/events')).status).toBe(401);
+    expect((await guest.send('GET', '/portal/v1/events')).body).toMatchObject({
+      error: 'insufficient_permissions',
+      message: expect.stringContaining('x-porter-key'),
+    });
+    expect((await guest.act('GET', '/portal/v1/events', way)).status).toBe(200);
+  });
+
   it('403: people of a practice, and the other way round', async () => {
     const { partner, guest, way } = await world();
     const ofPractice = await guestOf(house, mailbox, { practice: partner.groupId });
-    for (const { method, path } of Object.values<Endpoint>(portalEndpoints).filter(
-      (one) => one.method === 'GET',
-    ))
+    for (const { method, path } of Object.values<Endpoint>({
+      ...portalEndpoints,
+      ...namedKeyEndpoints,
+    }).filter((one) => one.method === 'GET'))
       expect([path, (await ofPractice.send(method, path.replace('{id}', 'x'))).status]).toEqual([path, 403]);
     expect((await ofPractice.act('GET', '/v1/events', way)).status).toBe(403);
     expect((await guest.send('GET', '/operator/v1/partners')).status).toBe(401);
@@ -286,7 +297,7 @@ describe('isolation', () => {
       contact: 'psn_none',
     };
     const open = [
-      ...Object.values<Endpoint>(portalEndpoints),
+      ...Object.values<Endpoint>({ ...portalEndpoints, ...namedKeyEndpoints }),
       ...Object.values<Endpoint>(partnerEndpoints).filter(({ portal }) => portal),
     ];
     for (const endpoint of open) {
@@ -306,7 +317,7 @@ describe('isolation', () => {
         mine.guest.act(endpoint.method, path, way, body === undefined ? {} : { body });
       const tries = [
         await send(mine.way),
-        ...(endpoint.path.startsWith('/v1/')
+        ...('scope' in endpoint.access
           ? [
               await send({ ...mine.way, group: theirs.way.group }),
               await send({ ...mine.way, key: theirs.way.key }),

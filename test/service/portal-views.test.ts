@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { guestOf } from '../support/guest-session.ts';
 import { startMailbox } from '../support/mailbox.ts';
-import { newPartner } from '../support/post.ts';
+import { fanOutAll, newPartner, publish } from '../support/post.ts';
 import { stopPartner } from '../support/practice-guest.ts';
 import { ok, startReceiver } from '../support/receiver.ts';
 import { type Loose, startHarness } from '../support/service.ts';
@@ -108,6 +108,44 @@ describe('practices and webhooks', () => {
     await house.operator('POST', `/keys/${own.keyId}/revoke`);
     const { body } = await person.send('GET', '/portal/v1/webhooks');
     expect(body.data.map(({ way }: { way: unknown }) => way)).toEqual([null, null]);
+  });
+});
+
+describe('the event feed', () => {
+  it('is told newest first, page after page, each event once; what belongs to another partner is not in it', async () => {
+    const own = await newPartner(house);
+    const person = await guestOf(house, mailbox, { partner: own.partnerId });
+    const stranger = await newPartner(house, own.groupId);
+    await publish(
+      house,
+      own.groupId,
+      'appointment.confirmed',
+      'prescription.issued',
+      'appointment.confirmed',
+    );
+    await stranger.call('POST', '/v1/test-events', { event: 'appointment.confirmed' });
+    await own.call('POST', '/v1/test-events', { event: 'prescription.issued' });
+    await fanOutAll(house);
+    const way = { key: own.keyId, group: own.groupId };
+    const look = async (query: string) => (await person.act('GET', `/portal/v1/events?${query}`, way)).body;
+    const feed = (await own.call('GET', '/v1/events')).data.map(({ id }: Loose) => id);
+    expect(feed).toHaveLength(4);
+    const read = async (filter: string) => {
+      const ids: string[] = [];
+      for (let cursor = ''; ; ) {
+        const { data, count, next_cursor } = await look(`page_size=1${filter}${cursor}`);
+        expect(count).toBe(data.length);
+        ids.push(...data.map(({ id }: Loose) => id));
+        if (next_cursor === null) return ids;
+        cursor = `&cursor=${next_cursor}`;
+      }
+    };
+    expect(await read('')).toEqual(feed.toReversed());
+    expect(await read('&event=prescription.issued')).toEqual([feed[3], feed[1]]);
+    // A practice finds it in what was read of it, with who read it and with which scope.
+    await house.service.app.accessLog.flush();
+    const log = await house.operator('GET', `/access-log?practice_group_id=${own.groupId}`);
+    expect(log.data.filter(({ operation }: Loose) => operation === 'listPortalEvents')).not.toEqual([]);
   });
 });
 

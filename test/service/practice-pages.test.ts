@@ -1,4 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
+import { SYSTEM } from '../../src/domain/principal.ts';
+import { appendAccessLog } from '../../src/store/access-log.ts';
+import { transact } from '../../src/store/database.ts';
 import { fanOutToOperators } from '../../src/store/operator-events.ts';
 import { expectInvalid, expectProblem } from '../support/answers.ts';
 import { signIn, type Visitor } from '../support/console-session.ts';
@@ -148,6 +151,8 @@ describe('what a partner did', () => {
         return (await activity(acme, '&kind=changed')).count;
       })
       .toBe(1);
+    // What was received is written down a moment later.
+    await expect.poll(async () => (await activity(acme, '&kind=received')).count).toBe(1);
     const { data, next_cursor } = await activity(acme);
     expect(next_cursor).toBeNull();
     expect(new Set(data.map(({ kind }: Loose) => kind))).toEqual(new Set(['read', 'changed', 'received']));
@@ -187,6 +192,35 @@ describe('what a partner did', () => {
     expect(detail.calls_last_day).toBe(
       data.reduce((sum: number, one: Loose) => sum + (one.kind === 'received' ? 0 : one.count), 0),
     );
+  });
+
+  it('200: by time, whenever it was written down, and within a moment by number', async () => {
+    const late = await newPartner(house, SURGERY);
+    const now = house.clock.now();
+    const DAY_MS = 24 * 3600 * 1000;
+    const wrote = (daysAgo: number) => ({
+      actor: { type: 'partner' as const, id: late.keyId, partner_id: late.partnerId },
+      operation: 'listEvents',
+      practiceGroupId: SURGERY,
+      count: daysAgo,
+      firstAt: now - daysAgo * DAY_MS - 1_000,
+      lastAt: now - daysAgo * DAY_MS,
+    });
+    const at = new Date(now).toISOString();
+    await transact(house.service.app.db, SYSTEM, (tx) =>
+      appendAccessLog(tx, at, [1, 40, 3, 2, 2, 30].map(wrote), () => 'salt'),
+    );
+    const { data } = await activity(late);
+    expect(data.map(({ count }: Loose) => count)).toEqual([1, 2, 2, 3, 30, 40]);
+    expect(data.map((one: Loose) => one.at)).toEqual(data.map((one: Loose) => one.last_at));
+    const paged: string[] = [];
+    for (let cursor = ''; ; ) {
+      const page = await read(`/partners/${late.partnerId}/activity?page_size=1${cursor}`);
+      paged.push(...page.data.map(({ id }: Loose) => id));
+      if (page.next_cursor === null) break;
+      cursor = `&cursor=${page.next_cursor}`;
+    }
+    expect(paged).toEqual(data.map(({ id }: Loose) => id));
   });
 
   it('200: what waits is counted of this practice alone, also of a webhook for all', async () => {

@@ -128,6 +128,15 @@ describe('reconciling', () => {
     expect((await house.send('POST', path, { token: OPERATOR_TOKEN, body: {} })).status).toBe(415);
   });
 
+  it('compares with nothing when there is no body, whose type nobody need name', async () => {
+    const items = practiceItems();
+    await house.operator('POST', '/import', { items });
+    const path = `/operator/v1/reconcile?practice_group_id=${items[0].id}`;
+    const { status, text } = await house.send('POST', path, { token: OPERATOR_TOKEN });
+    expect(status).toBe(200);
+    expect(text.match(/"missing_there"/g)).toHaveLength(items.length);
+  });
+
   it('goes through 20,000 items, in pages, both ways', async () => {
     const [group] = practiceItems();
     const forms = Array.from({ length: 20_000 }, (_, at) => ({

@@ -3,7 +3,7 @@ import { asAdmin } from '../support/logins.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 import { newPartner, publish } from '../support/post.ts';
 import { startReceiver, status } from '../support/receiver.ts';
-import { createDatabase, startHarness } from '../support/service.ts';
+import { createUpToDateDatabase, startHarness } from '../support/service.ts';
 import { superuser } from '../support/superuser.ts';
 
 /** A database as it was when nobody was connected to it, under another name. */
@@ -16,7 +16,7 @@ async function copyOf(databaseUrl: string): Promise<string> {
 }
 
 it('after a restore no event goes out under the name of one that receivers have', async () => {
-  const databaseUrl = await createDatabase();
+  const databaseUrl = await createUpToDateDatabase();
   const clock = new ManualClock();
   const receiver = await startReceiver({ behaviour: status(204) });
   const before = await startHarness({ databaseUrl, clock, env: { PORTER_ROLE: 'api' } });
@@ -38,7 +38,7 @@ it('after a restore no event goes out under the name of one that receivers have'
 });
 
 it('a database that was restored without what its role may do is given that at the start', async () => {
-  const databaseUrl = await createDatabase();
+  const databaseUrl = await createUpToDateDatabase();
   await (await startHarness({ databaseUrl })).stop();
   const db = await superuser(databaseUrl);
   await db.query('REVOKE ALL ON ALL TABLES IN SCHEMA public FROM porter_app');

@@ -7,6 +7,7 @@ import { clearStep, type Retention } from '../../src/store/retention.ts';
 import { markUptime } from '../../src/store/usage.ts';
 import { signIn } from '../support/console-session.ts';
 import { startMailbox } from '../support/mailbox.ts';
+import { StillClock } from '../support/manual-clock.ts';
 import { furnish, newApproval } from '../support/operator-calls.ts';
 import { newPartner, publish } from '../support/post.ts';
 import { ok, startReceiver } from '../support/receiver.ts';
@@ -279,6 +280,7 @@ describe('what is kept', () => {
         PORTER_SMTP_URL: mailbox.url,
         PORTER_MAIL_FROM: 'Porter <p@porter.example>',
       },
+      clock: new StillClock(),
     });
     const { partnerId } = await makeWorld(house);
     const invite = (name: string) =>

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { isReached } from '../../src/domain/access.ts';
 import { noDetails } from '../../src/domain/alerts.ts';
-import { type PartnerPrincipal, SYSTEM } from '../../src/domain/principal.ts';
+import { type GuestPrincipal, type PartnerPrincipal, SYSTEM } from '../../src/domain/principal.ts';
 import { isHolder } from '../../src/runtime/access.ts';
 import { beginAlerts } from '../../src/store/alerts.ts';
 import { type Database, type Transaction, transact } from '../../src/store/database.ts';
@@ -364,6 +364,96 @@ describe.each([
       expect(await touched).toEqual([[], []]);
     },
   );
+
+  const guest: GuestPrincipal = {
+    kind: 'guest',
+    invitationId: 'inv',
+    name: 'Ada',
+    email: 'a@b.example',
+    partner: null,
+    practiceGroup: null,
+    expiresAt: Number.POSITIVE_INFINITY,
+    sessionId: 'ses',
+  };
+  const seenBy = (who: GuestPrincipal, table: string) =>
+    transact(db, who, (tx) => tx.query<Record<string, unknown>>(`SELECT * FROM ${table}`));
+
+  describe('people of a partner', () => {
+    const person = () => ({ ...guest, partner: { id: mine.partnerId, name: 'Partner' } });
+
+    it.each(['partners', 'api_keys', 'contacts', 'webhooks', 'refused_requests', 'alerts', ...tellingTables])(
+      'SELECT * FROM %s: what is the partner’s, in all of its practices',
+      async (table) => {
+        const column = table === 'partners' ? 'id' : 'partner_id';
+        await house.operator('POST', `/partners/${mine.partnerId}/contacts`, {
+          email: `${fresh('c')}@b.example`,
+        });
+        const seen = await seenBy(person(), table);
+        expect([...new Set(seen.map((row) => row[column]))]).toEqual([mine.partnerId]);
+        const all = await transact(db, SYSTEM, (tx) =>
+          tx.query<{ count: number }>(`SELECT count(*) FROM ${table} WHERE ${column} = $1`, [mine.partnerId]),
+        );
+        expect(all).toEqual([{ count: seen.length }]);
+      },
+    );
+
+    it('of what hangs on webhooks and keys, that of its own', async () => {
+      const own = await transact(db, SYSTEM, async (tx) => ({
+        keys: (
+          await tx.query<{ id: string }>('SELECT id FROM api_keys WHERE partner_id = $1', [mine.partnerId])
+        ).map(({ id }) => id),
+        hooks: (
+          await tx.query<{ no: number }>('SELECT no FROM webhooks WHERE id = ANY ($1)', [mine.webhooks])
+        )
+          .map(({ no }) => no)
+          .sort(),
+      }));
+      for (const table of ['webhook_lanes', 'withheld_groups', 'deliveries'])
+        expect(
+          [...new Set((await seenBy(person(), table)).map((row) => row.webhook_no))].sort(),
+          table,
+        ).toEqual(own.hooks);
+      const used = (await seenBy(person(), 'key_uses')).map((row) => row.key_id);
+      expect(used).toEqual(own.keys);
+    });
+
+    it('of what is a practice’s, the operator’s or nobody’s: nothing', async () => {
+      const theirs = ['partners', 'api_keys', 'key_uses', 'contacts'];
+      const others = [...tenantTables, ...operatorTables, 'practice_groups', 'changes', 'proposals'];
+      for (const table of others.filter((name) => !theirs.includes(name)))
+        expect(await seenBy(person(), table), table).toEqual([]);
+    });
+
+    it('change nothing of it', async () => {
+      const changes = ['partners', 'api_keys', 'contacts', 'webhooks', 'key_uses'].map((table) =>
+        transact(db, person(), (tx) => tx.query(`DELETE FROM ${table} RETURNING 1`)),
+      );
+      // Webhooks for all practices are the partner's own to change, whichever of them it acts for; here there is none.
+      expect(await Promise.all(changes)).toEqual([[], [], [], [], []]);
+    });
+  });
+
+  describe('people of a practice', () => {
+    const person = () => ({ ...guest, practiceGroup: { id: own.groupId, name: 'Own' } });
+
+    it('read what the log says of their practice, and write none of it', async () => {
+      const seen = await seenBy(person(), 'access_log');
+      expect([...new Set(seen.map((row) => row.practice_group_id))]).toEqual([own.groupId]);
+      const touched = transact(db, person(), (tx) => tx.query('DELETE FROM access_log RETURNING 1'));
+      if (login.startsWith('a superuser')) await expect(touched).rejects.toMatchObject({ code: '42501' });
+      else expect(await touched).toEqual([]);
+    });
+
+    it('of what partners have there: nothing, unless they ask about one of them, and then of that one', async () => {
+      for (const table of ['changes', 'webhooks', 'deliveries', 'webhook_lanes'])
+        expect(await seenBy(person(), table), table).toEqual([]);
+      const together = { ...person(), partner: { id: mine.partnerId, name: 'Partner' } };
+      const changes = await seenBy(together, 'changes');
+      expect(changes).toMatchObject([{ practice_group_id: own.groupId, partner_id: mine.partnerId }]);
+      expect((await seenBy(together, 'webhooks')).map(({ id }) => id)).toEqual(mine.webhooks.slice(0, 1));
+      expect(await seenBy(together, 'access_log')).toEqual([]);
+    });
+  });
 
   it('a partner that does not say who it is sees no webhook of its practice group', async () => {
     const client = await db.pool.connect();

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { eventNames } from '../../src/contract/event-payloads.ts';
-import { expectInvalid, expectProblem, withoutRequestId } from '../support/answers.ts';
+import { expectInvalid, expectProblem, insist, withoutRequestId } from '../support/answers.ts';
 import { fanOutAll, HOOK, newPartner, publish, startPost } from '../support/post.ts';
 import { type Loose, OPERATOR_TOKEN, startHarness } from '../support/service.ts';
 import { superuser } from '../support/superuser.ts';
@@ -118,7 +118,7 @@ describe('POST /v1/webhooks', () => {
   it('422 webhooks_max: 20 for each partner and practice group, also when many come at once', async () => {
     const partner = await newPartner(house);
     const answers = await Promise.all(
-      Array.from({ length: 25 }, () => partner.send('POST', '/v1/webhooks', { url: HOOK })),
+      Array.from({ length: 25 }, () => insist(() => partner.send('POST', '/v1/webhooks', { url: HOOK }))),
     );
     const refused = answers.filter(({ status }) => status === 422);
     expect(answers.filter(({ status }) => status === 201)).toHaveLength(20);

@@ -20,6 +20,15 @@ export function expectProblem(
   expect(answer.headers['content-type']).toBe('application/json; charset=utf-8');
 }
 
+/**
+ * Asks again for as long as the service is too busy to do it: many that come at once to a slow machine wait for each other, and the last of
+ * them for longer than the service lets anybody wait. A 503 has changed nothing.
+ */
+export async function insist(send: () => Promise<Answer>): Promise<Answer> {
+  const answer = await send();
+  return answer.status === 503 ? insist(send) : answer;
+}
+
 type Path = (string | number)[];
 
 /** Fails unless the answer is the specified 400 with exactly these problems, in any order, one entry each. */

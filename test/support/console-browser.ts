@@ -1,10 +1,12 @@
 import type { BrowserContextOptions, Page } from 'playwright-core';
+import { expect } from 'vitest';
+import type { ManualClock } from './manual-clock.ts';
 import { OPERATOR_TOKEN } from './service.ts';
 import { DESK, type Reader, readers } from './site-browser.ts';
 
 /** A service with the demo world, and the console in a real browser in front of it. */
-export function consoles(env: Record<string, string> = {}) {
-  const { house, demoKey, open } = readers(env);
+export function consoles(env: Record<string, string> = {}, clock?: ManualClock) {
+  const { house, demoKey, open } = readers(env, clock);
   /** An operator's token of this role. */
   const tokenOf = async (role: 'admin' | 'support' | 'viewer'): Promise<string> => {
     if (role === 'admin') return OPERATOR_TOKEN;
@@ -32,6 +34,12 @@ export function consoles(env: Record<string, string> = {}) {
       return reader;
     },
   };
+}
+
+/** The screen is there, and nothing on it is still asked for: what is measured then is the whole. */
+export async function loaded(page: Page): Promise<void> {
+  await page.getByRole('heading', { level: 1 }).waitFor();
+  await expect.poll(() => page.getByRole('status', { name: 'Loading' }).count()).toBe(0);
 }
 
 /** What partners and practices may write where a page shows it. */

@@ -70,20 +70,34 @@ const MINUTE = 60_000;
 /** Ends what would never end. */
 export const PATIENCE = { timeout: MINUTE, interval: 50 };
 
-/** The receiver has been failing for an hour. Gives the IDs of the events. */
-export async function failForAnHour(house: Harness, partner: Partner, webhookId: string): Promise<string[]> {
+/** So many deliveries to the webhook are in the log as delivered: that is written a moment after they were received. */
+export async function logged(house: Harness, webhookId: string, count = 1): Promise<void> {
+  await vi.waitFor(async () => {
+    const delivered = await house.operator('GET', `/deliveries?webhook_id=${webhookId}&status=delivered`);
+    expect(delivered.count).toBe(count);
+  }, PATIENCE);
+}
+
+/** The receiver fails. Gives the IDs of the events. */
+export async function fail(house: Harness, partner: Partner, webhookId: string): Promise<string[]> {
   const ids = await publish(house, partner.groupId, 'appointment.confirmed', 'appointment.confirmed');
   await vi.waitFor(async () => {
     const { health } = await house.operator('GET', `/webhooks/${webhookId}`);
     expect(health.failing_since).not.toBeNull();
   }, PATIENCE);
+  return ids;
+}
+
+/** The receiver has been failing for an hour. Gives the IDs of the events. */
+export async function failForAnHour(house: Harness, partner: Partner, webhookId: string): Promise<string[]> {
+  const ids = await fail(house, partner, webhookId);
   house.clock.advance(61 * MINUTE);
   return ids;
 }
 
 /** Looks for what is to be told now, as the service does every minute. */
-export async function lookForAlerts(house: Harness, webhookId: string): Promise<void> {
+export async function lookForAlerts(house: Harness, subjectId: string): Promise<void> {
   await house.service.alerts.look();
   const { data } = await house.operator('GET', '/alerts?open=true&page_size=100');
-  expect(data.map(({ subject }: Loose) => subject.id)).toContain(webhookId);
+  expect(data.map(({ subject }: Loose) => subject.id)).toContain(subjectId);
 }

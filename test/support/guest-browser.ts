@@ -2,6 +2,7 @@ import type { BrowserContextOptions } from 'playwright-core';
 import { consoles } from './console-browser.ts';
 import { invited } from './guest-session.ts';
 import { startMailbox } from './mailbox.ts';
+import type { ManualClock } from './manual-clock.ts';
 import type { Loose } from './service.ts';
 import { DESK, type Reader } from './site-browser.ts';
 
@@ -9,13 +10,10 @@ import { DESK, type Reader } from './site-browser.ts';
 export type Inviting = { partner: string } | { practice: string };
 
 /** A service with the demo world, and a real browser in front of it, into which people come by invitation. */
-export async function guests(env: Record<string, string> = {}) {
+export async function guests(clock?: ManualClock) {
   const mailbox = await startMailbox();
-  const all = consoles({
-    PORTER_SMTP_URL: mailbox.url,
-    PORTER_MAIL_FROM: 'Porter <porter@porter.example>',
-    ...env,
-  });
+  const env = { PORTER_SMTP_URL: mailbox.url, PORTER_MAIL_FROM: 'Porter <porter@porter.example>' };
+  const all = consoles(env, clock);
   let count = 0;
   return {
     ...all,

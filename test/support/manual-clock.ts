@@ -44,6 +44,13 @@ export class ManualClock implements Clock {
   }
 }
 
+/** One by which the service neither looks for alerts nor sends messages by itself, which it does every 20 s: only when the test says so. */
+export class StillClock extends ManualClock {
+  override timer(milliseconds: number, fire: () => void): () => void {
+    return milliseconds < 20_000 ? super.timer(milliseconds, fire) : () => {};
+  }
+}
+
 /**
  * One whose timers are over soon, for tests in which what callers are made to wait for, or what is looked at from time to time, happens often.
  * Timers of ten seconds and more wait until they are fired.

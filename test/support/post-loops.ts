@@ -12,7 +12,7 @@ import {
   until,
 } from './porter-process.ts';
 import { PostTraffic } from './post-loops-traffic.ts';
-import { createDatabase } from './service.ts';
+import { createUpToDateDatabase } from './service.ts';
 
 /** The loops of the post's fault tests. `npm test` runs each for a few rounds, `npm run test:faults` for many. */
 
@@ -73,7 +73,7 @@ export async function killPostgresUnderTraffic(rounds: number, seed: number): Pr
 
 /** One process takes the events, and two carry them. */
 async function startThree() {
-  const DATABASE_URL = await createDatabase();
+  const DATABASE_URL = await createUpToDateDatabase();
   const PORTER_MASTER_KEY = Buffer.alloc(32, 'post').toString('base64');
   const start = async (PORTER_ROLE: 'api' | 'worker'): Promise<Porter> => {
     const PORTER_DATA_DIR = newDataDir();

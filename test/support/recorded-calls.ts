@@ -3,6 +3,8 @@ import { join } from 'node:path';
 import type { Endpoint } from '../../src/contract/endpoint.ts';
 import { operatorEndpoints } from '../../src/contract/operator/index.ts';
 import { partnerEndpoints } from '../../src/contract/partner/index.ts';
+import { portalEndpoints } from '../../src/contract/portal/index.ts';
+import { practiceEndpoints } from '../../src/contract/practice/index.ts';
 
 /**
  * With `PORTER_RECORD_CALLS=<folder>` the tests leave their calls and the answers there, for a judge that looks at them later: each process
@@ -19,7 +21,7 @@ interface Call {
 
 export interface RecordedCall extends Call {
   /** Whose document describes it. */
-  audience: 'partner' | 'operator';
+  audience: 'partner' | 'operator' | 'portal' | 'practice';
   operationId: string;
   /** Base64; null: none, or that of a refused call, which nobody looks at. */
   body: string | null;
@@ -39,18 +41,23 @@ const shapesOf = (audience: RecordedCall['audience'], endpoints: Record<string, 
     shape: new RegExp(`^${path.replaceAll(/\{\w+\}/g, '[^/]+')}$`),
   }));
 
-const shapes = [...shapesOf('partner', partnerEndpoints), ...shapesOf('operator', operatorEndpoints)].sort(
-  (a, b) => a.params - b.params,
-);
+const byKey = [...shapesOf('partner', partnerEndpoints), ...shapesOf('operator', operatorEndpoints)];
+const open = Object.entries<Endpoint>(partnerEndpoints).filter(([, endpoint]) => endpoint.portal);
+/** A session is the way in of the console alone; with an operator's it calls what a token would. */
+const bySession = [
+  ...shapesOf('portal', { ...portalEndpoints, ...Object.fromEntries(open) }),
+  ...shapesOf('practice', practiceEndpoints),
+];
+for (const shapes of [byKey, bySession]) shapes.sort((a, b) => a.params - b.params);
 
 export function recordCall(call: Call): void {
-  // A session is the console's own way in, which the documents do not offer.
-  if (!folder || call.headers.cookie) return;
+  if (!folder) return;
+  const shapes = call.headers.cookie === undefined ? byKey : bySession;
   const [path = ''] = call.path.split('?');
   const found = shapes.find(({ method, shape }) => method === call.method && shape.test(path));
   if (!found || !isReadable(path)) return;
   const { audience, operationId } = found;
-  const alike = `${operationId} ${call.answer.status} ${shapeOf(call.answer.body)}`;
+  const alike = `${audience} ${operationId} ${call.answer.status} ${shapeOf(call.answer.body)}`;
   const before = seen.get(alike) ?? 0;
   seen.set(alike, before + 1);
   if (before >= ALIKE_MAX) return;

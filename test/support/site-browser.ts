@@ -4,6 +4,7 @@ import type { AxeResults } from 'axe-core';
 import { type Browser, type BrowserContextOptions, chromium, type Page, type Request } from 'playwright-core';
 import { afterAll, beforeAll, onTestFinished } from 'vitest';
 import { CHROMIUM, FLAGS } from './chromium.ts';
+import type { ManualClock } from './manual-clock.ts';
 import { type Harness, startHarness } from './service.ts';
 
 /** A service with the demo world, and a real browser in front of it. */
@@ -25,11 +26,11 @@ export const PHONE = { viewport: { width: 390, height: 844 } } as const;
 export const DESK = { viewport: { width: 1280, height: 900 } } as const;
 
 /** For a test file: starts both before its tests and stops them afterwards. */
-export function readers(env: Record<string, string> = {}): Readers {
+export function readers(env: Record<string, string> = {}, clock?: ManualClock): Readers {
   let house: Harness;
   let browser: Browser;
   beforeAll(async () => {
-    house = await startHarness({ env: { PORTER_DEMO: 'on', ...env } });
+    house = await startHarness({ env: { PORTER_DEMO: 'on', ...env }, ...(clock && { clock }) });
     browser = await chromium.launch({ executablePath: CHROMIUM, args: FLAGS });
   });
   afterAll(() => browser.close());
@@ -56,6 +57,14 @@ export function readers(env: Record<string, string> = {}): Readers {
       return { page, complaints, requests };
     },
   };
+}
+
+/** By how many pixels the page is wider than the screen, so that it would have to be scrolled sideways. */
+export async function overhang(page: Page): Promise<number> {
+  return page.evaluate(() => {
+    const { scrollWidth, clientWidth } = Reflect.get(globalThis, 'document').documentElement;
+    return scrollWidth - clientWidth;
+  });
 }
 
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { isHopeless, pauseAfter, rolesOf } from '../../src/processes.ts';
+import { hasFailed, isHopeless, pauseAfter, rolesOf } from '../../src/processes.ts';
 
 describe('what the processes of one service do', () => {
   it.each([
@@ -17,6 +17,12 @@ describe('what the processes of one service do', () => {
 });
 
 describe('one that ended', () => {
+  it('when it was told to has not failed, by Ctrl-C before it had begun neither', () => {
+    const by = (code: number | null, signal: NodeJS.Signals | null) => hasFailed({ code, signal });
+    expect([by(0, null), by(null, 'SIGTERM'), by(null, 'SIGINT')]).toEqual([false, false, false]);
+    expect([by(1, null), by(null, 'SIGKILL'), by(null, null)]).toEqual([true, true, true]);
+  });
+
   it('is followed by another at once, and ever later if that ends too', () => {
     expect([0, 1, 2, 3, 4, 5, 7, 8, 50].map(pauseAfter)).toEqual([
       0, 0, 100, 200, 400, 800, 3_200, 5_000, 5_000,

@@ -6,7 +6,7 @@ import { readAnchor, type SignedAnchor } from '../../domain/anchor.ts';
 import type { Api } from '../api.ts';
 import { defineCommand } from '../command.ts';
 import { exitCodes, Failure } from '../exit.ts';
-import { named } from '../names.ts';
+import { named, namesOf } from '../names.ts';
 import { inLine } from '../printer.ts';
 import { limitOf, limitOption } from './limit.ts';
 
@@ -16,6 +16,10 @@ interface Verdict {
   first_bad?: number;
   anchor?: { seq: number; at: string; problem?: 'not_genuine' | 'cut' | 'rewritten' };
 }
+
+/** Of something new these are all its fields, which no line has room for. */
+const FIELDS_SHOWN_MAX = 6;
+const changed = (fields: string[]) => (fields.length > FIELDS_SHOWN_MAX ? `${fields.length} fields` : fields);
 
 export const auditCommands = [
   defineCommand({
@@ -47,14 +51,22 @@ export const auditCommands = [
         (query) => api.operator<Page<AuditEntry>>('GET', '/audit', { query: { ...query, ...filter } }),
         limitOf(options.limit),
       );
+      const byKeyAlone = ({ actor }: AuditEntry) => actor.type === 'partner' && actor.name === undefined;
+      const { key, group } = await namesOf(api, out, {
+        keys: page.data.filter(byKeyAlone).map(({ actor }) => actor.id),
+        groups: page.data.map(({ practice_group_id }) => practice_group_id),
+      });
       out.page(page, [
         ['AT', ({ at }) => at],
         ['NUMBER', ({ seq }) => seq],
-        ['WHO', ({ actor }) => named(actor.name, actor.id)],
+        [
+          'WHO',
+          (entry) => (byKeyAlone(entry) ? key(entry.actor.id) : named(entry.actor.name, entry.actor.id)),
+        ],
         ['ACTION', ({ action }) => action],
         ['WHAT', ({ subject }) => `${subject.type} ${subject.id}`],
-        ['GROUP', ({ practice_group_id }) => practice_group_id],
-        ['CHANGED', ({ after }) => (isRecord(after) ? Object.keys(after) : null)],
+        ['GROUP', ({ practice_group_id }) => group(practice_group_id)],
+        ['CHANGED', ({ after }) => (isRecord(after) ? changed(Object.keys(after)) : null)],
       ]);
     },
   }),

@@ -1,4 +1,5 @@
 import type { PartnerDelivery } from '../../contract/operator/deliveries.ts';
+import type { PartnerWebhook } from '../../contract/operator/webhooks.ts';
 import type { Page } from '../../contract/page.ts';
 import { deliveryStatuses } from '../../contract/partner/webhook-deliveries.ts';
 import type { Api } from '../api.ts';
@@ -80,6 +81,14 @@ export const deliveryCommands = [
       } finally {
         // Also of those before one that failed.
         if (data.length > 0) await show(api, out, { data, next_cursor: null });
+      }
+      if (!out.isForPeople) return;
+      for (const id of new Set(data.map(({ webhook_id }) => webhook_id))) {
+        const { status } = await api.operator<PartnerWebhook>('GET', `/webhooks/${segment(id)}`);
+        if (status === 'paused')
+          out.note(
+            `${id} is paused. It is sent to when somebody activates it: porter webhooks activate ${id}`,
+          );
       }
     },
   }),

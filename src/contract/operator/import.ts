@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { admins } from '../access.ts';
 import { defineEndpoint } from '../endpoint.ts';
 import { recordId, reference, text, wholeNumber } from '../fields.ts';
-import { toJsonSchema } from '../json-schema.ts';
+import { oneOfShapes } from '../json-schema.ts';
 import { assigneeTypes, submissionTypePatch } from '../partner/submission-types.ts';
 import { submissionTypeRules } from '../rules.ts';
 import { practiceGroupFields } from './practice-groups.ts';
@@ -35,30 +35,37 @@ const { name, ...optional } = practiceGroupFields;
 
 /** An item to be made or changed, by its kind. */
 export const wholeItems = {
-  practice_group: z.strictObject({
-    ...itemKeys.practice_group,
-    ...common,
-    name,
-    ...z.object(optional).partial().shape,
-  }),
-  form: z.strictObject({ ...itemKeys.form, ...common, title: text({ min: 1, max: 255 }) }),
-  assignee: z.strictObject({ ...itemKeys.assignee, ...common, name: text({ min: 1, max: 255 }) }),
-  submission_type: z.strictObject({
-    ...itemKeys.submission_type,
-    ...common,
-    ...submissionTypePatch.shape,
-    pathway_id: reference(),
-    title: text({ min: 1, max: 255 }),
-    order: submissionTypePatch.shape.order.nullable(),
-  }),
+  practice_group: z
+    .strictObject({ ...itemKeys.practice_group, ...common, name, ...z.object(optional).partial().shape })
+    .meta({ id: 'ImportedPracticeGroup' }),
+  form: z
+    .strictObject({ ...itemKeys.form, ...common, title: text({ min: 1, max: 255 }) })
+    .meta({ id: 'ImportedForm' }),
+  assignee: z
+    .strictObject({ ...itemKeys.assignee, ...common, name: text({ min: 1, max: 255 }) })
+    .meta({ id: 'ImportedAssignee' }),
+  submission_type: z
+    .strictObject({
+      ...itemKeys.submission_type,
+      ...common,
+      ...submissionTypePatch.shape,
+      pathway_id: reference(),
+      title: text({ min: 1, max: 255 }),
+      order: submissionTypePatch.shape.order.nullable(),
+    })
+    .meta({ id: 'ImportedSubmissionType' }),
 };
 
 /** An item to be removed, by its kind. */
 export const removedItems = {
-  practice_group: z.strictObject({ ...itemKeys.practice_group, ...gone }),
-  form: z.strictObject({ ...itemKeys.form, ...gone }),
-  assignee: z.strictObject({ ...itemKeys.assignee, ...gone }),
-  submission_type: z.strictObject({ ...itemKeys.submission_type, ...gone }),
+  practice_group: z
+    .strictObject({ ...itemKeys.practice_group, ...gone })
+    .meta({ id: 'RemovedPracticeGroup' }),
+  form: z.strictObject({ ...itemKeys.form, ...gone }).meta({ id: 'RemovedForm' }),
+  assignee: z.strictObject({ ...itemKeys.assignee, ...gone }).meta({ id: 'RemovedAssignee' }),
+  submission_type: z
+    .strictObject({ ...itemKeys.submission_type, ...gone })
+    .meta({ id: 'RemovedSubmissionType' }),
 };
 
 export type WholeItem = z.infer<(typeof wholeItems)[ItemKind]>;
@@ -67,9 +74,7 @@ export type RemovedItem = z.infer<(typeof removedItems)[ItemKind]>;
 /** Each is checked by itself, and refused by itself: here, only its shapes are told. */
 const anyItem = z.record(z.string(), z.unknown()).meta({
   id: 'ImportItem',
-  oneOf: [...Object.values(wholeItems), ...Object.values(removedItems)].map((shape) =>
-    toJsonSchema(shape, { io: 'input' }),
-  ),
+  ...oneOfShapes([...Object.values(wholeItems), ...Object.values(removedItems)]),
 });
 
 export const ITEMS_MAX = 1_000;

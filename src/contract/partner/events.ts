@@ -4,7 +4,7 @@ import { eventNames, eventPayload } from '../event-payloads.ts';
 import { text, timestamp } from '../fields.ts';
 import { pageQuery } from '../page.ts';
 
-const feedEvent = z
+export const feedEvent = z
   .object({
     id: z.string().meta({ examples: ['evt_0VkQ3yXbTm1c8Zr4Hn6Lp2WsE'] }),
     created_at: timestamp(),

@@ -18,3 +18,6 @@ export const portalEndpoints = {
   listPortalRefusals: traffic.listPortalRefusals,
   listPortalAlerts: traffic.listPortalAlerts,
 } as const;
+
+/** What they do with one of the partner's keys, and programs do not. */
+export const namedKeyEndpoints = { listPortalEvents: traffic.listPortalEvents } as const;

@@ -61,9 +61,13 @@ const activity = z
   .object({
     id: z.string(),
     kind: z.enum(activityKinds),
-    at: timestamp().meta({ description: 'The first time.' }),
-    last_at: timestamp(),
-    count: z.int().meta({ description: 'Calls, or attempts to deliver, between the two.' }),
+    at: timestamp().meta({
+      description:
+        'Its place in the list: when it was last read, when it was changed, or when the event that was received was accepted.',
+    }),
+    first_at: timestamp().meta({ description: 'The first call, or attempt to deliver.' }),
+    last_at: timestamp().meta({ description: 'The last.' }),
+    count: z.int().meta({ description: 'How many, between the two.' }),
     operation: z
       .string()
       .nullable()
@@ -124,7 +128,7 @@ export const listPartnerActivity = defineEndpoint({
   path: '/practice/v1/partners/{id}/activity',
   tag,
   summary: 'List what a partner read, changed and received',
-  description: `Of this practice, newest first. ${shortPages}`,
+  description: `Of this practice, newest first by \`at\`. ${shortPages}`,
   extension: true,
   access,
   params: byId,

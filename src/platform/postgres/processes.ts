@@ -4,11 +4,10 @@ import { type System, system } from './system.ts';
 export const commandLine = (pid: number): readonly string[] => system.commandLine(pid);
 
 /** All processes of the server with this cluster_name: the postmaster's argument, its children's title. */
-export function processesOfCluster(name: string, { processIds, commandLine }: System = system): number[] {
-  return processIds().filter((pid) => {
-    const line = commandLine(pid);
-    return line.includes(`cluster_name=${name}`) || line.join(' ').startsWith(`postgres: ${name}: `);
-  });
+export function processesOfCluster(name: string, { commandLines }: System = system): number[] {
+  const isOfIt = (line: readonly string[]) =>
+    line.includes(`cluster_name=${name}`) || line.join(' ').startsWith(`postgres: ${name}: `);
+  return [...commandLines()].filter(([, line]) => isOfIt(line)).map(([pid]) => pid);
 }
 
 export function sendSignal(pid: number, signal: NodeJS.Signals): void {

@@ -11,7 +11,8 @@ export interface System {
   hasUsersToSpare: boolean;
   /** The process's arguments; empty when it does not exist, or is dead and only not yet waited for by its parent. */
   commandLine(pid: number): readonly string[];
-  processIds(): number[];
+  /** The arguments of each process. */
+  commandLines(): Map<number, readonly string[]>;
 }
 
 export const linux: System = {
@@ -27,7 +28,10 @@ export const linux: System = {
       return [];
     }
   },
-  processIds: () => readdirSync('/proc').map(Number).filter(Number.isInteger),
+  commandLines() {
+    const pids = readdirSync('/proc').map(Number).filter(Number.isInteger);
+    return new Map(pids.map((pid) => [pid, linux.commandLine(pid)]));
+  },
 };
 
 /** By what POSIX has: for macOS, where there is no /proc. `ps` does not tell where an argument ends, so they are cut at blanks. */
@@ -35,20 +39,25 @@ export const posix: System = {
   dataFolder: '.',
   thirdDescriptor: '/dev/fd/3',
   hasUsersToSpare: false,
-  commandLine(pid) {
-    const text = ps('-o', 'args=', '-p', String(pid)).trim();
-    // A dead one has its name in brackets.
-    return text === '' || /^\(.*\)$|<defunct>$/.test(text) ? [] : text.split(/ +/);
+  commandLine: (pid) => argumentsIn(ps('-o', 'args=', '-p', String(pid))),
+  // Of all at once: asking for one after the other takes a program each.
+  commandLines() {
+    const lines = ps('-A', '-o', 'pid=', '-o', 'args=').matchAll(/^ *(\d+) (.*)$/gm);
+    return new Map([...lines].map(([, pid, text = '']) => [Number(pid), argumentsIn(text)]));
   },
-  processIds: () =>
-    ps('-A', '-o', 'pid=')
-      .split('\n')
-      .map(Number)
-      .filter((pid) => pid > 0),
 };
 
+function argumentsIn(line: string): string[] {
+  const text = line.trim();
+  // A dead one has its name in brackets.
+  return text === '' || /^\(.*\)$|<defunct>$/.test(text) ? [] : text.split(/ +/);
+}
+
 function ps(...options: string[]): string {
-  return spawnSync('ps', ['-ww', ...options], { encoding: 'utf8' }).stdout ?? '';
+  return (
+    spawnSync('ps', ['-ww', ...options], { encoding: 'utf8', maxBuffer: Number.POSITIVE_INFINITY }).stdout ??
+    ''
+  );
 }
 
 export const system: System = process.platform === 'linux' ? linux : posix;

@@ -1,4 +1,4 @@
-// Calls a service with the clients that were generated of its two documents.
+// Calls a service with the clients that were generated of its documents.
 package main
 
 import (
@@ -10,6 +10,8 @@ import (
 
 	"made/operator"
 	"made/partner"
+	"made/portal"
+	"made/practice"
 )
 
 func with(headers map[string]string) func(context.Context, *http.Request) error {
@@ -44,4 +46,26 @@ func main() {
 		log.Fatal(err, string(found.Body))
 	}
 	fmt.Println("operator", found.JSON200.Id)
+
+	asSomebody := with(map[string]string{"Cookie": os.Getenv("PORTER_PARTNER_SESSION"), "x-porter-console": "1"})
+	portalClient, err := portal.NewClientWithResponses(url, portal.WithRequestEditorFn(asSomebody))
+	if err != nil {
+		log.Fatal(err)
+	}
+	practices, err := portalClient.ListPortalPracticesWithResponse(context.Background(), &portal.ListPortalPracticesParams{})
+	if err != nil || practices.JSON200 == nil {
+		log.Fatal(err, string(practices.Body))
+	}
+	fmt.Println("portal", practices.JSON200.Data[0].Id)
+
+	asManager := with(map[string]string{"Cookie": os.Getenv("PORTER_PRACTICE_SESSION"), "x-porter-console": "1"})
+	practiceClient, err := practice.NewClientWithResponses(url, practice.WithRequestEditorFn(asManager))
+	if err != nil {
+		log.Fatal(err)
+	}
+	partners, err := practiceClient.ListReachingPartnersWithResponse(context.Background(), &practice.ListReachingPartnersParams{})
+	if err != nil || partners.JSON200 == nil {
+		log.Fatal(err, string(partners.Body))
+	}
+	fmt.Println("practice", partners.JSON200.Data[0].Partner.Id)
 }

@@ -28,9 +28,11 @@ export interface Acting {
   practice_group_id: string;
 }
 
-/** Operations of the partner API, which people do with a key of their partner. */
+/** What people do with a key of their partner: operations of the partner API, and the feed as they see it. */
 type WithKey = {
-  [K in keyof typeof portalTable]: (typeof portalTable)[K][1] extends `/v1/${string}` ? K : never;
+  [K in keyof typeof portalTable]: (typeof portalTable)[K][1] extends `/v1/${string}` | '/portal/v1/events'
+    ? K
+    : never;
 }[keyof typeof portalTable];
 
 export type Operation = keyof Operations;

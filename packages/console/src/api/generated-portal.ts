@@ -389,6 +389,14 @@ export interface FeedEvent {
   data: EventPayload;
 }
 
+export interface FeedEventPage {
+  data: FeedEvent[];
+  /** How many entries this page holds. */
+  count: number;
+  /** Send it as `cursor` to get the next page; null on the last one. */
+  next_cursor: string | null;
+}
+
 /** A form submission has been created. */
 export interface FormSubmissionCreatedEvent {
   /** The type of the object that the event is about. */
@@ -1221,6 +1229,18 @@ export interface Operations {
     };
     answer: AlertPage;
   };
+  listPortalEvents: {
+    input: {
+      query?: {
+        /** Entries on a page; 50 unless given. */
+        page_size?: number | undefined;
+        /** The next_cursor of the page before. */
+        cursor?: string | undefined;
+        event?: EventName | undefined;
+      };
+    };
+    answer: FeedEventPage;
+  };
   createWebhook: {
     input: {
       body: {
@@ -1314,6 +1334,7 @@ export const operations = {
   checkPortalAddress: ['POST', '/portal/v1/address-checks'],
   listPortalRefusals: ['GET', '/portal/v1/requests'],
   listPortalAlerts: ['GET', '/portal/v1/alerts'],
+  listPortalEvents: ['GET', '/portal/v1/events'],
   createWebhook: ['POST', '/v1/webhooks'],
   getWebhook: ['GET', '/v1/webhooks/{id}'],
   updateWebhook: ['PATCH', '/v1/webhooks/{id}'],

@@ -24,10 +24,16 @@ export interface Named {
 export interface PartnerActivity {
   id: string;
   kind: 'read' | 'changed' | 'received';
-  /** The first time. */
+  /**
+   * Its place in the list: when it was last read, when it was changed, or when the event that was
+   * received was accepted.
+   */
   at: string;
+  /** The first call, or attempt to deliver. */
+  first_at: string;
+  /** The last. */
   last_at: string;
-  /** Calls, or attempts to deliver, between the two. */
+  /** How many, between the two. */
   count: number;
   /** Of a call. */
   operation: string | null;
@@ -1141,101 +1147,14 @@ export interface FormSubmissionPage {
 }
 
 export type ImportItem =
-  | {
-      kind: 'practice_group';
-      id: string;
-      source_version?: number;
-      delete?: false;
-      name: string;
-      ods_code?: string | null;
-      timezone?: string;
-      address?: {
-        line_1?: string | null;
-        line_2?: string | null;
-        town?: string | null;
-        county?: string | null;
-        postcode?: string | null;
-      } | null;
-      /** Opening hours by weekday, in the group's own time zone; a day that is left out is closed. */
-      opening_hours?: {
-        mon?: string[][];
-        tue?: string[][];
-        wed?: string[][];
-        thu?: string[][];
-        fri?: string[][];
-        sat?: string[][];
-        sun?: string[][];
-      };
-    }
-  | {
-      kind: 'form';
-      id: string;
-      practice_group_id: string;
-      source_version?: number;
-      delete?: false;
-      title: string;
-    }
-  | {
-      kind: 'assignee';
-      id: string;
-      assignee_type: 'Admin' | 'AdminTeam';
-      practice_group_id: string;
-      source_version?: number;
-      delete?: false;
-      name: string;
-    }
-  | {
-      kind: 'submission_type';
-      id: string;
-      practice_group_id: string;
-      source_version?: number;
-      delete?: false;
-      title: string;
-      description?: string | null;
-      in_hours?: boolean;
-      out_of_hours?: boolean;
-      suspended?: boolean;
-      form_id?: string | null;
-      external_url?: string | null;
-      external_url_name?: string | null;
-      type?: 'admin_request' | 'clinical_request' | 'other_request' | null;
-      default_priority?: 'lowest' | 'low' | 'medium' | 'high' | 'highest';
-      /** null: no cap; 0: closed today. */
-      daily_limit?: number | null;
-      patient_eligibility_check?: boolean;
-      assignee_id?: string | null;
-      assignee_type?: 'Admin' | 'AdminTeam' | null;
-      order?: number | null;
-      pathway_id: string;
-    }
-  | {
-      kind: 'practice_group';
-      id: string;
-      source_version?: number;
-      delete: true;
-    }
-  | {
-      kind: 'form';
-      id: string;
-      practice_group_id: string;
-      source_version?: number;
-      delete: true;
-    }
-  | {
-      kind: 'assignee';
-      id: string;
-      assignee_type: 'Admin' | 'AdminTeam';
-      practice_group_id: string;
-      source_version?: number;
-      delete: true;
-    }
-  | {
-      kind: 'submission_type';
-      id: string;
-      practice_group_id: string;
-      source_version?: number;
-      delete: true;
-    };
+  | ImportedPracticeGroup
+  | ImportedForm
+  | ImportedAssignee
+  | ImportedSubmissionType
+  | RemovedPracticeGroup
+  | RemovedForm
+  | RemovedAssignee
+  | RemovedSubmissionType;
 
 export interface ImportOutcome {
   /** The place of the item in the list, or of its line, from 0 on. */
@@ -1268,6 +1187,68 @@ export interface ImportOutcome {
 
 export interface ImportOutcomes {
   outcomes: ImportOutcome[];
+}
+
+export interface ImportedAssignee {
+  kind: 'assignee';
+  id: string;
+  assignee_type: 'Admin' | 'AdminTeam';
+  practice_group_id: string;
+  source_version?: number;
+  delete?: false;
+  name: string;
+}
+
+export interface ImportedForm {
+  kind: 'form';
+  id: string;
+  practice_group_id: string;
+  source_version?: number;
+  delete?: false;
+  title: string;
+}
+
+export interface ImportedPracticeGroup {
+  kind: 'practice_group';
+  id: string;
+  source_version?: number;
+  delete?: false;
+  name: string;
+  ods_code?: string | null;
+  timezone?: string;
+  address?: {
+    line_1?: string | null;
+    line_2?: string | null;
+    town?: string | null;
+    county?: string | null;
+    postcode?: string | null;
+  } | null;
+  opening_hours?: OpeningHours;
+}
+
+export interface ImportedSubmissionType {
+  kind: 'submission_type';
+  id: string;
+  practice_group_id: string;
+  source_version?: number;
+  delete?: false;
+  title: string;
+  description?: string | null;
+  in_hours?: boolean;
+  out_of_hours?: boolean;
+  suspended?: boolean;
+  form_id?: string | null;
+  external_url?: string | null;
+  external_url_name?: string | null;
+  type?: 'admin_request' | 'clinical_request' | 'other_request' | null;
+  default_priority?: 'lowest' | 'low' | 'medium' | 'high' | 'highest';
+  /** null: no cap; 0: closed today. */
+  daily_limit?: number | null;
+  patient_eligibility_check?: boolean;
+  assignee_id?: string | null;
+  assignee_type?: 'Admin' | 'AdminTeam' | null;
+  order?: number | null;
+  pathway_id: string;
 }
 
 /** Of somebody of a partner or a practice, into the console. */
@@ -1890,6 +1871,38 @@ export interface ReachedPracticeGroup {
     | 'webhooks:write'
     | 'events:read'
   )[];
+}
+
+export interface RemovedAssignee {
+  kind: 'assignee';
+  id: string;
+  assignee_type: 'Admin' | 'AdminTeam';
+  practice_group_id: string;
+  source_version?: number;
+  delete: true;
+}
+
+export interface RemovedForm {
+  kind: 'form';
+  id: string;
+  practice_group_id: string;
+  source_version?: number;
+  delete: true;
+}
+
+export interface RemovedPracticeGroup {
+  kind: 'practice_group';
+  id: string;
+  source_version?: number;
+  delete: true;
+}
+
+export interface RemovedSubmissionType {
+  kind: 'submission_type';
+  id: string;
+  practice_group_id: string;
+  source_version?: number;
+  delete: true;
 }
 
 export interface Replay {

@@ -1,6 +1,6 @@
 import { Link, Outlet, useLocation } from '@tanstack/react-router';
 import { useEffect, useState } from 'react';
-import { Button } from 'react-aria-components';
+import { Button } from 'react-aria-components/Button';
 import { zone } from '../parts/when.tsx';
 import type { Place } from './places.ts';
 import { Shortcuts } from './shortcuts.tsx';

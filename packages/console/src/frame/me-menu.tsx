@@ -1,5 +1,7 @@
 import { useNavigate } from '@tanstack/react-router';
-import { Button, Menu, MenuItem, MenuTrigger, Popover } from 'react-aria-components';
+import { Button } from 'react-aria-components/Button';
+import { Menu, MenuItem, MenuTrigger } from 'react-aria-components/Menu';
+import { Popover } from 'react-aria-components/Popover';
 import { queryClient } from '../api/client.ts';
 import { forgetRecent } from './recent.ts';
 

@@ -13,9 +13,8 @@ import { isStatus, queryClient } from '../api/client.ts';
 import { Failure } from '../parts/failure.tsx';
 import { Page } from '../parts/page.tsx';
 import { homes, type Me, me } from './me.ts';
-import { OperatorFrame } from './operator-frame.tsx';
-import { PartnerFrame, partnerScreens } from './partner-routes.tsx';
-import { PracticeFrame, practiceScreens } from './practice-routes.tsx';
+import { partnerScreens } from './partner-routes.ts';
+import { practiceScreens } from './practice-routes.ts';
 import type { Screen } from './screen.ts';
 import { session } from './session.ts';
 
@@ -49,11 +48,11 @@ const enter = createRoute({
 });
 
 /** One of the three applications. Whoever it is not for finds nothing there, and is led from the first page to their own. */
-function application(kind: Me['kind'], Frame: () => React.ReactNode) {
+function application(kind: Me['kind'], component: ReturnType<typeof lazyRouteComponent>) {
   return createRoute({
     getParentRoute: () => root,
     id: kind,
-    component: Frame,
+    component,
     beforeLoad: async ({ location }) => {
       const found = (await whoIsThere(location)).kind;
       if (found === kind)
@@ -73,9 +72,18 @@ async function whoIsThere({ publicHref }: ParsedLocation): Promise<Me> {
   }
 }
 
-const operator = application('operator', OperatorFrame);
-const partner = application('partner', PartnerFrame);
-const practice = application('practice', PracticeFrame);
+const operator = application(
+  'operator',
+  lazyRouteComponent(() => import('./operator-frame.tsx'), 'OperatorFrame'),
+);
+const partner = application(
+  'partner',
+  lazyRouteComponent(() => import('./partner-frame.tsx'), 'PartnerFrame'),
+);
+const practice = application(
+  'practice',
+  lazyRouteComponent(() => import('./practice-frame.tsx'), 'PracticeFrame'),
+);
 
 const below = (parent: ReturnType<typeof application>, screens: readonly Screen[]) =>
   screens.map(([path, component]) => createRoute({ getParentRoute: () => parent, path, component }));

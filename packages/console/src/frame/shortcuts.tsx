@@ -1,7 +1,10 @@
 import { useNavigate, useRouter } from '@tanstack/react-router';
-import { useEffect, useState } from 'react';
-import { Button, Dialog, Heading, Modal, ModalOverlay } from 'react-aria-components';
-import { isTyping } from '../parts/list.tsx';
+import { useLayoutEffect, useState } from 'react';
+import { Button } from 'react-aria-components/Button';
+import { Dialog } from 'react-aria-components/Dialog';
+import { Heading } from 'react-aria-components/Heading';
+import { Modal, ModalOverlay } from 'react-aria-components/Modal';
+import { isTyping } from '../parts/typing.ts';
 import type { Place } from './places.ts';
 
 interface ShortcutsProps {
@@ -14,7 +17,8 @@ export function Shortcuts({ places, openSearch }: ShortcutsProps) {
   const navigate = useNavigate();
   const router = useRouter();
   const [isShown, setShown] = useState(false);
-  useEffect(() => {
+  // Whoever sees the page may press a key: they are listened for before it is drawn.
+  useLayoutEffect(() => {
     let goes = false;
     const press = (event: KeyboardEvent) => {
       if (openSearch && (event.metaKey || event.ctrlKey) && event.key === 'k') {

@@ -1,5 +1,5 @@
 import { useState } from 'react';
-import { Button } from 'react-aria-components';
+import { Button } from 'react-aria-components/Button';
 
 /** The same choice as in the documentation: both read it from the same place. */
 const KEY = 'porter.theme';

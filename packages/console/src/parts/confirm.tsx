@@ -1,15 +1,11 @@
 import { useState } from 'react';
-import {
-  Button,
-  Dialog,
-  DialogTrigger,
-  Heading,
-  Input,
-  Label,
-  Modal,
-  ModalOverlay,
-  TextField,
-} from 'react-aria-components';
+import { Button } from 'react-aria-components/Button';
+import { Dialog, DialogTrigger } from 'react-aria-components/Dialog';
+import { Heading } from 'react-aria-components/Heading';
+import { Input } from 'react-aria-components/Input';
+import { Label } from 'react-aria-components/Label';
+import { Modal, ModalOverlay } from 'react-aria-components/Modal';
+import { TextField } from 'react-aria-components/TextField';
 import { Failure } from './failure.tsx';
 
 interface ConfirmProps {

@@ -1,5 +1,5 @@
 import { useId } from 'react';
-import { Button } from 'react-aria-components';
+import { Button } from 'react-aria-components/Button';
 
 /** A line that opens. What is open belongs into the address, so whoever uses it keeps it there. */
 export function Disclosure({

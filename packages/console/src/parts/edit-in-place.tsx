@@ -1,5 +1,8 @@
 import { useState } from 'react';
-import { Button, FieldError, Input, TextField } from 'react-aria-components';
+import { Button } from 'react-aria-components/Button';
+import { FieldError } from 'react-aria-components/FieldError';
+import { Input } from 'react-aria-components/Input';
+import { TextField } from 'react-aria-components/TextField';
 import { fieldEntries, toSentence } from './failure.tsx';
 
 /** A value that becomes a field when it is pressed. Enter saves, Escape leaves it as it was; what the service says stands beside it. */

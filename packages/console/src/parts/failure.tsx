@@ -1,4 +1,4 @@
-import { Button } from 'react-aria-components';
+import { Button } from 'react-aria-components/Button';
 import { PorterApiError } from '../../../sdk/src/errors.ts';
 
 /** Why a call was refused, in the words of the service, with what to do next and the request to quote. */

@@ -1,6 +1,6 @@
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
-import { Button } from 'react-aria-components';
+import { Button } from 'react-aria-components/Button';
 
 /** The filters of a list are its address: they can be sent to a colleague, and Back takes one off. */
 export function useFilters<Name extends string>(names: readonly Name[]) {

@@ -1,20 +1,16 @@
 import { useId, useState } from 'react';
-import {
-  Button,
-  Checkbox,
-  CheckboxGroup,
-  Dialog,
-  DialogTrigger,
-  FieldError,
-  Heading,
-  Input,
-  Label,
-  Modal,
-  ModalOverlay,
-  Text,
-  TextArea,
-  TextField,
-} from 'react-aria-components';
+import { Button } from 'react-aria-components/Button';
+import { Checkbox } from 'react-aria-components/Checkbox';
+import { CheckboxGroup } from 'react-aria-components/CheckboxGroup';
+import { Dialog, DialogTrigger } from 'react-aria-components/Dialog';
+import { FieldError } from 'react-aria-components/FieldError';
+import { Heading } from 'react-aria-components/Heading';
+import { Input } from 'react-aria-components/Input';
+import { Label } from 'react-aria-components/Label';
+import { Modal, ModalOverlay } from 'react-aria-components/Modal';
+import { Text } from 'react-aria-components/Text';
+import { TextArea } from 'react-aria-components/TextArea';
+import { TextField } from 'react-aria-components/TextField';
 import { Failure, fieldEntries } from './failure.tsx';
 
 /** One field of a form: what is in it, and what the service said about it. */

@@ -1,5 +1,5 @@
 import { useState } from 'react';
-import { Button } from 'react-aria-components';
+import { Button } from 'react-aria-components/Button';
 
 /** An ID, small and in mono, with one click to copy it. */
 export function Id({ children }: { children: string }) {

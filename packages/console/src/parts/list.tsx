@@ -5,7 +5,9 @@ import { useEffect, useRef, useState } from 'react';
 import { type InputOf, type ItemOf, type ListOperation, pages } from '../api/client.ts';
 import { Failure } from './failure.tsx';
 import { Skeleton } from './loaded.tsx';
+import { useMedia } from './media.ts';
 import { Empty } from './page.tsx';
+import { isTyping } from './typing.ts';
 
 export interface Column<Item> {
   title: string;
@@ -152,21 +154,4 @@ export function List<K extends ListOperation>({
       )}
     </div>
   );
-}
-
-export function isTyping(target: EventTarget | null): boolean {
-  return (
-    target instanceof HTMLElement && target.closest('input, textarea, select, [contenteditable]') !== null
-  );
-}
-
-export function useMedia(media: string): boolean {
-  const [matches, setMatches] = useState(() => matchMedia(media).matches);
-  useEffect(() => {
-    const list = matchMedia(media);
-    const change = () => setMatches(list.matches);
-    list.addEventListener('change', change);
-    return () => list.removeEventListener('change', change);
-  }, [media]);
-  return matches;
 }

@@ -1,6 +1,6 @@
 import { useBlocker } from '@tanstack/react-router';
 import { useRef, useState } from 'react';
-import { Button } from 'react-aria-components';
+import { Button } from 'react-aria-components/Button';
 import { saveFile } from './download.ts';
 
 /** A secret that is shown this one time. Whoever leaves before saying that it is stored is warned. */

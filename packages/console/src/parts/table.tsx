@@ -1,6 +1,6 @@
 import { Link } from '@tanstack/react-router';
 import type { Column } from './list.tsx';
-import { useMedia } from './list.tsx';
+import { useMedia } from './media.ts';
 import { Empty } from './page.tsx';
 
 /**

@@ -6,8 +6,8 @@ import { List } from '../parts/list.tsx';
 import { PartnerName } from '../parts/name.tsx';
 import { Page } from '../parts/page.tsx';
 import { PickNamed } from '../parts/pick-named.tsx';
-import { State } from '../parts/state.tsx';
 import { When } from '../parts/when.tsx';
+import { AlertState, type OpenOrOver, PickOpenOrOver } from './alert-state.tsx';
 import { alertTitles } from './alert-words.ts';
 
 /** What needed looking after, and what still does. */
@@ -15,23 +15,14 @@ export function Alerts() {
   const { values, set, clear } = useFilters(['open', 'kind', 'partner_id']);
   const query = {
     ...values,
-    open: values.open as 'true' | 'false' | undefined,
+    open: values.open as OpenOrOver | undefined,
     kind: values.kind as OperatorAlert['kind'] | undefined,
   };
   return (
     <Page title="Alerts">
       <Sentence isFiltered={Object.keys(values).length > 0} clear={clear}>
         alerts that are
-        <Pick
-          label="Open or over"
-          value={values.open}
-          choices={[
-            { value: 'true', title: 'open' },
-            { value: 'false', title: 'over' },
-          ]}
-          any="open or over"
-          onChange={(value) => set('open', value)}
-        />
+        <PickOpenOrOver value={values.open} onChange={(value) => set('open', value)} />
         about
         <Pick
           label="Kind"
@@ -51,12 +42,7 @@ export function Alerts() {
         hrefOf={({ id }) => `/alerts/${id}`}
         empty="No alert is like that. They are looked for once a minute."
         columns={[
-          {
-            title: 'State',
-            width: '5rem',
-            cell: ({ ended_at }) =>
-              ended_at ? <State kind="fine">over</State> : <State kind="failing">open</State>,
-          },
+          { title: 'State', width: '5rem', cell: (alert) => <AlertState of={alert} /> },
           { title: 'What', width: '1.2fr', cell: ({ kind }) => alertTitles[kind] },
           {
             title: 'About',

@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { Button } from 'react-aria-components';
+import { Button } from 'react-aria-components/Button';
 import { ask, one } from '../api/client.ts';
 import type { AuditVerdict } from '../api/generated.ts';
 import { saveFile } from '../parts/download.ts';

@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { Button } from 'react-aria-components';
+import { Button } from 'react-aria-components/Button';
 import { all, ask } from '../api/client.ts';
 import type { AuditEntry } from '../api/generated.ts';
 import { differencesOf } from '../parts/differences.tsx';

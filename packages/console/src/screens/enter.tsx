@@ -1,6 +1,6 @@
 import { useRouter } from '@tanstack/react-router';
 import { useEffect, useState } from 'react';
-import { Button } from 'react-aria-components';
+import { Button } from 'react-aria-components/Button';
 import { queryClient } from '../api/client.ts';
 import { Mark } from '../frame/frame.tsx';
 import { forgetRecent } from '../frame/recent.ts';

@@ -1,9 +1,10 @@
 import type { EventName } from '../api/generated.ts';
-import { ages, sinceHours } from '../parts/ages.ts';
+import { sinceHours } from '../parts/ages.ts';
 import { Pick, Sentence, useFilters } from '../parts/filters.tsx';
 import { List } from '../parts/list.tsx';
 import { PracticeName } from '../parts/name.tsx';
 import { Page } from '../parts/page.tsx';
+import { PickAge } from '../parts/pick-age.tsx';
 import { When } from '../parts/when.tsx';
 import { eventTitles } from './event-words.ts';
 
@@ -26,13 +27,7 @@ export function Events() {
           </span>
         )}
         accepted
-        <Pick
-          label="When"
-          value={values.hours}
-          choices={ages}
-          any="at any time"
-          onChange={(value) => set('hours', value)}
-        />
+        <PickAge value={values.hours} onChange={(value) => set('hours', value)} />
       </Sentence>
       <List
         label="Events"

@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
-import { Button } from 'react-aria-components';
+import { Button } from 'react-aria-components/Button';
 import { all, useChange } from '../api/client.ts';
 import type { Approval, IssuedApiKeys } from '../api/generated.ts';
 import { Chosen, useForm } from '../parts/form.tsx';

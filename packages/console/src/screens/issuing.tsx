@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { useParams } from '@tanstack/react-router';
 import { useState } from 'react';
-import { Button } from 'react-aria-components';
+import { Button } from 'react-aria-components/Button';
 import { one } from '../api/client.ts';
 import type { Approval } from '../api/generated.ts';
 import { Failure } from '../parts/failure.tsx';

@@ -1,5 +1,5 @@
 import { Link } from '@tanstack/react-router';
-import { Button } from 'react-aria-components';
+import { Button } from 'react-aria-components/Button';
 import { pageOf } from '../frame/addresses.ts';
 import { PracticeSearch } from '../parts/practice-search.tsx';
 import { toCount } from './network-words.tsx';

@@ -1,7 +1,9 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useBlocker, useNavigate, useParams } from '@tanstack/react-router';
 import { useRef, useState } from 'react';
-import { Input, Label, TextField } from 'react-aria-components';
+import { Input } from 'react-aria-components/Input';
+import { Label } from 'react-aria-components/Label';
+import { TextField } from 'react-aria-components/TextField';
 import { ask, one, queryClient } from '../api/client.ts';
 import type { Network as NetworkNow } from '../api/generated.ts';
 import { useMay, useSession } from '../frame/session.ts';

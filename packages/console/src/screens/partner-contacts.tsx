@@ -3,11 +3,12 @@ import { one, useChange } from '../api/client.ts';
 import type { Contact, Partner } from '../api/generated.ts';
 import { useMay } from '../frame/session.ts';
 import { Confirm } from '../parts/confirm.tsx';
-import { FormDialog, type FormState, Tick, Ticked, Typed, textOrNull } from '../parts/form.tsx';
+import { FormDialog, type FormState, Typed, textOrNull } from '../parts/form.tsx';
 import { Loaded } from '../parts/loaded.tsx';
 import { Section } from '../parts/page.tsx';
 import { Table } from '../parts/table.tsx';
-import { contactChoices, type PartnerKind, toldOf } from './contact-words.ts';
+import { type ToldFields, ToldOf, toAlertKinds, toldOfContact } from './contact-told.tsx';
+import { toldOf } from './contact-words.ts';
 import { Invite } from './invitations.tsx';
 
 const CHANGES = ['listPartnerContacts', 'getPartner', 'listPartners'] as const;
@@ -47,43 +48,29 @@ export function Contacts({ partner }: { partner: Partner }) {
   );
 }
 
-interface ContactFields {
+interface ContactFields extends ToldFields {
   email: string;
   name: string;
-  isAll: boolean;
-  alert_kinds: string[];
 }
 
 const fieldsOf = (contact: Contact | null): ContactFields => ({
   email: contact?.email ?? '',
   name: contact?.name ?? '',
-  isAll: contact === null || contact.alert_kinds === null,
-  alert_kinds: contact?.alert_kinds ?? [],
+  ...toldOfContact(contact?.alert_kinds ?? null),
 });
 
-const bodyOf = ({ email, name, isAll, alert_kinds }: ContactFields) => ({
+const bodyOf = ({ email, name, ...told }: ContactFields) => ({
   email,
   name: textOrNull(name),
-  alert_kinds: isAll ? null : (alert_kinds as PartnerKind[]),
+  alert_kinds: toAlertKinds(told),
 });
 
-function ContactForm({ form: { field, values } }: { form: FormState<ContactFields> }) {
-  const { value, onChange } = field('isAll');
+function ContactForm({ form: { field } }: { form: FormState<ContactFields> }) {
   return (
     <>
       <Typed label="E-mail" type="email" field={field('email')} autoFocus />
       <Typed label="Name" field={field('name')} />
-      <Tick isSelected={value} onChange={onChange} description="Kinds that are added later, too.">
-        Tell them of every alert
-      </Tick>
-      {!values.isAll && (
-        <Ticked
-          label="Tell them when"
-          description="Of leaked keys everybody is told."
-          field={field('alert_kinds')}
-          choices={contactChoices}
-        />
-      )}
+      <ToldOf isAll={field('isAll')} kinds={field('alert_kinds')} />
     </>
   );
 }

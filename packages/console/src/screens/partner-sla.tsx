@@ -11,7 +11,7 @@ const MONTHS = 13;
 const monthName = new Intl.DateTimeFormat('en-GB', { month: 'long', year: 'numeric', timeZone: 'UTC' });
 
 /** This month and the twelve before it, by UTC, as the report counts. */
-export function months(): { value: string; title: string }[] {
+function months(): { value: string; title: string }[] {
   const now = new Date();
   return Array.from({ length: MONTHS }, (_, back) => {
     const month = new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() - back));
@@ -19,10 +19,23 @@ export function months(): { value: string; title: string }[] {
   });
 }
 
-/** How they were served in a month, against what was agreed. */
-export function Sla({ partner: { id } }: { partner: Partner }) {
+export function PickMonth() {
   const { values, set } = useFilters(['month']);
   const [current, ...earlier] = months();
+  return (
+    <Pick
+      label="Month"
+      value={values.month}
+      choices={earlier}
+      any={`${current?.title}, so far`}
+      onChange={(month) => set('month', month)}
+    />
+  );
+}
+
+/** How they were served in a month, against what was agreed. */
+export function Sla({ partner: { id } }: { partner: Partner }) {
+  const { values } = useFilters(['month']);
   const query = useQuery(one('getSla', { params: { id }, query: { month: values.month } }));
   const print = `/operator/v1/partners/${id}/sla${values.month ? `?month=${values.month}` : ''}`;
   return (
@@ -30,13 +43,7 @@ export function Sla({ partner: { id } }: { partner: Partner }) {
       title="How they were served"
       actions={
         <>
-          <Pick
-            label="Month"
-            value={values.month}
-            choices={earlier}
-            any={`${current?.title}, so far`}
-            onChange={(month) => set('month', month)}
-          />
+          <PickMonth />
           <a className="button" href={print} target="_blank" rel="noreferrer">
             Page to print
           </a>

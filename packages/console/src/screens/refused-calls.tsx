@@ -1,13 +1,15 @@
 import type { InputOf } from '../api/client.ts';
 import { pageOf } from '../frame/addresses.ts';
-import { ages, sinceHours } from '../parts/ages.ts';
-import { Pick, Sentence, useFilters } from '../parts/filters.tsx';
+import { sinceHours } from '../parts/ages.ts';
+import { Sentence, useFilters } from '../parts/filters.tsx';
 import { List } from '../parts/list.tsx';
 import { KeyName, PartnerName, PracticeName } from '../parts/name.tsx';
 import { Page } from '../parts/page.tsx';
+import { PickAge } from '../parts/pick-age.tsx';
 import { PickNamed } from '../parts/pick-named.tsx';
 import { When } from '../parts/when.tsx';
-import { refusals, toRefusal } from './refusal-words.ts';
+import { Called, PickRefusal } from './refusal.tsx';
+import { toRefusal } from './refusal-words.ts';
 
 type ErrorCode = NonNullable<NonNullable<InputOf<'listRefusedRequests'>['query']>['error']>;
 
@@ -19,13 +21,7 @@ export function RefusedCalls() {
     <Page title="Refused calls">
       <Sentence isFiltered={Object.keys(values).length > 0} clear={clear}>
         calls that were refused because
-        <Pick
-          label="Reason"
-          value={values.error}
-          choices={Object.entries(refusals).map(([value, title]) => ({ value, title }))}
-          any="of anything"
-          onChange={(value) => set('error', value)}
-        />
+        <PickRefusal value={values.error} onChange={(value) => set('error', value)} />
         of
         <PickNamed kind="partner" value={values.partner_id} onChange={(id) => set('partner_id', id)} />
         for
@@ -39,13 +35,7 @@ export function RefusedCalls() {
             with <KeyName id={values.key_id} />
           </span>
         )}
-        <Pick
-          label="When"
-          value={hours}
-          choices={ages}
-          any="at any time"
-          onChange={(value) => set('hours', value)}
-        />
+        <PickAge value={hours} onChange={(value) => set('hours', value)} />
       </Sentence>
       <List
         label="Refused calls"
@@ -66,11 +56,7 @@ export function RefusedCalls() {
           {
             title: 'Call',
             width: '1.4fr',
-            cell: ({ method, path }) => (
-              <code>
-                {method} <bdi>{path}</bdi>
-              </code>
-            ),
+            cell: (call) => <Called of={call} />,
           },
           {
             title: 'Practice',

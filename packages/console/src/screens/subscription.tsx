@@ -2,12 +2,16 @@ import { useQuery } from '@tanstack/react-query';
 import { useNavigate, useParams } from '@tanstack/react-router';
 import { useState } from 'react';
 import { ask, type Operation, one, queryClient, useChange } from '../api/client.ts';
-import type { Subscription as ASubscription, RotatedSubscriptionSecret } from '../api/generated.ts';
+import type {
+  Subscription as ASubscription,
+  RotatedSubscriptionSecret,
+  SubscriptionDelivery,
+} from '../api/generated.ts';
 import { useMay } from '../frame/session.ts';
 import { Attempts } from '../parts/attempts.tsx';
 import { Confirm } from '../parts/confirm.tsx';
 import { Disclosure } from '../parts/disclosure.tsx';
-import { Pick, Sentence, useFilters } from '../parts/filters.tsx';
+import { Sentence, useFilters } from '../parts/filters.tsx';
 import { Chosen, FormDialog } from '../parts/form.tsx';
 import { Id } from '../parts/id.tsx';
 import { Loaded } from '../parts/loaded.tsx';
@@ -15,7 +19,7 @@ import { Banner, Empty, Facts, Page, Section } from '../parts/page.tsx';
 import { Paged } from '../parts/paged.tsx';
 import { Secret } from '../parts/secret.tsx';
 import { When } from '../parts/when.tsx';
-import { DeliveryState, deliveryStates } from './delivery-state.tsx';
+import { DeliveryState, PickDeliveryStatus } from './delivery-state.tsx';
 import { ownEvents, topics } from './subscription-words.tsx';
 import { hostOf, toQueued, toWaiting } from './webhook-state.tsx';
 
@@ -219,18 +223,14 @@ function Remove({ of: { id, url, health } }: ActProps) {
 
 function Deliveries({ id }: { id: string }) {
   const { values, set } = useFilters(['status', 'delivery']);
-  const status = values.status as keyof typeof deliveryStates | undefined;
+  const status = values.status as SubscriptionDelivery['status'] | undefined;
   return (
     <Section title="Deliveries">
       <Sentence isFiltered={status !== undefined} clear={() => void set('status', undefined)}>
         deliveries that are
-        <Pick
-          label="Status"
+        <PickDeliveryStatus
           value={status}
-          choices={Object.entries(deliveryStates)
-            .filter(([value]) => value !== 'withheld')
-            .map(([value, [, title]]) => ({ value, title }))}
-          any="in any state"
+          without={['withheld']}
           onChange={(value) => set('status', value)}
         />
       </Sentence>

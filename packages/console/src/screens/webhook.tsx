@@ -1,11 +1,11 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link, useParams } from '@tanstack/react-router';
-import { Button } from 'react-aria-components';
+import { Button } from 'react-aria-components/Button';
 import { one } from '../api/client.ts';
 import type { PartnerDelivery, PartnerWebhook, WebhookAttempt } from '../api/generated.ts';
 import { useMay } from '../frame/session.ts';
 import { Attempt, Due } from '../parts/attempts.tsx';
-import { Pick, Sentence, useFilters } from '../parts/filters.tsx';
+import { Sentence, useFilters } from '../parts/filters.tsx';
 import { Id } from '../parts/id.tsx';
 import { List } from '../parts/list.tsx';
 import { Loaded } from '../parts/loaded.tsx';
@@ -13,7 +13,7 @@ import { PartnerName, PracticeName } from '../parts/name.tsx';
 import { Banner, Empty, Facts, Page, Section } from '../parts/page.tsx';
 import { State } from '../parts/state.tsx';
 import { toDuration, useNow, When } from '../parts/when.tsx';
-import { DeliveryState, deliveryStates } from './delivery-state.tsx';
+import { DeliveryState, PickDeliveryStatus } from './delivery-state.tsx';
 import { eventTitles } from './event-words.ts';
 import { Activate, acted, Pause, Replay, RetryAll } from './webhook-acts.tsx';
 import { WebhookHealth } from './webhook-health.tsx';
@@ -233,13 +233,7 @@ function Deliveries({ id }: { id: string }) {
     <Section title="Deliveries">
       <Sentence isFiltered={status !== undefined} clear={() => void set('status', undefined)}>
         deliveries that are
-        <Pick
-          label="Status"
-          value={status}
-          choices={Object.entries(deliveryStates).map(([value, [, title]]) => ({ value, title }))}
-          any="in any state"
-          onChange={(value) => set('status', value)}
-        />
+        <PickDeliveryStatus value={status} onChange={(value) => set('status', value)} />
       </Sentence>
       <List
         label="Deliveries"

@@ -1,5 +1,5 @@
 import { useInfiniteQuery } from '@tanstack/react-query';
-import { Button } from 'react-aria-components';
+import { Button } from 'react-aria-components/Button';
 import { pages } from '../../api/client.ts';
 import type { PartnerActivity } from '../../api/generated.ts';
 import { Differences } from '../../parts/differences.tsx';
@@ -88,11 +88,16 @@ function Line({ of: line }: { of: PartnerActivity }) {
           </>
         )}
         {kind === 'changed' && <Differences before={before} after={after} />}
+        {kind === 'received' && isLate(line) && <span className="soft">sent at {toClock(line.last_at)}</span>}
         {state && <span className="soft">{states[state]}</span>}
       </span>
     </li>
   );
 }
+
+/** What waited for its receiver, or was sent again. */
+const LATE_MS = 60_000;
+const isLate = ({ at, last_at }: PartnerActivity) => Date.parse(last_at) - Date.parse(at) >= LATE_MS;
 
 /** `FormSubmission`: form submission. */
 const toObject = (object: string): string => object.replaceAll(/(?<=[a-z])(?=[A-Z])/g, ' ').toLowerCase();

@@ -1,6 +1,6 @@
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { Button } from 'react-aria-components';
+import { Button } from 'react-aria-components/Button';
 import { pages } from '../../api/client.ts';
 import type { ReachingPartner } from '../../api/generated.ts';
 import { useMe } from '../../frame/me.ts';

@@ -35,6 +35,7 @@ const readWords: Record<string, string> = {
   getSubmissionType: 'looked at a kind of request',
   listSubmissionTypeChanges: 'looked at its own changes of a kind of request',
   listEvents: 'read what happened at your practice',
+  listPortalEvents: 'read what happened at your practice',
   streamEvents: 'read what happened at your practice, as it happened',
   listWebhooks: 'looked at where it is told of what happens',
   getWebhook: 'looked at where it is told of what happens',

@@ -1,11 +1,11 @@
 import { useQuery } from '@tanstack/react-query';
 import { one } from '../../api/client.ts';
 import type { OwnAgreement } from '../../api/generated-portal.ts';
-import { Pick, useFilters } from '../../parts/filters.tsx';
+import { useFilters } from '../../parts/filters.tsx';
 import { Loaded } from '../../parts/loaded.tsx';
 import { Empty, Facts, Page, Section } from '../../parts/page.tsx';
 import { When } from '../../parts/when.tsx';
-import { months, Report } from '../partner-sla.tsx';
+import { PickMonth, Report } from '../partner-sla.tsx';
 
 /** What was agreed, and was it kept? */
 export function Agreement() {
@@ -49,22 +49,10 @@ function One({ of: agreement }: { of: OwnAgreement }) {
 }
 
 function Served() {
-  const { values, set } = useFilters(['month']);
-  const [current, ...earlier] = months();
+  const { values } = useFilters(['month']);
   const query = useQuery(one('getPortalSla', { query: { month: values.month } }));
   return (
-    <Section
-      title="How you were served"
-      actions={
-        <Pick
-          label="Month"
-          value={values.month}
-          choices={earlier}
-          any={`${current?.title}, so far`}
-          onChange={(month) => set('month', month)}
-        />
-      }
-    >
+    <Section title="How you were served" actions={<PickMonth />}>
       <Loaded query={query}>{(report) => <Report of={report} />}</Loaded>
     </Section>
   );

@@ -2,16 +2,17 @@ import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { one, useChange } from '../../api/client.ts';
 import type { Alert, Contact } from '../../api/generated-portal.ts';
-import { Pick, Sentence, useFilters } from '../../parts/filters.tsx';
-import { FormDialog, Tick, Ticked } from '../../parts/form.tsx';
+import { Sentence, useFilters } from '../../parts/filters.tsx';
+import { FormDialog } from '../../parts/form.tsx';
 import { List } from '../../parts/list.tsx';
 import { Loaded } from '../../parts/loaded.tsx';
 import { Page, Section } from '../../parts/page.tsx';
-import { State } from '../../parts/state.tsx';
 import { Table } from '../../parts/table.tsx';
 import { When } from '../../parts/when.tsx';
+import { AlertState, type OpenOrOver, PickOpenOrOver } from '../alert-state.tsx';
 import { alertTitles } from '../alert-words.ts';
-import { contactChoices, type PartnerKind, toldOf } from '../contact-words.ts';
+import { ToldOf, toAlertKinds, toldOfContact } from '../contact-told.tsx';
+import { toldOf } from '../contact-words.ts';
 
 /** What needs looking after, and who is told of it? */
 export function Alerts() {
@@ -20,30 +21,16 @@ export function Alerts() {
     <Page title="Alerts">
       <Sentence isFiltered={Object.keys(values).length > 0} clear={clear}>
         alerts that are
-        <Pick
-          label="Open or over"
-          value={values.open}
-          choices={[
-            { value: 'true', title: 'open' },
-            { value: 'false', title: 'over' },
-          ]}
-          any="open or over"
-          onChange={(value) => set('open', value)}
-        />
+        <PickOpenOrOver value={values.open} onChange={(value) => set('open', value)} />
       </Sentence>
       <List
         label="Alerts"
         of="listPortalAlerts"
-        input={{ query: { open: values.open as 'true' | 'false' | undefined } }}
+        input={{ query: { open: values.open as OpenOrOver | undefined } }}
         keyOf={({ id }) => id}
         empty="No alert is like that. They are looked for once a minute."
         columns={[
-          {
-            title: 'State',
-            width: '5rem',
-            cell: ({ ended_at }) =>
-              ended_at ? <State kind="fine">over</State> : <State kind="failing">open</State>,
-          },
+          { title: 'State', width: '5rem', cell: (alert) => <AlertState of={alert} /> },
           { title: 'What', width: '1fr', cell: ({ kind }) => alertTitles[kind] },
           { title: 'About', width: '1fr', cell: ({ subject }) => <AlertSubject of={subject} /> },
           { title: 'What to do', width: '2.4fr', wideOnly: true, cell: ({ remedy }) => remedy },
@@ -97,33 +84,10 @@ function Choose({ contact }: { contact: Contact }) {
       action="Choose"
       submit="Save"
       title={`What is ${contact.email} told of?`}
-      initial={{ isAll: contact.alert_kinds === null, alert_kinds: (contact.alert_kinds ?? []) as string[] }}
-      run={({ isAll, alert_kinds }) =>
-        mutateAsync({
-          params: { id: contact.id },
-          body: { alert_kinds: isAll ? null : (alert_kinds as PartnerKind[]) },
-        })
-      }
+      initial={toldOfContact(contact.alert_kinds)}
+      run={(told) => mutateAsync({ params: { id: contact.id }, body: { alert_kinds: toAlertKinds(told) } })}
     >
-      {({ field, values }) => (
-        <>
-          <Tick
-            isSelected={values.isAll}
-            onChange={field('isAll').onChange}
-            description="Kinds that are added later, too."
-          >
-            Tell them of every alert
-          </Tick>
-          {!values.isAll && (
-            <Ticked
-              label="Tell them when"
-              description="Of leaked keys everybody is told."
-              field={field('alert_kinds')}
-              choices={contactChoices}
-            />
-          )}
-        </>
-      )}
+      {({ field }) => <ToldOf isAll={field('isAll')} kinds={field('alert_kinds')} />}
     </FormDialog>
   );
 }

@@ -50,8 +50,8 @@ export function Events() {
           </Sentence>
           <List
             label="Events"
-            of="listEvents"
-            input={{ way: chosen.way, query: { event_types: event ? [event] : undefined } }}
+            of="listPortalEvents"
+            input={{ way: chosen.way, query: { event } }}
             keyOf={({ id }) => id}
             empty="Nothing happened there for as long as events are kept."
             columns={[

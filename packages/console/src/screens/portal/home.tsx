@@ -7,6 +7,7 @@ import { Banner, Empty, Facts, Page, Section } from '../../parts/page.tsx';
 import { Table } from '../../parts/table.tsx';
 import { When } from '../../parts/when.tsx';
 import { alertTitles } from '../alert-words.ts';
+import { Called } from '../refusal.tsx';
 import { toRefusal } from '../refusal-words.ts';
 import { hostOf, WebhookState } from '../webhook-state.tsx';
 import { AlertSubject } from './alerts.tsx';
@@ -165,11 +166,7 @@ function LatestRefusals() {
                   title: 'Call',
                   width: '2fr',
                   wideOnly: true,
-                  cell: ({ method, path }) => (
-                    <code>
-                      {method} <bdi>{path}</bdi>
-                    </code>
-                  ),
+                  cell: (call) => <Called of={call} />,
                 },
                 { title: 'When', width: '8rem', cell: ({ at }) => <When at={at} /> },
               ]}

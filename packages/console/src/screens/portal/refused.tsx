@@ -1,14 +1,16 @@
 import { useQuery } from '@tanstack/react-query';
 import type { InputOf } from '../../api/client.ts';
 import { one } from '../../api/client.ts';
-import { ages, sinceHours } from '../../parts/ages.ts';
-import { Pick, Sentence, useFilters } from '../../parts/filters.tsx';
+import { sinceHours } from '../../parts/ages.ts';
+import { Sentence, useFilters } from '../../parts/filters.tsx';
 import { Id } from '../../parts/id.tsx';
 import { List } from '../../parts/list.tsx';
 import { Loaded } from '../../parts/loaded.tsx';
 import { Banner, Empty, Facts, Page, Section } from '../../parts/page.tsx';
+import { PickAge } from '../../parts/pick-age.tsx';
 import { When } from '../../parts/when.tsx';
-import { refusals, toRefusal } from '../refusal-words.ts';
+import { Called, PickRefusal } from '../refusal.tsx';
+import { toRefusal } from '../refusal-words.ts';
 
 type ErrorCode = NonNullable<NonNullable<InputOf<'listPortalRefusals'>['query']>['error']>;
 
@@ -21,25 +23,13 @@ export function Refused() {
       {open && <One id={open} />}
       <Sentence isFiltered={Object.keys(values).length > 0} clear={clear}>
         calls that were refused because
-        <Pick
-          label="Reason"
-          value={error}
-          choices={Object.entries(refusals).map(([value, title]) => ({ value, title }))}
-          any="of anything"
-          onChange={(value) => set('error', value)}
-        />
+        <PickRefusal value={error} onChange={(value) => set('error', value)} />
         {key_id && (
           <span>
             with the key <code>{key_id}</code>
           </span>
         )}
-        <Pick
-          label="When"
-          value={hours}
-          choices={ages}
-          any="at any time"
-          onChange={(value) => set('hours', value)}
-        />
+        <PickAge value={hours} onChange={(value) => set('hours', value)} />
       </Sentence>
       <List
         label="Refused calls"
@@ -53,11 +43,7 @@ export function Refused() {
           {
             title: 'Call',
             width: '1.4fr',
-            cell: ({ method, path }) => (
-              <code>
-                {method} <bdi>{path}</bdi>
-              </code>
-            ),
+            cell: (call) => <Called of={call} />,
           },
           { title: 'What to do', width: '2.4fr', wideOnly: true, cell: ({ explanation }) => explanation },
           { title: 'When', width: '8rem', cell: ({ at }) => <When at={at} /> },
@@ -83,11 +69,7 @@ function One({ id }: { id: string }) {
             <Section title="The call">
               <Facts
                 of={{
-                  Call: (
-                    <code>
-                      {call.method} <bdi>{call.path}</bdi>
-                    </code>
-                  ),
+                  Call: <Called of={call} />,
                   When: <When at={call.at} />,
                   From: call.address ?? undefined,
                   'For the practice': call.practice_group_id ? (

@@ -1,5 +1,5 @@
 import { useState } from 'react';
-import { Button } from 'react-aria-components';
+import { Button } from 'react-aria-components/Button';
 import { Pick, useFilters } from '../../parts/filters.tsx';
 import { Page } from '../../parts/page.tsx';
 

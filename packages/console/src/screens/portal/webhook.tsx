@@ -3,14 +3,14 @@ import { useParams } from '@tanstack/react-router';
 import { one } from '../../api/client.ts';
 import type { Delivery, PortalWay, PortalWebhook } from '../../api/generated-portal.ts';
 import { Due } from '../../parts/attempts.tsx';
-import { Pick, Sentence, useFilters } from '../../parts/filters.tsx';
+import { Sentence, useFilters } from '../../parts/filters.tsx';
 import { Id } from '../../parts/id.tsx';
 import { List } from '../../parts/list.tsx';
 import { Loaded } from '../../parts/loaded.tsx';
 import { nameOfKey } from '../../parts/name.tsx';
 import { Banner, Empty, Facts, Page, Section } from '../../parts/page.tsx';
 import { When } from '../../parts/when.tsx';
-import { DeliveryState, deliveryStates } from '../delivery-state.tsx';
+import { DeliveryState, PickDeliveryStatus } from '../delivery-state.tsx';
 import { eventTitles } from '../event-words.ts';
 import { hostOf, stateOf, toQueued, withheldReasons } from '../webhook-state.tsx';
 import { type Acted, Activate, Pause, Remove, Replay, Rotate, SendTest } from './webhook-acts.tsx';
@@ -142,13 +142,7 @@ function Deliveries({ of: { id, status: state }, way }: { of: PortalWebhook; way
     <Section title="Delivery log">
       <Sentence isFiltered={status !== undefined} clear={() => void set('status', undefined)}>
         deliveries that are
-        <Pick
-          label="Status"
-          value={status}
-          choices={Object.entries(deliveryStates).map(([value, [, title]]) => ({ value, title }))}
-          any="in any state"
-          onChange={(value) => set('status', value)}
-        />
+        <PickDeliveryStatus value={status} onChange={(value) => set('status', value)} />
       </Sentence>
       <List
         label="Deliveries"

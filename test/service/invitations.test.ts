@@ -273,8 +273,14 @@ describe('a session of a guest', () => {
     await house.send('POST', '/console/sign-out', { headers: { cookie } });
     const { data } = await house.operator('GET', '/audit?page_size=3');
     expect(data.map((entry: Loose) => [entry.action, entry.actor])).toEqual([
-      ['session.end', { type: 'guest', id: invitation.id, name: 'Ada Marsh', session_id: data[0].subject.id }],
-      ['session.begin', { type: 'guest', id: invitation.id, name: 'Ada Marsh', session_id: data[1].subject.id }],
+      [
+        'session.end',
+        { type: 'guest', id: invitation.id, name: 'Ada Marsh', session_id: data[0].subject.id },
+      ],
+      [
+        'session.begin',
+        { type: 'guest', id: invitation.id, name: 'Ada Marsh', session_id: data[1].subject.id },
+      ],
       ['invitation.create', expect.objectContaining({ type: 'operator' })],
     ]);
     expect(data[1].after).toMatchObject({ invitation_id: invitation.id, operator_name: 'Ada Marsh' });

@@ -6,37 +6,41 @@ import { barriers, overhang } from '../support/site-browser.ts';
 
 const { house, enter } = consoles();
 
-it.each([
+const sizes = [
   ['phone', 360],
   ['desk', 1280],
   ['wide screen', 1920],
-])('fit a %s, and keep nobody out', async (_name, width) => {
-  const { data: partners } = await house().operator('GET', '/partners');
-  const { data: keys } = await house().operator('GET', '/keys');
-  const partner = `/partners/${partners[0].id}`;
-  const pages = [
-    partner,
-    `${partner}?tab=agreements`,
-    `${partner}?tab=contacts`,
-    `${partner}/issue`,
-    `${partner}/issue-many`,
-    '/keys',
-    `/keys/${keys[0].id}`,
-    '/practices',
-    '/practices/riverside-surgery',
-    '/practices/riverside-surgery?tab=reach',
-    '/practices/riverside-surgery?tab=directory',
-    '/practices/riverside-surgery?tab=told',
-    '/audit',
-    '/audit/1',
-    '/settings',
-    '/settings?tab=approvals',
-    '/settings?tab=sessions',
-    '/settings?tab=nodes',
-    '/settings?tab=in-force',
-    '/settings?tab=signing',
-  ];
-  for (const colorScheme of ['light', 'dark'] as const) {
+] as const;
+const schemes = ['light', 'dark'] as const;
+
+it.each(sizes.flatMap(([name, width]) => schemes.map((scheme) => [name, scheme, width] as const)))(
+  'fit a %s, %s, and keep nobody out',
+  async (_name, colorScheme, width) => {
+    const { data: partners } = await house().operator('GET', '/partners');
+    const { data: keys } = await house().operator('GET', '/keys');
+    const partner = `/partners/${partners[0].id}`;
+    const pages = [
+      partner,
+      `${partner}?tab=agreements`,
+      `${partner}?tab=contacts`,
+      `${partner}/issue`,
+      `${partner}/issue-many`,
+      '/keys',
+      `/keys/${keys[0].id}`,
+      '/practices',
+      '/practices/riverside-surgery',
+      '/practices/riverside-surgery?tab=reach',
+      '/practices/riverside-surgery?tab=directory',
+      '/practices/riverside-surgery?tab=told',
+      '/audit',
+      '/audit/1',
+      '/settings',
+      '/settings?tab=approvals',
+      '/settings?tab=sessions',
+      '/settings?tab=nodes',
+      '/settings?tab=in-force',
+      '/settings?tab=signing',
+    ];
     const { page, complaints } = await enter('/', 'admin', { viewport: { width, height: 900 }, colorScheme });
     for (const path of pages) {
       await page.goto(`${house().url}/console${path}`);
@@ -45,5 +49,5 @@ it.each([
       expect([path, await barriers(page)]).toEqual([path, []]);
     }
     expect(complaints).toEqual([]);
-  }
-});
+  },
+);

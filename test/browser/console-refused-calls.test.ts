@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core';
-import { beforeAll, expect, it } from 'vitest';
+import { beforeAll, expect, it, vi } from 'vitest';
 import { consoles, loaded } from '../support/console-browser.ts';
-import { HOSTILE, partnerCalled, practiceCalled } from '../support/console-world.ts';
+import { HOSTILE, PATIENCE, partnerCalled, practiceCalled } from '../support/console-world.ts';
 import type { Answer } from '../support/service.ts';
 import { barriers, DESK, overhang } from '../support/site-browser.ts';
 
@@ -26,7 +26,7 @@ beforeAll(async () => {
   const gone = await partnerCalled(house(), 'Gone', here, { label: 'Old one' });
   await house().operator('POST', `/keys/${gone.keyId}/revoke`);
   calls.revoked = idOf(await gone.send('GET', TYPE));
-  await expect.poll(async () => (await house().operator('GET', '/requests')).count).toBe(4);
+  await vi.waitFor(async () => expect((await house().operator('GET', '/requests')).count).toBe(4), PATIENCE);
 });
 
 const checksOf = (page: Page) => page.getByRole('list', { name: /Checks/ }).getByRole('listitem');

@@ -87,4 +87,8 @@ export const portalResponses: Answers<typeof portalEndpoints & typeof namedKeyEn
   listPortalEvents: page('The latest event', feedEvent),
   listPortalRefusals: one('None', { data: [], count: 0, next_cursor: null }),
   listPortalAlerts: accountResponses.listAlerts,
+  streamPortalLive: one(
+    'The beginning, and a delivery',
+    'retry: 2000\n\nevent: changed\ndata: {"kinds":["traffic"],"at":"2026-11-16T10:00:00.000Z"}\n\n',
+  ),
 };

@@ -58,5 +58,9 @@ export const practiceResponses = {
     stops: [],
   }),
   listPartnerActivity: one('What it received', { data: [received], count: 1, next_cursor: null }),
+  streamPracticeLive: one(
+    'The beginning, and a call',
+    'retry: 2000\n\nevent: changed\ndata: {"kinds":["activity"],"at":"2026-11-14T09:30:00.000Z"}\n\n',
+  ),
   stopPartner: one('It is kept out', stop),
 } satisfies Partial<Record<keyof typeof practiceEndpoints, Examples>>;

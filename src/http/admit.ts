@@ -279,7 +279,9 @@ export async function isOperatorStillAdmitted(
   const operator = await (sessionId === undefined
     ? findOperator(app, exchange)
     : app.access.sessions.principalOf(sessionId));
-  return operator !== undefined && !hasExpired(operator, app.clock.now()) && roles.includes(operator.role);
+  return (
+    operator?.kind === 'operator' && !hasExpired(operator, app.clock.now()) && roles.includes(operator.role)
+  );
 }
 
 export function requireRole(operator: OperatorPrincipal, roles: readonly Role[]): void {

@@ -53,6 +53,12 @@ export async function admitGuest(app: App, exchange: Exchange, kind: GuestKind):
   return guest;
 }
 
+/** By the session, whose token may have changed since: for an answer that goes on. */
+export async function isGuestStillAdmitted(app: App, { sessionId }: GuestPrincipal): Promise<boolean> {
+  const found = await app.access.sessions.principalOf(sessionId);
+  return found?.kind === 'guest' && !hasExpired(found, app.clock.now());
+}
+
 /** Whether a call names a key instead of bringing one. */
 export function namesKey({ headers }: Exchange): boolean {
   return headers['x-porter-key'] !== undefined && headers['x-api-key'] === undefined;

@@ -56,7 +56,7 @@ import {
   respond,
   respondOnAndOn,
 } from './exchange.ts';
-import { admitGuest, admitNamedKey, namesKey } from './guests.ts';
+import { admitGuest, admitNamedKey, isGuestStillAdmitted, namesKey } from './guests.ts';
 import { readNoter } from './reads.ts';
 import { malformedRequest } from './refuse.ts';
 import { respondPage, wantsPage } from './reports.ts';
@@ -207,6 +207,7 @@ function guestHandler(app: App, endpoint: Endpoint, operation: Operation): Handl
     const guest = await admitGuest(app, exchange, guests);
     const call = validate(exchange, bytes);
     call.principal = guest;
+    if (endpoint.response.stream) call.stillAdmitted = () => isGuestStillAdmitted(app, guest);
     return send(exchange, await operation(app, call));
   };
 }

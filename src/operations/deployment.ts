@@ -29,5 +29,5 @@ export async function listNodes(app: App, { principal }: OperatorCall<typeof nod
 }
 
 export function streamLive(app: App, { stillAdmitted }: OperatorCall<typeof liveEndpoint>) {
-  return { stream: app.live.follow(stillAdmitted) };
+  return { stream: app.live.follow({ kind: 'operator' }, stillAdmitted) };
 }

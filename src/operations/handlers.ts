@@ -102,6 +102,7 @@ export const portalHandlers: Handlers<typeof portalEndpoints, PortalPrincipal> =
   checkPortalAddress: portalTraffic.checkPortalAddress,
   listPortalRefusals: portalTraffic.listPortalRefusals,
   listPortalAlerts: portalTraffic.listPortalAlerts,
+  streamPortalLive: portalTraffic.streamPortalLive,
 };
 
 export const namedKeyHandlers: Handlers<typeof namedKeyEndpoints, PartnerPrincipal> = {
@@ -261,4 +262,5 @@ export const practiceHandlers: Handlers<typeof practiceEndpoints, PracticePrinci
   listPartnerActivity: reachingPartners.listPartnerActivity,
   stopPartner: stops.stopPartner,
   resumePartner: stops.resumePartner,
+  streamPracticeLive: reachingPartners.streamPracticeLive,
 };

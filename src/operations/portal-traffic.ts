@@ -1,4 +1,5 @@
 import type { PortalWay } from '../contract/portal/account.ts';
+import type { streamPortalLive as liveEndpoint } from '../contract/portal/live.ts';
 import type * as contract from '../contract/portal/traffic.ts';
 import { Problem } from '../contract/problems.ts';
 import { diagnose } from '../domain/diagnosis.ts';
@@ -108,4 +109,9 @@ export function listPortalAlerts(
   { principal, query }: PortalCall<typeof contract.listPortalAlerts>,
 ) {
   return listAlertsOf(app, principal, principal.partner.id, query);
+}
+
+export function streamPortalLive(app: App, { principal, stillAdmitted }: PortalCall<typeof liveEndpoint>) {
+  const { partner, invitationId: person } = principal;
+  return { stream: app.live.follow({ kind: 'partner', id: partner.id, person }, stillAdmitted) };
 }

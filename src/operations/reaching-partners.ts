@@ -1,4 +1,5 @@
 import { decodeCursor, encodeCursor, PAGE_SIZE_DEFAULT } from '../contract/page.ts';
+import type { streamPracticeLive as liveEndpoint } from '../contract/practice/live.ts';
 import type {
   ActivityKind,
   listPartnerActivity as activityEndpoint,
@@ -161,4 +162,12 @@ async function strand(
   read: (from: readonly number[]) => Promise<Strand<PartnerActivity>>,
 ): Promise<Strand<PartnerActivity>> {
   return isWanted && from[0] !== OVER ? read(from) : { from, found: [], end: undefined };
+}
+
+export function streamPracticeLive(
+  app: App,
+  { principal, stillAdmitted }: PracticeCall<typeof liveEndpoint>,
+) {
+  const { practiceGroup, invitationId: person } = principal;
+  return { stream: app.live.follow({ kind: 'practice', id: practiceGroup.id, person }, stillAdmitted) };
 }

@@ -1,17 +1,13 @@
 import type { Stream } from '../contract/endpoint.ts';
-import {
-  LIVE_HEARTBEAT_SECONDS,
-  LIVE_STREAMS_MAX,
-  type LiveKind,
-  liveKinds,
-} from '../contract/operator/deployment.ts';
+import { LIVE_HEARTBEAT_SECONDS, LIVE_STREAMS_MAX, LIVE_STREAMS_OF_GUEST_MAX } from '../contract/live.ts';
+import { Problem } from '../contract/problems.ts';
 import { SYSTEM } from '../domain/principal.ts';
 import { Bell } from '../platform/bell.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Logger } from '../platform/logger.ts';
 import { Outage } from '../platform/outage.ts';
-import { type Database, transact } from '../store/database.ts';
-import { type Marks, readMarks } from '../store/live.ts';
+import { type Database, type Transaction, transact } from '../store/database.ts';
+import { type Marks, readMarks, readPartnerMarks, readPracticeMarks } from '../store/live.ts';
 import { NODE_GONE_MS } from './nodes.ts';
 
 /** One question so often, for all streams of the node together. */
@@ -22,10 +18,17 @@ const STUCK_MS = 60_000;
 const RETRY_MS = 2_000;
 const HEARTBEAT_MS = LIVE_HEARTBEAT_SECONDS * 1000;
 
+/** Whose news a reader is told: an operator those of the deployment, whoever was invited (`person`: their invitation) those of their partner or practice. */
+type Whose = { kind: 'operator' } | { kind: 'partner' | 'practice'; id: string; person: string };
+
+const roomOf = (whose: Whose): string =>
+  whose.kind === 'operator' ? whose.kind : `${whose.kind} ${whose.id}`;
+
 interface OpenLive {
+  whose: Whose;
   bell: Bell;
   /** What it is to be told of. */
-  kinds: Set<LiveKind>;
+  kinds: Set<string>;
   /** Since when its reader has something to take; undefined when it has taken all. */
   handedAt: number | undefined;
   stuck: AbortController;
@@ -33,16 +36,16 @@ interface OpenLive {
 }
 
 /**
- * Tells consoles what has changed. While any is open on this node, it asks the database every two seconds, with one statement, whether anything has; a
- * thousand cost it what one costs. Whether a reader may still hear of it is asked with each heartbeat: what it hears until then tells nothing.
+ * Tells consoles what has changed. While any is open on this node, it asks the database every two seconds, with one statement for the operators and one
+ * for all partners or practices of which somebody looks, whether anything has; a thousand cost it what one costs. Whether a reader may still hear of it is asked with each heartbeat: what it hears until then tells nothing.
  */
 export class Live {
   readonly #db: Database;
   readonly #clock: Clock;
   readonly #log: Logger;
   readonly #open = new Set<OpenLive>();
-  /** As of the last look, while it is looked at all: a reader is told that all may have changed once there is something to compare with. */
-  #marks: Marks | undefined;
+  /** As of the last look, of whom it was looked at for at all: a reader is told that all may have changed once there is something to compare with. */
+  #marks = new Map<string, Marks>();
   #looking = false;
   #closed = false;
 
@@ -56,12 +59,13 @@ export class Live {
     return this.#open.size;
   }
 
-  follow(stillAdmitted: () => Promise<boolean>): Stream {
+  follow(whose: Whose, stillAdmitted: () => Promise<boolean>): Stream {
     if (this.#closed) throw new Outage('the service stops');
-    if (this.#open.size >= LIVE_STREAMS_MAX) throw new Outage('too many streams are open');
+    this.#refuseTooMany(whose);
     const stream: OpenLive = {
+      whose,
       bell: new Bell(this.#clock),
-      kinds: new Set(this.#marks ? liveKinds : []),
+      kinds: new Set(Object.keys(this.#marks.get(roomOf(whose)) ?? {})),
       handedAt: undefined,
       stuck: new AbortController(),
       over: false,
@@ -73,6 +77,19 @@ export class Live {
       close: () => this.#end(stream),
       stuck: stream.stuck.signal,
     };
+  }
+
+  /** People who were invited take nothing from operators, and one of them little from the others. */
+  #refuseTooMany(whose: Whose): void {
+    const isGuest = whose.kind !== 'operator';
+    const alike = [...this.#open].filter((one) => (one.whose.kind !== 'operator') === isGuest);
+    if (alike.length >= LIVE_STREAMS_MAX) throw new Outage('too many streams are open');
+    if (!isGuest) return;
+    const own = alike.filter((one) => one.whose.kind !== 'operator' && one.whose.person === whose.person);
+    if (own.length >= LIVE_STREAMS_OF_GUEST_MAX)
+      throw new Problem('conflict', {
+        message: `You have ${LIVE_STREAMS_OF_GUEST_MAX} pages open that are told of news, which is as many as there may be. Close one of them.`,
+      });
   }
 
   /** For good: the service stops. */
@@ -108,7 +125,7 @@ export class Live {
   }
 
   #tell(stream: OpenLive): string {
-    const kinds = liveKinds.filter((kind) => stream.kinds.has(kind));
+    const kinds = [...stream.kinds];
     stream.kinds.clear();
     const news = { kinds, at: new Date(this.#clock.now()).toISOString() };
     return `event: changed\ndata: ${JSON.stringify(news)}\n\n`;
@@ -121,25 +138,49 @@ export class Live {
       const now = this.#clock.monotonic();
       for (const stream of this.#open) {
         if (now - (stream.handedAt ?? now) >= STUCK_MS) stream.stuck.abort();
-        for (const kind of changed) stream.kinds.add(kind);
-        if (changed.length > 0) stream.bell.ring();
+        const kinds = changed.get(roomOf(stream.whose)) ?? [];
+        for (const kind of kinds) stream.kinds.add(kind);
+        if (kinds.length > 0) stream.bell.ring();
       }
       await new Promise<void>((resolve) => this.#clock.timer(LOOK_MS, resolve));
     }
     this.#looking = false;
-    this.#marks = undefined;
+    this.#marks.clear();
   }
 
-  async #ask(): Promise<LiveKind[]> {
-    const since = new Date(this.#clock.now() - NODE_GONE_MS).toISOString();
+  /** What has changed, of whom. */
+  async #ask(): Promise<Map<string, string[]>> {
     try {
-      const marks = await transact(this.#db, SYSTEM, (tx) => readMarks(tx, since));
       const before = this.#marks;
-      this.#marks = marks;
-      return liveKinds.filter((kind) => marks[kind] !== before?.[kind]);
+      this.#marks = await transact(this.#db, SYSTEM, (tx) => this.#read(tx));
+      return new Map(
+        [...this.#marks].map(([room, marks]) => {
+          const known = before.get(room);
+          return [room, Object.keys(marks).filter((kind) => marks[kind] !== known?.[kind])];
+        }),
+      );
     } catch (error) {
       if (!(error instanceof Outage)) this.#log.error({ err: error }, 'consoles are told of no news');
-      return [];
+      return new Map();
     }
+  }
+
+  async #read(tx: Transaction): Promise<Map<string, Marks>> {
+    const since = new Date(this.#clock.now() - NODE_GONE_MS).toISOString();
+    const idsOf = (kind: 'partner' | 'practice') => [
+      ...new Set([...this.#open].flatMap(({ whose }) => (whose.kind === kind ? whose.id : []))),
+    ];
+    const [partners, practices] = [idsOf('partner'), idsOf('practice')];
+    const isOperator = [...this.#open].some(({ whose }) => whose.kind === 'operator');
+    const [all, ofPartners, ofPractices] = await Promise.all([
+      isOperator ? readMarks(tx, since) : undefined,
+      partners.length > 0 ? readPartnerMarks(tx, partners) : [],
+      practices.length > 0 ? readPracticeMarks(tx, practices) : [],
+    ]);
+    return new Map<string, Marks>([
+      ...(all ? [['operator', all] as const] : []),
+      ...ofPartners.map(({ id, ...marks }) => [`partner ${id}`, marks] as const),
+      ...ofPractices.map(({ id, ...marks }) => [`practice ${id}`, marks] as const),
+    ]);
   }
 }

@@ -1,5 +1,5 @@
 import { secretHash } from '../domain/api-key.ts';
-import { type OperatorPrincipal, SYSTEM } from '../domain/principal.ts';
+import { SYSTEM } from '../domain/principal.ts';
 import { idleAfterUse, isRotationDue, OVERLAP_MS, type SessionLimits } from '../domain/session.ts';
 import type { Clock } from '../platform/clock.ts';
 import { type Database, transact } from '../store/database.ts';
@@ -27,9 +27,9 @@ export class Sessions {
   readonly #clock: Clock;
   readonly #limits: SessionLimits;
   readonly #holders: BriefCache<SessionHolder>;
-  readonly #principals: BriefCache<OperatorPrincipal>;
+  readonly #principals: BriefCache<SessionHolder['principal']>;
   readonly #lookups: Batcher<Buffer, SessionHolder | undefined>;
-  readonly #lookupsById: Batcher<string, OperatorPrincipal | undefined>;
+  readonly #lookupsById: Batcher<string, SessionHolder['principal'] | undefined>;
 
   constructor(db: Database, clock: Clock, limits: SessionLimits, cache: <T>() => BriefCache<T>) {
     this.#db = db;
@@ -63,7 +63,9 @@ export class Sessions {
   }
 
   /** By the session and not by its token, which may have changed: for an answer that goes on. Looking is no use of it. */
-  principalOf(sessionId: string): OperatorPrincipal | undefined | Promise<OperatorPrincipal | undefined> {
+  principalOf(
+    sessionId: string,
+  ): SessionHolder['principal'] | undefined | Promise<SessionHolder['principal'] | undefined> {
     return this.#principals.get(sessionId, () => this.#lookupsById.submit(sessionId));
   }
 

@@ -83,15 +83,14 @@ export async function findSessionHolders(
 export async function findSessionsById(
   tx: Transaction,
   ids: readonly string[],
-): Promise<(OperatorPrincipal | undefined)[]> {
+): Promise<(SessionHolder['principal'] | undefined)[]> {
   const rows = await tx.query<SessionRow>(
     `SELECT ${HOLDER} FROM ${WHOSE} WHERE s.id = ANY ($1) AND ${WORKING}`,
     [ids],
   );
   return ids.map((id) => {
     const row = rows.find((one) => one.id === id);
-    const principal = row && holderOf(row, false).principal;
-    return principal?.kind === 'operator' ? principal : undefined;
+    return row && holderOf(row, false).principal;
   });
 }
 

@@ -208,3 +208,10 @@ it.each([
   ).toEqual([undefined, expect.not.stringContaining('taken')]);
   expect(complaints).toEqual([]);
 });
+
+it('what changes is shown by itself', async () => {
+  const { page } = await portal('/webhooks');
+  await page.getByRole('table', { name: 'Webhooks' }).waitFor();
+  await acme.call('POST', '/v1/webhooks', { url: 'https://news.partner.example/' });
+  await page.getByText('https://news.partner.example/').waitFor();
+});

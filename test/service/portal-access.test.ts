@@ -300,7 +300,7 @@ describe('isolation', () => {
       ...Object.values<Endpoint>({ ...portalEndpoints, ...namedKeyEndpoints }),
       ...Object.values<Endpoint>(partnerEndpoints).filter(({ portal }) => portal),
     ];
-    for (const endpoint of open) {
+    for (const endpoint of open.filter(({ response }) => !response.stream)) {
       const noun = /\/(\w+?)s\/\{id\}/.exec(endpoint.path)?.[1] ?? '';
       const path = endpoint.path.replace('{id}', ids[noun] ?? 'x').replaceAll(/\{\w+\}/g, 'x');
       const bodies: Record<string, unknown> = {

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { readers } from '../access.ts';
 import { defineEndpoint } from '../endpoint.ts';
 import { timestamp } from '../fields.ts';
+import { liveNews, liveText } from '../live.ts';
 
 const setting = z
   .object({
@@ -100,33 +101,24 @@ export const liveKinds = [
 ] as const;
 export type LiveKind = (typeof liveKinds)[number];
 
-/** A stream of no news says so after this time, so that proxies leave it open. */
-export const LIVE_HEARTBEAT_SECONDS = 15;
-/** Open at once on a node, of all operators together. */
-export const LIVE_STREAMS_MAX = 2_000;
-
 export const streamLive = defineEndpoint({
   operationId: 'streamLive',
   method: 'GET',
   path: '/operator/v1/live',
   tag,
   summary: 'Stream what has changed',
-  description: `Sends Server-Sent Events named \`changed\`, each with the kinds of things that may differ from before, so that whoever shows them asks again; never the things themselves. The first names every kind. A node asks the database once for all its streams. A comment is sent after ${LIVE_HEARTBEAT_SECONDS} seconds without news.`,
+  description: liveText('in the deployment'),
   extension: true,
   access: { roles: readers },
   response: {
     status: 200,
     description: 'What has changed, as it changes.',
     stream: true,
-    body: z
-      .object({
-        kinds: z.array(z.enum(liveKinds)).meta({
-          description:
-            'alerts: one began or ended. webhooks: one was changed, or began to fail or succeed. figures: a few seconds have passed. changes: one was made, applied or rejected. approvals: one was asked for or decided. partners: a partner, a key, a practice group or a network was changed. nodes: one came or went.',
-        }),
-        at: timestamp(),
-      })
-      .meta({ id: 'LiveNews' }),
+    body: liveNews(
+      'LiveNews',
+      liveKinds,
+      'alerts: one began or ended. webhooks: one was changed, or began to fail or succeed. figures: a few seconds have passed. changes: one was made, applied or rejected. approvals: one was asked for or decided. partners: a partner, a key, a practice group or a network was changed. nodes: one came or went.',
+    ),
   },
   problems: [],
 });

@@ -1,4 +1,5 @@
 import * as account from './account.ts';
+import { streamPortalLive } from './live.ts';
 import * as traffic from './traffic.ts';
 
 /** Every operation for people of a partner who were invited: what lies across the partner's keys. */
@@ -17,6 +18,7 @@ export const portalEndpoints = {
   checkPortalAddress: traffic.checkPortalAddress,
   listPortalRefusals: traffic.listPortalRefusals,
   listPortalAlerts: traffic.listPortalAlerts,
+  streamPortalLive,
 } as const;
 
 /** What they do with one of the partner's keys, and programs do not. */

@@ -1,3 +1,4 @@
+import { streamPracticeLive } from './live.ts';
 import * as partners from './partners.ts';
 
 /** Every operation that people of a practice can call, signed in to the console by an invitation. */
@@ -7,4 +8,5 @@ export const practiceEndpoints = {
   listPartnerActivity: partners.listPartnerActivity,
   stopPartner: partners.stopPartner,
   resumePartner: partners.resumePartner,
+  streamPracticeLive,
 } as const;

@@ -186,8 +186,11 @@ interface News {
   kinds: string[];
 }
 
+/** The streams of news, one for each of the three people. */
+export type NewsStream = 'streamLive' | 'streamPortalLive' | 'streamPracticeLive';
+
 /** Which kinds of things may have changed, as it happens. A connection that is lost is replaced; a refusal throws. */
-export const news = (signal: AbortSignal) =>
-  follow(transport, operations.streamLive[1], { signal }, (item): News | undefined =>
+export const news = (stream: NewsStream, signal: AbortSignal) =>
+  follow(transport, operations[stream][1], { signal }, (item): News | undefined =>
     isRecord(item) && Array.isArray(item.kinds) ? { kinds: item.kinds } : undefined,
   );

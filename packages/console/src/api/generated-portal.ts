@@ -1229,6 +1229,7 @@ export interface Operations {
     };
     answer: AlertPage;
   };
+  streamPortalLive: { input: Record<never, never>; answer: undefined };
   listPortalEvents: {
     input: {
       query?: {
@@ -1334,6 +1335,7 @@ export const operations = {
   checkPortalAddress: ['POST', '/portal/v1/address-checks'],
   listPortalRefusals: ['GET', '/portal/v1/requests'],
   listPortalAlerts: ['GET', '/portal/v1/alerts'],
+  streamPortalLive: ['GET', '/portal/v1/live'],
   listPortalEvents: ['GET', '/portal/v1/events'],
   createWebhook: ['POST', '/v1/webhooks'],
   getWebhook: ['GET', '/v1/webhooks/{id}'],

@@ -3943,6 +3943,7 @@ export interface Operations {
     answer: PartnerStop;
   };
   resumePartner: { input: { params: { id: string | number } }; answer: undefined };
+  streamPracticeLive: { input: Record<never, never>; answer: undefined };
 }
 
 export const operations = {
@@ -4098,4 +4099,5 @@ export const operations = {
   listPartnerActivity: ['GET', '/practice/v1/partners/{id}/activity'],
   stopPartner: ['PUT', '/practice/v1/partners/{id}/stop'],
   resumePartner: ['DELETE', '/practice/v1/partners/{id}/stop'],
+  streamPracticeLive: ['GET', '/practice/v1/live'],
 } as const satisfies Record<keyof Operations, readonly [string, string]>;

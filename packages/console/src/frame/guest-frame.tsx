@@ -1,17 +1,27 @@
 import { useRouter } from '@tanstack/react-router';
 import { useEffect } from 'react';
-import { isStatus, queryClient } from '../api/client.ts';
+import { isStatus, type NewsStream, type Operation, queryClient } from '../api/client.ts';
 import { isAttended } from './attended.ts';
 import { Frame } from './frame.tsx';
+import { type Concerned, refresh, useLive } from './live.ts';
 import { me, useMe } from './me.ts';
 import { MeMenu } from './me-menu.tsx';
 import type { Place } from './places.ts';
 
+interface GuestFrameProps {
+  places: readonly Place[];
+  stream: NewsStream;
+  concerned: Concerned;
+  /** What no news speaks of. */
+  untold: readonly Operation[];
+}
+
 /** Around the screens of people who were invited. Whom they are here for stands beside the environment. */
-export function GuestFrame({ places }: { places: readonly Place[] }) {
+export function GuestFrame({ places, stream, concerned, untold }: GuestFrameProps) {
   const { name, environment, partner, practice_group } = useMe();
   const whose = (partner ?? practice_group)?.name ?? '';
-  useFresh();
+  useLive(stream, concerned);
+  useFresh(untold);
   useEndOfSession();
   return (
     <Frame
@@ -24,23 +34,15 @@ export function GuestFrame({ places }: { places: readonly Place[] }) {
 }
 
 const FRESH_MS = 15_000;
-/** Of a list that was scrolled far, every page would be asked for again. */
-const PAGES_MAX = 3;
 
-/** What is looked at is asked for again now and then; the stream of news is the operator's. */
-function useFresh(): void {
+/** What no news speaks of is asked for again now and then, while somebody looks. */
+function useFresh(untold: readonly Operation[]): void {
   useEffect(() => {
     const timer = setInterval(() => {
-      if (!isAttended()) return;
-      void queryClient.invalidateQueries({
-        predicate: ({ queryKey, state }) => {
-          const { pages } = (state.data ?? {}) as { pages?: unknown[] };
-          return queryKey[0] !== me.queryKey[0] && (pages?.length ?? 0) <= PAGES_MAX;
-        },
-      });
+      if (isAttended()) refresh(untold);
     }, FRESH_MS);
     return () => clearInterval(timer);
-  }, []);
+  }, [untold]);
 }
 
 /** Whoever is signed in no more is asked who it is, whatever call has said so. */

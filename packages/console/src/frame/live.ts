@@ -1,45 +1,20 @@
 import { useRouter } from '@tanstack/react-router';
 import { useEffect } from 'react';
-import { isStatus, news, type Operation, queryClient } from '../api/client.ts';
+import { isStatus, type NewsStream, news, type Operation, queryClient } from '../api/client.ts';
 import { isAttended } from './attended.ts';
 import { me } from './me.ts';
 
 /** What has changed is told by the service, over one stream for each tab, and asked for again. */
 
-const concerned: Record<string, readonly Operation[]> = {
-  alerts: ['getAttention', 'listAllAlerts', 'getAlert', 'listStops'],
-  webhooks: [
-    'getAttention',
-    'listAllWebhooks',
-    'getPartnerWebhook',
-    'listWebhookAttempts',
-    'listDeliveries',
-    'getDelivery',
-    'getEventLife',
-  ],
-  figures: ['getFigures', 'getWebhookHealth', 'listPublishedEvents'],
-  changes: ['getAttention', 'listLatestChanges', 'getChange', 'getWriteThrough'],
-  approvals: ['getAttention', 'listApprovals'],
-  partners: [
-    'listPartners',
-    'listStops',
-    'getPartner',
-    'listKeys',
-    'getKey',
-    'listAllPracticeGroups',
-    'getPracticeGroup',
-    'listNetworks',
-    'getNetwork',
-  ],
-  nodes: ['listNodes'],
-};
+/** By the kind of news, the operations whose answers may differ. */
+export type Concerned = Readonly<Record<string, readonly Operation[]>>;
 
 /** Of a list that was scrolled far, every page would be asked for again: it waits until somebody looks at it anew. */
 const PAGES_MAX = 3;
 const AGAIN_MS = 15_000;
 
-function refresh(kinds: readonly string[]): void {
-  const operations = new Set<unknown>(kinds.flatMap((kind) => concerned[kind] ?? []));
+export function refresh(named: readonly Operation[]): void {
+  const operations = new Set<unknown>(named);
   void queryClient.invalidateQueries({
     predicate: ({ queryKey, state }) => {
       if (!operations.has(queryKey[0])) return false;
@@ -50,14 +25,16 @@ function refresh(kinds: readonly string[]): void {
   });
 }
 
-export function useLive(): void {
+/** `concerned` is the same object each time. */
+export function useLive(stream: NewsStream, concerned: Concerned): void {
   const router = useRouter();
   useEffect(() => {
     const leave = new AbortController();
     let again: ReturnType<typeof setTimeout> | undefined;
     const listen = async () => {
       try {
-        for await (const { kinds } of news(leave.signal)) refresh(kinds);
+        for await (const { kinds } of news(stream, leave.signal))
+          refresh(kinds.flatMap((kind) => concerned[kind] ?? []));
       } catch (error) {
         if (leave.signal.aborted) return;
         if (isStatus(error, 401)) {
@@ -73,5 +50,5 @@ export function useLive(): void {
       leave.abort();
       clearTimeout(again);
     };
-  }, [router]);
+  }, [router, stream, concerned]);
 }

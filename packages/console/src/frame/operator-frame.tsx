@@ -4,18 +4,46 @@ import { useCallback, useState } from 'react';
 import { Button } from 'react-aria-components/Button';
 import { one } from '../api/client.ts';
 import { Frame } from './frame.tsx';
-import { useLive } from './live.ts';
+import { type Concerned, useLive } from './live.ts';
 import { MeMenu } from './me-menu.tsx';
 import { places } from './places.ts';
 import { Search } from './search.tsx';
 import { useSession } from './session.ts';
+
+const concerned: Concerned = {
+  alerts: ['getAttention', 'listAllAlerts', 'getAlert', 'listStops'],
+  webhooks: [
+    'getAttention',
+    'listAllWebhooks',
+    'getPartnerWebhook',
+    'listWebhookAttempts',
+    'listDeliveries',
+    'getDelivery',
+    'getEventLife',
+  ],
+  figures: ['getFigures', 'getWebhookHealth', 'listPublishedEvents'],
+  changes: ['getAttention', 'listLatestChanges', 'getChange', 'getWriteThrough'],
+  approvals: ['getAttention', 'listApprovals'],
+  partners: [
+    'listPartners',
+    'listStops',
+    'getPartner',
+    'listKeys',
+    'getKey',
+    'listAllPracticeGroups',
+    'getPracticeGroup',
+    'listNetworks',
+    'getNetwork',
+  ],
+  nodes: ['listNodes'],
+};
 
 /** Around the screens of operators: the search box and the alerts, too. */
 export function OperatorFrame() {
   const [isSearching, setSearching] = useState(false);
   const openSearch = useCallback(() => setSearching(true), []);
   const { environment } = useSession();
-  useLive();
+  useLive('streamLive', concerned);
   return (
     <Frame
       environment={environment}

@@ -1,4 +1,6 @@
+import type { Operation } from '../api/client.ts';
 import { GuestFrame } from './guest-frame.tsx';
+import type { Concerned } from './live.ts';
 import type { Place } from './places.ts';
 
 /** Around the portal. */
@@ -16,4 +18,25 @@ const places: readonly Place[] = [
   { title: 'Service status', to: '/portal/status', key: 's' },
 ];
 
-export const PartnerFrame = () => <GuestFrame places={places} />;
+const webhooks = ['getPortalHome', 'listPortalWebhooks', 'getPortalWebhook'] as const;
+
+const concerned: Concerned = {
+  traffic: [
+    ...webhooks,
+    'listPortalKeys',
+    'getPortalKey',
+    'listPortalRefusals',
+    'listWebhookDeliveries',
+    'getWebhookDelivery',
+  ],
+  webhooks: [...webhooks, 'listWebhookDeliveries'],
+  keys: ['getPortalHome', 'listPortalKeys', 'getPortalKey', 'listPortalPractices', ...webhooks],
+  alerts: ['getPortalHome', 'listPortalAlerts'],
+};
+
+/** What happens in practices, and who may reach them, is not the partner's own: nobody is woken by it. */
+const untold: readonly Operation[] = ['listPortalEvents', 'listPortalPractices', 'getPortalStatus'];
+
+export const PartnerFrame = () => (
+  <GuestFrame places={places} stream="streamPortalLive" concerned={concerned} untold={untold} />
+);

@@ -50,3 +50,9 @@ export const isMissing = (target: EventTarget): boolean =>
   target.outcome !== 'delivered' &&
   isReplayable(target) &&
   (target.outcome !== 'pending' || target.attempts.length > 0);
+
+/** By name, unless it is all of them. */
+export const toEvents = (types: readonly EventName[]): string =>
+  types.length === Object.keys(eventTitles).length
+    ? 'all'
+    : types.map((event) => eventTitles[event]).join(', ');

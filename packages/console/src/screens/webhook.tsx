@@ -14,7 +14,7 @@ import { Banner, Empty, Facts, Page, Section } from '../parts/page.tsx';
 import { State } from '../parts/state.tsx';
 import { toDuration, useNow, When } from '../parts/when.tsx';
 import { DeliveryState, PickDeliveryStatus } from './delivery-state.tsx';
-import { eventTitles } from './event-words.ts';
+import { eventTitles, toEvents } from './event-words.ts';
 import { Activate, acted, Pause, Replay, RetryAll } from './webhook-acts.tsx';
 import { WebhookHealth } from './webhook-health.tsx';
 import { hostOf, stateOf, toQueued, withheldReasons } from './webhook-state.tsx';
@@ -282,7 +282,7 @@ function About({ of: webhook }: { of: PartnerWebhook }) {
           Address: <bdi>{webhook.url}</bdi>,
           Description: webhook.description === null ? undefined : <bdi>{webhook.description}</bdi>,
           'For the practices': groupId ? <PracticeName id={groupId} /> : <Practices only={only} />,
-          Events: webhook.event_types.map((event) => eventTitles[event]).join(', '),
+          Events: toEvents(webhook.event_types),
           Signed: signatures[webhook.signature],
           'Headers of its own': webhook.header_names.length > 0 ? webhook.header_names.join(', ') : 'none',
           'Said with its state':

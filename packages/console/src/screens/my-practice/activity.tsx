@@ -11,6 +11,8 @@ import { toClock, toExact, zone } from '../../parts/when.tsx';
 import { kindTitles, toDone } from './words.ts';
 
 const day = new Intl.DateTimeFormat('en-GB', { dateStyle: 'full' });
+/** Below the day. */
+const clock = new Intl.DateTimeFormat('en-GB', { timeStyle: 'medium' });
 
 /** What a partner read, changed and was told, newest first, day by day. */
 export function Activity({ partnerId }: { partnerId: string }) {
@@ -77,7 +79,7 @@ function Line({ of: line }: { of: PartnerActivity }) {
   return (
     <li data-kind={kind}>
       <time dateTime={at} title={`${toExact(at)} (${zone})`}>
-        {toClock(at)}
+        {clock.format(new Date(at))}
       </time>
       <span>
         {toDone(line)}
@@ -88,7 +90,7 @@ function Line({ of: line }: { of: PartnerActivity }) {
           </>
         )}
         {kind === 'changed' && <Differences before={before} after={after} />}
-        {kind === 'received' && isLate(line) && <span className="soft">sent at {toClock(line.last_at)}</span>}
+        {kind === 'received' && isLate(line) && <span className="soft"> (sent {toClock(line.last_at)})</span>}
         {state && <span className="soft">{states[state]}</span>}
       </span>
     </li>

@@ -55,9 +55,9 @@ export function Events() {
             keyOf={({ id }) => id}
             empty="Nothing happened there for as long as events are kept."
             columns={[
-              { title: 'When', width: '8rem', cell: ({ created_at: at }) => <When at={at} /> },
               { title: 'Event', width: '1.4fr', cell: ({ data }) => eventTitles[data.event] },
               { title: 'About', width: '1.4fr', cell: ({ data }) => <code>{data.id}</code> },
+              { title: 'When', width: '8rem', cell: ({ created_at: at }) => <When at={at} /> },
               { title: 'ID', width: '1.8fr', wideOnly: true, cell: ({ id }) => <code>{id}</code> },
             ]}
           />

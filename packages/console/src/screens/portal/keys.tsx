@@ -45,31 +45,31 @@ export function Keys() {
         hrefOf={({ id }) => `/portal/keys/${id}`}
         empty="No key is like that. Support issues and rotates keys."
         columns={[
-          { title: 'Key', width: '1.4fr', cell: (key) => <bdi>{nameOfKey(key)}</bdi> },
+          { title: 'Key', width: '2fr', cell: (key) => <bdi>{nameOfKey(key)}</bdi> },
           { title: 'State', width: '6rem', cell: (key) => <KeyState of={key} /> },
           { title: 'Practice', width: '1.4fr', cell: ({ practice_group: { name } }) => <bdi>{name}</bdi> },
           {
             title: 'Limit',
-            width: '6rem',
+            width: '5rem',
             titled: true,
             cell: ({ rate_limit_per_minute: limit }) => `${limit}/min`,
           },
-          { title: 'Calls today', width: '6rem', titled: true, cell: ({ today }) => total(today) },
+          { title: 'Calls today', width: '5.5rem', titled: true, cell: ({ today }) => total(today) },
           {
             title: 'Refused today',
-            width: '7rem',
+            width: '6.5rem',
             titled: true,
             cell: ({ today }) => today.refused + today.rate_limited,
           },
           {
             title: 'Last use',
-            width: '8rem',
+            width: '7rem',
             wideOnly: true,
             cell: ({ last_used_at: at }) => <When at={at} />,
           },
           {
             title: 'Ends',
-            width: '8rem',
+            width: '6rem',
             wideOnly: true,
             cell: ({ expires_at: at }) => (at ? <When at={at} /> : 'never'),
           },

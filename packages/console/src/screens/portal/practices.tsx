@@ -2,6 +2,7 @@ import type { PortalWay } from '../../api/generated-portal.ts';
 import { List } from '../../parts/list.tsx';
 import { nameOfKey } from '../../parts/name.tsx';
 import { Page } from '../../parts/page.tsx';
+import { type Scope, scopes } from '../scopes.ts';
 
 /** For which practices may we act, and who let us? */
 export function Practices() {
@@ -20,10 +21,10 @@ export function Practices() {
         columns={[
           { title: 'Practice', width: '1.4fr', cell: ({ name }) => <bdi>{name}</bdi> },
           { title: 'ID', width: '8rem', cell: ({ id }) => <code>{id}</code> },
-          { title: 'Key', width: '2fr', cell: ({ ways }) => <Key of={ways} /> },
+          { title: 'Key', width: '1.2fr', cell: ({ ways }) => <Key of={ways} /> },
           {
             title: 'Through',
-            width: '9rem',
+            width: '1.4fr',
             wideOnly: true,
             cell: ({ ways: [way] }) => (way?.through ? <bdi>{way.through.name}</bdi> : 'a key of its own'),
           },
@@ -31,13 +32,17 @@ export function Practices() {
             title: 'May do',
             width: '1.4fr',
             wideOnly: true,
-            cell: ({ ways: [way] }) => <span className="soft">{way?.scopes.join(', ')}</span>,
+            cell: ({ ways: [way] }) => <span className="soft">{way && toScopes(way.scopes)}</span>,
           },
         ]}
       />
     </Page>
   );
 }
+
+/** In a column that holds one line. */
+const toScopes = (of: readonly Scope[]): string =>
+  of.length === Object.keys(scopes).length ? 'everything that a key may do' : of.join(', ');
 
 function Key({ of: [way, ...others] }: { of: readonly PortalWay[] }) {
   if (!way) return '–';

@@ -11,7 +11,7 @@ import { nameOfKey } from '../../parts/name.tsx';
 import { Banner, Empty, Facts, Page, Section } from '../../parts/page.tsx';
 import { When } from '../../parts/when.tsx';
 import { DeliveryState, PickDeliveryStatus } from '../delivery-state.tsx';
-import { eventTitles } from '../event-words.ts';
+import { eventTitles, toEvents } from '../event-words.ts';
 import { hostOf, stateOf, toQueued, withheldReasons } from '../webhook-state.tsx';
 import { type Acted, Activate, Pause, Remove, Replay, Rotate, SendTest } from './webhook-acts.tsx';
 
@@ -184,12 +184,6 @@ const signatures: Record<PortalWebhook['signature'], string> = {
   ed25519: 'with the key of this service (v1a)',
   both: 'with its own secret (v1) and the key of this service (v1a)',
 };
-
-/** By name, unless it is all of them. */
-const toEvents = (types: PortalWebhook['event_types']): string =>
-  types.length === Object.keys(eventTitles).length
-    ? 'all'
-    : types.map((event) => eventTitles[event]).join(', ');
 
 function About({ of: webhook }: { of: PortalWebhook }) {
   const { practice_group_name: practice, practice_group_ids: only, health, way } = webhook;

@@ -34,44 +34,16 @@ export interface Draft {
 }
 
 /** What any call can meet, whatever it asks for. */
-const sharedProblems = {
-  partner: [
-    'invalid_credentials',
-    'insufficient_permissions',
-    'forbidden',
-    'https_required',
-    'payload_too_large',
-    'rate_limit_exceeded',
-    'internal_error',
-    'service_unavailable',
-  ],
-  operator: [
-    'invalid_credentials',
-    'insufficient_permissions',
-    'https_required',
-    'payload_too_large',
-    'rate_limit_exceeded',
-    'internal_error',
-    'service_unavailable',
-  ],
-  portal: [
-    'invalid_credentials',
-    'insufficient_permissions',
-    'forbidden',
-    'https_required',
-    'rate_limit_exceeded',
-    'internal_error',
-    'service_unavailable',
-  ],
-  practice: [
-    'invalid_credentials',
-    'insufficient_permissions',
-    'https_required',
-    'rate_limit_exceeded',
-    'internal_error',
-    'service_unavailable',
-  ],
-} as const satisfies Record<Audience, ProblemCode[]>;
+const sharedProblems = (audience: Audience): ProblemCode[] => [
+  'invalid_credentials',
+  'insufficient_permissions',
+  ...(audience === 'partner' || audience === 'portal' ? (['forbidden'] as const) : []),
+  'https_required',
+  'payload_too_large',
+  'rate_limit_exceeded',
+  'internal_error',
+  'service_unavailable',
+];
 
 /** The statuses of refusals that the specification names, for an operation or for the service as a whole. */
 const specifiedStatuses = new Set([400, 401, 403, 404, 422, 429, 500]);
@@ -179,7 +151,7 @@ export function responsesOf(endpoint: Endpoint, examples: Examples | undefined, 
 /** Every code that a call of this endpoint can meet, by status. */
 function problemsOf(endpoint: Endpoint, audience: Audience): Map<number, ProblemCode[]> {
   const codes = new Set<ProblemCode>([
-    ...sharedProblems[audience],
+    ...sharedProblems(audience),
     ...(endpoint.method !== 'GET' && endpoint.method !== 'DELETE'
       ? (['unsupported_media_type'] as const)
       : []),

@@ -94,6 +94,17 @@ describe("the reader's key", () => {
     expect(await firstRequest(page).innerText()).toContain('riverside-surgery');
   });
 
+  it('leaves the buttons beside it their size on a phone', async () => {
+    const { page } = await open(`/docs#key=${demoKey()}&group=riverside-surgery`, {
+      viewport: { width: 360, height: 780 },
+    });
+    await page.getByRole('button', { name: /Your key: ptr_test_/ }).waitFor();
+    const widths = await page
+      .locator('.bar button')
+      .evaluateAll((buttons) => buttons.map((button) => button.getBoundingClientRect().width));
+    expect(Math.min(...widths)).toBeGreaterThanOrEqual(36);
+  });
+
   it('never leaves the browser while reading', async () => {
     const { page, requests } = await open(withKey('/docs'));
     await page.goto(house().url + GUIDE);

@@ -33,19 +33,25 @@ const minutes = setInterval(() => house.clock.advance(60_000), 1_000);
 afterwards(() => clearInterval(minutes));
 const python = await pythonWith('test/judges/schemathesis.txt');
 
+interface Caller {
+  headers: Record<string, string>;
+  /** Of people, who have a cookie. */
+  session?: string;
+}
+
 const forPractice = { 'x-practice-group-id': 'riverside-surgery' };
-const asPartner = { 'x-api-key': key, ...forPractice };
-const asOperator = { Authorization: `Bearer ${OPERATOR_TOKEN}` };
+const asPartner: Caller = { headers: { 'x-api-key': key, ...forPractice } };
+const asOperator: Caller = { headers: { Authorization: `Bearer ${OPERATOR_TOKEN}` } };
 const { token } = await house.operator('POST', '/operators', { name: 'Second judge', role: 'admin' });
-const asAnother = { Authorization: `Bearer ${token}` };
+const asAnother: Caller = { headers: { Authorization: `Bearer ${token}` } };
 /** Sooner or later they end the judge's own token: by themselves, last, and with another's. */
 const ownToken = ['updateOperator', 'revokeOperator'];
-const asGuest = ({ cookie }: Visitor) => ({ Cookie: cookie, 'x-porter-console': '1' });
-const asPartnerPerson = {
-  ...asGuest(await enterPartner(house, 'prt_demo')),
-  'x-porter-key': id,
-  ...forPractice,
-};
+const asGuest = ({ cookie }: Visitor, headers = {}): Caller => ({
+  headers: { 'x-porter-console': '1', ...headers },
+  session: cookie.replace('porter-session=', ''),
+});
+const ofPartner = await enterPartner(house, 'prt_demo');
+const asPartnerPerson = asGuest(ofPartner, { 'x-porter-key': id, ...forPractice });
 const asPracticePerson = asGuest(await enterPractice(house, 'riverside-surgery'));
 const option = (name: string, values: string[]) => values.flatMap((value) => [name, value]);
 
@@ -69,15 +75,18 @@ it.each([
     'examples',
     option('--include-operation-id', ownToken),
   ],
-])('%s', async (_name, file, headers, phases, which) => {
+])('%s', async (_name, file, { headers, session }, phases, which) => {
   const folder = temporaryFolder();
   const document = join(folder, file);
   // The name of the cookie over plain HTTP.
   const text = readFileSync(join(ROOT, 'spec', file), 'utf8').replaceAll('__Host-porter', 'porter');
   writeFileSync(document, text);
+  const config = join(folder, 'schemathesis.toml');
+  const cookie = session === undefined ? '' : `\n[parameters]\nporter-session = "${session}"\n`;
+  writeFileSync(config, readFileSync(join(import.meta.dirname, 'schemathesis.toml'), 'utf8') + cookie);
   const ran = await python(
     [
-      ...['-m', 'schemathesis.cli', '--config-file', join(import.meta.dirname, 'schemathesis.toml')],
+      ...['-m', 'schemathesis.cli', '--config-file', config],
       ...['run', document, '--url', house.url, '--phases', phases, '--max-examples', '5', ...which],
       ...option(
         '--header',

@@ -112,6 +112,10 @@ it('the door and the post agree on who may act and who receives, in 60 random wo
 describe('a post that receives', () => {
   let stage: Stage;
   let rightText: string;
+  // Those with the most in them first: one that shows a mistake is found sooner.
+  const worlds = fc
+    .sample(WORLD, { seed: SEED, numRuns: 60 })
+    .toSorted((one, other) => JSON.stringify(other).length - JSON.stringify(one).length);
   beforeAll(async () => {
     stage = await openStage();
     const { rows } = await stage.admin.query("SELECT pg_get_functiondef('receives_until'::regproc) AS text");
@@ -142,11 +146,13 @@ describe('a post that receives', () => {
   ])('%s is noticed', async (_, part, wrong) => {
     expect(rightText).toMatch(part);
     await stage.admin.query(rightText.replace(part, wrong));
-    for (const drawn of fc.sample(WORLD, { seed: SEED, numRuns: 60 }))
+    for (const [place, drawn] of worlds.entries())
       for (const seen of await liveThrough(stage, drawn)) {
         const found = difference(seen, RULE);
-        if (found !== undefined)
-          return expect(found).toMatch(/^The door (lets|does not let) .* act for .* webhook/);
+        if (found === undefined) continue;
+        // A world that shows one mistake shows most others, too: the next one is looked for there first.
+        worlds.unshift(...worlds.splice(place, 1));
+        return expect(found).toMatch(/^The door (lets|does not let) .* act for .* webhook/);
       }
     expect.unreachable('the door and the post agreed in all worlds');
   });

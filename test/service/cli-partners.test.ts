@@ -81,6 +81,8 @@ describe('trigger', () => {
     expect((await porter('trigger appointment.confirmed')).stdout).toMatch(
       /^appointment\.confirmed is on its way: evt_/,
     );
+    // Else the next listener might be the one to hear of it.
+    await printed(listener, 2);
   });
 
   it('is refused in production with the rule that it breaks', async () => {
@@ -110,7 +112,7 @@ describe('listen', () => {
 
   it('prints JSON lines, and only the events that were asked for', async () => {
     const listener = await listening('listen --json --events appointment.confirmed');
-    await publish('a1', 'appointment.cancelled');
+    await publish('a2', 'appointment.cancelled');
     const { event_ids } = await publish('a2');
     await printed(listener, 1);
     expect(JSON.parse(listener.stdout())).toEqual({

@@ -7,7 +7,9 @@ import { join } from 'node:path';
 import pg from 'pg';
 import { request } from 'undici';
 import { describe, expect, inject, it, onTestFinished } from 'vitest';
+import { serve } from '../../src/main.ts';
 import { START_LOCK } from '../../src/store/migrate.ts';
+import { temporaryFolder } from '../support/afterwards.ts';
 import { COMPILED } from '../support/porter-process.ts';
 import {
   createDatabase,
@@ -53,6 +55,27 @@ function run(env: Record<string, string>): Run {
   child.stdout?.on('data', (chunk) => (output.stdout += chunk));
   child.stderr?.on('data', (chunk) => (output.stderr += chunk));
   return { child, output, ended: once(child, 'close').then(([code]) => code) };
+}
+
+/** What `main.ts` does, without a process of its own. */
+function serveHere(env: Record<string, string>) {
+  const folder = temporaryFolder();
+  const output = { stdout: '', stderr: '' };
+  const stop = new AbortController();
+  const ended = serve({
+    env: { PORTER_PORT: '0', PORTER_PROCESSES: '1', PORTER_DATA_DIR: join(folder, 'data'), ...env },
+    cwd: folder,
+    log: (line) => (output.stdout += line),
+    say: (text) => (output.stderr += text),
+    isTerminal: true,
+    stop: stop.signal,
+  });
+  const stopped = () => {
+    stop.abort('SIGTERM');
+    return ended;
+  };
+  onTestFinished(async () => void (await stopped()));
+  return { output, ended, stopped };
 }
 
 async function saidOnStderr({ child, output, ended }: Run, what: RegExp): Promise<RegExpExecArray> {
@@ -153,7 +176,7 @@ describe('node src/main.ts', () => {
       'be made there; set PORTER_DATA_DIR',
     ],
   ])('ends with code 1 and says what is wrong with %s: %o', async (_name, env, message) => {
-    const { output, ended } = run({ DATABASE_URL: await createUpToDateDatabase(), ...env });
+    const { output, ended } = serveHere({ DATABASE_URL: await createUpToDateDatabase(), ...env });
     expect(await ended).toBe(1);
     expect(output.stderr).toContain('Porter cannot start. ');
     expect(output.stderr).toContain(message);
@@ -170,7 +193,7 @@ describe('node src/main.ts', () => {
       event: 'appointment.confirmed',
     };
     await house.operator('POST', '/events', event);
-    const { ended } = run({ DATABASE_URL: house.databaseUrl, PORTER_PORT: new URL(house.url).port });
+    const { ended } = serveHere({ DATABASE_URL: house.databaseUrl, PORTER_PORT: new URL(house.url).port });
     expect(await ended).toBe(1);
     const client = new pg.Client({ connectionString: house.databaseUrl });
     await client.connect();
@@ -196,7 +219,7 @@ describe('node src/main.ts', () => {
   ])(
     'ends with code 1 when the database %s, and says what to do without the password',
     async (_why, DATABASE_URL, message) => {
-      const { output, ended } = run({ DATABASE_URL });
+      const { output, ended } = serveHere({ DATABASE_URL });
       expect(await ended).toBe(1);
       expect(output.stderr).toMatch(/^Porter cannot start\. PostgreSQL at /m);
       expect(output.stderr).toMatch(message);
@@ -214,7 +237,7 @@ describe('node src/main.ts', () => {
     );
     await client.query("INSERT INTO schema_migrations VALUES ('9999_future.sql')");
     await client.end();
-    const { output, ended } = run({ DATABASE_URL });
+    const { output, ended } = serveHere({ DATABASE_URL });
     expect(await ended).toBe(1);
     expect(output.stderr).toMatch(/^Porter cannot start\. The database has migrations .*9999_future\.sql/m);
     expect(output.stderr).not.toMatch(/^ +at /m);
@@ -250,27 +273,27 @@ describe('node src/main.ts', () => {
       DATABASE_URL: await createUpToDateDatabase(),
       PORTER_MASTER_KEY: randomBytes(32).toString('base64'),
     };
-    const first = run(env);
-    const [, token = ''] = await saidOnStderr(
-      first,
-      /shown until it was used once:\s+(pto_\w{40})[\s\S]*x-practice-group-id/,
-    );
-    first.child.kill('SIGTERM');
-    expect(await first.ended).toBe(0);
+    const until = (one: ReturnType<typeof serveHere>, said: RegExp) =>
+      expect.poll(() => one.output.stderr).toMatch(said);
+    const first = serveHere(env);
+    await until(first, /x-practice-group-id/);
+    const [, token = ''] = /shown until it was used once:\s+(pto_\w{40})/.exec(first.output.stderr) ?? [];
+    expect(token).not.toBe('');
+    expect(await first.stopped()).toBe(0);
     expect(first.output.stdout).not.toContain(token);
 
-    const second = run(env);
-    const [, url] = await saidOnStderr(second, /listens on (\S+)[\s\S]*x-practice-group-id/);
+    const second = serveHere(env);
+    await until(second, /x-practice-group-id/);
     expect(second.output.stderr).toContain(token);
+    const [, url] = /listens on (\S+)/.exec(second.output.stderr) ?? [];
     const { statusCode } = await request(`${url}/operator/v1/partners`, {
       headers: { authorization: `Bearer ${token}` },
     });
     expect(statusCode).toBe(200);
-    second.child.kill('SIGTERM');
-    expect(await second.ended).toBe(0);
+    expect(await second.stopped()).toBe(0);
 
-    const third = run(env);
-    await saidOnStderr(third, /listens on (\S+)[\s\S]*x-practice-group-id/);
+    const third = serveHere(env);
+    await until(third, /x-practice-group-id/);
     expect(third.output.stderr).not.toContain('pto_');
   });
 });

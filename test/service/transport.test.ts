@@ -28,6 +28,10 @@ const TLS = {
 };
 
 const tlsFile = (name: string) => fileURLToPath(new URL(`../support/tls/${name}.pem`, import.meta.url));
+/** Without a worker: nothing here is about the post. */
+const startDoor = ({ env, ...options }: Parameters<typeof startHarness>[0] = {}) =>
+  startHarness({ ...options, env: { PORTER_ROLE: 'api', ...env } });
+
 const portOf = (house: Harness) => Number(new URL(house.url).port);
 
 /** What both sides agree on, or that they do not. */
@@ -79,7 +83,7 @@ async function worldOver(house: Harness, headers: Record<string, string>) {
 
 describe('production over plain HTTP', () => {
   it('403 https_required on every address, whatever the key', async () => {
-    const house = await startHarness({ env: { ...PRODUCTION, PORTER_TRUST_PROXY: '127.0.0.1' } });
+    const house = await startDoor({ env: { ...PRODUCTION, PORTER_TRUST_PROXY: '127.0.0.1' } });
     const over = { 'x-forwarded-proto': 'https' };
     const { key, groupId } = await worldOver(house, over);
     for (const options of [{}, { key: 'nonsense' }, { key, group: groupId }, { token: OPERATOR_TOKEN }])
@@ -95,7 +99,7 @@ describe('production over plain HTTP', () => {
   });
 
   it('no key check: a good key is not even looked up', async () => {
-    const house = await startHarness({ env: PRODUCTION });
+    const house = await startDoor({ env: PRODUCTION });
     const lookups: string[] = [];
     const { access } = house.service.app;
     const holderOf = access.holderOf;
@@ -110,7 +114,7 @@ describe('production over plain HTTP', () => {
 
 describe('native TLS', () => {
   it('200 in production, with a certificate and a key', async () => {
-    const house = await startHarness({ env: { ...PRODUCTION, ...TLS } });
+    const house = await startDoor({ env: { ...PRODUCTION, ...TLS } });
     expect(house.url).toMatch(/^https:/);
     const { key, groupId } = await makeWorld(house);
     expect((await get(house, { key, group: groupId })).status).toBe(200);
@@ -123,7 +127,7 @@ describe('native TLS', () => {
   });
 
   it('no TLS below 1.2, and of 1.2 only what has forward secrecy and authenticated encryption', async () => {
-    const house = await startHarness({ env: TLS });
+    const house = await startDoor({ env: TLS });
     expect(await handshake(house, { version: 'TLSv1.3' })).toMatch(/^TLSv1\.3 /);
     expect(await handshake(house, { version: 'TLSv1.1', ciphers: 'DEFAULT@SECLEVEL=0' })).toBe('refused');
     const offered = getCiphers()
@@ -143,7 +147,7 @@ describe('native TLS', () => {
   });
 
   it('nobody negotiates twice on one connection', async () => {
-    const house = await startHarness({ env: TLS });
+    const house = await startDoor({ env: TLS });
     const socket = connect({ port: portOf(house), rejectUnauthorized: false, maxVersion: 'TLSv1.2' });
     await once(socket, 'secureConnect');
     const outcome = new Promise((resolve) => {
@@ -160,7 +164,7 @@ describe('native TLS', () => {
     const install = (name: string) => copyFileSync(tlsFile(name), cert);
     copyFileSync(TLS.PORTER_TLS_CERT, cert);
     copyFileSync(TLS.PORTER_TLS_KEY, key);
-    const house = await startHarness({
+    const house = await startDoor({
       clock: new HastyClock(),
       env: { PORTER_TLS_CERT: cert, PORTER_TLS_KEY: key },
     });
@@ -195,13 +199,13 @@ describe('native TLS', () => {
   });
 
   it('403 https_required: a trusted proxy says that its caller came over plain HTTP', async () => {
-    const house = await startHarness({ env: { ...PRODUCTION, ...TLS, PORTER_TRUST_PROXY: '127.0.0.1' } });
+    const house = await startDoor({ env: { ...PRODUCTION, ...TLS, PORTER_TRUST_PROXY: '127.0.0.1' } });
     expectProblem(await get(house, { headers: { 'x-forwarded-proto': 'http' } }), 403, 'https_required');
     expectProblem(await get(house, {}), 401, 'invalid_credentials');
   });
 
   it('nothing is answered to plain HTTP on the same port', async () => {
-    const house = await startHarness({ env: { ...PRODUCTION, ...TLS } });
+    const house = await startDoor({ env: { ...PRODUCTION, ...TLS } });
     const send = sender(house.url.replace('https:', 'http:'), new Agent());
     await expect(send('GET', PATH)).rejects.toThrow();
     // And the service goes on.
@@ -214,7 +218,7 @@ describe('headers that keep browsers in line', () => {
   const HSTS = { 'strict-transport-security': 'max-age=31536000' };
 
   it('are on every answer over HTTPS', async () => {
-    const house = await startHarness({ env: TLS });
+    const house = await startDoor({ env: TLS });
     const { key, groupId } = await makeWorld(house);
     const paths = [
       '/',
@@ -241,7 +245,7 @@ describe('headers that keep browsers in line', () => {
   });
 
   it('say nothing of HTTPS over plain HTTP, and believe a trusted proxy', async () => {
-    const house = await startHarness({ env: { PORTER_TRUST_PROXY: '127.0.0.1' } });
+    const house = await startDoor({ env: { PORTER_TRUST_PROXY: '127.0.0.1' } });
     const over = (proto: string, path: string) =>
       get(house, { headers: { 'x-forwarded-proto': proto } }, path);
     for (const path of ['/', '/docs', '/v1/nothing', PATH]) {
@@ -260,7 +264,7 @@ describe('headers that keep browsers in line', () => {
 
 describe('behind a proxy', () => {
   it('200: x-forwarded-proto of a proxy that the configuration names', async () => {
-    const house = await startHarness({
+    const house = await startDoor({
       env: { ...PRODUCTION, PORTER_TRUST_PROXY: '10.0.0.0/8 127.0.0.0/8' },
     });
     const { key, groupId } = await worldOver(house, { 'x-forwarded-proto': 'https' });
@@ -278,7 +282,7 @@ describe('behind a proxy', () => {
   });
 
   it('403 https_required: a trusted proxy that does not say', async () => {
-    const house = await startHarness({ env: { ...PRODUCTION, PORTER_TRUST_PROXY: '127.0.0.1' } });
+    const house = await startDoor({ env: { ...PRODUCTION, PORTER_TRUST_PROXY: '127.0.0.1' } });
     expectProblem(await get(house), 403, 'https_required');
     const named = { headers: { 'x-forwarded-for': '192.0.2.1' } };
     expectProblem(await get(house, named), 403, 'https_required');
@@ -286,7 +290,7 @@ describe('behind a proxy', () => {
 
   it('403 https_required: the header from anybody else is not believed', async () => {
     for (const trusted of [{}, { PORTER_TRUST_PROXY: '10.0.0.1,192.0.2.0/24' }]) {
-      const house = await startHarness({ env: { ...PRODUCTION, ...trusted } });
+      const house = await startDoor({ env: { ...PRODUCTION, ...trusted } });
       for (const headers of [
         { 'x-forwarded-proto': 'https' },
         { 'x-forwarded-proto': 'https', 'x-forwarded-for': '10.0.0.1' },
@@ -301,11 +305,11 @@ describe('behind a proxy', () => {
 
 describe('staging', () => {
   it('401, not 403: plain HTTP from this machine is taken', async () => {
-    expectProblem(await get(await startHarness()), 401, 'invalid_credentials');
+    expectProblem(await get(await startDoor()), 401, 'invalid_credentials');
   });
 
   it('403 https_required: a call that somebody forwarded is not from this machine', async () => {
-    const house = await startHarness();
+    const house = await startDoor();
     for (const headers of [{ 'x-forwarded-for': '127.0.0.1' }, { 'x-forwarded-proto': 'https' }] as Record<
       string,
       string
@@ -314,7 +318,7 @@ describe('staging', () => {
   });
 
   it('403 or 401 as a trusted proxy says', async () => {
-    const house = await startHarness({ env: { PORTER_TRUST_PROXY: '127.0.0.1' } });
+    const house = await startDoor({ env: { PORTER_TRUST_PROXY: '127.0.0.1' } });
     expectProblem(await get(house, { headers: { 'x-forwarded-proto': 'http' } }), 403, 'https_required');
     expectProblem(
       await get(house, { headers: { 'x-forwarded-proto': 'https' } }),
@@ -327,7 +331,7 @@ describe('staging', () => {
 describe('probes', () => {
   it('200 on this machine in either environment, 404 to whoever comes through a proxy', async () => {
     for (const environment of ['staging', 'production']) {
-      const house = await startHarness({
+      const house = await startDoor({
         env: { PORTER_ENVIRONMENT: environment, PORTER_TRUST_PROXY: '127.0.0.1' },
       });
       const through = { headers: { 'x-forwarded-proto': 'https', 'x-forwarded-for': '192.0.2.1' } };

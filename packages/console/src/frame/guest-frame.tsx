@@ -1,6 +1,7 @@
 import { useRouter } from '@tanstack/react-router';
 import { useEffect } from 'react';
 import { isStatus, queryClient } from '../api/client.ts';
+import { isAttended } from './attended.ts';
 import { Frame } from './frame.tsx';
 import { me, useMe } from './me.ts';
 import { MeMenu } from './me-menu.tsx';
@@ -30,7 +31,7 @@ const PAGES_MAX = 3;
 function useFresh(): void {
   useEffect(() => {
     const timer = setInterval(() => {
-      if (document.hidden) return;
+      if (!isAttended()) return;
       void queryClient.invalidateQueries({
         predicate: ({ queryKey, state }) => {
           const { pages } = (state.data ?? {}) as { pages?: unknown[] };

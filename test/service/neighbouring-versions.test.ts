@@ -121,7 +121,7 @@ it('work side by side: nothing is refused, lost or renamed', async () => {
 
   const traffic = startTraffic(world);
   traffic.useNodes([callers(first), callers(second)]);
-  await traffic.rounds(10);
+  await traffic.rounds(20);
 
   const next = makeNextVersion();
   const newer = spawnPorter(await freePort(), env, next);
@@ -129,7 +129,7 @@ it('work side by side: nothing is refused, lost or renamed', async () => {
   const versions = async () => (await db.query('SELECT version FROM schema_version')).rows[0].version;
   expect(await versions()).toBe(SCHEMA_VERSION + 1);
   traffic.useNodes([callers(first), callers(second), callers(newer)]);
-  await traffic.rounds(10);
+  await traffic.rounds(30);
 
   // One of the old ones starts again, beside the new schema, and leaves it alone.
   traffic.useNodes([callers(first), callers(newer)]);
@@ -145,7 +145,7 @@ it('work side by side: nothing is refused, lost or renamed', async () => {
   await traffic.rounds(5);
   first.process.kill('SIGTERM');
   await first.exited;
-  await traffic.rounds(10);
+  await traffic.rounds(20);
   await traffic.stop();
 
   expect(traffic.refused).toEqual([]);

@@ -1,6 +1,5 @@
 import { cpSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { setTimeout as pause } from 'node:timers/promises';
 import { Agent } from 'undici';
 import { expect, it } from 'vitest';
 import { SCHEMA_VERSION } from '../../src/store/migrate.ts';
@@ -24,8 +23,6 @@ import { superuser } from '../support/superuser.ts';
  */
 
 const ROOT = resolve(import.meta.dirname, '../..');
-/** Between two rounds of traffic: a node that starts needs the processor, too. */
-const BREATH_MS = 25;
 
 /** Where its `main.ts` is. */
 function makeNextVersion(): string {
@@ -225,7 +222,6 @@ function startTraffic(world: World) {
     while (!stopped) {
       await Promise.all(nodes.map(once));
       rounds++;
-      await pause(BREATH_MS);
     }
   })();
   return {

@@ -1,7 +1,7 @@
 import { Counter, Gauge, Registry } from 'prom-client';
 import type { Clock } from '../platform/clock.ts';
 import { Histogram, type Series } from '../platform/histogram.ts';
-import type { Logger } from '../platform/logger.ts';
+import { type Logger, redact } from '../platform/logger.ts';
 import type { Attributes } from '../platform/telemetry.ts';
 import type { Strangers } from '../runtime/strangers.ts';
 import type { Usage } from '../runtime/usage.ts';
@@ -204,7 +204,8 @@ export function observe(options: ObserverOptions): Observer {
 function spanAttributes({ id, method, path, trace, transport }: Exchange, status: number): Attributes {
   return {
     'http.request.method': method,
-    'url.path': path,
+    // Traces pass no gate as the log does: a link with a token in it, opened as some mail programs write it, is a path.
+    'url.path': redact(path),
     'http.response.status_code': status,
     'client.address': transport.address,
     'error.type': trace.error,

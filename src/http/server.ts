@@ -104,8 +104,8 @@ export function createServer(options: ServerOptions): Server {
   const prove = createProver({ clock: app.clock, fingerprintOf, ownUrl: options.ownUrl });
   const desk = {
     finish(exchange: Exchange, status: number) {
-      const { keyId, operatorId } = exchange.trace;
-      if (keyId !== undefined || operatorId !== undefined) connections.know(exchange.raw.socket);
+      const { keyId, operatorId, guest } = exchange.trace;
+      if (keyId !== undefined || operatorId !== undefined || guest) connections.know(exchange.raw.socket);
       finish(exchange, status);
     },
     isClosing: () => !server.listening,

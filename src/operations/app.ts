@@ -7,6 +7,7 @@ import type {
   PartnerPrincipal,
   PortalPrincipal,
   PracticePrincipal,
+  Principal,
 } from '../domain/principal.ts';
 import type { Bell } from '../platform/bell.ts';
 import type { Clock } from '../platform/clock.ts';
@@ -32,7 +33,6 @@ import type { Strangers } from '../runtime/strangers.ts';
 import type { SubmissionTypeUpdates } from '../runtime/submission-type-updates.ts';
 import type { Usage } from '../runtime/usage.ts';
 import type { WriteThrough } from '../runtime/write-through.ts';
-import type { AuditRecord } from '../store/audit-append.ts';
 import type { Database } from '../store/database.ts';
 import type { HandOverPoint } from '../store/hand-over.ts';
 import type { Retention } from '../store/retention.ts';
@@ -124,7 +124,7 @@ export type Handlers<T extends Record<string, Endpoint>, P> = {
 
 /** Who did it and in which request: what an audit entry takes from the call. */
 export interface Actor {
-  principal: AuditRecord['principal'];
+  principal: Principal;
   requestId: string | null;
 }
 

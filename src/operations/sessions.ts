@@ -7,8 +7,9 @@ import type {
 import { Problem } from '../contract/problems.ts';
 import { secretHash } from '../domain/api-key.ts';
 import { newId, randomBase62 } from '../domain/ids.ts';
-import { type OperatorPrincipal, SYSTEM } from '../domain/principal.ts';
+import { type OperatorPrincipal, SYSTEM, type SystemPrincipal } from '../domain/principal.ts';
 import { firstTimes } from '../domain/session.ts';
+import type { AuditRecord } from '../store/audit-append.ts';
 import { type Transaction, transact } from '../store/database.ts';
 import { takeInvitation } from '../store/invitations.ts';
 import {
@@ -20,7 +21,7 @@ import {
   type SessionHolder,
   type StoredSession,
 } from '../store/sessions.ts';
-import { type Actor, type App, nowIso, type OperatorCall } from './app.ts';
+import { type App, nowIso, type OperatorCall } from './app.ts';
 
 export async function getOperatorMe(app: App, { principal }: OperatorCall<typeof getMeEndpoint>) {
   const { operatorId: id, name, role, sessionId } = principal;
@@ -80,7 +81,7 @@ const USER_AGENT_MAX = 255;
 
 /** Signs somebody in. The token is told this once; what is kept is its hash. */
 export function beginSession(app: App, principal: OperatorPrincipal, arrival: Arrival): Promise<Begun> {
-  return begin(app, { ...arrival, principal }, async () => ({
+  return begin(app, principal, arrival, async () => ({
     operator_id: principal.operatorId,
     invitation_id: null,
     operator_name: principal.name,
@@ -93,7 +94,7 @@ export async function enterByInvitation(
   link: string,
   arrival: Arrival,
 ): Promise<Begun | undefined> {
-  const begun = begin(app, { ...arrival, principal: SYSTEM }, async (tx) => {
+  const begun = begin(app, SYSTEM, arrival, async (tx) => {
     const invitation = await takeInvitation(tx, secretHash(link), nowIso(app));
     if (!invitation) throw new NoInvitation();
     return { operator_id: null, invitation_id: invitation.id, operator_name: invitation.name };
@@ -115,14 +116,14 @@ type Holder = Pick<StoredSession, 'operator_id' | 'invitation_id' | 'operator_na
 
 async function begin(
   app: App,
-  arrival: Arrival & Actor,
+  by: OperatorPrincipal | SystemPrincipal,
+  arrival: Arrival,
   holderOf: (tx: Transaction) => Promise<Holder>,
 ): Promise<Begun> {
   const token = newSessionToken(app);
-  const { principal, formerSessionId } = arrival;
-  await transact(app.db, principal, async (tx) => {
+  const { formerSessionId, requestId } = arrival;
+  await transact(app.db, by, async (tx) => {
     const holder = await holderOf(tx);
-    if (formerSessionId !== undefined) await end(app, tx, arrival, formerSessionId, null);
     const now = app.clock.now();
     const { idleExpiresAt, expiresAt } = firstTimes(now, app.access.sessions.limits);
     const at = new Date(now).toISOString();
@@ -136,11 +137,17 @@ async function begin(
       idle_expires_at: new Date(idleExpiresAt).toISOString(),
       expires_at: new Date(expiresAt).toISOString(),
     };
+    const principal = by.kind === 'operator' ? by : guestOf(session);
+    if (formerSessionId !== undefined) await end(app, tx, { principal, requestId }, formerSessionId, null);
     insertSession(tx, session, secretHash(token));
-    tx.audit(record(arrival, at, 'session.begin', null, session));
+    tx.audit(record({ principal, requestId }, at, 'session.begin', null, session));
   });
   if (formerSessionId !== undefined) await app.access.settle();
   return { token, seconds: app.access.sessions.limits.absoluteMs / 1000 };
+}
+
+function guestOf({ id: sessionId, invitation_id, operator_name: name }: StoredSession) {
+  return { kind: 'guest' as const, invitationId: invitation_id ?? '', name, sessionId };
 }
 
 /** Signs somebody out. */
@@ -149,8 +156,9 @@ export async function endSession(
   whose: SessionHolder['principal'],
   requestId: string,
 ): Promise<void> {
-  const principal = whose.kind === 'operator' ? whose : SYSTEM;
-  await transact(app.db, principal, (tx) => end(app, tx, { principal, requestId }, whose.sessionId, null));
+  await transact(app.db, SYSTEM, (tx) =>
+    end(app, tx, { principal: whose, requestId }, whose.sessionId, null),
+  );
   await app.access.settle();
 }
 
@@ -158,7 +166,7 @@ export async function endSession(
 async function end(
   app: App,
   tx: Transaction,
-  actor: Actor,
+  actor: Doer,
   id: string,
   operatorId: string | null,
 ): Promise<boolean> {
@@ -174,8 +182,10 @@ export function newSessionToken({ random }: Pick<App, 'random'>): string {
   return `pts_${randomBase62(random, 43)}`;
 }
 
+type Doer = Pick<AuditRecord, 'principal' | 'requestId'>;
+
 function record(
-  { principal, requestId }: Actor,
+  { principal, requestId }: Doer,
   at: string,
   action: string,
   before: StoredSession | null,

@@ -42,7 +42,10 @@ export async function testWebhook(app: App, call: PartnerCall<typeof testEndpoin
   };
 }
 
-/** The way of any other event, but for one partner. Like any other it is its own record, so it is not audited. */
+/**
+ * The way of any other event, but for one partner. Like any other it is its own record, which names the key: so it is audited only if a person acted
+ * with that.
+ */
 export async function triggerTestEvent(app: App, call: PartnerCall<typeof triggerEndpoint>) {
   const { principal, body } = call;
   if (app.environment !== 'staging') throw ruleBroken('staging_only');
@@ -53,8 +56,20 @@ export async function triggerTestEvent(app: App, call: PartnerCall<typeof trigge
   return transact(app.db, principal, async (tx) => {
     const earlier = keyed && (await keepAnswer(tx, keyed));
     if (keyed && earlier) return answerAgain(keyed, earlier);
-    const said = { sourceId: keyId, acceptedAt: nowIso(app), traceparent: call.traceparent };
+    const acceptedAt = nowIso(app);
+    const said = { sourceId: keyId, acceptedAt, traceparent: call.traceparent };
     appendEvents(tx, said, [event], { onlyPartnerId: partnerId });
+    if (principal.person)
+      tx.audit({
+        at: acceptedAt,
+        principal,
+        action: 'event.test',
+        subject: { type: 'event', id: event.id },
+        practiceGroupId: principal.group.id,
+        requestId: call.requestId,
+        before: null,
+        after: { event: body.event },
+      });
     return { body: answer };
   });
 }

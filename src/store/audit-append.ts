@@ -1,10 +1,13 @@
 import type { AuditEntry } from '../contract/operator/audit.ts';
-import type { PartnerPrincipal, Principal } from '../domain/principal.ts';
+import type { GuestPrincipal, PartnerPrincipal, Principal } from '../domain/principal.ts';
 import { type Sender, sqlFunction } from './sql-functions.ts';
+
+/** As much of a guest as an entry names. */
+type NamedGuest = Pick<GuestPrincipal, 'kind' | 'invitationId' | 'name' | 'sessionId'>;
 
 export interface AuditRecord {
   at: string;
-  principal: Principal;
+  principal: Exclude<Principal, GuestPrincipal> | NamedGuest;
   action: string;
   subject: { type: string; id: string };
   practiceGroupId?: string | undefined;
@@ -61,7 +64,7 @@ function bodyOf(record: AuditRecord): AuditBody {
 const personOf = (person: PartnerPrincipal['person']) =>
   person && { name: person.name, session_id: person.sessionId };
 
-export function actorOf(principal: Principal): AuditBody['actor'] {
+export function actorOf(principal: AuditRecord['principal']): AuditBody['actor'] {
   switch (principal.kind) {
     case 'partner':
       return { type: 'partner', id: principal.holder.keyId, ...personOf(principal.person) };

@@ -54,7 +54,18 @@ export function markWithdrawn(tx: Transaction, id: string, now: string): void {
   tx.defer('UPDATE invitations SET revoked_at = $2, try_at = NULL WHERE id = $1', [id, now]);
 }
 
-/** Uses the link, if it can be used: whoever is first has it, and nobody after. */
+/** All of a practice that is removed: one that has its ID later is not theirs. */
+export function withdrawInvitationsOf(tx: Transaction, practiceGroupId: string, now: string): void {
+  tx.defer(
+    'UPDATE invitations SET revoked_at = $2, try_at = NULL WHERE practice_group_id = $1 AND revoked_at IS NULL',
+    [practiceGroupId, now],
+  );
+}
+
+/**
+ * Uses the link, if it can be used: whoever is first has it, and nobody after. While there is nobody to come in for, the partner being suspended or
+ * the practice removed, it is not used up.
+ */
 export function takeInvitation(
   tx: Transaction,
   tokenHash: Buffer,
@@ -62,7 +73,10 @@ export function takeInvitation(
 ): Promise<StoredInvitation | undefined> {
   return tx.first<StoredInvitation>(
     `UPDATE invitations i SET entered_at = $2
-      WHERE i.token_hash = $1 AND i.entered_at IS NULL AND i.revoked_at IS NULL AND i.expires_at > $2 RETURNING ${INVITATION}`,
+      WHERE i.token_hash = $1 AND i.entered_at IS NULL AND i.revoked_at IS NULL AND i.expires_at > $2
+        AND (EXISTS (SELECT FROM partners p WHERE p.id = i.partner_id AND p.status <> 'suspended')
+          OR EXISTS (SELECT FROM practice_groups g WHERE g.id = i.practice_group_id))
+     RETURNING ${INVITATION}`,
     [tokenHash, now],
   );
 }

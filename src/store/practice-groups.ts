@@ -7,6 +7,7 @@ import type { FoundGroup } from '../domain/access.ts';
 import { USES_TOLD_MAX, type Use } from '../domain/in-use.ts';
 import type { KeyHolder } from '../domain/principal.ts';
 import { type IfLocked, skipping, type Transaction } from './database.ts';
+import { withdrawInvitationsOf } from './invitations.ts';
 import { byId, readPage } from './page.ts';
 import { bury } from './removed-items.ts';
 
@@ -255,5 +256,6 @@ export function findGroupUses(tx: Transaction, id: string, now: string): Promise
 
 export function deleteGroup(tx: Transaction, id: string, now: string, sourceVersion?: number | null): void {
   tx.defer('DELETE FROM ehr_health WHERE practice_group_id = $1', [id]);
+  withdrawInvitationsOf(tx, id, now);
   bury(tx, 'practice_group', [{ groupId: id, id, sourceVersion }], now);
 }

@@ -99,6 +99,27 @@ describe.each([
   });
 });
 
+it('a page that nobody touches asks for nothing by itself, so that its session can end', async () => {
+  const { page } = await comeIn(practice);
+  await page.clock.install();
+  await page.reload();
+  await page.getByRole('button', { name: /Signed in as/ }).waitFor();
+  let begun = 0;
+  let ended = 0;
+  page.on('request', () => begun++);
+  page.on('requestfinished', () => ended++);
+  page.on('requestfailed', () => ended++);
+  await page.clock.runFor(20_000);
+  await expect.poll(() => begun).toBeGreaterThan(0);
+  await page.clock.fastForward(6 * 60_000);
+  await expect.poll(() => begun - ended).toBe(0);
+  const asked = begun;
+  await page.clock.runFor(60_000);
+  expect(begun).toBe(asked);
+  await page.keyboard.press('Shift');
+  await expect.poll(() => begun).toBeGreaterThan(asked);
+});
+
 it('an operator finds nothing under the addresses of guests', async () => {
   const { page } = await enter('/portal');
   await page.getByRole('heading', { name: 'There is no such page' }).waitFor();

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { enterPartner } from '../support/practice-guest.ts';
 import { type Harness, serviceForTests, startHarness } from '../support/service.ts';
 import { head } from '../support/wire.ts';
 
@@ -70,7 +71,31 @@ describe('connections from one address', () => {
   });
 });
 
+/** Strangers, until there are so many connections. */
+async function crowd(house: Harness, inAll: number) {
+  const { server } = house.service;
+  const count = () => new Promise<number>((resolve) => server.getConnections((_, n) => resolve(n)));
+  const strangers: ReturnType<typeof open>[] = [];
+  while ((await count()) < inAll) {
+    strangers.push(open(house, '127.0.0.9'));
+    await once(server, 'connection');
+  }
+  return strangers;
+}
+
 describe('connections in all', () => {
+  it('never one of somebody who was invited into the console', async () => {
+    const { house, world } = await serviceForTests({ env: { PORTER_CONNECTIONS_MAX: '70' } });
+    const { cookie } = await enterPartner(house, world.partnerId);
+    const guest = open(house, '127.0.0.7');
+    guest.socket.write(head('GET', '/portal/v1/status', { cookie, 'x-porter-console': '1' }));
+    await expect.poll(guest.heard).toContain(OK);
+    const strangers = await crowd(house, 70);
+    open(house, '127.0.0.8');
+    await expect.poll(() => strangers[0]?.isOpen()).toBe(false);
+    expect(guest.isOpen()).toBe(true);
+  });
+
   it.each([
     ['plain', {}],
     ['over TLS', TLS],
@@ -79,13 +104,7 @@ describe('connections in all', () => {
     async (_how, tls) => {
       const { house, world } = await serviceForTests({ env: { ...tls, PORTER_CONNECTIONS_MAX: '70' } });
       // The test's own connections have shown a token. From here on only strangers come.
-      const { server } = house.service;
-      const count = () => new Promise<number>((resolve) => server.getConnections((_, n) => resolve(n)));
-      const strangers: ReturnType<typeof open>[] = [];
-      while ((await count()) < 70) {
-        strangers.push(open(house, '127.0.0.9'));
-        await once(server, 'connection');
-      }
+      const strangers = await crowd(house, 70);
       const newest = open(house, '127.0.0.8');
       await expect.poll(() => strangers[0]?.isOpen()).toBe(false);
       expect(strangers.slice(1).every((line) => line.isOpen())).toBe(true);

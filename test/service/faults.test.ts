@@ -11,13 +11,13 @@ import { seedOf } from '../support/seed.ts';
 /** A short round of each fault; test/faults has the long ones. */
 
 it('PostgreSQL is killed under load: 503 until it is back, nothing acknowledged is lost', async () => {
-  const load = await killPostgresUnderLoad(1, seedOf('PostgreSQL killed', 1));
+  const load = await killPostgresUnderLoad(2, seedOf('PostgreSQL killed', 1));
   console.log('PostgreSQL killed:', load.summary());
   expect(load.statuses[503]).toBeGreaterThan(0);
 });
 
 it('the service is killed under load: nothing acknowledged is lost', async () => {
-  const load = await killServiceUnderLoad(1, seedOf('service killed', 1));
+  const load = await killServiceUnderLoad(2, seedOf('service killed', 1));
   console.log('service killed:', load.summary());
 });
 

@@ -188,6 +188,31 @@ describe('POST /console/enter', () => {
   });
 });
 
+describe('somebody with nobody to come in for', () => {
+  it('401 while the partner is suspended, which does not use the link up', async () => {
+    const { partnerId } = await makeWorld(house);
+    const token = await mailedTo((await toPartner(ada(), partnerId)).email);
+    await house.operator('POST', `/partners/${partnerId}/suspend`);
+    expectProblem(await enter(token), 401, 'invalid_credentials');
+    await house.operator('POST', `/partners/${partnerId}/verify`);
+    expect((await enter(token)).status).toBe(204);
+  });
+
+  it('401 of a practice that was removed, also if another one has its ID later', async () => {
+    const practice = { id: 'closing', name: 'Closing', timezone: 'Europe/London' };
+    const toClosing = () => house.operator('POST', '/practice-groups/closing/invitations', ada());
+    await house.operator('POST', '/practice-groups', practice);
+    const link = await mailedTo((await toClosing()).email);
+    const guest = await entered(await toClosing());
+    expect((await guest.send('GET', ME)).status).toBe(200);
+    await house.operator('DELETE', '/practice-groups/closing');
+    expectProblem(await enter(link), 401, 'invalid_credentials');
+    await house.operator('POST', '/practice-groups', practice);
+    expectProblem(await guest.send('GET', ME), 401, 'invalid_credentials');
+    expectProblem(await enter(link), 401, 'invalid_credentials');
+  });
+});
+
 describe('a session of a guest', () => {
   it('401: reaches nothing of the operator API, and nothing of the partner API', async () => {
     const guest = await entered(await toPartner());
@@ -247,10 +272,16 @@ describe('a session of a guest', () => {
     const { cookie } = await entered(invitation);
     await house.send('POST', '/console/sign-out', { headers: { cookie } });
     const { data } = await house.operator('GET', '/audit?page_size=3');
-    expect(data.map((entry: Loose) => [entry.action, entry.actor.type])).toEqual([
-      ['session.end', 'system'],
-      ['session.begin', 'system'],
-      ['invitation.create', 'operator'],
+    expect(data.map((entry: Loose) => [entry.action, entry.actor])).toEqual([
+      [
+        'session.end',
+        { type: 'guest', id: invitation.id, name: 'Ada Marsh', session_id: data[0].subject.id },
+      ],
+      [
+        'session.begin',
+        { type: 'guest', id: invitation.id, name: 'Ada Marsh', session_id: data[1].subject.id },
+      ],
+      ['invitation.create', expect.objectContaining({ type: 'operator' })],
     ]);
     expect(data[1].after).toMatchObject({ invitation_id: invitation.id, operator_name: 'Ada Marsh' });
   });

@@ -1,6 +1,5 @@
 import { cpSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { setTimeout as pause } from 'node:timers/promises';
 import { Agent } from 'undici';
 import { expect, it } from 'vitest';
 import { SCHEMA_VERSION } from '../../src/store/migrate.ts';
@@ -24,8 +23,6 @@ import { superuser } from '../support/superuser.ts';
  */
 
 const ROOT = resolve(import.meta.dirname, '../..');
-/** Between two rounds of traffic: a node that starts needs the processor, too. */
-const BREATH_MS = 25;
 
 /** Where its `main.ts` is. */
 function makeNextVersion(): string {
@@ -121,7 +118,7 @@ it('work side by side: nothing is refused, lost or renamed', async () => {
 
   const traffic = startTraffic(world);
   traffic.useNodes([callers(first), callers(second)]);
-  await traffic.rounds(10);
+  await traffic.rounds(20);
 
   const next = makeNextVersion();
   const newer = spawnPorter(await freePort(), env, next);
@@ -129,7 +126,7 @@ it('work side by side: nothing is refused, lost or renamed', async () => {
   const versions = async () => (await db.query('SELECT version FROM schema_version')).rows[0].version;
   expect(await versions()).toBe(SCHEMA_VERSION + 1);
   traffic.useNodes([callers(first), callers(second), callers(newer)]);
-  await traffic.rounds(10);
+  await traffic.rounds(30);
 
   // One of the old ones starts again, beside the new schema, and leaves it alone.
   traffic.useNodes([callers(first), callers(newer)]);
@@ -145,7 +142,7 @@ it('work side by side: nothing is refused, lost or renamed', async () => {
   await traffic.rounds(5);
   first.process.kill('SIGTERM');
   await first.exited;
-  await traffic.rounds(10);
+  await traffic.rounds(20);
   await traffic.stop();
 
   expect(traffic.refused).toEqual([]);
@@ -225,7 +222,6 @@ function startTraffic(world: World) {
     while (!stopped) {
       await Promise.all(nodes.map(once));
       rounds++;
-      await pause(BREATH_MS);
     }
   })();
   return {

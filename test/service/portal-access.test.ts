@@ -53,6 +53,18 @@ describe('somebody of a partner, with one of its keys', () => {
     expect(paused.body.status).toBe('paused');
   });
 
+  it('is in the audit for a test event too, which a program is not', async () => {
+    const { partner, guest, way } = await world();
+    const body = { event: 'appointment.confirmed' };
+    const { event_id: byProgram } = await partner.call('POST', '/v1/test-events', body);
+    const { event_id } = (await guest.act('POST', '/v1/test-events', way, { body })).body;
+    expect((await house.operator('GET', `/audit?subject_id=${byProgram}`)).data).toEqual([]);
+    const { data } = await house.operator('GET', `/audit?subject_id=${event_id}`);
+    expect(data).toMatchObject([
+      { action: 'event.test', practice_group_id: partner.groupId, actor: { id: way.key, name: 'Ada Marsh' } },
+    ]);
+  });
+
   it('is not counted as the key: neither its allowance, nor its use, nor its refusals', async () => {
     const { partner, guest, way } = await world();
     const before = await house.operator('GET', `/keys/${partner.keyId}`);

@@ -10,13 +10,13 @@ import { seedOf } from '../support/seed.ts';
 /** A short round of each fault of the post; test/faults has the long ones. */
 
 it('the service is killed under traffic: every accepted event arrives, in order', async () => {
-  const traffic = await killServiceUnderTraffic(1, seedOf('post, service killed', 1));
+  const traffic = await killServiceUnderTraffic(3, seedOf('post, service killed', 1));
   console.log('post, service killed:', traffic.summary());
   expect(traffic.connectionErrors).toBeGreaterThan(0);
 });
 
 it('PostgreSQL is killed under traffic: every accepted event arrives, in order', async () => {
-  const traffic = await killPostgresUnderTraffic(1, seedOf('post, PostgreSQL killed', 1));
+  const traffic = await killPostgresUnderTraffic(2, seedOf('post, PostgreSQL killed', 1));
   console.log('post, PostgreSQL killed:', traffic.summary());
   expect(traffic.statuses[503]).toBeGreaterThan(0);
   expect(traffic.connectionErrors).toBe(0);

@@ -77,5 +77,5 @@ it('docs/operating/practice-software.md: what it says, pasted into a shell, conn
 it('Porter, PostgreSQL and the practice software are killed under traffic: both sides end up equal', async () => {
   const roll = dice(seedOf('practice software', 1));
   const random = () => roll(1_000_000) / 1_000_000;
-  console.log('practice software:', await killBothSidesUnderTraffic({ changes: 120, kills: 3, random }));
+  console.log('practice software:', await killBothSidesUnderTraffic({ changes: 400, kills: 3, random }));
 });

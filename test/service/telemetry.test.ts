@@ -129,6 +129,21 @@ it('a trace goes from the caller through the request to the receiver of the deli
   collector.close();
 });
 
+it('a secret in an address is in no trace', async () => {
+  const collector = await startCollector();
+  const house = await startHarness({
+    env: { OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: `${collector.url}/v1/traces` },
+  });
+  const token = `pti_${'a1B2c3D4'.repeat(5)}xyz`;
+  // As some mail programs write what stands behind the #.
+  await house.send('GET', `/console/enter%23${token}`);
+  await house.stop();
+  const paths = collector.spans().map(({ attributes }) => valuesOf(attributes)['url.path']);
+  expect(paths).toContain('/console/enter%23pti_[redacted]');
+  expect(JSON.stringify(collector.posted)).not.toContain(token);
+  collector.close();
+});
+
 it('what the caller does not sample, or names in another form, is not sent on as if it had', async () => {
   const collector = await startCollector();
   const house = await startHarness({

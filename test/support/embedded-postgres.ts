@@ -11,7 +11,6 @@ import pg from 'pg';
 import { type EmbeddedPostgres, startEmbeddedPostgres } from '../../src/platform/postgres/embedded.ts';
 import { commandLine, processesOfCluster } from '../../src/platform/postgres/processes.ts';
 import { afterFile, afterwards } from './afterwards.ts';
-import { COMPILED } from './porter-process.ts';
 
 /** A path below a folder that only we may enter: the hard case when we are root and PostgreSQL is not. */
 export function newDataDir(): string {
@@ -65,10 +64,7 @@ export interface Service {
 const childScript = fileURLToPath(import.meta.resolve('./embedded-postgres-child.ts'));
 
 export function startInAnotherProcess(dataDir: string): Service {
-  const child = spawn(process.execPath, [childScript, dataDir], {
-    env: { ...process.env, ...COMPILED },
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
+  const child = spawn(process.execPath, [childScript, dataDir], { stdio: ['ignore', 'pipe', 'inherit'] });
   afterwards(() => kill(child));
   const url = (async () => {
     for await (const line of createInterface({ input: child.stdout })) {

@@ -13,8 +13,6 @@ import { OPERATOR_TOKEN } from './service.ts';
 
 const MAIN = fileURLToPath(import.meta.resolve('../../src/main.ts'));
 const DEADLINE_MS = 60_000;
-/** Between two looks. Many of them are calls, and take the processor from what is waited for. */
-const LOOK_MS = 50;
 /** As in `npm start`: a process that is started again and again need not compile everything each time. */
 export const COMPILED = {
   NODE_COMPILE_CACHE: fileURLToPath(new URL('../../node_modules/.cache/porter', import.meta.url)),
@@ -30,7 +28,7 @@ export async function until(
   while (!(await condition())) {
     if (performance.now() > deadline)
       throw new Error(`waited in vain: ${typeof what === 'string' ? what : what()}`);
-    await pause(LOOK_MS);
+    await pause(10);
   }
 }
 

@@ -18,6 +18,8 @@ const GROUPS = ['north', 'south', 'west'];
 const SOURCES = 6;
 const OBJECTS_PER_SOURCE = 4;
 const BATCH_MAX = 30;
+/** Between two calls of a source. */
+const BREATH_MS = 25;
 /** With so many deliveries still to come the sources wait: queues are never empty, and never longer than a test is. */
 const OWED_MAX = 500;
 /** Some deliveries were refused, and are tried again after 5 s. */
@@ -59,7 +61,6 @@ interface Hook {
 export class PostTraffic {
   readonly #roll: (below: number) => number;
   readonly #receiver: PostReceiver;
-  readonly #breathMs: number;
   readonly #agent = new Agent({ connections: SOURCES + 2, pipelining: 1 });
   readonly #send: ReturnType<typeof sender>;
   readonly #hooks: Hook[] = [];
@@ -77,26 +78,20 @@ export class PostTraffic {
   connectionErrors = 0;
   accepted = 0;
 
-  private constructor(
-    url: string,
-    roll: (below: number) => number,
-    receiver: PostReceiver,
-    breathMs: number,
-  ) {
+  private constructor(url: string, roll: (below: number) => number, receiver: PostReceiver) {
     this.#roll = roll;
     this.#receiver = receiver;
-    this.#breathMs = breathMs;
     this.#send = sender(url, this.#agent);
   }
 
-  /** Makes the groups, the partners and their webhooks, and begins to publish; `breathMs` is between two calls of a source. */
+  /** Makes the groups, the partners and their webhooks, and begins to publish. */
   static async start(
     url: string,
     roll: (below: number) => number,
-    { refusesOneIn, breathMs }: { refusesOneIn: number; breathMs: number },
+    refusesOneIn: number,
   ): Promise<PostTraffic> {
     const receiver = await PostReceiver.start(roll, refusesOneIn);
-    const traffic = new PostTraffic(url, roll, receiver, breathMs);
+    const traffic = new PostTraffic(url, roll, receiver);
     onTestFinished(() => traffic.#abandon());
     await traffic.#furnish();
     traffic.#sources = Array.from({ length: SOURCES }, (_, source) => traffic.#publish(source));
@@ -137,7 +132,7 @@ export class PostTraffic {
   async #publish(source: number): Promise<void> {
     const group = GROUPS[source % GROUPS.length] as string;
     while (!this.#stopping) {
-      await pause(this.#breathMs);
+      await pause(BREATH_MS);
       if (this.#missing().length > OWED_MAX) continue;
       const single = this.#roll(2) === 0;
       const count = single ? 1 : 1 + this.#roll(BATCH_MAX);

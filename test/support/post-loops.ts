@@ -16,8 +16,8 @@ import { createUpToDateDatabase } from './service.ts';
 
 /** The loops of the post's fault tests. `npm test` runs each for a few rounds, `npm run test:faults` for many. */
 
-/** In a long loop one delivery in so many is refused once: retries must live through every fault, too. In a short one, something is always under way. */
-const TRAFFIC = { long: { refusesOneIn: 200, breathMs: 25 }, short: { refusesOneIn: 0, breathMs: 100 } };
+/** Of the deliveries in a long loop, one in so many is refused once: retries must live through every fault, too. */
+const REFUSES_ONE_IN = 200;
 const LONG = 10;
 
 interface Started {
@@ -29,7 +29,7 @@ interface Started {
 
 async function startTraffic(url: string, rounds: number, seed: number): Promise<Started> {
   const roll = dice(seed);
-  const traffic = await PostTraffic.start(url, roll, TRAFFIC[rounds < LONG ? 'short' : 'long']);
+  const traffic = await PostTraffic.start(url, roll, rounds < LONG ? 0 : REFUSES_ONE_IN);
   return { traffic, roll, randomInstant: () => pause(roll(1_000)) };
 }
 

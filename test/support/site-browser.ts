@@ -39,6 +39,8 @@ export function readers(env: Record<string, string> = {}, clock?: ManualClock): 
     demoKey: () => house.service.demoKey ?? '',
     async open(path, options = DESK) {
       const context = await browser.newContext(options);
+      // Half a minute, the default, is too little for a machine that does ten other things.
+      context.setDefaultTimeout(120_000);
       await context.grantPermissions(['clipboard-read', 'clipboard-write'], { origin: house.url });
       onTestFinished(() => context.close());
       const page = await context.newPage();

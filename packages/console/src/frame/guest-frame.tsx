@@ -1,6 +1,7 @@
 import { useRouter } from '@tanstack/react-router';
 import { useEffect } from 'react';
 import { isStatus, type NewsStream, type Operation, queryClient } from '../api/client.ts';
+import { isAttended } from './attended.ts';
 import { Frame } from './frame.tsx';
 import { type Concerned, refresh, useLive } from './live.ts';
 import { me, useMe } from './me.ts';
@@ -38,7 +39,7 @@ const FRESH_MS = 15_000;
 function useFresh(untold: readonly Operation[]): void {
   useEffect(() => {
     const timer = setInterval(() => {
-      if (!document.hidden) refresh(untold);
+      if (isAttended()) refresh(untold);
     }, FRESH_MS);
     return () => clearInterval(timer);
   }, [untold]);

@@ -1,6 +1,7 @@
 import { useRouter } from '@tanstack/react-router';
 import { useEffect } from 'react';
 import { isStatus, type NewsStream, news, type Operation, queryClient } from '../api/client.ts';
+import { isAttended } from './attended.ts';
 import { me } from './me.ts';
 
 /** What has changed is told by the service, over one stream for each tab, and asked for again. */
@@ -20,8 +21,7 @@ export function refresh(named: readonly Operation[]): void {
       const { pages } = (state.data ?? {}) as { pages?: unknown[] };
       return (pages?.length ?? 0) <= PAGES_MAX;
     },
-    // Nobody looks at a hidden tab: it asks when it is seen again.
-    refetchType: document.hidden ? 'none' : 'active',
+    refetchType: isAttended() ? 'active' : 'none',
   });
 }
 

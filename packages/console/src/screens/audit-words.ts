@@ -18,6 +18,7 @@ export const actions: Record<string, string> = {
   'ehr_health.change': 'reported the health of the EHR',
   'erasure.create': 'erased an object',
   'erasure.redact': 'took an erased object out of the audit',
+  'event.test': 'sent a test event',
   'form.delete': 'removed a form',
   'form.put': 'set a form',
   'form_submission.create': 'recorded a form',

@@ -95,7 +95,7 @@ function Acts({ of, invitation }: { of: Inviting; invitation: Invitation }) {
   );
 }
 
-/** Sends somebody a link. */
+/** Sends somebody a link. People of a practice are invited by admins alone. */
 export function Invite({
   of,
   person = { name: '', email: '' },
@@ -105,8 +105,10 @@ export function Invite({
   person?: { name: string; email: string };
   action?: string;
 }) {
+  const may = useMay('admin', ...('partner_id' in of ? ['support'] : []));
   const toPartner = useChange('createPartnerInvitation', ['listInvitations']);
   const toPractice = useChange('createPracticeInvitation', ['listInvitations']);
+  if (!may) return null;
   return (
     <FormDialog
       action={action}

@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { one, useChange } from '../api/client.ts';
 import type { Node, Setting } from '../api/generated.ts';
+import { isAttended } from '../frame/attended.ts';
 import { useMay } from '../frame/session.ts';
 import { Chosen, FormDialog } from '../parts/form.tsx';
 import { Id } from '../parts/id.tsx';
@@ -16,7 +17,7 @@ const SKEW_MS_MAX = 3_000;
 
 /** The processes that are alive, how well their clocks go, and what each does of the work. */
 export function Nodes() {
-  const query = useQuery({ ...one('listNodes', {}), refetchInterval: NODES_EVERY_MS });
+  const query = useQuery({ ...one('listNodes', {}), refetchInterval: () => isAttended() && NODES_EVERY_MS });
   return (
     <Section title="Nodes">
       <Loaded query={query} rows={3}>

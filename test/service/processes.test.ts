@@ -25,9 +25,14 @@ interface Door extends Pick<Harness, 'send' | 'operator'> {
   pid: number;
 }
 
-/** A connection of its own, which stays with the process that was given it. Undefined: that one has given no sign of life yet. */
+/** A process that is killed may just have been given a connection, of which then nobody hears. */
+const ANSWER_MS = 30_000;
+
+/** A connection of its own, which stays with the process that was given it. Undefined: that one has given no sign of life yet, or was just killed. */
 async function enter({ url }: Porter): Promise<Door | undefined> {
-  const agent = new Agent({ factory: (origin) => new Client(origin, { pipelining: 1 }) });
+  const factory: Agent.Options['factory'] = (origin) =>
+    new Client(origin, { pipelining: 1, headersTimeout: ANSWER_MS, bodyTimeout: ANSWER_MS });
+  const agent = new Agent({ factory });
   onTestFinished(() => agent.destroy());
   const send = sender(url, agent);
   const operator: Door['operator'] = async (method, path, body) => {
@@ -35,7 +40,7 @@ async function enter({ url }: Porter): Promise<Door | undefined> {
     if (answer.status >= 300) throw new Error(`${method} ${path}: ${answer.status} ${answer.text}`);
     return answer.body;
   };
-  const { data } = await operator('GET', '/nodes');
+  const { data } = await operator('GET', '/nodes').catch(() => ({ data: [] }));
   const name = data.find(({ answering }: Loose) => answering)?.name;
   return name && { send, operator, node: name, pid: pidOf(name) };
 }

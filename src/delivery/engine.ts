@@ -13,7 +13,7 @@ import { bePresent, freeLanesOfTheDead } from '../store/presence.ts';
 import { readQueueNumbers } from '../store/queue-numbers.ts';
 import { clearStep, type Retention } from '../store/retention.ts';
 import { withdrawLate } from '../store/write-through.ts';
-import { HAND_OVER_WAIT_MS } from './claims.ts';
+import { HAND_OVER_WAIT_MS, HANDED_OVER_MAX } from './claims.ts';
 import { Destinations, type Open } from './destinations.ts';
 import { Dispatch } from './dispatch.ts';
 import { createMetrics } from './metrics.ts';
@@ -122,6 +122,8 @@ const EVENTS_MAX = 1_000;
 const LOOK_MS = 500;
 /** Placed one by one as they are made, changes took a third of the time of the updates themselves. */
 const GATHER_MS = 100;
+/** A fan-out takes PostgreSQL half a millisecond before its first event: those of a burst are gathered for so long. */
+const GATHER_BURST_MS = 10;
 /** After the database was out of reach. */
 const RECOVER_MS = 250;
 const HOUSEKEEPING_MS = 60_000;
@@ -198,6 +200,7 @@ export function createEngine(options: EngineOptions): Engine {
   });
 
   let eventsAtOnce = EVENTS_MIN;
+  let isBurst = false;
 
   let fanningOut: Promise<unknown> | undefined;
   const handingOver = new Set<Promise<unknown>>();
@@ -208,7 +211,9 @@ export function createEngine(options: EngineOptions): Engine {
     const { taken, made, more } = await fanOut(db, databaseTime(clock), me, eventsAtOnce);
     if (taken > 0) metrics.fannedOut.inc(taken);
     if (made > 0) dueDeliveries.ring();
-    eventsAtOnce = more ? Math.min(EVENTS_MAX, eventsAtOnce * 3) : EVENTS_MIN;
+    isBurst = taken > HANDED_OVER_MAX;
+    if (more) eventsAtOnce = Math.min(EVENTS_MAX, eventsAtOnce * 3);
+    else if (!isBurst) eventsAtOnce = EVENTS_MIN;
     return more;
   }
 
@@ -221,6 +226,11 @@ export function createEngine(options: EngineOptions): Engine {
     return fanned;
   }
 
+  const gather = (milliseconds: number) =>
+    new Promise<void>((resolve) => {
+      clock.timer(milliseconds, resolve);
+    });
+
   async function soonOver(work: Promise<unknown>): Promise<void> {
     const late = Promise.withResolvers<void>();
     const cancel = clock.timer(HAND_OVER_WAIT_MS, late.resolve);
@@ -229,9 +239,10 @@ export function createEngine(options: EngineOptions): Engine {
   }
 
   async function accept(acceptedAt: string, events: readonly OneEvent[]): Promise<AcceptedOne[] | undefined> {
+    if (events.length > HANDED_OVER_MAX || isBurst) return undefined;
     // One fan-out is soon over, unless it waits for a lane. Whoever is at it again has more to do.
     if (fanningOut) await soonOver(fanningOut);
-    if (stopping || fanningOut || !presence.isThere()) return undefined;
+    if (stopping || fanningOut || isBurst || !presence.isThere()) return undefined;
     const handed = dispatch.claims.accept(acceptedAt, events, EVENTS_MIN);
     handingOver.add(handed);
     try {
@@ -315,12 +326,22 @@ export function createEngine(options: EngineOptions): Engine {
   return {
     start() {
       const work = [
-        keepDoing(fanOutOnce, newEvents, LOOK_MS),
+        // The first of a burst is on its way at once, and what follows is placed together.
+        keepDoing(
+          async () => {
+            const more = await fanOutOnce();
+            if (more || !isBurst) return more;
+            await gather(GATHER_BURST_MS);
+            isBurst = false;
+            return false;
+          },
+          newEvents,
+          LOOK_MS,
+        ),
         keepDoing(
           async () => {
             const more = await fanOutToOperatorsOnce();
-            // The first of a burst is on its way at once, and what follows is placed together.
-            if (!more) await new Promise<void>((resolve) => clock.timer(GATHER_MS, resolve));
+            if (!more) await gather(GATHER_MS);
             return more;
           },
           newChanges,

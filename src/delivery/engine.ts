@@ -62,7 +62,8 @@ import { type DeliveryUsage, Recorder } from './recorder.ts';
  * and its answer counts from before the statement was sent.
  *   Acceptance does not depend on any of it. It is tried in a subtransaction and waits 50 ms at most for a lane, and no longer than that for a
  * fan-out or a claim of this node, which may be waiting for one; if it fails, the event is accepted and goes the usual way. That way is also that
- * of a burst, which costs less in large batches, and of a node that does not deliver.
+ * of a burst, which costs less in large batches, and of a node that does not deliver. After a fan-out of more than a few events the next waits for
+ * 10 ms, and whatever is accepted meanwhile is fanned out together.
  *
  * NEW AND SET ASIDE. A delivery that was never attempted is new. It is found by its place: none before `open_from` of its lane is
  * new, and the holder, which knows what it has under way, moves that on with the results that it writes. Whoever takes over
@@ -122,7 +123,7 @@ const EVENTS_MAX = 1_000;
 const LOOK_MS = 500;
 /** Placed one by one as they are made, changes took a third of the time of the updates themselves. */
 const GATHER_MS = 100;
-/** A fan-out takes PostgreSQL half a millisecond before its first event: those of a burst are gathered for so long. */
+/** A fan-out takes PostgreSQL half a millisecond, however few its events are: those of a burst are gathered for so long. */
 const GATHER_BURST_MS = 10;
 /** After the database was out of reach. */
 const RECOVER_MS = 250;
@@ -200,6 +201,7 @@ export function createEngine(options: EngineOptions): Engine {
   });
 
   let eventsAtOnce = EVENTS_MIN;
+  /** From a fan-out of more than a few until what follows it was gathered. */
   let isBurst = false;
 
   let fanningOut: Promise<unknown> | undefined;

@@ -229,9 +229,7 @@ export function createEngine(options: EngineOptions): Engine {
   }
 
   const gather = (milliseconds: number) =>
-    new Promise<void>((resolve) => {
-      clock.timer(milliseconds, resolve);
-    });
+    new Promise<void>((resolve) => void clock.timer(milliseconds, resolve));
 
   async function soonOver(work: Promise<unknown>): Promise<void> {
     const late = Promise.withResolvers<void>();

@@ -62,8 +62,7 @@ import { type DeliveryUsage, Recorder } from './recorder.ts';
  * and its answer counts from before the statement was sent.
  *   Acceptance does not depend on any of it. It is tried in a subtransaction and waits 50 ms at most for a lane, and no longer than that for a
  * fan-out or a claim of this node, which may be waiting for one; if it fails, the event is accepted and goes the usual way. That way is also that
- * of a burst, which costs less in large batches, and of a node that does not deliver. After a fan-out of more than a few events the next waits for
- * 10 ms, and whatever is accepted meanwhile is fanned out together.
+ * of a burst, which costs less in large batches (what follows one within 10 ms is fanned out together), and of a node that does not deliver.
  *
  * NEW AND SET ASIDE. A delivery that was never attempted is new. It is found by its place: none before `open_from` of its lane is
  * new, and the holder, which knows what it has under way, moves that on with the results that it writes. Whoever takes over

@@ -42,9 +42,9 @@ it('groups what fails by its cause, with names, numbers and the way on', async (
     'About',
     'Practice',
     'Since',
-    'Failed attempts',
     'Queued',
     'Oldest',
+    'Failed attempts',
     'Next step',
   ]);
   expect(await line.getByRole('cell').allInnerTexts()).toEqual(

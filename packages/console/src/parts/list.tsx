@@ -18,6 +18,8 @@ export interface Column<Item> {
   wideOnly?: true;
   /** On that card there is no head: its title stands before it, as a number alone says nothing. */
   titled?: true;
+  /** Sentences, which are to be read to their end: over some lines, and over the width of that card. */
+  whole?: true;
 }
 
 interface ListProps<K extends ListOperation> {
@@ -138,9 +140,9 @@ export function List<K extends ListOperation>({
                 if (event.key === 'Enter' && event.target === event.currentTarget) void open?.();
               }}
             >
-              {shown.map(({ title, cell, titled }) => (
+              {shown.map(({ title, cell, titled, whole }) => (
                 // biome-ignore lint/a11y/useSemanticElements: as above
-                <span role="cell" key={title} data-title={title} data-titled={titled}>
+                <span role="cell" key={title} data-title={title} data-titled={titled} data-whole={whole}>
                   {cell(item)}
                 </span>
               ))}

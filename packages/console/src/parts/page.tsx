@@ -27,9 +27,9 @@ export function Page({ title, trail = [], actions, children }: PageProps) {
         {trail.length > 0 && (
           <nav aria-label="Trail" className="trail">
             {trail.map((step) => (
-              <Link key={step.to} to={step.to}>
-                {step.title}
-              </Link>
+              <span key={step.to}>
+                <Link to={step.to}>{step.title}</Link>
+              </span>
             ))}
           </nav>
         )}

@@ -56,7 +56,12 @@ export function Keys() {
             cell: ({ practice_group_id }) => <PracticeName id={practice_group_id} />,
           },
           { title: 'State', width: '1.2fr', cell: (key) => <KeyState of={key} /> },
-          { title: 'Last use', width: '8rem', cell: ({ last_used_at }) => <When at={last_used_at} /> },
+          {
+            title: 'Last use',
+            width: '8rem',
+            titled: true,
+            cell: ({ last_used_at }) => <When at={last_used_at} />,
+          },
         ]}
       />
     </Page>

@@ -13,8 +13,8 @@ export interface Area {
   members: readonly string[];
 }
 
-/** What a practice takes, from its point: its name is below, and above is room for the name of an area. */
-export const CELL = { width: 134, above: 44, below: 28 };
+/** What a practice takes, from its point: its name is below, and above is room for the name of an area. Names have two lines. */
+export const CELL = { width: 134, above: 56, below: 40 };
 const HEIGHT = CELL.above + CELL.below;
 /** Between what is drawn apart. */
 const GAP = 16;

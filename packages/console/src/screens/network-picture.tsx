@@ -30,14 +30,36 @@ interface PictureProps {
   select: (id: string) => void;
 }
 
-const NAME_LENGTH_MAX = 17;
+const LINE_LENGTH_MAX = 17;
+const LINE_PX = 15;
 const MARGIN = 16;
 /** Smaller, names could not be read: the picture is moved under a smaller window. */
 const SCALE_MIN = 0.8;
+const SCALE_MAX = 1.25;
 const shorten = (name: string) => {
   const characters = [...name];
-  return characters.length > NAME_LENGTH_MAX ? `${characters.slice(0, NAME_LENGTH_MAX - 1).join('')}…` : name;
+  return characters.length > LINE_LENGTH_MAX ? `${characters.slice(0, LINE_LENGTH_MAX - 1).join('')}…` : name;
 };
+
+/** In two lines at most, between words where that can be. */
+function linesOf(name: string): string[] {
+  if ([...name].length <= LINE_LENGTH_MAX) return [name];
+  const words = name.split(' ');
+  let first = words.shift() ?? '';
+  while (words[0] !== undefined && [...first, ' ', ...words[0]].length <= LINE_LENGTH_MAX)
+    first += ` ${words.shift()}`;
+  return [first, words.join(' ')].filter((line) => line !== '').map(shorten);
+}
+
+/** Lines from this height on, or up to it. */
+function Name({ of: name, x, y, isAbove = false }: { of: string; x: number; y: number; isAbove?: boolean }) {
+  const lines = linesOf(name);
+  return lines.map((line, at) => (
+    <tspan key={at === 0 ? 'first' : 'second'} x={x} y={y + (isAbove ? at - lines.length + 1 : at) * LINE_PX}>
+      {line}
+    </tspan>
+  ));
+}
 
 const marks = {
   gains: 'M0-4v8M-4 0h8',
@@ -79,7 +101,7 @@ export function Picture({ label, practices, areas, lines = [], selected, select 
       role="group"
       aria-label={label}
       viewBox={`0 0 ${width} ${height}`}
-      style={{ maxWidth: width * 1.25, minWidth: width * SCALE_MIN }}
+      style={{ width: width * SCALE_MAX, minWidth: width * SCALE_MIN }}
       onKeyDown={press}
     >
       {areas.map((area, index) => {
@@ -88,8 +110,8 @@ export function Picture({ label, practices, areas, lines = [], selected, select 
         return (
           <g key={area.id} className={area.isDraft ? 'area draft' : `area kind-${index % 4}`}>
             <polygon points={border.map(({ x, y }) => `${x},${y}`).join(' ')} />
-            <text x={plate.x} y={plate.y - CELL.above + 15}>
-              {shorten(area.name)}
+            <text>
+              <Name of={area.name} x={plate.x} y={plate.y - 29} isAbove />
               <title>{area.name}</title>
             </text>
           </g>
@@ -104,8 +126,8 @@ export function Picture({ label, practices, areas, lines = [], selected, select 
         return (
           <Fragment key={id}>
             {/* biome-ignore lint/a11y/noAriaHiddenOnFocusable: nobody focuses a text; the button has the whole name */}
-            <text className={isFaint ? 'soft' : undefined} x={x} y={y + 18} aria-hidden="true">
-              {shorten(name)}
+            <text className={isFaint ? 'soft' : undefined} aria-hidden="true">
+              <Name of={name} x={x} y={y + 18} />
             </text>
             {/* biome-ignore lint/a11y/useSemanticElements: a button inside of an SVG */}
             <g
@@ -119,7 +141,7 @@ export function Picture({ label, practices, areas, lines = [], selected, select 
               onFocus={() => setFocused(id)}
               onClick={() => select(id)}
             >
-              <rect x={-CELL.width / 2 + 3} y={-15} width={CELL.width - 6} height={48} rx={8} />
+              <rect x={-CELL.width / 2 + 3} y={-15} width={CELL.width - 6} height={60} rx={8} />
               <circle r={mark ? 10 : 7} />
               {mark && <path d={marks[mark]} />}
             </g>

@@ -58,9 +58,9 @@ const counted: Partial<Record<AttentionGroup['kind'], string>> = {
   changes_pending: 'Not answered',
 };
 
-/** A column that no line of a group has anything for is left out. */
 const COUNT = 'Count';
 
+/** A column that no line of a group has anything for is left out. What most groups have comes first, and so stands in line from group to group. */
 const columns: readonly Column[] = [
   {
     title: 'Practice',
@@ -69,16 +69,16 @@ const columns: readonly Column[] = [
   },
   { title: 'Since', has: ({ since }) => since, cell: ({ since }) => since && <When at={since} /> },
   { title: 'Expires', has: ({ until }) => until, cell: ({ until }) => until && <When at={until} /> },
-  {
-    title: COUNT,
-    has: ({ count }) => count,
-    cell: ({ count, usual }) => (usual === null ? count : `${count}, usual ${usual}`),
-  },
   { title: 'Queued', has: ({ queued }) => queued !== null, cell: ({ queued }) => queued },
   {
     title: 'Oldest',
     has: ({ oldest_at }) => oldest_at,
     cell: ({ oldest_at }) => oldest_at && <When at={oldest_at} />,
+  },
+  {
+    title: COUNT,
+    has: ({ count }) => count,
+    cell: ({ count, usual }) => (usual === null ? count : `${count}, usual ${usual}`),
   },
 ];
 
@@ -107,7 +107,9 @@ function Cause({ of: group }: { of: AttentionGroup }) {
         <thead>
           <tr>
             {hasPartner && <th scope="col">Partner</th>}
-            <th scope="col">About</th>
+            <th scope="col" colSpan={hasPartner ? 1 : 2}>
+              About
+            </th>
             {shown.map((column) => (
               <th key={column.title} scope="col">
                 {column.title}
@@ -128,7 +130,7 @@ function Cause({ of: group }: { of: AttentionGroup }) {
                   </strong>
                 </td>
               )}
-              <th scope="row">
+              <th scope="row" colSpan={hasPartner ? 1 : 2}>
                 <Link {...pageOfSubject(kind, item)}>
                   <bdi>{item.subject.name}</bdi>
                 </Link>

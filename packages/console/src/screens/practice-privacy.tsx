@@ -45,10 +45,10 @@ export function Told({ practice }: { practice: OperatorPracticeGroup }) {
           empty="Nobody was told."
           columns={[
             { title: 'Who', width: '1.5fr', cell: (entry) => <Who of={entry} /> },
-            { title: 'What', width: '2fr', cell: whatOf },
+            { title: 'What', width: '2fr', whole: true, cell: whatOf },
             { title: 'How', width: '2fr', wideOnly: true, cell: (entry) => <How of={entry} /> },
-            { title: 'Times', width: '4rem', cell: ({ count }) => count },
-            { title: 'Last', width: '8rem', cell: ({ last_at }) => <When at={last_at} /> },
+            { title: 'Times', width: '4rem', titled: true, cell: ({ count }) => count },
+            { title: 'Last', width: '8rem', titled: true, cell: ({ last_at }) => <When at={last_at} /> },
           ]}
         />
       </Section>

@@ -33,7 +33,7 @@ export function Alerts() {
           { title: 'State', width: '5rem', cell: (alert) => <AlertState of={alert} /> },
           { title: 'What', width: '1fr', cell: ({ kind }) => alertTitles[kind] },
           { title: 'About', width: '1fr', cell: ({ subject }) => <AlertSubject of={subject} /> },
-          { title: 'What to do', width: '2.4fr', wideOnly: true, cell: ({ remedy }) => remedy },
+          { title: 'What to do', width: '2.4fr', whole: true, cell: ({ remedy }) => remedy },
           { title: 'Began', width: '8rem', titled: true, cell: ({ began_at }) => <When at={began_at} /> },
         ]}
       />

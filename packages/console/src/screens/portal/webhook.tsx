@@ -158,6 +158,7 @@ function Deliveries({ of: { id, status: state }, way }: { of: PortalWebhook; way
           {
             title: 'What came of it',
             width: '2.4fr',
+            whole: true,
             cell: ({ attempts }) => <bdi>{attempts.at(-1)?.diagnosis ?? 'not sent yet'}</bdi>,
           },
           {

@@ -10,7 +10,7 @@ const PACKAGE = new URL('../packages/console/', import.meta.url);
  * the service serves.
  */
 export function buildConsoleOnce(log: Pick<Logger, 'info' | 'warn'>): void {
-  if (existsSync(new URL('dist/index.html', PACKAGE))) return;
+  if (existsSync(new URL('dist/screens.json', PACKAGE))) return;
   log.info({}, 'building the console, once: it opens in a few seconds');
   const child = spawn(process.execPath, [fileURLToPath(new URL('build.ts', PACKAGE))], {
     stdio: ['ignore', 'ignore', 'pipe'],

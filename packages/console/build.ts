@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { cpSync, existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
-import type { Metafile } from 'esbuild';
+import type { BuildOptions, Metafile } from 'esbuild';
 
 /**
  * Builds the console from its source into `dist`. It is called by `npm ci` (prepare), and by a start of the service that finds no build. A
@@ -61,54 +61,89 @@ const LANGUAGES: Record<string, string> = {
   java: 'Java',
 };
 
+const MAIN = 'src/main.tsx';
+const EARLY = 'src/early.ts';
+
 /** Files are named after their content, so that a browser may keep them for ever. Each screen is a file of its own. */
 async function build(): Promise<void> {
   const { build } = await import('esbuild');
   const folder = join(FOLDER, 'building');
   rmSync(folder, { recursive: true, force: true });
-  const { metafile } = await build({
+  const common = {
     absWorkingDir: FOLDER,
-    entryPoints: ['src/main.tsx'],
     outdir: folder,
     bundle: true,
-    splitting: true,
     format: 'esm',
     target: 'es2023',
-    jsx: 'automatic',
     minify: true,
     legalComments: 'none',
-    define: { 'process.env.NODE_ENV': '"production"', VERIFIERS: JSON.stringify(verifiers()) },
     entryNames: 'assets/[name]-[hash]',
-    chunkNames: 'assets/[name]-[hash]',
     metafile: true,
     logLevel: 'warning',
+  } as const satisfies BuildOptions;
+  // A file of its own, which imports none of the others.
+  const early = await build({ ...common, entryPoints: [EARLY] });
+  const { metafile } = await build({
+    ...common,
+    entryPoints: [MAIN],
+    splitting: true,
+    jsx: 'automatic',
+    define: { 'process.env.NODE_ENV': '"production"', VERIFIERS: JSON.stringify(verifiers()) },
+    chunkNames: 'assets/[name]-[hash]',
   });
+  Object.assign(metafile.outputs, early.metafile.outputs);
   cpSync(join(FOLDER, 'src/icon.svg'), join(folder, 'assets/icon.svg'));
   writeFileSync(join(folder, 'index.html'), page(metafile));
+  writeFileSync(join(folder, 'screens.json'), JSON.stringify(screens(metafile)));
   rmSync(DIST, { recursive: true, force: true });
   cpSync(folder, DIST, { recursive: true });
   rmSync(folder, { recursive: true });
 }
 
-/** `index.html` with the names of the files that it begins with. */
-function page({ outputs }: Metafile): string {
-  const [[script = '', entry] = []] = Object.entries(outputs).filter(
-    ([, { entryPoint }]) => entryPoint === 'src/main.tsx',
-  );
-  const addressOf = (output: string) => `/console/${output.slice(output.indexOf('assets/'))}`;
-  const needed = new Set<string>();
-  const follow = (output: string) => {
+/** Where routes are declared, and the frame around their screens. */
+const ROUTES = [
+  ['src/frame/router.tsx', 'src/frame/operator-frame.tsx'],
+  ['src/frame/partner-routes.ts', 'src/frame/partner-frame.tsx'],
+  ['src/frame/practice-routes.ts', 'src/frame/practice-frame.tsx'],
+] as const;
+
+/** By its path, the files that a screen needs beside those of every page: the page of this address names them, and nobody finds them one after the other. */
+function screens(metafile: Metafile): { path: string; files: string[] }[] {
+  const known = filesOf(metafile, MAIN);
+  return ROUTES.flatMap(([routes, frame]) => {
+    const declared = readFileSync(join(FOLDER, routes), 'utf8').matchAll(
+      /'(?!\/\$')(\/[^']*)',\s*lazyRouteComponent\(\(\) => import\('\.\.\/([^']+)'\)/g,
+    );
+    return [...declared].map(([, path = '', screen]) => {
+      const files = new Set([...filesOf(metafile, frame), ...filesOf(metafile, `src/${screen}`)]);
+      return { path, files: [...files].filter((file) => !known.has(file)).map(addressOf) };
+    });
+  });
+}
+
+const addressOf = (output: string) => `/console/${output.slice(output.indexOf('assets/'))}`;
+
+/** What the source has become, and whatever it imports at once. */
+function filesOf({ outputs }: Metafile, source: string): Set<string> {
+  const own = Object.keys(outputs).find((output) => outputs[output]?.entryPoint === source);
+  if (own === undefined) throw new Error(`Nothing was built of ${source}.`);
+  const found = new Set([own]);
+  for (const output of found)
     for (const { path, kind } of outputs[output]?.imports ?? [])
-      if (kind === 'import-statement' && !needed.has(path)) {
-        needed.add(path);
-        follow(path);
-      }
-  };
-  follow(script);
+      if (kind === 'import-statement') found.add(path);
+  return found;
+}
+
+/** `index.html` with the names of the files that it begins with. */
+function page(metafile: Metafile): string {
+  const [early = ''] = filesOf(metafile, EARLY);
+  const [script = '', ...needed] = filesOf(metafile, MAIN);
+  const style = metafile.outputs[script]?.cssBundle;
   const tags = [
+    `<script type="module" async fetchpriority="high" src="${addressOf(early)}"></script>`,
     `<link rel="icon" type="image/svg+xml" href="/console/assets/icon.svg">`,
-    ...(entry?.cssBundle ? [`<link rel="stylesheet" href="${addressOf(entry.cssBundle)}">`] : []),
-    ...[...needed].map((output) => `<link rel="modulepreload" href="${addressOf(output)}">`),
+    ...(style ? [`<link rel="stylesheet" href="${addressOf(style)}">`] : []),
+    ...needed.map((output) => `<link rel="modulepreload" href="${addressOf(output)}">`),
     `<script type="module" src="${addressOf(script)}"></script>`,
   ];
   return readFileSync(join(FOLDER, 'index.html'), 'utf8').replace('<!-- files -->', () =>

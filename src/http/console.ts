@@ -4,7 +4,13 @@ import { check } from '../contract/validate.ts';
 import { hasExpired } from '../domain/access.ts';
 import type { OperatorPrincipal } from '../domain/principal.ts';
 import type { App } from '../operations/app.ts';
-import { type Arrival, beginSession, endSession, enterByInvitation } from '../operations/sessions.ts';
+import {
+  type Arrival,
+  aboutOperator,
+  beginSession,
+  endSession,
+  enterByInvitation,
+} from '../operations/sessions.ts';
 import type { Logger } from '../platform/logger.ts';
 import { countOperator, findSession, mayAsk, refuseStranger, renewSession } from './admit.ts';
 import { type Exchange, parseJson, readBody, respond } from './exchange.ts';
@@ -134,18 +140,21 @@ async function whoAmI(app: App, exchange: Exchange): Promise<void> {
   await renewSession(app, exchange);
   const { principal, times } = found;
   const guest = principal.kind === 'guest' ? principal : undefined;
+  const session = {
+    id: principal.sessionId,
+    expires_at: new Date(times.expiresAt).toISOString(),
+    idle_expires_at: new Date(times.idleExpiresAt).toISOString(),
+  };
   const body = {
     kind: guest ? (guest.partner ? 'partner' : 'practice') : 'operator',
     name: principal.name,
     email: guest?.email ?? null,
     partner: guest?.partner ?? null,
     practice_group: guest?.practiceGroup ?? null,
-    session: {
-      id: principal.sessionId,
-      expires_at: new Date(times.expiresAt).toISOString(),
-      idle_expires_at: new Date(times.idleExpiresAt).toISOString(),
-    },
+    session,
     environment: app.environment,
+    // What the console would ask for next, and wait for.
+    as_operator: principal.kind === 'operator' ? aboutOperator(app, principal, session) : null,
   };
   respond(exchange, 200, JSON.stringify(body));
 }

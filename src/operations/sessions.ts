@@ -24,7 +24,7 @@ import {
 import { type App, nowIso, type OperatorCall } from './app.ts';
 
 export async function getOperatorMe(app: App, { principal }: OperatorCall<typeof getMeEndpoint>) {
-  const { operatorId: id, name, role, sessionId } = principal;
+  const { sessionId } = principal;
   const now = nowIso(app);
   const found =
     sessionId === undefined
@@ -35,10 +35,17 @@ export async function getOperatorMe(app: App, { principal }: OperatorCall<typeof
     expires_at: found.expires_at,
     idle_expires_at: found.idle_expires_at,
   };
-  const { environment } = app;
-  const { nodeId: _, settings: __, ...deployment } = app.deployment;
-  const body = { operator: { id, name, role }, session: session ?? null, environment, ...deployment };
-  return { body, read: [] };
+  return { body: aboutOperator(app, principal, session ?? null), read: [] };
+}
+
+/** Somebody who operates the deployment, and what it is. */
+export function aboutOperator<Session>(
+  { environment, deployment }: App,
+  { operatorId: id, name, role }: OperatorPrincipal,
+  session: Session,
+) {
+  const { nodeId: _, settings: __, ...shown } = deployment;
+  return { operator: { id, name, role }, session, environment, ...shown };
 }
 
 export async function listSessions(app: App, { principal, query }: OperatorCall<typeof listEndpoint>) {

@@ -47,14 +47,14 @@ export function createConsole(): Console {
       files = undefined;
       return replyWith(page(UNBUILT, 503), headers);
     }
-    if (!path.startsWith('/console/assets/')) return replyWith(found.index, headers);
+    if (!path.startsWith('/console/assets/')) return replyWith(found.pageAt(path), headers);
     const asset = found.assets.get(path.slice('/console/assets/'.length));
     return asset && replyWith(asset, headers);
   };
 }
 
 interface Files {
-  index: Resource;
+  pageAt: (path: string) => Resource;
   assets: Map<string, Resource>;
 }
 
@@ -64,11 +64,38 @@ async function readFiles(): Promise<Files | undefined> {
     const assets = await Promise.all(
       names.map(async (name) => [name, asset(name, await readFile(new URL(name, ASSETS)))] as const),
     );
-    return { index: page(await readFile(new URL('index.html', BUILT)), 200), assets: new Map(assets) };
+    const html = await readFile(new URL('index.html', BUILT), 'utf8');
+    const screens: Screen[] = JSON.parse(await readFile(new URL('screens.json', BUILT), 'utf8'));
+    return { pageAt: pages(html, screens), assets: new Map(assets) };
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
     throw error;
   }
+}
+
+/** As the build has written it. */
+interface Screen {
+  /** Below /console: `/webhooks/$id`. */
+  path: string;
+  /** What it needs beside the files of every page. */
+  files: string[];
+}
+
+/** The page is one and the same, but for the files of the screen at this address: named in it, they are fetched together with the first ones. */
+function pages(html: string, screens: readonly Screen[]): (path: string) => Resource {
+  const known = screens.map(({ path, files }) => {
+    const links = files.map((file) => `<link rel="modulepreload" href="${file}">`).join('\n    ');
+    const pattern = path === '/' ? '' : path.replaceAll(/\$\w+/g, '[^/]+');
+    return {
+      pattern: new RegExp(`^/console${pattern}/?$`),
+      page: page(
+        html.replace('</head>', () => `  ${links}\n  </head>`),
+        200,
+      ),
+    };
+  });
+  const other = page(html, 200);
+  return (path) => known.find(({ pattern }) => pattern.test(path))?.page ?? other;
 }
 
 /** Its name changes with its content. */

@@ -41,12 +41,16 @@ const widths = [
 it(
   'is text on every screen, which fits from a phone to a wide one',
   async () => {
-    const { page, complaints } = await enter('/');
+    const { page, complaints, requests } = await enter('/');
     const broken: unknown[] = [];
     const titles: Record<string, number> = {};
     for (const path of world.paths) {
-      await page.goto(`${house().url}/console${path}`);
+      requests.length = 0;
+      const html = await (await page.goto(`${house().url}/console${path}`))?.text();
       await loaded(page);
+      // Files that the page names are fetched together, and none has to be found in another first.
+      const files = requests.map((one) => new URL(one.url()).pathname).filter((file) => file.endsWith('.js'));
+      broken.push(...files.filter((file) => !html?.includes(`"${file}"`)).map((file) => [path, file]));
       const seen = await page.evaluate(() => {
         const { images } = Reflect.get(globalThis, 'document');
         return { images: images.length, stolen: 'stolen' in globalThis };
@@ -56,7 +60,7 @@ it(
       for (const [width, colorScheme] of widths) {
         await page.setViewportSize({ width, height: 900 });
         // It is laid out anew within a moment.
-        await expect.poll(() => overhang(page), `${path} at ${width} px`).toBe(0);
+        await expect.poll(() => overhang(page), { message: `${path} at ${width} px` }).toBe(0);
         if (!colorScheme) continue;
         await page.emulateMedia({ colorScheme });
         broken.push(...(await barriers(page)).map((barrier) => [path, width, barrier]));

@@ -143,6 +143,7 @@ describe('POST /console/enter', () => {
         idle_expires_at: new Date(house.clock.now() + HOUR / 2).toISOString(),
       },
       environment: 'staging',
+      as_operator: null,
     });
     const practice = await (await entered(await toPractice())).send('GET', ME);
     expect(practice.body).toMatchObject({
@@ -150,9 +151,13 @@ describe('POST /console/enter', () => {
       partner: null,
       practice_group: { id: world.groupId, name: `Practice ${world.groupId}` },
     });
-    expect((await (await signIn(house)).send('GET', ME)).body).toMatchObject({
+    const operator = await signIn(house);
+    // What the console would ask next is in the same answer.
+    const { body: as_operator } = await operator.send('GET', '/operator/v1/me');
+    expect((await operator.send('GET', ME)).body).toMatchObject({
       kind: 'operator',
       email: null,
+      as_operator,
     });
     expect((await read(invitation.id)).status).toBe('entered');
   });

@@ -16,7 +16,8 @@ import { type Operations as PortalOperations, operations as portalTable } from '
  * Every call of the console: by the name that the contract gives it, through the client library's transport. The session travels in a
  * cookie that no script can read; the header tells the service that it was this page that asked.
  */
-const transport = new Transport({ baseUrl: '', headers: { 'x-porter-console': '1' }, maxRetries: 1 });
+const own = { baseUrl: '', headers: { 'x-porter-console': '1' }, maxRetries: 1 };
+const transport = new Transport(own);
 
 type Operations = OperatorOperations & PortalOperations;
 /** Names are never the same in both. */
@@ -77,9 +78,19 @@ export async function ask<K extends Operation>(
   return { data, etag };
 }
 
+/** What was asked before this script was there is not asked again. */
+const asking = new Transport({
+  ...own,
+  fetch: (url, init) => {
+    const early = globalThis.askedEarly;
+    globalThis.askedEarly = undefined;
+    return early ?? fetch(url, init);
+  },
+});
+
 /** Of people who were invited as well: no part of the API, since it is asked before it is known which part of it somebody reaches. */
 export async function whoAmI(signal: AbortSignal): Promise<unknown> {
-  const { data } = await transport
+  const { data } = await asking
     .call({ method: 'GET', path: '/console/me', options: { signal } })
     .withResponse();
   return data;

@@ -1,5 +1,7 @@
 import { queryOptions, useSuspenseQuery } from '@tanstack/react-query';
-import { whoAmI } from '../api/client.ts';
+import { queryClient, whoAmI } from '../api/client.ts';
+import type { OperatorMe } from '../api/generated.ts';
+import { session } from './session.ts';
 
 /** Who is signed in, as the console's door says it: this decides which of the three applications somebody sees. */
 export interface Me {
@@ -11,11 +13,17 @@ export interface Me {
   practice_group: { id: string; name: string } | null;
   session: { id: string; expires_at: string; idle_expires_at: string };
   environment: string;
+  /** Of an operator: what `session` would answer. */
+  as_operator: OperatorMe | null;
 }
 
 export const me = queryOptions({
   queryKey: ['me'] as const,
-  queryFn: ({ signal }) => whoAmI(signal) as Promise<Me>,
+  queryFn: async ({ signal }) => {
+    const found = (await whoAmI(signal)) as Me;
+    if (found.as_operator) queryClient.setQueryData(session.queryKey, found.as_operator);
+    return found;
+  },
   staleTime: Infinity,
 });
 

@@ -1,4 +1,4 @@
-import { useQuery } from '@tanstack/react-query';
+import { usePrefetchQuery, useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { one } from '../../api/client.ts';
 import type { PortalHome } from '../../api/generated-portal.ts';
@@ -14,9 +14,18 @@ import { AlertSubject } from './alerts.tsx';
 import { Calls } from './calls.tsx';
 import { CreateWebhook } from './create-webhook.tsx';
 
+const FEW = 5;
+const openAlerts = one('listPortalAlerts', { query: { open: 'true', page_size: FEW } });
+const webhooks = one('listPortalWebhooks', { query: { page_size: FEW } });
+const latestRefusals = one('listPortalRefusals', { query: { page_size: FEW } });
+
 /** Is my integration well? */
 export function Home() {
   const query = useQuery(one('getPortalHome', {}));
+  // They are shown below it, and do not wait for it.
+  usePrefetchQuery(openAlerts);
+  usePrefetchQuery(webhooks);
+  usePrefetchQuery(latestRefusals);
   return (
     <Page title="Is my integration well?" actions={<CreateWebhook />}>
       <Loaded query={query}>
@@ -85,10 +94,8 @@ function Standing({ of: { partner, webhooks, keys, alerts_open: alerts } }: { of
 const many = (count: number, single: string, several: string): string | undefined =>
   count === 0 ? undefined : `${count} ${count === 1 ? single : several}`;
 
-const FEW = 5;
-
 function OpenAlerts() {
-  const { data } = useQuery(one('listPortalAlerts', { query: { open: 'true', page_size: FEW } }));
+  const { data } = useQuery(openAlerts);
   if (!data || data.data.length === 0) return null;
   return (
     <Section title="Open alerts">
@@ -110,7 +117,7 @@ function OpenAlerts() {
 }
 
 function Webhooks() {
-  const query = useQuery(one('listPortalWebhooks', { query: { page_size: FEW } }));
+  const query = useQuery(webhooks);
   return (
     <Section title="Webhooks">
       <Loaded query={query} rows={2}>
@@ -145,7 +152,7 @@ function Webhooks() {
 }
 
 function LatestRefusals() {
-  const query = useQuery(one('listPortalRefusals', { query: { page_size: FEW } }));
+  const query = useQuery(latestRefusals);
   return (
     <Section title="Latest refused calls">
       <Loaded query={query} rows={2}>

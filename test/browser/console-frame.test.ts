@@ -42,6 +42,21 @@ it('says which environment it is, in a word', async () => {
   await expect.poll(() => page.getByRole('banner').innerText()).toMatch(/staging/i);
 });
 
+it('shows in a menu where the keyboard is, in the dark, too', async () => {
+  const { page } = await enter('/', 'viewer', { ...DESK, colorScheme: 'dark' });
+  await page.getByRole('button', { name: /Signed in as/ }).focus();
+  await page.keyboard.press('Enter');
+  await page.getByRole('menuitem', { name: 'Sign out' }).waitFor();
+  await page.keyboard.press('ArrowDown');
+  const ring = () =>
+    page.evaluate(() => {
+      const { activeElement } = Reflect.get(globalThis, 'document');
+      const { outlineStyle, outlineWidth } = Reflect.get(globalThis, 'getComputedStyle')(activeElement);
+      return [activeElement.role, outlineStyle, outlineWidth];
+    });
+  await expect.poll(ring).toEqual(['menuitem', 'solid', '2px']);
+});
+
 it('goes everywhere by keyboard', async () => {
   const { page } = await enter('/');
   await page.keyboard.press('g');

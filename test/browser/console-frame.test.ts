@@ -50,9 +50,10 @@ it('shows in a menu where the keyboard is, in the dark, too', async () => {
   await page.keyboard.press('ArrowDown');
   const ring = () =>
     page.evaluate(() => {
-      const { activeElement } = Reflect.get(globalThis, 'document');
-      const { outlineStyle, outlineWidth } = Reflect.get(globalThis, 'getComputedStyle')(activeElement);
-      return [activeElement.role, outlineStyle, outlineWidth];
+      const { activeElement: focused } = Reflect.get(globalThis, 'document');
+      if (!focused) return [];
+      const { outlineStyle, outlineWidth } = Reflect.get(globalThis, 'getComputedStyle')(focused);
+      return [focused.role, outlineStyle, outlineWidth];
     });
   await expect.poll(ring).toEqual(['menuitem', 'solid', '2px']);
 });

@@ -31,6 +31,7 @@ const CALM_EVENTS = 100;
 /** Of `utime` and `stime` in /proc. */
 const TICK_MS = 10;
 const OPERATOR = 'bench-operator-token';
+const AUTHORIZATION = { authorization: `Bearer ${OPERATOR}` };
 
 const folder = mkdtempSync(join(tmpdir(), 'porter-bench-'));
 const postgres = await startEmbeddedPostgres({
@@ -53,6 +54,7 @@ try {
   const works: Record<string, (one: Arranged) => Promise<Done>> = {
     GET: ({ service, world }) => calls(service, world.gets),
     PATCH: ({ service, world }) => calls(service, world.patches),
+    'single event, accepted': ({ service, world }) => calls(service, world.events, '202'),
     delivery: ({ service }) => deliveries(service, receiver),
     'event published alone, 100/s': ({ service }) => calmly(service, receiver),
   };
@@ -117,7 +119,7 @@ async function costOf(service: Served, work: () => Promise<Done>): Promise<Cost>
 
 // ---- The work ----
 
-async function calls({ port }: Served, requests: Buffer[][]): Promise<Done> {
+async function calls({ port }: Served, requests: Buffer[][], status = '200'): Promise<Done> {
   const { perSecond, statuses } = await drive({
     port,
     connections: CALLERS,
@@ -127,8 +129,8 @@ async function calls({ port }: Served, requests: Buffer[][]): Promise<Done> {
       return mine[turn % mine.length] as Buffer;
     },
   });
-  if (statuses.size !== 1 || !statuses.has('200')) throw new Error(JSON.stringify([...statuses]));
-  return { perSecond, count: statuses.get('200') ?? 0 };
+  if (statuses.size !== 1 || !statuses.has(status)) throw new Error(JSON.stringify([...statuses]));
+  return { perSecond, count: statuses.get(status) ?? 0 };
 }
 
 /** To a webhook in each group, in batches, a few at once. */
@@ -170,7 +172,7 @@ async function receivedBy(receiver: string): Promise<number> {
 }
 
 async function operator(url: string, path: string, body: unknown = {}) {
-  return post(`${url}/operator/v1${path}`, { authorization: `Bearer ${OPERATOR}` }, body);
+  return post(`${url}/operator/v1${path}`, AUTHORIZATION, body);
 }
 
 async function post(url: string, headers: Record<string, string>, body: unknown) {
@@ -189,6 +191,9 @@ async function makeWorld(url: string, receiver: string) {
   await operator(url, `/partners/${partner.id}/verify`);
   const gets: Buffer[][] = [];
   const patches: Buffer[][] = [];
+  const events: Buffer[][] = [];
+  // Nobody listens to this one.
+  await operator(url, '/practice-groups', { id: 'quiet', name: 'Practice' });
   for (let c = 0; c < CALLERS; c++) {
     const group = `bench-${c % GROUPS}`;
     if (c < GROUPS) await operator(url, '/practice-groups', { id: group, name: `Practice ${c}` });
@@ -206,12 +211,14 @@ async function makeWorld(url: string, receiver: string) {
     const headers = { 'x-api-key': key, 'x-practice-group-id': group };
     if (c < GROUPS) await post(`${url}/v1/webhooks`, headers, { url: `${receiver}/hook-${c}` });
     gets.push([httpRequest('GET', '/v1/practice-groups', headers)]);
+    const event = JSON.stringify(payloadOf(c, 'quiet'));
+    events.push([httpRequest('POST', '/operator/v1/events', AUTHORIZATION, event)]);
     const path = `/v1/care-nav/submission-types/type-${c}`;
     patches.push(
       ['one', 'two', 'three'].map((title) => httpRequest('PATCH', path, headers, JSON.stringify({ title }))),
     );
   }
-  return { gets, patches };
+  return { gets, patches, events };
 }
 
 // ---- Processes ----

@@ -139,12 +139,12 @@ export async function measureLatency(
   }
   const egress = createEgress({ targets: 'loopback' });
   const publish = async (payload: EventPayload) => {
-    const { status } = await egress.post({
+    const { status, failure } = await egress.post({
       url: `${service.url}/operator/v1/events`,
       headers: { ...JSON_HEADERS, authorization: `Bearer ${OPERATOR}` },
       body: JSON.stringify(payload),
     });
-    if (status !== 202) throw new Error(`publishing an event was answered ${status}`);
+    if (status !== 202) throw new Error(`publishing an event was answered ${status ?? failure?.code}`);
   };
   const before = await countStatements(url);
   await atRate(async (n, at) => {

@@ -131,10 +131,14 @@ export const moment = () =>
     })
     .meta({ format: 'date-time', maxLength: 35, examples: ['2026-11-14T08:00:00.000Z'] });
 
-/** The parser reads 30 February as 2 March; whoever sends it meant something else. */
+/**
+ * The parser reads 30 February as 2 March; whoever sends it meant something else. And what is in the last hours of 9999 elsewhere is in 10000 in UTC,
+ * for which there is no timestamp to answer with.
+ */
 function isMoment(value: string): boolean {
   const [, year, month, day] = TIMESTAMP.exec(value) ?? [];
-  if (day === undefined || Number.isNaN(Date.parse(value))) return false;
+  const inUtc = new Date(value).getUTCFullYear();
+  if (day === undefined || !(inUtc >= 0 && inUtc <= 9_999)) return false;
   return new Date(`${year}-${month}-${day}T00:00:00Z`).getUTCDate() === Number(day);
 }
 

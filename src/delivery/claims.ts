@@ -36,7 +36,7 @@ const HELD_MAX = 10_000;
 /** How long a webhook is left to others whose address or secrets cannot be had here. */
 const LEAVE_MS = 30_000;
 /** More than these at once are a burst, which costs less the usual way, in large batches. */
-const HANDED_OVER_MAX = 16;
+export const HANDED_OVER_MAX = 16;
 /** So long an event waits to be handed over: for a fan-out, for a turn to claim. Either may be waiting for a lane, and acceptance depends on none. */
 export const HAND_OVER_WAIT_MS = 50;
 
@@ -137,7 +137,7 @@ export class Claims {
     eventsMax: number,
   ): Promise<HandedOver | undefined> {
     // Whoever would have to wait for more than one claim is no longer at a calm pace.
-    if (events.length > HANDED_OVER_MAX || this.#underWay > 1) return undefined;
+    if (this.#underWay > 1) return undefined;
     return this.#soonInTurn(async () => {
       const { db, clock, isOnTime, traces, metrics, log } = this.#options;
       const wanted = isOnTime() ? this.#wanted(clock.monotonic(), false) : undefined;

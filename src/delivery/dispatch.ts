@@ -132,7 +132,8 @@ export class Dispatch implements LaneHolder, Sending {
         this.#recorder.add(
           putBackResult(webhook.no, command.delivery, command.after, this.#options.clock.monotonic()),
         );
-      else if (command.type === 'claimMore') this.#options.due.ring();
+      // While it is paced nothing is claimed for it, and then it rings by itself.
+      else if (command.type === 'claimMore' && !webhook.isPaced) this.#options.due.ring();
     }
     return commands;
   }

@@ -13,7 +13,7 @@ import { bePresent, freeLanesOfTheDead } from '../store/presence.ts';
 import { readQueueNumbers } from '../store/queue-numbers.ts';
 import { clearStep, type Retention } from '../store/retention.ts';
 import { withdrawLate } from '../store/write-through.ts';
-import { HAND_OVER_WAIT_MS } from './claims.ts';
+import { HAND_OVER_WAIT_MS, HANDED_OVER_MAX } from './claims.ts';
 import { Destinations, type Open } from './destinations.ts';
 import { Dispatch } from './dispatch.ts';
 import { createMetrics } from './metrics.ts';
@@ -62,7 +62,8 @@ import { type DeliveryUsage, Recorder } from './recorder.ts';
  * and its answer counts from before the statement was sent.
  *   Acceptance does not depend on any of it. It is tried in a subtransaction and waits 50 ms at most for a lane, and no longer than that for a
  * fan-out or a claim of this node, which may be waiting for one; if it fails, the event is accepted and goes the usual way. That way is also that
- * of a burst, which costs less in large batches, and of a node that does not deliver.
+ * of a burst, which costs less in large batches, and of a node that does not deliver. After a fan-out of more than a few events the next waits for
+ * 10 ms, and whatever is accepted meanwhile is fanned out together.
  *
  * NEW AND SET ASIDE. A delivery that was never attempted is new. It is found by its place: none before `open_from` of its lane is
  * new, and the holder, which knows what it has under way, moves that on with the results that it writes. Whoever takes over
@@ -122,6 +123,8 @@ const EVENTS_MAX = 1_000;
 const LOOK_MS = 500;
 /** Placed one by one as they are made, changes took a third of the time of the updates themselves. */
 const GATHER_MS = 100;
+/** A fan-out takes PostgreSQL half a millisecond, however few its events are: those of a burst are gathered for so long. */
+const GATHER_BURST_MS = 10;
 /** After the database was out of reach. */
 const RECOVER_MS = 250;
 const HOUSEKEEPING_MS = 60_000;
@@ -198,6 +201,8 @@ export function createEngine(options: EngineOptions): Engine {
   });
 
   let eventsAtOnce = EVENTS_MIN;
+  /** From a fan-out of more than a few until what follows it was gathered. */
+  let isBurst = false;
 
   let fanningOut: Promise<unknown> | undefined;
   const handingOver = new Set<Promise<unknown>>();
@@ -208,7 +213,9 @@ export function createEngine(options: EngineOptions): Engine {
     const { taken, made, more } = await fanOut(db, databaseTime(clock), me, eventsAtOnce);
     if (taken > 0) metrics.fannedOut.inc(taken);
     if (made > 0) dueDeliveries.ring();
-    eventsAtOnce = more ? Math.min(EVENTS_MAX, eventsAtOnce * 3) : EVENTS_MIN;
+    isBurst = taken > HANDED_OVER_MAX;
+    if (more) eventsAtOnce = Math.min(EVENTS_MAX, eventsAtOnce * 3);
+    else if (!isBurst) eventsAtOnce = EVENTS_MIN;
     return more;
   }
 
@@ -221,6 +228,9 @@ export function createEngine(options: EngineOptions): Engine {
     return fanned;
   }
 
+  const gather = (milliseconds: number) =>
+    new Promise<void>((resolve) => void clock.timer(milliseconds, resolve));
+
   async function soonOver(work: Promise<unknown>): Promise<void> {
     const late = Promise.withResolvers<void>();
     const cancel = clock.timer(HAND_OVER_WAIT_MS, late.resolve);
@@ -229,9 +239,10 @@ export function createEngine(options: EngineOptions): Engine {
   }
 
   async function accept(acceptedAt: string, events: readonly OneEvent[]): Promise<AcceptedOne[] | undefined> {
+    if (events.length > HANDED_OVER_MAX || isBurst) return undefined;
     // One fan-out is soon over, unless it waits for a lane. Whoever is at it again has more to do.
     if (fanningOut) await soonOver(fanningOut);
-    if (stopping || fanningOut || !presence.isThere()) return undefined;
+    if (stopping || fanningOut || isBurst || !presence.isThere()) return undefined;
     const handed = dispatch.claims.accept(acceptedAt, events, EVENTS_MIN);
     handingOver.add(handed);
     try {
@@ -315,12 +326,22 @@ export function createEngine(options: EngineOptions): Engine {
   return {
     start() {
       const work = [
-        keepDoing(fanOutOnce, newEvents, LOOK_MS),
+        // The first of a burst is on its way at once, and what follows is placed together.
+        keepDoing(
+          async () => {
+            const more = await fanOutOnce();
+            if (more || !isBurst) return more;
+            await gather(GATHER_BURST_MS);
+            isBurst = false;
+            return false;
+          },
+          newEvents,
+          LOOK_MS,
+        ),
         keepDoing(
           async () => {
             const more = await fanOutToOperatorsOnce();
-            // The first of a burst is on its way at once, and what follows is placed together.
-            if (!more) await new Promise<void>((resolve) => clock.timer(GATHER_MS, resolve));
+            if (!more) await gather(GATHER_MS);
             return more;
           },
           newChanges,

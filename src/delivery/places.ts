@@ -1,3 +1,4 @@
+import { BACKLOG_CLAIM } from '../domain/flow-control.ts';
 import { roomIn } from '../domain/lane.ts';
 import type { KnownWebhook } from './known-webhooks.ts';
 
@@ -32,5 +33,7 @@ export const YOUNG = { acceptedMs: Number.POSITIVE_INFINITY };
 /** How many more may be claimed for it. */
 export function roomFor({ lane, leftUntil, isPaced, receiver }: KnownWebhook, moment: number): number {
   if (leftUntil > moment || isPaced) return 0;
-  return receiver && receiver.host.restsUntil > moment ? 0 : roomIn(lane);
+  if (receiver && receiver.host.restsUntil > moment) return 0;
+  const room = roomIn(lane);
+  return receiver?.host.isPacing(moment) ? Math.min(room, BACKLOG_CLAIM) : room;
 }

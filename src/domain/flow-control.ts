@@ -60,6 +60,10 @@ const BACKLOG_PER_MS = 2;
 const BACKLOG_BURST = 40;
 /** In so long as many are due again. */
 export const BACKLOG_PAUSE_MS = BACKLOG_BURST / BACKLOG_PER_MS;
+/** So many are claimed of it at a time: while a thousand are claimed, as of a webhook that is well, nobody's event is handed over for 15 ms. */
+export const BACKLOG_CLAIM = 160;
+/** So long after the last one of it, its host counts as paced: between two of them there is a claim at most. */
+const PACED_MS = 500;
 
 /**
  * The circuit breaker of one host, which may stand behind many webhooks. When the host cannot even be reached, the circuit opens:
@@ -80,7 +84,7 @@ export class CircuitBreaker {
   /** When it came back; never: everything has waited for less. */
   #backAt = Number.NEGATIVE_INFINITY;
   #tokens = 0;
-  #tokensAt = 0;
+  #tokensAt = Number.NEGATIVE_INFINITY;
   readonly #max: number;
 
   constructor(max: number) {
@@ -98,6 +102,11 @@ export class CircuitBreaker {
     return this.#isBacklog(waitedMs, now)
       ? Math.max(0, Math.floor(this.#tokensBy(now)))
       : Number.POSITIVE_INFINITY;
+  }
+
+  /** Whether a backlog is going out. */
+  isPacing(now: number): boolean {
+    return now - this.#tokensAt < PACED_MS;
   }
 
   begin(waitedMs: number, now: number): void {

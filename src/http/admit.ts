@@ -101,12 +101,16 @@ export function findHolder(app: App, exchange: Exchange): FoundKey | Promise<Fou
 }
 
 /** By the token that was sent, or else by the session of the console. */
-export async function findOperator(app: App, exchange: Exchange): Promise<OperatorPrincipal | undefined> {
+export function findOperator(app: App, exchange: Exchange): Found<OperatorPrincipal> {
   const token = bearerOf(exchange);
   if (token !== undefined) return app.access.operatorOf(token, () => mayAsk(app, exchange));
-  const principal = (await findOwnSession(app, exchange))?.principal;
-  // Whoever was invited is no operator.
-  return principal?.kind === 'operator' ? principal : undefined;
+  const session = findOwnSession(app, exchange);
+  return session instanceof Promise ? session.then(operatorOf) : operatorOf(session);
+}
+
+/** Whoever was invited is no operator. */
+function operatorOf(session: SessionHolder | undefined): OperatorPrincipal | undefined {
+  return session?.principal.kind === 'operator' ? session.principal : undefined;
 }
 
 function bearerOf({ headers }: Exchange): string | undefined {
@@ -237,14 +241,28 @@ const groupMissing: ValidationEntry = {
 };
 
 /** Operators have a limit too, so that one of them, or a program gone wrong, slows no partner down. */
-export async function admitOperator(
+export function admitOperator(
   app: App,
   exchange: Exchange,
   isCounted: boolean,
+): OperatorPrincipal | Promise<OperatorPrincipal> {
+  const letIn = (operator: OperatorPrincipal | undefined) => {
+    if (!operator || hasExpired(operator, app.clock.now())) return refuseStranger(app, exchange);
+    exchange.trace.operatorId = operator.operatorId;
+    return isCounted || operator.sessionId !== undefined
+      ? countAndRenew(app, exchange, operator, isCounted)
+      : operator;
+  };
+  const found = findOperator(app, exchange);
+  return found instanceof Promise ? found.then(letIn) : letIn(found);
+}
+
+async function countAndRenew(
+  app: App,
+  exchange: Exchange,
+  operator: OperatorPrincipal,
+  isCounted: boolean,
 ): Promise<OperatorPrincipal> {
-  const operator = await findOperator(app, exchange);
-  if (!operator || hasExpired(operator, app.clock.now())) return refuseStranger(app, exchange);
-  exchange.trace.operatorId = operator.operatorId;
   if (isCounted) await countOperator(app, exchange, operator);
   if (operator.sessionId !== undefined) await renewSession(app, exchange);
   return operator;

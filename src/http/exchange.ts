@@ -114,8 +114,8 @@ export function hasBody(request: IncomingMessage): boolean {
  * Reads at most `bytesMax`. A body that is larger is refused at once; Node discards what is still coming, so the
  * connection survives, and the server's request timeout bounds how long that may take.
  */
-export async function readBody(request: IncomingMessage, bytesMax: number): Promise<Buffer> {
-  return hasBody(request) ? receive(request, bytesMax) : NONE;
+export function readBody(request: IncomingMessage, bytesMax: number): Promise<Buffer> {
+  return hasBody(request) ? receive(request, bytesMax) : Promise.resolve(NONE);
 }
 
 /** Counts what was read; false: no more for now, until `goOn` is called. */
@@ -358,5 +358,6 @@ const UNREAD_MS = 60_000;
 /** By itself Node would keep the connection, and what is left of the answer, for as long as the reader likes. */
 function endResponse(response: ServerResponse, body: string | Uint8Array | undefined): void {
   response.end(body);
-  if (!response.writableFinished) response.setTimeout(UNREAD_MS);
+  // As a rule the system has taken all of it by now.
+  if (response.writableLength > 0) response.setTimeout(UNREAD_MS);
 }

@@ -177,7 +177,8 @@ function operatorHandler(app: App, endpoint: Endpoint, operation: Operation): Ha
       : endpoint.lines === 'only' && isEmpty;
     // Of a body that goes on, not a byte is read before its sender is known.
     const bytes = takesLines || isEmpty ? NONE : await bodyOf(app, exchange, endpoint, findOperator);
-    const operator = await admitOperator(app, exchange, isCounted);
+    const admitted = admitOperator(app, exchange, isCounted);
+    const operator = admitted instanceof Promise ? await admitted : admitted;
     requireRole(operator, roles);
     if (endpoint.lines === 'only' && !takesLines) throw notLines();
     const call = validate(exchange, bytes, takesLines);
@@ -218,7 +219,7 @@ const NONE = Buffer.alloc(0);
  * The body of a caller who is known at this moment; whether it may come in is decided when the body has arrived. A stranger's is
  * counted for its size, which is judged first, and refused.
  */
-async function bodyOf(
+function bodyOf(
   app: App,
   exchange: Exchange,
   { bodyBytesMax = BODY_BYTES_MAX }: Endpoint,
@@ -226,9 +227,13 @@ async function bodyOf(
 ): Promise<Buffer> {
   const { raw } = exchange;
   refuseLength(raw, bodyBytesMax);
-  if (await find(app, exchange)) return readBody(raw, bodyBytesMax);
-  await countBody(raw, bodyBytesMax, app.strangers.pace);
-  return refuseStranger(app, exchange);
+  const refuse = async (): Promise<Buffer> => {
+    await countBody(raw, bodyBytesMax, app.strangers.pace);
+    return refuseStranger(app, exchange);
+  };
+  const take = (found: unknown) => (found ? readBody(raw, bodyBytesMax) : refuse());
+  const found = find(app, exchange);
+  return found instanceof Promise ? found.then(take) : take(found);
 }
 
 type Serialiser = (body: unknown) => string;

@@ -17,6 +17,7 @@ import {
   FIRST_CONTACT,
   findContact,
   insertContact,
+  isContact,
   listContactPage,
   lockContact,
   type StoredContact,
@@ -25,6 +26,7 @@ import {
 import { type Transaction, transact } from '../store/database.ts';
 import { findPartner } from '../store/partners.ts';
 import { type Actor, type App, nowIso, type OperatorCall, type PartnerCall } from './app.ts';
+import { withdrawInvitationsTo } from './invitations.ts';
 
 // ---- Operators: the contacts of partners ----
 
@@ -175,7 +177,7 @@ export async function updateContactOf(
 }
 
 async function remove(app: App, actor: Actor, partnerId: string | null, id: string) {
-  await transact(app.db, SYSTEM, async (tx) => {
+  const areSentAway = await transact(app.db, SYSTEM, async (tx) => {
     const before = await lockContact(tx, partnerId, id);
     if (!before) throw new Problem('not_found');
     if (id === FIRST_CONTACT)
@@ -184,7 +186,10 @@ async function remove(app: App, actor: Actor, partnerId: string | null, id: stri
       });
     deleteContactRow(tx, id);
     audit(tx, actor, nowIso(app), 'delete', before, null);
+    if (partnerId === null || (await isContact(tx, partnerId, before.email))) return false;
+    return withdrawInvitationsTo(app, tx, actor, partnerId, before.email);
   });
+  if (areSentAway) await app.access.settle();
   return { body: undefined };
 }
 

@@ -46,7 +46,8 @@ export function saidOne(
   { principal, traceparent }: { principal: OperatorPrincipal; traceparent?: string | undefined },
   payload: EventPayload,
 ): OneEvent {
-  return { ...newEvent(app, payload), sourceId: principal.operatorId, traceparent };
+  const { id } = newEvent(app, payload);
+  return { id, payload, sourceId: principal.operatorId, traceparent, keyed: undefined };
 }
 
 /**
@@ -85,7 +86,8 @@ async function publishOne(
   const event = saidOne(app, call, payload);
   const answer = { event_ids: [event.id] };
   const keyed = keyedAnswer(app, call, event.sourceId, payload, answer);
-  const accepted = await app.events.submit({ ...event, keyed });
+  event.keyed = keyed;
+  const accepted = await app.events.submit(event);
   if (accepted.outcome === 'cleared') return publishOne(app, call, payload);
   if (accepted.outcome === 'unknown_group') throw unknownGroup(payload, []);
   if (accepted.outcome === 'repeated' && keyed)

@@ -16,6 +16,8 @@ import { type FigureRow, readFigures } from '../store/figures.ts';
 import { findAnyWebhook } from '../store/webhooks.ts';
 import type { App, OperatorCall } from './app.ts';
 
+const DAY_MS = 86_400_000;
+
 /** A thousand consoles that show their first page are one question. */
 const usual = new WeakMap<Database, () => ReturnType<typeof figuresOf>>();
 
@@ -79,6 +81,7 @@ function seriesFor({ clock }: App, query: Span, isOfSubject: boolean): Series {
   const until = query.until === undefined ? now : Date.parse(query.until);
   const since = query.since === undefined ? until - SPAN_DEFAULT_MS : Date.parse(query.since);
   if (since >= until) throw refuse('since', 'Must lie before until.');
+  if (until > now + DAY_MS) throw refuse('until', 'Must not lie more than a day ahead.');
   const series = seriesOf({ since, until, step: query.step, now }, isOfSubject);
   if ((series.until - series.since) / series.stepMs > POINTS_MAX)
     throw refuse(

@@ -9,7 +9,13 @@ import { Problem } from '../contract/problems.ts';
 import { newId } from '../domain/ids.ts';
 import { invitationStatus, type StoredInvitation } from '../domain/invitation.ts';
 import { type Transaction, transact } from '../store/database.ts';
-import { insertInvitation, listInvitationPage, lockInvitation, markWithdrawn } from '../store/invitations.ts';
+import {
+  insertInvitation,
+  listInvitationPage,
+  lockInvitation,
+  lockInvitationsTo,
+  markWithdrawn,
+} from '../store/invitations.ts';
 import { findPartner } from '../store/partners.ts';
 import { findGroup } from '../store/practice-groups.ts';
 import { type Actor, type App, nowIso, type OperatorCall } from './app.ts';
@@ -66,15 +72,31 @@ export async function withdrawInvitation(app: App, call: OperatorCall<typeof wit
   const invitation = await transact(app.db, call.principal, async (tx) => {
     const before = await lockInvitation(tx, call.params.id);
     if (!before) throw new Problem('not_found');
-    if (before.revoked_at !== null) return before;
-    const now = nowIso(app);
-    markWithdrawn(tx, before.id, now);
-    const after = { ...before, try_at: null, revoked_at: now };
-    record(app, tx, call, now, 'invitation.withdraw', before, after);
-    return after;
+    return before.revoked_at === null ? withdraw(app, tx, call, before) : before;
   });
   await app.access.settle();
   return { body: present(app, invitation) };
+}
+
+/** Of somebody who is no contact of the partner any more. Whether there were any: then the answer waits for `settle`. */
+export async function withdrawInvitationsTo(
+  app: App,
+  tx: Transaction,
+  actor: Actor,
+  partnerId: string,
+  email: string,
+): Promise<boolean> {
+  const all = await lockInvitationsTo(tx, partnerId, email);
+  for (const one of all) withdraw(app, tx, actor, one);
+  return all.length > 0;
+}
+
+function withdraw(app: App, tx: Transaction, actor: Actor, before: StoredInvitation): StoredInvitation {
+  const now = nowIso(app);
+  markWithdrawn(tx, before.id, now);
+  const after = { ...before, try_at: null, revoked_at: now };
+  record(app, tx, actor, now, 'invitation.withdraw', before, after);
+  return after;
 }
 
 function present({ clock }: Pick<App, 'clock'>, one: StoredInvitation): Invitation {

@@ -7,6 +7,9 @@ export interface BatcherOptions<Item> {
   keyOf?: (item: Item) => string;
 }
 
+/** Of what is still to be waited for, the result is a promise. */
+type Write<Item, Result> = (items: readonly Item[]) => Promise<readonly (Result | Promise<Result>)[]>;
+
 /**
  * A batcher: what concurrent callers want written is written together, and while one batch is under way the next one
  * fills. A lone caller waits for nobody. Every caller gets an answer of its own; when a batch fails, each of its
@@ -16,7 +19,7 @@ export interface BatcherOptions<Item> {
  * built. The second goes only once it is half as large as the first: small batches would cost more than the wait.
  */
 export class Batcher<Item, Result> {
-  readonly #write: (items: readonly Item[]) => Promise<readonly Result[]>;
+  readonly #write: Write<Item, Result>;
   readonly #batchMax: number;
   readonly #atOnce: number;
   readonly #keyOf: ((item: Item) => string) | undefined;
@@ -29,7 +32,7 @@ export class Batcher<Item, Result> {
 
   constructor(
     batchMax: number,
-    write: (items: readonly Item[]) => Promise<readonly Result[]>,
+    write: Write<Item, Result>,
     { atOnce = 1, keyOf }: BatcherOptions<Item> = {},
   ) {
     this.#batchMax = batchMax;
@@ -102,7 +105,7 @@ export class Batcher<Item, Result> {
       const results = await this.#write(batch.map((one) => one.item));
       return () =>
         batch.forEach((one, index) => {
-          one.resolve(results[index] as Result);
+          one.resolve(results[index] as Result | Promise<Result>);
         });
     } catch (error) {
       if (batch.length > 1 && !(error instanceof Outage)) return this.#attemptEach(batch);
@@ -118,7 +121,7 @@ export class Batcher<Item, Result> {
     for (const one of batch) {
       try {
         if (outage) throw outage;
-        one.resolve((await this.#write([one.item]))[0] as Result);
+        one.resolve((await this.#write([one.item]))[0] as Result | Promise<Result>);
       } catch (error) {
         if (error instanceof Outage) outage = error;
         one.reject(error);
@@ -131,6 +134,6 @@ export class Batcher<Item, Result> {
 interface Waiting<Item, Result> {
   item: Item;
   key: string | undefined;
-  resolve: (result: Result) => void;
+  resolve: (result: Result | Promise<Result>) => void;
   reject: (error: unknown) => void;
 }

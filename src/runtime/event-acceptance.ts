@@ -29,8 +29,7 @@ export function gatherEvents(db: Database, clock: Clock, handOver: HandOverPoint
       return eachByItsKey(db, at, events);
     }
   };
-  const batcher = new Batcher(BATCH_MAX, accept, { atOnce: BATCHES_AT_ONCE });
-  return { submit: async (event) => batcher.submit(event) };
+  return new Batcher(BATCH_MAX, accept, { atOnce: BATCHES_AT_ONCE });
 }
 
 /** Those without a key together, the others each alone. */

@@ -53,7 +53,13 @@ export async function findContact(
   return tx.first(`SELECT ${CONTACT} FROM ${CONTACTS} WHERE id = $2`, [partnerId, id]);
 }
 
-/** The same, and nobody else changes it, or adds one, until the transaction ends. */
+/** Whether the partner has a contact with this address. */
+export async function isContact(tx: Transaction, partnerId: string, email: string): Promise<boolean> {
+  const found = await tx.first(`SELECT FROM ${CONTACTS} WHERE lower(email) = lower($2)`, [partnerId, email]);
+  return found !== undefined;
+}
+
+/** One of them, and nobody else changes it, or adds one, until the transaction ends. */
 export async function lockContact(
   tx: Transaction,
   partnerId: string | null,

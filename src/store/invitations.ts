@@ -50,6 +50,19 @@ export function lockInvitation(tx: Transaction, id: string): Promise<StoredInvit
   );
 }
 
+/** Those of a partner to one address that are not withdrawn. */
+export function lockInvitationsTo(
+  tx: Transaction,
+  partnerId: string,
+  email: string,
+): Promise<StoredInvitation[]> {
+  return tx.query<StoredInvitation>(
+    `SELECT ${INVITATION} FROM invitations i
+      WHERE i.partner_id = $1 AND lower(i.email) = lower($2) AND i.revoked_at IS NULL ORDER BY i.id FOR NO KEY UPDATE`,
+    [partnerId, email],
+  );
+}
+
 export function markWithdrawn(tx: Transaction, id: string, now: string): void {
   tx.defer('UPDATE invitations SET revoked_at = $2, try_at = NULL WHERE id = $1', [id, now]);
 }

@@ -91,9 +91,10 @@ const WITH_CREDENTIALS = {
   cookie: '__Host-porter-session=any',
 };
 
-/** The documents name the cookie as it is called over HTTPS. */
-const asOverHttps = ({ cookie, ...headers }: Record<string, string>) => ({
+/** The documents name the cookie as it is called over HTTPS, and Prism does not know that `bearer` is `Bearer`. */
+const asDescribed = ({ cookie, authorization, ...headers }: Record<string, string>) => ({
   ...headers,
+  ...(authorization !== undefined && { authorization: authorization.replace(/^bearer/i, 'Bearer') }),
   ...(cookie !== undefined && { cookie: `__Host-${cookie}` }),
 });
 
@@ -102,7 +103,7 @@ async function complaintsAbout(call: RecordedCall, at: number, proxy: string): P
   const response = await request(proxy + path, {
     method: method as 'GET',
     headers: {
-      ...(answer.status < 400 ? asOverHttps(call.headers) : WITH_CREDENTIALS),
+      ...(answer.status < 400 ? asDescribed(call.headers) : WITH_CREDENTIALS),
       'x-recorded-call': String(at),
     },
     body: body === null ? null : Buffer.from(body, 'base64'),

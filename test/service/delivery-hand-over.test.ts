@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import pg from 'pg';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { systemClock } from '../../src/platform/clock.ts';
 import { fanOut } from '../../src/store/deliveries.ts';
 import { acceptAndHandOver, acceptAndHandOverSql } from '../../src/store/hand-over.ts';
 import { list } from '../../src/store/sql-functions.ts';
@@ -255,6 +256,47 @@ describe('the usual way goes', () => {
     const burst = Array.from({ length: 17 }, (_, n) => one(harness, `a-${n}`));
     expect(await harness.engine.accept(now(harness), burst)).toBeUndefined();
     expect(await harness.engine.accept(now(harness), burst.slice(1))).toHaveLength(16);
+  });
+
+  it('a burst that comes while a fan-out waits for a lane, without waiting for it', async () => {
+    const { harness } = await present();
+    // Whoever waits for the fan-out does so until this timer is over.
+    const timer = vi.spyOn(harness.clock, 'timer').mockReturnValue(() => {});
+    onTestFinished(() => timer.mockRestore());
+    await harness.publish({ id: 'a' });
+    await meanwhileLocked(harness, () =>
+      harness.accept(Array.from({ length: 17 }, (_, n) => ({ id: `b-${n}` }))),
+    );
+    expect(harness.sent).toHaveLength(18);
+  });
+
+  it('whatever follows a burst, until that is fanned out together', async () => {
+    const { harness } = await present();
+    const pauses: (() => void)[] = [];
+    const timer = vi.spyOn(harness.clock, 'timer').mockImplementation((milliseconds, fire) => {
+      if (milliseconds !== 10) return systemClock.timer(milliseconds, fire);
+      pauses.push(fire);
+      return () => {};
+    });
+    onTestFinished(() => timer.mockRestore());
+    harness.engine.start();
+    await harness.accept(Array.from({ length: 17 }, (_, n) => ({ id: `a-${n}` })));
+    await expect.poll(() => pauses.length).toBe(1);
+    const called = calls();
+    await harness.accept([{ id: 'b' }]);
+    await harness.accept([{ id: 'c' }]);
+    expect(['accept_and_hand_over', 'accept_events', 'fan_out'].map(called)).toEqual([0, 2, 0]);
+    pauses[0]?.();
+    await expect.poll(() => harness.sent.length).toBe(19);
+    // And then, as soon as nothing else is under way, events are handed over again.
+    let n = 0;
+    await expect
+      .poll(async () => {
+        await harness.accept([{ id: `d-${n++}` }]);
+        return called('accept_and_hand_over');
+      })
+      .toBeGreaterThan(0);
+    await harness.engine.stop();
   });
 
   it('what comes before a worker has shown a sign of life, and after it has stopped', async () => {

@@ -198,6 +198,28 @@ describe('somebody with nobody to come in for', () => {
     expect((await enter(token)).status).toBe(204);
   });
 
+  it('401 once they are no contact of the partner any more, on every node; while they still are one, nothing ends', async () => {
+    const invited = ada();
+    const contacts = `/partners/${world.partnerId}/contacts`;
+    const add = (email: string) => house.operator('POST', contacts, { email });
+    const [one, two] = [await add(invited.email.toUpperCase()), await add(invited.email)];
+    const [guest, neighbour] = [await entered(await toPartner(invited)), await entered(await toPartner())];
+    const waiting = await toPartner(invited);
+    const token = await mailedTo(invited.email);
+    await house.operator('DELETE', `${contacts}/${one.id}`);
+    expect((await guest.send('GET', ME)).status).toBe(200);
+    await house.operator('DELETE', `${contacts}/${two.id}`);
+    for (const node of [house, other]) {
+      expectProblem(await visitor(node, guest.cookie).send('GET', ME), 401, 'invalid_credentials');
+      expectProblem(await enter(token, node), 401, 'invalid_credentials');
+    }
+    expect((await neighbour.send('GET', ME)).status).toBe(200);
+    expect((await house.operator('GET', `/audit?subject_id=${waiting.id}`)).data).toMatchObject([
+      { action: 'invitation.withdraw', actor: { type: 'operator' } },
+      { action: 'invitation.create' },
+    ]);
+  });
+
   it('401 of a practice that was removed, also if another one has its ID later', async () => {
     const practice = { id: 'closing', name: 'Closing', timezone: 'Europe/London' };
     const toClosing = () => house.operator('POST', '/practice-groups/closing/invitations', ada());

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { LIVE_STREAMS_OF_GUEST_MAX } from '../../src/contract/live.ts';
 import { portalLiveKinds } from '../../src/contract/portal/live.ts';
-import { followStream, type StreamReader } from '../support/event-stream.ts';
+import { followStream, nextKinds, type StreamReader, untilTold } from '../support/event-stream.ts';
 import { type Guest, guestOf } from '../support/guest-session.ts';
 import { startMailbox } from '../support/mailbox.ts';
 import { HastyClock } from '../support/manual-clock.ts';
@@ -19,22 +19,12 @@ const house = await startHarness({
 
 const db = await superuser(house.databaseUrl);
 
-const kindsOf = async (stream: StreamReader): Promise<string[]> => {
-  for (;;) {
-    const block = await stream.next();
-    if (!block) throw new Error('the stream is over');
-    if (block.event === 'changed') return JSON.parse(block.data ?? '').kinds;
-  }
-};
-const untilTold = async (stream: StreamReader, kind: string) => {
-  while (!(await kindsOf(stream)).includes(kind));
-};
 const told = new WeakMap<StreamReader, Set<string>>();
 /** Waits until it was told of a kind, in this or an earlier message. */
 async function seen(stream: StreamReader, kind: string): Promise<void> {
   const kinds = told.get(stream) ?? new Set<string>();
   told.set(stream, kinds);
-  while (!kinds.has(kind)) for (const one of await kindsOf(stream)) kinds.add(one);
+  while (!kinds.has(kind)) for (const one of await nextKinds(stream)) kinds.add(one);
 }
 
 const open = (guest: Guest, path: string) =>
@@ -58,7 +48,7 @@ describe('GET /portal/v1/live', () => {
   it('200: says first that all may have changed, then what has of the partner', async () => {
     const { partner, person } = await world();
     const stream = await open(person, '/portal/v1/live');
-    expect((await kindsOf(stream)).toSorted()).toEqual(portalLiveKinds.toSorted());
+    expect((await nextKinds(stream)).toSorted()).toEqual(portalLiveKinds.toSorted());
     await partner.call('POST', '/v1/webhooks', { url: 'https://partner.example/hook' });
     await untilTold(stream, 'webhooks');
     await partner.call('GET', '/v1/practice-groups');
@@ -74,8 +64,8 @@ describe('GET /portal/v1/live', () => {
       await open(mine.person, '/portal/v1/live'),
       await open(theirs.person, '/portal/v1/live'),
     ];
-    await kindsOf(here);
-    await kindsOf(there);
+    await nextKinds(here);
+    await nextKinds(there);
     // The same practice, another partner: keys, calls, webhooks, events, changes.
     const neighbour = await newPartner(house, mine.partner.groupId);
     for (const partner of [theirs.partner, neighbour]) {
@@ -88,11 +78,11 @@ describe('GET /portal/v1/live', () => {
     for (const kind of ['webhooks', 'traffic', 'alerts']) await seen(there, kind);
     // It is looked for all of them at once: what had woken this one would come before its own news.
     await relabel(mine.partner.keyId);
-    expect(await kindsOf(here)).toEqual(['keys']);
+    expect(await nextKinds(here)).toEqual(['keys']);
     for (const { keyId } of [theirs.partner, neighbour]) await relabel(keyId);
     await seen(there, 'keys');
     await alertOf(mine.partner.partnerId);
-    expect(await kindsOf(here)).toEqual(['alerts']);
+    expect(await nextKinds(here)).toEqual(['alerts']);
   });
 
   it('409: more pages than somebody can look at; and ends with the session', async () => {
@@ -100,7 +90,7 @@ describe('GET /portal/v1/live', () => {
     const streams = await Promise.all(
       Array.from({ length: LIVE_STREAMS_OF_GUEST_MAX }, () => open(person, '/portal/v1/live')),
     );
-    for (const stream of streams) await kindsOf(stream);
+    for (const stream of streams) await nextKinds(stream);
     const refused = await person.send('GET', '/portal/v1/live');
     expect([refused.status, refused.body.error]).toEqual([409, 'conflict']);
     await house.operator('POST', `/invitations/${person.invitation.id}/withdraw`);
@@ -124,13 +114,13 @@ describe('GET /practice/v1/live', () => {
     const [mine, theirs] = [await world(), await world()];
     const person = await guestOf(house, mailbox, { practice: mine.partner.groupId });
     const stream = await open(person, '/practice/v1/live');
-    expect((await kindsOf(stream)).toSorted()).toEqual(['activity', 'partners']);
+    expect((await nextKinds(stream)).toSorted()).toEqual(['activity', 'partners']);
     await theirs.partner.call('GET', '/v1/practice-groups');
     await newPartner(house, theirs.partner.groupId);
     await house.service.app.accessLog.flush();
     await mine.partner.call('GET', '/v1/practice-groups');
     await house.service.app.accessLog.flush();
-    expect(await kindsOf(stream)).toEqual(['activity']);
+    expect(await nextKinds(stream)).toEqual(['activity']);
     await newPartner(house, mine.partner.groupId);
     await untilTold(stream, 'partners');
   });

@@ -1,7 +1,7 @@
 import pg from 'pg';
 import { describe, expect, it } from 'vitest';
 import { liveKinds } from '../../src/contract/operator/deployment.ts';
-import { followStream, type StreamReader } from '../support/event-stream.ts';
+import { followStream, nextKinds, type StreamReader, untilTold } from '../support/event-stream.ts';
 import { HastyClock } from '../support/manual-clock.ts';
 import { makeKey, makeWorld, OPERATOR_TOKEN, startHarness } from '../support/service.ts';
 import { superuser } from '../support/superuser.ts';
@@ -15,16 +15,6 @@ const { groupId, partnerId } = await makeWorld(house);
 
 const open = (token = OPERATOR_TOKEN) =>
   followStream(`${house.url}/operator/v1/live`, { authorization: `Bearer ${token}` });
-const nextKinds = async (stream: StreamReader): Promise<string[]> => {
-  for (;;) {
-    const block = await stream.next();
-    if (!block) throw new Error('the stream is over');
-    if (block.event === 'changed') return JSON.parse(block.data ?? '').kinds;
-  }
-};
-const untilTold = async (stream: StreamReader, kind: string) => {
-  while (!(await nextKinds(stream)).includes(kind));
-};
 /** A reader that has been told of everything once, so that what it hears next is news. */
 async function follow(token?: string): Promise<StreamReader> {
   const stream = await open(token);

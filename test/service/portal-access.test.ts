@@ -72,7 +72,7 @@ describe('somebody of a partner, with one of its keys', () => {
     expect(refused.status).toBe(400);
     const answer = await guest.act('GET', '/v1/webhooks', way);
     expect(answer.status).toBe(401);
-    const seen = await guest.act('GET', '/v1/events', way);
+    const seen = await guest.act('GET', '/portal/v1/events', way);
     expect(seen.headers['ratelimit-policy']).toBe(`"guest";q=${GUEST_RATE_LIMIT};w=60`);
     const after = await house.operator('GET', `/keys/${partner.keyId}`);
     expect([before.last_used_at, after.last_used_at]).toEqual([null, null]);
@@ -155,7 +155,7 @@ describe('refused', () => {
   it('403: a key of another partner, answered like one that does not exist', async () => {
     const [mine, theirs] = [await world(), await world()];
     const texts = [theirs.way.key, 'key_none'].map(async (key) => {
-      const { status, body } = await mine.guest.act('GET', '/v1/events', { ...theirs.way, key });
+      const { status, body } = await mine.guest.act('GET', '/portal/v1/events', { ...theirs.way, key });
       return [status, body.error, body.message];
     });
     const [one, two] = await Promise.all(texts);
@@ -166,7 +166,7 @@ describe('refused', () => {
   it('403: another practice, a scope that the key has not, a key that does not work any more', async () => {
     const { partner, guest, way } = await world();
     const stranger = await newPartner(house);
-    const foreign = await guest.act('GET', '/v1/events', { ...way, group: stranger.groupId });
+    const foreign = await guest.act('GET', '/portal/v1/events', { ...way, group: stranger.groupId });
     expect([foreign.status, foreign.body.error]).toEqual([403, 'forbidden']);
     const issue = async (more: object) =>
       house.operator('POST', '/keys', {
@@ -197,11 +197,11 @@ describe('refused', () => {
     });
     const made = await guest.act('POST', '/v1/webhooks', { ...way, key: proving }, { body: hook });
     expect([made.status, made.body.message]).toEqual([403, expect.stringContaining('changes nothing')]);
-    expect((await guest.act('GET', '/v1/events', { ...way, key: proving })).status).toBe(200);
+    expect((await guest.act('GET', '/portal/v1/events', { ...way, key: proving })).status).toBe(200);
     await house.operator('PATCH', `/keys/${partner.keyId}`, { allowed_addresses: ['192.0.2.0/24'] });
     const elsewhere = await guest.act('POST', '/v1/webhooks', way, { body: hook });
     expect([elsewhere.status, elsewhere.body.message]).toEqual([403, expect.stringContaining('elsewhere')]);
-    expect((await guest.act('GET', '/v1/events', way)).status).toBe(200);
+    expect((await guest.act('GET', '/portal/v1/events', way)).status).toBe(200);
     await house.operator('PATCH', `/keys/${partner.keyId}`, { allowed_addresses: ['127.0.0.1'] });
     expect((await guest.act('POST', '/v1/webhooks', way, { body: hook })).status).toBe(201);
   });
@@ -224,7 +224,7 @@ describe('refused', () => {
       ...namedKeyEndpoints,
     }).filter((one) => one.method === 'GET'))
       expect([path, (await ofPractice.send(method, path.replace('{id}', 'x'))).status]).toEqual([path, 403]);
-    expect((await ofPractice.act('GET', '/v1/events', way)).status).toBe(403);
+    expect((await ofPractice.act('GET', '/portal/v1/events', way)).status).toBe(403);
     expect((await guest.send('GET', '/operator/v1/partners')).status).toBe(401);
   });
 });
@@ -239,19 +239,19 @@ describe('taken away', () => {
     ],
   ])('%s: the next call is refused, on every node', async (_name, status, path) => {
     const { partner, guest, way } = await world();
-    expect((await guest.act('GET', '/v1/events', way)).status).toBe(200);
+    expect((await guest.act('GET', '/portal/v1/events', way)).status).toBe(200);
     const [method = '', address = ''] = path(partner);
     await house.operator(method, address);
-    expect((await guest.act('GET', '/v1/events', way)).status).toBe(status);
+    expect((await guest.act('GET', '/portal/v1/events', way)).status).toBe(status);
     const headers = { cookie: guest.cookie, 'x-porter-console': '1', 'x-porter-key': way.key };
-    const elsewhere = await other.send('GET', '/v1/events', { group: way.group, headers });
+    const elsewhere = await other.send('GET', '/portal/v1/events', { group: way.group, headers });
     expect(elsewhere.status).toBe(status);
   });
 
   it('the invitation is withdrawn: the next call is refused', async () => {
     const { guest, way } = await world();
     await house.operator('POST', `/invitations/${guest.invitation.id}/withdraw`);
-    expect((await guest.act('GET', '/v1/events', way)).status).toBe(401);
+    expect((await guest.act('GET', '/portal/v1/events', way)).status).toBe(401);
     expect((await guest.send('GET', '/portal/v1/home')).status).toBe(401);
   });
 });

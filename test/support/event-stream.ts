@@ -92,6 +92,19 @@ export async function followStream(url: string, headers: Record<string, string>)
   return reader;
 }
 
+/** Of what the next message of a live stream tells that it has changed. */
+export async function nextKinds(stream: StreamReader): Promise<string[]> {
+  for (;;) {
+    const block = await stream.next();
+    if (!block) throw new Error('The stream is over.');
+    if (block.event === 'changed') return JSON.parse(block.data ?? '').kinds;
+  }
+}
+
+export async function untilTold(stream: StreamReader, kind: string): Promise<void> {
+  while (!(await nextKinds(stream)).includes(kind));
+}
+
 function parse(block: string): Block {
   return Object.fromEntries(
     block.split('\n').map((line) => {

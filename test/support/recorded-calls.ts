@@ -23,7 +23,7 @@ export interface RecordedCall extends Call {
   /** Whose document describes it. */
   audience: 'partner' | 'operator' | 'portal' | 'practice';
   operationId: string;
-  /** Base64; null: none, or that of a refused call, which nobody looks at. */
+  /** Base64; null: none, or that of a refused call or of a GET, which nobody looks at. */
   body: string | null;
 }
 
@@ -61,7 +61,7 @@ export function recordCall(call: Call): void {
   const before = seen.get(alike) ?? 0;
   seen.set(alike, before + 1);
   if (before >= ALIKE_MAX) return;
-  const isKept = call.body !== null && call.answer.status < 400;
+  const isKept = call.body !== null && call.answer.status < 400 && call.method !== 'GET';
   const body = isKept ? Buffer.from(call.body ?? '').toString('base64') : null;
   const recorded: RecordedCall = { ...call, audience, operationId, body };
   mkdirSync(folder, { recursive: true });

@@ -107,4 +107,17 @@ describe('a host that cannot be reached', () => {
     expect(sent).toBeGreaterThanOrEqual(19_900);
     expect(sent).toBeLessThanOrEqual(20_040);
   });
+
+  it('is known to pace a backlog while that goes out, and for a moment after', () => {
+    const host = new CircuitBreaker(100);
+    host.begin(60_000, 0);
+    expect(host.isPacing(0)).toBe(false);
+    host.cancel();
+    failAt(host, 0, 5);
+    host.begin(5_000, 5_000);
+    host.end(true, 5_000);
+    expect(host.isPacing(5_000)).toBe(false);
+    host.begin(5_020, 5_020);
+    expect([host.isPacing(5_020), host.isPacing(5_519), host.isPacing(5_520)]).toEqual([true, true, false]);
+  });
 });

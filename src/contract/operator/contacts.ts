@@ -91,7 +91,8 @@ export const deletePartnerContact = defineEndpoint({
   path: '/operator/v1/partners/{id}/contacts/{contact_id}',
   tag,
   summary: 'Remove a contact of a partner',
-  description: 'The first contact stays: somebody has to be told of leaked keys. Change its address instead.',
+  description:
+    'What was sent to their address by `createPartnerInvitation` is withdrawn, and the sessions that it began have ended on every node with the answer. The first contact stays: somebody has to be told of leaked keys. Change its address instead.',
   extension: true,
   access: { roles: support },
   params: partnerContact,

@@ -31,7 +31,6 @@ export const listEvents = defineEndpoint({
   description:
     'Reads the event feed: the log that webhooks are sent from, in order. Use it to catch up on what a webhook missed, or instead of webhooks. Send `next_cursor` as `cursor` to go on. The last page has one too: keep it, and send it later to get what has happened since. Events are kept for 30 days unless configured otherwise; an older cursor leads to the oldest event that is left. Should the service ever be set back to a backup, a cursor from after that point is answered with 410 and with the one to go on from. With `event_types` a page may hold fewer events than asked for, even none, while `has_more` is true.',
   extension: true,
-  portal: true,
   access: { scope: 'events:read' },
   query: z.strictObject({ ...pageQuery, event_types: namesInQuery }),
   response: {

@@ -357,16 +357,6 @@ export interface EhrHealthStatusUnhealthyEvent {
   event: 'ehr.health_status.unhealthy';
 }
 
-export interface EventFeedPage {
-  data: FeedEvent[];
-  /** How many events this page holds. */
-  count: number;
-  /** Send it as `cursor` to go on from here. */
-  next_cursor: string;
-  /** Whether there is more to read at this moment. */
-  has_more: boolean;
-}
-
 /** What happened, as receivers get it. */
 export type EventPayload =
   | AppointmentConfirmedEvent
@@ -1297,19 +1287,6 @@ export interface Operations {
     answer: Delivery;
   };
   replayWebhook: { input: { params: { id: string | number }; body: ReplayRequest }; answer: Replay };
-  listEvents: {
-    input: {
-      query?: {
-        /** Entries on a page; 50 unless given. */
-        page_size?: number | undefined;
-        /** The next_cursor of the page before. */
-        cursor?: string | undefined;
-        /** Names of events, separated by commas; all of them unless given. */
-        event_types?: EventName[] | undefined;
-      };
-    };
-    answer: EventFeedPage;
-  };
   triggerTestEvent: {
     input: {
       body: {
@@ -1346,6 +1323,5 @@ export const operations = {
   listWebhookDeliveries: ['GET', '/v1/webhooks/{id}/deliveries'],
   getWebhookDelivery: ['GET', '/v1/webhooks/{id}/deliveries/{delivery_id}'],
   replayWebhook: ['POST', '/v1/webhooks/{id}/replay'],
-  listEvents: ['GET', '/v1/events'],
   triggerTestEvent: ['POST', '/v1/test-events'],
 } as const satisfies Record<keyof Operations, readonly [string, string]>;

@@ -30,7 +30,7 @@ const concerned: Concerned = {
     'getWebhookDelivery',
   ],
   webhooks: [...webhooks, 'listWebhookDeliveries'],
-  keys: ['getPortalHome', 'listPortalKeys', 'getPortalKey', 'listPortalPractices', ...webhooks],
+  keys: ['listPortalKeys', 'getPortalKey', 'listPortalPractices', ...webhooks],
   alerts: ['getPortalHome', 'listPortalAlerts'],
 };
 

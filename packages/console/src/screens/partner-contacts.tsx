@@ -117,7 +117,10 @@ function ContactActions({ partner, contact }: { partner: Partner; contact: Conta
           title={`Remove ${contact.email}?`}
           run={() => remove.mutateAsync({ params })}
         >
-          <p>They are told of no alert of {partner.name} any more.</p>
+          <p>
+            They are told of no alert of {partner.name} any more, and if they were invited into its portal,
+            they are out of it at once.
+          </p>
         </Confirm>
       )}
     </span>

@@ -28,7 +28,7 @@ export function validator(endpoint: Endpoint) {
   const { method, params, query = nothing, body, bodyOptional, readOnly, response } = endpoint;
   const takesKey = takesIdempotencyKey(endpoint);
   // Most calls have no query, and what that amounts to need not be found out each time.
-  const noQuery = check(query, {});
+  let noQuery: Checked<unknown> | undefined;
   const takesBody = method !== 'GET' && method !== 'DELETE';
   /** What is no JSON is one problem among the others. */
   const checkBody = (exchange: Exchange, bytes: Buffer): Checked<unknown> => {
@@ -47,7 +47,11 @@ export function validator(endpoint: Endpoint) {
     if (exchange.span) parts.traceparent = exchange.span.traceparent;
     const problems: ValidationEntry[] = [];
     if (params) parts.params = take(check(params, exchange.params), problems);
-    parts.query = take(exchange.url.includes('?') ? check(query, exchange.query) : noQuery, problems);
+    if (exchange.url.includes('?')) parts.query = take(check(query, exchange.query), problems);
+    else {
+      noQuery ??= check(query, {});
+      parts.query = take(noQuery, problems);
+    }
     if (response.stream) parts.lastEventId = lastEventId(exchange);
     if (takesKey) parts.idempotencyKey = take(idempotencyKey(exchange), problems);
     if (takesBody && !isOfLines && (bytes.length > 0 || (body && !bodyOptional)))

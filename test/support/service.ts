@@ -51,13 +51,15 @@ export interface Harness {
   stop(): Promise<void>;
 }
 
+/** Kept, since every file of this process makes databases. */
+let admins: pg.Pool | undefined;
+
 export async function createDatabase(template = 'template1'): Promise<string> {
   const admin = inject('postgresUrl');
   const name = `t_${randomBytes(8).toString('hex')}`;
-  const client = new pg.Client({ connectionString: admin });
-  await client.connect();
-  await client.query(`CREATE DATABASE ${name} TEMPLATE ${template}`);
-  await client.end();
+  admins ??= new pg.Pool({ connectionString: admin, allowExitOnIdle: true }).on('error', () => {});
+  // File by file takes less than half the processor time of the usual way, page by page and through the write-ahead log.
+  await admins.query(`CREATE DATABASE ${name} TEMPLATE ${template} STRATEGY file_copy`);
   const url = new URL(admin);
   url.pathname = name;
   return url.href;

@@ -106,8 +106,9 @@ it('lets through exactly while fewer than the limit lie in the 60 seconds before
 });
 
 it('a clock that was set back lets nothing more through; set back by more than a minute, it begins anew', async () => {
-  // Only the time of day is set. So no sweep begins, which could clear away later what was written an hour earlier by then.
-  const clock = Object.assign(new ManualClock(), { monotonic: () => 0 });
+  // Only the time of day is set, so no sweep begins, which could clear away later what was written an hour earlier by then. And to one that began in
+  // the tests before, all this lies in the future.
+  const clock = Object.assign(new ManualClock('2030-01-01T00:00:00.000Z'), { monotonic: () => 0 });
   const limits = new SharedRateLimits(nodes[0].service.app.db, clock);
   expect(await limits.take('set-back', 1)).toMatchObject({ allowed: true });
   clock.advance(-5_000);

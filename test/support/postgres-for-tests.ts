@@ -63,18 +63,6 @@ async function makeLoginsCheap(adminUrl: string): Promise<void> {
   await client.end();
 }
 
-/** It is copied file by file, several hundred times: what can be left out of it, is. */
-async function makeCopiesCheap(url: string): Promise<void> {
-  const packing = new pg.Client({ connectionString: url });
-  await packing.connect();
-  await packing.query('VACUUM FULL');
-  await packing.end();
-  // Whoever is the first in a database writes down what all need of the catalogue. Copies have that, too.
-  const first = new pg.Client({ connectionString: url });
-  await first.connect();
-  await first.end();
-}
-
 async function provide(project: TestProject, postgresUrl: string): Promise<void> {
   const upToDate = `up_to_date_${randomBytes(8).toString('hex')}`;
   const client = new pg.Client({ connectionString: postgresUrl });
@@ -84,7 +72,6 @@ async function provide(project: TestProject, postgresUrl: string): Promise<void>
   const url = new URL(postgresUrl);
   url.pathname = upToDate;
   await prepareDatabase(url.href, async () => {});
-  await makeCopiesCheap(url.href);
   project.provide('postgresUrl', postgresUrl);
   project.provide('upToDate', upToDate);
 }

@@ -103,6 +103,8 @@ it('rooms and rows are reached by keys', async () => {
   await loaded(page);
   await page.keyboard.press('g');
   await page.keyboard.press('w');
+  // The first page has a table of that name as well.
+  await page.getByRole('heading', { level: 1, name: 'Webhooks' }).waitFor();
   await page.getByRole('table', { name: 'Webhooks' }).getByRole('row').nth(1).waitFor();
   await page.keyboard.press('j');
   await expect.poll(() => page.locator('[role="row"]:focus').count()).toBe(1);

@@ -33,9 +33,10 @@ beforeAll(async () => {
 /** A page is read once, and its window changed. Where a scheme is named, it is judged. */
 const widths = [
   [360, 'light'],
+  [360, 'dark'],
   [1920, undefined],
   [2560, 'dark'],
-  [1280, undefined],
+  [1280, 'light'],
 ] as const;
 
 it(

@@ -29,6 +29,11 @@ export function KeyName({ id }: { id: string }) {
   return <Named to={pageOf('key', id)} name={data && nameOfKey(data)} id={id} />;
 }
 
+/** The same of a key that is there already. */
+export function KnownKey({ of: key }: { of: Pick<ApiKey, 'id' | 'label' | 'last_four'> }) {
+  return <Named to={pageOf('key', key.id)} name={nameOfKey(key)} id={key.id} />;
+}
+
 export function OperatorName({ id }: { id: string }) {
   const { data } = useQuery({ ...one('getOperator', { params: { id } }), staleTime: STALE_MS });
   return <bdi>{data?.name ?? id}</bdi>;

@@ -7,7 +7,7 @@ import { Disclosure } from '../parts/disclosure.tsx';
 import { useEvery, usePracticeNames } from '../parts/every.ts';
 import { Failure } from '../parts/failure.tsx';
 import { Loaded, Skeleton } from '../parts/loaded.tsx';
-import { nameOfKey } from '../parts/name.tsx';
+import { KnownKey } from '../parts/name.tsx';
 import { Banner, Empty } from '../parts/page.tsx';
 import { When } from '../parts/when.tsx';
 import { type NetworkArea, Picture } from './network-picture.tsx';
@@ -163,10 +163,7 @@ function HowAndWho({
   return (
     <div>
       <p>
-        With{' '}
-        <Link to={pageOf('key', key.id)}>
-          <bdi>{nameOfKey(key)}</bdi>
-        </Link>
+        With <KnownKey of={key} />
         {network ? (
           <>
             {' '}

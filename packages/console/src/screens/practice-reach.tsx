@@ -4,7 +4,7 @@ import { all, one } from '../api/client.ts';
 import type { ApiKey, Network, OperatorPracticeGroup } from '../api/generated.ts';
 import { pageOf } from '../frame/addresses.ts';
 import { Skeleton } from '../parts/loaded.tsx';
-import { nameOfKey, PartnerName, PracticeName } from '../parts/name.tsx';
+import { KnownKey, PartnerName, PracticeName } from '../parts/name.tsx';
 import { Empty, Section } from '../parts/page.tsx';
 import { Table } from '../parts/table.tsx';
 import { When } from '../parts/when.tsx';
@@ -52,7 +52,7 @@ export function PracticeReach({ practice }: { practice: OperatorPracticeGroup })
             empty="Nobody: there is no key for them, and none through a network."
             columns={[
               { title: 'Partner', width: '2fr', cell: ({ key }) => <Who partnerId={key.partner_id} /> },
-              { title: 'With', width: '2fr', cell: ({ key }) => <With of={key} /> },
+              { title: 'With', width: '2fr', cell: ({ key }) => <KnownKey of={key} /> },
               { title: 'Through', width: '2fr', cell: (way) => <Through way={way} /> },
               { title: 'To', width: '3fr', wideOnly: true, cell: ({ scopes }) => toScopes(scopes) },
               { title: 'Last use', width: '8rem', cell: ({ key }) => <When at={key.last_used_at} /> },
@@ -117,14 +117,6 @@ function Who({ partnerId }: { partnerId: string }) {
     <>
       <PartnerName id={partnerId} /> {data && data.status !== 'verified' && <PartnerState of={data.status} />}
     </>
-  );
-}
-
-function With({ of: key }: { of: ApiKey }) {
-  return (
-    <Link to={pageOf('key', key.id)}>
-      <bdi>{nameOfKey(key)}</bdi>
-    </Link>
   );
 }
 

@@ -285,15 +285,17 @@ export class Claims {
 
   /**
    * The lanes that are in use, or must not be given anything. The others are forgotten, unless they are well and may go on at
-   * once: every claim names all that are known, and among thousands of webhooks most have a delivery now and then.
+   * once: every claim names all that are known, and among thousands of webhooks most have a delivery now and then. One with a backlog
+   * has nothing under way between two parts of it, and would begin with the smallest window each time.
    */
   #known(moment: number, looksBack: boolean): Map<number, KnownLane> {
     const known = new Map<number, KnownLane>();
     for (const webhook of this.#sending.webhooks.values()) {
-      const { no, lane } = webhook;
+      const { no, lane, receiver } = webhook;
       const held = webhook.heldUntil - moment > RENEW_MS;
       const room = roomFor(webhook, moment);
-      if (isIdle(lane) && room > 0 && !(held && isWell(lane))) this.#sending.webhooks.forget(webhook);
+      if (isIdle(lane) && room > 0 && !(held && isWell(lane)) && !receiver?.host.isPacing(moment))
+        this.#sending.webhooks.forget(webhook);
       else
         for (const command of this.#sending.step(webhook, { type: 'claiming', isHeld: held, looksBack }))
           if (command.type === 'claim')

@@ -24,7 +24,7 @@ it('claims a backlog in small parts, and what is well far ahead', () => {
   host.begin(6_000, 6_000);
   host.end(true, 6_000);
   host.begin(6_010, 6_010);
-  expect(roomFor(webhook, 6_010)).toBe(160);
+  expect(roomFor(webhook, 6_010)).toBe(40);
   expect(roomFor({ ...webhook, isPaced: true }, 6_010)).toBe(0);
   expect(roomFor(webhook, 7_000)).toBe(1_024);
 });

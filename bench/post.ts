@@ -20,8 +20,8 @@ import { Usage } from '../src/runtime/usage.ts';
 import { closeDatabase, openDatabase, transact } from '../src/store/database.ts';
 import { appendEvents } from '../src/store/events.ts';
 import { prepareDatabase } from '../src/store/migrate.ts';
-import { measureLatency, payloadOf } from './latency.ts';
-import { inTurns, percentile, ratioLine, say, valueLine } from './measure.ts';
+import { payloadOf } from './latency.ts';
+import { inTurns, ratioLine, say, valueLine } from './measure.ts';
 import { hasPgbench, insertEvents } from './pgbench.ts';
 
 /** The post: from the publishing of an event to the recorded result of its delivery. */
@@ -29,7 +29,6 @@ import { hasPgbench, insertEvents } from './pgbench.ts';
 const EVENTS = Number(process.env.BENCH_EVENTS ?? 20_000);
 const WEBHOOKS = 3;
 const FINISHED = Number(process.env.BENCH_FINISHED ?? 5_000_000);
-const CROWD = 5_000;
 /** As many as the engine has under way to a webhook that is well. */
 const AT_ONCE = 64 * WEBHOOKS;
 const log = createLogger(() => {});
@@ -45,48 +44,6 @@ const children: ChildProcess[] = [];
 
 try {
   const receiver = await startReceiver();
-  const latency = async (name: string, options = {}) => {
-    const database = `latency_${name}_${randomBytes(4).toString('hex')}`;
-    const { latencies } = await measureLatency((await createDatabase(database)).url, receiver, options);
-    // Or the server goes on to tidy up in each of them once a minute, while the next is measured.
-    await asAdmin(`DROP DATABASE "${database}"`);
-    return latencies;
-  };
-
-  // First, while nothing else is in the tables: the server tidies up after what follows for a long time.
-  say('from publishing to receipt, 200 events/s, beside 50 webhooks that hang');
-  // Many rounds: the p99 of one is a single stall of the machine as often as not. Of 21 rounds of each, the ratios of two that followed on each
-  // other swung by a factor of 1.8 either way, so the median of nine says little, and of all rounds together a few stalls decide.
-  const p99 = (name: string, options: object) => async () => percentile(await latency(name, options), 0.99);
-  const hanging = await inTurns(
-    { beside: p99('beside', { hanging: true }), without: p99('without', {}) },
-    { rounds: 27, warmUps: 1 },
-  );
-  ratioLine('p99 beside 50 hanging webhooks, to without', hanging, 'beside', 'without', '≤ 1.3', 'ms');
-
-  say('the same beside a receiver that comes back to its backlog');
-  const returned = await inTurns(
-    { beside: p99('returning', { returning: true }), without: p99('without', {}) },
-    { rounds: 9, warmUps: 1 },
-  );
-  ratioLine(
-    'p99 beside a backlog of 20,000 that goes out, to without',
-    returned,
-    'beside',
-    'without',
-    '≤ 1.3',
-    'ms',
-  );
-
-  say(`the same spread over ${CROWD} webhooks`);
-  const crowd = await latency('crowd', { crowd: CROWD });
-  valueLine(
-    `publish to received, 200 events/s to ${CROWD} webhooks, p95`,
-    `${percentile(crowd, 0.95).toFixed(0)} ms`,
-    '',
-    `p50 ${percentile(crowd, 0.5).toFixed(1)} ms, ${crowd.length} events`,
-  );
-
   say(
     `deliveries, ${EVENTS} events to ${WEBHOOKS} webhooks (and into tables with ${FINISHED} finished ones)`,
   );

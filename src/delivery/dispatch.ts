@@ -1,4 +1,4 @@
-import { BACKLOG_PAUSE_MS } from '../domain/flow-control.ts';
+import { BACKLOG_PART } from '../domain/flow-control.ts';
 import type { RandomBytes } from '../domain/ids.ts';
 import {
   type ClaimedDelivery,
@@ -114,7 +114,10 @@ export class Dispatch implements LaneHolder, Sending {
 
   /** Begins nothing more, and ends what is in flight. Others may have what was not begun, and then the lanes. */
   async stop(): Promise<void> {
-    for (const webhook of this.webhooks.values()) this.step(webhook, { type: 'dropped' });
+    for (const webhook of this.webhooks.values()) {
+      webhook.cancelTurn?.();
+      this.step(webhook, { type: 'dropped' });
+    }
     await this.idle();
     await freeLanes(this.#options.db, this.#options.me).catch(() => {});
   }
@@ -132,8 +135,7 @@ export class Dispatch implements LaneHolder, Sending {
         this.#recorder.add(
           putBackResult(webhook.no, command.delivery, command.after, this.#options.clock.monotonic()),
         );
-      // While it is paced nothing is claimed for it, and then it rings by itself.
-      else if (command.type === 'claimMore' && !webhook.isPaced) this.#options.due.ring();
+      else if (command.type === 'claimMore') this.#wantMore(webhook, event);
     }
     return commands;
   }
@@ -143,21 +145,38 @@ export class Dispatch implements LaneHolder, Sending {
     const waitedMs = this.#options.clock.now() - (webhook.lane.queue[0] ?? claimed ?? YOUNG).acceptedMs;
     const under = { inFlight: this.inFlight, unrecorded: this.#recorder.size };
     const { places, isPaced } = placesOf(webhook, waitedMs, moment, under);
-    if (isPaced) this.#comeAgain(webhook);
+    if (isPaced) this.#awaitTurn(webhook);
     return places;
   }
 
-  /** For what is left of its backlog. */
-  #comeAgain(webhook: KnownWebhook): void {
-    if (webhook.isPaced) return;
-    webhook.isPaced = true;
+  #wantMore(webhook: KnownWebhook, event: LaneEvent): void {
+    // What follows on a backlog most likely belongs to it.
+    if (event.type === 'answered' && webhook.part === 0 && this.#isBacklog(webhook, event.delivery))
+      this.#awaitTurn(webhook);
+    else this.#options.due.ring();
+  }
+
+  #isBacklog({ receiver }: KnownWebhook, { acceptedMs }: ClaimedDelivery): boolean {
+    const { clock } = this.#options;
+    return receiver?.host.isBacklog(clock.now() - acceptedMs, clock.monotonic()) ?? false;
+  }
+
+  /** Nothing is claimed for it until the next part of its backlog may go. */
+  #awaitTurn(webhook: KnownWebhook): void {
+    if (!webhook.receiver || webhook.cancelTurn) return;
     const { clock, due } = this.#options;
-    clock.timer(BACKLOG_PAUSE_MS, () => {
-      webhook.isPaced = false;
+    const at = webhook.receiver.host.reservePart(clock.monotonic());
+    const wait = () => {
+      webhook.cancelTurn = clock.timer(at - clock.monotonic(), come);
+    };
+    const come = () => {
+      if (clock.monotonic() < at) return wait();
+      webhook.cancelTurn = undefined;
+      webhook.part = BACKLOG_PART;
       this.step(webhook, { type: 'resumed', places: this.places(webhook, clock.monotonic()) });
-      // All that was claimed is sent, or may not be without asking again.
-      if (!webhook.isPaced) due.ring();
-    });
+      due.ring();
+    };
+    wait();
   }
 
   lose(webhook: KnownWebhook): void {
@@ -175,7 +194,8 @@ export class Dispatch implements LaneHolder, Sending {
   #send(webhook: KnownWebhook, { destination, host }: Receiver, delivery: ClaimedDelivery): void {
     const { clock, operatorEgress, post } = this.#options;
     const startedAt = clock.now();
-    host.begin(startedAt - delivery.acceptedMs, clock.monotonic());
+    if (webhook.part > 0 && this.#isBacklog(webhook, delivery)) webhook.part--;
+    host.begin();
     this.inFlight++;
     const request = signedRequest(destination, delivery, startedAt);
     const isStale = () => webhook.heldUntil <= clock.monotonic();

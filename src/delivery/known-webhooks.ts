@@ -15,8 +15,10 @@ export interface KnownWebhook {
   isWide: boolean;
   /** This worker cannot serve it until then. */
   leftUntil: number;
-  /** Its backlog waits for a moment, as its host paces it. */
-  isPaced: boolean;
+  /** So many more of its backlog may go before its next turn. */
+  part: number;
+  /** Its backlog waits for its turn, as its host paces it; this ends the wait. */
+  cancelTurn: (() => void) | undefined;
   /** Where its deliveries go, as of the last claim; undefined: that cannot be had. */
   receiver: Receiver | undefined;
 }
@@ -51,7 +53,8 @@ export class KnownWebhooks extends Map<number, KnownWebhook> {
         entitledUntil: 0,
         isWide: false,
         leftUntil: 0,
-        isPaced: false,
+        part: 0,
+        cancelTurn: undefined,
         receiver: undefined,
       };
       this.set(no, webhook);

@@ -1,4 +1,4 @@
-import { BACKLOG_CLAIM } from '../domain/flow-control.ts';
+import { BACKLOG_PART } from '../domain/flow-control.ts';
 import { roomIn } from '../domain/lane.ts';
 import type { KnownWebhook } from './known-webhooks.ts';
 
@@ -12,10 +12,10 @@ const UNRECORDED_MAX = 4_000;
 /**
  * How many deliveries may be sent to a webhook now, as far as all webhooks together and its host allow. None without a lease: a worker that
  * was frozen, or is too slow, must not send what another one has sent since, behind what came after it. None if it was not asked of late
- * whether its partner is entitled to them. `waitedMs`: how long the next one has; `isPaced`: more may go in a moment.
+ * whether its partner is entitled to them. `waitedMs`: how long the next one has; `isPaced`: they may go when its turn has come.
  */
 export function placesOf(
-  { receiver, heldUntil, entitledUntil }: KnownWebhook,
+  { receiver, heldUntil, entitledUntil, part }: KnownWebhook,
   waitedMs: number,
   moment: number,
   { inFlight, unrecorded }: { inFlight: number; unrecorded: number },
@@ -23,17 +23,22 @@ export function placesOf(
   if (!receiver || Math.min(heldUntil, entitledUntil) <= moment) return { places: 0, isPaced: false };
   const most = Math.max(0, Math.min(IN_FLIGHT_MAX, UNRECORDED_MAX - unrecorded) - inFlight);
   const places = Math.min(most, receiver.host.room(moment));
-  const paced = receiver.host.backlogRoom(waitedMs, moment);
-  return { places: Math.min(places, paced), isPaced: paced < places };
+  if (!receiver.host.isBacklog(waitedMs, moment)) return { places, isPaced: false };
+  return { places: Math.min(places, part), isPaced: places > 0 && part === 0 };
 }
 
 /** In place of a delivery, where there is none: it has not waited. */
 export const YOUNG = { acceptedMs: Number.POSITIVE_INFINITY };
 
 /** How many more may be claimed for it. */
-export function roomFor({ lane, leftUntil, isPaced, receiver }: KnownWebhook, moment: number): number {
-  if (leftUntil > moment || isPaced) return 0;
+export function roomFor(
+  { lane, leftUntil, cancelTurn, part, receiver }: KnownWebhook,
+  moment: number,
+): number {
+  if (leftUntil > moment || cancelTurn) return 0;
   if (receiver && receiver.host.restsUntil > moment) return 0;
   const room = roomIn(lane);
-  return receiver?.host.isPacing(moment) ? Math.min(room, BACKLOG_CLAIM) : room;
+  if (!receiver?.host.isPacing(moment)) return room;
+  // In its turn all of the part, however narrow its window: one claim for each.
+  return part > 0 ? Math.max(0, part - lane.queue.length) : Math.min(room, BACKLOG_PART);
 }

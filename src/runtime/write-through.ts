@@ -182,7 +182,7 @@ export class WriteThrough implements SubmissionTypeUpdates {
         .filter(({ expiresAt }) => expiresAt > now)
         .map((secret) => sealer.open(secret, secretOwner(asked.id))),
     });
-    group.breaker.begin(0, clock.monotonic());
+    group.breaker.begin();
     const outcome = await egress.post({ url: asked.url, headers, body });
     const verdict = verdictOf(outcome);
     group.isFailing = verdict === 'not_reached' || verdict === 'unknown';

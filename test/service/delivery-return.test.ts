@@ -53,6 +53,47 @@ describe('a host that comes back after ten minutes', () => {
     expect(office.clock.now() - began).toBeLessThan(1.2 * waiting);
   });
 
+  it('paces the backlogs of all its webhooks together, each in its turn', async () => {
+    const office = await openDeliveryHarness();
+    const hooks = Array.from({ length: 12 }, (_, n) => `https://back.example/hook-${n}`);
+    for (const url of hooks) await office.addWebhook({ url });
+    office.answerWith(() => refused);
+    await office.publish(...Array.from({ length: 40 }, (_, n) => ({ id: `a-${n}` })));
+    await office.engine.drain();
+    office.clock.advance(60_000);
+    await office.engine.drain();
+    const down = office.sent.length;
+    const tried = new Set(office.sent.map(({ url, sequence }) => `${url} ${sequence}`));
+    const arrived = () =>
+      office.sent.slice(down).filter(({ url, sequence }) => !tried.has(`${url} ${sequence}`));
+    const all = 40 * hooks.length - tried.size;
+
+    office.answerWith(() => 200);
+    office.dialWith(() => true);
+    await expect
+      .poll(async () => {
+        office.clock.advance(500);
+        await office.engine.drain();
+        return arrived().length;
+      })
+      .toBeGreaterThan(0);
+    const [waiting, began] = [all - arrived().length, office.clock.now()];
+    const served: number[] = [];
+    for (let before = arrived().length; before < all; before = arrived().length) {
+      office.clock.advance(10);
+      await expect.poll(() => office.engine.drain().then(() => arrived().length)).toBeGreaterThan(before);
+      expect(arrived().length - before).toBeLessThanOrEqual(10);
+      served.push(new Set(arrived().map(({ url }) => url)).size);
+    }
+    expect(office.clock.now() - began).toBeLessThan(2 * waiting);
+    // Nobody's second part goes before everybody's first.
+    expect(served[hooks.length]).toBe(hooks.length);
+    for (const hook of hooks) {
+      const sequences = arrived().flatMap(({ url, sequence }) => (url === hook ? sequence : []));
+      expect(sequences).toEqual(sequences.toSorted((a, b) => a - b));
+    }
+  });
+
   it('is not waited for by others: the deliveries of another webhook go between those of its backlog', async () => {
     const office = await openDeliveryHarness();
     const back = 'https://back.example/hook';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { AimdWindow, CircuitBreaker, DIAL_EVERY_MS } from '../../src/domain/flow-control.ts';
+import { AimdWindow, BACKLOG_PART, CircuitBreaker, DIAL_EVERY_MS } from '../../src/domain/flow-control.ts';
 
 describe('an AIMD window', () => {
   it('opens with every success up to its limit, and closes by half with every failure down to one', () => {
@@ -30,7 +30,7 @@ describe('an AIMD window', () => {
 describe('a host that cannot be reached', () => {
   const failAt = (host: CircuitBreaker, now: number, times = 1) => {
     for (let n = 0; n < times; n++) {
-      host.begin(0, now);
+      host.begin();
       host.end(false, now);
     }
   };
@@ -54,11 +54,11 @@ describe('a host that cannot be reached', () => {
   it('gets a single delivery as a probe, whose success opens the way', () => {
     const host = new CircuitBreaker(100);
     failAt(host, 0, 5);
-    host.begin(0, 5_000);
+    host.begin();
     expect(host.room(5_000)).toBe(0);
     host.end(true, 5_000);
     expect(host.restsUntil).toBe(0);
-    for (let n = 0; n < 99; n++) host.begin(0, 5_000);
+    for (let n = 0; n < 99; n++) host.begin();
     expect(host.room(5_000)).toBeGreaterThan(0);
     // And the next rest is a short one again.
     failAt(host, 6_000, 5);
@@ -85,7 +85,7 @@ describe('a host that cannot be reached', () => {
   it('is forgiven by one answer, whatever it says', () => {
     const host = new CircuitBreaker(100);
     failAt(host, 0, 4);
-    host.begin(0, 0);
+    host.begin();
     host.end(true, 0);
     failAt(host, 0, 4);
     expect(host.room(0)).toBeGreaterThan(0);
@@ -93,31 +93,27 @@ describe('a host that cannot be reached', () => {
 
   it('gets what waited for it at a pace once it is back, and what came later at once', () => {
     const host = new CircuitBreaker(10_000);
-    expect(host.backlogRoom(60_000, 0)).toBe(Number.POSITIVE_INFINITY);
+    expect(host.isBacklog(60_000, 0)).toBe(false);
     failAt(host, 0, 5);
-    host.begin(5_000, 5_000);
+    host.begin();
     host.end(true, 5_000);
-    // Ten seconds long, whoever asks for more than it may have: every millisecond, what waited since before goes as far as it may.
-    let sent = 0;
-    for (let now = 5_000; now < 15_000; now++) {
-      const waitedMs = now;
-      for (let room = host.backlogRoom(waitedMs, now); room > 0; room--, sent++) host.begin(waitedMs, now);
-      expect(host.backlogRoom(now - 5_001, now)).toBe(Number.POSITIVE_INFINITY);
-    }
-    expect(sent).toBeGreaterThanOrEqual(9_950);
-    expect(sent).toBeLessThanOrEqual(10_010);
+    expect(host.isBacklog(5_001, 10_000)).toBe(true);
+    expect(host.isBacklog(5_000, 10_000)).toBe(false);
+  });
+
+  it('hands out its backlog in parts, one after the other, however many ask', () => {
+    const host = new CircuitBreaker(10_000);
+    const turns = Array.from({ length: 500 }, () => host.reservePart(5_000));
+    expect(turns).toEqual(Array.from({ length: 500 }, (_, n) => 5_000 + n * BACKLOG_PART));
+    // Turns that nobody took are not made up for.
+    expect([host.reservePart(60_000), host.reservePart(60_000)]).toEqual([60_000, 60_000 + BACKLOG_PART]);
   });
 
   it('is known to pace a backlog while that goes out, and for a moment after', () => {
     const host = new CircuitBreaker(100);
-    host.begin(60_000, 0);
     expect(host.isPacing(0)).toBe(false);
-    host.cancel();
-    failAt(host, 0, 5);
-    host.begin(5_000, 5_000);
-    host.end(true, 5_000);
-    expect(host.isPacing(5_000)).toBe(false);
-    host.begin(5_020, 5_020);
-    expect([host.isPacing(5_020), host.isPacing(5_519), host.isPacing(5_520)]).toEqual([true, true, false]);
+    host.reservePart(5_000);
+    const end = 5_000 + BACKLOG_PART + 500;
+    expect([host.isPacing(5_000), host.isPacing(end - 1), host.isPacing(end)]).toEqual([true, true, false]);
   });
 });

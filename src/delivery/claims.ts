@@ -55,6 +55,12 @@ export interface ClaimsOptions {
   due: Bell;
 }
 
+export interface Claimed {
+  deliveries: readonly ClaimedDelivery[];
+  /** There was no more. */
+  isAll: boolean;
+}
+
 /** Whoever sends what is claimed, and knows the lanes. */
 export interface Sending {
   readonly webhooks: KnownWebhooks;
@@ -65,8 +71,8 @@ export interface Sending {
   isBehind(moment: number): boolean;
   /** Tells a lane what has happened, and does what follows. */
   step(webhook: KnownWebhook, event: LaneEvent): LaneCommand[];
-  /** How many may be sent to it now. */
-  places(webhook: KnownWebhook, moment: number, claimed?: ClaimedDelivery): number;
+  /** How many may be sent to it now. `claimed`: this was just claimed, and is not queued yet. */
+  places(webhook: KnownWebhook, moment: number, claimed?: Claimed): number;
   /** Another worker has its lane, or nobody. */
   lose(webhook: KnownWebhook): void;
   dialResting(moment: number): void;
@@ -259,7 +265,7 @@ export class Claims {
       if (!webhook.lane.isLost && webhook.heldUntil - moment <= RENEW_MS)
         webhook.heldUntil = moment + LEASE_MS;
       const isAll = !full && deliveries.length < (known.get(webhookNo)?.room ?? WINDOW_START);
-      const places = this.#sending.places(webhook, clock.monotonic(), deliveries[0]);
+      const places = this.#sending.places(webhook, clock.monotonic(), { deliveries, isAll });
       const commands = this.#sending.step(webhook, { type: 'claimed', deliveries, isAll, places });
       if (!destination) this.#sending.step(webhook, { type: 'dropped' });
       if (!isAll && commands.some(({ type }) => type === 'putBack')) passed = true;

@@ -11,7 +11,7 @@ import {
 import { type Egress, type PostOutcome, wasReached } from '../platform/egress/egress.ts';
 import { freeLanes } from '../store/deliveries.ts';
 import type { LaneLow, RecordedLane, Result } from '../store/deliveries-record.ts';
-import { Claims, type ClaimsOptions, type Sending } from './claims.ts';
+import { type Claimed, Claims, type ClaimsOptions, type Sending } from './claims.ts';
 import { signedRequest } from './destinations.ts';
 import { type KnownWebhook, KnownWebhooks } from './known-webhooks.ts';
 import type { DeliveryMetrics } from './metrics.ts';
@@ -140,19 +140,22 @@ export class Dispatch implements LaneHolder, Sending {
     return commands;
   }
 
-  places(webhook: KnownWebhook, moment: number, claimed?: ClaimedDelivery): number {
+  places(webhook: KnownWebhook, moment: number, claimed?: Claimed): number {
     if (this.isBehind(moment)) return 0;
-    const waitedMs = this.#options.clock.now() - (webhook.lane.queue[0] ?? claimed ?? YOUNG).acceptedMs;
+    const { queue } = webhook.lane;
+    const next = queue[0] ?? claimed?.deliveries[0] ?? YOUNG;
+    const waitedMs = this.#options.clock.now() - next.acceptedMs;
     const under = { inFlight: this.inFlight, unrecorded: this.#recorder.size };
     const { places, isPaced } = placesOf(webhook, waitedMs, moment, under);
-    if (isPaced) this.#awaitTurn(webhook);
+    const left = claimed?.isAll ? queue.length + claimed.deliveries.length : Number.POSITIVE_INFINITY;
+    if (isPaced) this.#awaitTurn(webhook, Math.min(BACKLOG_PART, left));
     return places;
   }
 
   #wantMore(webhook: KnownWebhook, event: LaneEvent): void {
     // What follows on a backlog most likely belongs to it.
     if (event.type === 'answered' && webhook.part === 0 && this.#isBacklog(webhook, event.delivery))
-      this.#awaitTurn(webhook);
+      this.#awaitTurn(webhook, BACKLOG_PART);
     else this.#options.due.ring();
   }
 
@@ -162,18 +165,20 @@ export class Dispatch implements LaneHolder, Sending {
   }
 
   /** Nothing is claimed for it until the next part of its backlog may go. */
-  #awaitTurn(webhook: KnownWebhook): void {
-    if (!webhook.receiver || webhook.cancelTurn) return;
+  #awaitTurn(webhook: KnownWebhook, size: number): void {
+    const host = webhook.receiver?.host;
+    if (!host || webhook.cancelTurn) return;
     const { clock, due } = this.#options;
-    const at = webhook.receiver.host.reservePart(clock.monotonic());
+    const at = host.reservePart(size, clock.monotonic());
     const wait = () => {
       webhook.cancelTurn = clock.timer(at - clock.monotonic(), come);
     };
     const come = () => {
-      if (clock.monotonic() < at) return wait();
+      const moment = clock.monotonic();
+      if (moment < at) return wait();
       webhook.cancelTurn = undefined;
-      webhook.part = BACKLOG_PART;
-      this.step(webhook, { type: 'resumed', places: this.places(webhook, clock.monotonic()) });
+      webhook.part = size;
+      this.step(webhook, { type: 'resumed', places: this.places(webhook, moment) });
       due.ring();
     };
     wait();

@@ -94,6 +94,32 @@ describe('a host that comes back after ten minutes', () => {
     }
   });
 
+  it('waits no longer for those who have little than that takes', async () => {
+    const office = await openDeliveryHarness();
+    for (let n = 0; n < 40; n++) await office.addWebhook({ url: `https://back.example/hook-${n}` });
+    office.answerWith(() => refused);
+    await office.publish({ id: 'a' });
+    await office.engine.drain();
+    await office.publish({ id: 'b' });
+    office.answerWith(() => 200);
+    office.dialWith(() => true);
+    const arrived = () => office.sent.filter(({ sequence }) => sequence === 2).length;
+    await expect
+      .poll(async () => {
+        office.clock.advance(100);
+        await office.engine.drain();
+        return arrived();
+      })
+      .toBeGreaterThan(0);
+    // With a whole part for each it would be 400 ms.
+    const began = office.clock.now();
+    while (arrived() < 40) {
+      office.clock.advance(1);
+      await office.engine.drain();
+    }
+    expect(office.clock.now() - began).toBeLessThan(200);
+  });
+
   it('is not waited for by others: the deliveries of another webhook go between those of its backlog', async () => {
     const office = await openDeliveryHarness();
     const back = 'https://back.example/hook';

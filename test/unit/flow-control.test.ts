@@ -103,16 +103,20 @@ describe('a host that cannot be reached', () => {
 
   it('hands out its backlog in parts, one after the other, however many ask', () => {
     const host = new CircuitBreaker(10_000);
-    const turns = Array.from({ length: 500 }, () => host.reservePart(5_000));
+    const turns = Array.from({ length: 500 }, () => host.reservePart(BACKLOG_PART, 5_000));
     expect(turns).toEqual(Array.from({ length: 500 }, (_, n) => 5_000 + n * BACKLOG_PART));
+    expect([host.reservePart(1, 10_000), host.reservePart(1, 10_000)]).toEqual([10_000, 10_001]);
     // Turns that nobody took are not made up for.
-    expect([host.reservePart(60_000), host.reservePart(60_000)]).toEqual([60_000, 60_000 + BACKLOG_PART]);
+    expect([host.reservePart(BACKLOG_PART, 60_000), host.reservePart(BACKLOG_PART, 60_000)]).toEqual([
+      60_000,
+      60_000 + BACKLOG_PART,
+    ]);
   });
 
   it('is known to pace a backlog while that goes out, and for a moment after', () => {
     const host = new CircuitBreaker(100);
     expect(host.isPacing(0)).toBe(false);
-    host.reservePart(5_000);
+    host.reservePart(BACKLOG_PART, 5_000);
     const end = 5_000 + BACKLOG_PART + 500;
     expect([host.isPacing(5_000), host.isPacing(end - 1), host.isPacing(end)]).toEqual([true, true, false]);
   });

@@ -18,7 +18,7 @@ function known() {
 it('claims a backlog in small parts, and what is well far ahead', () => {
   const { host, webhook } = known();
   expect(roomFor(webhook, 0)).toBe(1_024);
-  host.reservePart(6_000);
+  host.reservePart(BACKLOG_PART, 6_000);
   expect(roomFor(webhook, 6_010)).toBe(BACKLOG_PART);
   expect(roomFor({ ...webhook, part: 3 }, 6_010)).toBe(3);
   expect(roomFor({ ...webhook, lane: newLane(1), part: 3 }, 6_010)).toBe(3);

@@ -171,7 +171,7 @@ export class Dispatch implements LaneHolder, Sending {
     const { clock, due } = this.#options;
     const at = host.reservePart(size, clock.monotonic());
     const wait = () => {
-      webhook.cancelTurn = clock.timer(at - clock.monotonic(), come);
+      webhook.cancelTurn = clock.timer(Math.max(0, at - clock.monotonic()), come);
     };
     const come = () => {
       const moment = clock.monotonic();

@@ -58,6 +58,8 @@ export const DIAL_EVERY_MS = 4_000;
  */
 const BACKLOG_PER_MS = 1;
 export const BACKLOG_PART = 10;
+/** Where many webhooks wait for their turns, those of so long come together, and are claimed together: a claim names all who wait. */
+const TURNS_MS = 40;
 /** So long after the last part of it, its host counts as paced: between two of them there is a claim at most. */
 const PACED_MS = 500;
 
@@ -102,7 +104,7 @@ export class CircuitBreaker {
   reservePart(size: number, now: number): number {
     const at = Math.max(now, this.#nextPart);
     this.#nextPart = at + size / BACKLOG_PER_MS;
-    return at;
+    return at - now > TURNS_MS ? Math.ceil(at / TURNS_MS) * TURNS_MS : at;
   }
 
   /** Whether a backlog is going out. */

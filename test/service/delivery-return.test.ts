@@ -1,4 +1,5 @@
-import { describe, expect, it } from 'vitest';
+import pg from 'pg';
+import { describe, expect, it, vi } from 'vitest';
 import { answered, openDeliveryHarness } from '../support/delivery-harness.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 import { newPartner, publish } from '../support/post.ts';
@@ -78,12 +79,23 @@ describe('a host that comes back after ten minutes', () => {
       })
       .toBeGreaterThan(0);
     const [first, began] = [arrived().length, office.clock.now()];
+    const claims = vi.spyOn(pg.Client.prototype, 'query');
     while (arrived().length < all) {
       office.clock.advance(10);
       await office.engine.drain();
       // Of each webhook, one part may have been due when this began.
       expect(arrived().length - first).toBeLessThanOrEqual(office.clock.now() - began + 10 * hooks.length);
     }
+    // They are claimed in their turns alone. All of them at every turn of one would be more than one lane for each delivery.
+    let claimed = 0;
+    for (const [n, [asked]] of claims.mock.calls.entries()) {
+      if (!JSON.stringify(asked).includes('claim_deliveries')) continue;
+      const answer = (await claims.mock.results[n]?.value) as { rows: unknown[] } | undefined;
+      claimed += answer?.rows.length ?? 0;
+    }
+    claims.mockRestore();
+    expect(claimed).toBeGreaterThan(0);
+    expect(claimed).toBeLessThan(all / 2);
     for (const hook of hooks) {
       const sequences = arrived().flatMap(({ url, sequence }) => (url === hook ? sequence : []));
       expect(sequences).toEqual(sequences.toSorted((a, b) => a - b));

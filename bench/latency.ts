@@ -81,14 +81,22 @@ async function atRate(work: (n: number, at: string) => Promise<unknown>): Promis
   await systemClock.sleep(500);
 }
 
-/**
- * The whole service: events published one by one over HTTP, received by a webhook, with others beside it that hang, or with one whose
- * receiver comes back to its backlog while this is measured.
- */
+export interface Beside {
+  /** Webhooks that hang. */
+  hanging?: boolean;
+  /** So many practices, each with a webhook, which have the events in turns. */
+  crowd?: number;
+  /** So many webhooks of one host, which comes back to their backlogs while this is measured. */
+  returning?: number;
+  /** No events besides those that are measured. */
+  lone?: boolean;
+}
+
+/** The whole service: events published one by one over HTTP, received by a webhook, with others beside it. */
 export async function measureLatency(
   url: string,
   receiver: string,
-  { hanging = false, crowd = 0, returning = false, lone = false } = {},
+  { hanging = false, crowd = 0, returning = 0, lone = false }: Beside = {},
 ): Promise<Pace> {
   const folder = mkdtempSync(join(tmpdir(), 'porter-bench-'));
   const env = { DATABASE_URL: url, PORTER_PORT: '0', PORTER_OPERATOR_TOKEN: OPERATOR, PORTER_DEMO: 'off' };
@@ -147,13 +155,17 @@ export async function measureLatency(
   let away = '';
   /** Of the backlog, before the measurement. */
   let outside = 0;
-  if (returning) {
+  if (returning > 0) {
     const port = await portOfNobody();
     away = `http://127.0.0.1:${port}`;
-    await operator('/practice-groups', { id: 'away', name: 'Group' });
-    await register('away', '/', away);
+    for (let n = 0; n < returning; n++) {
+      await operator('/practice-groups', { id: `away-${n}`, name: 'Group' });
+      await register(`away-${n}`, `/${n}`, away);
+    }
     for (let n = 0; n < BACKLOG; n += 1_000) {
-      const events = Array.from({ length: 1_000 }, (_, more) => payloadOf(n + more, 'away'));
+      const events = Array.from({ length: 1_000 }, (_, more) =>
+        payloadOf(n + more, `away-${more % returning}`),
+      );
       await operator('/events', { events });
     }
     back = spawn(process.execPath, ['bench/receiver.ts', String(port)], {

@@ -67,8 +67,6 @@ describe('what is kept', () => {
       contact_email: 'w@p.example',
     });
     house.clock.advance(7 * DAY);
-    const alerts = async () =>
-      (await house.operator('GET', '/alerts')).data.map(({ kind }: { kind: string }) => kind);
     await house.service.alerts.look();
     const at = new Date(house.clock.now()).toISOString();
     await db.query(
@@ -77,7 +75,7 @@ describe('what is kept', () => {
       [at],
     );
     const left = async () => [
-      await alerts(),
+      (await house.operator('GET', '/alerts')).data.map(({ kind }: { kind: string }) => kind),
       (await db.query('SELECT id FROM notifications ORDER BY id')).rows.map((row) => row.id),
     ];
     house.clock.advance(31 * DAY);

@@ -6,7 +6,8 @@
 --   if a lane is locked for longer than `lock_timeout`, or if anything else goes wrong, it is undone, the events are announced, and go the usual
 --   way (`taken` = -1; -2 for what is nobody's lock, which the server's log tells). Whoever waits that long for an Idempotency-Key is refused
 --   (55P03), and nothing was done.
--- - One event, as most come, is fanned out and claimed by `hand_over_one`; several, and what that leaves, by `fan_out` and `claim_deliveries_2`. Of
+-- - One event, as most come, is inserted, fanned out and claimed without a detour (`hand_over_event`), and is put into the outbox only if that
+--   leaves it. Several, and what is left, are fanned out and claimed by `fan_out` and `claim_deliveries_2`. Of
 --   these, what is claimed is of the lanes into which the events were just put: they are locked, so a claim that waits for no other lock cannot
 --   deadlock with whoever locks lanes in their order.
 -- - All of it commits at once. Nobody sees an event that is handed over without its deliveries, numbers and lease.
@@ -28,9 +29,8 @@ CREATE OR REPLACE FUNCTION accept_and_hand_over(
 AS $$
 #variable_conflict use_column
 DECLARE
-  accepted record;
-  taken_   integer;
-  more_    boolean := false;
+  one      events;
+  numbers  bigint[];
   nos      integer[];
   rooms    integer[];
   held     boolean[];
@@ -38,32 +38,55 @@ DECLARE
   lines    text[] := string_to_array(under_way, E'\n');
   here     text;
 BEGIN
-  SELECT * INTO accepted
-    FROM put_events(accepted_at, id_lines, payload_lines, group_lines, event_lines, object_lines, object_ids, source_lines, traceparents,
-                    keys, body_hashes, answers);
-  IF accepted.event_nos IS NULL THEN
-    RETURN QUERY SELECT accepted.unknown, accepted.repeated, accepted.kept_hashes, accepted.kept_answers, 0, false, NULL::boolean, NULL::integer,
-      NULL::integer, NULL::boolean, NULL::boolean, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL::integer, NULL::boolean;
+  IF cardinality(object_ids) = 1 AND keys IS NULL THEN
+    here := set_config('porter.tenant', '*', true);
+    INSERT INTO events (id, payload, practice_group_id, event, object_id, object_hash, source, accepted_at, traceparent)
+    SELECT id_lines, payload_lines, g.id, event_lines, object_ids[1], hashtextextended(object_lines || ' ' || object_ids[1], 0), source_lines,
+           accept_and_hand_over.accepted_at, traceparents[1]
+      FROM practice_groups g WHERE g.id = group_lines
+    RETURNING * INTO one;
+    IF one.no IS NULL THEN
+      unknown := '{1}';
+    ELSE
+      numbers := ARRAY[one.no];
+    END IF;
+  ELSE
+    SELECT put.unknown, put.repeated, put.kept_hashes, put.kept_answers, put.event_nos
+      INTO unknown, repeated, kept_hashes, kept_answers, numbers
+      FROM put_events(accepted_at, id_lines, payload_lines, group_lines, event_lines, object_lines, object_ids, source_lines, traceparents,
+                      keys, body_hashes, answers) AS put;
+    IF cardinality(numbers) = 1 THEN
+      SELECT * INTO STRICT one FROM events e WHERE e.no = numbers[1];
+      DELETE FROM new_events n WHERE n.practice_group_id = one.practice_group_id AND n.first_no = one.no;
+    END IF;
+  END IF;
+  taken := 0;
+  more := false;
+  IF numbers IS NULL THEN
+    RETURN NEXT;
     RETURN;
   END IF;
   BEGIN
-    IF cardinality(accepted.event_nos) = 1 THEN
-      RETURN QUERY SELECT NULL::integer[], NULL::integer[], NULL::text[], NULL::text[], NULL::integer, NULL::boolean, one.*
-        FROM hand_over_one(at, me, accepted.event_nos[1], lease_ms, usual_room, known_nos, known_rooms, known_held, known_froms) AS one;
+    IF one.no IS NOT NULL THEN
+      RETURN QUERY SELECT NULL::integer[], NULL::integer[], NULL::text[], NULL::text[], NULL::integer, NULL::boolean, handed.*
+        FROM hand_over_event(at, me, one.no, one.practice_group_id, one.event, one.object_hash, one.payload, one.accepted_at, lease_ms, usual_room,
+                             known_nos, known_rooms, known_held, known_froms) AS handed;
       IF FOUND THEN
-        taken_ := 1;
+        taken := 1;
+      ELSE
+        INSERT INTO new_events VALUES (one.practice_group_id, one.no, numbers, one.accepted_at);
       END IF;
     END IF;
-    IF taken_ IS NULL THEN
-      SELECT f.taken, f.more INTO taken_, more_ FROM fan_out(at, me, events_max) AS f;
-      IF taken_ > 0 THEN
+    IF taken = 0 THEN
+      SELECT f.taken, f.more INTO taken, more FROM fan_out(at, me, events_max) AS f;
+      IF taken > 0 THEN
         -- The claim is told of these lanes alone, and of no room in any other.
         SELECT array_agg(lane.no), array_agg(coalesce(known_rooms[lane.place], usual_room)), array_agg(coalesce(known_held[lane.place], false)),
                array_agg(known_froms[lane.place]), string_agg(coalesce(lines[lane.place], '{}'), E'\n')
           INTO nos, rooms, held, froms, here
           FROM (SELECT put.no, place_in(put.no, known_nos) AS place
                   FROM (SELECT DISTINCT d.webhook_no AS no FROM deliveries d
-                         WHERE d.event_no = ANY (accepted.event_nos) ORDER BY d.webhook_no) AS put) AS lane;
+                         WHERE d.event_no = ANY (numbers) ORDER BY d.webhook_no) AS put) AS lane;
       END IF;
       IF nos IS NOT NULL THEN
         RETURN QUERY SELECT NULL::integer[], NULL::integer[], NULL::text[], NULL::text[], NULL::integer, NULL::boolean, NULL::boolean, c.*
@@ -72,14 +95,16 @@ BEGIN
     END IF;
   EXCEPTION
     WHEN lock_not_available OR deadlock_detected THEN
-      taken_ := -1;
+      taken := -1;
     WHEN OTHERS THEN
       RAISE WARNING 'events were accepted and could not be handed over: % (%)', SQLERRM, SQLSTATE;
-      taken_ := -2;
+      taken := -2;
   END;
-  IF taken_ < 0 THEN
+  IF taken < 0 THEN
+    IF one.no IS NOT NULL THEN
+      INSERT INTO new_events VALUES (one.practice_group_id, one.no, numbers, one.accepted_at);
+    END IF;
     PERFORM pg_notify('porter_events', '');
   END IF;
-  RETURN QUERY SELECT accepted.unknown, accepted.repeated, accepted.kept_hashes, accepted.kept_answers, taken_, more_, NULL::boolean,
-    NULL::integer, NULL::integer, NULL::boolean, NULL::boolean, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL::integer, NULL::boolean;
+  RETURN NEXT;
 END $$;

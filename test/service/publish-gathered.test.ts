@@ -32,9 +32,9 @@ const ofObjects = async (prefix: string) =>
 
 /** Nothing is accepted until `meanwhile` is over: what comes in that time waits. */
 async function whileHeld<T>(meanwhile: (waiting: () => Promise<number>) => Promise<T>): Promise<T> {
-  await db.query('BEGIN; LOCK TABLE new_events IN EXCLUSIVE MODE');
+  await db.query('BEGIN; LOCK TABLE events IN EXCLUSIVE MODE');
   try {
-    const blocked = "SELECT FROM pg_locks WHERE NOT granted AND relation = 'new_events'::regclass";
+    const blocked = "SELECT FROM pg_locks WHERE NOT granted AND relation = 'events'::regclass";
     return await meanwhile(async () => (await db.query(blocked)).rowCount ?? 0);
   } finally {
     await db.query('COMMIT');

@@ -1,5 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { AimdWindow, BACKLOG_PART, CircuitBreaker, DIAL_EVERY_MS } from '../../src/domain/flow-control.ts';
+import {
+  AimdWindow,
+  BACKLOG_EACH_MS,
+  BACKLOG_PART,
+  CircuitBreaker,
+  DIAL_EVERY_MS,
+} from '../../src/domain/flow-control.ts';
 
 describe('an AIMD window', () => {
   it('opens with every success up to its limit, and closes by half with every failure down to one', () => {
@@ -104,16 +110,17 @@ describe('a host that cannot be reached', () => {
   it('hands out its backlog in parts, one after the other, however many ask', () => {
     const host = new CircuitBreaker(10_000);
     const turns = Array.from({ length: 500 }, () => host.reservePart(BACKLOG_PART, 5_000));
-    expect(turns.slice(0, 5)).toEqual([5_000, 5_010, 5_020, 5_030, 5_040]);
-    for (const [n, at] of turns.entries()) expect(at).toBeGreaterThanOrEqual(5_000 + n * BACKLOG_PART);
+    expect(turns.slice(0, 5)).toEqual([5_000, 5_020, 5_040, 5_060, 5_080]);
+    for (const [n, at] of turns.entries())
+      expect(at).toBeGreaterThanOrEqual(5_000 + n * BACKLOG_PART * BACKLOG_EACH_MS);
     // Those that are far off come a few at a time.
-    expect(turns.at(-1)).toBe(10_000);
-    expect(new Set(turns).size).toBe(129);
-    expect([host.reservePart(1, 10_000), host.reservePart(1, 10_000)]).toEqual([10_000, 10_001]);
+    expect(turns.at(-1)).toBe(15_040);
+    expect(new Set(turns).size).toBe(130);
+    expect([host.reservePart(1, 15_000), host.reservePart(1, 15_000)]).toEqual([15_000, 15_002]);
     // Turns that nobody took are not made up for.
     expect([host.reservePart(BACKLOG_PART, 60_000), host.reservePart(BACKLOG_PART, 60_000)]).toEqual([
       60_000,
-      60_000 + BACKLOG_PART,
+      60_000 + BACKLOG_PART * BACKLOG_EACH_MS,
     ]);
   });
 
@@ -121,7 +128,7 @@ describe('a host that cannot be reached', () => {
     const host = new CircuitBreaker(100);
     expect(host.isPacing(0)).toBe(false);
     host.reservePart(BACKLOG_PART, 5_000);
-    const end = 5_000 + BACKLOG_PART + 500;
+    const end = 5_000 + BACKLOG_PART * BACKLOG_EACH_MS + 500;
     expect([host.isPacing(5_000), host.isPacing(end - 1), host.isPacing(end)]).toEqual([true, true, false]);
   });
 });

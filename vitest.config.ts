@@ -60,8 +60,8 @@ const onPostgres = { ...everywhere, globalSetup: 'test/support/postgres-for-test
  */
 export default defineConfig({
   test: {
-    // Much of the time is waiting: two at a time on two cores, where the default would be one. `npm test` has three, which took 333 s
-    // where two took 402, in one run each; the other tiers were not tried with more.
+    // Much of the time is waiting: two at a time on two cores, where the default would be one. `npm test` has four, which took 313 s
+    // where three took 369 and two 402 with fewer tests, in one run each; it leaves 5 % of the processors idle. The other tiers were not tried with more.
     maxWorkers: 2,
     projects: [
       {

@@ -102,7 +102,8 @@ BEGIN
   END;
   IF taken < 0 THEN
     IF one.no IS NOT NULL THEN
-      INSERT INTO new_events VALUES (one.practice_group_id, one.no, numbers, one.accepted_at);
+      -- It may be there: that another node fans out undoes nothing.
+      INSERT INTO new_events VALUES (one.practice_group_id, one.no, numbers, one.accepted_at) ON CONFLICT DO NOTHING;
     END IF;
     PERFORM pg_notify('porter_events', '');
   END IF;

@@ -207,6 +207,7 @@ describe('the usual way goes', () => {
     expect(harness.sent).toEqual([]);
     await other.query('COMMIT');
     await expect.poll(() => told.mock.calls.length).toBe(1);
+    expect(await harness.engine.metrics()).toContain('porter_hand_overs_failed_total 0');
     await harness.engine.drain();
     expect(sequences(harness)).toEqual([1]);
   });

@@ -14,6 +14,7 @@ import {
   listInvitationPage,
   lockInvitation,
   lockInvitationsTo,
+  lockUnusedInvitationsBy,
   markWithdrawn,
 } from '../store/invitations.ts';
 import { findPartner } from '../store/partners.ts';
@@ -89,6 +90,16 @@ export async function withdrawInvitationsTo(
   const all = await lockInvitationsTo(tx, partnerId, email);
   for (const one of all) withdraw(app, tx, actor, one);
   return all.length > 0;
+}
+
+/** Of an operator who is revoked: links that nobody has used. Whoever has come in by one is there on the partner's or the practice's behalf. */
+export async function withdrawInvitationsBy(
+  app: App,
+  tx: Transaction,
+  actor: Actor,
+  operatorId: string,
+): Promise<void> {
+  for (const one of await lockUnusedInvitationsBy(tx, operatorId)) withdraw(app, tx, actor, one);
 }
 
 function withdraw(app: App, tx: Transaction, actor: Actor, before: StoredInvitation): StoredInvitation {

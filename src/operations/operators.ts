@@ -30,6 +30,7 @@ import {
   updateOperatorRow,
 } from '../store/operators.ts';
 import { type Actor, type App, nowIso, type OperatorCall } from './app.ts';
+import { withdrawInvitationsBy } from './invitations.ts';
 import { refuseTooFar } from './keys.ts';
 
 type Maker = Pick<App, 'db' | 'clock' | 'random' | 'sealer'>;
@@ -102,6 +103,7 @@ export async function revokeOperator(app: App, call: OperatorCall<typeof revokeE
     markOperatorRevoked(tx, id, now);
     const after = presentOperator(app, { ...found, revoked_at: now });
     tx.audit(recordOperator(call, now, 'operator.revoke', before, after));
+    await withdrawInvitationsBy(app, tx, call, id);
     return after;
   });
   await app.access.settle();

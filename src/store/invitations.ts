@@ -63,6 +63,15 @@ export function lockInvitationsTo(
   );
 }
 
+/** Those of an operator that nobody has used, and that are not withdrawn. */
+export function lockUnusedInvitationsBy(tx: Transaction, operatorId: string): Promise<StoredInvitation[]> {
+  return tx.query<StoredInvitation>(
+    `SELECT ${INVITATION} FROM invitations i
+      WHERE i.invited_by = $1 AND i.entered_at IS NULL AND i.revoked_at IS NULL ORDER BY i.id FOR NO KEY UPDATE`,
+    [operatorId],
+  );
+}
+
 export function markWithdrawn(tx: Transaction, id: string, now: string): void {
   tx.defer('UPDATE invitations SET revoked_at = $2, try_at = NULL WHERE id = $1', [id, now]);
 }
@@ -77,7 +86,7 @@ export function withdrawInvitationsOf(tx: Transaction, practiceGroupId: string, 
 
 /**
  * Uses the link, if it can be used: whoever is first has it, and nobody after. While there is nobody to come in for, the partner being suspended or
- * the practice removed, it is not used up.
+ * the practice removed, it is not used up. An operator who is revoked has invited nobody, not even by a call that was under way.
  */
 export function takeInvitation(
   tx: Transaction,
@@ -89,6 +98,7 @@ export function takeInvitation(
       WHERE i.token_hash = $1 AND i.entered_at IS NULL AND i.revoked_at IS NULL AND i.expires_at > $2
         AND (EXISTS (SELECT FROM partners p WHERE p.id = i.partner_id AND p.status <> 'suspended')
           OR EXISTS (SELECT FROM practice_groups g WHERE g.id = i.practice_group_id))
+        AND NOT EXISTS (SELECT FROM operators o WHERE o.id = i.invited_by AND o.revoked_at IS NOT NULL)
      RETURNING ${INVITATION}`,
     [tokenHash, now],
   );

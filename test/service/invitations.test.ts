@@ -225,6 +225,29 @@ describe('somebody with nobody to come in for', () => {
     ]);
   });
 
+  it('401 by an operator who was revoked, on every node; who has come in before stays', async () => {
+    const support = await house.operator('POST', '/operators', { name: 'S', role: 'support' });
+    const invite = async (): Promise<Loose> => {
+      const path = `/operator/v1/partners/${world.partnerId}/invitations`;
+      return (await house.send('POST', path, { token: support.token, body: ada() })).body;
+    };
+    const guest = await entered(await invite());
+    const [used, unused] = [await invite(), await toPartner()];
+    const [token, another] = [await mailedTo(used.email), await mailedTo(unused.email)];
+    await house.operator('POST', `/operators/${support.id}/revoke`);
+    for (const node of [house, other]) expectProblem(await enter(token, node), 401, 'invalid_credentials');
+    expect((await read(used.id)).status).toBe('withdrawn');
+    expect((await house.operator('GET', `/audit?subject_id=${used.id}`)).data).toMatchObject([
+      { action: 'invitation.withdraw', actor: { id: 'opr_first' } },
+      { action: 'invitation.create', actor: { id: support.id } },
+    ]);
+    // As one would be whose call was under way.
+    await db.query('UPDATE invitations SET revoked_at = NULL WHERE id = $1', [used.id]);
+    expectProblem(await enter(token), 401, 'invalid_credentials');
+    expect((await guest.send('GET', ME)).status).toBe(200);
+    expect((await enter(another)).status).toBe(204);
+  });
+
   it('401 of a practice that was removed, also if another one has its ID later', async () => {
     const practice = { id: 'closing', name: 'Closing', timezone: 'Europe/London' };
     const toClosing = () => house.operator('POST', '/practice-groups/closing/invitations', ada());

@@ -119,7 +119,7 @@ export const revokeOperator = defineEndpoint({
   tag,
   summary: 'Revoke an operator',
   description:
-    'Answers when no node accepts the token, or a session, any more. A person who is revoked here is kept out whatever the provider says. The last admin cannot be revoked.',
+    'Answers when no node accepts the token, or a session, any more. A person who is revoked here is kept out whatever the provider says. Invitations by this operator that nobody has used are withdrawn. The last admin cannot be revoked.',
   extension: true,
   access: { roles: admins },
   params: byId,

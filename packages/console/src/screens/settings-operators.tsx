@@ -146,7 +146,7 @@ function AddOperator({ made }: { made: (operator: NewOperator) => void }) {
 
 function OperatorActions({ of: operator }: { of: Operator }) {
   const update = useChange('updateOperator', CHANGES);
-  const revoke = useChange('revokeOperator', [...CHANGES, 'listSessions']);
+  const revoke = useChange('revokeOperator', [...CHANGES, 'listSessions', 'listInvitations']);
   const params = { id: operator.id };
   const initial = { label: operator.label ?? '', expires_at: toLocalInput(operator.expires_at) };
   return (
@@ -185,8 +185,9 @@ function OperatorActions({ of: operator }: { of: Operator }) {
         run={() => revoke.mutateAsync({ params })}
       >
         <p>
-          The token works no more, and whoever signed in with it is signed out. It was last used{' '}
-          <When at={operator.last_used_at} />. It cannot be undone.
+          The token works no more, whoever signed in with it is signed out, and invitations by {operator.name}{' '}
+          that nobody has used are withdrawn. It was last used <When at={operator.last_used_at} />. It cannot
+          be undone.
         </p>
       </Confirm>
     </span>

@@ -8,7 +8,7 @@ import { startEmbeddedPostgres } from '../src/platform/postgres/embedded.ts';
 import type { Pace } from './latency.ts';
 import { undisturbed } from './measure.ts';
 
-/** As many as `min_wal_size` keeps. */
+/** Of 16 MB each: nearly as many as `min_wal_size` keeps. */
 const WAL_SEGMENTS = 60;
 
 /** A database server and a receiver, for what is measured from publishing to receipt. */

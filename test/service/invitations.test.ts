@@ -232,17 +232,17 @@ describe('somebody with nobody to come in for', () => {
       return (await house.send('POST', path, { token: support.token, body: ada() })).body;
     };
     const guest = await entered(await invite());
-    const [used, unused] = [await invite(), await toPartner()];
-    const [token, another] = [await mailedTo(used.email), await mailedTo(unused.email)];
+    const [theirs, ours] = [await invite(), await toPartner()];
+    const [token, another] = [await mailedTo(theirs.email), await mailedTo(ours.email)];
     await house.operator('POST', `/operators/${support.id}/revoke`);
     for (const node of [house, other]) expectProblem(await enter(token, node), 401, 'invalid_credentials');
-    expect((await read(used.id)).status).toBe('withdrawn');
-    expect((await house.operator('GET', `/audit?subject_id=${used.id}`)).data).toMatchObject([
+    expect((await read(theirs.id)).status).toBe('withdrawn');
+    expect((await house.operator('GET', `/audit?subject_id=${theirs.id}`)).data).toMatchObject([
       { action: 'invitation.withdraw', actor: { id: 'opr_first' } },
       { action: 'invitation.create', actor: { id: support.id } },
     ]);
     // As one would be whose call was under way.
-    await db.query('UPDATE invitations SET revoked_at = NULL WHERE id = $1', [used.id]);
+    await db.query('UPDATE invitations SET revoked_at = NULL WHERE id = $1', [theirs.id]);
     expectProblem(await enter(token), 401, 'invalid_credentials');
     expect((await guest.send('GET', ME)).status).toBe(200);
     expect((await enter(another)).status).toBe(204);

@@ -78,6 +78,9 @@ export interface Sending {
   dialResting(moment: number): void;
 }
 
+/** What a claim asks for: what is new, also what was set aside and is due, or what comes of the events that it accepts. */
+type Claimable = 'new' | 'everything' | 'handOver';
+
 /** What there is to claim, as far as this worker is concerned, and how much of it. */
 interface Wanted {
   moment: number;
@@ -146,7 +149,7 @@ export class Claims {
     if (this.#underWay > 1) return undefined;
     return this.#soonInTurn(async () => {
       const { db, clock, isOnTime, traces, metrics, log } = this.#options;
-      const wanted = isOnTime() ? this.#wanted(clock.monotonic(), false) : undefined;
+      const wanted = isOnTime() ? this.#wanted(clock.monotonic(), 'handOver') : undefined;
       if (!wanted) return undefined;
       let handed: HandedOver;
       try {
@@ -204,7 +207,7 @@ export class Claims {
     this.#sending.dialResting(moment);
     await this.#renew(moment);
     if (looksBack) await this.#dropChanged(moment);
-    const wanted = this.#wanted(moment, looksBack);
+    const wanted = this.#wanted(moment, looksBack ? 'everything' : 'new');
     if (!wanted) return { count: 0, more: false };
     const answer = await claimDeliveries(db, {
       ...this.#claimOf(wanted),
@@ -222,12 +225,12 @@ export class Claims {
   }
 
   /** Undefined: there is no room for any. */
-  #wanted(moment: number, looksBack: boolean): Wanted | undefined {
+  #wanted(moment: number, what: Claimable): Wanted | undefined {
     const { inFlight, queued } = this.#sending;
     const budget = Math.min(CLAIM_MAX, HELD_MAX - inFlight - queued);
     // What could not be sent would be dropped, and claimed again at once.
     if (budget <= 0 || inFlight >= IN_FLIGHT_MAX || this.#sending.isBehind(moment)) return undefined;
-    const known = this.#known(moment, looksBack);
+    const known = this.#known(moment, what);
     return { moment, at: databaseTime(this.#options.clock), budget, known };
   }
 
@@ -282,8 +285,9 @@ export class Claims {
     const idle: number[] = [];
     for (const webhook of this.#sending.webhooks.values()) {
       this.#sending.step(webhook, { type: 'dropped' });
-      if (isIdle(webhook.lane) && webhook.heldUntil > 0) idle.push(webhook.no);
-      if (isIdle(webhook.lane)) this.#sending.webhooks.forget(webhook);
+      if (!isIdle(webhook.lane)) continue;
+      idle.push(webhook.no);
+      this.#sending.webhooks.forget(webhook);
     }
     if (idle.length > 0) await freeLanes(this.#options.db, this.#options.me, idle);
     return { count: 0, more: false };
@@ -292,12 +296,18 @@ export class Claims {
   /**
    * The lanes that are in use, or must not be given anything. The others are forgotten, unless they are well and may go on at
    * once: every claim names all that are known, and among thousands of webhooks most have a delivery now and then. One with a backlog
-   * has nothing under way between two parts of it, and would begin with the smallest window each time.
+   * has nothing under way between two parts of it, and would begin with the smallest window each time. A hand-over asks for few lanes, at
+   * every event: it does not name those that wait for their turns, hundreds where a host has so many webhooks.
    */
-  #known(moment: number, looksBack: boolean): Map<number, KnownLane> {
+  #known(moment: number, what: Claimable): Map<number, KnownLane> {
     const known = new Map<number, KnownLane>();
+    const looksBack = what === 'everything';
     for (const webhook of this.#sending.webhooks.values()) {
       const { no, lane, receiver } = webhook;
+      if (what === 'handOver' && webhook.cancelTurn && isIdle(lane)) {
+        this.#letGo(webhook);
+        continue;
+      }
       const held = webhook.heldUntil - moment > RENEW_MS;
       const room = roomFor(webhook, moment);
       if (isIdle(lane) && room > 0 && !(held && isWell(lane)) && !receiver?.host.isPacing(moment))
@@ -308,6 +318,16 @@ export class Claims {
             known.set(no, { no, room, held, from: command.from, underWay: command.except });
     }
     return known;
+  }
+
+  /**
+   * A claim that does not name a lane leases it as it would that of a stranger, whoever had it meanwhile. So what was known of its queue does not
+   * count any more, and in its turn it is leased anew.
+   */
+  #letGo(webhook: KnownWebhook): void {
+    if (webhook.heldUntil === 0) return;
+    webhook.heldUntil = 0;
+    this.#sending.step(webhook, { type: 'claiming', isHeld: false, looksBack: false });
   }
 
   async #leave(nos: readonly number[]): Promise<void> {

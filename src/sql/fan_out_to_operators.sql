@@ -16,8 +16,11 @@ CREATE OR REPLACE FUNCTION fan_out_to_operators(
   SET plan_cache_mode = force_generic_plan SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off
 AS $$
 DECLARE
-  seqs        bigint[];
+  firsts      bigint[];
+  lasts       bigint[];
   change_ids  text[];
+  changed     integer;
+  salt        text;
   announced   bigint[];
   of_changes  bigint[];
   places      bigint[];
@@ -42,14 +45,15 @@ BEGIN
        WHERE with_it <= entries_max OR n = 1))
     RETURNING first_seq, last_seq, change_id
   )
-  SELECT array_agg(seq ORDER BY seq), array_agg(change_id ORDER BY seq) INTO seqs, change_ids
-    FROM gone CROSS JOIN LATERAL generate_series(first_seq, last_seq) AS seq;
+  SELECT array_agg(first_seq ORDER BY first_seq), array_agg(last_seq ORDER BY first_seq), array_agg(change_id ORDER BY first_seq),
+         coalesce(sum(last_seq - first_seq + 1), 0)
+    INTO firsts, lasts, change_ids, changed FROM gone;
   WITH gone AS (
     DELETE FROM new_announcements WHERE ctid = ANY (ARRAY(SELECT ctid FROM new_announcements ORDER BY event_no LIMIT entries_max))
     RETURNING event_no
   )
   SELECT array_agg(event_no ORDER BY event_no) INTO announced FROM gone;
-  taken := coalesce(cardinality(seqs), 0) + coalesce(cardinality(announced), 0);
+  taken := changed + coalesce(cardinality(announced), 0);
   IF taken = 0 THEN
     RETURN;
   END IF;
@@ -61,18 +65,21 @@ BEGIN
   END IF;
 
   -- The ID is random as well, because a restore takes positions back. Whoever acted without a partner's key is not in `api_keys`.
+  salt := left(replace(gen_random_uuid()::text, '-', ''), 16);
   INSERT INTO changes (practice_group_id, position, id, was_proposed, object_id, partner_id, key_id, at, body, state, ended_at)
-  SELECT e.practice_group_id, head + placed.n,
-         coalesce(placed.change_id, 'chg_' || to_hex(head + placed.n) || '_' || left(replace(gen_random_uuid()::text, '-', ''), 16)),
-         placed.change_id IS NOT NULL, e.subject_id, k.partner_id, e.actor_id, e.at, e.body,
-         CASE WHEN placed.change_id IS NULL THEN 'pending' ELSE 'applied' END, CASE WHEN placed.change_id IS NOT NULL THEN e.at END
-    FROM unnest(seqs, change_ids) WITH ORDINALITY AS placed (seq, change_id, n)
-   CROSS JOIN LATERAL (SELECT * FROM audit_entries a WHERE a.seq = placed.seq AND a.action = 'submission_type.update' OFFSET 0) AS e
-   CROSS JOIN LATERAL (SELECT partner_id FROM api_keys WHERE api_keys.id = e.actor_id OFFSET 0) AS k;
+  SELECT e.practice_group_id, head + e.n, coalesce(part.change_id, 'chg_' || to_hex(head + e.n) || '_' || salt),
+         part.change_id IS NOT NULL, e.subject_id, k.partner_id, e.actor_id, e.at, e.body,
+         CASE WHEN part.change_id IS NULL THEN 'pending' ELSE 'applied' END, CASE WHEN part.change_id IS NOT NULL THEN e.at END
+    FROM (SELECT first, last, change_id, (sum(last - first + 1) OVER (ORDER BY first))::bigint - last AS beyond
+            FROM unnest(firsts, lasts, change_ids) AS listed (first, last, change_id)) AS part
+   CROSS JOIN LATERAL (SELECT a.*, part.beyond + a.seq AS n FROM audit_entries a
+                        WHERE a.seq >= part.first AND a.seq <= part.last ORDER BY a.seq OFFSET 0) AS e
+   CROSS JOIN LATERAL (SELECT partner_id FROM api_keys WHERE api_keys.id = e.actor_id OFFSET 0) AS k
+   WHERE e.action = 'submission_type.update';
 
   SELECT array_agg(DISTINCT no ORDER BY no), array_agg(DISTINCT event_type) INTO webhook_nos, wanted
     FROM webhooks CROSS JOIN LATERAL unnest(event_types) AS event_type WHERE audience = 'operator' AND deleted_at IS NULL;
-  IF seqs IS NOT NULL AND 'submission-type.changed' = ANY (wanted) THEN
+  IF changed > 0 AND 'submission-type.changed' = ANY (wanted) THEN
     WITH made AS (
       INSERT INTO events (id, practice_group_id, event, object_id, object_hash, payload, source, accepted_at)
       SELECT 'evt_' || c.id, '', 'submission-type.changed', c.object_id,
@@ -89,7 +96,7 @@ BEGIN
     places := ARRAY(SELECT c.position FROM changes c WHERE c.position > head AND c.position <= head + taken ORDER BY c.position);
   END IF;
   INSERT INTO feed (event_no, practice_group_id, position, event)
-  SELECT no, '', coalesce(places[n], head + coalesce(cardinality(seqs), 0) + n - coalesce(cardinality(of_changes), 0)), e.event
+  SELECT no, '', coalesce(places[n], head + changed + n - coalesce(cardinality(of_changes), 0)), e.event
     FROM unnest(coalesce(of_changes, '{}') || coalesce(announced, '{}')) WITH ORDINALITY AS placed (event_no, n)
    CROSS JOIN LATERAL (SELECT no, event FROM events WHERE events.no = placed.event_no OFFSET 0) AS e;
   IF webhook_nos IS NOT NULL AND (of_changes IS NOT NULL OR announced IS NOT NULL) THEN

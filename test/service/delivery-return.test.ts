@@ -130,6 +130,55 @@ describe('a host that comes back after ten minutes', () => {
     expect(office.clock.now() - began).toBeLessThan(200);
   });
 
+  it('is not named with every event while its webhooks wait for their turns, and gets what is new after its backlog', async () => {
+    const office = await openDeliveryHarness();
+    const hooks = Array.from({ length: 30 }, (_, n) => `https://back.example/hook-${n}`);
+    for (const url of hooks) await office.addWebhook({ url });
+    await office.addWebhook({ group: 'other-group', url: 'https://other.example/hook' });
+    office.answerWith(({ url }) => (hooks.includes(url) ? refused : 200));
+    await office.publish(...Array.from({ length: 20 }, (_, n) => ({ id: `a-${n}` })));
+    await office.engine.drain();
+    office.clock.advance(60_000);
+    await office.engine.drain();
+    const down = office.sent.length;
+    office.answerWith(() => 200);
+    office.dialWith(() => true);
+    await expect
+      .poll(async () => {
+        office.clock.advance(500);
+        await office.engine.drain();
+        return office.sent.length;
+      })
+      .toBeGreaterThan(down + 1);
+
+    const asked = vi.spyOn(pg.Client.prototype, 'query');
+    await office.accept([{ id: 'new', practice_group_id: 'other-group' }]);
+    const [statement] = asked.mock.calls
+      .map(([call]) => call as unknown as { text: string; values: unknown[] })
+      .filter(({ text }) => text?.includes('accept_and_hand_over'));
+    const place = Number(/"known_nos" => \$(\d+)/.exec(statement?.text ?? '')?.[1]);
+    asked.mockRestore();
+    expect(String(statement?.values[place - 1])).toMatch(/^\{(\d+(,\d+){0,4})?\}$/);
+    expect(office.sent.at(-1)?.url).toBe('https://other.example/hook');
+
+    // One, several at once, and one about an object of the backlog.
+    await office.accept([{ id: 'b-0' }]);
+    await office.accept([{ id: 'b-1' }, { id: 'a-19' }]);
+    while (office.sent.filter(({ payload }) => payload.id.startsWith('b-')).length < 2 * hooks.length) {
+      office.clock.advance(10);
+      await office.engine.drain();
+    }
+    while (await office.toNextDue()) await office.engine.drain();
+    for (const hook of hooks) {
+      const got = office.sent.slice(down).filter(({ url }) => url === hook);
+      expect(new Set(got.map(({ sequence }) => sequence)).size).toBe(got.length);
+      const ids = got.map(({ payload }) => payload.id);
+      expect(ids.filter((id) => id === 'a-19')).toHaveLength(2);
+      expect(ids.indexOf('b-0')).toBeGreaterThan(ids.indexOf('a-10'));
+      expect(ids.indexOf('b-1')).toBeGreaterThan(ids.indexOf('b-0'));
+    }
+  });
+
   it('is not waited for by others: the deliveries of another webhook go between those of its backlog', async () => {
     const office = await openDeliveryHarness();
     const back = 'https://back.example/hook';

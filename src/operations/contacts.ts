@@ -161,18 +161,19 @@ export async function updateContactOf(
   id: string,
   patch: Given,
 ) {
-  const contact = await transact(app.db, SYSTEM, async (tx) => {
+  const { contact, areSentAway } = await transact(app.db, SYSTEM, async (tx) => {
     const before = await lockContact(tx, partnerId, id);
     if (!before) throw new Problem('not_found');
     const merged = { ...before, ...(patch as Partial<StoredContact>) };
     merged.alert_kinds = inOrder(merged.alert_kinds);
-    if (isDeepStrictEqual(merged, before)) return before;
+    if (isDeepStrictEqual(merged, before)) return { contact: before, areSentAway: false };
     const now = nowIso(app);
     const after = { ...merged, version: before.version + 1, updated_at: now };
     updateContactRow(tx, after);
     audit(tx, actor, now, 'update', before, after);
-    return after;
+    return { contact: after, areSentAway: await sendAway(app, tx, actor, partnerId, before.email) };
   });
+  if (areSentAway) await app.access.settle();
   return { body: presentContact(contact) };
 }
 
@@ -186,11 +187,25 @@ async function remove(app: App, actor: Actor, partnerId: string | null, id: stri
       });
     deleteContactRow(tx, id);
     audit(tx, actor, nowIso(app), 'delete', before, null);
-    if (partnerId === null || (await isContact(tx, partnerId, before.email))) return false;
-    return withdrawInvitationsTo(app, tx, actor, partnerId, before.email);
+    return sendAway(app, tx, actor, partnerId, before.email);
   });
   if (areSentAway) await app.access.settle();
   return { body: undefined };
+}
+
+/**
+ * Whoever has this address and is a contact of the partner no more, since it was removed or changed: what was sent to them is withdrawn. Whether
+ * there was any: then the answer waits for `settle`.
+ */
+export async function sendAway(
+  app: App,
+  tx: Transaction,
+  actor: Actor,
+  partnerId: string | null,
+  email: string,
+): Promise<boolean> {
+  if (partnerId === null || (await isContact(tx, partnerId, email))) return false;
+  return withdrawInvitationsTo(app, tx, actor, partnerId, email);
 }
 
 /** As the catalogue lists them, so that the same set is always the same list. */

@@ -79,7 +79,7 @@ export async function withdrawInvitation(app: App, call: OperatorCall<typeof wit
   return { body: present(app, invitation) };
 }
 
-/** Of somebody who is no contact of the partner any more. Whether there were any: then the answer waits for `settle`. */
+/** Those of a partner to one address. Whether there were any. */
 export async function withdrawInvitationsTo(
   app: App,
   tx: Transaction,

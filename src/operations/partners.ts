@@ -23,6 +23,7 @@ import {
   type StoredPartner,
 } from '../store/partners.ts';
 import { type Actor, type App, nowIso, type OperatorCall } from './app.ts';
+import { sendAway } from './contacts.ts';
 import { changeAgreement, changePartner, presentPartner } from './partner-changes.ts';
 
 export async function createPartner(
@@ -83,8 +84,10 @@ export async function updatePartner(app: App, call: OperatorCall<typeof updateEn
     const isLimited = await amend(tx, call, at, { sla, rate_limit_per_minute: given.rate_limit_per_minute });
     const isSame = isDeepStrictEqual(merged, before);
     const partner = isSame ? before : changePartner(tx, call, { at, action: 'update' }, before, merged);
-    // The door knows of a partner the limit of its keys, and nothing else that can be changed here.
-    return { partner, settles: isLimited || merged.rate_limit_per_minute !== before.rate_limit_per_minute };
+    const areSentAway = !isSame && (await sendAway(app, tx, call, before.id, before.contact_email));
+    // The door knows of a partner the limit of its keys and the sessions of its people, and nothing else that can be changed here.
+    const isOtherLimit = merged.rate_limit_per_minute !== before.rate_limit_per_minute;
+    return { partner, settles: isLimited || isOtherLimit || areSentAway };
   });
   if (settles) await app.access.settle();
   return { body: presentPartner(partner), etag: etagOf(partner.version) };

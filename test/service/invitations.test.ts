@@ -225,6 +225,36 @@ describe('somebody with nobody to come in for', () => {
     ]);
   });
 
+  it('401 once their contact has another address, on every node: the first one cannot be removed; while another has theirs, nothing ends', async () => {
+    const there = await makeWorld(house);
+    const path = `/partners/${there.partnerId}`;
+    const change = (way: 'contact' | 'partner' | 'other', email: string, id = 'first') =>
+      way === 'partner'
+        ? house.operator('PATCH', path, { contact_email: email })
+        : house.operator('PATCH', `${path}/contacts/${id}`, { email });
+    for (const way of ['contact', 'partner', 'other'] as const) {
+      const invited = ada();
+      const { id } =
+        way === 'other' ? await house.operator('POST', `${path}/contacts`, invited) : { id: 'first' };
+      await change(way, invited.email, id);
+      const guest = await entered(await toPartner(invited, there.partnerId));
+      await toPartner(invited, there.partnerId);
+      const token = await mailedTo(invited.email);
+      await change(way, invited.email.toUpperCase(), id);
+      const double = await house.operator('POST', `${path}/contacts`, invited);
+      await change(way, ada().email, id);
+      expect((await guest.send('GET', ME)).status).toBe(200);
+      await change(way, invited.email, id);
+      await house.operator('DELETE', `${path}/contacts/${double.id}`);
+      expect((await guest.send('GET', ME)).status).toBe(200);
+      await change(way, ada().email, id);
+      for (const node of [house, other]) {
+        expectProblem(await visitor(node, guest.cookie).send('GET', ME), 401, 'invalid_credentials');
+        expectProblem(await enter(token, node), 401, 'invalid_credentials');
+      }
+    }
+  });
+
   it('401 by an operator who was revoked, on every node; who has come in before stays', async () => {
     const support = await house.operator('POST', '/operators', { name: 'S', role: 'support' });
     const invite = async (): Promise<Loose> => {

@@ -75,7 +75,7 @@ export const updatePartnerContact = defineEndpoint({
   tag,
   summary: 'Update a contact of a partner',
   description:
-    'A merge patch. The contact `first` is the `contact_email` of the partner: changing one changes the other.',
+    'A merge patch. The contact `first` is the `contact_email` of the partner: changing one changes the other. With another address, invitations to the one before are withdrawn as when a contact is removed.',
   extension: true,
   access: { roles: support },
   params: partnerContact,

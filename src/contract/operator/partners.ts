@@ -81,7 +81,7 @@ export const updatePartner = defineEndpoint({
   tag,
   summary: 'Update a partner',
   description:
-    'Changes the name, the contact or the terms. The body is a merge patch. Terms are those of the agreement that was signed last, and are changed there: a new rate limit holds for every key that was issued under it and has none of its own. The call answers when it holds on every node, about a second later.',
+    'Changes the name, the contact or the terms. The body is a merge patch. Terms are those of the agreement that was signed last, and are changed there: a new rate limit holds for every key that was issued under it and has none of its own. With another `contact_email`, invitations to the one before are withdrawn as when a contact is removed. The call answers when it holds on every node, about a second later.',
   extension: true,
   access: { roles: support },
   params: byId,

@@ -32,6 +32,7 @@ import {
 import { type Actor, type App, nowIso, type OperatorCall } from './app.ts';
 import { withdrawInvitationsBy } from './invitations.ts';
 import { refuseTooFar } from './keys.ts';
+import { endSessionsOf } from './sessions.ts';
 
 type Maker = Pick<App, 'db' | 'clock' | 'random' | 'sealer'>;
 
@@ -160,6 +161,8 @@ async function replaceToken(
   const after = presentOperator(app, { ...found, revoked_at: null, expires_at });
   const action = before.status === 'active' ? 'operator.token' : 'operator.restore';
   tx.audit(recordOperator(SYSTEM_ACTOR, now, action, before, after));
+  // A token that has leaked is no use any more, and neither is what was begun with it; nor does who was revoked come back by an old cookie.
+  await endSessionsOf(app, tx, SYSTEM_ACTOR, found.id);
 }
 
 /** The token that nobody has used yet, if there is one. Under a master key that is lost it cannot be read any more: then another takes its place. */

@@ -17,6 +17,7 @@ import {
   insertSession,
   listSessionPage,
   lockSession,
+  lockSessionsOf,
   markSessionRevoked,
   type SessionHolder,
   type StoredSession,
@@ -183,6 +184,20 @@ async function end(
   markSessionRevoked(tx, id, now);
   tx.audit(record(actor, now, 'session.end', found, null));
   return true;
+}
+
+/** Of an operator who has another token: whoever signed in with the one before is out. */
+export async function endSessionsOf(
+  app: Pick<App, 'clock'>,
+  tx: Transaction,
+  actor: Doer,
+  operatorId: string,
+): Promise<void> {
+  const now = nowIso(app);
+  for (const found of await lockSessionsOf(tx, operatorId, now)) {
+    markSessionRevoked(tx, found.id, now);
+    tx.audit(record(actor, now, 'session.end', found, null));
+  }
 }
 
 export function newSessionToken({ random }: Pick<App, 'random'>): string {

@@ -209,6 +209,14 @@ export function lockSession(
   );
 }
 
+/** All of an operator that can be used at this moment. */
+export function lockSessionsOf(tx: Transaction, operatorId: string, now: string): Promise<StoredSession[]> {
+  return tx.query<StoredSession>(
+    `SELECT ${SESSION} FROM ${WHOSE} WHERE s.operator_id = $1 AND ${LIVE} ORDER BY s.id FOR NO KEY UPDATE OF s`,
+    [operatorId, now],
+  );
+}
+
 export function markSessionRevoked(tx: Transaction, id: string, now: string): void {
   tx.defer('UPDATE sessions SET revoked_at = $2 WHERE id = $1', [id, now]);
 }

@@ -13,6 +13,7 @@ import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { banner } from '../../src/banner.ts';
 import { readConfig } from '../../src/config.ts';
+import { signIn, visitor } from '../support/console-session.ts';
 import { contents } from '../support/for-test.ts';
 import {
   createUpToDateDatabase,
@@ -99,6 +100,36 @@ describe('PORTER_OPERATOR_TOKEN', () => {
     expect(body.data[0]).toMatchObject({ action: 'operator.restore', before: { status: 'revoked' } });
     expect(body.data[0].after).toEqual(first);
     expect(first).toMatchObject({ status: 'active', revoked_at: null });
+  });
+
+  it('ends the sessions of the one before, and of an operator who was revoked meanwhile', async () => {
+    const { start } = await deployment();
+    const meOf = async (house: Harness, cookie: string) =>
+      (await visitor(house, cookie).send('GET', '/operator/v1/me')).status;
+    const first = await start({ PORTER_OPERATOR_TOKEN: 'token-one' });
+    const { cookie } = await signIn(first, 'token-one');
+    expect(await meOf(first, cookie)).toBe(200);
+    await first.stop();
+    const same = await start({ PORTER_OPERATOR_TOKEN: 'token-one' });
+    expect(await meOf(same, cookie)).toBe(200);
+    await same.stop();
+
+    const changed = await start({ PORTER_OPERATOR_TOKEN: 'token-two' });
+    expect(await meOf(changed, cookie)).toBe(401);
+    const { body } = await changed.send('GET', '/operator/v1/audit', { token: 'token-two' });
+    expect(body.data.slice(0, 2)).toMatchObject([
+      { action: 'session.end', actor: { type: 'system' }, before: { operator_id: 'opr_first' } },
+      { action: 'operator.token' },
+    ]);
+    const later = await signIn(changed, 'token-two');
+    const call = (path: string, given?: unknown) =>
+      changed.send('POST', `/operator/v1${path}`, { token: 'token-two', body: given });
+    await call('/operators', { name: 'Second', role: 'admin' });
+    await call('/operators/opr_first/revoke');
+    await changed.stop();
+    const again = await start({ PORTER_OPERATOR_TOKEN: 'token-two' });
+    expect(await statusWith(again, 'token-two')).toBe(200);
+    expect(await meOf(again, later.cookie)).toBe(401);
   });
 });
 

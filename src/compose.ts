@@ -304,6 +304,7 @@ function assemble(
   const updates = gatherUpdates({ db, clock, changed: () => newChanges.ring() });
   const writeThrough = new WriteThrough({
     db,
+    access,
     clock,
     random,
     sealer: masterKeys.sealer,

@@ -1,6 +1,7 @@
 import { WRITE_THROUGH_MS } from '../contract/operator/write-through.ts';
-import { Problem } from '../contract/problems.ts';
+import { Problem, STOPPED_BY_PRACTICE } from '../contract/problems.ts';
 import { ruleBroken } from '../contract/rules.ts';
+import { hasExpired, isReached } from '../domain/access.ts';
 import { CircuitBreaker } from '../domain/flow-control.ts';
 import { newId, type RandomBytes } from '../domain/ids.ts';
 import { signedHeaders } from '../domain/signature.ts';
@@ -20,6 +21,7 @@ import {
   propose,
   withdrawProposal,
 } from '../store/write-through.ts';
+import { type Access, isHolder } from './access.ts';
 import {
   decideAlone,
   type SubmissionTypeUpdates,
@@ -46,9 +48,13 @@ import {
  * So whatever process dies at whatever line, each ID that the software has accepted ends up in the feed as applied, or is withdrawn:
  * proposals that nobody settled are withdrawn by a worker (`withdrawLate`). To reconcile, the software takes back what it was told
  * to withdraw; what it has accepted is otherwise what the feed has.
+ *
+ * A change waits for its turn and for the software, for minutes at worst, and whoever takes the partner's access away hears after a second that it
+ * is gone. So it is asked before 1 and before 4 whether the call would still be let in (`#refusalOf`).
  */
 export interface WriteThroughOptions {
   db: Database;
+  access: Pick<Access, 'holderOfId' | 'reach'>;
   clock: Clock;
   random: RandomBytes;
   sealer: Sealer;
@@ -65,6 +71,7 @@ const TRIES_MAX = 3;
 const UNSETTLED_WAIT_MS = 100;
 const UNSETTLED_WAITS_MAX = 30;
 const SENTENCE_MAX = 500;
+const SCOPE = 'submission-types:write';
 
 interface Group {
   turns: Semaphore;
@@ -108,6 +115,8 @@ export class WriteThrough implements SubmissionTypeUpdates {
   async #update(update: Update, group: Group): Promise<UpdateOutcome> {
     const { db, clock, random } = this.#options;
     for (let attempt = 1; ; attempt++) {
+      const ended = await this.#refusalOf(update);
+      if (ended) return ended;
       const now = clock.now();
       const decided = await transact(db, update.principal, (tx) => decideAlone(tx, update, now));
       if ('outcome' in decided) return decided.outcome;
@@ -138,6 +147,11 @@ export class WriteThrough implements SubmissionTypeUpdates {
       if (!(await this.#propose(proposal))) return new Outage('an earlier change is not settled yet');
       const refusal = await this.#ask(asked, proposal, group);
       if (refusal) return refusal;
+      const endedMeanwhile = await this.#refusalOf(update);
+      if (endedMeanwhile) {
+        await this.#withdraw(id);
+        return endedMeanwhile;
+      }
       const outcome = await transact(db, update.principal, async (tx) => {
         if (!(await makeProposed(tx, id))) return new Outage('the change was withdrawn meanwhile');
         const written = await write(tx);
@@ -156,6 +170,18 @@ export class WriteThrough implements SubmissionTypeUpdates {
       if (update.ifMatch !== undefined) return new Problem('precondition_failed');
       if (attempt === TRIES_MAX) return new Outage('others change the submission type at the same time');
     }
+  }
+
+  /** Why the call would not be let in any more, as the door would say it. Undefined: it would. */
+  async #refusalOf({ principal: { holder, group } }: Update): Promise<Problem | undefined> {
+    const { access, clock } = this.#options;
+    const found = await access.holderOfId(holder.keyId);
+    if (!isHolder(found) || hasExpired(found, clock.now())) return new Problem('invalid_credentials');
+    if (!found.scopes.has(SCOPE))
+      return new Problem('insufficient_permissions', { required_scopes: [SCOPE] });
+    const reached = await access.reach(found, group.id, SCOPE);
+    if (isReached(reached)) return undefined;
+    return new Problem('forbidden', reached && { message: STOPPED_BY_PRACTICE });
   }
 
   /** What is not settled is so within seconds, as a rule. */

@@ -9,6 +9,7 @@ import { sentenceOf, verdictOf } from '../../src/runtime/write-through.ts';
 import { afterwards } from '../support/afterwards.ts';
 import { expectProblem } from '../support/answers.ts';
 import { until } from '../support/porter-process.ts';
+import { stopPartner } from '../support/practice-guest.ts';
 import { type Behaviour, hang, type Receiver, startReceiver, status } from '../support/receiver.ts';
 import { type Loose, makeKey, makeWorld, OPERATOR_TOKEN, serviceForTests } from '../support/service.ts';
 
@@ -199,6 +200,41 @@ describe('a change that is written through', () => {
     expect((await read(here)).title).toBe('Type one');
     expect(await feed(here)).toEqual([]);
   });
+
+  it.each([
+    [
+      '401: whose key was revoked',
+      401,
+      ({ keyId }: Practice) => house.operator('POST', `/keys/${keyId}/revoke`),
+    ],
+    ['403: whose practice has stopped the partner', 403, (here: Practice) => stopPartner(house, here)],
+  ])(
+    '%s while it waited is not made, and the software not asked, or told to take it back',
+    async (_, code, end) => {
+      const here = await practice();
+      let release = () => {};
+      await here.software.setBehaviour((response, { body }) => {
+        if (JSON.parse(body).event === 'change.withdrawn') response.writeHead(204).end();
+        else release = () => response.writeHead(200).end();
+      });
+      const asked = patch(here, { title: 'Asked' });
+      await until('the software is asked', () => here.software.received.length === 1);
+      const waiting = patch(here, { title: 'Waiting' });
+      await end(here);
+      release();
+      expect([(await asked).status, (await waiting).status]).toEqual([code, code]);
+      const { rows } = await db.query('SELECT title FROM submission_types WHERE practice_group_id = $1', [
+        here.groupId,
+      ]);
+      expect(rows).not.toContainEqual({ title: 'Asked' });
+      expect(rows).not.toContainEqual({ title: 'Waiting' });
+      await until('it is withdrawn', () => withdrawn(here).length === 1);
+      expect(bodies(here.software).map(({ event }) => event)).toEqual([
+        'change.proposed',
+        'change.withdrawn',
+      ]);
+    },
+  );
 
   it('a practice whose software hangs keeps no other waiting, and is answered at once when that has gone on', async () => {
     const [stuck, well] = [await practice(hang), await practice()];

@@ -119,6 +119,7 @@ type Property<E, K extends string> = E extends { [P in K]: infer V } ? V : undef
 export type Input<E extends Endpoint> = PlainInput<E> &
   (Property<E, 'long'> extends true ? LongInput : unknown) &
   (Property<E, 'lines'> extends string ? LinesInput : unknown) &
+  (Property<E['response'], 'lines'> extends true ? LastingInput : unknown) &
   (Property<E['response'], 'stream'> extends true ? StreamInput : unknown);
 
 interface PlainInput<E extends Endpoint> {
@@ -145,16 +146,20 @@ export type Line = { index: number } & (
   | { isTooLong: true }
 );
 
-interface LinesInput {
+/** Of a call that goes on, however long: whoever has lost their access meanwhile is not to go on with it. */
+interface LastingInput {
+  /** Whether the same call would be let in at this moment. */
+  stillAdmitted(): Promise<boolean>;
+}
+
+interface LinesInput extends LastingInput {
   /** As they come; nothing is read ahead of whoever takes them. Undefined for a body that is no NDJSON. */
   lines: AsyncIterable<Line[]> | undefined;
 }
 
-interface StreamInput {
+interface StreamInput extends LastingInput {
   /** The Last-Event-ID header as sent. */
   lastEventId: string | undefined;
-  /** Whether the same call would be let in at this moment. */
-  stillAdmitted(): Promise<boolean>;
 }
 
 /** An answer that goes on: text as it comes, until it ends or whoever reads it is gone. */

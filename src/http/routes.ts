@@ -164,6 +164,7 @@ function operatorHandler(app: App, endpoint: Endpoint, operation: Operation): Ha
   const roles = 'roles' in endpoint.access ? endpoint.access.roles : [];
   // What has happened is never refused; what everybody may ask is no such thing.
   const isCounted = !roles.includes('source') || roles.length === roleNames.length;
+  const lasts = endpoint.response.stream ?? endpoint.response.lines ?? endpoint.lines;
   const validate = validator(endpoint);
   const { serialise, send } = sender(endpoint);
   const run = runner(endpoint, operation, serialise);
@@ -188,8 +189,7 @@ function operatorHandler(app: App, endpoint: Endpoint, operation: Operation): Ha
       call.lines = readLines(exchange.raw);
     }
     if (endpoint.long) call.gone = whenGone(exchange);
-    if (endpoint.response.stream)
-      call.stillAdmitted = () => isOperatorStillAdmitted(app, exchange, operator, roles);
+    if (lasts) call.stillAdmitted = () => isOperatorStillAdmitted(app, exchange, operator, roles);
     const result = await run(app, call);
     note?.(operator, call, result);
     return send(exchange, result);

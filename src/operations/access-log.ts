@@ -23,9 +23,12 @@ export async function listAccessLog(app: App, { principal, query }: OperatorCall
 
 const BATCHES_AT_ONCE = 20;
 
-/** The head is read first: what is appended meanwhile is for the next export. */
+/**
+ * The head is read first: what is appended meanwhile is for the next export. It goes out as fast as its reader takes it, and ends, without the line
+ * that says where, when the reader has lost their access.
+ */
 export async function exportAccessLog(app: App, call: OperatorCall<typeof exportEndpoint>) {
-  const { query, principal } = call;
+  const { query, principal, stillAdmitted } = call;
   const inTransaction = <T>(work: (tx: Transaction) => Promise<T>) => transact(app.db, principal, work);
   await app.accessLog.flush();
   const bounds = await inTransaction(readAccessBounds);
@@ -40,6 +43,7 @@ export async function exportAccessLog(app: App, call: OperatorCall<typeof export
       const limit = Math.min(BATCHES_AT_ONCE, bounds.batch - seen);
       const batches = await inTransaction((tx) => readBatches(tx, seen, limit));
       if (batches.length === 0) break;
+      if (!(await stillAdmitted())) return;
       yield batches.map((batch) => linesOf(batch, query.practice_group_id)).join('');
       seen = batches.at(-1)?.no ?? bounds.batch;
     }
@@ -52,6 +56,7 @@ export async function exportAccessLog(app: App, call: OperatorCall<typeof export
     do {
       const filter = { practice_group_id, cursor, page_size: 100, receivedOnly: true } as const;
       const page = await inTransaction((tx) => listAccessPage(tx, filter));
+      if (!(await stillAdmitted())) return;
       yield page.data.map((entry) => line({ received: entry })).join('');
       cursor = page.next_cursor ?? undefined;
     } while (cursor !== undefined);

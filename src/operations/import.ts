@@ -42,11 +42,13 @@ import { deleteGroup, findGroupUses, lockGroup } from '../store/practice-groups.
 import { bury } from '../store/removed-items.ts';
 import { type Actor, type App, nowIso, type OperatorCall } from './app.ts';
 
+type Call = OperatorCall<typeof importEndpoint>;
+
 /**
  * What the practice software says, in chunks of a thousand, each a transaction. Every item is decided by itself (domain/import.ts), in the order of
  * the lines, on what those before it left; then each kind is written in one statement.
  */
-export async function importItems(app: App, call: OperatorCall<typeof importEndpoint>) {
+export async function importItems(app: App, call: Call) {
   if (call.lines) return { lines: importLines(app, call, call.lines) };
   const entries = call.body.items.map((value, index) => entryOf({ index, value }));
   return { body: { outcomes: await importChunk(app, call, entries) } };
@@ -71,7 +73,7 @@ function entryOf(line: Line): Entry {
 }
 
 /** While one chunk is written, the next one is read: not more, so that whoever sends waits for whoever writes. */
-async function* importLines(app: App, actor: Actor, lines: AsyncIterable<Line[]>): LineStream {
+async function* importLines(app: App, call: Call, lines: AsyncIterable<Line[]>): LineStream {
   let writing: Promise<string> | undefined;
   const chunk: Entry[] = [];
   try {
@@ -79,25 +81,28 @@ async function* importLines(app: App, actor: Actor, lines: AsyncIterable<Line[]>
       for (const line of some) chunk.push(entryOf(line));
       while (chunk.length >= ITEMS_MAX) {
         if (writing) yield await writing;
-        writing = written(app, actor, chunk.splice(0, ITEMS_MAX));
+        writing = written(app, call, chunk.splice(0, ITEMS_MAX));
         // If it fails while the next lines are waited for, it is told when they have come. Unheard, it would end the process.
         writing.catch(() => {});
       }
     }
     if (writing) yield await writing;
     writing = undefined;
-    if (chunk.length > 0) yield await written(app, actor, chunk);
+    if (chunk.length > 0) yield await written(app, call, chunk);
   } catch (error) {
     // The lines that have no outcome were not taken: whoever sends them again loses nothing.
-    if (!(error instanceof Outage)) throw error;
-    yield `${JSON.stringify({ problem: refused(new Problem('service_unavailable')).problem })}\n`;
+    const problem = error instanceof Outage ? new Problem('service_unavailable') : error;
+    if (!(problem instanceof Problem)) throw error;
+    yield `${JSON.stringify({ problem: refused(problem).problem })}\n`;
   } finally {
     await writing?.catch(() => {});
   }
 }
 
-async function written(app: App, actor: Actor, entries: readonly Entry[]): Promise<string> {
-  const outcomes = await importChunk(app, actor, entries);
+/** Who was let in as the first line came may have been revoked before this one: lines may come for hours. */
+async function written(app: App, call: Call, entries: readonly Entry[]): Promise<string> {
+  if (!(await call.stillAdmitted())) throw new Problem('invalid_credentials');
+  const outcomes = await importChunk(app, call, entries);
   return outcomes.map((one) => `${JSON.stringify(one)}\n`).join('');
 }
 

@@ -34,7 +34,12 @@ async function* differences(app: App, call: Call, lines: AsyncIterable<Line[]>):
     const item = include && fields && { ...presentItem({ ...key, fields }), ...versionOf(sourceVersion) };
     return line({ kind, id, practice_group_id, assignee_type, difference, ...(item && { item }) });
   };
+  // Lines may come for hours, and whoever sends them may be revoked meanwhile.
+  const mayGoOn = async () => {
+    if (!(await call.stillAdmitted())) throw new Problem('invalid_credentials');
+  };
   const compare = async (chunk: readonly Digested[]): Promise<string> => {
+    await mayGoOn();
     const keys = chunk.map(({ key }) => key);
     const found = await transact(app.db, call.principal, (tx) => readItems(tx, keys));
     return chunk
@@ -69,6 +74,7 @@ async function* differences(app: App, call: Call, lines: AsyncIterable<Line[]>):
     for (const kind of itemKinds) {
       let after: ItemKey | undefined;
       do {
+        await mayGoOn();
         const page = await transact(app.db, call.principal, (tx) =>
           listItems(tx, kind, { only, after, madeUntil: began, limit: ITEMS_MAX }),
         );
@@ -80,8 +86,9 @@ async function* differences(app: App, call: Call, lines: AsyncIterable<Line[]>):
       } while (after);
     }
   } catch (error) {
-    if (!(error instanceof Outage)) throw error;
-    yield line({ problem: refused(new Problem('service_unavailable')).problem });
+    const problem = error instanceof Outage ? new Problem('service_unavailable') : error;
+    if (!(problem instanceof Problem)) throw error;
+    yield line({ problem: refused(problem).problem });
   }
 }
 

@@ -3,6 +3,8 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, it, vi } from 'vitest';
+import { SYSTEM } from '../../src/domain/principal.ts';
+import { exportAccessLog } from '../../src/operations/access-log.ts';
 import { temporaryFolder } from '../support/afterwards.ts';
 import { fanOutAll, newPartner, publish } from '../support/post.ts';
 import { ok, startReceiver, status } from '../support/receiver.ts';
@@ -333,6 +335,15 @@ describe('the export and its verifier', async () => {
       token: OPERATOR_TOKEN,
     });
     expect(gone.status).toBe(404);
+  });
+
+  it('whoever has lost their access while it goes on gets no more of it, nor the line that says that it is whole', async () => {
+    const call = { principal: SYSTEM, query: {}, stillAdmitted: async () => false };
+    const answer = await exportAccessLog(house.service.app, call as never);
+    let told = '';
+    for await (const part of answer.lines) told += part;
+    expect(told).toBe(`${lines[0]}\n`);
+    expect(await verify(`${lines[0]}\n`)).toMatch(/^not as it was written/);
   });
 
   it('after an erasure it is still verified, without the identifier', async () => {

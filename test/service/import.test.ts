@@ -469,3 +469,29 @@ describe('from two callers at once', () => {
     }
   });
 });
+
+it('401 in the last line: whoever is revoked meanwhile goes on with no line that was not done', async () => {
+  const { id, token } = await house.operator('POST', '/operators', { name: 'Leaving', role: 'admin' });
+  const prefix = fresh('leaving');
+  const thousand = (from: number) =>
+    Array.from({ length: 1_000 }, (_, n) => {
+      const item = { kind: 'practice_group', id: `${prefix}-${from + n}`, name: 'Leaving' };
+      return `${JSON.stringify(item)}\n`;
+    }).join('');
+  const count = async () =>
+    (await db.query('SELECT count(*)::int AS n FROM practice_groups WHERE id LIKE $1', [`${prefix}-%`]))
+      .rows[0].n;
+  const body = new Readable({ read() {} });
+  body.push(thousand(0));
+  const answering = send(body, token);
+  await expect.poll(count).toBe(1_000);
+  await house.operator('POST', `/operators/${id}/revoke`);
+  body.push(thousand(1_000));
+  body.push(null);
+  const outcomes = linesOf(await (await answering).body.text());
+  expect(outcomes).toHaveLength(1_001);
+  expect(outcomes.at(-1)).toEqual({
+    problem: expect.objectContaining({ error: 'invalid_credentials' }),
+  });
+  expect(await count()).toBe(1_000);
+});

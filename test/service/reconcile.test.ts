@@ -1,5 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
+import { Readable } from 'node:stream';
+import { request } from 'undici';
 import { describe, expect, it } from 'vitest';
 import { practiceItems } from '../support/practice-items.ts';
 import { type Loose, OPERATOR_TOKEN, serviceForTests } from '../support/service.ts';
@@ -158,4 +160,33 @@ describe('reconciling', () => {
     expect(new Set(told.map(({ difference }) => difference))).toEqual(new Set(['missing_there']));
     expect(new Set(told.map(({ id }) => id)).size).toBe(5_000);
   });
+});
+
+it('401 in the last line: whoever is revoked meanwhile is told of no more differences', async () => {
+  const { id, token } = await house.operator('POST', '/operators', { name: 'Leaving', role: 'admin' });
+  const items = practiceItems();
+  await house.operator('POST', '/import', { items });
+  const body = new Readable({ read() {} });
+  const thousand = Array.from({ length: 1_000 }, (_, n) => ({
+    kind: 'practice_group',
+    id: `unknown-${n}`,
+    digest: digest({}),
+  }));
+  body.push(thousand.map((one) => `${JSON.stringify(one)}\n`).join(''));
+  const answer = await request(`${house.url}/operator/v1/reconcile?include=items`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/x-ndjson' },
+    body,
+  });
+  const reading = answer.body[Symbol.asyncIterator]();
+  let text = String((await reading.next()).value);
+  await house.operator('POST', `/operators/${id}/revoke`);
+  body.push(null);
+  for (let next = await reading.next(); !next.done; next = await reading.next()) text += String(next.value);
+  const told: Loose[] = text
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+  expect(told.at(-1)).toEqual({ problem: expect.objectContaining({ error: 'invalid_credentials' }) });
+  expect(new Set(told.slice(0, -1).map(({ difference }) => difference))).toEqual(new Set(['missing_here']));
 });

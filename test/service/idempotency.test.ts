@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { type Endpoint, takesIdempotencyKey } from '../../src/contract/endpoint.ts';
 import { operatorEndpoints } from '../../src/contract/operator/index.ts';
 import { partnerEndpoints } from '../../src/contract/partner/index.ts';
+import { furnish, operationIds, validCall } from '../support/operator-calls.ts';
 import { newPartner } from '../support/post.ts';
 import { makeKey, OPERATOR_TOKEN, serviceForTests } from '../support/service.ts';
 
@@ -163,6 +164,26 @@ it('a transaction that fails at its end leaves neither the change nor the answer
   expect(await count('partners')).toBe(before);
   expect((await db.query('SELECT FROM idempotency_keys WHERE key = $1', [key])).rows).toEqual([]);
   expect((await operator('/partners', PARTNER, key)).status).toBe(201);
+});
+
+describe('an answer that cannot be kept', async () => {
+  const given = await furnish(house);
+  const kept = operationIds.filter((id) => {
+    const endpoint: Endpoint = operatorEndpoints[id];
+    return takesIdempotencyKey(endpoint) && endpoint.idempotency === undefined;
+  });
+
+  it.each(kept)('500: %s has changed nothing, so that the call can be made again', async (id) => {
+    const key = newKey();
+    const { path, body } = await validCall(id, given);
+    const audited = await count('audit_entries');
+    await db.query(
+      `ALTER TABLE idempotency_keys ADD CONSTRAINT unkept CHECK (sealed IS NULL OR key <> '${key}')`,
+    );
+    const failed = await operator(path.replace('/operator/v1', ''), body, key);
+    await db.query('ALTER TABLE idempotency_keys DROP CONSTRAINT unkept');
+    expect([failed.status, await count('audit_entries')]).toEqual([500, audited]);
+  });
 });
 
 it('is kept for a day, and cleared away then', async () => {

@@ -21,7 +21,7 @@ import {
   lockApproval,
   takeAnswer,
 } from '../store/approvals.ts';
-import { type Transaction, transact, transactAsOne } from '../store/database.ts';
+import { rehearse, type Transaction, transact, transactAsOne } from '../store/database.ts';
 import { findOperator } from '../store/operators.ts';
 import { type Actor, type App, nowIso, type OperatorCall } from './app.ts';
 import { issueKey, issueKeys, rotateKey } from './keys.ts';
@@ -70,7 +70,8 @@ export async function askForApproval(
   if (!kind || !(operationId in operations)) throw new Error(`${operationId} cannot be made to wait`);
   const params = (call.params ?? {}) as Record<string, string>;
   const body = call.body ?? null;
-  await rehearse(app, { ...call, operation: operationId as Name, params, body });
+  const work: Work = { operation: operationId as Name, params, body, requestId: call.requestId };
+  await rehearse(app.db, call.principal, (principal) => carryOut(app, work, principal));
   const { operatorId, name } = call.principal;
   const now = app.clock.now();
   const asked: StoredApproval = {
@@ -102,19 +103,6 @@ interface Work {
   params: Record<string, string>;
   body: unknown;
   requestId: string;
-}
-
-class OnlyRehearsed extends Error {}
-
-async function rehearse(app: App, work: Work & { principal: OperatorPrincipal }): Promise<void> {
-  const principal = { ...work.principal };
-  const done = transactAsOne(app.db, principal, async () => {
-    await carryOut(app, work, principal);
-    throw new OnlyRehearsed();
-  });
-  await done.catch((error: unknown) => {
-    if (!(error instanceof OnlyRehearsed)) throw error;
-  });
 }
 
 /** As part of the transaction that is under way for this principal. Tells whether other nodes have to forget when it is committed. */

@@ -13,6 +13,7 @@ import {
 import { type Hosts, hostsOf, refuseSession } from './hosts.ts';
 import { SCHEMA_VERSION } from './migrate.ts';
 import type { Sender } from './sql-functions.ts';
+import { typeParsers } from './type-parsers.ts';
 
 /**
  * The one way to PostgreSQL. Statements are sent ahead without waiting for the answers before them (pipelining), so a
@@ -39,25 +40,6 @@ const CONNECT_MS = 3_000;
 const IDLE_MS = 300_000;
 const STATEMENT_MS = 10_000;
 const LOCK_MS = 5_000;
-
-/**
- * Timestamps leave the database as the contract writes them: RFC 3339, UTC, milliseconds. PostgreSQL sends
- * `2026-11-14 08:00:00.5+00`, since every connection asks for UTC; the text is cut and filled, without a Date between.
- */
-export function contractTime(text: string): string {
-  return `${text.slice(0, 10)}T${text.slice(11, 19)}.${text.slice(20, -3).padEnd(3, '0').slice(0, 3)}Z`;
-}
-
-const TIMESTAMPTZ = 1184;
-/** Counters and sequences: all of them stay far below 2^53, where a number stops being exact. */
-const INT8 = 20;
-
-const typeParsers: pg.CustomTypesConfig = {
-  getTypeParser: (oid, format) => {
-    if (oid === TIMESTAMPTZ) return contractTime;
-    return oid === INT8 ? Number : pg.types.getTypeParser(oid, format);
-  },
-};
 
 export function openDatabase({ url, connectionsMax, role }: DatabaseOptions): Database {
   const hosts = hostsOf(url);
@@ -162,6 +144,11 @@ export class Transaction {
     for (const answer of this.#answers) await answer;
     if ((await committed).command !== 'COMMIT')
       throw new Error('the transaction was rolled back by the server');
+  }
+
+  /** For what is undone before it ends: what that would put into the audit goes with it. */
+  part(): Transaction {
+    return new Transaction(this.#client);
   }
 
   /** Waits for all that was sent: what failed is told here, and not only when it is committed. */
@@ -288,6 +275,30 @@ export function transactAsOne<T>(
       }
     }),
   );
+}
+
+/**
+ * The same of what is undone: `work` acts on behalf of whom it is given. Where a transaction is under way for the principal, it is a part of that
+ * one. With a connection of its own for each, ten calls at once had all that there are, and waited for ten more.
+ */
+export function rehearse<P extends Principal>(
+  db: Database,
+  principal: P,
+  work: (principal: P) => Promise<unknown>,
+): Promise<void> {
+  const whole = wholes.get(principal);
+  const own = whole ? principal : { ...principal };
+  return transact(db, own, async (tx) => {
+    tx.defer('SAVEPOINT rehearsal');
+    wholes.set(own, tx.part());
+    try {
+      await work(own);
+    } finally {
+      if (whole) wholes.set(own, whole);
+      else wholes.delete(own);
+    }
+    tx.defer('ROLLBACK TO SAVEPOINT rehearsal');
+  });
 }
 
 /** Its caller must hear of what failed here, as it would of a transaction by itself. */

@@ -166,6 +166,21 @@ describe('a key', () => {
     expect(await count()).toBe(before);
   });
 
+  it('202: many with Idempotency-Keys at once keep no connection from each other, nor from partners', async () => {
+    const before = await keysOf();
+    const lastEntry = async () => (await admin('GET', '/audit?page_size=1')).body.data[0].seq;
+    const last = await lastEntry();
+    const answers = await Promise.all(
+      Array.from({ length: 60 }, (_, n) =>
+        as(ann)('POST', '/keys', keyBody(), { 'idempotency-key': `at-once-${n}` }),
+      ),
+    );
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([202]));
+    // What was rehearsed is undone, and in no audit.
+    expect(await keysOf()).toEqual(before);
+    expect(await lastEntry()).toBe(last + 60);
+  });
+
   it('with an Idempotency-Key waits once', async () => {
     const headers = { 'idempotency-key': 'once' };
     const [first, again] = [

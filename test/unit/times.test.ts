@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { contractTime } from '../../src/store/database.ts';
+import { contractTime } from '../../src/store/type-parsers.ts';
 
 /** As PostgreSQL writes a moment in UTC: without trailing zeros, and without a point if nothing follows. */
 function asPostgres(moment: Date): string {

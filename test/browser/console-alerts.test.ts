@@ -49,6 +49,17 @@ it('is listed in words with what it is about, and leads to who is told', async (
   await page.getByText('No alert is like that.').waitFor();
 });
 
+it('says what is the matter by names, and not by IDs', async () => {
+  const { page } = await enter(`/alerts/${alert}`, 'viewer');
+  const state = page.getByRole('region', { name: 'State' });
+  await expect
+    .poll(() => state.innerText())
+    .toMatch(
+      /^The key .*onerror.* for Larkhill Medical Centre expires at \d+ \w+ \d{4}, [\d:]+\. Rotate the key/,
+    );
+  expect(await state.innerText()).not.toContain(partner.keyId);
+});
+
 it('support reminds the partner; a viewer is not offered it, and is refused', async () => {
   const { page } = await enter(`/alerts/${alert}`, 'support');
   await page.getByRole('button', { name: 'Remind the partner' }).click();

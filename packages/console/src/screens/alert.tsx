@@ -9,7 +9,8 @@ import { Id } from '../parts/id.tsx';
 import { Loaded } from '../parts/loaded.tsx';
 import { PartnerName, PracticeName } from '../parts/name.tsx';
 import { Banner, Empty, Facts, Page, Section } from '../parts/page.tsx';
-import { toExact, When } from '../parts/when.tsx';
+import { When } from '../parts/when.tsx';
+import { AlertSentence } from './alert-sentence.tsx';
 import { alertTitles, endings } from './alert-words.ts';
 import { Subject } from './alerts.tsx';
 
@@ -48,11 +49,8 @@ export function Alert() {
   );
 }
 
-/** Messages also go out by e-mail, where times are those of machines. */
-const MOMENT = /\d{4}-\d\d-\d\dT[\d:.]+Z/g;
-
 function Standing({ of: alert }: { of: OperatorAlert }) {
-  const { id, partner_id, ended_at, ended_because, message, remedy } = alert;
+  const { id, partner_id, ended_at, ended_because, remedy } = alert;
   const mayRemind = useMay('admin', 'support') && ended_at === null && partner_id !== null;
   const { mutateAsync } = useChange('remindOfAlert', []);
   const [isReminded, setReminded] = useState(false);
@@ -80,7 +78,7 @@ function Standing({ of: alert }: { of: OperatorAlert }) {
       }
     >
       <strong>
-        <bdi>{message.replaceAll(MOMENT, toExact)}</bdi>
+        <AlertSentence of={alert} />
       </strong>{' '}
       {ended_at ? (
         <>

@@ -79,6 +79,9 @@ it('is paused with a reason that the partner sees, and activated; what waits is 
     status: 'paused',
     status_reason: 'The operator has paused it: We agreed on the phone to wait.',
   });
+  const delivery = page.getByRole('table', { name: 'Deliveries' }).getByRole('row').nth(1);
+  // While it is paused there is no next attempt.
+  await expect.poll(() => delivery.getByRole('cell').last().innerText()).toBe('–');
   await receiver.setBehaviour(ok);
   await page.getByRole('button', { name: 'Activate' }).click();
   await page.getByRole('dialog').getByRole('button', { name: 'Activate' }).click();

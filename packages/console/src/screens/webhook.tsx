@@ -37,7 +37,7 @@ export function Webhook() {
             <WebhookHealth id={id} />
             <LatestAttempts of={webhook} />
             <About of={webhook} />
-            <Deliveries id={id} />
+            <Deliveries of={webhook} />
           </>
         )}
       </Loaded>
@@ -226,7 +226,7 @@ function Belongs({
   );
 }
 
-function Deliveries({ id }: { id: string }) {
+function Deliveries({ of: { id, status: state } }: { of: PartnerWebhook }) {
   const { values, set } = useFilters(['status']);
   const status = values.status as PartnerDelivery['status'] | undefined;
   return (
@@ -258,7 +258,8 @@ function Deliveries({ id }: { id: string }) {
             title: 'Next attempt',
             width: '8rem',
             titled: true,
-            cell: ({ next_attempt_at: next }) => (next ? <Due at={next} /> : '–'),
+            // While it is paused or disabled there is none.
+            cell: ({ next_attempt_at: next }) => (next && state === 'active' ? <Due at={next} /> : '–'),
           },
         ]}
       />

@@ -64,7 +64,7 @@ describe.each([
     expect(complaints).toEqual([]);
     for (const path of ['/partners', '/audit', '/settings', foreign]) {
       await page.goto(`${house().url}/console${path}`);
-      await page.getByRole('heading', { name: 'There is no such page' }).waitFor();
+      await page.getByRole('main').getByRole('heading', { name: 'There is no such page' }).waitFor();
     }
     await page.getByRole('link', { name: 'Go to your first page' }).click();
     await page.waitForURL(`${house().url}/console${home}`);

@@ -24,11 +24,14 @@ const root = createRootRoute({
   component: Outlet,
   errorComponent: ({ error }) => <Failure error={error} retry={() => location.reload()} />,
   notFoundComponent: () => (
-    <Page title="There is no such page">
-      <p>
-        The address may be cut off, or be one that you may not see. <Link to="/">Go to your first page</Link>.
-      </p>
-    </Page>
+    <main>
+      <Page title="There is no such page">
+        <p>
+          The address may be cut off, or be one that you may not see.{' '}
+          <Link to="/">Go to your first page</Link>.
+        </p>
+      </Page>
+    </main>
   ),
 });
 

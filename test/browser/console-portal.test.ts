@@ -150,6 +150,22 @@ it('signatures are verified in five languages, as the guide has them', async () 
   await page.getByText('package main').waitFor();
 });
 
+it('what to do about an alert is told to its end', async () => {
+  const gone = await startReceiver({ behaviour: status(410) });
+  const group = await practiceCalled(house(), 'kiln-lane', 'Kiln Lane Surgery');
+  const quill = await partnerCalled(house(), 'Quill Dictation', group);
+  const { id } = await quill.call('POST', '/v1/webhooks', { url: gone.url });
+  await publish(house(), group, CONFIRMED);
+  await expect.poll(async () => (await quill.call('GET', `/v1/webhooks/${id}`)).status).toBe('disabled');
+  await house().service.alerts.look();
+  // Wider than a phone, and narrow for a table.
+  const narrow = { viewport: { width: 780, height: 900 } };
+  const { page } = await comeIn({ partner: quill.partnerId }, '/portal/alerts', narrow);
+  const remedy = page.getByRole('cell', { name: /^Mend the receiver/ });
+  await remedy.waitFor();
+  expect(await remedy.evaluate((cell) => cell.scrollHeight - cell.clientHeight)).toBe(0);
+});
+
 it('an operator invites a contact from the page of the partner', async () => {
   const { page } = await enter(`/partners/${acme.partnerId}?tab=contacts`, 'support');
   await page.getByRole('table', { name: 'Contacts' }).getByRole('button', { name: 'Invite' }).click();

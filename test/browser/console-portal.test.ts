@@ -150,6 +150,14 @@ it('signatures are verified in five languages, as the guide has them', async () 
   await page.getByText('package main').waitFor();
 });
 
+it('a single call is told as one', async () => {
+  const { partnerId, keyId, send } = await partnerCalled(house(), 'Fen Letters', practice);
+  await send('PATCH', '/v1/care-nav/submission-types/no-such', { title: 'x' });
+  const { page } = await comeIn({ partner: partnerId }, `/portal/keys/${keyId}`);
+  await page.getByText('1 of its calls was refused today.').waitFor();
+  await page.getByText('1 call in 14 days').waitFor();
+});
+
 it('what to do about an alert is told to its end', async () => {
   const gone = await startReceiver({ behaviour: status(410) });
   const group = await practiceCalled(house(), 'kiln-lane', 'Kiln Lane Surgery');

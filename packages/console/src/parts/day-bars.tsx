@@ -25,8 +25,8 @@ export function DayBars({
   days,
 }: {
   label: string;
-  /** What is counted, in the plural: `calls`. */
-  unit: string;
+  /** What is counted, one and several: `call`, `calls`. */
+  unit: readonly [string, string];
   parts: readonly DayPart[];
   days: readonly Day[];
 }) {
@@ -36,7 +36,7 @@ export function DayBars({
   return (
     <figure className="day-bars">
       <figcaption>
-        <strong>{count.format(all)}</strong> {unit} in {days.length} days
+        <strong>{count.format(all)}</strong> {unit[all === 1 ? 0 : 1]} in {days.length} days
         <span className="legend">
           {parts.map(({ title, tone }, part) => (
             <span key={title}>

@@ -34,7 +34,7 @@ export function KeyUsage({ of: key }: { of: ApiKey }) {
           <>
             <DayBars
               label="Calls by day"
-              unit="calls"
+              unit={['call', 'calls']}
               parts={[
                 { title: 'answered', tone: 'brand' },
                 { title: 'refused', tone: 'amber' },

@@ -122,7 +122,7 @@ export function PartnerUsage({ partner: { id } }: { partner: Partner }) {
           <div className="columns">
             <DayBars
               label="Calls by day"
-              unit="calls"
+              unit={['call', 'calls']}
               parts={[
                 { title: 'answered', tone: 'brand' },
                 { title: 'refused', tone: 'amber' },
@@ -136,7 +136,7 @@ export function PartnerUsage({ partner: { id } }: { partner: Partner }) {
             />
             <DayBars
               label="Deliveries by day"
-              unit="attempts to deliver"
+              unit={['attempt to deliver', 'attempts to deliver']}
               parts={[
                 { title: 'arrived', tone: 'brand' },
                 { title: 'to be tried again', tone: 'amber' },

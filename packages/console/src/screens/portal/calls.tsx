@@ -13,7 +13,7 @@ export function Calls({ of: days }: { of: readonly DayOfCalls[] }) {
   return (
     <DayBars
       label="Calls by day"
-      unit="calls"
+      unit={['call', 'calls']}
       parts={parts}
       days={days.map(({ day, ok, refused, rate_limited, failed }) => ({
         day,

@@ -86,9 +86,10 @@ function Standing({ of: key }: { of: PortalKey }) {
         Ask support to rotate it.
       </Banner>
     );
+  const refused = key.today.refused + key.today.rate_limited;
   return (
     <Banner tone="fine">
-      <strong>It works.</strong> {key.today.refused + key.today.rate_limited} of its calls were refused today.
+      <strong>It works.</strong> {refused} of its calls {refused === 1 ? 'was' : 'were'} refused today.
       {key.proof !== 'none' &&
         ' It asks for more than itself: in this portal you see with it, and change nothing.'}
     </Banner>

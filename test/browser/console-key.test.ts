@@ -33,7 +33,7 @@ it('rotates a key with an overlap, and tells whether the old one is still used a
     .innerText();
   await button(page, 'I have stored it').click();
   await page.getByText('has not been used since the new one was issued').waitFor();
-  expect(await page.getByRole('timer').innerText()).toMatch(/^(1 h|59 min)$/);
+  expect(await page.getByRole('timer').innerText()).toMatch(/^(1\sh|59\smin)$/);
   expect([await call(old.key), await call(key)]).toEqual([200, 200]);
 
   house().clock.advance(60_000);

@@ -174,6 +174,12 @@ it('what to do about an alert is told to its end', async () => {
   expect(await remedy.evaluate((cell) => cell.scrollHeight - cell.clientHeight)).toBe(0);
 });
 
+it('the status tells in hours and minutes how long the service was down, each on one line', async () => {
+  const { page } = await portal('/status');
+  const down = page.getByRole('table', { name: 'Days' }).getByText('down for').first();
+  expect(await down.textContent()).toMatch(/^down for (\d+\u00a0h)?\u00a0?(\d+\u00a0min)?$/);
+});
+
 it('an operator invites a contact from the page of the partner', async () => {
   const { page } = await enter(`/partners/${acme.partnerId}?tab=contacts`, 'support');
   await page.getByRole('table', { name: 'Contacts' }).getByRole('button', { name: 'Invite' }).click();

@@ -29,8 +29,10 @@ export function toClock(at: string | number, now = Date.now()): string {
   return isToday ? clock.format(moment) : `${day.format(moment)}, ${clock.format(moment)}`;
 }
 
-/** `38 min`, `2 h 5 min`, `3 days`: how long something takes or has taken. */
-export function toDuration(ms: number): string {
+/** `38 min`, `2 h 5 min`, `3 days`: how long something takes or has taken. It stays on one line. */
+export const toDuration = (ms: number): string => inWords(ms).replaceAll(' ', '\u00a0');
+
+function inWords(ms: number): string {
   if (ms < 1000) return `${Math.round(ms)} ms`;
   if (ms < 60_000) return `${(ms / 1000).toFixed(ms < 10_000 ? 1 : 0)} s`;
   const minutes = Math.floor(ms / 60_000);

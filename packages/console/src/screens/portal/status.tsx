@@ -5,7 +5,7 @@ import { Loaded } from '../../parts/loaded.tsx';
 import { Banner, Page, Section } from '../../parts/page.tsx';
 import { State } from '../../parts/state.tsx';
 import { Table } from '../../parts/table.tsx';
-import { When } from '../../parts/when.tsx';
+import { toDuration, When } from '../../parts/when.tsx';
 
 /** From the first day of which something is known: before it the service was not there. */
 const known = (days: ServiceStatus['days']) => {
@@ -48,7 +48,7 @@ export function Status() {
                         <span className="soft">not known</span>
                       ) : (
                         <State kind={down === 0 ? 'fine' : 'failing'}>
-                          {down === 0 ? 'ran' : `down for ${down} ${down === 1 ? 'minute' : 'minutes'}`}
+                          {down === 0 ? 'ran' : `down for ${toDuration(down * 60_000)}`}
                         </State>
                       ),
                   },

@@ -43,11 +43,11 @@ export function Nodes() {
               { title: 'Version', width: '6rem', wideOnly: true, cell: ({ version }) => version },
               {
                 title: 'Started',
-                width: '1fr',
+                width: '8rem',
                 wideOnly: true,
                 cell: ({ started_at }) => <When at={started_at} />,
               },
-              { title: 'Last sign', width: '1fr', cell: ({ seen_at }) => <When at={seen_at} /> },
+              { title: 'Last sign', width: '8rem', cell: ({ seen_at }) => <When at={seen_at} /> },
             ]}
           />
         )}

@@ -10,7 +10,7 @@ const db = await superuser(given.house.databaseUrl);
 const roles = ['admin', 'support', 'source', 'viewer'] as const;
 type Role = (typeof roles)[number];
 
-/** operator-surface.md, in code of its own: the contract's lists of roles are what is being tested. */
+/** Who may do what, in code of its own: the contract's lists of roles are what is being tested. */
 function may(role: Role, id: OperatorOperationId): boolean {
   const { method, path } = operatorEndpoints[id];
   const reads = method === 'GET' || id === 'previewNetwork';

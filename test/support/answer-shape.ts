@@ -1,6 +1,6 @@
 import { type ProblemCode, problemCatalogue } from '../../src/contract/problems.ts';
 
-/** What decisions.md promises of every answer, whatever was asked. */
+/** What is promised of every answer, whatever was asked. */
 
 interface Seen {
   status: number;

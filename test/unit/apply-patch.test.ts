@@ -153,7 +153,7 @@ describe('applyPatch merges', () => {
 });
 
 describe('applyPatch refuses', () => {
-  /** The four rules of decisions.md, each as one sentence about the merged result. */
+  /** The four rules, each as one sentence about the merged result. */
   const sentences = {
     assignee_pair: {
       fields: ['assignee_id', 'assignee_type'],

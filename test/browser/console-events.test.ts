@@ -71,6 +71,17 @@ it('tells the cause, who was sent it, who was not and why, and each attempt of t
   expect(complaints).toEqual([]);
 });
 
+it('names the key that a test event was asked for with, and leads to it', async () => {
+  const tester = await newNamedPartner(house(), 'Tester Ltd');
+  const { event_id: id } = await tester.call('POST', '/v1/test-events', { event: 'appointment.confirmed' });
+  const { page } = await enter(`/events/${id}`, 'viewer');
+  await page
+    .getByRole('region', { name: 'What happened' })
+    .getByRole('link', { name: /^Key of Tester Ltd \(…\w{4}\)$/ })
+    .click();
+  await page.waitForURL(`${house().url}/console/keys/${tester.keyId}`);
+});
+
 it('replays it to who did not get it, and shows that it arrived', async () => {
   const { page } = await enter(`/events/${eventId}`, 'support');
   await broken.setBehaviour(ok);

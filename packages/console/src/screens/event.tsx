@@ -10,6 +10,7 @@ import { Disclosure } from '../parts/disclosure.tsx';
 import { useFilters } from '../parts/filters.tsx';
 import { Id } from '../parts/id.tsx';
 import { Loaded } from '../parts/loaded.tsx';
+import { KeyName } from '../parts/name.tsx';
 import { Banner, Empty, Page, Section } from '../parts/page.tsx';
 import { State } from '../parts/state.tsx';
 import { When } from '../parts/when.tsx';
@@ -50,9 +51,16 @@ function Life({ of: life }: { of: EventLife }) {
             <p>
               {causes[life.cause.kind]}{' '}
               <span className="soft">
-                {life.cause.source.type === 'key' ? 'By the key' : 'By'}{' '}
-                <bdi>{life.cause.source.name ?? life.cause.source.id}</bdi>, about {life.payload.object}{' '}
-                <code>{life.payload.id}</code>.
+                {life.cause.source.type === 'key' ? (
+                  <>
+                    By the key <KeyName id={life.cause.source.id} />
+                  </>
+                ) : (
+                  <>
+                    By <bdi>{life.cause.source.name ?? life.cause.source.id}</bdi>
+                  </>
+                )}
+                , about {life.payload.object} <code>{life.payload.id}</code>.
               </span>
             </p>
           </li>

@@ -108,6 +108,18 @@ it('says before it is saved which keys and webhooks gain and lose, by name, and 
   expect(complaints).toEqual([]);
 });
 
+it('names two networks of the same practice apart', async () => {
+  const { page } = await enter('/networks/new');
+  await page.getByLabel('Name', { exact: true }).fill('Estuary');
+  await page.getByLabel('Add a practice').fill('Alpha');
+  await page.getByRole('option', { name: /Alpha Surgery/ }).click();
+  const names = page.locator('.picture .area text');
+  await expect.poll(() => names.count()).toBe(2);
+  const [one, other] = await Promise.all([0, 1].map((at) => names.nth(at).boundingBox()));
+  // Their lines touch, and no more.
+  expect(Math.abs((one?.y ?? 0) - (other?.y ?? 0))).toBeGreaterThan((one?.height ?? 0) * 0.7);
+});
+
 it('caps what a network lets through, and keeps the draft when the service refuses it', async () => {
   const { page } = await enter(`/networks/${valeId}`);
   await page.getByRole('checkbox', { name: 'Everything that a key may' }).uncheck();

@@ -107,11 +107,14 @@ export function Picture({ label, practices, areas, lines = [], selected, select 
       {areas.map((area, index) => {
         const border = hull(area.members.map(at));
         const plate = at(plates.get(area.id) ?? '');
+        // Areas of the same few practices have their names above the same one: a line each.
+        const there = areas.filter(({ id }) => plates.get(id) === plates.get(area.id));
+        const name = there.length > 1 ? shorten(area.name) : area.name;
         return (
           <g key={area.id} className={area.isDraft ? 'area draft' : `area kind-${index % 4}`}>
             <polygon points={border.map(({ x, y }) => `${x},${y}`).join(' ')} />
             <text>
-              <Name of={area.name} x={plate.x} y={plate.y - 29} isAbove />
+              <Name of={name} x={plate.x} y={plate.y - 29 - there.indexOf(area) * LINE_PX} isAbove />
               <title>{area.name}</title>
             </text>
           </g>

@@ -5,10 +5,10 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
-import { startEmbeddedPostgres } from '../src/platform/postgres/embedded.ts';
 import { payloadOf } from './latency.ts';
 import { drive, httpRequest } from './load.ts';
 import { median, say, valueLine } from './measure.ts';
+import { startUsedPostgres } from './used-postgres.ts';
 
 /**
  * What a call and a delivery cost in processor time, by the number of processes that share the work: `npm run bench -- cores`. How many of
@@ -34,11 +34,7 @@ const OPERATOR = 'bench-operator-token';
 const AUTHORIZATION = { authorization: `Bearer ${OPERATOR}` };
 
 const folder = mkdtempSync(join(tmpdir(), 'porter-bench-'));
-const postgres = await startEmbeddedPostgres({
-  dataDir: join(folder, 'data'),
-  log: () => {},
-  settings: { max_connections: '300' },
-});
+const postgres = await startUsedPostgres(folder);
 const children: ChildProcess[] = [];
 let published = 0;
 

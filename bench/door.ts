@@ -7,13 +7,13 @@ import { join } from 'node:path';
 import pg from 'pg';
 import type { PartnerPrincipal } from '../src/domain/principal.ts';
 import { systemClock } from '../src/platform/clock.ts';
-import { startEmbeddedPostgres } from '../src/platform/postgres/embedded.ts';
 import { gatherUpdates } from '../src/runtime/submission-type-updates.ts';
 import { openDatabase } from '../src/store/database.ts';
 import { readSqlFunctions } from '../src/store/sql-functions.ts';
 import { drive, hasWrk, type Load, type Outcome, wrk } from './load.ts';
 import { inTurns, median, percentile, ratioLine, say, valueLine } from './measure.ts';
 import { ceiling, hasPgbench, oneStatement } from './pgbench.ts';
+import { startUsedPostgres } from './used-postgres.ts';
 import { type CalledRows, GROUPS, makeWorld, ROWS } from './world.ts';
 
 /** The door: both specified operations, and what stands behind the update. */
@@ -24,11 +24,7 @@ const ROUND_MS = 1_000;
 const INSTANCES = 3;
 
 const folder = mkdtempSync(join(tmpdir(), 'porter-bench-'));
-const postgres = await startEmbeddedPostgres({
-  dataDir: join(folder, 'data'),
-  log: () => {},
-  settings: { max_connections: '200' },
-});
+const postgres = await startUsedPostgres(folder);
 const children: ChildProcess[] = [];
 
 try {

@@ -99,7 +99,14 @@ export async function measureLatency(
   { hanging = false, crowd = 0, returning = 0, lone = false }: Beside = {},
 ): Promise<Pace> {
   const folder = mkdtempSync(join(tmpdir(), 'porter-bench-'));
-  const env = { DATABASE_URL: url, PORTER_PORT: '0', PORTER_OPERATOR_TOKEN: OPERATOR, PORTER_DEMO: 'off' };
+  const env = {
+    DATABASE_URL: url,
+    PORTER_PORT: '0',
+    PORTER_OPERATOR_TOKEN: OPERATOR,
+    PORTER_DEMO: 'off',
+    // Whoever publishes here opens a connection for each event that waits: after a second of a machine that stands still, hundreds.
+    PORTER_CONNECTIONS_PER_ADDRESS_MAX: '4096',
+  };
   const config = readConfig({ ...env, PORTER_DATA_DIR: folder }, folder);
   const service = await startService(config, { log: createLogger(() => {}) });
   const call = async (path: string, headers: Record<string, string>, body: unknown) => {

@@ -4,27 +4,14 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
-import { startEmbeddedPostgres } from '../src/platform/postgres/embedded.ts';
 import type { Pace } from './latency.ts';
 import { undisturbed } from './measure.ts';
-
-/** Of 16 MB each: nearly as many as `min_wal_size` keeps. */
-const WAL_SEGMENTS = 60;
+import { startUsedPostgres } from './used-postgres.ts';
 
 /** A database server and a receiver, for what is measured from publishing to receipt. */
 export async function openPaceRig() {
   const folder = mkdtempSync(join(tmpdir(), 'porter-bench-'));
-  const postgres = await startEmbeddedPostgres({
-    dataDir: join(folder, 'data'),
-    log: () => {},
-    settings: {
-      max_connections: '200',
-      shared_preload_libraries: 'pg_stat_statements',
-      min_wal_size: '1GB',
-      max_wal_size: '2GB',
-    },
-  });
-  await makeWalSegments(postgres.adminUrl);
+  const postgres = await startUsedPostgres(folder, { shared_preload_libraries: 'pg_stat_statements' });
   const receiver = spawn(process.execPath, ['bench/receiver.ts'], { stdio: ['ignore', 'pipe', 'inherit'] });
   const [port] = await once(receiver.stdout, 'data');
   const origin = `http://127.0.0.1:${Number(port)}`;
@@ -57,21 +44,4 @@ export async function openPaceRig() {
       rmSync(folder, { recursive: true, force: true });
     },
   };
-}
-
-/**
- * A server that has been up for a while uses the files of its write-ahead log again. A new one makes them one by one, and for each of them everybody waits
- * 30 to 40 ms here: the p99 would tell how much is written, and nothing else.
- */
-async function makeWalSegments(url: string): Promise<void> {
-  const admin = new pg.Client({ connectionString: url });
-  await admin.connect();
-  for (let segment = 0; segment < WAL_SEGMENTS; segment++) {
-    await admin.query(
-      "SELECT pg_logical_emit_message(true, 'bench', 'one record, so that there is one to switch after')",
-    );
-    await admin.query('SELECT pg_switch_wal()');
-  }
-  await admin.query('CHECKPOINT');
-  await admin.end();
 }

@@ -13,7 +13,6 @@ import { Bell } from '../src/platform/bell.ts';
 import { systemClock } from '../src/platform/clock.ts';
 import { createEgress } from '../src/platform/egress/egress.ts';
 import { createLogger } from '../src/platform/logger.ts';
-import { startEmbeddedPostgres } from '../src/platform/postgres/embedded.ts';
 import { pooledRandomBytes } from '../src/platform/random.ts';
 import { Figures } from '../src/runtime/figures.ts';
 import { Usage } from '../src/runtime/usage.ts';
@@ -23,6 +22,7 @@ import { prepareDatabase } from '../src/store/migrate.ts';
 import { payloadOf } from './latency.ts';
 import { inTurns, ratioLine, say, valueLine } from './measure.ts';
 import { hasPgbench, insertEvents } from './pgbench.ts';
+import { startUsedPostgres } from './used-postgres.ts';
 
 /** The post: from the publishing of an event to the recorded result of its delivery. */
 
@@ -35,11 +35,7 @@ const log = createLogger(() => {});
 const random = pooledRandomBytes();
 
 const folder = mkdtempSync(join(tmpdir(), 'porter-bench-'));
-const postgres = await startEmbeddedPostgres({
-  dataDir: join(folder, 'data'),
-  log: () => {},
-  settings: { max_connections: '200', shared_preload_libraries: 'pg_stat_statements' },
-});
+const postgres = await startUsedPostgres(folder, { shared_preload_libraries: 'pg_stat_statements' });
 const children: ChildProcess[] = [];
 
 try {

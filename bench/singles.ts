@@ -6,10 +6,10 @@ import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import pg from 'pg';
 import { systemClock } from '../src/platform/clock.ts';
-import { startEmbeddedPostgres } from '../src/platform/postgres/embedded.ts';
 import { payloadOf } from './latency.ts';
 import { drive, httpRequest } from './load.ts';
 import { inTurns, median, ratioLine, say, valueLine } from './measure.ts';
+import { startUsedPostgres } from './used-postgres.ts';
 import { OPERATOR } from './world.ts';
 
 /** Events one by one, as most practice software publishes them: 64 callers, each with one event in each call. */
@@ -23,11 +23,7 @@ const A_MINUTE = 60_000;
 const ROUNDS = Number(process.env.BENCH_ROUNDS ?? 9);
 
 const folder = mkdtempSync(join(tmpdir(), 'porter-bench-'));
-const postgres = await startEmbeddedPostgres({
-  dataDir: join(folder, 'data'),
-  log: () => {},
-  settings: { max_connections: '200', shared_preload_libraries: 'pg_stat_statements' },
-});
+const postgres = await startUsedPostgres(folder, { shared_preload_libraries: 'pg_stat_statements' });
 const children: ChildProcess[] = [];
 const AUTHORIZATION = { authorization: `Bearer ${OPERATOR}` };
 let made = 0;

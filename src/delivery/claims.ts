@@ -87,6 +87,7 @@ interface Wanted {
   at: string | null;
   budget: number;
   known: Map<number, KnownLane>;
+  passedOver: number[];
 }
 
 /**
@@ -211,6 +212,7 @@ export class Claims {
     if (!wanted) return { count: 0, more: false };
     const answer = await claimDeliveries(db, {
       ...this.#claimOf(wanted),
+      passedOver: wanted.passedOver,
       afterNo: this.#afterNo,
       lookBack: looksBack,
     });
@@ -230,8 +232,7 @@ export class Claims {
     const budget = Math.min(CLAIM_MAX, HELD_MAX - inFlight - queued);
     // What could not be sent would be dropped, and claimed again at once.
     if (budget <= 0 || inFlight >= IN_FLIGHT_MAX || this.#sending.isBehind(moment)) return undefined;
-    const known = this.#known(moment, what);
-    return { moment, at: databaseTime(this.#options.clock), budget, known };
+    return { moment, at: databaseTime(this.#options.clock), budget, ...this.#known(moment, what) };
   }
 
   #claimOf({ at, budget, known }: Wanted) {
@@ -294,30 +295,29 @@ export class Claims {
   }
 
   /**
-   * The lanes that are in use, or must not be given anything. The others are forgotten, unless they are well and may go on at
-   * once: every claim names all that are known, and among thousands of webhooks most have a delivery now and then. One with a backlog
-   * has nothing under way between two parts of it, and would begin with the smallest window each time. A hand-over asks for few lanes, at
-   * every event: it does not name those that wait for their turns, hundreds where a host has so many webhooks.
+   * The lanes that are in use. The others are forgotten, unless they are well and may go on at once: every claim names all that are known, and
+   * among thousands of webhooks most have a delivery now and then. One with a backlog has nothing under way between two parts of it, and
+   * would begin with the smallest window each time. Those that must not be given anything are passed over by their numbers alone, for a host that is
+   * away, or takes its backlog in turns, has thousands. A hand-over asks for few lanes, at every event, and says nothing of these.
    */
-  #known(moment: number, what: Claimable): Map<number, KnownLane> {
+  #known(moment: number, what: Claimable): Pick<Wanted, 'known' | 'passedOver'> {
     const known = new Map<number, KnownLane>();
+    const passedOver: number[] = [];
     const looksBack = what === 'everything';
     for (const webhook of this.#sending.webhooks.values()) {
       const { no, lane, receiver } = webhook;
-      if (what === 'handOver' && webhook.cancelTurn && isIdle(lane)) {
-        this.#letGo(webhook);
-        continue;
-      }
       const held = webhook.heldUntil - moment > RENEW_MS;
       const room = roomFor(webhook, moment);
-      if (isIdle(lane) && room > 0 && !(held && isWell(lane)) && !receiver?.host.isPacing(moment))
+      if (isIdle(lane) && room === 0 && what !== 'handOver') passedOver.push(no);
+      else if (isIdle(lane) && room === 0 && webhook.leftUntil <= moment) this.#letGo(webhook);
+      else if (isIdle(lane) && !(held && isWell(lane)) && !receiver?.host.isPacing(moment))
         this.#sending.webhooks.forget(webhook);
       else
         for (const command of this.#sending.step(webhook, { type: 'claiming', isHeld: held, looksBack }))
           if (command.type === 'claim')
             known.set(no, { no, room, held, from: command.from, underWay: command.except });
     }
-    return known;
+    return { known, passedOver };
   }
 
   /**

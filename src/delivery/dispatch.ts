@@ -30,6 +30,12 @@ export interface DispatchOptions extends ClaimsOptions {
   metrics: ClaimsOptions['metrics'] & Pick<DeliveryMetrics, 'attempted'>;
 }
 
+/** So much of its backlog may then go to a webhook. */
+interface Turn {
+  webhook: KnownWebhook;
+  size: number;
+}
+
 /**
  * Sends what is claimed of the queues of the webhooks, as many at a time as each can bear: it does what the lanes
  * say, and tells them what came of it. What it remembers for a while, it remembers by the monotonic clock: one that is set
@@ -41,6 +47,8 @@ export class Dispatch implements LaneHolder, Sending {
   readonly #resting: RestingHosts;
   readonly claims: Claims;
   readonly webhooks = new KnownWebhooks();
+  /** The turns of backlogs by the moment at which they come: those of one moment are claimed together. */
+  readonly #turns = new Map<number, { those: Turn[]; cancel: () => void }>();
   inFlight = 0;
   queued = 0;
   #allAnswered: (() => void) | undefined;
@@ -114,10 +122,8 @@ export class Dispatch implements LaneHolder, Sending {
 
   /** Begins nothing more, and ends what is in flight. Others may have what was not begun, and then the lanes. */
   async stop(): Promise<void> {
-    for (const webhook of this.webhooks.values()) {
-      webhook.cancelTurn?.();
-      this.step(webhook, { type: 'dropped' });
-    }
+    for (const { cancel } of this.#turns.values()) cancel();
+    for (const webhook of this.webhooks.values()) this.step(webhook, { type: 'dropped' });
     await this.idle();
     await freeLanes(this.#options.db, this.#options.me).catch(() => {});
   }
@@ -167,21 +173,28 @@ export class Dispatch implements LaneHolder, Sending {
   /** Nothing is claimed for it until the next part of its backlog may go. */
   #awaitTurn(webhook: KnownWebhook, size: number): void {
     const host = webhook.receiver?.host;
-    if (!host || webhook.cancelTurn) return;
+    if (!host || webhook.awaitsTurn) return;
+    webhook.awaitsTurn = true;
+    const at = host.reservePart(size, this.#options.clock.monotonic());
+    const others = this.#turns.get(at);
+    if (others) others.those.push({ webhook, size });
+    else this.#waitFor(at, [{ webhook, size }]);
+  }
+
+  #waitFor(at: number, those: Turn[]): void {
     const { clock, due } = this.#options;
-    const at = host.reservePart(size, clock.monotonic());
-    const wait = () => {
-      webhook.cancelTurn = clock.timer(Math.max(0, at - clock.monotonic()), come);
-    };
-    const come = () => {
+    const cancel = clock.timer(Math.max(0, at - clock.monotonic()), () => {
       const moment = clock.monotonic();
-      if (moment < at) return wait();
-      webhook.cancelTurn = undefined;
-      webhook.part = size;
-      this.step(webhook, { type: 'resumed', places: this.places(webhook, moment) });
+      if (moment < at) return this.#waitFor(at, those);
+      this.#turns.delete(at);
+      for (const { webhook, size } of those) {
+        webhook.awaitsTurn = false;
+        webhook.part = size;
+        this.step(webhook, { type: 'resumed', places: this.places(webhook, moment) });
+      }
       due.ring();
-    };
-    wait();
+    });
+    this.#turns.set(at, { those, cancel });
   }
 
   lose(webhook: KnownWebhook): void {

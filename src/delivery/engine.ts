@@ -34,7 +34,7 @@ import { type DeliveryUsage, Recorder } from './recorder.ts';
  *      late is not overlooked.
  *      What partners change, and what else is for the operator's own systems, goes the same way by `fan_out_to_operators`: to webhooks
  *      of the operator, which nobody can lose access to, and to the feed of changes. From CLAIM on they are webhooks like any other.
- *   2. CLAIM  (`Dispatch`, `claim_deliveries`) A worker takes the leases of lanes that have something new, or set aside and due,
+ *   2. CLAIM  (`Claims`, `claim_deliveries_3`) A worker takes the leases of lanes that have something new, or set aside and due,
  *      and reads as much from each as it has room for, so a million deliveries to one webhook do not keep another waiting.
  *      A lane has one holder at a time, who knows what it has under way (`domain/lane.ts`). The holder renews the lease while there
  *      is something; else it runs out.

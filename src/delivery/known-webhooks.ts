@@ -17,8 +17,8 @@ export interface KnownWebhook {
   leftUntil: number;
   /** So many more of its backlog may go before its next turn. */
   part: number;
-  /** Its backlog waits for its turn, as its host paces it; this ends the wait. */
-  cancelTurn: (() => void) | undefined;
+  /** Its backlog waits for its turn, as its host paces it. */
+  awaitsTurn: boolean;
   /** Where its deliveries go, as of the last claim; undefined: that cannot be had. */
   receiver: Receiver | undefined;
 }
@@ -54,7 +54,7 @@ export class KnownWebhooks extends Map<number, KnownWebhook> {
         isWide: false,
         leftUntil: 0,
         part: 0,
-        cancelTurn: undefined,
+        awaitsTurn: false,
         receiver: undefined,
       };
       this.set(no, webhook);

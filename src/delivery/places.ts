@@ -32,10 +32,10 @@ export const YOUNG = { acceptedMs: Number.POSITIVE_INFINITY };
 
 /** How many more may be claimed for it. */
 export function roomFor(
-  { lane, leftUntil, cancelTurn, part, receiver }: KnownWebhook,
+  { lane, leftUntil, awaitsTurn, part, receiver }: KnownWebhook,
   moment: number,
 ): number {
-  if (leftUntil > moment || cancelTurn) return 0;
+  if (leftUntil > moment || awaitsTurn) return 0;
   if (receiver && receiver.host.restsUntil > moment) return 0;
   const room = roomIn(lane);
   if (!receiver?.host.isPacing(moment)) return room;

@@ -7,13 +7,13 @@
 --   way (`taken` = -1; -2 for what is nobody's lock, which the server's log tells). Whoever waits that long for an Idempotency-Key is refused
 --   (55P03), and nothing was done.
 -- - One event, as most come, is inserted, fanned out and claimed without a detour (`hand_over_event`), and is put into the outbox only if that
---   leaves it. Several, and what is left, are fanned out and claimed by `fan_out` and `claim_deliveries_2`. Of
+--   leaves it. Several, and what is left, are fanned out and claimed by `fan_out` and `claim_deliveries_3`. Of
 --   these, what is claimed is of the lanes into which the events were just put: they are locked, so a claim that waits for no other lock cannot
 --   deadlock with whoever locks lanes in their order.
 -- - All of it commits at once. Nobody sees an event that is handed over without its deliveries, numbers and lease.
 --
 -- `accepted_at` and what follows it: as `at` and the others of `accept_events`. `at` and what follows that: as in `fan_out` and
--- `claim_deliveries_2`. One row tells what `accept_events` and `fan_out` tell, and whether there
+-- `claim_deliveries_3`. One row tells what `accept_events` and `fan_out` tell, and whether there
 -- is more than what was handed over (`is_rest`); the others what was claimed.
 CREATE OR REPLACE FUNCTION accept_and_hand_over(
   accepted_at timestamptz, id_lines text, payload_lines text, group_lines text, event_lines text, object_lines text, object_ids text[],
@@ -90,7 +90,7 @@ BEGIN
       END IF;
       IF nos IS NOT NULL THEN
         RETURN QUERY SELECT NULL::integer[], NULL::integer[], NULL::text[], NULL::text[], NULL::integer, NULL::boolean, NULL::boolean, c.*
-          FROM claim_deliveries_2(at, lease_ms, me, 0, deliveries_max, 0, false, nos, rooms, held, froms, here, false) AS c;
+          FROM claim_deliveries_3(at, lease_ms, me, 0, deliveries_max, 0, false, nos, rooms, held, froms, here, '{}', false) AS c;
       END IF;
     END IF;
   EXCEPTION

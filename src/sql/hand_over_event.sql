@@ -1,5 +1,5 @@
 -- Fans out an event that this transaction has inserted, and hands what came of it to a worker: what `fan_out`, `enqueue_2` and
--- `claim_deliveries_2` do for many at once, in statements as small as one event needs, and without a place in the outbox. Most of what those
+-- `claim_deliveries_3` do for many at once, in statements as small as one event needs, and without a place in the outbox. Most of what those
 -- take for a single one is to set out.
 --
 -- Guarantees: those of the three. `test/service/delivery-hand-over.test.ts` holds the two ways against each other. What this leaves to them has no
@@ -9,7 +9,7 @@
 --   and that was freed meanwhile is not leased again by stealth: it must find out, and forget what it had of it. If what is handed over is not all
 --   (`is_rest`), the other workers are told when it commits.
 --
--- The arguments are those of `claim_deliveries_2`; so are the rows. The last one has `is_rest`.
+-- The arguments are those of `claim_deliveries_3`; so are the rows. The last one has `is_rest`.
 CREATE OR REPLACE FUNCTION hand_over_event(
   at timestamptz, me bigint, event_no bigint, group_id text, event text, object_hash bigint, payload text, accepted_at timestamptz,
   lease_ms integer, usual_room integer,

@@ -3,7 +3,7 @@ import { alone, type Database } from './database.ts';
 import { learnTraces } from './event-traces.ts';
 import { list, sqlFunction } from './sql-functions.ts';
 
-/** What the engine takes from the queue to send it. What a claim guarantees is told in src/sql/claim_deliveries_2.sql. */
+/** What the engine takes from the queue to send it. What a claim guarantees is told in src/sql/claim_deliveries_3.sql. */
 
 /** Of whatever hands out deliveries. */
 export const CLAIM_LISTS = {
@@ -18,10 +18,11 @@ export const CLAIM_LISTS = {
   known_froms: 'bigint[]',
   under_way: 'text',
 } as const;
-export const claimDeliveriesSql = sqlFunction('claim_deliveries_2', {
+export const claimDeliveriesSql = sqlFunction('claim_deliveries_3', {
   ...CLAIM_LISTS,
   after_no: 'integer',
   look_back: 'boolean',
+  passed_over: 'integer[]',
   usual_only: 'boolean',
 });
 
@@ -64,6 +65,8 @@ export interface Claim {
   /** Also what was set aside and is due. */
   lookBack: boolean;
   known: readonly KnownLane[];
+  /** Webhooks of which nothing is under way, and that must not be given anything. */
+  passedOver: readonly number[];
   traces?: boolean | undefined;
 }
 
@@ -110,6 +113,7 @@ export async function claimDeliveries(db: Database, claim: Claim): Promise<Claim
     usual_room: claim.usualRoom,
     look_back: claim.lookBack,
     ...knownLists(claim.known),
+    passed_over: list(claim.passedOver, (no) => no),
     usual_only: false,
   });
   return claimedLanes(db, rows, claim.traces);

@@ -101,8 +101,8 @@ export interface Review {
   resumed: number;
 }
 
-/** Webhooks that are looked at in one go. */
-const REVIEWED_MAX = 500;
+/** Webhooks that are looked at in one go, twice a second: each takes PostgreSQL 40 µs, in which others wait. */
+const REVIEWED_MAX = 200;
 
 /** Notes whose deliveries are withheld: of these webhooks, or of the next that have open deliveries. */
 export async function reviewEntitlement(

@@ -51,7 +51,7 @@ export async function acceptAndHandOver(
   acceptedAt: string,
   events: readonly OneEvent[],
   eventsMax: number,
-  claim: Omit<Claim, 'afterNo' | 'lookBack'>,
+  claim: Omit<Claim, 'afterNo' | 'lookBack' | 'passedOver'>,
 ): Promise<HandedOver> {
   const rows = await acceptAndHandOverSql<HandedOverRow>(alone(db), {
     accepted_at: acceptedAt,

@@ -78,7 +78,7 @@ describe('an event', () => {
     await harness.accept([{ id: 'a' }]);
     await harness.accept([{ id: 'b' }]);
     expect(sequences(harness)).toEqual([1, 2]);
-    expect(['accept_and_hand_over', 'accept_events', 'fan_out', 'claim_deliveries_2'].map(called)).toEqual([
+    expect(['accept_and_hand_over', 'accept_events', 'fan_out', 'claim_deliveries_3'].map(called)).toEqual([
       2, 0, 0, 0,
     ]);
     await harness.engine.drain();

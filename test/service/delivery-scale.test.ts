@@ -106,7 +106,16 @@ it.each(['fresh', 'from when there was one webhook'])(
     await harness.publish(...groups.map((practice_group_id, n) => ({ practice_group_id, id: `b-${n}` })));
     await asService(harness, fanOut);
     const at = new Date(harness.clock.now() + 60_000).toISOString();
-    const cut = { at, leaseMs: 0, me: 1, deliveriesMax: 20, usualRoom: 4, lookBack: true, known: [] };
+    const cut = {
+      at,
+      leaseMs: 0,
+      me: 1,
+      deliveriesMax: 20,
+      usualRoom: 4,
+      lookBack: true,
+      known: [],
+      passedOver: [],
+    };
     const reached: number[] = [];
     for (let round = 0; round < 2; round++) {
       const claimed = await claimDeliveries(harness.db, { ...cut, afterNo: reached.at(-1) ?? 0 });

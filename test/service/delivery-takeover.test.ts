@@ -18,9 +18,11 @@ import {
 import { Bell } from '../../src/platform/bell.ts';
 import type { PostOutcome } from '../../src/platform/egress/egress.ts';
 import { createLogger } from '../../src/platform/logger.ts';
+import { alone } from '../../src/store/database.ts';
 import { fanOut } from '../../src/store/deliveries.ts';
-import { claimDeliveries } from '../../src/store/deliveries-claim.ts';
+import { CLAIM_LISTS, claimDeliveries } from '../../src/store/deliveries-claim.ts';
 import { type Result, recordResults } from '../../src/store/deliveries-record.ts';
+import { sqlFunction } from '../../src/store/sql-functions.ts';
 import { answered, openDeliveryHarness } from '../support/delivery-harness.ts';
 import { claimStep, eventNos, on, replayStep } from '../support/steps.ts';
 
@@ -69,7 +71,7 @@ it('what was put back before a lane was lost is not written after it was leased 
     const [command] = stepLane(lane, { type: 'claiming', isHeld: held, looksBack: false });
     if (command?.type !== 'claim') throw new Error('no claim');
     const known = [{ no, room: 10, held, from: command.from, underWay: command.except }];
-    const [claimed] = await claimDeliveries(harness.db, { ...claim, known });
+    const [claimed] = await claimDeliveries(harness.db, { ...claim, known, passedOver: [] });
     return claimed?.deliveries ?? [];
   };
   const deliveries = await claimFrom(false);
@@ -233,8 +235,61 @@ it('what is due again is not handed out before an earlier one about its object t
     usualRoom: 10,
     lookBack: true,
     known: [],
+    passedOver: [],
   });
   expect(claimed?.deliveries.map(({ sequence }) => sequence)).toEqual([1]);
+});
+
+it('a claim passes over what it is told to, new or set aside, and leases none of it', async () => {
+  const harness = await openDeliveryHarness();
+  const [anew, aside, wanted] = [
+    await harness.addWebhook(),
+    await harness.addWebhook(),
+    await harness.addWebhook(),
+  ];
+  await harness.publish({ id: 'a' });
+  const at = new Date(harness.clock.now()).toISOString();
+  await fanOut(harness.db, at, 7, 100);
+  await harness.rows('UPDATE deliveries SET retry_at = $1, tries = 1 WHERE webhook_no = $2', [at, aside]);
+  const claim = {
+    at,
+    leaseMs: 20_000,
+    me: 7,
+    afterNo: 0,
+    deliveriesMax: 10,
+    usualRoom: 10,
+    lookBack: true,
+    known: [],
+  };
+  const claimed = async (passedOver: number[]) =>
+    (await claimDeliveries(harness.db, { ...claim, passedOver })).map(({ webhookNo }) => webhookNo);
+  expect(await claimed([anew, aside])).toEqual([wanted]);
+  expect(await harness.rows('SELECT webhook_no AS no FROM webhook_lanes WHERE holder = 7')).toEqual([
+    { no: wanted },
+  ]);
+  expect(await claimed([])).toEqual([anew, aside, wanted]);
+});
+
+it('nodes of the version before name what is to be passed over as lanes without room', async () => {
+  const harness = await openDeliveryHarness();
+  const [full, wanted] = [await harness.addWebhook(), await harness.addWebhook()];
+  await harness.publish({ id: 'a' });
+  const at = new Date(harness.clock.now()).toISOString();
+  await fanOut(harness.db, at, 7, 100);
+  const claimOfBefore = sqlFunction('claim_deliveries_2', {
+    ...CLAIM_LISTS,
+    after_no: 'integer',
+    look_back: 'boolean',
+    usual_only: 'boolean',
+  });
+  const claimed = await claimOfBefore<{ webhook_no: number | null; sequences: string }>(alone(harness.db), {
+    ...{ at, lease_ms: 20_000, me: 7, after_no: 0, deliveries_max: 10, usual_room: 10, look_back: true },
+    ...{ known_nos: [full], known_rooms: [0], known_held: [false], known_froms: '{NULL}', under_way: '{}' },
+    usual_only: false,
+  });
+  expect(claimed.filter(({ webhook_no }) => webhook_no)).toMatchObject([
+    { webhook_no: wanted, sequences: '1' },
+  ]);
 });
 
 it('a replay puts deliveries behind the one about their object that is set aside, and wakes none', async () => {
@@ -285,7 +340,7 @@ describe('two workers at the same lane at once', () => {
     const { harness, at, other, commit } = await contested();
     const claim = { at, leaseMs: 20_000, deliveriesMax: 10, usualRoom: 10, lookBack: false };
     await claimStep({ ...claim, me: 8 })(on(other));
-    const second = claimDeliveries(harness.db, { ...claim, me: 7, afterNo: 0, known: [] });
+    const second = claimDeliveries(harness.db, { ...claim, me: 7, afterNo: 0, known: [], passedOver: [] });
     await commit();
     expect(await second).toEqual([]);
     expect(await harness.rows('SELECT holder FROM webhook_lanes')).toEqual([{ holder: '8' }]);

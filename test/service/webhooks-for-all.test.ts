@@ -445,6 +445,7 @@ describe('the engine', () => {
         usualRoom: 1,
         lookBack: true,
         known: [],
+        passedOver: [],
       });
     expect(await claim()).toEqual([]);
     expect(await claim()).toMatchObject([{ webhookNo: no, deliveries: [{ sequence: 16 }] }]);
@@ -467,6 +468,7 @@ describe('the engine', () => {
       usualRoom: 10,
       lookBack: true,
       known: [],
+      passedOver: [],
     });
     expect(lane).toMatchObject({ webhookNo: no, isWide: true, entitledMs: 900 });
     expect(lane?.deliveries.map(({ groupId }) => groupId)).toEqual(['other-group']);

@@ -51,6 +51,7 @@ export const claimStep =
       known_held: [],
       known_froms: [],
       under_way: '',
+      passed_over: [],
       usual_only: false,
     });
 

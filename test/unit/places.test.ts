@@ -22,7 +22,7 @@ it('claims a backlog in small parts, and what is well far ahead', () => {
   expect(roomFor(webhook, 6_010)).toBe(BACKLOG_PART);
   expect(roomFor({ ...webhook, part: 3 }, 6_010)).toBe(3);
   expect(roomFor({ ...webhook, lane: newLane(1), part: 3 }, 6_010)).toBe(3);
-  expect(roomFor({ ...webhook, cancelTurn: () => {} }, 6_010)).toBe(0);
+  expect(roomFor({ ...webhook, awaitsTurn: true }, 6_010)).toBe(0);
   expect(roomFor(webhook, 7_000)).toBe(1_024);
 });
 

@@ -1,6 +1,14 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { defineConfig } from 'vitest/config';
+import { BaseSequencer, type TestSpecification } from 'vitest/node';
+
+function service(name: string): string {
+  const file = `test/service/${name}.test.ts`;
+  if (!existsSync(join(import.meta.dirname, file)))
+    throw new Error(`${file} is gone: correct the list in vitest.config.ts that names it.`);
+  return file;
+}
 
 /** For each room of the service the file that says most about it in a few seconds. */
 const representatives = [
@@ -29,12 +37,41 @@ const representatives = [
   'site-serving',
   // The process.
   'graceful-stop',
-].map((name) => {
-  const file = `test/service/${name}.test.ts`;
-  if (!existsSync(join(import.meta.dirname, file)))
-    throw new Error(`${file} is gone: name another file for its room in vitest.config.ts.`);
-  return file;
-});
+].map(service);
+
+/** What takes longest, because processes are killed, frozen and started again in it, or thousands of steps are made. */
+const longest = [
+  'post-faults',
+  'faults',
+  'import-faults',
+  'delivery-stale',
+  'practice-software',
+  'access-agreement',
+  'isolation',
+  'faults-frozen',
+  'cli-process',
+  'embedded-postgres',
+  'embedded-postgres-crashes',
+  'upgrade',
+  'delivery-order',
+  'main',
+  'neighbouring-versions',
+].map(service);
+
+/**
+ * The longest first: where nobody has run the tests before, Vitest begins with the largest files, and the longest, which are small and mostly wait,
+ * would come last and together. It was 464 s instead of 563, with 4 % of the processors idle instead of 30.
+ */
+class LongestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const sorted = await super.sort(files);
+    const placeOf = ({ moduleId }: TestSpecification) => {
+      const place = longest.findIndex((file) => moduleId.endsWith(`/${file}`));
+      return place < 0 ? longest.length : place;
+    };
+    return sorted.sort((a, b) => placeOf(a) - placeOf(b));
+  }
+}
 
 /**
  * Nothing in a test depends on these: they end what would never end. So they are long enough for a machine that does ten other
@@ -63,6 +100,7 @@ export default defineConfig({
     // Much of the time is waiting: two at a time on two cores, where the default would be one. `npm test` has four, which took 313 s
     // where three took 369 and two 402 with fewer tests, in one run each; it leaves 5 % of the processors idle. The other tiers were not tried with more.
     maxWorkers: 2,
+    sequence: { sequencer: LongestFirst },
     projects: [
       {
         test: {

@@ -95,14 +95,14 @@ const alertKinds = {
   ehr_down: {
     subject: 'practice_group',
     toldTo: 'operator',
-    title: 'The EHR connection of a practice has been down for long',
+    title: 'The EHR connection of a practice has been down for a long time',
     over: 'The EHR connection of a practice is up again',
     remedy: 'Look after the connection, or tell the practice.',
   },
   changes_pending: {
     subject: 'practice_group',
     toldTo: 'operator',
-    title: 'Changes have not reached the practice software for long',
+    title: 'Changes have not reached the practice software for a long time',
     over: 'Changes reach the practice software again',
     remedy:
       'See whether the practice software reads the feed of changes, or receives them, and says what became of each: applied or rejected.',

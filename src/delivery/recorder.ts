@@ -179,7 +179,7 @@ export class Recorder {
       if (one.state === 'due' || one.state === 'failed') failed.add(one.webhookNo);
     }
     for (const [webhookNo, url] of gone)
-      await this.#disable(webhookNo, 'Your address answered 410 Gone.', { url });
+      await this.#disable(webhookNo, 'The receiver answered 410 Gone.', { url });
     for (const { webhook_no, failing_since } of lanes) {
       if (!failing_since || !failed.has(webhook_no)) continue;
       const since = Date.parse(failing_since);

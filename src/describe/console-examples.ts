@@ -82,8 +82,8 @@ export const consoleResponses = {
       {
         kind: 'webhook_failing',
         cause: 'answer_timeout',
-        title: 'A webhook has been failing for an hour',
-        remedy: 'The partner is told. If many fail at once, look at your own way out first.',
+        title: 'A webhook is failing',
+        remedy: 'The partner is told after an hour. If many fail at once, look at your own way out first.',
         severity: 'critical',
         count: 1,
         since: '2026-11-14T08:02:00.000Z',

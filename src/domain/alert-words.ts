@@ -19,55 +19,73 @@ interface Told {
   kind: AlertKindName;
   subject: { id: string; name: string };
   practice_group_id: string | null;
+  partner_name: string | null;
+  group_name: string | null;
   details: AlertDetails;
 }
 
-const messages: Record<AlertKindName, (alert: Told & { name: string; group: string }) => string> = {
-  webhook_failing: ({ subject, name, group, details: { since, count } }) =>
-    `No delivery to the webhook ${subject.id} (${name})${group} has succeeded since ${since}; ${count} attempts have failed.`,
-  webhook_disabled: ({ subject, name, group, details: { since, reason } }) =>
-    `The webhook ${subject.id} (${name})${group} has been disabled since ${since}. ${reason ?? ''}`.trim(),
-  key_expiring: ({ subject, name, group, details: { until } }) =>
-    `The key ${subject.id} (${name})${group} expires at ${until}.`,
-  key_unused: ({ subject, name, group, details: { since } }) =>
-    `The key ${subject.id} (${name})${group} has not been used since ${since}.`,
-  key_leaked: ({ subject, name, group, details: { since } }) =>
-    `The key ${subject.id} (${name})${group} was reported as leaked at ${since}, and does not work any more.`,
+type Reader = 'partner' | 'operator';
+
+/** `whose`: of whom, for which practice. `practice`: what it is called. */
+const messages: Record<
+  AlertKindName,
+  (alert: Told & { name: string; whose: string; practice: string }) => string
+> = {
+  webhook_failing: ({ subject, name, whose, details: { since, count } }) =>
+    `No delivery to the webhook ${subject.id} (${name})${whose} has succeeded since ${since}; ${count} attempts have failed.`,
+  webhook_disabled: ({ subject, name, whose, details: { since, reason } }) =>
+    `The webhook ${subject.id} (${name})${whose} has been disabled since ${since}. ${reason ?? ''}`.trim(),
+  key_expiring: ({ subject, name, whose, details: { until } }) =>
+    `The key ${subject.id} (${name})${whose} expires at ${until}.`,
+  key_unused: ({ subject, name, whose, details: { since } }) =>
+    `The key ${subject.id} (${name})${whose} has not been used since ${since}.`,
+  key_leaked: ({ subject, name, whose, details: { since } }) =>
+    `The key ${subject.id} (${name})${whose} was reported as leaked at ${since}, and does not work any more.`,
   refusals_rising: ({ subject, name, details: { since, count, usual } }) =>
     `Of the partner ${subject.id} (${name}), ${count} calls were refused in the hour from ${since}; usual at that hour are ${usual}.`,
   partner_waiting: ({ subject, name, details: { since, reason } }) =>
     `The partner ${subject.id} (${name}) has been ${reason} since ${since}.`,
-  deliveries_late: ({ subject, name, group, details: { since } }) =>
+  deliveries_late: ({ subject, name, whose, details: { since } }) =>
     subject.id === SERVICE
       ? `What was accepted at ${since} has not been taken up for delivery.`
-      : `The webhook ${subject.id} (${name})${group} has not received what was queued for it at ${since}.`,
+      : `The webhook ${subject.id} (${name})${whose} has not received what was queued for it at ${since}.`,
   ehr_down: ({ subject, name, details: { since } }) =>
     `The EHR connection of ${subject.id} (${name}) has been unhealthy since ${since}.`,
   changes_pending: ({ subject, name, details: { since, count } }) =>
     `The practice software of ${subject.id} (${name}) has said of ${count} changes, the first of ${since}, neither that they were applied nor that they were rejected.`,
-  partner_stopped: ({ subject, name, group, details: { since } }) =>
-    `The partner ${name} was stopped by its practice${group}, at ${since} (${subject.id}).`,
+  partner_stopped: ({ subject, name, practice, details: { since } }) =>
+    `The partner ${name} was stopped by ${practice}, at ${since} (${subject.id}).`,
   agreement_ended: ({ subject, name, details: { until, count } }) =>
     `The agreement ${subject.id} (${name}) ends at ${until}; ${count === 1 ? '1 key works' : `${count} keys work`} under it.`,
 };
 
-export function messageOf(alert: Told): string {
-  const group = alert.practice_group_id === null ? '' : ` for ${plain(alert.practice_group_id)}`;
-  const reason = alert.details.reason === null ? null : plain(alert.details.reason);
+/** A partner knows whose it is, and its practices by their IDs. */
+export function messageOf(alert: Told, reader: Reader): string {
+  const { practice_group_id: id, details } = alert;
+  const isOperator = reader === 'operator';
+  const known = plain(id ?? '');
+  const practice = isOperator && alert.group_name !== null ? `${plain(alert.group_name)} (${known})` : known;
+  const partner = isOperator && alert.partner_name !== null ? ` of ${plain(alert.partner_name)}` : '';
+  const reason = details.reason === null ? null : plain(details.reason);
   return messages[alert.kind]({
     ...alert,
     name: plain(alert.subject.name),
-    group,
-    details: { ...alert.details, reason },
+    whose: `${partner}${id === null ? '' : ` for ${practice}`}`,
+    practice,
+    details: { ...details, reason },
   });
 }
 
 /** With what it means and what to do, for whoever reads it. */
-export function presentAlert<A extends Told>(alert: A, reader: 'partner' | 'operator') {
-  return { ...alert, message: messageOf(alert), remedy: remedyOf(alert.kind, reader) };
+export function presentAlert<A extends Told>(
+  alert: A,
+  reader: Reader,
+): Omit<A, 'partner_name' | 'group_name'> & { message: string; remedy: string } {
+  const { partner_name: _partner, group_name: _group, ...shown } = alert;
+  return { ...shown, message: messageOf(alert, reader), remedy: remedyOf(alert.kind, reader) };
 }
 
-export function remedyOf(kind: AlertKindName, reader: 'partner' | 'operator'): string {
+export function remedyOf(kind: AlertKindName, reader: Reader): string {
   const { remedy, operatorRemedy } = kindOf(kind);
   return reader === 'operator' ? (operatorRemedy ?? remedy) : remedy;
 }

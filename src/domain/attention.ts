@@ -34,8 +34,12 @@ const kinds: Record<AttentionKind, Kind> = {
 };
 const order = Object.keys(kinds) as AttentionKind[];
 
-/** What no alert tells of, in words. */
+/** What no alert tells of, or not yet, in words. */
 const own: Partial<Record<AttentionKind, { title: string; remedy: string }>> = {
+  webhook_failing: {
+    title: 'A webhook is failing',
+    remedy: 'The partner is told after an hour. If many fail at once, look at your own way out first.',
+  },
   deliveries_given_up: {
     title: 'Deliveries were given up',
     remedy: 'Once the receiver is mended, retry them: they are sent in their order.',

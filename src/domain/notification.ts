@@ -25,6 +25,8 @@ export interface Notice {
     kind: AlertKindName;
     subject: { type: string; id: string; name: string };
     practice_group_id: string | null;
+    partner_name: string | null;
+    group_name: string | null;
     details: Parameters<typeof messageOf>[0]['details'];
     began_at: string;
     ended_at: string | null;
@@ -60,25 +62,31 @@ interface Section {
   advice: string | undefined;
 }
 
-/** One message about everything: a section for each kind that began, and then for each that ended. */
+/** One message about everything: a section for each kind that began, what is urgent first, and then for each that ended. */
 export function compose(notices: readonly Notice[], surroundings: Surroundings): Message {
   const ended = new Set(notices.filter(({ moment }) => moment === 'ended').map(({ alert }) => alert.id));
   // What came and went meanwhile is told of as over.
   const told = notices.filter(({ moment, alert }) => moment === 'ended' || !ended.has(alert.id));
   const groups = [...Map.groupBy(told, ({ moment, alert }) => `${moment} ${alert.kind}`).values()];
-  const inOrder = ['began', 'ended'].flatMap((moment) =>
-    groups.filter(([first]) => first?.moment === moment),
-  );
+  const inOrder = groups.toSorted(([one], [other]) => placeOf(one) - placeOf(other));
   const sections = inOrder.map((group) => sectionOf(group, surroundings));
   const subject = subjectOf(inOrder, surroundings);
   const { docsUrl, support, reader } = surroundings;
-  const list = reader === 'operator' ? 'porter alerts' : 'GET /v1/alerts';
+  const list =
+    reader === 'operator'
+      ? `porter alerts, or ${docsUrl.replace(/docs$/, 'console/alerts')}`
+      : 'GET /v1/alerts';
   const guide = `${docsUrl}${reader === 'operator' ? '/operating/alerts' : '/guides/alerts'}`;
   const closing = [
     `All alerts: ${list}. What they mean, and who is told of which: ${guide}`,
     ...(reader === 'partner' ? [`Support: ${support}`] : []),
   ];
   return { subject, text: textOf(sections, closing), html: htmlOf(subject, sections, closing) };
+}
+
+function placeOf(notice: Notice | undefined): number {
+  if (notice?.moment !== 'began') return 2;
+  return kindOf(notice.alert.kind).urgent ? 0 : 1;
 }
 
 function sectionOf(group: readonly Notice[], { reader }: Surroundings): Section {
@@ -90,7 +98,7 @@ function sectionOf(group: readonly Notice[], { reader }: Surroundings): Section 
   const line = ({ alert }: Notice) =>
     isOver
       ? `${alert.subject.id} (${plain(alert.subject.name)}): from ${alert.began_at} to ${alert.ended_at}. ${alert.ended_because ? endings[alert.ended_because] : ''}`.trimEnd()
-      : messageOf(alert);
+      : messageOf(alert, reader);
   return {
     title: isOver ? over : title,
     lines: group.slice(0, NAMED_MAX).map(line),

@@ -9,10 +9,12 @@ import { actionOf, causeOf, groupRaised, type Raised } from '../domain/attention
 import { SYSTEM } from '../domain/principal.ts';
 import { remembered } from '../platform/remembered.ts';
 import {
+  type CountedAlert,
+  type Failing,
   type GivenUp,
   listOpenAlerts,
-  type NamedAlert,
   type PendingApproval,
+  readFailing,
   readGivenUp,
   readLastAttempts,
   readPendingApprovals,
@@ -23,6 +25,8 @@ import { type Database, type Transaction, transact } from '../store/database.ts'
 import type { App, OperatorCall } from './app.ts';
 
 const DAY_MS = 24 * 3600 * 1000;
+/** One that is started again, or has a bad moment, is well again by then. */
+const FAILING_MS = 5 * 60 * 1000;
 
 /** A thousand consoles that ask at once are one question. */
 const looks = new WeakMap<Database, () => ReturnType<typeof lookAround>>();
@@ -38,16 +42,21 @@ async function lookAround({ db, clock }: App) {
   const now = clock.now();
   const at = new Date(now).toISOString();
   const data = await transact(db, SYSTEM, async (tx) => {
-    const [alerts, givenUp, approvals] = await Promise.all([
+    const [alerts, failing, givenUp, approvals] = await Promise.all([
       listOpenAlerts(tx),
+      readFailing(tx, new Date(now - FAILING_MS).toISOString()),
       readGivenUp(tx, new Date(now - DAY_MS).toISOString()),
       readPendingApprovals(tx, at),
     ]);
     const counts = new Map<AttentionKind, number>(alerts.map(({ kind, of_kind }) => [kind, of_kind]));
-    const causes = await causesOf(tx, alerts);
+    const causes = await causesOf(tx, [
+      ...alerts.filter(({ kind }) => aboutWebhooks.includes(kind)).map(({ subject }) => subject.id),
+      ...failing.map(({ id }) => id),
+    ]);
     const groups = groupRaised(
       [
-        ...alerts.map((alert) => ofAlert(alert, causes.get(alert.id) ?? null)),
+        ...alerts.map((alert) => ofAlert(alert, causes.get(alert.subject.id) ?? null)),
+        ...failing.map((one) => ofFailing(one, causes.get(one.id) ?? null)),
         ...givenUp.map(ofGivenUp),
         ...approvals.map(ofApproval),
       ],
@@ -64,15 +73,9 @@ async function lookAround({ db, clock }: App) {
 
 const aboutWebhooks: readonly AttentionKind[] = ['webhook_failing', 'webhook_disabled'];
 
-async function causesOf(tx: Transaction, alerts: readonly NamedAlert[]): Promise<Map<string, string | null>> {
-  const concerned = alerts.filter(({ kind }) => aboutWebhooks.includes(kind));
-  if (concerned.length === 0) return new Map();
-  const attempts = await readLastAttempts(
-    tx,
-    concerned.map(({ subject }) => subject.id),
-  );
-  const byWebhook = new Map(attempts.map(({ id, attempt }) => [id, causeOf(attempt)]));
-  return new Map(concerned.map(({ id, subject }) => [id, byWebhook.get(subject.id) ?? null]));
+async function causesOf(tx: Transaction, webhookIds: readonly string[]): Promise<Map<string, string | null>> {
+  const attempts = webhookIds.length === 0 ? [] : await readLastAttempts(tx, webhookIds);
+  return new Map(attempts.map(({ id, attempt }) => [id, causeOf(attempt)]));
 }
 
 async function queuesOf(
@@ -99,7 +102,7 @@ const nothingMore = { until: null, usual: null, queued: null, oldest_at: null };
 const named = (id: string | null, name: string | null) =>
   id === null ? null : { id, name: plain(name ?? id) };
 
-function ofAlert(alert: NamedAlert, cause: string | null): Raised {
+function ofAlert(alert: CountedAlert, cause: string | null): Raised {
   const { kind, subject, partner_id, partner_name, practice_group_id, group_name, details } = alert;
   const { since, until, count, usual } = details;
   const item = {
@@ -112,27 +115,45 @@ function ofAlert(alert: NamedAlert, cause: string | null): Raised {
     until,
     count,
     usual,
-    message: messageOf(alert),
+    message: messageOf(alert, 'operator'),
     action: actionOf(kind),
   };
   return { kind, cause, item };
 }
 
-function ofGivenUp(one: GivenUp): Raised {
-  const kind = 'deliveries_given_up';
+/** A webhook that no alert tells of. */
+function ofWebhook(
+  kind: AttentionKind,
+  one: Failing | GivenUp,
+  count: number,
+  told: (name: string) => string,
+) {
   const host = URL.parse(one.url)?.host ?? '';
-  const item = {
+  return {
     ...nothingMore,
     subject: { type: 'webhook' as const, id: one.id, name: host },
     alert_id: null,
     partner: named(one.partner_id, one.partner_name),
     practice_group: named(one.practice_group_id, one.group_name),
     since: one.since,
-    count: one.count,
-    message: `${one.count} deliveries to the webhook ${one.id} (${plain(host)}) were given up since ${one.since}, and it receives again.`,
+    count,
+    message: told(`the webhook ${one.id} (${plain(host)})`),
     action: actionOf(kind),
   };
-  return { kind, cause: null, item };
+}
+
+function ofFailing(one: Failing, cause: string | null): Raised {
+  const kind = 'webhook_failing';
+  const told = (webhook: string) =>
+    `No delivery to ${webhook} has succeeded since ${one.since}; ${one.failures} attempts have failed.`;
+  return { kind, cause, item: ofWebhook(kind, one, one.failures, told) };
+}
+
+function ofGivenUp(one: GivenUp): Raised {
+  const kind = 'deliveries_given_up';
+  const told = (webhook: string) =>
+    `${one.count} deliveries to ${webhook} were given up since ${one.since}, and it receives again.`;
+  return { kind, cause: null, item: ofWebhook(kind, one, one.count, told) };
 }
 
 function ofApproval({ id, operation, requested_name, requested_at, expires_at }: PendingApproval): Raised {

@@ -190,9 +190,11 @@ const examplePayloads: { [T in Topic]: (id: string, at: string) => TopicPayload<
       {
         id,
         kind: 'webhook_failing',
-        subject: { type: 'webhook', id, name: 'hooks.partner.example' },
+        subject: { type: 'webhook' as const, id, name: 'hooks.partner.example' },
         partner_id: id,
         practice_group_id: id,
+        partner_name: null,
+        group_name: null,
         details: { ...noDetails, since: at, count: 1 },
         began_at: at,
         ended_at: null,

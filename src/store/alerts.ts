@@ -14,6 +14,9 @@ export interface StoredAlert {
   subject: { type: SubjectType; id: string; name: string };
   partner_id: string | null;
   practice_group_id: string | null;
+  /** What they are called now; null to whoever may not see it. */
+  partner_name: string | null;
+  group_name: string | null;
   details: AlertDetails;
   began_at: string;
   ended_at: string | null;
@@ -27,7 +30,8 @@ type Row = Omit<StoredAlert, 'subject' | 'details'> & {
 };
 
 export const ALERT = `a.id, a.kind, a.subject_type, a.subject_id, a.partner_id, a.practice_group_id, a.details, a.began_at, a.ended_at,
-  a.ended_because`;
+  a.ended_because, (SELECT p.name FROM partners p WHERE p.id = a.partner_id) AS partner_name,
+  (SELECT g.name FROM practice_groups g WHERE g.id = a.practice_group_id) AS group_name`;
 
 export function alertOf({
   subject_type,

@@ -5,27 +5,17 @@ import type { Transaction } from './database.ts';
 /** Of a kind so many are looked at, those that have been so for longest; the rest is counted. */
 const ALERTS_MAX = 500;
 
-export type NamedAlert = StoredAlert & {
-  partner_name: string | null;
-  group_name: string | null;
-  /** How many of this kind are open. */
-  of_kind: number;
-};
+/** `of_kind`: how many of this kind are open. */
+export type CountedAlert = StoredAlert & { of_kind: number };
 
-export async function listOpenAlerts(tx: Transaction): Promise<NamedAlert[]> {
-  const rows = await tx.query<AlertRow & Pick<NamedAlert, 'partner_name' | 'group_name' | 'of_kind'>>(
-    `SELECT ${ALERT}, a.of_kind, p.name AS partner_name, g.name AS group_name
+export async function listOpenAlerts(tx: Transaction): Promise<CountedAlert[]> {
+  const rows = await tx.query<AlertRow & Pick<CountedAlert, 'of_kind'>>(
+    `SELECT ${ALERT}, a.of_kind
        FROM (SELECT *, count(*) OVER (PARTITION BY kind) AS of_kind, row_number() OVER (PARTITION BY kind ORDER BY began_at, id) AS place
                FROM alerts WHERE ended_at IS NULL) AS a
-       LEFT JOIN partners p ON p.id = a.partner_id LEFT JOIN practice_groups g ON g.id = a.practice_group_id
       WHERE a.place <= ${ALERTS_MAX}`,
   );
-  return rows.map(({ partner_name, group_name, of_kind, ...row }) => ({
-    ...alertOf(row),
-    partner_name,
-    group_name,
-    of_kind,
-  }));
+  return rows.map(({ of_kind, ...row }) => ({ ...alertOf(row), of_kind }));
 }
 
 /** What the last attempt of a webhook came to: of what is to be tried again first, else of what was queued last. */
@@ -64,6 +54,31 @@ export function readQueues(tx: Transaction, webhookIds: readonly string[]): Prom
                   (SELECT d.created_at ${fresh} ORDER BY d.sequence LIMIT 1)) AS oldest_at
        FROM webhooks w JOIN webhook_lanes l ON l.webhook_no = w.no WHERE w.id = ANY ($1)`,
     [webhookIds],
+  );
+}
+
+export interface Failing {
+  id: string;
+  url: string;
+  partner_id: string | null;
+  partner_name: string | null;
+  practice_group_id: string | null;
+  group_name: string | null;
+  failures: number;
+  since: string;
+}
+
+/** Webhooks that fail since before this moment, and that no alert tells of yet: alerts begin after an hour, and an operator is asked sooner. */
+export function readFailing(tx: Transaction, beforeIso: string): Promise<Failing[]> {
+  return tx.query(
+    `SELECT w.id, w.url, w.partner_id, p.name AS partner_name, w.practice_group_id, g.name AS group_name, l.failures, l.failing_since AS since
+       FROM webhook_lanes l
+       JOIN webhooks w ON w.no = l.webhook_no AND w.status = 'active' AND w.deleted_at IS NULL AND w.withheld_since IS NULL
+       LEFT JOIN partners p ON p.id = w.partner_id LEFT JOIN practice_groups g ON g.id = w.practice_group_id
+      WHERE l.failing_since <= $1
+        AND NOT EXISTS (SELECT FROM alerts a WHERE a.kind = 'webhook_failing' AND a.subject_id = w.id AND a.ended_at IS NULL)
+      ORDER BY l.failing_since LIMIT ${ALERTS_MAX}`,
+    [beforeIso],
   );
 }
 

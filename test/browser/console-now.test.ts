@@ -29,7 +29,7 @@ beforeAll(async () => {
   await lookForAlerts(house(), odd.webhookId);
 });
 
-const by503 = /failing for an hour: the receiver answers 503/;
+const by503 = /A webhook is failing: the receiver answers 503/;
 
 it('groups what fails by its cause, with names, numbers and the way on', async () => {
   const { page, complaints } = await enter('/', 'viewer');

@@ -103,8 +103,16 @@ describe('a webhook that fails', () => {
     expect(JSON.stringify(alert)).not.toContain('s3cret');
     expect(await house.operator('GET', `/alerts/${alert.id}`)).toEqual(alert);
     const { partner_id: _own, ...shown } = alert;
+    const { groupId } = partner;
+    expect(alert.message).toContain(
+      `(hooks.partner.example) of Partner for Practice ${groupId} (${groupId}) has`,
+    );
     expect((await partner.call('GET', '/v1/alerts')).data).toEqual([
-      { ...shown, remedy: expect.stringContaining('delivery log') },
+      {
+        ...shown,
+        message: alert.message.replace(/ of Partner for .* has/, ` for ${groupId} has`),
+        remedy: expect.stringContaining('delivery log'),
+      },
     ]);
 
     const told = mailbox.take();
@@ -312,7 +320,7 @@ describe('what else is told of', () => {
     });
     const [mail] = mailsTo('on-call@operator.example');
     expect(mail?.text).toContain(
-      `The partner Partner was stopped by its practice for ${partner.groupId}, at`,
+      `The partner Partner was stopped by Practice ${partner.groupId} (${partner.groupId}), at`,
     );
     // What the practice says of it may name a patient.
     expect(mail?.text).not.toContain(stop.reason);

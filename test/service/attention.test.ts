@@ -97,6 +97,33 @@ describe('GET /operator/v1/attention', () => {
     expect((await attention()).data[0].kind).toBe('webhook_disabled');
   });
 
+  it('200: a webhook that has failed for five minutes, long before anybody is mailed about it', async () => {
+    const id = await failingWebhook(await newPartner(house), { status: 500, code: null });
+    const { rows } = await db.query('SELECT status FROM webhooks WHERE id = $1', [id]);
+    expect(rows).toEqual([{ status: 'active' }]);
+    house.clock.advance(3 * MINUTE);
+    await look();
+    expect(await itemAbout('webhook_failing', id)).toBeUndefined();
+    house.clock.advance(MINUTE);
+    const early = await itemAbout('webhook_failing', id);
+    expect(early).toMatchObject({ alert_id: null, count: 7, queued: 2, action: 'pause' });
+    expect(early.message).toMatch(
+      /^No delivery to the webhook wh_\S+ \(hooks\.partner\.example\) has succeeded since/,
+    );
+    const groups = await groupsOf('webhook_failing');
+    expect(groups.find(({ cause }) => cause === 'status_500').title).toBe('A webhook is failing');
+    house.clock.advance(HOUR);
+    await look();
+    expect((await itemAbout('webhook_failing', id)).alert_id).toMatch(/^alt_/);
+    const all = (await groupsOf('webhook_failing')).flatMap(({ items }: Loose) => items);
+    expect(all.filter(({ subject }: Loose) => subject.id === id)).toHaveLength(1);
+    await db.query(
+      'UPDATE webhook_lanes SET failures = 0, failing_since = NULL WHERE webhook_no = (SELECT no FROM webhooks WHERE id = $1)',
+      [id],
+    );
+    await look();
+  });
+
   it('200: keys about to expire, partners that wait, refusals that rise, an EHR that is down; worst first', async () => {
     const partner = await newPartner(house);
     const key = await house.operator('POST', '/keys', {

@@ -317,6 +317,8 @@ const notice = (
     kind: 'webhook_failing',
     subject: { type: 'webhook', id: `wh_${at}`, name: 'partner.example' },
     practice_group_id: 'group-1',
+    partner_name: 'Acme Booking',
+    group_name: 'Abbey Surgery',
     details: { ...noDetails, since: ago(HOUR), count: 3 },
     began_at: ago(0),
     ended_at: moment === 'ended' ? ago(0) : null,
@@ -350,6 +352,35 @@ describe('a message', () => {
     const { subject, text } = compose([notice(1), notice(1, {}, 'ended')], surroundings);
     expect(subject).toBe('[Porter production] A webhook that failed is well again');
     expect(text.match(/wh_1/g)).toHaveLength(1);
+  });
+
+  it('begins with what is urgent, and names it in the subject', () => {
+    const { subject, text } = compose(
+      [
+        notice(1, {}, 'ended'),
+        notice(2, { kind: 'changes_pending' }),
+        notice(3, { kind: 'partner_stopped' }),
+      ],
+      { ...surroundings, reader: 'operator' },
+    );
+    expect(subject).toBe('[Porter production] A practice has stopped a partner, and more');
+    const places = ['stopped a partner', 'not reached the practice software', 'is well again'].map((words) =>
+      text.indexOf(words),
+    );
+    expect(places.every((place, at) => place > (places[at - 1] ?? -1))).toBe(true);
+  });
+
+  it('tells an operator of whom and where, with the way there; a partner knows whose it is', () => {
+    const stopped = notice(2, { kind: 'partner_stopped' });
+    const textFor = (reader: 'partner' | 'operator') =>
+      compose([notice(1), stopped], { ...surroundings, reader }).text;
+    expect(textFor('operator')).toContain(
+      'wh_1 (partner.example) of Acme Booking for Abbey Surgery (group-1)',
+    );
+    expect(textFor('operator')).toContain('was stopped by Abbey Surgery (group-1), at');
+    expect(textFor('operator')).toContain('https://api.porter.example/console/alerts');
+    expect(textFor('partner')).toContain('wh_1 (partner.example) for group-1 has');
+    expect(textFor('partner')).not.toMatch(/Acme|Abbey|console/);
   });
 
   it('has a line and a remedy for every kind, for whoever reads it', () => {

@@ -97,7 +97,7 @@ export const getAttention = defineEndpoint({
   tag: 'Alerts',
   summary: 'Get what needs attention',
   description:
-    'What needs somebody now, by its cause, worst first: the alerts that are open, and webhooks with deliveries that were given up within a day. Alerts are looked for once a minute.',
+    'What needs somebody now, by its cause, worst first: the alerts that are open, webhooks that have failed for five minutes, and webhooks with deliveries that were given up within a day. Alerts are looked for once a minute.',
   extension: true,
   access: { roles: readers },
   response: {

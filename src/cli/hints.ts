@@ -14,6 +14,7 @@ interface Refusal {
   error: string | true;
   required_scopes?: readonly string[];
   required_roles?: readonly string[];
+  rule?: string;
 }
 
 const nouns: Record<string, string> = {
@@ -33,6 +34,16 @@ const conflicts: Record<string, string> = {
   'partners verify': 'A partner is verified after its agreement: porter partners sign-agreement <partner_id>',
   'deliveries retry': 'Activate its webhook first: porter webhooks activate <webhook_id>',
   listen: 'End another `porter listen` that uses this key.',
+};
+
+/** What the rules of the API leave to a client: which command comes next. */
+const rules: Record<string, string> = {
+  partner_unknown: 'See `porter partners list`.',
+  partners_unknown: 'See `porter partners list`.',
+  partner_not_verified: 'Verify it: porter partners verify <partner_id>',
+  practice_group_unknown: 'See `porter groups list`.',
+  members_unknown: 'See `porter groups list`.',
+  agreement_unknown: 'See `porter agreements list <partner_id>`.',
 };
 
 /** What to do about a refusal at a command line, where the API's own remedy speaks of headers and paths. */
@@ -60,6 +71,7 @@ const hints: Record<string, (asked: Asked, refusal: Refusal) => string | undefin
       ? undefined
       : `The key is that of ${sources.key}, the practice group is ${group}. Name another with --group, or ask support to put both into one network.`,
   conflict: ({ command }) => conflicts[command],
+  business_rule_violation: (_asked, { rule = '' }) => (Object.hasOwn(rules, rule) ? rules[rule] : undefined),
   cursor_gone: ({ command }) =>
     `The service was restored from a backup, or another server took over. Run \`porter ${command}\` again: it begins with what happens from then on. What happened before is at GET /v1/events.`,
 };

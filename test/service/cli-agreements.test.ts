@@ -31,6 +31,17 @@ describe('porter agreements', () => {
     expect(stdout).toMatch(/in_force +2026-3 +2026-11-02T00:00:00.000Z +2027-11-02T00:00:00.000Z +600 +gold/);
   });
 
+  it('says so when another one was signed later: that one is in force', async () => {
+    const { partnerId } = await makeKey(house, world.groupId);
+    const line = `agreements add ${partnerId} --document-version 2026-4 --signatory Ada`;
+    expect((await porter(`${line} --signed 2026-11-02`, { env })).stderr).toMatch(
+      /Another agreement was signed later, at 2026-11-16T10:\S+: new keys are issued under that one\./,
+    );
+    house.clock.advance(1_000);
+    const signed = new Date(house.clock.now()).toISOString();
+    expect((await porter(`${line} --signed ${signed}`, { env })).stderr).not.toContain('Another');
+  });
+
   it('2: for words and targets together, and for a day that is none', async () => {
     const line = `agreements add prt_x --document-version 1 --signatory Ada`;
     const both = await porter(`${line} --signed 2026-11-02 --sla gold --availability 99`, { env });
@@ -65,6 +76,10 @@ describe('porter sla', () => {
     expect(stdout).toMatch(/^Partner, 2026-11, so far\nMEASURE/);
     expect(stdout).toMatch(/calls +1\n/);
     expect(stdout).toMatch(/latency_ms\.p95: met \(target 60000, actual \d+\)/);
+    const { partnerId: other } = await makeKey(house, world.groupId);
+    expect((await porter(`sla ${other}`, { env })).stdout).toContain(
+      `\nNo targets are agreed in the agreement that was signed last: porter agreements list ${other}\n`,
+    );
     const { json } = await porter(`sla ${partnerId} 2026-10 --json`, { env });
     expect(json).toMatchObject({ month: '2026-10', complete: true, calls: { total: 0 } });
   });

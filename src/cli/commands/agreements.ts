@@ -83,7 +83,14 @@ export const agreementCommands = [
         }),
       };
       const path = `/partners/${segment(args.partner_id)}/agreements`;
-      out.record(await api.operator<Agreement>('POST', path, { body }));
+      const added = await api.operator<Agreement>('POST', path, { body });
+      out.record(added);
+      const { data } = await api.operator<Page<Agreement>>('GET', path, { query: { page_size: 100 } });
+      const later = data.find(({ signed_at }) => signed_at > added.signed_at);
+      if (later)
+        out.note(
+          `Another agreement was signed later, at ${later.signed_at}: new keys are issued under that one.`,
+        );
     },
   }),
 ];

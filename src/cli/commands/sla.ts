@@ -43,10 +43,20 @@ function inWords(report: SlaReport, table: (rows: Line[]) => string): string {
     ['delivered, %', deliveries?.success_percent],
     ['delivery p95, s', delivery_seconds?.p95],
   ];
+  const measured = rows.filter(([, value]) => value !== null && value !== undefined);
   const targets = (report.targets ?? []).map(({ measure, target, actual, met }) => {
     const verdict = met === null ? 'nothing to measure' : met ? 'met' : 'missed';
     return inLine(`${measure}: ${verdict} (target ${target}, actual ${actual ?? 'none'})`);
   });
+  if (targets.length === 0)
+    targets.push(
+      'No targets are agreed in the agreement that was signed last: porter agreements list ' +
+        String(partner?.id),
+    );
   const soFar = report.complete ? '' : ', so far';
-  return [inLine(`${partner?.name}, ${month}${soFar}`), table(rows), ...targets].join('\n');
+  return [
+    inLine(`${partner?.name}, ${month}${soFar}`),
+    measured.length > 0 ? table(measured) : 'Nothing was measured.',
+    ...targets,
+  ].join('\n');
 }

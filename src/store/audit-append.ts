@@ -30,15 +30,19 @@ export const auditAppendSql = sqlFunction('audit_append', {
   bodies: 'text[]',
 });
 
-/** Puts the entries at the end of the chain; called as the last thing of a transaction. */
+/**
+ * Puts the entries at the end of the chain; called as the last thing of a transaction. What one transaction did has one time, that of its first
+ * entry: the column by which entries are searched and the text that is hashed must say the same.
+ */
 export function appendAudit(sender: Sender, records: readonly [AuditRecord, ...AuditRecord[]]): void {
+  const [{ at }] = records;
   void auditAppendSql(sender, {
-    at: records[0].at,
+    at,
     actor_ids: records.map(({ principal }) => actorOf(principal).id),
     actions: records.map(({ action }) => action),
     subject_ids: records.map(({ subject }) => subject.id),
     group_ids: records.map(({ practiceGroupId }) => practiceGroupId ?? null),
-    bodies: records.map(auditText),
+    bodies: records.map((record) => auditText({ ...record, at })),
   });
 }
 

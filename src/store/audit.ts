@@ -174,13 +174,14 @@ export async function walkAuditChain(
     [from.seq, until, limit],
   );
   let { seq, hash } = from;
-  for (const row of rows) {
+  for (const [place, row] of rows.entries()) {
     seq++;
     if (row.seq !== seq) return { entries: rows.length, hash, firstBad: seq };
     const before = hash;
     hash = createHash('sha256').update(before).update(`${seq}:${row.body}`).digest();
     const body = bodyThatAgrees(row);
-    if (!body || (!hash.equals(row.hash) && body.erased_by === undefined))
+    const isInTime = body && (timeOf(body) === row.at || (await isOfOneWith(tx, rows[place - 1], row, body)));
+    if (!body || !isInTime || (!hash.equals(row.hash) && body.erased_by === undefined))
       return { entries: rows.length, hash, firstBad: seq };
     // Of a redacted entry the hash cannot be worked out any more; whether it is as its erasure left it comes out at the end.
     if (!hash.equals(row.hash)) redactions.claim(redactedEntry(seq, before, row.body));
@@ -190,12 +191,36 @@ export async function walkAuditChain(
   return { entries: rows.length, hash };
 }
 
-/** The entry, unless its columns for searching say something else. */
+const timeOf = (body: AuditBody) => (Date.parse(body.at) / 1000).toFixed(6);
+/** Longer than any transaction lasts. */
+const TOGETHER_SECONDS = 60;
+
+/**
+ * Whether the entry has the time of the one before it because one transaction wrote both. Each had a time of its own in its text once, while the
+ * column had that of the first: such entries are as they were written.
+ */
+async function isOfOneWith(
+  tx: Transaction,
+  known: Stored | undefined,
+  { seq, at }: Stored,
+  body: AuditBody,
+): Promise<boolean> {
+  const later = Number(timeOf(body)) - Number(at);
+  if (!(later >= 0 && later < TOGETHER_SECONDS)) return false;
+  const before =
+    known ??
+    (await tx.first<Pick<Stored, 'at'>>(
+      'SELECT extract(epoch FROM at)::text AS at FROM audit_entries WHERE seq = $1',
+      [seq - 1],
+    ));
+  return before?.at === at;
+}
+
+/** The entry, unless its columns for searching say something else; its time is judged apart. */
 function bodyThatAgrees(row: Stored): AuditBody | undefined {
   try {
     const body = JSON.parse(row.body) as AuditBody;
     const agrees =
-      (Date.parse(body.at) / 1000).toFixed(6) === row.at &&
       body.actor.id === row.actor_id &&
       body.action === row.action &&
       body.subject.id === row.subject_id &&

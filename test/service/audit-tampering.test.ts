@@ -1,6 +1,9 @@
 import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { SYSTEM } from '../../src/domain/principal.ts';
+import { type AuditRecord, auditAppendSql, auditText } from '../../src/store/audit-append.ts';
+import { transact } from '../../src/store/database.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 import { makeWorld, serviceForTests, startHarness } from '../support/service.ts';
 
@@ -65,6 +68,58 @@ describe('GET /operator/v1/audit/verify', () => {
   ])('finds an alteration of %s', async (_what, at, sql) => {
     await db.query(sql);
     expect(await verify()).toEqual({ ok: false, entries: length, first_bad: at });
+  });
+
+  it('finds nothing wrong with what one transaction wrote, however long that took', async () => {
+    const record = (later: number): AuditRecord => ({
+      at: new Date(house.clock.now() + later).toISOString(),
+      principal: SYSTEM,
+      action: 'form.put',
+      subject: { type: 'form', id: `form-${later}` },
+      requestId: null,
+      before: null,
+      after: null,
+    });
+    const { app } = house.service;
+    await transact(app.db, SYSTEM, async (tx) => tx.audit(record(0), record(3), record(7)));
+    const { rows } = await db.query(
+      `SELECT count(DISTINCT at)::integer AS times, count(DISTINCT body::json ->> 'at')::integer AS told FROM audit_entries WHERE seq > $1`,
+      [length],
+    );
+    expect(rows).toEqual([{ times: 1, told: 1 }]);
+    expect(await verify()).toEqual({ ok: true, entries: length + 3 });
+  });
+
+  it('finds nothing wrong with entries of one transaction that each tell a time of their own, and what is altered in them', async () => {
+    const [first, second, third] = [0, 4, 9].map((later) =>
+      auditText({
+        at: new Date(house.clock.now() + later).toISOString(),
+        principal: SYSTEM,
+        action: 'form.put',
+        subject: { type: 'form', id: 'form' },
+        requestId: null,
+        before: null,
+        after: null,
+      }),
+    ) as [string, string, string];
+    const at = new Date(house.clock.now()).toISOString();
+    const of = (text: string) => Array.from({ length: 3 }, () => text);
+    await transact(house.service.app.db, SYSTEM, async (tx) => {
+      void auditAppendSql(tx.deferred, {
+        at,
+        actor_ids: of('porter'),
+        actions: of('form.put'),
+        subject_ids: of('form'),
+        group_ids: [null, null, null],
+        bodies: [first, second, third],
+      });
+    });
+    expect(await verify()).toEqual({ ok: true, entries: length + 3 });
+    for (const by of ['1 microsecond', '-1 hour', '-1 day']) {
+      await db.query(`UPDATE audit_entries SET at = at + interval '${by}' WHERE seq = $1`, [length + 2]);
+      expect(await verify(), by).toEqual({ ok: false, entries: length + 3, first_bad: length + 2 });
+      await db.query('UPDATE audit_entries SET at = $2 WHERE seq = $1', [length + 2, at]);
+    }
   });
 
   it('finds a removed first entry, one in the middle, several, and a cut-off tail', async () => {

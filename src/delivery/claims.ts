@@ -265,6 +265,11 @@ export class Claims {
       entitle(webhook, isWide, moment + entitledMs);
       if (leaseExpired) metrics.leasesExpired.inc();
       const destination = destinations.get(webhookNo);
+      // What was fetched ahead before it changed goes back, and is claimed anew: the look would not find the change any more.
+      if (webhook.receiver && webhook.receiver.destination.version !== destination?.version) {
+        this.#sending.step(webhook, { type: 'dropped' });
+        this.#options.due.ring();
+      }
       webhook.receiver = destination && { destination, host: destinations.hostOf(destination) };
       if (!webhook.lane.isLost && webhook.heldUntil - moment <= RENEW_MS)
         webhook.heldUntil = moment + LEASE_MS;

@@ -1,3 +1,4 @@
+import { BATCH_MAX, BATCH_MIN, BatchSize } from '../domain/batch-size.ts';
 import type { RandomBytes } from '../domain/ids.ts';
 import { SYSTEM } from '../domain/principal.ts';
 import { Bell } from '../platform/bell.ts';
@@ -6,6 +7,7 @@ import type { Egress } from '../platform/egress/egress.ts';
 import type { Logger } from '../platform/logger.ts';
 import { Outage } from '../platform/outage.ts';
 import { type Database, transact } from '../store/database.ts';
+import { isOnlyLate } from '../store/database-errors.ts';
 import { fanOut, reviewEntitlement } from '../store/deliveries.ts';
 import type { AcceptedOne, OneEvent } from '../store/events.ts';
 import { fanOutToOperators } from '../store/operator-events.ts';
@@ -116,9 +118,6 @@ import { type DeliveryUsage, Recorder } from './recorder.ts';
  * WAKING UP. NOTIFY and the bells are hints that save time. Whoever misses one looks by itself twice a second.
  */
 
-/** Events that are taken at a time: few at first, so that the deliveries of the first are under way while the rest of a burst follows. */
-const EVENTS_MIN = 100;
-const EVENTS_MAX = 1_000;
 const LOOK_MS = 500;
 /** Placed one by one as they are made, changes took a third of the time of the updates themselves. */
 const GATHER_MS = 100;
@@ -180,7 +179,6 @@ export function createEngine(options: EngineOptions): Engine {
   const nextSweep = new Bell(clock);
   const running: Promise<void>[] = [];
   let stopping = false;
-
   const me = Buffer.from(random(6)).readUIntBE(0, 6);
   const dispatch = new Dispatch({
     db,
@@ -199,22 +197,25 @@ export function createEngine(options: EngineOptions): Engine {
     due: dueDeliveries,
   });
 
-  let eventsAtOnce = EVENTS_MIN;
+  const eventsAtOnce = new BatchSize();
   /** From a fan-out of more than a few until what follows it was gathered. */
   let isBurst = false;
-
   let fanningOut: Promise<unknown> | undefined;
   const handingOver = new Set<Promise<unknown>>();
 
   async function fanOutNew(): Promise<boolean> {
     // Whoever hears of an event while this node hands over others must not find the lock taken by its own.
     await Promise.allSettled(handingOver);
-    const { taken, made, more } = await fanOut(db, databaseTime(clock), me, eventsAtOnce);
+    const fanned = fanOut(db, databaseTime(clock), me, eventsAtOnce.size);
+    const { taken, made, more } = await fanned.catch((error) => {
+      if (error instanceof Outage && isOnlyLate(error.cause)) eventsAtOnce.shrink();
+      throw error;
+    });
     if (taken > 0) metrics.fannedOut.inc(taken);
     if (made > 0) dueDeliveries.ring();
     isBurst = taken > HANDED_OVER_MAX;
-    if (more) eventsAtOnce = Math.min(EVENTS_MAX, eventsAtOnce * 3);
-    else if (!isBurst) eventsAtOnce = EVENTS_MIN;
+    if (more) eventsAtOnce.grow();
+    else if (!isBurst) eventsAtOnce.reset();
     return more;
   }
 
@@ -242,7 +243,7 @@ export function createEngine(options: EngineOptions): Engine {
     // One fan-out is soon over, unless it waits for a lane. Whoever is at it again has more to do.
     if (fanningOut) await soonOver(fanningOut);
     if (stopping || fanningOut || isBurst || !presence.isThere()) return undefined;
-    const handed = dispatch.claims.accept(acceptedAt, events, EVENTS_MIN);
+    const handed = dispatch.claims.accept(acceptedAt, events, BATCH_MIN);
     handingOver.add(handed);
     try {
       const { outcomes, taken = 0, more } = (await handed) ?? {};
@@ -256,7 +257,7 @@ export function createEngine(options: EngineOptions): Engine {
 
   /** Returns whether there may be more to do at once. */
   async function fanOutToOperatorsOnce(): Promise<boolean> {
-    const { made, more } = await fanOutToOperators(db, databaseTime(clock), me, EVENTS_MAX);
+    const { made, more } = await fanOutToOperators(db, databaseTime(clock), me, BATCH_MAX);
     if (made > 0) dueDeliveries.ring();
     return more;
   }
@@ -303,7 +304,6 @@ export function createEngine(options: EngineOptions): Engine {
   }
 
   let reviewedNo = 0;
-
   /** Looks at some of the webhooks that have open deliveries: whose are withheld? Returns whether there are more. */
   async function review(): Promise<boolean> {
     const { last_no, withheld, resumed } = await reviewEntitlement(db, databaseTime(clock), {

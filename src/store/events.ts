@@ -130,7 +130,8 @@ export function outcomesOf(row: AcceptedRow | undefined, events: readonly OneEve
   row?.repeated?.forEach((place, index) => {
     const [hash, answer] = [row.kept_hashes?.[index], row.kept_answers?.[index]];
     outcomes[place - 1] =
-      hash && answer
+      // Of what was erased the hash is kept as an empty one, which no call has: such a key is used up.
+      hash != null && answer != null
         ? { outcome: 'repeated', bodyHash: Buffer.from(hash, 'hex'), answer: JSON.parse(answer) }
         : { outcome: 'cleared' };
   });

@@ -119,6 +119,11 @@ export function propose(db: Database, proposal: Proposal, lateAfterMs: number): 
     tx.defer('SELECT FROM write_through WHERE practice_group_id = $1 FOR SHARE', [
       proposal.practice_group_id,
     ]);
+    // A statement of its own: whoever withdraws the one before has queued that by the time the next one looks.
+    tx.defer('SELECT FROM proposals WHERE practice_group_id = $1 AND object_id = $2 FOR UPDATE', [
+      proposal.practice_group_id,
+      proposal.object_id,
+    ]);
     const row = await tx.first<{ id: string }>(
       `INSERT INTO proposals
        SELECT $1, $2, $3, $4, $5, $6, clock_timestamp() + $7 * interval '1 millisecond'

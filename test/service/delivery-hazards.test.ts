@@ -405,3 +405,48 @@ function counting(harness: DeliveryHarness) {
   const count = (name: string) => texts.filter((text) => text.includes(name)).length;
   return { claims: () => count('claim_deliveries'), looks: () => count('free_lanes_of_the_dead') };
 }
+
+it('a burst that is too much for one statement is fanned out in smaller parts', async () => {
+  const harness = await openDeliveryHarness();
+  await harness.addWebhook();
+  // As on a slow disk, where PostgreSQL ends the statement.
+  await harness.rows(`
+    CREATE FUNCTION too_many() RETURNS trigger LANGUAGE plpgsql AS $$
+    BEGIN
+      IF (SELECT count(*) FROM fresh) > 150 THEN
+        RAISE EXCEPTION 'canceling statement due to statement timeout' USING ERRCODE = '57014';
+      END IF;
+      RETURN NULL;
+    END $$;
+    CREATE TRIGGER too_many AFTER INSERT ON deliveries REFERENCING NEW TABLE AS fresh FOR EACH STATEMENT EXECUTE FUNCTION too_many()`);
+  for (let n = 0; n < 10; n++)
+    await harness.publish(...Array.from({ length: 100 }, (_, i) => ({ id: `object-${n}-${i}` })));
+  harness.engine.start();
+  const fannedOut = async () => (await harness.rows('SELECT FROM deliveries')).length;
+  await expect.poll(fannedOut).toBe(1_000);
+});
+
+it('a delivery that was fetched ahead, of an object that is erased, is dropped by the next claim of its webhook', async () => {
+  const harness = await openDeliveryHarness();
+  await harness.addWebhook();
+  await harness.engine.drain();
+  for (let n = 0; n < 30; n++) await harness.accept([{ id: `warm-${n}` }]);
+  await harness.engine.drain();
+  const answer = Promise.withResolvers<void>();
+  harness.answerWith(() => answer.promise.then(() => 200));
+  for (let n = 0; n < 6; n++)
+    await harness.accept(Array.from({ length: 16 }, (_, i) => ({ id: `other-${n}-${i}` })));
+  await harness.accept([{ id: 'of-a-patient' }]);
+  const ids = () => harness.sent.map(({ payload }) => payload.id);
+  expect(ids()).not.toContain('of-a-patient');
+  const [erased] = await harness.rows<{ deliveries_withdrawn: number }>(
+    "SELECT * FROM erase_events($1, 'group', 'Appointment', 'of-a-patient', 'era_1', NULL, 5000, '[]')",
+    [now(harness)],
+  );
+  expect(erased?.deliveries_withdrawn).toBe(1);
+  await harness.accept([{ id: 'fresh' }]);
+  answer.resolve();
+  await harness.engine.drain();
+  expect(ids()).toEqual(expect.arrayContaining(['other-5-15', 'fresh']));
+  expect(ids()).not.toContain('of-a-patient');
+});

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { expectProblem } from '../support/answers.ts';
 import { fresh } from '../support/operator-calls.ts';
 import { type Harness, type Loose, makeWorld, OPERATOR_TOKEN, startHarness } from '../support/service.ts';
 
@@ -33,6 +34,19 @@ const prescription = (groupId: string, id: string) => ({
 });
 
 describe('the same key', () => {
+  it('409: when what was published with it has been erased since', async () => {
+    const { groupId, publish } = await setting();
+    const key = fresh('key');
+    const body = prescription(groupId, 'of-a-patient');
+    expect((await publish(body, key)).status).toBe(202);
+    await house.operator('POST', '/erasures', {
+      practice_group_id: groupId,
+      object: 'Prescription',
+      object_id: 'of-a-patient',
+    });
+    expectProblem(await publish(body, key), 409, 'conflict');
+  });
+
   it('202: with the same body, the answer is the same and nothing is kept twice', async () => {
     const { groupId, publish, kept } = await setting();
     const body = { events: ['a', 'b'].map((id) => prescription(groupId, id)) };

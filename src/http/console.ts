@@ -12,7 +12,7 @@ import {
   enterByInvitation,
 } from '../operations/sessions.ts';
 import type { Logger } from '../platform/logger.ts';
-import { countOperator, findSession, mayAsk, refuseStranger, renewSession } from './admit.ts';
+import { countOperator, countStranger, findSession, mayAsk, refuseStranger, renewSession } from './admit.ts';
 import { type Exchange, parseJson, readBody, respond } from './exchange.ts';
 import { peopleRoutes } from './people.ts';
 import type { Handler, Route } from './routes.ts';
@@ -71,15 +71,21 @@ export function consoleRoutes(app: App, { log, ownUrl }: { log: Logger; ownUrl: 
 /** Of a body that anybody may send. */
 const BODY_BYTES_MAX = 4 * 1024;
 
-async function tokenOf(exchange: Exchange): Promise<string> {
-  const { value, problems } = parseJson(exchange.raw, await readBody(exchange.raw, BODY_BYTES_MAX));
-  const body = check(tokenBody, value);
-  if (body.ok && problems.length === 0) return body.value.token;
-  throw new ValidationProblem(body.ok ? problems : [...problems, ...body.problems]);
+async function tokenOf(app: App, exchange: Exchange): Promise<string> {
+  try {
+    const { value, problems } = parseJson(exchange.raw, await readBody(exchange.raw, BODY_BYTES_MAX));
+    const body = check(tokenBody, value);
+    if (body.ok && problems.length === 0) return body.value.token;
+    throw new ValidationProblem(body.ok ? problems : [...problems, ...body.problems]);
+  } catch (problem) {
+    // What anybody may send is counted, whatever it is.
+    await countStranger(app, exchange);
+    throw problem;
+  }
 }
 
 async function signIn(app: App, exchange: Exchange): Promise<void> {
-  const token = await tokenOf(exchange);
+  const token = await tokenOf(app, exchange);
   const operator = await app.access.operatorOf(token, () => mayAsk(app, exchange));
   if (!operator || hasExpired(operator, app.clock.now()))
     return refuseStranger(app, exchange, new Problem('invalid_credentials', { message: WRONG_TOKEN }));
@@ -120,7 +126,7 @@ async function arrivalOf(app: App, exchange: Exchange): Promise<Arrival> {
 
 /** The link of an invitation is good for one session. */
 async function enter(app: App, exchange: Exchange): Promise<void> {
-  const link = await tokenOf(exchange);
+  const link = await tokenOf(app, exchange);
   const begun = mayAsk(app, exchange)
     ? await enterByInvitation(app, link, await arrivalOf(app, exchange))
     : undefined;

@@ -17,6 +17,11 @@ interface Level {
   step: string | number;
 }
 
+/** More are not told, nor longer paths: of a body of 64 KiB they could make an answer of 100 MB. */
+const TOLD_MAX = 100;
+const TOLD_LENGTH_MAX = 16 * 1024;
+const DEPTH_MAX = 32;
+
 /** To look through a few is quicker than to hash them; a body of 64 KiB can have ten thousand. */
 const FEW = 16;
 
@@ -35,7 +40,7 @@ class Names {
 }
 
 /**
- * Every field that an object in this text names again. `JSON.parse` takes the last of them, others take the first: what one program
+ * The fields that an object in this text names again, up to a hundred. `JSON.parse` takes the last of them, others take the first: what one program
  * checks, another would do otherwise. The text must be JSON, as `JSON.parse` has found out. It is gone through once, in about the
  * time that `JSON.parse` takes. (To count the fields of what it made would take a third, but V8 13.6 at times reads a name that is
  * spelled with escapes as another one.)
@@ -44,6 +49,7 @@ export function duplicateKeys(text: string): ValidationEntry[] {
   const found: ValidationEntry[] = [];
   const levels: Level[] = [];
   let level: Level | undefined;
+  let length = 0;
   for (let at = 0; at < text.length; at++) {
     switch (text.charCodeAt(at)) {
       case QUOTE: {
@@ -51,7 +57,13 @@ export function duplicateKeys(text: string): ValidationEntry[] {
         if (level?.names && isName(text, end + 1)) {
           const name = nameOf(text.slice(at + 1, end));
           level.step = name;
-          if (!level.names.add(name)) found.push(repeated(levels.map(({ step }) => step)));
+          if (!level.names.add(name)) {
+            const path = levels.slice(0, DEPTH_MAX).map(({ step }) => step);
+            length += path.join().length;
+            // The first is told in any case.
+            if (found.length > 0 && length > TOLD_LENGTH_MAX) return found;
+            if (found.push(repeated(path)) === TOLD_MAX) return found;
+          }
         }
         at = end;
         break;

@@ -117,7 +117,11 @@ const lengthOf = ({ path, body }: Refusal) => path.length + body.length;
 function shortened(body: string): string {
   if (body.length <= BODY_LENGTH_MAX) return body;
   const parsed = JSON.parse(body) as { message: unknown };
-  return JSON.stringify(
-    Array.isArray(parsed.message) ? { ...parsed, message: parsed.message.slice(0, ENTRIES_MAX) } : parsed,
-  );
+  if (!Array.isArray(parsed.message)) return body;
+  let length = 0;
+  const kept = parsed.message.slice(0, ENTRIES_MAX).filter((entry, place) => {
+    length += JSON.stringify(entry).length;
+    return place === 0 || length <= BODY_LENGTH_MAX;
+  });
+  return JSON.stringify({ ...parsed, message: kept });
 }

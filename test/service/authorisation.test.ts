@@ -37,9 +37,10 @@ function scopeFor({ path, method }: Endpoint): Scope | undefined {
   return scope;
 }
 
-/** Whoever registers a webhook will read events through it. */
+/** Whoever registers a webhook, says where it is, or has events sent by it again reads events through it. */
 function alsoFor({ path, method }: Endpoint): Scope | undefined {
-  return path === '/v1/webhooks' && method === 'POST' ? 'events:read' : undefined;
+  const isWebhook = path.startsWith('/v1/webhooks') && (method === 'POST' || method === 'PATCH');
+  return isWebhook ? 'events:read' : undefined;
 }
 
 const endpoints: [string, Endpoint][] = Object.values(partnerEndpoints).map((endpoint) => [

@@ -111,6 +111,35 @@ describe('a network', () => {
       { required_scopes: ['webhooks:write', 'events:read'] },
     );
   });
+
+  it('whatever says where events go, or sends them again, takes both; a webhook is deleted with one', async () => {
+    const { partnerId } = world;
+    const keyWith = async (scopes: string[]): Promise<string> =>
+      (
+        await house.operator('POST', '/keys', {
+          partner_id: partnerId,
+          practice_group_id: world.groupId,
+          scopes,
+        })
+      ).key;
+    const whole = await keyWith(['webhooks:write', 'events:read']);
+    const writer = await keyWith(['webhooks:write']);
+    const send = (key: string, method: string, path: string, body?: unknown) =>
+      house.send(method, `/v1/webhooks${path}`, { key, group: world.groupId, body });
+    const { id } = (await send(whole, 'POST', '', { url: 'https://partner.example/hook' })).body;
+    for (const [method, path, body] of [
+      ['PATCH', '', { url: 'https://somebody-else.example/hook' }],
+      ['POST', '/rotate-secret', undefined],
+      ['POST', '/test', { event: 'appointment.confirmed' }],
+      ['POST', '/replay', { since: new Date(house.clock.now()).toISOString() }],
+    ] as const) {
+      expectProblem(await send(writer, method, `/${id}${path}`, body), 403, 'insufficient_permissions', {
+        required_scopes: ['webhooks:write', 'events:read'],
+      });
+      expect((await send(whole, method, `/${id}${path}`, body)).status).toBeLessThan(300);
+    }
+    expect((await send(writer, 'DELETE', `/${id}`)).status).toBe(204);
+  });
 });
 
 describe('PATCH /operator/v1/networks/{id}', () => {

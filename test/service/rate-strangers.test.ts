@@ -58,6 +58,22 @@ describe('calls without a valid key', () => {
     expect((await from('192.0.2.3')).headers.ratelimit).toBe('"address";r=299;t=60');
   });
 
+  it('400: what is no token at all is counted as a wrong one is, on every way in', async () => {
+    for (const [path, address] of [
+      ['/console/sign-in', '192.0.2.71'],
+      ['/console/enter', '192.0.2.72'],
+    ] as const) {
+      const send = () =>
+        house.send('POST', path, {
+          body: {},
+          headers: { 'x-forwarded-proto': 'https', 'x-forwarded-for': address },
+        });
+      const answers = await Promise.all(Array.from({ length: 300 }, send));
+      expect(answers.filter(({ status }) => status === 400)).toHaveLength(300);
+      isLimited(await send());
+    }
+  });
+
   it('401: another address has a window of its own', async () => {
     await useUp('192.0.2.4');
     isLimited(await from('192.0.2.4'));

@@ -43,9 +43,19 @@ describe('fields that are sent more than once', () => {
     ]);
   });
 
-  it('are found as deep as a body can be', () => {
+  it('are found as deep as a body can be, and told with the beginning of their path', () => {
     const depth = 30_000;
-    expect(pathsIn(`${'['.repeat(depth)}{"a":1,"a":2}${']'.repeat(depth)}`)[0]).toHaveLength(depth + 1);
+    expect(pathsIn(`${'['.repeat(depth)}{"a":1,"a":2}${']'.repeat(depth)}`)).toEqual([Array(32).fill(0)]);
+  });
+
+  it('are told of up to a hundred, and of fewer where their paths are long', () => {
+    const again = (name: string, times: number) => `{${Array(times).fill(`"${name}":1`).join()}}`;
+    expect(pathsIn(again('a', 10_000))).toHaveLength(100);
+    const long = 'x'.repeat(1_000);
+    const told = JSON.stringify(pathsIn(`{"${long}":{"${long}":${again('a', 5_000)}}}`));
+    expect(told.length).toBeGreaterThan(2_000);
+    expect(told.length).toBeLessThan(20_000);
+    expect(pathsIn(`{"${'x'.repeat(50_000)}":${again('a', 3)}}`)).toHaveLength(1);
   });
 
   it('are those that a parser sees which keeps all fields, whatever the text', () => {

@@ -119,7 +119,7 @@ export const replayWebhook = defineEndpoint({
   description: `Sends events again: all that were accepted since a moment, up to another if one is given, or those named, as far as the webhook subscribes to them. A delivery that was delivered or given up is sent again with the same \`webhook-id\`. One that waits for a retry is sent now. An event that the webhook never got is sent for the first time. One call takes at most ${REPLAY_EVENTS_MAX} events.`,
   extension: true,
   portal: true,
-  access: { scope: 'webhooks:write' },
+  access: { scope: 'webhooks:write', and: 'events:read' },
   idempotency: 'afterwards',
   params: webhookById,
   body: replayRequest,

@@ -289,7 +289,7 @@ export const updateWebhook = defineEndpoint({
     'Changes, pauses or activates a webhook. While it is paused, its deliveries stay queued. After a change of `url`, queued deliveries are sent to the new address.',
   extension: true,
   portal: true,
-  access: { scope: 'webhooks:write' },
+  access: { scope: 'webhooks:write', and: 'events:read' },
   params: webhookById,
   body: webhookPatch,
   readOnly: [
@@ -333,7 +333,7 @@ export const rotateWebhookSecret = defineEndpoint({
   description: `Signs deliveries with the new secret from now on, and with the old one as well for ${SECRET_OVERLAP_HOURS} hours: change over in that time. A webhook has at most ${LIVE_SECRETS_MAX} secrets that sign.`,
   extension: true,
   portal: true,
-  access: { scope: 'webhooks:write' },
+  access: { scope: 'webhooks:write', and: 'events:read' },
   params: webhookById,
   response: {
     status: 200,
@@ -361,7 +361,7 @@ export const testWebhook = defineEndpoint({
     'Delivers an event with example values to this webhook alone, whatever its event_types. It is signed and retried like any other. The ID of its object begins with `test_`. The event is not in the event feed.',
   extension: true,
   portal: true,
-  access: { scope: 'webhooks:write' },
+  access: { scope: 'webhooks:write', and: 'events:read' },
   params: webhookById,
   body: z.strictObject({ event: z.enum(eventNames) }),
   response: {

@@ -300,7 +300,8 @@ class Webhooks:
         Changes, pauses or activates a webhook. While it is paused, its deliveries stay queued. After a
         change of `url`, queued deliveries are sent to the new address.
 
-        Needs the scope `webhooks:write`: Create, update and delete webhooks.
+        Needs the scope `webhooks:write`: Create, update and delete webhooks. And `events:read`: Read
+        the event feed.
         """
         return cast(Webhook, self._transport.call("PATCH", f"/v1/webhooks/{segment(id)}", {}, body, options))
 
@@ -329,7 +330,8 @@ class Webhooks:
         Signs deliveries with the new secret from now on, and with the old one as well for 24 hours:
         change over in that time. A webhook has at most 5 secrets that sign.
 
-        Needs the scope `webhooks:write`: Create, update and delete webhooks.
+        Needs the scope `webhooks:write`: Create, update and delete webhooks. And `events:read`: Read
+        the event feed.
         """
         return cast(RotatedWebhookSecret, self._transport.call("POST", f"/v1/webhooks/{segment(id)}/rotate-secret", {}, None, options))
 
@@ -346,7 +348,8 @@ class Webhooks:
         signed and retried like any other. The ID of its object begins with `test_`. The event is not in
         the event feed.
 
-        Needs the scope `webhooks:write`: Create, update and delete webhooks.
+        Needs the scope `webhooks:write`: Create, update and delete webhooks. And `events:read`: Read
+        the event feed.
         """
         return cast(TestDelivery, self._transport.call("POST", f"/v1/webhooks/{segment(id)}/test", {}, body, options))
 
@@ -397,7 +400,8 @@ class Webhooks:
         is sent again with the same `webhook-id`. One that waits for a retry is sent now. An event that
         the webhook never got is sent for the first time. One call takes at most 100000 events.
 
-        Needs the scope `webhooks:write`: Create, update and delete webhooks.
+        Needs the scope `webhooks:write`: Create, update and delete webhooks. And `events:read`: Read
+        the event feed.
         """
         return cast(Replay, self._transport.call("POST", f"/v1/webhooks/{segment(id)}/replay", {}, body, options))
 
@@ -471,7 +475,8 @@ class AsyncWebhooks:
         Changes, pauses or activates a webhook. While it is paused, its deliveries stay queued. After a
         change of `url`, queued deliveries are sent to the new address.
 
-        Needs the scope `webhooks:write`: Create, update and delete webhooks.
+        Needs the scope `webhooks:write`: Create, update and delete webhooks. And `events:read`: Read
+        the event feed.
         """
         return cast(Webhook, await self._transport.call("PATCH", f"/v1/webhooks/{segment(id)}", {}, body, options))
 
@@ -500,7 +505,8 @@ class AsyncWebhooks:
         Signs deliveries with the new secret from now on, and with the old one as well for 24 hours:
         change over in that time. A webhook has at most 5 secrets that sign.
 
-        Needs the scope `webhooks:write`: Create, update and delete webhooks.
+        Needs the scope `webhooks:write`: Create, update and delete webhooks. And `events:read`: Read
+        the event feed.
         """
         return cast(RotatedWebhookSecret, await self._transport.call("POST", f"/v1/webhooks/{segment(id)}/rotate-secret", {}, None, options))
 
@@ -517,7 +523,8 @@ class AsyncWebhooks:
         signed and retried like any other. The ID of its object begins with `test_`. The event is not in
         the event feed.
 
-        Needs the scope `webhooks:write`: Create, update and delete webhooks.
+        Needs the scope `webhooks:write`: Create, update and delete webhooks. And `events:read`: Read
+        the event feed.
         """
         return cast(TestDelivery, await self._transport.call("POST", f"/v1/webhooks/{segment(id)}/test", {}, body, options))
 
@@ -568,7 +575,8 @@ class AsyncWebhooks:
         is sent again with the same `webhook-id`. One that waits for a retry is sent now. An event that
         the webhook never got is sent for the first time. One call takes at most 100000 events.
 
-        Needs the scope `webhooks:write`: Create, update and delete webhooks.
+        Needs the scope `webhooks:write`: Create, update and delete webhooks. And `events:read`: Read
+        the event feed.
         """
         return cast(Replay, await self._transport.call("POST", f"/v1/webhooks/{segment(id)}/replay", {}, body, options))
 

@@ -331,7 +331,8 @@ export class Webhooks {
    * Changes, pauses or activates a webhook. While it is paused, its deliveries stay queued. After a
    * change of `url`, queued deliveries are sent to the new address.
    *
-   * Needs the scope `webhooks:write`: Create, update and delete webhooks.
+   * Needs the scope `webhooks:write`: Create, update and delete webhooks. And `events:read`: Read the
+   * event feed.
    */
   update(id: string, body: WebhookPatch, options: CallOptions & IfMatch = {}): Call<Webhook> {
     return this.#transport.call({ method: 'PATCH', path: `/v1/webhooks/${segment(id)}`, body, options });
@@ -354,7 +355,8 @@ export class Webhooks {
    * Signs deliveries with the new secret from now on, and with the old one as well for 24 hours: change
    * over in that time. A webhook has at most 5 secrets that sign.
    *
-   * Needs the scope `webhooks:write`: Create, update and delete webhooks.
+   * Needs the scope `webhooks:write`: Create, update and delete webhooks. And `events:read`: Read the
+   * event feed.
    */
   rotateSecret(id: string, options: CallOptions & Idempotency = {}): Call<RotatedWebhookSecret> {
     return this.#transport.call({
@@ -371,7 +373,8 @@ export class Webhooks {
    * and retried like any other. The ID of its object begins with `test_`. The event is not in the event
    * feed.
    *
-   * Needs the scope `webhooks:write`: Create, update and delete webhooks.
+   * Needs the scope `webhooks:write`: Create, update and delete webhooks. And `events:read`: Read the
+   * event feed.
    */
   test(id: string, body: TestWebhookBody, options: CallOptions & Idempotency = {}): Call<TestDelivery> {
     return this.#transport.call({ method: 'POST', path: `/v1/webhooks/${segment(id)}/test`, body, options });
@@ -419,7 +422,8 @@ export class Webhooks {
    * again with the same `webhook-id`. One that waits for a retry is sent now. An event that the webhook
    * never got is sent for the first time. One call takes at most 100000 events.
    *
-   * Needs the scope `webhooks:write`: Create, update and delete webhooks.
+   * Needs the scope `webhooks:write`: Create, update and delete webhooks. And `events:read`: Read the
+   * event feed.
    */
   replay(id: string, body: ReplayRequest, options: CallOptions & Idempotency = {}): Call<Replay> {
     return this.#transport.call({

@@ -30,7 +30,7 @@ export function fingerprints(source: CertificateSource, trusted: AddressList): F
   if (source === 'tls') return fromTls;
   return (request, now) => {
     if (!contains(trusted, plainAddress(request.socket.remoteAddress ?? ''))) return undefined;
-    // Node joins what was sent several times. None of the three has a comma of its own but Envoy's, whose last element counts.
+    // Node joins what was sent several times with a comma. Envoy's may have one, and its last element counts; the other two have none.
     const header = request.headers[source];
     return typeof header === 'string' ? readers[source](header, now) : undefined;
   };
@@ -51,12 +51,16 @@ function fingerprintOf(
 }
 
 const SHA256 = /^[0-9a-f]{64}$/i;
+/** One certificate and nothing else: of several the parser reads the first, which the caller may have put before the proxy's. */
+const ONE_PEM = /^-----BEGIN CERTIFICATE-----\s[A-Za-z0-9+/=\s]+-----END CERTIFICATE-----\s*$/;
 
 const readers = {
   'x-client-cert-sha256': (header) => (SHA256.test(header) ? header.toLowerCase() : undefined),
   'x-forwarded-client-cert': (header) => {
     // Values that hold a comma or a semicolon stand in quotation marks, and a quotation mark in them behind a backslash.
-    const parts: string[] = header.match(/(?:"(?:[^"\\]|\\.)*"|[^",;])+|[,;]/g) ?? [];
+    const parts: string[] = header.match(/(?:"(?:[^"\\]|\\.)*"|[^",;\\])+|[,;]/g) ?? [];
+    // What is left over was not written by a proxy: with a quotation mark that it never closes, a caller would make the proxy's part a value of its own.
+    if (parts.join('') !== header) return undefined;
     const last = parts.slice(parts.lastIndexOf(',') + 1);
     const [hash, ...others] = last.flatMap(
       (part) => /^\s*hash="?([0-9a-f]{64})"?\s*$/i.exec(part)?.[1] ?? [],
@@ -65,7 +69,8 @@ const readers = {
   },
   'x-client-cert': (header, now) => {
     try {
-      return fingerprintOf(new X509Certificate(decodeURIComponent(header)), now);
+      const pem = decodeURIComponent(header);
+      return ONE_PEM.test(pem) ? fingerprintOf(new X509Certificate(pem), now) : undefined;
     } catch {
       return undefined;
     }

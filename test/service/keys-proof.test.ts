@@ -105,14 +105,33 @@ describe('mutual TLS, served natively', async () => {
 describe('mutual TLS, ended by a proxy', () => {
   const sha = fingerprint('good.pem');
   const cert = encodeURIComponent(pem('good.pem'));
+  const shaOfOther = fingerprint('self-signed.pem');
+  const certOfOther = encodeURIComponent(pem('self-signed.pem'));
+  /** A caller that knows the certificate of another puts its own in front of what the proxy writes. */
   const cases = [
-    ['x-client-cert-sha256', sha.toUpperCase(), fingerprint('self-signed.pem')],
+    ['x-client-cert-sha256', sha.toUpperCase(), [shaOfOther, `${sha}, ${shaOfOther}`]],
     [
       'x-forwarded-client-cert',
       `Hash=${'0'.repeat(64)};Subject="a, b",By=x;Hash=${sha};Cert="${cert}"`,
-      `Hash=${sha},By=x`,
+      [
+        `Hash=${sha},By=x`,
+        `Hash=${sha}, Hash=${shaOfOther}`,
+        `Hash=${sha};Subject=", Hash=${shaOfOther};Subject="CN=a"`,
+        `Hash=${sha};Subject="\\, Hash=${shaOfOther};Subject="CN=a\\"b"`,
+      ],
     ],
-    ['x-client-cert', cert, encodeURIComponent(pem('self-signed.pem'))],
+    [
+      'x-client-cert',
+      cert,
+      [
+        certOfOther,
+        `${cert}, ${certOfOther}`,
+        `${cert}${certOfOther}`,
+        `${cert}%0Amore`,
+        `more%0A${cert}`,
+        `${cert}, `,
+      ],
+    ],
   ] as const;
 
   it.each(cases)(
@@ -129,7 +148,7 @@ describe('mutual TLS, ended by a proxy', () => {
           headers: { 'x-forwarded-proto': 'https', ...(value !== undefined && { [name]: value }) },
         });
       expect((await through(good)).status).toBe(200);
-      for (const value of [undefined, '', bad, 'nonsense', '%'])
+      for (const value of [undefined, '', ...bad, 'nonsense', '%'])
         expectProblem(await through(value), 401, 'invalid_credentials');
 
       // Another node, for which this machine is no proxy: whoever calls it writes the header itself.

@@ -76,10 +76,14 @@ interface Span {
   step?: FigureStep | undefined;
 }
 
+/** The first that RFC 3339 can write. */
+const FIRST_MOMENT = Date.parse('0000-01-01T00:00:00Z');
+
 function seriesFor({ clock }: App, query: Span, isOfSubject: boolean): Series {
   const now = clock.now();
   const until = query.until === undefined ? now : Date.parse(query.until);
-  const since = query.since === undefined ? until - SPAN_DEFAULT_MS : Date.parse(query.since);
+  const since =
+    query.since === undefined ? Math.max(until - SPAN_DEFAULT_MS, FIRST_MOMENT) : Date.parse(query.since);
   if (since >= until) throw refuse('since', 'Must lie before until.');
   if (until > now + DAY_MS) throw refuse('until', 'Must not lie more than a day ahead.');
   const series = seriesOf({ since, until, step: query.step, now }, isOfSubject);

@@ -1,4 +1,4 @@
-import { decodeCursor, encodeCursor, PAGE_SIZE_DEFAULT } from '../contract/page.ts';
+import { AFTER_ALL, decodeCursor, encodeCursor, PAGE_SIZE_DEFAULT } from '../contract/page.ts';
 import type { streamPracticeLive as liveEndpoint } from '../contract/practice/live.ts';
 import type {
   ActivityKind,
@@ -110,9 +110,8 @@ async function describe(app: App, tx: Transaction, groupId: string, partners: re
   });
 }
 
-const FIRST = Number.MAX_SAFE_INTEGER;
 /** Where each list goes on: the log by time and number, the changes by position, the feed by position and webhook. 0: it is over. */
-const KEY = ['number', 'number', 'number', 'number', 'number'] as const;
+const KEY = ['moment', 'number', 'number', 'number', 'number'] as const;
 const OVER = 0;
 
 export async function listPartnerActivity(
@@ -122,7 +121,7 @@ export async function listPartnerActivity(
   const whose = { groupId: principal.practiceGroup.id, partnerId: params.id };
   const { kind, page_size: size = PAGE_SIZE_DEFAULT } = query;
   const [logMs, logNo, change, feed, webhook] = decodeCursor(query.cursor, KEY).map((part) =>
-    Number(part ?? FIRST),
+    Number(part ?? AFTER_ALL),
   ) as [number, number, number, number, number];
   await app.accessLog.flush();
   const [partner, keyIds] = await transact(app.db, SYSTEM, (tx) =>

@@ -21,7 +21,7 @@ export async function slaOf(app: App, principal: Principal, partnerId: string, g
   const now = app.clock.now();
   const month = given ?? new Date(now).toISOString().slice(0, 7);
   const begins = Date.parse(`${month}-01T00:00:00Z`);
-  const ends = new Date(begins).setUTCMonth(new Date(begins).getUTCMonth() + 1);
+  const ends = Math.min(new Date(begins).setUTCMonth(new Date(begins).getUTCMonth() + 1), LAST_DAY);
   // It is the service's, and not the partner's.
   const days = await transact(app.db, SYSTEM, (tx) => readUptime(tx, dayOf(begins), dayOf(ends)));
   return transact(app.db, principal, async (tx) => {
@@ -78,4 +78,6 @@ function wasInForce({ signed_at, ends_at }: StoredAgreement, begins: number, end
   return Date.parse(signed_at) < ends && (ends_at === null || Date.parse(ends_at) > begins);
 }
 
+/** The last that is written with a year of four digits. */
+const LAST_DAY = Date.parse('9999-12-31');
 const dayOf = (moment: number) => new Date(moment).toISOString().slice(0, 10);

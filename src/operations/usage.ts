@@ -5,6 +5,8 @@ import { listUsagePage } from '../store/usage.ts';
 import type { App, OperatorCall, PartnerCall } from './app.ts';
 
 const DAY_MS = 24 * 3600 * 1000;
+/** The first that is written with four digits, and that PostgreSQL knows. */
+const FIRST_DAY = Date.parse('0001-01-01');
 
 export async function listUsage(app: App, { principal, query }: PartnerCall<typeof listEndpoint>) {
   // Whoever asks finds what was counted here so far.
@@ -21,7 +23,8 @@ export async function listPartnerUsage(app: App, { principal, query }: OperatorC
 
 function daysOf({ clock }: App, { from, to }: { from?: string | undefined; to?: string | undefined }) {
   const last = to ?? dayOf(clock.now());
-  return { from: from ?? dayOf(Date.parse(last) - (DAYS_DEFAULT - 1) * DAY_MS), to: last };
+  const first = Math.max(Date.parse(last) - (DAYS_DEFAULT - 1) * DAY_MS, FIRST_DAY);
+  return { from: from ?? dayOf(first), to: last };
 }
 
 const dayOf = (moment: number) => new Date(moment).toISOString().slice(0, 10);

@@ -1,4 +1,5 @@
 import { type EventName, events } from '../contract/events.ts';
+import { AFTER_ALL } from '../contract/page.ts';
 import type { ChangeState } from '../contract/partner/changes.ts';
 import type { ActivityKind, PartnerActivity } from '../contract/practice/partners.ts';
 import type { Placed, Strand } from '../domain/timeline.ts';
@@ -17,8 +18,6 @@ export interface Whose {
 }
 
 const STRETCH = 2_000;
-/** The last moment that a time can be. */
-const NEWEST_MS = 8.64e15;
 const nothingMore = { operation: null, event: null, object: null, object_id: null, title: null } as const;
 const noChange = { before: null, after: null, state: null } as const;
 
@@ -58,7 +57,7 @@ export async function readLogStrand(
   [beforeMs = 0, beforeNo = 0]: readonly number[],
   limit: number,
 ): Promise<Strand<PartnerActivity>> {
-  const before = beforeMs > NEWEST_MS ? 'infinity' : new Date(beforeMs).toISOString();
+  const before = beforeMs === AFTER_ALL ? 'infinity' : new Date(beforeMs).toISOString();
   const end = await tx.first<{ no: number; last_at: string }>(
     `SELECT no, last_at FROM access_log WHERE practice_group_id = $1 AND (last_at, no) < ($2, $3)
       ORDER BY last_at DESC, no DESC OFFSET $4 LIMIT 1`,

@@ -149,6 +149,8 @@ describe('GET /operator/v1/figures', () => {
     expectInvalid(await get('since=0001-01-01T00:00:00Z'), [{ path: ['since'] }]);
     expectInvalid(await get('since=yesterday&step=2m'), [{ path: ['since'] }, { path: ['step'] }]);
     expect((await get('since=0000-01-01T00:00:00Z&until=0000-01-01T00:05:00Z&step=5m')).status).toBe(200);
+    const early = await get('until=0000-01-01T00:05:00Z');
+    expect([early.status, early.body.since]).toEqual([200, '0000-01-01T00:00:00.000Z']);
     expectInvalid(await get('since=0000-01-01T00:00:00%2B01:00&until=0000-01-01T00:05:00Z'), [
       { path: ['since'] },
     ]);

@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest';
+import { encodeCursor } from '../../src/contract/page.ts';
 import { SYSTEM } from '../../src/domain/principal.ts';
 import { appendAccessLog } from '../../src/store/access-log.ts';
 import { transact } from '../../src/store/database.ts';
@@ -221,6 +222,17 @@ describe('what a partner did', () => {
       cursor = `&cursor=${page.next_cursor}`;
     }
     expect(paged).toEqual(data.map(({ id }: Loose) => id));
+  });
+
+  it('400 for a cursor whose moment nobody can write; 200 for any other, wherever it leads', async () => {
+    const goOn = (...key: number[]) =>
+      get(`/partners/${acme.partnerId}/activity?cursor=${encodeCursor(key)}`);
+    for (const ms of [-1, -1e14, -9e15, 253_402_300_800_000, 8.64e15])
+      expectInvalid(await goOn(ms, 1, 1, 1, 1), [{ path: ['cursor'] }]);
+    const all = Number.MAX_SAFE_INTEGER;
+    for (const ms of [0, 1, 253_402_300_799_999, all])
+      for (const place of [-all, 1, all])
+        expect((await goOn(ms, place, place, place, place)).status).toBe(200);
   });
 
   it('200: what waits is counted of this practice alone, also of a webhook for all', async () => {

@@ -126,6 +126,11 @@ describe('the SLA of a month', () => {
     expect((await sla(partnerId)).availability_percent).toBe(uptime.percent);
   });
 
+  it('200 for the first and the last month that there is', async () => {
+    for (const month of ['1000-01', '9999-12'])
+      expect(await sla(world.partnerId, month)).toMatchObject({ month, calls: { total: 0 } });
+  });
+
   it('400 for a month that is none; 404 for a partner who is none', async () => {
     const call = (path: string) =>
       house.send('GET', `/operator/v1/partners/${path}`, { token: OPERATOR_TOKEN });

@@ -161,6 +161,11 @@ describe('the days', () => {
     expect(await days('?from=2026-05-01&to=2026-05-09')).toEqual([]);
   });
 
+  it('200 for the first day that there is, and for the last', async () => {
+    for (const day of ['0001-01-01', '9999-12-31'])
+      expect(await usageOf(world.key, `?to=${day}`)).toEqual([]);
+  });
+
   it.each([
     ['?from=2026-11-31', 'from'],
     ['?to=tomorrow', 'to'],

@@ -5,12 +5,16 @@ import type { Database } from '../store/database.ts';
 import { Batcher } from './batcher.ts';
 
 const BATCH_MAX = 100;
+/** Assertions that are known to have been used, of 128 characters at most: 2 MB. */
+const REPLAYED_MAX = 10_000;
 const MINUTE_MS = RATE_WINDOW_SECONDS * 1000;
 
 /** Assertions, each good for one call. Those of concurrent calls are used up together, in one statement for all nodes to see. */
 export class Assertions {
   readonly #clock: Clock;
   readonly #batcher: Batcher<Assertion, boolean>;
+  /** By key and `jti`, those that came once more: whoever holds a used one costs one question, and the key nothing. */
+  readonly #replayed = new Set<string>();
   readonly #minute = { began: 0, counts: new Map<string, number>() };
 
   constructor(db: Database, clock: Clock) {
@@ -21,11 +25,23 @@ export class Assertions {
     });
   }
 
-  /** Whether this is its first use. */
-  use(assertion: Assertion): Promise<boolean> {
-    const { counts } = this.#thisMinute();
-    counts.set(assertion.keyId, (counts.get(assertion.keyId) ?? 0) + 1);
-    return this.#batcher.submit(assertion);
+  /** Whether this is its first use. One that was used before is at the expense of whoever sends it, and not of the key. */
+  async use(assertion: Assertion): Promise<boolean> {
+    const { keyId, jti } = assertion;
+    const name = `${keyId} ${jti}`;
+    if (this.#replayed.has(name)) return false;
+    const isFirst = await this.#batcher.submit(assertion);
+    if (isFirst) {
+      const { counts } = this.#thisMinute();
+      counts.set(keyId, (counts.get(keyId) ?? 0) + 1);
+    } else this.#remember(name);
+    return isFirst;
+  }
+
+  #remember(name: string): void {
+    const [oldest] = this.#replayed;
+    if (oldest !== undefined && this.#replayed.size >= REPLAYED_MAX) this.#replayed.delete(oldest);
+    this.#replayed.add(name);
   }
 
   /**

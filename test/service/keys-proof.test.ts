@@ -320,6 +320,26 @@ describe('private_key_jwt', async () => {
     expect((await call(mine(), first, limited.key)).status).toBe(200);
   });
 
+  it('200: what others replay is not charged to the key, and the database is asked about it once', async () => {
+    const limited = await newKey({ rate_limit_per_minute: 3 });
+    const mine = () => signed({ iss: limited.keyId, sub: limited.keyId });
+    const used = mine();
+    expect((await call(used, first, limited.key)).status).toBe(200);
+    expectProblem(await call(used, first, limited.key), 401, 'invalid_credentials');
+    // Were it asked again, it would take the assertion for a new one.
+    await db.query('DELETE FROM used_assertions WHERE key_id = $1', [limited.keyId]);
+    const together = await Promise.all(Array.from({ length: 20 }, () => call(used, first, limited.key)));
+    expect(together.map(({ status }) => status)).toEqual(Array(20).fill(401));
+    for (let n = 0; n < 10; n++)
+      expectProblem(await call(used, first, limited.key), 401, 'invalid_credentials');
+    const honest = [await call(mine(), first, limited.key), await call(mine(), first, limited.key)];
+    expect(honest.map(({ status }) => status)).toEqual([200, 200]);
+    expect(honest.map(({ headers }) => headers.ratelimit)).toEqual([
+      '"default";r=1;t=60',
+      '"default";r=0;t=60',
+    ]);
+  });
+
   it('signing keys are changed without a gap: both hold for as long as both are registered', async () => {
     const one = await newKey();
     const by = (kid: string, keys: typeof pair) => signed({ iss: one.keyId, sub: one.keyId }, { kid }, keys);

@@ -31,7 +31,7 @@ import {
 
 /**
  * Updates of practice groups whose software is asked first. One at a time for each practice group and node, so nobody else's
- * update waits for it; a practice whose software is away is answered at once while its circuit is open.
+ * update waits for it, and partners in turns, so that none keeps another one waiting for all that it sends; a practice whose software is away is answered at once while its circuit is open.
  *
  * The protocol, between Porter and the practice software, for a change with an ID of its own:
  *
@@ -65,7 +65,9 @@ export interface WriteThroughOptions {
 
 /** Later than any node that is alive would make the change: asking takes as long as it may, and writing a statement's limit. */
 const LATE_MS = WRITE_THROUGH_MS + 15_000;
+/** Of a practice group together, and of each partner; one of each partner may always wait. */
 const WAITING_MAX = 32;
+const WAITING_OF_PARTNER_MAX = 8;
 /** Somebody else changes the same row, or asks about it. */
 const TRIES_MAX = 3;
 const UNSETTLED_WAIT_MS = 100;
@@ -76,7 +78,8 @@ const SCOPE = 'submission-types:write';
 interface Group {
   turns: Semaphore;
   breaker: CircuitBreaker;
-  waiting: number;
+  /** By partner, with the one whose turn it is. */
+  waiting: Map<string, number>;
   isFailing: boolean;
 }
 
@@ -94,17 +97,20 @@ export class WriteThrough implements SubmissionTypeUpdates {
     const group = this.#groups.get(groupId) ?? {
       turns: new Semaphore(1),
       breaker: new CircuitBreaker(1),
-      waiting: 0,
+      waiting: new Map<string, number>(),
       isFailing: false,
     };
     this.#groups.set(groupId, group);
-    if (group.waiting >= WAITING_MAX) return new Outage('too many updates wait for the practice software');
-    group.waiting++;
+    const { partnerId } = update.principal.holder;
+    if (!mayWait(group, partnerId)) return new Outage('too many updates wait for the practice software');
+    group.waiting.set(partnerId, waitingOf(group, partnerId) + 1);
     try {
-      return await group.turns.run(update.requestId, () => this.#update(update, group));
+      return await group.turns.run(partnerId, () => this.#update(update, group));
     } finally {
-      group.waiting--;
-      if (group.waiting === 0 && !group.isFailing) this.#groups.delete(groupId);
+      const left = waitingOf(group, partnerId) - 1;
+      if (left > 0) group.waiting.set(partnerId, left);
+      else group.waiting.delete(partnerId);
+      if (group.waiting.size === 0 && !group.isFailing) this.#groups.delete(groupId);
     }
   }
 
@@ -234,6 +240,14 @@ export class WriteThrough implements SubmissionTypeUpdates {
 }
 
 class RowChanged extends Error {}
+
+const waitingOf = ({ waiting }: Group, partnerId: string) => waiting.get(partnerId) ?? 0;
+
+function mayWait(group: Group, partnerId: string): boolean {
+  const own = waitingOf(group, partnerId);
+  const together = [...group.waiting.values()].reduce((sum, count) => sum + count, 0);
+  return own === 0 || (own < WAITING_OF_PARTNER_MAX && together < WAITING_MAX);
+}
 
 type Verdict = 'accepted' | 'vetoed' | 'not_reached' | 'unknown';
 

@@ -14,9 +14,8 @@ interface TextLimits {
   max: number;
 }
 
-export function text({ min = 0, max }: TextLimits) {
-  return z
-    .string()
+export function text({ min = 0, max }: TextLimits, base = z.string()) {
+  return base
     .check((ctx) => {
       const problem = textProblem(ctx.value, min, max);
       if (problem)
@@ -71,8 +70,9 @@ function isWebAddress(value: string): boolean {
   return /^https?:\/\/[^/\\\s][^\s\p{Cc}]*$/iu.test(value) && URL.canParse(value);
 }
 
+/** What looks alike is one address: `é` may come as one character or as two, and addresses are compared as they are stored. */
 export const emailAddress = () =>
-  text({ min: 3, max: 254 })
+  text({ min: 3, max: 254 }, z.string().normalize('NFC'))
     .refine((value) => /^[^\s@]+@[^\s@]+$/.test(value), {
       error: 'Must be an e-mail address.',
       params: { code: 'invalid_format', expected: 'string' },

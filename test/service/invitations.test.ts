@@ -255,6 +255,21 @@ describe('somebody with nobody to come in for', () => {
     }
   });
 
+  it('401 once their contact is removed, however its address was spelled', async () => {
+    const { partnerId } = await makeWorld(house);
+    const [composed, decomposed] = ['zo\u00eb@partner.example', 'zoe\u0308@partner.example'];
+    for (const [known, invited] of [
+      [composed, decomposed],
+      [decomposed, composed],
+    ] as const) {
+      const contact = await house.operator('POST', `/partners/${partnerId}/contacts`, { email: known });
+      const { id, email } = await toPartner({ email: invited, name: 'Zoë' }, partnerId);
+      expect([contact.email, email]).toEqual([composed, composed]);
+      await house.operator('DELETE', `/partners/${partnerId}/contacts/${contact.id}`);
+      expect((await read(id)).status).toBe('withdrawn');
+    }
+  });
+
   it('401 by an operator who was revoked, on every node; who has come in before stays', async () => {
     const support = await house.operator('POST', '/operators', { name: 'S', role: 'support' });
     const invite = async (): Promise<Loose> => {

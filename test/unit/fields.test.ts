@@ -238,5 +238,10 @@ describe('the other fields', () => {
     fc.assert(fc.property(fc.emailAddress(), (address) => accepts(emailAddress(), address)));
     for (const wrong of ['', 'a', 'a@', '@a', 'a@b@c', 'a b@c', 'a@b\n', `${'a'.repeat(250)}@b.cd`])
       expect(accepts(emailAddress(), wrong), wrong).toBe(false);
+    const [composed, decomposed] = ['zo\u00eb@partner.example', 'zoe\u0308@partner.example'];
+    for (const address of [composed, decomposed])
+      expect(check(emailAddress(), address)).toEqual({ ok: true, value: composed });
+    // Counted as it is stored.
+    expect(accepts(emailAddress(), `${'e\u0308'.repeat(249)}@b.cd`)).toBe(true);
   });
 });

@@ -137,6 +137,26 @@ it('draws four charts, each with its unit and a sentence for those who do not se
   await expect.poll(() => page.url()).toContain('span=1d');
 });
 
+it.each([768, 1024, 1280])('paints no time or button over the next column at %i px', async (width) => {
+  const { page } = await enter('/', 'admin', { ...DESK, viewport: { width, height: 900 } });
+  await page.getByRole('region', { name: by503 }).waitFor();
+  await loaded(page);
+  const beyond = await page.evaluate(() => {
+    const parts = [...Reflect.get(globalThis, 'document').querySelectorAll('.rows :is(time, .button)')];
+    // As long as they get.
+    for (const part of parts) {
+      if (part.matches('time')) part.textContent = '14 minutes ago';
+      else part.textContent = 'Activate';
+    }
+    return parts.flatMap((part) => {
+      const inner = part.getBoundingClientRect();
+      const outer = (part.closest('td') ?? part).getBoundingClientRect();
+      return inner.right > outer.right || inner.left < outer.left ? [part.textContent] : [];
+    });
+  });
+  expect(beyond).toEqual([]);
+});
+
 it.each([360, 1280, 1920])('fits %i px in both colour schemes, and keeps nobody out', async (width) => {
   for (const colorScheme of ['light', 'dark'] as const) {
     const { page, complaints } = await enter('/', 'viewer', {

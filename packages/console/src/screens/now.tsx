@@ -49,6 +49,8 @@ interface Column {
   title: string;
   has: (item: AttentionItem) => unknown;
   cell: (item: AttentionItem) => React.ReactNode;
+  /** How wide it is. */
+  of: 'names' | 'times' | 'counts';
 }
 
 /** What is counted, where it is not plain. */
@@ -66,19 +68,32 @@ const columns: readonly Column[] = [
     title: 'Practice',
     has: ({ practice_group }) => practice_group,
     cell: ({ practice_group }) => <bdi>{practice_group?.name ?? 'all practices'}</bdi>,
+    of: 'names',
   },
-  { title: 'Since', has: ({ since }) => since, cell: ({ since }) => since && <When at={since} /> },
-  { title: 'Expires', has: ({ until }) => until, cell: ({ until }) => until && <When at={until} /> },
-  { title: 'Queued', has: ({ queued }) => queued !== null, cell: ({ queued }) => queued },
+  {
+    title: 'Since',
+    has: ({ since }) => since,
+    cell: ({ since }) => since && <When at={since} />,
+    of: 'times',
+  },
+  {
+    title: 'Expires',
+    has: ({ until }) => until,
+    cell: ({ until }) => until && <When at={until} />,
+    of: 'times',
+  },
+  { title: 'Queued', has: ({ queued }) => queued !== null, cell: ({ queued }) => queued, of: 'counts' },
   {
     title: 'Oldest',
     has: ({ oldest_at }) => oldest_at,
     cell: ({ oldest_at }) => oldest_at && <When at={oldest_at} />,
+    of: 'times',
   },
   {
     title: COUNT,
     has: ({ count }) => count,
     cell: ({ count, usual }) => (usual === null ? count : `${count}, usual ${usual}`),
+    of: 'counts',
   },
 ];
 
@@ -106,12 +121,16 @@ function Cause({ of: group }: { of: AttentionGroup }) {
       <table className="rows">
         <thead>
           <tr>
-            {hasPartner && <th scope="col">Partner</th>}
-            <th scope="col" colSpan={hasPartner ? 1 : 2}>
+            {hasPartner && (
+              <th scope="col" className="names">
+                Partner
+              </th>
+            )}
+            <th scope="col" className="names" colSpan={hasPartner ? 1 : 2}>
               About
             </th>
             {shown.map((column) => (
-              <th key={column.title} scope="col">
+              <th key={column.title} scope="col" className={column.of}>
                 {column.title}
               </th>
             ))}

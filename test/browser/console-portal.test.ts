@@ -130,6 +130,24 @@ it('refused calls say what to do', async () => {
   await expect.poll(() => page.getByRole('region', { name: 'State' }).innerText()).toMatch(/^404: /);
 });
 
+it('a call that is not valid says which field is wrong, and names its key and practice', async () => {
+  await acme.send('PATCH', '/v1/care-nav/submission-types/repeat-prescription', { daily_limit: -1 });
+  const list = async () =>
+    (await house().operator('GET', '/requests?error=validation_error')).count as number;
+  await expect.poll(list, PATIENCE).toBe(1);
+  const { page } = await portal('/refused?error=validation_error');
+  const row = page.getByRole('table', { name: 'Refused calls' }).getByRole('row').nth(1);
+  await row.getByText('daily_limit: Must be at least 0.').click();
+  await page.getByRole('heading', { name: 'The call' }).waitFor();
+  await expect
+    .poll(() => page.getByRole('region', { name: 'State' }).innerText())
+    .toBe('400: the call is not valid. daily_limit: Must be at least 0.');
+  const told = page.getByRole('region', { name: 'The call' });
+  await expect.poll(() => told.innerText()).toContain('Larkhill <img');
+  await told.getByRole('link', { name: /Very long name/ }).waitFor();
+  await page.getByRole('region', { name: 'What it was answered' }).getByText('daily_limit').waitFor();
+});
+
 it('somebody chooses what a contact is told of', async () => {
   const { page } = await portal('/alerts');
   await page.getByRole('button', { name: 'Choose' }).click();

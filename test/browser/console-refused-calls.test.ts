@@ -67,6 +67,9 @@ it('tells of a revoked key, of a practice out of reach, and of each field that i
   await page.getByText('Refused with 400: the call is not valid.').waitFor();
   const answer = page.getByRole('region', { name: 'What it was answered' });
   await answer.getByText('title', { exact: true }).waitFor();
+  // Each field says what belongs there.
+  await checksOf(page).filter({ hasText: 'The call is valid' }).getByText('title').waitFor();
+  expect(await page.getByText('What would have passed').count()).toBe(0);
 });
 
 it('finds calls of a partner by a part of its name, and those with the same key', async () => {

@@ -36,6 +36,19 @@ const keyReasons: Record<NonNullable<PartnerRefusedRequest['reason']>, string> =
 export const toRefusal = ({ error, reason }: Pick<PartnerRefusedRequest, 'error' | 'reason'>): string =>
   reason ? keyReasons[reason] : (refusals[error] ?? error);
 
+/** The service writes the names of fields as Markdown does. */
+export const toPlain = (text: string): string => text.replaceAll('`', '');
+
+/** Of a call that is not valid, each thing that is wrong with it, at its field; of others what they were answered. */
+export function toWrongs({ answer }: Pick<PartnerRefusedRequest, 'answer'>): string {
+  if (answer.error !== true) return toPlain(answer.message);
+  return answer.message.map(({ path, message }) => [...path, message].join(': ')).join(' ');
+}
+
+/** What is wrong with a call that is not valid says more than that something is. */
+export const toSentences = (call: Pick<PartnerRefusedRequest, 'answer' | 'explanation'>): string =>
+  call.answer.error === true ? toWrongs(call) : toPlain(call.explanation);
+
 export const checkTitles: Record<RequestCheck['check'], string> = {
   transport: 'It came by HTTPS',
   size: 'The body is not too large',

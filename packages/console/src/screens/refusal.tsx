@@ -1,5 +1,6 @@
+import type { PartnerRefusedRequest } from '../api/generated.ts';
 import { Pick } from '../parts/filters.tsx';
-import { refusals } from './refusal-words.ts';
+import { refusals, toPlain } from './refusal-words.ts';
 
 interface PickRefusalProps {
   value: string | undefined;
@@ -24,5 +25,29 @@ export function Called({ of: { method, path } }: { of: { method: string; path: s
     <code>
       {method} <bdi>{path}</bdi>
     </code>
+  );
+}
+
+/** Every sentence of the answer, at the field that it is about. */
+export function Answered({ of: answer }: { of: PartnerRefusedRequest['answer'] }) {
+  if (answer.error !== true)
+    return (
+      <p>
+        <bdi>{toPlain(answer.message)}</bdi>
+      </p>
+    );
+  return (
+    <ul className="plain">
+      {answer.message.map(({ path, message }) => (
+        <li key={`${path.join('.')} ${message}`}>
+          {path.length > 0 && (
+            <code>
+              <bdi>{path.join('.')}</bdi>
+            </code>
+          )}{' '}
+          <bdi>{message}</bdi>
+        </li>
+      ))}
+    </ul>
   );
 }

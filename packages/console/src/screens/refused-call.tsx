@@ -8,7 +8,8 @@ import { Loaded } from '../parts/loaded.tsx';
 import { Banner, Facts, Page, Section } from '../parts/page.tsx';
 import { State } from '../parts/state.tsx';
 import { toExact, When, zone } from '../parts/when.tsx';
-import { checkTitles, toRefusal } from './refusal-words.ts';
+import { Answered } from './refusal.tsx';
+import { checkTitles, toPlain, toRefusal, toSentences } from './refusal-words.ts';
 
 /** Which check refused it, and what would have passed? */
 export function RefusedCall() {
@@ -41,7 +42,7 @@ function Explained({
       <Section title="Check by check">
         <ol className="checks" aria-label="Checks, in the order in which they are made">
           {checks.map((check) => (
-            <Check key={check.check} of={check} />
+            <Check key={check.check} of={check} isToldByField={request.error === 'validation_error'} />
           ))}
         </ol>
         <p className="soft">What a key or a network grants is told as it is now.</p>
@@ -81,15 +82,6 @@ function Explained({
   );
 }
 
-/** Of a call that is not valid, what is wrong with it says more than that something is. */
-function toSentences({ answer, explanation }: RequestExplanation['request']): string {
-  if (answer.error !== true) return toPlain(explanation);
-  return answer.message.map(({ path, message }) => [...path, message].join(': ')).join(' ');
-}
-
-/** The service writes the names of fields as Markdown does. */
-const toPlain = (text: string): string => text.replaceAll('`', '');
-
 function NamedLink({ kind, of: { id, name } }: { kind: 'partner' | 'key' | 'practice_group'; of: Named }) {
   return (
     <Link to={pageOf(kind, id)}>
@@ -104,7 +96,14 @@ const outcomes = {
   not_reached: ['stopped', 'not reached'],
 } as const;
 
-function Check({ of: { check, outcome, found, needed } }: { of: RequestCheck }) {
+/** Where each field is told of, so is what would have passed. */
+function Check({
+  of: { check, outcome, found, needed },
+  isToldByField,
+}: {
+  of: RequestCheck;
+  isToldByField: boolean;
+}) {
   const [kind, word] = outcomes[outcome];
   return (
     <li data-outcome={outcome}>
@@ -116,36 +115,12 @@ function Check({ of: { check, outcome, found, needed } }: { of: RequestCheck }) 
             <bdi>{toPlain(found)}</bdi>
           </p>
         )}
-        {needed && (
+        {needed && !isToldByField && (
           <p>
             What would have passed: <bdi>{toPlain(needed)}</bdi>
           </p>
         )}
       </div>
     </li>
-  );
-}
-
-/** Every sentence of the answer, at the field that it is about. */
-function Answered({ of: answer }: { of: RequestExplanation['request']['answer'] }) {
-  if (answer.error !== true)
-    return (
-      <p>
-        <bdi>{answer.message}</bdi>
-      </p>
-    );
-  return (
-    <ul className="plain">
-      {answer.message.map(({ path, message }) => (
-        <li key={`${path.join('.')} ${message}`}>
-          {path.length > 0 && (
-            <code>
-              <bdi>{path.join('.')}</bdi>
-            </code>
-          )}{' '}
-          <bdi>{message}</bdi>
-        </li>
-      ))}
-    </ul>
   );
 }

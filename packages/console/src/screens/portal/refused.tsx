@@ -1,16 +1,17 @@
 import { useQuery } from '@tanstack/react-query';
-import type { InputOf } from '../../api/client.ts';
-import { one } from '../../api/client.ts';
+import { Link } from '@tanstack/react-router';
+import { all, type InputOf, one } from '../../api/client.ts';
 import { sinceHours } from '../../parts/ages.ts';
 import { Sentence, useFilters } from '../../parts/filters.tsx';
 import { Id } from '../../parts/id.tsx';
 import { List } from '../../parts/list.tsx';
 import { Loaded } from '../../parts/loaded.tsx';
+import { nameOfKey } from '../../parts/name.tsx';
 import { Banner, Empty, Facts, Page, Section } from '../../parts/page.tsx';
 import { PickAge } from '../../parts/pick-age.tsx';
 import { When } from '../../parts/when.tsx';
-import { Called, PickRefusal } from '../refusal.tsx';
-import { toRefusal } from '../refusal-words.ts';
+import { Answered, Called, PickRefusal } from '../refusal.tsx';
+import { toRefusal, toSentences, toWrongs } from '../refusal-words.ts';
 
 type ErrorCode = NonNullable<NonNullable<InputOf<'listPortalRefusals'>['query']>['error']>;
 
@@ -26,7 +27,7 @@ export function Refused() {
         <PickRefusal value={error} onChange={(value) => set('error', value)} />
         {key_id && (
           <span>
-            with the key <code>{key_id}</code>
+            with <KeyName id={key_id} />
           </span>
         )}
         <PickAge value={hours} onChange={(value) => set('hours', value)} />
@@ -45,7 +46,12 @@ export function Refused() {
             width: '1.4fr',
             cell: (call) => <Called of={call} />,
           },
-          { title: 'What to do', width: '2.4fr', wideOnly: true, cell: ({ explanation }) => explanation },
+          {
+            title: 'What was wrong',
+            width: '2.4fr',
+            wideOnly: true,
+            cell: (call) => <bdi>{toWrongs(call)}</bdi>,
+          },
           { title: 'When', width: '8rem', cell: ({ at }) => <When at={at} /> },
         ]}
       />
@@ -64,7 +70,7 @@ function One({ id }: { id: string }) {
               <strong>
                 {call.status}: {toRefusal(call)}.
               </strong>{' '}
-              {call.explanation}
+              <bdi>{toSentences(call)}</bdi>
             </Banner>
             <Section title="The call">
               <Facts
@@ -73,17 +79,15 @@ function One({ id }: { id: string }) {
                   When: <When at={call.at} />,
                   From: call.address ?? undefined,
                   'For the practice': call.practice_group_id ? (
-                    <code>{call.practice_group_id}</code>
+                    <Practice id={call.practice_group_id} />
                   ) : undefined,
-                  Key: <Id>{call.key_id}</Id>,
+                  Key: <KeyName id={call.key_id} />,
                   Request: <Id>{call.request_id}</Id>,
                 }}
               />
-              <pre>
-                <code>
-                  <bdi>{JSON.stringify(call.answer, null, 2)}</bdi>
-                </code>
-              </pre>
+            </Section>
+            <Section title="What it was answered">
+              <Answered of={call.answer} />
             </Section>
           </>
         ) : (
@@ -91,5 +95,22 @@ function One({ id }: { id: string }) {
         )
       }
     </Loaded>
+  );
+}
+
+/** A key of one's own; by its ID until its name is there. */
+function KeyName({ id }: { id: string }) {
+  const { data } = useQuery(one('getPortalKey', { params: { id } }));
+  return <Link to={`/portal/keys/${id}`}>{data ? <bdi>{nameOfKey(data)}</bdi> : <code>{id}</code>}</Link>;
+}
+
+/** Its ID is what calls send. Its name is known of practices that a key may act for now. */
+function Practice({ id }: { id: string }) {
+  const { data } = useQuery(all('listPortalPractices', {}));
+  const name = data?.data.find((practice) => practice.id === id)?.name;
+  return (
+    <>
+      {name && <bdi>{name}</bdi>} <code>{id}</code>
+    </>
   );
 }

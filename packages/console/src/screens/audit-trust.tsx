@@ -65,7 +65,7 @@ export function AuditTrust() {
         {anchor.data && `The trail ends with entry ${anchor.data.seq}. `}
         {places.length > 0
           ? `Anchors go to ${places.map(({ value }) => value).join(' and ')}.`
-          : 'Anchors are given out nowhere by themselves (PORTER_AUDIT_ANCHOR_FILE, PORTER_AUDIT_ANCHOR_URL).'}
+          : 'Anchors are not kept anywhere automatically (PORTER_AUDIT_ANCHOR_FILE, PORTER_AUDIT_ANCHOR_URL).'}
       </p>
     </Banner>
   );

@@ -52,7 +52,6 @@ export function Alerts() {
           {
             title: 'Partner',
             width: '1fr',
-            wideOnly: true,
             cell: ({ partner_id: id }) => (id ? <PartnerName id={id} isPlain /> : 'the operator'),
           },
           { title: 'Began', width: '8rem', titled: true, cell: ({ began_at }) => <When at={began_at} /> },

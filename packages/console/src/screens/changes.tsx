@@ -59,7 +59,6 @@ export function Changes() {
           {
             title: 'Partner',
             width: '1fr',
-            wideOnly: true,
             cell: ({ partner_id }) => <PartnerName id={partner_id} isPlain />,
           },
           { title: 'Made', width: '8rem', titled: true, cell: ({ at }) => <When at={at} /> },

@@ -54,7 +54,7 @@ export function PracticeReach({ practice }: { practice: OperatorPracticeGroup })
               { title: 'Partner', width: '2fr', cell: ({ key }) => <Who partnerId={key.partner_id} /> },
               { title: 'With', width: '2fr', cell: ({ key }) => <KnownKey of={key} /> },
               { title: 'Through', width: '2fr', cell: (way) => <Through way={way} /> },
-              { title: 'To', width: '3fr', wideOnly: true, cell: ({ scopes }) => toScopes(scopes) },
+              { title: 'To', width: '3fr', cell: ({ scopes }) => toScopes(scopes) },
               { title: 'Last use', width: '8rem', cell: ({ key }) => <When at={key.last_used_at} /> },
               {
                 title: 'Who let them',

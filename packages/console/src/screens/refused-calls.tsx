@@ -61,7 +61,6 @@ export function RefusedCalls() {
           {
             title: 'Practice',
             width: '1fr',
-            wideOnly: true,
             cell: ({ practice_group_id: id }) => (id ? <PracticeName id={id} isPlain /> : '–'),
           },
           { title: 'When', width: '8rem', cell: ({ at }) => <When at={at} /> },

@@ -46,7 +46,7 @@ export function Webhooks() {
           { title: 'State', width: '7rem', cell: (webhook) => <WebhookState of={webhook} /> },
           { title: 'Partner', width: '1.2fr', cell: ({ partner_name }) => <bdi>{partner_name}</bdi> },
           { title: 'Address', width: '1.6fr', cell: ({ url }) => <bdi>{url}</bdi> },
-          { title: 'Practice', width: '1.2fr', wideOnly: true, cell: (webhook) => <For of={webhook} /> },
+          { title: 'Practice', width: '1.2fr', cell: (webhook) => <For of={webhook} /> },
           { title: 'Waiting', width: '5rem', titled: true, cell: ({ health }) => toQueued(health.queued) },
           {
             title: 'Oldest',

@@ -66,7 +66,7 @@ it('"What did this partner read, change and receive?": one click, and stopping i
   for (const line of [
     'looked up your practice',
     'changed a kind of request Repeat prescription',
-    'was told: Appointment cancelled',
+    'was sent: Appointment cancelled',
   ])
     await did.getByText(line).first().waitFor();
   const stop = page.getByRole('button', { name: 'Stop this partner' });

@@ -69,22 +69,22 @@ describe('somebody of a practice', () => {
     expect(complaints).toEqual([]);
   });
 
-  it('sees what a partner read, changed and was told, and filters it', async () => {
+  it('sees what a partner read, changed and was sent, and filters it', async () => {
     const { page, complaints } = await comeIn(practice);
     await partnerLink(page, 'Acme Booking').click();
     const did = page.getByRole('region', { name: 'What it did' });
-    await did.getByText('was told: Appointment confirmed').waitFor();
+    await did.getByText('was sent: Appointment confirmed').waitFor();
     await did.getByText('appointment a-4711').waitFor();
     await did.getByText('looked up your practice').waitFor();
     await did.getByText('changed a kind of request Repeat prescription').waitFor();
     await did.getByText(hostileTexts[0]).waitFor();
     expect(await isStolen(page)).toBeUndefined();
     await page.getByRole('combobox', { name: 'What it did' }).selectOption('changed');
-    await expect.poll(() => did.getByText('was told:').count()).toBe(0);
+    await expect.poll(() => did.getByText('was sent:').count()).toBe(0);
     await did.getByText('changed a kind of request').waitFor();
     expect(page.url()).toContain('kind=changed');
     await page.getByRole('button', { name: 'Show all' }).click();
-    await did.getByText('was told: Appointment confirmed').waitFor();
+    await did.getByText('was sent: Appointment confirmed').waitFor();
     expect(await barriers(page)).toEqual([]);
     expect(complaints).toEqual([]);
   });

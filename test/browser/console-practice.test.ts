@@ -204,7 +204,7 @@ it('erases an object, says who is to be told, and exports who was told', async (
   });
   await logged(house(), webhook.id);
   const { page } = await enter('/practices/riverside-surgery?tab=told&object_id=apt_erased');
-  await page.getByRole('row', { name: /received appointment.confirmed/ }).waitFor();
+  await page.getByRole('row', { name: /was sent Appointment confirmed/ }).waitFor();
   await button(page, 'Erase an object').click();
   await page.getByLabel('ID of the object').fill('apt_erased');
   await page.getByText('1 partner was told about it').waitFor();

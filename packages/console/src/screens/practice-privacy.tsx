@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { all, useChange } from '../api/client.ts';
-import type { AccessLogEntry, Erasure, OperatorPracticeGroup } from '../api/generated.ts';
+import type { AccessLogEntry, Erasure, EventName, OperatorPracticeGroup } from '../api/generated.ts';
 import { useMay } from '../frame/session.ts';
 import { Confirm } from '../parts/confirm.tsx';
 import { Sentence, TextFilter, useFilters } from '../parts/filters.tsx';
@@ -12,6 +12,7 @@ import { Empty, Section } from '../parts/page.tsx';
 import { Paged } from '../parts/paged.tsx';
 import { Table } from '../parts/table.tsx';
 import { When } from '../parts/when.tsx';
+import { eventTitles } from './event-words.ts';
 
 /** Who was told about the practice, or about one object of it; and what was erased. */
 export function Told({ practice }: { practice: OperatorPracticeGroup }) {
@@ -75,9 +76,19 @@ function whatOf(entry: AccessLogEntry): string {
   const { kind, event, object, object_id, operation, erased_by } = entry;
   const isPractice = object_id === null || object_id === entry.practice_group_id;
   const thing = isPractice ? 'the practice' : `${object ?? 'object'} ${object_id}`;
-  const how = kind === 'received' ? `received ${event ?? 'an event'}` : `read by ${operation}`;
+  const how =
+    kind === 'received'
+      ? `was sent ${eventTitles[event as EventName] ?? event ?? 'an event'}`
+      : `asked for ${toAsked(operation)}`;
   return `${thing}: ${how}${erased_by ? ' (erased since)' : ''}`;
 }
+
+/** `getPracticeGroup`, as people say it: what was asked for. */
+const toAsked = (operation: string): string =>
+  operation
+    .replace(/^(list|get|stream)(?=[A-Z])/, '')
+    .replaceAll(/(?<=[a-z])(?=[A-Z])/g, ' ')
+    .toLowerCase();
 
 function How({ of: { key_id, through, webhook_id } }: { of: AccessLogEntry }) {
   const keyId = key_id ?? through[0]?.key_id;

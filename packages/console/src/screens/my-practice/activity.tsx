@@ -14,7 +14,7 @@ const day = new Intl.DateTimeFormat('en-GB', { dateStyle: 'full' });
 /** Below the day. */
 const clock = new Intl.DateTimeFormat('en-GB', { timeStyle: 'medium' });
 
-/** What a partner read, changed and was told, newest first, day by day. */
+/** What a partner read, changed and was sent, newest first, day by day. */
 export function Activity({ partnerId }: { partnerId: string }) {
   const { values, set, clear } = useFilters(['kind']);
   const kind = values.kind as PartnerActivity['kind'] | undefined;
@@ -28,7 +28,7 @@ export function Activity({ partnerId }: { partnerId: string }) {
         What it{' '}
         <Pick
           label="What it did"
-          any="read, changed and received"
+          any="read, changed and was sent"
           value={kind}
           choices={Object.entries(kindTitles).map(([value, title]) => ({ value, title }))}
           onChange={(value) => void set('kind', value)}

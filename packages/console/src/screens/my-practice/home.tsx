@@ -42,7 +42,7 @@ function Reaching() {
       </Banner>
       <p>
         Partners are companies that work with your practice through Porter. Open one to see what it read,
-        changed and was told, and to stop it.
+        changed and was sent, and to stop it.
       </p>
       {stopped.length > 0 && <Partners title="Stopped" of={stopped} />}
       <Partners

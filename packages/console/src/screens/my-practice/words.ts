@@ -48,14 +48,14 @@ const times = (count: number): string => (count === 1 ? '' : `, ${count.toLocale
 /** What a line of the timeline says, before what it is about. */
 export function toDone({ kind, operation, event, count }: PartnerActivity): string {
   if (kind === 'changed') return 'changed a kind of request';
-  if (kind === 'received') return `was told: ${eventTitles[event as EventName] ?? event}`;
+  if (kind === 'received') return `was sent: ${eventTitles[event as EventName] ?? event}`;
   return `${readWords[operation ?? ''] ?? 'asked for something else'}${times(count)}`;
 }
 
 export const kindTitles: Record<PartnerActivity['kind'], string> = {
   read: 'read',
   changed: 'changed',
-  received: 'received',
+  received: 'was sent',
 };
 
 export const toCount = (count: number, one: string, more = `${one}s`): string =>

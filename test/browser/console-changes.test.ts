@@ -48,7 +48,7 @@ it('shows what was before and after, and is marked as applied by support', async
   expect(await page.getByRole('row', { name: /Title/ }).getByRole('insertion').innerText()).toBe('s');
   await page.getByRole('button', { name: 'Mark as applied' }).click();
   await page.getByRole('alertdialog').getByRole('button', { name: 'Mark as applied' }).click();
-  await page.getByText('Applied: the practice software has it since').waitFor();
+  await page.getByText('Applied: the practice software has had it for').waitFor();
   expect(await house().operator('GET', `/changes/${id}`)).toMatchObject({ state: 'applied' });
   await expect.poll(() => page.getByRole('button', { name: /Mark as/ }).count()).toBe(0);
 });

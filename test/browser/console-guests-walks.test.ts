@@ -93,7 +93,7 @@ it('"My webhook gets nothing": the first page of the portal names it, one click 
   // Without a network the DNS cannot be asked, which is told in other words.
   await expect
     .poll(() => state.innerText())
-    .toMatch(/Failing since .* hooks\.acme-bookings\.example.* Check the .* 2 deliveries wait/s);
+    .toMatch(/Failing for .* hooks\.acme-bookings\.example.* Check the .* 2 deliveries wait/s);
   const log = page.getByRole('table', { name: 'Deliveries' });
   await log.getByText('Appointment confirmed').first().waitFor();
   await see('The webhook: since when, why, what to do, what waits');

@@ -49,7 +49,7 @@ it('"A partner says they got nothing since nine": the first page names the partn
   await see('Now: what needs somebody, by its cause');
   await click(cause.getByRole('link', { name: /localhost/ }));
   const state = page.getByRole('region', { name: 'State' });
-  await expect.poll(() => state.innerText()).toMatch(/Failing since .*503/s);
+  await expect.poll(() => state.innerText()).toMatch(/Failing for .*503/s);
   await page.getByText('upstream booking-api timed out').first().waitFor();
   await see('The webhook: since when, why, what waits, what it answered');
   done();
@@ -70,7 +70,7 @@ it('"A partner says they got nothing since nine", when nobody was told yet: by t
   await click(row);
   await expect
     .poll(() => page.getByRole('region', { name: 'State' }).innerText())
-    .toMatch(/Failing since .*503/s);
+    .toMatch(/Failing for .*503/s);
   done();
 });
 

@@ -52,7 +52,7 @@ it('leads in four clicks from the first page to the cause', async () => {
   const state = page.getByRole('region', { name: 'State' });
   await expect
     .poll(() => state.innerText())
-    .toMatch(/Failing since .*Answered 503: .*1 waits, the oldest for/s);
+    .toMatch(/Failing for .*Answered 503: .*1 waits, the oldest for/s);
   const attempts = page.getByRole('list', { name: 'Attempts, newest first' }).getByRole('listitem');
   expect(await attempts.first().innerText()).toContain(ANSWER);
   expect(complaints).toEqual([]);

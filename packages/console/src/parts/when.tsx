@@ -1,25 +1,12 @@
 import { useSyncExternalStore } from 'react';
+import { toLasting, toRelative } from './lengths.ts';
 
 /** Times are told from now; the exact one is in the tooltip and, for machines, in `datetime`. The page says once which zone it is. */
 
-const relative = new Intl.RelativeTimeFormat('en-GB', { numeric: 'auto' });
 const exact = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle: 'medium' });
 const clock = new Intl.DateTimeFormat('en-GB', { timeStyle: 'medium' });
 const day = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short' });
 export const zone = exact.resolvedOptions().timeZone;
-
-const STEPS: readonly [Intl.RelativeTimeFormatUnit, number][] = [
-  ['day', 86_400_000],
-  ['hour', 3_600_000],
-  ['minute', 60_000],
-  ['second', 1000],
-];
-
-export function toRelative(at: number, now: number): string {
-  const apart = at - now;
-  const [unit, size] = STEPS.find(([, ms]) => Math.abs(apart) >= ms) ?? ['second', 1000];
-  return relative.format(Math.trunc(apart / size), unit);
-}
 
 export const toExact = (at: string | number): string => exact.format(new Date(at));
 /** `09:40:12`; of another day with its date. */
@@ -69,6 +56,17 @@ export function When({ at }: { at: string | null | undefined }) {
   return (
     <time dateTime={at} title={`${toExact(at)} (${zone})`}>
       {toRelative(Date.parse(at), Math.max(current, Date.now()))}
+    </time>
+  );
+}
+
+/** `14 minutes`: how long something has lasted that began then. */
+export function Lasting({ since }: { since: string | null }) {
+  const current = useNow();
+  if (since === null) return 'some time';
+  return (
+    <time dateTime={since} title={`since ${toExact(since)} (${zone})`}>
+      {toLasting(Date.parse(since), Math.max(current, Date.now()))}
     </time>
   );
 }

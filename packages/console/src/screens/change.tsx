@@ -9,7 +9,7 @@ import { Id } from '../parts/id.tsx';
 import { Loaded } from '../parts/loaded.tsx';
 import { KeyName, PartnerName, PracticeName } from '../parts/name.tsx';
 import { Banner, Facts, Page, Section } from '../parts/page.tsx';
-import { toDuration, useNow, When } from '../parts/when.tsx';
+import { Lasting, toDuration, useNow, When } from '../parts/when.tsx';
 import { differenceOf, fieldsOf, toField, toValue } from './change-words.tsx';
 import { SubmissionTypeName, submissionTypeOf } from './submission-type-name.tsx';
 
@@ -73,7 +73,7 @@ function Standing({ of: change }: { of: AChange }) {
       )}
       {change.state === 'applied' && (
         <strong>
-          Applied: the practice software has it since <When at={change.ended_at} />.
+          Applied: the practice software has had it for <Lasting since={change.ended_at} />.
         </strong>
       )}
       {change.state === 'rejected' && (

@@ -1,6 +1,7 @@
 import type { ApiKey } from '../api/generated.ts';
+import { toRelative } from '../parts/lengths.ts';
 import { State } from '../parts/state.tsx';
-import { toRelative, useNow } from '../parts/when.tsx';
+import { useNow } from '../parts/when.tsx';
 
 const SOON_MS = 14 * 86_400_000;
 

@@ -5,7 +5,7 @@ import { useMay } from '../frame/session.ts';
 import { Confirm } from '../parts/confirm.tsx';
 import { Banner } from '../parts/page.tsx';
 import { State } from '../parts/state.tsx';
-import { When } from '../parts/when.tsx';
+import { Lasting, When } from '../parts/when.tsx';
 
 type Status = OperatorPracticeGroup['ehr_status'];
 
@@ -32,7 +32,7 @@ export function Ehr({ practice: { id, ehr_status } }: { practice: OperatorPracti
       <strong>{sentence}</strong>{' '}
       {last && (
         <>
-          So since <When at={last.at} />.{' '}
+          For <Lasting since={last.at} />.{' '}
         </>
       )}
       {earlier.length > 0 && (

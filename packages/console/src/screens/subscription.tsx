@@ -18,7 +18,7 @@ import { Loaded } from '../parts/loaded.tsx';
 import { Banner, Empty, Facts, Page, Section } from '../parts/page.tsx';
 import { Paged } from '../parts/paged.tsx';
 import { Secret } from '../parts/secret.tsx';
-import { When } from '../parts/when.tsx';
+import { Lasting, When } from '../parts/when.tsx';
 import { DeliveryState, PickDeliveryStatus } from './delivery-state.tsx';
 import { ownEvents, topics } from './subscription-words.tsx';
 import { hostOf, toQueued, toWaiting } from './webhook-state.tsx';
@@ -87,7 +87,7 @@ function Standing({ of: subscription }: { of: ASubscription }) {
     return (
       <Banner tone="failing" actions={isAdmin && <Pause of={subscription} />}>
         <strong>
-          Failing since <When at={health.failing_since} />.
+          Failing for <Lasting since={health.failing_since} />.
         </strong>{' '}
         {waits}
       </Banner>

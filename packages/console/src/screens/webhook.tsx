@@ -12,7 +12,7 @@ import { Loaded } from '../parts/loaded.tsx';
 import { PartnerName, PracticeName } from '../parts/name.tsx';
 import { Banner, Empty, Facts, Page, Section } from '../parts/page.tsx';
 import { State } from '../parts/state.tsx';
-import { toDuration, useNow, When } from '../parts/when.tsx';
+import { Lasting, toDuration, useNow, When } from '../parts/when.tsx';
 import { DeliveryState, PickDeliveryStatus } from './delivery-state.tsx';
 import { eventTitles, toEvents } from './event-words.ts';
 import { Activate, acted, Pause, Replay, RetryAll } from './webhook-acts.tsx';
@@ -92,7 +92,7 @@ function Standing({ of: webhook }: { of: PartnerWebhook }) {
         }
       >
         <strong>
-          Withheld since <When at={health.withheld_since} />.
+          Withheld for <Lasting since={health.withheld_since} />.
         </strong>{' '}
         Nothing is sent because{' '}
         {health.withheld_reason ? withheldReasons[health.withheld_reason] : 'the partner may not receive it'}.
@@ -111,7 +111,7 @@ function Standing({ of: webhook }: { of: PartnerWebhook }) {
         }
       >
         <strong>
-          Failing since <When at={health.failing_since} />.
+          Failing for <Lasting since={health.failing_since} />.
         </strong>{' '}
         {last && <bdi>{last.diagnosis}</bdi>} {waits}{' '}
         {health.last_success_at && (
@@ -300,7 +300,8 @@ function About({ of: webhook }: { of: PartnerWebhook }) {
           <ul className="plain">
             {health.withheld_practice_groups.map(({ practice_group_id, since, reason }) => (
               <li key={practice_group_id}>
-                <PracticeName id={practice_group_id} /> since <When at={since} />: {withheldReasons[reason]}
+                <PracticeName id={practice_group_id} /> for <Lasting since={since} />:{' '}
+                {withheldReasons[reason]}
               </li>
             ))}
           </ul>

@@ -36,7 +36,7 @@ export function StopPartner({ of: detail }: { of: ReachingPartnerInDetail }) {
             </li>
             <li>
               {receivers === 0
-                ? 'It is told of nothing that happens at your practice, and will not be.'
+                ? 'It has no address that messages about your practice are sent to. None are sent while it is stopped.'
                 : `Nothing more is sent to it. ${waiting === 0 ? 'No message is on its way.' : `${toWaiting(waiting)} on the way are held back, and sent if you let it go on soon enough.`} What happens meanwhile is not sent later by itself.`}
             </li>
             <li>What it already has, it keeps. Other practices and other partners notice nothing.</li>

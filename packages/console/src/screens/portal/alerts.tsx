@@ -28,7 +28,11 @@ export function Alerts() {
         of="listPortalAlerts"
         input={{ query: { open: values.open as OpenOrOver | undefined } }}
         keyOf={({ id }) => id}
-        empty="No alert is like that. They are looked for once a minute."
+        empty={
+          values.open === undefined
+            ? 'You have had no alerts. They are looked for once a minute.'
+            : 'No alert is like that. They are looked for once a minute.'
+        }
         columns={[
           { title: 'State', width: '5rem', cell: (alert) => <AlertState of={alert} /> },
           { title: 'What', width: '1fr', cell: ({ kind }) => alertTitles[kind] },

@@ -167,7 +167,7 @@ function AddressTried({ url }: { url: string }) {
         {shown && 'check' in shown && (
           <>
             <State kind={kinds[shown.check.outcome]}>{words[shown.check.outcome]}</State>{' '}
-            <bdi>{shown.check.message}</bdi>
+            <bdi>{shown.check.message.replace(/^Reached\. /, '')}</bdi>
           </>
         )}
         {shown && 'failure' in shown && shown.failure}

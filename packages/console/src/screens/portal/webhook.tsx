@@ -9,7 +9,7 @@ import { List } from '../../parts/list.tsx';
 import { Loaded } from '../../parts/loaded.tsx';
 import { nameOfKey } from '../../parts/name.tsx';
 import { Banner, Empty, Facts, Page, Section } from '../../parts/page.tsx';
-import { When } from '../../parts/when.tsx';
+import { Lasting, When } from '../../parts/when.tsx';
 import { DeliveryState, PickDeliveryStatus } from '../delivery-state.tsx';
 import { eventTitles, toEvents } from '../event-words.ts';
 import { hostOf, stateOf, toQueued, withheldReasons } from '../webhook-state.tsx';
@@ -89,7 +89,7 @@ function Standing({ of: webhook }: { of: PortalWebhook }) {
     return (
       <Banner tone="stopped">
         <strong>
-          Withheld since <When at={health.withheld_since} />.
+          Withheld for <Lasting since={health.withheld_since} />.
         </strong>{' '}
         Nothing is sent because{' '}
         {health.withheld_reason ? withheldReasons[health.withheld_reason] : 'you may not receive it'}. It goes
@@ -100,7 +100,7 @@ function Standing({ of: webhook }: { of: PortalWebhook }) {
     return (
       <Banner tone="failing">
         <strong>
-          Failing since <When at={health.failing_since} />.
+          Failing for <Lasting since={health.failing_since} />.
         </strong>{' '}
         <LastDiagnosis of={webhook} /> Once the receiver takes events again, what waits is sent by itself.{' '}
         {waits}
@@ -209,7 +209,7 @@ function About({ of: webhook }: { of: PortalWebhook }) {
           <ul className="plain">
             {health.withheld_practice_groups.map(({ practice_group_id, since, reason }) => (
               <li key={practice_group_id}>
-                <code>{practice_group_id}</code> since <When at={since} />: {withheldReasons[reason]}
+                <code>{practice_group_id}</code> for <Lasting since={since} />: {withheldReasons[reason]}
               </li>
             ))}
           </ul>

@@ -4,7 +4,7 @@ import { State, type StateKind } from '../parts/state.tsx';
 
 const deliveryStates: Record<PartnerDelivery['status'], [StateKind, string]> = {
   delivered: ['fine', 'delivered'],
-  pending: ['waiting', 'to be sent'],
+  pending: ['waiting', 'to be sent, or sent again'],
   waiting: ['waiting', 'waiting for their turn'],
   withheld: ['withheld', 'withheld'],
   failed: ['failing', 'given up'],
@@ -12,15 +12,27 @@ const deliveryStates: Record<PartnerDelivery['status'], [StateKind, string]> = {
 
 type Known = Pick<PartnerDelivery, 'status' | 'attempts'>;
 
-export function DeliveryState({ of: delivery }: { of: Known }) {
-  const [kind, word] = stateOfDelivery(delivery);
+/** What it is sent to: nothing is, unless it is active. */
+export interface Receiving {
+  kind: 'webhook' | 'subscription';
+  status: 'active' | 'paused' | 'disabled';
+}
+
+export function DeliveryState({ of: delivery, to }: { of: Known; to?: Receiving | undefined }) {
+  const [kind, word] = stateOfDelivery(delivery, to);
   return <State kind={kind}>{word}</State>;
 }
 
-export function stateOfDelivery({ status, attempts }: Known): [StateKind, string] {
-  if (status === 'pending' && attempts.length > 0) return ['failing', 'tried again'];
+export function stateOfDelivery({ status, attempts }: Known, to?: Receiving): [StateKind, string] {
+  if (status === 'pending') return stateOfPending(attempts.length, to);
   if (status === 'waiting') return ['waiting', 'waits its turn'];
   return deliveryStates[status];
+}
+
+/** Of what is to be sent. */
+export function stateOfPending(attempts: number, to?: Receiving): [StateKind, string] {
+  if (to && to.status !== 'active') return ['stopped', `waits: ${to.kind} ${to.status}`];
+  return attempts > 0 ? ['failing', 'failed, will be retried'] : ['waiting', 'to be sent'];
 }
 
 interface PickDeliveryStatusProps {

@@ -1,5 +1,6 @@
 import type { EventLife, EventName, EventTarget } from '../api/generated.ts';
 import type { StateKind } from '../parts/state.tsx';
+import { stateOfPending } from './delivery-state.tsx';
 
 /** What events are called among people. */
 export const eventTitles: Record<EventName, string> = {
@@ -26,17 +27,18 @@ export const causes: Record<EventLife['cause']['kind'], string> = {
   test: 'A partner asked for a test event. Nothing happened in a practice.',
 };
 
-const outcomes: Record<EventTarget['outcome'], [StateKind, string]> = {
+const outcomes: Record<Exclude<EventTarget['outcome'], 'pending'>, [StateKind, string]> = {
   delivered: ['fine', 'delivered'],
-  pending: ['waiting', 'to be sent'],
   waiting: ['waiting', 'waits its turn'],
   withheld: ['withheld', 'withheld'],
   failed: ['failing', 'given up'],
   not_sent: ['stopped', 'not sent'],
 };
 
-export function stateOf({ outcome, attempts }: EventTarget): [StateKind, string] {
-  return outcome === 'pending' && attempts.length > 0 ? ['failing', 'tried again'] : outcomes[outcome];
+export function stateOf({ outcome, attempts, webhook_status: status }: EventTarget): [StateKind, string] {
+  return outcome === 'pending'
+    ? stateOfPending(attempts.length, { kind: 'webhook', status })
+    : outcomes[outcome];
 }
 
 const laterReasons: readonly EventTarget['not_sent_reason'][] = ['registered_later', 'not_entitled_then'];

@@ -53,7 +53,7 @@ export function Subscription() {
               />
             )}
             <Standing of={subscription} />
-            <Deliveries id={id} />
+            <Deliveries of={subscription} />
             <Section title="About it">
               <Facts
                 of={{
@@ -221,7 +221,7 @@ function Remove({ of: { id, url, health } }: ActProps) {
   );
 }
 
-function Deliveries({ id }: { id: string }) {
+function Deliveries({ of: { id, status: state } }: ActProps) {
   const { values, set } = useFilters(['status', 'delivery']);
   const status = values.status as SubscriptionDelivery['status'] | undefined;
   return (
@@ -248,7 +248,7 @@ function Deliveries({ id }: { id: string }) {
                     title={
                       <>
                         <span className="name">{ownEvents[delivery.event]}</span>
-                        <DeliveryState of={delivery} />
+                        <DeliveryState of={delivery} to={{ kind: 'subscription', status: state }} />
                       </>
                     }
                     aside={<When at={delivery.created_at} />}

@@ -243,20 +243,24 @@ function Deliveries({ of: { id, status: state } }: { of: PartnerWebhook }) {
         hrefOf={(delivery) => `/deliveries/${delivery.id}`}
         empty="No delivery is like that."
         columns={[
-          { title: 'State', width: '9rem', cell: (delivery) => <DeliveryState of={delivery} /> },
-          { title: 'Event', width: '1.4fr', cell: ({ event }) => eventTitles[event] },
+          {
+            title: 'State',
+            width: '12rem',
+            cell: (delivery) => <DeliveryState of={delivery} to={{ kind: 'webhook', status: state }} />,
+          },
+          { title: 'Event', width: '2fr', whole: true, cell: ({ event }) => eventTitles[event] },
           {
             title: 'Practice',
-            width: '1.4fr',
+            width: '1.2fr',
             wideOnly: true,
             cell: ({ practice_group_id }) => <PracticeName id={practice_group_id} isPlain />,
           },
           { title: 'About', width: '1fr', wideOnly: true, cell: ({ object_id }) => <code>{object_id}</code> },
           { title: 'Attempts', width: '5rem', titled: true, cell: ({ attempts }) => attempts.length },
-          { title: 'Queued', width: '8rem', cell: ({ created_at }) => <When at={created_at} /> },
+          { title: 'Queued', width: '7rem', cell: ({ created_at }) => <When at={created_at} /> },
           {
             title: 'Next attempt',
-            width: '8rem',
+            width: '7rem',
             titled: true,
             // While it is paused or disabled there is none.
             cell: ({ next_attempt_at: next }) => (next && state === 'active' ? <Due at={next} /> : '–'),

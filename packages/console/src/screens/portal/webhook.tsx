@@ -152,8 +152,12 @@ function Deliveries({ of: { id, status: state }, way }: { of: PortalWebhook; way
         hrefOf={(delivery) => `/portal/webhooks/${id}/deliveries/${delivery.id}`}
         empty="No delivery is like that. Send a test event to see one."
         columns={[
-          { title: 'State', width: '8rem', cell: (delivery) => <DeliveryState of={delivery} /> },
-          { title: 'Event', width: '11rem', cell: ({ event }) => eventTitles[event] },
+          {
+            title: 'State',
+            width: '12rem',
+            cell: (delivery) => <DeliveryState of={delivery} to={{ kind: 'webhook', status: state }} />,
+          },
+          { title: 'Event', width: '11rem', whole: true, cell: ({ event }) => eventTitles[event] },
           { title: 'About', width: '1fr', wideOnly: true, cell: ({ object_id }) => <code>{object_id}</code> },
           {
             title: 'What came of it',

@@ -45,7 +45,7 @@ export function Events() {
         columns={[
           {
             title: 'Event',
-            width: '1.4fr',
+            width: '2fr',
             cell: ({ payload, test }) => `${eventTitles[payload.event]}${test ? ' (test)' : ''}`,
           },
           {
@@ -61,7 +61,7 @@ export function Events() {
           },
           {
             title: 'ID',
-            width: '1.2fr',
+            width: '0.8fr',
             wideOnly: true,
             cell: ({ id }) => <code className="soft">{id}</code>,
           },

@@ -1,4 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
+import { Fragment } from 'react';
 import { one, useChange } from '../api/client.ts';
 import type { Node, Setting } from '../api/generated.ts';
 import { isAttended } from '../frame/attended.ts';
@@ -94,7 +95,7 @@ export function SettingsInForce() {
             keyOf={({ name }) => name}
             empty="None."
             columns={[
-              { title: 'Setting', width: '2fr', cell: ({ name }) => <code>{name}</code> },
+              { title: 'Setting', width: '2fr', cell: ({ name }) => <SettingName of={name} /> },
               { title: 'Value', width: '2fr', cell: shownValue },
               { title: 'Comes from', width: '8rem', cell: ({ source }) => sources[source] },
               { title: 'Means', width: '3fr', wideOnly: true, cell: ({ description }) => description },
@@ -103,6 +104,20 @@ export function SettingsInForce() {
         )}
       </Loaded>
     </Section>
+  );
+}
+
+/** A name that takes two lines breaks between its words. */
+function SettingName({ of: name }: { of: string }) {
+  return (
+    <code>
+      {name.split(/(?<=_)/).map((word, at) => (
+        <Fragment key={at}>
+          {at > 0 && <wbr />}
+          {word}
+        </Fragment>
+      ))}
+    </code>
   );
 }
 

@@ -21,6 +21,7 @@ const GAP = 16;
 /** So much stands beside each other, unless one island is wider. */
 const WIDTH = 760;
 const ROUNDS = 400;
+const CALM_ROUND = 250;
 const GOLDEN = Math.PI * (3 - Math.sqrt(5));
 
 export function layOut(nodes: readonly string[], areas: readonly Area[]): Map<string, Point> {
@@ -68,7 +69,8 @@ function settle(nodes: readonly string[], areas: readonly Area[]) {
   const places = new Map(nodes.map((id) => [id, begin(id, areas)]));
   const at = (id: string) => places.get(id) as Point;
   for (let round = 0; round < ROUNDS; round++) {
-    const pull = 0.08 * (1 - round / ROUNDS);
+    // In the last rounds nobody is pulled any more: what is left is to keep apart.
+    const pull = Math.max(0, 0.08 * (1 - round / CALM_ROUND));
     for (const { members } of areas) {
       const centre = centreOf(members.map(at));
       for (const id of members) move(at(id), centre, pull);
@@ -76,8 +78,17 @@ function settle(nodes: readonly string[], areas: readonly Area[]) {
     for (const { members } of areas) {
       const inside = new Set(members);
       const border = hull(members.map(at));
-      const centre = centreOf(members.map(at));
-      for (const id of nodes) if (!inside.has(id) && contains(border, at(id))) move(at(id), centre, -0.12);
+      for (const id of nodes) {
+        const way = inside.has(id) ? undefined : wayOut(border, at(id));
+        if (!way) continue;
+        // The members give way, too: a stranger may stand between them and somebody else.
+        at(id).x += way.x * 0.6;
+        at(id).y += way.y * 0.6;
+        for (const member of members) {
+          at(member).x -= way.x * 0.2;
+          at(member).y -= way.y * 0.2;
+        }
+      }
     }
     separate(nodes.map(at));
   }
@@ -166,11 +177,24 @@ export function hull(points: readonly Point[]): Point[] {
 
 const turn = (a: Point, b: Point, c: Point) => (b.x - a.x) * (c.y - a.y) - (b.y - a.y) * (c.x - a.x);
 
-function contains(border: readonly Point[], point: Point): boolean {
-  return (
-    border.length > 2 &&
-    border.every((corner, index) => turn(corner, border[(index + 1) % border.length] as Point, point) >= 0)
-  );
+/** The shortest way for a practice and its name to get out of an area; undefined: they are not in it. */
+export function wayOut(border: readonly Point[], { x, y }: Point): Point | undefined {
+  let shortest = Number.POSITIVE_INFINITY;
+  let way: Point | undefined;
+  for (const [index, corner] of border.entries()) {
+    const next = border[(index + 1) % border.length] as Point;
+    const length = Math.hypot(next.x - corner.x, next.y - corner.y) || 1;
+    const out = { x: (next.y - corner.y) / length, y: (corner.x - next.x) / length };
+    const nearestX = x - (Math.sign(out.x) * CELL.width) / 2;
+    const nearestY = out.y > 0 ? y - CELL.above : y + CELL.below;
+    const depth = (corner.x - nearestX) * out.x + (corner.y - nearestY) * out.y;
+    // Nobody needs more room than a border that is only touched.
+    if (depth < 0.5) return undefined;
+    if (depth >= shortest) continue;
+    shortest = depth;
+    way = { x: out.x * depth, y: out.y * depth };
+  }
+  return way;
 }
 
 /** Above which of its members an area has its name: the highest one that no other name is above, better one that is in no other area. */

@@ -106,13 +106,23 @@ export function Picture({ label, practices, areas, lines = [], selected, select 
     >
       {areas.map((area, index) => {
         const border = hull(area.members.map(at));
+        return (
+          <g key={area.id} className={kindOf(area, index)}>
+            <polygon points={border.map(({ x, y }) => `${x},${y}`).join(' ')} />
+          </g>
+        );
+      })}
+      {lines.map(({ from, to }) => (
+        <path key={`${from} ${to}`} className="way" d={curve(at(from), at(to))} />
+      ))}
+      {/* Names stand on all of them. */}
+      {areas.map((area, index) => {
         const plate = at(plates.get(area.id) ?? '');
         // Areas of the same few practices have their names above the same one: a line each.
         const there = areas.filter(({ id }) => plates.get(id) === plates.get(area.id));
         const name = there.length > 1 ? shorten(area.name) : area.name;
         return (
-          <g key={area.id} className={area.isDraft ? 'area draft' : `area kind-${index % 4}`}>
-            <polygon points={border.map(({ x, y }) => `${x},${y}`).join(' ')} />
+          <g key={area.id} className={kindOf(area, index)}>
             <text>
               <Name of={name} x={plate.x} y={plate.y - 29 - there.indexOf(area) * LINE_PX} isAbove />
               <title>{area.name}</title>
@@ -120,9 +130,6 @@ export function Picture({ label, practices, areas, lines = [], selected, select 
           </g>
         );
       })}
-      {lines.map(({ from, to }) => (
-        <path key={`${from} ${to}`} className="way" d={curve(at(from), at(to))} />
-      ))}
       {practices.map(({ id, name, mark, isFaint }) => {
         const { x, y } = at(id);
         const inside = areas.filter(({ members }) => members.includes(id)).map((area) => area.name);
@@ -154,6 +161,9 @@ export function Picture({ label, practices, areas, lines = [], selected, select 
     </svg>
   );
 }
+
+const kindOf = ({ isDraft }: NetworkArea, index: number) =>
+  isDraft ? 'area draft' : `area kind-${index % 4}`;
 
 function curve(from: Point, to: Point): string {
   const [x, y] = [(from.x + to.x) / 2 + (to.y - from.y) * 0.15, (from.y + to.y) / 2 - (to.x - from.x) * 0.15];

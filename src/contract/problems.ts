@@ -128,7 +128,7 @@ export const problemCatalogue = {
     status: 503,
     message: 'The service cannot answer at the moment. Retry after the seconds in Retry-After.',
     cause:
-      'The database is restarting, out of reach or too slow, or the service is full or stopping. Nothing about your request was wrong.',
+      'The database is restarting, out of reach or too slow, the service is full or stopping, or the software of the practice, which is asked before a change, does not answer. Nothing about your request was wrong.',
     remedy: 'Retry after the seconds in Retry-After. An update may be repeated safely.',
     extension: true,
   },

@@ -42,7 +42,7 @@ function asProblem(error: unknown, exchange: Exchange, log: Logger): Problem {
   if (error instanceof Problem) return error;
   if (error instanceof Outage) {
     log.warn({ request_id: exchange.id, reason: error.message }, 'outage');
-    return new Problem('service_unavailable');
+    return new Problem('service_unavailable', error.told === undefined ? {} : { message: error.told });
   }
   // Anything else is a bug. Its story goes to the log; the caller gets the number to ask about.
   log.error({ request_id: exchange.id, err: error }, 'bug');

@@ -4,4 +4,11 @@
  */
 export class Outage extends Error {
   readonly retryAfterSeconds = 1;
+  /** What the caller is told, where it is not the service itself that is out of reach. */
+  readonly told: string | undefined;
+
+  constructor(message: string, { told, ...options }: ErrorOptions & { told?: string } = {}) {
+    super(message, options);
+    this.told = told;
+  }
 }

@@ -73,6 +73,13 @@ const TRIES_MAX = 3;
 const UNSETTLED_WAIT_MS = 100;
 const UNSETTLED_WAITS_MAX = 30;
 const SENTENCE_MAX = 500;
+/** What the caller is told: neither this service nor the request is at fault. */
+const SOFTWARE_AWAY = {
+  told: 'The software of the practice, which is asked before this is changed, does not answer. Retry after the seconds in Retry-After.',
+};
+const SOFTWARE_BUSY = {
+  told: 'Too many changes wait for the software of the practice. Retry after the seconds in Retry-After.',
+};
 const SCOPE = 'submission-types:write';
 
 interface Group {
@@ -102,7 +109,8 @@ export class WriteThrough implements SubmissionTypeUpdates {
     };
     this.#groups.set(groupId, group);
     const { partnerId } = update.principal.holder;
-    if (!mayWait(group, partnerId)) return new Outage('too many updates wait for the practice software');
+    if (!mayWait(group, partnerId))
+      return new Outage('too many updates wait for the practice software', SOFTWARE_BUSY);
     group.waiting.set(partnerId, waitingOf(group, partnerId) + 1);
     try {
       return await group.turns.run(partnerId, () => this.#update(update, group));
@@ -128,7 +136,8 @@ export class WriteThrough implements SubmissionTypeUpdates {
       if ('outcome' in decided) return decided.outcome;
       const asked = await findAsked(db, update.principal.group.id);
       if (!asked) return new Outage('changes of this practice group are not written through any more');
-      if (group.breaker.room(clock.monotonic()) === 0) return new Outage('the practice software is away');
+      if (group.breaker.room(clock.monotonic()) === 0)
+        return new Outage('the practice software is away', SOFTWARE_AWAY);
       const { before, after, write } = decided;
       const id = newId('chg', now, random);
       const proposal: Proposal = {
@@ -223,10 +232,10 @@ export class WriteThrough implements SubmissionTypeUpdates {
     if (verdict === 'accepted') return undefined;
     if (verdict === 'unknown') {
       await this.#withdraw(proposal.id);
-      return new Outage('the practice software gave no answer that can be relied on');
+      return new Outage('the practice software gave no answer that can be relied on', SOFTWARE_AWAY);
     }
     await dropProposal(db, proposal.id);
-    if (verdict === 'not_reached') return new Outage('the practice software is out of reach');
+    if (verdict === 'not_reached') return new Outage('the practice software is out of reach', SOFTWARE_AWAY);
     return ruleBroken('practice_software', sentenceOf(outcome.answer));
   }
 

@@ -104,6 +104,9 @@ describe('a change that is written through', () => {
     const away = await patch(here, { title: 'Away' });
     expect(away.status).toBe(503);
     expect(away.body.error).toBe('service_unavailable');
+    expect(away.body.message).toMatch(
+      /^The software of the practice, which is asked before this is changed, does not answer\./,
+    );
     expect(Number(away.headers['retry-after'])).toBeGreaterThan(0);
     expect((await read(here)).title).toBe('Type one');
     expect(await proposals(here)).toEqual([]);

@@ -91,11 +91,13 @@ function keptEntry({ positions, ...entry }: AccessEntry): KeptEntry {
 export interface AccessFilter extends PageQuery {
   practice_group_id?: string | undefined;
   object_id?: string | undefined;
+  /** What was read with it; nothing is received with a key. */
+  key_id?: string | undefined;
   /** What deliveries tell, and nothing of the log. */
   receivedOnly?: true;
 }
 
-/** So many events of the practice are looked through for one page. */
+/** So many events of the practice are looked through for one page, and for one key so many entries of the log. */
 const STRETCH = 5_000;
 /** The cursor: first along the feed, by position and, within an event, by `minor`; then along the log, by its numbers. */
 const KEY = ['string', 'number', 'number'] as const;
@@ -115,18 +117,13 @@ export async function listAccessPage(tx: Transaction, filter: AccessFilter): Pro
     const data = rows.slice(0, size).map(presentAccess);
     return { data, count: data.length, next_cursor: next ? encodeCursor(next) : null };
   };
-  if (phase !== ALONG_LOG && filter.practice_group_id !== undefined) {
+  // Along the feed there is nothing that was read but of one object.
+  const isAlongFeed = filter.object_id !== undefined || filter.key_id === undefined;
+  if (phase !== ALONG_LOG && filter.practice_group_id !== undefined && isAlongFeed) {
     const groupId = filter.practice_group_id;
     const end = await endOfStretch(tx, groupId, major ?? LAST);
     rows.push(
-      ...(await readAlongFeed(
-        tx,
-        groupId,
-        filter.object_id,
-        [major ?? LAST, minor ?? LAST],
-        end ?? 0,
-        size + 1,
-      )),
+      ...(await readAlongFeed(tx, groupId, filter, [major ?? LAST, minor ?? LAST], end ?? 0, size + 1)),
     );
     const last = rows[size - 1];
     if (rows.length > size && last) return page([ALONG_FEED, last.major, last.minor]);
@@ -135,8 +132,9 @@ export async function listAccessPage(tx: Transaction, filter: AccessFilter): Pro
   }
   const before = phase === ALONG_LOG ? (major ?? LAST) : LAST;
   const found = rows.length;
-  rows.push(...(await readLog(tx, filter, before, size + 1 - found)));
-  if (rows.length <= size) return page(undefined);
+  const end = filter.key_id === undefined ? undefined : await endOfLogStretch(tx, filter, before);
+  rows.push(...(await readLog(tx, filter, before, end, size + 1 - found)));
+  if (rows.length <= size) return page(end === undefined ? undefined : [ALONG_LOG, end, 0]);
   return page([ALONG_LOG, found === size ? LAST : (rows[size - 1]?.major ?? 0), 0]);
 }
 
@@ -146,6 +144,27 @@ async function endOfStretch(tx: Transaction, groupId: string, before: number): P
     [groupId, before, STRETCH - 1],
   );
   return row?.position;
+}
+
+const inLog = ({ practice_group_id, object_id }: AccessFilter, before: number) =>
+  [
+    ['practice_group_id = ?', practice_group_id],
+    ['no < ?', before],
+    ['object_id = ?', object_id],
+  ] as const;
+
+/** There is no index by key. */
+async function endOfLogStretch(
+  tx: Transaction,
+  filter: AccessFilter,
+  before: number,
+): Promise<number | undefined> {
+  const { text, values } = where(...inLog(filter, before));
+  const row = await tx.first<{ no: number }>(
+    `SELECT no FROM access_log ${text} ORDER BY no DESC OFFSET $${values.length + 1} LIMIT 1`,
+    [...values, STRETCH - 1],
+  );
+  return row?.no;
 }
 
 interface AccessRow {
@@ -191,7 +210,7 @@ const MINOR_OF_LOG = 2 ** 32;
 function readAlongFeed(
   tx: Transaction,
   groupId: string,
-  objectId: string | undefined,
+  { object_id, key_id }: AccessFilter,
   [major, minor]: readonly [number, number],
   end: number,
   limit: number,
@@ -212,14 +231,14 @@ function readAlongFeed(
         CROSS JOIN LATERAL (SELECT min(a ->> 'at')::timestamptz AS first_at, max(a ->> 'at')::timestamptz AS last_at,
                                    count(*)::integer AS count
                               FROM json_array_elements(d.attempts) AS a WHERE ${SENT}) AS sent
-        WHERE sent.count > 0
+        WHERE sent.count > 0 AND $8::text IS NULL
        UNION ALL
        SELECT told.position, ${MINOR_OF_LOG} + l.no, l.body, l.erased_by, NULL, NULL, told.id, told.event, told.object_id,
               NULL, NULL, NULL, NULL
          FROM told
-        CROSS JOIN LATERAL (SELECT no, body, erased_by FROM access_log
+        CROSS JOIN LATERAL (SELECT no, body, erased_by, actor_id FROM access_log
                              WHERE practice_group_id = $1 AND last_position >= told.position AND first_position <= told.position OFFSET 0) AS l
-        WHERE $5::text IS NOT NULL
+        WHERE $5::text IS NOT NULL AND ($8::text IS NULL OR l.actor_id = $8)
           AND (l.body::json -> 'event_types' IS NULL OR json_typeof(l.body::json -> 'event_types') = 'null'
             OR l.body::jsonb -> 'event_types' ? told.event)
      ), page AS MATERIALIZED (
@@ -232,21 +251,18 @@ function readAlongFeed(
        LEFT JOIN webhooks w ON w.no = page.webhook_no
        LEFT JOIN partners p ON p.id = coalesce(w.partner_id, page.body::json -> 'actor' ->> 'partner_id')
       ORDER BY major DESC, minor DESC`,
-    [groupId, major, minor, end, objectId, limit, scopesOf.deliver],
+    [groupId, major, minor, end, object_id, limit, scopesOf.deliver, key_id],
   );
 }
 
 function readLog(
   tx: Transaction,
-  { practice_group_id, object_id }: AccessFilter,
+  filter: AccessFilter,
   before: number,
+  end: number | undefined,
   limit: number,
 ): Promise<AccessRow[]> {
-  const { text, values } = where(
-    ['practice_group_id = ?', practice_group_id],
-    ['no < ?', before],
-    ['object_id = ?', object_id],
-  );
+  const { text, values } = where(...inLog(filter, before), ['no >= ?', end], ['actor_id = ?', filter.key_id]);
   return tx.query<AccessRow>(
     `WITH page AS MATERIALIZED (
        SELECT no AS major, 0 AS minor, body, erased_by, practice_group_id, last_at AS ended FROM access_log ${text}

@@ -124,6 +124,35 @@ describe('GET /operator/v1/access-log', () => {
     expect(readers.sort()).toEqual([reader.keyId, other.keyId].sort());
   });
 
+  it('tells what was read with one key, however much others read meanwhile', async () => {
+    const house = await startApi();
+    const reader = await newPartner(house);
+    const other = await newPartner(house, reader.groupId);
+    await publish(house, reader.groupId, ['prescription.issued', 'rx-1']);
+    await fanOutAll(house);
+    await reader.call('GET', '/v1/practice-groups');
+    await reader.call('GET', '/v1/events');
+    await house.service.app.accessLog.flush();
+    await other.call('GET', '/v1/events');
+    await house.service.app.accessLog.flush();
+    const db = await superuser(house.databaseUrl);
+    await db.query(
+      `INSERT INTO access_log (no, batch, practice_group_id, actor_id, last_at, body, digest)
+       SELECT no + n, batch, practice_group_id, actor_id, last_at, body, digest
+         FROM (SELECT * FROM access_log WHERE actor_id = $1 ORDER BY no DESC LIMIT 1) AS l, generate_series(1, 12000) AS n`,
+      [other.keyId],
+    );
+    const query = `key_id=${reader.keyId}`;
+    const first = await house.operator('GET', `/access-log?${query}`);
+    expect(first).toMatchObject({ data: [], next_cursor: expect.any(String) });
+    const operations = async (more = '') =>
+      (await accesses(house, query + more)).map(({ key_id, operation }) => `${key_id} ${operation}`);
+    const feed = `${reader.keyId} listEvents`;
+    expect((await operations()).sort()).toEqual([feed, `${reader.keyId} listPracticeGroups`]);
+    expect(await operations(`&practice_group_id=${reader.groupId}`)).toContain(feed);
+    expect(await operations(`&practice_group_id=${reader.groupId}&object_id=rx-1`)).toEqual([feed]);
+  });
+
   it('tells what operators looked at: an event, a delivery, a form submission, a practice', async () => {
     const house = await startApi();
     const partner = await newPartner(house);

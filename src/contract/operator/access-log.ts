@@ -67,6 +67,7 @@ export const listAccessLog = defineEndpoint({
     ...pageQuery,
     practice_group_id: recordId().optional(),
     object_id: reference().optional(),
+    key_id: recordId().optional().meta({ description: 'What was read with this key alone.' }),
   }),
   response: { status: 200, description: 'One page.', body: pageOf(accessLogEntry) },
   problems: [],

@@ -3684,6 +3684,8 @@ export interface Operations {
         cursor?: string | undefined;
         practice_group_id?: string | undefined;
         object_id?: string | undefined;
+        /** What was read with this key alone. */
+        key_id?: string | undefined;
       };
     };
     answer: AccessLogEntryPage;

@@ -126,7 +126,10 @@ export async function startService(config: Config, surroundings: Surroundings): 
         const resealed = await resealSecrets(db, sealer, new Date(clock.now()).toISOString());
         await resealSigningKeys(db, sealer, new Date(clock.now()).toISOString());
         if (resealed > 0) log.info({ resealed, key_id: sealer.keyId }, 'webhook secrets sealed anew');
-        Object.assign(seeded, await seed(config, assemble(config, db, { log, clock, random, parent }, keys)));
+        // A node that only delivers answers no first call. Among several processes, one that does is for all of them.
+        const hasDemo = config.demo && (config.role !== 'worker' || parent?.order.listens === false);
+        const app = assemble(config, db, { log, clock, random, parent }, keys);
+        Object.assign(seeded, await seed({ ...config, demo: hasDemo }, app));
       } finally {
         await closeDatabase(db);
       }

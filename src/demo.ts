@@ -81,12 +81,18 @@ async function makeDemoWorld(app: App): Promise<string | undefined> {
   return issueDemoKey(app, DEMO_PARTNER);
 }
 
-/** A new key for a demo world whose key was lost with the data folder; none if its partner was suspended since. */
+/**
+ * A new key for a demo world whose key was lost with the data folder; none if its partner was suspended since, or one of
+ * its keys revoked: whoever did that wants no other one.
+ */
 async function replaceDemoKey(app: App): Promise<string | undefined> {
   const partner = await transact(app.db, DEMO, async (tx) => {
     if (!(await findGroup(tx, DEMO_GROUP))) return undefined;
     const keys = await listKeyPage(tx, { practice_group_id: DEMO_GROUP, page_size: 1 });
-    return keys.data[0] && findPartner(tx, keys.data[0].partner_id);
+    const partner_id = keys.data[0]?.partner_id;
+    if (partner_id === undefined) return undefined;
+    const revoked = await listKeyPage(tx, { partner_id, status: 'revoked', page_size: 1 });
+    return revoked.count > 0 ? undefined : findPartner(tx, partner_id);
   });
   return partner?.status === 'verified' ? issueDemoKey(app, partner.id) : undefined;
 }
@@ -168,7 +174,9 @@ export async function demoKey(config: Pick<Config, 'dataDir'>, app: App): Promis
   const file = join(config.dataDir, 'demo-key');
   const made = await makeDemoWorld(app);
   const kept = made ? undefined : await readFile(file, 'utf8').catch(() => undefined);
-  if (kept && isHolder(await app.access.holderOf(kept))) return kept;
+  const found = kept ? await app.access.holderOf(kept) : undefined;
+  // One that works no more was ended by somebody. One that nobody knows is lost, as the file is.
+  if (found) return isHolder(found) ? kept : undefined;
   const key = made ?? (await replaceDemoKey(app));
   if (!key) return undefined;
   await keepFile(file, key);

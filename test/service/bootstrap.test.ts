@@ -282,6 +282,35 @@ describe('the demo world', () => {
     expect((await start()).service.demoKey).toBe(first.service.demoKey);
   });
 
+  it('has no key again once somebody revoked it, with and without its file', async () => {
+    const { start, folder } = await deployment({ PORTER_DEMO: 'on' });
+    const first = await start();
+    const { data } = await first.operator('GET', '/keys');
+    await first.operator('POST', `/keys/${data[0].id}/revoke`);
+    await first.stop();
+    const second = await start();
+    expect(second.service.demoKey).toBeUndefined();
+    await second.stop();
+    rmSync(join(folder, 'demo-key'));
+    const third = await start();
+    expect(third.service.demoKey).toBeUndefined();
+    expect((await third.operator('GET', '/keys')).count).toBe(1);
+  });
+
+  it('gets no key from a node that only delivers', async () => {
+    const { start, folder } = await deployment({ PORTER_DEMO: 'on' });
+    const before = await start({ PORTER_ROLE: 'worker' });
+    expect(before.service.demoKey).toBeUndefined();
+    await before.stop();
+    const first = await start();
+    expect(await works(first, first.service.demoKey)).toBe(true);
+    await first.stop();
+    rmSync(join(folder, 'demo-key'));
+    const worker = await start({ PORTER_ROLE: 'worker' });
+    expect(worker.service.demoKey).toBeUndefined();
+    expect(existsSync(join(folder, 'demo-key'))).toBe(false);
+  });
+
   it('is not made where there is something already, and gives no key to what is not its own', async () => {
     const { start, databaseUrl, folder } = await deployment();
     const first = await start({ PORTER_DEMO: 'off' });

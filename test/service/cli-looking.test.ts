@@ -64,7 +64,7 @@ it('the audit is listed by what was done to whom', async () => {
   expect(stdout).toMatch(/^AT +NUMBER +WHO +ACTION +WHAT +GROUP +CHANGED\n/);
   expect(stdout).toMatch(
     new RegExp(
-      `2026-\\S+ +\\d+ +.+ +key\\.\\w+ +\\w+ ${keyId} +Practice ${group} \\(${group}\\) +\\d+ fields\n`,
+      `2026-\\S+ +\\d+ +.+ +key\\.\\w+ +\\w+ ${keyId} +Practice ${group} \\(${group}\\) +id, partner_id(, \\w+){3} and \\d+ more\n`,
     ),
   );
   const { data } = await json(`audit list --group ${group} --limit 2`);
@@ -79,6 +79,14 @@ it('who did something with a key is told by the name of its partner, and what ch
   });
   const { stdout } = await porter(`audit list --actor ${keyId}`);
   expect(stdout).toMatch(new RegExp(` Partner \\(${keyId}\\) +submission_type\\.update +.+ suspended\n`));
+});
+
+it('the audit names what differs, and nothing that stayed as it was', async () => {
+  const { id } = await harness.operator('POST', '/networks', { name: 'A', practice_group_ids: [group] });
+  await harness.operator('PATCH', `/networks/${id}`, { name: 'B' });
+  const { stdout } = await porter(`audit list --subject ${id}`);
+  expect(stdout).toMatch(/ network\.update +network \S+ +(- +)?name\n/);
+  expect(stdout).toMatch(/ network\.create +network \S+ +(- +)?id, name, practice_group_ids\b.*\n/);
 });
 
 it('lists have names beside IDs, unless a program reads them', async () => {

@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises';
+import { isDeepStrictEqual } from 'node:util';
 import { isRecord } from '../../../packages/sdk/src/shape.ts';
 import type { AuditEntry } from '../../contract/operator/audit.ts';
 import type { Page } from '../../contract/page.ts';
@@ -17,9 +18,19 @@ interface Verdict {
   anchor?: { seq: number; at: string; problem?: 'not_genuine' | 'cut' | 'rewritten' };
 }
 
-/** Of something new these are all its fields, which no line has room for. */
-const FIELDS_SHOWN_MAX = 6;
-const changed = (fields: string[]) => (fields.length > FIELDS_SHOWN_MAX ? `${fields.length} fields` : fields);
+/** Of something new these are all the fields that it has, which no line has room for. */
+const FIELDS_SHOWN_MAX = 5;
+
+/** An entry may hold what stayed as it was, too. */
+function changed({ before, after }: AuditEntry): string[] | string | null {
+  if (!isRecord(after)) return null;
+  const was = isRecord(before) ? before : {};
+  const fields = Object.keys({ ...after, ...was }).filter(
+    (field) => !isDeepStrictEqual(was[field] ?? null, after[field] ?? null),
+  );
+  const more = fields.length - FIELDS_SHOWN_MAX;
+  return more > 0 ? `${fields.slice(0, FIELDS_SHOWN_MAX).join(', ')} and ${more} more` : fields;
+}
 
 export const auditCommands = [
   defineCommand({
@@ -66,7 +77,7 @@ export const auditCommands = [
         ['ACTION', ({ action }) => action],
         ['WHAT', ({ subject }) => `${subject.type} ${subject.id}`],
         ['GROUP', ({ practice_group_id }) => group(practice_group_id)],
-        ['CHANGED', ({ after }) => (isRecord(after) ? changed(Object.keys(after)) : null)],
+        ['CHANGED', changed],
       ]);
     },
   }),

@@ -2,8 +2,8 @@
 -- again, and keeps the reason true while it may not. Looks at these webhooks (`nos`), or, if that is null, at the next `webhooks_max` after `after_no` that have open deliveries or a note.
 -- `last_no`: where the next call goes on; 0: it has been through all.
 --
--- Guarantees: nothing depends on the note for what is sent, because each claim asks anew; a claim passes over what has one. What a webhook whose
--- partner may receive again had failed before is forgotten, so that the time in which nothing was sent does not count towards disabling it.
+-- Guarantees: nothing depends on the note for what is sent, because each claim asks anew; a claim passes over what has one. A webhook whose
+-- partner may receive again keeps its failures; the time until it is disabled begins anew, since nothing was sent for a while.
 -- Of a webhook for all practice groups of a partner, what `withhold_groups` has set aside of a group comes back when the partner may receive
 -- that group again: up to `back_max` deliveries of a webhook at a time, each the first about its object.
 CREATE OR REPLACE FUNCTION review_entitlement(
@@ -114,7 +114,7 @@ BEGIN
   UPDATE withheld_groups g SET reason = other.why FROM unnest(other_nos, other_groups, other_whys) AS other (no, group_id, why)
    WHERE g.webhook_no = other.no AND g.practice_group_id = other.group_id;
   IF goes_on IS NOT NULL THEN
-    UPDATE webhook_lanes SET failures = 0, failing_since = NULL WHERE webhook_no = ANY (goes_on) AND failing_since IS NOT NULL;
+    UPDATE webhook_lanes SET failing_since = at WHERE webhook_no = ANY (goes_on) AND failing_since IS NOT NULL;
     PERFORM pg_notify('porter_deliveries', '');
   END IF;
 END $$;

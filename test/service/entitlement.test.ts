@@ -390,9 +390,10 @@ it('what is withheld goes with the retention time, and the webhook is not disabl
   harness.clock.advance(29 * DAY_MS);
   await harness.rows("UPDATE partners SET status = 'verified'");
   await harness.engine.drain();
-  expect(await harness.rows('SELECT w.status, l.failures FROM webhooks w, webhook_lanes l')).toEqual([
-    { status: 'active', failures: 1 },
-  ]);
+  // What failed before is not forgotten: nothing has succeeded since.
+  expect(
+    await harness.rows('SELECT w.status, l.failures, l.failing_since FROM webhooks w, webhook_lanes l'),
+  ).toEqual([{ status: 'active', failures: 2, failing_since: new Date(harness.clock.now()) }]);
 
   await harness.rows("UPDATE partners SET status = 'suspended'");
   await harness.engine.drain();

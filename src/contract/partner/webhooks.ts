@@ -38,7 +38,10 @@ export const withheldReason = () =>
 export const webhookHealth = z
   .object({
     failures: z.int().meta({ description: 'Failed attempts since the last success.' }),
-    failing_since: timestamp().nullable().meta({ description: 'The time of the first of them.' }),
+    failing_since: timestamp().nullable().meta({
+      description:
+        'The time of the first of them; if nothing could be sent meanwhile because access was lost, when it came back.',
+    }),
     last_success_at: timestamp().nullable(),
     queued: z.int().meta({
       description: `Deliveries that are not finished. ${QUEUED_COUNT_MAX} stands for that many or more.`,

@@ -2392,7 +2392,10 @@ export interface SubscriptionDeliveryPage {
 export interface SubscriptionHealth {
   /** Failed attempts since the last success. */
   failures: number;
-  /** The time of the first of them. */
+  /**
+   * The time of the first of them; if nothing could be sent meanwhile because access was lost, when it
+   * came back.
+   */
   failing_since: string | null;
   last_success_at: string | null;
   /** Deliveries that are not finished. 1000 stands for that many or more. */
@@ -2470,7 +2473,10 @@ export interface WebhookAttempts {
 export interface WebhookHealth {
   /** Failed attempts since the last success. */
   failures: number;
-  /** The time of the first of them. */
+  /**
+   * The time of the first of them; if nothing could be sent meanwhile because access was lost, when it
+   * came back.
+   */
   failing_since: string | null;
   last_success_at: string | null;
   /** Deliveries that are not finished. 1000 stands for that many or more. */

@@ -793,7 +793,9 @@ class WebhookHealth(TypedDict):
     failures: int
     """Failed attempts since the last success."""
     failing_since: str | None
-    """The time of the first of them."""
+    """The time of the first of them; if nothing could be sent meanwhile because access was lost, when
+    it came back.
+    """
     last_success_at: str | None
     queued: int
     """Deliveries that are not finished. 1000 stands for that many or more."""

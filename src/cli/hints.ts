@@ -52,6 +52,10 @@ const hints: Record<string, (asked: Asked, refusal: Refusal) => string | undefin
     const [word = ''] = command.split(' ');
     if (word === 'resend')
       return `There is no such event or webhook of yours in ${connection.group}. Check the IDs, or name another practice group with --group.`;
+    if (command === 'networks add')
+      return 'There is no such network, or no such practice group. See `porter networks list` and `porter groups list`.';
+    if (command === 'networks remove')
+      return 'There is no such network, or this practice group is not one of it. See `porter networks list`.';
     const noun = nouns[word];
     return noun && `There is no such ${noun}. See \`porter ${word} list\`.`;
   },

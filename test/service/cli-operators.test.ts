@@ -98,7 +98,17 @@ it('networks are made and changed', async () => {
   const never = `${'x'.repeat(300)}`;
   expect(await porter(`networks add ${id} ${group} ${other} ${never}`)).toMatchObject({
     code: 1,
-    stderr: expect.stringMatching(new RegExp(`^Done before it failed: ${group}, ${other}\\.\nError: `)),
+    stderr: expect.stringMatching(
+      new RegExp(`^Done before it failed: ${group}, ${other}\\.\nIt failed at x+\\.\nError: `),
+    ),
+  });
+  expect(await porter(`networks remove ${id} ${group} none ${other} another`)).toMatchObject({
+    code: 1,
+    stderr: expect.stringMatching(
+      new RegExp(
+        `^Done before it failed: ${group}\\.\nIt failed at none\\. Not done: ${other}, another\\.\nError: .+\n  There is no such network, or this practice group is not one of it\\. `,
+      ),
+    ),
   });
 });
 

@@ -85,7 +85,14 @@ describe('status', () => {
 describe('a refusal', () => {
   it.each([
     ['keys revoke key_none --yes', 'There is no such key. See `porter keys list`.'],
-    ['networks add net_none g', 'There is no such network. See `porter networks list`.'],
+    [
+      'networks add net_none g',
+      'There is no such network, or no such practice group. See `porter networks list` and `porter groups list`.',
+    ],
+    [
+      'networks remove net_none g',
+      'There is no such network, or this practice group is not one of it. See `porter networks list`.',
+    ],
     ['deliveries retry dlv_none', 'There is no such delivery. See `porter deliveries list`.'],
   ])('of %s names what there is not', async (line, hint) => {
     expect((await porter(line, operator)).stderr).toContain(`\n  ${hint}\n`);

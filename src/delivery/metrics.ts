@@ -54,7 +54,7 @@ export function createMetrics(readNumbers: () => Promise<QueueNumbers>, now: () 
   });
   new Gauge({
     name: 'porter_delivery_queue',
-    help: 'Events not yet fanned out, and deliveries that are due (those to be retried later included) or wait for an earlier one. Of what failed before, or waits, 100,000 are counted.',
+    help: 'Events not yet fanned out, and deliveries that are due (those to be retried later included) or wait for an earlier one; held: those of webhooks that are paused, disabled or withheld. Of what failed before, or waits, 100,000 are counted.',
     labelNames: ['state'] as const,
     registers,
     collect() {
@@ -62,6 +62,7 @@ export function createMetrics(readNumbers: () => Promise<QueueNumbers>, now: () 
       this.set({ state: 'new' }, numbers.events_new);
       this.set({ state: 'due' }, numbers.due);
       this.set({ state: 'waiting' }, numbers.waiting);
+      this.set({ state: 'held' }, numbers.held);
     },
   });
   new Gauge({

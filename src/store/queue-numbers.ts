@@ -3,8 +3,11 @@ import type { Transaction } from './database.ts';
 export interface QueueNumbers {
   /** Events that were accepted and not yet looked at. */
   events_new: number;
+  /** Of webhooks that are sent to. */
   due: number;
   waiting: number;
+  /** What waits on purpose: of webhooks that are paused, disabled or withheld. */
+  held: number;
   /** Webhooks whose deliveries are withheld. */
   withheld: number;
   /** When the oldest event was accepted that an active webhook should have by now; null when there is none. */
@@ -49,11 +52,31 @@ const LANES = `lane AS MATERIALIZED (
 /** Otherwise PostgreSQL, for want of statistics, gathers and sorts a whole queue to find the first of it. */
 const PINNED = "SELECT set_config('enable_bitmapscan', 'off', true), set_config('enable_sort', 'off', true)";
 
+/**
+ * How many are new, and how many were set aside, in the lanes that are sent to, or in the others. What waits behind one that is
+ * withheld of one practice group alone counts as waiting: nothing at hand tells it from what waits behind a failure.
+ */
+const depth = (name: string, which: string) => `
+  ${name}_new AS (
+    SELECT CASE WHEN unsent.count > ${COUNTED_MAX} THEN span.count ELSE unsent.count END AS count
+      FROM (SELECT sum(last_sequence - open_from + 1) AS count FROM lane WHERE has_new AND ${which}) AS span,
+           (SELECT count(*)
+              FROM (SELECT FROM lane
+                     CROSS JOIN LATERAL (SELECT ${NEW} LIMIT ${COUNTED_MAX + 1}) AS d
+                     WHERE lane.has_new AND ${which} LIMIT ${COUNTED_MAX + 1}) AS part) AS unsent),
+  ${name}_aside AS (
+    SELECT count(*) AS count, count(*) FILTER (WHERE state = 'waiting') AS waiting,
+           count(*) FILTER (WHERE state = 'due' AND is_withheld) AS withheld
+      FROM (SELECT d.state, lane.is_wide AND d.retry_at = 'infinity' AS is_withheld FROM lane
+             CROSS JOIN LATERAL (SELECT d.state, d.retry_at ${SET_ASIDE} LIMIT ${COUNTED_MAX}) AS d
+             WHERE ${which} LIMIT ${COUNTED_MAX}) AS part)`;
+
 const QUEUE_NUMBERS = `
-  WITH ${LANES}
+  WITH ${LANES}, ${depth('sent', 'lane.active')}, ${depth('held', 'NOT lane.active')}
   SELECT event.count::integer AS events_new,
-         (CASE WHEN unsent.count > ${COUNTED_MAX} THEN span.count ELSE unsent.count END + aside.due)::integer AS due,
-         aside.waiting::integer AS waiting,
+         (sent_new.count + sent_aside.count - sent_aside.waiting - sent_aside.withheld)::integer AS due,
+         sent_aside.waiting::integer AS waiting,
+         (held_new.count + held_aside.count + sent_aside.withheld)::integer AS held,
          (SELECT count(*) FROM (SELECT no FROM webhooks WHERE withheld_since IS NOT NULL AND deleted_at IS NULL
                                 UNION
                                 SELECT webhook_no FROM withheld_groups JOIN webhooks ON no = webhook_no WHERE deleted_at IS NULL) AS any_of_it)::integer AS withheld,
@@ -61,17 +84,9 @@ const QUEUE_NUMBERS = `
          (SELECT count(*) FROM (SELECT FROM changes WHERE state = 'pending' LIMIT ${COUNTED_MAX}) AS part)::integer AS changes_pending,
          (SELECT at FROM changes WHERE state = 'pending' ORDER BY position LIMIT 1) AS oldest_change
     FROM (SELECT coalesce(sum(cardinality(event_nos)), 0) AS count, min(accepted_at) AS oldest FROM new_events) AS event,
-         (SELECT sum(last_sequence - open_from + 1) AS count FROM lane WHERE has_new) AS span,
-         (SELECT count(*)
-            FROM (SELECT FROM lane
-                   CROSS JOIN LATERAL (SELECT ${NEW} LIMIT ${COUNTED_MAX + 1}) AS d
-                   WHERE lane.has_new LIMIT ${COUNTED_MAX + 1}) AS part) AS unsent,
-         (SELECT count(*) FILTER (WHERE state = 'due') AS due, count(*) FILTER (WHERE state = 'waiting') AS waiting
-            FROM (SELECT d.state FROM lane
-                   CROSS JOIN LATERAL (SELECT d.state ${SET_ASIDE} LIMIT ${COUNTED_MAX}) AS d
-                   LIMIT ${COUNTED_MAX}) AS part) AS aside`;
+         sent_new, sent_aside, held_new, held_aside`;
 
-/** For the metrics. What waits for a paused or disabled webhook, or is withheld, waits on purpose, and is not counted as late. */
+/** For the metrics. What waits for a paused or disabled webhook, or is withheld, waits on purpose: it is told apart, and is not late. */
 export async function readQueueNumbers(tx: Transaction): Promise<QueueNumbers> {
   tx.defer(PINNED);
   const [numbers, failing] = await Promise.all([
@@ -81,7 +96,7 @@ export async function readQueueNumbers(tx: Transaction): Promise<QueueNumbers> {
         WHERE l.failures > 0 AND w.deleted_at IS NULL ORDER BY l.failures DESC LIMIT 100`,
     ),
   ]);
-  const none = { events_new: 0, due: 0, waiting: 0, withheld: 0, oldest: null };
+  const none = { events_new: 0, due: 0, waiting: 0, held: 0, withheld: 0, oldest: null };
   return { ...none, changes_pending: 0, oldest_change: null, ...numbers, failing };
 }
 

@@ -302,7 +302,7 @@ describe('status', () => {
       json: {
         url: fresh.url,
         ready: true,
-        queue: { new: 0, due: 0, waiting: 0 },
+        queue: { new: 0, due: 0, waiting: 0, held: 0 },
         oldest_undelivered_seconds: 0,
         failing_webhooks: [],
         healthy: true,
@@ -338,13 +338,15 @@ describe('status', () => {
     expect(unready).toMatchObject({ code: 1, stdout: expect.stringContaining('not ready') });
     const hidden = await porter('status', { env, fetch: answering({}) });
     expect(hidden).toMatchObject({ code: 0, stdout: expect.stringContaining('not shown to this machine') });
-    const metrics = 'porter_delivery_queue{state="due"} 7\nporter_delivery_oldest_seconds 7320\n';
+    const metrics =
+      'porter_delivery_queue{state="due"} 7\nporter_delivery_queue{state="held"} 3\nporter_delivery_oldest_seconds 7320\n';
     const stuck = await porter('status', {
       env,
       fetch: answering({ '/healthz': healthz, '/readyz': healthz, '/metrics': [200, metrics] }),
     });
     expect(stuck.code).toBe(1);
     expect(stuck.stdout).toContain('7 due');
+    expect(stuck.stdout).toContain('Held back for webhooks that are paused, disabled or withheld: 3.\n');
     expect(stuck.stdout).toContain('2 hours 2 minutes old');
   });
 

@@ -187,6 +187,7 @@ describe('metrics', () => {
       'porter_delivery_queue{state="new"} 0',
       'porter_delivery_queue{state="due"} 1',
       'porter_delivery_queue{state="waiting"} 1',
+      'porter_delivery_queue{state="held"} 0',
       'porter_delivery_oldest_seconds 4',
       'porter_delivery_attempts_total{outcome="2xx"} 2',
       'porter_delivery_attempts_total{outcome="5xx"} 1',
@@ -197,12 +198,19 @@ describe('metrics', () => {
     ])
       expect(text).toContain(line);
 
-    // What waits for a paused webhook waits on purpose: it is counted, and not called late.
+    // What waits for a paused webhook waits on purpose: it is counted apart, and not called late.
     await harness.rows("UPDATE webhooks SET status = 'paused' WHERE no = $1", [failing]);
     harness.clock.advance(10_000);
     const later = await harness.engine.metrics();
-    expect(later).toContain('porter_delivery_queue{state="due"} 1');
+    for (const [state, count] of Object.entries({ due: 0, waiting: 0, held: 2 }))
+      expect(later).toContain(`porter_delivery_queue{state="${state}"} ${count}\n`);
     expect(later).toContain('porter_delivery_oldest_seconds 0');
+
+    // So does what is new for it.
+    await harness.publish({ id: 'b' });
+    await harness.engine.drain();
+    harness.clock.advance(10_000);
+    expect(await harness.engine.metrics()).toContain('porter_delivery_queue{state="held"} 3\n');
   });
 });
 

@@ -33,7 +33,7 @@ interface Status {
   not_ready_because: string | null;
   /** By how much the clock of the node is ahead of the database's. */
   clock_skew_seconds: number | null;
-  queue: { new: number; due: number; waiting: number } | null;
+  queue: { new: number; due: number; waiting: number; held: number } | null;
   oldest_undelivered_seconds: number | null;
   /** null without a token or key, or when the service does not list them. */
   failing_webhooks: FailingWebhook[] | null;
@@ -74,7 +74,15 @@ export const statusCommand = defineCommand({
       ready,
       not_ready_because: ready === false ? reasonOf(readyAnswer) : null,
       clock_skew_seconds: told.get('porter_clock_skew_seconds') ?? null,
-      queue: oldest === null ? null : { new: queued('new'), due: queued('due'), waiting: queued('waiting') },
+      queue:
+        oldest === null
+          ? null
+          : {
+              new: queued('new'),
+              due: queued('due'),
+              waiting: queued('waiting'),
+              held: queued('held'),
+            },
       oldest_undelivered_seconds: oldest,
       failing_webhooks: webhooks.failing,
       withheld_webhooks: numbers.get('porter_delivery_withheld_webhooks') ?? null,
@@ -220,6 +228,7 @@ function inWords(status: Status, why: string | undefined, red: (text: string) =>
         ? 'Nothing waits to be delivered.'
         : `To be delivered: ${queue.due} due or to be retried, ${queue.waiting} behind them, ${queue.new} new.`,
     );
+  if (queue?.held) lines.push(`Held back for webhooks that are paused, disabled or withheld: ${queue.held}.`);
   if (oldest !== null && oldest > 0) {
     const text = `The oldest event that somebody has not received is ${spoken(oldest)} old.`;
     lines.push(oldest < STUCK_SECONDS ? text : red(text));

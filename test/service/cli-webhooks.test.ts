@@ -27,4 +27,10 @@ it('porter webhooks lists, shows, pauses, activates and replays', async () => {
     count: 1,
   });
   expect((await porter(`webhooks replay ${id}`)).code).toBe(2);
+  const replay = async () => (await porter(`webhooks replay ${id} --since 2026-01-01T00:00:00Z`)).stdout;
+  expect(await replay()).toBe(`1 on the way to ${id}.\n`);
+  await porter(`webhooks pause ${id}`);
+  expect(await replay()).toBe(
+    `Queued: 1 for ${id}, which is paused. They wait until it is active: porter webhooks activate ${id}\n`,
+  );
 });

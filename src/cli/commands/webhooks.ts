@@ -3,7 +3,7 @@ import type { Page } from '../../contract/page.ts';
 import { webhookStatuses } from '../../contract/partner/webhooks.ts';
 import type { Api } from '../api.ts';
 import { defineCommand } from '../command.ts';
-import { UsageError } from '../exit.ts';
+import { Failure, UsageError } from '../exit.ts';
 import { named, namesOf } from '../names.ts';
 import { type Column, inLine } from '../printer.ts';
 import { segment } from '../segment.ts';
@@ -28,6 +28,16 @@ const columns = (group: (id: string) => string | null): Column<PartnerWebhook>[]
   ['FAILING SINCE', ({ health }) => health.failing_since],
   ['CREATED', ({ created_at }) => created_at],
 ];
+
+/** Of what was done already, only told about: a failure here is none of it. */
+const statusOf = (api: Api, id: string) =>
+  api.operator<PartnerWebhook>('GET', `/webhooks/${segment(id)}`).then(
+    ({ status }) => status,
+    (error) => {
+      if (error instanceof Failure) return 'active';
+      throw error;
+    },
+  );
 
 const setStatus = (api: Api, id: string, status: 'active' | 'paused') =>
   api.operator<PartnerWebhook>('PATCH', `/webhooks/${segment(id)}`, { body: { status } });
@@ -114,7 +124,14 @@ export const webhookCommands = [
       const body = since === undefined ? { event_ids: events } : { since };
       const path = `/webhooks/${segment(id)}/replay`;
       const { count } = await api.operator<{ count: number }>('POST', path, { body });
-      out.document({ webhook_id: id, count }, () => inLine(`${count} on the way to ${id}.`));
+      const status = await statusOf(api, id);
+      out.document({ webhook_id: id, count }, () =>
+        inLine(
+          count === 0 || status === 'active'
+            ? `${count} on the way to ${id}.`
+            : `Queued: ${count} for ${id}, which is ${status}. They wait until it is active: porter webhooks activate ${id}`,
+        ),
+      );
     },
   }),
 ];

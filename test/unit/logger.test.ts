@@ -1,6 +1,6 @@
 import { PassThrough } from 'node:stream';
 import { expect, it } from 'vitest';
-import { createLogger, lineWriter, passLines } from '../../src/platform/logger.ts';
+import { createLogger, lineWriter, passLines, redact } from '../../src/platform/logger.ts';
 
 const MIB = 1024 * 1024;
 
@@ -44,4 +44,13 @@ it('lines of several processes go into one log whole, however they arrive, each 
     { msg: 'between' },
     { level: 'info', time: expect.any(String), node: 'host:1', msg: 'a line' },
   ]);
+});
+
+it.each([
+  ['/v1/ptr_test_AAAA/pto_BBBB', '/v1/ptr_test_[redacted]pto_[redacted]'],
+  ['pto_AAAAptr_live_BBBB', 'pto_[redacted]ptr_live_[redacted]'],
+  ['/v1/%70tr_test_AA%41A/pt%6f_BB%42B?x=1', '/v1/%70tr_test_[redacted]pt%6f_[redacted]?x=1'],
+  ['whsec_AA+/=', 'whsec_[redacted]'],
+])('one secret behind another is no part of it: %s', (text, redacted) => {
+  expect(redact(text)).toBe(redacted);
 });

@@ -101,9 +101,15 @@ export async function updateWebhook(app: App, call: PartnerCall<typeof updateEnd
     // An address that was allowed once is not looked at again unless it changes.
     if (patch.url !== undefined && patch.url !== current.url) refuseBadTarget(app, patch.url);
     if (patch.practice_group_ids && !current.practice_groups) throw ruleBroken('webhook_of_one_group');
-    return change(app, tx, call, current, patch);
+    return change(app, tx, call, current, { ...headersAt(current, patch), ...patch });
   });
   return { body: webhook, etag: etagOf(webhook.version) };
+}
+
+/** The values of headers are shown to nobody: whoever may change the address must not have them sent to another host. */
+function headersAt(current: StoredWebhook, { url }: WebhookPatch): Pick<WebhookPatch, 'headers'> {
+  const isElsewhere = url !== undefined && URL.parse(url)?.origin !== URL.parse(current.url)?.origin;
+  return isElsewhere && current.header_names.length > 0 ? { headers: null } : {};
 }
 
 /** Writes what a patch changes, with its entry, and tells the webhook as it is from then on. */

@@ -43,6 +43,17 @@ it('each delivery is sent with them, and with what replaced them', async () => {
   await receiver.close();
 });
 
+it('another host is not sent what was for the one before, whose values nobody is shown', async () => {
+  const made = (await create({ authorization: 'Bearer for-partner' })).body;
+  const patch = (body: unknown) => partner.call('PATCH', `/v1/webhooks/${made.id}`, body);
+  expect((await patch({ url: 'https://partner.example/other' })).header_names).toEqual(['authorization']);
+  const both = { url: 'https://new.partner.example/hook', headers: { 'x-token': 'new' } };
+  expect((await patch(both)).header_names).toEqual(['x-token']);
+  expect((await patch({ url: 'https://elsewhere.example/hook' })).header_names).toEqual([]);
+  const { rows } = await db.query('SELECT headers_sealed FROM webhooks WHERE id = $1', [made.id]);
+  expect(rows).toEqual([{ headers_sealed: null }]);
+});
+
 it('their values are shown nowhere and lie nowhere in plain text; that they were changed is audited', async () => {
   const made = (await create({ authorization: 'Bearer very-secret-value' })).body;
   const read = await partner.send('GET', `/v1/webhooks/${made.id}`);

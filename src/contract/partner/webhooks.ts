@@ -185,10 +185,10 @@ const webhookPatch = z
     description: description().optional(),
     practice_group_ids: groupIds().optional(),
     signature: z.enum(signatures).optional(),
-    headers: headers()
-      .nullable()
-      .optional()
-      .meta({ description: 'Replaced as a whole; null takes them away.' }),
+    headers: headers().nullable().optional().meta({
+      description:
+        'Replaced as a whole; null takes them away, and so does an address at another host: their values are shown to nobody, that one included.',
+    }),
     status: z
       .enum(['active', 'paused'])
       .optional()
@@ -289,7 +289,7 @@ export const updateWebhook = defineEndpoint({
   tag,
   summary: 'Update a webhook',
   description:
-    'Changes, pauses or activates a webhook. While it is paused, its deliveries stay queued. After a change of `url`, queued deliveries are sent to the new address.',
+    'Changes, pauses or activates a webhook. While it is paused, its deliveries stay queued. After a change of `url`, queued deliveries are sent to the new address; at another host without the `headers` of before, unless they are sent again with it.',
   extension: true,
   portal: true,
   access: { scope: 'webhooks:write', and: 'events:read' },

@@ -1011,7 +1011,10 @@ export interface WebhookPatch {
   /** Only the events of these. For a webhook for all practice groups. */
   practice_group_ids?: string[] | null;
   signature?: 'hmac' | 'ed25519' | 'both';
-  /** Replaced as a whole; null takes them away. */
+  /**
+   * Replaced as a whole; null takes them away, and so does an address at another host: their values are
+   * shown to nobody, that one included.
+   */
   headers?: Record<string, string> | null;
   /** Activating a disabled webhook resets its count of failures. */
   status?: 'active' | 'paused';

@@ -837,7 +837,9 @@ class WebhookPatch(TypedDict):
     """Only the events of these. For a webhook for all practice groups."""
     signature: NotRequired[Literal["hmac", "ed25519", "both"]]
     headers: NotRequired[dict[str, str] | None]
-    """Replaced as a whole; null takes them away."""
+    """Replaced as a whole; null takes them away, and so does an address at another host: their values
+    are shown to nobody, that one included.
+    """
     status: NotRequired[Literal["active", "paused"]]
     """Activating a disabled webhook resets its count of failures."""
 

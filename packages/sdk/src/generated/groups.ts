@@ -329,7 +329,8 @@ export class Webhooks {
    * Update a webhook.
    *
    * Changes, pauses or activates a webhook. While it is paused, its deliveries stay queued. After a
-   * change of `url`, queued deliveries are sent to the new address.
+   * change of `url`, queued deliveries are sent to the new address; at another host without the
+   * `headers` of before, unless they are sent again with it.
    *
    * Needs the scope `webhooks:write`: Create, update and delete webhooks. And `events:read`: Read the
    * event feed.

@@ -43,11 +43,11 @@ export async function createErasure(app: App, call: Call) {
   await app.refusals.flush();
 
   const events = await eraseAllEvents(app, call, target);
-  const [form_submissions, write_to_record_jobs, refused_requests] = await inTransaction(async (tx) => [
+  const [form_submissions, write_to_record_jobs] = await inTransaction(async (tx) => [
     await eraseFormSubmissions(tx, target),
     await eraseJobs(tx, target),
-    await eraseRefusals(tx, target),
   ]);
+  const refused_requests = await eraseAllRefusals(app, call, target);
   const audit_entries = await redactAudit(app, call, target);
   // Workers look twice a second whether a webhook has changed, and then drop what they fetched ahead; other nodes write down what
   // was read within a second.
@@ -120,6 +120,18 @@ function withdrawal(at: string): string {
       answer: null,
     },
   ]);
+}
+
+async function eraseAllRefusals(app: App, { principal }: Call, target: Target): Promise<number> {
+  let count = 0;
+  let before: number | undefined;
+  do {
+    const from: number | undefined = before;
+    const erased = await transact(app.db, principal, (tx) => eraseRefusals(tx, target, from));
+    count += erased.count;
+    before = erased.nextNo;
+  } while (before !== undefined);
+  return count;
 }
 
 async function redactAudit(app: App, call: Call, target: Target): Promise<number> {

@@ -97,23 +97,41 @@ export async function eraseJobs(tx: Transaction, target: Target): Promise<number
   );
 }
 
-/** Where the ID stands by itself, as it is or as an address has it: one that is part of a longer word is another. */
+/** So many refused calls: they are many where a client hammers on, and each is one text to look through. */
+const REFUSALS_STRETCH = 20_000;
+
+export interface ErasedRefusals {
+  count: number;
+  /** Where to go on; undefined when nothing is left. */
+  nextNo: number | undefined;
+}
+
+/**
+ * Of a stretch of the practice group's refused calls, newest first. Where the ID stands by itself, as it is or as an address has it: one that is
+ * part of a longer word is another.
+ */
 export async function eraseRefusals(
   tx: Transaction,
   { groupId, objectId, pseudonym }: Target,
-): Promise<number> {
+  beforeNo: number | undefined,
+): Promise<ErasedRefusals> {
   const spellings = [
     ...new Set([objectId, encodeURIComponent(objectId), JSON.stringify(objectId).slice(1, -1)]),
   ];
   const word = spellings.map((text) => text.replaceAll(/[^\p{L}\p{N}_]/gu, '\\$&')).join('|');
-  return counted(
-    tx,
-    `UPDATE refused_requests SET path = regexp_replace(path, $2, $3, 'g'), body = regexp_replace(body, $2, $3, 'g')
-      WHERE practice_group_id = $1 AND (path ~ $2 OR body ~ $2) RETURNING no`,
-    groupId,
-    `(?<![[:alnum:]_-])(?:${word})(?![[:alnum:]_-])`,
-    pseudonym,
+  const bounds = await tx.first<{ count: number; first: number | null; last: number | null }>(
+    `SELECT count(*)::integer AS count, min(no) AS first, max(no) AS last
+       FROM (SELECT no FROM refused_requests WHERE practice_group_id = $1 AND no < coalesce($2, 9223372036854775807)
+              ORDER BY no DESC LIMIT ${REFUSALS_STRETCH}) AS stretch`,
+    [groupId, beforeNo],
   );
+  if (bounds?.first == null) return { count: 0, nextNo: undefined };
+  const rows = await tx.query(
+    `UPDATE refused_requests SET path = regexp_replace(path, $2, $3, 'g'), body = regexp_replace(body, $2, $3, 'g')
+      WHERE practice_group_id = $1 AND no BETWEEN $4 AND $5 AND (path ~ $2 OR body ~ $2) RETURNING no`,
+    [groupId, `(?<![[:alnum:]_-])(?:${word})(?![[:alnum:]_-])`, pseudonym, bounds.first, bounds.last],
+  );
+  return { count: rows.length, nextNo: bounds.count === REFUSALS_STRETCH ? bounds.first : undefined };
 }
 
 export async function eraseAccessLog(

@@ -197,6 +197,21 @@ describe('POST /operator/v1/erasures', () => {
     expect(await placesOf(house, ID)).toEqual(['events']);
   });
 
+  it('goes through the refused calls of a practice whose client hammers on in several transactions', async () => {
+    const house = await startHarness({ env: { PORTER_ROLE: 'api' } });
+    const db = await superuser(house.databaseUrl);
+    const { groupId, partnerId } = await newPartner(house);
+    await db.query(
+      `INSERT INTO refused_requests (partner_id, request_id, at, key_id, practice_group_id, method, path, operation, status, body)
+       SELECT $1, 'r', now(), 'key_1', $2, 'GET', CASE WHEN n % 20000 = 1 THEN '/v1/things/' || $3 ELSE '/v1/events' END, 'listEvents', 429, '{}'
+         FROM generate_series(1, 40001) AS n`,
+      [partnerId, groupId, ID],
+    );
+    expect((await erase(house, groupId, 'Patient')).erased.refused_requests).toBe(3);
+    const { rows } = await db.query("SELECT xmin FROM refused_requests WHERE path LIKE '%/era\\_%'");
+    expect(new Set(rows.map(({ xmin }) => xmin)).size).toBe(3);
+  });
+
   it('is for admins, and for practice groups that exist', async () => {
     const house = await startHarness({ env: { PORTER_ROLE: 'api' } });
     const answer = await house.send('POST', '/operator/v1/erasures', {

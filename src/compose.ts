@@ -93,6 +93,8 @@ const NOBODY_MAILED =
   'nobody is mailed about alerts: set PORTER_SMTP_URL and PORTER_MAIL_FROM, or watch GET /operator/v1/alerts';
 /** Replays that go on at a time: each takes one of the connections. */
 const REPLAYS_AT_ONCE = 2;
+/** Transactions that wait for what somebody else has locked, likewise. */
+const WAITING_AT_ONCE = 3;
 /** The delivery engine puts in (events, and changes), takes out, writes down and listens, each on a connection of its own. */
 const WORKER_CONNECTIONS = 5;
 /** Requests and deliveries under way get this long to finish; with closing the database it stays within ten seconds. */
@@ -304,6 +306,7 @@ function assemble(
   const keys = config.rateWindows === 'shared' ? new SharedRateLimits(db, clock) : counted;
   const newChanges = new Bell(clock);
   const handOver: HandOverPoint = {};
+  const waiting = new Semaphore(WAITING_AT_ONCE);
   const updates = gatherUpdates({ db, clock, changed: () => newChanges.ring() });
   const writeThrough = new WriteThrough({
     db,
@@ -334,7 +337,7 @@ function assemble(
     strangers: new Strangers(clock, log),
     updates,
     events: gatherEvents(db, clock, handOver),
-    gathered: gatherOperations(db, { clock, random }),
+    gathered: gatherOperations(db, { clock, random }, waiting),
     handOver,
     writeThrough,
     refusals,

@@ -1,3 +1,4 @@
+import type { Semaphore } from '../platform/semaphore.ts';
 import { gather, type Tools } from '../runtime/gathering.ts';
 import type { Database } from '../store/database.ts';
 import { ehrReports } from './ehr-health.ts';
@@ -6,11 +7,11 @@ import type { GatheredOperations } from './gathered-calls.ts';
 import { jobReports, newJobs } from './write-to-record-jobs.ts';
 
 /** The operations whose concurrent calls share a transaction. */
-export function gatherOperations(db: Database, tools: Tools): GatheredOperations {
+export function gatherOperations(db: Database, tools: Tools, waiting: Semaphore): GatheredOperations {
   return {
-    forms: gather(db, tools, sentForms),
-    ehrReports: gather(db, tools, ehrReports),
-    newJobs: gather(db, tools, newJobs),
-    jobReports: gather(db, tools, jobReports),
+    forms: gather(db, tools, sentForms, waiting),
+    ehrReports: gather(db, tools, ehrReports, waiting),
+    newJobs: gather(db, tools, newJobs, waiting),
+    jobReports: gather(db, tools, jobReports, waiting),
   };
 }

@@ -3,10 +3,13 @@ import type { OperatorPrincipal } from '../domain/principal.ts';
 import type { Clock } from '../platform/clock.ts';
 import { Outage } from '../platform/outage.ts';
 import type { Sealed } from '../platform/sealing.ts';
+import type { Semaphore } from '../platform/semaphore.ts';
 import { type Database, type IfLocked, type Transaction, transact } from '../store/database.ts';
 import { isOnlyLate } from '../store/database-errors.ts';
 import { freeKeys, type KeptAnswer, putAnswers, takeKeys, type Wanted } from '../store/idempotency.ts';
+import { waitForLocks } from '../store/lock-wait.ts';
 import { Batcher } from './batcher.ts';
+import { WaitingLines } from './waiting-lines.ts';
 
 /**
  * Calls that change one small thing each, and come one by one because that is how it happens: a form is sent, a job is done. Those that are
@@ -14,7 +17,8 @@ import { Batcher } from './batcher.ts';
  *
  *   1. Take their Idempotency-Keys. A call whose key was used before is told what was answered then.
  *   2. Lock what they are about, and read it. What somebody else has locked at that moment is passed over, and waited for in a transaction of its
- *      own, so that its neighbours need not.
+ *      own, so that its neighbours need not, nor those who come next. A key that somebody else has is waited for in the same way. Few transactions
+ *      wait at once: each has a connection.
  *   3. Decide each call on what the ones before it left behind, in the order of their arrival.
  *   4. Write all that they change, their events, their audit entries and their answers. The keys of those that were refused are free again.
  *
@@ -58,6 +62,8 @@ const AGAIN = Symbol('again');
 
 export type Decision<Body> = Body | Error | typeof BUSY;
 type Outcome<Body> = Decision<Body> | typeof AGAIN;
+/** What is still waited for is told as a promise. */
+type Told<Body> = Outcome<Body> | Promise<Outcome<Body>>;
 
 /** How the calls of an operation are carried out together. */
 export interface Gathered<Call extends GatheredCall, Body extends object> {
@@ -82,12 +88,14 @@ export function gather<Call extends GatheredCall, Body extends object>(
   db: Database,
   tools: Tools,
   { objectOf, carryOut }: Gathered<Call, Body>,
+  waiting: Semaphore,
 ): Submit<Call, Body> {
   const together = (calls: readonly Call[], ifLocked: IfLocked): Promise<Outcome<Body>[]> =>
     transact(
       db,
       calls.map(({ principal }) => principal),
       async (tx) => {
+        if (ifLocked === 'pass over') waitForLocks(tx, 'briefly');
         const outcomes = await answeredBefore(tx, calls);
         const open = calls.filter((call) => !outcomes.has(call));
         const decisions = open.length > 0 ? await carryOut(tools, tx, open, ifLocked) : [];
@@ -95,30 +103,41 @@ export function gather<Call extends GatheredCall, Body extends object>(
           outcomes.set(call, decisions[place] as Decision<Body>);
         });
         keepAnswers(tx, open, outcomes);
+        // The head of the audit comes next: everybody waits for that.
+        if (ifLocked === 'pass over') waitForLocks(tx, 'as usual');
         return calls.map((call) => outcomes.get(call) as Outcome<Body>);
       },
     );
-  /** For calls about one thing, which somebody else has locked. */
-  const patiently = () => new Batcher<Call, Outcome<Body>>(BATCH_MAX, (calls) => together(calls, 'wait'));
+  const lines = new WaitingLines<Call, Outcome<Body>>(BATCH_MAX, waiting, (calls) => together(calls, 'wait'));
 
-  /** What is still waited for is told as a promise. */
-  const write = async (calls: readonly Call[]): Promise<(Outcome<Body> | Promise<Outcome<Body>>)[]> => {
-    const isOne = new Set(calls.map(objectOf)).size === 1;
+  /** Undefined: nothing was done, for something is locked that could not be passed over. */
+  const inPassing = async (calls: readonly Call[]): Promise<Told<Body>[] | undefined> => {
     try {
-      const outcomes = await together(calls, isOne ? 'wait' : 'pass over');
-      const waiting = new Map<string, ReturnType<typeof patiently>>();
-      return calls.map((call, place) => {
+      const outcomes = await together(calls, 'pass over');
+      return calls.map((call, place): Told<Body> => {
         const outcome = outcomes[place] as Outcome<Body>;
-        if (outcome !== BUSY) return outcome;
-        const ofObject = waiting.get(objectOf(call)) ?? patiently();
-        waiting.set(objectOf(call), ofObject);
-        return ofObject.submit(call);
+        return outcome === BUSY ? lines.submit(objectOf(call), call) : outcome;
       });
     } catch (error) {
-      // Somebody has a key that one of them came with, and stands still: that is no reason to refuse the others.
-      if (calls.length === 1 || !(error instanceof Outage && isOnlyLate(error.cause))) throw error;
-      return calls.map((call) => patiently().submit(call));
+      if (error instanceof Outage && isOnlyLate(error.cause)) return undefined;
+      throw error;
     }
+  };
+
+  const write = async (calls: readonly Call[]): Promise<Told<Body>[]> => {
+    const outcomes = await inPassing(calls);
+    if (outcomes) return outcomes;
+    // Most likely somebody has a key that one of them came with, and stands still: those without one need not wait.
+    const keyless = calls.filter(({ keep }) => !keep);
+    const isMixed = keyless.length > 0 && keyless.length < calls.length;
+    const others = (isMixed && (await inPassing(keyless))) || [];
+    const ofKeyless = new Map<Call, Told<Body> | undefined>(
+      keyless.map((call, place) => [call, others[place]]),
+    );
+    return calls.map(
+      (call): Told<Body> =>
+        ofKeyless.get(call) ?? lines.submit(call.keep ? keyOf(call.keep) : objectOf(call), call),
+    );
   };
 
   const batcher = new Batcher(BATCH_MAX, write, { atOnce: BATCHES_AT_ONCE, keyOf: objectOf });
@@ -133,6 +152,8 @@ export function gather<Call extends GatheredCall, Body extends object>(
   };
 }
 
+const keyOf = ({ callerId, key }: Wanted) => `${callerId} ${key}`;
+
 /** Takes the keys of the calls; those that are not to be carried out have an outcome already. */
 async function answeredBefore<Call extends GatheredCall, Body>(
   tx: Transaction,
@@ -142,7 +163,7 @@ async function answeredBefore<Call extends GatheredCall, Body>(
   const firsts = new Map<string, Call>();
   for (const call of calls) {
     if (!call.keep) continue;
-    const key = `${call.keep.callerId} ${call.keep.key}`;
+    const key = keyOf(call.keep);
     if (firsts.has(key)) outcomes.set(call, AGAIN);
     else firsts.set(key, call);
   }

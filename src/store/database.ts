@@ -39,7 +39,7 @@ const CONNECT_MS = 3_000;
 /** Signing in takes both sides milliseconds of work: what is needed again soon is kept. */
 const IDLE_MS = 300_000;
 const STATEMENT_MS = 10_000;
-const LOCK_MS = 5_000;
+export const LOCK_MS = 5_000;
 
 export function openDatabase({ url, connectionsMax, role }: DatabaseOptions): Database {
   const hosts = hostsOf(url);

@@ -288,6 +288,61 @@ describe('one call never spoils its neighbours', () => {
     expect(await countOf(locked)).toBe(2);
   });
 
+  it('nor those who come next, when two wait for what somebody else has locked', async () => {
+    const [one, two, free] = [await newType(), await newType(), await newType()];
+    const lock = 'SELECT FROM submission_types WHERE id IN ($1, $2) FOR UPDATE';
+    const waiting = await whileLocked(lock, [one, two], async () => {
+      const held = [form(one)];
+      await untilWaited();
+      held.push(form(two));
+      await untilWaited({ count: 2 });
+      expect((await form(free)).submission_type_id).toBe(free);
+      return { held };
+    });
+    expect(await Promise.all(waiting.held)).toHaveLength(2);
+  });
+
+  it('nor those who come next, when two have keys that somebody else has', async () => {
+    const [type, keys] = [await newType(), [fresh('key'), fresh('key')]];
+    const take = `INSERT INTO idempotency_keys (caller_id, key, body_hash, answer, created_at)
+                  SELECT $1, key, '', '{}', now() FROM unnest($2::text[]) AS key`;
+    const waiting = await whileLocked(
+      take,
+      [principal.operatorId, keys],
+      async () => {
+        const held: Promise<unknown>[] = [];
+        for (const key of keys) {
+          held.push(
+            gathered.forms({ groupId, principal, requestId: 'r', typeId: type, id: key, keep: keepAs(key) }),
+          );
+          await untilWaited({ count: held.length });
+        }
+        await form(type);
+        return { held };
+      },
+      'ROLLBACK',
+    );
+    expect(await Promise.all(waiting.held)).toHaveLength(2);
+  });
+
+  it('nor everybody else, when many wait: three connections are enough for them', async () => {
+    const types = await Promise.all(Array.from({ length: 15 }, () => newType()));
+    const lock = 'SELECT FROM submission_types WHERE id = ANY ($1) FOR UPDATE';
+    const waiting = await whileLocked(lock, [types.slice(1)], async () => {
+      const held = types.slice(1).map((type) => form(type));
+      await untilWaited({ count: 3 });
+      await form(types[0] as string);
+      await house.operator('GET', `/practice-groups/${groupId}`);
+      await db.query('SELECT pg_stat_clear_snapshot()');
+      const { rowCount } = await db.query(
+        "SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'",
+      );
+      expect(rowCount).toBe(3);
+      return { held };
+    });
+    expect(await Promise.all(waiting.held)).toHaveLength(14);
+  });
+
   it('when it waited for the same lock, and then for an ID that is taken', async () => {
     const [locked, free] = [await newType(), await newType()];
     const [id, recorder] = [fresh('form'), await superuser(house.databaseUrl)];
@@ -516,7 +571,8 @@ describe('two nodes', () => {
         'ROLLBACK',
       );
       const done = (await Promise.allSettled(calls)).map(({ status }) => status);
-      expect(done).toEqual([...names.map(() => 'fulfilled'), ...names.map(() => 'rejected')]);
+      const ofBoth = names.map((_, n) => [done[n], done.at(-1 - n)].toSorted());
+      expect(ofBoth).toEqual(names.map(() => ['fulfilled', 'rejected']));
       expect(await deadlocks()).toBe(before);
     },
   );

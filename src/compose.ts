@@ -336,7 +336,7 @@ function assemble(
     limits: { keys, operators: counted, guests: counted },
     strangers: new Strangers(clock, log),
     updates,
-    events: gatherEvents(db, clock, handOver),
+    events: gatherEvents(db, clock, handOver, waiting),
     gathered: gatherOperations(db, { clock, random }, waiting),
     handOver,
     writeThrough,

@@ -1,10 +1,12 @@
 import type { Clock } from '../platform/clock.ts';
 import { Outage } from '../platform/outage.ts';
+import type { Semaphore } from '../platform/semaphore.ts';
 import type { Database } from '../store/database.ts';
 import { isOnlyLate } from '../store/database-errors.ts';
-import { type AcceptedOne, acceptEvents, type OneEvent } from '../store/events.ts';
+import { type AcceptedOne, acceptEvents, acceptInPassing, type OneEvent } from '../store/events.ts';
 import type { HandOverPoint } from '../store/hand-over.ts';
 import { Batcher } from './batcher.ts';
+import { WaitingLines } from './waiting-lines.ts';
 
 /**
  * Most events come one by one, since that is how they happen. Those of concurrent calls share a transaction: each has its own answer and
@@ -18,30 +20,31 @@ export interface EventAcceptance {
 const BATCH_MAX = 256;
 const BATCHES_AT_ONCE = 2;
 
-export function gatherEvents(db: Database, clock: Clock, handOver: HandOverPoint): EventAcceptance {
+export function gatherEvents(
+  db: Database,
+  clock: Clock,
+  handOver: HandOverPoint,
+  waiting: Semaphore,
+): EventAcceptance {
+  const now = () => new Date(clock.now()).toISOString();
+  const usual = (events: readonly OneEvent[]) => acceptEvents(db, now(), events);
+  const lines = new WaitingLines<OneEvent, AcceptedOne>(BATCH_MAX, waiting, usual);
+  const lineOf = ({ sourceId, keyed }: OneEvent) => `${sourceId} ${keyed?.key}`;
+
   const accept = async (events: readonly OneEvent[]): Promise<(AcceptedOne | Promise<AcceptedOne>)[]> => {
-    const at = new Date(clock.now()).toISOString();
+    const keyless = events.filter(({ keyed }) => !keyed);
+    const inPassing = keyless.length < events.length ? acceptInPassing : acceptEvents;
     try {
-      return (await handOver.accept?.(at, events)) ?? (await acceptEvents(db, at, events));
+      const at = now();
+      return (await handOver.accept?.(at, events)) ?? (await inPassing(db, at, events));
     } catch (error) {
-      // Somebody has a key that one of them came with, and stands still: that is no reason to refuse the others.
-      if (events.length === 1 || !(error instanceof Outage && isOnlyLate(error.cause))) throw error;
-      return eachByItsKey(db, at, events);
+      if (keyless.length === events.length || !(error instanceof Outage && isOnlyLate(error.cause)))
+        throw error;
     }
+    // Somebody has a key that one of them came with, and stands still: that is waited for outside of the batch, and those without one need not wait.
+    const outcomes = keyless.length > 0 ? await usual(keyless) : [];
+    const ofKeyless = new Map(keyless.map((event, place) => [event, outcomes[place]]));
+    return events.map((event) => ofKeyless.get(event) ?? lines.submit(lineOf(event), event));
   };
   return new Batcher(BATCH_MAX, accept, { atOnce: BATCHES_AT_ONCE });
-}
-
-/** Those without a key together, the others each alone. */
-function eachByItsKey(db: Database, at: string, events: readonly OneEvent[]): Promise<AcceptedOne>[] {
-  const keyless = events.filter(({ keyed }) => !keyed);
-  const together = keyless.length > 0 ? acceptEvents(db, at, keyless) : Promise.resolve([]);
-  return events.map(async (event) => {
-    const [outcomes, place] = event.keyed
-      ? [await acceptEvents(db, at, [event]), 0]
-      : [await together, keyless.indexOf(event)];
-    const outcome = outcomes[place];
-    if (!outcome) throw new Error('an event was not answered');
-    return outcome;
-  });
 }

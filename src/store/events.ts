@@ -1,10 +1,12 @@
 import type { EventPayload } from '../contract/event-payloads.ts';
 import type { EventName } from '../contract/events.ts';
 import type { Page, PageQuery } from '../contract/page.ts';
-import { alone, type Database, type Transaction } from './database.ts';
+import { SYSTEM } from '../domain/principal.ts';
+import { alone, type Database, type Transaction, transact } from './database.ts';
 import { type StoredDelivery, WITHHELD_REASON } from './deliveries-read.ts';
 import { placesOf, type Span, spanSeconds } from './halving.ts';
 import type { Keyed } from './idempotency.ts';
+import { waitForLocks } from './lock-wait.ts';
 import { type Keyset, readStretch } from './page.ts';
 import { sqlFunction } from './sql-functions.ts';
 import { where } from './where.ts';
@@ -122,6 +124,20 @@ export async function acceptEvents(
 ): Promise<AcceptedOne[]> {
   const [row] = await acceptEventsSql<AcceptedRow>(alone(db), { at, ...listsOf(events) });
   return outcomesOf(row, events);
+}
+
+/** The same, unless somebody has one of their keys for more than a moment: then nothing is done, and it is too late. */
+export function acceptInPassing(
+  db: Database,
+  at: string,
+  events: readonly OneEvent[],
+): Promise<AcceptedOne[]> {
+  return transact(db, SYSTEM, async (tx) => {
+    waitForLocks(tx, 'briefly');
+    const [row] = await acceptEventsSql<AcceptedRow>(tx, { at, ...listsOf(events) });
+    waitForLocks(tx, 'as usual');
+    return outcomesOf(row, events);
+  });
 }
 
 export function outcomesOf(row: AcceptedRow | undefined, events: readonly OneEvent[]): AcceptedOne[] {

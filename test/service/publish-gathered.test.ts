@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { fresh } from '../support/operator-calls.ts';
 import { makeWorld, OPERATOR_TOKEN, serviceForTests, startHarness } from '../support/service.ts';
+import { superuser } from '../support/superuser.ts';
 
 /** Events that come one by one, at the same time: they share a transaction, and nothing else. */
 
@@ -137,6 +138,28 @@ it('accepts its neighbours when somebody else has the key of a call, and stands 
   await db.query('ROLLBACK');
   expect(await waiting).toEqual({ outcome: 'accepted' });
   expect(await ofObjects(prefix)).toHaveLength(3);
+});
+
+it('accepts an event without a key while two wait for keys that somebody else has', async () => {
+  const [prefix, keys] = [fresh('waits'), [fresh('key'), fresh('key')]];
+  const other = await superuser(house.databaseUrl);
+  await other.query('BEGIN');
+  await other.query(
+    `INSERT INTO idempotency_keys (caller_id, key, body_hash, answer, created_at)
+     SELECT 'opr_first', key, '', '{}', now() FROM unnest($1::text[]) AS key`,
+    [keys],
+  );
+  const waiting = `SELECT FROM pg_stat_activity
+                    WHERE datname = current_database() AND wait_event_type = 'Lock' AND strpos(query, 'accept_') > 0`;
+  const held: ReturnType<typeof publish>[] = [];
+  for (const key of keys) {
+    held.push(publish(prescription(`${prefix}/${key}`), key));
+    await expect.poll(async () => (await db.query(waiting)).rowCount).toBe(held.length);
+  }
+  expect((await publish(prescription(`${prefix}/free`))).status).toBe(202);
+  expect(await ofObjects(prefix)).toHaveLength(1);
+  await other.query('ROLLBACK');
+  expect((await Promise.all(held)).map(({ status }) => status)).toEqual([202, 202]);
 });
 
 it('never lets one call spoil its neighbours, whatever they are', async () => {

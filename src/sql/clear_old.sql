@@ -1,5 +1,5 @@
 -- Retention: removes what is older than `kept_days`, by the time of `shared_now`, at most `rows_max` rows of a kind with each call, oldest
--- first and without a look at the rest. Returns how many rows went; zero means that nothing is left to do now.
+-- first and without a look at what is younger. Returns how many rows went; zero means that nothing is left to do now.
 --
 -- Guarantees: an event goes with its deliveries and its place in the feed, all at once. One that is still on its way to an active webhook stays
 -- for `open_kept_days`; what is withheld does not. What of it was received within `received_days` is noted in the access log. The lanes are
@@ -15,6 +15,9 @@ DECLARE
   open_before    timestamptz := at - open_kept_days * interval '24 hours';
   received_since timestamptz := at - received_days * interval '24 hours';
   event_nos      bigint[];
+  after_no       bigint := 0;
+  looked_at      bigint;
+  is_young       boolean;
   places         tid[];
   removed        integer;
   total          integer := 0;
@@ -24,16 +27,24 @@ BEGIN
   IF NOT pg_try_advisory_xact_lock(7205759403794) THEN
     RETURN 0;
   END IF;
-  SELECT array_agg(no) INTO event_nos
-    FROM (SELECT no, practice_group_id, accepted_at, only_webhook_no FROM events ORDER BY no LIMIT rows_max) AS oldest
-   WHERE accepted_at < before AND (only_webhook_no IS NOT NULL OR EXISTS (SELECT FROM feed WHERE event_no = oldest.no OFFSET 0))
-     AND (accepted_at < open_before OR NOT EXISTS (
-           SELECT FROM (SELECT webhook_no FROM deliveries d
-                         WHERE d.event_no = oldest.no AND d.state IN ('due', 'waiting') OFFSET 0) AS open
-            CROSS JOIN LATERAL (SELECT FROM webhooks w WHERE w.no = open.webhook_no AND w.status = 'active' AND w.withheld_since IS NULL
-                                   AND w.deleted_at IS NULL OFFSET 0) AS active
-            WHERE NOT EXISTS (SELECT FROM withheld_groups g
-                               WHERE g.webhook_no = open.webhook_no AND g.practice_group_id = oldest.practice_group_id)));
+  -- Stretch by stretch, until one has something that may go, or what is too young: what stays for a slow webhook keeps nothing else here.
+  LOOP
+    SELECT array_agg(no) FILTER (WHERE may_go), max(no), bool_or(accepted_at >= before) INTO event_nos, looked_at, is_young
+      FROM (SELECT no, accepted_at,
+                   accepted_at < before AND (only_webhook_no IS NOT NULL OR EXISTS (SELECT FROM feed WHERE event_no = oldest.no OFFSET 0))
+                   AND (accepted_at < open_before OR NOT EXISTS (
+                     SELECT FROM (SELECT webhook_no FROM deliveries d
+                                   WHERE d.event_no = oldest.no AND d.state IN ('due', 'waiting') OFFSET 0) AS open
+                      CROSS JOIN LATERAL (SELECT FROM webhooks w WHERE w.no = open.webhook_no AND w.status = 'active'
+                                             AND w.withheld_since IS NULL AND w.deleted_at IS NULL OFFSET 0) AS active
+                      WHERE NOT EXISTS (SELECT FROM withheld_groups g
+                                         WHERE g.webhook_no = open.webhook_no AND g.practice_group_id = oldest.practice_group_id))) AS may_go
+              FROM (SELECT no, practice_group_id, accepted_at, only_webhook_no FROM events
+                     WHERE no > after_no ORDER BY no LIMIT rows_max) AS oldest) AS stretch;
+    -- Nor does a look at very many take longer than a statement may.
+    EXIT WHEN event_nos IS NOT NULL OR is_young OR looked_at IS NULL OR clock_timestamp() > statement_timestamp() + interval '3 seconds';
+    after_no := looked_at;
+  END LOOP;
   -- Not one that a replay is just putting into a queue: that delivery is not to be seen yet, and would be left without its event.
   SELECT array_agg(no) INTO event_nos
     FROM (SELECT no FROM events WHERE no = ANY (event_nos) FOR UPDATE SKIP LOCKED) AS free;

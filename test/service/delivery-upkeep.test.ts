@@ -126,6 +126,24 @@ describe('retention', () => {
     expect(harness.sent).toHaveLength(1);
   });
 
+  it('goes on behind more events than it looks at in one go that are still on their way to a slow webhook', async () => {
+    const harness = await openDeliveryHarness();
+    const slow = await harness.addWebhook({ url: 'https://slow.example/hook' });
+    await harness.publish(...Array.from({ length: 501 }, (_, n) => ({ id: `slow-${n}` })));
+    await harness.publish({ id: 'of-nobody', practice_group_id: 'other-group' });
+    await harness.engine.drain();
+    harness.clock.advance(29 * DAY);
+    // Its partner has all of it sent again, and the receiver fails.
+    harness.answerWith(() => 503);
+    await harness.rows(
+      `SELECT replay_deliveries($1, $2, ARRAY(SELECT no FROM events WHERE practice_group_id = 'group'))`,
+      [new Date(harness.clock.now()).toISOString(), slow],
+    );
+    harness.clock.advance(2 * DAY);
+    expect(await harness.engine.clear()).toBe(1);
+    expect(await harness.rows("SELECT FROM events WHERE practice_group_id = 'other-group'")).toEqual([]);
+  });
+
   it('goes on through more rows than one transaction takes, and clears away deleted webhooks', async () => {
     const harness = await openDeliveryHarness();
     const no = await harness.addWebhook();

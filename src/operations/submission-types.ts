@@ -30,7 +30,7 @@ import { type Transaction, transact } from '../store/database.ts';
 import { isUniqueViolation } from '../store/database-errors.ts';
 import { holdDirectory } from '../store/directory.ts';
 import { findGroup } from '../store/practice-groups.ts';
-import { bury, lastVersion } from '../store/removed-items.ts';
+import { bury, goOnWithVersion } from '../store/removed-items.ts';
 import {
   type Counted,
   findSubmissionType,
@@ -93,12 +93,12 @@ export async function createSubmissionType(app: App, call: OperatorCall<typeof c
   const created: Counted = { type, submittedToday: 0 };
   try {
     await transact(app.db, call.principal, async (tx) => {
-      const [group, last] = await Promise.all([findGroup(tx, groupId), lastVersion(tx, groupId, id)]);
+      const group = await findGroup(tx, groupId);
       if (!group) throw new Problem('not_found');
       const broken = brokenRule(type, settings, await directoryFor(tx, type));
       if (broken) throw ruleBroken(broken);
-      type.version = last + 1;
       await insertSubmissionType(tx, type);
+      goOnWithVersion(tx, groupId, id);
       tx.audit({
         at: now,
         principal: call.principal,

@@ -53,12 +53,15 @@ export function bury(tx: Transaction, kind: ItemKind, removed: readonly Removed[
   );
 }
 
-/** The version of the last submission type of this name; 0 if there never was one. */
-export async function lastVersion(tx: Transaction, groupId: string, id: string): Promise<number> {
-  const row = await tx.first<{ version: number }>(
-    `SELECT version FROM removed_items
-      WHERE practice_group_id = $1 AND kind = 'submission_type' AND assignee_type = '' AND id = $2`,
+/**
+ * A submission type that was just inserted goes on with the version of the last one of this name, if there was one. As a statement of its own: the
+ * insert waits for whoever is removing that, and only what begins afterwards sees how far it had come.
+ */
+export function goOnWithVersion(tx: Transaction, groupId: string, id: string): void {
+  tx.defer(
+    `UPDATE submission_types s SET version = r.version + 1 FROM removed_items r
+      WHERE s.practice_group_id = $1 AND s.id = $2
+        AND r.practice_group_id = $1 AND r.kind = 'submission_type' AND r.assignee_type = '' AND r.id = $2`,
     [groupId, id],
   );
-  return row?.version ?? 0;
 }

@@ -101,6 +101,26 @@ describe('a submission type, by an operator', () => {
       suspended: true,
     });
   });
+
+  it('201: one of the same name that is made while it is being removed goes on with its ETags, too', async () => {
+    const id = await newType();
+    for (const title of ['Second', 'Third']) await partnerPatch(id, { title });
+    const waiting = async () => {
+      await db.query('SELECT pg_stat_clear_snapshot()');
+      const blocked =
+        "SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()";
+      return (await db.query(blocked)).rowCount;
+    };
+    // The audit is the last thing that whoever removes it waits for.
+    await db.query('BEGIN; SELECT FROM audit_head FOR UPDATE');
+    const removed = send('DELETE', ofWorld(`submission-types/${id}`));
+    await expect.poll(waiting).toBe(1);
+    const made = send('POST', ofWorld('submission-types'), { id, pathway_id: 'p', title: 'Again' });
+    await expect.poll(waiting).toBe(2);
+    await db.query('COMMIT');
+    expect([(await removed).status, (await made).status]).toEqual([204, 201]);
+    expect((await send('GET', ofWorld(`submission-types/${id}`))).headers.etag).toBe('"4"');
+  });
 });
 
 describe.each([

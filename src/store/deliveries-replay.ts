@@ -176,19 +176,23 @@ export async function findFailed(
   groupIds: readonly string[],
   after: number,
 ): Promise<FailedStretch> {
-  const rows = await tx.query<{ no: number; sequence: number }>(
-    `SELECT d.event_no AS no, d.sequence
-       FROM (SELECT sequence, event_no, state FROM deliveries WHERE webhook_no = $1 AND sequence > $2
-              ORDER BY sequence LIMIT ${FAILED_STRETCH}) AS d
-      CROSS JOIN LATERAL (SELECT practice_group_id FROM events WHERE no = d.event_no OFFSET 0) AS e
-      WHERE d.state = 'failed' AND e.practice_group_id = ANY ($3) ORDER BY d.sequence LIMIT ${FAILED_AT_ONCE}`,
-    [webhookNo, after, groupIds],
-  );
-  const nos = rows.map(({ no }) => no);
-  if (rows.length === FAILED_AT_ONCE) return { nos, end: rows.at(-1)?.sequence ?? null };
-  const last = await tx.first<{ sequence: number | null }>(
+  // The end comes first, and bounds the search: with what is cleared away in between, a stretch that was counted again would end further on.
+  const last = await tx.first<{ sequence: number }>(
     `SELECT sequence FROM deliveries WHERE webhook_no = $1 AND sequence > $2 ORDER BY sequence OFFSET ${FAILED_STRETCH - 1} LIMIT 1`,
     [webhookNo, after],
   );
-  return { nos, end: last?.sequence ?? null };
+  const end = last?.sequence ?? null;
+  const rows = await tx.query<{ no: number; sequence: number }>(
+    `SELECT d.event_no AS no, d.sequence
+       FROM (SELECT sequence, event_no, state FROM deliveries
+              WHERE webhook_no = $1 AND sequence > $2 AND sequence <= coalesce($4::bigint, 9223372036854775807)
+              ORDER BY sequence LIMIT ${FAILED_STRETCH}) AS d
+      CROSS JOIN LATERAL (SELECT practice_group_id FROM events WHERE no = d.event_no OFFSET 0) AS e
+      WHERE d.state = 'failed' AND e.practice_group_id = ANY ($3) ORDER BY d.sequence LIMIT ${FAILED_AT_ONCE}`,
+    [webhookNo, after, groupIds, end],
+  );
+  return {
+    nos: rows.map(({ no }) => no),
+    end: rows.length === FAILED_AT_ONCE ? (rows.at(-1)?.sequence ?? null) : end,
+  };
 }

@@ -1,4 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { SYSTEM } from '../../src/domain/principal.ts';
+import { type Transaction, transact } from '../../src/store/database.ts';
+import { findFailed } from '../../src/store/deliveries-replay.ts';
 import { expectProblem } from '../support/answers.ts';
 import { fanOutAll, HOOK, newPartner, type Partner, publish, startPost } from '../support/post.ts';
 import { type Loose, OPERATOR_TOKEN } from '../support/service.ts';
@@ -71,6 +74,39 @@ describe('POST /operator/v1/webhooks/{id}/retry-failed', () => {
     expect((await retryFailed(id)).body).toEqual({ count: 2_098, has_more: false });
     expect((await states(id)).filter((state) => state === 'failed')).toEqual([]);
     expect(await audited(id)).toHaveLength(1);
+  });
+
+  it('misses nothing when old deliveries are cleared away meanwhile', async () => {
+    const partner = await newPartner(house);
+    const id = await newWebhook(partner);
+    const no = (await db.query('SELECT no FROM webhooks WHERE id = $1', [id])).rows[0].no;
+    await db.query(
+      `WITH e AS (
+         INSERT INTO events (id, practice_group_id, event, object_id, object_hash, payload, source, accepted_at)
+         SELECT 'evt_old_' || n, $2, 'appointment.confirmed', 'a', n, '{}', 's', now() FROM generate_series(1, 10200) AS n RETURNING no, object_hash
+       )
+       INSERT INTO deliveries (webhook_no, sequence, event_no, object_hash, state, created_at, finished_at)
+       SELECT $1, object_hash, no, object_hash, CASE WHEN object_hash > 10100 THEN 'failed' ELSE 'delivered' END, now(), now() FROM e`,
+      [no, partner.groupId],
+    );
+    let found = 0;
+    // Between the two statements of the first stretch.
+    const clear = () => db.query('DELETE FROM deliveries WHERE webhook_no = $1 AND sequence <= 500', [no]);
+    for (let after: number | null = 0; after !== null; ) {
+      const from: number = after;
+      const failed = await transact(house.service.app.db, SYSTEM, (tx) => {
+        const query: Transaction['query'] = async (text, values) => {
+          const rows = await tx.query(text, values);
+          if (from === 0) await clear();
+          return rows as never;
+        };
+        const first = async (text: string, values: readonly unknown[]) => (await query(text, values))[0];
+        return findFailed({ query, first } as Transaction, no, [partner.groupId], from);
+      });
+      found += failed.nos.length;
+      after = failed.end;
+    }
+    expect(found).toBe(100);
   });
 
   it('202: of a webhook for all practice groups, what its partner may receive at present', async () => {

@@ -3,6 +3,7 @@ import type { Page } from '../../contract/page.ts';
 import type { Sla, SlaTargets } from '../../contract/sla.ts';
 import { defineCommand } from '../command.ts';
 import { UsageError } from '../exit.ts';
+import { inLine } from '../printer.ts';
 import { segment } from '../segment.ts';
 import { limitOf, limitOption, wholeNumber } from './limit.ts';
 
@@ -89,7 +90,9 @@ export const agreementCommands = [
       const later = data.find(({ signed_at }) => signed_at > added.signed_at);
       if (later)
         out.note(
-          `Another agreement was signed later, at ${later.signed_at}: new keys are issued under that one.`,
+          inLine(
+            `Another agreement was signed later, at ${later.signed_at}: new keys are issued under that one.`,
+          ),
         );
     },
   }),

@@ -16,14 +16,16 @@ const calls = 'operator' as const;
 /** Each group in turn, then the network as it is. If one fails, it is told which, what was done before it and what was not. */
 async function change({ api, args, out }: Call<typeof members>, method: 'PUT' | 'DELETE'): Promise<void> {
   const network = `/networks/${segment(args.network_id)}`;
-  for (const [at, group] of args.group.entries())
-    await api.operator(method, `${network}/members/${segment(group)}`).catch((error) => {
+  // All of them are looked at before the first is sent.
+  const paths = args.group.map((group) => `${network}/members/${segment(group)}`);
+  for (const [at, path] of paths.entries())
+    await api.operator(method, path).catch((error) => {
       if (at > 0) out.note(`Done before it failed: ${args.group.slice(0, at).join(', ')}.`);
       const others = args.group.slice(at + 1).join(', ');
       if (error instanceof Waiting) {
         if (others) out.note(`Not asked for yet: ${others}.`);
       } else if (args.group.length > 1)
-        out.note(`It failed at ${group}.${others && ` Not done: ${others}.`}`);
+        out.note(`It failed at ${args.group[at]}.${others && ` Not done: ${others}.`}`);
       throw error;
     });
   out.record(await api.operator<Network>('GET', network));

@@ -50,8 +50,9 @@ function inWords(report: SlaReport, table: (rows: Line[]) => string): string {
   });
   if (targets.length === 0)
     targets.push(
-      'No targets are agreed in the agreement that was signed last: porter agreements list ' +
-        String(partner?.id),
+      inLine(
+        `No targets are agreed in the agreement that was signed last: porter agreements list ${partner?.id}`,
+      ),
     );
   const soFar = report.complete ? '' : ', so far';
   return [

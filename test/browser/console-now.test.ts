@@ -139,7 +139,7 @@ it('draws four charts, each with its unit and a sentence for those who do not se
 
 it.each([768, 1024, 1280])('paints no time or button over the next column at %i px', async (width) => {
   const { page } = await enter('/', 'admin', { ...DESK, viewport: { width, height: 900 } });
-  await page.getByRole('region', { name: by503 }).waitFor();
+  await page.getByRole('region', { name: /the receiver answers 401/ }).waitFor();
   await loaded(page);
   const beyond = await page.evaluate(() => {
     const parts = [...Reflect.get(globalThis, 'document').querySelectorAll('.rows :is(time, .button)')];

@@ -1,5 +1,5 @@
 -- Retention: removes what is older than `kept_days`, by the time of `shared_now`, at most `rows_max` rows of a kind with each call, oldest
--- first and without a look at what is younger. Returns how many rows went; zero means that nothing is left to do now.
+-- first, or of events the last that are old if the first must stay, and without a look at the rest. Returns how many rows went; zero means that nothing is left to do now.
 --
 -- Guarantees: an event goes with its deliveries and its place in the feed, all at once. One that is still on its way to an active webhook stays
 -- for `open_kept_days`; what is withheld does not. What of it was received within `received_days` is noted in the access log. The lanes are
@@ -16,8 +16,8 @@ DECLARE
   received_since timestamptz := at - received_days * interval '24 hours';
   event_nos      bigint[];
   after_no       bigint := 0;
-  looked_at      bigint;
-  is_young       boolean;
+  low            bigint;
+  high           bigint;
   places         tid[];
   removed        integer;
   total          integer := 0;
@@ -27,10 +27,10 @@ BEGIN
   IF NOT pg_try_advisory_xact_lock(7205759403794) THEN
     RETURN 0;
   END IF;
-  -- Stretch by stretch, until one has something that may go, or what is too young: what stays for a slow webhook keeps nothing else here.
-  LOOP
-    SELECT array_agg(no) FILTER (WHERE may_go), max(no), bool_or(accepted_at >= before) INTO event_nos, looked_at, is_young
-      FROM (SELECT no, accepted_at,
+  -- The oldest, and if none of them may go, the last ones that are old: what stays for a slow webhook keeps nothing else here.
+  FOR look IN 1 .. 2 LOOP
+    SELECT array_agg(no) FILTER (WHERE may_go) INTO event_nos
+      FROM (SELECT no,
                    accepted_at < before AND (only_webhook_no IS NOT NULL OR EXISTS (SELECT FROM feed WHERE event_no = oldest.no OFFSET 0))
                    AND (accepted_at < open_before OR NOT EXISTS (
                      SELECT FROM (SELECT webhook_no FROM deliveries d
@@ -41,9 +41,18 @@ BEGIN
                                          WHERE g.webhook_no = open.webhook_no AND g.practice_group_id = oldest.practice_group_id))) AS may_go
               FROM (SELECT no, practice_group_id, accepted_at, only_webhook_no FROM events
                      WHERE no > after_no ORDER BY no LIMIT rows_max) AS oldest) AS stretch;
-    -- Nor does a look at very many take longer than a statement may.
-    EXIT WHEN event_nos IS NOT NULL OR is_young OR looked_at IS NULL OR clock_timestamp() > statement_timestamp() + interval '3 seconds';
-    after_no := looked_at;
+    EXIT WHEN event_nos IS NOT NULL OR look = 2;
+    -- Numbers are nearly in the order of time, so where the old ones end is found by halving.
+    SELECT min(no), max(no) + 1 INTO low, high FROM events;
+    WHILE high - low > greatest(rows_max / 4, 1) LOOP
+      IF (SELECT e.accepted_at < before FROM events e WHERE e.no >= low + (high - low) / 2 ORDER BY e.no LIMIT 1) THEN
+        low := low + (high - low) / 2;
+      ELSE
+        high := low + (high - low) / 2;
+      END IF;
+    END LOOP;
+    SELECT no - 1 INTO after_no FROM events e WHERE e.no < high ORDER BY e.no DESC OFFSET rows_max - 1 LIMIT 1;
+    EXIT WHEN after_no IS NULL;
   END LOOP;
   -- Not one that a replay is just putting into a queue: that delivery is not to be seen yet, and would be left without its event.
   SELECT array_agg(no) INTO event_nos

@@ -476,7 +476,8 @@ describe('an Idempotency-Key', () => {
       PORTER_MASTER_KEY: MASTER_KEY,
     });
     const [type, key, id] = [await newType(), fresh('key'), fresh('form')];
-    const call = await whileLocked('LOCK TABLE new_events IN EXCLUSIVE MODE', [], async () => {
+    // The last lock that it needs, and the one that it is patient for: COMMIT is on its way behind it.
+    const call = await whileLocked('SELECT FROM audit_head FOR UPDATE', [], async () => {
       const answer = fetch(`${porter.url}/operator/v1/practice-groups/${groupId}/form-submissions`, {
         method: 'POST',
         headers: {
@@ -489,7 +490,7 @@ describe('an Idempotency-Key', () => {
         ({ status }) => status,
         () => 'nothing',
       );
-      await untilWaited({ by: 'accept_events' });
+      await untilWaited({ by: 'audit_append' });
       proxy.cut('mute');
       return { answer };
     });

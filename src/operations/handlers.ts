@@ -177,6 +177,7 @@ export const operatorHandlers: Handlers<typeof operatorEndpoints, OperatorPrinci
   listAllWebhooks: webhooks.listAllWebhooks,
   getPartnerWebhook: webhooks.getPartnerWebhook,
   updatePartnerWebhook: webhooks.updatePartnerWebhook,
+  deletePartnerWebhook: webhooks.deletePartnerWebhook,
   replayPartnerWebhook: webhookDeliveries.replayPartnerWebhook,
   listWebhookAttempts: deliveries.listWebhookAttempts,
   retryFailedDeliveries: webhookDeliveries.retryFailedDeliveries,

@@ -1,5 +1,6 @@
 import { eventNames } from '../contract/event-payloads.ts';
 import type {
+  deletePartnerWebhook as deleteAnyEndpoint,
   getPartnerWebhook as getAnyEndpoint,
   listAllWebhooks as listAllEndpoint,
   updatePartnerWebhook as updateAnyEndpoint,
@@ -137,14 +138,22 @@ function change(
 export async function deleteWebhook(app: App, call: PartnerCall<typeof deleteEndpoint>) {
   const { principal, params } = call;
   await transact(app.db, principal, async (tx) => {
-    const webhook = await lockWebhook(tx, principal, params.id);
-    if (!webhook) throw new Problem('not_found');
-    if (!ifMatchHolds(call.ifMatch, etagOf(webhook.version))) throw new Problem('precondition_failed');
-    const now = nowIso(app);
-    markWebhookDeleted(tx, webhook, now);
-    tx.audit(webhookRecord(call, now, 'delete', webhook, auditable(webhook), null));
+    remove(app, tx, call, await lockWebhook(tx, principal, params.id));
   });
   return { body: undefined };
+}
+
+function remove(
+  app: App,
+  tx: Transaction,
+  call: Actor & { ifMatch?: string | undefined },
+  webhook: StoredWebhook | undefined,
+): void {
+  if (!webhook) throw new Problem('not_found');
+  if (!ifMatchHolds(call.ifMatch, etagOf(webhook.version))) throw new Problem('precondition_failed');
+  const now = nowIso(app);
+  markWebhookDeleted(tx, webhook, now);
+  tx.audit(webhookRecord(call, now, 'delete', webhook, auditable(webhook), null));
 }
 
 /** Undefined: they stay as they are. */
@@ -215,6 +224,14 @@ export async function updatePartnerWebhook(app: App, call: OperatorCall<typeof u
     return { ...current, ...change(app, tx, call, current, { status }, statusReason(status, reason)) };
   });
   return { body: webhook, etag: etagOf(webhook.version) };
+}
+
+export async function deletePartnerWebhook(app: App, call: OperatorCall<typeof deleteAnyEndpoint>) {
+  const { principal, params } = call;
+  await transact(app.db, principal, async (tx) => {
+    remove(app, tx, call, await lockAnyWebhook(tx, params.id));
+  });
+  return { body: undefined };
 }
 
 function statusReason(status: 'active' | 'paused', reason: string | undefined): string | null {

@@ -167,29 +167,44 @@ it('says why deliveries are withheld', async () => {
   await page.getByText('Nothing is sent because every key of the partner').waitFor();
 });
 
+it('is deleted when its name is typed, with all that waits', async () => {
+  const { id, partner } = await sent('Retired', status(500));
+  const { page } = await enter(`/webhooks/${id}`);
+  await page.getByRole('button', { name: 'Delete' }).click();
+  const dialog = page.getByRole('alertdialog');
+  await expect.poll(() => dialog.innerText()).toContain('and 1 delivery that waits is not sent any more');
+  await dialog.getByRole('textbox').fill(new URL((await get(`/webhooks/${id}`)).url).host);
+  await dialog.getByRole('button', { name: 'Delete' }).click();
+  await page.getByRole('heading', { level: 1, name: 'Webhooks' }).waitFor();
+  await expect.poll(async () => (await partner.call('GET', '/v1/webhooks')).data).toEqual([]);
+});
+
 it('a viewer sees it all and is offered nothing; the API refuses the same', async () => {
   const { page } = await enter(`/webhooks/${webhook}`, 'viewer');
   await page.getByRole('region', { name: 'About it' }).waitFor();
-  for (const name of ['Pause', 'Activate', 'Replay…', 'Retry all failed'])
+  for (const name of ['Pause', 'Activate', 'Replay…', 'Retry all failed', 'Delete'])
     expect(await page.getByRole('button', { name }).count()).toBe(0);
   const token = await tokenOf('viewer');
   for (const [method, path, body] of [
     ['PATCH', '', { status: 'paused' }],
     ['POST', '/replay', { since: '2026-01-01T00:00:00Z' }],
     ['POST', '/retry-failed', undefined],
+    ['DELETE', '', undefined],
   ] as const)
     expect(
       (await house().send(method, `/operator/v1/webhooks/${webhook}${path}`, { token, body })).status,
     ).toBe(403);
 });
 
-it('support may retry and replay, and not pause; the API refuses the same', async () => {
+it('support may retry and replay, and neither pause nor delete; the API refuses the same', async () => {
   const { page } = await enter(`/webhooks/${webhook}`, 'support');
   await page.getByRole('button', { name: 'Replay…' }).waitFor();
-  expect(await page.getByRole('button', { name: 'Pause' }).count()).toBe(0);
+  for (const name of ['Pause', 'Delete']) expect(await page.getByRole('button', { name }).count()).toBe(0);
   const token = await tokenOf('support');
   const pause = { token, body: { status: 'paused' } };
-  expect((await house().send('PATCH', `/operator/v1/webhooks/${webhook}`, pause)).status).toBe(403);
+  const path = `/operator/v1/webhooks/${webhook}`;
+  expect((await house().send('PATCH', path, pause)).status).toBe(403);
+  expect((await house().send('DELETE', path, { token })).status).toBe(403);
 });
 
 it.each([

@@ -120,6 +120,7 @@ const tells: Partial<Record<OperatorOperationId, Expected>> = {
   },
   failWriteToRecordJob: { tells: [['write_to_record_job.fail', 'write_to_record_job']], item: parent },
   updatePartnerWebhook: { tells: [['webhook.update', 'webhook']] },
+  deletePartnerWebhook: { tells: [['webhook.delete', 'webhook']] },
   replayPartnerWebhook: { tells: [['webhook.replay', 'webhook']] },
   retryFailedDeliveries: { tells: [['webhook.retry-failed', 'webhook']] },
   remindOfAlert: { tells: [['alert.remind', 'alert']] },

@@ -243,6 +243,30 @@ describe('a practice group', () => {
     );
   });
 
+  it('409, 204: a webhook whose partner has no key left is deleted by an operator, and then its practice group', async () => {
+    const bare = await house.operator('POST', '/practice-groups', { name: 'Bare' });
+    const { key, keyId } = await makeKey(house, bare.id);
+    const make = (body: object) =>
+      house.send('POST', '/v1/webhooks', {
+        key,
+        group: bare.id,
+        body: { url: 'https://partner.example/hook', ...body },
+      });
+    const [hook, ofAll] = [await make({}), await make({ practice_groups: 'all' })];
+    const path = `/operator/v1/webhooks/${hook.body.id}`;
+    await house.operator('POST', `/keys/${keyId}/revoke`);
+    expect((await send('DELETE', bare.id)).body.used_by).toEqual([
+      { type: 'webhook', count: 1, ids: [hook.body.id] },
+    ]);
+    const as = (headers: Record<string, string> = {}) => ({ token: OPERATOR_TOKEN, headers });
+    expectProblem(await house.send('DELETE', path, as({ 'if-match': '"7"' })), 412, 'precondition_failed');
+    expect((await house.send('DELETE', path, as())).status).toBe(204);
+    for (const method of ['GET', 'DELETE'])
+      expectProblem(await house.send(method, path, as()), 404, 'not_found');
+    expect((await send('DELETE', bare.id)).status).toBe(204);
+    expect((await house.operator('GET', `/webhooks/${ofAll.body.id}`)).id).toBe(ofAll.body.id);
+  });
+
   it('is given no key by one who is as fast as whoever removes it', async () => {
     const { partnerId } = world;
     for (let round = 0; round < 15; round++) {

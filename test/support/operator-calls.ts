@@ -431,6 +431,7 @@ const table: Record<OperatorOperationId, (given: Furnished) => Promise<Parts>> =
     params: { id: await newWebhook(given) },
     body: { status: 'active' },
   }),
+  deletePartnerWebhook: async (given) => ({ params: { id: await newWebhook(given) } }),
   replayPartnerWebhook: async (given) => {
     await newDelivery(given);
     return { params: { id: await pausedWebhook(given) }, body: { since: '2026-01-01T00:00:00Z' } };

@@ -95,6 +95,7 @@ export const operatorEndpoints = {
   listAllWebhooks: webhooks.listAllWebhooks,
   getPartnerWebhook: webhooks.getPartnerWebhook,
   updatePartnerWebhook: webhooks.updatePartnerWebhook,
+  deletePartnerWebhook: webhooks.deletePartnerWebhook,
   replayPartnerWebhook: webhooks.replayPartnerWebhook,
   listWebhookAttempts: webhooks.listWebhookAttempts,
   retryFailedDeliveries: webhooks.retryFailedDeliveries,

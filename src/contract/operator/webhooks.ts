@@ -94,6 +94,22 @@ export const updatePartnerWebhook = defineEndpoint({
   problems: ['not_found', 'precondition_failed'],
 });
 
+export const deletePartnerWebhook = defineEndpoint({
+  operationId: 'deletePartnerWebhook',
+  method: 'DELETE',
+  path: '/operator/v1/webhooks/{id}',
+  tag,
+  summary: 'Delete a webhook',
+  description:
+    'Deletes its deliveries, too: queued ones are not sent any more. Its partner can make another one, but not bring this one back: pause a webhook that is to go on later. For one whose partner has no key left, for example before its practice group is removed.',
+  extension: true,
+  access: { roles: admins },
+  params: byId,
+  conditional: true,
+  response: { status: 204, description: 'The webhook is deleted.' },
+  problems: ['not_found', 'precondition_failed'],
+});
+
 export const retryFailedDeliveries = defineEndpoint({
   operationId: 'retryFailedDeliveries',
   method: 'POST',

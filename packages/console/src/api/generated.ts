@@ -3185,6 +3185,7 @@ export interface Operations {
     };
     answer: PartnerWebhook;
   };
+  deletePartnerWebhook: { input: { params: { id: string | number } }; answer: undefined };
   replayPartnerWebhook: { input: { params: { id: string | number }; body: ReplayRequest }; answer: Replay };
   listWebhookAttempts: { input: { params: { id: string | number } }; answer: WebhookAttempts };
   retryFailedDeliveries: { input: { params: { id: string | number } }; answer: RetriedDeliveries };
@@ -4012,6 +4013,7 @@ export const operations = {
   listAllWebhooks: ['GET', '/operator/v1/webhooks'],
   getPartnerWebhook: ['GET', '/operator/v1/webhooks/{id}'],
   updatePartnerWebhook: ['PATCH', '/operator/v1/webhooks/{id}'],
+  deletePartnerWebhook: ['DELETE', '/operator/v1/webhooks/{id}'],
   replayPartnerWebhook: ['POST', '/operator/v1/webhooks/{id}/replay'],
   listWebhookAttempts: ['GET', '/operator/v1/webhooks/{id}/attempts'],
   retryFailedDeliveries: ['POST', '/operator/v1/webhooks/{id}/retry-failed'],

@@ -1,3 +1,4 @@
+import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { ask, type Operation, useChange } from '../api/client.ts';
 import type { PartnerWebhook } from '../api/generated.ts';
@@ -110,6 +111,28 @@ function SetStatus({
         </>
       )}
     </FormDialog>
+  );
+}
+
+export function Remove({ of: { id, name, partnerName, queued } }: ActProps) {
+  const { mutateAsync } = useChange('deletePartnerWebhook', ['listAllWebhooks', 'getAttention']);
+  const navigate = useNavigate();
+  return (
+    <Confirm
+      action="Delete"
+      title={`Delete ${name}?`}
+      typed={{ label: `Type ${name} to delete it`, text: name }}
+      run={async () => {
+        await mutateAsync({ params: { id } });
+        await navigate({ to: '/webhooks' });
+      }}
+    >
+      <p>
+        Its deliveries go, too{queued > 0 && `, and ${toWaiting(queued, 'not sent any more')}`}. Events stay
+        in the feed. <bdi>{partnerName}</bdi> cannot bring it back, only make another: pause one that is to go
+        on later.
+      </p>
+    </Confirm>
   );
 }
 

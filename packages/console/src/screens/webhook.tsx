@@ -15,7 +15,7 @@ import { State } from '../parts/state.tsx';
 import { Lasting, toDuration, useNow, When } from '../parts/when.tsx';
 import { DeliveryState, PickDeliveryStatus } from './delivery-state.tsx';
 import { eventTitles, toEvents } from './event-words.ts';
-import { Activate, acted, Pause, Replay, RetryAll } from './webhook-acts.tsx';
+import { Activate, acted, Pause, Remove, Replay, RetryAll } from './webhook-acts.tsx';
 import { WebhookHealth } from './webhook-health.tsx';
 import { hostOf, stateOf, toQueued, withheldReasons } from './webhook-state.tsx';
 
@@ -54,6 +54,7 @@ function Acts({ of: webhook }: { of: PartnerWebhook }) {
     <>
       {isSupport && <Replay of={acted(webhook)} />}
       {isAdmin && webhook.status === 'active' && !isNext && <Pause of={acted(webhook)} />}
+      {isAdmin && <Remove of={acted(webhook)} />}
     </>
   );
 }

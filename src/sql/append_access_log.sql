@@ -8,16 +8,13 @@ CREATE OR REPLACE FUNCTION append_access_log(at timestamptz, entries text, OUT b
 AS $$
 #variable_conflict use_variable
 DECLARE
-  head    access_log_head%ROWTYPE;
-  bodies  text[] := string_to_array(entries, E'\n');
-  digests bytea := '';
+  head   access_log_head%ROWTYPE;
+  bodies text[] := string_to_array(entries, E'\n');
 BEGIN
   SELECT * INTO STRICT head FROM access_log_head FOR UPDATE;
   batch := head.batch + 1;
-  FOR i IN 1 .. cardinality(bodies) LOOP
-    digests := digests || sha256(convert_to(bodies[i], 'UTF8'));
-  END LOOP;
-  hash := sha256(head.hash || sha256(digests));
+  hash := sha256(head.hash || sha256((
+    SELECT string_agg(sha256(convert_to(body, 'UTF8')), '' ORDER BY n) FROM unnest(bodies) WITH ORDINALITY AS entry (body, n))));
   INSERT INTO access_log (no, batch, last_at, practice_group_id, actor_id, object_id, first_position, last_position, body, digest)
   SELECT head.last_no + n, batch, told.last_at, told.practice_group_id, told.actor ->> 'id', told.object_id, told.first_position,
          told.last_position, bodies[n], sha256(convert_to(bodies[n], 'UTF8'))

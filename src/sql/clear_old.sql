@@ -1,5 +1,6 @@
--- Retention: removes what is older than `kept_days`, by the time of `shared_now`, at most `rows_max` rows of a kind with each call, oldest
--- first, or of events the last that are old if the first must stay, and without a look at the rest. Returns how many rows went; zero means that nothing is left to do now.
+-- Retention: removes what is older than `kept_days`, by the time of `shared_now`, at most `rows_max` rows of a kind with each call (of deliveries
+-- ten times as many, or those of one event), oldest first, or of events the last that are old if the first must stay, and without a look at the
+-- rest. Returns how many rows went; zero means that nothing is left to do now.
 --
 -- Guarantees: an event goes with its deliveries and its place in the feed, all at once. One that is still on its way to an active webhook stays
 -- for `open_kept_days`; what is withheld does not. What of it was received within `received_days` is noted in the access log. The lanes are
@@ -58,6 +59,12 @@ BEGIN
   SELECT array_agg(no) INTO event_nos
     FROM (SELECT no FROM events WHERE no = ANY (event_nos) FOR UPDATE SKIP LOCKED) AS free;
   IF event_nos IS NOT NULL THEN
+    -- An event of very many webhooks is taken whole, but then nothing more: their lanes are locked as long as this takes.
+    event_nos := ARRAY(
+      SELECT DISTINCT no FROM (
+        SELECT old.no FROM unnest(event_nos) AS old (no)
+          LEFT JOIN LATERAL (SELECT FROM deliveries WHERE event_no = old.no OFFSET 0) AS its ON true
+         LIMIT rows_max * 10) AS first_ones);
     -- Of an object's open deliveries one is due. If it goes, the next one takes its place.
     PERFORM FROM webhook_lanes lane
       WHERE lane.webhook_no = ANY (ARRAY(SELECT webhook_no FROM deliveries WHERE event_no = ANY (event_nos)))

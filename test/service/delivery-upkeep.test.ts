@@ -2,7 +2,7 @@ import { createHmac, randomBytes } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { type KeptAttempt, shownAttempt } from '../../src/domain/diagnosis.ts';
 import { answered, openDeliveryHarness } from '../support/delivery-harness.ts';
-import { eventNos, on, replayStep } from '../support/steps.ts';
+import { clearOldStep, eventNos, on, replayStep } from '../support/steps.ts';
 
 const DAY = 24 * 3_600_000;
 
@@ -140,6 +140,26 @@ describe('retention', () => {
     harness.clock.advance(2 * DAY);
     expect(await harness.engine.clear()).toBe(1);
     expect(await harness.rows("SELECT FROM events WHERE practice_group_id = 'other-group'")).toEqual([]);
+  });
+
+  it('takes few events of many webhooks at a time, and each of them whole', async () => {
+    const harness = await openDeliveryHarness();
+    for (let n = 0; n < 20; n++) await harness.addWebhook();
+    await harness.publish(...Array.from({ length: 12 }, (_, n) => ({ id: `a-${n}` })));
+    await harness.engine.drain();
+    harness.clock.advance(1);
+    const at = new Date(harness.clock.now()).toISOString();
+    const clear = clearOldStep({ at, keptDays: 0, openKeptDays: 0, rowsMax: 5 });
+    const left: unknown[] = [];
+    for (let step = 0; step < 4; step++) {
+      await clear(on(harness.admin));
+      left.push(
+        ...(await harness.rows(
+          'SELECT (SELECT count(*)::int FROM events) AS events, (SELECT count(*)::int FROM deliveries) AS deliveries',
+        )),
+      );
+    }
+    expect(left).toEqual([9, 6, 3, 0].map((events) => ({ events, deliveries: 20 * events })));
   });
 
   it('goes on through more rows than one transaction takes, and clears away deleted webhooks', async () => {

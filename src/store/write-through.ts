@@ -119,31 +119,32 @@ export function propose(db: Database, proposal: Proposal, lateAfterMs: number): 
     tx.defer('SELECT FROM write_through WHERE practice_group_id = $1 FOR SHARE', [
       proposal.practice_group_id,
     ]);
-    // A statement of its own: whoever withdraws the one before has queued that by the time the next one looks.
-    tx.defer('SELECT FROM proposals WHERE practice_group_id = $1 AND object_id = $2 FOR UPDATE', [
-      proposal.practice_group_id,
-      proposal.object_id,
+    const [row, unheard] = await Promise.all([
+      // Waits for whoever is just taking the one before away, and locks nothing of it: whoever withdraws that passes over what is locked.
+      tx.first(
+        `INSERT INTO proposals
+         SELECT $1, $2, $3, $4, $5, $6, clock_timestamp() + $7 * interval '1 millisecond'
+          WHERE EXISTS (SELECT FROM write_through WHERE practice_group_id = $2 AND webhook_no = $4)
+         ON CONFLICT DO NOTHING RETURNING id`,
+        [
+          proposal.id,
+          proposal.practice_group_id,
+          proposal.object_id,
+          proposal.webhook_no,
+          JSON.stringify(proposal.payload),
+          proposal.partner_id,
+          lateAfterMs,
+        ],
+      ),
+      // A statement of its own: only what begins after that wait sees that a withdrawal was queued.
+      tx.first(
+        `DELETE FROM proposals
+          WHERE id = $1 AND EXISTS (SELECT FROM deliveries WHERE webhook_no = $2 AND state IN ('due', 'waiting')
+                                       AND object_hash = hashtextextended($3 || ' ' || $4, 0)) RETURNING id`,
+        [proposal.id, proposal.webhook_no, object, objectId],
+      ),
     ]);
-    const row = await tx.first<{ id: string }>(
-      `INSERT INTO proposals
-       SELECT $1, $2, $3, $4, $5, $6, clock_timestamp() + $7 * interval '1 millisecond'
-        WHERE EXISTS (SELECT FROM write_through WHERE practice_group_id = $2 AND webhook_no = $4)
-          AND NOT EXISTS (SELECT FROM deliveries WHERE webhook_no = $4 AND state IN ('due', 'waiting')
-                             AND object_hash = hashtextextended($8 || ' ' || $9, 0))
-       ON CONFLICT DO NOTHING RETURNING id`,
-      [
-        proposal.id,
-        proposal.practice_group_id,
-        proposal.object_id,
-        proposal.webhook_no,
-        JSON.stringify(proposal.payload),
-        proposal.partner_id,
-        lateAfterMs,
-        object,
-        objectId,
-      ],
-    );
-    return row !== undefined;
+    return row !== undefined && unheard === undefined;
   });
 }
 

@@ -4,7 +4,8 @@ import { propose, withdrawProposal } from '../../src/store/write-through.ts';
 import { afterwards } from '../support/afterwards.ts';
 import { openDeliveryHarness } from '../support/delivery-harness.ts';
 
-it('nothing is proposed while the practice software has still to hear that an earlier change was withdrawn', async () => {
+/** Changes of one submission type, put to the software of a practice, and another connection that stands in the way. */
+async function practice() {
   const { db, admin, rows } = await openDeliveryHarness();
   const [{ no }] = (await rows(
     `WITH w AS (INSERT INTO webhooks (id, url, event_types, status, created_at, updated_at, audience)
@@ -13,7 +14,11 @@ it('nothing is proposed while the practice software has still to hear that an ea
      through AS (INSERT INTO write_through SELECT 'group', no, now(), now() FROM w)
      SELECT no FROM w`,
   )) as [{ no: number }];
-  const proposal = (id: string) => ({
+  const { user, host, port, database, password } = admin;
+  const other = new pg.Client({ user, host, port, database, password: password ?? undefined });
+  await other.connect();
+  afterwards(() => other.end());
+  const change = (id: string) => ({
     id,
     practice_group_id: 'group',
     object_id: 'type-1',
@@ -21,27 +26,53 @@ it('nothing is proposed while the practice software has still to hear that an ea
     partner_id: 'partner',
     payload: { id },
   });
-  expect(await propose(db, proposal('chg_first'), 60_000)).toBe(true);
-  expect(await propose(db, proposal('chg_second'), 60_000)).toBe(false);
+  return {
+    rows,
+    other,
+    ask: (id: string) => propose(db, change(id), 60_000),
+    withdraw: (id: string) => withdrawProposal(db, id, new Date().toISOString()),
+    waiting: () =>
+      rows(
+        'SELECT FROM pg_locks JOIN pg_stat_activity USING (pid) WHERE NOT granted AND datname = current_database()',
+      ),
+    withdrawals: () =>
+      rows("SELECT state FROM deliveries JOIN events ON no = event_no WHERE event = 'change.withdrawn'"),
+  };
+}
+
+it('nothing is proposed while the practice software has still to hear that an earlier change was withdrawn', async () => {
+  const { rows, other, ask, withdraw, waiting, withdrawals } = await practice();
+  expect(await ask('chg_first')).toBe(true);
+  expect(await ask('chg_second')).toBe(false);
 
   // Whoever puts something into the queue of the webhook has its lane for a moment; another node asks meanwhile.
-  const { user, host, port, database, password } = admin;
-  const other = new pg.Client({ user, host, port, database, password: password ?? undefined });
-  await other.connect();
-  afterwards(() => other.end());
   await other.query('BEGIN; SELECT FROM webhook_lanes FOR UPDATE');
-  const waiting = () =>
-    rows(
-      'SELECT FROM pg_locks JOIN pg_stat_activity USING (pid) WHERE NOT granted AND datname = current_database()',
-    );
-  const withdrawn = withdrawProposal(db, 'chg_first', new Date().toISOString());
+  const withdrawn = withdraw('chg_first');
   await expect.poll(waiting).toHaveLength(1);
-  const second = propose(db, proposal('chg_second'), 60_000);
+  const second = ask('chg_second');
   await expect.poll(waiting).toHaveLength(2);
   await other.query('COMMIT');
   await withdrawn;
-  expect(
-    await rows("SELECT state FROM deliveries JOIN events ON no = event_no WHERE event = 'change.withdrawn'"),
-  ).toEqual([{ state: 'due' }]);
+  expect(await withdrawals()).toEqual([{ state: 'due' }]);
   expect(await second).toBe(false);
+  expect(await rows('SELECT FROM proposals')).toEqual([]);
+});
+
+it('a change is withdrawn at once, also while another node asks whether the next one may be proposed', async () => {
+  const { rows, other, ask, withdraw, waiting, withdrawals } = await practice();
+  expect(await ask('chg_first')).toBe(true);
+  // The other node has begun to ask, and goes on only afterwards.
+  await other.query('BEGIN; LOCK TABLE deliveries IN ACCESS EXCLUSIVE MODE');
+  const second = ask('chg_second');
+  await expect.poll(waiting).toHaveLength(1);
+  let isOver = false;
+  const withdrawn = withdraw('chg_first').finally(() => {
+    isOver = true;
+  });
+  // It has to queue what the software is told; if it does not, it is over already, and has passed the change over.
+  await expect.poll(async () => isOver || (await waiting()).length === 2).toBe(true);
+  await other.query('COMMIT');
+  await Promise.all([second, withdrawn]);
+  expect(await withdrawals()).toEqual([{ state: 'due' }]);
+  expect(await rows("SELECT FROM proposals WHERE id = 'chg_first'")).toEqual([]);
 });

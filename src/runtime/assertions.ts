@@ -30,12 +30,20 @@ export class Assertions {
     const { keyId, jti } = assertion;
     const name = `${keyId} ${jti}`;
     if (this.#replayed.has(name)) return false;
+    // Counted before the answer: of many at once, none would be counted yet when the last one comes.
+    this.#count(keyId, 1);
     const isFirst = await this.#batcher.submit(assertion);
-    if (isFirst) {
-      const { counts } = this.#thisMinute();
-      counts.set(keyId, (counts.get(keyId) ?? 0) + 1);
-    } else this.#remember(name);
+    if (!isFirst) {
+      this.#count(keyId, -1);
+      this.#remember(name);
+    }
     return isFirst;
+  }
+
+  #count(keyId: string, more: 1 | -1): void {
+    const { counts } = this.#thisMinute();
+    // A minute may have begun meanwhile.
+    counts.set(keyId, Math.max(0, (counts.get(keyId) ?? 0) + more));
   }
 
   #remember(name: string): void {

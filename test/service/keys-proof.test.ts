@@ -320,6 +320,17 @@ describe('private_key_jwt', async () => {
     expect((await call(mine(), first, limited.key)).status).toBe(200);
   });
 
+  it('429: nor does whoever sends all of them at once', async () => {
+    const limited = await newKey({ rate_limit_per_minute: 3 });
+    const mine = () => signed({ iss: limited.keyId, sub: limited.keyId });
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, mine).map((assertion) => call(assertion, first, limited.key)),
+    );
+    expect(answers.map(({ status }) => status).toSorted()).toEqual([200, 200, 200, ...Array(17).fill(429)]);
+    const { rows } = await db.query('SELECT FROM used_assertions WHERE key_id = $1', [limited.keyId]);
+    expect(rows).toHaveLength(6);
+  });
+
   it('200: what others replay is not charged to the key, and the database is asked about it once', async () => {
     const limited = await newKey({ rate_limit_per_minute: 3 });
     const mine = () => signed({ iss: limited.keyId, sub: limited.keyId });

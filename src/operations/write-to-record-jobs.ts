@@ -14,7 +14,7 @@ import { afterJobReport, type JobReport } from '../domain/write-to-record.ts';
 import { BUSY, type Decision, type Gathered, type GatheredCall, type Tools } from '../runtime/gathering.ts';
 import { type Transaction, transact } from '../store/database.ts';
 import { appendOneByOne, type OneEvent } from '../store/events.ts';
-import { findUnknownGroups } from '../store/practice-groups.ts';
+import { findUnknownGroups, holdGroups } from '../store/practice-groups.ts';
 import {
   findJob,
   findJobs,
@@ -34,16 +34,22 @@ export async function createWriteToRecordJob(app: App, call: OperatorCall<typeof
   return { body: await app.gathered.newJobs({ id, wanted, principal, requestId, keep }) };
 }
 
+/** Whoever changes a practice has it locked, and all new jobs of it wait for that as one. */
 export const newJobs: Gathered<NewJob, WriteToRecordJob> = {
-  objectOf: ({ id }) => id,
+  objectOf: ({ wanted }) => wanted.practice_group_id,
 
-  async carryOut(tools, tx, calls) {
-    const groups = new Set(calls.map(({ wanted }) => wanted.practice_group_id));
-    const unknown = new Set(await findUnknownGroups(tx, [...groups]));
+  async carryOut(tools, tx, calls, ifLocked) {
+    const groups = [...new Set(calls.map(({ wanted }) => wanted.practice_group_id))];
+    const [held, unknown] = await Promise.all([
+      holdGroups(tx, groups, ifLocked),
+      findUnknownGroups(tx, groups),
+    ]);
     const now = nowIso(tools);
     const jobs: WriteToRecordJob[] = [];
-    const decisions = calls.map((call) => {
-      if (unknown.has(call.wanted.practice_group_id)) return ruleBroken('practice_group_unknown');
+    const decisions = calls.map((call): Decision<WriteToRecordJob> => {
+      const group = call.wanted.practice_group_id;
+      if (unknown.includes(group)) return ruleBroken('practice_group_unknown');
+      if (!held.has(group)) return BUSY;
       const job: WriteToRecordJob = {
         id: call.id,
         ...call.wanted,

@@ -137,6 +137,19 @@ export async function wasEverGroup(tx: Transaction, id: string): Promise<boolean
   return row !== undefined;
 }
 
+/** Nobody removes these before the transaction ends. In their order, as rows that name them are inserted. Tells which it has. */
+export async function holdGroups(
+  tx: Transaction,
+  ids: readonly string[],
+  ifLocked: IfLocked,
+): Promise<Set<string>> {
+  const rows = await tx.query<{ id: string }>(
+    `SELECT id FROM practice_groups WHERE id = ANY ($1) ORDER BY id FOR KEY SHARE ${skipping(ifLocked)}`,
+    [ids],
+  );
+  return new Set(rows.map(({ id }) => id));
+}
+
 type EhrStatus = PracticeGroup['ehr_status'];
 
 export async function findEhrStatus(tx: Transaction, id: string): Promise<EhrStatus | undefined> {

@@ -288,6 +288,31 @@ describe('one call never spoils its neighbours', () => {
     expect(await countOf(locked)).toBe(2);
   });
 
+  it('when it begins a job of a practice that is locked by somebody else', async () => {
+    const locked = await newGroup();
+    const begin = (group: string) =>
+      gathered.newJobs({
+        id: fresh('job'),
+        wanted: { practice_group_id: group, resource: 'Consultation', resource_id: 'c' },
+        principal,
+        requestId: 'r',
+      });
+    const lock = 'SELECT FROM practice_groups WHERE id = $1 FOR UPDATE';
+    const waiting = await whileLocked(lock, [locked], async () => {
+      const held = Array.from({ length: 8 }, () => begin(locked));
+      expect((await begin(groupId)).status).toBe('queued');
+      // All of them wait as one.
+      await untilWaited();
+      await db.query('SELECT pg_stat_clear_snapshot()');
+      const { rowCount } = await db.query(
+        "SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'",
+      );
+      expect(rowCount).toBe(1);
+      return { held };
+    });
+    expect(await Promise.all(waiting.held)).toHaveLength(8);
+  });
+
   it('nor those who come next, when two wait for what somebody else has locked', async () => {
     const [one, two, free] = [await newType(), await newType(), await newType()];
     const lock = 'SELECT FROM submission_types WHERE id IN ($1, $2) FOR UPDATE';

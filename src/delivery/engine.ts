@@ -239,7 +239,7 @@ export function createEngine(options: EngineOptions): Engine {
   }
 
   async function accept(acceptedAt: string, events: readonly OneEvent[]): Promise<AcceptedOne[] | undefined> {
-    if (events.length > HANDED_OVER_MAX || isBurst) return undefined;
+    if (events.length > HANDED_OVER_MAX || isBurst || eventsAtOnce.isCut) return undefined;
     // One fan-out is soon over, unless it waits for a lane. Whoever is at it again has more to do.
     if (fanningOut) await soonOver(fanningOut);
     if (stopping || fanningOut || isBurst || !presence.isThere()) return undefined;

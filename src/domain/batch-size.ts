@@ -10,6 +10,11 @@ export class BatchSize {
   size = BATCH_MIN;
   #most = BATCH_MAX;
 
+  /** Even the first batch is too much: whoever comes with little had better not take as many others along, and wait until that fails. */
+  get isCut(): boolean {
+    return this.size < BATCH_MIN;
+  }
+
   /** A batch was taken, and there is more. */
   grow(): void {
     this.#most = Math.min(BATCH_MAX, this.#most * 1.1);

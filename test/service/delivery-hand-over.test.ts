@@ -259,6 +259,30 @@ describe('the usual way goes', () => {
     expect(await harness.engine.accept(now(harness), burst.slice(1))).toHaveLength(16);
   });
 
+  it('what comes while there is more to fan out than a statement has the time for', async () => {
+    const { harness } = await present();
+    // As on a slow disk, where PostgreSQL ends the statement.
+    await harness.rows(`
+      CREATE FUNCTION too_many() RETURNS trigger LANGUAGE plpgsql AS $$
+      BEGIN
+        IF (SELECT count(*) FROM fresh) > 50 THEN
+          RAISE EXCEPTION 'canceling statement due to statement timeout' USING ERRCODE = '57014';
+        END IF;
+        RETURN NULL;
+      END $$;
+      CREATE TRIGGER too_many AFTER INSERT ON deliveries REFERENCING NEW TABLE AS fresh FOR EACH STATEMENT EXECUTE FUNCTION too_many()`);
+    for (let n = 0; n < 4; n++)
+      await harness.publish(...Array.from({ length: 25 }, (_, i) => ({ id: `a-${n}-${i}` })));
+    await expect(harness.engine.drain()).rejects.toThrow('statement timeout');
+    const called = calls();
+    await harness.accept([{ id: 'b' }]);
+    expect(['accept_and_hand_over', 'accept_events'].map(called)).toEqual([0, 1]);
+    await harness.engine.drain();
+    expect(harness.sent).toHaveLength(101);
+    await harness.accept([{ id: 'c' }]);
+    expect(called('accept_and_hand_over')).toBe(1);
+  });
+
   it('a burst that comes while a fan-out waits for a lane, without waiting for it', async () => {
     const { harness } = await present();
     // Whoever waits for the fan-out does so until this timer is over.

@@ -6,7 +6,8 @@
 -- - One node at a time (advisory lock); another gets `taken` = -1 and need not wait. So positions rise in the order of commits, and
 --   an event that was accepted before another of its practice group began is enqueued first.
 -- - Fair: if not all fit into `events_max`, practice groups have their turns, one row of each (up to 100 events) after the other; the next
---   call goes on after the last one served. A burst of one practice group holds up nobody else.
+--   call goes on after the last one served. A burst of one practice group holds up nobody else. Of a row that does not fit by itself, the first
+--   `events_max` are taken.
 -- - A position is given by one server once: on another one than before, a new timeline begins (begin_timeline.sql).
 --
 -- `made`: how many deliveries. `more`: whether new events are left. `me` is told to the other workers, so that whoever did it need not look.
@@ -72,12 +73,22 @@ BEGIN
     more := true;
   END IF;
 
-  WITH gone AS (
-    DELETE FROM new_events WHERE ctid = ANY (places) RETURNING practice_group_id, new_events.event_nos
-  )
-  SELECT (SELECT array_agg(no ORDER BY no) FROM gone CROSS JOIN LATERAL unnest(gone.event_nos) AS no),
-         (SELECT array_agg(DISTINCT practice_group_id) FROM gone)
-    INTO event_nos, group_ids;
+  IF room < 0 THEN
+    -- One row, and larger than what is to be taken: the rest of it stays, in its place.
+    WITH sorted AS MATERIALIZED (
+      SELECT ARRAY(SELECT no FROM unnest(new_events.event_nos) AS no ORDER BY no) AS nos FROM new_events WHERE ctid = places[1]
+    ), rest AS (
+      UPDATE new_events SET first_no = nos[events_max + 1], event_nos = nos[events_max + 1:] FROM sorted WHERE ctid = places[1]
+    )
+    SELECT nos[:events_max] INTO event_nos FROM sorted;
+  ELSE
+    WITH gone AS (
+      DELETE FROM new_events WHERE ctid = ANY (places) RETURNING practice_group_id, new_events.event_nos
+    )
+    SELECT (SELECT array_agg(no ORDER BY no) FROM gone CROSS JOIN LATERAL unnest(gone.event_nos) AS no),
+           (SELECT array_agg(DISTINCT practice_group_id) FROM gone)
+      INTO event_nos, group_ids;
+  END IF;
   taken := cardinality(event_nos);
   UPDATE feed_head SET position = position + taken, last_group = coalesce(last_served, last_group) RETURNING position - taken INTO head;
   IF feed_server() IS DISTINCT FROM (SELECT server FROM feed_timelines ORDER BY after DESC LIMIT 1) THEN

@@ -406,14 +406,17 @@ function counting(harness: DeliveryHarness) {
   return { claims: () => count('claim_deliveries'), looks: () => count('free_lanes_of_the_dead') };
 }
 
-it('a burst that is too much for one statement is fanned out in smaller parts', async () => {
+it.each([
+  ['a burst', 150],
+  ['what one call has published', 30],
+])('%s that is too much for one statement is fanned out in smaller parts', async (_, limit) => {
   const harness = await openDeliveryHarness();
   await harness.addWebhook();
   // As on a slow disk, where PostgreSQL ends the statement.
   await harness.rows(`
     CREATE FUNCTION too_many() RETURNS trigger LANGUAGE plpgsql AS $$
     BEGIN
-      IF (SELECT count(*) FROM fresh) > 150 THEN
+      IF (SELECT count(*) FROM fresh) > ${limit} THEN
         RAISE EXCEPTION 'canceling statement due to statement timeout' USING ERRCODE = '57014';
       END IF;
       RETURN NULL;
@@ -424,6 +427,11 @@ it('a burst that is too much for one statement is fanned out in smaller parts', 
   harness.engine.start();
   const fannedOut = async () => (await harness.rows('SELECT FROM deliveries')).length;
   await expect.poll(fannedOut).toBe(1_000);
+  const inOrder = await harness.rows<{ no: number }>(
+    'SELECT event_no AS no FROM deliveries ORDER BY sequence',
+  );
+  expect(inOrder).toEqual(inOrder.toSorted((a, b) => a.no - b.no));
+  expect(await harness.rows('SELECT FROM feed WHERE position NOT BETWEEN 1 AND 1000')).toEqual([]);
 });
 
 it('a delivery that was fetched ahead, of an object that is erased, is dropped by the next claim of its webhook', async () => {

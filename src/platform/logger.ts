@@ -4,18 +4,19 @@ import pino from 'pino';
 export type Logger = pino.Logger;
 
 const KEY_PREFIXES = ['ptr_live_', 'ptr_test_', 'pto_', 'pts_', 'pti_', 'whsec_'];
+const ADDRESS = 'postgres(?:ql)?:\\/\\/';
 const ENCODED_PREFIXES = KEY_PREFIXES.map((prefix) => [...prefix].map(orEncoded).join('')).join('|');
 /**
  * API keys, tokens of operators and of sessions, links of invitations, webhook secrets, and passwords in database addresses. One ends where the
  * next begins: a slash between two may belong to either.
  */
 const SECRETS = new RegExp(
-  `(${KEY_PREFIXES.join('|')})(?:(?!${KEY_PREFIXES.join('|')})[0-9A-Za-z+/=])+|(postgres(?:ql)?:\\/\\/[^:@/\\s]*:)[^/\\s]+(?=@)`,
+  `(${KEY_PREFIXES.join('|')})(?:(?!${KEY_PREFIXES.join('|')}|${ADDRESS})[0-9A-Za-z+/=])+|(${ADDRESS}[^:@/\\s]*:)[^/\\s]+(?=@)`,
   'g',
 );
 /** The same in an address, where any character may be written as its number, and the % of that again. */
 const ENCODED_SECRETS = new RegExp(
-  `(${ENCODED_PREFIXES})(?:(?!${ENCODED_PREFIXES})(?:[0-9A-Za-z+/=]|%(?:25)*(?:2[BF]|3[0-9D]|[46][1-9A-F]|[57][0-9A])))+`,
+  `(${ENCODED_PREFIXES})(?:(?!${ENCODED_PREFIXES}|${ADDRESS})(?:[0-9A-Za-z+/=]|%(?:25)*(?:2[BF]|3[0-9D]|[46][1-9A-F]|[57][0-9A])))+`,
   'gi',
 );
 const JSON_STRING = /"[^"\\]*(?:\\.[^"\\]*)*"/g;

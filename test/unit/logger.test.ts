@@ -51,6 +51,9 @@ it.each([
   ['pto_AAAAptr_live_BBBB', 'pto_[redacted]ptr_live_[redacted]'],
   ['/v1/%70tr_test_AA%41A/pt%6f_BB%42B?x=1', '/v1/%70tr_test_[redacted]pt%6f_[redacted]?x=1'],
   ['whsec_AA+/=', 'whsec_[redacted]'],
+  ['whsec_AA=postgres://me:hidden@host/db', 'whsec_[redacted]postgres://me:[redacted]@host/db'],
+  ['ptr_live_AA/postgresql://me:hidden@host', 'ptr_live_[redacted]postgresql://me:[redacted]@host'],
+  ['ptr_live_A%41%2Fpostgres://me:hidden@host', 'ptr_live_[redacted]postgres://me:[redacted]@host'],
 ])('one secret behind another is no part of it: %s', (text, redacted) => {
   expect(redact(text)).toBe(redacted);
 });

@@ -3,7 +3,8 @@
 -- `last_no`: where the next call goes on; 0: it has been through all.
 --
 -- Guarantees: nothing depends on the note for what is sent, because each claim asks anew; a claim passes over what has one. A webhook whose
--- partner may receive again keeps its failures; the time until it is disabled begins anew, since nothing was sent for a while.
+-- partner may receive again keeps its failures; the time until it is disabled begins anew if nothing was sent for a while. Where a practice group comes
+-- back to a webhook for all of them, and others were tried all along, it goes on.
 -- Of a webhook for all practice groups of a partner, what `withhold_groups` has set aside of a group comes back when the partner may receive
 -- that group again: up to `back_max` deliveries of a webhook at a time, each the first about its object.
 CREATE OR REPLACE FUNCTION review_entitlement(
@@ -15,6 +16,7 @@ DECLARE
   looked_at integer[] := nos;
   changing  integer[];
   goes_on   integer[];
+  rested    integer[];
   back_max  CONSTANT integer := 5000;
   back_nos    integer[];
   back_groups text[];
@@ -92,12 +94,16 @@ BEGIN
   )
   SELECT count(*) FILTER (WHERE since IS NULL), count(*) FILTER (WHERE may), array_agg(no) FILTER (WHERE may)
     INTO withheld, resumed, goes_on FROM noted;
+  rested := goes_on;
   -- All groups of a webhook in one walk along what it has set aside: fan-out waits for its lane meanwhile.
   FOREACH one_no IN ARRAY ARRAY(SELECT DISTINCT no FROM unnest(back_nos) AS no) LOOP
     of_one := ARRAY(SELECT b.group_id FROM unnest(back_nos, back_groups) AS b (no, group_id)
                      WHERE b.no = one_no
                        AND receives_until((SELECT w.partner_id FROM webhooks w WHERE w.no = one_no), b.group_id, at) IS NOT NULL);
     CONTINUE WHEN of_one = '{}';
+    IF NOT EXISTS (SELECT FROM deliveries o WHERE greatest(o.webhook_no, 0) = one_no AND o.state = 'due' AND o.retry_at < 'infinity' OFFSET 0) THEN
+      rested := rested || one_no;
+    END IF;
     UPDATE deliveries d SET retry_at = at
      WHERE d.ctid = ANY (ARRAY(
        SELECT o.id FROM (SELECT ctid AS id, event_no FROM deliveries
@@ -114,7 +120,7 @@ BEGIN
   UPDATE withheld_groups g SET reason = other.why FROM unnest(other_nos, other_groups, other_whys) AS other (no, group_id, why)
    WHERE g.webhook_no = other.no AND g.practice_group_id = other.group_id;
   IF goes_on IS NOT NULL THEN
-    UPDATE webhook_lanes SET failing_since = at WHERE webhook_no = ANY (goes_on) AND failing_since IS NOT NULL;
+    UPDATE webhook_lanes SET failing_since = at WHERE webhook_no = ANY (rested) AND failing_since IS NOT NULL;
     PERFORM pg_notify('porter_deliveries', '');
   END IF;
 END $$;

@@ -283,6 +283,26 @@ describe('the engine', () => {
     expect(harness.sent).toHaveLength(2);
   });
 
+  it('has failed for as long as it has, whichever practice group is lost and regained meanwhile', async () => {
+    const harness = await openDeliveryHarness();
+    await harness.addWebhook({ group: null });
+    harness.answerWith(() => 503);
+    await harness.publish({}, { practice_group_id: 'other-group' });
+    await harness.engine.drain();
+    const [since] = await harness.rows('SELECT failing_since FROM webhook_lanes');
+    for (let n = 0; n < 3; n++) {
+      await harness.rows(revoke('other-group'));
+      harness.clock.advance(24 * 3_600_000);
+      await harness.engine.drain();
+      expect(await harness.rows('SELECT FROM withheld_groups')).toHaveLength(1);
+      await harness.rows(restore('other-group'));
+      await harness.engine.drain();
+      expect(await harness.rows('SELECT FROM withheld_groups')).toEqual([]);
+    }
+    expect(harness.sent.length).toBeGreaterThan(6);
+    expect(await harness.rows('SELECT failing_since FROM webhook_lanes')).toEqual([since]);
+  });
+
   it('of a node of the version before passes over it', async () => {
     const harness = await openDeliveryHarness();
     const wide = await harness.addWebhook({ group: null });

@@ -55,7 +55,10 @@ export async function findContact(
 
 /** Whether the partner has a contact with this address. */
 export async function isContact(tx: Transaction, partnerId: string, email: string): Promise<boolean> {
-  const found = await tx.first(`SELECT FROM ${CONTACTS} WHERE lower(email) = lower($2)`, [partnerId, email]);
+  const found = await tx.first(
+    `SELECT FROM ${CONTACTS} WHERE lower(normalize(email)) = lower(normalize($2))`,
+    [partnerId, email],
+  );
   return found !== undefined;
 }
 

@@ -50,7 +50,7 @@ export function lockInvitation(tx: Transaction, id: string): Promise<StoredInvit
   );
 }
 
-/** Those of a partner to one address that are not withdrawn. */
+/** Those of a partner to one address that are not withdrawn. Before addresses were composed as they are read, either may have been stored as it came. */
 export function lockInvitationsTo(
   tx: Transaction,
   partnerId: string,
@@ -58,7 +58,7 @@ export function lockInvitationsTo(
 ): Promise<StoredInvitation[]> {
   return tx.query<StoredInvitation>(
     `SELECT ${INVITATION} FROM invitations i
-      WHERE i.partner_id = $1 AND lower(i.email) = lower($2) AND i.revoked_at IS NULL ORDER BY i.id FOR NO KEY UPDATE`,
+      WHERE i.partner_id = $1 AND lower(normalize(i.email)) = lower(normalize($2)) AND i.revoked_at IS NULL ORDER BY i.id FOR NO KEY UPDATE`,
     [partnerId, email],
   );
 }

@@ -270,6 +270,18 @@ describe('somebody with nobody to come in for', () => {
     }
   });
 
+  it('401 once their contact is removed, also where one of the two was stored as it came by a version before', async () => {
+    const { partnerId } = await makeWorld(house);
+    const [composed, decomposed] = ['zo\u00eb@partner.example', 'zoe\u0308@partner.example'];
+    for (const table of ['contacts', 'invitations']) {
+      const contact = await house.operator('POST', `/partners/${partnerId}/contacts`, { email: composed });
+      const { id } = await toPartner({ email: composed, name: 'Zoë' }, partnerId);
+      await db.query(`UPDATE ${table} SET email = $1 WHERE id IN ($2, $3)`, [decomposed, contact.id, id]);
+      await house.operator('DELETE', `/partners/${partnerId}/contacts/${contact.id}`);
+      expect((await read(id)).status).toBe('withdrawn');
+    }
+  });
+
   it('401 by an operator who was revoked, on every node; who has come in before stays', async () => {
     const support = await house.operator('POST', '/operators', { name: 'S', role: 'support' });
     const invite = async (): Promise<Loose> => {

@@ -132,7 +132,10 @@ it('draws four charts, each with its unit and a sentence for those who do not se
     await page.getByRole('figure', { name }).waitFor();
   const deliveries = page.getByRole('figure', { name: 'Deliveries by outcome' });
   await expect.poll(() => deliveries.innerText()).toContain('attempts a minute');
-  await expect.poll(() => deliveries.innerText()).toMatch(/In the last 3 hours: [1-9]\d* delivered/);
+  await expect
+    .poll(() => deliveries.innerText())
+    .toMatch(/In the last 3 hours: [1-9]\d* delivered, \d+ retried, \d+ given up\./);
+  await deliveries.getByText(/^retried /).waitFor();
   await page.getByLabel('Time').selectOption('1d');
   await expect.poll(() => page.url()).toContain('span=1d');
 });

@@ -84,7 +84,7 @@ function Charts({ of: { data, step }, span }: { of: FigureSeries; span: string }
     const deliveries: Series[] = [
       { label: 'delivered', colour: '--brand', values: rate(({ deliveries }) => deliveries.delivered) },
       {
-        label: 'tried again',
+        label: 'retried',
         colour: '--amber',
         dash: [6, 3],
         values: rate(({ deliveries }) => deliveries.retried),
@@ -119,7 +119,7 @@ function Charts({ of: { data, step }, span }: { of: FigureSeries; span: string }
       oldest,
       summaries: {
         calls: `In ${span}: ${sum(({ calls }) => calls.ok)} answered, ${sum(({ calls }) => calls.refused)} refused, ${sum(({ calls }) => calls.rate_limited)} over the limit, ${sum(({ calls }) => calls.failed)} failed.`,
-        deliveries: `In ${span}: ${sum(({ deliveries }) => deliveries.delivered)} delivered, ${sum(({ deliveries }) => deliveries.retried)} tried again, ${sum(({ deliveries }) => deliveries.given_up)} given up.`,
+        deliveries: `In ${span}: ${sum(({ deliveries }) => deliveries.delivered)} delivered, ${sum(({ deliveries }) => deliveries.retried)} retried, ${sum(({ deliveries }) => deliveries.given_up)} given up.`,
         delay: toWorst(delay[1], toDuration, 'At worst 95 % arrived within', 'Nothing arrived'),
         oldest: toWorst(oldest[0], toSeconds, 'The longest that an event waited was', 'Nothing waited'),
       },

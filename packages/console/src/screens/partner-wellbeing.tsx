@@ -139,7 +139,7 @@ export function PartnerUsage({ partner: { id } }: { partner: Partner }) {
               unit={['attempt to deliver', 'attempts to deliver']}
               parts={[
                 { title: 'arrived', tone: 'brand' },
-                { title: 'to be tried again', tone: 'amber' },
+                { title: 'to be retried', tone: 'amber' },
                 { title: 'given up', tone: 'red' },
               ]}
               days={data.map(({ at, deliveries }) => ({

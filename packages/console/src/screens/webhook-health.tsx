@@ -9,7 +9,7 @@ import { Empty, Section } from '../parts/page.tsx';
 
 const parts = [
   { title: 'arrived', tone: 'fine' },
-  { title: 'failed, to be tried again', tone: 'amber' },
+  { title: 'failed, to be retried', tone: 'amber' },
   { title: 'given up', tone: 'red' },
 ] as const;
 

@@ -108,8 +108,7 @@ export function SendTest({ of: { id, way, name, event_types } }: ActProps) {
         {({ field }) => (
           <>
             <p>
-              An event with example values, signed and tried again like any other. Nothing happened in a
-              practice.
+              An event with example values, signed and retried like any other. Nothing happened in a practice.
             </p>
             <Chosen
               label="Event"

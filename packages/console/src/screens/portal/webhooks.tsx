@@ -13,7 +13,7 @@ export function Webhooks() {
         input={{}}
         keyOf={({ id }) => id}
         hrefOf={({ id }) => `/portal/webhooks/${id}`}
-        empty="You have none yet. Create one, and events are posted to your address, signed, in order, and tried again for days."
+        empty="You have none yet. Create one, and events are posted to your address, signed, in order, and retried for days."
         columns={[
           { title: 'Address', width: '2fr', cell: ({ url }) => <bdi>{url}</bdi> },
           { title: 'State', width: '7rem', cell: (webhook) => <WebhookState of={webhook} /> },

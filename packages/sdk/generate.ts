@@ -3,11 +3,11 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import type { AsyncApi, OpenApi } from './generator/document.ts';
 import { groupsFile } from './generator/groups.ts';
-import { operationsFile } from './generator/operations.ts';
+import { operationsFile, titlesFile } from './generator/operations.ts';
 import { pythonGroups, pythonTypes } from './generator/python.ts';
 import { eventNamesOf, typesFile } from './generator/types.ts';
 
-/** Writes `src/generated`, the same for Python, and what the console calls, from the committed specification; with `--check` only compares. */
+/** Writes `src/generated`, the same for Python, and what the console calls and names, from the committed specification; with `--check` only compares. */
 
 const root = resolve(import.meta.dirname, '../..');
 const folder = 'packages/sdk/src/generated';
@@ -32,6 +32,8 @@ const files = {
   ),
   // Some of its components have the names of the operator's, and are the partner's.
   'packages/console/src/api/generated-portal.ts': operationsFile(portalApi, eventNamesOf(asyncApi)),
+  // A file of its own, for the screens that say who asked for what: the others do not load it.
+  'packages/console/src/api/generated-titles.ts': titlesFile([openApi, operatorApi, portalApi, practiceApi]),
 };
 
 for (const [path, code] of Object.entries(files)) {

@@ -122,7 +122,10 @@ it('tells who uses it, from where and how much, by day and by operation', async 
   await expect
     .poll(async () => (await today.innerText()).split(/\s+/).slice(-4))
     .toEqual(['3', '1', '0', '0']);
-  await page.getByRole('table', { name: 'Calls by operation' }).getByText('listPracticeGroups').waitFor();
+  await page
+    .getByRole('table', { name: 'Calls by operation' })
+    .getByRole('row', { name: /^List practice groups listPracticeGroups 3 1/ })
+    .waitFor();
   await page.getByRole('table', { name: 'Latest refusals' }).getByText('403 forbidden').waitFor();
   expect(await barriers(page)).toEqual([]);
   expect(complaints).toEqual([]);

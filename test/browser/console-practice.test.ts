@@ -218,6 +218,15 @@ it('erases an object, says who is to be told, and exports who was told', async (
   await receiver.close();
 });
 
+it('tells by its title what was called by whom it was told', async () => {
+  const as = { key: demoKey(), group: 'riverside-surgery' };
+  expect((await house().send('GET', '/v1/care-nav/submission-types', as)).status).toBe(200);
+  await house().service.app.accessLog.flush();
+  const { page } = await enter('/practices/riverside-surgery?tab=told', 'viewer');
+  const row = page.getByRole('row', { name: /^Demo Partner the practice: called List submission types / });
+  await row.getByTitle('listSubmissionTypes').waitFor();
+});
+
 it('adds a practice and finds it by a part of its name; a viewer can do neither more', async () => {
   const { page } = await enter('/practices');
   await button(page, 'Add a practice').click();

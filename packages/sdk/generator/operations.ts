@@ -34,6 +34,19 @@ export function operationsFile(openApi: OpenApi, events: readonly string[]): str
   ].join('\n\n');
 }
 
+/** What people call each operation of these documents. An ID is the same operation in all of them. */
+export function titlesFile(documents: readonly OpenApi[]): string {
+  const titles = new Map(
+    documents
+      .flatMap(operationsOf)
+      .map(({ operation: { operationId, summary } }) => [operationId, summary] as const),
+  );
+  const table = [...titles]
+    .sort(([one], [other]) => (one < other ? -1 : 1))
+    .map(([id, title]) => `${id}: ${JSON.stringify(title)},`);
+  return `export const operationTitles: Readonly<Record<string, string>> = {\n${table.join('\n')}\n};`;
+}
+
 function taken(
   name: string,
   schema: Schema | undefined,

@@ -5,6 +5,7 @@ import { DayBars, lastDays } from '../parts/day-bars.tsx';
 import { Loaded } from '../parts/loaded.tsx';
 import { Section } from '../parts/page.tsx';
 import { Table } from '../parts/table.tsx';
+import { OperationName } from './operation-name.tsx';
 
 const DAYS = 30;
 const outcomes = ['ok', 'refused', 'rate_limited', 'failed'] as const;
@@ -54,7 +55,7 @@ export function KeyUsage({ of: key }: { of: ApiKey }) {
               keyOf={({ operation }) => operation}
               empty="Nobody has called with it in the last 30 days."
               columns={[
-                { title: 'Operation', width: '3fr', cell: ({ operation }) => operation },
+                { title: 'Operation', width: '3fr', cell: nameOf },
                 { title: 'Answered', width: '1fr', cell: ({ counts }) => counts[0] },
                 { title: 'Refused', width: '1fr', cell: ({ counts }) => counts[1] },
                 { title: 'Over the limit', width: '1fr', wideOnly: true, cell: ({ counts }) => counts[2] },
@@ -71,10 +72,15 @@ export function KeyUsage({ of: key }: { of: ApiKey }) {
 const sumOf = (entries: readonly PartnerUsageEntry[]): number =>
   entries.reduce((sum, { count }) => sum + count, 0);
 
+/** What was asked for is no operation of the API. */
+const NONE = 'none';
+const nameOf = ({ operation }: { operation: string }) =>
+  operation === NONE ? 'no such operation' : <OperationName id={operation} withId />;
+
 function byOperation(entries: readonly PartnerUsageEntry[]) {
-  return Object.entries(Object.groupBy(entries, ({ operation }) => operation ?? 'none'))
+  return Object.entries(Object.groupBy(entries, ({ operation }) => operation ?? NONE))
     .map(([operation, its = []]) => ({
-      operation: operation === 'none' ? 'no such operation' : operation,
+      operation,
       total: sumOf(its),
       counts: outcomes.map((outcome) => sumOf(its.filter((entry) => entry.outcome === outcome))),
     }))

@@ -13,6 +13,7 @@ import { Paged } from '../parts/paged.tsx';
 import { Table } from '../parts/table.tsx';
 import { When } from '../parts/when.tsx';
 import { eventTitles } from './event-words.ts';
+import { OperationName } from './operation-name.tsx';
 
 /** Who was told about the practice, or about one object of it; and what was erased. */
 export function Told({ practice }: { practice: OperatorPracticeGroup }) {
@@ -46,7 +47,7 @@ export function Told({ practice }: { practice: OperatorPracticeGroup }) {
           empty="Nobody was told."
           columns={[
             { title: 'Who', width: '1.5fr', cell: (entry) => <Who of={entry} /> },
-            { title: 'What', width: '2fr', whole: true, cell: whatOf },
+            { title: 'What', width: '2fr', whole: true, cell: (entry) => <What of={entry} /> },
             { title: 'How', width: '2fr', wideOnly: true, cell: (entry) => <How of={entry} /> },
             { title: 'Times', width: '4rem', titled: true, cell: ({ count }) => count },
             { title: 'Last', width: '8rem', titled: true, cell: ({ last_at }) => <When at={last_at} /> },
@@ -72,23 +73,23 @@ function Who({ of: { partner_id, operator_id, person } }: { of: AccessLogEntry }
   return operator_id ? <OperatorName id={operator_id} /> : <>not known</>;
 }
 
-function whatOf(entry: AccessLogEntry): string {
+function What({ of: entry }: { of: AccessLogEntry }) {
   const { kind, event, object, object_id, operation, erased_by } = entry;
   const isPractice = object_id === null || object_id === entry.practice_group_id;
-  const thing = isPractice ? 'the practice' : `${object ?? 'object'} ${object_id}`;
-  const how =
-    kind === 'received'
-      ? `was sent ${eventTitles[event as EventName] ?? event ?? 'an event'}`
-      : `asked for ${toAsked(operation)}`;
-  return `${thing}: ${how}${erased_by ? ' (erased since)' : ''}`;
+  return (
+    <>
+      {isPractice ? 'the practice' : `${object ?? 'object'} ${object_id}`}:{' '}
+      {kind === 'received' ? (
+        `was sent ${eventTitles[event as EventName] ?? event ?? 'an event'}`
+      ) : (
+        <>
+          called <OperationName id={operation} />
+        </>
+      )}
+      {erased_by && ' (erased since)'}
+    </>
+  );
 }
-
-/** `getPracticeGroup`, as people say it: what was asked for. */
-const toAsked = (operation: string): string =>
-  operation
-    .replace(/^(list|get|stream)(?=[A-Z])/, '')
-    .replaceAll(/(?<=[a-z])(?=[A-Z])/g, ' ')
-    .toLowerCase();
 
 function How({ of: { key_id, through, webhook_id } }: { of: AccessLogEntry }) {
   const keyId = key_id ?? through[0]?.key_id;

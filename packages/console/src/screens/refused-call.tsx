@@ -8,6 +8,7 @@ import { Loaded } from '../parts/loaded.tsx';
 import { Banner, Facts, Page, Section } from '../parts/page.tsx';
 import { State } from '../parts/state.tsx';
 import { toExact, When, zone } from '../parts/when.tsx';
+import { OperationName } from './operation-name.tsx';
 import { Answered } from './refusal.tsx';
 import { checkTitles, toPlain, toRefusal, toSentences } from './refusal-words.ts';
 
@@ -70,7 +71,7 @@ function Explained({
               </>
             ),
             'Came from': request.address ?? 'not known',
-            Operation: <code>{request.operation}</code>,
+            Operation: <OperationName id={request.operation} withId />,
             'Request ID': <Id>{request.request_id}</Id>,
           }}
         />

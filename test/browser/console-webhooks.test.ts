@@ -196,6 +196,24 @@ it('a viewer sees it all and is offered nothing; the API refuses the same', asyn
     ).toBe(403);
 });
 
+it('on a phone, a card has its address on a line of its own, and nothing of what there is not', async () => {
+  const { id, receiver: its } = await sent('Pocket');
+  await logged(house(), id);
+  const { page } = await enter('/webhooks', 'viewer', PHONE);
+  const card = page.getByRole('row', { name: /Pocket/ });
+  const [address, partner, place] = [its.url, 'Pocket', 'Larkhill Medical Centre'].map((text) =>
+    card.getByRole('cell', { name: text }),
+  );
+  const [whole, half, beside, all] = await Promise.all(
+    [address, partner, place, card].map((one) => one?.boundingBox()),
+  );
+  expect(whole?.width).toBeGreaterThan((all?.width ?? 0) * 0.9);
+  expect(beside?.y).toBe(half?.y);
+  expect(await card.innerText()).not.toMatch(/Oldest|–/);
+  await page.setViewportSize(DESK.viewport);
+  await expect.poll(() => card.innerText()).toContain('–');
+});
+
 it('support may retry and replay, and neither pause nor delete; the API refuses the same', async () => {
   const { page } = await enter(`/webhooks/${webhook}`, 'support');
   await page.getByRole('button', { name: 'Replay…' }).waitFor();

@@ -11,15 +11,18 @@ import { isTyping } from './typing.ts';
 
 export interface Column<Item> {
   title: string;
+  /** Null is a dash, and left out of the card that a row becomes on a phone: there is nothing to say. */
   cell: (item: Item) => React.ReactNode;
   /** A CSS track: `2fr`, `8rem`. */
   width?: string;
-  /** Left out of the card that a row becomes on a phone. */
+  /** Left out of that card. */
   wideOnly?: true;
   /** On that card there is no head: its title stands before it, as a number alone says nothing. */
   titled?: true;
   /** Sentences, which are to be read to their end: over some lines, and over the width of that card. */
   whole?: true;
+  /** Over the width of that card, too: half of it breaks an address or an ID in the middle. */
+  broad?: true;
 }
 
 interface ListProps<K extends ListOperation> {
@@ -140,12 +143,23 @@ export function List<K extends ListOperation>({
                 if (event.key === 'Enter' && event.target === event.currentTarget) void open?.();
               }}
             >
-              {shown.map(({ title, cell, titled, whole }) => (
-                // biome-ignore lint/a11y/useSemanticElements: as above
-                <span role="cell" key={title} data-title={title} data-titled={titled} data-whole={whole}>
-                  {cell(item)}
-                </span>
-              ))}
+              {shown.map(({ title, cell, titled, whole, broad }) => {
+                const content = cell(item);
+                if (isPhone && content === null) return null;
+                return (
+                  // biome-ignore lint/a11y/useSemanticElements: as above
+                  <span
+                    role="cell"
+                    key={title}
+                    data-title={title}
+                    data-titled={titled}
+                    data-whole={whole}
+                    data-broad={broad}
+                  >
+                    {content ?? '–'}
+                  </span>
+                );
+              })}
             </div>
           );
         })}

@@ -93,6 +93,8 @@ export function Subject({ of: { type, id } }: { of: Entry['subject'] }) {
   if (type === 'key') return <KeyName id={id} />;
   if (type === 'practice_group') return <PracticeName id={id} />;
   const kind = kinds[type];
-  const name = `${type.replaceAll('_', ' ')} ${id}`;
+  const words = type.replaceAll('_', ' ');
+  // Of some kinds there is one, and it has no ID of its own.
+  const name = id === type ? words : `${words} ${id}`;
   return kind ? <Link to={pageOf(kind, id)}>{name}</Link> : name;
 }

@@ -84,7 +84,7 @@ export function Audit() {
         columns={[
           { title: 'Who', width: '1.2fr', cell: (entry) => <Actor of={entry} /> },
           { title: 'Did', width: '2fr', cell: ({ action }) => inWords(action) },
-          { title: 'To', width: '1.8fr', cell: ({ subject }) => <Subject of={subject} /> },
+          { title: 'To', width: '1.8fr', broad: true, cell: ({ subject }) => <Subject of={subject} /> },
           { title: 'What changed', width: '2.5fr', wideOnly: true, cell: inShort },
           { title: 'When', width: '8rem', cell: ({ at }) => <When at={at} /> },
         ]}

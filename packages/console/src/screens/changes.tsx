@@ -50,7 +50,7 @@ export function Changes() {
         columns={[
           { title: 'State', width: '8rem', cell: ({ state }) => <ChangeState of={state} /> },
           { title: 'Submission type', width: '1.2fr', cell: (change) => <SubmissionTypeName of={change} /> },
-          { title: 'What', width: '1.2fr', cell: (change) => toFields(change) },
+          { title: 'Changed', width: '1.2fr', titled: true, cell: (change) => toFields(change) },
           {
             title: 'Practice',
             width: '1.2fr',

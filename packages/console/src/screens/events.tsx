@@ -53,7 +53,7 @@ export function Events() {
             width: '1.4fr',
             cell: ({ payload }) => <PracticeName id={payload.practice_group_id} />,
           },
-          { title: 'Object', width: '1fr', cell: ({ payload }) => <code>{payload.id}</code> },
+          { title: 'Object', width: '1fr', broad: true, cell: ({ payload }) => <code>{payload.id}</code> },
           {
             title: 'Accepted',
             width: '8rem',

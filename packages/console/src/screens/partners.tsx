@@ -38,7 +38,7 @@ export function Partners() {
         columns={[
           { title: 'Name', width: '2fr', cell: ({ name }) => name },
           { title: 'State', width: '1fr', cell: ({ status }) => <PartnerState of={status} /> },
-          { title: 'Contact', width: '2fr', cell: ({ contact_email }) => contact_email },
+          { title: 'Contact', width: '2fr', broad: true, cell: ({ contact_email }) => contact_email },
           {
             title: 'Since',
             width: '8rem',

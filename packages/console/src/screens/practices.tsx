@@ -28,8 +28,13 @@ export function Practices() {
         empty="There is no practice yet. Practice software brings them with POST /operator/v1/import, or add one here."
         columns={[
           { title: 'Name', width: '2fr', cell: ({ name }) => name },
-          { title: 'ODS code', width: '6rem', cell: ({ ods_code }) => ods_code ?? '–' },
-          { title: 'EHR', width: '1fr', cell: ({ ehr_status }) => <EhrState of={ehr_status} /> },
+          { title: 'ODS code', width: '6rem', cell: ({ ods_code }) => ods_code },
+          {
+            title: 'EHR',
+            width: '1fr',
+            titled: true,
+            cell: ({ ehr_status }) => <EhrState of={ehr_status} />,
+          },
           {
             title: 'Networks',
             width: '2fr',

@@ -56,12 +56,13 @@ export function RefusedCalls() {
           {
             title: 'Call',
             width: '1.4fr',
+            broad: true,
             cell: (call) => <Called of={call} />,
           },
           {
             title: 'Practice',
             width: '1fr',
-            cell: ({ practice_group_id: id }) => (id ? <PracticeName id={id} isPlain /> : '–'),
+            cell: ({ practice_group_id: id }) => (id ? <PracticeName id={id} isPlain /> : null),
           },
           { title: 'When', width: '8rem', cell: ({ at }) => <When at={at} /> },
         ]}

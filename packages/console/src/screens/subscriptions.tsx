@@ -55,7 +55,7 @@ export function Subscriptions() {
         empty="There is none like that. A subscription tells systems of your own of what partners change, or of alerts."
         columns={[
           { title: 'State', width: '7rem', cell: (one) => <SubscriptionState of={one} /> },
-          { title: 'Address', width: '2fr', cell: ({ url }) => <bdi>{url}</bdi> },
+          { title: 'Address', width: '2fr', broad: true, cell: ({ url }) => <bdi>{url}</bdi> },
           { title: 'Hears of', width: '1fr', cell: (one) => one.topics.join(', ') },
           {
             title: 'Description',

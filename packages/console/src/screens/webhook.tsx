@@ -258,13 +258,19 @@ function Deliveries({ of: { id, status: state } }: { of: PartnerWebhook }) {
           },
           { title: 'About', width: '1fr', wideOnly: true, cell: ({ object_id }) => <code>{object_id}</code> },
           { title: 'Attempts', width: '5rem', titled: true, cell: ({ attempts }) => attempts.length },
-          { title: 'Queued', width: '7rem', cell: ({ created_at }) => <When at={created_at} /> },
+          {
+            title: 'Queued',
+            width: '7rem',
+            titled: true,
+            cell: ({ created_at }) => <When at={created_at} />,
+          },
           {
             title: 'Next attempt',
             width: '7rem',
             titled: true,
+            broad: true,
             // While it is paused or disabled there is none.
-            cell: ({ next_attempt_at: next }) => (next && state === 'active' ? <Due at={next} /> : '–'),
+            cell: ({ next_attempt_at: next }) => (next && state === 'active' ? <Due at={next} /> : null),
           },
         ]}
       />

@@ -45,14 +45,14 @@ export function Webhooks() {
         columns={[
           { title: 'State', width: '7rem', cell: (webhook) => <WebhookState of={webhook} /> },
           { title: 'Partner', width: '1.2fr', cell: ({ partner_name }) => <bdi>{partner_name}</bdi> },
-          { title: 'Address', width: '1.6fr', cell: ({ url }) => <bdi>{url}</bdi> },
+          { title: 'Address', width: '1.6fr', broad: true, cell: ({ url }) => <bdi>{url}</bdi> },
           { title: 'Practice', width: '1.2fr', cell: (webhook) => <For of={webhook} /> },
           { title: 'Waiting', width: '5rem', titled: true, cell: ({ health }) => toQueued(health.queued) },
           {
             title: 'Oldest',
             width: '7rem',
             titled: true,
-            cell: ({ oldest_queued_at: oldest }) => (oldest ? <When at={oldest} /> : '–'),
+            cell: ({ oldest_queued_at: oldest }) => (oldest ? <When at={oldest} /> : null),
           },
           {
             title: 'Last success',

@@ -56,7 +56,7 @@ export function Events() {
             empty="Nothing happened there for as long as events are kept."
             columns={[
               { title: 'Event', width: '1.4fr', cell: ({ data }) => eventTitles[data.event] },
-              { title: 'About', width: '1.4fr', cell: ({ data }) => <code>{data.id}</code> },
+              { title: 'About', width: '1.4fr', broad: true, cell: ({ data }) => <code>{data.id}</code> },
               { title: 'When', width: '8rem', cell: ({ created_at: at }) => <When at={at} /> },
               { title: 'ID', width: '1.8fr', wideOnly: true, cell: ({ id }) => <code>{id}</code> },
             ]}

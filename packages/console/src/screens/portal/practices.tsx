@@ -20,7 +20,7 @@ export function Practices() {
         empty="There is none: no key of yours works. Support issues keys."
         columns={[
           { title: 'Practice', width: '1.4fr', cell: ({ name }) => <bdi>{name}</bdi> },
-          { title: 'ID', width: '8rem', cell: ({ id }) => <code>{id}</code> },
+          { title: 'ID', width: '8rem', broad: true, cell: ({ id }) => <code>{id}</code> },
           { title: 'Key', width: '1.2fr', cell: ({ ways }) => <Key of={ways} /> },
           {
             title: 'Through',

@@ -44,6 +44,7 @@ export function Refused() {
           {
             title: 'Call',
             width: '1.4fr',
+            broad: true,
             cell: (call) => <Called of={call} />,
           },
           {

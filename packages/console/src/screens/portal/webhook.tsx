@@ -175,8 +175,9 @@ function Deliveries({ of: { id, status: state }, way }: { of: PortalWebhook; way
             title: 'Next attempt',
             width: '7rem',
             titled: true,
+            broad: true,
             // While it is paused or disabled there is none.
-            cell: ({ next_attempt_at: next }) => (next && state === 'active' ? <Due at={next} /> : '–'),
+            cell: ({ next_attempt_at: next }) => (next && state === 'active' ? <Due at={next} /> : null),
           },
         ]}
       />

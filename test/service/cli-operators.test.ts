@@ -115,7 +115,7 @@ it('networks are made and changed', async () => {
 describe('deliveries', () => {
   it('are listed and sent again', async () => {
     const receiver = await startReceiver({ behaviour: status(500) });
-    const { key: theirs, groupId } = await makeWorld(harness);
+    const { key: theirs, groupId, partnerId: owner } = await makeWorld(harness);
     const made = await harness.send('POST', '/v1/webhooks', {
       key: theirs,
       group: groupId,
@@ -131,7 +131,17 @@ describe('deliveries', () => {
     // The operator and the probes see the same trouble.
     const trouble = await porter('status');
     expect(trouble.code).toBe(1);
-    expect(trouble.stdout).toContain(`Webhook ${made.body.id} (${groupId}, ${receiver.url}) has failed once`);
+    const whose = `of Partner (${owner}) for Practice ${groupId} (${groupId}), at ${receiver.url},`;
+    expect(trouble.stdout).toContain(`Webhook ${made.body.id} ${whose} has failed once`);
+    expect((await porter('status --json')).json.failing_webhooks).toContainEqual(
+      expect.objectContaining({
+        id: made.body.id,
+        partner_id: owner,
+        partner_name: 'Partner',
+        practice_group_id: groupId,
+        practice_group_name: `Practice ${groupId}`,
+      }),
+    );
 
     const [{ id }] = (await json(list)).data;
     await receiver.setBehaviour(ok);

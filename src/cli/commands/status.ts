@@ -1,6 +1,7 @@
 import { PorterApiError } from '../../../packages/sdk/src/errors.ts';
 import { isRecord } from '../../../packages/sdk/src/shape.ts';
 import type { Node } from '../../contract/operator/deployment.ts';
+import type { PartnerWebhook } from '../../contract/operator/webhooks.ts';
 import type { Page } from '../../contract/page.ts';
 import type { Webhook } from '../../contract/partner/webhooks.ts';
 import { problemCatalogue } from '../../contract/problems.ts';
@@ -8,6 +9,7 @@ import { type Api, type Probed, type Request, refused } from '../api.ts';
 import { defineCommand } from '../command.ts';
 import type { Connection } from '../connection.ts';
 import { exitCodes, Failure, Unreachable } from '../exit.ts';
+import { named } from '../names.ts';
 import { inLine } from '../printer.ts';
 import { spoken } from '../words.ts';
 
@@ -16,10 +18,13 @@ const STUCK_SECONDS = 300;
 const WEBHOOKS_MAX = 1_000;
 const PROBE_MS = 10_000;
 
+/** Names are told to operators: with an API key, they are null. */
+type Owner = Pick<PartnerWebhook, 'partner_id' | 'partner_name' | 'practice_group_name'>;
+
 type FailingWebhook = Pick<
   Webhook,
   'id' | 'url' | 'practice_group_id' | 'status' | 'status_reason' | 'health'
->;
+> & { [K in keyof Owner]: Owner[K] | null };
 
 type KnownNode = Pick<Node, 'name' | 'role' | 'version' | 'calls_per_minute' | 'deliveries_per_minute'>;
 
@@ -173,8 +178,8 @@ async function failingWebhooks(
   const read = (query: Request['query']) => {
     const request = { query, waitMs: PROBE_MS };
     return operatorToken
-      ? api.operator<Page<Webhook>>('GET', '/webhooks', request)
-      : api.partner<Page<Webhook>>('GET', '/webhooks', request);
+      ? api.operator<Page<Webhook & Partial<Owner>>>('GET', '/webhooks', request)
+      : api.partner<Page<Webhook & Partial<Owner>>>('GET', '/webhooks', request);
   };
   try {
     const disabled = operatorToken
@@ -184,13 +189,16 @@ async function failingWebhooks(
     const known = new Map([...disabled, ...data].map((webhook) => [webhook.id, webhook]));
     const failing = [...known.values()]
       .filter(({ status, health }) => status === 'disabled' || health.failures > 0)
-      .map(({ id, url, practice_group_id, status, status_reason, health }) => ({
-        id,
-        url,
-        practice_group_id,
-        status,
-        status_reason,
-        health,
+      .map((webhook) => ({
+        id: webhook.id,
+        url: webhook.url,
+        partner_id: webhook.partner_id ?? null,
+        partner_name: webhook.partner_name ?? null,
+        practice_group_id: webhook.practice_group_id,
+        practice_group_name: webhook.practice_group_name ?? null,
+        status: webhook.status,
+        status_reason: webhook.status_reason,
+        health: webhook.health,
       }));
     if (next_cursor === null) return { failing };
     const why = `Only the first ${WEBHOOKS_MAX.toLocaleString('en')} webhooks were asked whether they fail; porter_webhook_failing_attempts of /metrics names the worst of all.`;
@@ -237,16 +245,23 @@ function inWords(status: Status, why: string | undefined, red: (text: string) =>
     lines.push(
       `Withheld from ${status.withheld_webhooks} ${status.withheld_webhooks === 1 ? 'webhook' : 'webhooks'}, whose partners may not receive at present: porter deliveries list --status withheld`,
     );
-  for (const { id, url: to, practice_group_id, status: state, status_reason, health } of failing ?? []) {
-    const what =
-      state === 'disabled'
-        ? `is disabled${status_reason === null ? '' : ` (${status_reason})`}`
-        : `has failed ${health.failures === 1 ? 'once' : `${health.failures} times`} since ${health.failing_since ?? 'its start'}`;
-    const waits = `${health.queued} ${health.queued === 1 ? 'waits' : 'wait'}`;
-    lines.push(red(inLine(`Webhook ${id} (${practice_group_id}, ${to}) ${what}; ${waits}.`)));
-  }
+  for (const webhook of failing ?? []) lines.push(red(inLine(trouble(webhook))));
   if (failing?.length === 0)
     lines.push(why === undefined ? 'No webhook is failing.' : 'No webhook that was asked is failing.');
   if (why !== undefined) lines.push(why);
   return lines.join('\n');
+}
+
+/** Whose webhook it is, since when it fails, and how much waits for it. */
+function trouble(webhook: FailingWebhook): string {
+  const { id, url, status, status_reason: reason, health } = webhook;
+  const { partner_id: partner, practice_group_id: group } = webhook;
+  const of = partner === null ? '' : ` of ${named(webhook.partner_name, partner)}`;
+  const to = group === null ? 'all practice groups' : named(webhook.practice_group_name, group);
+  const what =
+    status === 'disabled'
+      ? `is disabled${reason === null ? '' : ` (${reason})`}`
+      : `has failed ${health.failures === 1 ? 'once' : `${health.failures} times`} since ${health.failing_since ?? 'its start'}`;
+  const waits = `${health.queued} ${health.queued === 1 ? 'waits' : 'wait'}`;
+  return `Webhook ${id}${of} for ${to}, at ${url}, ${what}; ${waits}.`;
 }

@@ -136,7 +136,7 @@ export function partnerHeaders(connection: Connection): Record<string, string> {
   if (!group)
     throw new Failure(
       'This needs to know which practice group to act for.',
-      'Give --group <id>, or set PORTER_GROUP.',
+      'Give --group <id>, or set PORTER_GROUP. Those that the key may act for: porter me',
     );
   return { ...header, 'x-practice-group-id': group };
 }
@@ -146,7 +146,13 @@ export function keyHeader({ url, key, elsewhere }: Connection): Record<string, s
   if (!key)
     throw new Failure(
       'This needs an API key, and there is none.',
-      'Set PORTER_KEY and PORTER_GROUP, or keep both in a profile: porter profiles add --help',
+      [
+        'Set PORTER_KEY and PORTER_GROUP, or keep both in a profile: porter profiles add --help',
+        'An operator issues a key: porter keys issue --help',
+        ...(isLoopback(url)
+          ? ['That of a demo world is found in the folder that its service was started in: run this there.']
+          : []),
+      ].join('\n'),
     );
   return { 'x-api-key': key };
 }

@@ -19,6 +19,8 @@ interface Refusal {
 
 const nouns: Record<string, string> = {
   partners: 'partner',
+  agreements: 'partner',
+  sla: 'partner',
   keys: 'key',
   networks: 'network',
   deliveries: 'delivery',
@@ -28,6 +30,9 @@ const nouns: Record<string, string> = {
   operators: 'operator',
   events: 'event',
 };
+
+/** Which command lists them, where it is not that of the same word. */
+const lists: Record<string, string> = { agreements: 'partners', sla: 'partners' };
 
 const conflicts: Record<string, string> = {
   'operators revoke': 'Create another admin first: porter operators create --role admin --name <name>',
@@ -44,6 +49,10 @@ const rules: Record<string, string> = {
   practice_group_unknown: 'See `porter groups list`.',
   members_unknown: 'See `porter groups list`.',
   agreement_unknown: 'See `porter agreements list <partner_id>`.',
+  agreement_ended: 'Record it: porter agreements add --help',
+  event_unknown: 'Check the ID. An operator finds events with `porter events list`.',
+  staging_only:
+    'Name the staging service: --url <address> with its key in PORTER_KEY, or --profile <name> with a profile for it.',
 };
 
 /** What to do about a refusal at a command line, where the API's own remedy speaks of headers and paths. */
@@ -57,7 +66,7 @@ const hints: Record<string, (asked: Asked, refusal: Refusal) => string | undefin
     if (command === 'networks remove')
       return 'There is no such network, or this practice group is not one of it. See `porter networks list`.';
     const noun = nouns[word];
-    return noun && `There is no such ${noun}. See \`porter ${word} list\`.`;
+    return noun && `There is no such ${noun}. See \`porter ${lists[word] ?? word} list\`.`;
   },
   invalid_credentials: ({ side, connection: { url, sources } }) =>
     side === 'operator'

@@ -94,6 +94,8 @@ describe('a refusal', () => {
       'There is no such network, or this practice group is not one of it. See `porter networks list`.',
     ],
     ['deliveries retry dlv_none', 'There is no such delivery. See `porter deliveries list`.'],
+    ['sla prt_nope', 'There is no such partner. See `porter partners list`.'],
+    ['agreements list prt_nope', 'There is no such partner. See `porter partners list`.'],
   ])('of %s names what there is not', async (line, hint) => {
     expect((await porter(line, operator)).stderr).toContain(`\n  ${hint}\n`);
   });
@@ -103,6 +105,29 @@ describe('a refusal', () => {
     expect(stderr).toContain(
       `\n  There is no such event or webhook of yours in ${group}. Check the IDs, or name another practice group with --group.\n`,
     );
+  });
+
+  it.each([
+    ['trigger appointment.confirmed', 'staging_only', 'Name the staging service: --url <address>'],
+    ['resend evt_1 --webhook wh_1', 'event_unknown', 'Check the ID. An operator finds events with'],
+    [
+      'keys issue --partner prt_1 --group g --scopes all',
+      'agreement_ended',
+      'Record it: porter agreements add --help',
+    ],
+  ])('of %s by the rule %s says what to do next', async (line, rule, hint) => {
+    const refusal = {
+      statusCode: 422,
+      error: 'business_rule_violation',
+      message: 'It is not so.',
+      rule,
+      path: ['x'],
+    };
+    const fetch = async () => Response.json(refusal, { status: 422 });
+    const { code, stderr } = await porter(line, { ...operator, ...partner() }, { fetch });
+    expect(stderr).toContain(`\n  ${hint}`);
+    expect(stderr).not.toContain('Change the fields');
+    expect(code).toBe(1);
   });
 
   it('of a secret names where it comes from', async () => {
@@ -139,6 +164,42 @@ describe('a refusal', () => {
     const { code, stderr } = await porter(`partners verify ${json.id}`, operator);
     expect(stderr).toContain('porter partners sign-agreement <partner_id>\n');
     expect(code).toBe(1);
+  });
+});
+
+describe('without a key', () => {
+  const elsewhere =
+    'That of a demo world is found in the folder that its service was started in: run this there.';
+
+  it.each(['trigger appointment.confirmed', 'listen', 'resend evt_1', 'me'])(
+    '%s says where one comes from',
+    async (line) => {
+      const { code, stdout, stderr } = await porter(line, { PORTER_GROUP: group });
+      expect(stderr).toBe(
+        [
+          'Error: This needs an API key, and there is none.',
+          '  Set PORTER_KEY and PORTER_GROUP, or keep both in a profile: porter profiles add --help',
+          '  An operator issues a key: porter keys issue --help',
+          `  ${elsewhere}\n`,
+        ].join('\n'),
+      );
+      expect([code, stdout]).toEqual([1, '']);
+    },
+  );
+
+  it('nothing is said of a demo world where there cannot be one', async () => {
+    const { stderr } = await porter('trigger appointment.confirmed', {
+      PORTER_URL: 'https://api.example.com',
+    });
+    expect(stderr).toContain('An operator issues a key');
+    expect(stderr).not.toContain('demo world');
+  });
+
+  it('without a practice group, it is said how to find those that there are', async () => {
+    const { stderr } = await porter('trigger appointment.confirmed', { PORTER_KEY: key });
+    expect(stderr).toContain(
+      '\n  Give --group <id>, or set PORTER_GROUP. Those that the key may act for: porter me\n',
+    );
   });
 });
 

@@ -157,23 +157,28 @@ function Deliveries({ of: { id, status: state }, way }: { of: PortalWebhook; way
             width: '12rem',
             cell: (delivery) => <DeliveryState of={delivery} to={{ kind: 'webhook', status: state }} />,
           },
-          { title: 'Event', width: '11rem', whole: true, cell: ({ event }) => eventTitles[event] },
-          { title: 'About', width: '1fr', wideOnly: true, cell: ({ object_id }) => <code>{object_id}</code> },
+          { title: 'Event', width: '1.1fr', whole: true, cell: ({ event }) => eventTitles[event] },
+          {
+            title: 'About',
+            width: '0.8fr',
+            wideOnly: true,
+            cell: ({ object_id }) => <code>{object_id}</code>,
+          },
           {
             title: 'What came of it',
-            width: '2.4fr',
+            width: '2.3fr',
             whole: true,
             cell: ({ attempts }) => <bdi>{attempts.at(-1)?.diagnosis ?? 'not sent yet'}</bdi>,
           },
           {
             title: 'Queued',
-            width: '7rem',
+            width: '6.75rem',
             wideOnly: true,
             cell: ({ created_at }) => <When at={created_at} />,
           },
           {
             title: 'Next attempt',
-            width: '7rem',
+            width: '6.25rem',
             titled: true,
             broad: true,
             // While it is paused or disabled there is none.

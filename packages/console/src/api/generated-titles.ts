@@ -26,6 +26,7 @@ export const operationTitles: Readonly<Record<string, string>> = {
   deleteForm: 'Delete a form',
   deleteNetwork: 'Delete a network',
   deletePartnerContact: 'Remove a contact of a partner',
+  deletePartnerWebhook: 'Delete a webhook',
   deletePracticeGroup: 'Delete a practice group',
   deleteSubmissionType: 'Delete a submission type',
   deleteSubscription: 'Delete a subscription',

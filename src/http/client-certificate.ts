@@ -61,7 +61,10 @@ const readers = {
     const parts: string[] = header.match(/(?:"(?:[^"\\]|\\.)*"|[^",;\\])+|[,;]/g) ?? [];
     // What is left over was not written by a proxy: with a quotation mark that it never closes, a caller would make the proxy's part a value of its own.
     if (parts.join('') !== header) return undefined;
-    const last = parts.slice(parts.lastIndexOf(',') + 1);
+    const end = parts.lastIndexOf(',') + 1;
+    // Envoy writes names as a certificate has them, without quotation marks: a comma in one would begin an element of the caller's own.
+    if (parts.slice(0, end).some((part) => /^\s*(uri|dns)=/i.test(part))) return undefined;
+    const last = parts.slice(end);
     const [hash, ...others] = last.flatMap(
       (part) => /^\s*hash="?([0-9a-f]{64})"?\s*$/i.exec(part)?.[1] ?? [],
     );

@@ -112,10 +112,13 @@ describe('mutual TLS, ended by a proxy', () => {
     ['x-client-cert-sha256', sha.toUpperCase(), [shaOfOther, `${sha}, ${shaOfOther}`]],
     [
       'x-forwarded-client-cert',
-      `Hash=${'0'.repeat(64)};Subject="a, b",By=x;Hash=${sha};Cert="${cert}"`,
+      `Hash=${'0'.repeat(64)};Subject="a, b",By=x;Hash=${sha};Cert="${cert}";URI=spiffe://mesh/a;DNS=a;DNS=b`,
       [
         `Hash=${sha},By=x`,
         `Hash=${sha}, Hash=${shaOfOther}`,
+        `By=x;Hash=${shaOfOther};URI=a,Hash=${sha}`,
+        `Hash=${shaOfOther};dns=a,By=x,Hash=${sha};URI=b`,
+        `Hash=${shaOfOther};DNS=a;Hash=${sha}`,
         `Hash=${sha};Subject=", Hash=${shaOfOther};Subject="CN=a"`,
         `Hash=${sha};Subject="\\, Hash=${shaOfOther};Subject="CN=a\\"b"`,
       ],

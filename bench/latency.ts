@@ -48,7 +48,7 @@ export interface Pace {
  * the service is.
  */
 export async function measureBareChain(url: string, receiver: string): Promise<Pace> {
-  const db = new pg.Client({ connectionString: url });
+  const db = new pg.Client({ connectionString: url, pipeline: true });
   await db.connect();
   await db.query(
     'CREATE TABLE bare (id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, body text NOT NULL)',

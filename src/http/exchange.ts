@@ -313,8 +313,9 @@ export function send(
 }
 
 /**
- * An answer that goes on until it ends by itself, its reader leaves or is stuck, or the database is out of reach: then the
- * reader comes again and is told so. Nothing more is read from the source than the reader takes.
+ * An answer that goes on until it ends by itself, its reader leaves or is stuck, or the database is out of reach. Then the reader of a stream of
+ * events comes again and is told so. Lines are broken off instead: what ended in order would pass for the whole. Nothing more is read from the
+ * source than the reader takes.
  */
 export async function respondOnAndOn(
   exchange: Exchange,
@@ -345,10 +346,11 @@ export async function respondOnAndOn(
         });
     }
   } catch (error) {
+    if (type === LINES_TYPE) response.destroy();
     if (!(error instanceof Outage)) throw error;
   } finally {
     close();
-    endResponse(response, undefined);
+    if (!response.destroyed) endResponse(response, undefined);
   }
 }
 

@@ -25,7 +25,7 @@ const BATCHES_AT_ONCE = 20;
 
 /**
  * The head is read first: what is appended meanwhile is for the next export. It goes out as fast as its reader takes it, and ends, without the line
- * that says where, when the reader has lost their access.
+ * that says where (`to`; `end` after what was received), when the reader has lost their access.
  */
 export async function exportAccessLog(app: App, call: OperatorCall<typeof exportEndpoint>) {
   const { query, principal, stillAdmitted } = call;
@@ -38,28 +38,32 @@ export async function exportAccessLog(app: App, call: OperatorCall<typeof export
   if (!from) throw new Problem('not_found');
 
   async function* lines(): AsyncGenerator<string> {
-    yield line({ from: { batch: after, hash: from?.toString('hex') } });
+    const { practice_group_id } = query;
+    yield line({ from: { batch: after, hash: from?.toString('hex'), practice_group_id } });
     for (let seen = after; seen < bounds.batch; ) {
       const limit = Math.min(BATCHES_AT_ONCE, bounds.batch - seen);
       const batches = await inTransaction((tx) => readBatches(tx, seen, limit));
       if (batches.length === 0) break;
       if (!(await stillAdmitted())) return;
-      yield batches.map((batch) => linesOf(batch, query.practice_group_id)).join('');
+      yield batches.map((batch) => linesOf(batch, practice_group_id)).join('');
       seen = batches.at(-1)?.no ?? bounds.batch;
     }
     yield line({ to: { batch: bounds.batch, hash: bounds.hash.toString('hex') } });
-    if (query.practice_group_id !== undefined) yield* received(query.practice_group_id);
+    if (practice_group_id !== undefined) yield* received(practice_group_id);
   }
 
   async function* received(practice_group_id: string): AsyncGenerator<string> {
     let cursor: string | undefined;
+    let count = 0;
     do {
       const filter = { practice_group_id, cursor, page_size: 100, receivedOnly: true } as const;
       const page = await inTransaction((tx) => listAccessPage(tx, filter));
       if (!(await stillAdmitted())) return;
       yield page.data.map((entry) => line({ received: entry })).join('');
+      count += page.data.length;
       cursor = page.next_cursor ?? undefined;
     } while (cursor !== undefined);
+    yield line({ end: { received: count } });
   }
 
   const stream: LineStream = lines();

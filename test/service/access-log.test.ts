@@ -352,6 +352,23 @@ describe('the export and its verifier', async () => {
     const verdict = await verify(own);
     expect(verdict).toMatchObject({ ok: true, received: 1 });
     expect(verdict.of_others).toBeGreaterThan(0);
+    const [first, ...others] = own.trimEnd().split('\n');
+    expect(JSON.parse(first ?? '')).toMatchObject({ from: { practice_group_id: partner.groupId } });
+    expect(JSON.parse(others.at(-1) ?? '')).toEqual({ end: { received: 1 } });
+    for (const whole of [others.slice(0, -1), others.toSpliced(-2, 1), others.slice(0, -2)])
+      expect(await verify([first, ...whole, ''].join('\n'))).toMatch(/^not as it was written: .*received/);
+  });
+
+  it('one that the database breaks off is broken off, not ended', async () => {
+    const db = await superuser(house.databaseUrl);
+    await db.query('BEGIN; LOCK TABLE deliveries');
+    const broken = expect(exported(`?practice_group_id=${partner.groupId}`)).rejects.toThrow();
+    await expect
+      .poll(() => db.query('SELECT pg_terminate_backend(pid) FROM pg_locks WHERE NOT granted'))
+      .toMatchObject({ rowCount: 1 });
+    await broken;
+    await db.query('COMMIT');
+    expect(await verify(await exported(`?practice_group_id=${partner.groupId}`))).toMatchObject({ ok: true });
   });
 
   it('one that goes on after a batch begins with its hash', async () => {

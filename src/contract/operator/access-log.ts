@@ -80,7 +80,7 @@ export const exportAccessLog = defineEndpoint({
   tag,
   summary: 'Export the access log',
   description:
-    "Every batch of reads with its hash, one JSON text on a line, to be verified by `examples/verify-access-log.mjs` without this service. With `practice_group_id`, entries of other practice groups are told by their digests alone, and what that group's partners received follows at the end, as its deliveries tell. With `after_batch`, it goes on where an earlier export ended.",
+    "Every batch of reads with its hash, one JSON text on a line, to be verified by `examples/verify-access-log.mjs` without this service. With `practice_group_id`, entries of other practice groups are told by their digests alone, and what that group's partners received follows at the end, as its deliveries tell, and then how many lines that were: an export without that last line was cut off. With `after_batch`, it goes on where an earlier export ended.",
   extension: true,
   access: { roles: readers },
   query: z.strictObject({

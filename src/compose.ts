@@ -98,7 +98,7 @@ const WAITING_AT_ONCE = 3;
 /** The delivery engine puts in (events, and changes), takes out, writes down and listens, each on a connection of its own. */
 const WORKER_CONNECTIONS = 5;
 /** Requests and deliveries under way get this long to finish; with closing the database it stays within ten seconds. */
-const FINISH_MS = 8_000;
+const FINISH_MS = 7_500;
 /** A statement that is still running then is left to PostgreSQL, which ends it when it notices that nobody listens. */
 const CLOSE_MS = 1_500;
 
@@ -165,6 +165,7 @@ export async function startService(config: Config, surroundings: Surroundings): 
     if (telemetry) undo.push(() => telemetry.stop());
 
     let engine: ReturnType<typeof startDelivering> | undefined;
+    let signs: NodeSigns | undefined;
     let listening = '';
     let stopping = false;
     const readiness = new Readiness(db, clock);
@@ -210,8 +211,8 @@ export async function startService(config: Config, surroundings: Surroundings): 
       return Promise.all([
         finish(server, late),
         engine?.stop(late),
-        // A message that is on its way by then is sent again by another node.
-        Promise.race([alerts.stop(), late]),
+        // A message that is on its way by then is sent again by another node, and a node that says nothing is taken off the list.
+        Promise.race([Promise.all([alerts.stop(), signs?.stop()]), late]),
       ]);
     });
     if (config.tls) {
@@ -234,7 +235,7 @@ export async function startService(config: Config, surroundings: Surroundings): 
     // Last: a service that cannot start sends nothing.
     if (worker) engine = startDelivering(app, log, () => clock.fault() === undefined, telemetry);
     alerts.start();
-    const signs = new NodeSigns(
+    signs = new NodeSigns(
       { ...app, skewMs: () => clock.skewMs() },
       {
         id: app.deployment.nodeId,
@@ -245,9 +246,6 @@ export async function startService(config: Config, surroundings: Surroundings): 
       },
     );
     signs.start();
-    undo.push(() =>
-      Promise.race([signs.stop(), new Promise<void>((resolve) => clock.timer(CLOSE_MS, resolve))]),
-    );
     const { auditAnchors } = config;
     if ((auditAnchors.file ?? auditAnchors.url) && isLeading)
       undo.push(startAnchoring(app, auditAnchors, log));

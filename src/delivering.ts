@@ -5,6 +5,9 @@ import { createEgress } from './platform/egress/egress.ts';
 import type { Logger } from './platform/logger.ts';
 import type { Telemetry } from './platform/telemetry.ts';
 
+/** What became of deliveries is written down for so long after the way out was closed. */
+const RECORD_MS = 500;
+
 /** The delivery engine with its way out. What is still under way when the time is up is sent again by the next worker. */
 export function startDelivering(app: App, log: Logger, isOnTime: () => boolean, telemetry?: Telemetry) {
   const egress = createEgress({ targets: app.webhookTargets });
@@ -31,7 +34,7 @@ export function startDelivering(app: App, log: Logger, isOnTime: () => boolean, 
       const stopped = engine.stop();
       await Promise.race([stopped, late]);
       await Promise.all([egress.close(), operatorEgress.close()]);
-      await stopped;
+      await Promise.race([stopped, new Promise<void>((resolve) => app.clock.timer(RECORD_MS, resolve))]);
     },
   };
 }

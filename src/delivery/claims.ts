@@ -157,7 +157,7 @@ export class Claims {
         handed = await acceptAndHandOver(db, acceptedAt, events, eventsMax, this.#claimOf(wanted));
       } catch (error) {
         // PostgreSQL has undone it. Of a connection that broke nobody knows what it has done.
-        if (error instanceof Outage && !isOnlyLate(error.cause)) throw error;
+        if (error instanceof Outage && !isOnlyLate(error)) throw error;
         if (!(error instanceof Outage || isUndoneByServer(error))) {
           metrics.handOversFailed.inc();
           log.error({ err: error }, 'events could not be handed over');

@@ -13,11 +13,12 @@ import type { AcceptedOne, OneEvent } from '../store/events.ts';
 import { fanOutToOperators } from '../store/operator-events.ts';
 import { bePresent, freeLanesOfTheDead } from '../store/presence.ts';
 import { readQueueNumbers } from '../store/queue-numbers.ts';
-import { clearStep, type Retention } from '../store/retention.ts';
+import type { Retention } from '../store/retention.ts';
 import { withdrawLate } from '../store/write-through.ts';
 import { HAND_OVER_WAIT_MS, HANDED_OVER_MAX } from './claims.ts';
 import { Destinations, type Open } from './destinations.ts';
 import { Dispatch } from './dispatch.ts';
+import { clearAway } from './housekeeping.ts';
 import { createMetrics } from './metrics.ts';
 import { type DeliveryUsage, Recorder } from './recorder.ts';
 
@@ -62,9 +63,8 @@ import { type DeliveryUsage, Recorder } from './recorder.ts';
  *   Claims have turns, whichever way they come, so a lane is answered before it is asked again. Only those lanes are claimed that the events
  * were just put into, and these are locked already: nobody waits for a lane out of their order. Who is entitled is asked by the same statement,
  * and its answer counts from before the statement was sent.
- *   Acceptance does not depend on any of it. It is tried in a subtransaction and waits 50 ms at most for a lane, and no longer than that for a
- * fan-out or a claim of this node, which may be waiting for one; if it fails, the event is accepted and goes the usual way. That way is also that
- * of a burst, which costs less in large batches (what follows one within 10 ms is fanned out together), and of a node that does not deliver.
+ *   Acceptance does not depend on any of it. It is tried in a subtransaction. It waits at most 50 ms for a lane, and at most 50 ms for a fan-out
+ * or a claim that this node has under way; if it fails, the event is accepted and goes the usual way. That way is also that of a burst, which costs less in large batches (what follows one within 10 ms is fanned out together), and of a node that does not deliver.
  *
  * NEW AND SET ASIDE. A delivery that was never attempted is new. It is found by its place: none before `open_from` of its lane is
  * new, and the holder, which knows what it has under way, moves that on with the results that it writes. Whoever takes over
@@ -95,7 +95,7 @@ import { type DeliveryUsage, Recorder } from './recorder.ts';
  * was changed, paused or deleted since; then these go back, and are claimed anew for the address that it has.
  *
  * ENTITLED. Whoever loses access (a key is revoked or expires, a partner is suspended, a network changes) gets nothing any more, not
- * even what is queued. A claim asks PostgreSQL for each webhook (`entitled_webhooks`, of the rule `receives_until`), and so does the look
+ * even what is queued. A claim asks PostgreSQL for each webhook (`entitled_webhooks_2`, of the rule `receives_until`), and so does the look
  * at what is queued here. The answer is good for 900 ms by the monotonic clock, counted from before the question, and no longer than the key
  * that it rests on: after that nothing is sent before it was asked again, however much was fetched ahead. Whoever takes access away
  * answers when more than a second has passed since it was committed (`settle` in runtime/access.ts). So no attempt begins after that answer,
@@ -208,7 +208,7 @@ export function createEngine(options: EngineOptions): Engine {
     await Promise.allSettled(handingOver);
     const fanned = fanOut(db, databaseTime(clock), me, eventsAtOnce.size);
     const { taken, made, more } = await fanned.catch((error) => {
-      if (error instanceof Outage && isOnlyLate(error.cause)) eventsAtOnce.shrink();
+      if (isOnlyLate(error)) eventsAtOnce.shrink();
       throw error;
     });
     if (taken > 0) metrics.fannedOut.inc(taken);
@@ -262,15 +262,7 @@ export function createEngine(options: EngineOptions): Engine {
     return more;
   }
 
-  async function clear(): Promise<number> {
-    let cleared = 0;
-    for (;;) {
-      // Each call is short transactions, so nobody ever waits for long.
-      const rows = await clearStep(db, databaseTime(clock), retention);
-      cleared += rows;
-      if (rows === 0 || stopping) return cleared;
-    }
-  }
+  const clear = () => clearAway({ db, clock, log, retention, isStopping: () => stopping });
 
   /** Again and again: at once as long as there is more to do, else when the bell rings or it is time to look. */
   async function keepDoing(work: () => Promise<boolean>, bell: Bell, lookMs: number): Promise<void> {
@@ -280,6 +272,9 @@ export function createEngine(options: EngineOptions): Engine {
         await bell.wait(lookMs);
       } catch (error) {
         if (!(error instanceof Outage)) log.error({ err: error }, 'the delivery engine stumbled');
+        // An outage is told by the readiness of the node. This one, that a statement may never get done.
+        else if (isOnlyLate(error))
+          log.warn({ err: error }, 'the database is late: the delivery engine tries again');
         await bell.wait(RECOVER_MS);
       }
     }

@@ -11,8 +11,8 @@ const UNRECORDED_MAX = 4_000;
 
 /**
  * How many deliveries may be sent to a webhook now, as far as all webhooks together and its host allow. None without a lease: a worker that
- * was frozen, or is too slow, must not send what another one has sent since, behind what came after it. None if it was not asked of late
- * whether its partner is entitled to them. `waitedMs`: how long the next one has; `isPaced`: they may go when its turn has come.
+ * was frozen, or is too slow, must not send what another one has sent since, behind what came after it. None if entitlement
+ * was not asked recently. `waitedMs`: how long the next one has; `isPaced`: they may go when its turn has come.
  */
 export function placesOf(
   { receiver, heldUntil, entitledUntil, part }: KnownWebhook,

@@ -12,6 +12,7 @@ import { readAlertFacts } from '../store/alert-facts.ts';
 import { beginAlerts, beginLook, countOpenAlerts, endAlerts, findOpenAlerts } from '../store/alerts.ts';
 import { findContacts } from '../store/contacts.ts';
 import { type Database, type Transaction, transact } from '../store/database.ts';
+import { isOnlyLate } from '../store/database-errors.ts';
 import { noteOldest } from '../store/figures.ts';
 import {
   type ClaimedNotification,
@@ -82,13 +83,17 @@ export class Alerts {
   }
 
   async #turn(): Promise<void> {
-    try {
-      await this.look();
-      await this.tell();
-    } catch (error) {
-      if (!(error instanceof Outage) && !this.#isStopped)
-        this.#surroundings.log.error({ err: error }, 'alerts stumbled');
-    }
+    // What is to be told already does not wait for a look that does not get done.
+    for (const step of [() => this.look(), () => this.tell()])
+      await step().catch((error) => {
+        if (this.#isStopped) return;
+        if (isOnlyLate(error))
+          this.#surroundings.log.warn(
+            { err: error },
+            'the database is late: alerts wait for their next turn',
+          );
+        else if (!(error instanceof Outage)) this.#surroundings.log.error({ err: error }, 'alerts stumbled');
+      });
   }
 
   /** Begins and ends alerts, if it is time, and notes for charts how late deliveries are. Returns how many alerts. */

@@ -53,8 +53,8 @@ export class BriefCache<T> {
     }
     const underWay = this.#underWay.get(key);
     if (!underWay) return this.#begin(key, load);
-    // A "no" that others asked for may be older than what was granted since. What is asked after it was asked after all who
-    // waited for it had come, so once is enough for them: each in turn, a thousand strangers with one key waited for a
+    // A "no" that others asked for may be older than what was granted since, so who waited for it asks once more. All of them share that
+    // second question, which begins after the last of them came: each in turn, a thousand strangers with one key waited for a
     // thousand questions, and woke each other half a million times.
     return underWay.then(
       (value) => this.#yes(value) ?? this.#recall(key) ?? this.#underWay.get(key) ?? this.#begin(key, load),

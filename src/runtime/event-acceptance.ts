@@ -1,5 +1,4 @@
 import type { Clock } from '../platform/clock.ts';
-import { Outage } from '../platform/outage.ts';
 import type { Semaphore } from '../platform/semaphore.ts';
 import type { Database } from '../store/database.ts';
 import { isOnlyLate } from '../store/database-errors.ts';
@@ -38,10 +37,9 @@ export function gatherEvents(
       const at = now();
       return (await handOver.accept?.(at, events)) ?? (await inPassing(db, at, events));
     } catch (error) {
-      if (keyless.length === events.length || !(error instanceof Outage && isOnlyLate(error.cause)))
-        throw error;
+      if (keyless.length === events.length || !isOnlyLate(error)) throw error;
     }
-    // Somebody has a key that one of them came with, and stands still: that is waited for outside of the batch, and those without one need not wait.
+    // Another transaction holds one of their keys and does not finish. Those with a key wait outside the batch; those without go on.
     const outcomes = keyless.length > 0 ? await usual(keyless) : [];
     const ofKeyless = new Map(keyless.map((event, place) => [event, outcomes[place]]));
     return events.map((event) => ofKeyless.get(event) ?? lines.submit(lineOf(event), event));

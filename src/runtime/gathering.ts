@@ -1,7 +1,6 @@
 import type { RandomBytes } from '../domain/ids.ts';
 import type { OperatorPrincipal } from '../domain/principal.ts';
 import type { Clock } from '../platform/clock.ts';
-import { Outage } from '../platform/outage.ts';
 import type { Sealed } from '../platform/sealing.ts';
 import type { Semaphore } from '../platform/semaphore.ts';
 import { type Database, type IfLocked, type Transaction, transact } from '../store/database.ts';
@@ -119,7 +118,7 @@ export function gather<Call extends GatheredCall, Body extends object>(
         return outcome === BUSY ? lines.submit(objectOf(call), call) : outcome;
       });
     } catch (error) {
-      if (error instanceof Outage && isOnlyLate(error.cause)) return undefined;
+      if (isOnlyLate(error)) return undefined;
       throw error;
     }
   };
@@ -127,7 +126,7 @@ export function gather<Call extends GatheredCall, Body extends object>(
   const write = async (calls: readonly Call[]): Promise<Told<Body>[]> => {
     const outcomes = await inPassing(calls);
     if (outcomes) return outcomes;
-    // Most likely somebody has a key that one of them came with, and stands still: those without one need not wait.
+    // Most likely another transaction holds one of their keys; calls without a key need not wait for it.
     const keyless = calls.filter(({ keep }) => !keep);
     const isMixed = keyless.length > 0 && keyless.length < calls.length;
     const others = (isMixed && (await inPassing(keyless))) || [];

@@ -21,7 +21,7 @@
 --
 -- Answers with lists, one row for each webhook and kind, and one row without a webhook for the events, each of them once: a row for each
 -- delivery cost the worker 4 µs more, and an event that goes to several webhooks was read for each. A delivery whose event is not there,
--- or is of none of the groups that its row names, is not among what the worker makes of it (store/deliveries.ts).
+-- or is of none of the groups that its row names, is not among what the worker makes of it (store/deliveries-claim.ts).
 CREATE OR REPLACE FUNCTION claim_deliveries_3(
   at timestamptz, lease_ms integer, me bigint, after_no integer, deliveries_max integer, usual_room integer, look_back boolean,
   known_nos integer[], known_rooms integer[], known_held boolean[], known_froms bigint[], under_way text, passed_over integer[],

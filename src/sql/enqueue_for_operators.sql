@@ -1,7 +1,7 @@
 -- Puts events for the operator's systems into the queues of the operator's own webhooks, each only if the webhook wants it. Returns how many
 -- deliveries that made.
 --
--- Guarantees: those of src/sql/enqueue.sql. The lanes are locked first, in the order of their numbers, so sequences have no gaps and rise in
+-- Guarantees: those of src/sql/enqueue_2.sql. The lanes are locked first, in the order of their numbers, so sequences have no gaps and rise in
 -- the order of `event_nos`; the caller holds no lock on a lane. Nothing of a partner's or a practice's goes this way, and none of their webhooks
 -- is looked at.
 CREATE OR REPLACE FUNCTION enqueue_for_operators(at timestamptz, event_nos bigint[], webhook_nos integer[]) RETURNS integer LANGUAGE plpgsql

@@ -1,6 +1,6 @@
 -- Fans out an event that this transaction has inserted, and hands what came of it to a worker: what `fan_out`, `enqueue_2` and
--- `claim_deliveries_3` do for many at once, in statements as small as one event needs, and without a place in the outbox. Most of what those
--- take for a single one is to set out.
+-- `claim_deliveries_3` do for many at once, in statements as small as one event needs, and without a place in the outbox. For a single
+-- event, most of their cost is start-up.
 --
 -- Guarantees: those of the three. `test/service/delivery-hand-over.test.ts` holds the two ways against each other. What this leaves to them has no
 -- row, and nothing was done: another node fans out, other events are new, or there are webhooks for several practice groups.

@@ -38,7 +38,8 @@ export function isWrittenThrough(error: unknown): boolean {
 }
 
 /** A statement that waited too long for a lock, or took too long: the connection is good for those behind it. */
-export function isOnlyLate(cause: unknown): boolean {
+export function isOnlyLate(error: unknown): boolean {
+  const cause = error instanceof Outage ? error.cause : error;
   return cause instanceof pg.DatabaseError && (cause.code === '55P03' || cause.code === '57014');
 }
 

@@ -198,7 +198,7 @@ export async function statement<Row extends object>(
       client.release();
       return rows as Row[];
     } catch (error) {
-      client.release(error instanceof Outage);
+      client.release(error instanceof Outage && !isOnlyLate(error));
       throw error;
     }
   };
@@ -216,7 +216,7 @@ function queued<Row extends object>(db: Database, text: string, values: Values):
     try {
       return (await send(await kept, text, values)).rows as Row[];
     } catch (error) {
-      if (error instanceof Outage && !isOnlyLate(error.cause)) dropKept(db, kept);
+      if (error instanceof Outage && !isOnlyLate(error)) dropKept(db, kept);
       throw error;
     }
   });
@@ -278,8 +278,8 @@ export function transactAsOne<T>(
 }
 
 /**
- * The same of what is undone: `work` acts on behalf of whom it is given. Where a transaction is under way for the principal, it is a part of that
- * one. With a connection of its own for each, ten calls at once had all that there are, and waited for ten more.
+ * Runs `work` in a transaction that is rolled back; `work` must act for the principal that it is given. Where a transaction is under way for the
+ * principal, it is a part of that one. With a connection of its own for each, ten calls at once had all that there are, and waited for ten more.
  */
 export function rehearse<P extends Principal>(
   db: Database,

@@ -27,7 +27,7 @@ export interface HandedOver {
   claimed: ClaimRow[];
   /** How many events were fanned out; less than 0: they were accepted, and nothing else was done. */
   taken: number;
-  /** That was for something which does not pass by itself. */
+  /** It failed through a fault, not through a lock that will be freed. */
   hasFailed: boolean;
   /** Whether there are more that are new. */
   more: boolean;

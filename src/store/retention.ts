@@ -2,7 +2,7 @@ import { APPROVAL_HOURS } from '../contract/approval.ts';
 import { FIGURES_DAYS } from '../contract/operator/figures.ts';
 import { FINE_DAYS } from '../domain/figures.ts';
 import { alone, type Database } from './database.ts';
-import { sqlFunction } from './sql-functions.ts';
+import { type Sender, sqlFunction } from './sql-functions.ts';
 
 /** How long things are kept, in days; the audit and the erasures are kept for good. */
 export interface Retention {
@@ -85,74 +85,68 @@ const ROWS_MAX = 500;
 /** Ten attempts take three days, and ten if a receiver asks each time to wait for as long as it may. */
 const OPEN_KEPT_DAYS = 14;
 
-/**
- * Each call is nine short transactions. `at` is of `databaseTime`. Returns how many rows went; as long as it is not zero there may be
- * more.
- */
-export async function clearStep(db: Database, at: string | null, retention: Retention): Promise<number> {
-  const [old] = await clearOldSql<{ clear_old: number }>(alone(db), {
-    given: at,
-    kept_days: retention.events,
-    open_kept_days: retention.events + OPEN_KEPT_DAYS,
-    rows_max: ROWS_MAX,
-    received_days: retention.accessLog,
-  });
-  const [records] = await clearRecordsSql<{ clear_records: number }>(alone(db), {
-    given: at,
-    form_submission_days: retention.formSubmissions,
-    job_days: retention.writeToRecordJobs,
-    key_days: retention.endedKeys,
-    access_log_days: retention.accessLog,
-    rows_max: ROWS_MAX,
-  });
-  const [alerts] = await clearAlertsSql<{ clear_alerts: number }>(alone(db), {
-    given: at,
-    alert_days: retention.alerts,
-    notification_days: retention.events,
-    rows_max: ROWS_MAX,
-  });
-  const [changes] = await clearChangesSql<{ clear_changes: number }>(alone(db), {
-    given: at,
-    kept_days: retention.endedChanges,
-    rows_max: ROWS_MAX,
-  });
-  const [usage] = await clearUsageSql<{ clear_usage: number }>(alone(db), {
-    given: at,
-    usage_days: retention.usage,
-    rows_max: ROWS_MAX,
-  });
-  const [sessions] = await clearSessionsSql<{ clear_sessions: number }>(alone(db), {
-    given: at,
-    kept_days: retention.events,
-    rows_max: ROWS_MAX,
-  });
+type Counts = Record<string, number>;
+
+const CLEARINGS = {
+  clear_old: (sender, given, { events, accessLog }) =>
+    clearOldSql<Counts>(sender, {
+      given,
+      kept_days: events,
+      open_kept_days: events + OPEN_KEPT_DAYS,
+      rows_max: ROWS_MAX,
+      received_days: accessLog,
+    }),
+  clear_records: (sender, given, { formSubmissions, writeToRecordJobs, endedKeys, accessLog }) =>
+    clearRecordsSql<Counts>(sender, {
+      given,
+      form_submission_days: formSubmissions,
+      job_days: writeToRecordJobs,
+      key_days: endedKeys,
+      access_log_days: accessLog,
+      rows_max: ROWS_MAX,
+    }),
+  clear_alerts: (sender, given, { alerts, events }) =>
+    clearAlertsSql<Counts>(sender, {
+      given,
+      alert_days: alerts,
+      notification_days: events,
+      rows_max: ROWS_MAX,
+    }),
+  clear_changes: (sender, given, { endedChanges }) =>
+    clearChangesSql<Counts>(sender, { given, kept_days: endedChanges, rows_max: ROWS_MAX }),
+  clear_usage: (sender, given, { usage }) =>
+    clearUsageSql<Counts>(sender, { given, usage_days: usage, rows_max: ROWS_MAX }),
+  clear_sessions: (sender, given, { events }) =>
+    clearSessionsSql<Counts>(sender, { given, kept_days: events, rows_max: ROWS_MAX }),
   // After sessions: an invitation stays as long as one of its own.
-  const [invitations] = await clearInvitationsSql<{ clear_invitations: number }>(alone(db), {
-    given: at,
-    kept_days: retention.events,
-    rows_max: ROWS_MAX,
-  });
-  const [approvals] = await clearApprovalsSql<{ clear_approvals: number }>(alone(db), {
-    given: at,
-    kept_days: retention.events,
-    answer_hours: APPROVAL_HOURS,
-    rows_max: ROWS_MAX,
-  });
-  const [figures] = await clearFiguresSql<{ clear_figures: number }>(alone(db), {
-    given: at,
-    fine_days: FINE_DAYS,
-    kept_days: FIGURES_DAYS,
-    rows_max: ROWS_MAX,
-  });
-  return (
-    (approvals?.clear_approvals ?? 0) +
-    (sessions?.clear_sessions ?? 0) +
-    (invitations?.clear_invitations ?? 0) +
-    (old?.clear_old ?? 0) +
-    (records?.clear_records ?? 0) +
-    (usage?.clear_usage ?? 0) +
-    (figures?.clear_figures ?? 0) +
-    (alerts?.clear_alerts ?? 0) +
-    (changes?.clear_changes ?? 0)
-  );
+  clear_invitations: (sender, given, { events }) =>
+    clearInvitationsSql<Counts>(sender, { given, kept_days: events, rows_max: ROWS_MAX }),
+  clear_approvals: (sender, given, { events }) =>
+    clearApprovalsSql<Counts>(sender, {
+      given,
+      kept_days: events,
+      answer_hours: APPROVAL_HOURS,
+      rows_max: ROWS_MAX,
+    }),
+  clear_figures: (sender, given) =>
+    clearFiguresSql<Counts>(sender, {
+      given,
+      fine_days: FINE_DAYS,
+      kept_days: FIGURES_DAYS,
+      rows_max: ROWS_MAX,
+    }),
+} satisfies Record<string, (sender: Sender, given: string | null, retention: Retention) => Promise<Counts[]>>;
+
+/** What can be cleared, each by a short transaction of its own: by the names of the functions. */
+export const clearings = Object.keys(CLEARINGS) as (keyof typeof CLEARINGS)[];
+
+/** `at` is of `databaseTime`. Returns how many rows went; as long as it is not zero there may be more. */
+export async function clearSome(
+  db: Database,
+  name: (typeof clearings)[number],
+  at: string | null,
+  retention: Retention,
+): Promise<number> {
+  const [row] = await CLEARINGS[name](alone(db), at, retention);
+  return row?.[name] ?? 0;
 }

@@ -17,6 +17,7 @@ import {
   startHarness,
 } from '../support/service.ts';
 import { superuser } from '../support/superuser.ts';
+import { waiter } from '../support/waiting.ts';
 
 /** Who was told about an object, when, under which agreement, by which key and through which network. */
 
@@ -363,9 +364,7 @@ describe('the export and its verifier', async () => {
     const db = await superuser(house.databaseUrl);
     await db.query('BEGIN; LOCK TABLE deliveries');
     const broken = expect(exported(`?practice_group_id=${partner.groupId}`)).rejects.toThrow();
-    await expect
-      .poll(() => db.query('SELECT pg_terminate_backend(pid) FROM pg_locks WHERE NOT granted'))
-      .toMatchObject({ rowCount: 1 });
+    await db.query('SELECT pg_terminate_backend($1)', [await waiter(db)]);
     await broken;
     await db.query('COMMIT');
     expect(await verify(await exported(`?practice_group_id=${partner.groupId}`))).toMatchObject({ ok: true });

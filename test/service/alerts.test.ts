@@ -14,6 +14,7 @@ import { resumePartner, stopPartner } from '../support/practice-guest.ts';
 import { ok, startReceiver } from '../support/receiver.ts';
 import { type Harness, type Loose, makeKey, OPERATOR_TOKEN, startHarness } from '../support/service.ts';
 import { superuser } from '../support/superuser.ts';
+import { waiter } from '../support/waiting.ts';
 
 /** Alerts from their cause to the e-mail. Without a worker: what is queued stays, and failures are written as a worker writes them. */
 
@@ -556,6 +557,22 @@ describe('nobody is told twice, and nobody is forgotten', () => {
     );
     await recover(id);
   });
+});
+
+it('what is to be told does not wait for a look that the database is late with', async () => {
+  const own = await startHarness({ env, clock: new StillClock() });
+  const admin = await superuser(own.databaseUrl);
+  await own.operator('POST', '/contacts', { email: 'late@operator.example', name: 'Late' });
+  const { key } = await newPartner(own);
+  await own.operator('POST', '/leaked-keys', { key });
+  await admin.query('BEGIN; LOCK TABLE refusal_counts');
+  own.clock.advance(MINUTE);
+  own.service.alerts.start();
+  await admin.query('SELECT pg_cancel_backend($1)', [await waiter(admin)]);
+  await expect.poll(() => mailsTo('late@operator.example')).toHaveLength(1);
+  await admin.query('COMMIT');
+  const late = own.logLines().filter(({ msg }) => String(msg).startsWith('the database is late'));
+  expect(late).toEqual([expect.objectContaining({ level: 'warn' })]);
 });
 
 describe('what a message holds', () => {

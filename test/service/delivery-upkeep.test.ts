@@ -1,8 +1,10 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { type KeptAttempt, shownAttempt } from '../../src/domain/diagnosis.ts';
+import { freeLanes } from '../../src/store/deliveries.ts';
 import { answered, openDeliveryHarness } from '../support/delivery-harness.ts';
 import { clearOldStep, eventNos, on, replayStep } from '../support/steps.ts';
+import { waiter } from '../support/waiting.ts';
 
 const DAY = 24 * 3_600_000;
 
@@ -37,6 +39,34 @@ describe('retention', () => {
     await harness.rows("UPDATE webhooks SET status = 'active'");
     await harness.engine.drain();
     expect(harness.sent.map(({ sequence }) => sequence)).toEqual([3, 4]);
+  });
+
+  it('ends soon when the worker stops: what was begun is done, and no other kind has its turn', async () => {
+    const harness = await openDeliveryHarness();
+    await harness.rows(
+      `INSERT INTO notifications (id, email, subject, body_text, body_html, created_at) VALUES ('sent', 'a@b.example', '', '', '', '2020-01-01')`,
+    );
+    await harness.admin.query('BEGIN; LOCK TABLE form_submissions');
+    const cleared = harness.engine.clear();
+    await waiter(harness.admin);
+    const stopped = harness.engine.stop();
+    await harness.admin.query('COMMIT');
+    await stopped;
+    expect(await cleared).toBe(0);
+    expect(await harness.rows('SELECT id FROM notifications')).toEqual([{ id: 'sent' }]);
+  });
+
+  it('lanes that are given back are not waited for by others of the worker', async () => {
+    const harness = await openDeliveryHarness();
+    const [one, two] = [await harness.addWebhook(), await harness.addWebhook()];
+    await harness.rows("UPDATE webhook_lanes SET holder = 7, held_until = '2100-01-01'");
+    await harness.admin.query(`BEGIN; SELECT FROM webhook_lanes WHERE webhook_no = ${two} FOR UPDATE`);
+    await freeLanes(harness.db, 7, [one]);
+    expect(await harness.rows('SELECT holder FROM webhook_lanes ORDER BY webhook_no')).toEqual([
+      { holder: null },
+      { holder: '7' },
+    ]);
+    await harness.admin.query('COMMIT');
   });
 
   it('what waited for one that went is due in its place', async () => {

@@ -4,7 +4,7 @@ import { createLogger } from '../../src/platform/logger.ts';
 import { Figures } from '../../src/runtime/figures.ts';
 import { closeDatabase, openDatabase, transact } from '../../src/store/database.ts';
 import { readOldestUndelivered } from '../../src/store/queue-numbers.ts';
-import { clearStep } from '../../src/store/retention.ts';
+import { clearSome } from '../../src/store/retention.ts';
 import { expectInvalid, expectProblem } from '../support/answers.ts';
 import { startDatabaseProxy } from '../support/database-proxy.ts';
 import { RETENTION } from '../support/delivery-harness.ts';
@@ -253,7 +253,7 @@ describe('what is counted', () => {
     figures.call(partnerId, 'ok');
     await figures.flush();
     const kept = async () => {
-      while ((await clearStep(house.service.app.db, iso(now()), RETENTION)) > 0);
+      while ((await clearSome(house.service.app.db, 'clear_figures', iso(now()), RETENTION)) > 0);
       const { rows } = await db.query(
         `SELECT grain FROM figures WHERE partner_id = $1 OR (partner_id = '' AND at >= $2 AND at < $3 AND kind = 'call') ORDER BY 1`,
         [partnerId, iso(start), iso(start + HOUR)],

@@ -169,6 +169,22 @@ describe('stopping', () => {
     await row.unlock();
   });
 
+  it('waits no longer for a worker whose database stands still', async () => {
+    const { house, clock } = await startHeld();
+    const events = await lockRow(house.databaseUrl, 'LOCK TABLE new_events');
+    await poll('the worker waits for the lock', async () => (await events.waiters()) > 0);
+    clock.hold();
+    const stop = house.service.stop();
+    await poll('the stop has set its bound', () => clock.asked.length === 1);
+    clock.release();
+    // The worker is still waiting: it is left, and closing the database is bounded as well.
+    await poll('the stop has set its second bound', () => clock.asked.length === 2);
+    expect(await events.waiters()).toBeGreaterThan(0);
+    clock.release();
+    await stop;
+    await events.unlock();
+  });
+
   it('twice is once', async () => {
     const { house } = await startHeld();
     const { service } = house;

@@ -1,9 +1,11 @@
 import { describe, expect, it } from 'vitest';
+import { clearAway } from '../../src/delivery/housekeeping.ts';
 import { SYSTEM } from '../../src/domain/principal.ts';
 import { databaseTime } from '../../src/platform/clock.ts';
+import { createLogger } from '../../src/platform/logger.ts';
 import { transact } from '../../src/store/database.ts';
 import { fanOutToOperators } from '../../src/store/operator-events.ts';
-import { clearStep, type Retention } from '../../src/store/retention.ts';
+import { clearSome, type Retention } from '../../src/store/retention.ts';
 import { markUptime } from '../../src/store/usage.ts';
 import { signIn } from '../support/console-session.ts';
 import { startMailbox } from '../support/mailbox.ts';
@@ -13,6 +15,7 @@ import { newPartner, publish } from '../support/post.ts';
 import { ok, startReceiver } from '../support/receiver.ts';
 import { type Harness, makeKey, makeWorld, OPERATOR_TOKEN, startHarness } from '../support/service.ts';
 import { superuser } from '../support/superuser.ts';
+import { waiter } from '../support/waiting.ts';
 
 /** How long things are kept, noun by noun. Events and their deliveries: test/service/delivery-upkeep.test.ts. */
 
@@ -21,16 +24,15 @@ const DAY = 24 * 3_600_000;
 const MINUTE = 60_000;
 
 /** Without the figures over time, which every call adds to; figures.test.ts has those. */
-async function clear(house: Harness, changes: Partial<Retention> = {}): Promise<number> {
-  const { db, retention, figures } = house.service.app;
+async function clear(
+  house: Harness,
+  changes: Partial<Retention> = {},
+  told: (line: string) => void = () => {},
+): Promise<number> {
+  const { db, clock, retention, figures } = house.service.app;
   await figures.flush();
   await transact(db, SYSTEM, async (tx) => tx.defer('DELETE FROM figures'));
-  let total = 0;
-  for (;;) {
-    const cleared = await clearStep(db, databaseTime(house.clock), { ...retention, ...changes });
-    total += cleared;
-    if (cleared === 0) return total;
-  }
+  return clearAway({ db, clock, log: createLogger(told), retention: { ...retention, ...changes } });
 }
 
 /** It looks for alerts only when it is told to: what a look leaves, by itself and at some moment, would be cleared as well. */
@@ -358,5 +360,41 @@ describe('what is kept', () => {
     await clear(house);
     const { rows } = await db.query('SELECT left_at FROM network_memberships');
     expect(rows).toEqual([{ left_at: null }]);
+  });
+
+  it('networks that very many have left are forgotten in parts', async () => {
+    const house = await startApi();
+    const db = await superuser(house.databaseUrl);
+    const { groupId } = await makeWorld(house);
+    const { id } = await house.operator('POST', '/networks', { name: 'N', practice_group_ids: [groupId] });
+    await db.query(
+      `INSERT INTO network_memberships (network_id, practice_group_id, joined_at, left_at)
+       SELECT $1, $2, at, at + interval '1 second' FROM generate_series(timestamptz '2020-01-01', '2020-01-01 09:59', '1 minute') AS at`,
+      [id, groupId],
+    );
+    const { db: pool, clock, retention } = house.service.app;
+    const step = () => clearSome(pool, 'clear_records', databaseTime(clock), retention);
+    expect([await step(), await step(), await step()]).toEqual([500, 100, 0]);
+  });
+});
+
+describe('clearing away', () => {
+  it('one kind that the database is late with holds up no other, and is told', async () => {
+    const house = await startApi();
+    const db = await superuser(house.databaseUrl);
+    await db.query(
+      `INSERT INTO notifications (id, email, subject, body_text, body_html, created_at) VALUES ('sent', 'a@b.example', '', '', '', $1)`,
+      [new Date(house.clock.now()).toISOString()],
+    );
+    house.clock.advance(31 * DAY);
+    await db.query('BEGIN; LOCK TABLE form_submissions');
+    const told: string[] = [];
+    const cleared = clear(house, {}, (line) => told.push(line));
+    await db.query('SELECT pg_cancel_backend($1)', [await waiter(db)]);
+    expect(await cleared).toBe(1);
+    await db.query('COMMIT');
+    expect(told.map((line) => JSON.parse(line))).toEqual([
+      expect.objectContaining({ level: 'warn', what: 'clear_records' }),
+    ]);
   });
 });

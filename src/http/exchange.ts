@@ -16,6 +16,8 @@ interface Trace {
   startedAt: number;
   operation: string;
   error?: string;
+  /** What did not answer, where it is not this service or its database. */
+  away?: 'practice_software';
   keyId?: string;
   partnerId?: string;
   /** That the call named, whether or not it may act for it. */

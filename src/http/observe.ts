@@ -68,8 +68,8 @@ export function observe(options: ObserverOptions): Observer {
   };
   const refusals = new Counter({
     name: 'porter_http_refusals_total',
-    help: 'Requests that were refused or failed, by operation and error code.',
-    labelNames: ['operation', 'error'] as const,
+    help: 'Requests that were refused or failed, by operation and error code; `away` if something outside did not answer.',
+    labelNames: ['operation', 'error', 'away'] as const,
     registers,
   });
   new Gauge({
@@ -170,7 +170,8 @@ export function observe(options: ObserverOptions): Observer {
       spanAttributes(exchange, status),
       status >= 500,
     );
-    if (trace.error) refusals.inc({ operation: trace.operation, error: trace.error });
+    const { operation, error, away } = trace;
+    if (error) refusals.inc({ operation, error, ...(away && { away }) });
     if (status >= 400 ? isToldAlone(exchange, status) : successes++ % SUCCESSES_PER_LINE === 0) {
       log.info(
         {

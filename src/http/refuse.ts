@@ -20,6 +20,7 @@ export function refuse(error: unknown, exchange: Exchange, { log, docsUrl, refus
   }
   const problem = asProblem(error, exchange, log);
   exchange.trace.error = problem.code;
+  if (error instanceof Outage && error.told !== undefined) exchange.trace.away = 'practice_software';
   if (error instanceof Outage) exchange.outgoing.push('retry-after', String(error.retryAfterSeconds));
   const { retry_after } = problem.details;
   if (retry_after !== undefined) exchange.outgoing.push('retry-after', String(retry_after));

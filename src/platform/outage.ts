@@ -4,7 +4,7 @@
  */
 export class Outage extends Error {
   readonly retryAfterSeconds = 1;
-  /** What the caller is told, where it is not the service itself that is out of reach. */
+  /** What the caller is told, where it is not the service itself that is out of reach but the practice software. */
   readonly told: string | undefined;
 
   constructor(message: string, { told, ...options }: ErrorOptions & { told?: string } = {}) {

@@ -108,6 +108,10 @@ describe('a change that is written through', () => {
       /^The software of the practice, which is asked before this is changed, does not answer\./,
     );
     expect(Number(away.headers['retry-after'])).toBeGreaterThan(0);
+    // Nobody is called for it who runs Porter: `PorterFails` is about the service itself.
+    expect((await house.send('GET', '/metrics')).text).toMatch(
+      /^porter_http_refusals_total\{operation="updateSubmissionType",error="service_unavailable",away="practice_software"\} /m,
+    );
     expect((await read(here)).title).toBe('Type one');
     expect(await proposals(here)).toEqual([]);
     await here.software.setBehaviour(status(200));

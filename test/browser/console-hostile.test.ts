@@ -3,7 +3,7 @@ import { beforeAll, expect, it } from 'vitest';
 import { consoles, loaded } from '../support/console-browser.ts';
 import { type BusyWorld, busyWorld } from '../support/console-busy-world.ts';
 import { OPERATOR_TOKEN } from '../support/service.ts';
-import { barriers, overhang } from '../support/site-browser.ts';
+import { barriers, overCells, overhang } from '../support/site-browser.ts';
 
 /**
  * Every screen, full of what partners, practices and receivers write: it is text, which runs nothing and asks nobody. At each width it
@@ -35,6 +35,7 @@ const widths = [
   [360, 'light'],
   [360, 'dark'],
   [1920, undefined],
+  [1024, undefined],
   [2560, 'dark'],
   [1280, 'light'],
 ] as const;
@@ -62,6 +63,7 @@ it(
         await page.setViewportSize({ width, height: 900 });
         // It is laid out anew within a moment.
         await expect.poll(() => overhang(page), { message: `${path} at ${width} px` }).toBe(0);
+        broken.push(...(await overCells(page)).map((over) => [path, width, over]));
         if (!colorScheme) continue;
         await page.emulateMedia({ colorScheme });
         broken.push(...(await barriers(page)).map((barrier) => [path, width, barrier]));

@@ -69,6 +69,25 @@ export async function overhang(page: Page): Promise<number> {
   });
 }
 
+/** What in a table reaches over its cell, into the next one: the titles of its column and the text. */
+export async function overCells(page: Page): Promise<string[]> {
+  return page.evaluate(() => {
+    const document = Reflect.get(globalThis, 'document');
+    const found: string[] = [];
+    for (const cell of document.querySelectorAll('td, th:not(:has(.visually-hidden))')) {
+      const range = document.createRange();
+      range.selectNodeContents(cell);
+      const { right } = range.getBoundingClientRect();
+      const over = Math.round(right - cell.getBoundingClientRect().right);
+      if (over > 0)
+        found.push(
+          `${cell.getAttribute('data-title') ?? 'a title'}: ${cell.textContent.slice(0, 40)} by ${over} px`,
+        );
+    }
+    return found;
+  });
+}
+
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
 /** What axe finds that keeps people out, one line each. */

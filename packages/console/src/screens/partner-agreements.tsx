@@ -171,7 +171,7 @@ export function Agreements({ partner }: { partner: Partner }) {
               },
               {
                 title: 'State',
-                width: '1.2fr',
+                width: '6.5rem',
                 cell: ({ status }) =>
                   status === 'in_force' ? (
                     <State kind="fine">in force</State>

@@ -69,7 +69,7 @@ export function Operators() {
               { title: 'Role', width: '6rem', cell: ({ role }) => role },
               {
                 title: 'Token',
-                width: '1fr',
+                width: '6rem',
                 cell: ({ status }) => <State kind={states[status][0]}>{states[status][1]}</State>,
               },
               {

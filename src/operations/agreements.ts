@@ -79,7 +79,7 @@ export async function createAgreement(app: App, call: OperatorCall<typeof create
 
 export async function updateAgreement(app: App, call: OperatorCall<typeof updateEndpoint>) {
   refuseOddTimes(call.body);
-  const { agreement, settles } = await transact(app.db, call.principal, async (tx) => {
+  const agreement = await transact(app.db, call.principal, async (tx) => {
     const { partner } = await lock(tx, call.params.id);
     const at = nowIso(app);
     const found = await findAgreement(tx, partner.id, call.params.agreement_id, at);
@@ -92,14 +92,14 @@ export async function updateAgreement(app: App, call: OperatorCall<typeof update
       ...(given as Partial<StoredAgreement>),
       ...(ends_at !== undefined && { ends_at: endOf(ends_at, before.signed_at) }),
     };
-    if (isDeepStrictEqual(merged, before)) return { agreement: found, settles: false };
+    if (isDeepStrictEqual(merged, before)) return found;
     const after = changeAgreement(tx, call, at, before, merged);
     const isNewest = newestOf(await agreementsOf(tx, partner.id))?.id === after.id;
     if (isNewest) takeOver(tx, call, at, partner, termsOf(after));
-    const settles = after.rate_limit_per_minute !== before.rate_limit_per_minute;
-    return { agreement: { ...after, active_keys }, settles };
+    return { ...after, active_keys };
   });
-  if (settles) await app.access.settle();
+  // Also when it is the same: whoever says it again may not have heard the answer.
+  if (call.body.rate_limit_per_minute !== undefined) await app.access.settle();
   return { body: presentAgreement(app, agreement), etag: etagOf(agreement.revision) };
 }
 

@@ -156,7 +156,8 @@ export async function approveApproval(app: App, call: OperatorCall<typeof approv
   };
   const { approval, settles } = await transactAsOne(app.db, behalf, async (tx) => {
     const before = await lockPending(app, tx, id, { decision: 'approved', by: operatorId });
-    if (before.decision) return { approval: before, settles: false };
+    // Whoever says it again may not have heard the answer, and other nodes may remember still.
+    if (before.decision) return { approval: before, settles: true };
     const requester = await findOperator(tx, asked.requested_by);
     const still = requester && presentOperator(app, requester);
     if (still?.status !== 'active' || !roles.includes(still.role))

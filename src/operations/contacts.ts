@@ -162,35 +162,40 @@ export async function updateContactOf(
   id: string,
   patch: Given,
 ) {
-  const { contact, areSentAway } = await transact(app.db, SYSTEM, async (tx) => {
+  const { contact, settles } = await transact(app.db, SYSTEM, async (tx) => {
     const before = await lockContact(tx, partnerId, id);
     if (!before) throw new Problem('not_found');
     const merged = { ...before, ...(patch as Partial<StoredContact>) };
     merged.alert_kinds = inOrder(merged.alert_kinds);
-    if (isDeepStrictEqual(merged, before)) return { contact: before, areSentAway: false };
+    // Whoever says an address again may not have heard the answer when it sent somebody away.
+    const isSaidAgain = partnerId !== null && patch.email === before.email;
+    if (isDeepStrictEqual(merged, before)) return { contact: before, settles: isSaidAgain };
     const now = nowIso(app);
     const after = { ...merged, version: before.version + 1, updated_at: now };
     updateContactRow(tx, after);
     audit(tx, actor, now, 'update', before, after);
-    return { contact: after, areSentAway: await sendAway(app, tx, actor, partnerId, before.email) };
+    const areSentAway = await sendAway(app, tx, actor, partnerId, before.email);
+    return { contact: after, settles: areSentAway || isSaidAgain };
   });
-  if (areSentAway) await app.access.settle();
+  if (settles) await app.access.settle();
   return { body: presentContact(contact) };
 }
 
 async function remove(app: App, actor: Actor, partnerId: string | null, id: string) {
-  const areSentAway = await transact(app.db, SYSTEM, async (tx) => {
+  const removed = await transact(app.db, SYSTEM, async (tx) => {
     const before = await lockContact(tx, partnerId, id);
-    if (!before) throw new Problem('not_found');
+    if (!before) return undefined;
     if (id === FIRST_CONTACT)
       throw new Problem('conflict', {
         message: 'The first contact of a partner stays. Change its address instead, or what it is told of.',
       });
     deleteContactRow(tx, id);
     audit(tx, actor, nowIso(app), 'delete', before, null);
-    return sendAway(app, tx, actor, partnerId, before.email);
+    return { areSentAway: await sendAway(app, tx, actor, partnerId, before.email) };
   });
-  if (areSentAway) await app.access.settle();
+  // Also when it is not there: it may have gone by a call whose answer nobody heard.
+  if (removed ? removed.areSentAway : partnerId !== null) await app.access.settle();
+  if (!removed) throw new Problem('not_found');
   return { body: undefined };
 }
 

@@ -82,21 +82,21 @@ export async function answerOnce(
   }
   // An object of its own: what is done on its behalf joins the transaction, and nothing else.
   const principal = { ...call.principal };
-  const done = await transactAsOne(app.db, principal, async (tx) => {
+  let settles = false;
+  const done = transactAsOne(app.db, principal, async (tx) => {
     const earlier = await takeKey(tx, asked, expiresAt);
     if (earlier) return { earlier };
-    let settles = false;
-    // Nobody may wait for other nodes within a transaction: that comes when it is committed.
+    // Nobody may wait for other nodes within a transaction: that comes when it is over.
     const settle = async () => {
       settles = true;
     };
     const told = await operation({ ...app, access: { ...app.access, settle } }, { ...call, principal });
     putAnswer(tx, asked, { sealed: sealedAnswer(app, asked, told.text), etag: told.etag, settles });
-    return { told, settles };
+    return { told };
   });
-  if (done.earlier) return toldBefore(app, asked, done.earlier);
-  if (done.settles) await app.access.settle();
-  return done.told;
+  // A refusal waits as well, where it would without a key.
+  const { earlier, told } = await done.finally(() => (settles ? app.access.settle() : undefined));
+  return earlier ? toldBefore(app, asked, earlier) : told;
 }
 
 function askedBy(app: App, { operationId }: Endpoint, call: KeyedCall): Asked {

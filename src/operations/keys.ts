@@ -95,11 +95,14 @@ function settingsOf(scopes: NewKey['scopes'], given: Given) {
   };
 }
 
-/** Whatever is changed but the label, the door has to know: it answers once every node has forgotten what was before. */
+/**
+ * Whatever is named but the label, the door has to know: it answers once every node has forgotten what was before. Also when nothing has changed:
+ * whoever says it again may not have heard the answer.
+ */
 export async function updateKey(app: App, call: OperatorCall<typeof updateEndpoint>) {
   const { scopes, expires_at, ...given } = call.body;
   refuseTooFar(expires_at);
-  const { key, settles } = await transact(app.db, call.principal, async (tx) => {
+  const key = await transact(app.db, call.principal, async (tx) => {
     const before = await lockKey(tx, call.params.id);
     if (!before) throw new Problem('not_found');
     if (!ifMatchHolds(call.ifMatch, etagOf(before.version))) throw new Problem('precondition_failed');
@@ -110,23 +113,21 @@ export async function updateKey(app: App, call: OperatorCall<typeof updateEndpoi
       ...(scopes && { scopes: [...new Set(scopes)] }),
       ...(expires_at !== undefined && { expires_at: expiryOf(app, expires_at) }),
     };
-    if (isDeepStrictEqual(merged, before)) return { key: before, settles: false };
+    if (isDeepStrictEqual(merged, before)) return before;
     requireCompleteProof(app, merged);
     if (merged.agreement_id !== before.agreement_id && given.agreement_id !== undefined) {
       await holdPartner(tx, before.partner_id);
       await agreementFor(app, tx, before.partner_id, given.agreement_id);
     }
-    const after = changeKey(tx, call, nowIso(app), 'key.update', before, merged);
-    const isOnlyNamed = isDeepStrictEqual({ ...merged, label: before.label }, before);
-    return { key: after, settles: !isOnlyNamed };
+    return changeKey(tx, call, nowIso(app), 'key.update', before, merged);
   });
-  if (settles) await app.access.settle();
+  if (Object.keys(call.body).some((name) => name !== 'label')) await app.access.settle();
   return { body: presentKey(app, key), etag: etagOf(key.version) };
 }
 
 export async function rotateKey(app: App, call: OperatorCall<typeof rotateEndpoint>) {
   const overlapMs = (call.body?.overlap_seconds ?? OVERLAP_SECONDS_DEFAULT) * 1000;
-  const shown = await transact(app.db, call.principal, async (tx) => {
+  const rotated = transact(app.db, call.principal, async (tx) => {
     const old = await lockKey(tx, call.params.id);
     if (!old) throw new Problem('not_found');
     mustWork(app, old);
@@ -150,8 +151,8 @@ export async function rotateKey(app: App, call: OperatorCall<typeof rotateEndpoi
     changeKey(tx, call, now, 'key.rotate', old, ending);
     return issued.shown;
   });
-  // With an overlap, what is remembered is forgotten long before the old key ends.
-  if (overlapMs === 0) await app.access.settle();
+  // With an overlap, what is remembered is forgotten long before the old key ends. Without one, a refusal may say that the key has ended already.
+  const shown = await (overlapMs === 0 ? rotated.finally(() => app.access.settle()) : rotated);
   return { body: shown };
 }
 

@@ -104,14 +104,15 @@ export async function refuseUnknownPartners(
 }
 
 export async function deleteNetwork(app: App, call: OperatorCall<typeof deleteEndpoint>) {
-  await transact(app.db, call.principal, async (tx) => {
+  const deleted = transact(app.db, call.principal, async (tx) => {
     const before = await lockNetwork(tx, call.params.id);
     if (!before) throw new Problem('not_found');
     const now = nowIso(app);
     deleteNetworkRow(tx, before.id, now);
     audit(tx, call, now, 'network.delete', before, null);
   });
-  await app.access.settle();
+  // Also when it is not there: it may have gone by a call whose answer nobody heard.
+  await deleted.finally(() => app.access.settle());
   return { body: undefined };
 }
 
@@ -132,14 +133,14 @@ export async function addNetworkMember(app: App, call: OperatorCall<typeof addEn
 
 export async function removeNetworkMember(app: App, call: OperatorCall<typeof removeEndpoint>) {
   const { id, practice_group_id: groupId } = call.params;
-  await transact(app.db, call.principal, async (tx) => {
+  const removed = transact(app.db, call.principal, async (tx) => {
     const before = await lockNetwork(tx, id);
     const now = nowIso(app);
     if (!before || !(await deleteMember(tx, id, groupId, now))) throw new Problem('not_found');
     const left = before.practice_group_ids.filter((other) => other !== groupId);
     changeMembers(tx, call, now, before, left, groupId);
   });
-  await app.access.settle();
+  await removed.finally(() => app.access.settle());
   return { body: undefined };
 }
 

@@ -8,7 +8,7 @@ import type {
 } from '../contract/operator/operators.ts';
 import { Problem } from '../contract/problems.ts';
 import { ruleBroken } from '../contract/rules.ts';
-import { instantOf, keyStatus } from '../domain/access.ts';
+import { keyStatus } from '../domain/access.ts';
 import { secretHash } from '../domain/api-key.ts';
 import { newId, randomBase62 } from '../domain/ids.ts';
 import { SYSTEM } from '../domain/principal.ts';
@@ -68,7 +68,7 @@ export async function getOperator(app: App, call: OperatorCall<typeof getEndpoin
 export async function updateOperator(app: App, call: OperatorCall<typeof updateEndpoint>) {
   const expires_at = expiry(app, call.body.expires_at);
   const { label } = call.body;
-  const { body, isSooner } = await transact(app.db, call.principal, async (tx) => {
+  const body = await transact(app.db, call.principal, async (tx) => {
     const found = await lockOperator(tx, call.params.id);
     if (!found) throw new Problem('not_found');
     const changed = {
@@ -82,10 +82,10 @@ export async function updateOperator(app: App, call: OperatorCall<typeof updateE
       updateOperatorRow(tx, changed);
       tx.audit(recordOperator(call, nowIso(app), 'operator.update', before, body));
     }
-    return { body, isSooner: instantOf(changed.expires_at) < instantOf(found.expires_at) };
+    return body;
   });
-  // Nodes remember for a second until when a token works.
-  if (isSooner) await app.access.settle();
+  // Nodes remember for a second until when a token works. Also when it is no sooner: whoever says it again may not have heard the answer.
+  if (expires_at) await app.access.settle();
   else app.access.forget();
   return { body };
 }

@@ -81,36 +81,35 @@ export async function updatePartner(app: App, call: OperatorCall<typeof updateEn
       ...(sla !== undefined && { sla: slaInWords(sla) }),
     };
     const at = nowIso(app);
-    const isLimited = await amend(tx, call, at, { sla, rate_limit_per_minute: given.rate_limit_per_minute });
+    await amend(tx, call, at, { sla, rate_limit_per_minute: given.rate_limit_per_minute });
     const isSame = isDeepStrictEqual(merged, before);
     const partner = isSame ? before : changePartner(tx, call, { at, action: 'update' }, before, merged);
     const areSentAway = !isSame && (await sendAway(app, tx, call, before.id, before.contact_email));
-    // The door knows of a partner the limit of its keys and the sessions of its people, and nothing else that can be changed here.
-    const isOtherLimit = merged.rate_limit_per_minute !== before.rate_limit_per_minute;
-    return { partner, settles: isLimited || isOtherLimit || areSentAway };
+    // The door knows of a partner the limit of its keys and the sessions of its people, and nothing else that can be changed here. Whoever says
+    // either again may not have heard the answer.
+    const isSaidAgain = given.contact_email === before.contact_email;
+    return { partner, settles: given.rate_limit_per_minute !== undefined || areSentAway || isSaidAgain };
   });
   if (settles) await app.access.settle();
   return { body: presentPartner(partner), etag: etagOf(partner.version) };
 }
 
-/** The terms of a partner are those of the agreement that was signed last: they are changed there. Returns whether the limit was. */
+/** The terms of a partner are those of the agreement that was signed last: they are changed there. */
 async function amend(
   tx: Transaction,
   call: OperatorCall<typeof updateEndpoint>,
   at: string,
   { rate_limit_per_minute, sla }: Pick<typeof call.body, 'rate_limit_per_minute' | 'sla'>,
-): Promise<boolean> {
-  if (rate_limit_per_minute === undefined && sla === undefined) return false;
+): Promise<void> {
+  if (rate_limit_per_minute === undefined && sla === undefined) return;
   const newest = newestOf(await agreementsOf(tx, call.params.id));
-  if (!newest) return false;
+  if (!newest) return;
   const amended = {
     ...newest,
     ...(rate_limit_per_minute !== undefined && { rate_limit_per_minute }),
     ...(sla !== undefined && { sla }),
   };
-  if (isDeepStrictEqual(amended, newest)) return false;
-  changeAgreement(tx, call, at, newest, amended);
-  return amended.rate_limit_per_minute !== newest.rate_limit_per_minute;
+  if (!isDeepStrictEqual(amended, newest)) changeAgreement(tx, call, at, newest, amended);
 }
 
 export async function verifyPartner(app: App, call: OperatorCall<typeof verifyEndpoint>) {
@@ -118,8 +117,8 @@ export async function verifyPartner(app: App, call: OperatorCall<typeof verifyEn
 }
 
 export async function suspendPartner(app: App, call: OperatorCall<typeof suspendEndpoint>) {
-  const body = await step(app, call, call.params.id, 'suspend');
-  await app.access.settle();
+  // Also when it is refused: the partner may have been suspended by a call whose answer nobody heard.
+  const body = await step(app, call, call.params.id, 'suspend').finally(() => app.access.settle());
   return { body };
 }
 

@@ -133,10 +133,10 @@ function etagOfGroup({
   return `"${digestOf({ ...itemKey('practice_group', id, '', id), fields })}"`;
 }
 
-/** Nobody loses access by it: whoever had any is named as a use, and has to be taken out first. */
+/** No partner loses access by it: whoever had any is named as a use, and has to be taken out first. People of the practice are out when it has answered. */
 export async function deletePracticeGroup(app: App, call: OperatorCall<typeof deleteEndpoint>) {
   const { id } = call.params;
-  await transact(app.db, call.principal, async (tx) => {
+  const deleted = transact(app.db, call.principal, async (tx) => {
     const before = await lockGroup(tx, id);
     if (!before) throw new Problem('not_found');
     if (!ifMatchHolds(call.ifMatch, etagOfGroup(before))) throw new Problem('precondition_failed');
@@ -155,7 +155,8 @@ export async function deletePracticeGroup(app: App, call: OperatorCall<typeof de
       after: null,
     });
   });
-  app.access.forget();
+  // Also when it is not there: it may have gone by a call whose answer nobody heard.
+  await deleted.finally(() => app.access.settle());
   return { body: undefined };
 }
 

@@ -201,8 +201,9 @@ export async function collectApproval(app: App, call: OperatorCall<typeof collec
     const found = await lockApproval(tx, id);
     if (!found || found.requested_by !== call.principal.operatorId) throw new Problem('not_found');
     const answer = isCollectable(found, app.clock.now()) ? await takeAnswer(tx, id) : undefined;
-    if (!answer || !app.sealer.keyIds.includes(answer.keyId))
+    if (!answer)
       throw new Problem('conflict', { message: found.decision === 'approved' ? COLLECTED : NOT_APPROVED });
+    if (!app.sealer.keyIds.includes(answer.keyId)) throw new Problem('conflict', { message: UNREADABLE });
     const text = app.sealer.open(answer, ownerOf(id)).toString('utf8');
     record(app, tx, call, 'approval.collect', found, { ...found, has_answer: false });
     return { body: { operation: found.operation, answer: JSON.parse(text) } };
@@ -211,6 +212,8 @@ export async function collectApproval(app: App, call: OperatorCall<typeof collec
 
 const COLLECTED =
   'The answer was collected, or was not in time. A key that nobody has can be revoked, and another asked for.';
+const UNREADABLE =
+  'The answer cannot be read: the service has another master key since. Collect it when the old one is in PORTER_MASTER_KEY_PREVIOUS again; or revoke a key that nobody has, and ask for another.';
 const NOT_APPROVED = 'It was not approved, so there is nothing to collect.';
 
 /** One that waits; or that the same person has decided in the same way, who did not hear the answer. */

@@ -125,9 +125,13 @@ async function toldBefore(app: App, asked: Asked, kept: KeptAnswer): Promise<Tol
     throw new Problem('conflict', { message: 'A call with this Idempotency-Key is under way.' });
   // The first call may still be waiting for the other nodes.
   if (kept.settles) await app.access.settle();
+  if (!app.sealer.keyIds.includes(kept.sealed.keyId)) throw new Problem('conflict', { message: UNREADABLE });
   const text = app.sealer.open(kept.sealed, ownerOf(asked)).toString();
   return { text: text === '' ? undefined : text, etag: kept.etag, replayed: true };
 }
+
+const UNREADABLE =
+  'This call was carried out before, and its answer cannot be shown again: the service has another master key since. Look up what it made, and replace a key or secret that you do not have. To do it once more, send a new Idempotency-Key.';
 
 function sealedAnswer(app: App, asked: Asked, text = ''): Sealed {
   return app.sealer.seal(Buffer.from(text), ownerOf(asked));

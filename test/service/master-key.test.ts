@@ -14,9 +14,16 @@ import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { secretBytes } from '../../src/domain/signature.ts';
 import { createSealer } from '../../src/platform/sealing.ts';
+import { expectProblem } from '../support/answers.ts';
 import { HOOK, newPartner } from '../support/post.ts';
 import { sealedForNobody } from '../support/sealed-for-nobody.ts';
-import { createUpToDateDatabase, type Harness, startHarness } from '../support/service.ts';
+import {
+  createUpToDateDatabase,
+  type Harness,
+  makeWorld,
+  OPERATOR_TOKEN,
+  startHarness,
+} from '../support/service.ts';
 import { superuser } from '../support/superuser.ts';
 
 const newKey = () => randomBytes(32);
@@ -155,6 +162,63 @@ describe('a new master key', () => {
     await client.end();
     await start(databaseUrl, { PORTER_MASTER_KEY: text(newKey()) });
     expect(await sealed(databaseUrl)).toEqual([]);
+  });
+});
+
+describe('an answer that was sealed under a master key from before', () => {
+  const replayed = (house: Harness, id: string) =>
+    house.send('POST', '/operator/v1/partners', {
+      token: OPERATOR_TOKEN,
+      body: { name: 'Once', contact_email: 'dev@partner.example' },
+      headers: { 'idempotency-key': id },
+    });
+
+  it('is told again as long as that key is in place; then 409 says what to do, and nothing is done twice', async () => {
+    const databaseUrl = await createUpToDateDatabase();
+    const [old, current] = [newKey(), newKey()];
+    const first = await start(databaseUrl, { PORTER_MASTER_KEY: text(old) });
+    const told = await replayed(first, 'once');
+    expect(told.status).toBe(201);
+    const both = await start(databaseUrl, {
+      PORTER_MASTER_KEY: text(current),
+      PORTER_MASTER_KEY_PREVIOUS: text(old),
+    });
+    expect((await replayed(both, 'once')).text).toBe(told.text);
+    const alone = await start(databaseUrl, { PORTER_MASTER_KEY: text(current) });
+    const lost = await replayed(alone, 'once');
+    expectProblem(lost, 409, 'conflict');
+    expect(lost.body.message).toMatch(/another master key since.*send a new Idempotency-Key/);
+    expect((await alone.operator('GET', '/partners')).count).toBe(1);
+    expect((await replayed(alone, 'twice')).status).toBe(201);
+  });
+
+  it('409 to who gathers calls, and to who collects what was approved, until that key is back', async () => {
+    const databaseUrl = await createUpToDateDatabase();
+    const [old, current] = [newKey(), newKey()];
+    const free = await start(databaseUrl, { PORTER_MASTER_KEY: text(old) });
+    const world = await makeWorld(free);
+    const submit = (house: Harness) =>
+      house.send('POST', `/operator/v1/practice-groups/${world.groupId}/form-submissions`, {
+        token: OPERATOR_TOKEN,
+        body: { submission_type_id: 'type-1' },
+        headers: { 'idempotency-key': 'form' },
+      });
+    expect((await submit(free)).status).toBe(201);
+    const approvals = { PORTER_APPROVALS: 'keys' };
+    const asking = await start(databaseUrl, { PORTER_MASTER_KEY: text(old), ...approvals });
+    const second = await free.operator('POST', '/operators', { name: 'Second', role: 'admin' });
+    const { id } = await asking.operator('POST', `/keys/${world.keyId}/rotate`);
+    const token = second.token;
+    expect((await asking.send('POST', `/operator/v1/approvals/${id}/approve`, { token })).status).toBe(200);
+
+    const alone = await start(databaseUrl, { PORTER_MASTER_KEY: text(current), ...approvals });
+    expectProblem(await submit(alone), 409, 'conflict');
+    const collect = (house: Harness) =>
+      house.send('POST', `/operator/v1/approvals/${id}/collect`, { token: OPERATOR_TOKEN });
+    const lost = await collect(alone);
+    expectProblem(lost, 409, 'conflict');
+    expect(lost.body.message).toMatch(/PORTER_MASTER_KEY_PREVIOUS/);
+    expect((await collect(asking)).body.answer.key).toMatch(/^ptr_test_/);
   });
 });
 

@@ -2,6 +2,7 @@ import { Readable } from 'node:stream';
 import fc from 'fast-check';
 import { request } from 'undici';
 import { describe, expect, it } from 'vitest';
+import { expectInvalid } from '../support/answers.ts';
 import { lastEntry } from '../support/audit.ts';
 import { fresh } from '../support/operator-calls.ts';
 import { type Loose, makeKey, OPERATOR_TOKEN, serviceForTests, startHarness } from '../support/service.ts';
@@ -32,6 +33,10 @@ async function importLines(items: readonly (object | string)[]): Promise<Loose[]
   expect(answer.headers['content-type']).toBe('application/x-ndjson; charset=utf-8');
   return linesOf(await answer.body.text());
 }
+
+/** As its JSON is sent: an object of a program's own has another `__proto__`. */
+const withProto = (item: object, value: unknown): object =>
+  Object.defineProperty({ ...item }, '__proto__', { value, enumerable: true });
 
 const told = (outcomes: Loose[]) => outcomes.map(({ outcome }) => outcome);
 const get = (path: string) =>
@@ -236,6 +241,30 @@ describe.each([
     ]);
   });
 
+  it('refuses an item with a field named __proto__ as with any that is not known', async () => {
+    const { groupId, items } = practice();
+    const of = { practice_group_id: groupId };
+    const outcomes = await take([
+      ...items,
+      withProto({ kind: 'form', id: 'odd', title: 'Odd', ...of }, { title: 'Polluted' }),
+      withProto({ kind: 'form', id: 'form', delete: true, ...of }, null),
+      withProto({ id: 'kindless' }, { kind: 'form', title: 'x', ...of }),
+    ]);
+    expect(outcomes.slice(4)).toMatchObject([
+      {
+        outcome: 'refused',
+        id: 'odd',
+        problem: {
+          error: 'validation_error',
+          entries: [{ code: 'unrecognized_keys', path: ['__proto__'] }],
+        },
+      },
+      { outcome: 'refused', id: 'form', problem: { entries: [{ path: ['__proto__'] }] } },
+      { outcome: 'refused', id: 'kindless', problem: { entries: [{ path: ['kind'] }] } },
+    ]);
+    expect((await get(`${groupId}/forms/odd`)).status).toBe(404);
+  });
+
   it('goes by the order of the items: a practice comes and goes within one call', async () => {
     const { groupId, items } = practice();
     const gone = items.toReversed().map(({ kind, id, ...rest }) => ({
@@ -252,6 +281,17 @@ describe.each([
     ]);
     expect((await get(`${groupId}/submission-types/type`)).status).toBe(200);
   });
+});
+
+it('400: a list whose items are no objects, each with its place', async () => {
+  const items = [1, null, [], practice().items[0]];
+  const answer = await house.send('POST', '/operator/v1/import', { token: OPERATOR_TOKEN, body: { items } });
+  const problem = { code: 'invalid_type', expected: 'object' };
+  expectInvalid(
+    answer,
+    [0, 1, 2].map((at) => ({ ...problem, path: ['items', at] })),
+  );
+  expect(answer.text).toContain('Must be an object, not a number.');
 });
 
 describe('lines', () => {

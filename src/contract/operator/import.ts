@@ -71,11 +71,18 @@ export const removedItems = {
 export type WholeItem = z.infer<(typeof wholeItems)[ItemKind]>;
 export type RemovedItem = z.infer<(typeof removedItems)[ItemKind]>;
 
-/** Each is checked by itself, and refused by itself: here, only its shapes are told. */
-const anyItem = z.record(z.string(), z.unknown()).meta({
-  id: 'ImportItem',
-  ...oneOfShapes([...Object.values(wholeItems), ...Object.values(removedItems)]),
-});
+/** Each is checked by itself, and refused by itself: here, only its shapes are told. It is left as it came, for a record of zod's has no `__proto__`. */
+const anyItem = z
+  .unknown()
+  .superRefine((input, { addIssue }) => {
+    if (typeof input !== 'object' || input === null || Array.isArray(input))
+      addIssue({ code: 'invalid_type', expected: 'object', input });
+  })
+  .meta({
+    id: 'ImportItem',
+    type: 'object',
+    ...oneOfShapes([...Object.values(wholeItems), ...Object.values(removedItems)]),
+  });
 
 export const ITEMS_MAX = 1_000;
 const IMPORT_BYTES_MAX = 2 * 1024 * 1024;

@@ -128,7 +128,7 @@ export class Alerts {
       await transact(db, SYSTEM, dropNotices);
       return 0;
     }
-    await sendInvitations(this.#surroundings, mailer);
+    await sendInvitations(this.#surroundings, mailer, () => this.#isStopped);
     const at = new Date(await askDatabaseTime(db, clock)).toISOString();
     await transact(db, SYSTEM, (tx) => this.#write(tx, at));
     let sent = 0;

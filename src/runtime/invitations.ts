@@ -31,21 +31,29 @@ const SENT_AT_ONCE = 5;
 const ERROR_LENGTH_MAX = 500;
 
 /**
- * Sends the invitations that are due. The token is made as its message is: at rest there is its hash and nothing else. A message that is tried again
- * has another one. Returns how many were sent.
+ * Sends the invitations that are due, a few at a time, until there are no more or the service stops. The token is made when its message is sent, and
+ * only its hash is stored. A repeated message has a new token.
  */
-export async function sendInvitations(surroundings: Surroundings, mailer: Mailer): Promise<number> {
+export async function sendInvitations(
+  surroundings: Surroundings,
+  mailer: Mailer,
+  isStopped: () => boolean,
+): Promise<void> {
   const { db, clock } = surroundings;
-  const claimed = await transact(db, SYSTEM, (tx) => claimInvitations(tx, databaseTime(clock), SENT_AT_ONCE));
-  const outcomes = await Promise.all(claimed.map((one) => send(surroundings, mailer, one)));
-  return outcomes.filter(Boolean).length;
+  while (!isStopped()) {
+    const claimed = await transact(db, SYSTEM, (tx) =>
+      claimInvitations(tx, databaseTime(clock), SENT_AT_ONCE),
+    );
+    await Promise.all(claimed.map((one) => send(surroundings, mailer, one)));
+    if (claimed.length < SENT_AT_ONCE) return;
+  }
 }
 
 async function send(
   { db, clock, random, log, environment, support, enterUrl }: Surroundings,
   mailer: Mailer,
   invitation: ClaimedInvitation,
-): Promise<boolean> {
+): Promise<void> {
   const { id, email, name, tries } = invitation;
   const now = clock.now();
   const at = new Date(now).toISOString();
@@ -53,7 +61,7 @@ async function send(
   const isOurs = await transact(db, SYSTEM, (tx) =>
     setInvitationToken(tx, invitation, secretHash(token), invitationExpiry(now)),
   );
-  if (!isOurs) return false;
+  if (!isOurs) return;
   const message = invitationMessage({
     name,
     invitedBy: invitation.invited_by_name,
@@ -75,8 +83,7 @@ async function send(
     );
     const tryAt = delayMs === undefined ? null : new Date(now + delayMs).toISOString();
     await transact(db, SYSTEM, async (tx) => markInvitationFailed(tx, invitation, tryAt, reason));
-    return false;
+    return;
   }
   await transact(db, SYSTEM, async (tx) => markInvitationSent(tx, id, at));
-  return true;
 }

@@ -103,6 +103,28 @@ describe('an invitation', () => {
     expect((await post(`/practice-groups/${world.groupId}`, ada(), support.token)).status).toBe(403);
   });
 
+  it('of many, each is sent in the same turn', async () => {
+    await send();
+    const all: string[] = [];
+    for (let n = 0; n < 12; n++) all.push((await toPartner()).email);
+    mailbox.take();
+    await send();
+    expect(
+      mailbox
+        .take()
+        .flatMap(({ to }) => to)
+        .sort(),
+    ).toEqual(all.sort());
+  });
+
+  it('that are left when a node stops are sent by another', async () => {
+    const stopping = await startHarness({ env, databaseUrl: house.databaseUrl, clock: house.clock });
+    await stopping.service.alerts.stop();
+    const { email } = await toPartner();
+    await stopping.service.alerts.tell();
+    expect(await mailedTo(email)).not.toBe('');
+  });
+
   it('that the mail server does not take is tried again with another link; one that it never will is given up', async () => {
     const invitation = await toPartner();
     mailbox.refuse = { code: 451, text: 'Later' };

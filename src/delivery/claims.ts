@@ -149,7 +149,7 @@ export class Claims {
     // Whoever would have to wait for more than one claim is no longer at a calm pace.
     if (this.#underWay > 1) return undefined;
     return this.#soonInTurn(async () => {
-      const { db, clock, isOnTime, traces, metrics, log } = this.#options;
+      const { db, clock, isOnTime, traces, metrics } = this.#options;
       const wanted = isOnTime() ? this.#wanted(clock.monotonic(), 'handOver') : undefined;
       if (!wanted) return undefined;
       let handed: HandedOver;
@@ -158,10 +158,7 @@ export class Claims {
       } catch (error) {
         // PostgreSQL has undone it. Of a connection that broke nobody knows what it has done.
         if (error instanceof Outage && !isOnlyLate(error)) throw error;
-        if (!(error instanceof Outage || isUndoneByServer(error))) {
-          metrics.handOversFailed.inc();
-          log.error({ err: error }, 'events could not be handed over');
-        }
+        this.#noteFault(error);
         return undefined;
       }
       if (handed.hasFailed) metrics.handOversFailed.inc();
@@ -170,11 +167,21 @@ export class Claims {
       const ours = handed.outcomes.filter(({ outcome }) => outcome === 'accepted').length;
       const isAll = await taken.then(
         ({ full, passed }) => !full && !passed && !handed.isRest && handed.taken <= ours,
-        () => false,
+        (error: unknown) => {
+          this.#noteFault(error);
+          return false;
+        },
       );
       if (!isAll) this.#options.due.ring();
       return handed;
     });
+  }
+
+  /** Of a hand-over that failed: what passes by itself is not one. */
+  #noteFault(error: unknown): void {
+    if (error instanceof Outage || isUndoneByServer(error)) return;
+    this.#options.metrics.handOversFailed.inc();
+    this.#options.log.error({ err: error }, 'events could not be handed over');
   }
 
   async #inTurn<T>(work: () => Promise<T>): Promise<T> {

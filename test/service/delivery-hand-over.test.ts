@@ -252,6 +252,23 @@ describe('the usual way goes', () => {
     expect(sequences(harness)).toEqual([1]);
   });
 
+  it('an event that was handed over and that a fault keeps from being sent, which is counted and logged', async () => {
+    const { harness } = await present();
+    await harness.rows('ALTER TABLE webhook_secrets RENAME TO lost_secrets');
+    await harness.accept([{ id: 'a' }]);
+    expect(await harness.rows('SELECT FROM deliveries')).toHaveLength(1);
+    expect(await harness.engine.metrics()).toContain('porter_hand_overs_failed_total 1');
+    expect(harness.logLines).toMatchObject([
+      {
+        msg: 'events could not be handed over',
+        err: { message: expect.stringContaining('webhook_secrets') },
+      },
+    ]);
+    await harness.rows('ALTER TABLE lost_secrets RENAME TO webhook_secrets');
+    await harness.engine.drain();
+    expect(sequences(harness)).toEqual([1]);
+  });
+
   it('a burst', async () => {
     const { harness } = await present();
     const burst = Array.from({ length: 17 }, (_, n) => one(harness, `a-${n}`));

@@ -363,16 +363,12 @@ function assemble(
   };
 }
 
-const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as {
-  version: string;
-};
-
 function deploymentOf({
   supportContact: support_contact,
   oidc,
   approvals,
 }: Config): Omit<Deployment, 'nodeId' | 'settings'> {
-  return { version, sign_in: oidc ? 'oidc' : 'token', approvals, support_contact };
+  return { version: VERSION, sign_in: oidc ? 'oidc' : 'token', approvals, support_contact };
 }
 
 interface Seeded {

@@ -55,7 +55,7 @@ function admitFound(app: App, exchange: Exchange, found: FoundKey): KeyHolder | 
   return requireProof(app, exchange, found).then(() => countCall(app, exchange, found, now));
 }
 
-/** Many an API has its keys in Authorization; whoever is used to that is told where this one looks. */
+/** Many APIs take their key in Authorization; whoever sends it there is told where this one looks. */
 function keyMissing({ headers }: Exchange): Problem {
   const isElsewhere = headers['x-api-key'] === undefined && headers.authorization !== undefined;
   return new Problem('invalid_credentials', isElsewhere ? { message: KEY_IN_AUTHORIZATION } : undefined);

@@ -5,7 +5,7 @@ import type { App } from '../operations/app.ts';
 import { type VerifiedAssertion, verifyAssertion } from '../platform/client-assertion.ts';
 import type { FingerprintOf } from './client-certificate.ts';
 
-/** What a call has shown beside its key: why that is not enough, an assertion that has yet to be used up, or nothing more to do. */
+/** What a call showed besides its key: a reason to refuse it, an assertion still to be used up, or nothing more to check. */
 type Shown = { refused: RefusalReason } | { assertion: VerifiedAssertion } | undefined;
 
 export type Prove = (request: IncomingMessage, holder: KeyHolder) => Shown | Promise<Shown>;

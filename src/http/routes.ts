@@ -162,7 +162,7 @@ function partnerHandler(app: App, endpoint: Endpoint, operation: Operation): Han
 
 function operatorHandler(app: App, endpoint: Endpoint, operation: Operation): Handler {
   const roles = 'roles' in endpoint.access ? endpoint.access.roles : [];
-  // What has happened is never refused; what everybody may ask is no such thing.
+  // Reports of what has happened (role `source`) are never rate-limited. An endpoint open to every role is not a report.
   const isCounted = !roles.includes('source') || roles.length === roleNames.length;
   const lasts = endpoint.response.stream ?? endpoint.response.lines ?? endpoint.lines;
   const validate = validator(endpoint);

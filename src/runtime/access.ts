@@ -30,8 +30,10 @@ import { Sessions } from './sessions.ts';
  * remembered, never refusals: what is granted works at once, on every node.
  */
 export interface Access {
-  /** Who holds a key; of one that is known and that nobody holds any more, whose it was and why. Undefined: unknown. */
-  /** `mayAsk`: whether the database is asked about a key that was not known a moment ago; otherwise it is nobody's. */
+  /**
+   * Who holds a key; of one that is known and that nobody holds any more, whose it was and why. Undefined: unknown. `mayAsk`: whether the database is
+   * asked about a key that was not known a moment ago; otherwise it is nobody's.
+   */
   holderOf(key: string, mayAsk?: MayAsk): FoundKey | Promise<FoundKey>;
   /** The same by the ID of the key: for people who act with it and do not hold it. */
   holderOfId(keyId: string): FoundKey | Promise<FoundKey>;
@@ -41,7 +43,10 @@ export interface Access {
   ): OperatorPrincipal | undefined | Promise<OperatorPrincipal | undefined>;
   /** Of people who are signed in. */
   sessions: Sessions;
-  /** The group, if the key may act for it; with a scope, if it may do that there as far as networks have a say. Or that its practice has stopped it. */
+  /**
+   * The group, if the key may act for it (with a scope, where it is not the key's own: if a network grants that scope there), or the fact that its
+   * practice has stopped the partner.
+   */
   reach(holder: KeyHolder, groupId: string, scope?: Scope): FoundGroup | Promise<FoundGroup>;
   /** Forgets everything on this node: what changed here holds here at once. */
   forget(): void;

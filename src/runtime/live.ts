@@ -44,7 +44,7 @@ export class Live {
   readonly #clock: Clock;
   readonly #log: Logger;
   readonly #open = new Set<OpenLive>();
-  /** As of the last look, of whom it was looked at for at all: a reader is told that all may have changed once there is something to compare with. */
+  /** The marks of the last look, for each room that was asked about. A reader with none to compare is told that everything may have changed. */
   #marks = new Map<string, Marks>();
   #looking = false;
   #closed = false;

@@ -62,7 +62,7 @@ export class Sessions {
     );
   }
 
-  /** By the session and not by its token, which may have changed: for an answer that goes on. Looking is no use of it. */
+  /** By the session and not by its token, which may have changed: for an answer that goes on. Looking it up does not count as using the session. */
   principalOf(
     sessionId: string,
   ): SessionHolder['principal'] | undefined | Promise<SessionHolder['principal'] | undefined> {

@@ -109,6 +109,9 @@ async function written(app: App, call: Call, entries: readonly Entry[]): Promise
 async function importChunk(app: App, actor: Actor, entries: readonly Entry[]): Promise<ImportOutcome[]> {
   const items = entries.flatMap(({ read }) => (isItem(read) ? [read] : []));
   const outcomes = await decideTogether(app, actor, items);
+  // People of a practice that goes are out when it is told, also when it is told again.
+  if (items.some(({ kind, fields }) => kind === 'practice_group' && fields === null))
+    await app.access.settle();
   return entries.map(({ index, id, read }) => ({
     index,
     id,

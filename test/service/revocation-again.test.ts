@@ -194,17 +194,31 @@ describe('who is sent away with the address of a contact', () => {
   });
 });
 
-it('people of a practice are out everywhere when its removal that is made again is told that there is none', async () => {
-  const id = `closing-${home.groupId}`;
-  await remembering.operator('POST', '/practice-groups', { id, name: 'Closing' });
-  const guest = await enterPractice(remembering, id);
-  const me = () => visitor(remembering, guest.cookie).send('GET', '/console/me');
-  expect((await me()).status).toBe(200);
-  const remove = asAdmin('DELETE', () => `/practice-groups/${id}`);
-  await breakOff(remove);
-  expect((await me()).status).toBe(200);
-  expectProblem(await remove(later), 404, 'not_found');
-  expectProblem(await me(), 401, 'invalid_credentials');
+describe('people of a practice are out everywhere when its removal that is made again has its answer', () => {
+  const id = () => `closing-${home.groupId}`;
+  const items = () => [{ kind: 'practice_group', id: id(), delete: true }];
+  const ways: Record<string, { remove: Call; again: number }> = {
+    'by itself': { remove: asAdmin('DELETE', () => `/practice-groups/${id()}`), again: 404 },
+    'by an import': {
+      remove: asAdmin(
+        'POST',
+        () => '/import',
+        () => ({ items: items() }),
+      ),
+      again: 200,
+    },
+  };
+
+  it.each(Object.entries(ways))('%s', async (_how, { remove, again }) => {
+    await remembering.operator('POST', '/practice-groups', { id: id(), name: 'Closing' });
+    const guest = await enterPractice(remembering, id());
+    const me = () => visitor(remembering, guest.cookie).send('GET', '/console/me');
+    expect((await me()).status).toBe(200);
+    await breakOff(remove);
+    expect((await me()).status).toBe(200);
+    expect((await remove(later)).status).toBe(again);
+    expectProblem(await me(), 401, 'invalid_credentials');
+  });
 });
 
 it('what was approved is taken away everywhere when the approval that is made again has its answer', async () => {

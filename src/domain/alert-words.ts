@@ -60,20 +60,29 @@ const messages: Record<
 };
 
 /** A partner knows whose it is, and its practices by their IDs. */
-export function messageOf(alert: Told, reader: Reader): string {
-  const { practice_group_id: id, details } = alert;
+function namesIn({ subject, practice_group_id: id, partner_name, group_name }: Told, reader: Reader) {
   const isOperator = reader === 'operator';
   const known = plain(id ?? '');
-  const practice = isOperator && alert.group_name !== null ? `${plain(alert.group_name)} (${known})` : known;
-  const partner = isOperator && alert.partner_name !== null ? ` of ${plain(alert.partner_name)}` : '';
-  const reason = details.reason === null ? null : plain(details.reason);
-  return messages[alert.kind]({
-    ...alert,
-    name: plain(alert.subject.name),
-    whose: `${partner}${id === null ? '' : ` for ${practice}`}`,
+  const practice = isOperator && group_name !== null ? `${plain(group_name)} (${known})` : known;
+  const isNamed = !isOperator || partner_name === null || partner_name === subject.name;
+  const partner = isNamed ? '' : ` of ${plain(partner_name)}`;
+  return {
+    name: plain(subject.name),
+    whose: `${partner}${id === null || id === subject.id ? '' : ` for ${practice}`}`,
     practice,
-    details: { ...details, reason },
-  });
+  };
+}
+
+export function messageOf(alert: Told, reader: Reader): string {
+  const { details } = alert;
+  const reason = details.reason === null ? null : plain(details.reason);
+  return messages[alert.kind]({ ...alert, ...namesIn(alert, reader), details: { ...details, reason } });
+}
+
+/** What an alert is about, and whose that is. */
+export function subjectOf(alert: Told, reader: Reader): string {
+  const { name, whose } = namesIn(alert, reader);
+  return `${alert.subject.id} (${name})${whose}`;
 }
 
 /** With what it means and what to do, for whoever reads it. */

@@ -212,6 +212,19 @@ function isExpiring(key: KeyFact, now: number): boolean {
 const isRising = ({ count, usual }: RefusalFact['now']): boolean =>
   count >= REFUSALS_FLOOR && count >= REFUSALS_RATIO * usual;
 
+const ofStop = ({ id, name, partnerId, practiceGroupId }: Omit<StopFact, 'isLifted'>) => ({
+  subject: { type: 'stop' as const, id, name },
+  partnerId,
+  practiceGroupId,
+});
+
+/** What is told of a stop when it is made. */
+export const stopAlert = (stop: Omit<StopFact, 'isLifted'>): NewAlert => ({
+  kind: 'partner_stopped',
+  ...ofStop(stop),
+  details: { ...noDetails, since: stop.since },
+});
+
 const waitingStatuses = ['applied', 'agreement_signed'];
 
 type Judge = (facts: AlertFacts, circumstances: Circumstances) => Judged[];
@@ -319,11 +332,9 @@ const judges: Record<AlertKindName, Judge> = {
       because: 'recovered',
     })),
   partner_stopped: ({ stops }) =>
-    stops.map(({ id, name, partnerId, practiceGroupId, since, isLifted }) => ({
-      subject: { type: 'stop', id, name },
-      partnerId,
-      practiceGroupId,
-      stands: isLifted ? undefined : { since },
+    stops.map((stop) => ({
+      ...ofStop(stop),
+      stands: stop.isLifted ? undefined : { since: stop.since },
       because: 'lifted',
     })),
   agreement_ended: ({ agreements }, { now, isOpen }) =>

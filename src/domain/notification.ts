@@ -1,5 +1,5 @@
 import { type AlertKindName, type Ending, endings, kindOf } from '../contract/alerts.ts';
-import { messageOf, plain, remedyOf } from './alert-words.ts';
+import { messageOf, remedyOf, subjectOf } from './alert-words.ts';
 
 /** What goes out by e-mail: when, how it reads, and what follows an attempt that failed. */
 
@@ -70,7 +70,7 @@ export function compose(notices: readonly Notice[], surroundings: Surroundings):
   const groups = [...Map.groupBy(told, ({ moment, alert }) => `${moment} ${alert.kind}`).values()];
   const inOrder = groups.toSorted(([one], [other]) => placeOf(one) - placeOf(other));
   const sections = inOrder.map((group) => sectionOf(group, surroundings));
-  const subject = subjectOf(inOrder, surroundings);
+  const subject = titleOf(inOrder, surroundings);
   const { docsUrl, support, reader } = surroundings;
   const list =
     reader === 'operator'
@@ -97,7 +97,7 @@ function sectionOf(group: readonly Notice[], { reader }: Surroundings): Section 
   const isOver = first.moment === 'ended';
   const line = ({ alert }: Notice) =>
     isOver
-      ? `${alert.subject.id} (${plain(alert.subject.name)}): from ${alert.began_at} to ${alert.ended_at}. ${alert.ended_because ? endings[alert.ended_because] : ''}`.trimEnd()
+      ? `${subjectOf(alert, reader)}: from ${alert.began_at} to ${alert.ended_at}. ${alert.ended_because ? endings[alert.ended_because] : ''}`.trimEnd()
       : messageOf(alert, reader);
   return {
     title: isOver ? over : title,
@@ -107,7 +107,7 @@ function sectionOf(group: readonly Notice[], { reader }: Surroundings): Section 
   };
 }
 
-function subjectOf(groups: readonly (readonly Notice[])[], { environment }: Surroundings): string {
+function titleOf(groups: readonly (readonly Notice[])[], { environment }: Surroundings): string {
   const [first] = groups;
   const [notice] = first ?? [];
   if (!first || !notice) throw new Error('a message about nothing');

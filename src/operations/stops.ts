@@ -4,8 +4,10 @@ import type {
   stopPartner as stopEndpoint,
 } from '../contract/practice/partners.ts';
 import { Problem } from '../contract/problems.ts';
+import { stopAlert } from '../domain/alerts.ts';
 import { newId } from '../domain/ids.ts';
 import { SYSTEM } from '../domain/principal.ts';
+import { beginAlerts } from '../store/alerts.ts';
 import { type Transaction, transact } from '../store/database.ts';
 import { findOlderNodes } from '../store/presence.ts';
 import { findPartnerOf } from '../store/reaching-partners.ts';
@@ -31,10 +33,11 @@ const STOPS_SINCE = 2;
 export async function stopPartner(app: App, call: PracticeCall<typeof stopEndpoint>) {
   const { principal, params, body } = call;
   const pair = { groupId: principal.practiceGroup.id, partnerId: params.id };
-  await transact(app.db, SYSTEM, async (tx) => {
-    await mustKnow(app, tx, pair);
+  const partner = await transact(app.db, SYSTEM, async (tx) => {
+    const known = await mustKnow(app, tx, pair);
     const older = await findOlderNodes(tx, STOPS_SINCE);
     if (older.length > 0) throw new Problem('conflict', { message: NOT_EVERYWHERE });
+    return known;
   });
   const stop = await transact(app.db, principal, async (tx): Promise<PartnerStop> => {
     const found = await lockStopInForce(tx, pair);
@@ -53,6 +56,16 @@ export async function stopPartner(app: App, call: PracticeCall<typeof stopEndpoi
       lifted_reason: null,
     };
   });
+  // At once, for it may be lifted before anybody looks. Should this node die here, whoever looks finds it.
+  const told = stopAlert({
+    id: stop.id,
+    name: partner.name,
+    partnerId: partner.id,
+    practiceGroupId: pair.groupId,
+    since: stop.stopped_at,
+  });
+  const alert = { id: newId('alt', app.clock.now(), app.random), ...told };
+  await transact(app.db, SYSTEM, (tx) => beginAlerts(tx, nowIso(app), [alert]));
   await app.access.settle();
   return { body: stop };
 }
@@ -79,8 +92,10 @@ export async function resumePartner(app: App, call: PracticeCall<typeof resumeEn
 }
 
 /** Of a partner that it has nothing to do with, a practice learns nothing, not even that it is there. */
-async function mustKnow(app: App, tx: Transaction, { groupId, partnerId }: StoppedPair): Promise<void> {
-  if (!(await findPartnerOf(tx, groupId, partnerId, nowIso(app)))) throw new Problem('not_found');
+async function mustKnow(app: App, tx: Transaction, { groupId, partnerId }: StoppedPair) {
+  const partner = await findPartnerOf(tx, groupId, partnerId, nowIso(app));
+  if (!partner) throw new Problem('not_found');
+  return partner;
 }
 
 export async function listStops(app: App, { principal, query }: OperatorCall<typeof listEndpoint>) {

@@ -332,6 +332,22 @@ describe('what else is told of', () => {
     expect(await house.operator('GET', `/alerts/${alert.id}`)).toMatchObject({ ended_because: 'lifted' });
   });
 
+  it('a practice that stops a partner for a moment: nobody has looked, and the operator is told all the same', async () => {
+    const partner = await newPartner(house);
+    const stop = await stopPartner(house, partner);
+    await resumePartner(house, partner);
+    expect(await about(stop.id)).toMatchObject([{ kind: 'partner_stopped', ended_at: null }]);
+    mailbox.take();
+    wait();
+    await look();
+    expect(mailsTo('on-call@operator.example').map(({ text }) => text)).toEqual([
+      expect.stringContaining(
+        `- ${stop.id} (Partner) for Practice ${partner.groupId} (${partner.groupId}): from ${stop.stopped_at} to`,
+      ),
+    ]);
+    expect(await about(stop.id)).toMatchObject([{ ended_because: 'lifted' }]);
+  });
+
   it('changes that no worker takes up, as of the whole service', async () => {
     const partner = await newPartner(house);
     const { db: own } = house.service.app;

@@ -209,6 +209,7 @@ export const erasure = {
   object: 'Appointment',
   operator_id: 'opr_first',
   created_at: '2026-11-16T08:00:00.000Z',
+  finished: true,
   erased: {
     events: 1,
     deliveries: 1,

@@ -1,3 +1,5 @@
+import type { Erasure } from '../contract/operator/erasures.ts';
+
 /** An object to be erased: what events and jobs name it by. */
 export interface Erasable {
   object: string;
@@ -50,4 +52,41 @@ function replaced(value: unknown, id: string, pseudonym: string): unknown {
   if (typeof value !== 'object' || value === null) return value === id ? pseudonym : value;
   if (Array.isArray(value)) return value.map((one) => replaced(one, id, pseudonym));
   return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, replaced(one, id, pseudonym)]));
+}
+
+/** What one step of an erasure found. */
+export interface Found {
+  erased: Partial<Erasure['erased']>;
+  recipients?: Erasure['recipients'] | null;
+}
+
+export const NOTHING_YET: Pick<Erasure, 'erased' | 'recipients'> = {
+  erased: {
+    events: 0,
+    deliveries: 0,
+    deliveries_withdrawn: 0,
+    form_submissions: 0,
+    write_to_record_jobs: 0,
+    audit_entries: 0,
+    refused_requests: 0,
+    idempotency_keys: 0,
+    access_log_entries: 0,
+  },
+  recipients: [],
+};
+
+/** The erasure with what another step of it found. */
+export function withFound(erasure: Erasure, { erased, recipients }: Found): Erasure {
+  const counts = { ...erasure.erased };
+  for (const [kept, count] of Object.entries(erased)) counts[kept as keyof typeof counts] += count;
+  const told = new Map(erasure.recipients.map((one) => [one.partner_id, one]));
+  for (const one of recipients ?? []) {
+    const known = told.get(one.partner_id);
+    told.set(one.partner_id, {
+      partner_id: one.partner_id,
+      deliveries: one.deliveries + (known?.deliveries ?? 0),
+      last_at: known && known.last_at > one.last_at ? known.last_at : one.last_at,
+    });
+  }
+  return { ...erasure, erased: counts, recipients: [...told.values()] };
 }

@@ -7,19 +7,21 @@ import type {
 import { Problem } from '../contract/problems.ts';
 import { ruleBroken } from '../contract/rules.ts';
 import { REDACTION } from '../domain/audit-chain.ts';
+import { type Found, NOTHING_YET, withFound } from '../domain/erasure.ts';
 import { newId } from '../domain/ids.ts';
 import { readAuditHead } from '../store/audit.ts';
 import { type Transaction, transact } from '../store/database.ts';
 import {
-  type ErasedEvents,
+  beginErasure,
   eraseAccessLog,
   eraseEvents,
   eraseFormSubmissions,
   eraseJobs,
   eraseRefusals,
   findErasure,
-  insertErasure,
   listErasurePage,
+  lockErasure,
+  putErasure,
   redactAuditEntries,
   type Target,
 } from '../store/erasures.ts';
@@ -27,83 +29,95 @@ import { wasEverGroup } from '../store/practice-groups.ts';
 import { type App, nowIso, type OperatorCall } from './app.ts';
 
 type Call = OperatorCall<typeof createEndpoint>;
+/** A step of the erasure: a transaction that also adds to the record of the erasure what it found. */
+type Step = <F extends Found>(work: (tx: Transaction) => Promise<F>) => Promise<F>;
 
 /**
- * Erases an object, store by store, in short transactions: one that fails in between is made again by the caller, and goes on with what
- * is left. Each step says in the audit what it redacted there, in its own transaction, and the last one what the erasure came to.
+ * Erases an object, store by store, in short transactions, each of which adds what it found to the record of the erasure: what is erased
+ * cannot be asked any more who had been told of it. One that is broken off in between, at whatever point, is made again by the caller, and
+ * goes on with what is left. Each step says in the audit what it redacted there, in its own transaction, the first one that
+ * it begins, and the last one what it came to.
  */
 export async function createErasure(app: App, call: Call) {
   const { practice_group_id: groupId, object, object_id: objectId } = call.body;
-  const inTransaction = <T>(work: (tx: Transaction) => Promise<T>) => transact(app.db, call.principal, work);
-  const created_at = nowIso(app);
-  const pseudonym = newId('era', app.clock.now(), app.random);
-  const target: Target = { groupId, object, objectId, pseudonym };
-  if (!(await inTransaction((tx) => wasEverGroup(tx, groupId)))) throw ruleBroken('practice_group_unknown');
+  const at = nowIso(app);
+  const target: Target = { groupId, object, objectId, pseudonym: await begin(app, call, at) };
+  const step: Step = (work) =>
+    transact(app.db, call.principal, async (tx) => {
+      const erasure = await lockErasure(tx, target.pseudonym);
+      const found = await work(tx);
+      putErasure(tx, withFound(erasure, found));
+      return found;
+    });
   // What this node has heard of and not written yet is erased as well.
   await app.refusals.flush();
 
-  const events = await eraseAllEvents(app, call, target);
-  const [form_submissions, write_to_record_jobs] = await inTransaction(async (tx) => [
-    await eraseFormSubmissions(tx, target),
-    await eraseJobs(tx, target),
-  ]);
-  const refused_requests = await eraseAllRefusals(app, call, target);
-  const audit_entries = await redactAudit(app, call, target);
+  await eraseAllEvents(app, step, target);
+  await step(async (tx) => ({
+    erased: {
+      form_submissions: await eraseFormSubmissions(tx, target),
+      write_to_record_jobs: await eraseJobs(tx, target),
+    },
+  }));
+  await eraseAllRefusals(step, target);
+  await redactAudit(app, call, step, target);
   // Workers look twice a second whether a webhook has changed, and then drop what they fetched ahead; other nodes write down what
   // was read within a second.
   await app.access.settle();
   await app.accessLog.flush();
-  const access_log_entries = await inTransaction((tx) => eraseAccessLog(tx, target));
-
-  const { recipients, ...counts } = events;
-  const erasure: Erasure = {
-    id: pseudonym,
-    practice_group_id: groupId,
-    object,
-    operator_id: call.principal.operatorId,
-    created_at,
-    erased: {
-      ...counts,
-      form_submissions,
-      write_to_record_jobs,
-      audit_entries,
-      refused_requests,
-      access_log_entries,
-    },
-    recipients,
+  return {
+    body: await transact(app.db, call.principal, async (tx) => {
+      const erasure = await lockErasure(tx, target.pseudonym);
+      const found = { erased: { access_log_entries: await eraseAccessLog(tx, target) } };
+      const finished: Erasure = { ...withFound(erasure, found), finished: true };
+      putErasure(tx, finished);
+      tx.audit(record(call, target, at, 'erasure.create', finished));
+      return finished;
+    }),
   };
-  await inTransaction(async (tx) => {
-    insertErasure(tx, erasure);
-    tx.audit(record(call, target, created_at, 'erasure.create', erasure));
-  });
-  return { body: erasure };
 }
 
-async function eraseAllEvents(app: App, { principal }: Call, target: Target) {
-  const counts = { events: 0, deliveries: 0, deliveries_withdrawn: 0, idempotency_keys: 0 };
-  const recipients = new Map<string, Erasure['recipients'][number]>();
+/** The ID of the erasure: a new one, or that of one that was broken off. */
+function begin(app: App, call: Call, at: string): Promise<string> {
+  const { practice_group_id: groupId, object, object_id: objectId } = call.body;
+  return transact(app.db, call.principal, async (tx) => {
+    if (!(await wasEverGroup(tx, groupId))) throw ruleBroken('practice_group_unknown');
+    const erasure: Erasure = {
+      id: newId('era', app.clock.now(), app.random),
+      practice_group_id: groupId,
+      object,
+      operator_id: call.principal.operatorId,
+      created_at: at,
+      finished: false,
+      ...NOTHING_YET,
+    };
+    const hashes = app.sealer.hashesOf(JSON.stringify([groupId, object, objectId]));
+    const id = await beginErasure(tx, erasure, hashes);
+    if (id === erasure.id) tx.audit(record(call, { groupId, pseudonym: id }, at, 'erasure.begin', erasure));
+    return id;
+  });
+}
+
+async function eraseAllEvents(app: App, step: Step, target: Target): Promise<void> {
   let before: number | null = null;
   do {
     const from: number | null = before;
     const at = nowIso(app);
-    const erased: ErasedEvents = await transact(app.db, principal, (tx) =>
-      eraseEvents(tx, target, at, from, withdrawal(at)),
-    );
-    counts.events += erased.events_erased;
-    counts.deliveries += erased.deliveries_erased;
-    counts.deliveries_withdrawn += erased.deliveries_withdrawn;
-    counts.idempotency_keys += erased.idempotency_keys_erased;
-    for (const one of erased.recipients ?? []) {
-      const known = recipients.get(one.partner_id);
-      recipients.set(one.partner_id, {
-        partner_id: one.partner_id,
-        deliveries: one.deliveries + (known?.deliveries ?? 0),
-        last_at: known && known.last_at > one.last_at ? known.last_at : one.last_at,
-      });
-    }
-    before = erased.next_position;
+    const { next } = await step(async (tx) => {
+      const found = await eraseEvents(tx, target, at, from, withdrawal(at));
+      return {
+        erased: {
+          events: found.events_erased,
+          deliveries: found.deliveries_erased,
+          deliveries_withdrawn: found.deliveries_withdrawn,
+          idempotency_keys: found.idempotency_keys_erased,
+        },
+        recipients: found.recipients,
+        next: found.next_position,
+      };
+    });
+    before = next;
   } while (before !== null);
-  return { ...counts, recipients: [...recipients.values()] };
 }
 
 /** What the log of a delivery says that was still queued, as a list of one attempt (contract/attempts.ts). */
@@ -122,37 +136,39 @@ function withdrawal(at: string): string {
   ]);
 }
 
-async function eraseAllRefusals(app: App, { principal }: Call, target: Target): Promise<number> {
-  let count = 0;
+async function eraseAllRefusals(step: Step, target: Target): Promise<void> {
   let before: number | undefined;
   do {
     const from: number | undefined = before;
-    const erased = await transact(app.db, principal, (tx) => eraseRefusals(tx, target, from));
-    count += erased.count;
-    before = erased.nextNo;
+    const { next } = await step(async (tx) => {
+      const { count, nextNo } = await eraseRefusals(tx, target, from);
+      return { erased: { refused_requests: count }, next: nextNo };
+    });
+    before = next;
   } while (before !== undefined);
-  return count;
 }
 
-async function redactAudit(app: App, call: Call, target: Target): Promise<number> {
+async function redactAudit(app: App, call: Call, step: Step, target: Target): Promise<void> {
   const head = await transact(app.db, call.principal, readAuditHead);
   let before: number | undefined = (head?.seq ?? 0) + 1;
-  let count = 0;
   while (before !== undefined) {
     const from: number = before;
-    const { redacted, nextSeq } = await transact(app.db, call.principal, async (tx) => {
-      const stretch = await redactAuditEntries(tx, target, from, head?.cell ?? 0);
-      if (stretch.redacted.length > 0)
-        tx.audit(record(call, target, nowIso(app), REDACTION, { redacted: stretch.redacted }));
-      return stretch;
+    const { next } = await step(async (tx) => {
+      const { redacted, nextSeq } = await redactAuditEntries(tx, target, from, head?.cell ?? 0);
+      if (redacted.length > 0) tx.audit(record(call, target, nowIso(app), REDACTION, { redacted }));
+      return { erased: { audit_entries: redacted.length }, next: nextSeq };
     });
-    count += redacted.length;
-    before = nextSeq;
+    before = next;
   }
-  return count;
 }
 
-function record({ principal, requestId }: Call, target: Target, at: string, action: string, after: unknown) {
+function record(
+  { principal, requestId }: Call,
+  target: Pick<Target, 'groupId' | 'pseudonym'>,
+  at: string,
+  action: string,
+  after: unknown,
+) {
   return {
     at,
     principal,

@@ -1,4 +1,4 @@
-import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:crypto';
+import { createCipheriv, createDecipheriv, createHash, createHmac, hkdfSync, randomBytes } from 'node:crypto';
 
 /**
  * Secrets at rest. What is sealed names the key that sealed it, so that keys can be changed while old secrets are still
@@ -20,6 +20,8 @@ export interface Sealer {
   open(secret: Sealed, owner: string): Buffer;
   /** Opens what was sealed before secrets had owners, too: to be sealed anew. */
   openForResealing(secret: Sealed, owner: string): Buffer;
+  /** A hash that tells nothing to whoever has no key, and by which a text is found again: under each key, the current one first. */
+  hashesOf(text: string): [Buffer, ...Buffer[]];
 }
 
 export const MASTER_KEY_BYTES = 32;
@@ -69,12 +71,21 @@ export function createSealer({ current, previous }: { current: Buffer; previous:
         return openBound(secret, secret.keyId);
       }
     },
+    hashesOf(text) {
+      const hash = (key: Buffer) => createHmac('sha256', key).update(text).digest();
+      return [hash(hashKeyOf(current)), ...previous.map((key) => hash(hashKeyOf(key)))];
+    },
   };
 }
 
 /** What is authenticated along with the secret. IDs of keys have one length, so no two pairs read alike. */
 function boundTo(keyId: string, owner: string): string {
   return `${keyId} ${owner}`;
+}
+
+/** What seals hashes nothing. */
+function hashKeyOf(key: Buffer): Buffer {
+  return Buffer.from(hkdfSync('sha256', key, '', 'porter hash', 32));
 }
 
 /** Names a key without telling anything of it. */

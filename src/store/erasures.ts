@@ -195,18 +195,55 @@ export async function redactAuditEntries(
   };
 }
 
-const ERASURE = 'id, practice_group_id, object, operator_id, created_at, erased, recipients';
+const ERASURE =
+  'id, practice_group_id, object, operator_id, created_at, object_hash IS NULL AS finished, erased, recipients';
 
-export function insertErasure(tx: Transaction, erasure: Erasure): void {
-  tx.defer(`INSERT INTO erasures (${ERASURE}) VALUES ($1, $2, $3, $4, $5, $6, $7)`, [
-    erasure.id,
-    erasure.practice_group_id,
-    erasure.object,
-    erasure.operator_id,
-    erasure.created_at,
-    JSON.stringify(erasure.erased),
-    JSON.stringify(erasure.recipients),
-  ]);
+/**
+ * Writes down that an erasure begins, unless one of the same object was begun and is not finished: then that one goes on. `hashes`: of the
+ * object, under each key that there is, the current one first. Returns the ID of the erasure.
+ */
+export async function beginErasure(
+  tx: Transaction,
+  erasure: Erasure,
+  hashes: readonly [Buffer, ...Buffer[]],
+): Promise<string> {
+  const row =
+    (await tx.first<{ id: string }>(
+      'SELECT id FROM erasures WHERE practice_group_id = $1 AND object_hash = ANY ($2::bytea[])',
+      [erasure.practice_group_id, hashes],
+    )) ??
+    (await tx.first<{ id: string }>(
+      `INSERT INTO erasures (id, practice_group_id, object, operator_id, created_at, erased, recipients, object_hash)
+       VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
+       ON CONFLICT (practice_group_id, object_hash) WHERE object_hash IS NOT NULL DO NOTHING RETURNING id`,
+      [
+        erasure.id,
+        erasure.practice_group_id,
+        erasure.object,
+        erasure.operator_id,
+        erasure.created_at,
+        JSON.stringify(erasure.erased),
+        JSON.stringify(erasure.recipients),
+        hashes[0],
+      ],
+    ));
+  // Without a row, the same call was made at the same time, and has begun it.
+  return row?.id ?? beginErasure(tx, erasure, hashes);
+}
+
+/** As it stands; nobody else adds to it before the transaction ends. */
+export async function lockErasure(tx: Transaction, id: string): Promise<Erasure> {
+  const erasure = await tx.first<Erasure>(`SELECT ${ERASURE} FROM erasures WHERE id = $1 FOR UPDATE`, [id]);
+  if (!erasure) throw new Error('an erasure is never removed');
+  return erasure;
+}
+
+/** What it has come to. Of one that is finished, nothing leads to the object any more. */
+export function putErasure(tx: Transaction, { id, erased, recipients, finished }: Erasure): void {
+  tx.defer(
+    'UPDATE erasures SET erased = $2, recipients = $3, object_hash = CASE WHEN NOT $4 THEN object_hash END WHERE id = $1',
+    [id, JSON.stringify(erased), JSON.stringify(recipients), finished],
+  );
 }
 
 export function findErasure(tx: Transaction, id: string): Promise<Erasure | undefined> {

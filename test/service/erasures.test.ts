@@ -105,7 +105,7 @@ describe('POST /operator/v1/erasures', () => {
     expect(await placesOf(house, 'other-object')).not.toEqual([]);
     expect(await db.query('SELECT count(*)::integer AS n FROM events')).toMatchObject({ rows: counts.rows });
     expect(await house.operator('GET', '/audit/verify')).toMatchObject({ ok: true });
-    expect(await entriesAfter(house, last)).toHaveLength(2);
+    expect(await entriesAfter(house, last)).toHaveLength(3);
     const entry = (
       await house.operator('GET', `/audit?subject_id=${erasure.id}&action=form_submission.create`)
     ).data[0];

@@ -77,4 +77,12 @@ describe('sealing', () => {
     expect(() => sealer.open(old, 'a')).toThrow(/belongs to something else/);
     expect(sealer.openForResealing(old, 'a')).toEqual(Buffer.from('secret'));
   });
+
+  it('finds a text again by its hash under each key, also after the key was changed, and by none of another', () => {
+    const before = createSealer({ current: key('b'), previous: [] });
+    expect(sealer.hashesOf('x')).toEqual(sealer.hashesOf('x'));
+    expect(sealer.hashesOf('x')[1]).toEqual(before.hashesOf('x')[0]);
+    const all = [...sealer.hashesOf('x'), ...sealer.hashesOf('y')].map((one) => one.toString('hex'));
+    expect(new Set(all).size).toBe(4);
+  });
 });

@@ -13,6 +13,10 @@ const erasure = z
     object: z.string(),
     operator_id: z.string(),
     created_at: timestamp(),
+    finished: z.boolean().meta({
+      description:
+        'false: it is under way, or was broken off, and tells what it has come to so far. The same call again goes on with it.',
+    }),
     erased: z
       .object({
         events: count(),
@@ -49,7 +53,7 @@ export const createErasure = defineEndpoint({
   tag,
   summary: 'Erase an object',
   description:
-    'Takes the identifiers of one object out of everything that is kept: events and their payloads, the feed, deliveries and what receivers answered, form submissions, write-to-record jobs, the audit, refused calls, answers kept for idempotency keys, and the access log. What is still queued is not sent. The audit stays verifiable. It answers when it is done; the same call again finds nothing more. An event that is published about the object afterwards is new.',
+    'Takes the identifiers of one object out of everything that is kept: events and their payloads, the feed, deliveries and what receivers answered, form submissions, write-to-record jobs, the audit, refused calls, answers kept for idempotency keys, and the access log. What is still queued is not sent. The audit stays verifiable. It answers when it is done; one that was broken off goes on with the same call made again, whose answer tells of all of it. After that, the same call again finds nothing more. An event that is published about the object afterwards is new.',
   extension: true,
   idempotency: 'afterwards',
   access: { roles: admins },

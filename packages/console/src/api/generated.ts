@@ -925,6 +925,11 @@ export interface Erasure {
   object: string;
   operator_id: string;
   created_at: string;
+  /**
+   * false: it is under way, or was broken off, and tells what it has come to so far. The same call again
+   * goes on with it.
+   */
+  finished: boolean;
   erased: ErasedCounts;
   /** Partners that were sent events about the object: tell them to erase it too. */
   recipients: ErasureRecipient[];

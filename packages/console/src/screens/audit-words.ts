@@ -17,6 +17,7 @@ export const actions: Record<string, string> = {
   'contact.update': 'changed a contact',
   'delivery.retry': 'sent a delivery again',
   'ehr_health.change': 'reported the health of the EHR',
+  'erasure.begin': 'began to erase an object',
   'erasure.create': 'erased an object',
   'erasure.redact': 'took an erased object out of the audit',
   'event.test': 'sent a test event',

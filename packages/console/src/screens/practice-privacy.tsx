@@ -116,7 +116,8 @@ function Erasures({ practice }: { practice: OperatorPracticeGroup }) {
               {
                 title: 'Taken out of',
                 width: '2fr',
-                cell: ({ erased }) => `${erased.events} events, ${erased.deliveries} deliveries`,
+                cell: ({ erased, finished }) =>
+                  `${erased.events} events, ${erased.deliveries} deliveries${finished ? '' : '; broken off or under way: erase the object again'}`,
               },
               {
                 title: 'To be told',

@@ -1,0 +1,4 @@
+-- An erasure is written down before its first step, and each step adds to it what it found: one that is broken off loses nobody of whom it knows. The same
+-- call again goes on with it, and finds it by a hash of the object under a key of the deployment, which goes as soon as nothing is left to erase.
+ALTER TABLE erasures ADD COLUMN object_hash bytea;
+CREATE UNIQUE INDEX erasures_unfinished ON erasures (practice_group_id, object_hash) WHERE object_hash IS NOT NULL;

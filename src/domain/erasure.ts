@@ -54,10 +54,21 @@ function replaced(value: unknown, id: string, pseudonym: string): unknown {
   return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, replaced(one, id, pseudonym)]));
 }
 
+/** Where in the feed an event stood about an object that is erased, and until when it was shown there. */
+export interface FeedPlace {
+  position: number;
+  event: string;
+  at: string;
+}
+
+/** An erasure with what it has still to ask: who had read from these places. */
+export type Erasing = Erasure & { places: FeedPlace[] };
+
 /** What one step of an erasure found. */
 export interface Found {
   erased: Partial<Erasure['erased']>;
-  recipients?: Erasure['recipients'] | null;
+  recipients?: Erasure['recipients'];
+  places?: FeedPlace[];
 }
 
 export const NOTHING_YET: Pick<Erasure, 'erased' | 'recipients'> = {
@@ -76,17 +87,23 @@ export const NOTHING_YET: Pick<Erasure, 'erased' | 'recipients'> = {
 };
 
 /** The erasure with what another step of it found. */
-export function withFound(erasure: Erasure, { erased, recipients }: Found): Erasure {
+export function withFound(erasure: Erasing, { erased, recipients = [], places = [] }: Found): Erasing {
   const counts = { ...erasure.erased };
   for (const [kept, count] of Object.entries(erased)) counts[kept as keyof typeof counts] += count;
   const told = new Map(erasure.recipients.map((one) => [one.partner_id, one]));
-  for (const one of recipients ?? []) {
+  for (const one of recipients) {
     const known = told.get(one.partner_id);
     told.set(one.partner_id, {
       partner_id: one.partner_id,
       deliveries: one.deliveries + (known?.deliveries ?? 0),
+      reads: one.reads + (known?.reads ?? 0),
       last_at: known && known.last_at > one.last_at ? known.last_at : one.last_at,
     });
   }
-  return { ...erasure, erased: counts, recipients: [...told.values()] };
+  return {
+    ...erasure,
+    erased: counts,
+    recipients: [...told.values()],
+    places: [...erasure.places, ...places],
+  };
 }

@@ -18,7 +18,9 @@ import {
   eraseFormSubmissions,
   eraseJobs,
   eraseRefusals,
+  feedReaders,
   findErasure,
+  finishErasure,
   listErasurePage,
   lockErasure,
   putErasure,
@@ -65,16 +67,24 @@ export async function createErasure(app: App, call: Call) {
   // was read within a second.
   await app.access.settle();
   await app.accessLog.flush();
-  return {
-    body: await transact(app.db, call.principal, async (tx) => {
-      const erasure = await lockErasure(tx, target.pseudonym);
-      const found = { erased: { access_log_entries: await eraseAccessLog(tx, target) } };
-      const finished: Erasure = { ...withFound(erasure, found), finished: true };
-      putErasure(tx, finished);
-      tx.audit(record(call, target, at, 'erasure.create', finished));
-      return finished;
-    }),
-  };
+  return { body: await finish(app, call, target, at) };
+}
+
+/** The last step: the access log, and who had read what was in the feed. */
+function finish(app: App, call: Call, target: Target, at: string): Promise<Erasure> {
+  return transact(app.db, call.principal, async (tx) => {
+    const { places, ...begun } = await lockErasure(tx, target.pseudonym);
+    const readers = await feedReaders(tx, target.groupId, places);
+    const { redacted, recipients } = await eraseAccessLog(tx, target);
+    const { places: _, ...all } = withFound(
+      { ...begun, places: [] },
+      { erased: { access_log_entries: redacted }, recipients: [...readers, ...(recipients ?? [])] },
+    );
+    const erasure = { ...all, finished: true };
+    finishErasure(tx, erasure);
+    tx.audit(record(call, target, at, 'erasure.create', erasure));
+    return erasure;
+  });
 }
 
 /** The ID of the erasure: a new one, or that of one that was broken off. */
@@ -112,7 +122,8 @@ async function eraseAllEvents(app: App, step: Step, target: Target): Promise<voi
           deliveries_withdrawn: found.deliveries_withdrawn,
           idempotency_keys: found.idempotency_keys_erased,
         },
-        recipients: found.recipients,
+        recipients: found.recipients ?? [],
+        places: (found.places ?? []).map((place) => ({ ...place, at: nowIso(app) })),
         next: found.next_position,
       };
     });

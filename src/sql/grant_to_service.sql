@@ -8,7 +8,7 @@ AS $$
 DECLARE
   read_only CONSTANT text[] := '{cell, schema_migrations, schema_version, sql_functions, audit_entries, audit_head, access_log,
                                access_log_batches, access_log_head}';
-  writers   CONSTANT text[] := '{audit_append, redact_audit, append_access_log, redact_access_log, clear_access_log}';
+  writers   CONSTANT text[] := '{audit_append, redact_audit, append_access_log, redact_access_log, redact_access_log_2, clear_access_log}';
   mine      CONSTANT oid := (SELECT relowner FROM pg_class WHERE oid = 'public.schema_migrations'::regclass);
   one       record;
 BEGIN

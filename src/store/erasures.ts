@@ -1,7 +1,13 @@
 import type { Erasure } from '../contract/operator/erasures.ts';
 import type { PageQuery } from '../contract/page.ts';
 import { type Redacted, redactedEntry } from '../domain/audit-chain.ts';
-import { type Erasable, erasableSubjects, redactAuditText } from '../domain/erasure.ts';
+import {
+  type Erasable,
+  type Erasing,
+  erasableSubjects,
+  type FeedPlace,
+  redactAuditText,
+} from '../domain/erasure.ts';
 import { auditOrigin } from './audit.ts';
 import type { Transaction } from './database.ts';
 import { byId, readPage } from './page.ts';
@@ -16,7 +22,7 @@ export interface Target extends Erasable {
   pseudonym: string;
 }
 
-const eraseEventsSql = sqlFunction('erase_events', {
+const eraseEventsSql = sqlFunction('erase_events_2', {
   at: 'timestamptz',
   group_id: 'text',
   object: 'text',
@@ -26,7 +32,7 @@ const eraseEventsSql = sqlFunction('erase_events', {
   rows_max: 'integer',
   withdrawal: 'text',
 });
-const redactAccessLogSql = sqlFunction('redact_access_log', {
+const redactAccessLogSql = sqlFunction('redact_access_log_2', {
   group_id: 'text',
   object: 'text',
   object_id: 'text',
@@ -41,6 +47,7 @@ export interface ErasedEvents {
   deliveries_withdrawn: number;
   idempotency_keys_erased: number;
   recipients: Erasure['recipients'] | null;
+  places: Omit<FeedPlace, 'at'>[] | null;
 }
 
 /** So many events, or entries of the audit, are looked through in one transaction. */
@@ -63,7 +70,7 @@ export async function eraseEvents(
     rows_max: STRETCH,
     withdrawal,
   });
-  if (!row) throw new Error('erase_events answered nothing');
+  if (!row) throw new Error('erase_events_2 answered nothing');
   return row;
 }
 
@@ -137,14 +144,48 @@ export async function eraseRefusals(
 export async function eraseAccessLog(
   tx: Transaction,
   { groupId, object, objectId, pseudonym }: Target,
-): Promise<number> {
-  const [row] = await redactAccessLogSql<{ redact_access_log: number }>(tx, {
+): Promise<{ redacted: number; recipients: Erasure['recipients'] | null }> {
+  const [row] = await redactAccessLogSql<{ redacted: number; recipients: Erasure['recipients'] | null }>(tx, {
     group_id: groupId,
     object,
     object_id: objectId,
     pseudonym,
   });
-  return row?.redact_access_log ?? 0;
+  if (!row) throw new Error('redact_access_log_2 answered nothing');
+  return row;
+}
+
+/**
+ * A page that was being put together when the event was taken out of the feed is noted in the access log a moment later. What was read after that
+ * over its place did not show it.
+ */
+const STILL_SHOWN = '2 seconds';
+
+/** The partners that were shown any of these places in the feed of a practice group. */
+export function feedReaders(
+  tx: Transaction,
+  groupId: string,
+  places: readonly FeedPlace[],
+): Promise<Erasure['recipients']> {
+  return tx.query<Erasure['recipients'][number]>(
+    `WITH places AS MATERIALIZED (
+       SELECT * FROM json_to_recordset($2) AS place (position bigint, event text, at timestamptz)
+     ), shown AS (
+       SELECT body::json AS entry FROM access_log l
+        WHERE practice_group_id = $1 AND last_position >= (SELECT min(position) FROM places)
+          AND first_position <= (SELECT max(position) FROM places)
+          AND EXISTS (
+            SELECT FROM places p
+             WHERE p.position BETWEEN l.first_position AND l.last_position
+               AND (l.body::json ->> 'first_at')::timestamptz <= p.at + interval '${STILL_SHOWN}'
+               AND (coalesce(json_typeof(l.body::json -> 'event_types'), 'null') = 'null'
+                 OR l.body::jsonb -> 'event_types' ? p.event))
+     )
+     SELECT entry -> 'actor' ->> 'partner_id' AS partner_id, 0 AS deliveries, sum((entry ->> 'count')::integer)::integer AS reads,
+            max(entry ->> 'last_at') AS last_at
+       FROM shown WHERE entry -> 'actor' ->> 'partner_id' IS NOT NULL GROUP BY 1`,
+    [groupId, JSON.stringify(places)],
+  );
 }
 
 async function counted(tx: Transaction, text: string, ...values: string[]): Promise<number> {
@@ -195,8 +236,10 @@ export async function redactAuditEntries(
   };
 }
 
-const ERASURE =
-  'id, practice_group_id, object, operator_id, created_at, object_hash IS NULL AS finished, erased, recipients';
+/** Those of the version before did not ask who had read. */
+const RECIPIENTS = `(SELECT coalesce(json_agg('{"reads": 0}'::jsonb || one ORDER BY n), '[]')
+                       FROM jsonb_array_elements(recipients) WITH ORDINALITY AS kept (one, n)) AS recipients`;
+const ERASURE = `id, practice_group_id, object, operator_id, created_at, object_hash IS NULL AS finished, erased, ${RECIPIENTS}`;
 
 /**
  * Writes down that an erasure begins, unless one of the same object was begun and is not finished: then that one goes on. `hashes`: of the
@@ -232,17 +275,30 @@ export async function beginErasure(
 }
 
 /** As it stands; nobody else adds to it before the transaction ends. */
-export async function lockErasure(tx: Transaction, id: string): Promise<Erasure> {
-  const erasure = await tx.first<Erasure>(`SELECT ${ERASURE} FROM erasures WHERE id = $1 FOR UPDATE`, [id]);
+export async function lockErasure(tx: Transaction, id: string): Promise<Erasing> {
+  const erasure = await tx.first<Erasing>(
+    `SELECT ${ERASURE}, places FROM erasures WHERE id = $1 FOR UPDATE`,
+    [id],
+  );
   if (!erasure) throw new Error('an erasure is never removed');
   return erasure;
 }
 
-/** What it has come to. Of one that is finished, nothing leads to the object any more. */
-export function putErasure(tx: Transaction, { id, erased, recipients, finished }: Erasure): void {
+/** What it has come to. */
+export function putErasure(tx: Transaction, { id, erased, recipients, places }: Erasing): void {
+  tx.defer('UPDATE erasures SET erased = $2, recipients = $3, places = $4 WHERE id = $1', [
+    id,
+    JSON.stringify(erased),
+    JSON.stringify(recipients),
+    JSON.stringify(places),
+  ]);
+}
+
+/** From now on nothing leads from it to the object. */
+export function finishErasure(tx: Transaction, { id, erased, recipients }: Erasure): void {
   tx.defer(
-    'UPDATE erasures SET erased = $2, recipients = $3, object_hash = CASE WHEN NOT $4 THEN object_hash END WHERE id = $1',
-    [id, JSON.stringify(erased), JSON.stringify(recipients), finished],
+    "UPDATE erasures SET erased = $2, recipients = $3, places = '[]', object_hash = NULL WHERE id = $1",
+    [id, JSON.stringify(erased), JSON.stringify(recipients)],
   );
 }
 

@@ -46,7 +46,7 @@ interface FirstWorld extends EarlierWorld {
     anchor: string;
     /** A call with an idempotency key. */
     once: { key: string; body: object; answer: object };
-    erasure: { id: string; practice_group_id: string };
+    erasure: { id: string; practice_group_id: string; recipients: object[] };
     /** What its partner's suspension withholds from the webhook `gone`. */
     withheld: { partnerId: string; deliveries: Delivered[] };
   };

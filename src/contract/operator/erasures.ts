@@ -35,10 +35,21 @@ const erasure = z
     recipients: z
       .array(
         z
-          .object({ partner_id: z.string(), deliveries: z.int(), last_at: timestamp() })
+          .object({
+            partner_id: z.string(),
+            deliveries: count().meta({ description: 'That its webhooks were sent.' }),
+            reads: count().meta({
+              description:
+                'Calls that showed it the object: pages of the feed, the stream, delivery logs, the portal.',
+            }),
+            last_at: timestamp(),
+          })
           .meta({ id: 'ErasureRecipient' }),
       )
-      .meta({ description: 'Partners that were sent events about the object: tell them to erase it too.' }),
+      .meta({
+        description:
+          'Partners that were sent events about the object, or read it, as far as deliveries and the access log are kept: tell them to erase it too.',
+      }),
   })
   .meta({ id: 'Erasure' });
 

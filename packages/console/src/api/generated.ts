@@ -931,7 +931,10 @@ export interface Erasure {
    */
   finished: boolean;
   erased: ErasedCounts;
-  /** Partners that were sent events about the object: tell them to erase it too. */
+  /**
+   * Partners that were sent events about the object, or read it, as far as deliveries and the access log
+   * are kept: tell them to erase it too.
+   */
   recipients: ErasureRecipient[];
 }
 
@@ -945,7 +948,10 @@ export interface ErasurePage {
 
 export interface ErasureRecipient {
   partner_id: string;
+  /** That its webhooks were sent. */
   deliveries: number;
+  /** Calls that showed it the object: pages of the feed, the stream, delivery logs, the portal. */
+  reads: number;
   last_at: string;
 }
 

@@ -144,9 +144,9 @@ function Erased({ of: { erased, recipients } }: { of: Erasure }) {
         {recipients.length > 0 && (
           <>
             Tell these partners to erase it, too:{' '}
-            {recipients.map(({ partner_id, deliveries }) => (
+            {recipients.map(({ partner_id, deliveries, reads }) => (
               <span key={partner_id}>
-                <PartnerName id={partner_id} /> ({deliveries} deliveries){' '}
+                <PartnerName id={partner_id} /> ({deliveries} deliveries, {reads} reads){' '}
               </span>
             ))}
           </>

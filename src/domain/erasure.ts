@@ -96,6 +96,7 @@ export function withFound(erasure: Erasing, { erased, recipients = [], places = 
     told.set(one.partner_id, {
       partner_id: one.partner_id,
       deliveries: one.deliveries + (known?.deliveries ?? 0),
+      under_way: one.under_way + (known?.under_way ?? 0),
       reads: one.reads + (known?.reads ?? 0),
       last_at: known && known.last_at > one.last_at ? known.last_at : one.last_at,
     });

@@ -7,7 +7,8 @@
 -- (their version grows). The answers of receivers are dropped. The same call made again is refused, not done again (idempotency keys).
 -- Webhooks are locked before lanes, and both in the order of their numbers, as everybody does.
 --
--- `next_position`: where to go on; null when nothing is left. `recipients`: [{partner_id, deliveries, reads, last_at}], whoever was sent any of them.
+-- `next_position`: where to go on; null when nothing is left. `recipients`: [{partner_id, deliveries, under_way, reads, last_at}], whoever was sent any of them,
+-- or may have been: of the deliveries that are `under_way`, nobody knows yet.
 -- `places`: [{position, event}], where they stand in the feed.
 CREATE OR REPLACE FUNCTION erase_events_2(
   at timestamptz, group_id text, object text, object_id text, pseudonym text, before_position bigint, rows_max integer, withdrawal text,
@@ -61,14 +62,19 @@ BEGIN
   UPDATE webhooks w SET version = w.version + 1 WHERE w.no = ANY (open_nos);
   PERFORM FROM webhook_lanes l WHERE l.webhook_no = ANY (webhook_nos) ORDER BY l.webhook_no FOR NO KEY UPDATE;
 
-  SELECT json_agg(json_build_object('partner_id', sent.partner_id, 'deliveries', sent.deliveries, 'reads', 0, 'last_at', sent.last_at)) INTO recipients
-    FROM (SELECT w.partner_id, count(*) AS deliveries, max(was.last_at) AS last_at
+  -- Nobody writes down that an attempt begins. So what was due while a worker had the lane may have been sent, and its result comes too late.
+  SELECT json_agg(json_build_object('partner_id', told.partner_id, 'deliveries', told.deliveries, 'under_way', told.under_way, 'reads', 0,
+                                    'last_at', told.last_at)) INTO recipients
+    FROM (SELECT w.partner_id, count(was.last_at) AS deliveries, count(*) - count(was.last_at) AS under_way,
+                 max(coalesce(was.last_at, to_char(at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))) AS last_at
             FROM deliveries d
            CROSS JOIN LATERAL (SELECT x.partner_id FROM webhooks x WHERE x.no = d.webhook_no OFFSET 0) AS w
+           CROSS JOIN LATERAL (SELECT l.held_until FROM webhook_lanes l WHERE l.webhook_no = d.webhook_no OFFSET 0) AS lane
            CROSS JOIN LATERAL (SELECT max(a ->> 'at') AS last_at FROM json_array_elements(d.attempts) AS a
                                 WHERE a ->> 'status' IS NOT NULL OR a ->> 'phase' IN ('send', 'answer')) AS was
-           WHERE d.event_no = ANY (nos) AND was.last_at IS NOT NULL
-           GROUP BY w.partner_id) AS sent;
+           WHERE d.event_no = ANY (nos)
+             AND (was.last_at IS NOT NULL OR (d.state = 'due' AND coalesce(d.retry_at, d.created_at) < lane.held_until))
+           GROUP BY w.partner_id) AS told;
 
   WITH withdrawn AS (
     UPDATE deliveries d

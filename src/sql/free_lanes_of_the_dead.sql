@@ -1,5 +1,6 @@
 -- Frees the lanes of workers that are no more; returns how many. A worker that is alive holds an advisory lock, its number added to `base`,
--- which PostgreSQL lets go of the moment the process dies: nobody has to wait until leases run out.
+-- which PostgreSQL lets go of the moment the process dies: nobody has to wait until leases run out. Until when they had the lease stays, for they may
+-- have sent what they wrote nothing of (src/sql/erase_events_2.sql).
 CREATE OR REPLACE FUNCTION free_lanes_of_the_dead(me bigint, base bigint) RETURNS integer LANGUAGE plpgsql
   SET enable_seqscan = off
 AS $$
@@ -17,7 +18,7 @@ BEGIN
                       WHERE locktype = 'advisory' AND objsubid = 1
                         AND (classid::bigint << 32) + objid::bigint = base + holder);
   PERFORM FROM webhook_lanes WHERE holder = ANY (dead) ORDER BY webhook_no FOR NO KEY UPDATE;
-  UPDATE webhook_lanes SET holder = NULL, held_until = NULL WHERE holder = ANY (dead);
+  UPDATE webhook_lanes SET holder = NULL WHERE holder = ANY (dead);
   GET DIAGNOSTICS freed = ROW_COUNT;
   RETURN freed;
 END $$;

@@ -1,5 +1,5 @@
 -- Puts the ID of an erasure in the place of an object's in the access log of a practice group. Returns how many entries it changed, and which partners
--- these tell of: `recipients` is [{partner_id, deliveries, reads, last_at}], or null. Whoever read a page of the feed is not among them, for such an entry names no object.
+-- these tell of: `recipients` is [{partner_id, deliveries, under_way, reads, last_at}], or null. Whoever read a page of the feed is not among them, for such an entry names no object.
 --
 -- Guarantees: of an entry the digest stays, and the salt goes: the log stays verifiable, and the digest tells nothing. With the rights of
 -- its owner, so that the login of the service need not be allowed to change an entry.
@@ -17,7 +17,7 @@ BEGIN
        AND lower(body::json ->> 'object') = lower(redact_access_log_2.object)
     RETURNING body::json AS entry
   ), told AS (
-    SELECT entry -> 'actor' ->> 'partner_id' AS partner_id, count(*) FILTER (WHERE entry ->> 'kind' = 'received') AS deliveries,
+    SELECT entry -> 'actor' ->> 'partner_id' AS partner_id, count(*) FILTER (WHERE entry ->> 'kind' = 'received') AS deliveries, 0 AS under_way,
            coalesce(sum((entry ->> 'count')::integer) FILTER (WHERE entry ->> 'kind' = 'read'), 0) AS reads, max(entry ->> 'last_at') AS last_at
       FROM changed WHERE entry -> 'actor' ->> 'partner_id' IS NOT NULL GROUP BY 1
   )

@@ -181,7 +181,7 @@ export function feedReaders(
                AND (coalesce(json_typeof(l.body::json -> 'event_types'), 'null') = 'null'
                  OR l.body::jsonb -> 'event_types' ? p.event))
      )
-     SELECT entry -> 'actor' ->> 'partner_id' AS partner_id, 0 AS deliveries, sum((entry ->> 'count')::integer)::integer AS reads,
+     SELECT entry -> 'actor' ->> 'partner_id' AS partner_id, 0 AS deliveries, 0 AS under_way, sum((entry ->> 'count')::integer)::integer AS reads,
             max(entry ->> 'last_at') AS last_at
        FROM shown WHERE entry -> 'actor' ->> 'partner_id' IS NOT NULL GROUP BY 1`,
     [groupId, JSON.stringify(places)],
@@ -236,8 +236,8 @@ export async function redactAuditEntries(
   };
 }
 
-/** Those of the version before did not ask who had read. */
-const RECIPIENTS = `(SELECT coalesce(json_agg('{"reads": 0}'::jsonb || one ORDER BY n), '[]')
+/** Nodes of the version before ask neither who had read nor what was under way. */
+const RECIPIENTS = `(SELECT coalesce(json_agg('{"under_way": 0, "reads": 0}'::jsonb || one ORDER BY n), '[]')
                        FROM jsonb_array_elements(recipients) WITH ORDINALITY AS kept (one, n)) AS recipients`;
 const ERASURE = `id, practice_group_id, object, operator_id, created_at, object_hash IS NULL AS finished, erased, ${RECIPIENTS}`;
 

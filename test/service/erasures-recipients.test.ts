@@ -1,9 +1,10 @@
 import { expect, it } from 'vitest';
 import { databaseTime } from '../../src/platform/clock.ts';
 import { clearStep } from '../../src/store/retention.ts';
+import { freePort, startPorter, until } from '../support/porter-process.ts';
 import { fanOutAll, newPartner, publish } from '../support/post.ts';
-import { ok, startReceiver } from '../support/receiver.ts';
-import { type Harness, OPERATOR_TOKEN, startHarness } from '../support/service.ts';
+import { hang, ok, startReceiver } from '../support/receiver.ts';
+import { createUpToDateDatabase, type Harness, OPERATOR_TOKEN, startHarness } from '../support/service.ts';
 import { superuser } from '../support/superuser.ts';
 
 /** An erasure names every partner that knows of the object, so that it can be told to erase it too. */
@@ -36,7 +37,7 @@ it('whoever was sent it, also when its deliveries are cleared away and only the 
   const { recipients, erased } = await erase(house, partner.groupId);
   expect(erased).toMatchObject({ events: 0, deliveries: 0, access_log_entries: 2 });
   expect(recipients).toEqual([
-    { partner_id: partner.partnerId, deliveries: 2, reads: 0, last_at: sent.rows[0].last_at },
+    { partner_id: partner.partnerId, deliveries: 2, under_way: 0, reads: 0, last_at: sent.rows[0].last_at },
   ]);
 });
 
@@ -65,6 +66,7 @@ it('whoever read it from the feed or in a log, and nobody who read something els
   expect(first.recipients).toContainEqual({
     partner_id: reader.partnerId,
     deliveries: 0,
+    under_way: 0,
     reads: 2,
     last_at,
   });
@@ -104,5 +106,55 @@ it('whoever read it before it was erased, also when the erasure is broken off, a
   await late.call('GET', '/v1/events');
   expect((await erase(house, reader.groupId)).recipients).toMatchObject([
     { partner_id: reader.partnerId, reads: 1 },
+  ]);
+});
+
+it('whoever is being sent it, and nobody of whom nothing was on its way', async () => {
+  const house = await startHarness();
+  let answer = () => {};
+  const answered = new Promise<void>((resolve) => {
+    answer = resolve;
+  });
+  const receiver = await startReceiver({
+    behaviour: (response) => void answered.then(() => response.end()),
+  });
+  const sent = await newPartner(house);
+  const paused = await newPartner(house, sent.groupId);
+  await sent.call('POST', '/v1/webhooks', { url: receiver.url });
+  const { id } = await paused.call('POST', '/v1/webhooks', { url: receiver.url });
+  await paused.call('PATCH', `/v1/webhooks/${id}`, { status: 'paused' });
+  await publish(house, sent.groupId, ['appointment.confirmed', ID]);
+  await expect.poll(() => receiver.received.length).toBe(1);
+
+  const at = new Date(house.clock.now()).toISOString();
+  const erasure = await erase(house, sent.groupId);
+  expect(erasure.erased).toMatchObject({ deliveries: 2, deliveries_withdrawn: 2 });
+  expect(erasure.recipients).toEqual([
+    { partner_id: sent.partnerId, deliveries: 0, under_way: 1, reads: 0, last_at: at },
+  ]);
+  answer();
+});
+
+it('whoever may have been sent it by a worker that died, also when another has cleared up behind that', async () => {
+  const databaseUrl = await createUpToDateDatabase();
+  const env = { PORTER_MASTER_KEY: Buffer.alloc(32, 'm').toString('base64') };
+  const house = await startHarness({ databaseUrl, env: { ...env, PORTER_ROLE: 'api' } });
+  const db = await superuser(databaseUrl);
+  const receiver = await startReceiver({ behaviour: hang });
+  const partner = await newPartner(house);
+  const { id } = await partner.call('POST', '/v1/webhooks', { url: receiver.url });
+  const worker = await startPorter(await freePort(), { ...env, DATABASE_URL: databaseUrl });
+  await publish(house, partner.groupId, ['appointment.confirmed', ID]);
+  await until('it is sent', () => receiver.received.length === 1);
+  worker.process.kill('SIGKILL');
+  await worker.exited;
+  await partner.call('PATCH', `/v1/webhooks/${id}`, { status: 'paused' });
+  await startHarness({ databaseUrl, env });
+  await until(
+    'the lane is free',
+    async () => (await db.query('SELECT FROM webhook_lanes WHERE holder IS NULL')).rowCount === 1,
+  );
+  expect((await erase(house, partner.groupId)).recipients).toMatchObject([
+    { partner_id: partner.partnerId, deliveries: 0, under_way: 1 },
   ]);
 });

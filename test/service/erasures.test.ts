@@ -99,7 +99,9 @@ describe('POST /operator/v1/erasures', () => {
         idempotency_keys: 1,
         access_log_entries: 1,
       },
-      recipients: [{ partner_id: partner.partnerId, deliveries: 3, reads: 1, last_at: expect.any(String) }],
+      recipients: [
+        { partner_id: partner.partnerId, deliveries: 3, under_way: 0, reads: 1, last_at: expect.any(String) },
+      ],
     });
     expect(await placesOf(house, ID)).toEqual([]);
     expect(await placesOf(house, 'other-object')).not.toEqual([]);

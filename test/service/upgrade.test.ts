@@ -300,7 +300,7 @@ describe('upgraded from version 1, a service', () => {
 
     expect(await asOperator(house, 'GET', `/erasures/${erasure.id}`)).toEqual({
       ...erasure,
-      recipients: erasure.recipients.map((one) => ({ ...one, reads: 0 })),
+      recipients: erasure.recipients.map((one) => ({ ...one, under_way: 0, reads: 0 })),
       finished: true,
     });
     const log = await asOperator(house, 'GET', '/access-log?practice_group_id=south-surgery&page_size=100');

@@ -22,7 +22,7 @@ const erasure = z
         events: count(),
         deliveries: count(),
         deliveries_withdrawn: count().meta({
-          description: 'Of these, still queued, and sent to nobody now.',
+          description: 'Of these, still queued: they are not sent any more.',
         }),
         form_submissions: count(),
         write_to_record_jobs: count(),
@@ -38,17 +38,23 @@ const erasure = z
           .object({
             partner_id: z.string(),
             deliveries: count().meta({ description: 'That its webhooks were sent.' }),
+            under_way: count().meta({
+              description:
+                'Others that may have been on their way at that moment: they may have arrived, and what came of them is not known.',
+            }),
             reads: count().meta({
               description:
                 'Calls that showed it the object: pages of the feed, the stream, delivery logs, the portal.',
             }),
-            last_at: timestamp(),
+            last_at: timestamp().meta({
+              description: 'When it was told last; of what was under way, when that was erased.',
+            }),
           })
           .meta({ id: 'ErasureRecipient' }),
       )
       .meta({
         description:
-          'Partners that were sent events about the object, or read it, as far as deliveries and the access log are kept: tell them to erase it too.',
+          'Partners that were sent events about the object, may have been, or read it, as far as deliveries and the access log are kept: tell them to erase it too.',
       }),
   })
   .meta({ id: 'Erasure' });

@@ -908,7 +908,7 @@ export interface EhrHealthStatusUnhealthyEvent {
 export interface ErasedCounts {
   events: number;
   deliveries: number;
-  /** Of these, still queued, and sent to nobody now. */
+  /** Of these, still queued: they are not sent any more. */
   deliveries_withdrawn: number;
   form_submissions: number;
   write_to_record_jobs: number;
@@ -932,8 +932,8 @@ export interface Erasure {
   finished: boolean;
   erased: ErasedCounts;
   /**
-   * Partners that were sent events about the object, or read it, as far as deliveries and the access log
-   * are kept: tell them to erase it too.
+   * Partners that were sent events about the object, may have been, or read it, as far as deliveries and
+   * the access log are kept: tell them to erase it too.
    */
   recipients: ErasureRecipient[];
 }
@@ -950,8 +950,14 @@ export interface ErasureRecipient {
   partner_id: string;
   /** That its webhooks were sent. */
   deliveries: number;
+  /**
+   * Others that may have been on their way at that moment: they may have arrived, and what came of them
+   * is not known.
+   */
+  under_way: number;
   /** Calls that showed it the object: pages of the feed, the stream, delivery logs, the portal. */
   reads: number;
+  /** When it was told last; of what was under way, when that was erased. */
   last_at: string;
 }
 

@@ -144,9 +144,10 @@ function Erased({ of: { erased, recipients } }: { of: Erasure }) {
         {recipients.length > 0 && (
           <>
             Tell these partners to erase it, too:{' '}
-            {recipients.map(({ partner_id, deliveries, reads }) => (
+            {recipients.map(({ partner_id, deliveries, under_way, reads }) => (
               <span key={partner_id}>
-                <PartnerName id={partner_id} /> ({deliveries} deliveries, {reads} reads){' '}
+                <PartnerName id={partner_id} /> ({deliveries} deliveries
+                {under_way > 0 && `, ${under_way} perhaps`}, {reads} reads){' '}
               </span>
             ))}
           </>

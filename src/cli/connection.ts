@@ -1,5 +1,5 @@
+import { didYouMean } from '../domain/nearest.ts';
 import { Failure, UsageError } from './exit.ts';
-import { didYouMean } from './nearest.ts';
 import { type Demo, type Profile, readDemo, readProfiles } from './profiles.ts';
 import type { World } from './world.ts';
 

@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util';
+import { didYouMean, nearest } from '../domain/nearest.ts';
 import { type Argument, type Call, type Command, type Option, type Options, optionsOf } from './command.ts';
 import { UsageError } from './exit.ts';
-import { didYouMean, nearest } from './nearest.ts';
 
 /** What a command line asks for: a command to run, or help about some words of the tree. */
 export type Parsed =

@@ -1,14 +1,16 @@
+import { events } from '../contract/events.ts';
 import type {
   createErasure as createEndpoint,
   Erasure,
   getErasure as getEndpoint,
   listErasures as listEndpoint,
 } from '../contract/operator/erasures.ts';
-import { Problem } from '../contract/problems.ts';
+import { Problem, ValidationProblem } from '../contract/problems.ts';
 import { ruleBroken } from '../contract/rules.ts';
 import { REDACTION } from '../domain/audit-chain.ts';
 import { type Found, NOTHING_YET, withFound } from '../domain/erasure.ts';
 import { newId } from '../domain/ids.ts';
+import { nearest } from '../domain/nearest.ts';
 import { readAuditHead } from '../store/audit.ts';
 import { type Transaction, transact } from '../store/database.ts';
 import {
@@ -21,6 +23,7 @@ import {
   feedReaders,
   findErasure,
   finishErasure,
+  isWritten,
   listErasurePage,
   lockErasure,
   putErasure,
@@ -41,9 +44,8 @@ type Step = <F extends Found>(work: (tx: Transaction) => Promise<F>) => Promise<
  * it begins, and the last one what it came to.
  */
 export async function createErasure(app: App, call: Call) {
-  const { practice_group_id: groupId, object, object_id: objectId } = call.body;
   const at = nowIso(app);
-  const target: Target = { groupId, object, objectId, pseudonym: await begin(app, call, at) };
+  const target = await begin(app, call, at);
   const step: Step = (work) =>
     transact(app.db, call.principal, async (tx) => {
       const erasure = await lockErasure(tx, target.pseudonym);
@@ -87,11 +89,12 @@ function finish(app: App, call: Call, target: Target, at: string): Promise<Erasu
   });
 }
 
-/** The ID of the erasure: a new one, or that of one that was broken off. */
-function begin(app: App, call: Call, at: string): Promise<string> {
-  const { practice_group_id: groupId, object, object_id: objectId } = call.body;
+/** A new erasure, or the one that was broken off. */
+function begin(app: App, call: Call, at: string): Promise<Target> {
+  const { practice_group_id: groupId, object_id: objectId } = call.body;
   return transact(app.db, call.principal, async (tx) => {
     if (!(await wasEverGroup(tx, groupId))) throw ruleBroken('practice_group_unknown');
+    const object = await objectNamed(tx, groupId, call.body.object);
     const erasure: Erasure = {
       id: newId('era', app.clock.now(), app.random),
       practice_group_id: groupId,
@@ -103,9 +106,28 @@ function begin(app: App, call: Call, at: string): Promise<string> {
     };
     const hashes = app.sealer.hashesOf(JSON.stringify([groupId, object, objectId]));
     const id = await beginErasure(tx, erasure, hashes);
-    if (id === erasure.id) tx.audit(record(call, { groupId, pseudonym: id }, at, 'erasure.begin', erasure));
-    return id;
+    const target = { groupId, object, objectId, pseudonym: id };
+    if (id === erasure.id) tx.audit(record(call, target, at, 'erasure.begin', erasure));
+    return target;
   });
+}
+
+/** Of patients. */
+const OBJECTS = [...new Set(Object.values(events).map(({ object }) => object as string))].filter(
+  (object) => object !== 'EhrHealthStatus',
+);
+
+/** As events name it. Whoever misspells it would be told that there was nothing to erase, unless it is what a job is to write. */
+async function objectNamed(tx: Transaction, groupId: string, named: string): Promise<string> {
+  const meant = nearest(
+    named.toLowerCase(),
+    OBJECTS.map((object) => object.toLowerCase()),
+  );
+  const object = OBJECTS.find((one) => one.toLowerCase() === meant);
+  if (object === undefined || meant === named.toLowerCase()) return object ?? named;
+  if (await isWritten(tx, groupId, named)) return named;
+  const message = `Events name no such object. ${OBJECTS.join(', ')}: it is probably ${object}.`;
+  throw new ValidationProblem([{ code: 'invalid_value', expected: 'string', path: ['object'], message }]);
 }
 
 async function eraseAllEvents(app: App, step: Step, target: Target): Promise<void> {

@@ -85,6 +85,15 @@ export async function eraseFormSubmissions(tx: Transaction, target: Target): Pro
 }
 
 /** A job that is erased itself goes; one that was to write the object keeps its place. */
+/** Whether a job of the practice group is to write a resource of this kind. */
+export async function isWritten(tx: Transaction, groupId: string, resource: string): Promise<boolean> {
+  const found = await tx.first(
+    'SELECT FROM write_to_record_jobs WHERE practice_group_id = $1 AND lower(resource) = lower($2) LIMIT 1',
+    [groupId, resource],
+  );
+  return found !== undefined;
+}
+
 export async function eraseJobs(tx: Transaction, target: Target): Promise<number> {
   if (target.object === 'WriteToRecordEntry')
     return counted(

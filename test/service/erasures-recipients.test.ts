@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { databaseTime } from '../../src/platform/clock.ts';
-import { clearStep } from '../../src/store/retention.ts';
+import { clearSome } from '../../src/store/retention.ts';
 import { freePort, startPorter, until } from '../support/porter-process.ts';
 import { fanOutAll, newPartner, publish } from '../support/post.ts';
 import { hang, ok, startReceiver } from '../support/receiver.ts';
@@ -17,7 +17,7 @@ const erase = (house: Harness, practice_group_id: string, object = 'Appointment'
 
 async function clear(house: Harness): Promise<void> {
   const { db, retention } = house.service.app;
-  while ((await clearStep(db, databaseTime(house.clock), retention)) > 0);
+  while ((await clearSome(db, 'clear_old', databaseTime(house.clock), retention)) > 0);
 }
 
 it('whoever was sent it, also when its deliveries are cleared away and only the access log knows', async () => {

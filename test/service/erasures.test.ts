@@ -3,6 +3,7 @@ import { SYSTEM } from '../../src/domain/principal.ts';
 import { AuditVerification } from '../../src/runtime/audit-verification.ts';
 import { appendAudit } from '../../src/store/audit-append.ts';
 import { transact } from '../../src/store/database.ts';
+import { expectInvalid } from '../support/answers.ts';
 import { entriesAfter, lastEntry } from '../support/audit.ts';
 import { createOwnedDatabase } from '../support/logins.ts';
 import { ManualClock } from '../support/manual-clock.ts';
@@ -34,6 +35,32 @@ const erase = (house: Harness, practice_group_id: string, object: string, object
   house.operator('POST', '/erasures', { practice_group_id, object, object_id });
 
 describe('POST /operator/v1/erasures', () => {
+  it('takes an object in capitals or not, and refuses what is nearly the name of one', async () => {
+    const house = await startHarness();
+    const { groupId } = await newPartner(house);
+    const erasing = (object: string, object_id: string) =>
+      house.send('POST', '/operator/v1/erasures', {
+        token: OPERATOR_TOKEN,
+        body: { practice_group_id: groupId, object, object_id },
+      });
+    await publish(house, groupId, ['appointment.confirmed', 'apt-1']);
+    expect((await erasing('appointment', 'apt-1')).body).toMatchObject({
+      object: 'Appointment',
+      erased: { events: 1 },
+    });
+    const misspelled = await erasing('Appointmnt', 'apt-2');
+    expectInvalid(misspelled, [{ code: 'invalid_value', path: ['object'] }]);
+    expect(misspelled.text).toContain('it is probably Appointment');
+    // It may be what a job is to write.
+    await house.operator('POST', '/write-to-record-jobs', {
+      practice_group_id: groupId,
+      resource: 'Appointmnt',
+      resource_id: 'apt-2',
+    });
+    expect((await erasing('Appointmnt', 'apt-2')).body.erased).toMatchObject({ write_to_record_jobs: 1 });
+    expect((await erasing('Observation', 'obs-1')).status).toBe(200);
+  });
+
   it('leaves the identifier in no table, and nothing but the identifier is gone', async () => {
     const house = await startHarness();
     const db = await superuser(house.databaseUrl);

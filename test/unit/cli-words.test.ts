@@ -3,9 +3,9 @@ import { describe, expect, it } from 'vitest';
 import { optionsOf } from '../../src/cli/command.ts';
 import { commands } from '../../src/cli/commands/index.ts';
 import { helpText } from '../../src/cli/help.ts';
-import { nearest } from '../../src/cli/nearest.ts';
 import { parse } from '../../src/cli/parse.ts';
 import { Printer } from '../../src/cli/printer.ts';
+import { nearest } from '../../src/domain/nearest.ts';
 import { porter, start, words } from '../support/cli.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 

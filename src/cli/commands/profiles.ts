@@ -1,8 +1,8 @@
 import { isWellFormedKey } from '../../domain/api-key.ts';
+import { didYouMean } from '../../domain/nearest.ts';
 import { defineCommand } from '../command.ts';
 import { checkedUrl, DEFAULT_URL } from '../connection.ts';
 import { Failure, UsageError } from '../exit.ts';
-import { didYouMean } from '../nearest.ts';
 import type { Printer } from '../printer.ts';
 import { masked, type ProfileFile, profilePath, readProfiles, writeProfiles } from '../profiles.ts';
 import { readStdin, type World } from '../world.ts';

@@ -77,12 +77,13 @@ export const createErasure = defineEndpoint({
   body: z.strictObject({
     practice_group_id: recordId(),
     object: reference()
-      .refine((object) => object !== 'EhrHealthStatus', {
+      .refine((object) => object.toLowerCase() !== 'ehrhealthstatus', {
         error: 'Must be an object of a patient. EhrHealthStatus is about a practice group.',
         params: { code: 'invalid_value', expected: 'string' },
       })
       .meta({
-        description: 'As events name it (`object`), or write-to-record jobs (`resource`).',
+        description:
+          'As events name it (`object`), or write-to-record jobs (`resource`), in capitals or not. What is nearly the name of an object, and no resource of a job, is refused.',
         examples: ['Appointment'],
       }),
     object_id: reference().meta({ examples: ['apt_1042'] }),

@@ -3902,7 +3902,10 @@ export interface Operations {
     input: {
       body: {
         practice_group_id: string;
-        /** As events name it (`object`), or write-to-record jobs (`resource`). */
+        /**
+         * As events name it (`object`), or write-to-record jobs (`resource`), in capitals or not. What is
+         * nearly the name of an object, and no resource of a job, is refused.
+         */
         object: string;
         object_id: string;
       };

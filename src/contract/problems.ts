@@ -83,8 +83,9 @@ export const problemCatalogue = {
   precondition_failed: {
     status: 412,
     message:
-      'The record has changed since you read it. Read it again, and send your change with the new ETag.',
-    cause: 'The ETag in If-Match is not the present one: somebody else changed the record in between.',
+      'The record has changed since you read it, or If-Match is not its ETag as it was sent (with the quotes, without W/). Read it again, and send your change with the new ETag.',
+    cause:
+      'The ETag in If-Match is not the present one: somebody else changed the record in between. Or it is not what was sent: its quotes are missing, or a proxy has put `W/` before it.',
     remedy: 'Read the record again, apply your change to what you find, and send it with the new ETag.',
     extension: true,
   },

@@ -1,8 +1,11 @@
 import { type Endpoint, IDEMPOTENCY_KEY, type Line, takesIdempotencyKey } from '../contract/endpoint.ts';
-import { ValidationProblem } from '../contract/problems.ts';
+import { Problem, ValidationProblem } from '../contract/problems.ts';
 import { type Checked, check, nothing, type ValidationEntry } from '../contract/validate.ts';
 import type { GuestPrincipal, OperatorPrincipal, PartnerPrincipal } from '../domain/principal.ts';
 import { type Exchange, parseJson } from './exchange.ts';
+
+const EITHER_TYPE =
+  'Send the body as application/json, or a JSON text on each line as application/x-ndjson; uncompressed.';
 
 /** What a request asks for, once it is known to be what the contract declares. */
 export interface Parts {
@@ -39,7 +42,8 @@ export function validator(endpoint: Endpoint) {
       return { ok: false, problems: checked.ok ? problems : [...problems, ...checked.problems] };
     } catch (error) {
       if (error instanceof ValidationProblem) return { ok: false, problems: error.entries };
-      throw error;
+      const isOfOtherType = error instanceof Problem && error.code === 'unsupported_media_type';
+      throw endpoint.lines && isOfOtherType ? new Problem(error.code, { message: EITHER_TYPE }) : error;
     }
   };
   return (exchange: Exchange, bytes: Buffer, isOfLines = false): Parts => {

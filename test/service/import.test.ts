@@ -351,6 +351,8 @@ describe('lines', () => {
       headers: { 'content-type': 'application/x-ndjson', 'content-encoding': 'gzip' },
     });
     expect(packed.status).toBe(415);
+    // It takes either, and says both.
+    expect(packed.body.message).toMatch(/application\/json, .*application\/x-ndjson/);
   });
 
   it('by the ten thousand: more than any body may have, answered while they are sent', async () => {

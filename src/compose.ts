@@ -347,6 +347,7 @@ function assemble(
     takesCertificates: config.clientCertificates !== 'off',
     streams,
     live,
+    sendsMail: config.mail !== undefined,
     deployment: {
       ...deploymentOf(config),
       nodeId: newId('nde', clock.now(), random),

@@ -85,6 +85,8 @@ export interface App {
   /** What consoles are told of. */
   live: Live;
   deployment: Deployment;
+  /** Whether anybody is mailed. */
+  sendsMail: boolean;
   /** A replay is many transactions, each of which waits for the queue of its webhook: the other calls need connections too. Partners take turns. */
   replays: Semaphore;
   /** Seals the secrets of webhooks. */

@@ -110,11 +110,15 @@ function withdraw(app: App, tx: Transaction, actor: Actor, before: StoredInvitat
   return after;
 }
 
-function present({ clock }: Pick<App, 'clock'>, one: StoredInvitation): Invitation {
+function present({ clock, sendsMail }: App, one: StoredInvitation): Invitation {
   const { invited_by, invited_by_name, try_at: _tryAt, revoked_at: _revokedAt, ...shown } = one;
   const status = invitationStatus(one, clock.now());
-  return { ...shown, status, invited_by: { id: invited_by, name: invited_by_name } };
+  const error = status === 'waiting' && !sendsMail ? NO_MAIL : one.error;
+  return { ...shown, error, status, invited_by: { id: invited_by, name: invited_by_name } };
 }
+
+const NO_MAIL =
+  'Mail is not set up: nobody is sent anything. Set PORTER_SMTP_URL and PORTER_MAIL_FROM, and it goes out with the next start.';
 
 function record(
   app: App,

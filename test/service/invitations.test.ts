@@ -45,6 +45,16 @@ async function entered(invitation: Loose) {
 }
 const ME = '/console/me';
 
+it('says that mail is not set up, as long as it is not', async () => {
+  const quiet = await startHarness({ env: { PORTER_ROLE: 'api' }, clock: new StillClock() });
+  const { partnerId } = await makeWorld(quiet);
+  const path = `/partners/${partnerId}/invitations`;
+  const error = expect.stringMatching(/^Mail is not set up: .*PORTER_SMTP_URL/);
+  expect(await quiet.operator('POST', path, ada())).toMatchObject({ status: 'waiting', error });
+  expect((await quiet.operator('GET', '/invitations')).data).toMatchObject([{ status: 'waiting', error }]);
+  expect((await toPartner()).error).toBe(null);
+});
+
 describe('an invitation', () => {
   it('201: somebody of a partner gets a message with a link, which is in no answer, log or table', async () => {
     const invitation = await toPartner();

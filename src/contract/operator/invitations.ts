@@ -20,7 +20,7 @@ const invitation = z
     sent_at: timestamp().nullable(),
     expires_at: timestamp().nullable().meta({ description: 'Until when the link works.' }),
     entered_at: timestamp().nullable(),
-    error: z.string().nullable().meta({ description: 'Why the message could not be sent.' }),
+    error: z.string().nullable().meta({ description: 'Why the message could not be sent, or cannot be.' }),
   })
   .meta({ id: 'Invitation', description: 'Of somebody of a partner or a practice, into the console.' });
 

@@ -1285,7 +1285,7 @@ export interface Invitation {
   /** Until when the link works. */
   expires_at: string | null;
   entered_at: string | null;
-  /** Why the message could not be sent. */
+  /** Why the message could not be sent, or cannot be. */
   error: string | null;
 }
 

@@ -39,14 +39,19 @@ export function Invitations({ of }: { of: Inviting }) {
               {
                 title: 'State',
                 width: '8rem',
-                cell: ({ status, error }) => (
-                  <span title={error ?? undefined}>
-                    <State kind={states[status][0]}>{states[status][1]}</State>
-                  </span>
-                ),
+                cell: ({ status }) => <State kind={states[status][0]}>{states[status][1]}</State>,
               },
               { title: 'Name', width: '1.4fr', cell: ({ name }) => <bdi>{name}</bdi> },
-              { title: 'E-mail', width: '2fr', cell: ({ email }) => <bdi>{email}</bdi> },
+              {
+                title: 'E-mail',
+                width: '2fr',
+                cell: ({ email, error }) => (
+                  <>
+                    <bdi>{email}</bdi>
+                    {error !== null && <div className="soft small">{error}</div>}
+                  </>
+                ),
+              },
               {
                 title: 'Invited',
                 width: '8rem',

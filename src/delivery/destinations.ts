@@ -23,6 +23,8 @@ export interface OpenDestination {
   origin: string;
   /** A webhook of the operator's own, which may be where partners' may not. */
   isOfOperator: boolean;
+  /** What goes there is never given up (store/deliveries.ts). */
+  mustArrive: boolean;
   /** What signs at a moment: its own secrets, and the keys of the deployment. */
   secretsAt: (now: number) => readonly Uint8Array[];
   signingKeysAt: ((now: number) => readonly KeyObject[]) | undefined;
@@ -103,7 +105,7 @@ export class Destinations {
   }
 
   #opened(
-    { id, version, url, isOfOperator, secrets, headers, signature }: Destination,
+    { id, version, url, isOfOperator, mustArrive, secrets, headers, signature }: Destination,
     signing: readonly StoredSigningKey[],
   ): OpenDestination {
     const owner = secretOwner(id);
@@ -119,6 +121,7 @@ export class Destinations {
       url,
       origin: new URL(url).origin,
       isOfOperator,
+      mustArrive,
       headers: headers
         ? JSON.parse(Buffer.from(this.#open(headers, headersOwner(id))).toString())
         : undefined,

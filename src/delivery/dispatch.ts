@@ -245,7 +245,7 @@ export class Dispatch implements LaneHolder, Sending {
   ): void {
     const { clock, random, metrics } = this.#options;
     const [now, moment] = [clock.now(), clock.monotonic()];
-    const attempt = { url: destination.url, outcome, startedAt, now, moment };
+    const attempt = { destination, outcome, startedAt, now, moment };
     const result = attemptResult(webhook.no, delivery, attempt, random);
     this.#recorder.add(result);
     const { state, gone } = result;

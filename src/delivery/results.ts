@@ -4,6 +4,7 @@ import type { ClaimedDelivery } from '../domain/lane.ts';
 import { nextStep } from '../domain/retry.ts';
 import type { PostOutcome } from '../platform/egress/egress.ts';
 import type { Result } from '../store/deliveries-record.ts';
+import type { OpenDestination } from './destinations.ts';
 import { classOf } from './metrics.ts';
 
 /** What is written down about a delivery. `moment`: now, by the monotonic clock. */
@@ -32,7 +33,7 @@ export function putBackResult(
 }
 
 interface Attempt {
-  url: string;
+  destination: Pick<OpenDestination, 'url' | 'mustArrive'>;
   outcome: PostOutcome;
   /** By the clock that receivers and people read. */
   startedAt: number;
@@ -44,11 +45,12 @@ interface Attempt {
 export function attemptResult(
   webhookNo: number,
   { sequence, objectHash, tries, acceptedMs }: ClaimedDelivery,
-  { url, outcome, startedAt, now, moment }: Attempt,
+  { destination: { url, mustArrive }, outcome, startedAt, now, moment }: Attempt,
   random: RandomBytes,
 ): Result & { state: 'delivered' | 'failed' | 'due' } {
   const { status, retryAfter, failure } = outcome;
-  const step = nextStep(tries + 1, { status, retryAfter, broken: failure !== undefined }, now, random);
+  const broken = failure !== undefined;
+  const step = nextStep(tries + 1, { status, retryAfter, broken }, now, random, mustArrive);
   return {
     webhookNo,
     sequence,

@@ -40,11 +40,20 @@ type Step =
   | { state: 'failed'; gone: boolean }
   | { state: 'due'; delayMs: number; gone: boolean };
 
-/** What follows from an attempt. `attempt` counts from one. `now` is for a receiver that names a date. */
-export function nextStep(attempt: number, outcome: Outcome, now: number, random: RandomBytes): Step {
+/**
+ * What follows from an attempt. `attempt` counts from one. `now` is for a receiver that names a date. `mustArrive`: it is never given up, and
+ * the last delay repeats.
+ */
+export function nextStep(
+  attempt: number,
+  outcome: Outcome,
+  now: number,
+  random: RandomBytes,
+  mustArrive = false,
+): Step {
   if (isSuccess(outcome)) return { state: 'delivered' };
   const gone = outcome.status === GONE;
-  const delay = DELAYS_MS[attempt - 1];
+  const delay = DELAYS_MS[attempt - 1] ?? (mustArrive ? DELAYS_MS.at(-1) : undefined);
   if (delay === undefined) return { state: 'failed', gone };
   const jittered = delay * (1 - JITTER + 2 * JITTER * fraction(random));
   return { state: 'due', delayMs: Math.round(Math.max(jittered, askedFor(outcome, now))), gone };

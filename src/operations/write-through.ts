@@ -18,9 +18,9 @@ import { countLiveSecrets, expireSecrets, insertSecret, secretOwner } from '../s
 import { forgetFailures, markWebhookDeleted } from '../store/webhooks.ts';
 import {
   deleteWriteThroughRow,
-  findQueuedEvents,
+  findUnsettled,
+  findUntoldEvents,
   findWriteThrough,
-  hasUnsettled,
   insertWriteThrough,
   lockWriteThrough,
   updateWriteThrough,
@@ -30,6 +30,10 @@ import { refuseOperatorTarget } from './subscriptions.ts';
 
 /** Nodes before this version of the schema would only refuse the changes. */
 const WRITES_THROUGH_SINCE = 2;
+
+const ASKED = 'A change is just being put to the practice software. Try again in a minute.';
+const UNTOLD =
+  'The practice software has still to be told (change.withdrawn) of a change that was not made. It is tried until it is received. PUT the write-through again, to the same address or to another one that takes it: that sends it at once, also if an earlier version has given it up. Then delete.';
 
 /** Whether the software of a practice group is asked before a partner's change is made: see runtime/write-through.ts. */
 
@@ -58,12 +62,12 @@ export async function putWriteThrough(app: App, call: OperatorCall<typeof putEnd
       insertSecret(tx, found.webhook_no, sealed, now);
       updateWriteThrough(tx, found, body.url, now);
       forgetFailures(tx, found.webhook_no);
-      // What waits for a retry is sent now.
+      // What waits for a retry, or was given up by an earlier version, is sent now.
       await replayEvents(
         tx,
         databaseTime(app.clock),
         found.webhook_no,
-        await findQueuedEvents(tx, found.webhook_no),
+        await findUntoldEvents(tx, found.webhook_no),
       );
     } else {
       const no = await insertSubscription(tx, {
@@ -110,10 +114,9 @@ export async function deleteWriteThrough(app: App, call: OperatorCall<typeof del
   await transact(app.db, principal, async (tx) => {
     const found = await lockWriteThrough(tx, params.id);
     if (!found) throw new Problem('not_found');
-    if (await hasUnsettled(tx, found))
-      throw new Problem('conflict', {
-        message: 'The practice software has still to be told of a change that was not made. Try again later.',
-      });
+    const { isAsked, isUntold } = await findUnsettled(tx, found);
+    if (isUntold) throw new Problem('conflict', { message: UNTOLD });
+    if (isAsked) throw new Problem('conflict', { message: ASKED });
     const now = nowIso(app);
     deleteWriteThroughRow(tx, params.id);
     markWebhookDeleted(tx, { no: found.webhook_no, version: found.version }, now);

@@ -3,7 +3,8 @@
 -- rest. Returns how many rows went; zero means that nothing is left to do now.
 --
 -- Guarantees: an event goes with its deliveries and its place in the feed, all at once. One that is still on its way to an active webhook stays
--- for `open_kept_days`; what is withheld does not. What of it was received within `received_days` is noted in the access log. The lanes are
+-- for `open_kept_days`; what is withheld does not. One that the software of a practice has still to be told, because it was asked first
+-- (src/runtime/write-through.ts), stays until it is told. What of it was received within `received_days` is noted in the access log. The lanes are
 -- locked first, so a delivery that waited for one that goes is woken, and only then. One node at a time.
 CREATE OR REPLACE FUNCTION clear_old(
   given timestamptz, kept_days integer, open_kept_days integer, rows_max integer, received_days integer DEFAULT 0
@@ -39,7 +40,10 @@ BEGIN
                       CROSS JOIN LATERAL (SELECT FROM webhooks w WHERE w.no = open.webhook_no AND w.status = 'active'
                                              AND w.withheld_since IS NULL AND w.deleted_at IS NULL OFFSET 0) AS active
                       WHERE NOT EXISTS (SELECT FROM withheld_groups g
-                                         WHERE g.webhook_no = open.webhook_no AND g.practice_group_id = oldest.practice_group_id))) AS may_go
+                                         WHERE g.webhook_no = open.webhook_no AND g.practice_group_id = oldest.practice_group_id)))
+                   AND NOT (only_webhook_no IS NOT NULL
+                     AND EXISTS (SELECT FROM write_through t WHERE t.webhook_no = oldest.only_webhook_no OFFSET 0)
+                     AND EXISTS (SELECT FROM deliveries d WHERE d.event_no = oldest.no AND d.state <> 'delivered' OFFSET 0)) AS may_go
               FROM (SELECT no, practice_group_id, accepted_at, only_webhook_no FROM events
                      WHERE no > after_no ORDER BY no LIMIT rows_max) AS oldest) AS stretch;
     EXIT WHEN event_nos IS NOT NULL OR look = 2;

@@ -136,6 +136,8 @@ export interface Destination {
   url: string;
   /** A webhook of the operator's own. */
   isOfOperator: boolean;
+  /** What serves write-through: the practice software keeps a change that was not made for as long as it has not heard so. */
+  mustArrive: boolean;
   secrets: { sealed: Buffer; keyId: string; expiresAt: number }[];
   signature: 'hmac' | 'ed25519' | 'both';
   /** Of its own; null: it has none. */
@@ -148,6 +150,7 @@ interface DestinationRow {
   version: number;
   url: string;
   isOfOperator: boolean;
+  mustArrive: boolean;
   sealed: string[];
   key_ids: string[];
   expiries: (string | null)[];
@@ -161,6 +164,7 @@ export async function findDestinations(db: Database, nos: readonly number[]): Pr
   const rows = await transact(db, SYSTEM, (tx) =>
     tx.query<DestinationRow>(
       `SELECT w.no, w.id, w.version, w.url, w.audience = 'operator' AS "isOfOperator", w.signature, w.headers_sealed, w.headers_key_id,
+              EXISTS (SELECT FROM write_through t WHERE t.webhook_no = w.no) AS "mustArrive",
               array_agg(encode(s.sealed, 'base64') ORDER BY s.no DESC) AS sealed,
               array_agg(s.key_id ORDER BY s.no DESC) AS key_ids,
               array_agg(to_char(s.expires_at, 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') ORDER BY s.no DESC) AS expiries

@@ -10,10 +10,13 @@ type Row = Omit<WriteThroughSettings, 'health'> &
   WriteThroughSettings['health'] & { webhook_no: number; webhook_id: string; version: number };
 export type StoredWriteThrough = WriteThroughSettings & Pick<Row, 'webhook_no' | 'webhook_id' | 'version'>;
 
+/** A delivery that its software has not received. One that an earlier version has given up is no less outstanding. */
+const UNTOLD = "state IN ('due', 'waiting', 'failed')";
+
 const SETTINGS = `
   SELECT t.practice_group_id, t.webhook_no, w.id AS webhook_id, w.version, w.url, w.status, t.created_at, t.updated_at,
          l.failures, l.failing_since, l.last_success_at,
-         (SELECT count(*) FROM (SELECT FROM deliveries d WHERE d.webhook_no = t.webhook_no AND d.state IN ('due', 'waiting')
+         (SELECT count(*) FROM (SELECT FROM deliveries d WHERE d.webhook_no = t.webhook_no AND d.${UNTOLD}
                                  LIMIT 1000) AS open) AS queued
     FROM write_through t JOIN webhooks w ON w.no = t.webhook_no JOIN webhook_lanes l ON l.webhook_no = w.no
    WHERE t.practice_group_id = $1`;
@@ -58,10 +61,10 @@ export function updateWriteThrough(
   );
 }
 
-/** What the software has still to be told, and waits for a retry. */
-export async function findQueuedEvents(tx: Transaction, webhookNo: number): Promise<number[]> {
+/** What the software has still to be told. */
+export async function findUntoldEvents(tx: Transaction, webhookNo: number): Promise<number[]> {
   const rows = await tx.query<{ event_no: number }>(
-    "SELECT event_no FROM deliveries WHERE webhook_no = $1 AND state IN ('due', 'waiting') ORDER BY event_no LIMIT 1000",
+    `SELECT event_no FROM deliveries WHERE webhook_no = $1 AND ${UNTOLD} ORDER BY event_no LIMIT 1000`,
     [webhookNo],
   );
   return rows.map(({ event_no }) => event_no);
@@ -71,17 +74,25 @@ export function deleteWriteThroughRow(tx: Transaction, groupId: string): void {
   tx.defer('DELETE FROM write_through WHERE practice_group_id = $1', [groupId]);
 }
 
-/** Whether anything that was put to its software is neither made nor told to be withdrawn. */
-export async function hasUnsettled(
+export interface Unsettled {
+  /** A change was put to the software, and is neither made nor withdrawn. */
+  isAsked: boolean;
+  /** It has still to be told that one was withdrawn. */
+  isUntold: boolean;
+}
+
+/** In one statement: what is withdrawn meanwhile is seen before or after, and not missed between the two. */
+export async function findUnsettled(
   tx: Transaction,
   { practice_group_id, webhook_no }: StoredWriteThrough,
-): Promise<boolean> {
-  const row = await tx.first<{ any: boolean }>(
-    `SELECT EXISTS (SELECT FROM proposals WHERE practice_group_id = $1)
-         OR EXISTS (SELECT FROM deliveries WHERE webhook_no = $2 AND state IN ('due', 'waiting')) AS any`,
+): Promise<Unsettled> {
+  const row = await tx.first<Unsettled>(
+    `SELECT EXISTS (SELECT FROM proposals WHERE practice_group_id = $1) AS "isAsked",
+            EXISTS (SELECT FROM deliveries WHERE webhook_no = $2 AND ${UNTOLD}) AS "isUntold"`,
     [practice_group_id, webhook_no],
   );
-  return row?.any ?? false;
+  if (!row) throw new Error('what is unsettled was not told');
+  return row;
 }
 
 // ---- Proposals ----
@@ -139,7 +150,7 @@ export function propose(db: Database, proposal: Proposal, lateAfterMs: number): 
       // A statement of its own: only what begins after that wait sees that a withdrawal was queued.
       tx.first(
         `DELETE FROM proposals
-          WHERE id = $1 AND EXISTS (SELECT FROM deliveries WHERE webhook_no = $2 AND state IN ('due', 'waiting')
+          WHERE id = $1 AND EXISTS (SELECT FROM deliveries WHERE webhook_no = $2 AND ${UNTOLD}
                                        AND object_hash = hashtextextended($3 || ' ' || $4, 0)) RETURNING id`,
         [proposal.id, proposal.webhook_no, object, objectId],
       ),

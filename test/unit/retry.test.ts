@@ -45,6 +45,17 @@ describe('what follows from an attempt', () => {
     expect(nextStep(10, outcome(200), NOW, randomBytes)).toEqual({ state: 'delivered' });
   });
 
+  it('is the last delay again and again, of what must arrive', () => {
+    for (const attempt of [10, 11, 1_000])
+      expect(nextStep(attempt, outcome(500), NOW, lowest, true)).toEqual({
+        state: 'due',
+        delayMs: HOURS_24 * 0.9,
+        gone: false,
+      });
+    expect(nextStep(1, outcome(500), NOW, lowest, true)).toEqual(nextStep(1, outcome(500), NOW, lowest));
+    expect(nextStep(11, outcome(200), NOW, lowest, true)).toEqual({ state: 'delivered' });
+  });
+
   it('of a 410 says that the receiver is gone', () => {
     expect(nextStep(1, outcome(410), NOW, randomBytes)).toMatchObject({ state: 'due', gone: true });
     expect(nextStep(1, outcome(404), NOW, randomBytes)).toMatchObject({ gone: false });

@@ -37,7 +37,7 @@ export const putWriteThrough = defineEndpoint({
   path,
   tag,
   summary: 'Write changes through to the practice software',
-  description: `From now on a partner's change of a submission type of this practice group is first put to \`url\`: a signed POST with the event \`change.proposed\`, to be answered within ${WRITE_THROUGH_MS / 1000} seconds. 2xx: the practice software has applied it, and it is made. 409 or 422: it is refused with the rule \`practice_software\`, and the \`message\` of the answer as its sentence. Anything else: the partner is answered 503. A change that may have been applied there and was not made here is taken back by the event \`change.withdrawn\`, delivered to the same address like any webhook. Sent again, it changes the address, and gives a new secret; the old one signs along for a day.`,
+  description: `From now on a partner's change of a submission type of this practice group is first put to \`url\`: a signed POST with the event \`change.proposed\`, to be answered within ${WRITE_THROUGH_MS / 1000} seconds. 2xx: the practice software has applied it, and it is made. 409 or 422: it is refused with the rule \`practice_software\`, and the \`message\` of the answer as its sentence. Anything else: the partner is answered 503. A change that may have been applied there and was not made here is taken back by the event \`change.withdrawn\`, delivered to the same address like any webhook, until it is received: it is never given up, and after the tenth attempt tried once a day. Sent again, it changes the address, sends at once what the practice software has still to be told, and gives a new secret; the old one signs along for a day.`,
   extension: true,
   access: { roles: admins },
   params,
@@ -77,7 +77,7 @@ export const deleteWriteThrough = defineEndpoint({
   tag,
   summary: 'Write changes through no longer',
   description:
-    'From now on changes are made at once and then told, as everywhere else. The answer is 409 while something is still to be settled with the practice software: try again later.',
+    'From now on changes are made at once and then told, as everywhere else. The answer is 409 while something is still to be settled with the practice software, and says what to do.',
   extension: true,
   access: { roles: admins },
   params,

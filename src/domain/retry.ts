@@ -41,8 +41,8 @@ type Step =
   | { state: 'due'; delayMs: number; gone: boolean };
 
 /**
- * What follows from an attempt. `attempt` counts from one. `now` is for a receiver that names a date. `mustArrive`: it is never given up, and
- * the last delay repeats.
+ * What follows from an attempt. `attempt` counts from one. `now` is for a receiver that names a date. `mustArrive`: it is never given up, the
+ * last delay repeats, and no answer says that the receiver is gone.
  */
 export function nextStep(
   attempt: number,
@@ -52,7 +52,7 @@ export function nextStep(
   mustArrive = false,
 ): Step {
   if (isSuccess(outcome)) return { state: 'delivered' };
-  const gone = outcome.status === GONE;
+  const gone = !mustArrive && outcome.status === GONE;
   const delay = DELAYS_MS[attempt - 1] ?? (mustArrive ? DELAYS_MS.at(-1) : undefined);
   if (delay === undefined) return { state: 'failed', gone };
   const jittered = delay * (1 - JITTER + 2 * JITTER * fraction(random));

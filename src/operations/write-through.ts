@@ -34,6 +34,7 @@ const WRITES_THROUGH_SINCE = 2;
 const ASKED = 'A change is just being put to the practice software. Try again in a minute.';
 const UNTOLD =
   'The practice software has still to be told (change.withdrawn) of a change that was not made. It is tried until it is received. PUT the write-through again, to the same address or to another one that takes it: that sends it at once, also if an earlier version has given it up. Then delete.';
+const DISABLED = 'An earlier version has disabled the address: nothing is sent to it until it is PUT again.';
 
 /** Whether the software of a practice group is asked before a partner's change is made: see runtime/write-through.ts. */
 
@@ -115,7 +116,10 @@ export async function deleteWriteThrough(app: App, call: OperatorCall<typeof del
     const found = await lockWriteThrough(tx, params.id);
     if (!found) throw new Problem('not_found');
     const { isAsked, isUntold } = await findUnsettled(tx, found);
-    if (isUntold) throw new Problem('conflict', { message: UNTOLD });
+    if (isUntold)
+      throw new Problem('conflict', {
+        message: found.status === 'active' ? UNTOLD : `${DISABLED} ${UNTOLD}`,
+      });
     if (isAsked) throw new Problem('conflict', { message: ASKED });
     const now = nowIso(app);
     deleteWriteThroughRow(tx, params.id);

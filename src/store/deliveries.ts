@@ -184,7 +184,10 @@ export async function findDestinations(db: Database, nos: readonly number[]): Pr
   }));
 }
 
-/** Nothing is sent to it any more until its owner activates it again; what is queued stays queued. */
+/**
+ * Nothing is sent to it any more until its owner activates it again; what is queued stays queued. Not one that serves write-through: what it has
+ * still to be told must arrive.
+ */
 export async function disableWebhook(
   db: Database,
   no: number,
@@ -201,6 +204,7 @@ export async function disableWebhook(
         WHERE no = $1 AND status = 'active' AND deleted_at IS NULL AND url = coalesce($4, url)
           AND ($5::timestamptz IS NULL
                OR EXISTS (SELECT FROM webhook_lanes WHERE webhook_no = $1 AND failing_since = $5))
+          AND NOT EXISTS (SELECT FROM write_through t WHERE t.webhook_no = webhooks.no)
        RETURNING id, practice_group_id`,
       [no, reason, at, url, failingSince],
     );

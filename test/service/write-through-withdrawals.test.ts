@@ -5,7 +5,7 @@ import { afterwards } from '../support/afterwards.ts';
 import { expectProblem } from '../support/answers.ts';
 import { until } from '../support/porter-process.ts';
 import { startReceiver, status } from '../support/receiver.ts';
-import { makeWorld, OPERATOR_TOKEN, serviceForTests } from '../support/service.ts';
+import { type Loose, makeWorld, OPERATOR_TOKEN, serviceForTests } from '../support/service.ts';
 
 /** A practice software that has still to be told that a change which it may have applied was not made, and does not take it. */
 
@@ -70,15 +70,63 @@ async function givenUp() {
 }
 
 describe('a withdrawal that the practice software does not take', () => {
-  it('is not given up after the tenth attempt', async () => {
+  it('is not given up after the tenth attempt, nor is its address disabled after five days', async () => {
     const here = await practice();
+    const since = house.clock.now();
     await here.attemptsUntil(11);
     expect(await here.deliveries()).toMatchObject([{ state: 'due' }]);
+    await here.attemptsUntil(14);
+    expect(house.clock.now() - since).toBeGreaterThan(6 * DAY);
+    expect((await here.send('GET')).body).toMatchObject({
+      status: 'active',
+      health: { failures: 14, failing_since: expect.any(String), queued: 1 },
+    });
     expectProblem(await here.send('DELETE'), 409, 'conflict');
     await here.software.setBehaviour(status(200));
-    await here.attemptsUntil(12);
+    await here.attemptsUntil(15);
     expect(await here.deliveries()).toMatchObject([{ state: 'delivered' }]);
-    expect(here.withdrawals()).toHaveLength(12);
+    expect(here.withdrawals()).toHaveLength(15);
+    expect((await here.send('DELETE')).status).toBe(204);
+  });
+
+  it('is tried again after a 410, and operators hear that it fails', async () => {
+    const here = await practice();
+    await here.software.setBehaviour(status(410));
+    await here.attemptsUntil(3);
+    expect((await here.send('GET')).body).toMatchObject({ status: 'active', health: { queued: 1 } });
+    const failing = async () => {
+      const { data } = await house.operator('GET', '/attention');
+      const groups: Loose[] = data.filter(({ kind }: Loose) => kind === 'webhook_failing');
+      return groups.flatMap(({ items }) => items.map(({ subject }: Loose) => subject.id));
+    };
+    const { rows } = await db.query(
+      'SELECT id FROM webhooks WHERE no = (SELECT webhook_no FROM write_through WHERE practice_group_id = $1)',
+      [here.groupId],
+    );
+    house.clock.advance(5 * 60_000);
+    expect(await failing()).toContain(rows[0].id);
+    await here.software.setBehaviour(status(204));
+    await here.attemptsUntil(4);
+    expect(await here.deliveries()).toMatchObject([{ state: 'delivered' }]);
+  });
+
+  it('of an address that an earlier version has disabled: 409 says so, and setting it again sends it', async () => {
+    const here = await practice();
+    await here.attemptsUntil(1);
+    await db.query(
+      `UPDATE webhooks SET status = 'disabled', status_reason = 'The receiver answered 410 Gone.', version = version + 1
+        WHERE no = (SELECT webhook_no FROM write_through WHERE practice_group_id = $1)`,
+      [here.groupId],
+    );
+    const refused = await here.send('DELETE');
+    expectProblem(refused, 409, 'conflict');
+    expect(refused.body.message).toMatch(
+      /^An earlier version has disabled the address: .* PUT the write-through again/,
+    );
+    await here.software.setBehaviour(status(200));
+    expect((await here.put()).body.status).toBe('active');
+    await until('it is told', () => here.withdrawals().length === 2);
+    await until('the next change is made', async () => (await here.patch('Then')).status === 200);
     expect((await here.send('DELETE')).status).toBe(204);
   });
 

@@ -59,6 +59,7 @@ describe('what follows from an attempt', () => {
   it('of a 410 says that the receiver is gone', () => {
     expect(nextStep(1, outcome(410), NOW, randomBytes)).toMatchObject({ state: 'due', gone: true });
     expect(nextStep(1, outcome(404), NOW, randomBytes)).toMatchObject({ gone: false });
+    expect(nextStep(1, outcome(410), NOW, randomBytes, true)).toMatchObject({ state: 'due', gone: false });
   });
 
   it('waits as long as a 429 or a 503 asks, never shorter than the schedule, never longer than a day', () => {

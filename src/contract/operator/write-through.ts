@@ -14,7 +14,7 @@ const writeThrough = z
     url: z.string(),
     status: z.enum(webhookStatuses).meta({
       description:
-        'Of what is told afterwards (`change.withdrawn`). disabled: the address answered 410, or failed for five days; set it anew.',
+        'Of what is told afterwards (`change.withdrawn`). disabled: an earlier version did so when the address had answered 410, or had failed for five days; set it anew.',
     }),
     health: subscriptionHealth,
     created_at: timestamp(),

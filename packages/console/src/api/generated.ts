@@ -1439,8 +1439,8 @@ export interface NewWriteThrough {
   practice_group_id: string;
   url: string;
   /**
-   * Of what is told afterwards (`change.withdrawn`). disabled: the address answered 410, or failed for
-   * five days; set it anew.
+   * Of what is told afterwards (`change.withdrawn`). disabled: an earlier version did so when the
+   * address had answered 410, or had failed for five days; set it anew.
    */
   status: 'active' | 'paused' | 'disabled';
   health: SubscriptionHealth;
@@ -2564,8 +2564,8 @@ export interface WriteThrough {
   practice_group_id: string;
   url: string;
   /**
-   * Of what is told afterwards (`change.withdrawn`). disabled: the address answered 410, or failed for
-   * five days; set it anew.
+   * Of what is told afterwards (`change.withdrawn`). disabled: an earlier version did so when the
+   * address had answered 410, or had failed for five days; set it anew.
    */
   status: 'active' | 'paused' | 'disabled';
   health: SubscriptionHealth;

@@ -117,8 +117,7 @@ function present({ clock, sendsMail }: App, one: StoredInvitation): Invitation {
   return { ...shown, error, status, invited_by: { id: invited_by, name: invited_by_name } };
 }
 
-const NO_MAIL =
-  'Mail is not set up: nobody is sent anything. Set PORTER_SMTP_URL and PORTER_MAIL_FROM, and it goes out with the next start.';
+const NO_MAIL = 'Mail is not set up: see the setting PORTER_SMTP_URL.';
 
 function record(
   app: App,

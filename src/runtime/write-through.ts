@@ -5,7 +5,7 @@ import { hasExpired, isReached } from '../domain/access.ts';
 import { CircuitBreaker } from '../domain/flow-control.ts';
 import { newId, type RandomBytes } from '../domain/ids.ts';
 import { signedHeaders } from '../domain/signature.ts';
-import type { Clock } from '../platform/clock.ts';
+import { type Clock, databaseTime } from '../platform/clock.ts';
 import type { Egress, PostOutcome } from '../platform/egress/egress.ts';
 import { Outage } from '../platform/outage.ts';
 import type { Sealer } from '../platform/sealing.ts';
@@ -16,6 +16,7 @@ import { secretOwner } from '../store/webhook-secrets.ts';
 import {
   dropProposal,
   findAsked,
+  hurryUntold,
   makeProposed,
   type Proposal,
   propose,
@@ -79,6 +80,9 @@ const SOFTWARE_AWAY = {
 };
 const SOFTWARE_BUSY = {
   told: 'Too many changes wait for the software of the practice. Retry after the seconds in Retry-After.',
+};
+const UNSETTLED = {
+  told: 'An earlier change of this submission type was not made, and the software of the practice has not taken that yet. Retry after the seconds in Retry-After.',
 };
 const SCOPE = 'submission-types:write';
 
@@ -159,7 +163,8 @@ export class WriteThrough implements SubmissionTypeUpdates {
           at: new Date(now).toISOString(),
         },
       };
-      if (!(await this.#propose(proposal))) return new Outage('an earlier change is not settled yet');
+      if (!(await this.#propose(proposal)))
+        return new Outage('an earlier change is not settled yet', UNSETTLED);
       const refusal = await this.#ask(asked, proposal, group);
       if (refusal) return refusal;
       const endedMeanwhile = await this.#refusalOf(update);
@@ -204,6 +209,8 @@ export class WriteThrough implements SubmissionTypeUpdates {
     const { db, clock } = this.#options;
     for (let wait = 0; wait < UNSETTLED_WAITS_MAX; wait++) {
       if (await propose(db, proposal, LATE_MS)) return true;
+      // It may be back by now.
+      if (wait === 0) await hurryUntold(db, databaseTime(clock), proposal.webhook_no);
       await clock.sleep(UNSETTLED_WAIT_MS);
     }
     return false;

@@ -2,6 +2,7 @@ import type { WriteThroughSettings } from '../contract/operator/write-through.ts
 import { SYSTEM } from '../domain/principal.ts';
 import { type Database, type Transaction, transact } from './database.ts';
 import { type Destination, findDestinations } from './deliveries.ts';
+import { replayEvents } from './deliveries-replay.ts';
 import { announceTo } from './operator-events.ts';
 
 /** Practice groups that changes are written through for, and what is not settled with their software. */
@@ -68,6 +69,14 @@ export async function findUntoldEvents(tx: Transaction, webhookNo: number): Prom
     [webhookNo],
   );
   return rows.map(({ event_no }) => event_no);
+}
+
+/** What it has still to be told, and waits for its next attempt, has that now. */
+export async function hurryUntold(db: Database, at: string | null, webhookNo: number): Promise<void> {
+  await transact(db, SYSTEM, async (tx) => {
+    const untold = await findUntoldEvents(tx, webhookNo);
+    if (untold.length > 0) await replayEvents(tx, at, webhookNo, untold);
+  });
 }
 
 export function deleteWriteThroughRow(tx: Transaction, groupId: string): void {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { databaseTime } from '../../src/platform/clock.ts';
-import { clearStep } from '../../src/store/retention.ts';
+import { clearSome } from '../../src/store/retention.ts';
 import { afterwards } from '../support/afterwards.ts';
 import { expectProblem } from '../support/answers.ts';
 import { until } from '../support/porter-process.ts';
@@ -89,6 +89,19 @@ describe('a withdrawal that the practice software does not take', () => {
     expect((await here.send('DELETE')).status).toBe(204);
   });
 
+  it('is sent again when a partner next wants a change, which is made if the software is back', async () => {
+    const here = await practice();
+    await here.attemptsUntil(4);
+    const away = await here.patch('Still away');
+    expectProblem(away, 503, 'service_unavailable');
+    expect(away.body.message).toMatch(/^An earlier change of this submission type was not made/);
+    const [{ retry_at }] = await here.deliveries();
+    await here.software.setBehaviour(status(200));
+    await expect.poll(async () => (await here.patch('Back')).status).toBe(200);
+    expect(house.clock.now()).toBeLessThan(retry_at?.getTime() ?? 0);
+    expect(await here.deliveries()).toMatchObject([{ state: 'delivered' }]);
+  });
+
   it('is tried again after a 410, and operators hear that it fails', async () => {
     const here = await practice();
     await here.software.setBehaviour(status(410));
@@ -137,7 +150,6 @@ describe('a withdrawal that the practice software does not take', () => {
     expect(refused.body.message).toContain('PUT the write-through again');
     expect((await here.send('GET')).body.health.queued).toBe(1);
     await here.software.setBehaviour(status(200));
-    expect((await here.patch('Too early')).status).toBe(503);
     expect(here.withdrawals()).toHaveLength(1);
     expect((await here.put()).status).toBe(200);
     await until('it is told', () => here.withdrawals().length === 2);
@@ -158,7 +170,7 @@ describe('a withdrawal that the practice software does not take', () => {
     const [open, failed] = [await practice(), await givenUp()];
     const clear = async () => {
       const { db, retention } = house.service.app;
-      while ((await clearStep(db, databaseTime(house.clock), retention)) > 0);
+      while ((await clearSome(db, 'clear_old', databaseTime(house.clock), retention)) > 0);
     };
     house.clock.advance(60 * DAY);
     await clear();

@@ -30,7 +30,8 @@ const alertKinds = {
     over: 'A webhook that failed is well again',
     remedy:
       'Read the diagnosis of the last attempts in its delivery log, and mend the receiver. What is queued is sent by itself; after five days without a success the webhook is disabled.',
-    operatorRemedy: 'The partner is told. If many fail at once, look at your own way out first.',
+    operatorRemedy:
+      'The partner is told; a subscription and a write-through lead to your own software. If many fail at once, look at your own way out first.',
   },
   webhook_disabled: {
     subject: 'webhook',
@@ -136,7 +137,17 @@ export const partnerKindNames = alertKindNames.filter((name) => kindOf(name).tol
   ...AlertKindName[],
 ];
 
-const subjectTypes = ['webhook', 'key', 'partner', 'practice_group', 'agreement', 'stop', 'service'] as const;
+const subjectTypes = [
+  'webhook',
+  'subscription',
+  'write_through',
+  'key',
+  'partner',
+  'practice_group',
+  'agreement',
+  'stop',
+  'service',
+] as const;
 export type SubjectType = (typeof subjectTypes)[number];
 
 /** Why an alert ended. */

@@ -1,4 +1,4 @@
-import { type AlertDetails, type AlertKindName, kindOf } from '../contract/alerts.ts';
+import { type AlertDetails, type AlertKindName, kindOf, type SubjectType } from '../contract/alerts.ts';
 import { SERVICE } from './alerts.ts';
 
 /** What an alert is, in words. */
@@ -17,7 +17,7 @@ const NAME_LENGTH_MAX = 80;
 
 interface Told {
   kind: AlertKindName;
-  subject: { id: string; name: string };
+  subject: { type: SubjectType; id: string; name: string };
   practice_group_id: string | null;
   partner_name: string | null;
   group_name: string | null;
@@ -26,15 +26,23 @@ interface Told {
 
 type Reader = 'partner' | 'operator';
 
+/** What deliveries go to, in words. */
+export function webhookOf(type: SubjectType): string {
+  if (type === 'write_through') return 'the write-through address';
+  return type === 'subscription' ? 'the subscription' : 'the webhook';
+}
+
+const capital = (text: string) => `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
+
 /** `whose`: of whom, for which practice. `practice`: what it is called. */
 const messages: Record<
   AlertKindName,
   (alert: Told & { name: string; whose: string; practice: string }) => string
 > = {
   webhook_failing: ({ subject, name, whose, details: { since, count } }) =>
-    `No delivery to the webhook ${subject.id} (${name})${whose} has succeeded since ${since}; ${count} attempts have failed.`,
+    `No delivery to ${webhookOf(subject.type)} ${subject.id} (${name})${whose} has succeeded since ${since}; ${count === 1 ? '1 attempt has' : `${count} attempts have`} failed.`,
   webhook_disabled: ({ subject, name, whose, details: { since, reason } }) =>
-    `The webhook ${subject.id} (${name})${whose} has been disabled since ${since}. ${reason ?? ''}`.trim(),
+    `${capital(webhookOf(subject.type))} ${subject.id} (${name})${whose} has been disabled since ${since}. ${reason ?? ''}`.trim(),
   key_expiring: ({ subject, name, whose, details: { until } }) =>
     `The key ${subject.id} (${name})${whose} expires at ${until}.`,
   key_unused: ({ subject, name, whose, details: { since } }) =>
@@ -48,7 +56,7 @@ const messages: Record<
   deliveries_late: ({ subject, name, whose, details: { since } }) =>
     subject.id === SERVICE
       ? `What was accepted at ${since} has not been taken up for delivery.`
-      : `The webhook ${subject.id} (${name})${whose} has not received what was queued for it at ${since}.`,
+      : `${capital(webhookOf(subject.type))} ${subject.id} (${name})${whose} has not received what was queued for it at ${since}.`,
   ehr_down: ({ subject, name, details: { since } }) =>
     `The EHR connection of ${subject.id} (${name}) has been unhealthy since ${since}.`,
   changes_pending: ({ subject, name, details: { since, count } }) =>

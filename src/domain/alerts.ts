@@ -165,8 +165,17 @@ export const SERVICE = 'service';
 const isSince = (moment: string | null, ms: number, now: number): boolean =>
   moment !== null && now - Date.parse(moment) >= ms;
 
+/** What no partner has leads to software of the operator: of one practice, that is where changes of partners are written through to. */
+export function kindOfWebhook(
+  partnerId: string | null,
+  practiceGroupId: string | null,
+): 'webhook' | 'subscription' | 'write_through' {
+  if (partnerId !== null) return 'webhook';
+  return practiceGroupId === null ? 'subscription' : 'write_through';
+}
+
 const ofWebhook = ({ id, host, partnerId, practiceGroupId }: WebhookFact) => ({
-  subject: { type: 'webhook' as const, id, name: host },
+  subject: { type: kindOfWebhook(partnerId, practiceGroupId), id, name: host },
   partnerId,
   practiceGroupId,
 });

@@ -38,7 +38,8 @@ const order = Object.keys(kinds) as AttentionKind[];
 const own: Partial<Record<AttentionKind, { title: string; remedy: string }>> = {
   webhook_failing: {
     title: 'A webhook is failing',
-    remedy: 'The partner is told after an hour. If many fail at once, look at your own way out first.',
+    remedy:
+      'The partner is told after an hour; a subscription and a write-through lead to your own software. If many fail at once, look at your own way out first.',
   },
   deliveries_given_up: {
     title: 'Deliveries were given up',

@@ -23,7 +23,7 @@ export interface Notice {
   alert: {
     id: string;
     kind: AlertKindName;
-    subject: { type: string; id: string; name: string };
+    subject: Parameters<typeof messageOf>[0]['subject'];
     practice_group_id: string | null;
     partner_name: string | null;
     group_name: string | null;

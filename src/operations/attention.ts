@@ -4,7 +4,8 @@ import {
   type AttentionKind,
   type getAttention as endpoint,
 } from '../contract/operator/attention.ts';
-import { messageOf, plain } from '../domain/alert-words.ts';
+import { messageOf, plain, webhookOf } from '../domain/alert-words.ts';
+import { kindOfWebhook } from '../domain/alerts.ts';
 import { actionOf, causeOf, groupRaised, type Raised } from '../domain/attention.ts';
 import { SYSTEM } from '../domain/principal.ts';
 import { remembered } from '../platform/remembered.ts';
@@ -82,16 +83,19 @@ async function queuesOf(
   tx: Transaction,
   items: readonly AttentionItem[],
 ): Promise<Map<string, WebhookQueue>> {
-  const ids = items.filter(({ subject }) => subject.type === 'webhook').map(({ subject }) => subject.id);
+  const ids = items.filter(({ subject }) => hasQueue(subject.type)).map(({ subject }) => subject.id);
   const queues = ids.length === 0 ? [] : await readQueues(tx, ids.slice(0, QUEUES_MAX));
   return new Map(queues.map((queue) => [queue.id, queue]));
 }
+
+const hasQueue = (type: AttentionItem['subject']['type']) =>
+  type === 'webhook' || type === 'subscription' || type === 'write_through';
 
 /** A queue that is looked at costs up to a thousand rows of an index. */
 const QUEUES_MAX = 4 * ATTENTION_ITEMS_MAX;
 
 function withQueue(item: AttentionItem, queues: ReadonlyMap<string, WebhookQueue>): AttentionItem {
-  const queue = item.subject.type === 'webhook' ? queues.get(item.subject.id) : undefined;
+  const queue = hasQueue(item.subject.type) ? queues.get(item.subject.id) : undefined;
   if (!queue) return item;
   const { failures, queued, oldest_at } = queue;
   return { ...item, queued, oldest_at, count: item.count === null ? null : Math.max(item.count, failures) };
@@ -116,10 +120,14 @@ function ofAlert(alert: CountedAlert, cause: string | null): Raised {
     count,
     usual,
     message: messageOf(alert, 'operator'),
-    action: actionOf(kind),
+    action: stepFor(kind, subject.type),
   };
   return { kind, cause, item };
 }
+
+/** Software of the operator is not paused, but mended. */
+const stepFor = (kind: AttentionKind, type: AttentionItem['subject']['type']) =>
+  type === 'subscription' || type === 'write_through' ? 'open' : actionOf(kind);
 
 /** A webhook that no alert tells of. */
 function ofWebhook(
@@ -129,23 +137,24 @@ function ofWebhook(
   told: (name: string) => string,
 ) {
   const host = URL.parse(one.url)?.host ?? '';
+  const type = kindOfWebhook(one.partner_id, one.practice_group_id);
   return {
     ...nothingMore,
-    subject: { type: 'webhook' as const, id: one.id, name: host },
+    subject: { type, id: one.id, name: host },
     alert_id: null,
     partner: named(one.partner_id, one.partner_name),
     practice_group: named(one.practice_group_id, one.group_name),
     since: one.since,
     count,
-    message: told(`the webhook ${one.id} (${plain(host)})`),
-    action: actionOf(kind),
+    message: told(`${webhookOf(type)} ${one.id} (${plain(host)})`),
+    action: stepFor(kind, type),
   };
 }
 
 function ofFailing(one: Failing, cause: string | null): Raised {
   const kind = 'webhook_failing';
   const told = (webhook: string) =>
-    `No delivery to ${webhook} has succeeded since ${one.since}; ${one.failures} attempts have failed.`;
+    `No delivery to ${webhook} has succeeded since ${one.since}; ${one.failures === 1 ? '1 attempt has' : `${one.failures} attempts have`} failed.`;
   return { kind, cause, item: ofWebhook(kind, one, one.failures, told) };
 }
 

@@ -99,10 +99,11 @@ async function readWebhooks(
        SELECT unnest($2::integer[])
        UNION
        SELECT w.no FROM webhooks w WHERE w.id = ANY ($3))
-     SELECT w.no, w.id, w.url, w.partner_id AS "partnerId", w.practice_group_id AS "practiceGroupId", w.status,
+     SELECT w.no, w.id, w.url, w.partner_id AS "partnerId", coalesce(w.practice_group_id, t.practice_group_id) AS "practiceGroupId", w.status,
             w.status_reason AS "statusReason", w.updated_at AS "updatedAt", w.deleted_at IS NOT NULL AS "isDeleted",
             w.withheld_since IS NOT NULL AS "isWithheld", l.failures, l.failing_since AS "failingSince"
-       FROM concerned JOIN webhooks w ON w.no = concerned.no JOIN webhook_lanes l ON l.webhook_no = w.no`,
+       FROM concerned JOIN webhooks w ON w.no = concerned.no JOIN webhook_lanes l ON l.webhook_no = w.no
+       LEFT JOIN write_through t ON t.webhook_no = w.no`,
     [before(at, FAILING_MS), lanes.map((lane) => lane.webhook_no), open],
   );
   const oldest = new Map(lanes.map((lane) => [lane.webhook_no, lane.oldest]));

@@ -71,10 +71,12 @@ export interface Failing {
 /** Webhooks that fail since before this moment, and that no alert tells of yet: alerts begin after an hour, and an operator is asked sooner. */
 export function readFailing(tx: Transaction, beforeIso: string): Promise<Failing[]> {
   return tx.query(
-    `SELECT w.id, w.url, w.partner_id, p.name AS partner_name, w.practice_group_id, g.name AS group_name, l.failures, l.failing_since AS since
+    `SELECT w.id, w.url, w.partner_id, p.name AS partner_name, 
+            coalesce(w.practice_group_id, t.practice_group_id) AS practice_group_id, g.name AS group_name, l.failures, l.failing_since AS since
        FROM webhook_lanes l
        JOIN webhooks w ON w.no = l.webhook_no AND w.status = 'active' AND w.deleted_at IS NULL AND w.withheld_since IS NULL
-       LEFT JOIN partners p ON p.id = w.partner_id LEFT JOIN practice_groups g ON g.id = w.practice_group_id
+       LEFT JOIN partners p ON p.id = w.partner_id LEFT JOIN write_through t ON t.webhook_no = w.no
+       LEFT JOIN practice_groups g ON g.id = coalesce(w.practice_group_id, t.practice_group_id)
       WHERE l.failing_since <= $1
         AND NOT EXISTS (SELECT FROM alerts a WHERE a.kind = 'webhook_failing' AND a.subject_id = w.id AND a.ended_at IS NULL)
       ORDER BY l.failing_since LIMIT ${ALERTS_MAX}`,

@@ -124,6 +124,62 @@ describe('GET /operator/v1/attention', () => {
     await look();
   });
 
+  it("200: software of the operator's own by what it is: nobody pauses it, and no partner is told", async () => {
+    const { groupId } = await newPartner(house);
+    await house.operator('POST', '/subscriptions', {
+      url: 'https://own.operator.example/in',
+      topics: ['changes'],
+    });
+    await house.operator('PUT', `/practice-groups/${groupId}/write-through`, {
+      url: 'https://practice.operator.example/porter',
+    });
+    await db.query(
+      `UPDATE webhook_lanes SET failures = 1, failing_since = $1
+        WHERE webhook_no IN (SELECT no FROM webhooks WHERE audience = 'operator')`,
+      [now()],
+    );
+    const seen = async () => {
+      const items = (await groupsOf('webhook_failing')).flatMap((group: Loose) => group.items);
+      return items
+        .filter(({ subject }: Loose) => subject.name.endsWith('.operator.example'))
+        .map(({ subject: { type }, practice_group, action, queued, message }: Loose) => ({
+          type,
+          group: practice_group?.id,
+          action,
+          queued,
+          message: message.replace(/wh_\S+/, 'wh_').split(' has succeeded')[0],
+          isCounted: message.endsWith('; 1 attempt has failed.'),
+        }))
+        .sort((one, other) => one.type.localeCompare(other.type));
+    };
+    const expected = (whose: string) => [
+      {
+        type: 'subscription',
+        group: undefined,
+        action: 'open',
+        queued: 0,
+        message: expect.stringMatching(/^No delivery to the subscription \S+ \(own\.operator\.example\)$/),
+        isCounted: true,
+      },
+      {
+        type: 'write_through',
+        group: groupId,
+        action: 'open',
+        queued: 0,
+        message: `No delivery to the write-through address wh_ (practice.operator.example)${whose}`,
+        isCounted: true,
+      },
+    ];
+    house.clock.advance(6 * MINUTE);
+    expect(await seen()).toEqual(expected(''));
+    house.clock.advance(HOUR);
+    await look();
+    expect(await seen()).toEqual(expected(` for Practice ${groupId} (${groupId})`));
+    await db.query('UPDATE webhook_lanes SET failures = 0, failing_since = NULL');
+    await look();
+    expect(await seen()).toEqual([]);
+  });
+
   it('200: keys about to expire, partners that wait, refusals that rise, an EHR that is down; worst first', async () => {
     const partner = await newPartner(house);
     const key = await house.operator('POST', '/keys', {

@@ -7,6 +7,7 @@ import { porter as run, type Surroundings } from '../support/cli.ts';
 import { freePort } from '../support/porter-process.ts';
 import { ok, startReceiver, status } from '../support/receiver.ts';
 import { makeWorld, OPERATOR_TOKEN, serviceForTests, startHarness } from '../support/service.ts';
+import { superuser } from '../support/superuser.ts';
 
 const { house: harness, world } = await serviceForTests();
 const { groupId: group, key, partnerId } = world;
@@ -301,6 +302,22 @@ describe('status', () => {
     await client.query("UPDATE webhooks SET status = 'active'");
     expect((await porter('status', { env })).stdout).toContain('No webhook that was asked is failing.');
     await client.end();
+  });
+
+  it("names software of the operator's own that fails", async () => {
+    const fresh = await startHarness({ env: { PORTER_ROLE: 'api' } });
+    await fresh.operator('POST', '/subscriptions', { url: 'https://own.example/in', topics: ['changes'] });
+    const db = await superuser(fresh.databaseUrl);
+    await db.query('UPDATE webhook_lanes SET failures = 3, failing_since = $1', [
+      new Date(fresh.clock.now() - 600_000).toISOString(),
+    ]);
+    const env = { PORTER_URL: fresh.url };
+    const told = await porter('status', { env });
+    expect(told.stdout).toMatch(/^No delivery to the subscription \S+ \(own\.example\) has succeeded since/m);
+    expect(told.code).toBe(1);
+    expect((await porter('status --json', { env })).json.failing_software).toMatchObject([
+      { type: 'subscription', name: 'own.example' },
+    ]);
   });
 
   it('is well with a token, with a key and with neither', async () => {

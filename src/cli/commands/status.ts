@@ -1,5 +1,6 @@
 import { PorterApiError } from '../../../packages/sdk/src/errors.ts';
 import { isRecord } from '../../../packages/sdk/src/shape.ts';
+import type { AttentionGroup, AttentionItem } from '../../contract/operator/attention.ts';
 import type { Node } from '../../contract/operator/deployment.ts';
 import type { PartnerWebhook } from '../../contract/operator/webhooks.ts';
 import type { Page } from '../../contract/page.ts';
@@ -26,6 +27,9 @@ type FailingWebhook = Pick<
   'id' | 'url' | 'practice_group_id' | 'status' | 'status_reason' | 'health'
 > & { [K in keyof Owner]: Owner[K] | null };
 
+/** Software of the operator's own that does not take what it is sent. */
+type FailingSoftware = AttentionItem['subject'] & Pick<AttentionItem, 'message'>;
+
 type KnownNode = Pick<Node, 'name' | 'role' | 'version' | 'calls_per_minute' | 'deliveries_per_minute'>;
 
 interface Status {
@@ -42,6 +46,8 @@ interface Status {
   oldest_undelivered_seconds: number | null;
   /** null without a token or key, or when the service does not list them. */
   failing_webhooks: FailingWebhook[] | null;
+  /** null without the token of an operator. */
+  failing_software: FailingSoftware[] | null;
   /** Webhooks to which nothing may be sent. They are not ill: somebody took access away. */
   withheld_webhooks: number | null;
   healthy: boolean;
@@ -58,13 +64,14 @@ export const statusCommand = defineCommand({
   async run({ api, out }) {
     const connection = await api.connection();
     const { url } = connection;
-    const [live, readyAnswer, metrics, webhooks, nodes] = await out.during(
+    const [live, readyAnswer, metrics, webhooks, software, nodes] = await out.during(
       'Asking the service',
       Promise.all([
         api.probe('/healthz', PROBE_MS),
         probeOfDatabase(api, '/readyz'),
         probeOfDatabase(api, '/metrics'),
         failingWebhooks(api),
+        failingSoftware(api),
         knownNodes(api),
       ]),
     );
@@ -90,11 +97,14 @@ export const statusCommand = defineCommand({
             },
       oldest_undelivered_seconds: oldest,
       failing_webhooks: webhooks.failing,
+      failing_software: software,
       withheld_webhooks: numbers.get('porter_delivery_withheld_webhooks') ?? null,
       healthy: false,
     };
     status.healthy =
-      ready !== false && (webhooks.failing ?? []).length === 0 && (oldest ?? 0) < STUCK_SECONDS;
+      ready !== false &&
+      (webhooks.failing ?? []).length + (software ?? []).length === 0 &&
+      (oldest ?? 0) < STUCK_SECONDS;
     out.document(status, () => inWords(status, webhooks.why, (text) => out.paint('red', text)));
     if (out.isForPeople) out.note(inLine(`Next: ${nextStep(status, connection)}`));
     return status.healthy ? exitCodes.ok : exitCodes.failed;
@@ -111,6 +121,8 @@ function nextStep(status: Status, { operatorToken, key }: Connection): string {
     return `see what it answers (GET /v1/webhooks/${webhook.id}/deliveries), mend it, and send again what it missed: porter resend <event_id>`;
   if (webhook)
     return `porter deliveries list --webhook ${webhook.id}${webhook.status === 'disabled' ? `, and once it is mended: porter webhooks activate ${webhook.id}` : ''}`;
+  if (status.failing_software?.length)
+    return `mend your software, which does not take what it is sent: ${url}/docs/operating/practice-software`;
   if ((oldest ?? 0) >= STUCK_SECONDS)
     return operatorToken ? 'porter deliveries list --status pending' : `read ${guide}`;
   if (operatorToken) return 'porter alerts';
@@ -159,6 +171,23 @@ async function knownNodes(api: Api): Promise<KnownNode[] | null> {
       calls_per_minute,
       deliveries_per_minute,
     }));
+  } catch (error) {
+    if (!(error instanceof Failure)) throw error;
+    return null;
+  }
+}
+
+/** Subscriptions, and addresses that changes are written through to, which have failed for some minutes. */
+async function failingSoftware(api: Api): Promise<FailingSoftware[] | null> {
+  if (!(await api.connection()).operatorToken) return null;
+  try {
+    const path = '/attention';
+    const { data } = await api.operator<{ data: AttentionGroup[] }>('GET', path, { waitMs: PROBE_MS });
+    return data
+      .filter(({ kind }) => kind === 'webhook_failing' || kind === 'webhook_disabled')
+      .flatMap(({ items }) => items)
+      .filter(({ subject: { type } }) => type === 'subscription' || type === 'write_through')
+      .map(({ subject, message }) => ({ ...subject, message }));
   } catch (error) {
     if (!(error instanceof Failure)) throw error;
     return null;
@@ -246,6 +275,7 @@ function inWords(status: Status, why: string | undefined, red: (text: string) =>
       `Withheld from ${status.withheld_webhooks} ${status.withheld_webhooks === 1 ? 'webhook' : 'webhooks'}, whose partners may not receive at present: porter deliveries list --status withheld`,
     );
   for (const webhook of failing ?? []) lines.push(red(inLine(trouble(webhook))));
+  for (const { message } of status.failing_software ?? []) lines.push(red(inLine(message)));
   if (failing?.length === 0)
     lines.push(why === undefined ? 'No webhook is failing.' : 'No webhook that was asked is failing.');
   if (why !== undefined) lines.push(why);

@@ -22,6 +22,8 @@ const item = z
       .object({
         type: z.enum([
           'webhook',
+          'subscription',
+          'write_through',
           'key',
           'partner',
           'practice_group',

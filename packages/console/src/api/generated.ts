@@ -342,7 +342,16 @@ export interface AlertDetails {
 
 /** What it is about. */
 export interface AlertSubject {
-  type: 'webhook' | 'key' | 'partner' | 'practice_group' | 'agreement' | 'stop' | 'service';
+  type:
+    | 'webhook'
+    | 'subscription'
+    | 'write_through'
+    | 'key'
+    | 'partner'
+    | 'practice_group'
+    | 'agreement'
+    | 'stop'
+    | 'service';
   id: string;
   /** For people: the host of a webhook, the label of a key. */
   name: string;
@@ -620,7 +629,17 @@ export interface AttentionItem {
 
 /** What it is about. */
 export interface AttentionSubject {
-  type: 'webhook' | 'key' | 'partner' | 'practice_group' | 'agreement' | 'stop' | 'service' | 'approval';
+  type:
+    | 'webhook'
+    | 'subscription'
+    | 'write_through'
+    | 'key'
+    | 'partner'
+    | 'practice_group'
+    | 'agreement'
+    | 'stop'
+    | 'service'
+    | 'approval';
   id: string;
   /** For people: the host of a webhook, the label of a key. */
   name: string;

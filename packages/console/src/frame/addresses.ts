@@ -22,5 +22,11 @@ const kinds: Record<Kind, { title: string; page: (id: string) => string }> = {
   subscription: { title: 'Subscriptions', page: (id) => `/subscriptions/${id}` },
 };
 
+/** The page of a practice, where its write-through is. */
+export const writeThroughOf = (practiceId: string) => ({
+  to: pageOf('practice_group', practiceId),
+  search: { tab: 'details' },
+});
+
 export const titleOf = (kind: Kind): string => kinds[kind].title;
 export const pageOf = (kind: Kind, id: string): string => kinds[kind].page(encodeURIComponent(id));

@@ -7,14 +7,22 @@ import { partnerStatuses } from './partner-state.tsx';
 
 type Told = Record<keyof OperatorAlert['details'], string | number | null>;
 
+/** What deliveries go to. */
+const receivers: Partial<Record<OperatorAlert['subject']['type'], string>> = {
+  subscription: 'the subscription',
+  write_through: 'the write-through address',
+};
+
+const capital = (text: string) => `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
+
 /** Before the name of what it is about, and after it. */
-const sentences: Record<OperatorAlert['kind'], (told: Told) => [string, string]> = {
-  webhook_failing: ({ since, count }) => [
-    'No delivery to the webhook',
+const sentences: Record<OperatorAlert['kind'], (told: Told, receiver: string) => [string, string]> = {
+  webhook_failing: ({ since, count }, receiver) => [
+    `No delivery to ${receiver}`,
     `has succeeded since ${since}; ${count} ${count === 1 ? 'attempt has' : 'attempts have'} failed.`,
   ],
-  webhook_disabled: ({ since, reason }) => [
-    'The webhook',
+  webhook_disabled: ({ since, reason }, receiver) => [
+    capital(receiver),
     `has been disabled since ${since}. ${reason ?? ''}`.trim(),
   ],
   key_expiring: ({ until }) => ['The key', `expires at ${until}.`],
@@ -28,7 +36,10 @@ const sentences: Record<OperatorAlert['kind'], (told: Told) => [string, string]>
     'The partner',
     `has waited since ${since}: ${partnerStatuses[reason as Partner['status']]?.[1] ?? reason}.`,
   ],
-  deliveries_late: ({ since }) => ['The webhook', `has not received what was queued for it at ${since}.`],
+  deliveries_late: ({ since }, receiver) => [
+    capital(receiver),
+    `has not received what was queued for it at ${since}.`,
+  ],
   ehr_down: ({ since }) => ['The EHR connection of', `has been unhealthy since ${since}.`],
   changes_pending: ({ since, count }) => [
     'The practice software of',
@@ -45,11 +56,10 @@ export function AlertSentence({ of: alert }: { of: OperatorAlert }) {
   const { kind, subject, practice_group_id: practice, details } = alert;
   const since = details.since && toExact(details.since);
   if (subject.type === 'service') return `What was accepted at ${since} has not been taken up for delivery.`;
-  const [before, after] = sentences[kind]({
-    ...details,
-    since,
-    until: details.until && toExact(details.until),
-  });
+  const [before, after] = sentences[kind](
+    { ...details, since, until: details.until && toExact(details.until) },
+    receivers[subject.type] ?? 'the webhook',
+  );
   return (
     <>
       {before} <bdi>{subject.name}</bdi>{' '}

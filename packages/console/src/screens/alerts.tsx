@@ -1,6 +1,6 @@
 import { Link } from '@tanstack/react-router';
 import type { OperatorAlert } from '../api/generated.ts';
-import { pageOf } from '../frame/addresses.ts';
+import { pageOf, writeThroughOf } from '../frame/addresses.ts';
 import { Pick, Sentence, useFilters } from '../parts/filters.tsx';
 import { List } from '../parts/list.tsx';
 import { PartnerName } from '../parts/name.tsx';
@@ -79,6 +79,12 @@ export function Subject({
   if (type === 'stop')
     return (
       <Link to={pageOf('practice_group', practiceId ?? '')} search={{ tab: 'reach' }}>
+        <bdi>{name}</bdi>
+      </Link>
+    );
+  if (type === 'write_through')
+    return (
+      <Link {...writeThroughOf(practiceId ?? '')}>
         <bdi>{name}</bdi>
       </Link>
     );

@@ -2,7 +2,7 @@ import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useChange } from '../api/client.ts';
 import type { AttentionGroup, AttentionItem } from '../api/generated.ts';
-import { pageOf } from '../frame/addresses.ts';
+import { pageOf, writeThroughOf } from '../frame/addresses.ts';
 import { useMay } from '../frame/session.ts';
 import { Confirm } from '../parts/confirm.tsx';
 import { Activate, Pause, RetryAll } from './webhook-acts.tsx';
@@ -17,6 +17,7 @@ export function pageOfSubject(
   if (kind === 'changes_pending') return { to: '/changes', search: { practice_group_id: subject.id } };
   if (subject.type === 'stop')
     return { to: pageOf('practice_group', practice?.id ?? ''), search: { tab: 'reach' } };
+  if (subject.type === 'write_through') return writeThroughOf(practice?.id ?? '');
   if (subject.type === 'service') return { to: '/settings', search: {} };
   if (subject.type === 'approval') return { to: '/settings', search: { tab: 'approvals' } };
   return { to: pageOf(subject.type, subject.id), search: {} };

@@ -88,7 +88,7 @@ class AlertPage(TypedDict):
 class AlertSubject(TypedDict):
     """What it is about."""
 
-    type: Literal["webhook", "key", "partner", "practice_group", "agreement", "stop", "service"]
+    type: Literal["webhook", "subscription", "write_through", "key", "partner", "practice_group", "agreement", "stop", "service"]
     id: str
     name: str
     """For people: the host of a webhook, the label of a key."""

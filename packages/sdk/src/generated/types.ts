@@ -91,7 +91,16 @@ export interface AlertPage {
 
 /** What it is about. */
 export interface AlertSubject {
-  type: 'webhook' | 'key' | 'partner' | 'practice_group' | 'agreement' | 'stop' | 'service';
+  type:
+    | 'webhook'
+    | 'subscription'
+    | 'write_through'
+    | 'key'
+    | 'partner'
+    | 'practice_group'
+    | 'agreement'
+    | 'stop'
+    | 'service';
   id: string;
   /** For people: the host of a webhook, the label of a key. */
   name: string;

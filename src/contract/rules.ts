@@ -117,6 +117,11 @@ const rules = {
     message:
       'The webhook is for one practice group: only one for all can be narrowed. Create one with practice_groups: "all".',
   },
+  webhook_group_unreached: {
+    path: 'practice_group_ids',
+    message:
+      'You receive no events of hillview-hub. Leave it out, or have a key or a network for it first: GET /v1/me lists the practice groups that you may act for.',
+  },
   event_unknown: {
     path: 'event_ids',
     message: 'This practice group has no event evt_0VkQ3yXbTm1c8Zr4Hn6Lp2WsE.',

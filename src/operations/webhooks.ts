@@ -14,15 +14,17 @@ import type {
   WebhookPatch,
 } from '../contract/partner/webhooks.ts';
 import { Problem } from '../contract/problems.ts';
-import { ruleBroken, WEBHOOKS_MAX } from '../contract/rules.ts';
+import { naming, ruleBroken, WEBHOOKS_MAX } from '../contract/rules.ts';
 import { etagOf, ifMatchHolds } from '../domain/etag.ts';
 import { newId } from '../domain/ids.ts';
+import { type PartnerPrincipal, SYSTEM } from '../domain/principal.ts';
 import { newSecret, secretBytes } from '../domain/signature.ts';
 import { applyWebhookPatch, auditable, inOrder, namesOf, type StoredWebhook } from '../domain/webhook.ts';
 import { refuseTarget } from '../platform/egress/ssrf-guard.ts';
 import type { AuditRecord } from '../store/audit-append.ts';
 import { type Transaction, transact } from '../store/database.ts';
 import { wakeWorkers } from '../store/deliveries.ts';
+import { listReceivedGroups } from '../store/deliveries-replay.ts';
 import { headersOwner, insertSecret, putHeaders, secretOwner } from '../store/webhook-secrets.ts';
 import {
   countWebhooks,
@@ -44,6 +46,7 @@ import { type Actor, type App, nowIso, type OperatorCall, type PartnerCall } fro
 export async function createWebhook(app: App, call: PartnerCall<typeof createEndpoint>) {
   const { principal, body } = call;
   refuseBadTarget(app, body.url);
+  await refuseUnreached(app, principal, body.practice_group_ids ?? []);
   const isForAll = body.practice_groups === 'all';
   const now = nowIso(app);
   const secret = newSecret(app.random);
@@ -95,6 +98,12 @@ export async function getWebhook(app: App, { principal, params }: PartnerCall<ty
 
 export async function updateWebhook(app: App, call: PartnerCall<typeof updateEndpoint>) {
   const { principal, params, body: patch, ifMatch } = call;
+  if (patch.practice_group_ids) {
+    const found = await transact(app.db, principal, (tx) => findWebhook(tx, principal, params.id));
+    const named = new Set(found?.practice_group_ids);
+    const added = patch.practice_group_ids.filter((id) => !named.has(id));
+    if (found?.practice_groups) await refuseUnreached(app, principal, added);
+  }
   const webhook = await transact(app.db, principal, async (tx) => {
     const current = await lockWebhook(tx, principal, params.id);
     if (!current) throw new Problem('not_found');
@@ -105,6 +114,24 @@ export async function updateWebhook(app: App, call: PartnerCall<typeof updateEnd
     return change(app, tx, call, current, { ...headersAt(current, patch), ...patch });
   });
   return { body: webhook, etag: etagOf(webhook.version) };
+}
+
+/** One that is misspelled would wait for ever. One that is lost later stays: its deliveries are withheld, and go on when it is back. */
+async function refuseUnreached(
+  app: App,
+  { holder }: PartnerPrincipal,
+  groupIds: readonly string[],
+): Promise<void> {
+  if (groupIds.length === 0) return;
+  const received = await transact(app.db, SYSTEM, (tx) =>
+    listReceivedGroups(tx, holder.partnerId, nowIso(app)),
+  );
+  const unreached = groupIds.filter((id) => !received.includes(id));
+  if (unreached.length === 0) return;
+  throw ruleBroken(
+    'webhook_group_unreached',
+    `You receive no events of ${naming(unreached)}. Leave it out, or have a key or a network for it first: GET /v1/me lists the practice groups that you may act for.`,
+  );
 }
 
 /** The values of headers are shown to nobody: whoever may change the address must not have them sent to another host. */

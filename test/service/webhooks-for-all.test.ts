@@ -145,6 +145,34 @@ describe('through HTTP', () => {
     ).toMatchObject([{ path: ['practice_group_ids'] }]);
   });
 
+  it('is not narrowed to what its partner receives nothing of, but keeps what it has lost', async () => {
+    const house = await startHarness();
+    const partner = await newPartner(house);
+    const second = await another(house, partner);
+    const foreign = await newPartner(house);
+    const body = { url: HOOK, practice_groups: 'all' };
+    for (const id of [foreign.groupId, 'nonsense']) {
+      const practice_group_ids = [second.groupId, id];
+      const refused = await partner.send('POST', '/v1/webhooks', { ...body, practice_group_ids });
+      expect(refused).toMatchObject({
+        status: 422,
+        body: { rule: 'webhook_group_unreached', path: ['practice_group_ids'] },
+      });
+      expect(refused.body.message).toContain(`no events of ${id}.`);
+    }
+    const { id } = await partner.call('POST', '/v1/webhooks', {
+      ...body,
+      practice_group_ids: [partner.groupId, second.groupId],
+    });
+    const narrow = (...practice_group_ids: string[]) =>
+      partner.send('PATCH', `/v1/webhooks/${id}`, { practice_group_ids });
+    expect((await narrow(partner.groupId, 'nonsense')).status).toBe(422);
+    await house.operator('POST', `/keys/${second.keyId}/revoke`);
+    expect((await narrow(second.groupId)).body.practice_group_ids).toEqual([second.groupId]);
+    expect((await narrow(partner.groupId)).status).toBe(200);
+    expect((await narrow(second.groupId)).status).toBe(422);
+  });
+
   it('a practice group that is lost is withheld with the reason, the others go on, and it goes on when access returns', async () => {
     const house = await startHarness();
     const partner = await newPartner(house);

@@ -249,7 +249,7 @@ export const createWebhook = defineEndpoint({
     body: createdWebhook,
   },
   problems: ['business_rule_violation'],
-  rules: ['webhook_target_refused', 'webhooks_max'],
+  rules: ['webhook_target_refused', 'webhook_group_unreached', 'webhooks_max'],
 });
 
 export const listWebhooks = defineEndpoint({
@@ -308,7 +308,7 @@ export const updateWebhook = defineEndpoint({
   conditional: true,
   response: { status: 200, description: 'The webhook as it is now.', body: webhook },
   problems: ['not_found', 'precondition_failed', 'business_rule_violation'],
-  rules: ['webhook_target_refused', 'webhook_of_one_group'],
+  rules: ['webhook_target_refused', 'webhook_of_one_group', 'webhook_group_unreached'],
 });
 
 export const deleteWebhook = defineEndpoint({

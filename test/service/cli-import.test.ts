@@ -67,9 +67,54 @@ describe('porter import', () => {
     });
   });
 
+  it('refuses a line that is no JSON object, tells it in its turn, and imports the others', async () => {
+    const [group] = practiceItems();
+    const forms = Array.from({ length: 2_498 }, (_, at) => ({
+      kind: 'form',
+      id: `${at}`,
+      practice_group_id: group.id,
+      title: 'x',
+    }));
+    const lines = [{}, group, ...forms].map((item) => JSON.stringify(item));
+    lines[1_999] = '{"kind": "form", ';
+    lines[2_399] = '[1]';
+    writeFileSync(join(cwd, 'torn.ndjson'), lines.join('\n'));
+    const { code, stdout, stderr } = await porter('import torn.ndjson');
+    expect([code, stdout]).toEqual([1, '2497 created, 3 refused.\n']);
+    const noObject =
+      'is refused: It is not a JSON object. Write one item on each line, such as {"kind": "form", …}.';
+    expect(stderr.split('\n')).toEqual([
+      expect.stringMatching(/^Line 1 is refused: kind: Must be one of /),
+      `Line 2000 ${noObject}`,
+      `Line 2400 ${noObject}`,
+      '',
+    ]);
+    expect(await porter('import -', 'no\n')).toMatchObject({ code: 1, stdout: '1 refused.\n' });
+  });
+
+  it('names the line to go on from also where the file cannot be read to its end', async () => {
+    async function* torn() {
+      yield Buffer.from(
+        `${practiceItems()
+          .map((item) => JSON.stringify(item))
+          .join('\n')}\n`,
+      );
+      throw Object.assign(new Error('read'), { code: 'EIO' });
+    }
+    const env = { PORTER_URL: house.url, PORTER_OPERATOR_TOKEN: OPERATOR_TOKEN };
+    const { code, stderr } = await run('import - --from-line 2', { cwd, env, stdin: torn() });
+    expect([code, stderr]).toEqual([
+      1,
+      expect.stringMatching(
+        /^It broke off at line 2\. Run it again with --from-line 2 .+\nError: - cannot be read/,
+      ),
+    ]);
+  });
+
   it('says what is wrong with the file', async () => {
     writeFileSync(join(cwd, 'no.ndjson'), '{}\n[1]\n');
-    expect((await porter('import no.ndjson')).stderr).toContain('Line 2 is not a JSON object.');
+    expect((await porter('reconcile no.ndjson')).stderr).toContain('Line 1 is not valid: kind: ');
+    expect((await porter('reconcile -', '[1]')).stderr).toContain('Line 1 is not a JSON object.');
     expect((await porter('import none.ndjson')).stderr).toContain('none.ndjson cannot be read (ENOENT).');
     expect((await porter('import no.ndjson --from-line 0')).code).toBe(2);
   });
@@ -106,6 +151,20 @@ describe('porter reconcile', () => {
     expect([code, stdout]).toEqual([0, '1 created, 1 updated.\n']);
     expect(stderr).toContain('What only Porter has stays.');
     expect(await titleOf(groupId)).toBe('Type "one"\n');
+  });
+
+  it('says how to go on where what it takes is not imported', async () => {
+    const { groupId, name } = await other();
+    const breaking: typeof fetch = (input, init) =>
+      String(input).endsWith('/import')
+        ? Promise.reject(new TypeError('fetch failed', { cause: { code: 'ECONNRESET' } }))
+        : fetch(input, init);
+    const env = { PORTER_URL: house.url, PORTER_OPERATOR_TOKEN: OPERATOR_TOKEN };
+    const line = `reconcile ${name} --group ${groupId} --take theirs`;
+    const { code, stderr } = await run(line, { cwd, env, fetch: breaking });
+    expect(code).toBe(3);
+    expect(stderr).toMatch(/^It broke off at line \d\. Run it again: /m);
+    expect(stderr).not.toContain('--from-line');
   });
 
   it('takes ours: writes Porter’s side, which the practice software takes over, and then nothing differs', async () => {

@@ -1,9 +1,12 @@
+import { isRecord } from '../../../packages/sdk/src/shape.ts';
 import { type ImportOutcome, ITEMS_MAX } from '../../contract/operator/import.ts';
+import { validationEntry } from '../../contract/problems.ts';
 import type { ValidationEntry } from '../../contract/validate.ts';
 import { digestOf, type Item, keyText, readItem } from '../../domain/import.ts';
 import type { Api } from '../api.ts';
 import { defineCommand } from '../command.ts';
 import { exitCodes, Failure, UsageError } from '../exit.ts';
+import { parseJson } from '../json.ts';
 import { type FileLine, readFileLines } from '../lines.ts';
 import { inLine, type Printer } from '../printer.ts';
 import type { World } from '../world.ts';
@@ -21,13 +24,14 @@ export const importCommands = [
     section: 'operator',
     calls: 'operator',
     summary: 'Import practice groups, forms, assignees and submission types.',
-    details: `Takes a file with an item on each line, and sends ${ITEMS_MAX.toLocaleString('en')} at a time. What is refused is told with its line and keeps nothing else from being imported. After a break, go on with the --from-line that it names, or run it again: what is there already changes nothing.`,
+    details: `Takes a file with an item on each line, and sends ${ITEMS_MAX.toLocaleString('en')} at a time. What is refused, as is a line that is not a JSON object, is told with its line and keeps nothing else from being imported. After a break, go on with the --from-line that it names, or run it again: what is there already changes nothing.`,
     arguments: [FILE],
     options: { 'from-line': { value: 'number', summary: 'Begin with this line; the first is 1.' } },
     examples: ['import practices.ndjson', 'import practices.ndjson --from-line 40001'],
     async run({ api, args, options, out, world }) {
-      const from = lineNumber(options['from-line']);
-      const taken = await importFile({ api, out }, lineObjects(world, args.file, from));
+      const lines = linesFrom(lineNumber(options['from-line']), world, args.file);
+      const goOn = (no: number) => `Run it again with --from-line ${no} to go on.`;
+      const taken = await importFile({ api, out }, lines, goOn);
       out.document(taken, () => told(taken));
       return taken.refused > 0 ? exitCodes.failed : exitCodes.ok;
     },
@@ -84,7 +88,8 @@ export const importCommands = [
       }
       if (options.take === 'theirs') {
         out.note(summary);
-        const taken = await importFile({ api, out }, chosen(world, args.file, wanted));
+        const goOn = () => 'Run it again: what was imported does not differ any more.';
+        const taken = await importFile({ api, out }, chosen(world, args.file, wanted), goOn);
         if (counts.missing_there > 0)
           out.note('What only Porter has stays. To remove it, import it with "delete": true.');
         out.document(taken, () => told(taken));
@@ -102,50 +107,52 @@ export const importCommands = [
 
 interface Numbered {
   no: number;
-  value: unknown;
+  /** Undefined: the line is not a JSON object. */
+  value: object | undefined;
   bytes: number;
 }
 
-async function* lineObjects(world: World, file: string, from = 1): AsyncGenerator<Numbered> {
-  for await (const line of readFileLines(world, file)) if (line.no >= from) yield parsed(line);
+async function* linesFrom(from: number, world: World, file: string): AsyncGenerator<Numbered> {
+  for await (const line of readFileLines(world, file)) if (line.no >= from) yield numbered(line);
 }
 
-function parsed({ no, text }: FileLine): Numbered {
-  try {
-    const value: unknown = JSON.parse(text);
-    if (typeof value === 'object' && value !== null && !Array.isArray(value))
-      return { no, value, bytes: Buffer.byteLength(text) + 1 };
-  } catch {}
-  throw new Failure(
-    `Line ${no} is not a JSON object.`,
-    'Write one item on each line, such as {"kind": "form", …}.',
-  );
+function numbered({ no, text }: FileLine): Numbered {
+  const value = parseJson(text);
+  return { no, value: isRecord(value) ? value : undefined, bytes: Buffer.byteLength(text) + 1 };
 }
+
+const AN_ITEM = 'Write one item on each line, such as {"kind": "form", …}.';
+/** What comes of a line that cannot be sent with others in one call. The service says the like of it in a call of lines. */
+const noObject: Omit<ImportOutcome, 'index'> = {
+  id: null,
+  outcome: 'refused',
+  problem: { error: validationEntry.code, message: `It is not a JSON object. ${AN_ITEM}` },
+};
 
 type Taken = Record<ImportOutcome['outcome'], number>;
 
 async function importFile(
   { api, out }: { api: Api; out: Printer },
   lines: AsyncIterable<Numbered>,
+  goOn: (no: number) => string,
 ): Promise<Taken> {
   const taken: Taken = { created: 0, updated: 0, unchanged: 0, stale: 0, deleted: 0, refused: 0 };
   let done = 0;
   let batch: Numbered[] = [];
   let bytes = 0;
   const send = async () => {
-    const [first] = batch;
-    if (!first) return;
-    const items = batch.map(({ value }) => value);
-    const { outcomes } = await api
-      .operator<{ outcomes: ImportOutcome[] }>('POST', '/import', { body: { items } })
-      .catch((error) => {
-        out.note(`It broke off at line ${first.no}. Run it again with --from-line ${first.no} to go on.`);
-        throw error;
-      });
-    for (const { index, id, outcome, problem } of outcomes) {
+    const sent = batch.filter(({ value }) => value !== undefined);
+    const items = sent.map(({ value }) => value);
+    const { outcomes } =
+      items.length === 0
+        ? { outcomes: [] }
+        : await api.operator<{ outcomes: ImportOutcome[] }>('POST', '/import', { body: { items } });
+    const came = new Map(outcomes.map((one) => [sent[one.index], one]));
+    for (const line of batch) {
+      const { id, outcome, problem } = came.get(line) ?? noObject;
       taken[outcome]++;
       if (outcome === 'refused' && taken.refused <= SHOWN_MAX)
-        out.note(inLine(`Line ${batch[index]?.no} (${id}) is refused: ${sentence(problem)}`));
+        out.note(inLine(`Line ${line.no}${id === null ? '' : ` (${id})`} is refused: ${sentence(problem)}`));
     }
     done += batch.length;
     batch = [];
@@ -159,7 +166,12 @@ async function importFile(
     }
     await send();
   };
-  await out.during(() => `Imported ${done} items`, all());
+  const told = all().catch((error) => {
+    const [first] = batch;
+    if (first) out.note(`It broke off at line ${first.no}. ${goOn(first.no)}`);
+    throw error;
+  });
+  await out.during(() => `Imported ${done} items`, told);
   return taken;
 }
 
@@ -211,7 +223,9 @@ function ours({ item, difference: _difference, ...key }: Difference): object {
 }
 
 function itemOf(line: FileLine): Item {
-  const item = readItem(parsed(line).value);
+  const { value } = numbered(line);
+  if (!value) throw new Failure(`Line ${line.no} is not a JSON object.`, AN_ITEM);
+  const item = readItem(value);
   if (!Array.isArray(item)) return item;
   const faults = item.map(({ path, message }: ValidationEntry) => `${path.join('.') || 'item'}: ${message}`);
   throw new Failure(
@@ -235,5 +249,5 @@ function digested(line: FileLine): object {
 }
 
 async function* chosen(world: World, file: string, wanted: ReadonlySet<string>): AsyncGenerator<Numbered> {
-  for await (const line of readFileLines(world, file)) if (wanted.has(itemOf(line).key)) yield parsed(line);
+  for await (const line of readFileLines(world, file)) if (wanted.has(itemOf(line).key)) yield numbered(line);
 }

@@ -1,5 +1,5 @@
 import type { getSla as getEndpoint, SlaReport } from '../contract/operator/sla.ts';
-import { Problem } from '../contract/problems.ts';
+import { Problem, ValidationProblem } from '../contract/problems.ts';
 import { newestOf } from '../domain/agreement.ts';
 import { type Principal, SYSTEM } from '../domain/principal.ts';
 import { lowerOf, MINUTE_MS, percentOf, quantiles, targetsMet, uptimeOf } from '../domain/sla.ts';
@@ -16,12 +16,14 @@ export function getSla(app: App, { principal, params, query }: OperatorCall<type
 
 /** A month of a partner; the current one unless given. */
 export async function slaOf(app: App, principal: Principal, partnerId: string, given: string | undefined) {
+  const now = app.clock.now();
+  const current = new Date(now).toISOString().slice(0, 7);
+  const month = given ?? current;
+  if (month > current) throw notBegun(current);
   // Whoever asks finds what was counted here so far.
   await app.usage.flush();
-  const now = app.clock.now();
-  const month = given ?? new Date(now).toISOString().slice(0, 7);
   const begins = Date.parse(`${month}-01T00:00:00Z`);
-  const ends = Math.min(new Date(begins).setUTCMonth(new Date(begins).getUTCMonth() + 1), LAST_DAY);
+  const ends = new Date(begins).setUTCMonth(new Date(begins).getUTCMonth() + 1);
   // It is the service's, and not the partner's.
   const days = await transact(app.db, SYSTEM, (tx) => readUptime(tx, dayOf(begins), dayOf(ends)));
   return transact(app.db, principal, async (tx) => {
@@ -78,6 +80,9 @@ function wasInForce({ signed_at, ends_at }: StoredAgreement, begins: number, end
   return Date.parse(signed_at) < ends && (ends_at === null || Date.parse(ends_at) > begins);
 }
 
-/** The last that is written with a year of four digits. */
-const LAST_DAY = Date.parse('9999-12-31');
+function notBegun(current: string): ValidationProblem {
+  const message = `Must be ${current}, the current month, or one before it.`;
+  return new ValidationProblem([{ code: 'too_big', expected: 'string', path: ['month'], message }]);
+}
+
 const dayOf = (moment: number) => new Date(moment).toISOString().slice(0, 10);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { expectProblem } from '../support/answers.ts';
+import { expectInvalid, expectProblem } from '../support/answers.ts';
 import { fanOutAll, HOOK, newPartner, publish, startPost } from '../support/post.ts';
 import { type Loose, makeWorld, OPERATOR_TOKEN } from '../support/service.ts';
 import { superuser } from '../support/superuser.ts';
@@ -100,6 +100,10 @@ describe('POST /operator/v1/webhooks/{id}/replay', () => {
     expect((await replayed({ since: second })).body).toEqual({ count: 2 });
     for (const body of [{ until: third }, { until: third, event_ids: ['evt_1'] }])
       expect((await replayed(body)).status).toBe(400);
+    for (const until of [first, second])
+      expectInvalid(await replayed({ since: second, until }), [
+        { path: ['since'], message: 'Must lie before until.' },
+      ]);
   });
 
   it('409: when its partner may receive nothing', async () => {

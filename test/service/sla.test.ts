@@ -126,9 +126,20 @@ describe('the SLA of a month', () => {
     expect((await sla(partnerId)).availability_percent).toBe(uptime.percent);
   });
 
-  it('200 for the first and the last month that there is', async () => {
-    for (const month of ['1000-01', '9999-12'])
-      expect(await sla(world.partnerId, month)).toMatchObject({ month, calls: { total: 0 } });
+  it('200 for the first month that there is', async () => {
+    expect(await sla(world.partnerId, '1000-01')).toMatchObject({ month: '1000-01', calls: { total: 0 } });
+  });
+
+  it('400 for a month that has not begun', async () => {
+    const { partnerId } = await makeKey(house, world.groupId);
+    const { month } = await sla(partnerId);
+    for (const ahead of ['2026-12', '2027-01', '9999-12'])
+      expectInvalid(
+        await house.send('GET', `/operator/v1/partners/${partnerId}/sla?month=${ahead}`, {
+          token: OPERATOR_TOKEN,
+        }),
+        [{ path: ['month'], message: `Must be ${month}, the current month, or one before it.` }],
+      );
   });
 
   it('400 for a month that is none; 404 for a partner who is none', async () => {

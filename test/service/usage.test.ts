@@ -10,7 +10,7 @@ import { expectInvalid } from '../support/answers.ts';
 import { startDatabaseProxy } from '../support/database-proxy.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 import { startReceiver, status } from '../support/receiver.ts';
-import { makeKey, makeWorld, serviceForTests, startHarness } from '../support/service.ts';
+import { makeKey, makeWorld, OPERATOR_TOKEN, serviceForTests, startHarness } from '../support/service.ts';
 
 /** What is counted, for whom, and what becomes of it. */
 
@@ -172,9 +172,14 @@ describe('the days', () => {
     ['?from=0000-01-01', 'from'],
     ['?from=2026-11-02&to=2026-11-01', 'from'],
     ['?from=2025-01-01&to=2026-11-01', 'from'],
+    ['?from=1900-01-01', 'from'],
+    [`?from=1900-01-01&to=${TODAY}`, 'from'],
+    ['?from=2099-01-01', 'from'],
   ])('400 for %s', async (query, field) => {
     const answer = await house.send('GET', `/v1/usage${query}`, { key: world.key });
     expectInvalid(answer, [{ path: [field] }]);
+    const all = await house.send('GET', `/operator/v1/usage${query}`, { token: OPERATOR_TOKEN });
+    expectInvalid(all, [{ path: [field] }]);
   });
 });
 

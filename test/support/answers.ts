@@ -34,7 +34,7 @@ type Path = (string | number)[];
 /** Fails unless the answer is the specified 400 with exactly these problems, in any order, one entry each. */
 export function expectInvalid(
   answer: Answer,
-  problems: { code?: string; expected?: string; path: Path }[],
+  problems: { code?: string; expected?: string; path: Path; message?: string }[],
 ): void {
   expect(answer.status, answer.text.slice(0, 300)).toBe(400);
   expect(answer.headers['content-type']).toBe('application/json; charset=utf-8');

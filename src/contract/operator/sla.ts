@@ -79,7 +79,10 @@ export const slaQuery = z.strictObject({
     .string()
     .regex(MONTH, 'Must be a month such as 2026-11.')
     .optional()
-    .meta({ description: 'The current one unless given.', examples: ['2026-11'] }),
+    .meta({
+      description: 'The current one, which it is unless given, or one before it.',
+      examples: ['2026-11'],
+    }),
 });
 
 export const getSla = defineEndpoint({

@@ -3,7 +3,7 @@ import { readers } from '../access.ts';
 import { defineEndpoint } from '../endpoint.ts';
 import { recordId } from '../fields.ts';
 import { pageOf, pageQuery } from '../page.ts';
-import { isFewDays, tooManyDays, usageDays, usageEntry, whenCounted } from '../partner/usage.ts';
+import { usageDays, usageEntry, whenCounted } from '../partner/usage.ts';
 
 const partnerUsage = usageEntry.extend({ partner_id: z.string() }).meta({ id: 'PartnerUsageEntry' });
 
@@ -18,14 +18,12 @@ export const listPartnerUsage = defineEndpoint({
   description: `Calls by day, partner, key, operation and outcome, and deliveries by webhook. ${whenCounted}`,
   extension: true,
   access: { roles: readers },
-  query: z
-    .strictObject({
-      ...pageQuery,
-      ...usageDays,
-      partner_id: recordId().optional(),
-      key_id: recordId().optional().meta({ description: 'Calls with this key alone.' }),
-    })
-    .refine(isFewDays, tooManyDays),
+  query: z.strictObject({
+    ...pageQuery,
+    ...usageDays,
+    partner_id: recordId().optional(),
+    key_id: recordId().optional().meta({ description: 'Calls with this key alone.' }),
+  }),
   response: { status: 200, description: 'One page, by day and partner.', body: pageOf(partnerUsage) },
   problems: [],
 });

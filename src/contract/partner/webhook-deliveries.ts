@@ -78,7 +78,7 @@ export const replayRequest = z
   .strictObject({
     since: moment().optional().meta({ description: 'Not in the future.' }),
     until: moment().optional().meta({
-      description: 'With `since`: only what was accepted before this moment.',
+      description: 'With `since`, and after it: only what was accepted before this moment.',
     }),
     event_ids: z
       .array(text({ min: 1, max: 255 }))
@@ -93,6 +93,12 @@ export const replayRequest = z
   .refine(({ since, until }) => until === undefined || since !== undefined, {
     error: 'Send until together with since.',
     path: ['until'],
+    params: { code: 'invalid_value', expected: 'string' },
+  })
+  // What is no moment is no number here, and refused as what it is.
+  .refine(({ since = '', until = '' }) => !(Date.parse(since) >= Date.parse(until)), {
+    error: 'Must lie before until.',
+    path: ['since'],
     params: { code: 'invalid_value', expected: 'string' },
   })
   .meta({

@@ -755,7 +755,7 @@ export type ReplayRequest =
   | {
       /** Not in the future. */
       since: string;
-      /** With `since`: only what was accepted before this moment. */
+      /** With `since`, and after it: only what was accepted before this moment. */
       until?: string;
       event_ids?: never;
     }
@@ -1113,7 +1113,7 @@ export interface Operations {
   getPortalSla: {
     input: {
       query?: {
-        /** The current one unless given. */
+        /** The current one, which it is unless given, or one before it. */
         month?: string | undefined;
       };
     };

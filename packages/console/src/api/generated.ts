@@ -1950,7 +1950,7 @@ export type ReplayRequest =
   | {
       /** Not in the future. */
       since: string;
-      /** With `since`: only what was accepted before this moment. */
+      /** With `since`, and after it: only what was accepted before this moment. */
       until?: string;
       event_ids?: never;
     }
@@ -3498,7 +3498,7 @@ export interface Operations {
         page_size?: number | undefined;
         /** The next_cursor of the page before. */
         cursor?: string | undefined;
-        /** The first day; 29 days before the last unless given. */
+        /** The first day, at most 399 days before the last; 29 before it unless given. */
         from?: string | undefined;
         /** The last day; today unless given. */
         to?: string | undefined;
@@ -3532,7 +3532,7 @@ export interface Operations {
     input: {
       params: { id: string | number };
       query?: {
-        /** The current one unless given. */
+        /** The current one, which it is unless given, or one before it. */
         month?: string | undefined;
       };
     };

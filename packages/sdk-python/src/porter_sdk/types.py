@@ -552,7 +552,7 @@ class ReplayRequest(TypedDict):
     since: NotRequired[str]
     """Not in the future."""
     until: NotRequired[str]
-    """With `since`: only what was accepted before this moment."""
+    """With `since`, and after it: only what was accepted before this moment."""
     event_ids: NotRequired[list[str]]
 
 

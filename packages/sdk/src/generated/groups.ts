@@ -129,7 +129,7 @@ export interface ListUsageQuery {
   page_size?: number | undefined;
   /** The next_cursor of the page before. */
   cursor?: string | undefined;
-  /** The first day; 29 days before the last unless given. */
+  /** The first day, at most 399 days before the last; 29 before it unless given. */
   from?: string | undefined;
   /** The last day; today unless given. */
   to?: string | undefined;

@@ -552,7 +552,7 @@ export type ReplayRequest =
   | {
       /** Not in the future. */
       since: string;
-      /** With `since`: only what was accepted before this moment. */
+      /** With `since`, and after it: only what was accepted before this moment. */
       until?: string;
       event_ids?: never;
     }

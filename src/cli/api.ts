@@ -279,7 +279,7 @@ export function refused(error: PorterApiError, url: string, asked?: Asked): Refu
     body.doc_url ?? (body.error === true ? `${url}/docs/errors/${validationEntry.code}` : undefined);
   const request = body.request_id ?? headers.get('x-request-id');
   const hints = [
-    ...(typeof body.message === 'string' && hint !== undefined ? [hint] : []),
+    ...(typeof body.message === 'string' && hint ? [hint] : []),
     ...(body.retry_after === undefined ? [] : [`Try again in ${body.retry_after} s.`]),
     ...(page === undefined ? [] : [`More: ${page}`]),
     ...(request === null ? [] : [`Request: ${request}`]),

@@ -12,6 +12,7 @@ export interface Asked {
 
 interface Refusal {
   error: string | true;
+  message: unknown;
   required_scopes?: readonly string[];
   required_roles?: readonly string[];
   rule?: string;
@@ -34,11 +35,18 @@ const nouns: Record<string, string> = {
 /** Which command lists them, where it is not that of the same word. */
 const lists: Record<string, string> = { agreements: 'partners', sla: 'partners' };
 
-const conflicts: Record<string, string> = {
-  'operators revoke': 'Create another admin first: porter operators create --role admin --name <name>',
-  'partners verify': 'A partner is verified after its agreement: porter partners sign-agreement <partner_id>',
-  'deliveries retry': 'Activate its webhook first: porter webhooks activate <webhook_id>',
-  listen: 'End another `porter listen` that uses this key.',
+/** Of the conflicts that a command can meet, the one that another command ends, by what its message speaks of. The messages of others say themselves what to do. */
+const conflicts: Record<string, readonly [about: string, hint: string]> = {
+  'operators revoke': [
+    'the last admin',
+    'Create another admin first: porter operators create --role admin --name <name>',
+  ],
+  'partners verify': [
+    'who is applied',
+    'A partner is verified after its agreement: porter partners sign-agreement <partner_id>',
+  ],
+  'deliveries retry': ['is disabled', 'Activate its webhook first: porter webhooks activate <webhook_id>'],
+  listen: ['streams open', 'End another `porter listen` that uses this key.'],
 };
 
 /** What the rules of the API leave to a client: which command comes next. */
@@ -54,6 +62,9 @@ const rules: Record<string, string> = {
   staging_only:
     'Name the staging service: --url <address> with its key in PORTER_KEY, or --profile <name> with a profile for it.',
 };
+
+/** The refusal says it all: the remedy of the catalogue, which is for every cause of its code, would be wrong. */
+const NONE = '';
 
 /** What to do about a refusal at a command line, where the API's own remedy speaks of headers and paths. */
 const hints: Record<string, (asked: Asked, refusal: Refusal) => string | undefined> = {
@@ -83,7 +94,10 @@ const hints: Record<string, (asked: Asked, refusal: Refusal) => string | undefin
     side === 'operator'
       ? undefined
       : `The key is that of ${sources.key}, the practice group is ${group}. Name another with --group, or ask support to put both into one network.`,
-  conflict: ({ command }) => conflicts[command],
+  conflict({ command }, { message }) {
+    const [about, hint] = conflicts[command] ?? [];
+    return about !== undefined && String(message).includes(about) ? hint : NONE;
+  },
   business_rule_violation: (_asked, { rule = '' }) => (Object.hasOwn(rules, rule) ? rules[rule] : undefined),
   cursor_gone: ({ command }) =>
     `The service was restored from a backup, or another server took over. Run \`porter ${command}\` again: it begins with what happens from then on. What happened before is at GET /v1/events.`,

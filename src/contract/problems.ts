@@ -67,7 +67,8 @@ export const problemCatalogue = {
     message: 'The request conflicts with the present state. Read the record, then decide again.',
     cause:
       'A record with this ID exists already, the step is not possible from the present state, or the record is still in use.',
-    remedy: 'Read the record, then decide again. What is in use goes when `used_by` is gone.',
+    remedy:
+      'Read the record, then decide again. If `used_by` is there, remove or change what it names first.',
     extension: true,
   },
   cursor_gone: {

@@ -194,6 +194,10 @@ describe('changes', () => {
     const rejected = await json(`changes rejected ${other} --reason Closed`);
     expect(rejected).toMatchObject({ data: [{ state: 'rejected', reason: 'Closed' }] });
     expect((await json(`${list} --state pending`)).data).toEqual([]);
+    // What to do is in the message: nothing is in use, and nothing to be read again.
+    const late = await porter(`changes rejected ${id} --reason Closed`);
+    expect(late.code).toBe(1);
+    expect(late.stderr).toMatch(/^Error: .+ stays so\. Change the submission type instead\.\n {2}More: /);
     expect(await porter('changes show chg_none')).toMatchObject({
       code: 1,
       stderr: expect.stringContaining('There is no such change.'),

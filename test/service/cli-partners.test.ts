@@ -3,12 +3,13 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Webhook } from 'standardwebhooks';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { STREAMS_PER_KEY_MAX } from '../../src/contract/partner/events.ts';
 import { newSecret } from '../../src/domain/signature.ts';
 import { temporaryFolder } from '../support/afterwards.ts';
 import { type Running, porter as run, type Surroundings, start } from '../support/cli.ts';
 import { until } from '../support/porter-process.ts';
 import { ok, type Receiver, startReceiver, status } from '../support/receiver.ts';
-import { makeKey, OPERATOR_TOKEN, serviceForTests } from '../support/service.ts';
+import { makeKey, makeWorld, OPERATOR_TOKEN, serviceForTests } from '../support/service.ts';
 
 const { house: harness, world } = await serviceForTests();
 const { groupId: group, key } = world;
@@ -108,6 +109,17 @@ describe('listen', () => {
     const listener = await listening('listen');
     listener.stop();
     expect(await listener.ended).toBe(130);
+  });
+
+  it('says what to end when as many listen as may', async () => {
+    const { key: theirs, groupId } = await makeWorld(harness);
+    const env = { PORTER_KEY: theirs, PORTER_GROUP: groupId };
+    for (let count = 0; count < STREAMS_PER_KEY_MAX; count++) await listening('listen', { env });
+    const { code, stderr } = await porter('listen', { env });
+    expect([code, stderr]).toEqual([
+      1,
+      expect.stringContaining('\n  End another `porter listen` that uses this key.\n'),
+    ]);
   });
 
   it('prints JSON lines, and only the events that were asked for', async () => {

@@ -164,6 +164,10 @@ describe('a refusal', () => {
     const { code, stderr } = await porter(`partners verify ${json.id}`, operator);
     expect(stderr).toContain('porter partners sign-agreement <partner_id>\n');
     expect(code).toBe(1);
+    await porter(`partners sign-agreement ${json.id}`, operator);
+    await porter(`partners verify ${json.id}`, operator);
+    const again = await porter(`partners verify ${json.id}`, operator);
+    expect(again.stderr).toContain('A partner who is verified cannot take the step verify.\n  More: ');
   });
 });
 

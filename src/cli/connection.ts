@@ -15,6 +15,8 @@ export interface Connection {
   demo: boolean;
   /** A profile whose key and token are not used, because they are for another address. */
   elsewhere?: { name: string; url: string } | undefined;
+  /** The profile that is used: no demo world is looked for then, also if it has no key. */
+  profile?: { name: string; isNamed: boolean } | undefined;
 }
 
 export interface ConnectionFlags {
@@ -55,6 +57,7 @@ export async function connect(world: World, flags: ConnectionFlags): Promise<Con
     sources: { key: sourceOf('PORTER_KEY'), operatorToken: sourceOf('PORTER_OPERATOR_TOKEN') },
     demo: false,
     ...(profile && !fits && { elsewhere: { name: profile.name, url: profile.url } }),
+    ...(trusted && { profile: { name: trusted.name, isNamed: named !== undefined } }),
   };
   return named || trusted || found.key ? found : demoWorld(demo, found);
 }
@@ -141,7 +144,7 @@ export function partnerHeaders(connection: Connection): Record<string, string> {
   return { ...header, 'x-practice-group-id': group };
 }
 
-export function keyHeader({ url, key, elsewhere }: Connection): Record<string, string> {
+export function keyHeader({ url, key, elsewhere, profile }: Connection): Record<string, string> {
   if (!key && elsewhere) throw isElsewhere(elsewhere, url, 'PORTER_KEY and PORTER_GROUP');
   if (!key)
     throw new Failure(
@@ -149,12 +152,19 @@ export function keyHeader({ url, key, elsewhere }: Connection): Record<string, s
       [
         'Set PORTER_KEY and PORTER_GROUP, or keep both in a profile: porter profiles add --help',
         'An operator issues a key: porter keys issue --help',
-        ...(isLoopback(url)
-          ? ['That of a demo world is found in the folder that its service was started in: run this there.']
-          : []),
+        ...(isLoopback(url) ? [whereDemoIs(profile)] : []),
       ].join('\n'),
     );
   return { 'x-api-key': key };
+}
+
+function whereDemoIs(profile: Connection['profile']): string {
+  if (!profile)
+    return 'That of a demo world is found in the folder that its service was started in: run this there.';
+  const { name, isNamed } = profile;
+  return isNamed
+    ? `The profile ${name} has none, and with --profile that of a demo world is not looked for.`
+    : `The profile ${name} has none, and while it is in use, that of a demo world is not looked for. To use no profile: porter profiles use --none`;
 }
 
 function isElsewhere(

@@ -191,6 +191,35 @@ describe('without a key', () => {
     },
   );
 
+  it.each(['trigger appointment.confirmed', 'listen', 'resend evt_1', 'me'])(
+    '%s in the folder of the service says which profile hides that of its demo world',
+    async (line) => {
+      const cwd = temporaryFolder();
+      await mkdir(join(cwd, '.porter'));
+      writeFileSync(join(cwd, '.porter/demo-key'), key);
+      writeFileSync(join(cwd, '.porter/url'), harness.url);
+      const env = { PORTER_GROUP: group };
+      await run(`profiles add mine --operator --url ${harness.url}`, { cwd, stdin: OPERATOR_TOKEN });
+      const hidden = (by: string) => expect.stringContaining(`\n  The profile mine has none, and ${by}`);
+      expect(await run(line, { cwd, env })).toMatchObject({
+        code: 1,
+        stderr: hidden(
+          'while it is in use, that of a demo world is not looked for. To use no profile: porter profiles use --none\n',
+        ),
+      });
+      expect(await run('profiles use --none', { cwd })).toMatchObject({
+        code: 0,
+        stdout: 'Using no profile.\n',
+      });
+      expect(await run(`${line} --profile mine`, { cwd, env })).toMatchObject({
+        code: 1,
+        stderr: hidden('with --profile that of a demo world is not looked for.\n'),
+      });
+      const me = await run('me --json', { cwd, env });
+      expect([me.code, me.json.partner.id]).toEqual([0, world.partnerId]);
+    },
+  );
+
   it('nothing is said of a demo world where there cannot be one', async () => {
     const { stderr } = await porter('trigger appointment.confirmed', {
       PORTER_URL: 'https://api.example.com',

@@ -148,6 +148,15 @@ describe('profiles', () => {
     ]);
     expect((await porter('profiles use b', { cwd })).stdout).toBe('Using profile b.\n');
     expect((await list())[1].in_use).toBe(true);
+    const inUse = async () => (await list()).filter((one: { in_use: boolean }) => one.in_use);
+    expect((await porter('profiles use --none --json', { cwd })).json).toEqual({ in_use: null });
+    expect(await inUse()).toEqual([]);
+    for (const line of ['profiles use', 'profiles use a --none'])
+      expect(await porter(line, { cwd })).toMatchObject({
+        code: 2,
+        stderr: expect.stringContaining('Give either its name or --none.'),
+      });
+    await porter('profiles use b', { cwd });
     expect((await porter('profiles remove b', { cwd })).code).toBe(0);
     expect(
       (await list()).map(({ name, in_use }: { name: string; in_use: boolean }) => [name, in_use]),

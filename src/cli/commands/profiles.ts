@@ -97,14 +97,20 @@ export const profileCommands = [
     name: 'profiles use',
     section,
     calls,
-    summary: 'Use this profile from now on.',
-    arguments: named,
-    examples: ['profiles use staging'],
-    async run({ args: { name }, out, world }) {
-      const file = await readProfiles(world);
-      refuseUnknown(file, name);
-      await writeProfiles(world, { ...file, current: name });
-      out.document({ in_use: name }, () => `Using profile ${name}.`);
+    summary: 'Use this profile from now on, or none.',
+    arguments: [{ ...named[0], optional: true }],
+    options: { none: { summary: 'Use none: then, the demo world of this folder is found.' } },
+    examples: ['profiles use staging', 'profiles use --none'],
+    async run({ args: { name }, options, out, world }) {
+      if ((name === undefined) !== options.none)
+        throw new UsageError('Say which profile to use.', 'Give either its name or --none.');
+      const { current: _, ...file } = await readProfiles(world);
+      if (name !== undefined) refuseUnknown(file, name);
+      await writeProfiles(world, { ...file, ...(name !== undefined && { current: name }) });
+      out.document(
+        { in_use: name ?? null },
+        () => `Using ${name === undefined ? 'no profile' : `profile ${name}`}.`,
+      );
     },
   }),
   defineCommand({

@@ -66,11 +66,18 @@ export class Unreachable extends Failure {
 
 /** The call was taken down, and is made once a second person has approved it. */
 export class Waiting extends Failure {
+  readonly approvalId: string;
+
   constructor({ id, expires_at }: Pick<Approval, 'id' | 'expires_at'>) {
     super(
       'Nothing was done yet: it waits for a second person.',
       `Somebody else approves ${id} until ${expires_at}: in the console, Settings, Approvals. What it makes, you collect there.`,
     );
+    this.approvalId = id;
+  }
+
+  override toJSON(): object {
+    return { ...super.toJSON(), approval_id: this.approvalId };
   }
 
   override get kind(): string {

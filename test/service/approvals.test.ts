@@ -348,6 +348,15 @@ describe('the command line', () => {
         /Nothing was done yet: it waits for a second person\.\n +Somebody else approves apv_/,
       );
       expect(code).toBe(1);
+      const forPrograms = await run(`${line} --json`);
+      expect(forPrograms).toMatchObject({ code: 1, stdout: '' });
+      const waiting = JSON.parse(forPrograms.stderr);
+      expect(waiting).toEqual({
+        error: 'waiting',
+        message: 'Nothing was done yet: it waits for a second person.',
+        hint: expect.stringContaining(waiting.approval_id),
+        approval_id: expect.stringMatching(/^apv_/),
+      });
     }
     const { id } = await free.operator('POST', '/networks', { name: 'N', practice_group_ids: [] });
     const { stderr } = await run(`networks add ${id} ${world.groupId} ${other.groupId}`);

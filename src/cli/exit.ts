@@ -71,7 +71,10 @@ export class Waiting extends Failure {
   constructor({ id, expires_at }: Pick<Approval, 'id' | 'expires_at'>) {
     super(
       'Nothing was done yet: it waits for a second person.',
-      `Somebody else approves ${id} until ${expires_at}: in the console, Settings, Approvals. What it makes, you collect there.`,
+      [
+        `Until ${expires_at}, somebody else approves it, also in the console (Settings, Approvals): porter approvals approve ${id}`,
+        `Then you collect what it made: porter approvals collect ${id}`,
+      ].join('\n'),
     );
     this.approvalId = id;
   }

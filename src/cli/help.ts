@@ -47,6 +47,7 @@ const groupSummaries: Record<string, string> = {
   agreements: 'What was agreed with partners',
   keys: 'API keys',
   networks: 'Networks: which practice groups may act for one another',
+  approvals: 'What waits for a second person',
   groups: 'Practice groups',
   events: 'Publish events, and look at those that were',
   webhooks: 'Pause, activate and replay the webhooks of partners',

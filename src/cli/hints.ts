@@ -28,6 +28,7 @@ const nouns: Record<string, string> = {
   changes: 'change',
   webhooks: 'webhook',
   groups: 'practice group',
+  approvals: 'approval',
   operators: 'operator',
   events: 'event',
 };
@@ -76,6 +77,8 @@ const hints: Record<string, (asked: Asked, refusal: Refusal) => string | undefin
       return 'There is no such network, or no such practice group. See `porter networks list` and `porter groups list`.';
     if (command === 'networks remove')
       return 'There is no such network, or this practice group is not one of it. See `porter networks list`.';
+    if (command === 'approvals collect')
+      return 'There is no such approval, or somebody else asked for it, who collects it. See `porter approvals list`.';
     const noun = nouns[word];
     return noun && `There is no such ${noun}. See \`porter ${lists[word] ?? word} list\`.`;
   },

@@ -7,6 +7,8 @@ export const APPROVAL_HOURS = 72;
 
 const somebody = z.object({ id: z.string(), name: z.string() });
 
+export const approvalStatuses = ['pending', 'approved', 'declined', 'expired'] as const;
+
 export const approval = z
   .object({
     id: z.string(),
@@ -17,7 +19,7 @@ export const approval = z
       .record(z.string(), z.string())
       .meta({ description: 'The parameters of its path, as they were sent.' }),
     body: z.unknown().meta({ description: 'Its body, as it was sent; null: it had none.' }),
-    status: z.enum(['pending', 'approved', 'declined', 'expired']),
+    status: z.enum(approvalStatuses),
     requested_by: somebody,
     requested_at: timestamp(),
     expires_at: timestamp().meta({ description: 'Until when it can be approved.' }),

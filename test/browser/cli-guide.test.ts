@@ -66,11 +66,34 @@ describe('the examples of the guide', () => {
       .set('postgres://porter:secret@db.example/porter', harness.databaseUrl)
       .set('http://localhost:3000/hooks', receiver.url)
       .set('wh_00Vb13pkZeDP1yAD86FW5V4Dr', body.id);
+    for (const [shown, id] of await approvals(group)) real.set(shown, id);
     symlinkSync(join(ROOT, 'porter'), join(folder, 'porter'));
     mkdirSync(join(folder, '.porter'));
     writeFileSync(join(folder, '.porter/demo-key'), key);
     return () => receiver.close();
   });
+
+  /** Two that somebody else asked for, and one of this operator that somebody else has approved. */
+  async function approvals(group: string): Promise<[string, string][]> {
+    const { databaseUrl, clock } = harness;
+    const asking = await startHarness({
+      databaseUrl,
+      clock,
+      env: { PORTER_ROLE: 'api', PORTER_APPROVALS: 'networks' },
+    });
+    const { token } = await harness.operator('POST', '/operators', { name: 'Ada Marsh', role: 'admin' });
+    const ask = async (by: string): Promise<string> => {
+      const network = { name: 'Waits', practice_group_ids: [group] };
+      return (await asking.send('POST', '/operator/v1/networks', { token: by, body: network })).body.id;
+    };
+    const mine = await ask(OPERATOR_TOKEN);
+    await asking.send('POST', `/operator/v1/approvals/${mine}/approve`, { token });
+    return [
+      ['apv_00Vb13pkZeDP1yAD86FW5V4Dr', await ask(token)],
+      ['apv_00Vb1rC4xZeDP1yAD86FW5V4Dr', await ask(token)],
+      ['apv_00Vb1sTWL2BSKL8Veuh7YiGO1', mine],
+    ];
+  }
 
   const pasted = (code: string) =>
     [...real].reduce((text, [shown, here]) => text.replaceAll(shown, here), code);

@@ -345,7 +345,7 @@ describe('the command line', () => {
       const { code, stdout, stderr } = await run(line);
       expect(stdout).toBe('');
       expect(stderr).toMatch(
-        /Nothing was done yet: it waits for a second person\.\n +Somebody else approves apv_/,
+        /Nothing was done yet: it waits for a second person\.\n +Until 2026-\S+, somebody else approves it, .+: porter approvals approve apv_/,
       );
       expect(code).toBe(1);
       const forPrograms = await run(`${line} --json`);

@@ -1,6 +1,7 @@
 import type { Command } from '../command.ts';
 import { agreementCommands } from './agreements.ts';
 import { alertsCommand } from './alerts.ts';
+import { approvalCommands } from './approvals.ts';
 import { auditCommands } from './audit.ts';
 import { changeCommands } from './changes.ts';
 import { deliveryCommands } from './deliveries.ts';
@@ -40,6 +41,7 @@ export const clientCommands: readonly Command[] = [
   ...keyCommands,
   ...groupCommands,
   ...networkCommands,
+  ...approvalCommands,
   ...importCommands,
   ...eventCommands,
   ...publishedEventCommands,

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { readers, support } from '../access.ts';
-import { APPROVAL_HOURS, approval } from '../approval.ts';
+import { APPROVAL_HOURS, approval, approvalStatuses } from '../approval.ts';
 import { defineEndpoint } from '../endpoint.ts';
 import { recordId, text } from '../fields.ts';
 import { pageOf, pageQuery } from '../page.ts';
@@ -20,7 +20,7 @@ export const listApprovals = defineEndpoint({
   access: { roles: readers },
   query: z.strictObject({
     ...pageQuery,
-    status: z.enum(['pending', 'approved', 'declined', 'expired']).optional(),
+    status: z.enum(approvalStatuses).optional(),
   }),
   response: { status: 200, description: 'One page.', body: pageOf(approval) },
   problems: [],

@@ -3,7 +3,6 @@ import {
   type AlertKindName,
   alertKindNames,
   type Ending,
-  kindOf,
   type SubjectType,
 } from '../contract/alerts.ts';
 
@@ -388,16 +387,4 @@ export function decideAlerts(
     }
   }
   return decision;
-}
-
-// ---- Who is told ----
-
-/** Another alert tells of it at the same moment, or it was told when it began. */
-const silentEndings: readonly Ending[] = ['disabled', 'told'];
-
-export const isEndTold = (because: Ending): boolean => !silentEndings.includes(because);
-
-/** Null stands for the operator, who is told of everything. */
-export function toldTo({ kind, partnerId }: Pick<NewAlert, 'kind' | 'partnerId'>): (string | null)[] {
-  return kindOf(kind).toldTo === 'partner' && partnerId !== null ? [null, partnerId] : [null];
 }

@@ -1,5 +1,6 @@
 import { type AlertKindName, type Ending, endings, kindOf } from '../contract/alerts.ts';
 import { messageOf, remedyOf, subjectOf } from './alert-words.ts';
+import type { NewAlert } from './alerts.ts';
 
 /** What goes out by e-mail: when, how it reads, and what follows an attempt that failed. */
 
@@ -32,6 +33,16 @@ export interface Notice {
     ended_at: string | null;
     ended_because: Ending | null;
   };
+}
+
+/** Another alert tells of it at the same moment, or it was told when it began. */
+const silentEndings: readonly Ending[] = ['disabled', 'told'];
+
+export const isEndTold = (because: Ending): boolean => !silentEndings.includes(because);
+
+/** Null stands for the operator, who is told of everything. */
+export function toldTo({ kind, partnerId }: Pick<NewAlert, 'kind' | 'partnerId'>): (string | null)[] {
+  return kindOf(kind).toldTo === 'partner' && partnerId !== null ? [null, partnerId] : [null];
 }
 
 /** Whether somebody with these preferences wants to hear of it. */

@@ -1,7 +1,8 @@
 import type { AlertDetails, AlertKindName, Ending, SubjectType } from '../contract/alerts.ts';
 import type { Page, PageQuery } from '../contract/page.ts';
 import { presentAlert } from '../domain/alert-words.ts';
-import { isEndTold, type NewAlert, type OpenAlert, toldTo } from '../domain/alerts.ts';
+import type { NewAlert, OpenAlert } from '../domain/alerts.ts';
+import { isEndTold, toldTo } from '../domain/notification.ts';
 import type { Transaction } from './database.ts';
 import { announce } from './operator-events.ts';
 import { byId, readPage } from './page.ts';

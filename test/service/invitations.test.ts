@@ -53,6 +53,7 @@ it('says that mail is not set up, as long as it is not', async () => {
   expect(await quiet.operator('POST', path, ada())).toMatchObject({ status: 'waiting', error });
   expect((await quiet.operator('GET', '/invitations')).data).toMatchObject([{ status: 'waiting', error }]);
   expect((await toPartner()).error).toBe(null);
+  await send();
 });
 
 describe('an invitation', () => {

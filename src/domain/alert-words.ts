@@ -34,13 +34,16 @@ export function webhookOf(type: SubjectType): string {
 
 const capital = (text: string) => `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
 
+export const attemptsFailed = (count: number | null) =>
+  count === 1 ? '1 attempt has failed' : `${count} attempts have failed`;
+
 /** `whose`: of whom, for which practice. `practice`: what it is called. */
 const messages: Record<
   AlertKindName,
   (alert: Told & { name: string; whose: string; practice: string }) => string
 > = {
   webhook_failing: ({ subject, name, whose, details: { since, count } }) =>
-    `No delivery to ${webhookOf(subject.type)} ${subject.id} (${name})${whose} has succeeded since ${since}; ${count === 1 ? '1 attempt has' : `${count} attempts have`} failed.`,
+    `No delivery to ${webhookOf(subject.type)} ${subject.id} (${name})${whose} has succeeded since ${since}; ${attemptsFailed(count)}.`,
   webhook_disabled: ({ subject, name, whose, details: { since, reason } }) =>
     `${capital(webhookOf(subject.type))} ${subject.id} (${name})${whose} has been disabled since ${since}. ${reason ?? ''}`.trim(),
   key_expiring: ({ subject, name, whose, details: { until } }) =>
@@ -60,7 +63,7 @@ const messages: Record<
   ehr_down: ({ subject, name, details: { since } }) =>
     `The EHR connection of ${subject.id} (${name}) has been unhealthy since ${since}.`,
   changes_pending: ({ subject, name, details: { since, count } }) =>
-    `The practice software of ${subject.id} (${name}) has said of ${count} changes, the first of ${since}, neither that they were applied nor that they were rejected.`,
+    `The practice software of ${subject.id} (${name}) has said ${count === 1 ? `of 1 change, of ${since}, neither that it was applied nor that it was rejected` : `of ${count} changes, the first of ${since}, neither that they were applied nor that they were rejected`}.`,
   partner_stopped: ({ subject, name, practice, details: { since } }) =>
     `The partner ${name} was stopped by ${practice}, at ${since} (${subject.id}).`,
   agreement_ended: ({ subject, name, details: { until, count } }) =>

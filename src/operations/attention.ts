@@ -4,7 +4,7 @@ import {
   type AttentionKind,
   type getAttention as endpoint,
 } from '../contract/operator/attention.ts';
-import { messageOf, plain, webhookOf } from '../domain/alert-words.ts';
+import { attemptsFailed, messageOf, plain, webhookOf } from '../domain/alert-words.ts';
 import { kindOfWebhook } from '../domain/alerts.ts';
 import { actionOf, causeOf, groupRaised, type Raised } from '../domain/attention.ts';
 import { SYSTEM } from '../domain/principal.ts';
@@ -154,14 +154,14 @@ function ofWebhook(
 function ofFailing(one: Failing, cause: string | null): Raised {
   const kind = 'webhook_failing';
   const told = (webhook: string) =>
-    `No delivery to ${webhook} has succeeded since ${one.since}; ${one.failures === 1 ? '1 attempt has' : `${one.failures} attempts have`} failed.`;
+    `No delivery to ${webhook} has succeeded since ${one.since}; ${attemptsFailed(one.failures)}.`;
   return { kind, cause, item: ofWebhook(kind, one, one.failures, told) };
 }
 
 function ofGivenUp(one: GivenUp): Raised {
   const kind = 'deliveries_given_up';
   const told = (webhook: string) =>
-    `${one.count} deliveries to ${webhook} were given up since ${one.since}, and it receives again.`;
+    `${one.count === 1 ? `1 delivery to ${webhook} was` : `${one.count} deliveries to ${webhook} were`} given up since ${one.since}, and it receives again.`;
   return { kind, cause: null, item: ofWebhook(kind, one, one.count, told) };
 }
 

@@ -110,6 +110,11 @@ describe('GET /operator/v1/attention', () => {
     expect(early.message).toMatch(
       /^No delivery to the webhook wh_\S+ \(hooks\.partner\.example\) has succeeded since/,
     );
+    await db.query(
+      'UPDATE webhook_lanes SET failures = 1 WHERE webhook_no = (SELECT no FROM webhooks WHERE id = $1)',
+      [id],
+    );
+    expect((await itemAbout('webhook_failing', id)).message).toMatch(/; 1 attempt has failed\.$/);
     const groups = await groupsOf('webhook_failing');
     expect(groups.find(({ cause }) => cause === 'status_500').title).toBe('A webhook is failing');
     house.clock.advance(HOUR);
@@ -278,6 +283,13 @@ describe('GET /operator/v1/attention', () => {
     house.service.app.figures.deliver(rows[0].webhook_no, 'given_up', 0, '5xx');
     await house.service.app.figures.flush();
     expect(await itemAbout('deliveries_given_up', id)).toMatchObject({ count: 2, action: 'retry_all' });
+    await db.query(
+      "UPDATE deliveries SET state = 'delivered' WHERE webhook_no = $1 AND event_no = (SELECT max(no) FROM events)",
+      [rows[0].webhook_no],
+    );
+    expect((await itemAbout('deliveries_given_up', id)).message).toMatch(
+      /^1 delivery to .+ was given up since /,
+    );
     await house.operator('POST', `/webhooks/${id}/retry-failed`);
     expect(await itemAbout('deliveries_given_up', id)).toBeUndefined();
   });

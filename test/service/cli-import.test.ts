@@ -143,7 +143,7 @@ describe('porter reconcile', () => {
     expect(stdout).toMatch(/differs +submission_type +\S+ +type\n/);
     expect(stdout).toMatch(/missing_here +form +\S+ +extra\n/);
     expect(stdout).toMatch(/missing_there +assignee +\S+ +AdminTeam\/desk\n/);
-    expect(stdout).toContain('4 items compared: 1 differ, 1 missing here, 1 missing there.');
+    expect(stdout).toContain('4 items compared: 1 differs, 1 missing here, 1 missing there.');
   });
 
   it('takes theirs: imports what differs and what is missing here', async () => {
@@ -152,6 +152,12 @@ describe('porter reconcile', () => {
     expect([code, stdout]).toEqual([0, '1 created, 1 updated.\n']);
     expect(stderr).toContain('What only Porter has stays.');
     expect(await titleOf(groupId)).toBe('Type "one"\n');
+  });
+
+  it('counts a single item as one', async () => {
+    const [group] = practiceItems();
+    const { stdout } = await porter(`reconcile ${file('single.ndjson', [group])} --group ${group.id}`);
+    expect(stdout).toContain('\n1 item compared: 0 differ, 1 missing here, 0 missing there.');
   });
 
   it('says how to go on where what it takes is not imported', async () => {

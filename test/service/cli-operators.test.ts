@@ -257,6 +257,9 @@ describe('audit verify', () => {
       appendFileSync(file, stdout);
     };
     await keep();
+    expect((await porter(`audit verify --anchor ${file}`, { env })).stdout).toMatch(
+      /^Whole: \d+ entries, each as it was written, and as 1 anchor says\./,
+    );
     await makeWorld(other);
     await keep();
     expect(await porter(`audit verify --anchor ${file}`, { env })).toMatchObject({

@@ -348,6 +348,18 @@ describe('a message', () => {
     expect(text.length).toBeLessThan(4_000);
   });
 
+  it('counts one as one', () => {
+    const details = { ...noDetails, since: ago(HOUR), count: 1 };
+    const { text } = compose([notice(1, { details }), notice(2, { kind: 'changes_pending', details })], {
+      ...surroundings,
+      reader: 'operator',
+    });
+    expect(text).toContain('; 1 attempt has failed.');
+    expect(text).toContain(
+      `has said of 1 change, of ${ago(HOUR)}, neither that it was applied nor that it was `,
+    );
+  });
+
   it('tells of what came and went as over, once', () => {
     const { subject, text } = compose([notice(1), notice(1, {}, 'ended')], surroundings);
     expect(subject).toBe('[Porter production] A webhook that failed is well again');

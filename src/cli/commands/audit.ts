@@ -32,6 +32,8 @@ function changed({ before, after }: AuditEntry): string[] | string | null {
   return more > 0 ? `${fields.slice(0, FIELDS_SHOWN_MAX).join(', ')} and ${more} more` : fields;
 }
 
+const anchorsSay = (count: number) => (count === 1 ? '1 anchor says' : `${count} anchors say`);
+
 export const auditCommands = [
   defineCommand({
     name: 'audit list',
@@ -104,7 +106,7 @@ export const auditCommands = [
         }
       out.document(verdict, () => {
         if (verdict.ok)
-          return `${out.paint('green', 'Whole')}${inLine(`: ${verdict.entries} entries, each as it was written${newest ? `, and as ${older.length + 1} anchors say` : ''}.`)}`;
+          return `${out.paint('green', 'Whole')}${inLine(`: ${verdict.entries} entries, each as it was written${newest ? `, and as ${anchorsSay(older.length + 1)}` : ''}.`)}`;
         return `${out.paint('red', 'Altered')}${inLine(`: ${told(verdict)}`)}`;
       });
       return verdict.ok ? exitCodes.ok : exitCodes.failed;

@@ -80,8 +80,8 @@ export const importCommands = [
           if (options.take === 'theirs' && one.difference !== 'missing_there') wanted.add(keyTextOf(one));
         }
       };
-      await out.during(() => `Compared ${compared} items`, compare());
-      const summary = `${compared} items compared: ${counts.differs} differ, ${counts.missing_here} missing here, ${counts.missing_there} missing there.`;
+      await out.during(() => `Compared ${itemsIn(compared)}`, compare());
+      const summary = `${itemsIn(compared)} compared: ${counts.differs} ${counts.differs === 1 ? 'differs' : 'differ'}, ${counts.missing_here} missing here, ${counts.missing_there} missing there.`;
       if (options.take === 'ours') {
         out.note(summary);
         return exitCodes.ok;
@@ -171,7 +171,7 @@ async function importFile(
     if (first) out.note(`It broke off at line ${first.no}. ${goOn(first.no)}`);
     throw error;
   });
-  await out.during(() => `Imported ${done} items`, told);
+  await out.during(() => `Imported ${itemsIn(done)}`, told);
   return taken;
 }
 
@@ -186,6 +186,8 @@ function told(taken: Taken): string {
     ? 'Nothing to import.'
     : `${parts.map(([name, count]) => `${count} ${name}`).join(', ')}.`;
 }
+
+const itemsIn = (count: number) => (count === 1 ? '1 item' : `${count} items`);
 
 function lineNumber(text: string | undefined): number {
   if (text === undefined) return 1;

@@ -16,7 +16,7 @@ import {
 import type { ValidationEntry } from '../contract/validate.ts';
 import { type FoundGroup, hasExpired, isReached } from '../domain/access.ts';
 import { contains } from '../domain/address-list.ts';
-import type { KeyHolder, OperatorPrincipal, PartnerPrincipal } from '../domain/principal.ts';
+import type { GuestPrincipal, KeyHolder, OperatorPrincipal, PartnerPrincipal } from '../domain/principal.ts';
 import type { RateDecision } from '../domain/rate-window.ts';
 import type { App } from '../operations/app.ts';
 import { newSessionToken } from '../operations/sessions.ts';
@@ -102,15 +102,19 @@ export function findHolder(app: App, exchange: Exchange): FoundKey | Promise<Fou
 
 /** By the token that was sent, or else by the session of the console. */
 export function findOperator(app: App, exchange: Exchange): Found<OperatorPrincipal> {
+  // Whoever was invited is no operator.
+  const operatorOf = (caller: Caller | undefined) => (caller?.kind === 'operator' ? caller : undefined);
+  const found = findCaller(app, exchange);
+  return found instanceof Promise ? found.then(operatorOf) : operatorOf(found);
+}
+
+type Caller = OperatorPrincipal | GuestPrincipal;
+
+function findCaller(app: App, exchange: Exchange): Found<Caller> {
   const token = bearerOf(exchange);
   if (token !== undefined) return app.access.operatorOf(token, () => mayAsk(app, exchange));
   const session = findOwnSession(app, exchange);
-  return session instanceof Promise ? session.then(operatorOf) : operatorOf(session);
-}
-
-/** Whoever was invited is no operator. */
-function operatorOf(session: SessionHolder | undefined): OperatorPrincipal | undefined {
-  return session?.principal.kind === 'operator' ? session.principal : undefined;
+  return session instanceof Promise ? session.then((late) => late?.principal) : session?.principal;
 }
 
 function bearerOf({ headers }: Exchange): string | undefined {
@@ -246,16 +250,23 @@ export function admitOperator(
   exchange: Exchange,
   isCounted: boolean,
 ): OperatorPrincipal | Promise<OperatorPrincipal> {
-  const letIn = (operator: OperatorPrincipal | undefined) => {
+  const letIn = (operator: Caller | undefined) => {
     if (!operator || hasExpired(operator, app.clock.now())) return refuseStranger(app, exchange);
+    if (operator.kind === 'guest') return refuseStranger(app, exchange, notForGuests(operator));
     exchange.trace.operatorId = operator.operatorId;
     return isCounted || operator.sessionId !== undefined
       ? countAndRenew(app, exchange, operator, isCounted)
       : operator;
   };
-  const found = findOperator(app, exchange);
+  const found = findCaller(app, exchange);
   return found instanceof Promise ? found.then(letIn) : letIn(found);
 }
+
+/** It is a 401 still: an open page of an operator asks again who is signed in, because another session may have taken the place of its own. */
+const notForGuests = ({ partner }: GuestPrincipal) =>
+  new Problem('invalid_credentials', {
+    message: `This is for operators, and you were invited as one of a ${partner ? 'partner' : 'practice'}. Yours is what is below ${partner ? '/portal/v1' : '/practice/v1'}.`,
+  });
 
 async function countAndRenew(
   app: App,

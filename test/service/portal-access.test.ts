@@ -225,7 +225,11 @@ describe('refused', () => {
     }).filter((one) => one.method === 'GET'))
       expect([path, (await ofPractice.send(method, path.replace('{id}', 'x'))).status]).toEqual([path, 403]);
     expect((await ofPractice.act('GET', '/portal/v1/events', way)).status).toBe(403);
-    expect((await guest.send('GET', '/operator/v1/partners')).status).toBe(401);
+    const { status, body } = await guest.send('GET', '/operator/v1/partners');
+    expect([status, body.message]).toEqual([
+      401,
+      'This is for operators, and you were invited as one of a partner. Yours is what is below /portal/v1.',
+    ]);
   });
 });
 

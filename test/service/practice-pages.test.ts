@@ -301,6 +301,10 @@ it('401 and 403 for everybody else: operators, partners, strangers', async () =>
       expectProblem(await other.send('GET', url), 403, 'insufficient_permissions');
   }
   // And what is another's is refused to them.
-  expectProblem(await manager.send('GET', '/operator/v1/partners'), 401, 'invalid_credentials');
+  for (const path of ['/partners', '/nothing'])
+    expectProblem(await manager.send('GET', `/operator/v1${path}`), 401, 'invalid_credentials', {
+      message:
+        'This is for operators, and you were invited as one of a practice. Yours is what is below /practice/v1.',
+    });
   expectProblem(await get('/nothing'), 404, 'not_found');
 });

@@ -24,9 +24,13 @@ public class Verify {
   }
 
   public static void main(String[] args) throws Exception {
+    String secret = System.getenv().getOrDefault("WEBHOOK_SECRET", "");
+    if (args.length != 3 || secret.isEmpty()) {
+      System.err.println("Set WEBHOOK_SECRET, and give webhook-id, webhook-timestamp and webhook-signature.");
+      System.exit(2);
+    }
     ByteArrayOutputStream body = new ByteArrayOutputStream();
     System.in.transferTo(body);
-    String secret = System.getenv().getOrDefault("WEBHOOK_SECRET", "");
     if (isGenuine(secret, args[0], args[1], args[2], body.toByteArray())) {
       System.out.println("genuine");
       return;

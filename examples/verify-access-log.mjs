@@ -14,9 +14,12 @@ const fail = (message) => {
   process.exit(1);
 };
 
-const lines = createInterface({ input: file ? createReadStream(file) : process.stdin, crlfDelay: Infinity })[
-  Symbol.asyncIterator
-]();
+const input = file ? createReadStream(file) : process.stdin;
+input.on('error', ({ code }) => {
+  console.error(`${file} cannot be read (${code}). Check its name, and who may read it.`);
+  process.exit(1);
+});
+const lines = createInterface({ input, crlfDelay: Infinity })[Symbol.asyncIterator]();
 const next = async () => (await lines.next()).value;
 const parsed = (line, what) => {
   try {

@@ -39,6 +39,10 @@ func Verify(secret, id, timestamp, signatures string, body []byte) error {
 }
 
 func main() {
+	if len(os.Args) != 4 {
+		fmt.Fprintln(os.Stderr, "Set WEBHOOK_SECRET, and give webhook-id, webhook-timestamp and webhook-signature.")
+		os.Exit(2)
+	}
 	body, err := io.ReadAll(os.Stdin)
 	if err == nil {
 		err = Verify(os.Getenv("WEBHOOK_SECRET"), os.Args[1], os.Args[2], os.Args[3], body)

@@ -6,7 +6,9 @@ import os
 import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
-secret = base64.b64decode(os.environ["WEBHOOK_SECRET"].removeprefix("whsec_"))
+secret = base64.b64decode(os.environ.get("WEBHOOK_SECRET", "").removeprefix("whsec_"))
+if not secret:
+    raise SystemExit("Set WEBHOOK_SECRET to the secret of the webhook.")
 handled = set()  # in earnest: a table, written together with what you do
 
 

@@ -1,7 +1,12 @@
 import { createServer, type IncomingMessage } from 'node:http';
 import { Webhook, WebhookVerificationError } from 'standardwebhooks';
 
-const webhook = new Webhook(process.env.WEBHOOK_SECRET ?? '');
+const { WEBHOOK_SECRET } = process.env;
+if (!WEBHOOK_SECRET) {
+  console.error('Set WEBHOOK_SECRET to the secret of the webhook.');
+  process.exit(1);
+}
+const webhook = new Webhook(WEBHOOK_SECRET);
 const handled = new Set<string>(); // in earnest: a table, written together with what you do
 
 const server = createServer(async (request, response) => {

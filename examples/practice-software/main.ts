@@ -219,6 +219,10 @@ const server = createServer(async (request, response) => {
   response.writeHead(answer.status, { 'content-type': 'application/json' });
   response.end(answer.body === undefined ? undefined : JSON.stringify(answer.body));
 });
+server.on('error', () => {
+  console.error(`Port ${PORT} is taken. Set PORT to another one.`);
+  process.exit(1);
+});
 server.listen(Number(PORT), '127.0.0.1', () => console.log(`listening on http://127.0.0.1:${PORT}`));
 process.once('SIGTERM', () => {
   closeSync(journal);

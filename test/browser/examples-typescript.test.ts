@@ -4,7 +4,15 @@ import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { type Block, blocksOf, pages, ROOT } from '../support/examples.ts';
-import { body, checkReceiver, checkRetries, hangUp, secret, sign } from '../support/examples-checks.ts';
+import {
+  body,
+  checkNeedsSecret,
+  checkReceiver,
+  checkRetries,
+  hangUp,
+  secret,
+  sign,
+} from '../support/examples-checks.ts';
 import { RUN_ELSEWHERE, runPage } from '../support/examples-page.ts';
 import { Background, type Demo, run, startDemo } from '../support/examples-world.ts';
 import { freePort } from '../support/porter-process.ts';
@@ -144,8 +152,10 @@ describe('examples/receiver.ts', () => {
   });
 });
 
-test('examples/verify.ts takes what the service signed, and nothing else', () =>
-  checkReceiver(process.execPath, 'examples/verify.ts'));
+test('examples/verify.ts takes what the service signed, and nothing else', async () => {
+  await checkNeedsSecret(process.execPath, 'examples/verify.ts');
+  await checkReceiver(process.execPath, 'examples/verify.ts');
+});
 
 test('examples/retry.ts repeats what may pass', () => checkRetries(process.execPath, 'examples/retry.ts'));
 

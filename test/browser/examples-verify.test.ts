@@ -2,7 +2,15 @@ import { execFileSync } from 'node:child_process';
 import { describe, expect, test } from 'vitest';
 import { deliveryExample } from '../../src/describe/event-examples.ts';
 import { blocksOf, pages, ROOT } from '../support/examples.ts';
-import { body, checkReceiver, checkRetries, otherSecret, secret, sign } from '../support/examples-checks.ts';
+import {
+  body,
+  checkNeedsSecret,
+  checkReceiver,
+  checkRetries,
+  otherSecret,
+  secret,
+  sign,
+} from '../support/examples-checks.ts';
 import { programOf } from '../support/examples-page.ts';
 
 /** The programs in examples/ that need a shell or Python; those in TypeScript are in test/browser/examples-typescript.test.ts. */
@@ -37,8 +45,10 @@ describe('examples/verify.sh', () => {
   });
 });
 
-test('examples/verify.py takes what the service signed, and nothing else', () =>
-  checkReceiver('python3', 'examples/verify.py'));
+test('examples/verify.py takes what the service signed, and nothing else', async () => {
+  await checkNeedsSecret('python3', 'examples/verify.py');
+  await checkReceiver('python3', 'examples/verify.py');
+});
 
 test('examples/retry.py repeats what may pass', () => checkRetries('python3', 'examples/retry.py'));
 

@@ -20,6 +20,13 @@ describe.each([
     );
   };
 
+  test('says what it needs', async () => {
+    const running = promisify(execFile)(command, [...args, program], { cwd: ROOT });
+    running.child.stdin?.end();
+    const said = await running.catch(({ stderr }: { stderr: string }) => stderr);
+    expect(said).toMatch(/^Set WEBHOOK_SECRET, and give webhook-id, .+\n(exit status 2\n)?$/);
+  });
+
   test('takes what the service signed, also while the secret is being rotated, and nothing else', async () => {
     expect(await isGenuine(sign())).toBe(true);
     expect(await isGenuine(sign({ secrets: [otherSecret, secret] }))).toBe(true);

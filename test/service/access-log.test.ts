@@ -293,6 +293,14 @@ describe('the log', () => {
 });
 
 const run = promisify(execFile);
+it('the verifier says of a file that it cannot read that it cannot', async () => {
+  const running = run(process.execPath, ['examples/verify-access-log.mjs', '/nowhere']);
+  await expect(running).rejects.toMatchObject({
+    code: 1,
+    stderr: '/nowhere cannot be read (ENOENT). Check its name, and who may read it.\n',
+  });
+});
+
 const verify = async (text: string, ...more: string[]) => {
   const file = join(temporaryFolder(), 'export.ndjson');
   await writeFile(file, text);

@@ -1,7 +1,12 @@
 import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
-import { blocksOf } from '../support/examples.ts';
-import { startDemo } from '../support/examples-world.ts';
+import { temporaryFolder } from '../support/afterwards.ts';
+import { blocksOf, ROOT } from '../support/examples.ts';
+import { run, startDemo } from '../support/examples-world.ts';
 import { dice } from '../support/fault-loops.ts';
 import { freePort, until } from '../support/porter-process.ts';
 import { killBothSidesUnderTraffic, practiceSoftware } from '../support/practice-loops.ts';
@@ -33,6 +38,24 @@ it('examples/practice-software takes what partners change, and says what it does
   expect((await software.shown()).settings).toEqual({ [`${group} type-1`]: { title: 'Taken' } });
   const [rejected] = (await house.operator('GET', '/changes?state=rejected')).data;
   expect(rejected.reason).toBe('We cannot answer more than 500 of these a day.');
+});
+
+it('examples/practice-software says that its port is taken', async () => {
+  const taken = createServer().listen(0, '127.0.0.1');
+  onTestFinished(() => void taken.close());
+  await once(taken, 'listening');
+  const { port } = taken.address() as AddressInfo;
+  const env = {
+    PATH: process.env.PATH ?? '',
+    PORT: String(port),
+    JOURNAL: join(temporaryFolder(), 'journal'),
+  };
+  expect(
+    await run(process.execPath, ['examples/practice-software/main.ts'], { folder: ROOT, env }),
+  ).toMatchObject({
+    code: 1,
+    stderr: `Port ${port} is taken. Set PORT to another one.\n`,
+  });
 });
 
 it('docs/operating/practice-software.md: what it says, pasted into a shell, connects the two', async () => {

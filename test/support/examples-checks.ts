@@ -27,6 +27,14 @@ export function sign({ secrets = [secret], secondsAgo = 0, sequence = 1 } = {}) 
 
 const PATH = process.env.PATH ?? '';
 
+/** Without a secret it says so, in a line. */
+export async function checkNeedsSecret(command: string, program: string): Promise<void> {
+  expect(await run(command, [program], { folder: ROOT, env: { PATH } })).toMatchObject({
+    code: 1,
+    stderr: 'Set WEBHOOK_SECRET to the secret of the webhook.\n',
+  });
+}
+
 /** It answers 204 to what the service signed, acts once, and answers 401 to the rest. */
 export async function checkReceiver(command: string, program: string): Promise<void> {
   const port = String(await freePort());

@@ -90,9 +90,11 @@ describe('keys', () => {
 it('networks are made and changed', async () => {
   const { groupId: other } = await makeWorld(harness);
   const { id } = await json(`networks create --name North ${group}`);
-  expect(await json(`networks add ${id} ${other}`)).toMatchObject({ practice_group_ids: [group, other] });
+  // In the order of their IDs, whichever was made first.
+  const both = [group, other].toSorted();
+  expect(await json(`networks add ${id} ${other}`)).toMatchObject({ practice_group_ids: both });
   expect((await porter('networks list')).stdout).toMatch(
-    new RegExp(`${id} +North +.+ \\(${group}\\), .+ \\(${other}\\) +2026-11-16T`),
+    new RegExp(`${id} +North +.+ \\(${both[0]}\\), .+ \\(${both[1]}\\) +2026-11-16T`),
   );
   expect(await json(`networks remove ${id} ${other} ${group}`)).toMatchObject({ practice_group_ids: [] });
 

@@ -97,6 +97,9 @@ it('replays from one moment to another', async () => {
   const dialog = page.getByRole('dialog');
   await dialog.getByLabel('To').fill('2000-01-01T00:00');
   await dialog.getByRole('button', { name: 'Replay' }).click();
+  await dialog.getByText('Must lie before until.').waitFor();
+  await dialog.getByLabel('From').fill('1999-01-01T00:00');
+  await dialog.getByRole('button', { name: 'Replay' }).click();
   await page.getByText('0 deliveries will be sent.').waitFor();
   const before = its.received.length;
   await page.getByRole('button', { name: 'Replay…' }).click();

@@ -137,7 +137,7 @@ export const partnerKindNames = alertKindNames.filter((name) => kindOf(name).tol
   ...AlertKindName[],
 ];
 
-const subjectTypes = [
+export const subjectTypes = [
   'webhook',
   'subscription',
   'write_through',

@@ -64,7 +64,8 @@ import { type DeliveryUsage, Recorder } from './recorder.ts';
  * were just put into, and these are locked already: nobody waits for a lane out of their order. Who is entitled is asked by the same statement,
  * and its answer counts from before the statement was sent.
  *   Acceptance does not depend on any of it. It is tried in a subtransaction. It waits at most 50 ms for a lane, and at most 50 ms for a fan-out
- * or a claim that this node has under way; if it fails, the event is accepted and goes the usual way. That way is also that of a burst, which costs less in large batches (what follows one within 10 ms is fanned out together), and of a node that does not deliver.
+ * or a claim that this node has under way; if it fails, the event is accepted and goes the usual way. That way is also that of a burst,
+ * which costs less in large batches (what follows one within 10 ms is fanned out together), and of a node that does not deliver.
  *
  * NEW AND SET ASIDE. A delivery that was never attempted is new. It is found by its place: none before `open_from` of its lane is
  * new, and the holder, which knows what it has under way, moves that on with the results that it writes. Whoever takes over

@@ -24,10 +24,7 @@ export async function clearAway({ db, clock, log, retention, isStopping }: House
       if (isStopping?.()) return cleared;
       const rows = await clearSome(db, name, databaseTime(clock), retention).catch((error) => {
         if (!isOnlyLate(error)) throw error;
-        log.warn(
-          { err: error, what: name },
-          'the database is late with clearing away: it is tried again in a minute',
-        );
+        log.warn({ err: error, what: name }, 'the database is late with clearing away: it is tried again');
         return 0;
       });
       cleared += rows;

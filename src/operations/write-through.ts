@@ -10,7 +10,6 @@ import { newId } from '../domain/ids.ts';
 import { newSecret, secretBytes } from '../domain/signature.ts';
 import { databaseTime } from '../platform/clock.ts';
 import { transact } from '../store/database.ts';
-import { replayEvents } from '../store/deliveries-replay.ts';
 import { findGroup } from '../store/practice-groups.ts';
 import { findOlderNodes } from '../store/presence.ts';
 import { insertSubscription } from '../store/subscriptions.ts';
@@ -19,8 +18,8 @@ import { forgetFailures, markWebhookDeleted } from '../store/webhooks.ts';
 import {
   deleteWriteThroughRow,
   findUnsettled,
-  findUntoldEvents,
   findWriteThrough,
+  hurryUntold,
   insertWriteThrough,
   lockWriteThrough,
   updateWriteThrough,
@@ -63,13 +62,7 @@ export async function putWriteThrough(app: App, call: OperatorCall<typeof putEnd
       insertSecret(tx, found.webhook_no, sealed, now);
       updateWriteThrough(tx, found, body.url, now);
       forgetFailures(tx, found.webhook_no);
-      // What waits for a retry, or was given up by an earlier version, is sent now.
-      await replayEvents(
-        tx,
-        databaseTime(app.clock),
-        found.webhook_no,
-        await findUntoldEvents(tx, found.webhook_no),
-      );
+      await hurryUntold(tx, databaseTime(app.clock), found.webhook_no);
     } else {
       const no = await insertSubscription(tx, {
         id: webhookId,

@@ -4,6 +4,7 @@ import { ruleBroken } from '../contract/rules.ts';
 import { hasExpired, isReached } from '../domain/access.ts';
 import { CircuitBreaker } from '../domain/flow-control.ts';
 import { newId, type RandomBytes } from '../domain/ids.ts';
+import { SYSTEM } from '../domain/principal.ts';
 import { signedHeaders } from '../domain/signature.ts';
 import { type Clock, databaseTime } from '../platform/clock.ts';
 import type { Egress, PostOutcome } from '../platform/egress/egress.ts';
@@ -210,7 +211,8 @@ export class WriteThrough implements SubmissionTypeUpdates {
     for (let wait = 0; wait < UNSETTLED_WAITS_MAX; wait++) {
       if (await propose(db, proposal, LATE_MS)) return true;
       // It may be back by now.
-      if (wait === 0) await hurryUntold(db, databaseTime(clock), proposal.webhook_no);
+      if (wait === 0)
+        await transact(db, SYSTEM, (tx) => hurryUntold(tx, databaseTime(clock), proposal.webhook_no));
       await clock.sleep(UNSETTLED_WAIT_MS);
     }
     return false;

@@ -62,21 +62,14 @@ export function updateWriteThrough(
   );
 }
 
-/** What the software has still to be told. */
-export async function findUntoldEvents(tx: Transaction, webhookNo: number): Promise<number[]> {
+/** What the software has still to be told, and waits for its next attempt or was given up by an earlier version, is sent now. */
+export async function hurryUntold(tx: Transaction, at: string | null, webhookNo: number): Promise<void> {
   const rows = await tx.query<{ event_no: number }>(
     `SELECT event_no FROM deliveries WHERE webhook_no = $1 AND ${UNTOLD} ORDER BY event_no LIMIT 1000`,
     [webhookNo],
   );
-  return rows.map(({ event_no }) => event_no);
-}
-
-/** What it has still to be told, and waits for its next attempt, has that now. */
-export async function hurryUntold(db: Database, at: string | null, webhookNo: number): Promise<void> {
-  await transact(db, SYSTEM, async (tx) => {
-    const untold = await findUntoldEvents(tx, webhookNo);
-    if (untold.length > 0) await replayEvents(tx, at, webhookNo, untold);
-  });
+  const untold = rows.map(({ event_no }) => event_no);
+  if (untold.length > 0) await replayEvents(tx, at, webhookNo, untold);
 }
 
 export function deleteWriteThroughRow(tx: Transaction, groupId: string): void {

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { readers } from '../access.ts';
-import { alertKindNames } from '../alerts.ts';
+import { alertKindNames, subjectTypes } from '../alerts.ts';
 import { defineEndpoint } from '../endpoint.ts';
 import { timestamp } from '../fields.ts';
 import { QUEUED_COUNT_MAX } from '../partner/webhooks.ts';
@@ -20,18 +20,7 @@ const item = z
   .object({
     subject: z
       .object({
-        type: z.enum([
-          'webhook',
-          'subscription',
-          'write_through',
-          'key',
-          'partner',
-          'practice_group',
-          'agreement',
-          'stop',
-          'service',
-          'approval',
-        ]),
+        type: z.enum([...subjectTypes, 'approval']),
         id: z.string(),
         name: z.string().meta({ description: 'For people: the host of a webhook, the label of a key.' }),
       })

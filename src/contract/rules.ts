@@ -1,4 +1,5 @@
 import { Problem } from './problems.ts';
+import { withCommas } from './wording.ts';
 
 /** Webhooks of one partner for one practice group, and as many for all of them. */
 export const WEBHOOKS_MAX = 20;
@@ -67,7 +68,7 @@ const rules = {
   },
   network_full: {
     path: 'practice_group_id',
-    message: `The network has ${MEMBERS_MAX.toLocaleString('en')} practice groups, which is the maximum. Remove one first.`,
+    message: `The network has ${withCommas(MEMBERS_MAX)} practice groups, which is the maximum. Remove one first.`,
   },
   expiry_in_the_past: {
     path: 'expires_at',
@@ -132,7 +133,7 @@ const rules = {
   },
   replay_too_large: {
     path: 'since',
-    message: `More than ${REPLAY_EVENTS_MAX.toLocaleString('en')} events for this webhook were accepted since then. Replay a shorter time, or read the event feed.`,
+    message: `More than ${withCommas(REPLAY_EVENTS_MAX)} events for this webhook were accepted since then. Replay a shorter time, or read the event feed.`,
   },
 } as const satisfies Record<string, Rule>;
 

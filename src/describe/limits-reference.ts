@@ -4,8 +4,9 @@ import { BODY_BYTES_MAX, type Endpoint } from '../contract/endpoint.ts';
 import { type JsonSchema, toJsonSchema } from '../contract/json-schema.ts';
 import { partnerEndpoints } from '../contract/partner/index.ts';
 import { CONTACTS_MAX, REPLAY_EVENTS_MAX, WEBHOOKS_MAX } from '../contract/rules.ts';
+import { withCommas } from '../contract/wording.ts';
 
-const whole = (value: unknown) => Number(value).toLocaleString('en');
+const whole = (value: unknown) => withCommas(Number(value));
 
 /** Every limit that a call can meet, as one Markdown page: of the service, and of each field that partners send. */
 export function limitsReference(): string {

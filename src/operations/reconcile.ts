@@ -2,6 +2,7 @@ import type { Line, LineStream } from '../contract/endpoint.ts';
 import { ITEMS_MAX, itemKinds } from '../contract/operator/import.ts';
 import type { reconcileItems as reconcileEndpoint } from '../contract/operator/reconcile.ts';
 import { Problem } from '../contract/problems.ts';
+import { withCommas } from '../contract/wording.ts';
 import { type Current, digestOf, type ItemKey, presentItem, refused } from '../domain/import.ts';
 import { type Digested, Named, readDigested } from '../domain/reconcile.ts';
 import { Outage } from '../platform/outage.ts';
@@ -104,7 +105,7 @@ function readLine(one: Line, only: string | undefined): Digested | ReturnType<ty
 }
 
 function tooMany(): Problem {
-  const message = `More than ${NAMED_MAX.toLocaleString('en')} items cannot be compared at once. Compare practice by practice, with practice_group_id.`;
+  const message = `More than ${withCommas(NAMED_MAX)} items cannot be compared at once. Compare practice by practice, with practice_group_id.`;
   return new Problem('payload_too_large', { message });
 }
 

@@ -2,6 +2,7 @@ import { hash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { type EventName, events } from '../../contract/events.ts';
+import { withCommas } from '../../contract/wording.ts';
 import { newId } from '../../domain/ids.ts';
 import { defineCommand } from '../command.ts';
 import { Failure, Unreachable, UsageError } from '../exit.ts';
@@ -22,7 +23,7 @@ export const eventCommands = [
     section: 'operator',
     calls: 'operator',
     summary: 'Publish events of practice groups.',
-    details: `Takes one event from options, or a file (\`-\` or none: stdin) with one event, an array of them, or {"events": […]}. They are sent ${BATCH_EVENTS_MAX.toLocaleString('en')} at a time. A batch that was accepted before, with the same events in the same order, is not accepted twice: after a break, publish the same file again. To publish the same events once more, add --again; if that breaks off, go on with the --run that it names.`,
+    details: `Takes one event from options, or a file (\`-\` or none: stdin) with one event, an array of them, or {"events": […]}. They are sent ${withCommas(BATCH_EVENTS_MAX)} at a time. A batch that was accepted before, with the same events in the same order, is not accepted twice: after a break, publish the same file again. To publish the same events once more, add --again; if that breaks off, go on with the --run that it names.`,
     arguments: [{ name: 'file', summary: 'JSON; `-` is stdin.', optional: true }],
     options: {
       event: { value: 'name', summary: 'Build one event with this name.', choices: names },

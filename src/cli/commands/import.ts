@@ -2,6 +2,7 @@ import { isRecord } from '../../../packages/sdk/src/shape.ts';
 import { type ImportOutcome, ITEMS_MAX } from '../../contract/operator/import.ts';
 import { validationEntry } from '../../contract/problems.ts';
 import type { ValidationEntry } from '../../contract/validate.ts';
+import { withCommas } from '../../contract/wording.ts';
 import { digestOf, type Item, keyText, readItem } from '../../domain/import.ts';
 import type { Api } from '../api.ts';
 import { defineCommand } from '../command.ts';
@@ -24,7 +25,7 @@ export const importCommands = [
     section: 'operator',
     calls: 'operator',
     summary: 'Import practice groups, forms, assignees and submission types.',
-    details: `Takes a file with an item on each line, and sends ${ITEMS_MAX.toLocaleString('en')} at a time. What is refused, as is a line that is not a JSON object, is told with its line and keeps nothing else from being imported. After a break, go on with the --from-line that it names, or run it again: what is there already changes nothing.`,
+    details: `Takes a file with an item on each line, and sends ${withCommas(ITEMS_MAX)} at a time. What is refused, as is a line that is not a JSON object, is told with its line and keeps nothing else from being imported. After a break, go on with the --from-line that it names, or run it again: what is there already changes nothing.`,
     arguments: [FILE],
     options: { 'from-line': { value: 'number', summary: 'Begin with this line; the first is 1.' } },
     examples: ['import practices.ndjson', 'import practices.ndjson --from-line 40001'],

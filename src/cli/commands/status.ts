@@ -6,6 +6,7 @@ import type { PartnerWebhook } from '../../contract/operator/webhooks.ts';
 import type { Page } from '../../contract/page.ts';
 import type { Webhook } from '../../contract/partner/webhooks.ts';
 import { problemCatalogue } from '../../contract/problems.ts';
+import { withCommas } from '../../contract/wording.ts';
 import { type Api, type Probed, type Request, refused } from '../api.ts';
 import { defineCommand } from '../command.ts';
 import type { Connection } from '../connection.ts';
@@ -230,7 +231,7 @@ async function failingWebhooks(
         health: webhook.health,
       }));
     if (next_cursor === null) return { failing };
-    const why = `Only the first ${WEBHOOKS_MAX.toLocaleString('en')} webhooks were asked whether they fail; porter_webhook_failing_attempts of /metrics names the worst of all.`;
+    const why = `Only the first ${withCommas(WEBHOOKS_MAX)} webhooks were asked whether they fail; porter_webhook_failing_attempts of /metrics names the worst of all.`;
     return { failing, why };
   } catch (error) {
     if (!(error instanceof Failure)) throw error;

@@ -3,6 +3,7 @@ import { readers, scopeList, scopeNames, support } from '../access.ts';
 import { defineEndpoint } from '../endpoint.ts';
 import { addressRange, moment, rateLimit, recordId, text, timestamp, wholeNumber } from '../fields.ts';
 import { pageOf, pageQuery } from '../page.ts';
+import { withCommas } from '../wording.ts';
 
 /** What a caller must show beside the key itself. */
 export const proofs = ['none', 'mtls', 'private_key_jwt'] as const;
@@ -197,7 +198,7 @@ export const issueKeys = defineEndpoint({
   path: '/operator/v1/keys/bulk',
   tag,
   summary: 'Issue keys for many practice groups',
-  description: `One key for each practice group, up to ${BULK_MAX.toLocaleString('en')}, all with the same scopes and settings: all of them or none. Practice groups that do not exist, or are named twice, are told together, each with its place in the list (400).`,
+  description: `One key for each practice group, up to ${withCommas(BULK_MAX)}, all with the same scopes and settings: all of them or none. Practice groups that do not exist, or are named twice, are told together, each with its place in the list (400).`,
   extension: true,
   access: { roles: support },
   approval: 'keys',

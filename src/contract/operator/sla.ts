@@ -3,6 +3,7 @@ import { readers } from '../access.ts';
 import { defineEndpoint } from '../endpoint.ts';
 import { recordId, timestamp } from '../fields.ts';
 import { CALL_MS, DELIVERY_SECONDS, slaTargets } from '../sla.ts';
+import { withCommas } from '../wording.ts';
 
 const MONTH = /^[1-9]\d{3}-(0[1-9]|1[0-2])$/;
 
@@ -14,7 +15,7 @@ const quantiles = (bounds: readonly number[], what: string) =>
     .object({ p50: quantile(), p95: quantile(), p99: quantile() })
     .nullable()
     .meta({
-      description: `${what} Each is rounded up to one of ${bounds.map((bound) => bound.toLocaleString('en')).join(', ')}; null: longer than the last. Altogether null: there was nothing to measure.`,
+      description: `${what} Each is rounded up to one of ${bounds.map(withCommas).join(', ')}; null: longer than the last. Altogether null: there was nothing to measure.`,
     });
 
 export const slaReport = z

@@ -7,6 +7,7 @@ import { pageOf, pageQuery } from '../page.ts';
 import { delivery, replay, replayRequest } from '../partner/webhook-deliveries.ts';
 import { webhook, webhookStatuses } from '../partner/webhooks.ts';
 import { REPLAY_EVENTS_MAX } from '../rules.ts';
+import { withCommas } from '../wording.ts';
 
 const partnerWebhook = webhook
   .extend({
@@ -116,7 +117,7 @@ export const retryFailedDeliveries = defineEndpoint({
   path: '/operator/v1/webhooks/{id}/retry-failed',
   tag,
   summary: 'Retry what a webhook did not receive',
-  description: `Every delivery of the webhook that was given up is queued again, in its order and with the same \`webhook-id\`. One call takes at most ${REPLAY_EVENTS_MAX.toLocaleString('en')}; \`has_more\` tells that some are left for the next. Broken off, it is made again: what is queued is not given up any more. Deliveries of practice groups that the partner may not receive are left as they are. The answer is 409 when it may receive none, or when the webhook is disabled: activate it first.`,
+  description: `Every delivery of the webhook that was given up is queued again, in its order and with the same \`webhook-id\`. One call takes at most ${withCommas(REPLAY_EVENTS_MAX)}; \`has_more\` tells that some are left for the next. Broken off, it is made again: what is queued is not given up any more. Deliveries of practice groups that the partner may not receive are left as they are. The answer is 409 when it may receive none, or when the webhook is disabled: activate it first.`,
   extension: true,
   access: { roles: support },
   idempotency: 'afterwards',

@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Agent, Client } from 'undici';
 import { expect, it, onTestFinished } from 'vitest';
@@ -7,6 +6,7 @@ import { porter } from '../support/cli.ts';
 import { signIn } from '../support/console-session.ts';
 import { freePort, type Porter, signal, spawnPorter, until, untilReady } from '../support/porter-process.ts';
 import { startReceiver } from '../support/receiver.ts';
+import { scratch } from '../support/scratch.ts';
 import {
   createUpToDateDatabase,
   type Harness,
@@ -62,7 +62,7 @@ async function start(env: Record<string, string> = {}): Promise<Porter> {
     PORTER_PROCESSES: '3',
     PORTER_RATE_WINDOWS: 'memory',
     PORTER_MASTER_KEY: randomBytes(32).toString('base64'),
-    PORTER_DATA_DIR: join(tmpdir(), `porter-processes-${randomBytes(6).toString('hex')}`),
+    PORTER_DATA_DIR: join(scratch, `porter-processes-${randomBytes(6).toString('hex')}`),
     ...env,
   });
   await untilReady(service);

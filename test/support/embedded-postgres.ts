@@ -2,7 +2,6 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -11,10 +10,11 @@ import pg from 'pg';
 import { type EmbeddedPostgres, startEmbeddedPostgres } from '../../src/platform/postgres/embedded.ts';
 import { commandLine, processesOfCluster } from '../../src/platform/postgres/processes.ts';
 import { afterFile, afterwards } from './afterwards.ts';
+import { scratch } from './scratch.ts';
 
 /** A path below a folder that only we may enter: the hard case when we are root and PostgreSQL is not. */
 export function newDataDir(): string {
-  const parent = mkdtempSync(join(tmpdir(), 'porter-embedded-'));
+  const parent = mkdtempSync(join(scratch, 'porter-embedded-'));
   chmodSync(parent, 0o700);
   const dataDir = join(parent, '.porter');
   afterwards(async () => {
@@ -31,7 +31,7 @@ let usedFolder: string | undefined;
 /** A data folder with a kept row, stopped properly. A copy: initdb takes 0.6 s each time, `cp` 0.05 s. */
 export async function usedDataDir(): Promise<string> {
   if (usedFolder === undefined) {
-    const folder = mkdtempSync(join(tmpdir(), 'porter-embedded-'));
+    const folder = mkdtempSync(join(scratch, 'porter-embedded-'));
     usedFolder = folder;
     afterFile(() => {
       rmSync(folder, { recursive: true, force: true });

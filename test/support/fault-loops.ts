@@ -176,9 +176,9 @@ export async function startTwoNodesAtOnce(rounds: number): Promise<void> {
     const start = async () =>
       spawnPorter(await freePort(), { DATABASE_URL, PORTER_DATA_DIR: newDataDir(), PORTER_DEMO: 'on' });
     const nodes = await Promise.all([start(), start()]);
-    await Promise.all(nodes.map(untilReady));
-
-    const demoKeys = nodes.map((node) => /x-api-key: (ptr_test_\w+)/.exec(node.output())?.[1] ?? 'none');
+    const keyOf = (node: Porter) => /x-api-key: (ptr_test_\w+)/.exec(node.output())?.[1];
+    await until('both print a key', () => nodes.every(keyOf));
+    const demoKeys = nodes.map((node) => keyOf(node) ?? 'none');
     for (const node of nodes) {
       const send = sender(node.url, new Agent());
       const list = async (noun: string) =>

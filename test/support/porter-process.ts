@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { onTestFinished } from 'vitest';
+import { scratch } from './scratch.ts';
 import { OPERATOR_TOKEN } from './service.ts';
 
 /** The service as its users start it, `node src/main.ts`, in a process that a test may kill. */
@@ -34,7 +35,7 @@ export async function until(
 
 /** Made for this test and gone after it, with whatever PostgreSQL still runs in it. */
 export function newDataDir(): string {
-  const dataDir = mkdtempSync(join(tmpdir(), 'porter-faults-'));
+  const dataDir = mkdtempSync(join(scratch, 'porter-faults-'));
   onTestFinished(async () => {
     const pids = clusterPids(dataDir);
     for (const pid of pids) signal(pid, 'SIGKILL');

@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
 import type { TestProject } from 'vitest/node';
 import { startEmbeddedPostgres } from '../../src/platform/postgres/embedded.ts';
 import { prepareDatabase } from '../../src/store/migrate.ts';
+import { scratch } from './scratch.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -22,7 +22,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
     await provide(project, process.env.TEST_DATABASE_URL);
     return async () => {};
   }
-  const dataDir = mkdtempSync(join(tmpdir(), 'porter-tests-'));
+  const dataDir = mkdtempSync(join(scratch, 'porter-tests-'));
   const postgres = await startEmbeddedPostgres({
     dataDir,
     log: () => {},
@@ -50,7 +50,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
 
 /**
  * A password is hashed 4,096 times at each login, on both sides, to make guessing slow: nobody guesses here. And it is sent as it is, without
- * the exchange that keeps it from whoever listens.
+ * the exchange that keeps it from whoever listens. The superuser need not show one to the databases of tests, which is a tenth of what a connection costs.
  */
 async function makeLoginsCheap(adminUrl: string): Promise<void> {
   const client = new pg.Client({ connectionString: adminUrl });
@@ -58,7 +58,8 @@ async function makeLoginsCheap(adminUrl: string): Promise<void> {
   await client.query('SET scram_iterations = 1');
   await client.query(`ALTER ROLE postgres PASSWORD '${new URL(adminUrl).password}'`);
   const { rows } = await client.query<{ file: string }>(`SELECT current_setting('hba_file') AS file`);
-  await client.query(`COPY (SELECT 'host all all all password') TO '${rows[0]?.file}'`);
+  const rules = "('host /^t_ postgres all trust'), ('host all all all password')";
+  await client.query(`COPY (VALUES ${rules}) TO '${rows[0]?.file}'`);
   await client.query('SELECT pg_reload_conf()');
   await client.end();
 }

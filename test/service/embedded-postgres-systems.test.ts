@@ -1,21 +1,12 @@
 import { execFileSync, spawnSync } from 'node:child_process';
-import {
-  chownSync,
-  closeSync,
-  existsSync,
-  mkdtempSync,
-  openSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs';
-import { tmpdir } from 'node:os';
+import { chownSync, closeSync, existsSync, openSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { findBinaries } from '../../src/platform/postgres/binaries.ts';
 import { namedUser } from '../../src/platform/postgres/own-user.ts';
 import { processesOfCluster } from '../../src/platform/postgres/processes.ts';
 import { linux, posix } from '../../src/platform/postgres/system.ts';
+import { temporaryFolder } from '../support/afterwards.ts';
 import { newDataDir, start } from '../support/embedded-postgres.ts';
 
 /** The seam between systems: what is used on macOS does here what /proc does. */
@@ -44,8 +35,7 @@ describe('the way that needs no /proc', () => {
   });
 
   it('has PostgreSQL take the folder that it is started in, and a password without a name', () => {
-    const folder = mkdtempSync(join(tmpdir(), 'porter-system-'));
-    afterAll(() => rmSync(folder, { recursive: true, force: true }));
+    const folder = temporaryFolder();
     const passwordFile = `${folder}.password`;
     writeFileSync(passwordFile, 'secret\n', { mode: 0o600 });
     const other = process.getuid?.() === 0 ? namedUser() : undefined;

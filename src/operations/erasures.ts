@@ -11,6 +11,7 @@ import { REDACTION } from '../domain/audit-chain.ts';
 import { type Found, NOTHING_YET, withFound } from '../domain/erasure.ts';
 import { newId } from '../domain/ids.ts';
 import { nearest } from '../domain/nearest.ts';
+import { Outage } from '../platform/outage.ts';
 import { readAuditHead } from '../store/audit.ts';
 import { type Transaction, transact } from '../store/database.ts';
 import {
@@ -53,8 +54,8 @@ export async function createErasure(app: App, call: Call) {
       putErasure(tx, withFound(erasure, found));
       return found;
     });
-  // What this node has heard of and not written yet is erased as well.
-  await app.refusals.flush();
+  // What this node has heard of and not written yet is erased as well: written later, it would stay.
+  if (!(await app.refusals.flush())) throw new Outage('refused calls wait to be written');
 
   await eraseAllEvents(app, step, target);
   await step(async (tx) => ({
@@ -68,7 +69,7 @@ export async function createErasure(app: App, call: Call) {
   // Workers look twice a second whether a webhook has changed, and then drop what they fetched ahead; other nodes write down what
   // was read within a second.
   await app.access.settle();
-  await app.accessLog.flush();
+  if (!(await app.accessLog.flush())) throw new Outage('the access log waits to be written');
   return { body: await finish(app, call, target, at) };
 }
 

@@ -91,7 +91,7 @@ export class AccessLog {
   readonly #later = new Waiting();
   readonly #timers = new Map<Waiting, () => void>();
   #anchoredAt: number;
-  #writing: Promise<void> = Promise.resolve();
+  #writing: Promise<unknown> = Promise.resolve();
   #closed = false;
   /** How many entries were not kept. */
   dropped = 0;
@@ -129,9 +129,10 @@ export class AccessLog {
     if (!this.#timers.has(waiting)) this.#writeAfter(waiting, waiting === this.#soon ? SOON_MS : LATER_MS);
   }
 
-  /** Returns when all that waits is written, or cannot be at this moment. Never throws. */
-  async flush(): Promise<void> {
-    await Promise.all([this.#write(this.#soon), this.#write(this.#later)]);
+  /** Returns when all that waits is written, or cannot be at this moment, which is false. Never throws. */
+  async flush(): Promise<boolean> {
+    const written = await Promise.all([this.#write(this.#soon), this.#write(this.#later)]);
+    return written.every(Boolean);
   }
 
   /** The last flush. */
@@ -147,14 +148,15 @@ export class AccessLog {
     this.#timers.set(waiting, cancel);
   }
 
-  #write(waiting: Waiting): Promise<void> {
+  #write(waiting: Waiting): Promise<boolean> {
     this.#timers.get(waiting)?.();
     this.#timers.delete(waiting);
-    this.#writing = this.#writing.then(() => this.#writeAll(waiting));
-    return this.#writing;
+    const written = this.#writing.then(() => this.#writeAll(waiting));
+    this.#writing = written;
+    return written;
   }
 
-  async #writeAll(waiting: Waiting): Promise<void> {
+  async #writeAll(waiting: Waiting): Promise<boolean> {
     const entries = waiting.take();
     for (let from = 0; from < entries.length; from += BATCH) {
       const batch = entries.slice(from, from + BATCH);
@@ -164,12 +166,13 @@ export class AccessLog {
         if (error instanceof Outage) {
           for (const entry of entries.slice(from)) putBack(waiting, entry);
           if (!this.#timers.has(waiting)) this.#writeAfter(waiting, SOON_MS);
-          return;
+          return false;
         }
         this.dropped += batch.length;
         this.#log.error({ err: error, entries: batch.length }, 'the access log could not be written');
       }
     }
+    return true;
   }
 
   async #append(entries: readonly AccessEntry[]): Promise<void> {

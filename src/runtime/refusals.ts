@@ -29,7 +29,7 @@ export class Refusals {
   readonly #waiting: Refusal[] = [];
   readonly #minute = { began: 0, counts: new Map<string, number>() };
   #waitingLength = 0;
-  #writing: Promise<void> | undefined;
+  #writing: Promise<boolean> | undefined;
   /** How many were not kept. */
   dropped = 0;
 
@@ -60,8 +60,8 @@ export class Refusals {
     void this.flush();
   }
 
-  /** Returns when all that waits is written, or cannot be at this moment. Never throws. */
-  flush(): Promise<void> {
+  /** Returns when all that waits is written, or cannot be at this moment, which is false. Never throws. */
+  flush(): Promise<boolean> {
     this.#writing ??= this.#write();
     return this.#writing;
   }
@@ -77,18 +77,19 @@ export class Refusals {
     return count < PER_MINUTE_MAX;
   }
 
-  async #write(): Promise<void> {
+  async #write(): Promise<boolean> {
     try {
       // Refusals of the same turn of the event loop are written together, after their answers.
       await new Promise((resolve) => setImmediate(resolve));
       while (this.#waiting.length > 0) {
         const batch = this.#waiting.slice(0, BATCH);
         const written = await this.#tryWrite(batch);
-        if (written === 'later') return;
+        if (written === 'later') return false;
         if (written === 'never') await this.#writeEach(batch);
         this.#waiting.splice(0, batch.length);
         this.#waitingLength -= batch.reduce((sum, one) => sum + lengthOf(one), 0);
       }
+      return true;
     } finally {
       this.#writing = undefined;
     }

@@ -70,6 +70,36 @@ it.each([
   },
 );
 
+it.each([
+  ['the refused calls', 'refused_requests', 'refused_requests'],
+  ['the access log', 'access_log', 'access_log_entries'],
+])(
+  'is not finished while what it heard of waits to be written to %s: that would be written afterwards',
+  async (_where, table, erased) => {
+    const house = await startHarness();
+    const { groupId, send } = await newPartner(house);
+    const forms = `/practice-groups/${groupId}/form-submissions`;
+    await house.operator('POST', forms, { submission_type_id: 'type-1', id: ID });
+    const db = await superuser(house.databaseUrl);
+    await db.query(
+      `CREATE FUNCTION pg_temp.late() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'late' USING ERRCODE = 'lock_not_available'; END $$;
+       CREATE TRIGGER late BEFORE INSERT ON ${table} FOR EACH ROW EXECUTE FUNCTION pg_temp.late()`,
+    );
+    await send('GET', `/v1/nothing/${ID}`);
+    await house.operator('GET', `${forms}/${ID}`);
+    const body = { practice_group_id: groupId, object: 'FormSubmission', object_id: ID };
+    expect((await createErasure(house, body)).status).toBe(503);
+    await db.query(`DROP TRIGGER late ON ${table}`);
+
+    expect((await createErasure(house, body)).body).toMatchObject({
+      finished: true,
+      erased: { [erased]: 1 },
+    });
+    await house.stop();
+    expect((await db.query(`SELECT FROM ${table} AS one WHERE one::text LIKE '%${ID}%'`)).rowCount).toBe(0);
+  },
+);
+
 it('kill -9 between two of its steps: another node goes on with it, and names whoever had been told before', async () => {
   const databaseUrl = await createUpToDateDatabase();
   const env = { PORTER_MASTER_KEY: MASTER_KEY };

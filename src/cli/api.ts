@@ -9,7 +9,7 @@ import type { Approval } from '../contract/approval.ts';
 import type { Page } from '../contract/page.ts';
 import { problemCatalogue, validationEntry } from '../contract/problems.ts';
 import { type Connection, isLoopback, keyHeader, operatorHeaders, partnerHeaders } from './connection.ts';
-import { Failure, Unreachable, Waiting } from './exit.ts';
+import { Closed, Failure, Unreachable, Waiting } from './exit.ts';
 import { type Asked, hintFor, type Side } from './hints.ts';
 import { linesOf } from './lines.ts';
 import { inLine, type Printer } from './printer.ts';
@@ -227,6 +227,11 @@ function unreachable(url: string, error: PorterConnectionError): Unreachable {
     return new Unreachable(
       `The certificate of ${url} is not trusted (${reason}).`,
       'Use the name that is on the certificate (--url, PORTER_URL), or name its authority in NODE_EXTRA_CA_CERTS.',
+    );
+  if (/^(ECONNRESET|EPIPE|UND_ERR_SOCKET)$/.test(reason))
+    return new Closed(
+      `The connection to ${url} was closed before the answer was there (${reason}).`,
+      'Is the service stopping, or are there too many connections from this machine (PORTER_CONNECTIONS_PER_ADDRESS_MAX)?',
     );
   return new Unreachable(
     `Nothing answers at ${url} (${reason}).`,

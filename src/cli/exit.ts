@@ -64,6 +64,9 @@ export class Unreachable extends Failure {
   }
 }
 
+/** Somebody is there, who takes no call just then. */
+export class Closed extends Unreachable {}
+
 /** The call was taken down, and is made once a second person has approved it. */
 export class Waiting extends Failure {
   readonly approvalId: string;

@@ -57,6 +57,15 @@ describe('status', () => {
     }
   });
 
+  it('does not take a connection that is refused for a database that is away', async () => {
+    const { url } = await startHarness({ env: { PORTER_CONNECTIONS_PER_ADDRESS_MAX: '1' } });
+    // Each probe has a connection of its own, and the first one is still open.
+    const { code, stdout, stderr } = await porter('status', { ...operator, PORTER_URL: url });
+    expect(stderr).toMatch(/^Error: The connection to .+ was closed before the answer was there/);
+    expect(stderr).toContain('PORTER_CONNECTIONS_PER_ADDRESS_MAX');
+    expect([code, stdout]).toEqual([3, '']);
+  });
+
   it('ends with 3 when /healthz does not answer', async () => {
     const { code, stderr } = await porter('status', operator, { fetch: unready(['/healthz']) });
     expect(stderr).toContain(`Nothing answers at ${harness.url} (no answer in time).`);

@@ -28,12 +28,15 @@ interface Door extends Pick<Harness, 'send' | 'operator'> {
 /** A process that is killed may just have been given a connection, of which then nobody hears. */
 const ANSWER_MS = 30_000;
 
-/** A connection of its own, which stays with the process that was given it. Undefined: that one has given no sign of life yet, or was just killed. */
-async function enter({ url }: Porter): Promise<Door | undefined> {
+/**
+ * A connection of its own, which stays with the process that was given it. Undefined: that one has given no sign of life yet, was just
+ * killed, or is known already. Then it is closed, for a process takes only so many from one address, and many are tried until the next
+ * process has started.
+ */
+async function enter({ url }: Porter, known: ReadonlyMap<string, Door>): Promise<Door | undefined> {
   const factory: Agent.Options['factory'] = (origin) =>
     new Client(origin, { pipelining: 1, headersTimeout: ANSWER_MS, bodyTimeout: ANSWER_MS });
   const agent = new Agent({ factory });
-  onTestFinished(() => agent.destroy());
   const send = sender(url, agent);
   const operator: Door['operator'] = async (method, path, body) => {
     const answer = await send(method, `/operator/v1${path}`, { token: OPERATOR_TOKEN, body });
@@ -42,14 +45,19 @@ async function enter({ url }: Porter): Promise<Door | undefined> {
   };
   const { data } = await operator('GET', '/nodes').catch(() => ({ data: [] }));
   const name = data.find(({ answering }: Loose) => answering)?.name;
-  return name && { send, operator, node: name, pid: pidOf(name) };
+  if (!name || known.has(name)) {
+    await agent.destroy();
+    return undefined;
+  }
+  onTestFinished(() => agent.destroy());
+  return { send, operator, node: name, pid: pidOf(name) };
 }
 
 /** One of each process that answers calls. */
 async function doors(service: Porter): Promise<[Door, Door]> {
   const found = new Map<string, Door>();
   await until('two processes answer', async () => {
-    const door = await enter(service);
+    const door = await enter(service, found);
     if (door) found.set(door.node, door);
     return found.size === 2;
   });

@@ -101,7 +101,9 @@ describe('listen', () => {
       },
     });
     const { code, stderr } = await listening(new Response(body, { status: 503 }));
-    expect(stderr).toMatch(/^Error: Nothing answers at .* \(ECONNRESET\)/);
+    expect(stderr).toMatch(
+      /^Error: The connection to .* was closed before the answer was there \(ECONNRESET\)/,
+    );
     expect(code).toBe(3);
   });
 

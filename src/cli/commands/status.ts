@@ -10,7 +10,7 @@ import { withCommas } from '../../contract/wording.ts';
 import { type Api, type Probed, type Request, refused } from '../api.ts';
 import { defineCommand } from '../command.ts';
 import type { Connection } from '../connection.ts';
-import { exitCodes, Failure, Unreachable } from '../exit.ts';
+import { Closed, exitCodes, Failure, Unreachable } from '../exit.ts';
 import { named } from '../names.ts';
 import { inLine } from '../printer.ts';
 import { spoken } from '../words.ts';
@@ -140,10 +140,10 @@ function reasonOf(answer: Probed | undefined): string | null {
     : null;
 }
 
-/** A probe that asks the database hangs when the database does, although the service is there. */
+/** A probe that asks the database hangs when the database does, although the service is there. A connection that is closed tells nothing of that. */
 async function probeOfDatabase(api: Api, path: string): Promise<Probed | undefined> {
   return api.probe(path, PROBE_MS).catch((error) => {
-    if (error instanceof Unreachable) return undefined;
+    if (error instanceof Unreachable && !(error instanceof Closed)) return undefined;
     throw error;
   });
 }

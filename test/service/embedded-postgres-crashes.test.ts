@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import pg from 'pg';
 import { describe, expect, it } from 'vitest';
 import { afterwards } from '../support/afterwards.ts';
+import { processesOf } from '../support/clusters.ts';
 import {
   isAlive,
   keptRow,
@@ -12,7 +13,6 @@ import {
   killPostmaster,
   newDataDir,
   postmasterPid,
-  processesOf,
   query,
   readRow,
   serverLog,

@@ -4,13 +4,13 @@ import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync }
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { commandLine } from '../../src/platform/postgres/processes.ts';
+import { processesOf } from '../support/clusters.ts';
 import {
   isAlive,
   keptRow,
   kill,
   newDataDir,
   postmasterPid,
-  processesOf,
   query,
   readRow,
   serverLog,

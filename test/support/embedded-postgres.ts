@@ -1,15 +1,16 @@
 /** Folders, services in other processes and rows, for the tests that start and kill PostgreSQL servers of their own. */
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import pg from 'pg';
 import { type EmbeddedPostgres, startEmbeddedPostgres } from '../../src/platform/postgres/embedded.ts';
-import { commandLine, processesOfCluster } from '../../src/platform/postgres/processes.ts';
+import { commandLine } from '../../src/platform/postgres/processes.ts';
 import { afterFile, afterwards } from './afterwards.ts';
+import { removeDataDir } from './clusters.ts';
 import { scratch } from './scratch.ts';
 
 /** A path below a folder that only we may enter: the hard case when we are root and PostgreSQL is not. */
@@ -17,12 +18,7 @@ export function newDataDir(): string {
   const parent = mkdtempSync(join(scratch, 'porter-embedded-'));
   chmodSync(parent, 0o700);
   const dataDir = join(parent, '.porter');
-  afterwards(async () => {
-    const left = () => (existsSync(join(dataDir, 'postgres')) ? processesOf(dataDir) : []);
-    for (const pid of left()) process.kill(pid, 'SIGKILL');
-    await until('no process on the folder', () => left().length === 0);
-    rmSync(parent, { recursive: true, force: true, maxRetries: 10, retryDelay: 50 });
-  });
+  afterwards(() => removeDataDir(dataDir, parent));
   return dataDir;
 }
 
@@ -94,11 +90,6 @@ export async function killPostmaster(dataDir: string): Promise<void> {
 
 export function postmasterPid(dataDir: string): number {
   return Number.parseInt(readFileSync(join(dataDir, 'postgres/postmaster.pid'), 'utf8'), 10);
-}
-
-export function processesOf(dataDir: string): number[] {
-  const { dev, ino } = statSync(join(dataDir, 'postgres'), { bigint: true });
-  return processesOfCluster(`porter-${dev.toString(36)}-${ino.toString(36)}`);
 }
 
 export function serverLog(dataDir: string): string {

@@ -1,10 +1,11 @@
 import { randomBytes } from 'node:crypto';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import pg from 'pg';
 import type { TestProject } from 'vitest/node';
 import { startEmbeddedPostgres } from '../../src/platform/postgres/embedded.ts';
 import { prepareDatabase } from '../../src/store/migrate.ts';
+import { removeDataDir } from './clusters.ts';
 import { scratch } from './scratch.ts';
 
 declare module 'vitest' {
@@ -22,7 +23,8 @@ export default async function setup(project: TestProject): Promise<() => Promise
     await provide(project, process.env.TEST_DATABASE_URL);
     return async () => {};
   }
-  const dataDir = mkdtempSync(join(scratch, 'porter-tests-'));
+  await clearAfterTheKilled();
+  const dataDir = mkdtempSync(join(scratch, `porter-tests-${process.pid}-`));
   const postgres = await startEmbeddedPostgres({
     dataDir,
     log: () => {},
@@ -46,6 +48,24 @@ export default async function setup(project: TestProject): Promise<() => Promise
     await postgres.stop();
     rmSync(dataDir, { recursive: true, force: true });
   };
+}
+
+/** The server of a run that was killed goes on, and its databases may take up memory. */
+async function clearAfterTheKilled(): Promise<void> {
+  for (const name of readdirSync(scratch)) {
+    const pid = Number(/^porter-tests-(\d+)-/.exec(name)?.[1]);
+    const dataDir = join(scratch, name);
+    if (pid && !isThere(pid) && statSync(dataDir, { throwIfNoEntry: false })?.uid === process.getuid?.())
+      await removeDataDir(dataDir);
+  }
+}
+
+function isThere(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
 }
 
 /**

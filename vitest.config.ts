@@ -78,7 +78,7 @@ class LongestFirst extends BaseSequencer {
  * things. `poll` is the deadline of `expect.poll`, which is one second otherwise.
  */
 const patient = {
-  testTimeout: 180_000,
+  testTimeout: 600_000,
   hookTimeout: 180_000,
   expect: { poll: { timeout: 60_000 } },
 };

@@ -161,7 +161,7 @@ it('work side by side: nothing is refused, lost or renamed', async () => {
   const { rows } = await db.query('SELECT DISTINCT colour FROM webhook_lanes');
   expect(rows).toEqual([{ colour: 'changed' }]);
   await agent.close();
-}, 180_000);
+});
 
 const OPERATOR = 'pto_kQ9vXr2LwZ8nBf4YcHd7GmUa3SpJe6RtVi5Wo0Nx';
 type Call = Harness['send'];

@@ -220,7 +220,7 @@ describe.each<EarlierVersion>([unreleasedMain, versionOne])('upgraded from $name
     expect(refused.size).toBeGreaterThan(5);
 
     await until('all of the webhook that failed arrive', () => {
-      clock.advance(60_000);
+      clock.advanceNowAndThen(60_000);
       return namesAt(receiver, '/away').size === world.sequences;
     });
     const names = namesAt(receiver, '/away');
@@ -256,13 +256,13 @@ describe.each<EarlierVersion>([unreleasedMain, versionOne])('upgraded from $name
       house.send('POST', `/v1/webhooks/${world.webhooks.bad}/replay`, { ...asAcme, body: { since } });
     expect((await replay()).status).toBe(202);
     await until('what it had refused arrives', () => {
-      clock.advance(1_000);
+      clock.advanceNowAndThen(1_000);
       return [...refused.keys()].every((one) => namesAt(receiver, '/away').has(one));
     });
     const count = receiver.received.length;
     expect((await replay()).status).toBe(202);
     await until('all of it arrives once more', () => {
-      clock.advance(1_000);
+      clock.advanceNowAndThen(1_000);
       return receiver.received.length >= count + refused.size;
     });
     const names = namesAt(receiver, '/away');
@@ -311,7 +311,7 @@ describe('upgraded from version 1, a service', () => {
     const receiver = await startReceiver({ behaviour: ok });
     const { house, clock } = await serve(versionOne, receiver);
     await until('the others have theirs', () => {
-      clock.advance(60_000);
+      clock.advanceNowAndThen(60_000);
       return namesAt(receiver, '/away').size === world.sequences;
     });
     expect(namesAt(receiver, '/gone')).toEqual(new Map());
@@ -319,7 +319,7 @@ describe('upgraded from version 1, a service', () => {
     await asOperator(house, 'POST', `/partners/${withheld.partnerId}/verify`);
     const names = new Map(withheld.deliveries.map(({ id, sequence }) => [sequence, new Set([id])]));
     await until('what was withheld arrives', () => {
-      clock.advance(1_000);
+      clock.advanceNowAndThen(1_000);
       return namesAt(receiver, '/gone').size === names.size;
     });
     expect(namesAt(receiver, '/gone')).toEqual(names);

@@ -95,6 +95,7 @@ describe('a withdrawal that the practice software does not take', () => {
     const away = await here.patch('Still away');
     expectProblem(away, 503, 'service_unavailable');
     expect(away.body.message).toMatch(/^An earlier change of this submission type was not made/);
+    await here.attemptsUntil(5);
     const [{ retry_at }] = await here.deliveries();
     await here.software.setBehaviour(status(200));
     await expect.poll(async () => (await here.patch('Back')).status).toBe(200);
@@ -161,6 +162,7 @@ describe('a withdrawal that the practice software does not take', () => {
     const here = await practice();
     const other = await startReceiver({ behaviour: status(204) });
     afterwards(() => other.close());
+    await here.attemptsUntil(1);
     expect((await here.put(other.url)).status).toBe(200);
     await until('it is taken', () => other.received.length === 1);
     await until('nothing is outstanding', async () => (await here.send('DELETE')).status === 204);
@@ -168,11 +170,13 @@ describe('a withdrawal that the practice software does not take', () => {
 
   it('outlives the time for which events are kept, and is gone after that when it is told', async () => {
     const [open, failed] = [await practice(), await givenUp()];
+    await open.attemptsUntil(1);
     const clear = async () => {
       const { db, retention } = house.service.app;
       while ((await clearSome(db, 'clear_old', databaseTime(house.clock), retention)) > 0);
     };
     house.clock.advance(60 * DAY);
+    await open.attemptsUntil(2);
     await clear();
     expect([await open.deliveries(), await failed.deliveries()].map(({ length }) => length)).toEqual([1, 1]);
     for (const { software, put, withdrawals, deliveries } of [open, failed]) {

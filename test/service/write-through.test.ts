@@ -146,7 +146,7 @@ describe('a change that is written through', () => {
     const asked = bodies(here.software).at(-1);
     await here.software.setBehaviour(status(200));
     await until('it is withdrawn', () => {
-      house.clock.advance(10_000);
+      house.clock.advanceNowAndThen(10_000);
       return withdrawn(here).includes(asked.id);
     });
   });

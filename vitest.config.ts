@@ -78,9 +78,9 @@ class LongestFirst extends BaseSequencer {
  * things. `poll` is the deadline of `expect.poll`, which is one second otherwise.
  */
 const patient = {
-  testTimeout: 600_000,
-  hookTimeout: 180_000,
-  expect: { poll: { timeout: 60_000 } },
+  testTimeout: 900_000,
+  hookTimeout: 300_000,
+  expect: { poll: { timeout: 180_000 } },
 };
 const everywhere = {
   ...patient,
@@ -142,7 +142,6 @@ export default defineConfig({
           name: 'judges',
           include: ['test/judges/**/*.test.ts'],
           ...onPostgres,
-          testTimeout: 900_000,
         },
       },
       {
@@ -150,7 +149,6 @@ export default defineConfig({
           name: 'faults',
           include: ['test/faults/**/*.test.ts'],
           ...onPostgres,
-          testTimeout: 900_000,
         },
       },
     ],

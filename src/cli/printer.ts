@@ -7,7 +7,8 @@ type Field = string | number | boolean | null | undefined | readonly unknown[] |
 /** A column of a table: its title and what stands in it. */
 export type Column<T> = readonly [title: string, cell: (row: T) => Field];
 
-const SLOW_MS = 1_000;
+/** What takes longer is told to be under way. */
+export const SLOW_MS = 1_000;
 const FRAME_MS = 100;
 /** Between two lines about progress where nothing can be drawn over. */
 const LINE_EVERY_MS = 5_000;

@@ -12,7 +12,9 @@ const { house, demoKey, enter } = consoles({ PORTER_APPROVALS: 'keys' });
 /** One more than a page holds. */
 const MANY = 101;
 const numbers = Array.from({ length: MANY }, (_, at) => at + 1);
-const each = (make: (number: number) => Promise<unknown>) => Promise.all(numbers.map(make));
+async function each(make: (number: number) => Promise<unknown>): Promise<void> {
+  for (const number of numbers) await make(number);
+}
 
 /** For dozens of pages, one after the other. */
 const LONG_PATIENCE = { ...PATIENCE, timeout: 150_000 };

@@ -5,6 +5,7 @@ import { expect, test } from 'vitest';
 import { type Block, blocksOf, nameOf, pages } from '../support/examples.ts';
 import { RUN_ELSEWHERE, readersOf, runPage } from '../support/examples-page.ts';
 import { type Demo, startDemo } from '../support/examples-world.ts';
+import { until } from '../support/porter-process.ts';
 
 /** Everything that the pages tell people to paste is pasted here, with curl, openssl and python3 as they would have them. */
 
@@ -50,6 +51,8 @@ test.each(readings)('$page works as it says for $reader', async ({ page, reader 
   await runPage(page, reader, demo, {
     ...directions,
     async before({ code }, running) {
+      // It has half a minute, as is enough for whoever follows the page.
+      if (code.includes('--retry-connrefused')) await until('it answers', () => isReady(demo));
       if (!WHEN_STOPPED.test(code)) return;
       demo.porter.process.kill('SIGTERM');
       await demo.porter.exited;
@@ -58,6 +61,13 @@ test.each(readings)('$page works as it says for $reader', async ({ page, reader 
   });
   if (page === BACKUP) expectPrivate(demo.env.HOME ?? '');
 });
+
+function isReady({ porter }: Demo): Promise<boolean> {
+  return fetch(`${porter.url}/readyz`).then(
+    ({ ok }) => ok,
+    () => false,
+  );
+}
 
 /** Without a secret in the database, any master key would do. */
 async function sealSomething({ porter, stand }: Demo): Promise<void> {

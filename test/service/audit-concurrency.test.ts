@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { insist } from '../support/answers.ts';
 import { furnish, make, validCall } from '../support/operator-calls.ts';
-import { type Harness, type Loose, makeKey, startHarness } from '../support/service.ts';
+import { type Harness, type Loose, makeKey, OPERATOR_TOKEN, startHarness } from '../support/service.ts';
 
 const one = await startHarness();
 const two = await startHarness({ databaseUrl: one.databaseUrl, clock: one.clock });
@@ -28,20 +29,20 @@ describe('two services that write at once', () => {
     const calls = await Promise.all(
       Array.from({ length: 80 }, (_, i) => validCall(kinds[i % 4] ?? 'putForm', given)),
     );
-    const changes = calls.map((call, i) => make({ house: i % 2 ? one : two }, call));
-    const patches = Array.from({ length: 80 }, (_, i) =>
-      (i % 2 ? one : two).send('PATCH', '/v1/care-nav/submission-types/type-1', {
-        key,
-        group: given.groupId,
-        body: { title: `Title ${i}` },
-      }),
-    );
+    const either = (i: number) => (i % 2 ? one : two);
+    const changes = calls.map((call, i) => insist(() => make({ house: either(i) }, call)));
+    const patches = Array.from({ length: 80 }, (_, i) => {
+      const body = { title: `Title ${i}` };
+      return insist(() =>
+        either(i).send('PATCH', '/v1/care-nav/submission-types/type-1', { key, group: given.groupId, body }),
+      );
+    });
     const verdicts = Array.from({ length: 10 }, (_, i) =>
-      (i % 2 ? one : two).operator('GET', '/audit/verify'),
+      insist(() => either(i).send('GET', '/operator/v1/audit/verify', { token: OPERATOR_TOKEN })),
     );
     const answers = await Promise.all([...changes, ...patches]);
     expect(answers.map(({ status }) => status).filter((status) => status >= 300)).toEqual([]);
-    for (const verdict of await Promise.all(verdicts)) expect(verdict).toMatchObject({ ok: true });
+    for (const { body } of await Promise.all(verdicts)) expect(body).toMatchObject({ ok: true });
 
     const trail = await wholeTrail(two);
     expect(trail.map(({ seq }) => seq)).toEqual(trail.map((_, i) => i + 1));

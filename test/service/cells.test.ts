@@ -208,7 +208,7 @@ it('a practice group moves to another cell with everything it has', async () => 
   await publish(after, mover.groupId, ['prescription.issued', 'f']);
   await publish(after, settler.groupId, ['prescription.issued', 'd']);
   await until('all arrive', () => {
-    after.clock.advance(1_000);
+    after.clock.advanceNowAndThen(1_000);
     return new Set(sequences(moving)).size === 6 && settled.received.length === 4;
   });
   expect([...new Set(sequences(moving))].sort()).toEqual([1, 2, 3, 4, 5, 6]);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { expectInvalid, expectProblem } from '../support/answers.ts';
+import { expectInvalid, expectProblem, insist } from '../support/answers.ts';
 import { newPartner } from '../support/post.ts';
 import { OPERATOR_TOKEN, startHarness } from '../support/service.ts';
 
@@ -45,7 +45,9 @@ describe('the contacts of a partner', () => {
     expect((await send('DELETE', `${path}/${made.id}`)).status).toBe(204);
     expectProblem(await send('GET', `${path}/${made.id}`), 404, 'not_found');
     const results = await Promise.all(
-      Array.from({ length: 25 }, (_, at) => send('POST', path, { email: `c${at}@partner.example` })),
+      Array.from({ length: 25 }, (_, at) =>
+        insist(() => send('POST', path, { email: `c${at}@partner.example` })),
+      ),
     );
     expect(results.filter(({ status }) => status === 201)).toHaveLength(19);
     expectProblem(

@@ -24,7 +24,7 @@ async function told(house: Harness, between = 0) {
   await house.service.app.refusals.flush();
   const db = await superuser(house.databaseUrl);
   const delivered = async () => (await db.query("SELECT FROM deliveries WHERE state = 'delivered'")).rowCount;
-  await expect.poll(delivered, { timeout: 20_000 }).toBe(2);
+  await expect.poll(delivered).toBe(2);
   const body = { practice_group_id: groupId, object: 'Appointment', object_id: ID };
   return { ...partner, db, older, body };
 }

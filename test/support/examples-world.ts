@@ -158,7 +158,9 @@ export class Background {
     });
     // A terminal shows both.
     for (const stream of [this.#child.stdout, this.#child.stderr])
-      stream?.setEncoding('utf8').on('data', (text: string) => {
+      stream?.setEncoding('utf8').on('data', (given: string) => {
+        // What `porter` says when something takes longer than a second.
+        const text = given.replaceAll(/^(Connecting|Waiting for the service)…\n/gm, '');
         this.#printed += text;
         if (stream === this.#child.stderr) this.#errors += text;
       });

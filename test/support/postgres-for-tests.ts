@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import pg from 'pg';
 import type { TestProject } from 'vitest/node';
 import { startEmbeddedPostgres } from '../../src/platform/postgres/embedded.ts';
+import { commandLine } from '../../src/platform/postgres/processes.ts';
 import { prepareDatabase } from '../../src/store/migrate.ts';
 import { removeDataDir } from './clusters.ts';
 import { scratch } from './scratch.ts';
@@ -55,16 +56,12 @@ async function clearAfterTheKilled(): Promise<void> {
   for (const name of readdirSync(scratch)) {
     const pid = Number(/^porter-tests-(\d+)-/.exec(name)?.[1]);
     const dataDir = join(scratch, name);
-    if (pid && !isThere(pid) && statSync(dataDir, { throwIfNoEntry: false })?.uid === process.getuid?.())
+    if (
+      pid &&
+      commandLine(pid).length === 0 &&
+      statSync(dataDir, { throwIfNoEntry: false })?.uid === process.getuid?.()
+    )
       await removeDataDir(dataDir);
-  }
-}
-
-function isThere(pid: number): boolean {
-  try {
-    return process.kill(pid, 0);
-  } catch {
-    return false;
   }
 }
 

@@ -4,6 +4,7 @@ import { Outage } from '../platform/outage.ts';
 import { type Exchange, JSON_TYPE, respond, safetyHeaders, send } from './exchange.ts';
 import type { Observer } from './observe.ts';
 import type { Route } from './routes.ts';
+import { namesAnotherHost } from './transport.ts';
 
 export interface Probes {
   /** `loopback`: only for callers on this machine; `anywhere`: for every caller. */
@@ -47,7 +48,8 @@ export function publicPages(
     path,
     async handler(exchange) {
       exchange.trace.operation = path.slice(1);
-      if (probes.exposed === 'loopback' && !exchange.transport.loopback) throw new Problem('not_found');
+      const isOwn = exchange.transport.loopback && !namesAnotherHost(exchange.headers.host);
+      if (probes.exposed === 'loopback' && !isOwn) throw new Problem('not_found');
       respond(exchange, 200, await read(), type);
     },
   });

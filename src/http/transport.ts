@@ -23,20 +23,36 @@ export function readTransport(request: IncomingMessage, trusted: AddressList): T
   const socket = request.socket as Socket | TLSSocket;
   const peer = plainAddress(socket.remoteAddress ?? '');
   const encrypted = 'encrypted' in socket && socket.encrypted === true;
+  const loopback = isLoopback(peer) && !Object.keys(request.headers).some(isOfProxies);
   const forwardedFor = request.headers['x-forwarded-for'];
   const forwardedProto = request.headers['x-forwarded-proto'];
 
-  if (forwardedFor === undefined && forwardedProto === undefined) {
-    return { secure: encrypted, address: peer, loopback: isLoopback(peer) };
-  }
-  // Somebody forwarded the call. Whether or not we believe the rest, it did not start on this machine.
-  if (!contains(trusted, peer)) return { secure: encrypted, address: peer, loopback: false };
+  const isForwarded = forwardedFor !== undefined || forwardedProto !== undefined;
+  if (!isForwarded || !contains(trusted, peer)) return { secure: encrypted, address: peer, loopback };
   return {
     // The proxy nearest to us wrote the last entry; what stands before it came from outside.
     secure: forwardedProto === undefined ? encrypted : lastEntry(forwardedProto) === 'https',
     address: forwardedFor === undefined ? peer : firstUntrusted(forwardedFor, trusted, peer),
-    loopback: false,
+    loopback,
   };
+}
+
+/**
+ * Headers that proxies, balancers and content delivery networks add: Forwarded, X-Forwarded-*, X-Real-IP, True-Client-IP and their like.
+ * A request that carries one did not start on this machine, whether or not its value is believed.
+ */
+const OF_PROXIES =
+  /^(?:x-)?(?:original-)?forwarded(?:-.+)?$|-ip(?:v6)?$|^(?:via|cdn-loop|x-azure-clientip|x-envoy-external-address)$/;
+
+const isOfProxies = (name: string) => OF_PROXIES.test(name);
+
+/**
+ * Whether a host name of the public DNS, or another IP address, stands in the Host header. A proxy may forward a request without a header of its
+ * own but with the name by which it was called, and another site may let its name point to this machine (DNS rebinding).
+ */
+export function namesAnotherHost(host = ''): boolean {
+  const name = URL.parse(`http://${host}`)?.hostname.replace(/^\[|\]$/g, '') ?? '';
+  return /[.:]/.test(name) && !name.endsWith('.localhost') && !isLoopback(name);
 }
 
 export function isLoopback(address: string): boolean {

@@ -106,16 +106,51 @@ describe('probes', () => {
   });
 
   it.each(probes)('%s does not exist for whoever comes from elsewhere', async (path) => {
-    for (const headers of [
-      { 'x-forwarded-for': '203.0.113.9' },
-      { 'x-forwarded-for': '127.0.0.1' },
-      { 'x-forwarded-proto': 'https' },
-    ]) {
-      const answer = await house.send('GET', path, { headers });
-      expect(answer.status).toBe(404);
-      expect(answer.body).toMatchObject({ error: 'not_found' });
-      expect(answer.text).not.toContain('porter_');
-    }
+    const production = await startHarness({ env: { PORTER_ENVIRONMENT: 'production' } });
+    const trusting = await startHarness({ env: { PORTER_TRUST_PROXY: '127.0.0.1' } });
+    for (const [name, value] of [
+      ['x-forwarded-for', '203.0.113.9'],
+      ['x-forwarded-for', '127.0.0.1'],
+      ['x-forwarded-proto', 'https'],
+      ['x-forwarded-host', 'api.operator.test'],
+      ['x-forwarded-port', '443'],
+      ['x-forwarded', 'for=203.0.113.9'],
+      ['forwarded', 'for=127.0.0.1'],
+      ['forwarded', ''],
+      ['x-original-forwarded-for', '127.0.0.1'],
+      ['x-real-ip', '127.0.0.1'],
+      ['via', '1.1 proxy'],
+      ['cf-connecting-ip', '203.0.113.9'],
+      ['true-client-ip', '203.0.113.9'],
+      ['x-client-ip', '203.0.113.9'],
+      ['x-cluster-client-ip', '203.0.113.9'],
+      ['fastly-client-ip', '203.0.113.9'],
+      ['cdn-loop', 'cloudflare'],
+      // Nothing but the name by which the proxy, or a page elsewhere, was called.
+      ['host', 'api.operator.test'],
+      ['host', '127.0.0.1.operator.test'],
+      ['host', 'localhost.operator.test:80'],
+      ['host', '192.0.2.1'],
+      ['host', '[2001:db8::1]:80'],
+    ] as const)
+      for (const node of [house, production, trusting]) {
+        const answer = await node.send('GET', path, { headers: { [name]: value } });
+        expect([name, value, answer.status]).toEqual([name, value, 404]);
+        expect(answer.body).toMatchObject({ error: 'not_found' });
+        expect(answer.text).not.toContain('porter_');
+      }
+  });
+
+  it.each(probes)('%s answers on this machine by each of its names', async (path) => {
+    for (const host of [
+      'localhost',
+      'porter.localhost:8080',
+      '127.0.0.1:1',
+      '127.1.2.3',
+      '[::1]:8080',
+      'porter',
+    ])
+      expect([host, (await house.send('GET', path, { headers: { host } })).status]).toEqual([host, 200]);
   });
 
   it.each(probes)('%s is served through a trusted proxy only when PORTER_PROBES says so', async (path) => {

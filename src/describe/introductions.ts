@@ -29,7 +29,8 @@ support, and in \`doc_url\` a page that says what to do. \`GET /v1/requests/{req
 ${extensions}`;
 
 export const practiceIntroduction = `For the pages of practices in the console: people of a practice who were invited see which partners reach it and what these did
-there, and stop one. It is reached by the session of the console alone, and each call sends \`x-porter-console: 1\`.`;
+there, and stop one. It is reached by the session of the console alone, and each call sends \`x-porter-console: 1\`. A call that
+changes something also sends \`Origin\`, the origin of the service, as browsers do.`;
 
 export const operatorIntroduction = `For whoever runs the service: onboard partners, create practice groups and networks, issue and revoke keys, and publish
 events. None of it is part of the published partner specification.
@@ -39,4 +40,5 @@ open to. Errors look as they do on the partner API.`;
 
 export const portalIntroduction = `What the console asks on behalf of people of a partner who were invited. Operations under \`/v1\` are those of
 the partner API: somebody of a partner does them, and \`/portal/v1/events\`, with one of the partner's keys, which the header \`x-porter-key\` names by its ID, and for the
-practice group in \`x-practice-group-id\`. It is reached by the session of the console alone, and each call sends \`x-porter-console: 1\`.`;
+practice group in \`x-practice-group-id\`. It is reached by the session of the console alone, and each call sends \`x-porter-console: 1\`. A call that
+changes something also sends \`Origin\`, the origin of the service, as browsers do.`;

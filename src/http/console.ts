@@ -16,7 +16,7 @@ import { countOperator, countStranger, findSession, mayAsk, refuseStranger, rene
 import { type Exchange, parseJson, readBody, respond } from './exchange.ts';
 import { peopleRoutes } from './people.ts';
 import type { Handler, Route } from './routes.ts';
-import { dropSession, foreignCall, foreignOrigin, keepSession } from './session-cookie.ts';
+import { dropSession, foreignCall, foreignOrigin, keepSession, unknownOrigin } from './session-cookie.ts';
 
 /** How people come into the console and leave it: their answers are cookies. Everything else, the console asks of the API. */
 export function consoleRoutes(app: App, { log, ownUrl }: { log: Logger; ownUrl: () => string }): Route[] {
@@ -28,10 +28,10 @@ export function consoleRoutes(app: App, { log, ownUrl }: { log: Logger; ownUrl: 
       await handler(exchange);
     },
   });
-  /** Not for what other pages send. */
-  const own = (handler: Handler): Handler => {
+  /** Refuses requests of other pages. Signing in brings its credential in the body; signing out uses the cookie alone. */
+  const own = (handler: Handler, judge = foreignOrigin): Handler => {
     return async (exchange) => {
-      const foreign = foreignOrigin(exchange);
+      const foreign = judge(exchange);
       if (foreign !== undefined) throw new Problem('invalid_credentials', { message: foreign });
       await handler(exchange);
     };
@@ -60,7 +60,10 @@ export function consoleRoutes(app: App, { log, ownUrl }: { log: Logger; ownUrl: 
     route(
       'POST',
       'sign-out',
-      own((exchange) => signOut(app, exchange)),
+      own(
+        (exchange) => signOut(app, exchange),
+        (exchange) => foreignOrigin(exchange) ?? unknownOrigin(exchange),
+      ),
     ),
     ...(through
       ? [route('GET', 'sign-in/oidc', through.begin), route('GET', 'sign-in/callback', through.callback)]

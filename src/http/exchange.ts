@@ -39,6 +39,8 @@ interface Desk {
   letGoOn(exchange: Exchange): void;
   /** Looks at what a call has to show beside its key. */
   prove: Prove;
+  /** The URL by which browsers and partners call the service. */
+  ownUrl: () => string;
 }
 
 /** A request, what was found out about it, and the answer that gathers meanwhile. */

@@ -120,6 +120,7 @@ export function createServer(options: ServerOptions): Server {
       });
     },
     prove,
+    ownUrl: options.ownUrl,
   };
 
   function isTooFarAhead(socket: Socket, next: ServerResponse): boolean {

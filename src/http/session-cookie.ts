@@ -45,19 +45,37 @@ export function setCookie(
 }
 
 /**
- * Why a call that brings the cookie is not taken for one of the console; undefined: it is. A page elsewhere cannot set the header without
- * asking first, and is never allowed to; where it calls from, the browser says itself. A link of the console, such as a page to print, sets no
- * header: it reads, and the browser vouches for where it stands.
+ * Returns why the service does not accept the session of a request, or undefined when it does. A page of another site cannot set the
+ * header x-porter-console without a preflight request, which the service never allows. A link of the console, such as a page to print,
+ * sets no header: it only reads, and the browser states where it stands.
  */
 export function foreignCall(exchange: Exchange): string | undefined {
   const isLink = exchange.method === 'GET' && exchange.headers['sec-fetch-site'] === 'same-origin';
   if (!isLink && exchange.headers['x-porter-console'] !== '1')
     return 'A session counts only with the header x-porter-console: 1, which the console sends with each call.';
-  return foreignOrigin(exchange);
+  return foreignOrigin(exchange) ?? unknownOrigin(exchange);
 }
 
-export function foreignOrigin({ headers }: Exchange): string | undefined {
-  const site = headers['sec-fetch-site'];
-  if (site === undefined || site === 'same-origin') return undefined;
-  return 'A session counts only for calls of the console itself, and the browser says that this one came from another page.';
+/** Returns why the page that sent the request is not one of this service, as far as its headers state it. */
+export function foreignOrigin({ headers, transport, desk }: Exchange): string | undefined {
+  const { origin, host, 'sec-fetch-site': site } = headers;
+  if (site !== undefined && site !== 'same-origin') return OTHER_PAGE;
+  if (origin === undefined) return undefined;
+  // A proxy may replace the Host header, so the configured URL counts as well.
+  const own = [`${transport.secure ? 'https' : 'http'}://${host}`, URL.parse(desk.ownUrl())?.origin];
+  return own.includes(origin) ? undefined : OTHER_PAGE;
 }
+
+/**
+ * Browsers state the origin of every request that may change something. A request that brings a cookie and states none comes from a
+ * program, which has a token to use, or from a browser or a proxy that removed both headers: then no check of the origin is possible.
+ */
+export function unknownOrigin({ method, headers }: Exchange): string | undefined {
+  if (method === 'GET' || method === 'HEAD') return undefined;
+  return (headers.origin ?? headers['sec-fetch-site']) ? undefined : NO_ORIGIN;
+}
+
+const OTHER_PAGE =
+  'A session counts only for requests of the console itself, and the browser states that this one came from another page.';
+const NO_ORIGIN =
+  'A session changes something only with the header Origin or Sec-Fetch-Site, which browsers send. For a program, use an operator token.';

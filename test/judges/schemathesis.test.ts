@@ -47,7 +47,7 @@ const asAnother: Caller = { headers: { Authorization: `Bearer ${token}` } };
 /** Sooner or later they end the judge's own token: by themselves, last, and with another's. */
 const ownToken = ['updateOperator', 'revokeOperator'];
 const asGuest = ({ cookie }: Visitor, headers = {}): Caller => ({
-  headers: { 'x-porter-console': '1', ...headers },
+  headers: { 'x-porter-console': '1', Origin: house.url, ...headers },
   session: cookie.replace('porter-session=', ''),
 });
 const ofPartner = await enterPartner(house, 'prt_demo');

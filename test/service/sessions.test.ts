@@ -108,6 +108,34 @@ describe('POST /console/sign-in', () => {
     await signIn(house, OPERATOR_TOKEN, { 'sec-fetch-site': 'same-origin' });
   });
 
+  it('401 when Origin names another site, also without Sec-Fetch-Site', async () => {
+    const { id, token } = await create('viewer');
+    const { cookie } = await signIn(house, token);
+    const port = new URL(house.url).port;
+    for (const origin of ['https://evil.example', 'null', `https://127.0.0.1:${port}`, 'http://127.0.0.1'])
+      for (const path of ['/console/sign-in', '/console/enter', '/console/sign-out'])
+        for (const site of [undefined, 'same-origin']) {
+          const headers = { cookie, origin, 'sec-fetch-site': site };
+          const answer = await house.send('POST', path, { body: { token: OPERATOR_TOKEN }, headers });
+          expectProblem(answer, 401, 'invalid_credentials');
+          expect(answer.body.message).toMatch(/another page/);
+          expect(answer.headers['set-cookie']).toBeUndefined();
+        }
+    const { operator } = (await visitor(house, cookie).send('GET', ME)).body;
+    expect(operator.id).toBe(id);
+    const own = { origin: house.url };
+    await signIn(house, OPERATOR_TOKEN, own);
+  });
+
+  it('401 for signing out without Origin and Sec-Fetch-Site: the session goes on', async () => {
+    const person = await signIn(house);
+    const headers = { cookie: person.cookie, origin: undefined };
+    const answer = await house.send('POST', '/console/sign-out', { headers });
+    expectProblem(answer, 401, 'invalid_credentials');
+    expect(answer.body.message).toMatch(/Origin or Sec-Fetch-Site/);
+    expect((await person.send('GET', ME)).status).toBe(200);
+  });
+
   it('ends the session that the browser had before', async () => {
     const first = await signIn(house);
     const { cookie } = await signIn(house, OPERATOR_TOKEN, { cookie: first.cookie });
@@ -139,6 +167,50 @@ describe('a call with the cookie', () => {
     expect(data).toEqual([]);
     const own = { cookie, 'x-porter-console': '1', 'sec-fetch-site': 'same-origin' };
     expect((await house.send('GET', '/operator/v1/partners', { headers: own })).status).toBe(200);
+  });
+
+  it('401 with the Origin of another page, or without any for a change; both headers must agree', async () => {
+    const { cookie } = await signIn(house);
+    const { port } = new URL(house.url);
+    const change = (more: Record<string, string | undefined>, node = house) =>
+      node.send('POST', '/operator/v1/networks', {
+        // Past the checks of the session, it is a 400.
+        body: {},
+        headers: { cookie, 'x-porter-console': '1', ...more },
+      });
+    const refused: [Record<string, string | undefined>, RegExp][] = [
+      [{ origin: 'https://evil.example' }, /another page/],
+      [{ origin: 'https://evil.example', 'sec-fetch-site': 'same-origin' }, /another page/],
+      [{ origin: house.url, 'sec-fetch-site': 'cross-site' }, /another page/],
+      [{ origin: 'null' }, /another page/],
+      [{ origin: `https://127.0.0.1:${port}` }, /another page/],
+      [{ origin: `http://127.0.0.1:${port}.evil.example` }, /another page/],
+      [{ origin: `${house.url}, https://evil.example` }, /another page/],
+      [{ origin: undefined }, /Origin or Sec-Fetch-Site/],
+    ];
+    for (const [headers, why] of refused) {
+      const answer = await change(headers);
+      expectProblem(answer, 401, 'invalid_credentials');
+      expect(answer.body.message).toMatch(why);
+    }
+    const foreign = { cookie, 'x-porter-console': '1', origin: 'https://evil.example' };
+    expectProblem(await house.send('GET', ME, { headers: foreign }), 401, 'invalid_credentials');
+    expectProblem(await house.send('GET', '/console/me', { headers: foreign }), 401, 'invalid_credentials');
+
+    const known = [
+      { origin: house.url },
+      { origin: undefined, 'sec-fetch-site': 'same-origin' },
+      { origin: `http://localhost:${port}`, host: `localhost:${port}` },
+    ];
+    for (const headers of known) expect((await change(headers)).status).toBe(400);
+    // A proxy may replace the Host header.
+    const named = await startHarness({
+      env: { ...env, PORTER_STAGING_BASE_URL: 'https://try.operator.test' },
+      databaseUrl: house.databaseUrl,
+      clock: house.clock,
+    });
+    expect((await change({ origin: 'https://try.operator.test' }, named)).status).toBe(400);
+    expect((await change({ origin: 'http://try.operator.test' }, named)).status).toBe(401);
   });
 
   it('reads by a link of the console, which sets no header, and changes nothing by it', async () => {

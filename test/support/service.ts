@@ -36,7 +36,8 @@ export interface Send {
   body?: unknown;
   /** Bytes to send as they are, instead of `body` as JSON. */
   raw?: string | Buffer;
-  headers?: Record<string, string>;
+  /** Of undefined, nothing is sent: `origin`, for a request that a browser would not make. */
+  headers?: Record<string, string | undefined>;
 }
 
 export interface Harness {
@@ -137,6 +138,8 @@ export function sender(base: string, dispatcher: Agent): Harness['send'] {
       ...(group !== undefined && { 'x-practice-group-id': group }),
       ...(token !== undefined && { authorization: `Bearer ${token}` }),
       ...(payload !== null && { 'content-type': 'application/json' }),
+      // As browsers do.
+      ...(headers?.cookie !== undefined && method !== 'GET' && { origin: new URL(base).origin }),
       ...headers,
     };
     const response = await request(base + path, {

@@ -50,8 +50,20 @@ function asProblem(error: unknown, exchange: Exchange, log: Logger): Problem {
   return new Problem('internal_error');
 }
 
+/** A body of 2 MiB holds 300,000 unknown fields: with an entry for each, the answer would have 40 MB. */
+const ENTRIES_MAX = 1_000;
+
 export function validationBody(entries: readonly ValidationEntry[], statusCode = 400): string {
-  return JSON.stringify({ error: true, statusCode, message: entries });
+  const message = entries.slice(0, ENTRIES_MAX);
+  const more = entries.length - message.length;
+  if (more > 0)
+    message.push({
+      code: 'more_problems',
+      expected: 'never',
+      path: [],
+      message: `${more} more problems are not listed. Correct these, and send the request again.`,
+    });
+  return JSON.stringify({ error: true, statusCode, message });
 }
 
 function problemBody(problem: Problem, requestId: string, docsUrl: string): string {

@@ -23,6 +23,7 @@ import {
   readItem,
   refusalOfType,
   refused,
+  withFewEntries,
 } from '../domain/import.ts';
 import { inUse } from '../domain/in-use.ts';
 import { Outage } from '../platform/outage.ts';
@@ -68,9 +69,12 @@ function entryOf(line: Line): Entry {
   if ('problems' in line) return { index, id: null, read: refused(line.problems) };
   const item = readItem(line.value);
   const { id } = (line.value ?? {}) as { id?: unknown };
-  if (Array.isArray(item)) return { index, id: typeof id === 'string' ? id : null, read: refused(item) };
+  if (Array.isArray(item)) return { index, id: isShown(id) ? id : null, read: refused(item) };
   return { index, id: item.id, read: item };
 }
+
+/** No ID is longer, and an answer does not repeat a text of any length. */
+const isShown = (id: unknown): id is string => typeof id === 'string' && id.length <= 255;
 
 /** While one chunk is written, the next one is read: not more, so that whoever sends waits for whoever writes. */
 async function* importLines(app: App, call: Call, lines: AsyncIterable<Line[]>): LineStream {
@@ -112,11 +116,13 @@ async function importChunk(app: App, actor: Actor, entries: readonly Entry[]): P
   // People of a practice that goes are out when it is told, also when it is told again.
   if (items.some(({ kind, fields }) => kind === 'practice_group' && fields === null))
     await app.access.settle();
-  return entries.map(({ index, id, read }) => ({
-    index,
-    id,
-    ...(isItem(read) ? (outcomes.get(read) as Outcome) : read),
-  }));
+  return withFewEntries(
+    entries.map(({ index, id, read }) => ({
+      index,
+      id,
+      ...(isItem(read) ? (outcomes.get(read) as Outcome) : read),
+    })),
+  );
 }
 
 /** So often somebody else may make what is about to be made, other than by an import: imports wait for each other. */

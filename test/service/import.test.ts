@@ -241,6 +241,40 @@ describe.each([
     ]);
   });
 
+  it('bounds what it says of wrong items, however many fields are wrong and however long their names and values', async () => {
+    const { groupId } = practice();
+    const long = 'x'.repeat(1_000);
+    const wrong = (n: number, size = '') => ({
+      kind: 'submission_type',
+      id: `t${n}`,
+      practice_group_id: groupId,
+      ...Object.fromEntries(Array.from({ length: 50 }, (_, field) => [`unknown_${field}${size}`, 'value'])),
+    });
+    const many = Array.from({ length: 1_000 }, (_, n) => wrong(n));
+    const inLines = Array.from({ length: 1_000 }, (_, n) => wrong(n, long));
+    for (const [outcomes, bytes] of [
+      [await importJson(many), 600_000],
+      [await importLines(inLines), 800_000],
+    ] as const) {
+      expect(outcomes.map(({ id, outcome }) => `${id} ${outcome}`)).toEqual(
+        many.map(({ id }) => `${id} refused`),
+      );
+      expect(JSON.stringify(outcomes).length).toBeLessThan(bytes);
+      expect(JSON.stringify(outcomes)).not.toMatch(/x{101}/);
+      const listed = outcomes.map(({ problem }) => problem.entries?.length ?? 0);
+      expect(Math.max(...listed)).toBe(20);
+      expect(listed.reduce((sum, count) => sum + count, 0)).toBe(1_000);
+      // 50 unknown fields, and two that are missing.
+      for (const [at, { problem }] of outcomes.entries())
+        expect((listed[at] ?? 0) + problem.more_entries).toBe(52);
+    }
+    const [huge] = await importJson([{ kind: 'form', id: long, practice_group_id: long, title: long }]);
+    expect(huge).toMatchObject({ id: null, outcome: 'refused' });
+    expect(JSON.stringify(huge)).not.toMatch(/x{101}/);
+    const [line] = await importLines([`{"kind": "form", ${`"${long}": 1, `.repeat(60)}"id": "f"}`]);
+    expect(JSON.stringify(line)).not.toMatch(/x{101}/);
+  });
+
   it('refuses an item with a field named __proto__ as with any that is not known', async () => {
     const { groupId, items } = practice();
     const of = { practice_group_id: groupId };

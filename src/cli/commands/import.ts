@@ -178,6 +178,8 @@ async function importFile(
 
 function sentence(problem: ImportOutcome['problem']): string {
   const entries = problem?.entries?.map(({ path, message }) => `${path.join('.') || 'item'}: ${message}`);
+  const more = problem?.more_entries;
+  if (entries && more) entries.push(`And ${more} more.`);
   return entries?.join(' ') ?? problem?.message ?? '';
 }
 

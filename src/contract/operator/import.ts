@@ -113,7 +113,11 @@ const outcome = z
             }),
           )
           .optional()
-          .meta({ description: 'With validation_error: everything that is wrong with the item.' }),
+          .meta({
+            description:
+              'With validation_error: what is wrong with the item, at most 20 entries for each item and 1,000 for each thousand items. A name of more than 100 characters is shortened.',
+          }),
+        more_entries: z.int().optional().meta({ description: 'How many further entries there are.' }),
         used_by: z.array(z.object({ type: z.string(), count: z.int(), ids: z.array(z.string()) })).optional(),
       })
       .optional()

@@ -1206,13 +1206,18 @@ export interface ImportOutcome {
     message: string;
     rule?: string;
     path?: (string | number)[];
-    /** With validation_error: everything that is wrong with the item. */
+    /**
+     * With validation_error: what is wrong with the item, at most 20 entries for each item and 1,000 for
+     * each thousand items. A name of more than 100 characters is shortened.
+     */
     entries?: {
       code: string;
       expected: string;
       path: (string | number)[];
       message: string;
     }[];
+    /** How many further entries there are. */
+    more_entries?: number;
     used_by?: {
       type: string;
       count: number;

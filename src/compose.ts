@@ -357,7 +357,7 @@ function assemble(
     ...masterKeys,
     auditVerification: new AuditVerification(db, clock),
     webhookTargets,
-    tryAddress: createTryAddress(webhookTargets),
+    tryAddress: createTryAddress('public'),
     operatorTargets,
     newChanges,
     retention,

@@ -66,22 +66,28 @@ function bestOf(ways: readonly PortalWay[]): PortalWay | null {
   return changes[0] ?? may[0] ?? null;
 }
 
-/** The guard is asked first: what it refuses is not dialled. Of a machine that is not public, whether it was reached is all that is told. */
+/**
+ * Only public addresses are dialled: an answer, a failure or its time would show which ports are open where the service runs. So for every other
+ * address the answer is the same, whatever listens there.
+ */
 export async function checkPortalAddress(
   app: App,
   { body: { url } }: PortalCall<typeof contract.checkPortalAddress>,
 ) {
   const refused = refuseTarget(url, app.webhookTargets);
   if (refused !== undefined) return { body: { outcome: 'refused' as const, message: refused } };
-  const { failure, durationMs, isLocal } = await app.tryAddress(url);
+  if (refuseTarget(url, 'public') !== undefined)
+    return { body: { outcome: 'not_tried' as const, message: NOT_TRIED } };
+  const { failure, durationMs } = await app.tryAddress(url);
   if (failure?.phase === 'address') return { body: { outcome: 'refused' as const, message: failure.detail } };
   const message = failure
-    ? isLocal
-      ? 'Nobody could be reached there.'
-      : diagnose({ status: undefined, answer: '', durationMs, failure })
+    ? diagnose({ status: undefined, answer: '', durationMs, failure })
     : 'Reached. Once the webhook is created, send it a test event to see what it answers.';
   return { body: { outcome: failure ? ('not_reached' as const) : ('reached' as const), message } };
 }
+
+const NOT_TRIED =
+  'A webhook on staging may have this address of the machine of the service. Only public addresses are tried: create the webhook, and send it a test event.';
 
 /** With the key that they named, which the door has let in: they stand where it would. */
 export async function listPortalEvents(

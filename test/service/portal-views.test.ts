@@ -1,4 +1,7 @@
-import { describe, expect, it } from 'vitest';
+import { once } from 'node:events';
+import { type AddressInfo, createServer } from 'node:net';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { createTryAddress } from '../../src/platform/egress/try-address.ts';
 import { guestOf } from '../support/guest-session.ts';
 import { startMailbox } from '../support/mailbox.ts';
 import { fanOutAll, newPartner, publish } from '../support/post.ts';
@@ -153,17 +156,39 @@ describe('an address is tried out', () => {
   const tried = async (url: string) =>
     (await guest.send('POST', '/portal/v1/address-checks', { body: { url } })).body;
 
-  it('is reached, is not, or is none that a webhook may have; nothing is sent to it', async () => {
-    const receiver = await startReceiver({ behaviour: ok });
-    expect(await tried(receiver.url)).toMatchObject({ outcome: 'reached' });
-    expect(receiver.received).toEqual([]);
-    await receiver.close();
-    expect(await tried(receiver.url)).toEqual({
-      outcome: 'not_reached',
-      message: 'Nobody could be reached there.',
-    });
+  it('gets the same answer on this machine whether its port is open or closed, and is not dialled', async () => {
+    const connections: unknown[] = [];
+    const server = createServer((socket) => connections.push(socket)).listen(0, '127.0.0.1');
+    onTestFinished(() => void server.close());
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo;
+    const urls = ['http://127.0.0.1', 'http://localhost', 'https://127.0.0.1', 'http://[::1]'].map(
+      (host) => `${host}:${port}/`,
+    );
+    const open = await Promise.all(urls.map(tried));
+    server.close();
+    await once(server, 'close');
+    const closed = await Promise.all(urls.map(tried));
+    const [first] = open;
+    expect(first).toMatchObject({ outcome: 'not_tried' });
+    expect([...open, ...closed]).toEqual(Array(8).fill(first));
+    expect(connections).toEqual([]);
+  });
+
+  it('is refused when a webhook may not have it', async () => {
     expect(await tried('https://10.0.0.1/')).toMatchObject({ outcome: 'refused' });
     expect(await tried('ftp://receiver.example/')).toMatchObject({ outcome: 'refused' });
+  });
+
+  it('is connected to as a delivery would, without a byte sent', async () => {
+    const receiver = await startReceiver({ behaviour: ok });
+    const tryAddress = createTryAddress('loopback');
+    expect((await tryAddress(receiver.url)).failure).toBeUndefined();
+    expect(receiver.received).toEqual([]);
+    await receiver.close();
+    expect((await tryAddress(receiver.url)).failure).toMatchObject({ phase: 'connect' });
+    const refused = await createTryAddress('public')(receiver.url);
+    expect(refused.failure).toMatchObject({ phase: 'address' });
   });
 });
 

@@ -61,7 +61,7 @@ export const checkPortalAddress = defineEndpoint({
   tag,
   summary: 'Try out the address of a webhook',
   description:
-    'Looks its name up, connects to it and, for https, looks at its certificate, as a delivery would. Nothing is sent to it.',
+    'Looks its name up, connects to it and, for https, looks at its certificate, as a delivery would. Nothing is sent to it. Only public addresses are tried.',
   extension: true,
   access: { guests: 'partner' },
   idempotency: 'own',
@@ -71,8 +71,9 @@ export const checkPortalAddress = defineEndpoint({
     description: 'Whether a webhook may have it, and whether it can be reached.',
     body: z
       .object({
-        outcome: z.enum(['reached', 'not_reached', 'refused']).meta({
-          description: 'refused: a webhook with this address would not be created.',
+        outcome: z.enum(['reached', 'not_reached', 'not_tried', 'refused']).meta({
+          description:
+            '`refused`: a webhook with this address would not be created. `not_tried`: it would, but the address is not a public one.',
         }),
         message: z.string().meta({ description: 'What was found, and what to do about it.' }),
       })

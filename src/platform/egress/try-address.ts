@@ -7,8 +7,6 @@ interface Tried {
   /** Undefined: it was reached. */
   failure: Failure | undefined;
   durationMs: number;
-  /** What was dialled is not a public address. */
-  isLocal: boolean;
 }
 
 export type TryAddress = (url: string) => Promise<Tried>;
@@ -32,18 +30,18 @@ export function createTryAddress(targets: Targets): TryAddress {
     };
     const startedAt = performance.now();
     return new Promise((resolve) => {
-      const end = (failure: Failure | undefined, isLocal: boolean) => {
+      const end = (failure: Failure | undefined) => {
         clearTimeout(late);
-        resolve({ failure, durationMs: performance.now() - startedAt, isLocal });
+        resolve({ failure, durationMs: performance.now() - startedAt });
       };
-      const dialling = new Dialling(peer, options, (failure, socket, isLocal) => {
+      const dialling = new Dialling(peer, options, (failure, socket) => {
         socket?.destroy();
-        end(failure, isLocal);
+        end(failure);
       });
       const late = setTimeout(() => {
-        const { phase, detail, isLocal } = dialling;
+        const { phase, detail } = dialling;
         dialling.cancel();
-        end(failed(phase, `${phase}_timeout`, detail), isLocal);
+        end(failed(phase, `${phase}_timeout`, detail));
       }, WAIT_MS).unref();
     });
   };

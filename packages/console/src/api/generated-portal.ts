@@ -16,8 +16,11 @@ export type EventName =
   | 'ehr.health_status.unhealthy';
 
 export interface AddressCheck {
-  /** refused: a webhook with this address would not be created. */
-  outcome: 'reached' | 'not_reached' | 'refused';
+  /**
+   * `refused`: a webhook with this address would not be created. `not_tried`: it would, but the address
+   * is not a public one.
+   */
+  outcome: 'reached' | 'not_reached' | 'not_tried' | 'refused';
   /** What was found, and what to do about it. */
   message: string;
 }

@@ -138,8 +138,13 @@ function CreateFields({
   );
 }
 
-const kinds = { reached: 'fine', not_reached: 'failing', refused: 'stopped' } as const;
-const words = { reached: 'reached', not_reached: 'not reached', refused: 'not allowed' };
+const kinds = { reached: 'fine', not_reached: 'failing', not_tried: 'waiting', refused: 'stopped' } as const;
+const words = {
+  reached: 'reached',
+  not_reached: 'not reached',
+  not_tried: 'not tried',
+  refused: 'not allowed',
+};
 
 /** Whether the address can be reached, before anything is created. */
 function AddressTried({ url }: { url: string }) {

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { type Exchange, respond } from './exchange.ts';
+import { type Exchange, pageHeaders, respond } from './exchange.ts';
 
 /** What a browser is shown that was sent here by the provider and cannot be let in. Nothing in it is loaded from anywhere, and nothing runs. */
 export interface Notice {
@@ -43,7 +43,7 @@ ${paragraphs}
 </main></body>
 </html>
 `;
-  exchange.outgoing.push('content-security-policy', POLICY, 'referrer-policy', 'no-referrer');
+  exchange.outgoing.push('content-security-policy', POLICY, ...pageHeaders);
   respond(exchange, status, page, 'text/html; charset=utf-8');
 }
 

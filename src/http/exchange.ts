@@ -275,11 +275,22 @@ function parsedLine(bytes: Buffer): { value: unknown } | { problems: ValidationE
 
 // ---- Sending the answer ----
 
-const NO_SNIFFING = ['x-content-type-options', 'nosniff'];
-const HTTPS_ONLY = [...NO_SNIFFING, 'strict-transport-security', 'max-age=31536000'];
+/** No page of another origin embeds an answer, and no browser takes one for another type. */
+const FOR_ITSELF = ['x-content-type-options', 'nosniff', 'cross-origin-resource-policy', 'same-origin'];
+const HTTPS_ONLY = [...FOR_ITSELF, 'strict-transport-security', 'max-age=31536000'];
 
 /** On every answer. Who was called over HTTPS is so for a year; what else the domain serves is not for this service to say. */
-export const safetyHeaders = (secure: boolean): readonly string[] => (secure ? HTTPS_ONLY : NO_SNIFFING);
+export const safetyHeaders = (secure: boolean): readonly string[] => (secure ? HTTPS_ONLY : FOR_ITSELF);
+
+/** On every page for people: it shares no window with other origins, uses no device, and its address is sent to no other site. */
+export const pageHeaders: readonly string[] = [
+  'cross-origin-opener-policy',
+  'same-origin',
+  'permissions-policy',
+  'accelerometer=(), autoplay=(), camera=(), display-capture=(), encrypted-media=(), fullscreen=(), geolocation=(), gyroscope=(), hid=(), idle-detection=(), magnetometer=(), microphone=(), midi=(), payment=(), picture-in-picture=(), publickey-credentials-get=(), screen-wake-lock=(), serial=(), usb=(), xr-spatial-tracking=()',
+  'referrer-policy',
+  'no-referrer',
+];
 
 export const JSON_TYPE = 'application/json; charset=utf-8';
 export const EVENTS_TYPE = 'text/event-stream; charset=utf-8';

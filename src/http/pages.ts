@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { Problem } from '../contract/problems.ts';
 import { Outage } from '../platform/outage.ts';
-import { type Exchange, JSON_TYPE, respond, safetyHeaders, send } from './exchange.ts';
+import { type Exchange, JSON_TYPE, pageHeaders, respond, safetyHeaders, send } from './exchange.ts';
 import type { Observer } from './observe.ts';
 import type { Route } from './routes.ts';
 import { namesAnotherHost } from './transport.ts';
@@ -63,6 +63,7 @@ export function publicPages(
       // A page says for itself how long it may be kept.
       const safety = safetyHeaders(exchange.transport.secure);
       const headers = ['x-request-id', exchange.id, ...safety, ...Object.entries(page.headers).flat()];
+      if (page.headers['content-type']?.startsWith('text/html')) headers.push(...pageHeaders);
       if (page.body) headers.push('content-length', String(page.body.length));
       send(exchange, page.status, headers, page.body);
     },

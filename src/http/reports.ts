@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import type { SlaReport } from '../contract/operator/sla.ts';
 import { CALL_MS, DELIVERY_SECONDS } from '../contract/sla.ts';
-import { type Exchange, respond } from './exchange.ts';
+import { type Exchange, pageHeaders, respond } from './exchange.ts';
 
 /** Answers as pages for people: to be read, and printed. Nothing in them is loaded from anywhere, and nothing runs. */
 
@@ -15,7 +15,7 @@ const pages: Record<string, (body: never) => string> = { getSla: slaPage };
 export function respondPage(exchange: Exchange, operationId: string, body: unknown): void {
   const page = pages[operationId];
   if (!page) throw new Error(`${operationId} has no page`);
-  exchange.outgoing.push('content-security-policy', POLICY, 'referrer-policy', 'no-referrer');
+  exchange.outgoing.push('content-security-policy', POLICY, ...pageHeaders);
   respond(exchange, 200, page(body as never), 'text/html; charset=utf-8');
 }
 

@@ -11,7 +11,7 @@ export const dialogs = `<dialog class="search" aria-label="Search">
 <dialog class="reader" aria-labelledby="reader-title">
 <form>
 <h2 id="reader-title">Your key</h2>
-<p>It fills in the examples, and is sent with the calls that you try out. It is kept in this browser and nowhere else; an operator token only until this tab is closed.</p>
+<p>It fills in the examples, and is sent with the calls that you try out. This tab keeps it until you close the tab.</p>
 <p class="known"></p>
 <p class="live" hidden><strong>This is a live key.</strong> Calls that you try out act on real practices.</p>
 <label>API key <input type="password" name="key" autocomplete="off" spellcheck="false" placeholder="ptr_test_…"></label>

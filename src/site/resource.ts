@@ -47,7 +47,6 @@ export function resource(body: string | Buffer, headers: Record<string, string>,
     status,
     headers: {
       'cache-control': REVALIDATED,
-      'referrer-policy': 'no-referrer',
       ...headers,
     },
     body: bytes,

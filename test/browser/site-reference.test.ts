@@ -28,6 +28,32 @@ describe('the partner API', () => {
     expect(carriers.filter((headers) => headers.includes(demoKey()))).toHaveLength(1);
   });
 
+  it('keeps the key in this tab alone, whatever is called with it', async () => {
+    const { page } = await open(`/docs/api#key=${demoKey()}&group=hillview-hub`);
+    await page.goto(`${house().url}/docs/api#tag/practice-groups/listPracticeGroups`);
+    await page.getByRole('button', { name: /Test Request.*practice-groups/ }).click();
+    const answered = page.waitForResponse((response) => response.url().includes('/v1/practice-groups'));
+    await page.locator('[data-addressbar-action=send]').filter({ visible: true }).first().click();
+    expect((await answered).status()).toBe(200);
+    await page.getByText('200 OK').waitFor();
+    const kept = (name: string) => page.evaluate((store) => ({ ...Reflect.get(globalThis, store) }), name);
+    expect(await kept('sessionStorage')).toMatchObject({ 'porter.key': demoKey() });
+    // What Scalar keeps of itself may be there; no secret is.
+    const local = await kept('localStorage');
+    expect(JSON.stringify(local)).not.toContain(demoKey());
+    expect(Object.keys(local).filter((name) => /auth|key|group/.test(name))).toEqual([]);
+    const rest = await page.evaluate(async () => [
+      Reflect.get(globalThis, 'document').cookie,
+      await Reflect.get(globalThis, 'indexedDB').databases(),
+      await Reflect.get(globalThis, 'caches').keys(),
+    ]);
+    expect(rest).toEqual(['', [], []]);
+
+    const other = await page.context().newPage();
+    await other.goto(`${house().url}/docs`);
+    expect(await other.locator('button.reader').innerText()).toBe('Your key');
+  });
+
   it('shows the operation that a link names', async () => {
     const { page } = await open('/docs/api#tag/webhooks/createWebhook');
     await page.getByRole('heading', { name: 'Create a webhook' }).first().waitFor();

@@ -2,7 +2,7 @@ import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { request } from 'undici';
 import { describe, expect, it } from 'vitest';
 import { expectProblem } from '../support/answers.ts';
-import { startHarness } from '../support/service.ts';
+import { makeWorld, OPERATOR_TOKEN, startHarness } from '../support/service.ts';
 import { head, openWire } from '../support/wire.ts';
 
 const house = await startHarness();
@@ -28,13 +28,40 @@ const assetsOf = (html: string) =>
   [...html.matchAll(/(?:src|href)="(\/docs\/assets\/[^"]+)"/g)].map(([, path]) => path ?? '');
 
 describe('the headers of a page', () => {
+  const ISOLATED = {
+    'content-type': 'text/html; charset=utf-8',
+    'x-content-type-options': 'nosniff',
+    'referrer-policy': 'no-referrer',
+    'cross-origin-opener-policy': 'same-origin',
+    'cross-origin-resource-policy': 'same-origin',
+    'permissions-policy': expect.stringMatching(/camera=\(\).*geolocation=\(\).*microphone=\(\).*usb=\(\)/),
+    'content-security-policy': expect.stringContaining("frame-ancestors 'none'"),
+  };
+
+  it.each(['/console', '/console/sign-in', '/console/portal', '/console/my-practice'])('%s', async (path) => {
+    expect((await get(path, BROWSER)).headers).toMatchObject(ISOLATED);
+  });
+
+  it('a page that is drawn for one request', async () => {
+    const { partnerId } = await makeWorld(house);
+    const month = new Date(house.clock.now()).toISOString().slice(0, 7);
+    const path = `/operator/v1/partners/${partnerId}/sla?month=${month}`;
+    const answer = await get(path, { ...BROWSER, authorization: `Bearer ${OPERATOR_TOKEN}` });
+    expect(answer.headers).toMatchObject({ ...ISOLATED, 'cache-control': 'no-store' });
+  });
+
+  it('answers of the API, files and documents are for no other origin either', async () => {
+    const paths = ['/v1/practice-groups', '/docs/openapi.json', '/.well-known/webhook-keys', '/healthz'];
+    for (const path of [...paths, ...assetsOf((await get('/docs')).text)])
+      expect((await get(path)).headers).toMatchObject({
+        'x-content-type-options': 'nosniff',
+        'cross-origin-resource-policy': 'same-origin',
+      });
+  });
+
   it.each([...PAGES, '/docs/api', '/docs/operator-api', '/docs/nothing'])('%s', async (path) => {
     const { headers, text } = await get(path, BROWSER);
-    expect(headers).toMatchObject({
-      'content-type': 'text/html; charset=utf-8',
-      'x-content-type-options': 'nosniff',
-      'referrer-policy': 'no-referrer',
-    });
+    expect(headers).toMatchObject(ISOLATED);
     const policy = String(headers['content-security-policy']);
     for (const part of [
       "default-src 'none'",

@@ -1,8 +1,8 @@
 import { keep, part, recall } from './page.js';
 
 /**
- * The reader's own key, practice group and operator token, for the examples and for trying out. They are kept in this browser and leave it
- * only in the calls that the reader makes. A token opens more than a key does: it is kept until the tab is closed.
+ * The reader's own key, practice group and operator token, for the examples and for trying out. The browser keeps them until the tab is closed,
+ * and sends them only in the calls that the reader makes.
  *
  * @typedef {{ key: string, group: string, token: string }} Reader
  */
@@ -13,9 +13,11 @@ const KEY = /^ptr_(?:test|live)_[0-9A-Za-z]{38}$/;
 const TOKEN = /^[0-9A-Za-z._~+/=-]{8,256}$/;
 const GROUP = /^[A-Za-z0-9][A-Za-z0-9._:~-]{0,254}$/;
 
+const STORE = 'sessionStorage';
+
 /** @returns {Reader} */
 export function reader() {
-  return { key: recall('key'), group: recall('group'), token: recall('token', 'sessionStorage') };
+  return { key: recall('key', STORE), group: recall('group', STORE), token: recall('token', STORE) };
 }
 
 /** @param {() => void} changed */
@@ -30,9 +32,9 @@ export function masked(secret) {
 
 /** @param {Reader} reader */
 function remember({ key, group, token }) {
-  keep('key', key);
-  keep('group', group);
-  keep('token', token, 'sessionStorage');
+  keep('key', key, STORE);
+  keep('group', group, STORE);
+  keep('token', token, STORE);
   document.dispatchEvent(new Event('porter:reader'));
 }
 

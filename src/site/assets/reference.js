@@ -50,6 +50,7 @@ function configuration() {
     defaultHttpClient: { targetKey: 'shell', clientKey: 'curl' },
     documentDownloadType: 'direct',
     operationTitleSource: 'summary',
+    persistAuth: false,
     // Nothing that leads away from this service or tells anybody of it.
     telemetry: false,
     hideClientButton: true,

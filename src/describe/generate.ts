@@ -6,6 +6,7 @@ import { eventReference } from './event-reference.ts';
 import { hazardPage } from './hazards.ts';
 import { limitsReference } from './limits-reference.ts';
 import { operatorDocument, partnerDocument, portalDocument, practiceDocument } from './openapi.ts';
+import { securityPage } from './security-standards.ts';
 
 /**
  * Writes the committed documents from the contract, or with `--check` only compares them, so that a change of the
@@ -22,7 +23,8 @@ const files: Record<string, string> = {
   'docs/reference/errors.md': errorReference(),
   'docs/reference/events.md': eventReference(),
   'docs/reference/limits.md': limitsReference(),
-  'docs/operating/hazards.md': hazardPage(readFileSync(resolve(root, 'docs/safety/hazards.json'), 'utf8')),
+  'docs/operating/hazards.md': hazardPage(onDisk('docs/safety/hazards.json') ?? ''),
+  'docs/operating/security-standards.md': securityPage(onDisk('docs/safety/security-standards.json') ?? ''),
 };
 
 const drifted = Object.entries(files).filter(([path, text]) => onDisk(path) !== text);

@@ -16,7 +16,7 @@ import { readableAddress } from './address.ts';
 import { type CertificateSource, fingerprints } from './client-certificate.ts';
 import { type ConnectionLimits, Connections, connectionOf } from './connections.ts';
 import { consoleRoutes } from './console.ts';
-import { Exchange, safetyHeaders } from './exchange.ts';
+import { Exchange, respond, safetyHeaders } from './exchange.ts';
 import { observe, type PoolNumbers } from './observe.ts';
 import { type Probes, publicPages, type Site } from './pages.ts';
 import { createProver } from './prove.ts';
@@ -65,6 +65,7 @@ const HEADERS_MS = 10_000;
 /** Before anything of HTTP, so long TLS may take. */
 const HANDSHAKE_MS = 10_000;
 const HEADERS_BYTES_MAX = 16 * 1024;
+const HEADERS_MAX = 1_000;
 /** Longer than the idle time of the usual proxies, so that it is they who close a connection, not we under them. */
 const KEEP_ALIVE_MS = 72_000;
 /** So long whoever sent broken HTTP may take to read that it was, and to close. */
@@ -160,11 +161,13 @@ export function createServer(options: ServerOptions): Server {
       const wrong = hostFault(request);
       if (wrong) throw malformedRequest(wrong);
       const unclear = framingFault(request);
-      if (unclear) {
+      const isTooMuch = request.rawHeaders.length > 2 * HEADERS_MAX;
+      if (unclear || isTooMuch) {
         connectionOf(request.socket).isBroken = true;
         exchange.outgoing.push('connection', 'close');
-        throw malformedRequest(unclear);
       }
+      if (isTooMuch) return respond(exchange, 431, validationBody([invalidHttp(unreadable[431])], 431));
+      if (unclear) throw malformedRequest(unclear);
       await find(exchange)(exchange);
     } catch (error) {
       fail(error, exchange);
@@ -205,6 +208,8 @@ export function createServer(options: ServerOptions): Server {
         rejectUnauthorized: false,
       })
     : createHttpServer(parser);
+  // Some versions of Node refuse more, others silently drop them, such as one that a proxy appends: `answer` counts.
+  server.maxHeadersCount = 0;
   connections.guard(server);
   // Nobody is there to be answered before there is TLS. (Node would take it for broken HTTP.)
   if (options.tls)
@@ -294,6 +299,7 @@ function answerBrokenHttp(
       `HTTP/1.1 ${status} ${reason}`,
       `x-request-id: ${requestId}`,
       ...safetyLines(socket),
+      'cache-control: no-store',
       'content-type: application/json; charset=utf-8',
       `content-length: ${Buffer.byteLength(body)}`,
       'connection: close',

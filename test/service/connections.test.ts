@@ -43,7 +43,7 @@ it('an answer that nobody takes is given up', async () => {
 
 it('a connection whose answers are taken has no other time limit than before', async () => {
   const { caller, ours } = await openStubborn();
-  caller.write(head('GET', '/readyz'));
+  caller.write(head('GET', '/docs/errors'));
   const [answer] = await once(caller, 'data');
   expect(String(answer)).toMatch(/^HTTP\/1\.1 200 /);
   await expect.poll(() => ours.timeout).toBeGreaterThanOrEqual(72_000);

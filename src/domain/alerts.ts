@@ -25,8 +25,13 @@ export const REFUSALS_FLOOR = 100;
 /** And then so many times what is usual at that hour, over the days before. */
 const REFUSALS_RATIO = 3;
 export const REFUSALS_DAYS = 7;
-/** Events that nobody fans out, and deliveries that no worker claims: a hundred times what is usual. */
-export const SERVICE_LATE_MS = 10 * MINUTE;
+/** Events that nobody fans out, and deliveries that no worker claims, although workers run: a hundred times what is usual. */
+const SERVICE_LATE_MS = 10 * MINUTE;
+/** The same while no worker runs. Workers sign every 15 s, and a look comes once a minute: the alert begins within two minutes. */
+const UNSERVED_MS = 30_000;
+
+export const serviceLateMs = ({ isServed }: Pick<AlertFacts, 'isServed'>) =>
+  isServed ? SERVICE_LATE_MS : UNSERVED_MS;
 
 /** What operators differ in. */
 export interface AlertThresholds {
@@ -129,6 +134,8 @@ export interface AlertFacts {
   stops: readonly StopFact[];
   /** The oldest event or change that nobody has fanned out, or delivery that no worker has claimed; null: there is none. */
   unclaimedSince: string | null;
+  /** Whether a node that delivers has signed lately, and more than once. */
+  isServed: boolean;
 }
 
 export interface OpenAlert {
@@ -253,7 +260,7 @@ const judges: Record<AlertKindName, Judge> = {
           : undefined,
       because: whyWebhookIsOver(webhook),
     })),
-  deliveries_late: ({ webhooks, unclaimedSince }, circumstances) => [
+  deliveries_late: ({ webhooks, unclaimedSince, isServed }, circumstances) => [
     ...webhooks.map((webhook) => ({
       ...ofWebhook(webhook),
       stands: isLate(webhook, circumstances) ? { since: webhook.oldest } : undefined,
@@ -263,7 +270,7 @@ const judges: Record<AlertKindName, Judge> = {
       subject: { type: 'service', id: SERVICE, name: 'Porter' },
       partnerId: null,
       practiceGroupId: null,
-      stands: isSince(unclaimedSince, SERVICE_LATE_MS, circumstances.now)
+      stands: isSince(unclaimedSince, serviceLateMs({ isServed }), circumstances.now)
         ? { since: unclaimedSince }
         : undefined,
       because: 'recovered',

@@ -13,13 +13,14 @@ import {
   REFUSALS_DAYS,
   REFUSALS_FLOOR,
   type RefusalFact,
-  SERVICE_LATE_MS,
   type StopFact,
+  serviceLateMs,
   UNUSED_MS,
   type WebhookFact,
 } from '../domain/alerts.ts';
 import { worksAt } from './agreements.ts';
 import type { Transaction } from './database.ts';
+import { hasDeliverer } from './nodes.ts';
 import { sqlFunction } from './sql-functions.ts';
 
 /** So many new ones of a kind are found in one look; the rest follow in the next. */
@@ -55,7 +56,8 @@ export async function readAlertFacts(
   const about = (...kinds: AlertKindName[]) => [
     ...new Set(open.filter(({ kind }) => kinds.includes(kind)).map(({ subjectId }) => subjectId)),
   ];
-  const lateMs = Math.min(SERVICE_LATE_MS, thresholds.lateMinutes * 60_000);
+  const isServed = await hasDeliverer(tx, at);
+  const lateMs = Math.min(serviceLateMs({ isServed }), thresholds.lateMinutes * 60_000);
   const lanes = await lateLanesSql<LateLane>(tx, { at, created_before: before(at, lateMs) });
   const [webhooks, keys, refusals, partners, groups, pending, agreements, stops, waiting] = await Promise.all(
     [
@@ -78,7 +80,7 @@ export async function readAlertFacts(
     .map(({ oldest }) => oldest);
   const oldest = [...since, waiting?.oldest ?? null].filter((one) => one !== null).sort();
   const unclaimedSince = oldest[0] ?? null;
-  return { webhooks, keys, refusals, partners, groups, pending, agreements, stops, unclaimedSince };
+  return { webhooks, keys, refusals, partners, groups, pending, agreements, stops, unclaimedSince, isServed };
 }
 
 async function readWebhooks(

@@ -43,3 +43,18 @@ export function listNodesSince(
     [since],
   );
 }
+
+/** A node may miss one of its signs, which it gives every 15 s. */
+const SIGNED_WITHIN = "interval '35 seconds'";
+/** A node that crashes again and again signs once at each start. */
+const SIGNED_AGAIN_AFTER = "interval '10 seconds'";
+
+/** Whether a node that delivers runs at this moment. */
+export async function hasDeliverer(tx: Transaction, at: string): Promise<boolean> {
+  const found = await tx.query(
+    `SELECT FROM nodes WHERE role <> 'api' AND seen_at > $1::timestamptz - ${SIGNED_WITHIN} AND seen_at > started_at + ${SIGNED_AGAIN_AFTER}
+      LIMIT 1`,
+    [at],
+  );
+  return found.length > 0;
+}

@@ -4,6 +4,7 @@ import { topicPayloads } from '../../src/contract/operator/subscriptions.ts';
 import { SYSTEM } from '../../src/domain/principal.ts';
 import { transact } from '../../src/store/database.ts';
 import { fanOut } from '../../src/store/deliveries.ts';
+import { signNode } from '../../src/store/nodes.ts';
 import { fanOutToOperators } from '../../src/store/operator-events.ts';
 import { insertRefusals } from '../../src/store/refusals.ts';
 import { afterwards } from '../support/afterwards.ts';
@@ -448,6 +449,43 @@ describe('what else is told of', () => {
     house.clock.advance(HOUR);
     await look();
     expect(await about(partner.partnerId)).toMatchObject([{ ended_because: 'recovered' }]);
+  });
+
+  it('events that wait while no worker runs, two minutes after the last one hung or crashed', async () => {
+    const partner = await newPartner(house);
+    const { db: own } = house.service.app;
+    const signs = (name: string, startedAt: string) =>
+      signNode(own, now(), {
+        id: `nde_${name}`,
+        name,
+        version: '1',
+        role: 'worker',
+        started_at: startedAt,
+        clock_skew_ms: 0,
+        calls_per_minute: 0,
+        deliveries_per_minute: 0,
+      });
+    const worker = now();
+    house.clock.advance(15_000);
+    await signs('worker', worker);
+    await look();
+    await publish(house, partner.groupId, 'appointment.confirmed');
+    house.clock.advance(30_000);
+    await signs('worker', worker);
+    house.clock.advance(30_000);
+    expect(await house.service.alerts.look()).toEqual({ begun: 0, ended: 0 });
+    expect(await open('&kind=deliveries_late')).toEqual([]);
+
+    // A worker that crashes right after each start signs once each time.
+    house.clock.advance(30_000);
+    await signs('crashed', now());
+    house.clock.advance(30_000);
+    await signs('crashed-again', now());
+    await house.service.alerts.look();
+    expect(await open('&kind=deliveries_late')).toMatchObject([{ subject: { type: 'service' } }]);
+    while ((await fanOut(own, now(), 0, 1_000)).taken !== 0);
+    await look();
+    expect(await open('&kind=deliveries_late')).toEqual([]);
   });
 
   it('deliveries that nobody sends: of the whole service, and of a webhook that takes the others', async () => {

@@ -31,6 +31,7 @@ const nothing: AlertFacts = {
   agreements: [],
   stops: [],
   unclaimedSince: null,
+  isServed: true,
 };
 const webhook: WebhookFact = {
   id: 'wh_1',
@@ -116,7 +117,10 @@ describe('when an alert begins', () => {
       { webhooks: [{ ...webhook, oldest: ago(2 * HOUR), failingSince: ago(2 * HOUR) }] },
       ['webhook_failing'],
     ],
-    ['nobody takes up events', { unclaimedSince: ago(10 * 60_000) }, ['deliveries_late']],
+    ['events wait although a worker runs', { unclaimedSince: ago(10 * 60_000) }, ['deliveries_late']],
+    ['for a shorter time', { unclaimedSince: ago(10 * 60_000 - 1) }, []],
+    ['and no worker runs', { unclaimedSince: ago(30_000), isServed: false }, ['deliveries_late']],
+    ['no worker runs, and nothing waits', { isServed: false }, []],
     ['a key expires in 14 days', { keys: [{ ...key, expiresAt: ago(-14 * DAY) }] }, ['key_expiring']],
     ['in more', { keys: [{ ...key, expiresAt: ago(-14 * DAY - 1) }] }, []],
     [

@@ -29,6 +29,7 @@ import { createOidc } from './platform/oidc.ts';
 import { pooledRandomBytes } from './platform/random.ts';
 import { remembered } from './platform/remembered.ts';
 import { Semaphore } from './platform/semaphore.ts';
+import { prepare } from './prepare.ts';
 import { createAccess } from './runtime/access.ts';
 import { AccessLog } from './runtime/access-log.ts';
 import { Alerts } from './runtime/alerts.ts';
@@ -55,7 +56,6 @@ import { createSite } from './site/site.ts';
 import { closeDatabase, type Database, openDatabase } from './store/database.ts';
 import { beginTimeline } from './store/event-feed.ts';
 import type { HandOverPoint } from './store/hand-over.ts';
-import { type Prepared, prepareDatabase } from './store/migrate.ts';
 import { SharedClock } from './store/shared-clock.ts';
 
 /** The whole service, put together. The parts know nothing of each other's making; this file knows all of it. */
@@ -75,6 +75,8 @@ export interface Service {
 export interface Surroundings {
   log: Logger;
   clock?: Clock;
+  /** Aborted when the service is to stop, which ends a start that waits for its database. */
+  stop?: AbortSignal;
   random?: (count: number) => Uint8Array;
   /** The process that has started this one, with others like it. */
   parent?: Pick<Parent, 'order' | 'limits' | 'shareMetrics'> | undefined;
@@ -103,7 +105,7 @@ const FINISH_MS = 7_500;
 const CLOSE_MS = 1_500;
 
 export async function startService(config: Config, surroundings: Surroundings): Promise<Service> {
-  const { log, parent, random = pooledRandomBytes() } = surroundings;
+  const { log, parent, stop, random = pooledRandomBytes() } = surroundings;
   const clock = new SharedClock(surroundings.clock ?? systemClock, log);
   const tls = config.tls && readTls(config.tls);
   const undo: (() => Promise<unknown>)[] = [];
@@ -113,31 +115,27 @@ export async function startService(config: Config, surroundings: Surroundings): 
     const started = config.databaseUrl || parent ? undefined : await startEmbedded(config, log);
     if (started) undo.push(() => started.stop());
     const embedded = parent ? parent.order.postgres : started;
-    const url = config.databaseUrl ?? embedded?.serviceUrl ?? '';
-    const ownerUrl = config.migrationDatabaseUrl ?? embedded?.url;
+    const urls = {
+      url: config.databaseUrl ?? embedded?.serviceUrl ?? '',
+      ownerUrl: config.migrationDatabaseUrl ?? embedded?.url,
+    };
 
     const keys = await makeKeys(config, random);
     const { sealer } = keys;
 
     const seeded: Seeded = { firstOperatorToken: undefined, demoKey: undefined };
-    const seedOnce = async ({ role }: Prepared) => {
-      const db = openDatabase({ url, connectionsMax: 2, role });
-      try {
-        await clock.begin(db);
-        await beginTimeline(db);
-        const resealed = await resealSecrets(db, sealer, new Date(clock.now()).toISOString());
-        await resealSigningKeys(db, sealer, new Date(clock.now()).toISOString());
-        if (resealed > 0) log.info({ resealed, key_id: sealer.keyId }, 'webhook secrets sealed anew');
-        // A node that only delivers answers no first call. Among several processes, one that does is for all of them.
-        const hasDemo = config.demo && (config.role !== 'worker' || parent?.order.listens === false);
-        const app = assemble(config, db, { log, clock, random, parent }, keys);
-        Object.assign(seeded, await seed({ ...config, demo: hasDemo }, app));
-      } finally {
-        await closeDatabase(db);
-      }
+    const seedOnce = async (db: Database) => {
+      await clock.begin(db);
+      await beginTimeline(db);
+      const resealed = await resealSecrets(db, sealer, new Date(clock.now()).toISOString());
+      await resealSigningKeys(db, sealer, new Date(clock.now()).toISOString());
+      if (resealed > 0) log.info({ resealed, key_id: sealer.keyId }, 'webhook secrets sealed anew');
+      // A node that only delivers answers no first call. Among several processes, one that does is for all of them.
+      const hasDemo = config.demo && (config.role !== 'worker' || parent?.order.listens === false);
+      const app = assemble(config, db, { log, clock, random, parent }, keys);
+      Object.assign(seeded, await seed({ ...config, demo: hasDemo }, app));
     };
-    const { applied, role, onlyLogin } = await prepareDatabase(url, seedOnce, ownerUrl);
-    if (applied.length > 0) log.info({ applied }, 'migrated');
+    const { role, onlyLogin, url } = await prepare(urls, seedOnce, { clock, log, stop });
     if (onlyLogin !== undefined && isLeading) log.warn({ login: onlyLogin, role }, ONE_LOGIN);
 
     const worker = config.role !== 'api';
@@ -296,7 +294,12 @@ function startAnchoring(app: App, places: Config['auditAnchors'], log: Logger): 
 function assemble(
   config: Config,
   db: Database,
-  { log, clock, random, parent }: Required<Omit<Surroundings, 'parent'>> & Pick<Surroundings, 'parent'>,
+  {
+    log,
+    clock,
+    random,
+    parent,
+  }: Required<Omit<Surroundings, 'parent' | 'stop'>> & Pick<Surroundings, 'parent'>,
   masterKeys: Keys,
 ): App {
   const access = createAccess(db, clock, config.environment, config.sessions);

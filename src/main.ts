@@ -42,7 +42,10 @@ export async function serve(start: Start): Promise<number> {
     }
     const stopped = aborted(stop);
     const { startService } = await import('./compose.ts');
-    const starting = startService(config, { log, parent });
+    const starting = startService(config, { log, parent, stop }).catch((error) => {
+      if (!stop.aborted) throw error;
+      return undefined;
+    });
     const service = await Promise.race([starting, stopped.then(() => systemClock.sleep(START_MS))]);
     if (!service) {
       log.info({ signal: stop.reason }, 'stopped while it was starting');

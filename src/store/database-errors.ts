@@ -1,5 +1,6 @@
 import pg from 'pg';
 import { Outage } from '../platform/outage.ts';
+import { TakesNoWrites } from './hosts.ts';
 
 /** What the errors of PostgreSQL and of its driver mean: an outage that may pass, a conflict that is decided anew, or a bug. */
 
@@ -15,6 +16,21 @@ export function translate(error: unknown): unknown {
   }
   // Anything else that the driver throws is about the connection, except its complaint about a value: that is a bug.
   return error instanceof TypeError ? error : outage(error);
+}
+
+/** Errors of the network. A certificate that does not fit has another code, and will not fit later either. */
+const NETWORK =
+  /^(ECONNREFUSED|ECONNRESET|ECONNABORTED|EPIPE|ETIMEDOUT|EHOSTUNREACH|EHOSTDOWN|ENETUNREACH|ENETDOWN|ENOTFOUND|EAI_AGAIN)$/;
+/** The driver's own errors have no code. */
+const DRIVER_GAVE_UP = /timeout|terminated/i;
+
+/** Whether a connection that failed like this may succeed later without any change of settings. */
+export function mayPass(error: unknown): boolean {
+  if (error instanceof TakesNoWrites) return true;
+  if (error instanceof pg.DatabaseError) return NOT_NOW.test(error.code ?? '');
+  if (!(error instanceof Error)) return false;
+  const { code } = error as NodeJS.ErrnoException;
+  return code === undefined ? DRIVER_GAVE_UP.test(error.message) : NETWORK.test(code);
 }
 
 export function outage(cause: unknown): Outage {

@@ -51,30 +51,58 @@ export function hostsOf(url: string): Hosts {
 export async function refuseSession(client: pg.ClientBase, check: string | undefined): Promise<void> {
   if (check === undefined) return;
   const { rows } = await client.query<{ refuses: boolean }>(check);
-  if (rows[0]?.refuses) throw new Error('it takes no writes: it is a standby, or read-only');
+  if (rows[0]?.refuses) throw new TakesNoWrites('it takes no writes: it is a standby, or read-only');
 }
 
-/** Of a server that none of the others could replace, with what each of them said. */
-export class NoHost extends Error {}
+/** The server answers, and may take writes once it is promoted. */
+export class TakesNoWrites extends Error {}
+
+/** None of the servers can be used; `reasons` has the error of each. */
+export class NoHost extends Error {
+  readonly reasons: readonly unknown[];
+
+  constructor(message: string, reasons: readonly unknown[]) {
+    super(message);
+    this.reasons = reasons;
+  }
+}
+
+/** The same servers in turns: `turn` 1 begins with the second one. */
+export function rotated(url: string, turn: number): string {
+  const [, before = '', hosts = '', path = '', query = ''] = URL_PARTS.exec(url) ?? [];
+  const names = hosts.split(',');
+  const first = turn % names.length;
+  return before + [...names.slice(first), ...names.slice(0, first)].join(',') + path + query;
+}
+
+/** For a server that accepts statements and never answers. */
+const ANSWER_MS = 11_000;
 
 /** A connection outside any pool. With one server, what that one said is thrown as it is. */
 export async function openClient(url: string, connectionTimeoutMillis: number): Promise<pg.Client> {
   const { urls, check } = hostsOf(url);
   const refusals: string[] = [];
+  const reasons: unknown[] = [];
   for (const connectionString of urls) {
-    const client = new pg.Client({ connectionString, connectionTimeoutMillis });
+    const client = new pg.Client({
+      connectionString,
+      connectionTimeoutMillis,
+      query_timeout: ANSWER_MS,
+    });
     client.on('error', () => {});
     try {
       await client.connect();
       await refuseSession(client, check);
       return client;
     } catch (error) {
-      await client.end().catch(() => {});
+      // Not awaited: a server that hangs closes no connection.
+      client.end().catch(() => {});
       if (urls.length === 1 && check === undefined) throw error;
+      reasons.push(error);
       refusals.push(`${hostsOf(connectionString).place}: ${reasonOf(error)}`);
     }
   }
-  throw new NoHost(refusals.join('; '));
+  throw new NoHost(refusals.join('; '), reasons);
 }
 
 export function reasonOf(error: unknown): string {

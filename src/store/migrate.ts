@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import pg from 'pg';
-import { translate } from './database-errors.ts';
+import { mayPass, translate } from './database-errors.ts';
 import { hostsOf, NoHost, openClient, reasonOf } from './hosts.ts';
 import {
   enterRole,
@@ -40,9 +40,16 @@ const LOCK_WAIT_MS = 2_000;
 const TRIES_MAX = 15;
 const IN_THE_WAY = ['40P01', '55P03'];
 
+/** A database that may be usable in a moment: it is starting, failing over, or out of reach. */
+export class UnreachableDatabase extends UnusableDatabase {}
+
 export { UnusableDatabase };
 
 const CONNECT_MS = 10_000;
+/** Less than a client waits for an answer (hosts.ts). */
+const LOCK_TURN_MS = 5_000;
+/** A migration may rewrite large tables. A migration that takes longer than a day fails. */
+const MIGRATION_MS = 24 * 3_600_000;
 
 export interface Prepared extends ServiceRole {
   applied: string[];
@@ -59,6 +66,7 @@ export async function prepareDatabase(
 ): Promise<Prepared> {
   const service = await connected(url);
   const owner = ownerUrl === undefined ? service : await connected(ownerUrl).catch(closing(service));
+  const close = () => Promise.all([owner, service].map((client) => client.end().catch(() => {})));
   try {
     await refuseSharedConnections(url, service).catch((error) => {
       throw explained(url, error);
@@ -67,9 +75,12 @@ export async function prepareDatabase(
       throw explained(ownerUrl ?? url, error);
     });
     await seed(prepared);
+    await close();
     return prepared;
-  } finally {
-    for (const client of [owner, service]) await client.end().catch(() => {});
+  } catch (error) {
+    // A server that hangs closes no connection, and the start must try the next server.
+    void close();
+    throw error;
   }
 }
 
@@ -113,11 +124,24 @@ async function sessionOf(client: pg.Client): Promise<number | undefined> {
 async function prepare(owner: pg.Client, service: pg.Client): Promise<Prepared> {
   const { rows } = await owner.query<{ server_version: string }>('SHOW server_version');
   refuseOldServer(rows[0]?.server_version ?? '0');
-  await owner.query('SELECT pg_advisory_lock($1)', [START_LOCK]);
+  await owner.query(`SET lock_timeout = ${LOCK_TURN_MS}`);
+  while (!(await hasStartLock(owner)));
+  await owner.query('RESET lock_timeout');
   if (!(await ownsTables(owner))) await refuseOutdated(owner);
   const applied = (await ownsTables(owner)) ? await migrate(owner) : [];
   const role = owner === service ? await enterRole(owner) : await letServiceIn(owner, service);
   return { applied, ...role };
+}
+
+/** Waits for another node that migrates, but only for a while, so that a server that no longer answers is noticed. */
+async function hasStartLock(owner: pg.Client): Promise<boolean> {
+  try {
+    await owner.query('SELECT pg_advisory_lock($1)', [START_LOCK]);
+    return true;
+  } catch (error) {
+    if (error instanceof pg.DatabaseError && error.code === '55P03') return false;
+    throw error;
+  }
 }
 
 /** A login that owns nothing finds everything in place: somebody else has migrated. */
@@ -138,10 +162,10 @@ async function refuseOutdated(client: pg.Client): Promise<void> {
 
 function unreachable(url: string, error: unknown): Error {
   const reason = reasonOf(error);
-  if (error instanceof NoHost)
-    return new UnusableDatabase(
-      `None of the PostgreSQL servers in DATABASE_URL can be used (${reason}). Start the primary or promote a standby, or correct DATABASE_URL.`,
-    );
+  if (error instanceof NoHost) {
+    const message = `None of the PostgreSQL servers in DATABASE_URL can be used (${reason}). Start the primary or promote a standby, or correct DATABASE_URL.`;
+    return error.reasons.some(mayPass) ? new UnreachableDatabase(message) : new UnusableDatabase(message);
+  }
   if (error instanceof pg.DatabaseError && error.code?.startsWith('28'))
     return new UnusableDatabase(
       `PostgreSQL at ${place(url)} refused the login (${reason}). Check user and password in DATABASE_URL, and sslmode if it wants encryption.`,
@@ -150,9 +174,8 @@ function unreachable(url: string, error: unknown): Error {
     return new UnusableDatabase(
       `PostgreSQL at ${place(url)} has no such database (${reason}). Create it, or correct DATABASE_URL.`,
     );
-  return new UnusableDatabase(
-    `PostgreSQL at ${place(url)} cannot be reached (${reason}). Is it running, and is DATABASE_URL right?`,
-  );
+  const message = `PostgreSQL at ${place(url)} cannot be reached (${reason}). Is it running, and is DATABASE_URL right?`;
+  return mayPass(error) ? new UnreachableDatabase(message) : new UnusableDatabase(message);
 }
 
 function explained(url: string, error: unknown): unknown {
@@ -254,7 +277,9 @@ function refuseUnknown(applied: readonly string[], known: readonly string[], ver
 
 async function apply(client: pg.Client, file: string, name: string): Promise<void> {
   try {
-    await client.query(await readFile(new URL(file, MIGRATIONS_FOLDER), 'utf8'));
+    const text = await readFile(new URL(file, MIGRATIONS_FOLDER), 'utf8');
+    const patient = { text, query_timeout: MIGRATION_MS };
+    await client.query(patient);
     if (file !== name) await client.query('DELETE FROM schema_migrations');
     await client.query('INSERT INTO schema_migrations (name) VALUES ($1)', [name]);
   } catch (error) {

@@ -96,9 +96,15 @@ async function heldUp(DATABASE_URL: string) {
   await other.query('SELECT pg_advisory_lock($1)', [START_LOCK]);
   const started = run({ DATABASE_URL });
   const waits =
-    "SELECT FROM pg_locks WHERE locktype = 'advisory' AND NOT granted AND database = (SELECT oid FROM pg_database WHERE datname = current_database())";
-  await expect.poll(async () => (await other.query(waits)).rowCount).toBe(1);
-  return { ...started, goOn: () => other.query('SELECT pg_advisory_unlock($1)', [START_LOCK]) };
+    "FROM pg_locks WHERE locktype = 'advisory' AND NOT granted AND database = (SELECT oid FROM pg_database WHERE datname = current_database())";
+  const waiting = () => expect.poll(async () => (await other.query(`SELECT ${waits}`)).rowCount).toBe(1);
+  await waiting();
+  return {
+    ...started,
+    waiting,
+    terminate: () => other.query(`SELECT pg_terminate_backend(pid) ${waits}`),
+    goOn: () => other.query('SELECT pg_advisory_unlock($1)', [START_LOCK]),
+  };
 }
 
 describe('node src/main.ts', () => {
@@ -124,6 +130,18 @@ describe('node src/main.ts', () => {
     const { child, ended } = await heldUp(await createDatabase());
     child.kill('SIGTERM');
     expect(await ended).toBe(0);
+  });
+
+  it('starts although its connection is terminated while it starts', async () => {
+    const started = await heldUp(await createUpToDateDatabase());
+    await started.terminate();
+    await expect.poll(() => started.output.stdout).toContain('the database cannot be used yet; trying again');
+    await started.waiting();
+    await started.goOn();
+    const [, url] = await saidOnStderr(started, /listens on (\S+)/);
+    expect((await request(`${url}/healthz`)).statusCode).toBe(200);
+    started.child.kill('SIGTERM');
+    expect(await started.ended).toBe(0);
   });
 
   it('goes on when nobody takes its log any more', async () => {
@@ -209,24 +227,22 @@ describe('node src/main.ts', () => {
     return url.href;
   };
 
-  it.each([
-    [
-      'is out of reach',
-      elsewhere((url) => (url.port = '1')),
-      /cannot be reached .*ECONNREFUSED.*DATABASE_URL/,
-    ],
-    ['does not know the password', elsewhere(() => {}), /refused the login .*Check user and password/],
-  ])(
-    'ends with code 1 when the database %s, and says what to do without the password',
-    async (_why, DATABASE_URL, message) => {
-      const { output, ended } = serveHere({ DATABASE_URL });
-      expect(await ended).toBe(1);
-      expect(output.stderr).toMatch(/^Porter cannot start\. PostgreSQL at /m);
-      expect(output.stderr).toMatch(message);
-      expect(output.stderr + output.stdout).not.toContain('hunter2');
-      expect(output.stderr).not.toMatch(/^ +at /m);
-    },
-  );
+  it('ends with code 1 when the database does not know the password, and says what to do without the password', async () => {
+    const { output, ended } = serveHere({ DATABASE_URL: elsewhere(() => {}) });
+    expect(await ended).toBe(1);
+    expect(output.stderr).toMatch(/^Porter cannot start\. PostgreSQL at /m);
+    expect(output.stderr).toMatch(/refused the login .*Check user and password/);
+    expect(output.stderr + output.stdout).not.toContain('hunter2');
+    expect(output.stderr).not.toMatch(/^ +at /m);
+  });
+
+  it('tries again while the database is out of reach, says so without the password, and can be stopped', async () => {
+    const { output, stopped } = serveHere({ DATABASE_URL: elsewhere((url) => (url.port = '1')) });
+    await expect.poll(() => output.stdout).toMatch(/cannot be reached .*ECONNREFUSED.*DATABASE_URL/);
+    expect(await stopped()).toBe(0);
+    expect(output.stderr + output.stdout).not.toContain('hunter2');
+    expect(output.stderr).not.toContain('cannot start');
+  });
 
   it('ends with code 1 when the schema is newer than the code', async () => {
     const DATABASE_URL = await createDatabase();

@@ -1,10 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import pg from 'pg';
 import { beforeAll, describe, expect, inject, it } from 'vitest';
+import { createLogger } from '../../src/platform/logger.ts';
 import { startEmbeddedPostgres } from '../../src/platform/postgres/embedded.ts';
+import { prepare } from '../../src/prepare.ts';
 import { closeDatabase, connect, openDatabase } from '../../src/store/database.ts';
 import { prepareDatabase, UnusableDatabase } from '../../src/store/migrate.ts';
 import { afterwards, temporaryFolder } from '../support/afterwards.ts';
+import { ManualClock } from '../support/manual-clock.ts';
 import { OPERATOR_TOKEN, startHarness } from '../support/service.ts';
 
 /** `DATABASE_URL` with several servers, on two real ones that know the same login and database. */
@@ -105,6 +108,46 @@ describe('a connection goes to', () => {
     expect(there.body).toMatchObject({ data: [] });
     await house.operator('POST', '/practice-groups', { id: 'on-two', name: 'On two' });
     await one.setReadOnly(false);
+  });
+});
+
+describe('a start', () => {
+  it('goes on to the next server when the first one, an old primary, takes connections and never commits', async () => {
+    // It waits for a standby that is gone, as after a failover.
+    const standby = (name: string) =>
+      two.admin(`ALTER SYSTEM SET synchronous_standby_names = '${name}'`, 'SELECT pg_reload_conf()');
+    await Promise.all([one, two].map(({ host }) => prepareDatabase(urlOf([host]), async () => {})));
+    await standby('gone');
+    const house = await startHarness({
+      databaseUrl: urlOf([two.host, one.host]),
+      env: { PORTER_ROLE: 'api' },
+    });
+    await house.operator('POST', '/practice-groups', { id: 'after-failover', name: 'After failover' });
+    const client = await connect(house.service.app.db);
+    const { rows } = await client.query("SELECT current_setting('port')::int AS port");
+    client.release();
+    expect(rows[0].port).toBe(portOf(one));
+    await standby('');
+  });
+
+  it('tries again for a minute, and not at all when trying again does not help', async () => {
+    const tries = async (url: string) => {
+      const clock = new ManualClock();
+      const begun = clock.monotonic();
+      const lines: string[] = [];
+      const log = createLogger((line) => lines.push(line));
+      const surroundings = { clock, log, stop: undefined };
+      const error = await prepare({ url, ownerUrl: undefined }, async () => {}, surroundings).catch((e) => e);
+      return { error, lines, seconds: (clock.monotonic() - begun) / 1000 };
+    };
+    const refused = await tries(urlOf([CLOSED, CLOSED]));
+    expect(refused.error.message).toContain('ECONNREFUSED');
+    expect(refused.seconds).toBeGreaterThanOrEqual(60);
+    expect(refused.seconds).toBeLessThan(66);
+    expect(refused.lines[0]).toContain('trying again');
+    const wrong = await tries(urlOf([one.host, two.host]).replaceAll(':same@', ':wrong@'));
+    expect(wrong.error.message).toContain('password authentication failed');
+    expect([wrong.seconds, wrong.lines]).toEqual([0, []]);
   });
 });
 

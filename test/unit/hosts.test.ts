@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { hostsOf } from '../../src/store/hosts.ts';
+import { hostsOf, rotated } from '../../src/store/hosts.ts';
 
 describe('a database URL', () => {
   it('with one server stays as it was written, and any session will do', () => {
@@ -35,4 +35,17 @@ describe('a database URL', () => {
   ])('is refused with what is wrong: %s', (url, reason) => {
     expect(() => hostsOf(url)).toThrow(reason);
   });
+});
+
+it('several servers are tried in turns', () => {
+  const url = 'postgres://me:pw@one:1,two:2,three:3/db?target_session_attrs=any';
+  const hosts = [0, 1, 2, 3].map((turn) => hostsOf(rotated(url, turn)).place);
+  expect(hosts).toEqual([
+    'one:1,two:2,three:3/db',
+    'two:2,three:3,one:1/db',
+    'three:3,one:1,two:2/db',
+    hosts[0],
+  ]);
+  expect(rotated(url, 1)).toBe('postgres://me:pw@two:2,three:3,one:1/db?target_session_attrs=any');
+  expect(rotated('postgres://one/db', 5)).toBe('postgres://one/db');
 });

@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest';
 
 const SRC = resolve(import.meta.dirname, '../../src');
 
-/** What a room may import. `main`, `processes`, `parent`, `compose`, `embedded`, `config`, `machine`, `sign-in-settings`, `master-key`, `settings`, `listen`, `console`, `production`, `delivering`, `demo` and `banner` stand at the entrance and may import everything. */
+/** What a room may import. `main`, `processes`, `parent`, `compose`, `prepare`, `embedded`, `config`, `machine`, `sign-in-settings`, `master-key`, `settings`, `listen`, `console`, `production`, `delivering`, `demo` and `banner` stand at the entrance and may import everything. */
 const MAY_IMPORT: Record<string, string[]> = {
   contract: ['zod'],
   domain: ['contract'],

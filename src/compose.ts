@@ -42,6 +42,7 @@ import { Figures } from './runtime/figures.ts';
 import { KeyUses } from './runtime/key-uses.ts';
 import { Live } from './runtime/live.ts';
 import { NodeSigns } from './runtime/nodes.ts';
+import { queueMetrics } from './runtime/queue-metrics.ts';
 import { RateLimits, SharedRateLimits } from './runtime/rate-limits.ts';
 import { Readiness } from './runtime/readiness.ts';
 import { Refusals } from './runtime/refusals.ts';
@@ -79,7 +80,7 @@ export interface Surroundings {
   stop?: AbortSignal;
   random?: (count: number) => Uint8Array;
   /** The process that has started this one, with others like it. */
-  parent?: Pick<Parent, 'order' | 'limits' | 'shareMetrics'> | undefined;
+  parent?: Pick<Parent, 'order' | 'limits' | 'shareMetrics' | 'delivers'> | undefined;
 }
 
 const { version: VERSION } = JSON.parse(
@@ -91,6 +92,8 @@ const CONNECTIONS_MAX = 10;
 const SHARE_OF_CONNECTIONS = { door: 6, worker: 4 };
 const ONE_LOGIN =
   'the login of the service owns its tables: whoever takes it over can alter them, the audit too; let another one own them (PORTER_MIGRATION_DATABASE_URL)';
+const NO_DELIVERER =
+  'No process of this node that delivers events answers. Porter starts another one; the log says why the last one ended.';
 const NOBODY_MAILED =
   'nobody is mailed about alerts: set PORTER_SMTP_URL and PORTER_MAIL_FROM, or watch GET /operator/v1/alerts';
 /** Replays that go on at a time: each takes one of the connections. */
@@ -167,6 +170,7 @@ export async function startService(config: Config, surroundings: Surroundings): 
     let listening = '';
     let stopping = false;
     const readiness = new Readiness(db, clock);
+    const queue = queueMetrics(db, clock);
     const docsUrl = () => `${config.ownUrl ?? listening}/docs`;
     const alerts = new Alerts({
       ...app,
@@ -190,10 +194,15 @@ export async function startService(config: Config, surroundings: Surroundings): 
       pool: db.pool,
       shareMetrics: parent?.shareMetrics,
       servesApi: config.role !== 'worker',
-      moreMetrics: async () => clock.metrics() + (await alerts.metrics()) + ((await engine?.metrics()) ?? ''),
+      moreMetrics: async () => clock.metrics() + ((await engine?.metrics()) ?? ''),
+      serviceMetrics: async () => (await Promise.all([alerts.metrics(), queue()])).join(''),
       probes: {
         exposed: config.probes,
-        ready: async () => clock.fault() ?? (!stopping && (await readiness.isReady())),
+        ready: async () => {
+          if (stopping) return false;
+          if (parent && !(await parent.delivers())) return NO_DELIVERER;
+          return clock.fault() ?? readiness.isReady();
+        },
       },
       docsUrl,
       site: createSite(config),

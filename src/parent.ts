@@ -14,8 +14,10 @@ export interface Parent {
   serving(url: string): void;
   /** Calls that are counted in memory are counted there, for all processes together. */
   limits: Limits;
-  /** Tells the metrics of this process to whoever is asked for those of all, and asks for these. */
+  /** Reports the metrics of this process to the parent. Returns a function that asks the parent for the metrics of all processes. */
   shareMetrics(own: () => Promise<string>): () => Promise<string>;
+  /** Whether a process that delivers has answered the parent lately; true when the service does not deliver. An outage if the parent hangs. */
+  delivers(): Promise<boolean>;
 }
 
 export interface Order {
@@ -38,15 +40,20 @@ export interface Order {
 export type ToChild =
   | { kind: 'order'; order: Order }
   | { kind: 'answer'; id: number; answer: unknown }
-  | { kind: 'tell metrics' };
+  | { kind: 'tell metrics' }
+  | { kind: 'ping' };
 
 export type ToParent =
   | { kind: 'hello' }
+  | { kind: 'pong' }
   | { kind: 'serving'; url: string }
   | { kind: 'metrics'; text: string }
   | { kind: 'ask'; id: number; question: Question };
 
-export type Question = { about: 'metrics' } | { about: 'rates'; calls: readonly Call[] };
+export type Question =
+  | { about: 'metrics' }
+  | { about: 'delivering' }
+  | { about: 'rates'; calls: readonly Call[] };
 
 interface Call {
   who: string;
@@ -54,8 +61,8 @@ interface Call {
 }
 
 const CALLS_MAX = 500;
-/** So long the metrics of all are waited for; then there are those of this one. */
-const METRICS_MS = 3_000;
+/** A parent that has not answered after this time hangs: the call that needs the answer gets a 503. */
+const ANSWER_MS = 3_000;
 
 /** Undefined: this process was started by itself. `lost`: the parent is gone, and the port with it. */
 export async function findParent(lost: () => void): Promise<Parent | undefined> {
@@ -78,8 +85,14 @@ export async function findParent(lost: () => void): Promise<Parent | undefined> 
       asked.set(id, { resolve, reject });
       if (!worker.isConnected()) reject(new Outage('the parent is gone'));
     });
+    const cancel = systemClock.timer(ANSWER_MS, () =>
+      asked.get(id)?.reject(new Outage('the parent does not answer')),
+    );
     tell({ kind: 'ask', id, question });
-    return answer.finally(() => asked.delete(id)) as Promise<T>;
+    return answer.finally(() => {
+      cancel();
+      asked.delete(id);
+    }) as Promise<T>;
   };
 
   let ownMetrics = async () => '';
@@ -87,6 +100,7 @@ export async function findParent(lost: () => void): Promise<Parent | undefined> 
     worker.on('message', async (message: ToChild) => {
       if (message.kind === 'answer') asked.get(message.id)?.resolve(message.answer);
       else if (message.kind === 'order') resolve(message.order);
+      else if (message.kind === 'ping') tell({ kind: 'pong' });
       else tell({ kind: 'metrics', text: await ownMetrics() });
     });
   });
@@ -99,10 +113,8 @@ export async function findParent(lost: () => void): Promise<Parent | undefined> 
     limits: { take: (who, limit) => counted.submit({ who, limit }) },
     shareMetrics(own) {
       ownMetrics = own;
-      return async () => {
-        const all = ask<string>({ about: 'metrics' }).catch(() => undefined);
-        return (await Promise.race([all, systemClock.sleep(METRICS_MS)])) ?? own();
-      };
+      return () => ask<string>({ about: 'metrics' }).catch(own);
     },
+    delivers: () => ask({ about: 'delivering' }),
   };
 }

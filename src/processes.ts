@@ -2,6 +2,7 @@ import cluster, { type Worker } from 'node:cluster';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import type { Config } from './config.ts';
+import { LEASE_MS } from './domain/lane.ts';
 import { startEmbedded } from './embedded.ts';
 import type { Order, Question, ToChild, ToParent } from './parent.ts';
 import { systemClock } from './platform/clock.ts';
@@ -10,26 +11,50 @@ import { countersOf, mergeMetrics } from './platform/merged-metrics.ts';
 import { RateLimits } from './runtime/rate-limits.ts';
 
 /**
- * The service as several processes. Each is a node like those on other machines, on the same database. This one, their parent, has the port
- * and gives connections out in turns (node:cluster), looks after the embedded PostgreSQL, counts calls where memory counts them, passes the
- * lines of all on into one log, starts another one for one that ended, and stops them all. It answers no call, so that nothing that a caller
- * sends can bring it down.
+ * The service as several processes.
  *
- * Some carry the post, the others keep the door: each worker looks for events and is woken for them, which would cost as often as there
- * are workers, and a burst of deliveries keeps no call waiting.
+ * NOUNS. The parent is this process. It holds the port, the embedded PostgreSQL and the log, and it answers no request, so no request can bring it
+ * down. A child is a process that the parent started. Each child is a node like the nodes on other machines, on the same database. A place
+ * is a position with a role (`rolesOf`): one child at a time fills it. A deliverer is a child whose role is not `api`. There are few deliverers,
+ * because each of them looks for events and is woken for events. If there are three places or more, deliverers answer no requests, so a burst of
+ * deliveries keeps no request waiting.
  *
- * If it is killed, the port is gone with it: the others finish what they have begun, and end.
+ * HOW. The parent gives connections to the children in turns (node:cluster). It counts requests where memory counts them, merges the metrics,
+ * and writes the lines of all children into one log. The first child migrates the database. When it serves, the parent fills the other
+ * places. Every `PING_MS` the parent pings each child over IPC, and a child answers while its event loop runs. On SIGTERM the parent stops all
+ * children, and kills each child that still runs after `STOP_MS`.
+ *
+ * FAILURES, and what each one leaves behind:
+ *   A child ends. Its connections break, and its deliveries are due again. The parent fills the place again. If the child had served for less than a
+ * minute, a pause comes first, which doubles with each early end (`pauseAfter`). The other places work on. Only when every place fails like
+ * this, the service ends with code 1 (`isHopeless`).
+ *   A child hangs. It answers no ping, so the parent kills it when its leases are over (`PINGS_MAX`). Then it is a child that ended. A child that
+ * hangs before its code is loaded has a minute.
+ *   No deliverer answers. After `DELIVERER_MS` the children that answer requests are not ready. Every child reports the queue, and the alerts come from
+ * the database, so both show what waits. The gauges of a child that does not answer are left out; its counters are kept.
+ *   The first child cannot start. It says why and exits, and the service ends with its code. If a signal ended it, it is a child that ended.
+ *   The parent hangs. Children finish open connections, deliver, and answer 503 where they need the parent. New connections wait. The
+ * supervisor sees that `/healthz` does not answer and restarts the service.
+ *   The parent is killed. The port is gone with it. The children finish their requests and deliveries, and end.
  */
 
 const MAIN = fileURLToPath(new URL('./main.ts', import.meta.url));
-/** A PostgreSQL that is not there by then is left to the next start. */
+/** If PostgreSQL has not started by then, the next start continues. */
 const START_MS = 5_000;
-/** They finish within ten seconds. One that does not is ended. */
+/** Children finish within ten seconds. The parent kills a child that takes longer: a child that hangs must not keep the service from stopping. */
 const STOP_MS = 12_000;
-/** One that does not tell its metrics in time is left out. */
+/** The gauges of a child that takes longer are left out. */
 const METRICS_MS = 1_000;
 
-/** One that has served for so long is well. */
+const PING_MS = 2_000;
+/** Pings without an answer until a child is killed. Pings are counted, not seconds: after the whole group stood still, all children answer. */
+const PINGS_MAX = LEASE_MS / PING_MS;
+/** The same for a child that has not answered at all, whose code is being loaded. */
+const FIRST_PINGS_MAX = 60_000 / PING_MS;
+/** A deliverer that crashed is replaced sooner than this. */
+const DELIVERER_MS = 10_000;
+
+/** A child that has served for this long is well. */
 const STEADY_MS = 60_000;
 const PAUSE_MS = 100;
 const PAUSE_MAX_MS = 5_000;
@@ -45,14 +70,24 @@ export function rolesOf({ role, processes }: Pick<Config, 'role' | 'processes'>)
   return Array.from({ length: processes }, (_, place) => (place < workers ? 'worker' : 'api'));
 }
 
-/** How long to wait before another one is started. `earlyEnds`: so many in a row were never well. */
+/** Returns the pause before the place is filled again. `earlyEnds`: how many children in a row ended there before they were well. */
 export function pauseAfter(earlyEnds: number): number {
   return earlyEnds <= 1 ? 0 : Math.min(PAUSE_MAX_MS, PAUSE_MS * 2 ** (earlyEnds - 2));
 }
 
-/** Processes that end again and again are given up. Not while one of them is well: its callers are served. */
-export function isHopeless(earlyEnds: number, servedMs: readonly number[]): boolean {
-  return earlyEnds >= EARLY_ENDS_MAX && servedMs.every((ms) => ms < STEADY_MS);
+export interface Place {
+  role: Config['role'];
+  earlyEnds: number;
+  child?: Pick<Child, 'servingSince'> | undefined;
+}
+
+/** Whether in every place the children end again and again. While one child serves well, its callers or its deliveries are served. */
+export function isHopeless(places: readonly Place[], now: number): boolean {
+  return places.every((place) => place.earlyEnds >= EARLY_ENDS_MAX && servedMs(place, now) < STEADY_MS);
+}
+
+function servedMs({ child }: Place, now: number): number {
+  return child?.servingSince === undefined ? 0 : now - child.servingSince;
 }
 
 /** Whether one that was told to stop has failed. Ended by the signal itself, which Ctrl-C sends to all at once, it had not begun yet. */
@@ -77,13 +112,17 @@ interface Surroundings {
 
 interface Child {
   worker: Worker;
+  role: Config['role'];
   url: string | undefined;
   /** By the monotonic clock. */
   servingSince: number | undefined;
-  /** Resolves when it serves, or has ended. */
-  settled: Promise<unknown>;
+  serves: Promise<void>;
   ended: Promise<End>;
-  /** As it told them last, and who waits for them. */
+  /** Whether its code is loaded. */
+  hasAnswered: boolean;
+  /** Pings since its last answer. */
+  unanswered: number;
+  /** The metrics that it reported last, and callbacks for the next report. */
   metrics: string;
   asked: (() => void)[];
 }
@@ -109,75 +148,92 @@ export async function serveByProcesses(config: Config, surroundings: Surrounding
   let code = 0;
 
   const limits = new RateLimits(systemClock);
-  const roles = rolesOf(config);
+  const places: Place[] = rolesOf(config).map((role) => ({ role, earlyEnds: 0 }));
   const listens = (role: Config['role']) => role !== 'worker' || config.role === 'worker';
-  const doors = roles.filter(listens).length;
+  const doors = places.filter(({ role }) => listens(role)).length;
+  const shouldDeliver = places.some(({ role }) => role !== 'api');
+  const opened = Promise.withResolvers<void>();
   let url: string | undefined;
+  let deliveredAt = Number.NEGATIVE_INFINITY;
 
-  const answer = (question: Question): unknown =>
-    question.about === 'metrics'
-      ? metrics.all()
-      : question.calls.map(({ who, limit }) => limits.take(who, limit));
+  const answer = (question: Question): unknown => {
+    if (question.about === 'metrics') return metrics.all();
+    if (question.about === 'rates') return question.calls.map(({ who, limit }) => limits.take(who, limit));
+    return !shouldDeliver || systemClock.monotonic() - deliveredAt < DELIVERER_MS;
+  };
 
-  const begin = (place: number, isFirst: boolean): Child => {
-    const role = roles[place] ?? config.role;
+  const begin = (place: Place): Child => {
+    const { role } = place;
     const order: Order = {
       role,
       listens: listens(role),
       doors,
       url,
-      isFirst,
-      isLeading: place === 0,
+      isFirst: url === undefined,
+      isLeading: place === places[0],
       isTerminal: surroundings.isTerminal,
       postgres,
     };
-    const child = fork(order, surroundings, answer);
+    const child = fork(order, surroundings, {
+      question: answer,
+      answered: () => {
+        if (role !== 'api' && child.servingSince !== undefined) deliveredAt = systemClock.monotonic();
+      },
+    });
+    place.child = child;
     children.add(child);
     void child.ended.then(() => {
       children.delete(child);
       metrics.keep(child);
     });
+    void child.serves.then(() => {
+      url ??= child.url;
+      opened.resolve();
+    });
     return child;
   };
 
-  /** From one child to the next, until the end. */
-  const keepUp = async (first: Child, place: number): Promise<void> => {
-    let child = first;
-    for (let earlyEnds = 0; ; ) {
+  /** Fills the place whenever its child has ended, until the service ends. */
+  const keepUp = async (place: Place): Promise<void> => {
+    for (;;) {
+      const child = begin(place);
       const ended = await child.ended;
       if (end.aborted) {
         if (hasFailed(ended)) code = 1;
         return;
       }
-      const isEarly = servedMs(child) < STEADY_MS;
-      earlyEnds = isEarly ? earlyEnds + 1 : 0;
+      if (url === undefined && ended.code !== null) {
+        // The first child could not start, and has said why.
+        code = ended.code;
+        return givenUp.abort();
+      }
+      const now = systemClock.monotonic();
+      place.earlyEnds = servedMs(place, now) < STEADY_MS ? place.earlyEnds + 1 : 0;
+      place.child = undefined;
+      const pause = pauseAfter(place.earlyEnds);
       log.error(
-        { pid: child.worker.process.pid, ...ended, ends: earlyEnds },
+        { ...nameOf(child), ...ended, ends: place.earlyEnds, pause_ms: pause },
         'a process ended; another one follows',
       );
-      if (isHopeless(earlyEnds, Array.from(children, servedMs))) {
+      if (isHopeless(places, now)) {
         say('\nPorter gives up: its processes end again and again. The log says how.\n');
-        log.fatal({ ends: earlyEnds }, 'processes end again and again: given up');
+        log.fatal({ ends: place.earlyEnds }, 'processes end again and again: given up');
         code = 1;
         return givenUp.abort();
       }
-      await Promise.race([systemClock.sleep(pauseAfter(earlyEnds)), ending]);
+      await Promise.race([systemClock.sleep(pause), ending]);
       if (end.aborted) return;
-      child = begin(place, false);
     }
   };
 
   try {
     if (end.aborted) return 0;
+    keepPinging(children, log, end);
     // The first one migrates, and says what is wrong if anything is. It is one that listens, if any does.
-    const last = roles.length - 1;
-    const first = begin(last, true);
-    await Promise.race([first.settled, ending]);
-    url = first.url;
-    if (first.servingSince === undefined && !end.aborted) return (await first.ended).code ?? 1;
-    const kept = [keepUp(first, last)];
-    if (!end.aborted)
-      for (let place = 0; place < last; place++) kept.push(keepUp(begin(place, false), place));
+    const [first, ...others] = places.toReversed() as [Place, ...Place[]];
+    const kept = [keepUp(first)];
+    await Promise.race([opened.promise, ending]);
+    if (!end.aborted) kept.push(...others.map(keepUp));
 
     await ending;
     log.info({ signal: stop.reason }, 'stopping');
@@ -195,25 +251,53 @@ export async function serveByProcesses(config: Config, surroundings: Surrounding
   }
 }
 
-function fork(order: Order, { pass, say }: Surroundings, answer: (question: Question) => unknown): Child {
+/** Kills a child that hangs. `keepUp` then fills its place. */
+function keepPinging(children: ReadonlySet<Child>, log: Logger, end: AbortSignal): void {
+  const ping = () => {
+    for (const child of children) {
+      if (child.unanswered < (child.hasAnswered ? PINGS_MAX : FIRST_PINGS_MAX)) {
+        child.unanswered++;
+        tell(child, { kind: 'ping' });
+        continue;
+      }
+      log.error({ ...nameOf(child), unanswered: child.unanswered }, 'a process hangs; it is killed');
+      child.worker.process.kill('SIGKILL');
+    }
+    if (!end.aborted) systemClock.timer(PING_MS, ping);
+  };
+  ping();
+}
+
+const nameOf = ({ role, worker }: Child) => ({ role, pid: worker.process.pid });
+
+interface Listener {
+  question(question: Question): unknown;
+  /** The child has answered a ping. */
+  answered(): void;
+}
+
+function fork(order: Order, { pass, say }: Surroundings, listener: Listener): Child {
   const worker = cluster.fork();
   const { process } = worker;
   if (process.stdout) passLines(process.stdout, pass);
   if (process.stderr) passLines(process.stderr, say);
-  const serves = new Promise<void>((resolve) => {
-    worker.on('message', async (message: ToParent) => {
-      if (message.kind === 'hello') tell(child, { kind: 'order', order });
-      else if (message.kind === 'ask')
-        tell(child, { kind: 'answer', id: message.id, answer: await answer(message.question) });
-      else if (message.kind === 'metrics') {
-        child.metrics = message.text;
-        for (const told of child.asked.splice(0)) told();
-      } else {
-        child.url = message.url;
-        child.servingSince = systemClock.monotonic();
-        resolve();
-      }
-    });
+  const serves = Promise.withResolvers<void>();
+  worker.on('message', async (message: ToParent) => {
+    child.hasAnswered = true;
+    child.unanswered = 0;
+    if (message.kind === 'hello') tell(child, { kind: 'order', order });
+    else if (message.kind === 'pong') listener.answered();
+    else if (message.kind === 'ask')
+      tell(child, { kind: 'answer', id: message.id, answer: await listener.question(message.question) });
+    else if (message.kind === 'metrics') {
+      child.metrics = message.text;
+      for (const told of child.asked.splice(0)) told();
+    } else {
+      child.url = message.url;
+      child.servingSince = systemClock.monotonic();
+      listener.answered();
+      serves.resolve();
+    }
   });
   // Of one that could not even be started there is an error and no end.
   const ended = new Promise<End>((resolve) => {
@@ -222,10 +306,13 @@ function fork(order: Order, { pass, say }: Surroundings, answer: (question: Ques
   });
   const child: Child = {
     worker,
+    role: order.role,
     url: undefined,
     servingSince: undefined,
-    settled: Promise.race([serves, ended]),
+    serves: serves.promise,
     ended,
+    hasAnswered: false,
+    unanswered: 0,
     metrics: '',
     asked: [],
   };
@@ -236,17 +323,13 @@ function tell({ worker }: Child, message: ToChild): void {
   if (worker.isConnected()) worker.send(message, () => {});
 }
 
-function servedMs({ servingSince }: Child): number {
-  return servingSince === undefined ? 0 : systemClock.monotonic() - servingSince;
-}
-
 async function aborted(signal: AbortSignal): Promise<void> {
   if (!signal.aborted) await once(signal, 'abort');
 }
 
-/** The metrics of all of them as those of one service. */
+/** Merges the metrics of all children. */
 function metricsOf(children: ReadonlySet<Child>) {
-  /** What those have counted that are no more. */
+  /** The counters of children that have ended. */
   let before = '';
   const own = () =>
     `# TYPE porter_process_resident_bytes gauge\nporter_process_resident_bytes ${process.memoryUsage.rss()}\n`;
@@ -256,12 +339,16 @@ function metricsOf(children: ReadonlySet<Child>) {
       before = mergeMetrics([before, countersOf(metrics)]);
     },
     async all(): Promise<string> {
-      const told = Array.from(children, (child) => {
+      const told = new Set<Child>();
+      const asked = Array.from(children, (child) => {
         tell(child, { kind: 'tell metrics' });
-        return new Promise<void>((resolve) => child.asked.push(resolve));
+        return new Promise<void>((resolve) => child.asked.push(resolve)).then(() => told.add(child));
       });
-      await Promise.race([Promise.all(told), systemClock.sleep(METRICS_MS)]);
-      const texts = Array.from(children, ({ metrics }) => metrics);
+      await Promise.race([Promise.all(asked), systemClock.sleep(METRICS_MS)]);
+      // A gauge of a child that hangs would look healthy for as long as it hangs.
+      const texts = Array.from(children, (child) =>
+        told.has(child) ? child.metrics : countersOf(child.metrics),
+      );
       return mergeMetrics([...texts, before, own()]);
     },
   };

@@ -4,6 +4,7 @@ import {
   isWell,
   type LaneCommand,
   type LaneEvent,
+  LEASE_MS,
   WINDOW_START,
 } from '../domain/lane.ts';
 import type { Bell } from '../platform/bell.ts';
@@ -27,8 +28,6 @@ import { entitle, type KnownWebhook, type KnownWebhooks, queuedGroups } from './
 import type { DeliveryMetrics } from './metrics.ts';
 import { IN_FLIGHT_MAX, roomFor } from './places.ts';
 
-/** So long a worker that is stuck may delay its deliveries; of one that dies, others hear at once. */
-const LEASE_MS = 20_000;
 /** With less than this left, a lease is renewed; workers look at their lanes twice a second. */
 const RENEW_MS = 12_000;
 const CLAIM_MAX = 3_000;

@@ -1,18 +1,16 @@
 import { BATCH_MAX, BATCH_MIN, BatchSize } from '../domain/batch-size.ts';
 import type { RandomBytes } from '../domain/ids.ts';
-import { SYSTEM } from '../domain/principal.ts';
 import { Bell } from '../platform/bell.ts';
 import { type Clock, databaseTime } from '../platform/clock.ts';
 import type { Egress } from '../platform/egress/egress.ts';
 import type { Logger } from '../platform/logger.ts';
 import { Outage } from '../platform/outage.ts';
-import { type Database, transact } from '../store/database.ts';
+import type { Database } from '../store/database.ts';
 import { isOnlyLate } from '../store/database-errors.ts';
 import { fanOut, reviewEntitlement } from '../store/deliveries.ts';
 import type { AcceptedOne, OneEvent } from '../store/events.ts';
 import { fanOutToOperators } from '../store/operator-events.ts';
 import { bePresent, freeLanesOfTheDead } from '../store/presence.ts';
-import { readQueueNumbers } from '../store/queue-numbers.ts';
 import type { Retention } from '../store/retention.ts';
 import { withdrawLate } from '../store/write-through.ts';
 import { HAND_OVER_WAIT_MS, HANDED_OVER_MAX } from './claims.ts';
@@ -170,10 +168,7 @@ export interface Engine {
 export function createEngine(options: EngineOptions): Engine {
   const { db, clock, random, log, post, dial, isOnTime, open, retention, usage } = options;
   const { operatorEgress, newChanges } = options;
-  const metrics = createMetrics(
-    () => transact(db, SYSTEM, readQueueNumbers),
-    () => clock.now(),
-  );
+  const metrics = createMetrics();
   const newEvents = new Bell(clock);
   const dueDeliveries = new Bell(clock);
   const nextLook = new Bell(clock);

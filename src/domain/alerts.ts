@@ -25,7 +25,7 @@ export const REFUSALS_FLOOR = 100;
 /** And then so many times what is usual at that hour, over the days before. */
 const REFUSALS_RATIO = 3;
 export const REFUSALS_DAYS = 7;
-/** Events that nobody fans out, and deliveries that no worker claims, although workers run: a hundred times what is usual. */
+/** Events that are not fanned out, and deliveries that are not claimed, although workers run: a hundred times the usual wait. */
 const SERVICE_LATE_MS = 10 * MINUTE;
 /** The same while no worker runs. Workers sign every 15 s, and a look comes once a minute: the alert begins within two minutes. */
 const UNSERVED_MS = 30_000;

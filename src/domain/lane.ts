@@ -10,6 +10,9 @@ import { AimdWindow } from './flow-control.ts';
  * a time: the next begins when the result of the one before is recorded, and until then it is put back into the database to wait.
  */
 
+/** A worker that hangs delays the deliveries of its lanes for this long. A worker that dies delays none: other workers notice at once. */
+export const LEASE_MS = 20_000;
+
 /** A delivery that was handed to this worker to be sent. */
 export interface ClaimedDelivery {
   sequence: number;

@@ -45,8 +45,10 @@ export interface ServerOptions {
   servesApi: boolean;
   /** Of several processes: told those of this one, returns those of all. */
   shareMetrics?: ((own: () => Promise<string>) => () => Promise<string>) | undefined;
-  /** Prometheus text of other parts of the service. */
+  /** Prometheus text of other parts of this process. */
   moreMetrics: () => Promise<string>;
+  /** Prometheus text about the whole service, which any process can report. */
+  serviceMetrics: () => Promise<string>;
   /** Where the pages about errors are served, without a slash at the end. */
   docsUrl: () => string;
   site: Site;
@@ -96,8 +98,10 @@ export function createServer(options: ServerOptions): Server {
     strangers: app.strangers,
     connections,
   });
-  options.telemetry?.sendMetrics(metrics.text);
-  const text = options.shareMetrics?.(metrics.text) ?? metrics.text;
+  const withService = (own: () => Promise<string>) => async () =>
+    (await Promise.all([own(), options.serviceMetrics()])).join('');
+  options.telemetry?.sendMetrics(withService(metrics.text));
+  const text = withService(options.shareMetrics?.(metrics.text) ?? metrics.text);
   const routes = publicPages(options, { ...metrics, text });
   if (options.servesApi) routes.push(...endpointRoutes(app), ...consoleRoutes(app, options));
   const find = createRouter(routes, nothingThere(app, options.servesApi));

@@ -28,6 +28,7 @@ import {
 import { readOldestUndelivered } from '../store/queue-numbers.ts';
 import { askDatabaseTime } from '../store/shared-clock.ts';
 import { sendInvitations } from './invitations.ts';
+import { scraped } from './scraped.ts';
 
 interface Surroundings {
   db: Database;
@@ -44,13 +45,17 @@ interface Surroundings {
   enterUrl: () => string;
 }
 
+interface Numbers {
+  open: { kind: string; count: number }[];
+  waiting: number;
+  failed: number;
+}
+
 /** One node looks once a minute; each asks this often whether it is its turn, and whether there is something to send. */
 const TURN_MS = 20_000;
 /** Messages that a node sends at a time. With what a server may take for each, they are done long before another node takes over. */
 const SENT_AT_ONCE = 5;
 const ERROR_LENGTH_MAX = 500;
-/** A scrape asks the database no more often than this. */
-const NUMBERS_KEPT_MS = 10_000;
 
 /**
  * Finds out what somebody has to be told of, and tells them: looks (facts → decision → alerts, with what is to be told, in one transaction),
@@ -62,11 +67,17 @@ export class Alerts {
   #cancel = () => {};
   #underWay: Promise<void> = Promise.resolve();
   #isStopped = false;
-  #numbers = { open: [] as { kind: string; count: number }[], waiting: 0, failed: 0 };
-  #numbersAt = Number.NEGATIVE_INFINITY;
+  readonly #numbers: () => Promise<Numbers | undefined>;
 
   constructor(surroundings: Surroundings) {
     this.#surroundings = surroundings;
+    const { db, clock } = surroundings;
+    this.#numbers = scraped(clock, () =>
+      transact(db, SYSTEM, async (tx) => ({
+        open: await countOpenAlerts(tx),
+        ...(await countNotifications(tx)),
+      })),
+    );
   }
 
   start(): void {
@@ -183,17 +194,11 @@ export class Alerts {
     return true;
   }
 
-  /** Prometheus text. While the database is away the last numbers stand. */
+  /** Prometheus text; empty while the database does not answer. */
   async metrics(): Promise<string> {
-    const { db, clock } = this.#surroundings;
-    if (clock.monotonic() - this.#numbersAt >= NUMBERS_KEPT_MS) {
-      this.#numbersAt = clock.monotonic();
-      this.#numbers = await transact(db, SYSTEM, async (tx) => ({
-        open: await countOpenAlerts(tx),
-        ...(await countNotifications(tx)),
-      })).catch(() => this.#numbers);
-    }
-    const { open, waiting, failed } = this.#numbers;
+    const numbers = await this.#numbers();
+    if (!numbers) return '';
+    const { open, waiting, failed } = numbers;
     return [
       '# HELP porter_alerts_open Alerts that are open, by kind; the same on every node.',
       '# TYPE porter_alerts_open gauge',

@@ -44,7 +44,7 @@ export function listNodesSince(
   );
 }
 
-/** A node may miss one of its signs, which it gives every 15 s. */
+/** A node signs every 15 s, and may miss one sign. */
 const SIGNED_WITHIN = "interval '35 seconds'";
 /** A node that crashes again and again signs once at each start. */
 const SIGNED_AGAIN_AFTER = "interval '10 seconds'";

@@ -1,6 +1,6 @@
-import { readdirSync, readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import {
+  childrenOf,
   freePort,
   kill,
   newDataDir,
@@ -14,20 +14,6 @@ import {
 
 /** The service as several processes on its own PostgreSQL. */
 const settings = (dataDir: string) => ({ PORTER_DATA_DIR: dataDir, PORTER_PROCESSES: '3' });
-
-/** Of the service, and not its PostgreSQL. */
-function childrenOf(parent: number): number[] {
-  return readdirSync('/proc').flatMap((name) => {
-    try {
-      const stat = readFileSync(`/proc/${name}/stat`, 'utf8');
-      const [state, ppid] = stat.replace(/^.*\) /s, '').split(' ');
-      const isOurs = readFileSync(`/proc/${name}/cmdline`, 'utf8').includes('main.ts');
-      return Number(ppid) === parent && state !== 'Z' && isOurs ? Number(name) : [];
-    } catch {
-      return [];
-    }
-  });
-}
 
 it('gives up with code 1 when its processes end again and again, and stops its PostgreSQL', async () => {
   const dataDir = newDataDir();
@@ -63,4 +49,27 @@ it('serves again when all of its processes were killed at once, and after the pa
   next.process.kill('SIGTERM');
   expect(await next.exited).toBe(0);
   expect(postmasterPid(dataDir)).toBeUndefined();
+});
+
+it('stops although a process hangs, with code 1', async () => {
+  const dataDir = newDataDir();
+  const porter = await startPorter(await freePort(), settings(dataDir));
+  await until('all run', () => childrenOf(porter.pid).length === 3);
+  for (const pid of childrenOf(porter.pid).slice(1)) signal(pid, 'SIGSTOP');
+  porter.process.kill('SIGTERM');
+  expect(await porter.exited).toBe(1);
+  expect(postmasterPid(dataDir)).toBeUndefined();
+});
+
+it('replaces the first process, which hangs while it starts and migrates', async () => {
+  const porter = spawnPorter(await freePort(), settings(newDataDir()));
+  let first = 0;
+  await until('the first process starts', () => {
+    [first = 0] = childrenOf(porter.pid);
+    return first !== 0;
+  });
+  signal(first, 'SIGSTOP');
+  await untilReady(porter);
+  expect(childrenOf(porter.pid)).not.toContain(first);
+  expect(porter.output()).toContain('a process hangs; it is killed');
 });

@@ -417,10 +417,7 @@ describe('while a delivery hangs', () => {
           size: 0,
           isBehind: () => false,
         }) as unknown as Recorder,
-      metrics: createMetrics(
-        () => Promise.reject(new Error('not asked')),
-        () => 0,
-      ),
+      metrics: createMetrics(),
       due: new Bell(harness.clock),
     });
     return {

@@ -1,10 +1,18 @@
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { Agent, Client } from 'undici';
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, inject, it, onTestFinished } from 'vitest';
 import { porter } from '../support/cli.ts';
 import { signIn } from '../support/console-session.ts';
-import { freePort, type Porter, signal, spawnPorter, until, untilReady } from '../support/porter-process.ts';
+import {
+  childrenOf,
+  freePort,
+  type Porter,
+  signal,
+  spawnPorter,
+  until,
+  untilReady,
+} from '../support/porter-process.ts';
 import { startReceiver } from '../support/receiver.ts';
 import { scratch } from '../support/scratch.ts';
 import {
@@ -77,6 +85,46 @@ async function start(env: Record<string, string> = {}): Promise<Porter> {
   return service;
 }
 
+/** The process that delivers. */
+async function workerOf({ operator }: Door): Promise<number> {
+  let found: number[] = [];
+  await until('one process delivers', async () => {
+    const { data } = await operator('GET', '/nodes');
+    found = data.flatMap(({ role, name }: Loose) => (role === 'worker' ? pidOf(name) : []));
+    return found.length === 1;
+  });
+  return found[0] as number;
+}
+
+/** A partner's receiver with a webhook, and the IDs of the events that it has received. */
+async function receiving(door: Door) {
+  const { key, groupId } = await makeWorld(door);
+  const receiver = await startReceiver();
+  onTestFinished(() => receiver.close());
+  const webhook = { body: { url: receiver.url }, key, group: groupId };
+  expect((await door.send('POST', '/v1/webhooks', webhook)).status).toBe(201);
+  return {
+    key,
+    group: groupId,
+    publish: (id: string) => door.operator('POST', '/events', event(id, groupId)),
+    received: () => receiver.received.map(({ body }) => JSON.parse(body).id as string),
+  };
+}
+
+async function metric({ send }: Door, series: string): Promise<number> {
+  const { text } = await send('GET', '/metrics');
+  const line = text.split('\n').find((one) => one.startsWith(`${series} `));
+  return Number(line?.slice(series.length));
+}
+
+const linesOf = (service: Porter, msg: string): Loose[] =>
+  service
+    .output()
+    .split('\n')
+    .filter((line) => line.startsWith('{'))
+    .map((line) => JSON.parse(line))
+    .filter((line) => line.msg === msg);
+
 const event = (id: string, practice_group_id: string) => ({
   object: 'Appointment',
   id,
@@ -87,12 +135,7 @@ const event = (id: string, practice_group_id: string) => ({
 it('several processes are one service, one may be killed, and all stop together', async () => {
   const service = await start();
   const [one, other] = await doors(service);
-  const workers = async () => {
-    const { data } = await one.operator('GET', '/nodes');
-    return data.flatMap(({ role, name }: Loose) => (role === 'worker' ? pidOf(name) : [])) as number[];
-  };
-  await until('one carries the post', async () => (await workers()).length === 1);
-  const [worker = 0] = await workers();
+  const worker = await workerOf(one);
   expect(new Set([service.pid, one.pid, other.pid, worker]).size).toBe(4);
 
   // What one did, the other knows.
@@ -156,6 +199,77 @@ it('several processes are one service, one may be killed, and all stop together'
   await expect(fetch(service.url)).rejects.toThrow();
 });
 
+it('kills processes that hang and replaces them, and until then the node is not ready and shows what waits', async () => {
+  const service = await start();
+  const [one, other] = await doors(service);
+  const worker = await workerOf(one);
+  const { publish, received } = await receiving(one);
+  await publish('before');
+  await expect.poll(received).toContain('before');
+
+  for (const pid of [worker, other.pid]) signal(pid, 'SIGSTOP');
+  await publish('meanwhile');
+  await expect.poll(() => metric(one, 'porter_delivery_oldest_seconds')).toBeGreaterThan(1);
+  expect(received()).not.toContain('meanwhile');
+  const ready = async () => {
+    const { status, body } = await one.send('GET', '/readyz');
+    return [status, body.message ?? ''];
+  };
+  await expect.poll(ready).toEqual([503, expect.stringContaining('that delivers events answers')]);
+  await expect.poll(received).toContain('meanwhile');
+  await expect.poll(ready).toEqual([200, '']);
+
+  const pids = (await doors(service)).map(({ pid }) => pid);
+  expect(pids).toContain(one.pid);
+  expect(pids).not.toContain(other.pid);
+  const hung = linesOf(service, 'a process hangs; it is killed');
+  expect(hung).toEqual(
+    expect.arrayContaining([
+      expect.objectContaining({ role: 'worker', pid: worker }),
+      expect.objectContaining({ role: 'api', pid: other.pid }),
+    ]),
+  );
+});
+
+it('serves while one process ends again and again', async () => {
+  const service = await start();
+  const [one, other] = await doors(service);
+  const { publish, received, key, group } = await receiving(one);
+  const others = () => childrenOf(service.pid).filter((pid) => pid !== one.pid && pid !== other.pid);
+  const ends = () => linesOf(service, 'a process ended; another one follows');
+  await until('the worker has ended more often than is allowed to all', () => {
+    for (const pid of others()) signal(pid, 'SIGKILL');
+    return ends().length >= 7;
+  });
+  await publish('meanwhile');
+  await until('the queue is reported', async () => {
+    for (const pid of others()) signal(pid, 'SIGKILL');
+    return (await metric(one, 'porter_delivery_queue{state="new"}')) === 1;
+  });
+  expect(await metric(one, 'porter_delivery_oldest_seconds')).toBeGreaterThan(0);
+  expect((await other.send('GET', '/v1/practice-groups', { key, group })).status).toBe(200);
+  expect(new Set(ends().map(({ role }) => role))).toEqual(new Set(['worker']));
+  const pauses = ends().map(({ pause_ms }) => pause_ms);
+  expect(pauses.slice(0, 5)).toEqual([0, 100, 200, 400, 800]);
+  await expect.poll(received).toContain('meanwhile');
+});
+
+it('answers 503 while its parent hangs, and the parent kills no process when it goes on', async () => {
+  const service = await start();
+  const [one] = await doors(service);
+  const { key, group } = await receiving(one);
+  const status = async () => (await one.send('GET', '/v1/practice-groups', { key, group })).status;
+  expect(await status()).toBe(200);
+  const children = childrenOf(service.pid);
+  signal(service.pid, 'SIGSTOP');
+  await expect.poll(status).toBe(503);
+  expect((await one.send('GET', '/readyz')).status).toBe(503);
+  signal(service.pid, 'SIGCONT');
+  await expect.poll(status).toBe(200);
+  expect(childrenOf(service.pid)).toEqual(children);
+  expect(linesOf(service, 'a process hangs; it is killed')).toEqual([]);
+});
+
 it('of a parent that is killed, no process is left', async () => {
   const service = await start({ PORTER_PROCESSES: '2' });
   const children = await doors(service);
@@ -165,12 +279,25 @@ it('of a parent that is killed, no process is left', async () => {
 });
 
 it('says once what is wrong when it cannot start', async () => {
+  const url = new URL(inject('postgresUrl'));
+  url.password = 'wrong';
+  const service = spawnPorter(await freePort(), { PORTER_PROCESSES: '3', DATABASE_URL: url.href });
+  expect(await service.exited).toBe(1);
+  expect(service.output().match(/Porter cannot start\. PostgreSQL .*refused the login/g)).toHaveLength(1);
+});
+
+it('stops at once while it waits for its database', async () => {
   const service = spawnPorter(await freePort(), {
     PORTER_PROCESSES: '3',
     DATABASE_URL: 'postgres://porter:secret@127.0.0.1:1/porter',
   });
-  expect(await service.exited).toBe(1);
-  expect(service.output().match(/Porter cannot start\. PostgreSQL .*cannot be reached/g)).toHaveLength(1);
+  await until(
+    'it tries again',
+    () => linesOf(service, 'the database cannot be used yet; trying again').length > 1,
+  );
+  service.process.kill('SIGTERM');
+  expect(await service.exited).toBe(0);
+  expect(service.output()).not.toContain('Porter cannot start');
 });
 
 function pidOf(node: string): number {

@@ -135,6 +135,21 @@ export async function kill(porter: Porter): Promise<void> {
   await porter.exited;
 }
 
+/** The processes of the service that run now, without its PostgreSQL. */
+export function childrenOf(parent: number): number[] {
+  return readdirSync('/proc')
+    .map(Number)
+    .filter((pid) => Number.isInteger(pid) && parentOf(pid) === parent && isAlive(pid) && runsMain(pid));
+}
+
+function runsMain(pid: number): boolean {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes('main.ts');
+  } catch {
+    return false;
+  }
+}
+
 // ---- Its PostgreSQL ----
 
 export function postmasterPid(dataDir: string): number | undefined {

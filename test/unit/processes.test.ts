@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { hasFailed, isHopeless, pauseAfter, rolesOf } from '../../src/processes.ts';
+import { hasFailed, isHopeless, type Place, pauseAfter, rolesOf } from '../../src/processes.ts';
 
 describe('what the processes of one service do', () => {
   it.each([
@@ -29,9 +29,18 @@ describe('one that ended', () => {
     ]);
   });
 
-  it('is given up after a few that followed, unless another one has served for a minute', () => {
-    expect([5, 6, 7].map((ends) => isHopeless(ends, [0, 59_999]))).toEqual([false, true, true]);
-    expect(isHopeless(6, [])).toBe(true);
-    expect(isHopeless(50, [0, 60_000])).toBe(false);
+  it('ends the service only if every other place fails in the same way', () => {
+    const place = (earlyEnds: number, servingSince?: number): Place => ({
+      role: 'api',
+      earlyEnds,
+      child: { servingSince },
+    });
+    const now = 100_000;
+    expect([5, 6, 7].map((ends) => isHopeless([place(ends), place(6)], now))).toEqual([false, true, true]);
+    // The others never failed, and have not served for a minute yet.
+    expect(isHopeless([place(50), place(0, 99_000), place(0)], now)).toBe(false);
+    expect(isHopeless([place(50), place(6, 40_001)], now)).toBe(true);
+    // It failed, and serves well now.
+    expect(isHopeless([place(50), place(6, 40_000)], now)).toBe(false);
   });
 });

@@ -215,7 +215,8 @@ export async function serveByProcesses(config: Config, surroundings: Surrounding
         { ...nameOf(child), ...ended, ends: place.earlyEnds, pause_ms: pause },
         'a process ended; another one follows',
       );
-      if (isHopeless(places, now)) {
+      // Before the first child serves, no other place is filled.
+      if (isHopeless(url === undefined ? [place] : places, now)) {
         say('\nPorter gives up: its processes end again and again. The log says how.\n');
         log.fatal({ ends: place.earlyEnds }, 'processes end again and again: given up');
         code = 1;

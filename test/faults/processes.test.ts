@@ -11,6 +11,7 @@ import {
   until,
   untilReady,
 } from '../support/porter-process.ts';
+import { type Loose, OPERATOR_TOKEN } from '../support/service.ts';
 
 /** The service as several processes on its own PostgreSQL. */
 const settings = (dataDir: string) => ({ PORTER_DATA_DIR: dataDir, PORTER_PROCESSES: '3' });
@@ -49,6 +50,48 @@ it('serves again when all of its processes were killed at once, and after the pa
   next.process.kill('SIGTERM');
   expect(await next.exited).toBe(0);
   expect(postmasterPid(dataDir)).toBeUndefined();
+});
+
+it('begins an alert within two minutes when its only worker ends again and again', async () => {
+  const porter = await startPorter(await freePort(), settings(newDataDir()));
+  const operator = async (method: string, path: string, body?: object): Promise<Loose> => {
+    const headers = { authorization: `Bearer ${OPERATOR_TOKEN}`, 'content-type': 'application/json' };
+    const init = { method, headers, ...(body && { body: JSON.stringify(body) }) };
+    return (await fetch(`${porter.url}/operator/v1${path}`, init)).json();
+  };
+  const kinds = async () => (await operator('GET', '/attention')).data.map(({ kind }: Loose) => kind);
+  let workers = new Set<string>();
+  await until('the worker has signed', async () => {
+    const { data } = await operator('GET', '/nodes');
+    workers = new Set(data.flatMap(({ role, name }: Loose) => (role === 'worker' ? name : [])));
+    return data.length === 3;
+  });
+  const others = childrenOf(porter.pid).filter(
+    (pid) => ![...workers].some((name) => name.endsWith(`:${pid}`)),
+  );
+  const killWorkers = () => {
+    for (const pid of childrenOf(porter.pid)) if (!others.includes(pid)) signal(pid, 'SIGKILL');
+  };
+  killWorkers();
+  await operator('POST', '/practice-groups', { id: 'waits', name: 'Waits' });
+  const event = {
+    object: 'Appointment',
+    id: 'apt_1',
+    practice_group_id: 'waits',
+    event: 'appointment.confirmed',
+  };
+  await operator('POST', '/events', event);
+  const accepted = performance.now();
+  await until('the alert has begun', async () => {
+    killWorkers();
+    return (await kinds()).includes('deliveries_late');
+  });
+  const [group] = (await operator('GET', '/attention')).data.filter(
+    ({ kind }: Loose) => kind === 'deliveries_late',
+  );
+  expect(group.items).toMatchObject([{ subject: { type: 'service' } }]);
+  console.log(`the alert began after ${Math.round((performance.now() - accepted) / 1000)} s`);
+  await until('it ends', async () => !(await kinds()).includes('deliveries_late'));
 });
 
 it('stops although a process hangs, with code 1', async () => {

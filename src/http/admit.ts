@@ -97,7 +97,7 @@ async function requireProof(app: App, exchange: Exchange, holder: KeyHolder): Pr
 /** Who it is, without a word about whether it may come in. */
 export function findHolder(app: App, exchange: Exchange): FoundKey | Promise<FoundKey> {
   const key = exchange.headers['x-api-key'];
-  return typeof key === 'string' ? app.access.holderOf(key, () => mayAsk(app, exchange)) : undefined;
+  return typeof key === 'string' ? app.access.holderOf(key, () => lookupTurn(app, exchange)) : undefined;
 }
 
 /** By the token that was sent, or else by the session of the console. */
@@ -112,7 +112,7 @@ type Caller = OperatorPrincipal | GuestPrincipal;
 
 function findCaller(app: App, exchange: Exchange): Found<Caller> {
   const token = bearerOf(exchange);
-  if (token !== undefined) return app.access.operatorOf(token, () => mayAsk(app, exchange));
+  if (token !== undefined) return app.access.operatorOf(token, () => lookupTurn(app, exchange));
   const session = findOwnSession(app, exchange);
   return session instanceof Promise ? session.then((late) => late?.principal) : session?.principal;
 }
@@ -124,7 +124,9 @@ function bearerOf({ headers }: Exchange): string | undefined {
 /** Whoever the cookie is of, wherever the call comes from. */
 export function findSession(app: App, exchange: Exchange): Found<SessionHolder> {
   const token = sessionToken(exchange);
-  return token === undefined ? undefined : app.access.sessions.holderOf(token, () => mayAsk(app, exchange));
+  return token === undefined
+    ? undefined
+    : app.access.sessions.holderOf(token, () => lookupTurn(app, exchange));
 }
 
 /** The same of a call that the console itself made. */
@@ -373,8 +375,8 @@ function refuseKnown(app: App, exchange: Exchange, reason: RefusalReason): Promi
   );
 }
 
-export function mayAsk({ strangers }: App, { transport }: Exchange): boolean {
-  return strangers.mayAsk(addressKey(transport.address));
+export function lookupTurn({ strangers }: App, { transport }: Exchange): Promise<void> | undefined {
+  return strangers.lookupTurn(addressKey(transport.address));
 }
 
 export function tellOrRefuse(

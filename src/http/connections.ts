@@ -30,15 +30,15 @@ export function connectionOf(socket: Socket & { [connection]?: Connection }): Co
 
 /**
  * The connections that callers hold open. From one address there are only so many, unless it is a trusted proxy's, which brings
- * everybody's. When there are too many in all, the oldest gives way whose caller has not shown a key that works: strangers who
- * hold connections open from many addresses keep no partner out.
+ * everybody's. When there are too many, from one address or in all, the oldest gives way whose caller has not shown a key that works:
+ * unauthenticated callers who hold connections open keep no partner out, not even one behind their own address.
  */
 export class Connections {
   readonly #limits: ConnectionLimits;
   readonly #trusted: BlockList;
   readonly #byAddress = new Map<string, number>();
   /** Of callers who are not known, in the order in which they came, by their own address and port. */
-  readonly #strangers = new Map<string, Socket>();
+  readonly #strangers = new Map<string, { socket: Socket; address: string }>();
   open = 0;
   refused = 0;
 
@@ -74,32 +74,35 @@ export class Connections {
     const address = addressKey(peer);
     const ofAddress = this.#byAddress.get(address) ?? 0;
     const isTooMany = !isProxy && ofAddress >= this.#limits.perAddress;
-    if (isTooMany || (this.open >= this.#limits.total && !this.#makeRoom())) {
+    const isFull = isTooMany || this.open >= this.#limits.total;
+    if (isFull && !this.#makeRoom(isTooMany ? address : undefined)) {
       this.refused++;
       return false;
     }
     this.open++;
-    this.#byAddress.set(address, ofAddress + 1);
+    this.#byAddress.set(address, (this.#byAddress.get(address) ?? 0) + 1);
     const end = endOf(socket);
-    if (!isProxy) this.#strangers.set(end, socket);
+    if (!isProxy) this.#strangers.set(end, { socket, address });
     socket.once('close', () => {
       this.open--;
       const left = (this.#byAddress.get(address) ?? 0) - 1;
       if (left > 0) this.#byAddress.set(address, left);
       else this.#byAddress.delete(address);
-      if (this.#strangers.get(end) === socket) this.#strangers.delete(end);
+      if (this.#strangers.get(end)?.socket === socket) this.#strangers.delete(end);
     });
     return true;
   }
 
-  #makeRoom(): boolean {
-    const [oldest] = this.#strangers;
-    if (!oldest) return false;
-    const [end, socket] = oldest;
-    this.#strangers.delete(end);
-    this.refused++;
-    socket.destroy();
-    return true;
+  /** Closes the oldest connection without a key that works: of this address, or of all. */
+  #makeRoom(address: string | undefined): boolean {
+    for (const [end, oldest] of this.#strangers) {
+      if (address !== undefined && oldest.address !== address) continue;
+      this.#strangers.delete(end);
+      this.refused++;
+      oldest.socket.destroy();
+      return true;
+    }
+    return false;
   }
 }
 

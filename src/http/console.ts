@@ -12,7 +12,14 @@ import {
   enterByInvitation,
 } from '../operations/sessions.ts';
 import type { Logger } from '../platform/logger.ts';
-import { countOperator, countStranger, findSession, mayAsk, refuseStranger, renewSession } from './admit.ts';
+import {
+  countOperator,
+  countStranger,
+  findSession,
+  lookupTurn,
+  refuseStranger,
+  renewSession,
+} from './admit.ts';
 import { type Exchange, parseJson, readBody, respond } from './exchange.ts';
 import { peopleRoutes } from './people.ts';
 import type { Handler, Route } from './routes.ts';
@@ -89,7 +96,7 @@ async function tokenOf(app: App, exchange: Exchange): Promise<string> {
 
 async function signIn(app: App, exchange: Exchange): Promise<void> {
   const token = await tokenOf(app, exchange);
-  const operator = await app.access.operatorOf(token, () => mayAsk(app, exchange));
+  const operator = await app.access.operatorOf(token, () => lookupTurn(app, exchange));
   if (!operator || hasExpired(operator, app.clock.now()))
     return refuseStranger(app, exchange, new Problem('invalid_credentials', { message: WRONG_TOKEN }));
   await countOperator(app, exchange, operator);
@@ -130,7 +137,7 @@ async function arrivalOf(app: App, exchange: Exchange): Promise<Arrival> {
 /** The link of an invitation is good for one session. */
 async function enter(app: App, exchange: Exchange): Promise<void> {
   const link = await tokenOf(app, exchange);
-  const begun = mayAsk(app, exchange)
+  const begun = (await app.access.isInvitation(link, () => lookupTurn(app, exchange)))
     ? await enterByInvitation(app, link, await arrivalOf(app, exchange))
     : undefined;
   if (!begun)

@@ -9,16 +9,18 @@ import {
   refusedKey,
   type StoppedGroup,
 } from '../domain/access.ts';
-import { isWellFormedKey, secretHash } from '../domain/api-key.ts';
+import { isWellFormedKey } from '../domain/api-key.ts';
 import { type KeyHolder, type OperatorPrincipal, SYSTEM } from '../domain/principal.ts';
 import type { SessionLimits } from '../domain/session.ts';
 import type { Clock } from '../platform/clock.ts';
 import { type Database, transact } from '../store/database.ts';
+import { findUnusedLinks } from '../store/invitations.ts';
 import { findKeysByHash, findKeysById } from '../store/keys.ts';
 import { findTokenHolders, markTokensUsed, type TokenHolder } from '../store/operators.ts';
 import { findReachableGroups, type Reach } from '../store/practice-groups.ts';
 import { Batcher } from './batcher.ts';
 import { BriefCache } from './brief-cache.ts';
+import { atOnce, Lookups, type Turn } from './lookups.ts';
 import { Sessions } from './sessions.ts';
 
 /**
@@ -31,15 +33,15 @@ import { Sessions } from './sessions.ts';
  */
 export interface Access {
   /**
-   * Who holds a key; of one that is known and that nobody holds any more, whose it was and why. Undefined: unknown. `mayAsk`: whether the database is
-   * asked about a key that was not known a moment ago; otherwise it is nobody's.
+   * The holder of a key. If the key is known and does not work, the result names its former holder and the reason. Undefined: unknown. `turn` says
+   * when the service looks up a key that was not known a moment ago.
    */
-  holderOf(key: string, mayAsk?: MayAsk): FoundKey | Promise<FoundKey>;
+  holderOf(key: string, turn?: Turn): FoundKey | Promise<FoundKey>;
   /** The same by the ID of the key: for people who act with it and do not hold it. */
   holderOfId(keyId: string): FoundKey | Promise<FoundKey>;
   operatorOf(
     token: string,
-    mayAsk?: MayAsk,
+    turn?: Turn,
   ): OperatorPrincipal | undefined | Promise<OperatorPrincipal | undefined>;
   /** Of people who are signed in. */
   sessions: Sessions;
@@ -48,7 +50,9 @@ export interface Access {
    * practice has stopped the partner.
    */
   reach(holder: KeyHolder, groupId: string, scope?: Scope): FoundGroup | Promise<FoundGroup>;
-  /** Forgets everything on this node: what changed here holds here at once. */
+  /** Whether this is the link of an invitation that is unused. */
+  isInvitation(link: string, turn: Turn): Promise<boolean>;
+  /** Forgets all permissions on this node: what changed here holds here at once. The fact that a credential worked stays. */
   forget(): void;
   /** Forgets here, and returns when every other node has forgotten too. */
   settle(): Promise<void>;
@@ -59,9 +63,6 @@ export type FoundKey = KeyHolder | RefusedKey | undefined;
 export function isHolder(found: FoundKey): found is KeyHolder {
   return found !== undefined && !('reason' in found);
 }
-
-type MayAsk = () => boolean;
-const always: MayAsk = () => true;
 
 const REMEMBERED_MS = 1_000;
 /** By so much a timer may fire before its time; measured, it is less than one. */
@@ -89,7 +90,7 @@ export function createAccess(
 
   // A thousand keys in use are a thousand questions a second, and strangers ask with a new token each time: those of the same
   // moment are asked together.
-  const lookups = new Batcher<Buffer, FoundKey>(LOOKUPS_MAX, async (hashes) => {
+  const lookups = new Lookups<FoundKey>(async (hashes) => {
     const keys = await transact(db, SYSTEM, (tx) => findKeysByHash(tx, hashes));
     return keys.map((key) => key && (holderOf(key) ?? refusedKey(key)));
   });
@@ -97,11 +98,14 @@ export function createAccess(
     const keys = await transact(db, SYSTEM, (tx) => findKeysById(tx, ids));
     return keys.map((key) => key && (holderOf(key) ?? refusedKey(key)));
   });
-  const tokens = new Batcher<Buffer, OperatorPrincipal | undefined>(LOOKUPS_MAX, async (hashes) => {
+  const tokens = new Lookups<OperatorPrincipal | undefined>(async (hashes) => {
     const found = await transact(db, SYSTEM, (tx) => findTokenHolders(tx, hashes));
     await noteUse(db, clock.now(), found);
     return found.map((holder) => holder?.principal);
   });
+  const invitations = new Lookups<boolean>((hashes) =>
+    transact(db, SYSTEM, (tx) => findUnusedLinks(tx, hashes)),
+  );
   const reaches = new Batcher<Reach, FoundGroup>(LOOKUPS_MAX, (asked) =>
     transact(db, SYSTEM, (tx) => findReachableGroups(tx, asked)),
   );
@@ -116,20 +120,16 @@ export function createAccess(
 
   return {
     sessions,
-    holderOf(key, mayAsk = always) {
+    holderOf(key, turn = atOnce) {
       // Checking and hashing were the dearest steps of the door (5 % of a GET), so they are left for when a key is looked up.
       return holders.get(key, (wasKnown) =>
-        isWellFormedKey(environment, key) && (wasKnown || mayAsk())
-          ? lookups.submit(secretHash(key))
-          : undefined,
+        isWellFormedKey(environment, key) ? lookups.ask(key, turn, wasKnown) : undefined,
       );
     },
     holderOfId: (keyId) => named.get(keyId, () => lookupsById.submit(keyId)),
-    operatorOf(token, mayAsk = always) {
-      return operators.get(token, (wasKnown) =>
-        wasKnown || mayAsk() ? tokens.submit(secretHash(token)) : undefined,
-      );
-    },
+    operatorOf: (token, turn = atOnce) =>
+      operators.get(token, (wasKnown) => tokens.ask(token, turn, wasKnown)),
+    isInvitation: (link, turn) => invitations.ask(link, turn),
     reach({ homeGroupId, partnerId }, groupId, scope) {
       // Of the key's own group no network has a say. No header holds a line break.
       const question =

@@ -61,9 +61,10 @@ export class BriefCache<T> {
     );
   }
 
+  /** No answer is used any more. That there was one is still told to `load`. */
   clear(): void {
     this.#generation++;
-    this.#entries.clear();
+    for (const entry of this.#entries.values()) entry.until = Number.NEGATIVE_INFINITY;
     // Questions under way may have been asked before the change: nobody else shares their answers.
     this.#underWay.clear();
   }

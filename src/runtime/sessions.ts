@@ -13,6 +13,7 @@ import {
 } from '../store/sessions.ts';
 import { Batcher } from './batcher.ts';
 import type { BriefCache } from './brief-cache.ts';
+import { Lookups, type Turn } from './lookups.ts';
 
 export type { SessionHolder };
 
@@ -28,7 +29,7 @@ export class Sessions {
   readonly #limits: SessionLimits;
   readonly #holders: BriefCache<SessionHolder>;
   readonly #principals: BriefCache<SessionHolder['principal']>;
-  readonly #lookups: Batcher<Buffer, SessionHolder | undefined>;
+  readonly #lookups: Lookups<SessionHolder | undefined>;
   readonly #lookupsById: Batcher<string, SessionHolder['principal'] | undefined>;
 
   constructor(db: Database, clock: Clock, limits: SessionLimits, cache: <T>() => BriefCache<T>) {
@@ -37,7 +38,7 @@ export class Sessions {
     this.#limits = limits;
     this.#holders = cache();
     this.#principals = cache();
-    this.#lookups = new Batcher(LOOKUPS_MAX, async (hashes) => {
+    this.#lookups = new Lookups(async (hashes) => {
       const found = await transact(db, SYSTEM, (tx) => findSessionHolders(tx, hashes));
       return (await this.#noteUse(found))
         ? transact(db, SYSTEM, (tx) => findSessionHolders(tx, hashes))
@@ -53,13 +54,8 @@ export class Sessions {
   }
 
   /** Whether it has ended by time is to be asked of its principal, as of every other. */
-  holderOf(
-    token: string,
-    mayAsk: () => boolean,
-  ): SessionHolder | undefined | Promise<SessionHolder | undefined> {
-    return this.#holders.get(token, (wasKnown) =>
-      wasKnown || mayAsk() ? this.#lookups.submit(secretHash(token)) : undefined,
-    );
+  holderOf(token: string, turn: Turn): SessionHolder | undefined | Promise<SessionHolder | undefined> {
+    return this.#holders.get(token, (wasKnown) => this.#lookups.ask(token, turn, wasKnown));
   }
 
   /** By the session and not by its token, which may have changed: for an answer that goes on. Looking it up does not count as using the session. */

@@ -6,8 +6,8 @@ import { RateLimits } from './rate-limits.ts';
 
 /** Addresses that are kept in mind. A window of 300 calls takes 4 KB, and each address has two: 40 MB at most. */
 const ADDRESSES_MAX = 5_000;
-/** Past its limit, so many unknown keys a minute are looked up for an address. */
-const LOOKUPS_PER_MINUTE = 60;
+/** Unknown credentials from addresses over their limit are looked up together this often. */
+const LOOKUPS_EVERY_MS = 100;
 /** Past its limit, a stranger waits so long for its answer. */
 const HOLD_MS = 1_000;
 /** Log lines about strangers: as many for each address as it has calls, and this many for all of them together. */
@@ -24,20 +24,20 @@ const SUMMARY_MS = 10_000;
 const COUNTED_MAX = 1_000;
 
 /**
- * Callers without a key that works, by their address. Whoever stays below the limit is refused with a log line each. Past it, an
- * address costs next to nothing: its unknown keys are looked up now and then only (somebody with a good key may call from the
- * same address), its refusals are told in one line for all, and each of its connections gets one answer a second, so that 500 of
- * them are 500 calls a second and not as many as the machine can refuse.
+ * Callers without a key that works, by their address. Below the limit, each refused request gets a log line. Over it, an address costs next to
+ * nothing. Its unknown keys are looked up together ten times a second, because a caller with a valid key may share the address. One log line
+ * stands for all its refused requests. Each of its connections gets one response a second, so 500 connections are 500 requests a second, and not as
+ * many as the machine can refuse.
  */
 export class Strangers {
   readonly #clock: Clock;
   readonly #log: Logger;
   readonly #calls: RateLimits;
-  readonly #lookups: RateLimits;
   readonly #lines: RateLimits;
   /** Refusals without a line of their own since the last summary. */
   #untold: { refusals: number; byAddress: Map<string, number> } | undefined;
 
+  #nextLookup: Promise<void> | undefined;
   readonly #paused: (() => void)[] = [];
   /** Bytes of bodies since the last beat; undefined while none are read. */
   #bytes: number | undefined;
@@ -46,7 +46,6 @@ export class Strangers {
     this.#clock = clock;
     this.#log = log;
     this.#calls = new RateLimits(clock, ADDRESSES_MAX);
-    this.#lookups = new RateLimits(clock, ADDRESSES_MAX);
     this.#lines = new RateLimits(clock, ADDRESSES_MAX);
   }
 
@@ -55,12 +54,19 @@ export class Strangers {
     return this.#calls.take(address, ADDRESS_RATE_LIMIT);
   }
 
-  /** Whether a key that nobody remembers is worth a question to the database. */
-  mayAsk(address: string): boolean {
-    return (
-      !this.#calls.isFull(address, ADDRESS_RATE_LIMIT) ||
-      this.#lookups.take(address, LOOKUPS_PER_MINUTE).allowed
-    );
+  /**
+   * When an unknown credential from this address is looked up: at once, or with all others that wait. However many come from addresses over their
+   * limit, the database has ten statements a second for them, and every one is looked up: a limit on lookups would refuse a valid key.
+   */
+  lookupTurn(address: string): Promise<void> | undefined {
+    if (!this.#calls.isFull(address, ADDRESS_RATE_LIMIT)) return undefined;
+    this.#nextLookup ??= new Promise((resolve) => {
+      this.#clock.timer(LOOKUPS_EVERY_MS, () => {
+        this.#nextLookup = undefined;
+        resolve();
+      });
+    });
+    return this.#nextLookup;
   }
 
   /** Returns after a while. */

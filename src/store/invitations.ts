@@ -84,6 +84,15 @@ export function withdrawInvitationsOf(tx: Transaction, practiceGroupId: string, 
   );
 }
 
+/** For each hash: whether it belongs to a link that was neither used nor withdrawn. */
+export async function findUnusedLinks(tx: Transaction, hashes: readonly Buffer[]): Promise<boolean[]> {
+  const rows = await tx.query<{ token_hash: Buffer }>(
+    'SELECT token_hash FROM invitations WHERE token_hash = ANY ($1) AND entered_at IS NULL AND revoked_at IS NULL',
+    [hashes],
+  );
+  return hashes.map((hash) => rows.some(({ token_hash }) => token_hash.equals(hash)));
+}
+
 /**
  * Uses the link, if it can be used: whoever is first has it, and nobody after. While there is nobody to come in for, the partner being suspended or
  * the practice removed, it is not used up. An operator who is revoked has invited nobody, not even by a call that was under way.

@@ -259,7 +259,7 @@ async function switchRowSecurity(how: 'ENABLE' | 'DISABLE'): Promise<void> {
 
 /** Without: the statement of the write as it is, but for what it says to the feed. */
 async function switchChangeFeed(how: 'with' | 'without'): Promise<void> {
-  const text = (await readSqlFunctions()).get('change_submission_types') ?? '';
+  const text = (await readSqlFunctions()).get('change_submission_types_2') ?? '';
   const without = text.replace(/^ {2}INSERT INTO new_changes[^;]*;$/m, '');
   if (without === text) throw new Error('the write says nothing to the feed of changes');
   const admin = new pg.Client({ connectionString: adminOfPorter() });
@@ -327,7 +327,7 @@ function ownStatement(): Statement {
     const named = Object.keys(values).map((name, index) => `"${name}" => $${index + 1}`);
     return {
       name: 'bench-own',
-      text: `SELECT * FROM change_submission_types (${named.join(', ')})`,
+      text: `SELECT * FROM change_submission_types_2 (${named.join(', ')})`,
       values: Object.values(values),
     };
   };

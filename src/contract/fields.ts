@@ -39,6 +39,38 @@ function problem(code: string, message: string) {
   return { code, expected: 'string', message };
 }
 
+/** Overrides, embeddings and isolates show a text in another order than it has. Marks such as U+200F are harmless. */
+const BIDI = '\\u202a-\\u202e\\u2066-\\u2069';
+const LINE_UNFIT = new RegExp(`[\\p{Cc}\\u2028\\u2029${BIDI}]`, 'u');
+const PARAGRAPHS_UNFIT = new RegExp(`(?![\\r\\n])\\p{Cc}|[${BIDI}]`, 'u');
+const EACH_UNFIT = new RegExp(LINE_UNFIT, 'gu');
+/** Invisible characters, such as a zero-width space, count as white space. */
+const BLANK = /^[\s\p{Default_Ignorable_Code_Point}]+$/u;
+
+/** One line of text that other people read: a name, a title, a label. */
+export const line = (limits: TextLimits) =>
+  readable(limits, LINE_UNFIT, 'Must not contain control characters, line breaks or bidi overrides.');
+
+/** Text of several lines that other people read: a description, a reason. */
+export const paragraphs = (limits: TextLimits) =>
+  readable(
+    limits,
+    PARAGRAPHS_UNFIT,
+    'Must not contain control characters other than line breaks, or bidi overrides.',
+  );
+
+function readable(limits: TextLimits, unfit: RegExp, error: string) {
+  const params = { code: 'invalid_format', expected: 'string' };
+  const { min = 0, max } = limits;
+  return text(limits)
+    .refine((value) => !unfit.test(value), { error, params, abort: true })
+    .refine((value) => min === 0 || !BLANK.test(value), { error: 'Must not be only white space.', params })
+    .meta({ ...(min > 0 && { minLength: min }), maxLength: max });
+}
+
+/** A line from a source that must not be refused: each unfit character becomes the replacement character. */
+export const legible = (value: string): string => value.replace(EACH_UNFIT, '\ufffd');
+
 /** An identifier somebody else chose, such as a form's: any text, compared but never interpreted. */
 export const reference = () => text({ min: 1, max: 255 });
 
@@ -53,13 +85,24 @@ export const recordId = () =>
     })
     .meta({ minLength: 1, maxLength: 255, pattern: ID_PATTERN.source });
 
-export const webAddress = () =>
-  text({ min: 1, max: 2048 })
-    .refine(isWebAddress, {
-      error: 'Must be an absolute http or https URL.',
-      params: { code: 'invalid_format', expected: 'string' },
-    })
+export const webAddress = () => address(isWebAddress, 'Must be an absolute http or https URL.');
+
+/** A link for patients may lead to a page, a telephone number or an email address. */
+export const linkAddress = () =>
+  address(
+    (value) => isWebAddress(value) || LINK.test(value),
+    'Must be an absolute http or https URL, or a tel or mailto URL.',
+  );
+
+const LINK = new RegExp(`^(?:tel|mailto):[^\\s\\p{Cc}${BIDI}]+$`, 'iu');
+
+function address(fits: (value: string) => boolean, error: string) {
+  return text({ min: 1, max: 2048 })
+    .refine(fits, { error, params: { code: 'invalid_format', expected: 'string' } })
     .meta({ minLength: 1, maxLength: 2048, format: 'uri' });
+}
+
+const WEB = new RegExp(`^https?://[^/\\\\\\s][^\\s\\p{Cc}${BIDI}]*$`, 'iu');
 
 /**
  * `http:example.org` and `https:///x` parse as URLs too, yet nobody would call them absolute: require `//` and a host.
@@ -67,14 +110,19 @@ export const webAddress = () =>
  * not hold any.
  */
 function isWebAddress(value: string): boolean {
-  return /^https?:\/\/[^/\\\s][^\s\p{Cc}]*$/iu.test(value) && URL.canParse(value);
+  return WEB.test(value) && URL.canParse(value);
 }
+
+/** The rule of browsers. An address names one recipient: with a comma, a quote or a bracket, a mail program could read several. */
+const EMAIL = z.email({ pattern: z.regexes.html5Email });
+/** Letters of other scripts may stand where ASCII letters may (RFC 6531). */
+const INTERNATIONAL = /(?!\p{ASCII})[\p{L}\p{M}\p{N}]/gu;
 
 /** What looks alike is one address: `é` may come as one character or as two, and addresses are compared as they are stored. */
 export const emailAddress = () =>
   text({ min: 3, max: 254 }, z.string().normalize('NFC'))
-    .refine((value) => /^[^\s@]+@[^\s@]+$/.test(value), {
-      error: 'Must be an e-mail address.',
+    .refine((value) => EMAIL.safeParse(value.replace(INTERNATIONAL, 'x')).success, {
+      error: 'Must be an email address.',
       params: { code: 'invalid_format', expected: 'string' },
     })
     .meta({ minLength: 3, maxLength: 254, format: 'email' });
@@ -102,6 +150,16 @@ export function decided<U extends z.ZodType>(union: U, meant: (value: unknown) =
   union._zod.run = (payload, context) => meant(payload.value)._zod.run(payload, context);
   return union;
 }
+
+const INT32 = { min: -2_147_483_648, max: 2_147_483_647 };
+/** `-0` is `0`, so that equal places compare and hash alike. */
+const plusZero = (value: number) => value + 0;
+
+/** A place in an order, as partners send it. */
+export const place = () => wholeNumber(INT32.min, INT32.max).overwrite(plusZero);
+
+/** A place in an order, as the practice software may have it: fractions too. */
+export const anyPlace = () => z.number().min(INT32.min).max(INT32.max).overwrite(plusZero);
 
 /** A number beyond what a double counts exactly breaks zod's own bound and ours: one problem, so one entry. */
 export const wholeNumber = (min: number, max: number) =>

@@ -81,11 +81,12 @@ const LAST_MOMENT_MS = Date.parse('9999-12-31T23:59:59.999Z');
 /** In the place of a number: after all others. */
 export const AFTER_ALL = Number.MAX_SAFE_INTEGER;
 
-/** A `moment` is in milliseconds since 1970. */
+/** A `moment` is in milliseconds since 1970. A `decimal` may have a fraction. */
 function isKeyPart(part: unknown, type: string): boolean {
   if (part === undefined) return type.endsWith('?');
   if (type === 'moment' && typeof part === 'number')
     return Number.isInteger(part) && ((part >= 0 && part <= LAST_MOMENT_MS) || part === AFTER_ALL);
+  if (type === 'decimal') return Number.isFinite(part);
   if (typeof part === 'number') return type.startsWith('number') && Number.isSafeInteger(part);
   return type.startsWith('string') && typeof part === 'string' && part.isWellFormed() && !part.includes('\0');
 }

@@ -28,17 +28,16 @@ export const problemCatalogue = {
   insufficient_permissions: {
     status: 403,
     message: 'The key lacks the scope that this operation needs. Ask support for a key that has it.',
-    cause:
-      'The key is valid, but it was not issued with the scopes named in required_scopes, or the network through which it acts for the practice group does not grant them.',
+    cause: 'The key is valid, but it was not issued with the scopes named in required_scopes.',
     remedy: 'Ask support for a key that carries the scopes in required_scopes.',
   },
   forbidden: {
     status: 403,
     message: 'The key may not act for this practice group. Check the ID in x-practice-group-id.',
     cause:
-      'The practice group in x-practice-group-id is not the one that the key is tied to, and no network holds both; or the practice has stopped the partner, as the message then says.',
+      'The practice group in x-practice-group-id is not the one that the key is tied to, and no network that lets the partner through holds both. Two extensions refuse as well, and the message says so: the practice has stopped the partner (also for a key of its own), or the network does not grant the scope that the operation needs.',
     remedy:
-      'Check the ID in x-practice-group-id. To act for another practice, ask support to put both practices into one network. A stop is lifted by the practice, or by support.',
+      'Check the ID in x-practice-group-id. To act for another practice, ask support to put both practices into one network, or to let the network grant the scope. The practice or support lifts a stop.',
   },
   https_required: {
     status: 403,
@@ -145,6 +144,10 @@ export const KEY_IN_AUTHORIZATION =
 /** What 403 `forbidden` says to a partner that would reach the practice group, had the practice not stopped it. */
 export const STOPPED_BY_PRACTICE =
   'The practice has stopped this partner: no key of it may act for the practice group until the stop is lifted. Ask the practice, or support.';
+
+/** The message of 403 `forbidden` if a network holds both practice groups and does not grant what the operation needs. */
+export const cappedByNetwork = (scopes: readonly string[]) =>
+  `The network through which the key may act for this practice group does not grant ${scopes.join(' and ')}. Ask support for a wider network.`;
 
 /** The 400 has no code in its body; this name stands for it in addresses and lists. */
 export const validationEntry = {

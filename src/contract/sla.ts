@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { decided, text } from './fields.ts';
+import { decided, line } from './fields.ts';
 
 /** The upper bounds by which times are counted; what is longer than the last is counted apart. */
 export const CALL_MS = [
@@ -45,7 +45,7 @@ export const slaTargets = z
 
 export type SlaTargets = z.infer<typeof slaTargets>;
 
-const slaText = text({ min: 1, max: 255 }).meta({
+const slaText = line({ min: 1, max: 255 }).meta({
   minLength: 1,
   maxLength: 255,
   description: 'In words: it is kept and shown, and not measured.',

@@ -1,12 +1,12 @@
 import { z } from 'zod';
-import { text, timestamp } from './fields.ts';
+import { paragraphs, timestamp } from './fields.ts';
 
 /** That a practice has stopped a partner, as both the practice and the operator know it. */
 
 const REASON_LENGTH_MAX = 1_000;
 
 /** Why somebody stops a partner, or lets it again. */
-export const stopReason = () => text({ min: 1, max: REASON_LENGTH_MAX });
+export const stopReason = () => paragraphs({ min: 1, max: REASON_LENGTH_MAX });
 
 export const stopFields = {
   id: z.string().meta({ examples: ['stp_0VkQ3yXbTm1c8Zr4Hn6Lp2WsE'] }),

@@ -145,8 +145,9 @@ function typeSentence(issue: z.core.$ZodRawIssue, number: NumberType): string {
   const { input } = issue;
   const sent = input === null ? 'null' : Array.isArray(input) ? 'array' : typeof input;
   const words = typeWords[expected] ?? expected;
-  // A number that is not the right one: a fraction.
+  // A number of the wrong kind: a fraction, or 1e400, which JSON can write and no double can hold.
   if (sent === 'number' && expected === 'integer') return words;
+  if (sent === 'number' && expected === 'number') return 'a finite number';
   return `${words}, not ${typeWords[sent]?.replace(/,.*/, '') ?? sent}`;
 }
 

@@ -1,10 +1,12 @@
 import type { Endpoint } from '../contract/endpoint.ts';
 import { submissionTypePatch, submissionTypeReadOnly } from '../contract/partner/submission-types.ts';
 import {
+  cappedByNetwork,
   OPERATOR_TOKEN_REFUSED,
   type ProblemCode,
   type ProblemDetails,
   problemCatalogue,
+  STOPPED_BY_PRACTICE,
   unreadable,
 } from '../contract/problems.ts';
 import { ruleBroken } from '../contract/rules.ts';
@@ -25,6 +27,14 @@ const details: Partial<Record<ProblemCode, ProblemDetails>> = {
   business_rule_violation: ruleBroken('assignee_pair').details,
   rate_limit_exceeded: { retry_after: 12 },
   cursor_gone: { resume_cursor: 'WzQyLCIwLTE5YjJjM2Q0ZTVmLTlmODZkMDgxODg0YzdkNjUiXQ' },
+};
+
+/** Further reasons of a code that a partner meets, by the name of their example. */
+export const furtherDetails: Partial<Record<ProblemCode, Record<string, ProblemDetails>>> = {
+  forbidden: {
+    stopped_by_practice: { message: STOPPED_BY_PRACTICE },
+    capped_by_network: { message: cappedByNetwork(['submission-types:write']) },
+  },
 };
 
 /** Where an operator hears something else than a partner does. */

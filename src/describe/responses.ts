@@ -3,6 +3,7 @@ import { type Endpoint, takesIdempotencyKey } from '../contract/endpoint.ts';
 import { type JsonSchema, toReferencedSchema } from '../contract/json-schema.ts';
 import {
   type ProblemCode,
+  type ProblemDetails,
   problemBody,
   problemCatalogue,
   unreadable,
@@ -13,6 +14,7 @@ import type { Audience, Examples } from './examples.ts';
 import type { Node } from './extensions.ts';
 import { waitingExample } from './people-examples.ts';
 import {
+  furtherDetails,
   operatorDetails,
   problemExample,
   REQUEST_ID_EXAMPLE,
@@ -215,12 +217,18 @@ function ruleExamples(endpoint: Endpoint, { origin }: Draft): Examples {
 }
 
 function codeExamples(codes: ProblemCode[], { audience, origin }: Draft): Examples {
+  const named: [string, ProblemCode, (ProblemDetails | undefined)?][] = codes.map((code) =>
+    audience === 'operator' ? [code, code, operatorDetails[code]] : [code, code],
+  );
+  for (const code of audience === 'operator' ? [] : codes)
+    for (const [name, details] of Object.entries(furtherDetails[code] ?? {}))
+      named.push([name, code, details]);
   return Object.fromEntries(
-    codes.map((code) => [
-      code,
+    named.map(([name, code, details]) => [
+      name,
       {
-        summary: problemCatalogue[code].message,
-        value: problemExample(code, origin, audience === 'operator' ? operatorDetails[code] : undefined),
+        summary: details?.message ?? problemCatalogue[code].message,
+        value: problemExample(code, origin, details),
         // Codes may be specified; the body around them never is.
         extension: true,
       },

@@ -1,4 +1,5 @@
 import type { Role } from '../contract/access.ts';
+import { legible } from '../contract/fields.ts';
 
 /** What is made of what a provider of OpenID Connect says of somebody. */
 
@@ -36,6 +37,6 @@ const NAME_MAX = 255;
 export function nameOf(claims: Claims): string {
   const given = ['name', 'preferred_username', 'email', 'sub'].map((claim) => claims[claim]);
   const name = given.find((value) => typeof value === 'string' && value.trim() !== '');
-  const plain = String(name).replaceAll('\0', '').toWellFormed().trim();
+  const plain = legible(String(name).toWellFormed()).trim();
   return [...plain].slice(0, NAME_MAX).join('');
 }

@@ -39,15 +39,10 @@ const checkOf: Partial<Record<RefusedCall['error'], CheckName>> = {
   unsupported_media_type: 'validation',
 };
 
-/** Which check refused it. A key may have a scope that the network through which it acts does not grant. */
-function refusedBy(call: RefusedCall): CheckName {
-  if (call.reason !== null) return call.reason === 'stopped_by_practice' ? 'network' : 'key';
-  const found = checkOf[call.error] ?? 'operation';
-  return found === 'scope' && call.key && hasAll(call.key.scopes, call.requiredScopes) ? 'network' : found;
+function refusedBy({ reason, error }: RefusedCall): CheckName {
+  if (reason !== null) return reason === 'stopped_by_practice' ? 'network' : 'key';
+  return checkOf[error] ?? 'operation';
 }
-
-const hasAll = (scopes: readonly Scope[], required: readonly Scope[]) =>
-  required.every((scope) => scopes.includes(scope));
 
 export function explainCall(call: RefusedCall): RequestCheck[] {
   const refused = checkNames.indexOf(refusedBy(call));

@@ -8,6 +8,7 @@ import {
 } from '../contract/access.ts';
 import type { RefusalReason } from '../contract/partner/requests.ts';
 import {
+  cappedByNetwork,
   KEY_IN_AUTHORIZATION,
   OPERATOR_TOKEN_REFUSED,
   Problem,
@@ -180,11 +181,7 @@ async function admitThroughNetwork(
     group ?? (scopes.length > 0 && (await app.access.reach(holder, namedGroup(exchange) ?? '')));
   if (!withAny) throw new Problem('forbidden');
   if (!isReached(withAny)) throw stopped(exchange);
-  throw new Problem('insufficient_permissions', {
-    message:
-      'The network through which the key may act for this practice group does not grant the scope that this operation needs. Ask support for it.',
-    required_scopes: scopes,
-  });
+  throw new Problem('forbidden', { message: cappedByNetwork(scopes) });
 }
 
 /** Told to nobody but those who would reach the group otherwise: they know that it is there. */

@@ -56,7 +56,7 @@ const TABLES: Record<ItemKind, Table> = {
       patient_eligibility_check: 'boolean',
       assignee_id: 'text',
       assignee_type: 'assignee_type',
-      order: 'integer',
+      order: 'double precision',
     } satisfies Record<keyof typeof submissionTypeDefaults | 'pathway_id' | 'title', string>,
     lock: 'NO KEY UPDATE',
   },

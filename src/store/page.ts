@@ -12,7 +12,7 @@ import {
  * before it, and the thousandth page costs what the first does.
  */
 export interface Keyset<T> {
-  types: readonly ('string' | 'number')[];
+  types: readonly ('string' | 'number' | 'decimal')[];
   keyOf(item: T): readonly (string | number)[];
 }
 

@@ -27,6 +27,7 @@ interface ArgumentTypes {
   'bigint[]': readonly number[] | string;
   'boolean[]': readonly boolean[] | string | null;
   'integer[]': readonly (number | null)[] | string | null;
+  'double precision[]': readonly (number | null)[] | null;
   'date[]': readonly string[] | string;
   'text[]': readonly (string | null)[] | string | null;
   'timestamptz[]': readonly string[] | string;

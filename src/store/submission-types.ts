@@ -45,10 +45,11 @@ export async function findSubmissionType(
   return row && countedOf(row);
 }
 
-const UNORDERED = 2_147_483_647;
+/** After every place that there is. */
+const UNORDERED = 2_147_483_648;
 
 const inOrder: Keyset<Counted> = {
-  types: ['number', 'string'],
+  types: ['decimal', 'string'],
   keyOf: ({ type }) => [type.order ?? UNORDERED, type.id],
 };
 
@@ -58,7 +59,7 @@ export function listSubmissionTypePage(tx: Transaction, groupId: string, localDa
       `SELECT ${COLUMNS}
          FROM (SELECT * FROM submission_types
                 WHERE practice_group_id = $1
-                  AND (coalesce("order", ${UNORDERED}), id) > (coalesce($3::bigint, -2147483649), coalesce($4::text, ''))
+                  AND (coalesce("order", ${UNORDERED}), id) > (coalesce($3::double precision, -2147483649), coalesce($4::text, ''))
                 ORDER BY coalesce("order", ${UNORDERED}), id LIMIT $5) AS s
          LEFT JOIN LATERAL (SELECT submitted FROM form_counts
                              WHERE form_counts.practice_group_id = s.practice_group_id
@@ -161,10 +162,10 @@ const UPDATABLE = {
   patient_eligibility_check: 'boolean[]',
   assignee_id: 'text[]',
   assignee_type: 'text[]',
-  order: 'integer[]',
+  order: 'double precision[]',
 } as const satisfies Record<keyof SubmissionTypePatch, string>;
 
-const changeSubmissionTypesSql = sqlFunction('change_submission_types', {
+const changeSubmissionTypesSql = sqlFunction('change_submission_types_2', {
   tenant: 'text',
   at: 'timestamptz',
   group_lines: 'text',

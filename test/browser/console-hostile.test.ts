@@ -13,8 +13,8 @@ import { barriers, overCells, overhang } from '../support/site-browser.ts';
 const { house, enter } = consoles();
 
 const SCRIPTS = `"><img src=x onerror="globalThis.stolen=1"><script>globalThis.stolen=1</script>{{7*7}}\${7*7}`;
-/** Turns around what follows, is wider than it looks, and has nowhere to break. */
-const ODD = `\u202E\u2066gnitset\u202C 🩺👩🏽‍⚕️ ﷽ ${'W'.repeat(60)}`;
+/** Runs from right to left, is wider than it looks, and has nowhere to break. */
+const ODD = `\u200Fבדיקה 🩺👩🏽‍⚕️ ﷽ ${'W'.repeat(60)}`;
 
 /** There are dozens: what would never end takes longer than this, and a slow machine does not. */
 const EVERY_SCREEN_MS = 3_600_000;

@@ -94,8 +94,13 @@ describe('an invitation', () => {
   });
 
   it('whatever stands in names is text', async () => {
-    const hostile = { email: `eve-${++count}@p.example`, name: 'Eve <b>\r\nBcc: all@p.example' };
+    const hostile = { email: `eve-${++count}@p.example`, name: 'Eve <b> Bcc: all@p.example' };
     await toPractice(hostile);
+    const path = `/operator/v1/practice-groups/${world.groupId}/invitations`;
+    const folded = { ...ada(), name: 'Eve\r\nBcc: all@p.example' };
+    expectInvalid(await house.send('POST', path, { token: OPERATOR_TOKEN, body: folded }), [
+      { path: ['name'] },
+    ]);
     await send();
     const mail = mailbox.messages.at(-1);
     expect(mail?.to).toEqual([hostile.email]);

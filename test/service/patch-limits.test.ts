@@ -35,8 +35,8 @@ const inside: [string, string, Record<string, unknown>][] = [
   ['assignee_id', '255 characters', { assignee_id: ASSIGNEE_OF_255, assignee_type: 'Admin' }],
   ['external_url', '2,048 characters', { external_url: url(2_048) }],
   ['external_url_name', '255 emoji', { external_url: url(30), external_url_name: EMOJI.repeat(255) }],
-  ['order', '0', { order: 0 }],
-  ['order', '1,000,000', { order: 1_000_000 }],
+  ['order', '-2,147,483,648', { order: -2_147_483_648 }],
+  ['order', '2,147,483,647', { order: 2_147_483_647 }],
   ['daily_limit', '0', { daily_limit: 0 }],
   ['daily_limit', '100,000', { daily_limit: 100_000 }],
 ];
@@ -52,8 +52,9 @@ const outside: [string, string, unknown, string][] = [
   ['assignee_id', '256 characters', EMOJI.repeat(256), 'too_big'],
   ['external_url', '2,049 characters', url(2_049), 'too_big'],
   ['external_url_name', '256 characters', EMOJI.repeat(256), 'too_big'],
-  ['order', '-1', -1, 'too_small'],
-  ['order', '1,000,001', 1_000_001, 'too_big'],
+  ['order', '-2,147,483,649', -2_147_483_649, 'too_small'],
+  ['order', '2,147,483,648', 2_147_483_648, 'too_big'],
+  ['order', 'a fraction', 1.5, 'invalid_type'],
   ['order', '1e20, which no integer type holds', 1e20, 'too_big'],
   ['daily_limit', '-1', -1, 'too_small'],
   ['daily_limit', '100,001', 100_001, 'too_big'],
@@ -100,14 +101,41 @@ describe('text is Unicode', () => {
     expect((await send('{"title":"\\ud83d\\ude00"}')).body.title).toBe(EMOJI);
   });
 
-  it('200: control characters other than NUL, quotes and markup come back as they went in', async () => {
-    const title = '\u0001\u001f\t\n"\\/<script>&amp;\u2028\ufeff\uffff';
-    expect((await patch({ title })).body.title).toBe(title);
-    expect((await house.send('GET', PATH, { key: world.key, group: world.groupId })).body.title).toBe(title);
+  it('200: quotes, markup and the line breaks of a description come back as they went in', async () => {
+    const title = '"\\/<script>&amp;\u200f\ufeff\uffff';
+    const fields = { title, description: 'One\nTwo\r\nThree\u2028Four' };
+    expect((await patch(fields)).body).toMatchObject(fields);
+    const read = await house.send('GET', PATH, { key: world.key, group: world.groupId });
+    expect(read.body).toMatchObject(fields);
   });
+
+  it.each([
+    ['title', ['\u0001', '\t', '\n', '\u007f', '\u0085', '\u2028', '\u202e', '\u2066']],
+    ['external_url_name', ['\u0001', '\t', '\n', '\u007f', '\u0085', '\u2028', '\u202e', '\u2066']],
+    ['description', ['\u0001', '\t', '\u007f', '\u0085', '\u202e', '\u2069']],
+  ])('400: %s refuses control characters and bidi overrides, one entry each', async (field, unfit) => {
+    for (const one of unfit)
+      expectInvalid(await patch({ [field]: `before${one}after` }), [
+        { code: 'invalid_format', expected: 'string', path: [field] },
+      ]);
+  });
+
+  it.each([' ', '\u00a0\u2003', '\u200b', '\u3164\ufeff'])(
+    '400: the title refuses white space alone: %j',
+    async (title) => {
+      expectInvalid(await patch({ title }), [
+        {
+          code: 'invalid_format',
+          expected: 'string',
+          path: ['title'],
+          message: 'Must not be only white space.',
+        },
+      ]);
+    },
+  );
 });
 
-describe('external_url is absolute and http or https', () => {
+describe('external_url is absolute: http, https, tel or mailto', () => {
   const good = [
     'http://a.example',
     'https://a.example:8443/b?c=d#e',
@@ -115,6 +143,9 @@ describe('external_url is absolute and http or https', () => {
     'https://[2001:db8::1]/x',
     'https://münchen.example/straße',
     'https://a.example/%20',
+    'tel:+441614960000',
+    'TEL:0161-496-0000;ext=12',
+    'mailto:a@a.example?subject=Hello%20there',
   ];
   it.each(good)('200: %s', async (external_url) => {
     const answer = await patch({ external_url });
@@ -129,7 +160,15 @@ describe('external_url is absolute and http or https', () => {
     'ftp://a.example',
     'javascript:alert(1)',
     'data:text/html,x',
-    'mailto:a@a.example',
+    'tel:',
+    'tel:0161 496 0000',
+    'mailto:',
+    'mailto:a@a.example\u0000',
+    'mailto:a@a.example\r\nBcc:b@b.example',
+    'mailto:\u202eelpmaxe.a@a',
+    'https://a.example/\u202e',
+    'sms:+441614960000',
+    'vbscript:x',
     'http:a.example',
     'https:/a.example',
     'https:///a.example',

@@ -45,7 +45,7 @@ export async function loaded(page: Page): Promise<void> {
 /** What partners and practices may write where a page shows it. */
 export const hostileTexts = [
   '<img src=x onerror="globalThis.stolen=1"> <script>globalThis.stolen=1</script>',
-  `\u202E\u2066gnitset\u202C 🩺👩🏽‍⚕️ ${'long'.repeat(50)}`,
+  `\u200Fבדיקה 🩺👩🏽‍⚕️ ${'long'.repeat(50)}`,
 ] as const;
 
 /** The status of a change that the page itself asks for, with its session, as somebody would who found the address. */

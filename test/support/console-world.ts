@@ -6,7 +6,7 @@ import { type Harness, type Loose, makeKey } from './service.ts';
 /** People and things for the console to show, by names that can be told apart. */
 
 /** Text that a partner or a practice could have written to do harm, or by being who they are. */
-export const HOSTILE = `<img src=x onerror="document.title='taken'"> \u202eevil\u202c 🩺 "quoted" & more`;
+export const HOSTILE = `<img src=x onerror="document.title='taken'"> \u200fבדיקה 🩺 "quoted" & more`;
 /** As long as a name may be. */
 export const LONG = 'Very long name '.repeat(17).slice(0, 255);
 

@@ -21,7 +21,7 @@ export function practiceItems(groupId = fresh('practice')): Loose[] {
       kind: 'submission_type',
       id: 'type',
       pathway_id: 'p',
-      title: 'Type "one"\n',
+      title: 'Type "one"',
       description: null,
       in_hours: true,
       out_of_hours: false,

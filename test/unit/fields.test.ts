@@ -3,7 +3,11 @@ import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import {
   emailAddress,
+  legible,
+  line,
+  linkAddress,
   moment,
+  paragraphs,
   recordId,
   text,
   timeZone,
@@ -63,6 +67,100 @@ describe('text', () => {
         });
       }),
       { numRuns: 1_000 },
+    );
+  });
+});
+
+/** Any character that JSON can spell. Characters that the rules refuse are the most frequent. */
+const character = fc.oneof(
+  fc.constantFrom(...'a é漢\n\r\t\v\x7f\x85\u200b\u200e\u2028\u202a\u202e\u2066\u2069\u3164\ufeff😀'),
+  fc.integer({ min: 1, max: 0x2fff }).map((point) => String.fromCodePoint(point)),
+);
+const characters = fc.array(character, { maxLength: 6 });
+/** The test goes by the number of the character, the code by its Unicode properties. */
+const isControl = (one: string) => {
+  const unit = one.charCodeAt(0);
+  return unit < 0x20 || (unit >= 0x7f && unit < 0xa0);
+};
+const isBidi = (one: string) => /^[\u202a-\u202e\u2066-\u2069]$/.test(one);
+
+describe('text that other people read', () => {
+  it('is refused for a control character, a line break or a bidi override in a line', () => {
+    fc.assert(
+      fc.property(characters, (parts) => {
+        const unfit = parts.some((one) => isControl(one) || isBidi(one) || /[\u2028\u2029]/.test(one));
+        expect(accepts(line({ max: 100 }), parts.join(''))).toBe(!unfit);
+        expect(legible(parts.join('')) === parts.join('')).toBe(!unfit);
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+
+  it('may have line breaks in paragraphs, and nothing else of the kind', () => {
+    fc.assert(
+      fc.property(characters, (parts) => {
+        const unfit = parts.some((one) => (isControl(one) && !/[\r\n]/.test(one)) || isBidi(one));
+        expect(accepts(paragraphs({ max: 100 }), parts.join(''))).toBe(!unfit);
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+
+  it('shows something where it is required, and may be empty elsewhere', () => {
+    const blank = fc.array(fc.constantFrom(...' \u00a0\u2003\u200b\u3164\ufeff\u00ad'), {
+      minLength: 1,
+      maxLength: 6,
+    });
+    fc.assert(
+      fc.property(blank, fc.constantFrom('a', '漢', '😀', '-'), (parts, shown) => {
+        expect(accepts(line({ min: 1, max: 9 }), parts.join(''))).toBe(false);
+        expect(accepts(line({ min: 1, max: 9 }), parts.join('') + shown)).toBe(true);
+        expect(accepts(line({ max: 9 }), parts.join(''))).toBe(true);
+      }),
+    );
+  });
+
+  it('has one problem, however many rules it breaks', () => {
+    for (const value of ['\0\t', '\t', '\u202e', `${'x'.repeat(300)}\t`])
+      expect(check(line({ min: 1, max: 255 }), value)).toMatchObject({ ok: false, problems: { length: 1 } });
+  });
+});
+
+describe('linkAddress', () => {
+  it('takes http, https, tel and mailto, and no other scheme, whatever follows', () => {
+    const scheme = fc.constantFrom(
+      'javascript',
+      'data',
+      'vbscript',
+      'file',
+      'sms',
+      'ftp',
+      'blob',
+      'about',
+      'x-tel',
+      'JavaScript',
+    );
+    fc.assert(
+      fc.property(scheme, characters, (name, rest) => {
+        expect(accepts(linkAddress(), `${name}:${rest.join('')}`)).toBe(false);
+        expect(accepts(linkAddress(), `${name}://tel:1${rest.join('')}`)).toBe(false);
+      }),
+    );
+    for (const good of ['tel:+44161', 'mailto:a@b.example', 'MAILTO:a@b.example', 'https://a.example/'])
+      expect(accepts(linkAddress(), good), good).toBe(true);
+  });
+
+  it('holds neither white space nor control characters nor bidi overrides', () => {
+    fc.assert(
+      fc.property(
+        fc.constantFrom('tel:1', 'mailto:a@b.example', 'https://a.example/'),
+        characters,
+        (start, rest) => {
+          const unfit = rest.some((one) => /\s/.test(one) || isControl(one) || isBidi(one));
+          expect(accepts(linkAddress(), start + rest.join(''))).toBe(!unfit);
+        },
+      ),
+      { numRuns: 2_000 },
     );
   });
 });
@@ -234,9 +332,28 @@ describe('the other fields', () => {
     ]);
   });
 
-  it('takes an e-mail address with one @ and no space', () => {
+  it('takes an email address that names one recipient', () => {
     fc.assert(fc.property(fc.emailAddress(), (address) => accepts(emailAddress(), address)));
-    for (const wrong of ['', 'a', 'a@', '@a', 'a@b@c', 'a b@c', 'a@b\n', `${'a'.repeat(250)}@b.cd`])
+    for (const wrong of [
+      '',
+      'a',
+      'a@',
+      '@a',
+      'a@b@c',
+      'a b@c',
+      'a@b\n',
+      `${'a'.repeat(250)}@b.cd`,
+      'a,b@c.de',
+      '<a@b.cd>',
+      'A <a@b.cd>',
+      '"a b"@c.de',
+      'a@b.cd,c',
+      'a@b..cd',
+      'a@-b.cd',
+      'a;b@c.de',
+      'a\u202e@b.cd',
+      'a\u200b@b.cd',
+    ])
       expect(accepts(emailAddress(), wrong), wrong).toBe(false);
     const [composed, decomposed] = ['zo\u00eb@partner.example', 'zoe\u0308@partner.example'];
     for (const address of [composed, decomposed])

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { readers, support } from '../access.ts';
 import { defineEndpoint } from '../endpoint.ts';
-import { moment, rateLimit, recordId, text, timestamp, webAddress } from '../fields.ts';
+import { line, moment, rateLimit, recordId, timestamp, webAddress } from '../fields.ts';
 import { pageOf, pageQuery } from '../page.ts';
 import { sla, slaTargets } from '../sla.ts';
 
@@ -38,9 +38,9 @@ export type Agreement = z.infer<typeof agreement>;
 
 /** What may be said about an agreement, when it is recorded and later. */
 const details = {
-  version: text({ min: 1, max: 64 }),
+  version: line({ min: 1, max: 64 }),
   document_url: webAddress(),
-  signatory: text({ min: 1, max: 255 }),
+  signatory: line({ min: 1, max: 255 }),
   rate_limit_per_minute: rateLimit(),
   sla: sla(),
 };

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { readers, support } from '../access.ts';
 import { APPROVAL_HOURS, approval, approvalStatuses } from '../approval.ts';
 import { defineEndpoint } from '../endpoint.ts';
-import { recordId, text } from '../fields.ts';
+import { paragraphs, recordId } from '../fields.ts';
 import { pageOf, pageQuery } from '../page.ts';
 
 const byId = z.strictObject({ id: recordId() });
@@ -78,7 +78,7 @@ export const declineApproval = defineEndpoint({
   access: { roles: support },
   params: byId,
   body: z.strictObject({
-    reason: text({ min: 1, max: 1_000 }).meta({ description: 'For whoever asked, as a sentence.' }),
+    reason: paragraphs({ min: 1, max: 1_000 }).meta({ description: 'For whoever asked, as a sentence.' }),
   }),
   response: answer,
   problems: ['not_found', 'conflict'],

@@ -3,13 +3,13 @@ import { admins, readers, support } from '../access.ts';
 import { alertKindNames, partnerKindNames } from '../alerts.ts';
 import { alertKindList, contact } from '../contacts.ts';
 import { defineEndpoint } from '../endpoint.ts';
-import { emailAddress, recordId, text } from '../fields.ts';
+import { emailAddress, line, recordId } from '../fields.ts';
 import { pageOf, pageQuery } from '../page.ts';
 import { CONTACTS_MAX } from '../rules.ts';
 
 const given = (kinds: Parameters<typeof alertKindList>[0]) => ({
   email: emailAddress(),
-  name: text({ min: 1, max: 255 }).nullable().optional(),
+  name: line({ min: 1, max: 255 }).nullable().optional(),
   alert_kinds: alertKindList(kinds).optional(),
 });
 

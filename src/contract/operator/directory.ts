@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { admins, readers } from '../access.ts';
 import { defineEndpoint } from '../endpoint.ts';
-import { recordId, reference, text, timestamp } from '../fields.ts';
+import { line, recordId, reference, timestamp } from '../fields.ts';
 import { pageOf, pageQuery } from '../page.ts';
 import { assigneeTypes } from '../partner/submission-types.ts';
 
@@ -42,7 +42,7 @@ export const putForm = defineEndpoint({
   extension: true,
   access: { roles: admins },
   params: formParams,
-  body: z.strictObject({ title: text({ min: 1, max: 255 }) }),
+  body: z.strictObject({ title: line({ min: 1, max: 255 }) }),
   response: { status: 200, description: 'The form.', body: form },
   problems: ['not_found'],
 });
@@ -97,7 +97,7 @@ export const putAssignee = defineEndpoint({
   extension: true,
   access: { roles: admins },
   params: assigneeParams,
-  body: z.strictObject({ name: text({ min: 1, max: 255 }) }),
+  body: z.strictObject({ name: line({ min: 1, max: 255 }) }),
   response: { status: 200, description: 'The assignee.', body: assignee },
   problems: ['not_found'],
 });

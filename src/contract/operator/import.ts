@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { admins } from '../access.ts';
 import { defineEndpoint } from '../endpoint.ts';
-import { recordId, reference, text, wholeNumber } from '../fields.ts';
+import { anyPlace, line, recordId, reference, text, wholeNumber } from '../fields.ts';
 import { oneOfShapes } from '../json-schema.ts';
 import { assigneeTypes, submissionTypePatch } from '../partner/submission-types.ts';
 import { submissionTypeRules } from '../rules.ts';
@@ -39,10 +39,10 @@ export const wholeItems = {
     .strictObject({ ...itemKeys.practice_group, ...common, name, ...z.object(optional).partial().shape })
     .meta({ id: 'ImportedPracticeGroup' }),
   form: z
-    .strictObject({ ...itemKeys.form, ...common, title: text({ min: 1, max: 255 }) })
+    .strictObject({ ...itemKeys.form, ...common, title: line({ min: 1, max: 255 }) })
     .meta({ id: 'ImportedForm' }),
   assignee: z
-    .strictObject({ ...itemKeys.assignee, ...common, name: text({ min: 1, max: 255 }) })
+    .strictObject({ ...itemKeys.assignee, ...common, name: line({ min: 1, max: 255 }) })
     .meta({ id: 'ImportedAssignee' }),
   submission_type: z
     .strictObject({
@@ -50,8 +50,8 @@ export const wholeItems = {
       ...common,
       ...submissionTypePatch.shape,
       pathway_id: reference(),
-      title: text({ min: 1, max: 255 }),
-      order: submissionTypePatch.shape.order.nullable(),
+      title: line({ min: 1, max: 255 }),
+      order: anyPlace().nullable().optional(),
     })
     .meta({ id: 'ImportedSubmissionType' }),
 };

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { admins, readers, support } from '../access.ts';
 import { defineEndpoint } from '../endpoint.ts';
-import { emailAddress, recordId, text, timestamp } from '../fields.ts';
+import { emailAddress, line, recordId, timestamp } from '../fields.ts';
 import { pageOf, pageQuery } from '../page.ts';
 
 /** For so long the link in a message works. */
@@ -27,7 +27,7 @@ const invitation = z
 export type Invitation = z.infer<typeof invitation>;
 
 const byId = z.strictObject({ id: recordId() });
-const invited = z.strictObject({ email: emailAddress(), name: text({ min: 1, max: 255 }) });
+const invited = z.strictObject({ email: emailAddress(), name: line({ min: 1, max: 255 }) });
 const made = {
   status: 201,
   description: 'The invitation. Its link is in the message alone.',

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { readers, scopeList, scopeNames, support } from '../access.ts';
 import { defineEndpoint } from '../endpoint.ts';
-import { addressRange, moment, rateLimit, recordId, text, timestamp, wholeNumber } from '../fields.ts';
+import { addressRange, line, moment, rateLimit, recordId, text, timestamp, wholeNumber } from '../fields.ts';
 import { pageOf, pageQuery } from '../page.ts';
 import { withCommas } from '../wording.ts';
 
@@ -76,7 +76,7 @@ const fingerprint = () =>
 
 /** What an operator may set, when a key is issued and later. */
 const settings = {
-  label: text({ min: 1, max: 100 })
+  label: line({ min: 1, max: 100 })
     .nullable()
     .meta({ description: 'What people call it, such as "booking service, production".' }),
   allowed_addresses: z.array(addressRange()).min(1).max(ADDRESSES_MAX).nullable().meta({

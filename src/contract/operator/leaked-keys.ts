@@ -1,14 +1,14 @@
 import { z } from 'zod';
 import { support } from '../access.ts';
 import { defineEndpoint } from '../endpoint.ts';
-import { decided, text } from '../fields.ts';
+import { decided, legible, text } from '../fields.ts';
 
 const REPORTS_MAX = 100;
 
 const secret = () => text({ min: 1, max: 255 });
 const found = {
-  source: text({ max: 255 }).optional().meta({ description: 'Who or what found it.' }),
-  url: text({ max: 2_048 }).optional().meta({ description: 'Where it was found.' }),
+  source: text({ max: 255 }).overwrite(legible).optional().meta({ description: 'Who or what found it.' }),
+  url: text({ max: 2_048 }).overwrite(legible).optional().meta({ description: 'Where it was found.' }),
 };
 
 const report = z

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { admins, readers, scopeList, scopeNames } from '../access.ts';
 import { defineEndpoint } from '../endpoint.ts';
-import { recordId, text, timestamp } from '../fields.ts';
+import { line, recordId, timestamp } from '../fields.ts';
 import { pageOf, pageQuery } from '../page.ts';
 import { MEMBERS_MAX, NETWORK_PARTNERS_MAX } from '../rules.ts';
 
@@ -48,7 +48,7 @@ export const createNetwork = defineEndpoint({
   access: { roles: admins },
   approval: 'networks',
   body: z.strictObject({
-    name: text({ min: 1, max: 255 }),
+    name: line({ min: 1, max: 255 }),
     practice_group_ids: z.array(recordId()).max(MEMBERS_MAX),
     ...networkCaps,
   }),
@@ -69,7 +69,7 @@ export const updateNetwork = defineEndpoint({
   access: { roles: admins },
   approval: 'networks',
   params: byId,
-  body: z.strictObject({ name: text({ min: 1, max: 255 }).optional(), ...networkCaps }),
+  body: z.strictObject({ name: line({ min: 1, max: 255 }).optional(), ...networkCaps }),
   readOnly: ['id', 'practice_group_ids', 'created_at', 'updated_at'],
   response: { status: 200, description: 'The network as it is now.', body: network },
   problems: ['not_found', 'business_rule_violation'],

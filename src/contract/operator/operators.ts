@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { admins, readers, roleNames } from '../access.ts';
 import { defineEndpoint } from '../endpoint.ts';
-import { moment, recordId, text, timestamp } from '../fields.ts';
+import { line, moment, recordId, timestamp } from '../fields.ts';
 import { pageOf, pageQuery } from '../page.ts';
 
 const operator = z
@@ -31,7 +31,7 @@ const operator = z
 export type Operator = z.infer<typeof operator>;
 
 const settable = {
-  label: text({ min: 1, max: 255 }).nullable().optional(),
+  label: line({ min: 1, max: 255 }).nullable().optional(),
   expires_at: moment()
     .nullable()
     .optional()
@@ -51,7 +51,7 @@ export const createOperator = defineEndpoint({
   extension: true,
   access: { roles: admins },
   body: z.strictObject({
-    name: text({ min: 1, max: 255 }),
+    name: line({ min: 1, max: 255 }),
     role: z.enum(roleNames),
     emergency: z.boolean().optional().meta({
       description:

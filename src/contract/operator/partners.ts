@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { readers, support } from '../access.ts';
 import { defineEndpoint } from '../endpoint.ts';
-import { emailAddress, rateLimit, recordId, text, timestamp } from '../fields.ts';
+import { emailAddress, line, rateLimit, recordId, timestamp } from '../fields.ts';
 import { pageOf, pageQuery } from '../page.ts';
 import { sla } from '../sla.ts';
 import { agreementDetails } from './agreements.ts';
@@ -28,7 +28,7 @@ const partner = z
 export type Partner = z.infer<typeof partner>;
 
 const byId = z.strictObject({ id: recordId() });
-const partnerName = () => text({ min: 1, max: 255 });
+const partnerName = () => line({ min: 1, max: 255 });
 const answer = { status: 200, description: 'The partner.', body: partner } as const;
 const tag = 'Partners';
 

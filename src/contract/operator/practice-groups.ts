@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { admins, readers } from '../access.ts';
 import { defineEndpoint } from '../endpoint.ts';
-import { recordId, text, timeZone } from '../fields.ts';
+import { line, recordId, timeZone } from '../fields.ts';
 import { pageOf, pageQuery } from '../page.ts';
 import { practiceGroup } from '../partner/practice-groups.ts';
 
@@ -28,12 +28,12 @@ const openingHours = z
 
 export type OpeningHours = z.infer<typeof openingHours>;
 
-const addressLine = () => text({ max: 255 }).nullable().optional();
+const addressLine = () => line({ max: 255 }).nullable().optional();
 
 /** What an operator may say of a practice group. */
 export const practiceGroupFields = {
-  name: text({ min: 1, max: 255 }),
-  ods_code: text({ min: 1, max: 32 }).nullable(),
+  name: line({ min: 1, max: 255 }),
+  ods_code: line({ min: 1, max: 32 }).nullable(),
   timezone: timeZone(),
   address: z
     .strictObject({

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { admins, readers, roleNames } from '../access.ts';
 import { defineEndpoint } from '../endpoint.ts';
-import { recordId, reference, text } from '../fields.ts';
+import { line, recordId, reference, text } from '../fields.ts';
 import { pageOf, pageQuery } from '../page.ts';
 import { submissionType, submissionTypePatch, submissionTypeReadOnly } from '../partner/submission-types.ts';
 import { submissionTypeRules } from '../rules.ts';
@@ -23,7 +23,7 @@ export const createSubmissionType = defineEndpoint({
     ...submissionTypePatch.shape,
     id: recordId().optional(),
     pathway_id: reference(),
-    title: text({ min: 1, max: 255 }),
+    title: line({ min: 1, max: 255 }),
   }),
   response: { status: 201, description: 'The submission type.', body: submissionType },
   problems: ['not_found', 'conflict', 'business_rule_violation'],

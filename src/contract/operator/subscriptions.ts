@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { admins, readers } from '../access.ts';
 import { defineEndpoint } from '../endpoint.ts';
-import { recordId, text, timestamp, webAddress } from '../fields.ts';
+import { line, recordId, timestamp, webAddress } from '../fields.ts';
 import { pageOf, pageQuery, shortPages } from '../page.ts';
 import { delivery, deliveryStatuses, replay, replayRequest } from '../partner/webhook-deliveries.ts';
 import {
@@ -80,7 +80,7 @@ const url = () =>
       'https, at a public address or within the networks of PORTER_OPERATOR_TARGETS. Redirects are not followed.',
     examples: ['https://practice-software.example/porter'],
   });
-const description = () => text({ max: 255 }).nullable();
+const description = () => line({ max: 255 }).nullable();
 const readOnly = ['id', 'status_reason', 'health', 'created_at', 'updated_at'] as const;
 
 const subscriptionDelivery = delivery

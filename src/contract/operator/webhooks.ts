@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { admins, readers, support } from '../access.ts';
 import { attempt } from '../attempts.ts';
 import { defineEndpoint } from '../endpoint.ts';
-import { recordId, text, timestamp } from '../fields.ts';
+import { paragraphs, recordId, timestamp } from '../fields.ts';
 import { pageOf, pageQuery } from '../page.ts';
 import { delivery, replay, replayRequest } from '../partner/webhook-deliveries.ts';
 import { webhook, webhookStatuses } from '../partner/webhooks.ts';
@@ -83,7 +83,7 @@ export const updatePartnerWebhook = defineEndpoint({
   params: byId,
   body: z.strictObject({
     status: z.enum(['active', 'paused']),
-    reason: text({ min: 1, max: REASON_MAX })
+    reason: paragraphs({ min: 1, max: REASON_MAX })
       .optional()
       .meta({
         description: 'For the partner, and for the audit: why it is paused or activated, as a sentence.',

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { defineEndpoint } from '../endpoint.ts';
-import { reference, text, timestamp, webAddress, wholeNumber } from '../fields.ts';
+import { line, linkAddress, paragraphs, place, reference, text, timestamp, wholeNumber } from '../fields.ts';
 import { pageOf, pageQuery } from '../page.ts';
 import { submissionTypeRules } from '../rules.ts';
 
@@ -40,14 +40,14 @@ export type SubmissionType = z.infer<typeof submissionType>;
 
 export const submissionTypePatch = z
   .strictObject({
-    title: text({ min: 1, max: 255 }).optional(),
-    description: text({ max: 5000 }).nullable().optional(),
+    title: line({ min: 1, max: 255 }).optional(),
+    description: paragraphs({ max: 5000 }).nullable().optional(),
     in_hours: z.boolean().optional(),
     out_of_hours: z.boolean().optional(),
     suspended: z.boolean().optional(),
     form_id: reference().nullable().optional(),
-    external_url: webAddress().nullable().optional(),
-    external_url_name: text({ max: 255 }).nullable().optional(),
+    external_url: linkAddress().nullable().optional(),
+    external_url_name: line({ max: 255 }).nullable().optional(),
     type: z.enum(requestTypes).nullable().optional(),
     default_priority: z.enum(priorities).optional(),
     daily_limit: wholeNumber(0, 100_000)
@@ -57,7 +57,7 @@ export const submissionTypePatch = z
     patient_eligibility_check: z.boolean().optional(),
     assignee_id: reference().nullable().optional(),
     assignee_type: z.enum(assigneeTypes).nullable().optional(),
-    order: wholeNumber(0, 1_000_000).optional(),
+    order: place().optional(),
   })
   .meta({
     id: 'SubmissionTypePatch',

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { defineEndpoint } from '../endpoint.ts';
 import { eventNames } from '../event-payloads.ts';
-import { text, timestamp, webAddress } from '../fields.ts';
+import { line, text, timestamp, webAddress } from '../fields.ts';
 import { pageOf, pageQuery } from '../page.ts';
 import { WEBHOOKS_MAX } from '../rules.ts';
 
@@ -128,7 +128,7 @@ const url = () =>
     description: 'Public and https. Redirects are not followed.',
     examples: ['https://partner.example/porter'],
   });
-const description = () => text({ max: 255 }).nullable();
+const description = () => line({ max: 255 }).nullable();
 const GROUPS_MAX = 1_000;
 const groupIds = () =>
   z

@@ -135,7 +135,7 @@ export function TypeFields<V extends TypeFieldsOf>({
           inputMode="numeric"
           field={field('daily_limit')}
         />
-        <Typed label="Place in the order" inputMode="numeric" field={field('order')} />
+        <Typed label="Place in the order" field={field('order')} />
         <Chosen label="Kind" field={field('type')} choices={kinds} />
         <Chosen label="Priority" field={field('default_priority')} choices={priorities} />
       </div>
@@ -165,7 +165,12 @@ export function TypeFields<V extends TypeFieldsOf>({
             })),
           ]}
         />
-        <Typed label="Leads to" type="url" placeholder="https://" field={field('external_url')} />
+        <Typed
+          label="Leads to"
+          type="url"
+          placeholder="https://, tel: or mailto:"
+          field={field('external_url')}
+        />
         <Typed label="Name of that page" field={field('external_url_name')} />
       </div>
     </>

@@ -21,7 +21,7 @@ export const problemCatalogue = {
     status: 401,
     message: 'The API key is missing, invalid or expired. Check what you send in x-api-key.',
     cause:
-      'No key was sent, the key is not one of ours, it has expired or been revoked, it is used from an address that it may not be used from or without the certificate or assertion that it needs, or it belongs to the other environment: keys that start with ptr_test_ work on staging, keys that start with ptr_live_ in production.',
+      'No key or more than one was sent, the key was damaged, it is not one of ours, it has expired or been revoked, it is used from an address that it may not be used from or without the certificate or assertion that it needs, or it belongs to the other environment: keys that start with ptr_test_ work on staging, keys that start with ptr_live_ in production.',
     remedy:
       'Send the key in the x-api-key header (operators: a token in Authorization: Bearer). Check that it was copied whole; its last six characters are a checksum. If it was lost or leaked, ask support for a rotation.',
   },
@@ -49,9 +49,11 @@ export const problemCatalogue = {
   },
   not_found: {
     status: 404,
-    message: 'There is nothing at this address that you can reach. Check the path and its IDs.',
-    cause: 'The record does not exist, or it belongs to a practice group other than the one acted for.',
-    remedy: 'Check the ID in the path and the practice group in x-practice-group-id.',
+    message: 'There is no such object that you can reach. Check the IDs in the path.',
+    cause:
+      'No operation has the path, or the object does not exist, or it belongs to a practice group other than the one acted for. The message says whether the path or the object is unknown. An object of another group reads like one that does not exist.',
+    remedy:
+      'If the path is unknown, compare it with the API reference. Otherwise check the ID in the path and the practice group in x-practice-group-id.',
     extension: true,
   },
   method_not_allowed: {
@@ -135,11 +137,30 @@ export const problemCatalogue = {
   },
 } as const satisfies Record<string, CatalogueEntry>;
 
-/** What 401 says beyond the catalogue: to an operator, and to a partner whose key is where it is not looked for. */
-export const OPERATOR_TOKEN_REFUSED =
-  'The operator token is missing, invalid or expired. Send it as Authorization: Bearer pto_…';
-export const KEY_IN_AUTHORIZATION =
-  'The API key is missing. Send it in the x-api-key header: Authorization is not looked at.';
+/** The messages of 401 to a partner, if the request itself shows the fault. Every other key gets the message of the catalogue. */
+export const unknownKeys = {
+  missing: 'The API key is missing. Send it in the x-api-key header.',
+  in_authorization: 'The API key is missing. Send it in the x-api-key header, not in Authorization.',
+  several: 'The request has more than one API key. Send x-api-key once, with one key.',
+  other_environment:
+    'The API key is for the other environment: ptr_test_ keys work on staging, ptr_live_ keys in production. Use the other key, or the other address.',
+  not_a_key:
+    'The text in x-api-key is no API key: a key starts with ptr_test_ or ptr_live_. Check what you send.',
+  length: 'The API key does not have its length of 47 characters. Copy it again, whole and without spaces.',
+  checksum: 'The checksum of the API key is wrong, so a character was changed. Copy it again.',
+} as const;
+
+/** The same for an operator. The operator chooses tokens freely, so a token has no checksum. */
+export const unknownTokens = {
+  missing: 'The operator token is missing. Send it as Authorization: Bearer pto_…',
+  not_bearer: 'Authorization holds no bearer token. Send it as Authorization: Bearer pto_…',
+  api_key: 'This operation takes an operator token, not an API key. Send it as Authorization: Bearer pto_…',
+  refused: 'The operator token is invalid or expired. Ask an admin for another one.',
+} as const;
+
+/** The message of 404 if no operation has the path. Every other 404 has the message of the catalogue. */
+export const PATH_UNKNOWN =
+  'There is no operation at this path. Check the path: the API reference lists all of them.';
 
 /** What 403 `forbidden` says to a partner that would reach the practice group, had the practice not stopped it. */
 export const STOPPED_BY_PRACTICE =

@@ -139,6 +139,9 @@ const rules = {
 
 export type RuleName = keyof typeof rules;
 
+/** Every rule by its name, for the page about 422. */
+export const ruleEntries: [name: string, rule: Rule][] = Object.entries(rules);
+
 /** `why` where the case says more than the rule does; `within` where the field stands, if not at the top. */
 export function ruleBroken(rule: RuleName, why?: string, within: readonly (string | number)[] = []): Problem {
   const { path, message } = rules[rule];

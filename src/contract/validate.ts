@@ -32,11 +32,15 @@ export function check<S extends z.ZodType>(
     },
   });
   if (result.success) return { ok: true, value: result.data };
+  const { issues } = result.error;
+  const pathOf = ({ path }: z.core.$ZodIssue) => JSON.stringify(path);
+  // A text where a list belongs has a length too, which zod then judges as that of the list.
+  const mistyped = new Set(issues.filter(({ code }) => code === 'invalid_type').map(pathOf));
   return {
     ok: false,
-    problems: result.error.issues.flatMap((issue) =>
-      entries(issue, readOnly, fractions.has(JSON.stringify(issue.path)) ? 'number' : 'integer'),
-    ),
+    problems: issues
+      .filter((issue) => issue.code === 'invalid_type' || !mistyped.has(pathOf(issue)))
+      .flatMap((issue) => entries(issue, readOnly, fractions.has(pathOf(issue)) ? 'number' : 'integer')),
   };
 }
 

@@ -68,7 +68,7 @@ export const accountResponses = {
         answer: {
           error: 'not_found',
           statusCode: 404,
-          message: 'There is nothing at this address that you can reach. Check the path and its IDs.',
+          message: 'There is no such object that you can reach. Check the IDs in the path.',
           request_id: 'req_00VbHs4kRw8Hj1',
           doc_url: 'https://api.porter.example/docs/errors/not_found',
         },

@@ -1,3 +1,4 @@
+import { ruleEntries } from '../contract/rules.ts';
 import { errorEntries } from './error-catalogue.ts';
 import { statusName } from './status-names.ts';
 
@@ -31,10 +32,20 @@ export function errorReference(): string {
       '```json',
       JSON.stringify(example, null, 2),
       '```',
+      ...(code === 'business_rule_violation' ? ruleTable : []),
     ]),
     '',
   ].join('\n');
 }
+
+const ruleTable = [
+  '',
+  'The rules, as `rule` names them. `path` leads to the field; in a list it begins with the place of the item.',
+  '',
+  '| Rule | Field | Message |',
+  '|---|---|---|',
+  ...ruleEntries.map(([name, { path, message }]) => `| \`${name}\` | \`${path}\` | ${cell(message)} |`),
+];
 
 function cell(text: string): string {
   return text.replaceAll('|', '\\|');

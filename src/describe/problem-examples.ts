@@ -2,11 +2,13 @@ import type { Endpoint } from '../contract/endpoint.ts';
 import { submissionTypePatch, submissionTypeReadOnly } from '../contract/partner/submission-types.ts';
 import {
   cappedByNetwork,
-  OPERATOR_TOKEN_REFUSED,
+  PATH_UNKNOWN,
   type ProblemCode,
   type ProblemDetails,
   problemCatalogue,
   STOPPED_BY_PRACTICE,
+  unknownKeys,
+  unknownTokens,
   unreadable,
 } from '../contract/problems.ts';
 import { ruleBroken } from '../contract/rules.ts';
@@ -31,6 +33,10 @@ const details: Partial<Record<ProblemCode, ProblemDetails>> = {
 
 /** Further reasons of a code that a partner meets, by the name of their example. */
 export const furtherDetails: Partial<Record<ProblemCode, Record<string, ProblemDetails>>> = {
+  invalid_credentials: Object.fromEntries(
+    Object.entries(unknownKeys).map(([name, message]) => [`key_${name}`, { message }]),
+  ),
+  not_found: { path_unknown: { message: PATH_UNKNOWN } },
   forbidden: {
     stopped_by_practice: { message: STOPPED_BY_PRACTICE },
     capped_by_network: { message: cappedByNetwork(['submission-types:write']) },
@@ -39,7 +45,7 @@ export const furtherDetails: Partial<Record<ProblemCode, Record<string, ProblemD
 
 /** Where an operator hears something else than a partner does. */
 export const operatorDetails: Partial<Record<ProblemCode, ProblemDetails>> = {
-  invalid_credentials: { message: OPERATOR_TOKEN_REFUSED },
+  invalid_credentials: { message: unknownTokens.refused },
   insufficient_permissions: {
     message: 'Your role does not allow this operation. Use a token with one of the required_roles.',
     required_roles: ['admin'],

@@ -13,6 +13,7 @@ const PREFIX = { production: 'ptr_live_', staging: 'ptr_test_' } as const satisf
   string
 >;
 const SHAPE = /^ptr_(?:live|test)_[0-9A-Za-z]{38}$/;
+const SECRET_LENGTH = 32;
 const CHECKSUM_LENGTH = 6;
 
 export function keyPrefix(environment: Environment): string {
@@ -34,6 +35,21 @@ export function isWellFormedKey(environment: Environment, text: string): boolean
 export function isKey(text: string): boolean {
   if (!SHAPE.test(text)) return false;
   return checksum(text.slice(0, -CHECKSUM_LENGTH)) === text.slice(-CHECKSUM_LENGTH);
+}
+
+/** What a text shows to be wrong with it as a key of this environment. Undefined: nothing, so that only the database can tell. */
+export function faultOfKey(
+  environment: Environment,
+  text: string,
+): 'missing' | 'several' | 'not_a_key' | 'other_environment' | 'length' | 'checksum' | undefined {
+  if (text === '') return 'missing';
+  // Node joins the values of a header that was sent twice.
+  if (text.includes(',')) return 'several';
+  const prefix = Object.values(PREFIX).find((one) => text.startsWith(one));
+  if (prefix === undefined) return 'not_a_key';
+  if (prefix !== PREFIX[environment]) return 'other_environment';
+  if (text.length !== prefix.length + SECRET_LENGTH + CHECKSUM_LENGTH) return 'length';
+  return isKey(text) ? undefined : 'checksum';
 }
 
 function checksum(body: string): string {

@@ -7,13 +7,7 @@ import {
   type Scope,
 } from '../contract/access.ts';
 import type { RefusalReason } from '../contract/partner/requests.ts';
-import {
-  cappedByNetwork,
-  KEY_IN_AUTHORIZATION,
-  OPERATOR_TOKEN_REFUSED,
-  Problem,
-  STOPPED_BY_PRACTICE,
-} from '../contract/problems.ts';
+import { cappedByNetwork, Problem, STOPPED_BY_PRACTICE } from '../contract/problems.ts';
 import type { ValidationEntry } from '../contract/validate.ts';
 import { type FoundGroup, hasExpired, isReached } from '../domain/access.ts';
 import { contains } from '../domain/address-list.ts';
@@ -26,6 +20,7 @@ import type { SessionHolder } from '../runtime/sessions.ts';
 import type { Exchange } from './exchange.ts';
 import { foreignCall, keepSession, sessionToken } from './session-cookie.ts';
 import { addressKey } from './transport.ts';
+import { bearerOf, unknownCaller } from './unknown-caller.ts';
 
 /**
  * The door, in the order that the contract fixes: 401 key, 429 rate, 403 scope, 403 network. Each step stands on the
@@ -44,7 +39,7 @@ export function admitHolder(app: App, exchange: Exchange): KeyHolder | Promise<K
 }
 
 function admitFound(app: App, exchange: Exchange, found: FoundKey): KeyHolder | Promise<KeyHolder> {
-  if (!found) return refuseStranger(app, exchange, keyMissing(exchange));
+  if (!found) return refuseStranger(app, exchange);
   const now = app.clock.now();
   exchange.trace.keyId = found.keyId;
   exchange.trace.partnerId = found.partnerId;
@@ -54,12 +49,6 @@ function admitFound(app: App, exchange: Exchange, found: FoundKey): KeyHolder | 
   if (!mayComeFrom(found, exchange)) return refuseKnown(app, exchange, 'address_not_allowed');
   if (found.proof.kind === 'none') return countCall(app, exchange, found, now);
   return requireProof(app, exchange, found).then(() => countCall(app, exchange, found, now));
-}
-
-/** Many APIs take their key in Authorization; whoever sends it there is told where this one looks. */
-function keyMissing({ headers }: Exchange): Problem {
-  const isElsewhere = headers['x-api-key'] === undefined && headers.authorization !== undefined;
-  return new Problem('invalid_credentials', isElsewhere ? { message: KEY_IN_AUTHORIZATION } : undefined);
 }
 
 function countCall(
@@ -116,10 +105,6 @@ function findCaller(app: App, exchange: Exchange): Found<Caller> {
   if (token !== undefined) return app.access.operatorOf(token, () => lookupTurn(app, exchange));
   const session = findOwnSession(app, exchange);
   return session instanceof Promise ? session.then((late) => late?.principal) : session?.principal;
-}
-
-function bearerOf({ headers }: Exchange): string | undefined {
-  return /^bearer +(\S+)$/i.exec(headers.authorization ?? '')?.[1];
 }
 
 /** Whoever the cookie is of, wherever the call comes from. */
@@ -322,11 +307,11 @@ export function requireRole(operator: OperatorPrincipal, roles: readonly Role[])
 
 /** Strangers are counted by address, so that their noise is refused early, and never at a partner's expense. */
 export async function refuseStranger(
-  { strangers }: Pick<App, 'strangers'>,
+  app: App,
   exchange: Exchange,
-  problem = unknownCaller(exchange),
+  problem = unknownCaller(app.environment, exchange),
 ): Promise<never> {
-  await countStranger({ strangers }, exchange);
+  await countStranger(app, exchange);
   throw problem;
 }
 
@@ -341,19 +326,6 @@ export async function countStranger(
     await strangers.hold();
   }
   tellOrRefuse(exchange, decision, ADDRESS_RATE_LIMIT, 'address');
-}
-
-const SESSION_OVER = 'The session is over. Sign in again.';
-
-/** What is wrong with a session is told: whoever brings the cookie of one knows that much. */
-function unknownCaller(exchange: Exchange): Problem {
-  const isOfSession =
-    (/^\/(operator|console|portal|practice)\//.test(exchange.path) || 'x-porter-key' in exchange.headers) &&
-    bearerOf(exchange) === undefined &&
-    sessionToken(exchange) !== undefined;
-  const ofOperators = exchange.path.startsWith('/operator/') ? OPERATOR_TOKEN_REFUSED : undefined;
-  const message = isOfSession ? (foreignCall(exchange) ?? SESSION_OVER) : ofOperators;
-  return new Problem('invalid_credentials', message === undefined ? undefined : { message });
 }
 
 /** The holder of the whole key, and nobody else, learns that it was one: no secret any more, and the honest one has to know. */

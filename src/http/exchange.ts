@@ -8,6 +8,7 @@ import type { GuestPrincipal, Proof } from '../domain/principal.ts';
 import { Outage } from '../platform/outage.ts';
 import type { Span } from '../platform/telemetry.ts';
 import { duplicateKeys } from './duplicate-keys.ts';
+import { jsonFault } from './json-fault.ts';
 import type { Prove } from './prove.ts';
 import type { Transport } from './transport.ts';
 
@@ -190,15 +191,27 @@ export function parseJson(
   if (body.length === 0) throw new ValidationProblem([malformed('A JSON body is required.')]);
   const type = request.headers['content-type'];
   if (!type || !IS_JSON.test(type) || isCompressed(request)) throw new Problem('unsupported_media_type');
+  const read = readJson(body, 'body');
+  if ('value' in read) return read;
+  throw new ValidationProblem([read.fault]);
+}
+
+type Read = { value: unknown; problems: ValidationEntry[] } | { fault: ValidationEntry };
+
+function readJson(bytes: Buffer, what: 'body' | 'line'): Read {
   let text: string;
-  let value: unknown;
   try {
-    text = decoder.decode(body);
-    value = JSON.parse(text);
+    text = decoder.decode(bytes);
   } catch {
-    throw new ValidationProblem([malformed('The body is not well-formed JSON in UTF-8.')]);
+    return { fault: malformed(`The ${what} is not UTF-8.`) };
   }
-  return { value, problems: duplicateKeys(text) };
+  try {
+    return { value: JSON.parse(text), problems: duplicateKeys(text) };
+  } catch {
+    const { line, column } = jsonFault(text);
+    const place = what === 'body' ? `line ${line}, column ${column}` : `column ${column}`;
+    return { fault: malformed(`The ${what} is not well-formed JSON: see ${place}.`) };
+  }
 }
 
 const IS_LINES = /^application\/x-ndjson\s*(;(?!\s*charset\s*=\s*(?!"?utf-8"?\s*(;|$)))[^;]*)*$/i;
@@ -263,14 +276,9 @@ function isBlank(bytes: Buffer): boolean {
 }
 
 function parsedLine(bytes: Buffer): { value: unknown } | { problems: ValidationEntry[] } {
-  try {
-    const text = decoder.decode(bytes);
-    const value: unknown = JSON.parse(text);
-    const problems = duplicateKeys(text);
-    return problems.length > 0 ? { problems } : { value };
-  } catch {
-    return { problems: [malformed('The line is not well-formed JSON in UTF-8.')] };
-  }
+  const read = readJson(bytes, 'line');
+  if ('fault' in read) return { problems: [read.fault] };
+  return read.problems.length > 0 ? { problems: read.problems } : { value: read.value };
 }
 
 // ---- Sending the answer ----

@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { Problem } from '../contract/problems.ts';
+import { PATH_UNKNOWN, Problem } from '../contract/problems.ts';
 import { Outage } from '../platform/outage.ts';
 import { type Exchange, JSON_TYPE, pageHeaders, respond, safetyHeaders, send } from './exchange.ts';
 import type { Observer } from './observe.ts';
@@ -49,7 +49,7 @@ export function publicPages(
     async handler(exchange) {
       exchange.trace.operation = path.slice(1);
       const isOwn = exchange.transport.loopback && !namesAnotherHost(exchange.headers.host);
-      if (probes.exposed === 'loopback' && !isOwn) throw new Problem('not_found');
+      if (probes.exposed === 'loopback' && !isOwn) throw new Problem('not_found', { message: PATH_UNKNOWN });
       respond(exchange, 200, await read(), type);
     },
   });
@@ -59,7 +59,7 @@ export function publicPages(
     async handler(exchange: Exchange) {
       exchange.trace.operation = operation;
       const page = await from(exchange.path, exchange.headers);
-      if (!page) throw new Problem('not_found');
+      if (!page) throw new Problem('not_found', { message: PATH_UNKNOWN });
       // A page says for itself how long it may be kept.
       const safety = safetyHeaders(exchange.transport.secure);
       const headers = ['x-request-id', exchange.id, ...safety, ...Object.entries(page.headers).flat()];

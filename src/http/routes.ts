@@ -16,7 +16,7 @@ import { operatorEndpoints } from '../contract/operator/index.ts';
 import { partnerEndpoints } from '../contract/partner/index.ts';
 import { namedKeyEndpoints, portalEndpoints } from '../contract/portal/index.ts';
 import { practiceEndpoints } from '../contract/practice/index.ts';
-import { Problem } from '../contract/problems.ts';
+import { PATH_UNKNOWN, Problem } from '../contract/problems.ts';
 import { verbatimText } from '../contract/verbatim.ts';
 import type { App } from '../operations/app.ts';
 import { askForApproval } from '../operations/approvals.ts';
@@ -339,7 +339,7 @@ export function nothingThere(app: App, servesApi: boolean): Handler {
     const unreadable = exchange.url === UNREADABLE;
     const path = unreadable ? pathOf(withoutOrigin(exchange.raw.url ?? '')) : exchange.path;
     await countBody(exchange.raw, BODY_BYTES_MAX, app.strangers.pace);
-    if (!servesApi) throw new Problem('not_found');
+    if (!servesApi) throw new Problem('not_found', { message: PATH_UNKNOWN });
     if (/^\/operator(\/|$)/.test(path)) await admitOperator(app, exchange, true);
     else if (/^\/portal(\/|$)/.test(path)) await admitGuest(app, exchange, 'partner');
     else if (/^\/practice(\/|$)/.test(path)) await admitGuest(app, exchange, 'practice');
@@ -350,7 +350,7 @@ export function nothingThere(app: App, servesApi: boolean): Handler {
         'The address of the request cannot be read: write a % that stands for itself as %25.',
       );
     const fitting = shapes.filter(({ shape }) => shape.test(path));
-    if (fitting.length === 0) throw new Problem('not_found');
+    if (fitting.length === 0) throw new Problem('not_found', { message: PATH_UNKNOWN });
     // An address of its own, `/keys/bulk`, is not also an ID of `/keys/{id}`.
     const own = fitting.filter((one) => one.path === path);
     const methods = (own.length > 0 ? own : fitting).map(({ method }) => method);

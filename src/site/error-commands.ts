@@ -23,7 +23,7 @@ const onPurpose: Partial<Record<Code, Demonstration>> = {
     command: `curl -sS ${address('/v1/test-events')} \\\n  ${PARTNER} \\\n  ${JSON_TYPE} \\\n  -d '{"event": 7}'`,
   },
   invalid_credentials: {
-    says: 'A key that nobody issued:',
+    says: 'A key that is not whole. One that is whole and that nobody issued gets the general message:',
     command: `curl -sS ${address('/v1/practice-groups')} \\\n  -H 'x-api-key: ptr_test_NOT_A_KEY' \\\n  ${GROUP}`,
   },
   forbidden: {

@@ -1,3 +1,4 @@
+import { ruleEntries } from '../contract/rules.ts';
 import { type ErrorEntry, errorEntries } from '../describe/error-catalogue.ts';
 import { DEFAULT_SUPPORT } from '../describe/openapi.ts';
 import { statusName } from '../describe/status-names.ts';
@@ -24,6 +25,7 @@ export function errorPage(code: string, support = DEFAULT_SUPPORT): Article | un
     ['example', 'What the answer looks like', example(entry)],
     ['try', 'See it for yourself', demonstration(demonstrationOf(code))],
   ];
+  if (code === 'business_rule_violation') sections.push(['rules', 'Every rule', rules]);
   if (siblings.length > 0)
     sections.push(['related', `Other errors with status ${entry.status}`, list(siblings)]);
   const headings = sections.map(([id, text]): Heading => ({ level: 2, id, text }));
@@ -39,6 +41,16 @@ ${sections.map(([id, text, html]) => heading({ level: 2, id, text }, escapeHtml(
     headings,
   };
 }
+
+const rules = `<p>${prose('`rule` in the answer names one of these, and `path` leads to the field. The message of an answer may say more.')}</p>
+<div class="table" role="region" aria-label="Rules" tabindex="0"><table role="table"><thead role="rowgroup"><tr role="row"><th role="columnheader" scope="col">Rule</th><th role="columnheader" scope="col">Field</th><th role="columnheader" scope="col">Message</th></tr></thead><tbody role="rowgroup">
+${ruleEntries
+  .map(
+    ([name, { path, message }]) =>
+      `<tr role="row"><td role="cell" data-column="Rule"><code>${breakable(name)}</code></td><td role="cell" data-column="Field"><code>${breakable(path)}</code></td><td role="cell" data-column="Message">${prose(message)}</td></tr>`,
+  )
+  .join('\n')}
+</tbody></table></div>`;
 
 export function errorIndexPage(): Article {
   const groups = Map.groupBy(errorEntries(), ({ status }) => (status < 500 ? 'yours' : 'ours'));

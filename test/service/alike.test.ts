@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { unknownKeys } from '../../src/contract/problems.ts';
 import { formatKey } from '../../src/domain/api-key.ts';
 import { expectProblem, withoutRequestId } from '../support/answers.ts';
 import { makeKey, makeWorld, serviceForTests } from '../support/service.ts';
@@ -9,8 +10,8 @@ const { house, world } = await serviceForTests();
 
 const PATH = '/v1/practice-groups';
 
-describe('401 invalid_credentials looks the same whatever is wrong with the key', () => {
-  it('missing, empty, nonsense, mistyped, never issued, of the other environment, expired, revoked, suspended', async () => {
+describe('401 invalid_credentials', () => {
+  it('names what the request shows, and is the same for unknown, expired, revoked and suspended keys', async () => {
     const expiring = await makeKey(house, world.groupId, {
       expires_at: new Date(house.clock.now() + 60_000).toISOString(),
     });
@@ -22,31 +23,40 @@ describe('401 invalid_credentials looks the same whatever is wrong with the key'
     await house.operator('POST', `/partners/${suspended.partnerId}/suspend`);
     house.clock.advance(60_000);
 
-    const mistyped = world.key.slice(0, -1) + (world.key.endsWith('0') ? '1' : '0');
-    const keys: Record<string, string | undefined> = {
-      missing: undefined,
-      empty: '',
-      nonsense: 'nonsense',
-      mistyped,
-      'one letter short': world.key.slice(0, -1),
-      'one letter more': `${world.key}0`,
-      'in upper case': world.key.toUpperCase(),
-      'two keys': `${world.key}, ${world.key}`,
-      'never issued': formatKey('staging', 'a'.repeat(32)),
-      'of the other environment': formatKey('production', world.key.slice(9, 41)),
-      'an operator token': 'pto_kQ9vXr2LwZ8nBf4YcHd7GmUa3SpJe6RtVi5Wo0Nx',
-      'a bearer': `Bearer ${world.key}`,
-      expired: expiring.key,
-      revoked: revoked.key,
-      suspended: suspended.key,
-    };
-    const answers = new Map<string, unknown>();
-    for (const [name, key] of Object.entries(keys)) {
-      const answer = await house.send('GET', PATH, { key, group: world.groupId });
-      expectProblem(answer, 401, 'invalid_credentials');
-      answers.set(name, withoutRequestId(answer));
-    }
-    for (const [name, answer] of answers) expect(answer, name).toEqual(answers.get('missing'));
+    const { key } = world;
+    const mistyped = key.slice(0, -1) + (key.endsWith('0') ? '1' : '0');
+    const keys: [key: string | undefined, shows: keyof typeof unknownKeys | undefined][] = [
+      [undefined, 'missing'],
+      ['', 'missing'],
+      ['nonsense', 'not_a_key'],
+      [mistyped, 'checksum'],
+      [key.slice(0, -1), 'length'],
+      [`${key}0`, 'length'],
+      [key.toUpperCase(), 'not_a_key'],
+      [`${key}, ${key}`, 'several'],
+      [formatKey('production', key.slice(9, 41)), 'other_environment'],
+      ['ptr_live_', 'other_environment'],
+      ['pto_kQ9vXr2LwZ8nBf4YcHd7GmUa3SpJe6RtVi5Wo0Nx', 'not_a_key'],
+      [`Bearer ${key}`, 'not_a_key'],
+      [formatKey('staging', 'a'.repeat(32)), undefined],
+      [expiring.key, undefined],
+      [revoked.key, undefined],
+      [suspended.key, undefined],
+    ];
+    const answers = new Map<string | undefined, unknown>();
+    for (const [key, shows] of keys)
+      for (const [method, path] of [
+        ['GET', PATH],
+        ['POST', '/v1/webhooks'],
+        ['GET', '/v1/nothing'],
+      ] as const) {
+        const body = method === 'POST' ? { url: 'https://a.example/' } : undefined;
+        const answer = await house.send(method, path, { key, group: world.groupId, body });
+        expectProblem(answer, 401, 'invalid_credentials', shows && { message: unknownKeys[shows] });
+        const known = answers.get(shows) ?? withoutRequestId(answer);
+        expect(withoutRequestId(answer), key).toEqual(known);
+        answers.set(shows, known);
+      }
   });
 
   it('a good key in another place is no key', async () => {

@@ -213,7 +213,7 @@ describe('refusals list', () => {
     const call = { key: theirs, group: groupId, headers: { 'x-request-id': 'import-42' } };
     await harness.send('PATCH', '/v1/care-nav/submission-types/none', {
       ...call,
-      body: { title: '', order: -1 },
+      body: { title: '', order: 1.5 },
     });
     await harness.send('GET', '/v1/care-nav/submission-types/none', call);
     const { stdout } = await porter(`refusals list --group ${groupId} --request import-42`);
@@ -416,7 +416,7 @@ describe('a refusal', () => {
     const { code, stdout, stderr } = await porter('partners show prt_none');
     expect([code, stdout]).toEqual([1, '']);
     expect(stderr).toContain(
-      'Error: There is nothing at this address that you can reach.\n  There is no such partner. See `porter partners list`.\n',
+      'Error: There is no such object that you can reach.\n  There is no such partner. See `porter partners list`.\n',
     );
     expect(stderr).toContain(`  More: ${harness.url}/docs/errors/not_found\n  Request: req_`);
   });

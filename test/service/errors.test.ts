@@ -1,13 +1,15 @@
 import { createServer, type Server, type Socket, connect as tcpConnect } from 'node:net';
 import pg from 'pg';
 import { describe, expect, it } from 'vitest';
+import { PATH_UNKNOWN, problemCatalogue, unknownKeys, unknownTokens } from '../../src/contract/problems.ts';
 import { operatorDetails, validationExamples } from '../../src/describe/problem-examples.ts';
-import { expectProblem } from '../support/answers.ts';
+import { expectInvalid, expectProblem } from '../support/answers.ts';
 import {
   type Answer,
   createUpToDateDatabase,
   makeKey,
   makeWorld,
+  OPERATOR_TOKEN,
   type Send,
   serviceForTests,
   startHarness,
@@ -113,29 +115,82 @@ describe('the documented examples are what the service sends', () => {
   });
 
   it('401 says what is missing where: a token, or a key that is in the wrong header', async () => {
-    for (const headers of [{}, { authorization: 'Bearer pto_nobody' }, { 'x-api-key': world.key }])
-      expectProblem(
-        await house.send('GET', '/operator/v1/partners', { headers }),
-        401,
-        'invalid_credentials',
-        {
-          message: operatorDetails.invalid_credentials?.message,
-        },
-      );
+    const tokens: [Record<string, string>, string][] = [
+      [{}, unknownTokens.missing],
+      [{ authorization: 'Bearer pto_nobody' }, unknownTokens.refused],
+      [{ authorization: 'pto_nobody' }, unknownTokens.not_bearer],
+      [{ 'x-api-key': world.key }, unknownTokens.api_key],
+    ];
+    for (const [headers, message] of tokens)
+      for (const path of ['/operator/v1/partners', '/operator/v1/nothing'])
+        expectProblem(await house.send('GET', path, { headers }), 401, 'invalid_credentials', { message });
     const inAuthorization = { authorization: `Bearer ${world.key}` };
     expectProblem(
       await house.send('GET', '/v1/practice-groups', { headers: inAuthorization }),
       401,
       'invalid_credentials',
-      { message: 'The API key is missing. Send it in the x-api-key header: Authorization is not looked at.' },
+      { message: unknownKeys.in_authorization },
     );
     // One that is there, and wrong, says nothing of the other header.
     expectProblem(
       await house.send('GET', '/v1/practice-groups', { key: 'ptr_test_no', headers: inAuthorization }),
       401,
       'invalid_credentials',
-      { message: 'The API key is missing, invalid or expired. Check what you send in x-api-key.' },
+      { message: unknownKeys.length },
     );
+  });
+
+  it('404 says whether the path or the object is unknown; another practice reads like none', async () => {
+    const path = { message: PATH_UNKNOWN };
+    const object = { message: problemCatalogue.not_found.message };
+    for (const one of ['/v1/nothing', '/v1', '/v1/care-nav', `${TYPE}/changes/more`, '/v2/practice-groups'])
+      expectProblem(await send('GET', one), 404, 'not_found', path);
+    expectProblem(await house.send('GET', '/nothing'), 404, 'not_found', path);
+    const token = OPERATOR_TOKEN;
+    expectProblem(await house.send('GET', '/operator/v1/nothing', { token }), 404, 'not_found', path);
+    expectProblem(await house.send('GET', '/operator/v1/partners/none', { token }), 404, 'not_found', object);
+    const other = await makeWorld(house);
+    const foreign = '/v1/care-nav/submission-types/foreign';
+    await house.operator('POST', `/practice-groups/${other.groupId}/submission-types`, {
+      id: 'foreign',
+      pathway_id: 'p',
+      title: 'Foreign',
+    });
+    for (const one of [foreign, `${TYPE}0`]) expectProblem(await send('GET', one), 404, 'not_found', object);
+  });
+
+  it('400 for what is no JSON names line and column, to partners, to operators and in lines', async () => {
+    const raw = '{\n  "title": "A title",\n  "order": 01\n}';
+    const path = '/operator/v1/networks';
+    for (const answer of [
+      await send('PATCH', TYPE, { raw }),
+      await house.send('POST', path, { token: OPERATOR_TOKEN, raw }),
+    ])
+      expectInvalid(answer, [
+        {
+          code: 'invalid_json',
+          expected: 'object',
+          path: [],
+          message: 'The body is not well-formed JSON: see line 3, column 13.',
+        },
+      ]);
+    const lines = await house.send('POST', '/operator/v1/import', {
+      token: OPERATOR_TOKEN,
+      raw: '{"kind": "form"\n',
+      headers: { 'content-type': 'application/x-ndjson' },
+    });
+    expect(JSON.parse(lines.text)).toMatchObject({
+      outcome: 'refused',
+      problem: { entries: [{ message: 'The line is not well-formed JSON: see column 16.' }] },
+    });
+  });
+
+  it('400 has one entry for a field of the wrong type', async () => {
+    for (const event_types of ['x', '', 'appointment.confirmed,appointment.cancelled'])
+      expectInvalid(
+        await send('POST', '/v1/webhooks', { body: { url: 'https://a.example/', event_types } }),
+        [{ code: 'invalid_type', expected: 'array', path: ['event_types'] }],
+      );
   });
 
   it('403 of the operator API, word for word', async () => {

@@ -65,7 +65,7 @@ describe('all problems at once', () => {
         type: 'urgent',
         default_priority: 1,
         daily_limit: -1,
-        order: 1_000_001,
+        order: 2_147_483_648,
         titel: 'x',
         id: 'y',
         patient_eligibility_check: true,

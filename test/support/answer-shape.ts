@@ -22,7 +22,7 @@ const EXTRA_FIELDS = [
   'used_by',
 ];
 /** Words of the inside that no caller may ever read. */
-const LEAK = /node_modules|\/src\/|\bat [\w.]+ \(|SELECT |INSERT |UPDATE |postgres:\/\/|ptr_(live|test)_/;
+const LEAK = /node_modules|\/src\/|\bat [\w.]+ \(|SELECT |INSERT |UPDATE |postgres:\/\/|ptr_(live|test)_\w/;
 
 /** Everything about an answer that is not as promised; empty when all is well. */
 export function faultsOf({ status, headers, body }: Seen, { bodiless = false } = {}): string[] {

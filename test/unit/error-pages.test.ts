@@ -1,5 +1,11 @@
 import { describe, expect, test } from 'vitest';
+import type { Endpoint } from '../../src/contract/endpoint.ts';
+import { operatorEndpoints } from '../../src/contract/operator/index.ts';
+import { partnerEndpoints } from '../../src/contract/partner/index.ts';
+import { namedKeyEndpoints, portalEndpoints } from '../../src/contract/portal/index.ts';
 import { problemCatalogue } from '../../src/contract/problems.ts';
+import { ruleBroken } from '../../src/contract/rules.ts';
+import { errorReference } from '../../src/describe/error-reference.ts';
 import { errorIndexPage, errorPage } from '../../src/site/error-pages.ts';
 
 const codes = ['validation_error', ...Object.keys(problemCatalogue)];
@@ -25,6 +31,24 @@ test('the 400 has a page too', () => {
   const text = textOf(errorPage('validation_error')?.html);
   expect(text).toContain('"statusCode": 400');
   expect(text).toContain('"code": "invalid_type"');
+});
+
+test('the 422 has every rule that an operation checks, with its field and its message, here and in the reference', () => {
+  const text = textOf(errorPage('business_rule_violation')?.html);
+  const reference = errorReference();
+  const endpoints: Endpoint[] = [
+    partnerEndpoints,
+    operatorEndpoints,
+    portalEndpoints,
+    namedKeyEndpoints,
+  ].flatMap((table) => Object.values<Endpoint>(table));
+  const names = new Set(endpoints.flatMap(({ rules = [] }) => rules));
+  expect(names.size).toBeGreaterThan(20);
+  for (const name of names) {
+    const { message = '', path = [] } = ruleBroken(name).details;
+    expect(text).toContain(name + path.join('') + message.replaceAll('`', ''));
+    expect(reference).toContain(`| \`${name}\` | \`${path.join('')}\` | ${message} |`);
+  }
 });
 
 test('there is no page for what is not an error', () => {

@@ -26,6 +26,13 @@ describe('a call is repeated', () => {
     expect(runtime.waits).toEqual([250, 1000 + 500, 1000]);
   });
 
+  it.each([500, 502, 503, 504, 599])('after %i, when Retry-After says', async (status) => {
+    const server = await startScript(answer(status, {}, { 'retry-after': '3' }), fine);
+    const runtime = manualRuntime();
+    expect(await clientOf(server.url, { runtime }).webhooks.get('wh_1')).toEqual({ id: 'wh_1' });
+    expect(runtime.waits).toEqual([3000 + 250]);
+  });
+
   it.each([
     ['seconds', '7', 7000],
     ['a date', 'Mon, 16 Nov 2026 10:00:09 GMT', 9000],
@@ -66,7 +73,7 @@ describe('a call is repeated', () => {
     expect(limited.requests).toHaveLength(2);
 
     const seen = new Set(limited.requests.map(({ headers }) => headers['idempotency-key']));
-    for (const step of [outage, cut]) {
+    for (const step of [outage, answer(500, problem('internal_error', 500)), cut]) {
       const server = await startScript(step, fine);
       await clientOf(server.url, { runtime }).webhooks.create(body);
       const [first, second] = server.requests.map(({ headers }) => headers['idempotency-key']);
@@ -74,7 +81,7 @@ describe('a call is repeated', () => {
       expect(second).toBe(first);
       seen.add(first);
     }
-    expect(seen.size).toBe(3);
+    expect(seen.size).toBe(4);
 
     const keyed = await startScript(cut, outage, answer(202, { event_id: 'evt_1' }));
     const { events } = clientOf(keyed.url, { runtime });
@@ -84,20 +91,27 @@ describe('a call is repeated', () => {
   });
 
   it('as a conditional PATCH only if nothing was done: it would fail because of itself', async () => {
-    const lost = await startScript(cut, fine);
     const runtime = manualRuntime();
-    const call = clientOf(lost.url, { runtime }).webhooks.update(
-      'wh_1',
-      { status: 'paused' },
-      { ifMatch: '"1"' },
-    );
-    await expect(call).rejects.toThrow(PorterConnectionError);
-    expect(lost.requests).toHaveLength(1);
+    for (const step of [cut, outage, answer(500, problem('internal_error', 500))]) {
+      const server = await startScript(step, fine);
+      const { webhooks } = clientOf(server.url, { runtime });
+      const call = webhooks.update('wh_1', { status: 'paused' }, { ifMatch: '"1"' });
+      await expect(call).rejects.toThrow(step === cut ? PorterConnectionError : PorterApiError);
+      expect(server.requests).toHaveLength(1);
+    }
+  });
+
+  it('as a conditional DELETE: a 404 after a lost attempt means that it is done', async () => {
+    const gone = answer(404, problem('not_found', 404));
+    const server = await startScript(cut, outage, gone);
+    const { webhooks } = clientOf(server.url, { runtime: manualRuntime() });
+    expect(await webhooks.delete('wh_1', { ifMatch: '"1"' })).toBeUndefined();
+    expect(server.requests.map(({ headers }) => headers['if-match'])).toEqual(['"1"', '"1"', '"1"']);
   });
 });
 
 describe('a call is not repeated', () => {
-  it.each([400, 401, 403, 404, 409, 412, 422, 500, 502])('after %i', async (status) => {
+  it.each([400, 401, 403, 404, 409, 412, 422, 499])('after %i', async (status) => {
     const server = await startScript(answer(status, {}, { 'retry-after': '1' }));
     await expect(clientOf(server.url).webhooks.get('wh_1')).rejects.toMatchObject({ status });
     expect(server.requests).toHaveLength(1);
@@ -143,6 +157,21 @@ describe('a call is not repeated', () => {
     await expect(call).rejects.toThrow(PorterTimeoutError);
     expect(server.requests).toHaveLength(2);
   });
+});
+
+describe('a number that JSON cannot hold', () => {
+  it.each([Number('twenty'), Number.POSITIVE_INFINITY])(
+    'is rejected with the name of its field: %d',
+    async (no) => {
+      const server = await startScript(fine);
+      const { submissionTypes } = clientOf(server.url);
+      const update = submissionTypes.update('symptoms', { daily_limit: no });
+      await expect(update).rejects.toThrow(`daily_limit: ${no} is not a finite number. Nothing was sent.`);
+      const list = submissionTypes.list({ page_size: no });
+      await expect(list).rejects.toThrow(`page_size: ${no} is not a finite number. Nothing was sent.`);
+      expect(server.requests).toEqual([]);
+    },
+  );
 });
 
 describe('nothing is left behind', () => {

@@ -3,10 +3,11 @@
 import asyncio
 import unittest
 from collections.abc import Callable
+from typing import cast
 
 import httpx
 
-from porter_sdk import AsyncPorter, Porter, PorterApiError, PorterConnectionError, PorterTimeoutError, Runtime
+from porter_sdk import AsyncPorter, Porter, PorterApiError, PorterConnectionError, PorterError, PorterTimeoutError, Runtime
 
 Answer = Callable[[httpx.Request], httpx.Response]
 
@@ -85,11 +86,25 @@ class Retries(unittest.TestCase):
         with self.assertRaises(PorterApiError):
             never.porter.account.me(max_retries=0)
 
-    def test_what_depends_on_what_was_seen_is_not_repeated(self) -> None:
-        world = World(refusal(503))
-        with self.assertRaises(PorterApiError):
-            world.porter.submission_types.update("a", {"title": "T"}, if_match='"1"')
-        self.assertEqual(world.requests[0].headers["if-match"], '"1"')
+    def test_every_5xx_is_repeated_when_retry_after_says(self) -> None:
+        for status in (500, 502, 503, 504, 599):
+            world = World(refusal(status, {"retry-after": "3"}), done())
+            world.porter.submission_types.update("a", {"title": "T"})
+            self.assertEqual(world.slept, [3.25])
+
+    def test_other_statuses_are_not_repeated(self) -> None:
+        for status in (400, 401, 403, 404, 409, 412, 422, 499):
+            world = World(refusal(status, {"retry-after": "1"}))
+            with self.assertRaises(PorterApiError):
+                world.porter.submission_types.update("a", {"title": "T"})
+            self.assertEqual(len(world.requests), 1)
+
+    def test_a_conditional_patch_is_repeated_after_429_alone(self) -> None:
+        for failure in (refusal(503), refusal(500), LOST):
+            world = World(failure)
+            with self.assertRaises(PorterError):
+                world.porter.submission_types.update("a", {"title": "T"}, if_match='"1"')
+            self.assertEqual(world.requests[0].headers["if-match"], '"1"')
         limited = World(refusal(429), done())
         limited.porter.submission_types.update("a", {"title": "T"}, if_match='"1"')
 
@@ -108,6 +123,21 @@ class Retries(unittest.TestCase):
             World(refusal(404)).porter.webhooks.delete("wh_1")
         with self.assertRaises(PorterApiError):
             World(refusal(429), refusal(404)).porter.webhooks.delete("wh_1")
+        conditional = World(LOST, refusal(500), refusal(404))
+        conditional.porter.webhooks.delete("wh_1", if_match='"1"')
+        self.assertEqual(len(conditional.requests), 3)
+
+    def test_a_number_that_json_cannot_hold_is_rejected_with_the_name_of_its_field(self) -> None:
+        world = World()
+        for wrong in (float("nan"), float("inf"), -float("inf")):
+            number = cast(int, wrong)
+            with self.assertRaisesRegex(ValueError, "^daily_limit: .* Nothing was sent"):
+                world.porter.submission_types.update("a", {"daily_limit": number})
+            with self.assertRaisesRegex(ValueError, "^page_size: .* Nothing was sent"):
+                world.porter.submission_types.list(page_size=number).first()
+            with self.assertRaisesRegex(ValueError, "^daily_limit: "):
+                asyncio.run(world.async_porter.submission_types.update("a", {"daily_limit": number}))
+        self.assertEqual(world.requests, [])
 
     def test_lost_and_late_are_told_apart(self) -> None:
         with self.assertRaises(PorterConnectionError) as lost:

@@ -7,21 +7,22 @@ export const BACKOFF_MAX_MS = 30_000;
 const RETRY_AFTER_MAX_MS = 3_600_000;
 
 /**
- * Whether sending it twice does the same as sending it once. A PATCH says what shall be, so it does; with `ifMatch` its
- * repetition would be refused because of itself. A POST does it again, unless a key names it, as it does here.
+ * Whether a second attempt leaves the service in the same state as one attempt. A POST needs an idempotency key for that. A PATCH with
+ * `ifMatch` would get a 412 for the version that its first attempt made, which looks like another caller's change.
  */
 export function isRepeatable(method: string, { ifMatch, idempotencyKey }: IfMatch & Idempotency): boolean {
-  return method === 'POST' ? idempotencyKey !== undefined : ifMatch === undefined;
+  if (method === 'POST') return idempotencyKey !== undefined;
+  return method !== 'PATCH' || ifMatch === undefined;
 }
 
-/** The service did not begin with it. After a 503 or a lost connection, it may have happened all the same. */
+/** The service rejects a 429 before it does anything. After a 5xx or a lost connection, the change may be done. */
 export const wasNotDone = (error: unknown): boolean =>
   error instanceof PorterApiError && error.status === 429;
 
-/** True if the same call may succeed in a moment, and no harm is done if the first one did. */
+/** True if a repetition may succeed, and does no harm if the first attempt succeeded. */
 export function mayPass(error: unknown, repeatable: boolean): boolean {
   if (wasNotDone(error)) return true;
-  const isOutage = error instanceof PorterApiError && error.status === 503;
+  const isOutage = error instanceof PorterApiError && error.status >= 500;
   return repeatable && (isOutage || error instanceof PorterConnectionError);
 }
 

@@ -1,6 +1,7 @@
 import { readBody } from './body.ts';
 import { type Answer, Call, PageCall, type PageOf } from './call.ts';
 import { PorterApiError, PorterConnectionError, PorterTimeoutError } from './errors.ts';
+import { finite } from './finite.ts';
 import {
   type CallOptions,
   defaultRuntime,
@@ -98,14 +99,15 @@ export class Transport {
     checkLimit('timeoutMs', timeoutMs);
     signal?.throwIfAborted();
     const { fetch = globalThis.fetch } = this.#options;
-    const body = request.body === undefined ? null : JSON.stringify(request.body);
+    const body = request.body === undefined ? null : JSON.stringify(request.body, finite);
+    const url = this.#url(request);
     const controller = new AbortController();
     const stop = () => controller.abort(signal?.reason);
     signal?.addEventListener('abort', stop, { once: true });
     const late = new PorterTimeoutError(`No answer from ${this.#baseUrl} within ${timeoutMs} ms.`);
     const timer = startTimer(() => controller.abort(late), timeoutMs);
     try {
-      const response = await fetch(this.#url(request), {
+      const response = await fetch(url, {
         method: request.method,
         headers: this.#headers(request),
         body,
@@ -132,7 +134,7 @@ export class Transport {
   #url({ path, query = {} }: ApiRequest): string {
     const given = Object.entries(query).filter(([, value]) => value !== undefined);
     const search = new URLSearchParams(
-      given.map(([name, value]): [string, string] => [name, String(value)]),
+      given.map(([name, value]): [string, string] => [name, String(finite(name, value))]),
     ).toString();
     return `${this.#baseUrl}${path}${search && `?${search}`}`;
   }

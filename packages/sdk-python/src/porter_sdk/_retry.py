@@ -17,24 +17,24 @@ RETRY_AFTER_MAX_SECONDS = 3600.0
 
 
 def is_repeatable(method: str, if_match: str | None) -> bool:
-    """Whether sending it twice does the same as sending it once.
+    """Whether a second attempt leaves the service in the same state as one attempt.
 
-    A PATCH says what shall be, so it does; with `if_match` its repetition would be refused because of itself. A POST has an
-    idempotency key, so that the service does it once.
+    A POST has an idempotency key for that. A PATCH with `if_match` would get a 412 for the version that its first attempt made,
+    which looks like another caller's change.
     """
-    return method == "POST" or if_match is None
+    return method != "PATCH" or if_match is None
 
 
 def was_not_done(error: Exception) -> bool:
-    """The service did not begin with it. After a 503 or a lost connection, it may have happened all the same."""
+    """The service rejects a 429 before it does anything. After a 5xx or a lost connection, the change may be done."""
     return isinstance(error, PorterApiError) and error.status == 429
 
 
 def may_pass(error: Exception, repeatable: bool) -> bool:
-    """True if the same call may succeed in a moment, and no harm is done if the first one did."""
+    """True if a repetition may succeed, and does no harm if the first attempt succeeded."""
     if was_not_done(error):
         return True
-    is_outage = isinstance(error, PorterApiError) and error.status == 503
+    is_outage = isinstance(error, PorterApiError) and error.status >= 500
     return repeatable and (is_outage or isinstance(error, PorterConnectionError))
 
 

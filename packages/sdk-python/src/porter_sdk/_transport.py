@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import uuid
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -23,6 +24,18 @@ def segment(value: str) -> str:
     if value in ("", ".", ".."):
         raise ValueError(f'"{value}" is not an ID.')
     return quote(value, safe="")
+
+
+def check_finite(value: object, field: str = "body") -> None:
+    """JSON has neither NaN nor Infinity: the error names the field, before anything is sent."""
+    if isinstance(value, float) and not math.isfinite(value):
+        raise ValueError(f"{field}: {value} is not a finite number. Nothing was sent.")
+    if isinstance(value, Mapping):
+        for name, one in value.items():
+            check_finite(one, str(name))
+    elif isinstance(value, list | tuple):
+        for one in value:
+            check_finite(one, field)
 
 
 @dataclass(frozen=True)
@@ -47,6 +60,8 @@ class Request:
         runtime: Runtime,
         headers: Mapping[str, str] | None = None,
     ) -> None:
+        check_finite(query)
+        check_finite(body)
         given = cast(AnyOptions, options)
         self.method = method
         self.path = path

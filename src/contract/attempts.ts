@@ -16,7 +16,7 @@ export const attempt = z
       .nullable()
       .meta({
         description:
-          'The status that the receiver answered with; null when no answer began. Of a receiver that is not at a public address, which staging may call, partners see `outcome` and nothing else.',
+          'The status that the receiver answered with; null when no answer began. Partners see `outcome` alone for a receiver on the machine of the service, unless this staging service may call its own machine.',
         examples: [204],
       }),
     phase: z

@@ -124,7 +124,7 @@ export const problemCatalogue = {
     status: 500,
     message: 'Something went wrong on our side. Quote the request ID when you ask support.',
     cause: 'A fault in the service.',
-    remedy: 'Retry once. If it persists, send support the request_id.',
+    remedy: 'Retry with exponential backoff. If it persists, send support the request_id.',
     extension: true,
   },
   service_unavailable: {

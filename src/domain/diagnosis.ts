@@ -39,12 +39,12 @@ export function shownAttempt(kept: KeptAttempt): Attempt {
 }
 
 /**
- * As partners see it. Of a receiver that is not at a public address they are told whether it received the event, which they could
- * tell by the retries, and nothing else: an answer, a phase or a duration would show them what runs on the machine of the service.
+ * Shows an attempt to partners. `showsLocal`: the deployment lets partners call its own machine, so that a developer sees what the receiver there
+ * answers. Otherwise an attempt at an address that is not public shows its outcome alone: more would tell what runs inside the network.
  */
-export function attemptForPartners(kept: KeptAttempt): Attempt {
+export function attemptForPartners(kept: KeptAttempt, showsLocal: boolean): Attempt {
   const attempt = shownAttempt(kept);
-  if (!kept.local) return attempt;
+  if (!kept.local || showsLocal) return attempt;
   const { at, outcome } = attempt;
   const diagnosis = outcome === 'delivered' ? 'Received.' : NOT_RECEIVED;
   return { at, outcome, status: null, phase: null, code: null, diagnosis, duration_ms: 0, answer: null };
@@ -91,8 +91,8 @@ const REDIRECT = 'redirects are not followed; register the final address.';
 
 const ADVICE: Record<number, string> = {
   400: 'the receiver did not understand the event. Its body is the one documented; check what reads it.',
-  401: 'the receiver asks for credentials. Events carry none: verify the signature instead.',
-  403: 'the receiver forbids the call. Allow it, and verify the signature instead.',
+  401: 'the receiver rejected the signature, or asks for credentials, which events do not carry. Check the secret that it verifies with.',
+  403: 'the receiver forbids the request. Allow it, and verify the signature instead.',
   404: 'nothing at this address takes events. Check the path.',
   405: 'the address does not take POST. Check the path.',
   408: 'the receiver gave up waiting for the event, although it had been sent.',

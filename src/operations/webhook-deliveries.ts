@@ -9,7 +9,7 @@ import type {
 } from '../contract/partner/webhook-deliveries.ts';
 import { Problem, ValidationProblem } from '../contract/problems.ts';
 import { naming, REPLAY_EVENTS_MAX, ruleBroken } from '../contract/rules.ts';
-import { attemptForPartners } from '../domain/diagnosis.ts';
+import { attemptForPartners, type KeptAttempt } from '../domain/diagnosis.ts';
 import { type OperatorPrincipal, type PartnerPrincipal, SYSTEM } from '../domain/principal.ts';
 import type { StoredWebhook } from '../domain/webhook.ts';
 import { databaseTime } from '../platform/clock.ts';
@@ -34,7 +34,7 @@ export async function listWebhookDeliveries(app: App, call: PartnerCall<typeof l
   const { principal, params, query } = call;
   const body = await transact(app.db, principal, async (tx) => {
     if (!(await findWebhook(tx, principal, params.id))) throw new Problem('not_found');
-    return deliveryPage(tx, { ...query, webhook_id: params.id }, attemptForPartners);
+    return deliveryPage(tx, { ...query, webhook_id: params.id }, partnerView(app));
   });
   return { body, read: body.data.map(readOf) };
 }
@@ -42,11 +42,16 @@ export async function listWebhookDeliveries(app: App, call: PartnerCall<typeof l
 export async function getWebhookDelivery(app: App, { principal, params }: PartnerCall<typeof getEndpoint>) {
   const found = await transact(app.db, principal, async (tx) => {
     if (!(await findWebhook(tx, principal, params.id))) return undefined;
-    return deliveryOf(tx, params.delivery_id, attemptForPartners);
+    return deliveryOf(tx, params.delivery_id, partnerView(app));
   });
   if (found?.delivery.webhook_id !== params.id) throw new Problem('not_found');
   return { body: found.delivery, read: [readOf(found.delivery)] };
 }
+
+const partnerView =
+  ({ webhookTargets }: App) =>
+  (kept: KeptAttempt) =>
+    attemptForPartners(kept, webhookTargets === 'loopback');
 
 /** A transaction for each: the queue of the webhook is locked while it is filled, and others wait for it. */
 export const CHUNK = 1_000;

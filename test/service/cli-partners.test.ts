@@ -3,6 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Webhook } from 'standardwebhooks';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { receiver as webhookReceiver } from '../../packages/sdk/src/receive.ts';
 import { STREAMS_PER_KEY_MAX } from '../../src/contract/partner/events.ts';
 import { newSecret } from '../../src/domain/signature.ts';
 import { temporaryFolder } from '../support/afterwards.ts';
@@ -183,7 +184,7 @@ describe('listen', () => {
   });
 
   it('shows what the receiver refuses, and goes on when it is not there', async () => {
-    const receiver = await receiving(status(500));
+    const receiver = await receiving(status(500, {}, 'é'.repeat(2_000)));
     const listener = await listening(`listen --json --forward-to ${receiver.url}`);
     await publish('a5');
     await printed(listener, 1);
@@ -195,8 +196,27 @@ describe('listen', () => {
       .trim()
       .split('\n')
       .map((line) => JSON.parse(line).forwarded);
-    expect(refused).toEqual({ status: 500, error: null, duration_ms: expect.any(Number) });
-    expect(gone).toEqual({ status: null, error: 'ECONNREFUSED', duration_ms: expect.any(Number) });
+    const duration_ms = expect.any(Number);
+    expect(refused).toEqual({ status: 500, error: null, answer: 'é'.repeat(512), duration_ms });
+    expect(gone).toEqual({ status: null, error: 'ECONNREFUSED', answer: null, duration_ms });
+  });
+
+  it('shows why a receiver with another secret rejects what is forwarded', async () => {
+    const errors: unknown[] = [];
+    const handle = webhookReceiver({
+      secret: newSecret((count) => Buffer.alloc(count, 9)),
+      onEvent: () => {},
+      onError: (error) => errors.push(error),
+    });
+    const server = await receiving(async (response, { headers, body }) => {
+      const answer = await handle(headers, body);
+      response.writeHead(answer.status).end(answer.body);
+    });
+    const listener = await listening(`listen --forward-to ${server.url}`);
+    await publish('a7');
+    await printed(listener, 2);
+    expect(listener.stdout()).toMatch(/ → 401 \(\d+ ms\)\n {10}no_matching_signature: .* Check the secret/);
+    expect(errors).toMatchObject([{ reason: 'no_matching_signature' }]);
   });
 
   it('keeps the order of each object', async () => {

@@ -25,7 +25,7 @@ describe('an answer in words', () => {
     [300, 'Answered 300: redirects are not followed; register the final address.'],
     [301, 'Answered 301: redirects are not followed; register the final address.'],
     [308, 'Answered 308: redirects are not followed; register the final address.'],
-    [401, /^Answered 401: .*credentials.*signature/],
+    [401, /^Answered 401: .*signature.*credentials.*secret/],
     [403, /^Answered 403: .*forbids/],
     [404, /^Answered 404: .*Check the path/],
     [405, /^Answered 405: .*POST/],

@@ -10,7 +10,7 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { webhookHandler as expressHandler } from '../../packages/sdk/src/express.ts';
 import { webhookPlugin } from '../../packages/sdk/src/fastify.ts';
 import { webhookHandler as fetchHandler, type WebhookHandlerOptions } from '../../packages/sdk/src/fetch.ts';
-import type { VerifiedWebhook } from '../../packages/sdk/src/index.ts';
+import { type VerifiedWebhook, WebhookVerificationError } from '../../packages/sdk/src/index.ts';
 import { receiver } from '../../packages/sdk/src/receive.ts';
 
 const secret = 'whsec_cG9ydGVyLWV4YW1wbGUtc2VjcmV0LTMyLWJ5dGVzISE=';
@@ -96,7 +96,9 @@ describe.each(servers)('a receiver on %s', (_name, start) => {
 
   it('answers 401 to what is not genuine and 400 to what is no delivery, and says why', async () => {
     const heard: unknown[] = [];
-    const post = await start({ secret, onEvent: (webhook) => heard.push(webhook) });
+    const errors: unknown[] = [];
+    const onError = (error: unknown) => errors.push(error);
+    const post = await start({ secret, onEvent: (webhook) => heard.push(webhook), onError });
     expect(await answers(post, signedHeaders(), BODY.replace('äpt_1', 'äpt_2'))).toEqual([
       401,
       expect.stringMatching(/^no_matching_signature: /),
@@ -107,10 +109,17 @@ describe.each(servers)('a receiver on %s', (_name, start) => {
     ]);
     expect((await answers(post, signedHeaders(''), ''))[0]).toBe(400);
     expect(heard).toEqual([]);
-    const late = await start({ secret, onEvent: () => {}, now: () => Date.now() + 400_000 });
+    const late = await start({ secret, onEvent: () => {}, onError, now: () => Date.now() + 400_000 });
     expect(await answers(late, signedHeaders())).toEqual([
       401,
       expect.stringMatching(/^timestamp_too_old: /),
+    ]);
+    expect(errors.every((error) => error instanceof WebhookVerificationError)).toBe(true);
+    expect(errors).toMatchObject([
+      { reason: 'no_matching_signature' },
+      { reason: 'missing_header', message: 'The header webhook-id is missing.' },
+      { reason: expect.stringMatching(/./) },
+      { reason: 'timestamp_too_old' },
     ]);
   });
 
@@ -215,7 +224,10 @@ it('a body takes little more memory than its bytes, however small its pieces', a
     for (let at = 0; at < count; at++) yield Buffer.from(' ');
     grown = heapBytes() - before;
   }
-  const { status } = await receiver({ secret, onEvent: () => {} })(signedHeaders(), pieces());
+  const { status } = await receiver({ secret, onEvent: () => {}, onError: () => {} })(
+    signedHeaders(),
+    pieces(),
+  );
   expect(status).toBe(401);
   expect(grown).toBeLessThan(10 * count);
 });

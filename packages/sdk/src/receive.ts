@@ -13,7 +13,7 @@ export interface WebhookHandlerOptions {
   secret: string | readonly string[];
   /** What you do with an event. If it throws, the delivery is answered with 500 and comes again. */
   onEvent(webhook: VerifiedWebhook): unknown;
-  /** Hears of what `onEvent` threw; `console.error` unless given. */
+  /** Is called with what `onEvent` threw, and with a `WebhookVerificationError` and its `reason`; `console.error` unless given. */
   onError?: ((error: unknown) => void) | undefined;
   /** Milliseconds since 1970, for tests. */
   now?: (() => number) | undefined;
@@ -37,6 +37,10 @@ const BODY_BYTES_USUAL = 4_096;
 export function receiver(options: WebhookHandlerOptions): Receive {
   const { secret, now } = options;
   secretBytes(secret);
+  const report = (error: unknown) => {
+    if (options.onError) options.onError(error);
+    else console.error(error);
+  };
   return async (headers, given) => {
     let webhook: VerifiedWebhook;
     try {
@@ -45,15 +49,15 @@ export function receiver(options: WebhookHandlerOptions): Receive {
         return { status: 413, body: `The body is larger than ${BODY_BYTES_MAX} bytes.` };
       webhook = await verifyWebhook({ headers, body }, secret, { now });
     } catch (error) {
-      if (error instanceof WebhookVerificationError) return refusal(error);
-      throw error;
+      if (!(error instanceof WebhookVerificationError)) throw error;
+      report(error);
+      return refusal(error);
     }
     try {
       await options.onEvent(webhook);
       return { status: 204, body: '' };
     } catch (error) {
-      if (options.onError) options.onError(error);
-      else console.error(error);
+      report(error);
       return { status: 500, body: 'The receiver failed. Its log says why.' };
     }
   };

@@ -17,6 +17,8 @@ const ANSWER_MS = 15_000;
 interface Forwarded {
   status: number | null;
   error: string | null;
+  /** The beginning of the response's body; null if there was none. */
+  answer: string | null;
   duration_ms: number;
 }
 
@@ -26,7 +28,7 @@ export const listenCommand = defineCommand({
   calls: 'partner',
   summary: 'Show events as they happen, and forward them to a server on your machine.',
   details:
-    'Nothing has to be registered. What is forwarded is signed like a real delivery, with the secret in WEBHOOK_SECRET, or with one that is made once and stays the same. Events about the same object are forwarded one after another. A stream that breaks off is resumed where it broke. What your server refuses is shown, and not sent again: use `porter resend` with a webhook for that.',
+    'Nothing has to be registered. What is forwarded is signed like a real delivery, with the secret in WEBHOOK_SECRET, or with one that is made once and stays the same. Events about the same object are forwarded one after another. A stream that breaks off is resumed where it broke. A response that is not a 2xx is shown with the beginning of its body, and the event is not sent again: use `porter resend` with a webhook for that.',
   options: {
     'forward-to': { value: 'url', summary: 'Post each event there.' },
     events: {
@@ -107,23 +109,42 @@ function forwarder(world: World, secret: Uint8Array) {
         body,
         signal,
       });
-      await response.body?.cancel();
-      return { status: response.status, error: null, duration_ms: took() };
+      const answer = await beginningOf(response);
+      return { status: response.status, error: null, answer, duration_ms: took() };
     } catch (error) {
       const { cause, name, message } = error as Error & { cause?: { code?: string } };
       const reason =
         name === 'TimeoutError' ? `no answer in ${ANSWER_MS / 1000} s` : (cause?.code ?? message);
-      return { status: null, error: reason, duration_ms: took() };
+      return { status: null, error: reason, answer: null, duration_ms: took() };
     }
   };
 }
 
+/** The delivery log of the service keeps the same number of bytes. */
+const ANSWER_BYTES_MAX = 1_024;
+
+async function beginningOf(response: Response): Promise<string | null> {
+  const chunks: Uint8Array[] = [];
+  let length = 0;
+  for await (const chunk of response.body ?? []) {
+    chunks.push(chunk);
+    length += chunk.length;
+    if (length >= ANSWER_BYTES_MAX) break;
+  }
+  // A character that the limit cuts in two is left out.
+  const bytes = Buffer.concat(chunks).subarray(0, ANSWER_BYTES_MAX);
+  return new TextDecoder().decode(bytes, { stream: true }).trim() || null;
+}
+
 function answerInWords(
-  { status, error, duration_ms }: Forwarded,
+  { status, error, answer, duration_ms }: Forwarded,
   paint: (format: 'green' | 'red', text: string) => string,
 ): string {
   const good = status !== null && status >= 200 && status < 300;
-  return `${paint(good ? 'green' : 'red', status === null ? (error ?? '') : String(status))} (${duration_ms} ms)`;
+  const took = `(${duration_ms} ms)`;
+  if (good) return `${paint('green', String(status))} ${took}`;
+  const why = answer === null ? '' : `\n${answer.replaceAll(/^/gm, '          ')}`;
+  return `${paint('red', status === null ? (error ?? '') : String(status))} ${took}${why}`;
 }
 
 function targetOf(text: string): string {

@@ -864,8 +864,8 @@ export interface DeliveryAttempt {
   at: string;
   outcome: 'delivered' | 'failed';
   /**
-   * The status that the receiver answered with; null when no answer began. Of a receiver that is not at
-   * a public address, which staging may call, partners see `outcome` and nothing else.
+   * The status that the receiver answered with; null when no answer began. Partners see `outcome` alone
+   * for a receiver on the machine of the service, unless this staging service may call its own machine.
    */
   status: number | null;
   /** Where the attempt broke off; null when an answer arrived. */
@@ -2473,8 +2473,8 @@ export interface WebhookAttempt {
   at: string;
   outcome: 'delivered' | 'failed';
   /**
-   * The status that the receiver answered with; null when no answer began. Of a receiver that is not at
-   * a public address, which staging may call, partners see `outcome` and nothing else.
+   * The status that the receiver answered with; null when no answer began. Partners see `outcome` alone
+   * for a receiver on the machine of the service, unless this staging service may call its own machine.
    */
   status: number | null;
   /** Where the attempt broke off; null when an answer arrived. */

@@ -27,7 +27,7 @@ export function Due({ at }: { at: string }) {
 /** One of them; what else is to be said of it stands below. */
 export function Attempt({ of: attempt, children }: { of: DeliveryAttempt; children?: React.ReactNode }) {
   const { at, outcome, status, phase, diagnosis, duration_ms, answer } = attempt;
-  // Of a receiver that is not at a public address partners are told whether it received the event, and nothing else.
+  // A receiver at an address that is not public may show partners its outcome alone.
   const isTold = status !== null || phase !== null;
   return (
     <li>

@@ -280,8 +280,9 @@ class DeliveryAttempt(TypedDict):
     at: str
     outcome: Literal["delivered", "failed"]
     status: int | None
-    """The status that the receiver answered with; null when no answer began. Of a receiver that is not
-    at a public address, which staging may call, partners see `outcome` and nothing else.
+    """The status that the receiver answered with; null when no answer began. Partners see `outcome`
+    alone for a receiver on the machine of the service, unless this staging service may call its own
+    machine.
     """
     phase: Literal["address", "dns", "connect", "tls", "send", "answer", None]
     """Where the attempt broke off; null when an answer arrived."""

@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import type { Server } from 'node:http';
+import { createServer } from 'node:net';
 import type { Config } from './config.ts';
 
 /** Lets requests under way finish, but not for ever. */
@@ -13,9 +14,19 @@ export async function finish(server: Server, late: Promise<void>): Promise<void>
   await closed;
 }
 
+/** Fails as the service would later, but before it has made a database. */
+export async function checkPort(config: Config): Promise<void> {
+  const probe = createServer().listen({ host: config.host, port: config.port });
+  await once(probe, 'listening').catch((error: NodeJS.ErrnoException) => {
+    throw cannotListen(error, config);
+  });
+  probe.close();
+  await once(probe, 'close');
+}
+
 export function cannotListen(error: NodeJS.ErrnoException, { host, port }: Config): Error {
   const reasons: Record<string, string> = {
-    EADDRINUSE: `Port ${port} of ${host} is taken. Stop what listens there, or set PORTER_PORT to another one.`,
+    EADDRINUSE: `Port ${port} of ${host} is taken. Stop the program that listens there, or set PORTER_PORT to another port.`,
     EACCES: `Port ${port} of ${host} is not for this user. Set PORTER_PORT to one above 1023.`,
     EADDRNOTAVAIL: `This machine has no address ${host}. Set PORTER_HOST to one that it has, or to 0.0.0.0 for all.`,
     ENOTFOUND: `There is no host ${host}. Set PORTER_HOST to an address of this machine.`,

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import type { Service } from './compose.ts';
 import { type Config, ConfigError, readConfig } from './config.ts';
 import { startEmbedded } from './embedded.ts';
+import { checkPort } from './listen.ts';
 import { findParent, type Parent } from './parent.ts';
 import { systemClock } from './platform/clock.ts';
 import { createLogger, type Logger, lineWriter, redact } from './platform/logger.ts';
@@ -29,6 +30,12 @@ const START_MS = 5_000;
 
 /** Serves until it is to stop, and resolves to the exit code. */
 export async function serve(start: Start): Promise<number> {
+  const code = await serveUntilStopped(start);
+  if (code === 0 && !start.parent) start.say('Stopped.\n');
+  return code;
+}
+
+async function serveUntilStopped(start: Start): Promise<number> {
   const { env, cwd, say, stop, parent } = start;
   let hasStarted = false;
   try {
@@ -36,12 +43,14 @@ export async function serve(start: Start): Promise<number> {
     if (parent) config.role = parent.order.role;
     const isOneOfSeveral = config.processes > 1;
     const log = createLogger((line) => start.log(line), isOneOfSeveral ? nodeName() : undefined);
+    if (!parent) await checkPort(config);
     if (isOneOfSeveral && !parent) {
       const { serveByProcesses } = await import('./processes.ts');
       return await serveByProcesses(config, { ...start, log, pass: start.log });
     }
     const stopped = aborted(stop);
     const { startService } = await import('./compose.ts');
+    // A Ctrl-C reaches initdb as well, which then fails: the next start begins again.
     const starting = startService(config, { log, parent, stop }).catch((error) => {
       if (!stop.aborted) throw error;
       return undefined;

@@ -132,7 +132,11 @@ export async function serveByProcesses(config: Config, surroundings: Surrounding
   const { log, say, stop } = surroundings;
   cluster.schedulingPolicy = cluster.SCHED_RR;
   cluster.setupPrimary({ exec: MAIN, args: [], silent: true, cwd: surroundings.cwd });
-  const starting = config.databaseUrl ? undefined : startEmbedded(config, log);
+  // A Ctrl-C reaches initdb as well, which then fails: the next start begins anew.
+  const failed = (error: unknown) => {
+    if (!stop.aborted) throw error;
+  };
+  const starting = config.databaseUrl ? undefined : startEmbedded(config, log).catch(failed);
   const late = aborted(stop).then(() => systemClock.sleep(START_MS));
   const embedded = (await Promise.race([starting, late])) ?? undefined;
   if (starting && !embedded) {

@@ -1,4 +1,5 @@
 import type { Readable, Writable } from 'node:stream';
+import { styleText } from 'node:util';
 import pino from 'pino';
 
 export type Logger = pino.Logger;
@@ -56,11 +57,43 @@ function escaped(character: string): string {
   return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
 }
 
+const LEVEL_FORMATS: Record<string, Parameters<typeof styleText>[0]> = {
+  warn: 'yellow',
+  error: 'red',
+  fatal: 'red',
+};
+
+/** A line of the log for a person at a terminal: the time of day, the level, the message, then every other field. */
+export function readable(line: string): string {
+  const { level, time, msg, err, ...fields }: Record<string, unknown> = JSON.parse(line);
+  const { stack, ...error } = typeof err === 'object' && err !== null ? (err as Record<string, unknown>) : {};
+  const rest = Object.entries({ ...fields, ...error, ...(typeof err !== 'object' && { err }) });
+  const told = rest.flatMap(([name, value]) => (value === undefined ? [] : [`${name}=${inOneWord(value)}`]));
+  const at = new Date(String(time)).toTimeString().slice(0, 8);
+  const label = styleText(LEVEL_FORMATS[String(level)] ?? 'dim', String(level).padEnd(5));
+  const text = [at, label, ...[msg ?? [], ...told].flat().map((part) => visible(String(part)))].join(' ');
+  const trace = typeof stack === 'string' ? stack.split('\n').map((one) => `\n    ${visible(one)}`) : [];
+  return `${text}${trace.join('')}\n`;
+}
+
+function inOneWord(value: unknown): string {
+  return typeof value === 'string' && /^[^\s"=]+$/.test(value) ? value : JSON.stringify(value);
+}
+
+/** JSON escapes control characters, and parsing brings them back. */
+function visible(text: string): string {
+  return text.replaceAll(/[\p{Cc}\p{Bidi_Control}]/gu, escaped);
+}
+
 /** So many bytes wait in memory for whoever collects the log. */
 const WAITING_BYTES_MAX = 8 * 1024 * 1024;
 
-/** Writes lines to a stream. While too much waits to be taken they are dropped; once it is, a line tells how many were. */
-export function lineWriter(stream: Writable): (line: string) => void {
+/**
+ * Writes lines to a stream, and makes them readable for a terminal. While too much waits to be taken they are dropped; once it is, a line tells
+ * how many were.
+ */
+export function lineWriter(stream: Writable & { isTTY?: boolean }): (line: string) => void {
+  const write = (line: string) => stream.write(stream.isTTY ? readable(line) : line);
   let dropped = 0;
   return (line) => {
     if (stream.writableLength > WAITING_BYTES_MAX) {
@@ -68,11 +101,11 @@ export function lineWriter(stream: Writable): (line: string) => void {
       return;
     }
     if (dropped > 0)
-      stream.write(
+      write(
         `{"level":"warn"${pino.stdTimeFunctions.isoTime()},"lines":${dropped},"msg":"log lines were dropped"}\n`,
       );
     dropped = 0;
-    stream.write(line);
+    write(line);
   };
 }
 

@@ -1,5 +1,15 @@
 import { execFileSync, spawnSync } from 'node:child_process';
-import { chownSync, closeSync, existsSync, openSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  chownSync,
+  closeSync,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  openSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { join, resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { findBinaries } from '../../src/platform/postgres/binaries.ts';
@@ -60,6 +70,18 @@ describe('the way that needs no /proc', () => {
     const asked = ['-D', posix.dataFolder, '-c', 'cluster_name=there', '-C', 'cluster_name'];
     expect(execFileSync(postgres, asked, { cwd: folder, encoding: 'utf8', ...runAs })).toBe('there\n');
   });
+});
+
+it('npm start before npm ci says what to run', () => {
+  const folder = temporaryFolder();
+  mkdirSync(join(folder, 'supply'));
+  copyFileSync(CHECK_NODE, join(folder, 'supply/check-node.cjs'));
+  copyFileSync(resolve(CHECK_NODE, '../../package.json'), join(folder, 'package.json'));
+  const { status, stderr } = spawnSync('npm', ['start', '--silent'], { cwd: folder, encoding: 'utf8' });
+  expect([status, stderr]).toEqual([
+    1,
+    'The packages of Porter are not installed. Run npm ci first, then start Porter again.\n',
+  ]);
 });
 
 it('a Node that is too old is told in one sentence', () => {

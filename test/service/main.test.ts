@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
@@ -10,7 +10,7 @@ import { describe, expect, inject, it, onTestFinished } from 'vitest';
 import { serve } from '../../src/main.ts';
 import { START_LOCK } from '../../src/store/migrate.ts';
 import { temporaryFolder } from '../support/afterwards.ts';
-import { COMPILED } from '../support/porter-process.ts';
+import { COMPILED, clusterPids, signal } from '../support/porter-process.ts';
 import {
   createDatabase,
   createUpToDateDatabase,
@@ -20,6 +20,7 @@ import {
 } from '../support/service.ts';
 
 const MAIN = new URL('../../src/main.ts', import.meta.url).pathname;
+const ROOT = new URL('../..', import.meta.url).pathname;
 const CERT_FILE = new URL('../support/tls/cert.pem', import.meta.url).pathname;
 const KEY_FILE = new URL('../support/tls/key.pem', import.meta.url).pathname;
 
@@ -30,31 +31,39 @@ interface Run {
   ended: Promise<number | null>;
 }
 
-/** `node src/main.ts` with no settings in its environment but those given. */
-function run(env: Record<string, string>): Run {
+/** `node src/main.ts` with no settings in its environment but those given, or another command that runs it. */
+function run(
+  env: Record<string, string>,
+  [program = process.execPath, ...args]: string[] = [process.execPath, MAIN],
+  cwd?: string,
+): Run & { dataDir: string } {
   const folder = mkdtempSync(join(tmpdir(), 'porter-main-'));
-  const child = spawn(process.execPath, [MAIN], {
-    cwd: folder,
+  const dataDir = join(folder, 'data');
+  const child = spawn(program, args, {
+    cwd: cwd ?? folder,
+    // As a shell does: a Ctrl-C goes to all processes of the group.
+    detached: true,
     env: {
       ...COMPILED,
       PORTER_PORT: '0',
       PORTER_PROCESSES: '1',
-      PORTER_DATA_DIR: join(folder, 'data'),
+      PORTER_DATA_DIR: dataDir,
       ...env,
     },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   onTestFinished(async () => {
     if (child.exitCode === null && child.signalCode === null) {
-      child.kill('SIGKILL');
+      process.kill(-(child.pid ?? 0), 'SIGKILL');
       await once(child, 'close');
     }
+    for (const pid of clusterPids(dataDir)) signal(pid, 'SIGKILL');
     rmSync(folder, { recursive: true, force: true });
   });
   const output = { stdout: '', stderr: '' };
   child.stdout?.on('data', (chunk) => (output.stdout += chunk));
   child.stderr?.on('data', (chunk) => (output.stderr += chunk));
-  return { child, output, ended: once(child, 'close').then(([code]) => code) };
+  return { child, output, dataDir, ended: once(child, 'close').then(([code]) => code) };
 }
 
 /** What `main.ts` does, without a process of its own. */
@@ -164,6 +173,51 @@ describe('node src/main.ts', () => {
     expect(await ended).toBe(1);
     expect(output.stderr).toContain(`Porter cannot start. Port ${port} of 127.0.0.1 is taken.`);
     expect(output.stderr).not.toMatch(/^ +at /m);
+  });
+
+  it.each(['1', '2'])('makes no database when its port is taken: PORTER_PROCESSES=%s', async (count) => {
+    const house = await startHarness();
+    const { port } = new URL(house.url);
+    const { dataDir, output, ended } = run({ PORTER_PORT: port, PORTER_PROCESSES: count });
+    expect(await ended).toBe(1);
+    expect(output).toEqual({
+      stdout: '',
+      stderr: `\nPorter cannot start. Port ${port} of 127.0.0.1 is taken. Stop the program that listens there, or set PORTER_PORT to another port.\n`,
+    });
+    expect(existsSync(dataDir)).toBe(false);
+  });
+
+  it.each(['1', '2'])(
+    'says "Stopped." at a Ctrl-C while it makes the database, and the next start works: PORTER_PROCESSES=%s',
+    async (count) => {
+      const first = run({ PORTER_PROCESSES: count });
+      await expect
+        .poll(() => first.output.stdout)
+        .toContain('"msg":"creating the database, which takes some seconds"');
+      process.kill(-(first.child.pid ?? 0), 'SIGINT');
+      expect(await first.ended).toBe(0);
+      expect(first.output.stderr).toBe('Stopped.\n');
+      expect(existsSync(join(first.dataDir, 'postgres'))).toBe(false);
+
+      const next = run({ PORTER_PROCESSES: count, PORTER_DATA_DIR: first.dataDir });
+      const [, url] = await saidOnStderr(next, /listens on (\S+)/);
+      expect((await request(`${url}/readyz`)).statusCode).toBe(200);
+      next.child.kill('SIGTERM');
+      expect(await next.ended).toBe(0);
+    },
+  );
+
+  it('stops in order when npm start gets SIGTERM', async () => {
+    const npm = run(
+      { PATH: process.env.PATH ?? '', DATABASE_URL: await createDatabase() },
+      ['npm', 'start'],
+      ROOT,
+    );
+    await saidOnStderr(npm, /listens on (\S+)/);
+    npm.child.kill('SIGTERM');
+    expect(await npm.ended).toBe(0);
+    expect(npm.output.stdout).toMatch(/"msg":"stopping".*"msg":"stopped"/s);
+    expect(npm.output.stderr).toMatch(/Stopped\.\n$/);
   });
 
   it.each([

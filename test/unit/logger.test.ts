@@ -1,4 +1,5 @@
 import { PassThrough } from 'node:stream';
+import { stripVTControlCharacters } from 'node:util';
 import { expect, it } from 'vitest';
 import { createLogger, lineWriter, passLines, redact } from '../../src/platform/logger.ts';
 
@@ -26,6 +27,30 @@ it('a log that nobody reads waits up to a limit, and tells later how much of it 
     { msg: 'again' },
     { msg: 'and again' },
   ]);
+});
+
+it('a terminal gets readable lines, in which no value from afar steers it', () => {
+  const stream = Object.assign(new PassThrough(), { isTTY: true });
+  const log = createLogger(lineWriter(stream));
+  log.info({ path: '/v1/x', status: 404, quoted: 'a b="c"', answer: { ok: true } }, 'request');
+  log.warn({ evil: '\u001b[2J\u202e' }, 'a\u0007\nb');
+  log.error(
+    { err: Object.assign(new Error('broken'), { stack: 'Error: broken\n    at x', code: 'E1' }) },
+    'failed',
+  );
+  log.info('alone');
+  const lines = stripVTControlCharacters(String(stream.read())).replaceAll(/^\d\d:\d\d:\d\d/gm, '<time>');
+  expect(lines).toBe(
+    [
+      '<time> info  request path=/v1/x status=404 quoted="a b=\\"c\\"" answer={"ok":true}',
+      '<time> warn  a\\u0007\\u000ab evil=\\u001b[2J\\u202e',
+      '<time> error failed type=Error message=broken code=E1',
+      '    Error: broken',
+      '        at x',
+      '<time> info  alone',
+      '',
+    ].join('\n'),
+  );
 });
 
 it('lines of several processes go into one log whole, however they arrive, each with the name of its node', async () => {

@@ -11,11 +11,11 @@ export const serviceCommands = [
     calls: 'nobody',
     summary: 'Run the service in this terminal, like `npm start`.',
     details:
-      'Its settings come from the environment. It writes its log to stdout, a JSON line for each entry.',
+      'Its settings come from the environment. It writes its log to stdout: readable lines on a terminal, and a JSON line for each entry elsewhere.',
     examples: ['serve'],
     async run({ world: { env, cwd, stdout, stderr, stop } }) {
-      const { serve } = await entrance();
-      const log = (line: string) => stdout.write(line);
+      const [{ serve }, { readable }] = await Promise.all([entrance(), import('../../platform/logger.ts')]);
+      const log = (line: string) => stdout.write(stdout.isTTY ? readable(line) : line);
       const say = (text: string) => stderr.write(text);
       return serve({ env, cwd, log, say, isTerminal: stderr.isTTY === true, stop });
     },

@@ -19,6 +19,8 @@ import { readIfThere, syncFolder, writeSecretFile } from './files.ts';
 import { namedUser, ownUserId } from './own-user.ts';
 import { system } from './system.ts';
 
+export type Log = (message: string, fields?: Record<string, unknown>) => void;
+
 /** A data folder that is initialised and of our version, and what it takes to run a server on it. */
 export interface Cluster {
   readonly dataDir: string;
@@ -43,6 +45,7 @@ const draftPrefix = 'postgres.draft-';
 export async function openCluster(
   dataDir: string,
   settings: Readonly<Record<string, string>>,
+  log: Log,
 ): Promise<Cluster> {
   const binaries = findBinaries();
   const folder = join(dataDir, 'postgres');
@@ -57,6 +60,7 @@ export async function openCluster(
   const runAs = chooseUser(dataDir, folder);
   removeDrafts(dataDir);
   if (isNew) {
+    log('creating the database, which takes some seconds', { folder });
     await initialise(
       dataDir,
       folder,

@@ -15,9 +15,8 @@
  */
 import { resolve } from 'node:path';
 import { adminUrl, porterUrl, serviceUrl } from './accounts.ts';
-import { openCluster } from './cluster.ts';
+import { type Log, openCluster } from './cluster.ts';
 import { lockFolder } from './folder-lock.ts';
-import type { Log } from './server.ts';
 import { supervise } from './supervisor.ts';
 
 export interface EmbeddedPostgres {
@@ -44,7 +43,7 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
   try {
     const lock = lockFolder(dataDir);
     try {
-      const cluster = await openCluster(dataDir, options.settings ?? {});
+      const cluster = await openCluster(dataDir, options.settings ?? {}, options.log);
       const supervisor = await supervise(cluster, options.log);
       let stopped: Promise<void> | undefined;
       return {

@@ -6,13 +6,11 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ensurePorterAccounts } from './accounts.ts';
-import { type Cluster, cannotRun, dataFolderArguments, serverEnvironment } from './cluster.ts';
+import { type Cluster, cannotRun, dataFolderArguments, type Log, serverEnvironment } from './cluster.ts';
 import { readIfThere } from './files.ts';
 import { lastWords, logSettings, startLogOf } from './logs.ts';
 import { handOver } from './own-user.ts';
 import { commandLine, processesOfCluster, sendSignal, waitFor } from './processes.ts';
-
-export type Log = (message: string, fields?: Record<string, unknown>) => void;
 
 /** A running PostgreSQL: the pid is the postmaster's, the parent of all its processes. */
 export interface Server {

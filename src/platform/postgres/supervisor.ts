@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Cluster } from './cluster.ts';
+import type { Cluster, Log } from './cluster.ts';
 import { pruneLogs } from './logs.ts';
-import { type Log, type Server, shutDown, startOrAdopt } from './server.ts';
+import { type Server, shutDown, startOrAdopt } from './server.ts';
 
 /** About three seconds of trying, for what passes: a port just taken, a server that is shutting down. */
 const firstStartAttempts = 6;

@@ -48,11 +48,12 @@ export const timelineOf = (position: string) =>
 export async function readFeedPage(
   tx: Transaction,
   { group, holder }: PartnerPrincipal,
-  query: PageQuery & { event_types?: readonly string[] | undefined },
+  query: PageQuery & { since?: string | undefined; event_types?: readonly string[] | undefined },
 ): Promise<FeedPage> {
   const size = query.page_size ?? PAGE_SIZE_DEFAULT;
   const start = readFeedCursor(query.cursor);
-  const after = start?.position ?? 0;
+  const after =
+    query.since === undefined ? (start?.position ?? 0) : await placeBefore(tx, group.id, query.since);
   const [bounds] = await Promise.all([
     tx.first<{ newest: number | null; stretch_end: number | null; timeline: string | null }>(
       `SELECT newest, stretch_end, ${timelineOf('coalesce(stretch_end, greatest(newest, $2))')} AS timeline
@@ -72,12 +73,44 @@ export async function readFeedPage(
       WHERE practice_group_id = $1 AND position > $2 AND position <= $3
         AND (only_partner_id IS NULL OR only_partner_id = $6)
         AND ($4::text[] IS NULL OR event = ANY ($4))
+        AND ($7::timestamptz IS NULL OR accepted_at >= $7)
       ORDER BY position LIMIT $5`,
-    [group.id, after, end.position, query.event_types, size + 1, holder.partnerId],
+    [group.id, after, end.position, query.event_types, size + 1, holder.partnerId, query.since],
   );
   const events = rows.slice(0, size);
   const last = rows.length > size ? (events.at(-1) ?? end) : end;
   return { events, nextCursor: feedCursor(last), hasMore: last.position < newest };
+}
+
+/**
+ * The place just before the first event of a practice group that was accepted at a moment or later. Halves the feed until one place is left,
+ * which takes some 40 lookups however long the feed is. The order of places is that of acceptance but for events accepted together, so the
+ * stretch before that place is looked through as well.
+ */
+async function placeBefore(tx: Transaction, groupId: string, since: string): Promise<number> {
+  const found = await tx.first<{ after: number }>(
+    `WITH RECURSIVE search AS (
+       SELECT 0::bigint AS low, coalesce((SELECT max(position) FROM feed WHERE practice_group_id = $1), 0) AS high
+       UNION ALL
+       SELECT CASE WHEN is_earlier THEN middle + 1 ELSE low END, CASE WHEN is_earlier THEN high ELSE middle END
+         FROM search
+        CROSS JOIN LATERAL (SELECT (low + high) / 2 AS middle OFFSET 0) AS m
+        CROSS JOIN LATERAL (
+          SELECT coalesce((SELECT accepted_at < $2
+                             FROM (SELECT event_no FROM feed WHERE practice_group_id = $1 AND position > middle
+                                    ORDER BY position LIMIT 1) AS next
+                             JOIN events ON no = event_no), false) AS is_earlier OFFSET 0) AS e
+        WHERE low < high),
+     place AS (SELECT low FROM search WHERE low = high)
+     SELECT least(low, (SELECT min(position) - 1
+                          FROM (SELECT position, event_no FROM feed WHERE practice_group_id = $1 AND position <= low
+                                 ORDER BY position DESC LIMIT $3) AS stretch
+                         CROSS JOIN LATERAL (SELECT accepted_at FROM events WHERE no = event_no OFFSET 0) AS e
+                         WHERE accepted_at >= $2)) AS after
+       FROM place`,
+    [groupId, since, STRETCH],
+  );
+  return found?.after ?? 0;
 }
 
 const newestFirst: Keyset<FeedPlace> = { types: ['number'], keyOf: ({ position }) => [position] };

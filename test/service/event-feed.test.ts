@@ -154,13 +154,67 @@ describe('GET /v1/events', () => {
     expect(ids(await feed(`cursor=${old.next_cursor}`))).toEqual(left);
   });
 
+  it('since: the events that were accepted at that moment or later, and the cursor goes on from there', async () => {
+    const [old] = await publish(house, own.groupId, 'prescription.issued');
+    house.clock.advance(1_000);
+    const since = new Date(house.clock.now()).toISOString();
+    const [at] = await publish(house, own.groupId, 'prescription.issued');
+    house.clock.advance(1_000);
+    const [later] = await publish(house, own.groupId, 'appointment.confirmed');
+    await fanOutAll(house);
+    expect(ids(await feed())).toEqual([old, at, later]);
+    expect(ids(await feed(`since=${since}`))).toEqual([at, later]);
+    expect(ids(await feed(`since=${since}&event_types=appointment.confirmed`))).toEqual([later]);
+    const page = await feed(`since=${since}&page_size=1`);
+    expect([ids(page), page.has_more]).toEqual([[at], true]);
+    expect(ids(await feed(`cursor=${page.next_cursor}`))).toEqual([later]);
+
+    const ahead = await feed(`since=${new Date(house.clock.now() + 1_000).toISOString()}`);
+    expect(ahead).toMatchObject({ data: [], has_more: false });
+    const next = await publish(house, own.groupId, 'prescription.issued');
+    await fanOutAll(house);
+    expect(ids(await feed(`cursor=${ahead.next_cursor}`))).toEqual(next);
+  });
+
+  it('since: whatever the order of acceptance is within the feed, no event is missed', async () => {
+    // The places in the feed of events that were accepted at the seconds 0 to 29.
+    const places = Array.from({ length: 30 }, (_, second) => 3 * (second ^ 3) + 7_000_000);
+    await db.query(
+      `WITH given AS (SELECT place, ordinality - 1 AS second FROM unnest($2::bigint[]) WITH ORDINALITY AS g (place, ordinality)),
+       accepted AS (
+         INSERT INTO events (id, practice_group_id, event, object_id, object_hash, payload, source, accepted_at)
+         SELECT $1 || '-' || second, $1, 'prescription.issued', 'o', second,
+                '{"object":"Prescription","id":"o","practice_group_id":"g","event":"prescription.issued"}', 's',
+                '2026-01-01T00:00:00Z'::timestamptz + second * interval '1 second' FROM given
+         RETURNING no, object_hash)
+       INSERT INTO feed SELECT no, $1, place, 'prescription.issued' FROM accepted JOIN given ON second = object_hash`,
+      [own.groupId, places],
+    );
+    await db.query('UPDATE feed_head SET position = greatest(position, 8000000)');
+    const moment = (second: number) => new Date(Date.UTC(2026, 0, 1, 0, 0, second)).toISOString();
+    for (let second = 0; second <= 30; second++) {
+      const expected = [...places.keys()].filter((one) => one >= second);
+      const byPlace = expected.toSorted((one, other) => (places[one] ?? 0) - (places[other] ?? 0));
+      const page = await feed(`since=${moment(second)}&page_size=100`);
+      expect(ids(page)).toEqual(byPlace.map((one) => `${own.groupId}-${one}`));
+    }
+  });
+
+  it('400: since and cursor together', async () => {
+    const { next_cursor } = await feed();
+    const answer = await own.send('GET', `/v1/events?since=2026-01-01T00:00:00Z&cursor=${next_cursor}`);
+    const message = 'Give either since or cursor, not both.';
+    expectInvalid(answer, [{ code: 'invalid_value', path: ['since'], message }]);
+  });
+
   it.each([
     ['event_types=appointment.lost', ['event_types', 0]],
     ['event_types=prescription.issued,', ['event_types', 1]],
     ['event_types=', ['event_types']],
     ['page_size=101', ['page_size']],
     ['cursor=nonsense', ['cursor']],
-    ['since=2026-01-01T00:00:00Z', ['since']],
+    ['since=yesterday', ['since']],
+    ['until=2026-01-01T00:00:00Z', ['until']],
   ])('400: %s', async (query, path) => {
     expectInvalid(await own.send('GET', `/v1/events?${query}`), [{ path }]);
   });

@@ -117,6 +117,16 @@ it('the feed is read to its end, and from there on', async () => {
   expect(await read(['prescription.issued', 'form-submission.created'])).toEqual([ids[0], ids[2]]);
 });
 
+it('the feed is read from a moment to its end, a page at a time', async () => {
+  const porter = clientFor(partner);
+  house.clock.advance(1_000);
+  const since = new Date(house.clock.now()).toISOString();
+  const ids = await happen('prescription.issued', 'appointment.confirmed', 'form-submission.created');
+  const found: string[] = [];
+  for await (const { id } of porter.events.list({ since, page_size: 1 })) found.push(id);
+  expect(found).toEqual(ids);
+});
+
 it('whoever follows hears of every event once and in order, however often the connection breaks', async () => {
   let connection = new AbortController();
   let connections = 0;

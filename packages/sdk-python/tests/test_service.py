@@ -48,6 +48,18 @@ class Service(unittest.TestCase):
         self.assertEqual([page["data"][0]["id"] for page in pages], all_of_them)
         self.assertEqual(self.porter.submission_types.list(page_size=1).first()["count"], 1)
 
+    def test_the_feed_is_read_from_a_moment_to_its_end(self) -> None:
+        cursor = self.porter.events.list().first()["next_cursor"]
+        first = self.porter.events.trigger({"event": "prescription.issued"})["event_id"]
+        second = self.porter.events.trigger({"event": "prescription.issued"})["event_id"]
+        created: dict[str, str] = {}
+        for event in self.porter.events.follow(cursor=cursor):
+            created[event["id"]] = event["created_at"]
+            if {first, second} <= created.keys():
+                break
+        found = [event["id"] for event in self.porter.events.list(since=min(created.values()), page_size=1)]
+        self.assertLessEqual({first, second}, set(found))
+
     def test_the_stream_brings_what_happens(self) -> None:
         cursor = self.porter.events.list().first()["next_cursor"]
         event_id = self.porter.events.trigger({"event": "prescription.issued"})["event_id"]

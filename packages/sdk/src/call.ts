@@ -47,9 +47,12 @@ export interface PageOf<Item> {
 
 /** One page when awaited; with `for await`, every entry from here to the end, a page at a time. */
 export class PageCall<Item, Page extends PageOf<Item>> extends Call<Page> implements AsyncIterable<Item> {
-  readonly #next: (cursor: string) => PageCall<Item, Page>;
+  readonly #next: (cursor: string, isFeed: boolean) => PageCall<Item, Page>;
 
-  constructor(answer: Promise<Answer<Page>>, next: (cursor: string) => PageCall<Item, Page>) {
+  constructor(
+    answer: Promise<Answer<Page>>,
+    next: (cursor: string, isFeed: boolean) => PageCall<Item, Page>,
+  ) {
     super(answer);
     this.#next = next;
   }
@@ -64,7 +67,7 @@ export class PageCall<Item, Page extends PageOf<Item>> extends Call<Page> implem
       const { data: page } = await call.withResponse();
       yield page;
       if (page.next_cursor === null || page.has_more === false) return;
-      call = this.#next(page.next_cursor);
+      call = this.#next(page.next_cursor, page.has_more !== undefined);
     }
   }
 }

@@ -67,9 +67,11 @@ export class Transport {
       if (!data) throw new PorterApiError(answer.status, answer.headers, answer.data);
       return { ...answer, data };
     });
-    return new PageCall(answer, (cursor) =>
-      this.pages({ ...request, query: { ...request.query, cursor } }, readItem),
-    );
+    return new PageCall(answer, (cursor, isFeed) => {
+      // The feed takes either a moment to begin at or a cursor to go on from.
+      const query = { ...request.query, cursor, ...(isFeed && { since: undefined }) };
+      return this.pages({ ...request, query }, readItem);
+    });
   }
 
   /** `insist` repeats the call for as long as it says so, whatever the limits. */

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { defineEndpoint } from '../endpoint.ts';
 import { eventNames, eventPayload } from '../event-payloads.ts';
-import { text, timestamp } from '../fields.ts';
+import { moment, text, timestamp } from '../fields.ts';
 import { pageQuery } from '../page.ts';
 
 export const feedEvent = z
@@ -29,10 +29,26 @@ export const listEvents = defineEndpoint({
   tag: 'Events',
   summary: 'List events',
   description:
-    'Reads the event feed: the log that webhooks are sent from, in order. Use it to catch up on what a webhook missed, or instead of webhooks. Send `next_cursor` as `cursor` to go on. The last page has one too: keep it, and send it later to get what has happened since. Events are kept for 30 days unless configured otherwise; an older cursor leads to the oldest event that is left. Should the service ever be set back to a backup, a cursor from after that point is answered with 410 and with the one to go on from. With `event_types` a page may hold fewer events than asked for, even none, while `has_more` is true.',
+    'Reads the event feed: the log that webhooks are sent from, in order. Use it to catch up on what a webhook missed, or instead of webhooks. Begin at a moment with `since`. Send `next_cursor` as `cursor` to go on. The last page has one too: keep it, and send it later to get what has happened since. Events are kept for 30 days unless configured otherwise; an older cursor leads to the oldest event that is left. Should the service ever be set back to a backup, a cursor from after that point is answered with 410 and with the one to go on from. With `event_types` a page may hold fewer events than asked for, even none, while `has_more` is true.',
   extension: true,
   access: { scope: 'events:read' },
-  query: z.strictObject({ ...pageQuery, event_types: namesInQuery }),
+  query: z
+    .strictObject({
+      ...pageQuery,
+      since: moment()
+        .optional()
+        .meta({
+          description:
+            'Begin with the first event that was accepted at this moment or later. Without `cursor`: the pages that follow go on from their cursor.',
+          examples: ['2026-11-14T08:00:00Z'],
+        }),
+      event_types: namesInQuery,
+    })
+    .refine(({ cursor, since }) => cursor === undefined || since === undefined, {
+      path: ['since'],
+      error: 'Give either since or cursor, not both.',
+      params: { code: 'invalid_value', expected: 'never' },
+    }),
   response: {
     status: 200,
     description: 'One page.',

@@ -594,22 +594,23 @@ class Events:
         *,
         page_size: int | None = None,
         cursor: str | None = None,
+        since: str | None = None,
         event_types: Sequence[EventName] | None = None,
         **options: Unpack[CallOptions],
     ) -> Pages[FeedEvent, EventFeedPage]:
         """List events.
 
         Reads the event feed: the log that webhooks are sent from, in order. Use it to catch up on what
-        a webhook missed, or instead of webhooks. Send `next_cursor` as `cursor` to go on. The last page
-        has one too: keep it, and send it later to get what has happened since. Events are kept for 30
-        days unless configured otherwise; an older cursor leads to the oldest event that is left. Should
-        the service ever be set back to a backup, a cursor from after that point is answered with 410
-        and with the one to go on from. With `event_types` a page may hold fewer events than asked for,
-        even none, while `has_more` is true.
+        a webhook missed, or instead of webhooks. Begin at a moment with `since`. Send `next_cursor` as
+        `cursor` to go on. The last page has one too: keep it, and send it later to get what has
+        happened since. Events are kept for 30 days unless configured otherwise; an older cursor leads
+        to the oldest event that is left. Should the service ever be set back to a backup, a cursor from
+        after that point is answered with 410 and with the one to go on from. With `event_types` a page
+        may hold fewer events than asked for, even none, while `has_more` is true.
 
         Needs the scope `events:read`: Read the event feed.
         """
-        return Pages(self._transport, "/v1/events", {"page_size": page_size, "cursor": cursor, "event_types": event_types}, options)
+        return Pages(self._transport, "/v1/events", {"page_size": page_size, "cursor": cursor, "since": since, "event_types": event_types}, options)
 
     def follow(
         self,
@@ -657,22 +658,23 @@ class AsyncEvents:
         *,
         page_size: int | None = None,
         cursor: str | None = None,
+        since: str | None = None,
         event_types: Sequence[EventName] | None = None,
         **options: Unpack[CallOptions],
     ) -> AsyncPages[FeedEvent, EventFeedPage]:
         """List events.
 
         Reads the event feed: the log that webhooks are sent from, in order. Use it to catch up on what
-        a webhook missed, or instead of webhooks. Send `next_cursor` as `cursor` to go on. The last page
-        has one too: keep it, and send it later to get what has happened since. Events are kept for 30
-        days unless configured otherwise; an older cursor leads to the oldest event that is left. Should
-        the service ever be set back to a backup, a cursor from after that point is answered with 410
-        and with the one to go on from. With `event_types` a page may hold fewer events than asked for,
-        even none, while `has_more` is true.
+        a webhook missed, or instead of webhooks. Begin at a moment with `since`. Send `next_cursor` as
+        `cursor` to go on. The last page has one too: keep it, and send it later to get what has
+        happened since. Events are kept for 30 days unless configured otherwise; an older cursor leads
+        to the oldest event that is left. Should the service ever be set back to a backup, a cursor from
+        after that point is answered with 410 and with the one to go on from. With `event_types` a page
+        may hold fewer events than asked for, even none, while `has_more` is true.
 
         Needs the scope `events:read`: Read the event feed.
         """
-        return AsyncPages(self._transport, "/v1/events", {"page_size": page_size, "cursor": cursor, "event_types": event_types}, options)
+        return AsyncPages(self._transport, "/v1/events", {"page_size": page_size, "cursor": cursor, "since": since, "event_types": event_types}, options)
 
     def follow(
         self,

@@ -33,7 +33,7 @@ class Pages(Generic[Item, Page]):
             yield cast(Page, page)
             if is_last(page):
                 return
-            query = {**query, "cursor": page["next_cursor"]}
+            query = following(query, page)
 
     def __iter__(self) -> Iterator[Item]:
         for page in self.pages():
@@ -59,7 +59,7 @@ class AsyncPages(Generic[Item, Page]):
             yield cast(Page, page)
             if is_last(page):
                 return
-            query = {**query, "cursor": page["next_cursor"]}
+            query = following(query, page)
 
     async def __aiter__(self) -> AsyncIterator[Item]:
         async for page in self.pages():
@@ -75,6 +75,12 @@ def checked(answer: object) -> dict[str, Any]:
     if "has_more" in page:
         return {**page, "data": [read_feed_event(item) or item for item in page["data"]]}
     return page
+
+
+def following(query: Query, page: dict[str, Any]) -> Query:
+    """The feed takes either a moment to begin at or a cursor to go on from."""
+    kept = {name: value for name, value in query.items() if name != "since" or "has_more" not in page}
+    return {**kept, "cursor": page["next_cursor"]}
 
 
 def is_last(page: dict[str, Any]) -> bool:

@@ -102,6 +102,11 @@ export interface ListEventsQuery {
   page_size?: number | undefined;
   /** The next_cursor of the page before. */
   cursor?: string | undefined;
+  /**
+   * Begin with the first event that was accepted at this moment or later. Without `cursor`: the pages
+   * that follow go on from their cursor.
+   */
+  since?: string | undefined;
   /** Names of events, separated by commas; all of them unless given. */
   event_types?: EventName[] | undefined;
 }
@@ -448,12 +453,12 @@ export class Events {
    * List events.
    *
    * Reads the event feed: the log that webhooks are sent from, in order. Use it to catch up on what a
-   * webhook missed, or instead of webhooks. Send `next_cursor` as `cursor` to go on. The last page has
-   * one too: keep it, and send it later to get what has happened since. Events are kept for 30 days
-   * unless configured otherwise; an older cursor leads to the oldest event that is left. Should the
-   * service ever be set back to a backup, a cursor from after that point is answered with 410 and with
-   * the one to go on from. With `event_types` a page may hold fewer events than asked for, even none,
-   * while `has_more` is true.
+   * webhook missed, or instead of webhooks. Begin at a moment with `since`. Send `next_cursor` as
+   * `cursor` to go on. The last page has one too: keep it, and send it later to get what has happened
+   * since. Events are kept for 30 days unless configured otherwise; an older cursor leads to the oldest
+   * event that is left. Should the service ever be set back to a backup, a cursor from after that point
+   * is answered with 410 and with the one to go on from. With `event_types` a page may hold fewer events
+   * than asked for, even none, while `has_more` is true.
    *
    * Needs the scope `events:read`: Read the event feed.
    */

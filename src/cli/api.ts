@@ -33,7 +33,7 @@ export interface Probed {
 
 /** Longer than anything that the service does before it answers. */
 const ANSWER_MS = 120_000;
-const PAGE_SIZE_MAX = 100;
+export const PAGE_SIZE_MAX = 100;
 
 /** Calls the service as a partner or as an operator, over the transport of the client library. */
 export class Api {
@@ -65,6 +65,18 @@ export class Api {
   async aboutItself<T>(path: string, request: Request = {}): Promise<T> {
     const headers = await this.#partnerHeaders(keyHeader);
     return (await this.#json<T>('partner', 'GET', `/v1${path}`, request, headers)).data;
+  }
+
+  /** A command for both sides calls as an operator if there is a token. */
+  async isOperator(): Promise<boolean> {
+    return (await this.connection()).operatorToken !== undefined;
+  }
+
+  /** The same path on either side. */
+  async either<T>(method: string, path: string, request: Request = {}): Promise<T> {
+    return (await this.isOperator())
+      ? this.operator<T>(method, path, request)
+      : this.partner<T>(method, path, request);
   }
 
   async operator<T>(method: string, path: string, request: Request = {}): Promise<T> {

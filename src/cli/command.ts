@@ -47,11 +47,14 @@ export interface Call<A extends Arguments = Arguments, O extends Options = Optio
   world: World;
   out: Printer;
   api: Api;
+  /** All that this command line has. */
+  commands: readonly Command[];
 }
 
 export const sections = {
   setUp: 'Set up and look around',
   partner: 'For partners',
+  both: 'For partners and operators',
   operator: 'For operators',
 } as const;
 

@@ -27,6 +27,7 @@ const nouns: Record<string, string> = {
   deliveries: 'delivery',
   changes: 'change',
   webhooks: 'webhook',
+  types: 'submission type',
   groups: 'practice group',
   approvals: 'approval',
   operators: 'operator',

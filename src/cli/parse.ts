@@ -6,8 +6,7 @@ import { UsageError } from './exit.ts';
 /** What a command line asks for: a command to run, or help about some words of the tree. */
 export type Parsed =
   | { kind: 'run'; command: Command; args: Call['args']; options: Record<string, unknown>; json: boolean }
-  | { kind: 'help'; about: string; json: boolean }
-  | { kind: 'version'; json: boolean };
+  | { kind: 'help'; about: string; json: boolean };
 
 export function parse(argv: readonly string[], commands: readonly Command[]): Parsed {
   const known: Options = Object.assign({}, ...commands.map(optionsOf));
@@ -25,7 +24,7 @@ export function parse(argv: readonly string[], commands: readonly Command[]): Pa
   const json = given.some(({ name }) => name === 'json');
 
   if (positionals.length === 0 && given.some(({ name }) => name === 'version'))
-    return { kind: 'version', json };
+    return parse(['version', ...(json ? ['--json'] : [])], commands);
   const isHelp = positionals[0] === 'help';
   if (isHelp || given.some(({ name }) => name === 'help') || argv.length === 0)
     return { kind: 'help', about: inTree(positionals.slice(isHelp ? 1 : 0), commands), json };

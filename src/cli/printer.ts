@@ -59,25 +59,28 @@ export class Printer {
 
   /** A list in the shape in which the API answers one. */
   page<T>(
-    page: { data: T[]; next_cursor: string | null },
+    page: { data: T[]; next_cursor: string | null; has_more?: boolean },
     columns: readonly Column<T>[],
     none = 'There are none.',
   ): void {
     if (this.#json || page.data.length > 0) this.document(page, () => this.table(page.data, columns));
     else this.note(none);
-    if (page.next_cursor !== null && !this.#json) this.note('There are more: see --limit.');
+    // The last page of the event feed has a cursor as well.
+    if ((page.has_more ?? page.next_cursor !== null) && !this.#json)
+      this.note('There are more: see --limit.');
   }
 
   table<T>(rows: readonly T[], columns: readonly Column<T>[]): string {
     const cells = rows.map((row) => columns.map(([, of]) => cell(of(row))));
-    const widths = columns.map(([title], at) =>
+    const natural = columns.map(([title], at) =>
       Math.max(title.length, ...cells.map((row) => row[at]?.length ?? 0)),
     );
-    const line = (texts: readonly string[]) =>
-      texts
-        .map((text, at) => text.padEnd(widths[at] ?? 0))
-        .join('  ')
-        .trimEnd();
+    const { isTTY, columns: room } = this.#world.stdout;
+    const widths = isTTY && room ? fitted(natural, room - GAP.length * (columns.length - 1)) : natural;
+    const line = (texts: readonly string[]) => {
+      const whole = texts.map((text, at) => cut(text, widths[at] ?? 0).padEnd(widths[at] ?? 0)).join(GAP);
+      return cut(whole.trimEnd(), (isTTY && room) || whole.length);
+    };
     const titles = line(columns.map(([title]) => title));
     return [this.paint('dim', titles), ...cells.map(line)].join('\n');
   }
@@ -132,6 +135,28 @@ function hasColours({ env }: World, output: Output): boolean {
 export function paintFor(world: World, output: Output): (format: Format, text: string) => string {
   const colours = hasColours(world, output);
   return (format, text) => (colours ? styleText(format, text, { validateStream: false }) : text);
+}
+
+const GAP = '  ';
+/** A narrower column says nothing. */
+const COLUMN_MIN = 6;
+
+/** Takes from the widest column until all fit, and from the first one, which has the IDs, only in the end. */
+function fitted(natural: readonly number[], room: number): number[] {
+  const widths = [...natural];
+  for (let left = widths.reduce((sum, width) => sum + width, 0) - room; left > 0; left--) {
+    const [first = 0, ...others] = widths;
+    const widest = Math.max(...others, 0);
+    if (Math.max(first, widest) <= COLUMN_MIN) break;
+    const at = widest > COLUMN_MIN ? others.indexOf(widest) + 1 : 0;
+    widths[at] = (widths[at] ?? 0) - 1;
+  }
+  return widths;
+}
+
+function cut(text: string, width: number): string {
+  // Half of a character beyond U+FFFF is none.
+  return text.length <= width ? text : `${text.slice(0, width - 1).replace(/[\uD800-\uDBFF]$/, '')}…`;
 }
 
 function cell(field: Field): string {

@@ -30,11 +30,6 @@ async function dispatch(
 ): Promise<number> {
   const parsed = parse(argv, commands);
   const out = new Printer(world, parsed.json);
-  if (parsed.kind === 'version') {
-    const { version } = world;
-    out.document({ version }, () => version);
-    return exitCodes.ok;
-  }
   if (parsed.kind === 'help') {
     const bold = (text: string) => out.paint('bold', text);
     const text = helpText(parsed.about, commands, bold);
@@ -43,7 +38,7 @@ async function dispatch(
   }
   const { command, args, options } = parsed;
   const api = new Api(world, out, () => connect(world, options as ConnectionFlags), command.name);
-  const call = { args, options, world, out, api } as Call;
+  const call = { args, options, world, out, api, commands } as Call;
   return (await command.run(call)) ?? exitCodes.ok;
 }
 

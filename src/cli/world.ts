@@ -28,6 +28,8 @@ export interface World {
 export interface Output {
   write(text: string): unknown;
   isTTY?: boolean;
+  /** How many characters a line of the terminal has. */
+  columns?: number;
 }
 
 /** Waits, but no longer than until `signal`. */

@@ -61,6 +61,7 @@ describe('the examples of the guide', () => {
       .set('chg_2a_9f86d081884c7d65', one.id)
       .set('chg_2b_1b4f0e9851971998', two.id)
       .set('http://127.0.0.1:8080', harness.url)
+      .set('types show symptoms', 'types show type-1')
       .set('ptr_test_YOUR_KEY', key)
       .set('pto_YOUR_TOKEN', OPERATOR_TOKEN)
       .set('postgres://porter:secret@db.example/porter', harness.databaseUrl)

@@ -176,6 +176,20 @@ describe('listen', () => {
     ).not.toThrow();
   });
 
+  it('forwards to a port of this machine', async () => {
+    const receiver = await receiving();
+    const { port } = new URL(receiver.url);
+    const listener = await listening(`listen --forward-to ${port}`);
+    expect(listener.stderr()).toContain(`Forwarding to http://127.0.0.1:${port}/, signed with`);
+    await publish('a8');
+    await printed(listener, 1);
+    expect(receiver.received).toMatchObject([{ method: 'POST', path: '/' }]);
+    expect(await porter('listen --forward-to 70000')).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('"70000" is not an address.'),
+    });
+  });
+
   it('refuses a WEBHOOK_SECRET that is none, without repeating it', async () => {
     const { code, stderr } = await porter('listen', { env: { WEBHOOK_SECRET: 'hush' } });
     expect(stderr).toContain('WEBHOOK_SECRET is not the secret of a webhook.');
@@ -375,7 +389,7 @@ describe('resend', () => {
     expect(status_reason).toMatch(/\w/);
     const env = { PORTER_KEY: theirs };
     expect((await porter(`resend ${event_ids[0]}`, { env })).stdout).toBe(
-      `Queued: ${made.body.id} is disabled (${status_reason}). Activate it with PATCH ${path} {"status":"active"}.\n`,
+      `Queued: ${made.body.id} is disabled (${status_reason}). Activate it: porter webhooks activate ${made.body.id}\n`,
     );
     expect((await porter('status', { env })).stdout).toMatch(
       new RegExp(`Webhook ${made.body.id} .* is disabled \\(${status_reason}\\); 1 waits\\.`),
@@ -403,7 +417,7 @@ describe('resend', () => {
       harness.send('PATCH', `/v1/webhooks/${first}`, { key: theirs, group, body });
     await patch({ status: 'paused' });
     expect((await porter(`resend ${id}`, { env })).stdout).toBe(
-      `Queued: ${first} is paused. Activate it with PATCH /v1/webhooks/${first} {"status":"active"}.\n`,
+      `Queued: ${first} is paused. Activate it: porter webhooks activate ${first}\n`,
     );
     await patch({ status: 'active' });
 

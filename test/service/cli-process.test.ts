@@ -106,6 +106,9 @@ describe('./porter', () => {
       stderr: '',
       stdout: expect.stringMatching(/^\{/),
     });
+    const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
+    for (const line of ['version', '--version'])
+      expect(await porter([line])).toEqual({ code: 0, stdout: `${version}\n`, stderr: '' });
     expect(await porter(['lisen'])).toMatchObject({
       code: 2,
       stdout: '',

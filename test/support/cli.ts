@@ -13,6 +13,8 @@ export interface Surroundings extends Partial<Omit<World, 'stdin' | 'stdout' | '
   stdin?: string | AsyncIterable<Uint8Array>;
   /** Whether a person sits there. */
   terminal?: boolean;
+  /** How wide the terminal is. */
+  columns?: number;
 }
 
 export interface Running {
@@ -36,11 +38,12 @@ export function words(line: string): string[] {
 }
 
 export function start(line: string | readonly string[], surroundings: Surroundings = {}): Running {
-  const { stdin = '', terminal = false, ...rest } = surroundings;
+  const { stdin = '', terminal = false, columns, ...rest } = surroundings;
   const written = { stdout: '', stderr: '' };
   const stop = new AbortController();
   const output = (name: 'stdout' | 'stderr') => ({
     isTTY: terminal,
+    ...(columns !== undefined && { columns }),
     write: (text: string) => {
       written[name] += text;
     },

@@ -78,8 +78,8 @@ describe('help', () => {
     expect((await porter('--help --json')).json.help).toBe(all[0]?.stdout.trimEnd());
   });
 
-  it('--version tells the version of the package', async () => {
-    expect(await porter('--version', { version: '4.5.6' })).toMatchObject({ code: 0, stdout: '4.5.6\n' });
+  it.each(['--version', 'version'])('%s prints the version of the package', async (line) => {
+    expect(await porter(line, { version: '4.5.6' })).toMatchObject({ code: 0, stdout: '4.5.6\n' });
   });
 });
 

@@ -18,9 +18,11 @@ import { profileCommands } from './profiles.ts';
 import { publishedEventCommands } from './published.ts';
 import { refusalCommands } from './refusals.ts';
 import { resendCommand } from './resend.ts';
+import { shellCommands } from './shell.ts';
 import { slaCommand } from './sla.ts';
 import { statusCommand } from './status.ts';
 import { triggerCommand } from './trigger.ts';
+import { typeCommands } from './types.ts';
 import { usageCommand } from './usage.ts';
 import { verifyCommand } from './verify.ts';
 import { webhookCommands } from './webhooks.ts';
@@ -29,8 +31,10 @@ import { webhookCommands } from './webhooks.ts';
 export const clientCommands: readonly Command[] = [
   statusCommand,
   ...profileCommands,
+  ...shellCommands,
   ...meCommands,
   usageCommand,
+  ...typeCommands,
   listenCommand,
   triggerCommand,
   resendCommand,

@@ -30,7 +30,7 @@ export const listenCommand = defineCommand({
   details:
     'Nothing has to be registered. What is forwarded is signed like a real delivery, with the secret in WEBHOOK_SECRET, or with one that is made once and stays the same. Events about the same object are forwarded one after another. A stream that breaks off is resumed where it broke. A response that is not a 2xx is shown with the beginning of its body, and the event is not sent again: use `porter resend` with a webhook for that.',
   options: {
-    'forward-to': { value: 'url', summary: 'Post each event there.' },
+    'forward-to': { value: 'url', summary: 'Post each event to this URL, or to this port of your machine.' },
     events: {
       value: 'names',
       summary: 'Only those, with commas between.',
@@ -41,6 +41,7 @@ export const listenCommand = defineCommand({
   },
   examples: [
     'listen --forward-to http://localhost:3000/hooks',
+    'listen --forward-to 3000',
     'listen --events appointment.confirmed,appointment.cancelled',
     'listen --print-secret',
   ],
@@ -148,7 +149,8 @@ function answerInWords(
 }
 
 function targetOf(text: string): string {
-  const url = /^https?:\/\//.test(text) ? text : `http://${text}`;
+  const place = /^\d+$/.test(text) ? `127.0.0.1:${text}` : text;
+  const url = /^https?:\/\//.test(place) ? place : `http://${place}`;
   if (!URL.canParse(url))
     throw new UsageError(`--forward-to: "${text}" is not an address.`, 'Such as http://localhost:3000/hooks');
   return new URL(url).href;

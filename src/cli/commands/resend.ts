@@ -31,7 +31,7 @@ export const resendCommand = defineCommand({
       inLine(
         held === undefined
           ? `${count} on the way to ${webhook}.`
-          : `Queued: ${webhook} is ${held}. Activate it with PATCH /v1/webhooks/${webhook} {"status":"active"}.`,
+          : `Queued: ${webhook} is ${held}. Activate it: porter webhooks activate ${webhook}`,
       ),
     );
   },
@@ -48,7 +48,7 @@ async function whyHeld(api: Api, webhook: string): Promise<string | undefined> {
   return status_reason === null ? status : `${status} (${status_reason})`;
 }
 
-async function onlyWebhook(api: Api): Promise<string> {
+export async function onlyWebhook(api: Api): Promise<string> {
   const { data } = await api.partner<Page<Webhook>>('GET', '/webhooks');
   const [first, second] = data;
   if (!first)

@@ -1,22 +1,30 @@
 import type { PartnerWebhook } from '../../contract/operator/webhooks.ts';
 import type { Page } from '../../contract/page.ts';
-import { webhookStatuses } from '../../contract/partner/webhooks.ts';
-import type { Api } from '../api.ts';
+import { type Webhook, webhookStatuses } from '../../contract/partner/webhooks.ts';
+import type { Api, Request } from '../api.ts';
 import { defineCommand } from '../command.ts';
 import { Failure, UsageError } from '../exit.ts';
 import { named, namesOf } from '../names.ts';
 import { type Column, inLine } from '../printer.ts';
 import { segment } from '../segment.ts';
+import { asEither, forOperators, groupOption } from './either.ts';
 import { limitOf, limitOption } from './limit.ts';
 
-const section = 'operator' as const;
-const calls = 'operator' as const;
+const section = 'both' as const;
+const calls = 'either' as const;
 const webhook = [{ name: 'webhook_id', summary: 'The ID of the webhook.' }] as const;
 
-const columns = (group: (id: string) => string | null): Column<PartnerWebhook>[] => [
+const ofPartner: readonly Column<PartnerWebhook>[] = [
+  ['PARTNER', ({ partner_id, partner_name }) => named(partner_name, partner_id)],
+];
+
+const columns = <W extends Webhook>(
+  group: (id: string) => string | null,
+  more: readonly Column<W>[] = [],
+): Column<W>[] => [
   ['ID', ({ id }) => id],
   ['STATUS', ({ status }) => status],
-  ['PARTNER', ({ partner_id, partner_name }) => named(partner_name, partner_id)],
+  ...more,
   [
     'PRACTICE GROUP',
     ({ practice_group_id, practice_groups }) =>
@@ -31,7 +39,7 @@ const columns = (group: (id: string) => string | null): Column<PartnerWebhook>[]
 
 /** Of what was done already, only told about: a failure here is none of it. */
 const statusOf = (api: Api, id: string) =>
-  api.operator<PartnerWebhook>('GET', `/webhooks/${segment(id)}`).then(
+  api.either<Webhook>('GET', `/webhooks/${segment(id)}`).then(
     ({ status }) => status,
     (error) => {
       if (error instanceof Failure) return 'active';
@@ -40,22 +48,28 @@ const statusOf = (api: Api, id: string) =>
   );
 
 const setStatus = (api: Api, id: string, status: 'active' | 'paused') =>
-  api.operator<PartnerWebhook>('PATCH', `/webhooks/${segment(id)}`, { body: { status } });
+  api.either<Webhook>('PATCH', `/webhooks/${segment(id)}`, { body: { status } });
 
 export const webhookCommands = [
   defineCommand({
     name: 'webhooks list',
     section,
     calls,
-    summary: 'List the webhooks of partners, and how they are doing.',
+    summary: 'List webhooks, and how they are doing.',
+    details: asEither,
     options: {
-      status: { value: 'status', summary: 'Only those.', choices: webhookStatuses },
-      partner: { value: 'id', summary: 'Only those of this partner.' },
-      group: { value: 'id', summary: 'Only those of this practice group.' },
+      status: { value: 'status', summary: 'For operators: only those.', choices: webhookStatuses },
+      partner: { value: 'id', summary: 'For operators: only those of this partner.' },
+      group: groupOption,
       limit: limitOption,
     },
-    examples: ['webhooks list --status disabled'],
+    examples: ['webhooks list', 'webhooks list --status disabled'],
     async run({ api, options, out }) {
+      if (!(await api.isOperator())) {
+        forOperators(options, ['status', 'partner']);
+        const read = (query: Request['query']) => api.partner<Page<Webhook>>('GET', '/webhooks', { query });
+        return out.page(await api.list(read, limitOf(options.limit)), columns(String));
+      }
       const filter = {
         status: options.status,
         partner_id: options.partner,
@@ -68,7 +82,7 @@ export const webhookCommands = [
       const { group } = await namesOf(api, out, {
         groups: page.data.map(({ practice_group_id }) => practice_group_id),
       });
-      out.page(page, columns(group));
+      out.page(page, columns(group, ofPartner));
     },
   }),
   defineCommand({
@@ -79,7 +93,7 @@ export const webhookCommands = [
     arguments: webhook,
     examples: ['webhooks show wh_00Vb13pkZeDP1yAD86FW5V4Dr'],
     async run({ api, args, out }) {
-      out.record(await api.operator<PartnerWebhook>('GET', `/webhooks/${segment(args.webhook_id)}`));
+      out.record(await api.either<Webhook>('GET', `/webhooks/${segment(args.webhook_id)}`));
     },
   }),
   defineCommand({
@@ -123,7 +137,7 @@ export const webhookCommands = [
       const id = args.webhook_id;
       const body = since === undefined ? { event_ids: events } : { since };
       const path = `/webhooks/${segment(id)}/replay`;
-      const { count } = await api.operator<{ count: number }>('POST', path, { body });
+      const { count } = await api.either<{ count: number }>('POST', path, { body });
       const status = await statusOf(api, id);
       out.document({ webhook_id: id, count }, () =>
         inLine(

@@ -1,0 +1,21 @@
+import { UsageError } from '../exit.ts';
+
+/** What the commands for partners and operators share. */
+
+export const asEither =
+  'With the token of an operator it calls as an operator, and otherwise with your API key, for the practice group acted for.';
+
+export const groupOption = {
+  value: 'id',
+  summary: 'The practice group to act for; for operators, only what concerns this one.',
+} as const;
+
+/** Rejects options that the partner API has no filter for. */
+export function forOperators(options: Record<string, unknown>, names: readonly string[]): void {
+  const given = names.find((name) => options[name] !== undefined);
+  if (given !== undefined)
+    throw new UsageError(
+      `--${given} is for operators, and there is no operator token.`,
+      `Leave it out, or set PORTER_OPERATOR_TOKEN.`,
+    );
+}

@@ -50,7 +50,7 @@ async function serveUntilStopped(start: Start): Promise<number> {
     }
     const stopped = aborted(stop);
     const { startService } = await import('./compose.ts');
-    // A Ctrl-C reaches initdb as well, which then fails: the next start begins again.
+    // A Ctrl-C reaches initdb as well, which then fails. The next start makes the database.
     const starting = startService(config, { log, parent, stop }).catch((error) => {
       if (!stop.aborted) throw error;
       return undefined;

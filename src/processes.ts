@@ -132,7 +132,7 @@ export async function serveByProcesses(config: Config, surroundings: Surrounding
   const { log, say, stop } = surroundings;
   cluster.schedulingPolicy = cluster.SCHED_RR;
   cluster.setupPrimary({ exec: MAIN, args: [], silent: true, cwd: surroundings.cwd });
-  // A Ctrl-C reaches initdb as well, which then fails: the next start begins anew.
+  // A Ctrl-C reaches initdb as well, which then fails. The next start makes the database.
   const failed = (error: unknown) => {
     if (!stop.aborted) throw error;
   };

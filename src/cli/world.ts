@@ -28,7 +28,7 @@ export interface World {
 export interface Output {
   write(text: string): unknown;
   isTTY?: boolean;
-  /** How many characters a line of the terminal has. */
+  /** The width of the terminal in characters. */
   columns?: number;
 }
 

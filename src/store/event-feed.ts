@@ -83,9 +83,9 @@ export async function readFeedPage(
 }
 
 /**
- * The place just before the first event of a practice group that was accepted at a moment or later. Halves the feed until one place is left,
- * which takes some 40 lookups however long the feed is. The order of places is that of acceptance but for events accepted together, so the
- * stretch before that place is looked through as well.
+ * Finds the place just before the first event of a practice group that was accepted at a moment or later. Halves the feed until one place is
+ * left, which takes about 40 lookups for a feed of any length. Events that are accepted together may have their places in another order, so the
+ * query also searches the stretch before that place.
  */
 async function placeBefore(tx: Transaction, groupId: string, since: string): Promise<number> {
   const found = await tx.first<{ after: number }>(

@@ -3,7 +3,7 @@ import { porter as run, type Surroundings } from '../support/cli.ts';
 import { fanOutAll, HOOK, newPartner, publish, startPost } from '../support/post.ts';
 import { OPERATOR_TOKEN } from '../support/service.ts';
 
-/** What a partner does at the command line with its API key alone. */
+/** The command line of a partner that has an API key alone. */
 
 const house = await startPost();
 const own = await newPartner(house);

@@ -41,7 +41,7 @@ function run(
   const dataDir = join(folder, 'data');
   const child = spawn(program, args, {
     cwd: cwd ?? folder,
-    // As a shell does: a Ctrl-C goes to all processes of the group.
+    // A shell makes a group as well: a Ctrl-C goes to all its processes.
     detached: true,
     env: {
       ...COMPILED,

@@ -13,7 +13,7 @@ export interface Surroundings extends Partial<Omit<World, 'stdin' | 'stdout' | '
   stdin?: string | AsyncIterable<Uint8Array>;
   /** Whether a person sits there. */
   terminal?: boolean;
-  /** How wide the terminal is. */
+  /** The width of the terminal in characters. */
   columns?: number;
 }
 

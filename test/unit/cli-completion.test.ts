@@ -13,7 +13,7 @@ import { porter } from '../support/cli.ts';
 const file = join(temporaryFolder(), 'completion.bash');
 writeFileSync(file, completionFor('bash', commands));
 
-/** What bash offers for the last word of a line. */
+/** Returns the words that bash offers for the last word of a line. */
 function offered(line: string): string[] {
   const script = `source ${file}; COMP_WORDS=(${line.replace(/ $/, " ''")}); COMP_CWORD=$((\${#COMP_WORDS[@]} - 1)); _porter; echo "\${COMPREPLY[*]}"`;
   return execFileSync('bash', ['-c', script], { encoding: 'utf8' }).trim().split(/\s+/).filter(Boolean);

@@ -68,7 +68,7 @@ export class Transport {
       return { ...answer, data };
     });
     return new PageCall(answer, (cursor, isFeed) => {
-      // The feed takes either a moment to begin at or a cursor to go on from.
+      // The feed takes either a moment or a cursor to begin at.
       const query = { ...request.query, cursor, ...(isFeed && { since: undefined }) };
       return this.pages({ ...request, query }, readItem);
     });

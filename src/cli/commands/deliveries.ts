@@ -52,7 +52,7 @@ export const deliveryCommands = [
     options: {
       status: { value: 'status', summary: 'Only those.', choices: deliveryStatuses },
       webhook: { value: 'id', summary: 'Only those of this webhook.' },
-      event: { value: 'id', summary: 'For operators: only those of this event.' },
+      event: { value: 'id', summary: 'For operators: only deliveries of this event.' },
       group: groupOption,
       limit: limitOption,
     },

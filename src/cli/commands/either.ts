@@ -1,13 +1,13 @@
 import { UsageError } from '../exit.ts';
 
-/** What the commands for partners and operators share. */
+/** Commands that partners and operators share. */
 
 export const asEither =
   'With the token of an operator it calls as an operator, and otherwise with your API key, for the practice group acted for.';
 
 export const groupOption = {
   value: 'id',
-  summary: 'The practice group to act for; for operators, only what concerns this one.',
+  summary: 'The practice group to act for; for operators, the only one to list.',
 } as const;
 
 /** Rejects options that the partner API has no filter for. */
@@ -16,6 +16,6 @@ export function forOperators(options: Record<string, unknown>, names: readonly s
   if (given !== undefined)
     throw new UsageError(
       `--${given} is for operators, and there is no operator token.`,
-      `Leave it out, or set PORTER_OPERATOR_TOKEN.`,
+      'Leave it out, or set PORTER_OPERATOR_TOKEN.',
     );
 }

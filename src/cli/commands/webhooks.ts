@@ -58,8 +58,12 @@ export const webhookCommands = [
     summary: 'List webhooks, and how they are doing.',
     details: asEither,
     options: {
-      status: { value: 'status', summary: 'For operators: only those.', choices: webhookStatuses },
-      partner: { value: 'id', summary: 'For operators: only those of this partner.' },
+      status: {
+        value: 'status',
+        summary: 'For operators: only webhooks with this status.',
+        choices: webhookStatuses,
+      },
+      partner: { value: 'id', summary: 'For operators: only webhooks of this partner.' },
       group: groupOption,
       limit: limitOption,
     },

@@ -39,7 +39,7 @@ export const listEvents = defineEndpoint({
         .optional()
         .meta({
           description:
-            'Begin with the first event that was accepted at this moment or later. Without `cursor`: the pages that follow go on from their cursor.',
+            'Begin with the first event that was accepted at this moment or later. Send it without `cursor`; the following pages need only their cursor.',
           examples: ['2026-11-14T08:00:00Z'],
         }),
       event_types: namesInQuery,

@@ -78,7 +78,7 @@ def checked(answer: object) -> dict[str, Any]:
 
 
 def following(query: Query, page: dict[str, Any]) -> Query:
-    """The feed takes either a moment to begin at or a cursor to go on from."""
+    """The feed takes either a moment or a cursor to begin at."""
     kept = {name: value for name, value in query.items() if name != "since" or "has_more" not in page}
     return {**kept, "cursor": page["next_cursor"]}
 

@@ -103,8 +103,8 @@ export interface ListEventsQuery {
   /** The next_cursor of the page before. */
   cursor?: string | undefined;
   /**
-   * Begin with the first event that was accepted at this moment or later. Without `cursor`: the pages
-   * that follow go on from their cursor.
+   * Begin with the first event that was accepted at this moment or later. Send it without `cursor`; the
+   * following pages need only their cursor.
    */
   since?: string | undefined;
   /** Names of events, separated by commas; all of them unless given. */

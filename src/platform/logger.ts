@@ -63,17 +63,37 @@ const LEVEL_FORMATS: Record<string, Parameters<typeof styleText>[0]> = {
   fatal: 'red',
 };
 
-/** A line of the log for a person at a terminal: the time of day, the level, the message, then every other field. */
+/**
+ * A line of the log for a person at a terminal: the time of day, the level, the message, then every other field. What Node itself prints in a
+ * process that is one of several is not JSON, and stays as it is.
+ */
 export function readable(line: string): string {
-  const { level, time, msg, err, ...fields }: Record<string, unknown> = JSON.parse(line);
-  const { stack, ...error } = typeof err === 'object' && err !== null ? (err as Record<string, unknown>) : {};
-  const rest = Object.entries({ ...fields, ...error, ...(typeof err !== 'object' && { err }) });
-  const told = rest.flatMap(([name, value]) => (value === undefined ? [] : [`${name}=${inOneWord(value)}`]));
+  const entry = parsed(line);
+  if (!entry) return `${visible(line.trimEnd())}\n`;
+  const { level, time, msg, err, ...fields } = entry;
+  const { stack, ...error } = err ?? {};
+  const told = Object.entries({ ...fields, ...error }).map(([name, value]) => `${name}=${inOneWord(value)}`);
   const at = new Date(String(time)).toTimeString().slice(0, 8);
   const label = styleText(LEVEL_FORMATS[String(level)] ?? 'dim', String(level).padEnd(5));
-  const text = [at, label, ...[msg ?? [], ...told].flat().map((part) => visible(String(part)))].join(' ');
-  const trace = typeof stack === 'string' ? stack.split('\n').map((one) => `\n    ${visible(one)}`) : [];
-  return `${text}${trace.join('')}\n`;
+  const words = msg === undefined ? told : [msg, ...told];
+  const trace = stack === undefined ? [] : stack.split('\n').map((one) => `\n    ${visible(one)}`);
+  return `${[at, label, ...words.map(visible)].join(' ')}${trace.join('')}\n`;
+}
+
+interface Entry {
+  level: string;
+  time: string;
+  msg?: string;
+  err?: { stack?: string; [field: string]: unknown };
+  [field: string]: unknown;
+}
+
+function parsed(line: string): Entry | undefined {
+  try {
+    return JSON.parse(line);
+  } catch {
+    return undefined;
+  }
 }
 
 function inOneWord(value: unknown): string {

@@ -39,6 +39,7 @@ it('a terminal gets readable lines, in which no value from afar steers it', () =
     'failed',
   );
   log.info('alone');
+  lineWriter(stream)('(node:1) not \u001b[2J JSON\n');
   const lines = stripVTControlCharacters(String(stream.read())).replaceAll(/^\d\d:\d\d:\d\d/gm, '<time>');
   expect(lines).toBe(
     [
@@ -48,6 +49,7 @@ it('a terminal gets readable lines, in which no value from afar steers it', () =
       '    Error: broken',
       '        at x',
       '<time> info  alone',
+      '(node:1) not \\u001b[2J JSON',
       '',
     ].join('\n'),
   );

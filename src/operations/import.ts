@@ -41,6 +41,7 @@ import {
 } from '../store/import.ts';
 import { deleteGroup, findGroupUses, lockGroup } from '../store/practice-groups.ts';
 import { bury } from '../store/removed-items.ts';
+import { overruleProposals } from '../store/write-through.ts';
 import { type Actor, type App, nowIso, type OperatorCall } from './app.ts';
 
 type Call = OperatorCall<typeof importEndpoint>;
@@ -236,6 +237,10 @@ class Chunk {
       if (raised.length > 0) raiseVersions(this.#tx, kind, raised);
       if (removed.length > 0) bury(this.#tx, kind, removed, this.#now);
     }
+    const same = items.filter(
+      (item) => item.kind === 'submission_type' && this.outcomes.get(item)?.outcome === 'unchanged',
+    );
+    if (same.length > 0) void overruleProposals(this.#tx.deferred, same);
   }
 
   /** One after the other: what others use is looked for each time, and removals are few. */

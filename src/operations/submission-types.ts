@@ -40,6 +40,7 @@ import {
   lockSubmissionTypes,
   updateSubmissionTypeRow,
 } from '../store/submission-types.ts';
+import { overruleProposals } from '../store/write-through.ts';
 import type { App, OperatorCall, PartnerCall } from './app.ts';
 import { nowIso } from './app.ts';
 
@@ -134,7 +135,11 @@ export async function updateGroupSubmissionType(app: App, call: OperatorCall<typ
     const now = nowIso(app);
     const result = applyPatch(found.type, call.body, await directoryFor(tx, merged), now);
     if (result.outcome === 'refused') throw ruleBroken(result.rule);
-    if (result.outcome === 'unchanged') return found;
+    if (result.outcome === 'unchanged') {
+      const { id: groupId, submission_type_id: id } = call.params;
+      const version = (await overruleProposals(tx, [{ groupId, id }])) ?? found.type.version;
+      return { ...found, type: { ...found.type, version } };
+    }
     updateSubmissionTypeRow(tx, result.next);
     tx.audit(recordOf(call, now, 'submission_type.update', result.before, result.after));
     return { ...found, type: result.next };

@@ -284,7 +284,12 @@ export async function decideAlone(
   nowMs: number,
 ): Promise<
   | { outcome: UpdateOutcome }
-  | { before: unknown; after: unknown; write: (tx: Transaction) => Promise<UpdateOutcome | undefined> }
+  | {
+      version: number;
+      before: unknown;
+      after: unknown;
+      write: (tx: Transaction) => Promise<UpdateOutcome | undefined>;
+    }
 > {
   const rows = byRow([update], nowMs);
   const fresh = await readRows(tx, rows);
@@ -296,9 +301,10 @@ export async function decideAlone(
   if (!decided.change || !record || outcome instanceof Error) return { outcome };
   const { change } = decided;
   return {
+    version: change.oldVersion,
     before: record.before,
     after: record.after,
-    /** Undefined: the row has changed since. */
+    /** Undefined: the row has changed since, or the form or assignee is gone. */
     async write(tx) {
       const submittedToday = (await writeChanges(tx, [decided], now)).get(change);
       return submittedToday === undefined ? undefined : { ...outcome, submittedToday };

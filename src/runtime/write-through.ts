@@ -11,7 +11,7 @@ import type { Egress, PostOutcome } from '../platform/egress/egress.ts';
 import { Outage } from '../platform/outage.ts';
 import type { Sealer } from '../platform/sealing.ts';
 import { Semaphore } from '../platform/semaphore.ts';
-import { type Database, transact } from '../store/database.ts';
+import { type Database, type Transaction, transact } from '../store/database.ts';
 import type { Destination } from '../store/deliveries.ts';
 import { secretOwner } from '../store/webhook-secrets.ts';
 import {
@@ -32,27 +32,47 @@ import {
 } from './submission-type-updates.ts';
 
 /**
- * Updates of practice groups whose software is asked first. One at a time for each practice group and node, so nobody else's
- * update waits for it, and partners in turns, so that none keeps another one waiting for all that it sends; a practice whose software is away is answered at once while its circuit is open.
+ * Write-through: the practice software is asked before a partner's change of a submission type is made.
  *
- * The protocol, between Porter and the practice software, for a change with an ID of its own:
+ *   Change       what one update sets, under an ID of its own.
+ *   Proposal     a row in `proposals`: the change may have reached the software, and is neither made nor withdrawn. A submission type has at
+ *                most one, on all nodes together.
+ *   Withdrawal   the event `change.withdrawn`, delivered until the software takes it: the change was not made.
+ *   Outstanding  a withdrawal that the software has not taken yet.
+ *   Turn         one pass through steps 1 to 3. An update has up to 30 turns, 100 ms apart.
  *
- *   1. The update is decided on the row as it is: what is refused or changes nothing is answered, and the practice software not asked.
- *   2. A *proposal* is written and committed. Of one submission type there is one at a time, on all nodes together, and none while the
- *      software has still to be told of an earlier one that was withdrawn.
- *   3. The change is put to the software: `change.proposed`, signed, under the change's ID as `webhook-id`. With 2xx it says that it *has applied* the
- *      change, for good unless it hears otherwise. Asked again under an ID that it knows, it answers the same again.
- *   4. The change is made: in one transaction the row is written, if it still has the version of 1, the audit and the feed (as applied), and
- *      the proposal goes. Or it is not made: somebody else changed the row meanwhile, the answer was lost, the node died. Then the
- *      proposal goes in a transaction that queues `change.withdrawn` with the same ID, which is delivered until it is received. A
- *      change that is made cannot be withdrawn any more, nor the other way round, because each begins by taking the proposal away.
+ * The protocol:
  *
- * So whatever process dies at whatever line, each ID that the software has accepted ends up in the feed as applied, or is withdrawn:
- * proposals that nobody settled are withdrawn by a worker (`withdrawLate`). To reconcile, the software takes back what it was told
- * to withdraw; what it has accepted is otherwise what the feed has.
+ *   1. Check the caller's access as the door does. It may have ended while the update waited.
+ *   2. Read the row and the address of the software, and decide. An update that is rejected or changes nothing is answered here.
+ *   3. Insert the proposal. The same transaction then compares the versions of the row and of the address with the versions of step 2. If a
+ *      version differs, or the submission type has another proposal or an outstanding withdrawal: next turn.
+ *   4. Ask: POST `change.proposed`, signed, with the ID as `webhook-id`. 2xx: the software has applied the change, until it receives a withdrawal.
+ *      409 or 422, or no connection: it has not, and the proposal is deleted. Anything else: unknown, so step 6.
+ *   5. Make the change: check the access again. Then one transaction deletes the proposal, writes the row, and appends the audit entry, which
+ *      goes to the feed as applied. If the row has another version than in step 2, or a form or assignee is gone: step 6, next turn.
+ *   6. Withdraw the change: one transaction deletes the proposal, reads the fields of the change as Porter holds them now, and queues the
+ *      withdrawal with these values.
  *
- * A change waits for its turn and for the software, for minutes at worst, and whoever takes the partner's access away hears after a second that it
- * is gone. So it is asked before 1 and before 4 whether the call would still be let in (`#refusalOf`).
+ * An operator's PATCH, import or deletion waits for none of these steps. It raises the version of the row, so step 5 does not write over it. While
+ * there is a proposal, it also does so when it changes nothing (`overruleProposals`).
+ *
+ * A crash leaves behind:
+ *
+ *   before 3 commits      nothing.
+ *   between 3 and 5 or 6  the proposal. A worker withdraws it 20 s after step 3 (`withdrawLate`), whether the software was asked or not.
+ *   after 5 commits       the change, although the partner may receive no response.
+ *   after 6 commits       the withdrawal in the queue of the delivery engine.
+ *   of the software       no response, so step 6. It answers an ID that it knows as it did before, and a withdrawn one with 409.
+ *
+ * Guarantees, if the software does what docs/operating/practice-software.md asks of it:
+ *
+ *   1. A change is made or withdrawn, never both: steps 5 and 6 both begin by deleting the proposal.
+ *   2. Each change that the software has applied ends in the feed as applied, or is withdrawn.
+ *   3. The software is asked about a state that Porter held when the proposal was inserted, and only if no withdrawal of it is outstanding.
+ *   4. The software and Porter are equal once nothing is proposed or outstanding, whatever order nodes, partners and operators acted in.
+ *   5. No other practice group waits. Within one, a node asks for one update at a time, and partners take turns. While the circuit of
+ *      the software is open, updates are answered 503 at once.
  */
 export interface WriteThroughOptions {
   db: Database;
@@ -65,15 +85,16 @@ export interface WriteThroughOptions {
   changed: () => void;
 }
 
-/** Later than any node that is alive would make the change: asking takes as long as it may, and writing a statement's limit. */
+/** A live node has made the change by then: asking has a time limit, and so has each statement. */
 const LATE_MS = WRITE_THROUGH_MS + 15_000;
 /** Of a practice group together, and of each partner; one of each partner may always wait. */
 const WAITING_MAX = 32;
 const WAITING_OF_PARTNER_MAX = 8;
-/** Somebody else changes the same row, or asks about it. */
-const TRIES_MAX = 3;
-const UNSETTLED_WAIT_MS = 100;
-const UNSETTLED_WAITS_MAX = 30;
+/** Times that the software is asked for one update, if an operator changes the row each time. */
+const ASKS_MAX = 3;
+/** An update waits up to 3 s for its turn: an earlier change is settled sooner, as a rule. */
+const TURN_MS = 100;
+const TURNS_MAX = 30;
 const SENTENCE_MAX = 500;
 /** What the caller is told: neither this service nor the request is at fault. */
 const SOFTWARE_AWAY = {
@@ -83,7 +104,7 @@ const SOFTWARE_BUSY = {
   told: 'Too many changes wait for the software of the practice. Retry after the seconds in Retry-After.',
 };
 const UNSETTLED = {
-  told: 'An earlier change of this submission type was not made, and the software of the practice has not taken that yet. Retry after the seconds in Retry-After.',
+  told: 'An earlier change of this submission type is not settled with the software of the practice yet. Retry after the seconds in Retry-After.',
 };
 const SCOPE = 'submission-types:write';
 
@@ -132,64 +153,90 @@ export class WriteThrough implements SubmissionTypeUpdates {
   }
 
   async #update(update: Update, group: Group): Promise<UpdateOutcome> {
-    const { db, clock, random } = this.#options;
-    for (let attempt = 1; ; attempt++) {
-      const ended = await this.#refusalOf(update);
-      if (ended) return ended;
+    const { db, clock } = this.#options;
+    let asks = 0;
+    for (let turn = 1; turn <= TURNS_MAX; turn++) {
+      const refusal = await this.#refusalOf(update);
+      if (refusal) return refusal;
       const now = clock.now();
       const decided = await transact(db, update.principal, (tx) => decideAlone(tx, update, now));
       if ('outcome' in decided) return decided.outcome;
+      if (asks === ASKS_MAX) return new Outage('others change the submission type at the same time');
       const asked = await findAsked(db, update.principal.group.id);
       if (!asked) return new Outage('changes of this practice group are not written through any more');
       if (group.breaker.room(clock.monotonic()) === 0)
         return new Outage('the practice software is away', SOFTWARE_AWAY);
-      const { before, after, write } = decided;
-      const id = newId('chg', now, random);
-      const proposal: Proposal = {
-        id,
-        practice_group_id: update.principal.group.id,
-        object_id: update.id,
-        webhook_no: asked.no,
-        partner_id: update.principal.holder.partnerId,
-        payload: {
-          id,
-          kind: 'submission_type',
-          practice_group_id: update.principal.group.id,
-          object_id: update.id,
-          before,
-          after,
-          partner_id: update.principal.holder.partnerId,
-          key_id: update.principal.holder.keyId,
-          request_id: update.requestId,
-          at: new Date(now).toISOString(),
-        },
-      };
-      if (!(await this.#propose(proposal)))
-        return new Outage('an earlier change is not settled yet', UNSETTLED);
-      const refusal = await this.#ask(asked, proposal, group);
-      if (refusal) return refusal;
-      const endedMeanwhile = await this.#refusalOf(update);
-      if (endedMeanwhile) {
-        await this.#withdraw(id);
-        return endedMeanwhile;
+      const proposal = this.#proposalOf(update, asked, decided, now);
+      const decidedOn = { rowVersion: decided.version, webhookVersion: asked.version };
+      if (!(await propose(db, proposal, decidedOn, LATE_MS))) {
+        // The practice software may be back: it receives the withdrawals that it has not received yet.
+        if (turn === 1) await transact(db, SYSTEM, (tx) => hurryUntold(tx, databaseTime(clock), asked.no));
+        await clock.sleep(TURN_MS);
+        continue;
       }
-      const outcome = await transact(db, update.principal, async (tx) => {
+      asks++;
+      const rejected = await this.#ask(asked, proposal, group);
+      if (rejected) return rejected;
+      const made = await this.#make(update, proposal, decided.write);
+      if (made) return made;
+    }
+    return new Outage('an earlier change is not settled yet', UNSETTLED);
+  }
+
+  #proposalOf(
+    { id: objectId, principal, requestId }: Update,
+    asked: Destination,
+    { before, after }: { before: unknown; after: unknown },
+    now: number,
+  ): Proposal {
+    const id = newId('chg', now, this.#options.random);
+    const { group, holder } = principal;
+    return {
+      id,
+      practice_group_id: group.id,
+      object_id: objectId,
+      webhook_no: asked.no,
+      partner_id: holder.partnerId,
+      payload: {
+        id,
+        kind: 'submission_type',
+        practice_group_id: group.id,
+        object_id: objectId,
+        before,
+        after,
+        partner_id: holder.partnerId,
+        key_id: holder.keyId,
+        request_id: requestId,
+        at: new Date(now).toISOString(),
+      },
+    };
+  }
+
+  /** Makes the change that the practice software has applied. Undefined: the row has changed since it was read, so it must be decided again. */
+  async #make(
+    update: Update,
+    { id }: Proposal,
+    write: (tx: Transaction) => Promise<UpdateOutcome | undefined>,
+  ): Promise<UpdateOutcome | undefined> {
+    const refusal = await this.#refusalOf(update);
+    if (refusal) {
+      await this.#withdraw(id);
+      return refusal;
+    }
+    try {
+      const outcome = await transact(this.#options.db, update.principal, async (tx) => {
         if (!(await makeProposed(tx, id))) return new Outage('the change was withdrawn meanwhile');
         const written = await write(tx);
-        // Undone with all that it did: the proposal is there again, and is withdrawn.
+        // The rollback restores the proposal, which is withdrawn below.
         if (!written) throw new RowChanged();
         return written;
-      }).catch(async (error: unknown) => {
-        await this.#withdraw(id);
-        if (error instanceof RowChanged) return error;
-        throw error;
       });
-      if (!(outcome instanceof RowChanged)) {
-        this.#options.changed();
-        return outcome;
-      }
-      if (update.ifMatch !== undefined) return new Problem('precondition_failed');
-      if (attempt === TRIES_MAX) return new Outage('others change the submission type at the same time');
+      this.#options.changed();
+      return outcome;
+    } catch (error) {
+      await this.#withdraw(id);
+      if (error instanceof RowChanged) return undefined;
+      throw error;
     }
   }
 
@@ -203,19 +250,6 @@ export class WriteThrough implements SubmissionTypeUpdates {
     const reached = await access.reach(found, group.id, SCOPE);
     if (isReached(reached)) return undefined;
     return new Problem('forbidden', reached && { message: STOPPED_BY_PRACTICE });
-  }
-
-  /** What is not settled is so within seconds, as a rule. */
-  async #propose(proposal: Proposal): Promise<boolean> {
-    const { db, clock } = this.#options;
-    for (let wait = 0; wait < UNSETTLED_WAITS_MAX; wait++) {
-      if (await propose(db, proposal, LATE_MS)) return true;
-      // It may be back by now.
-      if (wait === 0)
-        await transact(db, SYSTEM, (tx) => hurryUntold(tx, databaseTime(clock), proposal.webhook_no));
-      await clock.sleep(UNSETTLED_WAIT_MS);
-    }
-    return false;
   }
 
   /** Puts the change to the practice software. Undefined: it has applied it. */

@@ -1,9 +1,10 @@
 import type { WriteThroughSettings } from '../contract/operator/write-through.ts';
 import { SYSTEM } from '../domain/principal.ts';
-import { type Database, type Transaction, transact } from './database.ts';
+import { type Database, type IfLocked, skipping, type Transaction, transact } from './database.ts';
 import { type Destination, findDestinations } from './deliveries.ts';
 import { replayEvents } from './deliveries-replay.ts';
 import { announceTo } from './operator-events.ts';
+import type { Sender } from './sql-functions.ts';
 
 /** Practice groups that changes are written through for, and what is not settled with their software. */
 
@@ -121,19 +122,31 @@ export async function findAsked(db: Database, groupId: string): Promise<Destinat
   return (await findDestinations(db, [found.webhook_no]))[0];
 }
 
+/** The versions that an update was decided on. */
+export interface DecidedOn {
+  rowVersion: number;
+  webhookVersion: number;
+}
+
 /**
- * Notes that a change is about to be put to the practice software. False: another one of the same submission type is not settled yet, here or
- * with the software, which must hear of it first.
+ * Notes that a change is about to be put to the practice software. Returns false if the change has to be decided again: another change of the
+ * submission type is not settled yet, or the row or the setting has changed since it was read. The row is compared here because another change may
+ * be made while this statement waits.
  */
-export function propose(db: Database, proposal: Proposal, lateAfterMs: number): Promise<boolean> {
+export function propose(
+  db: Database,
+  proposal: Proposal,
+  { rowVersion, webhookVersion }: DecidedOn,
+  lateAfterMs: number,
+): Promise<boolean> {
   const { object, objectId } = objectOf(proposal);
   return transact(db, SYSTEM, async (tx) => {
-    // Whoever turns it off meanwhile waits, and then sees the proposal.
+    // A PUT or DELETE of the setting waits for this transaction, and then sees the proposal.
     tx.defer('SELECT FROM write_through WHERE practice_group_id = $1 FOR SHARE', [
       proposal.practice_group_id,
     ]);
-    const [row, unheard] = await Promise.all([
-      // Waits for whoever is just taking the one before away, and locks nothing of it: whoever withdraws that passes over what is locked.
+    const [row, dropped] = await Promise.all([
+      // Waits for a transaction that is removing the earlier proposal. Takes no lock on that proposal: `withdraw` passes over locked ones.
       tx.first(
         `INSERT INTO proposals
          SELECT $1, $2, $3, $4, $5, $6, clock_timestamp() + $7 * interval '1 millisecond'
@@ -149,15 +162,20 @@ export function propose(db: Database, proposal: Proposal, lateAfterMs: number): 
           lateAfterMs,
         ],
       ),
-      // A statement of its own: only what begins after that wait sees that a withdrawal was queued.
+      // A statement of its own: it begins after that wait, so it sees what the other transaction has committed.
       tx.first(
-        `DELETE FROM proposals
-          WHERE id = $1 AND EXISTS (SELECT FROM deliveries WHERE webhook_no = $2 AND ${UNTOLD}
-                                       AND object_hash = hashtextextended($3 || ' ' || $4, 0)) RETURNING id`,
-        [proposal.id, proposal.webhook_no, object, objectId],
+        `DELETE FROM proposals p
+          WHERE id = $1
+            AND (EXISTS (SELECT FROM deliveries d WHERE d.webhook_no = p.webhook_no AND ${UNTOLD}
+                            AND object_hash = hashtextextended($2 || ' ' || $3, 0))
+              OR NOT EXISTS (SELECT FROM submission_types s
+                              WHERE s.practice_group_id = p.practice_group_id AND s.id = p.object_id AND s.version = $4)
+              OR NOT EXISTS (SELECT FROM webhooks w WHERE w.no = p.webhook_no AND w.version = $5))
+         RETURNING id`,
+        [proposal.id, object, objectId, rowVersion, webhookVersion],
       ),
     ]);
-    return row !== undefined && unheard === undefined;
+    return row !== undefined && dropped === undefined;
   });
 }
 
@@ -176,23 +194,32 @@ export async function dropProposal(db: Database, id: string): Promise<void> {
   await transact(db, SYSTEM, (tx) => tx.query('DELETE FROM proposals WHERE id = $1', [id]));
 }
 
-/** The practice software has it, or may have it, and it was not made: it is told so. */
+/**
+ * Queues `change.withdrawn` for a change that the practice software may have applied and that was not made. Waits while a transaction has the
+ * proposal locked: a node does not wait for the rollback of a transaction that could not make the change.
+ */
 export async function withdrawProposal(db: Database, id: string, at: string): Promise<void> {
-  await transact(db, SYSTEM, (tx) => withdraw(tx, 'id = $1', id, at));
+  await transact(db, SYSTEM, (tx) => withdraw(tx, 'id = $1', id, at, 'wait'));
 }
 
-/** Those whose node is gone. Returns how many. */
+/** Withdraws the changes whose nodes are gone. Returns how many. */
 export function withdrawLate(db: Database, at: string): Promise<number> {
   return transact(db, SYSTEM, (tx) =>
-    withdraw(tx, '$1::text IS NULL AND late_after < clock_timestamp()', null, at),
+    withdraw(tx, '$1::text IS NULL AND late_after < clock_timestamp()', null, at, 'pass over'),
   );
 }
 
 const AT_ONCE = 100;
 
-async function withdraw(tx: Transaction, which: string, id: string | null, at: string): Promise<number> {
+async function withdraw(
+  tx: Transaction,
+  which: string,
+  id: string | null,
+  at: string,
+  ifLocked: IfLocked,
+): Promise<number> {
   const gone = await tx.query<Proposal>(
-    `DELETE FROM proposals WHERE id IN (SELECT id FROM proposals WHERE ${which} ORDER BY webhook_no LIMIT ${AT_ONCE} FOR UPDATE SKIP LOCKED)
+    `DELETE FROM proposals WHERE id IN (SELECT id FROM proposals WHERE ${which} ORDER BY webhook_no LIMIT ${AT_ONCE} FOR UPDATE ${skipping(ifLocked)})
      RETURNING *`,
     [id],
   );
@@ -201,9 +228,40 @@ async function withdraw(tx: Transaction, which: string, id: string | null, at: s
       id: `evt_${proposal.id}`,
       event: 'change.withdrawn',
       ...objectOf(proposal),
-      payload: proposal.payload,
+      payload: { ...proposal.payload, before: await heldNow(tx, proposal) },
       sourceId: 'porter',
       at,
     });
   return gone.length;
+}
+
+/**
+ * The fields of the change as Porter holds them now; null: the submission type was deleted. An operator may have changed them since the
+ * practice software was asked. The old values would then leave Porter and the software different.
+ */
+async function heldNow(tx: Transaction, { practice_group_id, object_id, payload }: Proposal) {
+  const row = await tx.first<{ held: Record<string, unknown> }>(
+    'SELECT to_json(s) AS held FROM submission_types s WHERE practice_group_id = $1 AND id = $2',
+    [practice_group_id, object_id],
+  );
+  return row
+    ? Object.fromEntries(Object.keys(payload.after as object).map((name) => [name, row.held[name]]))
+    : null;
+}
+
+/**
+ * Raises the versions of those submission types that have a proposal. An operator has set the locked rows to the values that they had. A proposed
+ * change was decided earlier, so it must not be made later. Returns the new version of the last row that has one.
+ */
+export async function overruleProposals(
+  sender: Sender,
+  types: readonly { groupId: string; id: string }[],
+): Promise<number | undefined> {
+  const rows = await sender.query<{ version: number }>(
+    `UPDATE submission_types s SET version = s.version + 1 FROM proposals p
+      WHERE s.practice_group_id = p.practice_group_id AND s.id = p.object_id
+        AND p.practice_group_id || ' ' || p.object_id = ANY ($1::text[]) RETURNING s.version`,
+    [types.map(({ groupId, id }) => `${groupId} ${id}`)],
+  );
+  return rows.at(-1)?.version;
 }

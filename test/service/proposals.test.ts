@@ -11,7 +11,12 @@ async function practice() {
     `WITH w AS (INSERT INTO webhooks (id, url, event_types, status, created_at, updated_at, audience)
        VALUES ('wh_software', 'https://software.example/hook', '{}', 'active', now(), now(), 'operator') RETURNING no),
      lane AS (INSERT INTO webhook_lanes (webhook_no) SELECT no FROM w),
-     through AS (INSERT INTO write_through SELECT 'group', no, now(), now() FROM w)
+     through AS (INSERT INTO write_through SELECT 'practice', no, now(), now() FROM w),
+     practice AS (INSERT INTO practice_groups (id, name, timezone, opening_hours, created_at, updated_at)
+       VALUES ('practice', 'Practice', 'Europe/London', '{}', now(), now()) RETURNING id),
+     type AS (INSERT INTO submission_types (practice_group_id, id, pathway_id, title, in_hours, out_of_hours, suspended, default_priority,
+         patient_eligibility_check, created_at, updated_at)
+       SELECT id, 'type-1', 'pathway', 'Type', true, true, false, 'medium', false, now(), now() FROM practice)
      SELECT no FROM w`,
   )) as [{ no: number }];
   const { user, host, port, database, password } = admin;
@@ -20,16 +25,16 @@ async function practice() {
   afterwards(() => other.end());
   const change = (id: string) => ({
     id,
-    practice_group_id: 'group',
+    practice_group_id: 'practice',
     object_id: 'type-1',
     webhook_no: no,
     partner_id: 'partner',
-    payload: { id },
+    payload: { id, after: {} },
   });
   return {
     rows,
     other,
-    ask: (id: string) => propose(db, change(id), 60_000),
+    ask: (id: string) => propose(db, change(id), { rowVersion: 1, webhookVersion: 1 }, 60_000),
     withdraw: (id: string) => withdrawProposal(db, id, new Date().toISOString()),
     waiting: () =>
       rows(
@@ -75,4 +80,16 @@ it('a change is withdrawn at once, also while another node asks whether the next
   await Promise.all([second, withdrawn]);
   expect(await withdrawals()).toEqual([{ state: 'due' }]);
   expect(await rows("SELECT FROM proposals WHERE id = 'chg_first'")).toEqual([]);
+});
+
+it('a change is withdrawn once the transaction that could not make it is rolled back', async () => {
+  const { rows, other, ask, withdraw, waiting, withdrawals } = await practice();
+  expect(await ask('chg_first')).toBe(true);
+  await other.query("BEGIN; DELETE FROM proposals WHERE id = 'chg_first'");
+  const withdrawn = withdraw('chg_first');
+  await expect.poll(waiting).toHaveLength(1);
+  await other.query('ROLLBACK');
+  await withdrawn;
+  expect(await withdrawals()).toEqual([{ state: 'due' }]);
+  expect(await rows('SELECT FROM proposals')).toEqual([]);
 });

@@ -94,7 +94,7 @@ describe('a withdrawal that the practice software does not take', () => {
     await here.attemptsUntil(4);
     const away = await here.patch('Still away');
     expectProblem(away, 503, 'service_unavailable');
-    expect(away.body.message).toMatch(/^An earlier change of this submission type was not made/);
+    expect(away.body.message).toMatch(/^An earlier change of this submission type is not settled/);
     await here.attemptsUntil(5);
     const [{ retry_at }] = await here.deliveries();
     await here.software.setBehaviour(status(200));

@@ -23,12 +23,16 @@ interface Change {
   id: string;
   practice_group_id: string;
   object_id: string;
-  before: Record<string, unknown>;
+  /** Null in a withdrawal: Porter has the submission type no more. */
+  before: Record<string, unknown> | null;
   after: Record<string, unknown>;
   state?: 'pending' | 'applied' | 'rejected';
 }
 
-type Entry = { change: Change; rejected: string | null } | { withdrawn: string } | { cursor: string };
+type Entry =
+  | { change: Change; rejected: string | null; isAsked?: boolean }
+  | { withdrawn: string; before: Record<string, unknown> | null }
+  | { cursor: string };
 
 // ---- What it knows, and keeps ----
 
@@ -37,32 +41,38 @@ const settings = new Map<string, Map<string, { value: unknown; by: string }>>();
 /** Each change that was decided, and why it was rejected if it was. */
 const decided = new Map<string, { change: Change; rejected: string | null }>();
 const withdrawn = new Set<string>();
+/** Changes that it was asked about and took, and has not read in the feed yet. */
+const asked = new Set<string>();
 let cursor = '';
 
 function remember(entry: Entry): void {
   if ('cursor' in entry) cursor = entry.cursor;
-  else if ('withdrawn' in entry) takeBack(entry.withdrawn);
-  else {
+  else if ('withdrawn' in entry) takeBack(entry.withdrawn, entry.before);
+  else if (!asked.delete(entry.change.id)) {
     decided.set(entry.change.id, entry);
+    if (entry.isAsked) asked.add(entry.change.id);
     if (entry.rejected === null) apply(entry.change);
   }
 }
 
+/** A change that it was asked about comes later than each change that it reads in the feed before that one, so the earlier change yields. */
 function apply({ id, practice_group_id, object_id, after }: Change): void {
   const key = `${practice_group_id} ${object_id}`;
   const fields = settings.get(key) ?? new Map();
   settings.set(key, fields);
-  for (const [name, value] of Object.entries(after)) fields.set(name, { value, by: id });
+  for (const [name, value] of Object.entries(after))
+    if (asked.has(id) || !asked.has(fields.get(name)?.by ?? '')) fields.set(name, { value, by: id });
 }
 
-/** Porter did not make the change after all: what nobody has changed since is as it was. */
-function takeBack(id: string): void {
+/** Porter did not make the change: the fields that the change was the last to set become what Porter has. */
+function takeBack(id: string, before: Record<string, unknown> | null): void {
   withdrawn.add(id);
+  asked.delete(id);
   const change = decided.get(id)?.change;
   decided.delete(id);
   if (!change) return;
   const fields = settings.get(`${change.practice_group_id} ${change.object_id}`);
-  for (const [name, value] of Object.entries(change.before))
+  for (const [name, value] of Object.entries(before ?? {}))
     if (fields?.get(name)?.by === id) fields.set(name, { value, by: '' });
 }
 
@@ -118,7 +128,9 @@ async function readOn(): Promise<boolean> {
   if (!answer.ok) throw new Error(`the feed answered ${answer.status}`);
   // In the order of the feed, each once: it may have been read before.
   keep(
-    ...page.data.filter(({ id }) => !decided.has(id)).map((change) => ({ change, rejected: judge(change) })),
+    ...page.data
+      .filter(({ id }) => !decided.has(id) || asked.has(id))
+      .map((change) => ({ change, rejected: judge(change) })),
   );
   await Promise.all(page.data.filter(({ state }) => state === 'pending').map(({ id }) => tell(id)));
   if (page.next_cursor !== cursor) keep({ cursor: page.next_cursor });
@@ -167,12 +179,12 @@ async function follow(): Promise<never> {
 
 const secrets = WEBHOOK_SECRETS.split(',').filter(Boolean);
 
-function verified(body: string, { headers }: IncomingMessage): { event: string } & Change {
+type Received = { event: string } & Change;
+
+function verified(body: string, { headers }: IncomingMessage): Received {
   for (const secret of secrets) {
     try {
-      return new Webhook(secret).verify(body, headers as Record<string, string>) as {
-        event: string;
-      } & Change;
+      return new Webhook(secret).verify(body, headers as Record<string, string>) as Received;
     } catch {}
   }
   throw new Error('the signature is not right');
@@ -184,14 +196,15 @@ function ask(change: Change): { status: number; body?: object } {
   if (!decided.has(change.id)) {
     const message = judge(change);
     if (message !== null) return { status: 422, body: { message } };
-    keep({ change, rejected: null });
+    keep({ change, rejected: null, isAsked: true });
   }
   return { status: 200 };
 }
 
-function receive({ event, ...change }: { event: string } & Change): { status: number; body?: object } {
+function receive({ event, ...change }: Received): { status: number; body?: object } {
   if (event === 'change.proposed') return ask(change);
-  if (event === 'change.withdrawn' && !withdrawn.has(change.id)) keep({ withdrawn: change.id });
+  if (event === 'change.withdrawn' && !withdrawn.has(change.id))
+    keep({ withdrawn: change.id, before: change.before });
   ring();
   return { status: 204 };
 }

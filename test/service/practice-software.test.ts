@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
+import { Webhook } from 'standardwebhooks';
 import { expect, it, onTestFinished } from 'vitest';
 import { temporaryFolder } from '../support/afterwards.ts';
 import { blocksOf, ROOT } from '../support/examples.ts';
@@ -11,6 +12,7 @@ import { dice } from '../support/fault-loops.ts';
 import { freePort, until } from '../support/porter-process.ts';
 import { killBothSidesUnderTraffic, practiceSoftware } from '../support/practice-loops.ts';
 import { RealClock } from '../support/real-clock.ts';
+import { startReceiver } from '../support/receiver.ts';
 import { seedOf } from '../support/seed.ts';
 import { type Loose, makeWorld, OPERATOR_TOKEN, startHarness } from '../support/service.ts';
 
@@ -38,6 +40,59 @@ it('examples/practice-software takes what partners change, and says what it does
   expect((await software.shown()).settings).toEqual({ [`${group} type-1`]: { title: 'Taken' } });
   const [rejected] = (await house.operator('GET', '/changes?state=rejected')).data;
   expect(rejected.reason).toBe('We cannot answer more than 500 of these a day.');
+});
+
+it('examples/practice-software keeps a change that it was asked about, when it reads an earlier one in the feed afterwards', async () => {
+  const signer = new Webhook(`whsec_${Buffer.alloc(32, 1).toString('base64')}`);
+  const change = (id: string, title: string, before: object = { title: 'Before' }) => ({
+    id,
+    kind: 'submission_type',
+    practice_group_id: 'practice',
+    object_id: 'type-1',
+    before,
+    after: { title },
+  });
+  /** Porter, whose feed has what is in `data`. */
+  const data: object[] = [];
+  const porter = await startReceiver({
+    behaviour: (response, { path }) => {
+      const page = { data: path.includes('cursor=') ? [] : data, next_cursor: data.length > 0 ? 'end' : '' };
+      response.writeHead(200).end(JSON.stringify({ ...page, has_more: false }));
+    },
+  });
+  onTestFinished(() => porter.close());
+  const software = await practiceSoftware(new URL(porter.url).origin);
+  await software.start('', [`whsec_${Buffer.alloc(32, 1).toString('base64')}`]);
+  const send = async (event: string, sent: { id: string }) => {
+    const body = JSON.stringify({ event, ...sent });
+    const at = new Date();
+    const answer = await fetch(software.url, {
+      method: 'POST',
+      body,
+      headers: {
+        'webhook-id': sent.id,
+        'webhook-timestamp': String(Math.floor(at.getTime() / 1000)),
+        'webhook-signature': signer.sign(sent.id, at, body),
+      },
+    });
+    return answer.status;
+  };
+  const title = async () => (await software.shown()).settings['practice type-1']?.title;
+
+  expect(await send('change.proposed', change('chg_asked', 'Asked'))).toBe(200);
+  expect(await send('change.proposed', change('chg_asked_later', 'Asked later'))).toBe(200);
+  expect(await title()).toBe('Asked later');
+  data.push(
+    { ...change('chg_earlier', 'Earlier'), state: 'pending' },
+    { ...change('chg_asked', 'Asked'), state: 'applied' },
+  );
+  await expect.poll(async () => (await software.shown()).cursor).toBe('end');
+  expect(await title()).toBe('Asked later');
+  // What Porter has by then, not what it had when it asked.
+  expect(await send('change.withdrawn', change('chg_asked_later', 'Asked later', { title: 'Now' }))).toBe(
+    204,
+  );
+  expect(await title()).toBe('Now');
 });
 
 it('examples/practice-software says that its port is taken', async () => {

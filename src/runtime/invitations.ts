@@ -85,5 +85,5 @@ async function send(
     await transact(db, SYSTEM, async (tx) => markInvitationFailed(tx, invitation, tryAt, reason));
     return;
   }
-  await transact(db, SYSTEM, async (tx) => markInvitationSent(tx, id, at));
+  await transact(db, SYSTEM, async (tx) => markInvitationSent(tx, invitation, at));
 }

@@ -159,8 +159,13 @@ export async function setInvitationToken(
   return row !== undefined;
 }
 
-export function markInvitationSent(tx: Transaction, id: string, at: string): void {
-  tx.defer('UPDATE invitations SET sent_at = $2, try_at = NULL, error = NULL WHERE id = $1', [id, at]);
+/** Only if the link that was sent is the current one: another node may have made a new link since. */
+export function markInvitationSent(tx: Transaction, { id, tries }: ClaimedInvitation, at: string): void {
+  tx.defer('UPDATE invitations SET sent_at = $3, try_at = NULL, error = NULL WHERE id = $1 AND tries = $2', [
+    id,
+    tries,
+    at,
+  ]);
 }
 
 /** To be tried again then; null: given up. */

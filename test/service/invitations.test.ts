@@ -141,6 +141,33 @@ describe('an invitation', () => {
     expect(await mailedTo(email)).not.toBe('');
   });
 
+  it('that one node sends for so long that another node makes a new link is tried again, if the new link was not sent', async () => {
+    const held: (() => void)[] = [];
+    const slow = await startMailbox({
+      onData(stream, _session, done) {
+        stream.on('end', () => held.push(done)).resume();
+      },
+    });
+    const late = await startHarness({
+      env: { ...env, PORTER_SMTP_URL: slow.url },
+      databaseUrl: house.databaseUrl,
+      clock: house.clock,
+    });
+    await send();
+    const invitation = await toPartner();
+    const sending = late.service.alerts.tell();
+    await expect.poll(() => held.length).toBe(1);
+    house.clock.advance(5 * 60_000);
+    mailbox.refuse = { code: 451, text: 'Later' };
+    await send();
+    mailbox.refuse = undefined;
+    for (const done of held) done();
+    await sending;
+    expect(await read(invitation.id)).toMatchObject({ status: 'waiting', sent_at: null });
+    house.clock.advance(5 * 60_000);
+    expect((await enter(await mailedTo(invitation.email))).status).toBe(204);
+  });
+
   it('that the mail server does not take is tried again with another link; one that it never will is given up', async () => {
     const invitation = await toPartner();
     mailbox.refuse = { code: 451, text: 'Later' };

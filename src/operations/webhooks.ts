@@ -46,7 +46,7 @@ import { type Actor, type App, nowIso, type OperatorCall, type PartnerCall } fro
 export async function createWebhook(app: App, call: PartnerCall<typeof createEndpoint>) {
   const { principal, body } = call;
   refuseBadTarget(app, body.url);
-  await refuseUnreached(app, principal, body.practice_group_ids ?? []);
+  if (body.practice_group_ids) refuseUnreached(body.practice_group_ids, await receivedGroups(app, principal));
   const isForAll = body.practice_groups === 'all';
   const now = nowIso(app);
   const secret = newSecret(app.random);
@@ -98,34 +98,31 @@ export async function getWebhook(app: App, { principal, params }: PartnerCall<ty
 
 export async function updateWebhook(app: App, call: PartnerCall<typeof updateEndpoint>) {
   const { principal, params, body: patch, ifMatch } = call;
-  if (patch.practice_group_ids) {
-    const found = await transact(app.db, principal, (tx) => findWebhook(tx, principal, params.id));
-    const named = new Set(found?.practice_group_ids);
-    const added = patch.practice_group_ids.filter((id) => !named.has(id));
-    if (found?.practice_groups) await refuseUnreached(app, principal, added);
-  }
+  const received = patch.practice_group_ids ? await receivedGroups(app, principal) : [];
   const webhook = await transact(app.db, principal, async (tx) => {
     const current = await lockWebhook(tx, principal, params.id);
     if (!current) throw new Problem('not_found');
     if (!ifMatchHolds(ifMatch, etagOf(current.version))) throw new Problem('precondition_failed');
     // An address that was allowed once is not looked at again unless it changes.
     if (patch.url !== undefined && patch.url !== current.url) refuseBadTarget(app, patch.url);
-    if (patch.practice_group_ids && !current.practice_groups) throw ruleBroken('webhook_of_one_group');
+    if (patch.practice_group_ids) {
+      if (!current.practice_groups) throw ruleBroken('webhook_of_one_group');
+      const named = new Set(current.practice_group_ids);
+      const added = patch.practice_group_ids.filter((id) => !named.has(id));
+      refuseUnreached(added, received);
+    }
     return change(app, tx, call, current, { ...headersAt(current, patch), ...patch });
   });
   return { body: webhook, etag: etagOf(webhook.version) };
 }
 
+/** The practice groups whose events the partner receives. */
+function receivedGroups(app: App, { holder }: PartnerPrincipal): Promise<string[]> {
+  return transact(app.db, SYSTEM, (tx) => listReceivedGroups(tx, holder.partnerId, nowIso(app)));
+}
+
 /** One that is misspelled would wait for ever. One that is lost later stays: its deliveries are withheld, and go on when it is back. */
-async function refuseUnreached(
-  app: App,
-  { holder }: PartnerPrincipal,
-  groupIds: readonly string[],
-): Promise<void> {
-  if (groupIds.length === 0) return;
-  const received = await transact(app.db, SYSTEM, (tx) =>
-    listReceivedGroups(tx, holder.partnerId, nowIso(app)),
-  );
+function refuseUnreached(groupIds: readonly string[], received: readonly string[]): void {
   const unreached = groupIds.filter((id) => !received.includes(id));
   if (unreached.length === 0) return;
   throw ruleBroken(

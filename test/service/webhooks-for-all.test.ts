@@ -1,4 +1,5 @@
 import fc from 'fast-check';
+import pg from 'pg';
 import { describe, expect, it } from 'vitest';
 import { lookAtWebhooks } from '../../src/store/deliveries.ts';
 import { claimDeliveries } from '../../src/store/deliveries-claim.ts';
@@ -9,6 +10,7 @@ import { fanOutAll, HOOK, newPartner, type Partner, publish, startPost } from '.
 import { startReceiver } from '../support/receiver.ts';
 import { seedOf } from '../support/seed.ts';
 import { type Harness, type Loose, makeKey, makeWorld, startHarness } from '../support/service.ts';
+import { superuser } from '../support/superuser.ts';
 
 /** One webhook for all practice groups that a partner may act for: who is sent what, in which order, and what is withheld. */
 
@@ -171,6 +173,33 @@ describe('through HTTP', () => {
     expect((await narrow(second.groupId)).body.practice_group_ids).toEqual([second.groupId]);
     expect((await narrow(partner.groupId)).status).toBe(200);
     expect((await narrow(second.groupId)).status).toBe(422);
+  });
+
+  it('422: a practice group without access is not added again by an update that was under way when it was left out', async () => {
+    const house = await startHarness();
+    const partner = await newPartner(house);
+    const second = await another(house, partner);
+    const both = [partner.groupId, second.groupId];
+    const body = { url: HOOK, practice_groups: 'all', practice_group_ids: both };
+    const { id } = await partner.call('POST', '/v1/webhooks', body);
+    await house.operator('POST', `/keys/${second.keyId}/revoke`);
+    const rival = new pg.Client({ connectionString: house.databaseUrl });
+    await rival.connect();
+    await rival.query('BEGIN');
+    await rival.query('UPDATE webhooks SET only_group_ids = $2, version = version + 1 WHERE id = $1', [
+      id,
+      [partner.groupId],
+    ]);
+    const update = partner.send('PATCH', `/v1/webhooks/${id}`, { practice_group_ids: both });
+    const { rows } = await rival.query('SELECT pg_backend_pid() AS pid');
+    const db = await superuser(house.databaseUrl);
+    const waiting = async () =>
+      (await db.query('SELECT FROM pg_stat_activity WHERE $1 = ANY (pg_blocking_pids(pid))', [rows[0].pid]))
+        .rows.length;
+    await expect.poll(waiting).toBe(1);
+    await rival.query('COMMIT');
+    await rival.end();
+    expect((await update).body).toMatchObject({ statusCode: 422, rule: 'webhook_group_unreached' });
   });
 
   it('a practice group that is lost is withheld with the reason, the others go on, and it goes on when access returns', async () => {

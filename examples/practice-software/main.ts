@@ -55,7 +55,7 @@ function remember(entry: Entry): void {
   }
 }
 
-/** A change that it was asked about comes later than each change that it reads in the feed before that one, so the earlier change yields. */
+/** A change that it was asked about is later than each change that precedes it in the feed, so the earlier change yields. */
 function apply({ id, practice_group_id, object_id, after }: Change): void {
   const key = `${practice_group_id} ${object_id}`;
   const fields = settings.get(key) ?? new Map();

@@ -212,7 +212,7 @@ export class WriteThrough implements SubmissionTypeUpdates {
     };
   }
 
-  /** Makes the change that the practice software has applied. Undefined: the row has changed since it was read, so it must be decided again. */
+  /** Makes the change that the practice software has applied. Undefined: it could not be made on the row as it is now, and is withdrawn. */
   async #make(
     update: Update,
     { id }: Proposal,

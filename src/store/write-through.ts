@@ -146,7 +146,7 @@ export function propose(
       proposal.practice_group_id,
     ]);
     const [row, dropped] = await Promise.all([
-      // Waits for a transaction that is removing the earlier proposal. Takes no lock on that proposal: `withdraw` passes over locked ones.
+      // Waits for a transaction that is removing the earlier proposal. Takes no lock on that proposal: `withdrawLate` passes over locked ones.
       tx.first(
         `INSERT INTO proposals
          SELECT $1, $2, $3, $4, $5, $6, clock_timestamp() + $7 * interval '1 millisecond'

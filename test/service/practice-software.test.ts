@@ -52,7 +52,7 @@ it('examples/practice-software keeps a change that it was asked about, when it r
     before,
     after: { title },
   });
-  /** Porter, whose feed has what is in `data`. */
+  /** Stands for Porter: its feed has the changes in `data`. */
   const data: object[] = [];
   const porter = await startReceiver({
     behaviour: (response, { path }) => {
@@ -88,7 +88,7 @@ it('examples/practice-software keeps a change that it was asked about, when it r
   );
   await expect.poll(async () => (await software.shown()).cursor).toBe('end');
   expect(await title()).toBe('Asked later');
-  // What Porter has by then, not what it had when it asked.
+  // The withdrawal has another value than the proposal.
   expect(await send('change.withdrawn', change('chg_asked_later', 'Asked later', { title: 'Now' }))).toBe(
     204,
   );

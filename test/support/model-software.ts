@@ -27,8 +27,8 @@ export interface ModelSoftware {
   /** Judges the next change when it arrives, and answers when `until` is done. */
   next(verdict: Verdict, until?: Promise<void>): void;
   /**
-   * Changes a submission type here, from what it is to what it is to be, and keeps changes of partners waiting until `send` has brought that to
-   * Porter.
+   * Changes a submission type here: `next` gets the fields and returns the new ones. Keeps partners' changes waiting until `send` has brought them
+   * to Porter.
    */
   change(
     objectId: string,

@@ -1,5 +1,4 @@
 import type { Role } from '../contract/access.ts';
-import { legible } from '../contract/fields.ts';
 
 /** What is made of what a provider of OpenID Connect says of somebody. */
 
@@ -28,15 +27,28 @@ export function roleOf(
   const claimed = claimNamed(claims, claim);
   const values = (Array.isArray(claimed) ? claimed : [claimed]).filter((value) => typeof value === 'string');
   const given = new Set(values.map((value) => roles.get(value)));
-  return { role: personRoles.find((role) => given.has(role)), values };
+  return { role: personRoles.find((role) => given.has(role)), values: values.map(shownText) };
 }
 
-const NAME_MAX = 255;
+/** OpenID Connect allows 255 ASCII characters. */
+export function isSubject(value: unknown): value is string {
+  return typeof value === 'string' && /^[ -~]{1,255}$/.test(value);
+}
+
+const SHOWN_MAX = 255;
+
+/** A text of the provider as people may see it: one line, of limited length, in the order in which it is written. */
+export function shownText(value: string): string {
+  const plain = value
+    .toWellFormed()
+    .replace(/[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]/gu, '')
+    .trim();
+  return [...plain].slice(0, SHOWN_MAX).join('');
+}
 
 /** As people know each other; the subject is an ID that nobody knows. */
 export function nameOf(claims: Claims): string {
   const given = ['name', 'preferred_username', 'email', 'sub'].map((claim) => claims[claim]);
-  const name = given.find((value) => typeof value === 'string' && value.trim() !== '');
-  const plain = legible(String(name).toWellFormed()).trim();
-  return [...plain].slice(0, NAME_MAX).join('');
+  const names = given.flatMap((value) => (typeof value === 'string' ? shownText(value) : []));
+  return names.find((name) => name !== '') ?? '';
 }

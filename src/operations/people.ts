@@ -2,7 +2,7 @@ import type { Role } from '../contract/access.ts';
 import type { Operator } from '../contract/operator/operators.ts';
 import { instantOf } from '../domain/access.ts';
 import { newId, randomBase62 } from '../domain/ids.ts';
-import { claimNamed, nameOf, roleOf } from '../domain/person.ts';
+import { claimNamed, isSubject, nameOf, roleOf } from '../domain/person.ts';
 import { type OperatorPrincipal, SYSTEM } from '../domain/principal.ts';
 import { type Claims, SignInRefused, type SignInSecrets } from '../platform/oidc.ts';
 import { transact } from '../store/database.ts';
@@ -77,8 +77,8 @@ export async function completeSignIn(
 ): Promise<Outcome> {
   const hasRoles = (claims: Claims) => claimNamed(claims, rolesClaim) !== undefined;
   const claims = await provider.redeem(callbackUrl, begun, hasRoles);
-  if (typeof claims.iss !== 'string' || typeof claims.sub !== 'string')
-    throw new SignInRefused('the provider does not say who it is');
+  if (!isSubject(claims.sub))
+    throw new SignInRefused('the claim "sub" of the ID token is not 1 to 255 printable ASCII characters');
   const name = nameOf(claims);
   const { role, values } = roleOf(claims, rolesClaim, roles);
   if (!role) return { kind: 'no_role', name, values, wanted: [...roles.keys()] };

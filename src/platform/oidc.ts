@@ -38,13 +38,13 @@ const ANSWER_SECONDS = 5;
 /** The library is loaded, and the provider asked for its metadata, with the first sign-in: a start waits for neither. */
 export function createOidc(settings: OidcSettings): Oidc {
   let found: Promise<Provider> | undefined;
-  const provider = () => {
-    if (!found) {
+  const provider = ({ anew } = { anew: false }) => {
+    if (!found || anew) {
       const asked = discover(settings);
       found = asked;
       // A failure is not remembered.
       asked.catch(() => {
-        found = undefined;
+        if (found === asked) found = undefined;
       });
     }
     return found;
@@ -63,7 +63,8 @@ export function createOidc(settings: OidcSettings): Oidc {
       }).href;
     },
     async redeem(callbackUrl, { state, nonce, verifier }, hasClaim) {
-      const { client, config } = await provider();
+      // What was found keeps the provider's keys. Found anew, it has those that were rotated in since.
+      const { client, config } = await provider({ anew: true });
       const checks: AuthorizationCodeGrantChecks = {
         expectedState: state,
         expectedNonce: nonce,
@@ -96,7 +97,10 @@ async function discover(settings: OidcSettings): Promise<Provider> {
       clientId,
       undefined,
       clientSecret === undefined ? client.None() : client.ClientSecretBasic(clientSecret),
-      { timeout: ANSWER_SECONDS, execute: isLocal ? [client.allowInsecureRequests] : [] },
+      {
+        timeout: ANSWER_SECONDS,
+        execute: [client.enableNonRepudiationChecks, ...(isLocal ? [client.allowInsecureRequests] : [])],
+      },
     )
     .catch((error: unknown) => {
       throw unreachable(settings, error);

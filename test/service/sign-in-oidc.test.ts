@@ -1,7 +1,16 @@
+import { createHmac } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { expectProblem } from '../support/answers.ts';
 import { signIn, visitor } from '../support/console-session.ts';
-import { CLIENT, startProvider, Walker } from '../support/oidc-provider.ts';
+import {
+  CLIENT,
+  jwtOf,
+  newKey,
+  partOf,
+  providerKey,
+  startProvider,
+  Walker,
+} from '../support/oidc-provider.ts';
 import { type Loose, OPERATOR_TOKEN, startHarness } from '../support/service.ts';
 import { superuser } from '../support/superuser.ts';
 
@@ -210,6 +219,118 @@ describe('what comes back', () => {
     const cookie = walker.cookiesOf(house.url).replace(/.{4}$/, 'AAAA');
     const answer = await house.send('GET', url.slice(house.url.length), { headers: { cookie } });
     expect(answer.status).toBe(400);
+  });
+});
+
+describe('the ID token', () => {
+  const signed = (header: object, claims: object) => jwtOf(header, claims, providerKey);
+  type Forge = (header: Loose, claims: Loose) => string;
+  /** Signs in while the provider answers with another ID token. */
+  const enterWith = async (forge: Forge) => {
+    const person = newPerson('porter-admins');
+    provider.instead = (_path, answer) =>
+      answer.id_token && {
+        ...answer,
+        id_token: forge(partOf(answer.id_token, 0), partOf(answer.id_token, 1)),
+      };
+    const { shown, walker } = await enter(person);
+    provider.instead = undefined;
+    return { person, shown, cookies: walker.cookiesOf(house.url) };
+  };
+
+  it('is taken as it is when the key of the provider has signed it', async () => {
+    const { shown } = await enterWith(signed);
+    expect(shown.url).toBe(`${house.url}/console`);
+  });
+
+  it.each<[string, Forge, RegExp]>([
+    ['another key has signed', (header, claims) => jwtOf(header, claims, newKey()), /signature/],
+    [
+      'another key has signed without a name',
+      ({ alg }, claims) => jwtOf({ alg }, claims, newKey()),
+      /signature/,
+    ],
+    [
+      'a key that is unknown has signed',
+      ({ alg }, claims) => jwtOf({ alg, kid: 'x' }, claims, newKey()),
+      /key/,
+    ],
+    ['nobody has signed', (header, claims) => jwtOf(header, claims), /signature/],
+    ['says that nobody signs it', (_, claims) => jwtOf({ alg: 'none' }, claims), /"alg"/],
+    [
+      'is signed with the secret of the client',
+      (_, claims) => {
+        const content = jwtOf({ alg: 'HS256' }, claims);
+        return (
+          content +
+          createHmac('sha256', CLIENT.client_secret).update(content.slice(0, -1)).digest('base64url')
+        );
+      },
+      /algorithm|"alg"/,
+    ],
+    [
+      'was altered after it was signed',
+      (header, claims) => {
+        const [, , signature] = signed(header, claims).split('.');
+        return `${jwtOf(header, { ...claims, groups: ['porter-admins'] })}${signature}`;
+      },
+      /signature/,
+    ],
+  ])('401 when %s; the log says why and no operator is made', async (_, forge, reason) => {
+    const { person, shown, cookies } = await enterWith(forge);
+    expect(shown.status).toBe(401);
+    expect(shown.text).toContain('did not confirm who you are');
+    expect(cookies).not.toMatch(/porter-session/);
+    expect(house.logLines()).toContainEqual(
+      expect.objectContaining({ msg: 'sign-in refused', reason: expect.stringMatching(reason) }),
+    );
+    const { rows } = await db.query('SELECT FROM operators WHERE subject = $1', [person]);
+    expect(rows).toEqual([]);
+  });
+
+  it('401 when the provider publishes no keys, 503 when its keys cannot be reached', async () => {
+    provider.instead = (path, answer) => (path === '/jwks' ? { keys: [] } : answer);
+    expect((await enter(newPerson('porter-eyes'))).shown.status).toBe(401);
+    provider.instead = undefined;
+    provider.failing = '/jwks';
+    expect((await enter(newPerson('porter-eyes'))).shown.status).toBe(503);
+    provider.failing = undefined;
+  });
+
+  it('is taken at once when the provider has rotated its keys', async () => {
+    expect((await enter(newPerson('porter-eyes'))).shown.status).toBe(303);
+    const next = { ...newKey().export({ format: 'jwk' }), kid: 'next' };
+    provider.serve(CALLBACK, { jwks: { keys: [next as never] } });
+    expect((await enter(newPerson('porter-eyes'))).shown.status).toBe(303);
+    provider.serve(CALLBACK);
+    expect((await enter(newPerson('porter-eyes'))).shown.status).toBe(303);
+  });
+
+  it.each([
+    ['NUL', 'a\0b'],
+    ['a line break', 'a\nb'],
+    ['a letter that is not ASCII', 'ä'],
+    ['256 characters', 'x'.repeat(256)],
+  ])('401 when its subject has %s', async (_, sub) => {
+    const { shown, cookies } = await enterWith((header, claims) =>
+      signed(header, { ...claims, sub, groups: ['porter-eyes'] }),
+    );
+    expect(shown.status).toBe(401);
+    expect(cookies).not.toMatch(/porter-session/);
+    expect(house.logLines()).toContainEqual(
+      expect.objectContaining({ msg: 'sign-in refused', reason: expect.stringContaining('"sub"') }),
+    );
+  });
+
+  it('gives a name of one line, and values of its groups that keep the page in order', async () => {
+    const claims = { name: 'Ann\0\u202e\n\u2028 Marsh', groups: ['porter-eyes'] };
+    const { shown } = await enterWith((header, before) => signed(header, { ...before, ...claims }));
+    expect(shown.status).toBe(303);
+    const { data } = await house.operator('GET', '/operators?page_size=100');
+    expect(data.map(({ name }: Loose) => name)).toContain('Ann Marsh');
+    const others = ['x\u202e\0y', 'z'.repeat(1_000)];
+    const refused = await enterWith((header, before) => signed(header, { ...before, groups: others }));
+    expect(refused.shown.text).toContain(`“xy”, “${'z'.repeat(255)}”`);
   });
 });
 

@@ -1,5 +1,5 @@
-import { generateKeyPairSync } from 'node:crypto';
-import { createServer, type RequestListener } from 'node:http';
+import { generateKeyPairSync, type KeyObject, sign } from 'node:crypto';
+import { createServer, type RequestListener, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import Provider, { type Configuration } from 'oidc-provider';
 import { request } from 'undici';
@@ -13,17 +13,35 @@ export interface OidcProvider {
   /** Until then it answers 503 to everything. */
   serve(redirectUri: string, more?: Configuration): void;
   stopServing(): void;
+  /** Answers in place of the provider, if set and not undefined: for what an impostor or a misconfigured provider answers. */
+  instead: ((path: string, answer: Record<string, unknown>) => unknown) | undefined;
+  /** The one path that it answers with 503. */
+  failing: string | undefined;
 }
 
 export const CLIENT = { client_id: 'porter', client_secret: 'a-secret-of-the-client-porter-1234567' };
 
-const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
+export const newKey = () => generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey;
+export const providerKey = newKey();
+
+/** A JWT of this header and these claims; without a key, its signature is empty. */
+export function jwtOf(header: object, claims: object, key?: KeyObject): string {
+  const content = [header, claims]
+    .map((part) => Buffer.from(JSON.stringify(part)).toString('base64url'))
+    .join('.');
+  return `${content}.${key ? sign('sha256', Buffer.from(content), key).toString('base64url') : ''}`;
+}
+
+export const partOf = (jwt: unknown, index: 0 | 1) =>
+  JSON.parse(Buffer.from(String(jwt).split('.')[index] ?? '', 'base64url').toString());
 
 export async function startProvider(): Promise<OidcProvider> {
   let handler: RequestListener | undefined;
   const server = createServer((incoming, response) => {
-    if (handler) handler(incoming, response);
-    else response.writeHead(503).end();
+    if (handler && incoming.url !== provider.failing) {
+      if (provider.instead) replaceAnswer(response, incoming.url ?? '', provider.instead);
+      handler(incoming, response);
+    } else response.writeHead(503).end();
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   afterwards(async () => {
@@ -32,13 +50,15 @@ export async function startProvider(): Promise<OidcProvider> {
   });
   const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   const people: OidcProvider['people'] = new Map();
-  return {
+  const provider: OidcProvider = {
     issuer,
     people,
+    instead: undefined,
+    failing: undefined,
     serve(redirectUri, more = {}) {
-      const provider = new Provider(issuer, {
+      const real = new Provider(issuer, {
         clients: [{ ...CLIENT, redirect_uris: [redirectUri] }],
-        jwks: { keys: [privateKey.export({ format: 'jwk' }) as never] },
+        jwks: { keys: [providerKey.export({ format: 'jwk' }) as never] },
         cookies: { keys: ['for tests'] },
         pkce: { required: () => true },
         claims: { openid: ['sub'], profile: ['name', 'groups', 'realm_access'] },
@@ -58,12 +78,29 @@ export async function startProvider(): Promise<OidcProvider> {
         },
         ...more,
       });
-      handler = provider.callback();
+      handler = real.callback();
     },
     stopServing() {
       handler = undefined;
     },
   };
+  return provider;
+}
+
+function replaceAnswer(
+  response: ServerResponse,
+  url: string,
+  instead: NonNullable<OidcProvider['instead']>,
+): void {
+  const end = response.end.bind(response) as (body?: unknown) => ServerResponse;
+  response.end = ((body?: unknown) => {
+    const isJson = /^application\/(jwk-set\+)?json/.test(String(response.getHeader('content-type')));
+    const other = isJson ? instead(url, JSON.parse(String(body))) : undefined;
+    if (other === undefined) return end(body);
+    const text = JSON.stringify(other);
+    response.setHeader('content-length', Buffer.byteLength(text));
+    return end(text);
+  }) as typeof response.end;
 }
 
 export interface Shown {

@@ -49,5 +49,5 @@ export const RATE_WINDOW_SECONDS = 60;
 export type GuestKind = 'partner' | 'practice';
 
 /** What may be made to wait for a second person. */
-export const approvalKinds = ['keys', 'networks'] as const;
+export const approvalKinds = ['keys', 'networks', 'operators'] as const;
 export type ApprovalKind = (typeof approvalKinds)[number];

@@ -66,6 +66,8 @@ export interface Endpoint {
   };
   /** Where the deployment asks for it, this waits for a second person: it then answers 202, with what waits. */
   approval?: ApprovalKind;
+  /** Only a change that widens waits. A change that narrows is made at once. */
+  approvalFor?: 'widening';
   /** Refusals of this endpoint's own; those that every endpoint shares are added where they are documented. */
   problems: readonly ProblemCode[];
   /** The rules behind business_rule_violation. */

@@ -18,6 +18,22 @@ export function listOf(entries: readonly string[]): AddressList {
   return list;
 }
 
+/** Returns whether the outer range contains each address of the inner range. */
+export function rangeIsWithin(inner: string, outer: string): boolean {
+  const [first = ''] = inner.split('/');
+  return (
+    isIP(first) === isIP(outer.split('/')[0] ?? '') &&
+    bitsOf(inner) >= bitsOf(outer) &&
+    contains(listOf([outer]), first)
+  );
+}
+
+/** Counts the fixed bits of an address or a range. */
+function bitsOf(range: string): number {
+  const [address = '', bits] = range.split('/');
+  return bits === undefined ? (isIP(address) === 6 ? 128 : 32) : Number(bits);
+}
+
 export function contains(list: AddressList, address: string): boolean {
   return isIP(address) === 6 ? list.check(address, 'ipv6') : list.check(address, 'ipv4');
 }

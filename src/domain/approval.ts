@@ -1,6 +1,9 @@
 import type { Approval } from '../contract/approval.ts';
 import { APPROVAL_HOURS } from '../contract/approval.ts';
 
+/** Thrown by an operation that was to widen something, before it has done anything. */
+export class NeedsApproval extends Error {}
+
 /** As it is stored. */
 export interface StoredApproval {
   id: string;
@@ -18,6 +21,8 @@ export interface StoredApproval {
   decided_at: string | null;
   reason: string | null;
   has_answer: boolean;
+  /** A digest of the object that it is about, as it was then. */
+  basis: string | null;
 }
 
 const HOUR_MS = 3_600_000;

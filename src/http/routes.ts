@@ -1,7 +1,7 @@
 import compileSerialiser from 'fast-json-stringify';
 import findMyWay from 'find-my-way';
 import { roleNames } from '../contract/access.ts';
-import { waitingResponse } from '../contract/approval.ts';
+import { type Approval, waitingResponse } from '../contract/approval.ts';
 import {
   BODY_BYTES_MAX,
   type Endpoint,
@@ -18,6 +18,7 @@ import { namedKeyEndpoints, portalEndpoints } from '../contract/portal/index.ts'
 import { practiceEndpoints } from '../contract/practice/index.ts';
 import { PATH_UNKNOWN, Problem } from '../contract/problems.ts';
 import { verbatimText } from '../contract/verbatim.ts';
+import { NeedsApproval } from '../domain/approval.ts';
 import type { App } from '../operations/app.ts';
 import { askForApproval } from '../operations/approvals.ts';
 import {
@@ -99,6 +100,8 @@ type Result =
   | { body: unknown; etag?: string; read?: readonly Read[]; replayed?: true; sameFor?: object }
   /** The body as it goes out. */
   | { text: string | undefined; etag?: string | undefined; replayed?: true }
+  /** Nothing was done: a second person is asked. */
+  | { waiting: Approval }
   | { stream: Stream }
   | { lines: LineStream };
 type Operation = (app: App, call: unknown) => Result | Promise<Result>;
@@ -126,7 +129,22 @@ function waitingFor(app: App, endpoint: Endpoint, operation: Operation): [Endpoi
   if (!endpoint.approval || !app.deployment.approvals.includes(endpoint.approval))
     return [endpoint, operation];
   const ask = (within: App, call: unknown) => askForApproval(within, endpoint, call as never);
+  if (endpoint.approvalFor === 'widening') return [endpoint, askedIfItWidens(operation, ask)];
   return [{ ...endpoint, response: waitingResponse }, ask];
+}
+
+function askedIfItWidens(
+  operation: Operation,
+  ask: (app: App, call: unknown) => Promise<{ body: Approval }>,
+): Operation {
+  return async (app, call) => {
+    try {
+      return await operation({ ...app, refusesWidening: true }, call);
+    } catch (error) {
+      if (!(error instanceof NeedsApproval)) throw error;
+      return { waiting: (await ask(app, call)).body };
+    }
+  };
 }
 
 function partnerHandler(app: App, endpoint: Endpoint, operation: Operation): Handler {
@@ -272,6 +290,8 @@ function sender({ operationId, response: { status, body: schema, verbatim, page 
     return text;
   };
   const send = (exchange: Exchange, result: Result): Promise<void> | void => {
+    if ('waiting' in result)
+      return respond(exchange, waitingResponse.status, serialiserOf(waitingResponse.body)(result.waiting));
     if ('stream' in result) return respondOnAndOn(exchange, result.stream, EVENTS_TYPE);
     if ('lines' in result) return respondOnAndOn(exchange, lineStream(result.lines), LINES_TYPE);
     if (result.etag !== undefined) exchange.outgoing.push('etag', result.etag);

@@ -65,6 +65,8 @@ export interface App {
       }
     | undefined;
   access: Access;
+  /** An operation that would widen something throws `NeedsApproval`, and its caller asks a second person. */
+  refusesWidening?: true;
   /** Of keys, of operators, and of people who were invited. */
   limits: { keys: Limits; operators: Limits; guests: Limits };
   /** Of those who have none. */

@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import type { Approval } from '../contract/approval.ts';
 import type { Endpoint } from '../contract/endpoint.ts';
 import type {
@@ -22,9 +23,11 @@ import {
   takeAnswer,
 } from '../store/approvals.ts';
 import { rehearse, type Transaction, transact, transactAsOne } from '../store/database.ts';
-import { findOperator } from '../store/operators.ts';
+import { lockKey } from '../store/keys.ts';
+import { lockNetwork } from '../store/networks.ts';
+import { findOperator, hasCreated, lockOperator } from '../store/operators.ts';
 import { type Actor, type App, nowIso, type OperatorCall } from './app.ts';
-import { issueKey, issueKeys, rotateKey } from './keys.ts';
+import { issueKey, issueKeys, rotateKey, updateKey } from './keys.ts';
 import {
   addNetworkMember,
   createNetwork,
@@ -32,7 +35,7 @@ import {
   removeNetworkMember,
   updateNetwork,
 } from './networks.ts';
-import { presentOperator } from './operators.ts';
+import { createOperator, presentOperator, updateOperator } from './operators.ts';
 
 /**
  * A second person's approval. What waits is kept as it was asked for, after a rehearsal: it is carried out in a transaction that is undone, so
@@ -42,8 +45,11 @@ import { presentOperator } from './operators.ts';
 
 /** What can be made to wait: each endpoint that declares it. */
 const operations = {
+  createOperator,
+  updateOperator,
   issueKey,
   issueKeys,
+  updateKey,
   rotateKey,
   createNetwork,
   updateNetwork,
@@ -52,6 +58,38 @@ const operations = {
   removeNetworkMember,
 };
 type Name = keyof typeof operations;
+/**
+ * The part of an object that decides what an operation means. When it has changed since the request, the request means something else, and is not
+ * carried out. Adding and removing a member of a network means the same whatever else changed.
+ */
+const basisOf: Partial<Record<Name, (tx: Transaction, id: string) => Promise<unknown>>> = {
+  updateKey: keyBasis,
+  rotateKey: keyBasis,
+  updateNetwork: networkBasis,
+  async updateOperator(tx, id) {
+    const found = await lockOperator(tx, id);
+    return found && [found.label, found.expires_at, found.revoked_at];
+  },
+};
+
+async function keyBasis(tx: Transaction, id: string): Promise<unknown> {
+  return (await lockKey(tx, id))?.version;
+}
+
+async function networkBasis(tx: Transaction, id: string): Promise<unknown> {
+  const found = await lockNetwork(tx, id);
+  return found && [found.name, found.scopes, found.partner_ids];
+}
+
+/** Locks the object, so it stays so until the transaction ends. */
+async function digestOfBasis(
+  tx: Transaction,
+  { operation, params }: { operation: string; params: Record<string, string> },
+): Promise<string | null> {
+  const basis = await basisOf[operation as Name]?.(tx, params.id ?? '');
+  return basis === undefined ? null : hash('sha256', JSON.stringify(basis), 'base64url');
+}
+
 type Waiting = (app: App, call: Asked) => Promise<{ body: unknown }>;
 
 interface Asked {
@@ -90,12 +128,15 @@ export async function askForApproval(
     decided_at: null,
     reason: null,
     has_answer: false,
+    basis: null,
   };
-  await transact(app.db, call.principal, async (tx) => {
-    insertApproval(tx, asked);
-    record(app, tx, call, 'approval.request', null, asked);
+  const stored = await transact(app.db, call.principal, async (tx) => {
+    const stored = { ...asked, basis: await digestOfBasis(tx, asked) };
+    insertApproval(tx, stored);
+    record(app, tx, call, 'approval.request', null, stored);
+    return stored;
   });
-  return { body: present(app, asked) };
+  return { body: present(app, stored) };
 }
 
 interface Work {
@@ -162,6 +203,9 @@ export async function approveApproval(app: App, call: OperatorCall<typeof approv
     const still = requester && presentOperator(app, requester);
     if (still?.status !== 'active' || !roles.includes(still.role))
       throw new Problem('conflict', { message: ASKER_GONE });
+    await refuseSecondIdentity(app, tx, call.principal, before);
+    if (before.basis !== (await digestOfBasis(tx, before)))
+      throw new Problem('conflict', { message: CHANGED });
     const { requestId } = call;
     const { params, body } = before;
     const { answer, settles } = await carryOut(app, { operation, params, body, requestId }, behalf);
@@ -176,6 +220,28 @@ export async function approveApproval(app: App, call: OperatorCall<typeof approv
   return { body: present(app, approval) };
 }
 
+/** A person may hold several operators. Refuses an operator that the requester could have made for this approval. */
+async function refuseSecondIdentity(
+  app: App,
+  tx: Transaction,
+  { operatorId }: OperatorPrincipal,
+  { requested_by, requested_at }: StoredApproval,
+): Promise<void> {
+  const refuse = (message: string) => new Problem('insufficient_permissions', { message });
+  const approver = await findOperator(tx, operatorId);
+  if (!approver || Date.parse(approver.created_at) >= Date.parse(requested_at)) throw refuse(TOO_NEW);
+  if (!app.people) return;
+  if (approver.kind !== 'person') throw refuse(NO_PERSON);
+  if (await hasCreated(tx, operatorId, requested_by)) throw refuse(YOUR_TOKEN);
+}
+
+const TOO_NEW =
+  'You became an operator after this was asked for. An operator who was one before has to approve it.';
+const NO_PERSON =
+  'People sign in through a provider here, and a person has to approve this. Sign in to the console instead of using a token.';
+const YOUR_TOKEN = 'You created the token that asked for this. Another person has to approve it.';
+const CHANGED =
+  'The object has changed since this was asked for, so it may mean something else now. Decline it, and ask for it again if it is still wanted.';
 const NOT_YOUR_ROLE =
   'Your role does not allow what waits here. Somebody with one of the required_roles can approve it.';
 const ANOTHER = 'You asked for this yourself. Somebody else has to approve it.';

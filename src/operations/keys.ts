@@ -11,14 +11,24 @@ import type {
 } from '../contract/operator/keys.ts';
 import { Problem, ValidationProblem } from '../contract/problems.ts';
 import { ruleBroken } from '../contract/rules.ts';
-import { keyStatus } from '../domain/access.ts';
+import { keyStatus, rateLimitOf } from '../domain/access.ts';
 import { newestInForce } from '../domain/agreement.ts';
 import { formatKey, keyPrefix, secretHash } from '../domain/api-key.ts';
+import { NeedsApproval } from '../domain/approval.ts';
 import { etagOf, ifMatchHolds } from '../domain/etag.ts';
 import { newId, randomBase62 } from '../domain/ids.ts';
+import { widensKey } from '../domain/widening.ts';
 import { agreementsOf } from '../store/agreements.ts';
 import { type Transaction, transact } from '../store/database.ts';
-import { findKey, insertKeys, listKeyPage, lockKey, type StoredKey, updateKeyRow } from '../store/keys.ts';
+import {
+  findKey,
+  findKeysById,
+  insertKeys,
+  listKeyPage,
+  lockKey,
+  type StoredKey,
+  updateKeyRow,
+} from '../store/keys.ts';
 import { holdPartner } from '../store/partners.ts';
 import { findGroup, findUnknownGroups } from '../store/practice-groups.ts';
 import { type Actor, type App, nowIso, type OperatorCall } from './app.ts';
@@ -119,10 +129,21 @@ export async function updateKey(app: App, call: OperatorCall<typeof updateEndpoi
       await holdPartner(tx, before.partner_id);
       await agreementFor(app, tx, before.partner_id, given.agreement_id);
     }
+    if (app.refusesWidening && (await widens(tx, before, merged))) throw new NeedsApproval();
     return changeKey(tx, call, nowIso(app), 'key.update', before, merged);
   });
   if (Object.keys(call.body).some((name) => name !== 'label')) await app.access.settle();
   return { body: presentKey(app, key), etag: etagOf(key.version) };
+}
+
+async function widens(tx: Transaction, before: StoredKey, after: StoredKey): Promise<boolean> {
+  const [record] = await findKeysById(tx, [before.id]);
+  if (!record) throw new Error('a locked key is not there');
+  const limited = (key: StoredKey) => ({
+    ...key,
+    rateLimit: rateLimitOf({ ...record, rate_limit_per_minute: key.rate_limit_per_minute }),
+  });
+  return widensKey(limited(before), limited(after));
 }
 
 export async function rotateKey(app: App, call: OperatorCall<typeof rotateEndpoint>) {

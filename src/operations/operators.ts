@@ -10,8 +10,10 @@ import { Problem } from '../contract/problems.ts';
 import { ruleBroken } from '../contract/rules.ts';
 import { keyStatus } from '../domain/access.ts';
 import { secretHash } from '../domain/api-key.ts';
+import { NeedsApproval } from '../domain/approval.ts';
 import { newId, randomBase62 } from '../domain/ids.ts';
 import { SYSTEM } from '../domain/principal.ts';
+import { widensOperator } from '../domain/widening.ts';
 import { type Transaction, transact } from '../store/database.ts';
 import { isUniqueViolation } from '../store/database-errors.ts';
 import {
@@ -69,8 +71,11 @@ export async function updateOperator(app: App, call: OperatorCall<typeof updateE
   const expires_at = expiry(app, call.body.expires_at);
   const { label } = call.body;
   const body = await transact(app.db, call.principal, async (tx) => {
+    const admins = expires_at ? await lockActiveAdmins(tx, nowIso(app)) : [];
     const found = await lockOperator(tx, call.params.id);
     if (!found) throw new Problem('not_found');
+    const endsSooner = expires_at && (found.expires_at === null || expires_at < found.expires_at);
+    if (endsSooner) refuseLastAdmin(admins, found.id);
     const changed = {
       ...found,
       ...(label !== undefined && { label }),
@@ -79,6 +84,7 @@ export async function updateOperator(app: App, call: OperatorCall<typeof updateE
     const before = presentOperator(app, found);
     const body = presentOperator(app, changed);
     if (changed.label !== found.label || changed.expires_at !== found.expires_at) {
+      if (app.refusesWidening && widensOperator(found, changed)) throw new NeedsApproval();
       updateOperatorRow(tx, changed);
       tx.audit(recordOperator(call, nowIso(app), 'operator.update', before, body));
     }
@@ -99,8 +105,7 @@ export async function revokeOperator(app: App, call: OperatorCall<typeof revokeE
     if (!found) throw new Problem('not_found');
     const before = presentOperator(app, found);
     if (before.status === 'revoked') return before;
-    if (admins.length === 1 && admins[0] === id)
-      throw new Problem('conflict', { message: 'This is the last admin; make another one first.' });
+    refuseLastAdmin(admins, id);
     markOperatorRevoked(tx, id, now);
     const after = presentOperator(app, { ...found, revoked_at: now });
     tx.audit(recordOperator(call, now, 'operator.revoke', before, after));
@@ -109,6 +114,17 @@ export async function revokeOperator(app: App, call: OperatorCall<typeof revokeE
   });
   await app.access.settle();
   return { body };
+}
+
+/** Another admin must remain. If this admin does not expire, the other must not expire either. */
+function refuseLastAdmin(admins: Awaited<ReturnType<typeof lockActiveAdmins>>, id: string): void {
+  const found = admins.find((admin) => admin.id === id);
+  const others = admins.filter(
+    (admin) => admin.id !== id && !(found?.expires_at === null && admin.expires_at),
+  );
+  if (!found || others.length > 0) return;
+  const which = found.expires_at === null ? 'the last admin that does not expire' : 'the last admin';
+  throw new Problem('conflict', { message: `This is ${which}. Create another one first.` });
 }
 
 /** The operator whose token comes from the configuration, or from the first start. */
@@ -202,7 +218,13 @@ function addOperator(app: Maker, tx: Transaction, actor: Actor, wanted: Wanted, 
     created_at: now,
     revoked_at: null,
   };
-  insertOperator(tx, operator, secretHash(token));
+  const { principal } = actor;
+  insertOperator(
+    tx,
+    operator,
+    secretHash(token),
+    principal.kind === 'operator' ? principal.operatorId : null,
+  );
   tx.audit(recordOperator(actor, now, 'operator.create', null, operator));
   return operator;
 }

@@ -6,7 +6,7 @@ import type { Transaction } from './database.ts';
 import { byId, readPage } from './page.ts';
 
 const APPROVAL = `id, kind, operation, params, body, requested_by, requested_name, requested_at, expires_at, decision, decided_by, decided_name,
-  decided_at, reason, answer IS NOT NULL AS has_answer`;
+  decided_at, reason, answer IS NOT NULL AS has_answer, basis`;
 
 /** Newest first. */
 export function listApprovalPage(
@@ -35,8 +35,8 @@ export function lockApproval(tx: Transaction, id: string): Promise<StoredApprova
 
 export function insertApproval(tx: Transaction, approval: StoredApproval): void {
   tx.defer(
-    `INSERT INTO approvals (id, kind, operation, params, body, requested_by, requested_name, requested_at, expires_at)
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
+    `INSERT INTO approvals (id, kind, operation, params, body, requested_by, requested_name, requested_at, expires_at, basis)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
     [
       approval.id,
       approval.kind,
@@ -47,6 +47,7 @@ export function insertApproval(tx: Transaction, approval: StoredApproval): void 
       approval.requested_name,
       approval.requested_at,
       approval.expires_at,
+      approval.basis,
     ],
   );
 }

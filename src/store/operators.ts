@@ -89,13 +89,15 @@ export function findOperator(tx: Transaction, id: string): Promise<StoredOperato
 }
 
 /** Every admin who can still come in, locked: two admins must not revoke each other at the same moment. */
-export async function lockActiveAdmins(tx: Transaction, now: string): Promise<string[]> {
-  const rows = await tx.query<{ id: string }>(
-    `SELECT id FROM operators WHERE role = 'admin' AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > $1)
+export function lockActiveAdmins(
+  tx: Transaction,
+  now: string,
+): Promise<Pick<StoredOperator, 'id' | 'expires_at'>[]> {
+  return tx.query(
+    `SELECT id, expires_at FROM operators WHERE role = 'admin' AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > $1)
       ORDER BY id FOR UPDATE`,
     [now],
   );
-  return rows.map((row) => row.id);
 }
 
 export async function countOperators(tx: Transaction): Promise<number> {
@@ -103,10 +105,27 @@ export async function countOperators(tx: Transaction): Promise<number> {
   return row?.count ?? 0;
 }
 
-export function insertOperator(tx: Transaction, operator: StoredOperator, tokenHash: Buffer): void {
+/** Returns whether the first operator created the second, directly or through operators that it had created. */
+export async function hasCreated(tx: Transaction, id: string, other: string): Promise<boolean> {
+  const row = await tx.first(
+    `WITH RECURSIVE creators AS (
+       SELECT created_by FROM operators WHERE id = $2
+       UNION SELECT o.created_by FROM creators c JOIN operators o ON o.id = c.created_by
+     ) SELECT FROM creators WHERE created_by = $1`,
+    [id, other],
+  );
+  return row !== undefined;
+}
+
+export function insertOperator(
+  tx: Transaction,
+  operator: StoredOperator,
+  tokenHash: Buffer,
+  createdBy: string | null,
+): void {
   tx.defer(
-    `INSERT INTO operators (id, name, role, label, expires_at, token_hash, created_at, is_emergency)
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`,
+    `INSERT INTO operators (id, name, role, label, expires_at, token_hash, created_at, is_emergency, created_by)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
     [
       operator.id,
       operator.name,
@@ -116,6 +135,7 @@ export function insertOperator(tx: Transaction, operator: StoredOperator, tokenH
       tokenHash,
       operator.created_at,
       operator.emergency,
+      createdBy,
     ],
   );
 }

@@ -1,3 +1,4 @@
+import { generateKeyPairSync } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import type { Endpoint } from '../../src/contract/endpoint.ts';
 import { operatorEndpoints } from '../../src/contract/operator/index.ts';
@@ -12,9 +13,12 @@ import { superuser } from '../support/superuser.ts';
 const env = { PORTER_ROLE: 'api' };
 const free = await startHarness({ env });
 const house = await startHarness({
-  env: { ...env, PORTER_APPROVALS: 'keys,networks' },
+  env: { ...env, PORTER_APPROVALS: 'keys,networks,operators' },
   databaseUrl: free.databaseUrl,
   clock: free.clock,
+});
+const newRsa = () => ({
+  n: generateKeyPairSync('rsa', { modulusLength: 2048 }).publicKey.export({ format: 'jwk' }).n,
 });
 const db = await superuser(house.databaseUrl);
 const world = await makeWorld(free);
@@ -26,6 +30,8 @@ const newOperator = (role: string): Promise<Loose> =>
 const ann = await newOperator('support');
 const bob = await newOperator('support');
 const boss = await newOperator('admin');
+// An operator approves nothing that is as old as it is.
+free.clock.advance(1);
 const as =
   (operator: { token: string }) =>
   (method: string, path: string, body?: unknown, headers = {}) =>
@@ -252,6 +258,154 @@ describe('a network', () => {
   );
 });
 
+describe('a change of a key', () => {
+  const FINGERPRINT = 'ab'.repeat(32);
+  const later = (hours: number) => new Date(house.clock.now() + hours * HOUR).toISOString();
+  const jwk = (kid: string) => ({ kty: 'RSA', kid, ...newRsa(), e: 'AQAB' });
+  const keyWith = async (more: object): Promise<Loose> =>
+    free.operator('POST', '/keys', { ...keyBody(), ...more });
+  const change = (id: string, body: object, headers = {}) => as(ann)('PATCH', `/keys/${id}`, body, headers);
+  const known = jwk('known');
+  const bound = {
+    scopes: ['practice-groups:read', 'events:read'],
+    allowed_addresses: ['10.0.0.0/8', '2001:db8::/32'],
+    rate_limit_per_minute: 100,
+  };
+  const withJwks = { proof: 'private_key_jwt', jwks: { keys: [known] } };
+
+  it.each<[string, object, () => object]>([
+    ['another scope', bound, () => ({ scopes: ['practice-groups:read', 'webhooks:write'] })],
+    ['another address', bound, () => ({ allowed_addresses: ['10.0.0.0/8', '11.0.0.1'] })],
+    ['a larger range', bound, () => ({ allowed_addresses: ['10.0.0.0/7'] })],
+    ['a range of the other family', bound, () => ({ allowed_addresses: ['::a00:0/104'] })],
+    ['any address', bound, () => ({ allowed_addresses: null })],
+    ['a higher limit', bound, () => ({ rate_limit_per_minute: 101 })],
+    ['the limit of its agreement, which is higher', bound, () => ({ rate_limit_per_minute: null })],
+    ['a limit above that of its agreement', {}, () => ({ rate_limit_per_minute: 301 })],
+    ['a later expiry', { expires_at: later(1_000) }, () => ({ expires_at: later(1_001) })],
+    ['no expiry', { expires_at: later(1_000) }, () => ({ expires_at: null })],
+    ['no proof', withJwks, () => ({ proof: 'none' })],
+    ['another public key', withJwks, () => ({ jwks: { keys: [known, jwk('other')] } })],
+    ['another public key of the same name', withJwks, () => ({ jwks: { keys: [jwk('known')] } })],
+    ['more and less at once', bound, () => ({ scopes: ['webhooks:read'], rate_limit_per_minute: 1 })],
+  ])('202: %s waits, and is there once approved', async (_, given, changes) => {
+    const key = await keyWith(given);
+    const body = changes();
+    const asked = await change(key.id, body);
+    expect([asked.status, asked.body.operation, asked.body.params, asked.body.body]).toEqual([
+      202,
+      'updateKey',
+      { id: key.id },
+      body,
+    ]);
+    const read = async () => (await free.operator('GET', `/keys/${key.id}`)) as Loose;
+    const { key: _secret, ...issued } = key;
+    expect(await read()).toEqual(issued);
+    expect((await decide(asked.body.id, 'approve')).status).toBe(200);
+    expect(await read()).toMatchObject(body);
+  });
+
+  it.each<[string, object, () => object]>([
+    ['a label', bound, () => ({ label: 'Other' })],
+    ['fewer scopes', bound, () => ({ scopes: ['events:read'] })],
+    ['smaller ranges', bound, () => ({ allowed_addresses: ['10.1.0.0/16', '10.2.3.4', '2001:db8:1::/48'] })],
+    ['a first list of addresses', {}, () => ({ allowed_addresses: ['10.0.0.0/8'] })],
+    ['a lower limit', bound, () => ({ rate_limit_per_minute: 99 })],
+    ['a limit below that of its agreement', {}, () => ({ rate_limit_per_minute: 299 })],
+    ['an expiry', {}, () => ({ expires_at: later(1_000) })],
+    ['an earlier expiry', { expires_at: later(1_001) }, () => ({ expires_at: later(1_000) })],
+    ['a proof', {}, () => withJwks],
+    [
+      'fewer public keys',
+      { ...withJwks, jwks: { keys: [known, jwk('x')] } },
+      () => ({ jwks: { keys: [known] } }),
+    ],
+    ['what the proof does not ask for', withJwks, () => ({ certificate_fingerprints: [FINGERPRINT] })],
+  ])('200: %s does not wait', async (_, given, changes) => {
+    const { id } = await keyWith(given);
+    expect((await change(id, changes())).status).toBe(200);
+  });
+
+  it('412 and 422 at once; nothing waits', async () => {
+    const { id } = await keyWith(bound);
+    const wider = { scopes: ['webhooks:write'] };
+    expect((await change(id, wider, { 'if-match': '"7"' })).status).toBe(412);
+    const refused = await change(id, { ...wider, proof: 'private_key_jwt' });
+    expectProblem(refused, 422, 'business_rule_violation', { rule: 'proof_incomplete', path: ['proof'] });
+  });
+
+  it('409 when the key was changed after the request: what was asked for may mean more now', async () => {
+    const { id } = await keyWith(bound);
+    const [wider, rotation] = [
+      await change(id, { scopes: ['webhooks:write'] }),
+      await as(ann)('POST', `/keys/${id}/rotate`),
+    ];
+    expect((await change(id, { rate_limit_per_minute: 10 })).status).toBe(200);
+    for (const asked of [wider, rotation]) {
+      expectProblem(await decide(asked.body.id, 'approve'), 409, 'conflict');
+      expect((await as(ann)('GET', `/approvals/${asked.body.id}`)).body.status).toBe('pending');
+    }
+    const again = await change(id, { scopes: ['webhooks:write'] });
+    expect((await decide(again.body.id, 'approve')).status).toBe(200);
+  });
+});
+
+describe('an operator', () => {
+  const wanted = { name: 'Second me', role: 'admin' };
+
+  it('202: waits, and is created when another admin approves', async () => {
+    const asked = await as(boss)('POST', '/operators', wanted);
+    expect([asked.status, asked.body.kind, asked.body.operation]).toEqual([
+      202,
+      'operators',
+      'createOperator',
+    ]);
+    expectProblem(await decide(asked.body.id, 'approve', bob), 403, 'insufficient_permissions', {
+      required_roles: ['admin'],
+    });
+    expectProblem(await decide(asked.body.id, 'approve', boss), 403, 'insufficient_permissions');
+    expect((await admin('POST', `/approvals/${asked.body.id}/approve`)).status).toBe(200);
+    const { answer } = (await as(boss)('POST', `/approvals/${asked.body.id}/collect`)).body;
+    expect((await as(answer)('GET', '/me')).body.operator).toMatchObject(wanted);
+  });
+
+  it('403: approves nothing that was asked for before it was created', async () => {
+    const { id } = await askForKey();
+    const young = await newOperator('admin');
+    expectProblem(await decide(id, 'approve', young), 403, 'insufficient_permissions');
+    house.clock.advance(1);
+    expectProblem(await decide(id, 'approve', young), 403, 'insufficient_permissions');
+    expect((await decide((await askForKey()).id, 'approve', young)).status).toBe(200);
+  });
+
+  it('202: a later expiry waits, an earlier one and a revocation do not', async () => {
+    const now = house.clock.now();
+    const expires_at = (hours: number) => new Date(now + hours * HOUR).toISOString();
+    const { id } = await free.operator('POST', '/operators', { ...wanted, expires_at: expires_at(500) });
+    const change = (body: object) => as(boss)('PATCH', `/operators/${id}`, body);
+    const asked = await change({ expires_at: expires_at(501) });
+    expect([asked.status, asked.body.operation]).toEqual([202, 'updateOperator']);
+    expect((await change({ expires_at: null })).status).toBe(202);
+    expect((await change({ label: 'On loan', expires_at: expires_at(499) })).status).toBe(200);
+    expectProblem(await admin('POST', `/approvals/${asked.body.id}/approve`), 409, 'conflict');
+    const again = await change({ expires_at: expires_at(501) });
+    expect((await admin('POST', `/approvals/${again.body.id}/approve`)).status).toBe(200);
+    expect((await admin('GET', `/operators/${id}`)).body.expires_at).toBe(expires_at(501));
+    expect((await as(boss)('POST', `/operators/${id}/revoke`)).status).toBe(200);
+  });
+});
+
+describe('a network that was changed after the request', () => {
+  it('409 for its settings; its members are added and removed all the same', async () => {
+    const { id } = await free.operator('POST', '/networks', { name: 'N', practice_group_ids: [] });
+    const rename = await as(boss)('PATCH', `/networks/${id}`, { name: 'M' });
+    const add = await as(boss)('PUT', `/networks/${id}/members/${world.groupId}`);
+    await free.operator('PATCH', `/networks/${id}`, { scopes: ['events:read'] });
+    expectProblem(await admin('POST', `/approvals/${rename.body.id}/approve`), 409, 'conflict');
+    expect((await admin('POST', `/approvals/${add.body.id}/approve`)).status).toBe(200);
+  });
+});
+
 describe('who decides', () => {
   it('403: never who asked, with a token or a session', async () => {
     const { id } = await askForKey();
@@ -308,15 +462,17 @@ describe('who decides', () => {
 
   it('409 when whoever asked was revoked meanwhile', async () => {
     const gone = await newOperator('support');
+    house.clock.advance(1);
     const { id } = await askForKey(gone);
     await free.operator('POST', `/operators/${gone.id}/revoke`);
     expectProblem(await decide(id, 'approve'), 409, 'conflict');
   });
 
   it('of many who approve at once, one does, and it is done once', async () => {
+    const others = await Promise.all(Array.from({ length: 5 }, () => newOperator('support')));
+    house.clock.advance(1);
     const { id } = await askForKey();
     const before = (await keysOf()).length;
-    const others = await Promise.all(Array.from({ length: 5 }, () => newOperator('support')));
     const answers = await Promise.all(others.map((one) => decide(id, 'approve', one)));
     expect(answers.map(({ status }) => status).sort()).toEqual([200, 409, 409, 409, 409]);
     expect(await keysOf()).toHaveLength(before + 1);
@@ -332,7 +488,7 @@ describe('who decides', () => {
 
 describe('the setting', () => {
   it('is told by GET /operator/v1/me, and without it nothing waits', async () => {
-    expect((await admin('GET', '/me')).body.approvals).toEqual(['keys', 'networks']);
+    expect((await admin('GET', '/me')).body.approvals).toEqual(['keys', 'networks', 'operators']);
     expect((await free.operator('GET', '/me')).approvals).toEqual([]);
     expect((await free.operator('POST', '/keys', keyBody())).key).toMatch(/^ptr_test_/);
   });

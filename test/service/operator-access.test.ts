@@ -1,5 +1,6 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { type OperatorOperationId, operatorEndpoints } from '../../src/contract/operator/index.ts';
+import { expectProblem } from '../support/answers.ts';
 import { furnish, make, operationIds, validCall } from '../support/operator-calls.ts';
 import { makeKey, OPERATOR_TOKEN, startHarness } from '../support/service.ts';
 import { superuser } from '../support/superuser.ts';
@@ -179,6 +180,25 @@ describe('operators', () => {
     const won = answers.filter(({ status }) => status === 200);
     expect(won).toHaveLength(1);
     expect([401, 409]).toContain(answers.find(({ status }) => status !== 200)?.status);
+  });
+});
+
+describe('the last admin', () => {
+  it('409: is given no expiry, and is not revoked while the other admins expire', async () => {
+    const house = await startHarness();
+    const act = (method: string, path: string, body?: unknown) =>
+      house.send(method, `/operator/v1/operators${path}`, { token: OPERATOR_TOKEN, body });
+    const expires_at = '2099-01-01T00:00:00.000Z';
+    const sooner = { expires_at: '2098-01-01T00:00:00.000Z' };
+    const other = (await act('POST', '', { name: 'Other', role: 'admin', expires_at })).body;
+    const problem = { message: 'This is the last admin that does not expire. Create another one first.' };
+    expectProblem(await act('PATCH', '/opr_first', sooner), 409, 'conflict', problem);
+    expectProblem(await act('POST', '/opr_first/revoke'), 409, 'conflict', problem);
+    expect((await act('PATCH', `/${other.id}`, sooner)).status).toBe(200);
+    expect((await act('PATCH', `/${other.id}`, { expires_at: null })).status).toBe(200);
+    expect((await act('PATCH', '/opr_first', sooner)).status).toBe(200);
+    expectProblem(await act('POST', `/${other.id}/revoke`), 409, 'conflict', problem);
+    expect((await act('POST', '/opr_first/revoke')).status).toBe(200);
   });
 });
 

@@ -334,6 +334,37 @@ describe('the ID token', () => {
   });
 });
 
+describe('approvals, where people come in through a provider', () => {
+  it('403 for a token, and for the person who created the token that asked, itself or through another', async () => {
+    const strict = await startHarness({ env: { ...env, PORTER_APPROVALS: 'networks' }, clock: house.clock });
+    provider.serve(`${strict.url}/console/sign-in/callback`);
+    const personIn = async () => {
+      const walker = new Walker();
+      await walker.walk(`${strict.url}/console/sign-in/oidc`, newPerson('porter-admins'), isConsole);
+      return visitor(strict, walker.cookiesOf(strict.url));
+    };
+    const [ann, bob] = [await personIn(), await personIn()];
+    provider.serve(CALLBACK);
+    const wanted = { name: 'Job', role: 'admin', emergency: true };
+    const first = (await ann.send('POST', '/operator/v1/operators', { body: wanted })).body as Loose;
+    const second = (await strict.send('POST', '/operator/v1/operators', { token: first.token, body: wanted }))
+      .body;
+    const { token } = await strict.operator('POST', '/operators', wanted);
+    house.clock.advance(1);
+    const body = { name: 'N', practice_group_ids: [] };
+    for (const job of [first, second]) {
+      const asked = await strict.send('POST', '/operator/v1/networks', { token: job.token, body });
+      expect(asked.status).toBe(202);
+      const path = `/operator/v1/approvals/${asked.body.id}/approve`;
+      expectProblem(await strict.send('POST', path, { token }), 403, 'insufficient_permissions');
+      const emergency = await signIn(strict, token);
+      expectProblem(await emergency.send('POST', path), 403, 'insufficient_permissions');
+      expectProblem(await ann.send('POST', path), 403, 'insufficient_permissions');
+      expect((await bob.send('POST', path)).status).toBe(200);
+    }
+  });
+});
+
 describe('while the provider cannot be reached', () => {
   it('503 with a page that says so, the service starts all the same, and signing in works when it is back', async () => {
     provider.stopServing();

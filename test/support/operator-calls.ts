@@ -106,6 +106,8 @@ export const newApproval = async (
   operatorId?: string,
 ): Promise<string> => {
   const by = operatorId ?? (await house.operator('POST', '/operators', { name: 'Asks', role: 'admin' })).id;
+  // An operator approves nothing that is as old as it is.
+  house.clock.advance(1);
   const { body } = await askForApproval(house.service.app, operatorEndpoints.issueKey, {
     body: { partner_id: partnerId, practice_group_id: groupId, scopes: ['events:read'] },
     principal: {
@@ -497,8 +499,8 @@ const table: Record<OperatorOperationId, (given: Furnished) => Promise<Parts>> =
   approveApproval: async (given) => ({ params: { id: await newApproval(given) } }),
   declineApproval: async (given) => ({ params: { id: await newApproval(given) }, body: { reason: 'No.' } }),
   collectApproval: async (given) => {
-    const id = await newApproval(given, 'opr_first');
     const { token } = await given.house.operator('POST', '/operators', { name: 'Second', role: 'admin' });
+    const id = await newApproval(given, 'opr_first');
     await given.house.send('POST', `/operator/v1/approvals/${id}/approve`, { token });
     return { params: { id } };
   },

@@ -46,7 +46,7 @@ export const approveApproval = defineEndpoint({
   tag,
   summary: 'Approve',
   description:
-    'Carries it out as it was asked for, in the name of both. You need the role that the operation needs, and must not be who asked. If it cannot be carried out any more, the answer says why, and it goes on waiting.',
+    'Carries it out as it was asked for, in the name of both. You need the role that the operation needs. You must not be the operator who asked, and must have been an operator before the request. If people sign in through a provider, only a person approves, and not the person who created the token that asked. If the key, the settings of the network or the operator changed since the request, the answer is 409. If it cannot be carried out any more, the answer says why, and it goes on waiting.',
   extension: true,
   access: { roles: support },
   params: byId,

@@ -237,9 +237,11 @@ export const updateKey = defineEndpoint({
   tag,
   summary: 'Update a key',
   description:
-    'The body is a merge patch; lists and `jwks` are replaced as a whole. Answers when the change holds on every node, about a second later. A key that no longer works cannot be changed.',
+    'The body is a merge patch; lists and `jwks` are replaced as a whole. Answers when the change holds on every node, about a second later. A key that no longer works cannot be changed. With `PORTER_APPROVALS=keys`, a change that widens waits for a second person: another scope, a later expiry or none, a higher rate limit, another agreement, an address that was not allowed, or a weaker proof.',
   extension: true,
   access: { roles: support },
+  approval: 'keys',
+  approvalFor: 'widening',
   params: byId,
   body: changeable.partial(),
   readOnly: [

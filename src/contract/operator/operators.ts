@@ -50,6 +50,7 @@ export const createOperator = defineEndpoint({
   description: 'Gives a person or a system a token with one role, for good or until it expires.',
   extension: true,
   access: { roles: admins },
+  approval: 'operators',
   body: z.strictObject({
     name: line({ min: 1, max: 255 }),
     role: z.enum(roleNames),
@@ -102,13 +103,16 @@ export const updateOperator = defineEndpoint({
   path: '/operator/v1/operators/{id}',
   tag,
   summary: 'Update an operator',
-  description: 'Changes the label, or when the token expires.',
+  description:
+    'Changes the label, or when the token expires. With `PORTER_APPROVALS=operators`, a later expiry, or none, waits for a second person.',
   extension: true,
   access: { roles: admins },
+  approval: 'operators',
+  approvalFor: 'widening',
   params: byId,
   body: z.strictObject(settable),
   response: { status: 200, description: 'The operator.', body: operator },
-  problems: ['not_found', 'business_rule_violation'],
+  problems: ['not_found', 'conflict', 'business_rule_violation'],
   rules: ['expiry_in_the_past'],
 });
 
@@ -119,7 +123,7 @@ export const revokeOperator = defineEndpoint({
   tag,
   summary: 'Revoke an operator',
   description:
-    'Answers when no node accepts the token, or a session, any more. A person who is revoked here is kept out whatever the provider says. Invitations by this operator that nobody has used are withdrawn. The last admin cannot be revoked.',
+    'Answers when no node accepts the token, or a session, any more. A person who is revoked here is kept out whatever the provider says. Invitations by this operator that nobody has used are withdrawn. The last admin that does not expire cannot be revoked, nor be given an expiry.',
   extension: true,
   access: { roles: admins },
   params: byId,

@@ -497,7 +497,7 @@ export interface AppointmentRescheduledEvent {
 /** Something that is done when a second person has approved it. */
 export interface Approval {
   id: string;
-  kind: 'keys' | 'networks';
+  kind: 'keys' | 'networks' | 'operators';
   /** The operation that waits. */
   operation: string;
   /** The same in words. */
@@ -1606,7 +1606,7 @@ export interface OperatorMe {
   /** How people sign in to the console: with an operator token, or through a provider of OpenID Connect. */
   sign_in: 'token' | 'oidc';
   /** What is done only when a second person has approved it. */
-  approvals: ('keys' | 'networks')[];
+  approvals: ('keys' | 'networks' | 'operators')[];
   /** Where partners turn to: an e-mail address, or a page. */
   support_contact: string;
 }
@@ -3027,7 +3027,7 @@ export interface Operations {
         jwks?: PublicKeys | null;
       };
     };
-    answer: ApiKey;
+    answer: ApiKey | Approval;
   };
   rotateKey: {
     input: {
@@ -3573,7 +3573,7 @@ export interface Operations {
         expires_at?: string | null;
       };
     };
-    answer: NewOperator;
+    answer: NewOperator | Approval;
   };
   listOperators: {
     input: {
@@ -3596,7 +3596,7 @@ export interface Operations {
         expires_at?: string | null;
       };
     };
-    answer: Operator;
+    answer: Operator | Approval;
   };
   revokeOperator: { input: { params: { id: string | number } }; answer: Operator };
   listApprovals: {

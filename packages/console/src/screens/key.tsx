@@ -46,7 +46,7 @@ export function Key() {
         isActive && (
           <>
             {key.replaced_by === null && <Rotate of={key} issued={setIssued} />}
-            <ChangeKey of={key} etag={query.data?.etag} />
+            <ChangeKey of={key} etag={query.data?.etag} waits={setIssued} />
             <Revoke of={key} />
           </>
         )
@@ -151,7 +151,15 @@ function Rotate({ of: key, issued }: { of: ApiKey; issued: (answer: IssuedApiKey
   );
 }
 
-function ChangeKey({ of: key, etag }: { of: ApiKey; etag: string | undefined }) {
+function ChangeKey({
+  of: key,
+  etag,
+  waits,
+}: {
+  of: ApiKey;
+  etag: string | undefined;
+  waits: (approval: Approval | undefined) => void;
+}) {
   const update = useChange('updateKey', CHANGES);
   return (
     <FormDialog
@@ -159,15 +167,16 @@ function ChangeKey({ of: key, etag }: { of: ApiKey; etag: string | undefined }) 
       title={`Change ${nameOfKey(key)}`}
       submit="Save"
       initial={{ ...keyFields(key), etag: etag ?? '' }}
-      run={({ etag: ifMatch, ...values }, opened) => {
+      run={async ({ etag: ifMatch, ...values }, opened) => {
         const { expires_at, ...body } = keyBody(values);
         // To the minute it is as it was: what nobody changed is not sent.
         const isMoved = values.expires_at !== opened.expires_at;
-        return update.mutateAsync({
+        const { data } = await update.mutateAsync({
           params: { id: key.id },
           body: { ...body, ...(isMoved && { expires_at }) },
           ifMatch,
         });
+        waits(isWaiting(data) ? data : undefined);
       }}
     >
       {(form) => <KeyFields form={form} />}

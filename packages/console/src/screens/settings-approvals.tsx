@@ -20,7 +20,15 @@ const states: Record<Approval['status'], [StateKind, string]> = {
   expired: ['stopped', 'expired'],
 };
 
-const CHANGES = ['listApprovals', 'listKeys', 'getKey', 'listNetworks', 'getNetwork', 'listAudit'] as const;
+const CHANGES = [
+  'listApprovals',
+  'listKeys',
+  'getKey',
+  'listNetworks',
+  'getNetwork',
+  'listOperators',
+  'listAudit',
+] as const;
 
 /** What waits for a second person, and what has. */
 export function Approvals() {
@@ -81,8 +89,9 @@ export function Approvals() {
 }
 
 const words: Record<Approval['kind'], string> = {
-  keys: 'a key is issued or rotated',
+  keys: 'a key is issued, rotated or given more',
   networks: 'a network is changed',
+  operators: 'an operator is added or works for longer',
 };
 
 function Decided({ of: { status, decided_by, reason, expires_at } }: { of: Approval }) {
@@ -166,21 +175,24 @@ function ApprovalActions({
   );
 }
 
-interface Keys {
+interface Secrets {
   key?: string;
+  token?: string;
   data?: { practice_group_id: string; id: string; key: string }[];
 }
 
 /** A key is shown once; what has no secret is only said to be done. */
 function Collected({ of: { answer }, done }: { of: CollectedAnswer; done: () => void }) {
-  const { key, data } = (answer ?? {}) as Keys;
-  const value = data ? data.map((one) => `${one.practice_group_id},${one.id},${one.key}`).join('\n') : key;
+  const { key, token, data } = (answer ?? {}) as Secrets;
+  const value = data
+    ? data.map((one) => `${one.practice_group_id},${one.id},${one.key}`).join('\n')
+    : (key ?? token);
   if (value === undefined) return <p role="status">It was done.</p>;
   return (
     <Secret
-      name={data ? `${data.length} keys` : 'The key'}
+      name={data ? `${data.length} keys` : token ? 'The token' : 'The key'}
       value={value}
-      fileName={data ? 'porter-keys.csv' : 'porter-key.txt'}
+      fileName={data ? 'porter-keys.csv' : token ? 'porter-operator-token.txt' : 'porter-key.txt'}
       done={done}
     />
   );

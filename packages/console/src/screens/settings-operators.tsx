@@ -1,6 +1,6 @@
 import { useState } from 'react';
 import { useChange } from '../api/client.ts';
-import type { NewOperator, Operator } from '../api/generated.ts';
+import type { Approval, NewOperator, Operator } from '../api/generated.ts';
 import { useMay, useSession } from '../frame/session.ts';
 import { Confirm } from '../parts/confirm.tsx';
 import { Chosen, FormDialog, momentOrNull, Typed, textOrNull, toLocalInput } from '../parts/form.tsx';
@@ -9,6 +9,7 @@ import { Paged } from '../parts/paged.tsx';
 import { Secret } from '../parts/secret.tsx';
 import { State, type StateKind } from '../parts/state.tsx';
 import { Table } from '../parts/table.tsx';
+import { isWaiting, Waits } from '../parts/waits.tsx';
 import { When } from '../parts/when.tsx';
 
 const roles = [
@@ -38,10 +39,11 @@ const CHANGES = ['listOperators'] as const;
 export function Operators() {
   const may = useMay('admin');
   const me = useSession().operator.id;
-  const [made, setMade] = useState<NewOperator>();
+  const [made, setMade] = useState<NewOperator | Approval>();
   return (
     <Section title="Operators" actions={may && <AddOperator made={setMade} />}>
-      {made && (
+      {made && isWaiting(made) && <Waits approval={made} />}
+      {made && !isWaiting(made) && (
         <Secret
           name={`The token of ${made.name}`}
           value={made.token}
@@ -92,7 +94,7 @@ export function Operators() {
                       title: 'Actions',
                       width: '12rem',
                       cell: (operator: Operator) =>
-                        operator.status === 'active' && <OperatorActions of={operator} />,
+                        operator.status === 'active' && <OperatorActions of={operator} waits={setMade} />,
                     },
                   ]
                 : []),
@@ -104,7 +106,7 @@ export function Operators() {
   );
 }
 
-function AddOperator({ made }: { made: (operator: NewOperator) => void }) {
+function AddOperator({ made }: { made: (operator: NewOperator | Approval) => void }) {
   const create = useChange('createOperator', CHANGES);
   return (
     <FormDialog
@@ -144,7 +146,13 @@ function AddOperator({ made }: { made: (operator: NewOperator) => void }) {
   );
 }
 
-function OperatorActions({ of: operator }: { of: Operator }) {
+function OperatorActions({
+  of: operator,
+  waits,
+}: {
+  of: Operator;
+  waits: (approval: Approval | undefined) => void;
+}) {
   const update = useChange('updateOperator', CHANGES);
   const revoke = useChange('revokeOperator', [...CHANGES, 'listSessions', 'listInvitations']);
   const params = { id: operator.id };
@@ -156,15 +164,16 @@ function OperatorActions({ of: operator }: { of: Operator }) {
         title={`Change ${operator.name}`}
         submit="Save"
         initial={initial}
-        run={({ label, expires_at }) =>
-          update.mutateAsync({
+        run={async ({ label, expires_at }) => {
+          const { data } = await update.mutateAsync({
             params,
             body: {
               label: textOrNull(label),
               ...(expires_at !== initial.expires_at && { expires_at: momentOrNull(expires_at) }),
             },
-          })
-        }
+          });
+          waits(isWaiting(data) ? data : undefined);
+        }}
       >
         {({ field }) => (
           <>

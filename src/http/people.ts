@@ -61,11 +61,18 @@ export function peopleRoutes(
   };
 }
 
-/** The page of the console to go on to, and nothing elsewhere. */
+/** Returns the page of the console to go on to. A path that a browser or a proxy would change leads to the first page. */
 function pathWithin(to: unknown): string {
-  if (typeof to !== 'string' || !/^\/(?![/\\])[\w\-./~%?=&:+,;@!*'()]*$/.test(to)) return '/console';
-  return /^\/console(\/|\?|$)/.test(to) ? to : `/console${to}`;
+  if (typeof to !== 'string' || !/^\/[\w\-./~%?=&:+,;@!*'()]*$/.test(to)) return HOME;
+  const path = /^\/console(\/|\?|$)/.test(to) ? to : HOME + to;
+  const [beforeQuery = ''] = path.split('?');
+  const isNormal = new URL(path, 'http://console').href === `http://console${path}`;
+  return isNormal && !CHANGEABLE.test(beforeQuery) ? path : HOME;
 }
+
+const HOME = '/console';
+/** Two slashes, and the codes of a dot, a slash, a backslash, a percent sign and a control character. */
+const CHANGEABLE = /\/\/|%(2[ef5]|5c|[01][0-9a-f]|7f)/i;
 
 function redirect(exchange: Exchange, url: string): void {
   exchange.outgoing.push('location', url, 'referrer-policy', 'no-referrer');

@@ -154,11 +154,37 @@ describe('signing in through a provider of OpenID Connect', () => {
     provider.serve(CALLBACK);
   });
 
-  it('leads nowhere but to the console', async () => {
-    for (const to of ['//evil.example', '/\\evil.example', 'https://evil.example', '/a\nb', '\\x', '']) {
-      const { shown } = await enter(newPerson('porter-eyes'), `?to=${encodeURIComponent(to)}`);
-      expect(shown.url).toBe(`${house.url}/console`);
-    }
+  const begunFor = async (to: string) => {
+    const walker = new Walker();
+    const start = `${START}?to=${encodeURIComponent(to)}`;
+    const { url } = await walker.walk(start, newPerson('porter-eyes'), isConsole);
+    return url.slice(house.url.length);
+  };
+
+  it.each([
+    ['/partners', '/console/partners'],
+    ['/console/partners/prt_1?tab=keys&q=a%20b', '/console/partners/prt_1?tab=keys&q=a%20b'],
+    ['/practices/a%20b', '/console/practices/a%20b'],
+    ['/?page=//x', '/console/?page=//x'],
+  ])('leads to the page %s of the console', async (to, page) => {
+    expect(await begunFor(to)).toBe(page);
+  });
+
+  it.each([
+    ...['//evil.example', '/\\evil.example', 'https://evil.example', '\\x', '', '/a\nb', '/a\tb', '/a\0b'],
+    ...['/console/../operator/v1/me', '/../evil', '/a/./b', '/..', '/a//b', '/console//evil.example'],
+    ...[
+      '/%2e%2e/x',
+      '/a/%2E%2E',
+      '/%2f%2fevil',
+      '/%5cevil',
+      '/a%0d%0ab',
+      '/a%00',
+      '/%252e%252e/x',
+      '/%c3%28%7F',
+    ],
+  ])('leads to the first page of the console for %j', async (to) => {
+    expect(await begunFor(to)).toBe('/console');
   });
 });
 

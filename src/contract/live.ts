@@ -7,7 +7,9 @@ import { timestamp } from './fields.ts';
 export const LIVE_HEARTBEAT_SECONDS = 15;
 /** Open at once on a node, of all operators together, and of all people who were invited. */
 export const LIVE_STREAMS_MAX = 2_000;
-/** Of one of these people. */
+/** Open at once on a node, of one operator, in all browsers together. */
+export const LIVE_STREAMS_OF_OPERATOR_MAX = 20;
+/** The same of one invited person. */
 export const LIVE_STREAMS_OF_GUEST_MAX = 10;
 
 export const liveText = (what: string) =>

@@ -28,6 +28,6 @@ export async function listNodes(app: App, { principal }: OperatorCall<typeof nod
   return { body: { data, count: data.length } };
 }
 
-export function streamLive(app: App, { stillAdmitted }: OperatorCall<typeof liveEndpoint>) {
-  return { stream: app.live.follow({ kind: 'operator' }, stillAdmitted) };
+export function streamLive(app: App, { principal, stillAdmitted }: OperatorCall<typeof liveEndpoint>) {
+  return { stream: app.live.follow({ kind: 'operator', person: principal.operatorId }, stillAdmitted) };
 }

@@ -227,6 +227,7 @@ export const operatorHandlers: Handlers<typeof operatorEndpoints, OperatorPrinci
   withdrawInvitation: invitations.withdrawInvitation,
   getOperatorMe: sessions.getOperatorMe,
   listSessions: sessions.listSessions,
+  revokeOwnSessions: sessions.revokeOwnSessions,
   revokeSession: sessions.revokeSession,
   listAudit: audit.listAudit,
   getAuditEntry: audit.getAuditEntry,

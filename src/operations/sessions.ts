@@ -2,6 +2,7 @@ import type {
   getOperatorMe as getMeEndpoint,
   listSessions as listEndpoint,
   revokeSession as revokeEndpoint,
+  revokeOwnSessions as revokeOwnEndpoint,
   Session,
 } from '../contract/operator/sessions.ts';
 import { Problem } from '../contract/problems.ts';
@@ -62,6 +63,13 @@ export async function revokeSession(app: App, call: OperatorCall<typeof revokeEn
   });
   // Also when there is none: a call whose answer nobody heard may have ended it.
   await ended.finally(() => app.access.settle());
+  return { body: undefined };
+}
+
+export async function revokeOwnSessions(app: App, call: OperatorCall<typeof revokeOwnEndpoint>) {
+  await transact(app.db, call.principal, (tx) => endSessionsOf(app, tx, call, call.principal.operatorId));
+  // Waits even without a session: an earlier call may have ended the sessions and lost its answer.
+  await app.access.settle();
   return { body: undefined };
 }
 
@@ -187,7 +195,7 @@ async function end(
   return true;
 }
 
-/** Of an operator who has another token: whoever signed in with the one before is out. */
+/** Ends each session of an operator. */
 export async function endSessionsOf(
   app: Pick<App, 'clock'>,
   tx: Transaction,

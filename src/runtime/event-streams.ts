@@ -14,6 +14,7 @@ import { type PlacedChange, readChangePage } from '../store/changes.ts';
 import { type Database, transact } from '../store/database.ts';
 import { type FeedEvent, OF_CHANGES, readFeedNews, readFeedPage, refuseGone } from '../store/event-feed.ts';
 import type { AccessLog } from './access-log.ts';
+import { AccessWatch } from './access-watch.ts';
 
 /** How soon an event shows in the streams: one question so often, for all streams of the node together. */
 const LOOK_MS = 250;
@@ -32,6 +33,7 @@ type ChangeListener = Input<typeof streamChanges> & { principal: OperatorPrincip
 
 /** Who opens a stream, and whose news it is about. */
 interface Opener {
+  stillAdmitted(): Promise<boolean>;
   /** The key, or the operator. */
   keyId: string;
   groupId: string;
@@ -50,12 +52,9 @@ interface Shown {
   principal: PartnerPrincipal | OperatorPrincipal;
   operationId: string;
   look(cursor: string): Promise<Told>;
-  stillAdmitted(): Promise<boolean>;
 }
 
-interface OpenStream {
-  keyId: string;
-  groupId: string;
+interface OpenStream extends Opener {
   /** Rings when there is something to do: events, a heartbeat, or the end. */
   bell: Bell;
   quietSince: number;
@@ -72,6 +71,7 @@ export class OpenStreams {
   readonly #log: Logger;
   readonly #accessLog: AccessLog;
   readonly #open = new Set<OpenStream>();
+  readonly #watch: AccessWatch<OpenStream>;
   readonly #reads = new Semaphore(READS_AT_ONCE);
   #looking = false;
   #closed = false;
@@ -82,6 +82,7 @@ export class OpenStreams {
     this.#clock = clock;
     this.#log = log;
     this.#accessLog = accessLog;
+    this.#watch = new AccessWatch(clock, log, this.#open, (stream) => this.end(stream));
   }
 
   get count(): number {
@@ -90,11 +91,10 @@ export class OpenStreams {
 
   /** The stream of a call, from where its reader left off or from now on. */
   follow({ lastEventId, query, principal, stillAdmitted }: Listener): Promise<Stream> {
-    const opener = { keyId: principal.holder.keyId, groupId: principal.group.id };
+    const opener = { keyId: principal.holder.keyId, groupId: principal.group.id, stillAdmitted };
     return this.#follow(opener, lastEventId, query.cursor, {
       principal,
       operationId: streamEvents.operationId,
-      stillAdmitted,
       look: async (cursor) => {
         const page = await transact(this.#db, principal, (tx) =>
           readFeedPage(tx, principal, { ...query, cursor, page_size: EVENTS_AT_ONCE }),
@@ -107,11 +107,10 @@ export class OpenStreams {
 
   /** The same of what partners change, for the operator's systems. */
   followChanges({ lastEventId, query, principal, stillAdmitted }: ChangeListener): Promise<Stream> {
-    const opener = { keyId: principal.operatorId, groupId: OF_CHANGES };
+    const opener = { keyId: principal.operatorId, groupId: OF_CHANGES, stillAdmitted };
     return this.#follow(opener, lastEventId, query.cursor, {
       principal,
       operationId: streamChanges.operationId,
-      stillAdmitted,
       look: async (cursor) => {
         const page = await transact(this.#db, principal, (tx) =>
           readChangePage(tx, { ...query, cursor, page_size: EVENTS_AT_ONCE }),
@@ -142,7 +141,7 @@ export class OpenStreams {
   }
 
   async *#texts(
-    { principal, operationId, look, stillAdmitted }: Shown,
+    { principal, operationId, look }: Shown,
     stream: OpenStream,
     start: string,
   ): AsyncGenerator<string> {
@@ -158,7 +157,7 @@ export class OpenStreams {
       // The feed was set back. Its reader comes again, and is told so.
       if (!page) return;
       // Asked after reading: what is sent now may be sent now, however long it took to read.
-      if (!(await stillAdmitted())) return;
+      if (!(await stream.stillAdmitted())) return;
       cursor = page.nextCursor;
       const isDue = this.#clock.monotonic() - stream.quietSince >= HEARTBEAT_SECONDS * 1000;
       if (page.text !== '' || isDue) {
@@ -173,7 +172,7 @@ export class OpenStreams {
 
   /** It starts where it was left, or at the feed's end at a moment from which on the stream is told of news. */
   async open(
-    { keyId, groupId }: Opener,
+    { keyId, groupId, stillAdmitted }: Opener,
     sent?: FeedPlace,
   ): Promise<{ stream: OpenStream; start: FeedPlace }> {
     if (this.#closed) throw new Outage('the service stops');
@@ -186,6 +185,7 @@ export class OpenStreams {
     const stream: OpenStream = {
       keyId,
       groupId,
+      stillAdmitted,
       bell: new Bell(this.#clock),
       quietSince: this.#clock.monotonic(),
       handedAt: undefined,
@@ -199,6 +199,7 @@ export class OpenStreams {
         return readFeedNews(tx, [], 0);
       });
       if (!this.#looking) void this.#look(end.position);
+      this.#watch.begin();
       return { stream, start: sent ?? end };
     } catch (error) {
       this.end(stream);

@@ -1,5 +1,10 @@
 import type { Stream } from '../contract/endpoint.ts';
-import { LIVE_HEARTBEAT_SECONDS, LIVE_STREAMS_MAX, LIVE_STREAMS_OF_GUEST_MAX } from '../contract/live.ts';
+import {
+  LIVE_HEARTBEAT_SECONDS,
+  LIVE_STREAMS_MAX,
+  LIVE_STREAMS_OF_GUEST_MAX,
+  LIVE_STREAMS_OF_OPERATOR_MAX,
+} from '../contract/live.ts';
 import { Problem } from '../contract/problems.ts';
 import { SYSTEM } from '../domain/principal.ts';
 import { Bell } from '../platform/bell.ts';
@@ -8,6 +13,7 @@ import type { Logger } from '../platform/logger.ts';
 import { Outage } from '../platform/outage.ts';
 import { type Database, type Transaction, transact } from '../store/database.ts';
 import { type Marks, readMarks, readPartnerMarks, readPracticeMarks } from '../store/live.ts';
+import { AccessWatch } from './access-watch.ts';
 import { NODE_GONE_MS } from './nodes.ts';
 
 /** One question so often, for all streams of the node together. */
@@ -18,8 +24,8 @@ const STUCK_MS = 60_000;
 const RETRY_MS = 2_000;
 const HEARTBEAT_MS = LIVE_HEARTBEAT_SECONDS * 1000;
 
-/** Whose news a reader is told: an operator those of the deployment, whoever was invited (`person`: their invitation) those of their partner or practice. */
-type Whose = { kind: 'operator' } | { kind: 'partner' | 'practice'; id: string; person: string };
+/** An operator receives news of the deployment, an invited person news of their partner or practice. `person` is the ID of the operator or invitation. */
+type Whose = { person: string } & ({ kind: 'operator' } | { kind: 'partner' | 'practice'; id: string });
 
 const roomOf = (whose: Whose): string =>
   whose.kind === 'operator' ? whose.kind : `${whose.kind} ${whose.id}`;
@@ -32,18 +38,20 @@ interface OpenLive {
   /** Since when its reader has something to take; undefined when it has taken all. */
   handedAt: number | undefined;
   stuck: AbortController;
+  stillAdmitted(): Promise<boolean>;
   over: boolean;
 }
 
 /**
  * Tells consoles what has changed. While any is open on this node, it asks the database every two seconds, with one statement for the operators and one
- * for all partners or practices of which somebody looks, whether anything has; a thousand cost it what one costs. Whether a reader may still hear of it is asked with each heartbeat: what it hears until then tells nothing.
+ * for all partners or practices of which somebody looks, whether anything has; a thousand cost it what one costs.
  */
 export class Live {
   readonly #db: Database;
   readonly #clock: Clock;
   readonly #log: Logger;
   readonly #open = new Set<OpenLive>();
+  readonly #watch: AccessWatch<OpenLive>;
   /** The marks of the last look, for each room that was asked about. A reader with none to compare is told that everything may have changed. */
   #marks = new Map<string, Marks>();
   #looking = false;
@@ -53,6 +61,7 @@ export class Live {
     this.#db = db;
     this.#clock = clock;
     this.#log = log;
+    this.#watch = new AccessWatch(clock, log, this.#open, (stream) => this.#end(stream));
   }
 
   get count(): number {
@@ -68,27 +77,28 @@ export class Live {
       kinds: new Set(Object.keys(this.#marks.get(roomOf(whose)) ?? {})),
       handedAt: undefined,
       stuck: new AbortController(),
+      stillAdmitted,
       over: false,
     };
     this.#open.add(stream);
     if (!this.#looking) void this.#look();
+    this.#watch.begin();
     return {
-      text: this.#texts(stream, stillAdmitted),
+      text: this.#texts(stream),
       close: () => this.#end(stream),
       stuck: stream.stuck.signal,
     };
   }
 
-  /** People who were invited take nothing from operators, and one of them little from the others. */
+  /** Invited people and operators have limits of their own, and so has each person. */
   #refuseTooMany(whose: Whose): void {
     const isGuest = whose.kind !== 'operator';
     const alike = [...this.#open].filter((one) => (one.whose.kind !== 'operator') === isGuest);
     if (alike.length >= LIVE_STREAMS_MAX) throw new Outage('too many streams are open');
-    if (!isGuest) return;
-    const own = alike.filter((one) => one.whose.kind !== 'operator' && one.whose.person === whose.person);
-    if (own.length >= LIVE_STREAMS_OF_GUEST_MAX)
+    const ownMax = isGuest ? LIVE_STREAMS_OF_GUEST_MAX : LIVE_STREAMS_OF_OPERATOR_MAX;
+    if (alike.filter((one) => one.whose.person === whose.person).length >= ownMax)
       throw new Problem('conflict', {
-        message: `You have ${LIVE_STREAMS_OF_GUEST_MAX} pages open that are told of news, which is as many as there may be. Close one of them.`,
+        message: `You have ${ownMax} pages open that receive news, which is the limit. Close a page.`,
       });
   }
 
@@ -104,8 +114,8 @@ export class Live {
     stream.bell.ring();
   }
 
-  async *#texts(stream: OpenLive, stillAdmitted: () => Promise<boolean>): AsyncGenerator<string> {
-    let askedAt = this.#clock.monotonic();
+  async *#texts(stream: OpenLive): AsyncGenerator<string> {
+    let quietSince = this.#clock.monotonic();
     const hand = (text: string): string => {
       stream.handedAt = this.#clock.monotonic();
       return text;
@@ -113,9 +123,8 @@ export class Live {
     yield hand(`retry: ${RETRY_MS}\n\n`);
     while (!stream.over) {
       stream.handedAt = undefined;
-      if (this.#clock.monotonic() - askedAt >= HEARTBEAT_MS) {
-        if (!(await stillAdmitted())) return;
-        askedAt = this.#clock.monotonic();
+      if (this.#clock.monotonic() - quietSince >= HEARTBEAT_MS) {
+        quietSince = this.#clock.monotonic();
         if (stream.kinds.size === 0) yield hand(': heartbeat\n\n');
       }
       if (stream.kinds.size > 0) yield hand(this.#tell(stream));

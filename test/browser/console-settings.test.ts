@@ -57,6 +57,13 @@ it('lists who is signed in, and ends a session', async () => {
   await viewer.getByLabel('Operator token').waitFor();
 });
 
+it('signs out everywhere: every page of the operator asks for a token again', async () => {
+  const { page } = await enter('/settings?tab=sessions', 'viewer');
+  await button(page, 'Sign out everywhere').click();
+  await page.getByRole('alertdialog').getByRole('button', { name: 'Sign out everywhere' }).click();
+  await page.getByLabel('Operator token').waitFor();
+});
+
 it('shows the settings in force without their secrets, the nodes, and rotates the signing key', async () => {
   const { page, complaints } = await enter('/settings?tab=in-force');
   const key = page.getByRole('row', { name: /^PORTER_MASTER_KEY / });

@@ -164,6 +164,7 @@ const tells: Partial<Record<OperatorOperationId, Expected>> = {
   createPracticeInvitation: { tells: [['invitation.create', 'invitation']], made: ({ body }) => body },
   liftStop: { tells: [['partner.resume', 'partner']] },
   withdrawInvitation: { tells: [['invitation.withdraw', 'invitation']] },
+  revokeOwnSessions: { tells: [['session.end', 'session']] },
   revokeSession: { tells: [['session.end', 'session']] },
 };
 

@@ -172,11 +172,38 @@ describe('a stream ends', () => {
     expect((await own.send('GET', '/v1/events/stream')).status).toBe(401);
   });
 
-  it('when its key expires, at the next heartbeat at the latest', async () => {
+  it('when its key is revoked, without an event and without a heartbeat', async () => {
+    const partner = await newPartner(house);
+    const stream = await openStream(house, partner);
+    const before = house.clock.now();
+    await house.operator('POST', `/keys/${partner.keyId}/revoke`);
+    await stream.ended;
+    expect(house.clock.now() - before).toBeLessThan(2_000);
+  });
+
+  it('when its key is revoked while its reader takes nothing: the connection is closed', async () => {
+    const partner = await newPartner(house);
+    const stream = await openStream(house, partner);
+    await stream.next();
+    const open = streamCount();
+    stream.pause();
+    await transact(house.service.app.db, SYSTEM, async (tx) =>
+      appendEvents(
+        tx,
+        { sourceId: 'test', acceptedAt: new Date().toISOString() },
+        largeEvents(partner.groupId),
+      ),
+    );
+    await fanOutAll(house);
+    await house.operator('POST', `/keys/${partner.keyId}/revoke`);
+    await expect.poll(streamCount).toBe(open - 1);
+  });
+
+  it('when its key expires', async () => {
     const expires_at = new Date(house.clock.now() + 10_000).toISOString();
     const brief = { ...own, ...(await makeKey(house, own.groupId, { expires_at })) };
     const stream = await openStream(house, brief);
-    house.clock.advance(15_000);
+    house.clock.advance(10_000);
     await stream.ended;
   });
 
@@ -271,7 +298,7 @@ it('a stream that could not be opened is none of the five that a key may have', 
     createLogger(() => {}),
     house.service.app.accessLog,
   );
-  const who = { keyId: 'key', groupId: 'group' };
+  const who = { keyId: 'key', groupId: 'group', stillAdmitted: async () => true };
   for (let n = 0; n < 6; n++) await expect(streams.open(who)).rejects.toBeInstanceOf(Outage);
   expect(streams.count).toBe(0);
 });

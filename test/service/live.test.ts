@@ -1,6 +1,9 @@
 import pg from 'pg';
 import { describe, expect, it } from 'vitest';
+import { LIVE_STREAMS_OF_OPERATOR_MAX } from '../../src/contract/live.ts';
 import { liveKinds } from '../../src/contract/operator/deployment.ts';
+import { expectProblem } from '../support/answers.ts';
+import { signIn } from '../support/console-session.ts';
 import { followStream, nextKinds, type StreamReader, untilTold } from '../support/event-stream.ts';
 import { HastyClock } from '../support/manual-clock.ts';
 import { makeKey, makeWorld, OPERATOR_TOKEN, startHarness } from '../support/service.ts';
@@ -21,6 +24,14 @@ async function follow(token?: string): Promise<StreamReader> {
   expect(await nextKinds(stream)).toEqual([...liveKinds]);
   return stream;
 }
+
+const newReaders = (count: number): Promise<string[]> =>
+  Promise.all(
+    Array.from({ length: count }, async () => {
+      const { token } = await house.operator('POST', '/operators', { name: 'Reader', role: 'viewer' });
+      return token as string;
+    }),
+  );
 
 /** Every statement that this process sends from here on. */
 function countStatements() {
@@ -85,7 +96,8 @@ describe('GET /operator/v1/live', () => {
       };
       const first = await follow();
       const ofOne = await cost();
-      const readers = await Promise.all(Array.from({ length: 999 }, () => open()));
+      const others = await newReaders(50);
+      const readers = await Promise.all(Array.from({ length: 999 }, (_, n) => open(others[n % 50])));
       await Promise.all(readers.map((reader) => nextKinds(reader)));
       expect(house.service.app.live.count).toBe(1_000);
       const ofThousand = await cost();
@@ -99,7 +111,8 @@ describe('GET /operator/v1/live', () => {
   });
 
   it('fifty consoles that hear of something and ask for their first page cost the database what one does', async () => {
-    const readers = await Promise.all(Array.from({ length: 50 }, () => follow()));
+    const people = await newReaders(5);
+    const readers = await Promise.all(Array.from({ length: 50 }, (_, n) => follow(people[n % 5])));
     const { counted, stop } = countStatements();
     try {
       const costOf = async (consoles: number) => {
@@ -126,13 +139,31 @@ describe('GET /operator/v1/live', () => {
     }
   });
 
+  it('409: the 21st of an operator, with its token and its sessions together; others have their own', async () => {
+    const [token = '', another] = await newReaders(2);
+    const browser = await signIn(house, token);
+    const inBrowser = () =>
+      followStream(`${house.url}/operator/v1/live`, { cookie: browser.cookie, 'x-porter-console': '1' });
+    const open20 = Array.from({ length: LIVE_STREAMS_OF_OPERATOR_MAX }, (_, n) =>
+      n % 2 === 0 ? open(token) : inBrowser(),
+    );
+    const [first] = await Promise.all(open20);
+    const refused = await browser.send('GET', '/operator/v1/live');
+    expectProblem(refused, 409, 'conflict', {
+      message: 'You have 20 pages open that receive news, which is the limit. Close a page.',
+    });
+    expect((await open(token)).status).toBe(409);
+    expect((await open(another)).status).toBe(200);
+    first?.close();
+    await expect.poll(async () => (await open(token)).status).toBe(200);
+  });
+
   it('ends for one whose token was revoked, and for all when the service stops', async () => {
     const { id, token } = await house.operator('POST', '/operators', { name: 'Vera', role: 'viewer' });
     const [gone, stays] = [await follow(token), await follow()];
     await house.operator('POST', `/operators/${id}/revoke`);
-    house.clock.advance(16_000);
-    await house.operator('PATCH', `/partners/${partnerId}`, { name: 'Once more' });
     await gone.ended;
+    await house.operator('PATCH', `/partners/${partnerId}`, { name: 'Once more' });
     await untilTold(stays, 'partners');
     await house.stop();
     await stays.ended;

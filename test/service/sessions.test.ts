@@ -2,10 +2,17 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { fanOutToOperators } from '../../src/store/operator-events.ts';
 import { expectInvalid, expectProblem } from '../support/answers.ts';
-import { cookieOf, signIn, visitor } from '../support/console-session.ts';
+import { cookieOf, signIn, type Visitor, visitor } from '../support/console-session.ts';
 import { followStream } from '../support/event-stream.ts';
 import { ManualClock } from '../support/manual-clock.ts';
-import { type Harness, type Loose, makeWorld, OPERATOR_TOKEN, startHarness } from '../support/service.ts';
+import {
+  type Answer,
+  type Harness,
+  type Loose,
+  makeWorld,
+  OPERATOR_TOKEN,
+  startHarness,
+} from '../support/service.ts';
 import { superuser } from '../support/superuser.ts';
 
 /** Two nodes on one database that share nothing else but the passing of time. */
@@ -478,7 +485,65 @@ describe('POST /console/sign-out', () => {
   });
 });
 
+describe('DELETE /operator/v1/sessions', () => {
+  it("204: ends all of one's own sessions on every node, and nobody else's; the token goes on working", async () => {
+    const { id, token } = await create('viewer');
+    const [here, there, boss] = [await signIn(house, token), await signIn(other, token), await signIn(house)];
+    expect((await here.send('DELETE', '/operator/v1/sessions')).status).toBe(204);
+    for (const node of [house, other])
+      for (const { cookie } of [here, there])
+        expectProblem(await visitor(node, cookie).send('GET', ME), 401, 'invalid_credentials', {
+          message: 'The session is over. Sign in again.',
+        });
+    expect((await boss.send('GET', ME)).status).toBe(200);
+    const { data } = await house.operator('GET', '/audit?page_size=2');
+    expect(data.map((entry: Loose) => [entry.action, entry.actor.id])).toEqual([
+      ['session.end', id],
+      ['session.end', id],
+    ]);
+    // With the token, also when there is no session any more.
+    for (const node of [house, other])
+      expect((await node.send('DELETE', '/operator/v1/sessions', { token })).status).toBe(204);
+    expect((await house.send('GET', ME, { token })).status).toBe(200);
+  });
+});
+
 describe('an answer that goes on', () => {
+  type Act = (person: Visitor, operatorId: string) => Promise<Answer>;
+  it.each<[string, Act]>([
+    ['signing out', ({ cookie }) => house.send('POST', '/console/sign-out', { headers: { cookie } })],
+    ['the end of all own sessions', (person) => person.send('DELETE', '/operator/v1/sessions')],
+    [
+      'the end of the session',
+      async (person) => {
+        const { session } = (await person.send('GET', ME)).body;
+        return house.send('DELETE', `/operator/v1/sessions/${session.id}`, { token: OPERATOR_TOKEN });
+      },
+    ],
+    [
+      'the revocation of the operator',
+      (_, id) => house.send('POST', `/operator/v1/operators/${id}/revoke`, { token: OPERATOR_TOKEN }),
+    ],
+  ])('ends on every node with %s, without news and without a heartbeat', async (_, act) => {
+    const { id, token } = await create('viewer');
+    const person = await signIn(house, token);
+    const ways = [house, other].flatMap(({ url }) => [
+      `${url}/operator/v1/live`,
+      `${url}/operator/v1/changes/stream`,
+    ]);
+    const open = (headers: Record<string, string>) =>
+      Promise.all(ways.map((url) => followStream(url, headers)));
+    const streams = await open({ cookie: person.cookie, 'x-porter-console': '1' });
+    const ofToken = await open({ authorization: `Bearer ${token}` });
+    const before = house.clock.now();
+    expect((await act(person, id)).status).toBeLessThan(300);
+    await Promise.all(streams.map(({ ended }) => ended));
+    const { status } = await house.operator('GET', `/operators/${id}`);
+    if (status === 'revoked') await Promise.all(ofToken.map(({ ended }) => ended));
+    // The clock has moved by the second for which permissions are remembered, and no further.
+    expect(house.clock.now() - before).toBeLessThan(2_000);
+  });
+
   it('survives a change of the token, and ends with the session', async () => {
     const world = await makeWorld(house);
     const change = async (title: string) => {

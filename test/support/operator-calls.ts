@@ -517,6 +517,10 @@ const table: Record<OperatorOperationId, (given: Furnished) => Promise<Parts>> =
   }),
   getOperatorMe: nothing,
   listSessions: nothing,
+  revokeOwnSessions: async ({ house }) => {
+    await signIn(house);
+    return {};
+  },
   revokeSession: async ({ house }) => {
     const { body } = await (await signIn(house)).send('GET', '/operator/v1/me');
     return { params: { id: body.session.id } };

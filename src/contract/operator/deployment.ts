@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { readers } from '../access.ts';
 import { defineEndpoint } from '../endpoint.ts';
 import { timestamp } from '../fields.ts';
-import { liveNews, liveText } from '../live.ts';
+import { LIVE_STREAMS_OF_OPERATOR_MAX, liveNews, liveText } from '../live.ts';
 
 const setting = z
   .object({
@@ -107,7 +107,7 @@ export const streamLive = defineEndpoint({
   path: '/operator/v1/live',
   tag,
   summary: 'Stream what has changed',
-  description: liveText('in the deployment'),
+  description: `${liveText('in the deployment')} At most ${LIVE_STREAMS_OF_OPERATOR_MAX} may be open at once for one operator on a node.`,
   extension: true,
   access: { roles: readers },
   response: {
@@ -120,5 +120,5 @@ export const streamLive = defineEndpoint({
       'alerts: one began or ended. webhooks: one was changed, or began to fail or succeed. figures: a few seconds have passed. changes: one was made, applied or rejected. approvals: one was asked for or decided. partners: a partner, a key, a practice group or a network was changed. nodes: one came or went.',
     ),
   },
-  problems: [],
+  problems: ['conflict'],
 });

@@ -158,6 +158,7 @@ export const operatorEndpoints = {
   withdrawInvitation: invitations.withdrawInvitation,
   getOperatorMe: sessions.getOperatorMe,
   listSessions: sessions.listSessions,
+  revokeOwnSessions: sessions.revokeOwnSessions,
   revokeSession: sessions.revokeSession,
   listAudit: audit.listAudit,
   getAuditEntry: audit.getAuditEntry,

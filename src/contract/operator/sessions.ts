@@ -75,6 +75,20 @@ export const listSessions = defineEndpoint({
   problems: [],
 });
 
+export const revokeOwnSessions = defineEndpoint({
+  operationId: 'revokeOwnSessions',
+  method: 'DELETE',
+  path: '/operator/v1/sessions',
+  tag,
+  summary: 'End all of your own sessions',
+  description:
+    'Signs you out of the console in every browser, the current one included. Answers when no node accepts the sessions any more, about a second later. Your token keeps working.',
+  extension: true,
+  access: { roles: roleNames },
+  response: { status: 204, description: 'The sessions are over.' },
+  problems: [],
+});
+
 export const revokeSession = defineEndpoint({
   operationId: 'revokeSession',
   method: 'DELETE',

@@ -157,6 +157,7 @@ export const operationTitles: Readonly<Record<string, string>> = {
   retryFailedDeliveries: 'Retry what a webhook did not receive',
   revokeKey: 'Revoke a key',
   revokeOperator: 'Revoke an operator',
+  revokeOwnSessions: 'End all of your own sessions',
   revokeSession: 'End a session',
   rotateKey: 'Rotate a key',
   rotateSigningKey: 'Rotate the signing key',

@@ -3694,6 +3694,7 @@ export interface Operations {
     };
     answer: SessionPage;
   };
+  revokeOwnSessions: { input: Record<never, never>; answer: undefined };
   revokeSession: { input: { params: { id: string | number } }; answer: undefined };
   listAudit: {
     input: {
@@ -4120,6 +4121,7 @@ export const operations = {
   withdrawInvitation: ['POST', '/operator/v1/invitations/{id}/withdraw'],
   getOperatorMe: ['GET', '/operator/v1/me'],
   listSessions: ['GET', '/operator/v1/sessions'],
+  revokeOwnSessions: ['DELETE', '/operator/v1/sessions'],
   revokeSession: ['DELETE', '/operator/v1/sessions/{id}'],
   listAudit: ['GET', '/operator/v1/audit'],
   getAuditEntry: ['GET', '/operator/v1/audit/{seq}'],

@@ -11,7 +11,7 @@ import { When } from '../parts/when.tsx';
 export function Sessions() {
   const isAdmin = useMay('admin');
   return (
-    <Section title="Sessions">
+    <Section title="Sessions" actions={<EndOwn />}>
       <p className="soft">{isAdmin ? 'Everybody who is signed in.' : 'Where you are signed in.'}</p>
       <Paged of="listSessions" input={{}}>
         {(sessions) => (
@@ -69,6 +69,19 @@ function browserOf(agent: string | null): string {
   const system = /(Windows|Mac OS X|Android|iPhone|Linux)/.exec(agent)?.[1];
   const name = { Edg: 'Edge', OPR: 'Opera' }[browser ?? ''] ?? browser;
   return [name, system].filter(Boolean).join(' on ') || agent.slice(0, 60);
+}
+
+function EndOwn() {
+  const end = useChange('revokeOwnSessions', ['listSessions', 'getOperatorMe']);
+  return (
+    <Confirm
+      action="Sign out everywhere"
+      title="End all of your own sessions?"
+      run={() => end.mutateAsync({})}
+    >
+      <p>You are signed out in every browser, also in this one, about a second from now.</p>
+    </Confirm>
+  );
 }
 
 function End({ of: { id, operator_name, is_current } }: { of: Session }) {

@@ -38,7 +38,7 @@ export function isSubject(value: unknown): value is string {
 const SHOWN_MAX = 255;
 
 /** A text of the provider as people may see it: one line, of limited length, in the order in which it is written. */
-export function shownText(value: string): string {
+function shownText(value: string): string {
   const plain = value
     .toWellFormed()
     .replace(/[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]/gu, '')

@@ -58,9 +58,10 @@ const operations = {
   removeNetworkMember,
 };
 type Name = keyof typeof operations;
+
 /**
- * The part of an object that decides what an operation means. When it has changed since the request, the request means something else, and is not
- * carried out. Adding and removing a member of a network means the same whatever else changed.
+ * The part of an object that decides what an operation means. If it has changed since the request, the operation is not carried out. Adding or
+ * removing a member of a network means the same after each other change of the network.
  */
 const basisOf: Partial<Record<Name, (tx: Transaction, id: string) => Promise<unknown>>> = {
   updateKey: keyBasis,
@@ -81,7 +82,7 @@ async function networkBasis(tx: Transaction, id: string): Promise<unknown> {
   return found && [found.name, found.scopes, found.partner_ids];
 }
 
-/** Locks the object, so it stays so until the transaction ends. */
+/** Locks the object, so it cannot change before the transaction ends. */
 async function digestOfBasis(
   tx: Transaction,
   { operation, params }: { operation: string; params: Record<string, string> },
@@ -112,7 +113,7 @@ export async function askForApproval(
   await rehearse(app.db, call.principal, (principal) => carryOut(app, work, principal));
   const { operatorId, name } = call.principal;
   const now = app.clock.now();
-  const asked: StoredApproval = {
+  const asked: Omit<StoredApproval, 'basis'> = {
     id: newId('apv', now, app.random),
     kind,
     operation: operationId,
@@ -128,7 +129,6 @@ export async function askForApproval(
     decided_at: null,
     reason: null,
     has_answer: false,
-    basis: null,
   };
   const stored = await transact(app.db, call.principal, async (tx) => {
     const stored = { ...asked, basis: await digestOfBasis(tx, asked) };

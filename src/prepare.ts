@@ -23,9 +23,9 @@ interface Surroundings {
 }
 
 /**
- * Prepares the database for a start. If the database is out of reach or breaks off, tries again for a minute with growing pauses, and each time
- * begins with the next of several servers: a server that was the primary may accept connections and never commit. An error that stays, such as
- * a wrong password, is thrown at once. Returns also the URL that worked.
+ * Prepares the database for a start. If the database is out of reach or breaks off, tries again for a minute with growing pauses. Each try begins
+ * with the next of several servers: a server that was the primary may accept connections and never commit. An error that stays, such as a wrong
+ * password, is thrown at once. Returns also the URL that worked.
  */
 export async function prepare(
   { url, ownerUrl }: Urls,

@@ -7,8 +7,8 @@ import { scraped } from './scraped.ts';
 type Sample = readonly [labels: string, value: number];
 
 /**
- * The queue of the whole service as Prometheus text. Every node reports it, also one that only answers calls: when no worker is left, these
- * figures show it. They are left out while the database does not answer.
+ * The queue of the whole service as Prometheus text. Every node reports it, also a node that only answers requests: when no worker is
+ * left, these figures show it. They are left out while the database does not answer.
  */
 export function queueMetrics(db: Database, clock: Clock): () => Promise<string> {
   const read = scraped(clock, () => transact(db, SYSTEM, readQueueNumbers));

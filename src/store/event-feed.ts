@@ -84,30 +84,32 @@ export async function readFeedPage(
 
 /**
  * Finds the place just before the first event of a practice group that was accepted at a moment or later. Halves the feed until one place is
- * left, which takes about 40 lookups for a feed of any length. Events that are accepted together may have their places in another order, so the
- * query also searches the stretch before that place.
+ * left, which takes about 40 lookups for a feed of any length. Events that are accepted within a minute may have their places in another order,
+ * so the query also searches the events of the minute before.
  */
 async function placeBefore(tx: Transaction, groupId: string, since: string): Promise<number> {
   const found = await tx.first<{ after: number }>(
     `WITH RECURSIVE search AS (
-       SELECT 0::bigint AS low, coalesce((SELECT max(position) FROM feed WHERE practice_group_id = $1), 0) AS high
+       SELECT moment, 0::bigint AS low, coalesce((SELECT max(position) FROM feed WHERE practice_group_id = $1), 0) AS high
+         FROM unnest(ARRAY[$2::timestamptz, $2::timestamptz - interval '1 minute']) AS moment
        UNION ALL
-       SELECT CASE WHEN is_earlier THEN middle + 1 ELSE low END, CASE WHEN is_earlier THEN high ELSE middle END
+       SELECT moment, CASE WHEN is_earlier THEN middle + 1 ELSE low END, CASE WHEN is_earlier THEN high ELSE middle END
          FROM search
         CROSS JOIN LATERAL (SELECT (low + high) / 2 AS middle OFFSET 0) AS m
         CROSS JOIN LATERAL (
-          SELECT coalesce((SELECT accepted_at < $2
+          SELECT coalesce((SELECT accepted_at < moment
                              FROM (SELECT event_no FROM feed WHERE practice_group_id = $1 AND position > middle
                                     ORDER BY position LIMIT 1) AS next
                              JOIN events ON no = event_no), false) AS is_earlier OFFSET 0) AS e
         WHERE low < high),
-     place AS (SELECT low FROM search WHERE low = high)
-     SELECT least(low, (SELECT min(position) - 1
-                          FROM (SELECT position, event_no FROM feed WHERE practice_group_id = $1 AND position <= low
-                                 ORDER BY position DESC LIMIT $3) AS stretch
-                         CROSS JOIN LATERAL (SELECT accepted_at FROM events WHERE no = event_no OFFSET 0) AS e
-                         WHERE accepted_at >= $2)) AS after
-       FROM place`,
+     places AS (SELECT min(low) AS earliest, max(low) AS latest FROM search WHERE low = high)
+     SELECT least(latest, (SELECT min(position) - 1
+                             FROM (SELECT position, event_no FROM feed
+                                    WHERE practice_group_id = $1 AND position > earliest AND position <= latest
+                                    ORDER BY position DESC LIMIT $3) AS stretch
+                            CROSS JOIN LATERAL (SELECT accepted_at FROM events WHERE no = event_no OFFSET 0) AS e
+                            WHERE accepted_at >= $2)) AS after
+       FROM places`,
     [groupId, since, STRETCH],
   );
   return found?.after ?? 0;

@@ -64,8 +64,8 @@ const LEVEL_FORMATS: Record<string, Parameters<typeof styleText>[0]> = {
 };
 
 /**
- * A line of the log for a person at a terminal: the time of day, the level, the message, then every other field. What Node itself prints in a
- * process that is one of several is not JSON, and stays as it is.
+ * A line of the log for a person at a terminal: the time of day, the level, the message, then every other field. A line that is not
+ * JSON stays as it is: Node itself may print one.
  */
 export function readable(line: string): string {
   const entry = parsed(line);

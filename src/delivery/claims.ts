@@ -376,10 +376,10 @@ export class Claims {
     if (queued.length === 0) return;
     const found = await lookAtWebhooks(db, databaseTime(clock), queued.flatMap(queuedGroups));
     for (const webhook of queued) {
-      const { version, entitledMs = 0 } = found.get(webhook.no) ?? {};
-      webhook.entitledUntil = moment + entitledMs;
-      if (entitledMs === 0 || version !== webhook.receiver?.destination.version)
-        this.#sending.step(webhook, { type: 'dropped' });
+      const { version, entitledMs } = found.get(webhook.no) ?? {};
+      const isSame = version === webhook.receiver?.destination.version;
+      webhook.entitledUntil = isSame ? moment + (entitledMs ?? 0) : 0;
+      if (webhook.entitledUntil <= moment) this.#sending.step(webhook, { type: 'dropped' });
     }
   }
 }

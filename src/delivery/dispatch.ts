@@ -13,7 +13,7 @@ import { freeLanes } from '../store/deliveries.ts';
 import type { LaneLow, RecordedLane, Result } from '../store/deliveries-record.ts';
 import { type Claimed, Claims, type ClaimsOptions, type Sending } from './claims.ts';
 import { signedRequest } from './destinations.ts';
-import { type KnownWebhook, KnownWebhooks } from './known-webhooks.ts';
+import { type KnownWebhook, KnownWebhooks, staleness } from './known-webhooks.ts';
 import type { DeliveryMetrics } from './metrics.ts';
 import { IN_FLIGHT_FEWER, placesOf, YOUNG } from './places.ts';
 import type { LaneHolder, Recorder } from './recorder.ts';
@@ -216,7 +216,7 @@ export class Dispatch implements LaneHolder, Sending {
     host.begin();
     this.inFlight++;
     const request = signedRequest(destination, delivery, startedAt);
-    const isStale = () => webhook.heldUntil <= clock.monotonic();
+    const isStale = staleness(webhook, destination, () => clock.monotonic());
     void (destination.isOfOperator ? operatorEgress.post : post)({ ...request, isStale }).then((outcome) => {
       this.inFlight--;
       if (this.inFlight === IN_FLIGHT_FEWER) this.#options.due.ring();
@@ -229,11 +229,12 @@ export class Dispatch implements LaneHolder, Sending {
     });
   }
 
-  /** The lease ran out first. Whoever has the lane sends it. */
+  /** No byte of it has left. If the lease has expired, its next holder sends the delivery. Else a claim decides anew, and sends what is due. */
   #notSent(webhook: KnownWebhook, host: Receiver['host'], delivery: ClaimedDelivery): void {
     host.cancel();
     this.step(webhook, { type: 'notSent', delivery });
-    this.lose(webhook);
+    if (webhook.heldUntil <= this.#options.clock.monotonic()) this.lose(webhook);
+    else this.claims.wake();
   }
 
   #answered(

@@ -1,4 +1,5 @@
 import { type LaneState, newLane, WINDOW_START } from '../domain/lane.ts';
+import type { OpenDestination } from './destinations.ts';
 import type { Receiver } from './resting-hosts.ts';
 
 const NARROW_MAX = 10_000;
@@ -28,6 +29,24 @@ export function entitle(webhook: KnownWebhook, isWide: boolean, until: number): 
   const keepsOthers = isWide && webhook.lane.queue.length > 0;
   webhook.isWide = isWide;
   webhook.entitledUntil = keepsOthers ? Math.min(webhook.entitledUntil, until) : until;
+}
+
+/**
+ * Whether a delivery that begins now has become stale when its connection is established: the lease has expired, the webhook has another version,
+ * or the entitlement has to be queried again. An answer of PostgreSQL covers both the entitlement and the version, so neither is older than 900 ms.
+ * A wide webhook keeps the entitlement of this moment, because a later claim may be about other practice groups.
+ */
+export function staleness(
+  webhook: KnownWebhook,
+  { version }: OpenDestination,
+  monotonic: () => number,
+): () => boolean {
+  const { entitledUntil } = webhook;
+  return () => {
+    const until = webhook.isWide ? entitledUntil : webhook.entitledUntil;
+    const isChanged = webhook.receiver?.destination.version !== version;
+    return isChanged || Math.min(webhook.heldUntil, until) <= monotonic();
+  };
 }
 
 /** Whose events are queued here for it. */

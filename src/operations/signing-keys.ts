@@ -87,6 +87,8 @@ export async function rotateSigningKey(app: App, call: OperatorCall<typeof rotat
     });
     return made;
   });
+  // No delivery that is still connecting is signed without the new key from here on.
+  await app.access.waitForNodes();
   return { body: present(key) };
 }
 

@@ -51,6 +51,7 @@ import { forgetFailures, markWebhookDeleted } from '../store/webhooks.ts';
 import { type App, nowIso, type OperatorCall } from './app.ts';
 import { deliveryOf, deliveryPage } from './deliveries.ts';
 import { CHUNK, chooseEvents, refuseFuture } from './webhook-deliveries.ts';
+import { stopsDeliveries } from './webhooks.ts';
 
 /** The operator's own webhooks. They are webhooks like those of partners, and the same engine serves them. */
 
@@ -107,17 +108,19 @@ export async function updateSubscription(app: App, call: OperatorCall<typeof upd
     tx.audit(subscriptionRecord(call, now, 'update', current, change.before, change.after));
     return change.next;
   });
+  if (stopsDeliveries(patch)) await app.access.waitForNodes();
   return { body: subscription, etag: etagOf(subscription.version) };
 }
 
 export async function deleteSubscription(app: App, call: OperatorCall<typeof deleteEndpoint>) {
-  await transact(app.db, call.principal, async (tx) => {
+  const deleted = transact(app.db, call.principal, async (tx) => {
     const found = await mustLock(tx, call.params.id);
     if (!ifMatchHolds(call.ifMatch, etagOf(found.version))) throw new Problem('precondition_failed');
     const now = nowIso(app);
     markWebhookDeleted(tx, found, now);
     tx.audit(subscriptionRecord(call, now, 'delete', found, auditable(found), null));
   });
+  await deleted.finally(() => app.access.waitForNodes());
   return { body: undefined };
 }
 
@@ -139,6 +142,7 @@ export async function rotateSubscriptionSecret(app: App, call: OperatorCall<type
     tx.audit(subscriptionRecord(call, now, 'rotate-secret', found, null, { previous_expires_at: until }));
     return until;
   });
+  await app.access.waitForNodes();
   return { body: { id: params.id, secret, previous_secret_expires_at: until } };
 }
 

@@ -46,6 +46,8 @@ export async function rotateWebhookSecret(app: App, call: PartnerCall<typeof rot
     tx.audit(webhookRecord(call, now, 'rotate-secret', webhook, null, { previous_expires_at: until }));
     return until;
   });
+  // No delivery that is still connecting is signed without the new secret from here on.
+  await app.access.waitForNodes();
   return { body: { id: params.id, secret, previous_secret_expires_at: until } };
 }
 

@@ -113,6 +113,7 @@ export async function updateWebhook(app: App, call: PartnerCall<typeof updateEnd
     }
     return change(app, tx, call, current, { ...headersAt(current, patch), ...patch });
   });
+  if (stopsDeliveries(patch)) await app.access.waitForNodes();
   return { body: webhook, etag: etagOf(webhook.version) };
 }
 
@@ -129,6 +130,17 @@ function refuseUnreached(groupIds: readonly string[], received: readonly string[
     'webhook_group_unreached',
     `You receive no events of ${naming(unreached)}. Leave it out, or have a key or a network for it first: GET /v1/me lists the practice groups that you may act for.`,
   );
+}
+
+/**
+ * Whether deliveries may no longer be sent as they were before the patch. The call then waits until no node has one left that is still connecting. It
+ * also waits if the patch changes nothing: the patch may repeat a call whose response was lost.
+ */
+export function stopsDeliveries(
+  patch: Pick<WebhookPatch, 'url' | 'headers' | 'signature' | 'status'>,
+): boolean {
+  const { url, headers, signature, status } = patch;
+  return url !== undefined || headers !== undefined || signature !== undefined || status === 'paused';
 }
 
 /** The values of headers are shown to nobody: whoever may change the address must not have them sent to another host. */
@@ -161,9 +173,11 @@ function change(
 
 export async function deleteWebhook(app: App, call: PartnerCall<typeof deleteEndpoint>) {
   const { principal, params } = call;
-  await transact(app.db, principal, async (tx) => {
+  const deleted = transact(app.db, principal, async (tx) => {
     remove(app, tx, call, await lockWebhook(tx, principal, params.id));
   });
+  // Also if the webhook does not exist: an earlier call may have deleted it, and its response was lost.
+  await deleted.finally(() => app.access.waitForNodes());
   return { body: undefined };
 }
 
@@ -247,14 +261,16 @@ export async function updatePartnerWebhook(app: App, call: OperatorCall<typeof u
     if (status === current.status) return current;
     return { ...current, ...change(app, tx, call, current, { status }, statusReason(status, reason)) };
   });
+  if (stopsDeliveries({ status })) await app.access.waitForNodes();
   return { body: webhook, etag: etagOf(webhook.version) };
 }
 
 export async function deletePartnerWebhook(app: App, call: OperatorCall<typeof deleteAnyEndpoint>) {
   const { principal, params } = call;
-  await transact(app.db, principal, async (tx) => {
+  const deleted = transact(app.db, principal, async (tx) => {
     remove(app, tx, call, await lockAnyWebhook(tx, params.id));
   });
+  await deleted.finally(() => app.access.waitForNodes());
   return { body: undefined };
 }
 

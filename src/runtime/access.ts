@@ -56,6 +56,8 @@ export interface Access {
   forget(): void;
   /** Forgets here, and returns when every other node has forgotten too. */
   settle(): Promise<void>;
+  /** Returns when no node uses what it knew before the call: permissions, and what deliveries go by (`staleness` in delivery/known-webhooks.ts). */
+  waitForNodes(): Promise<void>;
 }
 
 export type FoundKey = KeyHolder | RefusedKey | undefined;
@@ -118,6 +120,8 @@ export function createAccess(
     sessions.forget();
   };
 
+  const waitForNodes = () => clock.sleep(REMEMBERED_MS + TIMERS_EARLY_MS);
+
   return {
     sessions,
     holderOf(key, turn = atOnce) {
@@ -139,10 +143,11 @@ export function createAccess(
       return groups.get(question, () => reaches.submit({ homeGroupId, groupId, partnerId, scope }));
     },
     forget,
-    async settle() {
+    settle() {
       forget();
-      await clock.sleep(REMEMBERED_MS + TIMERS_EARLY_MS);
+      return waitForNodes();
     },
+    waitForNodes,
   };
 }
 

@@ -1,9 +1,8 @@
 import type { Socket } from 'node:net';
-import { connect } from 'node:net';
-import { Worker } from 'node:worker_threads';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { PostOutcome } from '../../src/platform/egress/outcome.ts';
 import { postTo, postWithin, SHORT_MS, testEgress, testReceiver, testServer } from '../support/egress.ts';
+import { startFullReceiver } from '../support/full-receiver.ts';
 import { type Behaviour, closeMidway, hang, lieLength, redirect, say, slow } from '../support/receiver.ts';
 
 const HEAD = 'HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n';
@@ -30,9 +29,9 @@ describe('a receiver that lets a request wait', () => {
   }
 
   it('for the connection', async () => {
-    const port = await portThatNobodyAccepts();
-    const { failure, durationMs } = await inVain('connect_timeout', `http://127.0.0.1:${port}/`);
-    expect(failure).toEqual({ phase: 'connect', code: 'connect_timeout', detail: `127.0.0.1:${port}` });
+    const { url } = await startFullReceiver();
+    const { failure, durationMs } = await inVain('connect_timeout', url);
+    expect(failure).toEqual({ phase: 'connect', code: 'connect_timeout', detail: new URL(url).host });
     expect(durationMs).toBeGreaterThan(ENOUGH);
   });
 
@@ -46,6 +45,16 @@ describe('a receiver that lets a request wait', () => {
     const port = await testServer((socket) => socket.pause());
     const { failure } = await inVain('send_timeout', `http://127.0.0.1:${port}/`, BIG_BODY);
     expect(failure).toEqual({ phase: 'send', code: 'send_timeout', detail: '' });
+  });
+
+  it('until it reads, and nothing more of the request leaves after the deadline', async () => {
+    const connection = Promise.withResolvers<Socket>();
+    const port = await testServer((socket) => connection.resolve(socket.pause()));
+    await inVain('send_timeout', `http://127.0.0.1:${port}/`, BIG_BODY);
+    const socket = await connection.promise;
+    const end = new Promise((resolve) => socket.once('end', () => resolve('end')).once('error', resolve));
+    socket.resume();
+    expect(await end).toMatchObject({ code: 'ECONNRESET' });
   });
 
   it.each<[string, Behaviour]>([
@@ -291,24 +300,3 @@ describe('a connection that the receiver closed while it lay idle', () => {
     expect(requests()).toBe(2);
   });
 });
-
-/** A port whose queue of new connections is full, so that the kernel answers no more. */
-async function portThatNobodyAccepts(): Promise<number> {
-  const worker = new Worker(
-    `const { parentPort } = require('node:worker_threads');
-     const server = require('node:net').createServer();
-     server.listen({ port: 0, host: '127.0.0.1', backlog: 1 }, () => {
-       parentPort.postMessage(server.address().port);
-       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);
-     });`,
-    { eval: true },
-  );
-  const port = await new Promise<number>((resolve) => worker.once('message', resolve));
-  const fillers = Array.from({ length: 8 }, () => connect(port, '127.0.0.1').on('error', () => {}));
-  onTestFinished(async () => {
-    for (const socket of fillers) socket.destroy();
-    await worker.terminate();
-  });
-  await new Promise((resolve) => fillers[0]?.once('connect', resolve));
-  return port;
-}

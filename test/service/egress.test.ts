@@ -46,6 +46,29 @@ describe('a request', () => {
     expect(await post(true)).toMatchObject({ failure: { code: 'stale' } });
     expect(receiver.received).toHaveLength(1);
     expect(asked).toHaveLength(3);
+    // The connection of a stale request carries the next one: a receiver that is slow to connect to is reached all the same.
+    expect(await post(false)).toMatchObject({ status: 200 });
+    expect(receiver.connections).toBe(1);
+  });
+
+  it('that is stale only when it is repeated may have arrived before: it ends as the first try did', async () => {
+    let requests = 0;
+    const port = await testServer((socket) => {
+      socket.on('data', () => {
+        if (++requests === 1) socket.write('HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n');
+        else socket.resetAndDestroy();
+      });
+    });
+    const egress = testEgress();
+    const to = postTo(`http://127.0.0.1:${port}/`);
+    expect(await egress.post(to)).toMatchObject({ status: 200 });
+    const stale = [false, true];
+    const outcome = await egress.post({ ...to, isStale: () => stale.shift() ?? true });
+    expect(outcome).toMatchObject({
+      failure: { phase: 'answer', code: 'connection_reset' },
+      wasRepeated: true,
+    });
+    expect(requests).toBe(2);
   });
 
   it('arrives as it was given: method, path, headers, body', async () => {

@@ -70,7 +70,7 @@ export const createErasure = defineEndpoint({
   tag,
   summary: 'Erase an object',
   description:
-    'Takes the identifiers of one object out of everything that is kept: events and their payloads, the feed, deliveries and what receivers answered, form submissions, write-to-record jobs, the audit, refused calls, answers kept for idempotency keys, and the access log. What is still queued is not sent. The audit stays verifiable. It answers when it is done; one that was broken off goes on with the same call made again, whose answer tells of all of it. After that, the same call again finds nothing more. An event that is published about the object afterwards is new.',
+    'Takes the identifiers of one object out of everything that is kept: events and their payloads, the feed, deliveries and what receivers answered, form submissions, write-to-record jobs, the audit, refused calls, answers kept for idempotency keys, and the access log. What is still queued is not sent: once the call has answered, no delivery of it begins; one whose request was being sent ends within 15 seconds. The audit stays verifiable. It answers when it is done; one that was broken off goes on with the same call made again, whose answer tells of all of it. After that, the same call again finds nothing more. An event that is published about the object afterwards is new.',
   extension: true,
   idempotency: 'afterwards',
   access: { roles: admins },

@@ -294,7 +294,7 @@ export const revokeKey = defineEndpoint({
   tag,
   summary: 'Revoke a key',
   description:
-    'Answers when no node accepts the key any more, about a second later. Revoking twice is no error.',
+    'Answers when no node accepts the key any more, about a second later. From then on no delivery begins that only this key allowed; one whose request was being sent ends within 15 seconds. Revoking twice is no error.',
   extension: true,
   access: { roles: support },
   params: byId,

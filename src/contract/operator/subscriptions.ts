@@ -7,6 +7,7 @@ import { delivery, deliveryStatuses, replay, replayRequest } from '../partner/we
 import {
   LIVE_SECRETS_MAX,
   SECRET_OVERLAP_HOURS,
+  STOPS_AFTERWARDS,
   secret,
   webhook,
   webhookHealth,
@@ -150,8 +151,7 @@ export const updateSubscription = defineEndpoint({
   path: '/operator/v1/subscriptions/{id}',
   tag,
   summary: 'Update a subscription',
-  description:
-    'Changes, pauses or activates a subscription. While it is paused, its deliveries stay queued. After a change of `url`, queued deliveries are sent to the new address.',
+  description: `Changes, pauses or activates a subscription. While it is paused, its deliveries stay queued. After a change of \`url\`, queued deliveries are sent to the new address. ${STOPS_AFTERWARDS}`,
   extension: true,
   access: { roles: admins },
   params: byId,
@@ -179,7 +179,7 @@ export const deleteSubscription = defineEndpoint({
   path: '/operator/v1/subscriptions/{id}',
   tag,
   summary: 'Delete a subscription',
-  description: 'Deletes its deliveries, too: queued ones are not sent any more.',
+  description: `Deletes its deliveries, too: queued ones are not sent any more. ${STOPS_AFTERWARDS}`,
   extension: true,
   access: { roles: admins },
   params: byId,

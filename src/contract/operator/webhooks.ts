@@ -5,7 +5,7 @@ import { defineEndpoint } from '../endpoint.ts';
 import { paragraphs, recordId, timestamp } from '../fields.ts';
 import { pageOf, pageQuery } from '../page.ts';
 import { delivery, replay, replayRequest } from '../partner/webhook-deliveries.ts';
-import { webhook, webhookStatuses } from '../partner/webhooks.ts';
+import { STOPS_AFTERWARDS, webhook, webhookStatuses } from '../partner/webhooks.ts';
 import { REPLAY_EVENTS_MAX } from '../rules.ts';
 import { withCommas } from '../wording.ts';
 
@@ -76,8 +76,7 @@ export const updatePartnerWebhook = defineEndpoint({
   path: '/operator/v1/webhooks/{id}',
   tag,
   summary: 'Pause or activate a webhook',
-  description:
-    'While it is paused, its deliveries stay queued. Activating a disabled webhook resets its count of failures, and what is queued is sent. Its partner sees the status with the reason, and may change it, too.',
+  description: `While it is paused, its deliveries stay queued. Activating a disabled webhook resets its count of failures, and what is queued is sent. Its partner sees the status with the reason, and may change it, too. ${STOPS_AFTERWARDS}`,
   extension: true,
   access: { roles: admins },
   params: byId,
@@ -101,8 +100,7 @@ export const deletePartnerWebhook = defineEndpoint({
   path: '/operator/v1/webhooks/{id}',
   tag,
   summary: 'Delete a webhook',
-  description:
-    'Deletes its deliveries, too: queued ones are not sent any more. Its partner can make another one, but not bring this one back: pause a webhook that is to go on later. For one whose partner has no key left, for example before its practice group is removed.',
+  description: `Deletes its deliveries, too: queued ones are not sent any more. Its partner can make another one, but not bring this one back: pause a webhook that is to go on later. For one whose partner has no key left, for example before its practice group is removed. ${STOPS_AFTERWARDS}`,
   extension: true,
   access: { roles: admins },
   params: byId,

@@ -7,6 +7,9 @@ import { WEBHOOKS_MAX } from '../rules.ts';
 
 /** Secrets of one webhook that sign: the newest, and those that were rotated out less than a day ago. */
 export const LIVE_SECRETS_MAX = 5;
+/** Of the calls after which deliveries must not begin as before. */
+export const STOPS_AFTERWARDS =
+  'The call answers after about a second. From then on no delivery begins as before, on any node; a request that was being sent ends within 15 seconds.';
 export const SECRET_OVERLAP_HOURS = 24;
 /** Counting further would make reading a webhook as slow as its queue is long. */
 export const QUEUED_COUNT_MAX = 1_000;
@@ -288,8 +291,7 @@ export const updateWebhook = defineEndpoint({
   path: '/v1/webhooks/{id}',
   tag,
   summary: 'Update a webhook',
-  description:
-    'Changes, pauses or activates a webhook. While it is paused, its deliveries stay queued. After a change of `url`, queued deliveries are sent to the new address; at another host without the `headers` of before, unless they are sent again with it.',
+  description: `Changes, pauses or activates a webhook. While it is paused, its deliveries stay queued. After a change of \`url\`, queued deliveries are sent to the new address; at another host without the \`headers\` of before, unless they are sent again with it. ${STOPS_AFTERWARDS}`,
   extension: true,
   portal: true,
   access: { scope: 'webhooks:write', and: 'events:read' },
@@ -317,7 +319,7 @@ export const deleteWebhook = defineEndpoint({
   path: '/v1/webhooks/{id}',
   tag,
   summary: 'Delete a webhook',
-  description: 'Deletes its deliveries, too: queued ones are not sent any more.',
+  description: `Deletes its deliveries, too: queued ones are not sent any more. ${STOPS_AFTERWARDS}`,
   extension: true,
   portal: true,
   access: { scope: 'webhooks:write' },

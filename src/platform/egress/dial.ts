@@ -68,6 +68,11 @@ export class Dialling {
     for (const socket of this.#sockets) socket.destroy();
   }
 
+  /** Ends the connection that was made. What the kernel has not sent yet is discarded: after `destroy` the kernel repeats it for minutes. */
+  reset(): void {
+    this.#sockets[0]?.resetAndDestroy();
+  }
+
   #connect(addresses: readonly string[]): void {
     if (!this.#opened) return;
     const { host, port, secure } = this.#peer;

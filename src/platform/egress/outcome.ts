@@ -11,7 +11,10 @@ export interface PostRequest {
   body: string;
   /** The trace that it is a part of, if anybody traces. */
   traceparent?: string | undefined;
-  /** Asked when the first byte is about to go out. If it says so, nothing does, and the call ends with the code `stale`. */
+  /**
+   * Called when the connection is established, before the first byte. If it returns true, no byte is sent and the outcome has the code `stale`;
+   * the connection stays open for the next request.
+   */
   isStale?: () => boolean;
 }
 

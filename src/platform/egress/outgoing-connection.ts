@@ -26,6 +26,7 @@ export interface PendingRequest extends Dispatcher.DispatchHandler {
 export class OutgoingConnection {
   /** Set while a connection is being made. */
   dialling: Dialling | undefined;
+  #dialled: Dialling | undefined;
   /** Whether this connection has carried a request before: then it may have been cut since, and nobody noticed. */
   isWorn = false;
   /** Whether the request is too large to have gone out at once, and has not gone out yet. */
@@ -43,6 +44,7 @@ export class OutgoingConnection {
     this.#client = new Client(origin, {
       connect: (_options, opened) => {
         this.dialling = new Dialling(peer, options, (failure, socket, isLocal) => {
+          this.#dialled = this.dialling;
           this.dialling = undefined;
           this.#isLocal = isLocal;
           if (socket) opened(null, this.#use(socket));
@@ -91,6 +93,11 @@ export class OutgoingConnection {
   release(): void {
     this.#pending = undefined;
     this.isWorn = true;
+  }
+
+  /** Nothing more of its request leaves. */
+  reset(): void {
+    this.#dialled?.reset();
   }
 
   async destroy(): Promise<void> {

@@ -31,7 +31,8 @@ export class OutgoingRequest implements PendingRequest, Listed<OutgoingRequest> 
   readonly #done: (outcome: PostOutcome) => void;
   #connection: OutgoingConnection;
   #isOver = false;
-  #isSecondTry = false;
+  /** Set once the request is made again: how the worn connection of the first try broke. */
+  #lost: Failure | undefined;
   #isHeard = false;
   #interimAnswers = 0;
   #status: number | undefined;
@@ -66,9 +67,9 @@ export class OutgoingRequest implements PendingRequest, Listed<OutgoingRequest> 
     this.#settle({ ...this.#stuckAt('stopped'), code: 'stopped' }, false);
   }
 
-  /** The connection stands. */
-  onRequestStart(controller: Dispatcher.DispatchController): void {
-    if (this.#isStale?.()) this.#cut(controller, failed('send', 'stale', ''));
+  /** The connection is established. To throw ends the request and keeps the connection: undici has written nothing yet. */
+  onRequestStart(): void {
+    if (this.#isStale?.()) throw new CallFailed(this.#lost ?? failed('send', 'stale', ''));
   }
 
   onRequestSent(): void {
@@ -102,19 +103,19 @@ export class OutgoingRequest implements PendingRequest, Listed<OutgoingRequest> 
 
   onResponseError(_controller: unknown, error: Error): void {
     if (this.#isOver) return;
-    if (error instanceof CallFailed) this.#settle(error.failure, false);
-    else if (this.#connection.isWorn && !this.#isHeard && !this.#isSecondTry && isConnectionLost(error))
-      this.#tryAgain();
-    else
-      this.#settle(
-        exchangeFailure(error, { isSending: this.#connection.isSending, status: this.#status }),
-        false,
-      );
+    const { isSending, isWorn } = this.#connection;
+    const failure =
+      error instanceof CallFailed
+        ? error.failure
+        : exchangeFailure(error, { isSending, status: this.#status });
+    if (failure.code === 'stale') this.#settle(failure, true);
+    else if (isWorn && !this.#isHeard && !this.#lost && isConnectionLost(error)) this.#tryAgain(failure);
+    else this.#settle(failure, false);
   }
 
   /** The connection was cut while it lay idle, which says nothing about the receiver: a new one tells. */
-  #tryAgain(): void {
-    this.#isSecondTry = true;
+  #tryAgain(lost: Failure): void {
+    this.#lost = lost;
     this.#connection.release();
     this.#pool.drop(this.#connection);
     this.#connection = this.#pool.open();
@@ -139,7 +140,10 @@ export class OutgoingRequest implements PendingRequest, Listed<OutgoingRequest> 
     const { isLocal } = this.#connection;
     this.#connection.release();
     if (keepConnection) this.#pool.keep(this.#connection);
-    else this.#pool.drop(this.#connection);
+    else {
+      if (failure) this.#connection.reset();
+      this.#pool.drop(this.#connection);
+    }
     this.#done({
       status: this.#status,
       retryAfter: this.#retryAfter,
@@ -147,7 +151,7 @@ export class OutgoingRequest implements PendingRequest, Listed<OutgoingRequest> 
       durationMs: performance.now() - this.startedAt,
       failure,
       isLocal,
-      ...(this.#isSecondTry && { wasRepeated: true }),
+      ...(this.#lost && { wasRepeated: true }),
     });
   }
 }

@@ -299,7 +299,9 @@ class Webhooks:
 
         Changes, pauses or activates a webhook. While it is paused, its deliveries stay queued. After a
         change of `url`, queued deliveries are sent to the new address; at another host without the
-        `headers` of before, unless they are sent again with it.
+        `headers` of before, unless they are sent again with it. The call answers after about a second.
+        From then on no delivery begins as before, on any node; a request that was being sent ends
+        within 15 seconds.
 
         Needs the scope `webhooks:write`: Create, update and delete webhooks. And `events:read`: Read
         the event feed.
@@ -314,7 +316,9 @@ class Webhooks:
     ) -> None:
         """Delete a webhook.
 
-        Deletes its deliveries, too: queued ones are not sent any more.
+        Deletes its deliveries, too: queued ones are not sent any more. The call answers after about a
+        second. From then on no delivery begins as before, on any node; a request that was being sent
+        ends within 15 seconds.
 
         Needs the scope `webhooks:write`: Create, update and delete webhooks.
         """
@@ -475,7 +479,9 @@ class AsyncWebhooks:
 
         Changes, pauses or activates a webhook. While it is paused, its deliveries stay queued. After a
         change of `url`, queued deliveries are sent to the new address; at another host without the
-        `headers` of before, unless they are sent again with it.
+        `headers` of before, unless they are sent again with it. The call answers after about a second.
+        From then on no delivery begins as before, on any node; a request that was being sent ends
+        within 15 seconds.
 
         Needs the scope `webhooks:write`: Create, update and delete webhooks. And `events:read`: Read
         the event feed.
@@ -490,7 +496,9 @@ class AsyncWebhooks:
     ) -> None:
         """Delete a webhook.
 
-        Deletes its deliveries, too: queued ones are not sent any more.
+        Deletes its deliveries, too: queued ones are not sent any more. The call answers after about a
+        second. From then on no delivery begins as before, on any node; a request that was being sent
+        ends within 15 seconds.
 
         Needs the scope `webhooks:write`: Create, update and delete webhooks.
         """

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { type EventName, events } from './events.ts';
-import { reference, text } from './fields.ts';
+import { reference, reportedText } from './fields.ts';
 
 /**
  * What a receiver gets, one schema for each event. They are strict: a field that the specification does not name is
@@ -10,12 +10,13 @@ import { reference, text } from './fields.ts';
 const furtherFields = {
   none: {},
   failure: {
-    failure_reason: text({ max: 2_000 })
-      .optional()
-      .meta({ description: 'Human-readable reason why the action failed to confirm in the EHR.' }),
-    code: text({ max: 255 })
-      .optional()
-      .meta({ description: 'Machine-readable failure code.', examples: ['EhrUnreachable'] }),
+    failure_reason: reportedText(
+      { max: 2_000 },
+      'Human-readable reason why the action failed to confirm in the EHR.',
+    ).optional(),
+    code: reportedText({ max: 255 }, 'Machine-readable failure code.')
+      .meta({ examples: ['EhrUnreachable'] })
+      .optional(),
   },
   resource: {
     resource: reference().meta({ description: 'The resource type linked to the write-to-record entry.' }),

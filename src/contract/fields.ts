@@ -14,14 +14,40 @@ interface TextLimits {
   max: number;
 }
 
-export function text({ min = 0, max }: TextLimits, base = z.string()) {
-  return base
-    .check((ctx) => {
-      const problem = textProblem(ctx.value, min, max);
-      if (problem)
-        ctx.issues.push({ code: 'custom', input: ctx.value, message: problem.message, params: problem });
-    })
-    .meta({ ...(min > 0 && { minLength: min }), maxLength: max });
+export function text(limits: TextLimits, base = z.string()) {
+  const { min = 0, max } = limits;
+  return checked(base, limits).meta({ ...(min > 0 && { minLength: min }), maxLength: max });
+}
+
+/**
+ * Why something failed, as another system reports it. A fact is never refused for its length: a longer text is shortened, and ends in `…`. So the
+ * JSON Schema has no `maxLength`.
+ */
+export function reportedText(limits: TextLimits, description: string) {
+  const { min = 0, max } = limits;
+  return checked(
+    z.string().overwrite((value) => shortened(value, max)),
+    limits,
+  ).meta({
+    ...(min > 0 && { minLength: min }),
+    description: `${description} At most ${max.toLocaleString('en-GB')} characters: a longer text is shortened, and ends in \`…\`.`,
+  });
+}
+
+/** By code points, so no surrogate pair is cut in half. */
+export function shortened(value: string, max: number): string {
+  if (value.length <= max) return value;
+  // One more code point than fits tells whether the text is too long.
+  const start = [...value.slice(0, 2 * (max + 1))];
+  return start.length > max ? `${start.slice(0, max - 1).join('')}…` : value;
+}
+
+function checked(base: z.ZodString, { min = 0, max }: TextLimits) {
+  return base.check((ctx) => {
+    const problem = textProblem(ctx.value, min, max);
+    if (problem)
+      ctx.issues.push({ code: 'custom', input: ctx.value, message: problem.message, params: problem });
+  });
 }
 
 function textProblem(value: string, min: number, max: number) {
@@ -44,6 +70,7 @@ const BIDI = '\\u202a-\\u202e\\u2066-\\u2069';
 const LINE_UNFIT = new RegExp(`[\\p{Cc}\\u2028\\u2029${BIDI}]`, 'u');
 const PARAGRAPHS_UNFIT = new RegExp(`(?![\\r\\n])\\p{Cc}|[${BIDI}]`, 'u');
 const EACH_UNFIT = new RegExp(LINE_UNFIT, 'gu');
+const EACH_UNFIT_IN_PARAGRAPHS = new RegExp(PARAGRAPHS_UNFIT, 'gu');
 /** Invisible characters, such as a zero-width space, count as white space. */
 const BLANK = /^[\s\p{Default_Ignorable_Code_Point}]+$/u;
 
@@ -70,6 +97,8 @@ function readable(limits: TextLimits, unfit: RegExp, error: string) {
 
 /** A line from a source that must not be refused: each unfit character becomes the replacement character. */
 export const legible = (value: string): string => value.replace(EACH_UNFIT, '\ufffd');
+/** The same for a text of several lines. */
+export const legibleParagraphs = (value: string): string => value.replace(EACH_UNFIT_IN_PARAGRAPHS, '\ufffd');
 
 /** An identifier somebody else chose, such as a form's: any text, compared but never interpreted. */
 export const reference = () => text({ min: 1, max: 255 });

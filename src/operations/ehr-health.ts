@@ -15,6 +15,7 @@ import {
 import { type App, nowIso, type OperatorCall } from './app.ts';
 import { saidOne } from './events.ts';
 import type { EhrReport, ReportedEhr } from './gathered-calls.ts';
+import { ehrRecord } from './published-facts.ts';
 
 /** Gathered with the reports of other calls. */
 export async function reportEhrHealth(app: App, call: OperatorCall<typeof reportEndpoint>) {
@@ -39,7 +40,7 @@ export const ehrReports: Gathered<EhrReport, ReportedEhr> = {
     const changed = new Map<string, EhrReport['status']>();
     const events: OneEvent[] = [];
     const decisions = calls.map((call): Decision<ReportedEhr> => {
-      const { id, status, principal, requestId } = call;
+      const { id, status } = call;
       const before = statuses.get(id);
       if (!before) return new Problem('not_found');
       if (!held.has(id)) return BUSY;
@@ -54,16 +55,7 @@ export const ehrReports: Gathered<EhrReport, ReportedEhr> = {
           event: `ehr.health_status.${status}`,
         }),
       );
-      tx.audit({
-        at: now,
-        principal,
-        action: 'ehr_health.change',
-        subject: { type: 'ehr_health', id },
-        practiceGroupId: id,
-        requestId,
-        before: { status: before },
-        after: { status },
-      });
+      tx.audit(ehrRecord(call, now, id, before, status));
       return { changed: true, status };
     });
     updateEhrStatuses(tx, changed, now);

@@ -28,6 +28,7 @@ import { findUnknownGroups } from '../store/practice-groups.ts';
 import { type App, nowIso, type OperatorCall } from './app.ts';
 import { statusOf } from './deliveries.ts';
 import { answerAgain, keyedAnswer } from './idempotency.ts';
+import { followEvents, isOfState } from './published-facts.ts';
 
 export function newEvent(app: Pick<App, 'clock' | 'random'>, payload: EventPayload): NewEvent {
   return { id: newId('evt', app.clock.now(), app.random), payload };
@@ -52,30 +53,44 @@ export function saidOne(
 }
 
 /**
- * Nothing is written to the audit trail: it records changes of what is kept about practices and partners. An event is
- * itself the record of who said what and when, and a thousand of them would double the cost of the call.
+ * The audit trail gets an entry only for a state that follows an event: it records changes of what is kept about practices and partners. An event is
+ * itself the record of who said what and when, and a thousand entries would double the cost of the call.
  */
 export async function publishEvents(app: App, call: OperatorCall<typeof publishEndpoint>) {
+  const { body } = call;
+  if ('events' in body) return publishTogether(app, call, body.events);
+  return isOfState(body) ? publishTogether(app, call, [body]) : publishOne(app, call, body);
+}
+
+/** In one transaction, with what follows from the events. */
+async function publishTogether(
+  app: App,
+  call: OperatorCall<typeof publishEndpoint>,
+  payloads: readonly EventPayload[],
+) {
   const { body, principal } = call;
-  if (!('events' in body)) return publishOne(app, call, body);
-  const payloads = body.events;
   const events = payloads.map((payload) => newEvent(app, payload));
   const answer = { event_ids: events.map(({ id }) => id) };
   const groupIds = [...new Set(payloads.map(({ practice_group_id }) => practice_group_id))];
   // The IDs are ours to choose, so the answer can be kept before the work is done.
   const keyed = keyedAnswer(app, call, principal.operatorId, body, answer);
 
-  return transact(app.db, principal, async (tx) => {
+  const ofState = payloads.filter(isOfState);
+  let isChanged = false;
+  const published = await transact(app.db, principal, async (tx) => {
     const [earlier, unknown] = await Promise.all([
       keyed && keepAnswer(tx, keyed),
       findUnknownGroups(tx, groupIds),
     ]);
     if (keyed && earlier) return answerAgain(keyed, earlier);
     const at = payloads.findIndex(({ practice_group_id }) => unknown.includes(practice_group_id));
-    if (at >= 0) throw unknownGroup(payloads[at], ['events', at]);
+    if (at >= 0) throw unknownGroup(payloads[at], 'events' in body ? ['events', at] : []);
+    isChanged = await followEvents(app, tx, call, ofState);
     appendEvents(tx, saidBy(app, call), events);
     return { body: answer };
   });
+  if (isChanged) app.access.forget();
+  return published;
 }
 
 /** What was kept for a key may be cleared away just as it is looked for. It is not twice in a row, as a rule. */

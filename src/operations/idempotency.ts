@@ -90,7 +90,10 @@ export async function answerOnce(
     const settle = async () => {
       settles = true;
     };
-    const told = await operation({ ...app, access: { ...app.access, settle } }, { ...call, principal });
+    const told = await operation(
+      { ...app, access: { ...app.access, settle, waitForNodes: settle } },
+      { ...call, principal },
+    );
     putAnswer(tx, asked, { sealed: sealedAnswer(app, asked, told.text), etag: told.etag, settles });
     return { told };
   });

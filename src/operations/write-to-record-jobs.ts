@@ -11,8 +11,8 @@ import { Problem } from '../contract/problems.ts';
 import { ruleBroken } from '../contract/rules.ts';
 import { newId } from '../domain/ids.ts';
 import { afterJobReport, type JobReport } from '../domain/write-to-record.ts';
-import { BUSY, type Decision, type Gathered, type GatheredCall, type Tools } from '../runtime/gathering.ts';
-import { type Transaction, transact } from '../store/database.ts';
+import { BUSY, type Decision, type Gathered } from '../runtime/gathering.ts';
+import { transact } from '../store/database.ts';
 import { appendOneByOne, type OneEvent } from '../store/events.ts';
 import { findUnknownGroups, holdGroups } from '../store/practice-groups.ts';
 import {
@@ -23,9 +23,10 @@ import {
   lockJobs,
   updateJobs,
 } from '../store/write-to-record-jobs.ts';
-import { type App, newSalt, nowIso, type OperatorCall } from './app.ts';
+import { type App, nowIso, type OperatorCall } from './app.ts';
 import { saidOne } from './events.ts';
 import type { NewJob, ReportOnJob } from './gathered-calls.ts';
+import { jobRecord } from './published-facts.ts';
 
 /** Gathered with those of other calls, as reports on jobs are. */
 export async function createWriteToRecordJob(app: App, call: OperatorCall<typeof createEndpoint>) {
@@ -59,7 +60,7 @@ export const newJobs: Gathered<NewJob, WriteToRecordJob> = {
         updated_at: now,
       };
       jobs.push(job);
-      audit(tools, tx, call, 'create', null, job);
+      tx.audit(jobRecord(tools, call, 'create', null, job));
       return job;
     });
     insertJobs(tx, jobs);
@@ -114,7 +115,7 @@ export const jobReports: Gathered<ReportOnJob, WriteToRecordJob> = {
             resource_id: after.resource_id,
           }),
         );
-      audit(tools, tx, call, outcome === 'succeeded' ? 'succeed' : 'fail', before, after);
+      tx.audit(jobRecord(tools, call, outcome === 'succeeded' ? 'succeed' : 'fail', before, after));
       return after;
     });
     updateJobs(tx, [...changed.values()], now);
@@ -122,27 +123,6 @@ export const jobReports: Gathered<ReportOnJob, WriteToRecordJob> = {
     return decisions;
   },
 };
-
-function audit(
-  tools: Tools,
-  tx: Transaction,
-  { principal, requestId }: GatheredCall,
-  action: 'create' | 'succeed' | 'fail',
-  before: WriteToRecordJob | null,
-  after: WriteToRecordJob,
-): void {
-  tx.audit({
-    at: after.updated_at,
-    principal,
-    action: `write_to_record_job.${action}`,
-    subject: { type: 'write_to_record_job', id: after.id },
-    practiceGroupId: after.practice_group_id,
-    requestId,
-    before,
-    after,
-    salt: newSalt(tools),
-  });
-}
 
 export async function listWriteToRecordJobs(app: App, call: OperatorCall<typeof listEndpoint>) {
   const body = await transact(app.db, call.principal, (tx) => listJobPage(tx, call.query));

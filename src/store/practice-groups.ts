@@ -167,7 +167,7 @@ export async function lockEhrStatuses(
   ifLocked: IfLocked,
 ): Promise<Set<string>> {
   const rows = await tx.query<{ id: string }>(
-    `SELECT id FROM practice_groups WHERE id = ANY ($1) FOR NO KEY UPDATE ${skipping(ifLocked)}`,
+    `SELECT id FROM practice_groups WHERE id = ANY ($1) ORDER BY id FOR NO KEY UPDATE ${skipping(ifLocked)}`,
     [ids],
   );
   return new Set(rows.map(({ id }) => id));

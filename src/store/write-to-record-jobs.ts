@@ -37,7 +37,7 @@ export async function lockJobs(
   ifLocked: IfLocked,
 ): Promise<Set<string>> {
   const rows = await tx.query<{ id: string }>(
-    `SELECT id FROM write_to_record_jobs WHERE id = ANY ($1) FOR UPDATE ${skipping(ifLocked)}`,
+    `SELECT id FROM write_to_record_jobs WHERE id = ANY ($1) ORDER BY id FOR UPDATE ${skipping(ifLocked)}`,
     [ids],
   );
   return new Set(rows.map(({ id }) => id));

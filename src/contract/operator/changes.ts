@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { type Role, readers, support } from '../access.ts';
 import { defineEndpoint } from '../endpoint.ts';
-import { paragraphs, recordId, reference, timestamp } from '../fields.ts';
+import { legibleParagraphs, recordId, reference, reportedText, timestamp } from '../fields.ts';
 import { pageOf, pageQuery, shortPages } from '../page.ts';
 import { changeStates } from '../partner/changes.ts';
 import { HEARTBEAT_SECONDS } from '../partner/events.ts';
@@ -146,10 +146,11 @@ export const reportChangeRejected = defineEndpoint({
   access: { roles: sourcesAndSupport },
   params: byId,
   body: z.strictObject({
-    reason: paragraphs({ min: 1, max: REASON_MAX }).meta({
-      description: 'For the partner, as a sentence.',
-      examples: ['This form is closed over the holidays.'],
-    }),
+    reason: reportedText({ min: 1, max: REASON_MAX }, 'For the partner, as a sentence.')
+      .overwrite(legibleParagraphs)
+      .meta({
+        examples: ['This form is closed over the holidays.'],
+      }),
   }),
   response: answer,
   problems: ['not_found', 'conflict'],

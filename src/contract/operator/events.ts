@@ -67,7 +67,7 @@ export const publishEvents = defineEndpoint({
   path: '/operator/v1/events',
   tag,
   summary: 'Publish events',
-  description: `Takes one event, or up to ${EVENTS_MAX} as \`{"events": […]}\`. All of them are accepted, or none; in a deployment of several databases, they are of practice groups that one of them serves. Once the call is answered, the events are stored and will be delivered to every webhook that may have them.`,
+  description: `Takes one event, or up to ${EVENTS_MAX} as \`{"events": […]}\`. All of them are accepted, or none; in a deployment of several databases, they are of practice groups that one of them serves. Once the call is answered, the events are stored and will be delivered to every webhook that may have them, as they were given. The EHR status of the practice group follows an event about it, also for \`GET /v1/practice-groups\`. An event that a write-to-record job has succeeded or failed finishes the open job with that \`id\`. No second event is made. An event about a form names no submission type, so it counts for none: report a form that counts with \`POST /operator/v1/practice-groups/{id}/form-submissions\`.`,
   extension: true,
   access: { roles: sources },
   idempotency: 'own',

@@ -420,9 +420,12 @@ export interface AppointmentBookingFailedEvent {
   practice_group_id: string;
   /** The name of the event. */
   event: 'appointment.booking-failed';
-  /** Human-readable reason why the action failed to confirm in the EHR. */
+  /**
+   * Human-readable reason why the action failed to confirm in the EHR. At most 2,000 characters: a
+   * longer text is shortened, and ends in `…`.
+   */
   failure_reason?: string;
-  /** Machine-readable failure code. */
+  /** Machine-readable failure code. At most 255 characters: a longer text is shortened, and ends in `…`. */
   code?: string;
 }
 
@@ -436,9 +439,12 @@ export interface AppointmentCancelFailedEvent {
   practice_group_id: string;
   /** The name of the event. */
   event: 'appointment.cancel-failed';
-  /** Human-readable reason why the action failed to confirm in the EHR. */
+  /**
+   * Human-readable reason why the action failed to confirm in the EHR. At most 2,000 characters: a
+   * longer text is shortened, and ends in `…`.
+   */
   failure_reason?: string;
-  /** Machine-readable failure code. */
+  /** Machine-readable failure code. At most 255 characters: a longer text is shortened, and ends in `…`. */
   code?: string;
 }
 
@@ -476,9 +482,12 @@ export interface AppointmentRescheduleFailedEvent {
   practice_group_id: string;
   /** The name of the event. */
   event: 'appointment.reschedule-failed';
-  /** Human-readable reason why the action failed to confirm in the EHR. */
+  /**
+   * Human-readable reason why the action failed to confirm in the EHR. At most 2,000 characters: a
+   * longer text is shortened, and ends in `…`.
+   */
   failure_reason?: string;
-  /** Machine-readable failure code. */
+  /** Machine-readable failure code. At most 255 characters: a longer text is shortened, and ends in `…`. */
   code?: string;
 }
 
@@ -3418,7 +3427,10 @@ export interface Operations {
     input: {
       params: { id: string | number };
       body: {
-        /** For the partner, as a sentence. */
+        /**
+         * For the partner, as a sentence. At most 1,000 characters: a longer text is shortened, and ends in
+         * `…`.
+         */
         reason: string;
       };
     };

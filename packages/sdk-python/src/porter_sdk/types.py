@@ -106,9 +106,13 @@ class AppointmentBookingFailedEvent(TypedDict):
     event: Literal["appointment.booking-failed"]
     """The name of the event."""
     failure_reason: NotRequired[str]
-    """Human-readable reason why the action failed to confirm in the EHR."""
+    """Human-readable reason why the action failed to confirm in the EHR. At most 2,000 characters: a
+    longer text is shortened, and ends in `…`.
+    """
     code: NotRequired[str]
-    """Machine-readable failure code."""
+    """Machine-readable failure code. At most 255 characters: a longer text is shortened, and ends in
+    `…`.
+    """
 
 
 class AppointmentCancelFailedEvent(TypedDict):
@@ -123,9 +127,13 @@ class AppointmentCancelFailedEvent(TypedDict):
     event: Literal["appointment.cancel-failed"]
     """The name of the event."""
     failure_reason: NotRequired[str]
-    """Human-readable reason why the action failed to confirm in the EHR."""
+    """Human-readable reason why the action failed to confirm in the EHR. At most 2,000 characters: a
+    longer text is shortened, and ends in `…`.
+    """
     code: NotRequired[str]
-    """Machine-readable failure code."""
+    """Machine-readable failure code. At most 255 characters: a longer text is shortened, and ends in
+    `…`.
+    """
 
 
 class AppointmentCancelledEvent(TypedDict):
@@ -166,9 +174,13 @@ class AppointmentRescheduleFailedEvent(TypedDict):
     event: Literal["appointment.reschedule-failed"]
     """The name of the event."""
     failure_reason: NotRequired[str]
-    """Human-readable reason why the action failed to confirm in the EHR."""
+    """Human-readable reason why the action failed to confirm in the EHR. At most 2,000 characters: a
+    longer text is shortened, and ends in `…`.
+    """
     code: NotRequired[str]
-    """Machine-readable failure code."""
+    """Machine-readable failure code. At most 255 characters: a longer text is shortened, and ends in
+    `…`.
+    """
 
 
 class AppointmentRescheduledEvent(TypedDict):

@@ -2,9 +2,11 @@ import { describe, expect, it } from 'vitest';
 import type { PostOutcome } from '../../src/platform/egress/egress.ts';
 import { answered, type DeliveryHarness, openDeliveryHarness } from '../support/delivery-harness.ts';
 import { connecting, startFullReceiver } from '../support/full-receiver.ts';
+import { ManualClock } from '../support/manual-clock.ts';
 import { newPartner, type Partner, publish } from '../support/post.ts';
 import { stopPartner } from '../support/practice-guest.ts';
 import { type Harness, type Loose, makeWorld, startHarness } from '../support/service.ts';
+import { superuser } from '../support/superuser.ts';
 
 /** Deliveries whose connection is not established yet when their partner loses access, or their webhook changes. */
 
@@ -116,6 +118,32 @@ it('no byte leaves in the old form once the loss or the change has been answered
       .toMatchObject({ sequence: 1, status: 'delivered', attempts: [{ status: 200 }] });
   await expect.poll(received).toContain('/subscription');
   expect(received()).toHaveLength(5);
+});
+
+it('a rotation with an Idempotency-Key waits for the other nodes once it is committed', async () => {
+  class WatchedClock extends ManualClock {
+    wait = async (_milliseconds: number) => {};
+
+    override async sleep(milliseconds: number) {
+      await this.wait(milliseconds);
+      await super.sleep(milliseconds);
+    }
+  }
+  const clock = new WatchedClock();
+  const house = await startHarness({ clock, env: { PORTER_ROLE: 'api' } });
+  const db = await superuser(house.databaseUrl);
+  const { call, send } = await newPartner(house);
+  const { id } = await call('POST', '/v1/webhooks', { url: 'https://partner.example/hook' });
+  const secrets: (number | null)[] = [];
+  clock.wait = async (milliseconds) => {
+    if (milliseconds === 1_010) secrets.push((await db.query('SELECT FROM webhook_secrets')).rowCount);
+  };
+  const rotate = () =>
+    send('POST', `/v1/webhooks/${id}/rotate-secret`, undefined, { 'idempotency-key': `rotate-${id}` });
+  const { body } = await rotate();
+  expect(await rotate()).toMatchObject({ status: 200, body });
+  clock.wait = async () => {};
+  expect(secrets).toEqual([2, 2]);
 });
 
 describe('before its first byte, a delivery is checked against what the worker has learnt since', () => {

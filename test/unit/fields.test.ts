@@ -9,6 +9,7 @@ import {
   moment,
   paragraphs,
   recordId,
+  shortened,
   text,
   timeZone,
   webAddress,
@@ -360,5 +361,17 @@ describe('the other fields', () => {
       expect(check(emailAddress(), address)).toEqual({ ok: true, value: composed });
     // Counted as it is stored.
     expect(accepts(emailAddress(), `${'e\u0308'.repeat(249)}@b.cd`)).toBe(true);
+  });
+});
+
+describe('a reported text that is too long', () => {
+  it.each([
+    ['abcd', 'abcd'],
+    ['abcde', 'abc…'],
+    ['😀😀😀😀', '😀😀😀😀'],
+    ['a😀😀😀😀', 'a😀😀…'],
+    ['😀'.repeat(1_000_000), '😀😀😀…'],
+  ])('ends in an ellipsis, and cuts no character in half (%#)', (given, kept) => {
+    expect(shortened(given, 4)).toBe(kept);
   });
 });

@@ -396,6 +396,8 @@ function unlimited(document: Node, node: unknown, path: string): string[] {
   if ('enum' in schema || 'const' in schema) return [];
   const types = [schema.type].flat();
   const length = Number(schema.maxLength ?? Number.POSITIVE_INFINITY);
+  // The body has a limit, and so has what is kept.
+  const isShortened = String(schema.description).includes('a longer text is shortened');
   const isFixed = typeof schema.pattern === 'string' && /^\^[^*+]*\$$/.test(schema.pattern);
   const items = isNode(schema.items) ? schema.items : {};
   const properties = isNode(schema.properties) ? Object.entries(schema.properties) : [];
@@ -406,7 +408,7 @@ function unlimited(document: Node, node: unknown, path: string): string[] {
     isNode(schema.propertyNames) &&
     'maxLength' in schema.propertyNames;
   return [
-    ...(types.includes('string') && length > 5_000 && !isFixed ? [path] : []),
+    ...(types.includes('string') && length > 5_000 && !isFixed && !isShortened ? [path] : []),
     ...(types.some((type) => type === 'integer' || type === 'number') && !('maximum' in schema)
       ? [path]
       : []),

@@ -2,9 +2,10 @@ import type { Page } from 'playwright-core';
 import { expect, it } from 'vitest';
 import { consoles } from '../support/console-browser.ts';
 
-/** Where a second person must approve that a key is issued. */
+/** Where a second person must approve keys and operators. */
 
 const { house, enter } = consoles({ PORTER_APPROVALS: 'keys' });
+const strict = consoles({ PORTER_APPROVALS: 'keys,operators' });
 const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true });
 
 async function ask(page: Page) {
@@ -52,4 +53,19 @@ it('a second person declines it with a reason', async () => {
   await admin.getByText('Nothing waits.').waitFor();
   await support.reload();
   await support.getByText('They have one already.').waitFor();
+});
+
+it('a key that is to be given more waits, and so does a new operator', async () => {
+  const { data } = await strict.house().operator('GET', '/keys?status=active');
+  const { page } = await strict.enter(`/keys/${data[0].id}`);
+  await button(page, 'Change').click();
+  await page.getByLabel('Calls a minute').fill('100000');
+  await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click();
+  await page.getByText('It waits for a second person.').waitFor();
+
+  await page.goto(`${strict.house().url}/console/settings?tab=operators`);
+  await button(page, 'Add an operator').click();
+  await page.getByLabel('Name').fill('Robin Support');
+  await page.getByRole('dialog').getByRole('button', { name: 'Add' }).click();
+  await page.getByText('It waits for a second person.').waitFor();
 });

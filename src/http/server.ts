@@ -212,7 +212,7 @@ export function createServer(options: ServerOptions): Server {
         rejectUnauthorized: false,
       })
     : createHttpServer(parser);
-  // Some versions of Node refuse more, others silently drop them, such as one that a proxy appends: `answer` counts.
+  // Beyond a limit, some versions of Node silently drop headers, which a proxy may have appended. `answer` counts them instead.
   server.maxHeadersCount = 0;
   connections.guard(server);
   // Nobody is there to be answered before there is TLS. (Node would take it for broken HTTP.)

@@ -56,7 +56,7 @@ export function foreignCall(exchange: Exchange): string | undefined {
   return foreignOrigin(exchange) ?? unknownOrigin(exchange);
 }
 
-/** Returns why the page that sent the request is not one of this service, as far as its headers state it. */
+/** Returns why the headers of the request name a page of another origin, or undefined. */
 export function foreignOrigin({ headers, transport, desk }: Exchange): string | undefined {
   const { origin, host, 'sec-fetch-site': site } = headers;
   if (site !== undefined && site !== 'same-origin') return OTHER_PAGE;
@@ -67,8 +67,8 @@ export function foreignOrigin({ headers, transport, desk }: Exchange): string | 
 }
 
 /**
- * Browsers state the origin of every request that may change something. A request that brings a cookie and states none comes from a
- * program, which has a token to use, or from a browser or a proxy that removed both headers: then no check of the origin is possible.
+ * Browsers state the origin of every request that may change something. Without both headers, the sender is a program, which has a token
+ * to use, or the headers were removed on the way. Then no check of the origin is possible, and the request is refused.
  */
 export function unknownOrigin({ method, headers }: Exchange): string | undefined {
   if (method === 'GET' || method === 'HEAD') return undefined;

@@ -47,8 +47,8 @@ const OF_PROXIES =
 const isOfProxies = (name: string) => OF_PROXIES.test(name);
 
 /**
- * Whether a host name of the public DNS, or another IP address, stands in the Host header. A proxy may forward a request without a header of its
- * own but with the name by which it was called, and another site may let its name point to this machine (DNS rebinding).
+ * Whether the Host header has a name of the public DNS or another IP address. A proxy may add no header of its own and still forward the
+ * host name that it was called by. Another site may let its name point to this machine (DNS rebinding).
  */
 export function namesAnotherHost(host = ''): boolean {
   const name = URL.parse(`http://${host}`)?.hostname.replace(/^\[|\]$/g, '') ?? '';

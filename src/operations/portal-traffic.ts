@@ -67,8 +67,8 @@ function bestOf(ways: readonly PortalWay[]): PortalWay | null {
 }
 
 /**
- * Only public addresses are dialled: an answer, a failure or its time would show which ports are open where the service runs. So for every other
- * address the answer is the same, whatever listens there.
+ * Dials public addresses only: a result, a failure or its time would show which ports are open where the service runs. Every other address
+ * that a webhook may have gets one constant answer.
  */
 export async function checkPortalAddress(
   app: App,

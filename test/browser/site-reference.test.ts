@@ -38,7 +38,7 @@ describe('the partner API', () => {
     await page.getByText('200 OK').waitFor();
     const kept = (name: string) => page.evaluate((store) => ({ ...Reflect.get(globalThis, store) }), name);
     expect(await kept('sessionStorage')).toMatchObject({ 'porter.key': demoKey() });
-    // What Scalar keeps of itself may be there; no secret is.
+    // Scalar may keep settings of its own, but no secret.
     const local = await kept('localStorage');
     expect(JSON.stringify(local)).not.toContain(demoKey());
     expect(Object.keys(local).filter((name) => /auth|key|group/.test(name))).toEqual([]);

@@ -114,7 +114,7 @@ it('loses no header of a proxy behind many others: it counts, or the request is 
   };
   expect(await ask(998, 'x-own: 1')).toBe(200);
   expect(await ask(998, 'via: 1.1 proxy')).toBe(404);
-  // Node by itself drops or refuses these, as its version has it.
+  // Depending on its version, Node drops or refuses these.
   for (const many of [999, 1_100, 3_000]) expect(await ask(many, 'via: 1.1 proxy')).toBe(431);
 });
 

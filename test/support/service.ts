@@ -36,7 +36,7 @@ export interface Send {
   body?: unknown;
   /** Bytes to send as they are, instead of `body` as JSON. */
   raw?: string | Buffer;
-  /** Of undefined, nothing is sent: `origin`, for a request that a browser would not make. */
+  /** A header that is undefined is not sent, such as `origin` for a request that no browser makes. */
   headers?: Record<string, string | undefined>;
 }
 

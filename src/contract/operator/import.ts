@@ -117,7 +117,7 @@ const outcome = z
             description:
               'With validation_error: what is wrong with the item, at most 20 entries for each item and 1,000 for each thousand items. A name of more than 100 characters is shortened.',
           }),
-        more_entries: z.int().optional().meta({ description: 'How many further entries there are.' }),
+        more_entries: z.int().optional().meta({ description: 'The number of entries that are not listed.' }),
         used_by: z.array(z.object({ type: z.string(), count: z.int(), ids: z.array(z.string()) })).optional(),
       })
       .optional()

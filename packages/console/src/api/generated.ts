@@ -1225,7 +1225,7 @@ export interface ImportOutcome {
       path: (string | number)[];
       message: string;
     }[];
-    /** How many further entries there are. */
+    /** The number of entries that are not listed. */
     more_entries?: number;
     used_by?: {
       type: string;

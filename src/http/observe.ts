@@ -153,11 +153,7 @@ export function observe(options: ObserverOptions): Observer {
   let successes = 0;
   /** A fault of ours has its line whoever meets it. */
   const isToldAlone = ({ trace, transport }: Exchange, status: number): boolean =>
-    status >= 500 ||
-    trace.keyId !== undefined ||
-    trace.operatorId !== undefined ||
-    trace.guest !== undefined ||
-    strangers.mayLog(addressKey(transport.address));
+    status >= 500 || isKnown(trace) || strangers.mayLog(addressKey(transport.address));
   const finish: Observer['finish'] = (exchange, status) => {
     const { trace } = exchange;
     const elapsedMs = clock.monotonic() - trace.startedAt;
@@ -177,7 +173,7 @@ export function observe(options: ObserverOptions): Observer {
         {
           request_id: exchange.id,
           method: exchange.method,
-          path: exchange.path,
+          path: shownPath(exchange),
           operation: trace.operation,
           status,
           error: trace.error,
@@ -201,12 +197,30 @@ export function observe(options: ObserverOptions): Observer {
   return { metrics: { contentType: registry.contentType, text }, finish };
 }
 
+const isKnown = ({ keyId, operatorId, guest }: Exchange['trace']) =>
+  keyId !== undefined || operatorId !== undefined || guest !== undefined;
+
+const WORD = /^(?:[a-z]{1,20}(?:-[a-z]{1,20}){0,4}|v\d)?$/;
+
+/**
+ * The path for logs and traces. An unauthenticated caller may have put a secret into it, such as the key of another service. So of its path only
+ * plain words are kept.
+ */
+export function shownPath({ path, trace }: Pick<Exchange, 'path' | 'trace'>): string {
+  if (isKnown(trace)) return path;
+  return path
+    .split('/')
+    .map((part) => (WORD.test(part) ? part : '[redacted]'))
+    .join('/');
+}
+
 /** By the names of OpenTelemetry where it has one. */
-function spanAttributes({ id, method, path, trace, transport }: Exchange, status: number): Attributes {
+function spanAttributes(exchange: Exchange, status: number): Attributes {
+  const { id, method, trace, transport } = exchange;
   return {
     'http.request.method': method,
     // Traces pass no gate as the log does: a link with a token in it, opened as some mail programs write it, is a path.
-    'url.path': redact(path),
+    'url.path': redact(shownPath(exchange)),
     'http.response.status_code': status,
     'client.address': transport.address,
     'error.type': trace.error,

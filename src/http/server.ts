@@ -149,7 +149,8 @@ export function createServer(options: ServerOptions): Server {
       return;
     }
     const sent = request.headers['x-request-id'];
-    const id = typeof sent === 'string' && WELL_FORMED_ID.test(sent) ? sent : newRequestId();
+    const isId = typeof sent === 'string' && WELL_FORMED_ID.test(sent) && !isCredential(request, sent);
+    const id = isId ? sent : newRequestId();
     const transport = readTransport(request, trusted);
     const url = readableAddress(request.url ?? '/');
     const exchange = new Exchange(request, response, id, url, transport, app.clock.monotonic(), desk);
@@ -237,6 +238,11 @@ export function createServer(options: ServerOptions): Server {
     else tell();
   });
   return server;
+}
+
+/** A request ID is logged and kept. A credential that was sent in both headers is not. */
+function isCredential({ headers }: IncomingMessage, sent: string): boolean {
+  return headers['x-api-key'] === sent || headers.authorization?.endsWith(sent) === true;
 }
 
 function safetyLines(socket: Socket): string[] {

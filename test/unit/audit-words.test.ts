@@ -30,7 +30,7 @@ const recorded = [
   ),
   ...shortened('subscription', 'subscriptions', /subscriptionRecord\(\w+, \w+, '[a-z-]+'/g),
   ...shortened('contact', 'contacts', /audit\(tx, \w+, \w+(\(\w+\))?, '[a-z-]+'/g),
-  ...shortened('write_to_record_job', 'write-to-record-jobs', /action: '[^,]*,/g),
+  ...shortened('write_to_record_job', 'published-facts', /action: 'create'[^,]*,/g),
   ...shortened('partner', 'partners', /step\(app, [^;{]*;|action: '[a-z-]+' }/g),
   ...shortened('partner', 'agreements', /action: '[a-z-]+'/g),
   ...changeStates.filter((state) => state !== 'pending').map((state) => `change.${state}`),

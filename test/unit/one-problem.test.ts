@@ -14,7 +14,20 @@ const endpoints: Endpoint[] = [
   namedKeyEndpoints,
   practiceEndpoints,
 ].flatMap((table) => Object.values<Endpoint>(table));
-const values = ['', 'x', 'x'.repeat(10_000), 7, -1.5, Number.POSITIVE_INFINITY, true, null, {}, [], [null], [{}]];
+const values = [
+  '',
+  'x',
+  'x'.repeat(10_000),
+  7,
+  -1.5,
+  Number.POSITIVE_INFINITY,
+  true,
+  null,
+  {},
+  [],
+  [null],
+  [{}],
+];
 
 it.each(endpoints.map((endpoint) => [endpoint.operationId, endpoint] as const))(
   '%s: a value of the wrong type is one problem',

@@ -25,7 +25,7 @@ describe('what a provider says of somebody', () => {
 
   it('has a name that people know, of a length that fits', () => {
     expect(nameOf({ sub: '1', email: 'a@b.example', name: ' ' })).toBe('a@b.example');
-    expect(nameOf({ sub: '1', name: 'Ann\0\ud800\u202e' })).toBe('Ann\ufffd\ufffd\ufffd');
+    expect(nameOf({ sub: '1', name: 'Ann\0\ud800\u202e' })).toBe('Ann\ufffd');
     expect([...nameOf({ sub: '1', name: '🩺'.repeat(300) })]).toHaveLength(255);
     expect(nameOf({ sub: '1', name: 3 })).toBe('1');
     expect(nameOf({ sub: '1', name: '\0\u202e', email: 'a@b.example' })).toBe('a@b.example');

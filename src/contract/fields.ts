@@ -20,8 +20,8 @@ export function text(limits: TextLimits, base = z.string()) {
 }
 
 /**
- * Why something failed, as another system reports it. A fact is never refused for its length: a longer text is shortened, and ends in `…`. So the
- * JSON Schema has no `maxLength`.
+ * Why something failed, as another system reports it. A fact is never refused for its length: a longer text is shortened, and ends in `…`. The
+ * JSON Schema therefore has no `maxLength`.
  */
 export function reportedText(limits: TextLimits, description: string) {
   const { min = 0, max } = limits;
@@ -34,7 +34,7 @@ export function reportedText(limits: TextLimits, description: string) {
   });
 }
 
-/** By code points, so no surrogate pair is cut in half. */
+/** Counts code points, and cuts no surrogate pair in half. */
 export function shortened(value: string, max: number): string {
   if (value.length <= max) return value;
   // One more code point than fits tells whether the text is too long.

@@ -229,7 +229,7 @@ export class Dispatch implements LaneHolder, Sending {
     });
   }
 
-  /** No byte of it has left. If the lease has expired, its next holder sends the delivery. Else a claim decides anew, and sends what is due. */
+  /** No byte of the delivery has left. If the lease has expired, its next holder sends the delivery. Otherwise the next claim decides about it. */
   #notSent(webhook: KnownWebhook, host: Receiver['host'], delivery: ClaimedDelivery): void {
     host.cancel();
     this.step(webhook, { type: 'notSent', delivery });

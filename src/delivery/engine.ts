@@ -82,9 +82,9 @@ import { type DeliveryUsage, Recorder } from './recorder.ts';
  * stuck, but connected, keeps them until they run out. Whoever takes over too early sends twice. Whoever finds out, when it
  * writes results, that a lease is no longer its own forgets all that it had of the lane.
  *
- * STALE. A worker that was frozen, or is too slow to renew its lease, is taken over from while it still has deliveries. So the worker checks
- * its lease, by the monotonic clock, when it begins a delivery, and again when the connection is established, before the first byte: a receiver
- * may take seconds to accept one. The second check is also about the version and the entitlement (`staleness`). A delivery that fails it has
+ * STALE. A worker that was frozen, or is too slow to renew its lease, is taken over from while it still has deliveries. The worker
+ * checks its lease, by the monotonic clock, when it begins a delivery. It checks again when the connection is established, before the first byte,
+ * because a receiver may take seconds to accept a connection. The second check is also about the version and the entitlement (`staleness`). A delivery that fails it has
  * cost no attempt: it is due as before, and the next claim decides. The connection is kept, so a receiver that is slow to connect to is reached.
  * What was sent and is not recorded is bounded (`SENT_UNRECORDED_MAX`, `RECORD_WAIT_MAX_MS`), and with it what is sent twice when the way
  * to the database is cut.
@@ -100,9 +100,9 @@ import { type DeliveryUsage, Recorder } from './recorder.ts';
  * even what is queued. A claim asks PostgreSQL for each webhook (`entitled_webhooks_2`, of the rule `receives_until`), and so does the look
  * at what is queued here. The answer is good for 900 ms by the monotonic clock, counted from before the question, and no longer than the key
  * that it rests on: after that nothing is sent before it was asked again, however much was fetched ahead. Whoever takes access away
- * answers when more than a second has passed since it was committed (`settle` in runtime/access.ts). So no byte of a delivery leaves after that
- * answer, on any node, and no node has to be told. The exception is a request whose bytes were already leaving: it ends within the 15 s that an
- * attempt may take, and then the kernel discards what it has not sent (`reset` in platform/egress/dial.ts).
+ * answers when more than a second has passed since it was committed (`settle` in runtime/access.ts). No byte of a delivery leaves after that
+ * answer, on any node, and nodes need not notify each other. The exception is a request whose bytes were already leaving: it ends within the 15 s
+ * that an attempt may take, and then the kernel discards the bytes that are left (`reset` in platform/egress/dial.ts).
  *   The queue of such a webhook is withheld: nothing leaves it, and every delivery keeps its place and number, so order holds
  * when it goes on. `review_entitlement` notes it at the webhook (`withheld_since`, for everybody to see, and claims pass it over), twice
  * a second for all that have open deliveries, and takes the note away when the partner may receive again. What was never

@@ -62,7 +62,7 @@ export async function publishEvents(app: App, call: OperatorCall<typeof publishE
   return isOfState(body) ? publishTogether(app, call, [body]) : publishOne(app, call, body);
 }
 
-/** In one transaction, with what follows from the events. */
+/** Accepts events in one transaction, and changes the states that follow them. */
 async function publishTogether(
   app: App,
   call: OperatorCall<typeof publishEndpoint>,

@@ -11,7 +11,7 @@ import { type Actor, newSalt, nowIso } from './app.ts';
 /**
  * Two states are kept here, and events announce their changes: the EHR status of a practice group, and write-to-record jobs. If the operator's
  * systems publish such an event themselves, the state follows it in the same transaction, and no second event is made. The rows are locked before the
- * event gets its number, as for a report, so the order of the events is the order of the changes.
+ * event gets its number, as for a report. The order of the events is therefore the order of the changes.
  */
 
 type StatePayload = Extract<EventPayload, { object: 'EhrHealthStatus' | 'WriteToRecordEntry' }>;
@@ -62,7 +62,7 @@ async function followEhrHealth(
   return changed.size > 0;
 }
 
-/** Jobs that are open. One that has finished stays as it is. */
+/** Finishes the jobs that are open. */
 async function followJobs(
   tools: Tools,
   tx: Transaction,

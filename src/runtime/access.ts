@@ -56,7 +56,7 @@ export interface Access {
   forget(): void;
   /** Forgets here, and returns when every other node has forgotten too. */
   settle(): Promise<void>;
-  /** Returns when no node uses what it knew before the call: permissions, and what deliveries go by (`staleness` in delivery/known-webhooks.ts). */
+  /** Returns when every node has renewed its knowledge of permissions and of webhooks (`staleness` in delivery/known-webhooks.ts). */
   waitForNodes(): Promise<void>;
 }
 

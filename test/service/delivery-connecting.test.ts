@@ -17,7 +17,7 @@ interface Given extends Partner {
 
 interface Loss {
   lose: (house: Harness, given: Given) => Promise<unknown>;
-  /** What the delivery log shows afterwards. A deleted webhook has no log. */
+  /** The entry of the delivery log afterwards. A deleted webhook has no log. */
   shown: Loose;
 }
 

@@ -46,7 +46,7 @@ describe('a request', () => {
     expect(await post(true)).toMatchObject({ failure: { code: 'stale' } });
     expect(receiver.received).toHaveLength(1);
     expect(asked).toHaveLength(3);
-    // The connection of a stale request carries the next one: a receiver that is slow to connect to is reached all the same.
+    // The connection of a stale request carries the next request: deliveries reach a receiver that is slow to connect to.
     expect(await post(false)).toMatchObject({ status: 200 });
     expect(receiver.connections).toBe(1);
   });

@@ -32,7 +32,7 @@ export async function startFullReceiver(): Promise<FullReceiver> {
   });
   const fillers = Array.from({ length: FILLERS }, () => connect(port, '127.0.0.1').on('error', () => {}));
   await new Promise((resolve) => fillers[0]?.once('connect', resolve));
-  // Those that the queue holds stay in it.
+  // The queue keeps the connections that it holds.
   for (const socket of fillers) socket.destroy();
   const accept = () => {
     Atomics.store(gate, 0, 1);
@@ -52,6 +52,6 @@ export async function startFullReceiver(): Promise<FullReceiver> {
   };
 }
 
-/** How many connections this process is making. */
+/** Counts the connections that this process is making. */
 export const connecting = () =>
   process.getActiveResourcesInfo().filter((name) => name.endsWith('ConnectWrap')).length;

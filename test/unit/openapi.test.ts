@@ -396,7 +396,7 @@ function unlimited(document: Node, node: unknown, path: string): string[] {
   if ('enum' in schema || 'const' in schema) return [];
   const types = [schema.type].flat();
   const length = Number(schema.maxLength ?? Number.POSITIVE_INFINITY);
-  // The body has a limit, and so has what is kept.
+  // The body has a limit, and so has the text that is stored.
   const isShortened = String(schema.description).includes('a longer text is shortened');
   const isFixed = typeof schema.pattern === 'string' && /^\^[^*+]*\$$/.test(schema.pattern);
   const items = isNode(schema.items) ? schema.items : {};

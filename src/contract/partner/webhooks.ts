@@ -7,7 +7,7 @@ import { WEBHOOKS_MAX } from '../rules.ts';
 
 /** Secrets of one webhook that sign: the newest, and those that were rotated out less than a day ago. */
 export const LIVE_SECRETS_MAX = 5;
-/** Of the calls after which deliveries must not begin as before. */
+/** Describes the calls after which deliveries must not begin as before. */
 export const STOPS_AFTERWARDS =
   'The call answers after about a second. From then on no delivery begins as before, on any node; a request that was being sent ends within 15 seconds.';
 export const SECRET_OVERLAP_HOURS = 24;

@@ -68,7 +68,7 @@ export class Dialling {
     for (const socket of this.#sockets) socket.destroy();
   }
 
-  /** Ends the connection that was made. What the kernel has not sent yet is discarded: after `destroy` the kernel repeats it for minutes. */
+  /** Ends the connection that was made. The kernel discards the bytes that it has not sent yet: after `destroy` it would repeat them for minutes. */
   reset(): void {
     this.#sockets[0]?.resetAndDestroy();
   }

@@ -34,7 +34,7 @@ export function check<S extends z.ZodType>(
   if (result.success) return { ok: true, value: result.data };
   const { issues } = result.error;
   const pathOf = ({ path }: z.core.$ZodIssue) => JSON.stringify(path);
-  // A text where a list belongs has a length too, which zod then judges as that of the list.
+  // Zod checks the length of a text as if it were the list that belongs there: a second problem of one value.
   const mistyped = new Set(issues.filter(({ code }) => code === 'invalid_type').map(pathOf));
   return {
     ok: false,

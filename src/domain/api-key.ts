@@ -37,7 +37,7 @@ export function isKey(text: string): boolean {
   return checksum(text.slice(0, -CHECKSUM_LENGTH)) === text.slice(-CHECKSUM_LENGTH);
 }
 
-/** What a text shows to be wrong with it as a key of this environment. Undefined: nothing, so that only the database can tell. */
+/** The fault that the text itself shows. Undefined: it can be a key of this environment, and only the database knows whether it is. */
 export function faultOfKey(
   environment: Environment,
   text: string,

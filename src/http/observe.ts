@@ -203,10 +203,10 @@ const isKnown = ({ keyId, operatorId, guest }: Exchange['trace']) =>
 const WORD = /^(?:[a-z]{1,20}(?:-[a-z]{1,20}){0,4}|v\d)?$/;
 
 /**
- * The path for logs and traces. An unauthenticated caller may have put a secret into it, such as the key of another service. So of its path only
- * plain words are kept.
+ * The path for logs and traces. An unauthenticated caller may have put a secret into it, such as the key of another service. The log keeps
+ * only the plain words of such a path.
  */
-export function shownPath({ path, trace }: Pick<Exchange, 'path' | 'trace'>): string {
+function shownPath({ path, trace }: Exchange): string {
   if (isKnown(trace)) return path;
   return path
     .split('/')

@@ -5,7 +5,7 @@ import type { Exchange } from './exchange.ts';
 import { foreignCall, sessionToken } from './session-cookie.ts';
 
 /**
- * The 401 of a caller that nobody knows. It names what the request itself shows, and nothing that the database knows: an unknown, an expired and a
+ * The 401 of an unknown caller names what the request itself shows, and nothing that the database knows: an unknown, an expired and a
  * revoked key get the same answer.
  */
 export function unknownCaller(environment: Environment, exchange: Exchange): Problem {

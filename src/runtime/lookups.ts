@@ -11,8 +11,8 @@ const BATCH_MAX = 100;
 const PATIENT_BATCH_MAX = 1_000;
 
 /**
- * Looks up credentials by their hashes, those of concurrent requests in one statement. A credential from an address that is over its limit waits
- * for its turn and has a batcher of its own. So it is never refused without a lookup, and delays no other address.
+ * Looks up credentials by their hashes. Concurrent requests share a statement. A credential from an address that is over its limit waits for its
+ * turn and has a batcher of its own: every credential is looked up, and noise delays no other address.
  */
 export class Lookups<Answer> {
   readonly #prompt: Batcher<Buffer, Answer>;

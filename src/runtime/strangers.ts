@@ -26,8 +26,8 @@ const COUNTED_MAX = 1_000;
 /**
  * Callers without a key that works, by their address. Below the limit, each refused request gets a log line. Over it, an address costs next to
  * nothing. Its unknown keys are looked up together ten times a second, because a caller with a valid key may share the address. One log line
- * stands for all its refused requests. Each of its connections gets one response a second, so 500 connections are 500 requests a second, and not as
- * many as the machine can refuse.
+ * stands for all its refused requests. Each of its connections gets one response a second: 500 connections make 500 requests a
+ * second, and no more.
  */
 export class Strangers {
   readonly #clock: Clock;

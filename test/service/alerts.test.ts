@@ -634,16 +634,26 @@ describe('what a message holds', () => {
   it('names in every field cannot add a header, a recipient or markup', async () => {
     const hostile = 'x\r\nBcc: victim@evil.example\r\n\r\n<script>alert(1)</script>"\u202e<a@evil.example>,';
     const email = 'hostile@partner.example';
-    const groupId = (await house.operator('POST', '/practice-groups', { name: hostile })).id;
-    const made = await makeKey(house, groupId, { label: hostile.slice(0, 60) });
-    await house.operator('PATCH', `/partners/${made.partnerId}`, { name: hostile, contact_email: email });
-    await house.operator('PATCH', `/partners/${made.partnerId}/contacts/first`, { name: hostile });
+    const groupId = (await house.operator('POST', '/practice-groups', { name: 'Hostile' })).id;
+    const made = await makeKey(house, groupId, { label: 'Hostile' });
+    await house.operator('PATCH', `/partners/${made.partnerId}`, { contact_email: email });
     await house.operator('PUT', `/practice-groups/${groupId}/ehr-health`, { status: 'unhealthy' });
     await house.operator('POST', '/leaked-keys', { key: made.key, source: hostile });
     const waiting = await house.operator('POST', '/partners', {
-      name: hostile,
+      name: 'Hostile',
       contact_email: 'w@p.example',
     });
+    // The API refuses such names; rows may hold them all the same.
+    await db.query('UPDATE practice_groups SET name = $1 WHERE id = $2', [hostile, groupId]);
+    await db.query('UPDATE partners SET name = $1 WHERE id = ANY ($2)', [
+      hostile,
+      [made.partnerId, waiting.id],
+    ]);
+    await db.query('UPDATE contacts SET name = $1 WHERE partner_id = $2', [hostile, made.partnerId]);
+    await db.query('UPDATE api_keys SET label = $1 WHERE partner_id = $2', [
+      hostile.slice(0, 60),
+      made.partnerId,
+    ]);
     house.clock.advance(8 * DAY);
     mailbox.take();
     await look();

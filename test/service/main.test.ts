@@ -201,7 +201,7 @@ describe('node src/main.ts', () => {
 
       const next = run({ PORTER_PROCESSES: count, PORTER_DATA_DIR: first.dataDir });
       const [, url] = await saidOnStderr(next, /listens on (\S+)/);
-      expect((await request(`${url}/readyz`)).statusCode).toBe(200);
+      await expect.poll(async () => (await request(`${url}/readyz`)).statusCode).toBe(200);
       next.child.kill('SIGTERM');
       expect(await next.ended).toBe(0);
     },

@@ -84,8 +84,8 @@ function answerOf(rule: Rule, { partners, networks, stops, now }: Facts, key: Ke
   const partner = partners.find(({ id }) => id === key.partnerId);
   if (!partner || !rule.isVerified(partner.status) || !rule.isLive(key, now)) return 'invalid_credentials';
   if (!rule.hasScope(key)) return 'insufficient_permissions';
-  if (!rule.reaches(key, groupId, networks) || rule.isStopped(key, groupId, stops)) return 'forbidden';
-  return rule.reaches(key, groupId, networks, SCOPE) ? ADMITTED : 'insufficient_permissions';
+  const reaches = rule.reaches(key, groupId, networks, SCOPE) && !rule.isStopped(key, groupId, stops);
+  return reaches ? ADMITTED : 'forbidden';
 }
 
 export interface Observation {

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { expect } from 'vitest';
 import { scopeNames } from '../../src/contract/access.ts';
+import { formatKey } from '../../src/domain/api-key.ts';
 import {
   type Call,
   expectedOf,
@@ -140,7 +141,7 @@ export class Isolation {
   #resolve({ operation, key, group, type, node }: Asked): Resolved {
     // Dead keys pile up; most calls are made with one that lives.
     const living = this.#living();
-    const everyKey = [...this.#model.keys.keys(), `ptr_test_${'0'.repeat(38)}`];
+    const everyKey = [...this.#model.keys.keys(), formatKey('staging', '0'.repeat(32))];
     const keys = key % 8 === 0 || living.length === 0 ? everyKey : living;
     const groups = [...this.#model.groups, ...this.#model.groups, 'group-none', undefined];
     const types = [

@@ -171,7 +171,8 @@ export async function startService(config: Config, surroundings: Surroundings): 
     let stopping = false;
     const readiness = new Readiness(db, clock);
     const queue = queueMetrics(db, clock);
-    const docsUrl = () => `${config.ownUrl ?? listening}/docs`;
+    const ownUrl = () => config.ownUrl ?? listening;
+    const docsUrl = () => `${ownUrl()}/docs`;
     const alerts = new Alerts({
       ...app,
       log,
@@ -179,7 +180,7 @@ export async function startService(config: Config, surroundings: Surroundings): 
       mailer: config.mail && createMailer(config.mail),
       docsUrl,
       support: config.supportContact,
-      enterUrl: () => `${config.ownUrl ?? listening}/console/enter`,
+      enterUrl: () => `${ownUrl()}/console/enter`,
     });
     if (!config.mail && config.environment === 'production' && isLeading) log.warn({}, NOBODY_MAILED);
     const server = createServer({
@@ -189,7 +190,7 @@ export async function startService(config: Config, surroundings: Surroundings): 
       tls,
       trustProxy: config.trustProxy,
       clientCertificates: config.clientCertificates,
-      ownUrl: () => config.ownUrl ?? listening,
+      ownUrl,
       connections: parent ? shareOf(config.connections, parent.order.doors) : config.connections,
       pool: db.pool,
       shareMetrics: parent?.shareMetrics,
@@ -205,7 +206,7 @@ export async function startService(config: Config, surroundings: Surroundings): 
         },
       },
       docsUrl,
-      site: createSite(config),
+      site: createSite(config, ownUrl),
       telemetry,
       console: createConsole(),
       // Anybody may ask, as often as they like.

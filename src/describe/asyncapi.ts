@@ -31,8 +31,8 @@ arrive in the order in which they were accepted.
 
 ## Extensions
 
-Whatever carries \`x-extension: true\` goes beyond the published specification. Removing every such node leaves exactly what
-is specified.`;
+Everything with \`x-extension: true\` goes beyond the published specification. Deleting every such node leaves exactly what
+is specified: \`/docs/specified/asyncapi.json\`.`;
 
 /** What the objects of events are called, and what there is to say about all events of one. */
 const tags: Record<(typeof events)[EventName]['object'], { name: string; description: string }> = {
@@ -148,7 +148,7 @@ function messageOf(name: EventName): Node {
     summary: sentWhen,
     contentType: 'application/json',
     tags: [{ name: tags[object].name }],
-    headers: { $ref: '#/components/schemas/DeliveryHeaders' },
+    headers: { $ref: '#/components/schemas/DeliveryHeaders', 'x-extension': true },
     // Closed: a body has exactly the specified fields and no others.
     payload: toJsonSchema(eventPayloads[name], { io: 'output' }),
     examples: [{ name: 'example', summary: sentWhen, payload: eventExamples[name] }],

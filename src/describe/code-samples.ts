@@ -25,8 +25,8 @@ export function codeSamplesOf(
   const many = endpoint.response.stream || isPage(endpoint) ? 'many' : 'one';
   const kind = endpoint.response.body || endpoint.response.stream ? many : 'none';
   return [
-    { lang: 'typescript', label: 'TypeScript', source: typeScript(given, kind) },
-    { lang: 'python', label: 'Python', source: python(given, kind) },
+    { 'x-extension': true, lang: 'typescript', label: 'TypeScript', source: typeScript(given, kind) },
+    { 'x-extension': true, lang: 'python', label: 'Python', source: python(given, kind) },
   ];
 }
 

@@ -1,89 +1,57 @@
-/** Any object of an OpenAPI document. */
+/** Any object of an OpenAPI or AsyncAPI document. */
 export type Node = Record<string, unknown>;
 
-const MARKS = new Set(['x-extension', 'x-required-scopes', 'x-required-roles']);
-/** Containers that say nothing once they are empty. An empty `application/json` still says that the body is JSON. */
-const POINTLESS_WHEN_EMPTY = new Set(['headers', 'parameters', 'examples']);
-
-/**
- * The document without anything that is marked `x-extension: true`, and without every reference to a component that
- * is so marked. What remains is the specified service and nothing else.
- */
+/** The document without its marked nodes: the specified service. Deletes every object that is marked, and changes nothing else. */
 export function stripExtensions(document: Node): Node {
-  const removed = new Set(
-    componentsOf(document).flatMap(({ pointer, node }) => (isMarked(node) ? [pointer] : [])),
-  );
-  const goes = (value: unknown) =>
-    isNode(value) && (isMarked(value) || (typeof value.$ref === 'string' && removed.has(value.$ref)));
-
-  function strip(value: unknown): unknown {
-    if (Array.isArray(value)) return value.filter((entry) => !goes(entry)).map(strip);
+  const strip = (value: unknown): unknown => {
+    if (Array.isArray(value)) return value.filter(isKept).map(strip);
     if (!isNode(value)) return value;
-    const kept: Node = {};
-    for (const [key, child] of Object.entries(value)) {
-      if (MARKS.has(key) || goes(child)) continue;
-      const stripped = strip(child);
-      if (!(POINTLESS_WHEN_EMPTY.has(key) && isEmpty(stripped))) kept[key] = stripped;
-    }
-    return withoutMissingRequired(kept);
-  }
-
-  const stripped = strip(document);
-  return isNode(stripped) ? stripped : {};
+    const kept = Object.entries(value).filter(([, child]) => isKept(child));
+    return Object.fromEntries(kept.map(([key, child]) => [key, strip(child)]));
+  };
+  return strip(document) as Node;
 }
 
 /**
- * Marks each component that only extensions refer to, so that a reader of the document need not work that out.
- * Changes the document in place.
+ * Marks what a deletion of marked nodes would leave behind: components that only extensions refer to, and references to marked
+ * components. Changes the document in place.
+ *
+ * Only references to schemas may carry a mark in OpenAPI. A reference to anything else becomes a copy of the marked component.
  */
-export function markExtensionComponents(document: Node): void {
+export function markExtensions(document: Node): void {
   const components = componentsOf(document);
-  const byPointer = new Map(components.map(({ pointer, node }) => [pointer, node]));
-  const specified = new Set<string>();
-  const visit = (value: unknown) => {
-    for (const pointer of referencesIn(value)) {
-      if (specified.has(pointer)) continue;
-      specified.add(pointer);
-      visit(byPointer.get(pointer));
-    }
+  const specified = new Set<Node>();
+  const visit = (value: unknown): void => {
+    if (Array.isArray(value)) value.forEach(visit);
+    if (!isNode(value) || isMarked(value)) return;
+    const { $ref } = value;
+    const component = components.get($ref);
+    if (component && isMarked(component)) {
+      value['x-extension'] = true;
+      if (String($ref).startsWith('#/components/schemas/')) return;
+      delete value.$ref;
+      Object.assign(value, component);
+    } else if (component && !specified.has(component)) {
+      specified.add(component);
+      visit(component);
+    } else Object.values(value).forEach(visit);
   };
-  visit(stripExtensions(document).paths);
-  for (const { pointer, node } of components) {
-    if (!specified.has(pointer)) node['x-extension'] = true;
-  }
+  visit(document.paths);
+  for (const component of components.values()) if (!specified.has(component)) component['x-extension'] = true;
 }
 
-/** Security schemes are left out: they are referred to by name, and the specification names them all. */
-function componentsOf(document: Node): { pointer: string; node: Node }[] {
-  const { securitySchemes: _named, ...sections } = isNode(document.components) ? document.components : {};
-  return Object.entries(sections).flatMap(([section, entries]) =>
-    Object.entries(isNode(entries) ? entries : {}).flatMap(([name, node]) =>
-      isNode(node) ? [{ pointer: `#/components/${section}/${name}`, node }] : [],
+/** By their references. Security schemes are left out: they are referred to by name, and the specification names them all. */
+function componentsOf({ components }: Node): Map<unknown, Node> {
+  const { securitySchemes: _named, ...sections } = components as Record<string, Record<string, Node>>;
+  return new Map(
+    Object.entries(sections).flatMap(([section, entries]) =>
+      Object.entries(entries).map(([name, node]) => [`#/components/${section}/${name}`, node] as const),
     ),
   );
 }
 
-function referencesIn(value: unknown): string[] {
-  if (Array.isArray(value)) return value.flatMap(referencesIn);
-  if (!isNode(value)) return [];
-  return Object.entries(value).flatMap(([key, child]) =>
-    key === '$ref' && typeof child === 'string' ? [child] : referencesIn(child),
-  );
-}
-
-function withoutMissingRequired(node: Node): Node {
-  const { required, properties } = node;
-  if (!Array.isArray(required) || !isNode(properties)) return node;
-  return { ...node, required: required.filter((name) => Object.hasOwn(properties, name)) };
-}
-
-function isMarked(node: Node): boolean {
-  return node['x-extension'] === true;
-}
-
-function isEmpty(value: unknown): boolean {
-  return typeof value === 'object' && value !== null && Object.keys(value).length === 0;
-}
+const isMarked = (node: Node): boolean => node['x-extension'] === true;
+const isKept = (value: unknown): boolean => !(isNode(value) && isMarked(value));
 
 export function isNode(value: unknown): value is Node {
   return typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -3,6 +3,7 @@ import { dirname, resolve } from 'node:path';
 import { webhookDocument } from './asyncapi.ts';
 import { errorReference } from './error-reference.ts';
 import { eventReference } from './event-reference.ts';
+import { stripExtensions } from './extensions.ts';
 import { hazardPage } from './hazards.ts';
 import { limitsReference } from './limits-reference.ts';
 import { operatorDocument, partnerDocument, portalDocument, practiceDocument } from './openapi.ts';
@@ -14,12 +15,16 @@ import { securityPage } from './security-standards.ts';
  */
 const root = resolve(import.meta.dirname, '../..');
 
+const partner = partnerDocument();
+const webhooks = webhookDocument();
 const files: Record<string, string> = {
-  'spec/openapi.json': asJson(partnerDocument()),
+  'spec/openapi.json': asJson(partner),
   'spec/operator.openapi.json': asJson(operatorDocument()),
   'spec/portal.openapi.json': asJson(portalDocument()),
   'spec/practice.openapi.json': asJson(practiceDocument()),
-  'spec/asyncapi.json': asJson(webhookDocument()),
+  'spec/asyncapi.json': asJson(webhooks),
+  'spec/specified/openapi.json': asJson(stripExtensions(partner)),
+  'spec/specified/asyncapi.json': asJson(stripExtensions(webhooks)),
   'docs/reference/errors.md': errorReference(),
   'docs/reference/events.md': eventReference(),
   'docs/reference/limits.md': limitsReference(),

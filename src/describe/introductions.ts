@@ -4,8 +4,8 @@ import { DEFAULT_RATE_LIMIT, RATE_WINDOW_SECONDS } from '../contract/access.ts';
 
 const extensions = `## Extensions
 
-Everything with \`x-extension: true\` goes beyond the published specification. Removing every such node leaves exactly what
-is specified. New optional fields and operations may appear under \`/v1\`; nothing there is removed or changes its meaning.`;
+Everything with \`x-extension: true\` goes beyond the published specification. Deleting every such node leaves exactly what
+is specified: \`/docs/specified/openapi.json\`. New optional fields and operations may appear under \`/v1\`; nothing there is removed or changes its meaning.`;
 
 export const partnerIntroduction = `Work on behalf of healthcare practice groups: read them, update the submission types
 that care navigation handles, and receive events about what happens in them.

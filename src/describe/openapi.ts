@@ -4,7 +4,7 @@ import { partnerEndpoints } from '../contract/partner/index.ts';
 import { namedKeyEndpoints, portalEndpoints } from '../contract/portal/index.ts';
 import { practiceEndpoints } from '../contract/practice/index.ts';
 import { type Audience, type Examples, partnerRequests, partnerResponses } from './examples.ts';
-import { markExtensionComponents, type Node } from './extensions.ts';
+import { markExtensions, type Node } from './extensions.ts';
 import {
   operatorIntroduction,
   partnerIntroduction,
@@ -23,6 +23,8 @@ import { tagDescriptions } from './tags.ts';
 export interface Servers {
   production: string;
   staging: string;
+  /** The address at which the service that serves the document runs. A committed document has none. */
+  running?: string;
 }
 
 /** Where partners turn to, as the documents name it: an e-mail address, or the address of a page. */
@@ -146,7 +148,7 @@ export function practiceDocument(servers: Servers = defaultServers, support = DE
 function documentOf(edition: Edition, servers: Servers, support: string): Node {
   const draft: Draft = {
     audience: edition.audience,
-    origin: servers.production,
+    origin: servers.running ?? servers.production,
     schemas: new Map(),
     responses: new Map(),
     headers: new Map(),
@@ -162,10 +164,7 @@ function documentOf(edition: Edition, servers: Servers, support: string): Node {
       contact: contactOf(support),
       license: { name: 'Proprietary', identifier: 'LicenseRef-Proprietary' },
     },
-    servers: [
-      { url: servers.production, description: 'Production: real practices.' },
-      { url: servers.staging, description: 'Staging: made-up data only, for building and testing against.' },
-    ],
+    servers: serversOf(servers),
     tags: tagsOf(Object.values(edition.endpoints)),
     // One requirement that names several schemes asks for all of them at once.
     security: [Object.fromEntries(Object.keys(edition.securitySchemes).map((name) => [name, []]))],
@@ -178,8 +177,19 @@ function documentOf(edition: Edition, servers: Servers, support: string): Node {
       schemas: inOrder(draft.schemas),
     },
   };
-  markExtensionComponents(document);
+  markExtensions(document);
   return document;
+}
+
+/** Clients take the first one unless they are configured otherwise. */
+function serversOf({ production, staging, running }: Servers): Node[] {
+  const named = [
+    { url: production, description: 'Production: real practices.' },
+    { url: staging, description: 'Staging: made-up data only, for building and testing against.' },
+  ];
+  if (running === undefined) return named;
+  const first = named.find(({ url }) => url === running) ?? { url: running, description: 'This service.' };
+  return [first, ...named.filter((one) => one !== first)];
 }
 
 function pathsOf({ endpoints, requests, responses }: Edition, draft: Draft): Node {

@@ -86,9 +86,9 @@ export function operationOf(endpoint: Endpoint, examples: OperationExamples, dra
 
 function accessMark(endpoint: Endpoint): Node {
   const { access } = endpoint;
-  if ('roles' in access) return { 'x-required-roles': [...access.roles] };
+  if ('roles' in access) return { 'x-required-roles': { 'x-extension': true, any_of: [...access.roles] } };
   if ('guests' in access) return {};
-  return { 'x-required-scopes': [...scopesFor(endpoint)] };
+  return { 'x-required-scopes': { 'x-extension': true, all_of: [...scopesFor(endpoint)] } };
 }
 
 function accessSentence({ access }: Endpoint): string {

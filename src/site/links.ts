@@ -16,6 +16,8 @@ const served = new Map<string, string>([
   ['spec/openapi.json', '/docs/openapi.json'],
   ['spec/operator.openapi.json', '/docs/operator.openapi.json'],
   ['spec/asyncapi.json', '/docs/asyncapi.json'],
+  ['spec/specified/openapi.json', '/docs/specified/openapi.json'],
+  ['spec/specified/asyncapi.json', '/docs/specified/asyncapi.json'],
 ]);
 
 const addresses = new Set([...entries.map(({ path }) => path), ...served.values()]);

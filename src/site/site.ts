@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import type { IncomingHttpHeaders } from 'node:http';
 import { defaultWebhookServers, webhookDocument } from '../describe/asyncapi.ts';
 import { errorEntries } from '../describe/error-catalogue.ts';
+import { stripExtensions } from '../describe/extensions.ts';
 import {
   DEFAULT_SUPPORT,
   defaultServers,
@@ -44,8 +45,11 @@ const REFERENCE_POLICY = `${NOBODY_ELSE}; style-src 'self' 'unsafe-inline'; img-
  * libraries that draw it only if somebody reads the site. The addresses are known beforehand, so nothing that a caller
  * sends becomes the name of a file or part of a page.
  */
-export function createSite(deployment: Deployment): Site {
+export function createSite(deployment: Deployment, ownUrl: () => string): Site {
   const { baseUrls, webhookUrls, supportContact } = deployment;
+  const servers = (): Servers => ({ ...baseUrls, running: ownUrl() });
+  const partner = () => partnerDocument(servers(), supportContact);
+  const webhooks = () => webhookDocument(webhookUrls, supportContact);
   const assets = once(loadAssets);
   const scalar = once(loadScalar);
 
@@ -54,9 +58,11 @@ export function createSite(deployment: Deployment): Site {
     async () => html(path, await article(), await assets()),
   ];
   const things: [path: string, make: () => Made<Resource>][] = [
-    ['/docs/openapi.json', () => json(partnerDocument(baseUrls, supportContact))],
-    ['/docs/operator.openapi.json', () => json(operatorDocument(baseUrls, supportContact))],
-    ['/docs/asyncapi.json', () => json(webhookDocument(webhookUrls, supportContact))],
+    ['/docs/openapi.json', () => json(partner())],
+    ['/docs/operator.openapi.json', () => json(operatorDocument(servers(), supportContact))],
+    ['/docs/asyncapi.json', () => json(webhooks())],
+    ['/docs/specified/openapi.json', () => json(stripExtensions(partner()))],
+    ['/docs/specified/asyncapi.json', () => json(stripExtensions(webhooks()))],
     ['/docs/search.json', async () => json(await searchIndex(deployment))],
     ...entries
       .filter(({ source }) => source)

@@ -44,13 +44,14 @@ export const listPracticeGroups = defineEndpoint({
   access: { scope: 'practice-groups:read' },
   query: z.strictObject({
     include: z.enum(['network']).optional().meta({
-      description: 'With `network`, also every practice group that this key can reach through a network.',
+      description:
+        'With `network`, the practice group acted for comes first, then each other practice group that this key can reach through a network.',
       'x-extension': true,
     }),
   }),
   response: {
     status: 200,
-    description: 'The practice group acted for, first; with `include=network`, then those in reach.',
+    description: 'The practice group acted for.',
     body: z
       .object({ data: z.array(practiceGroup), count: z.int().min(0) })
       .meta({ id: 'PracticeGroupList', 'x-extension': true }),

@@ -23,15 +23,12 @@ const asyncApi: AsyncApi = read('spec/asyncapi.json');
 
 const files = {
   [`${folder}/types.ts`]: typesFile(openApi, asyncApi),
-  [`${folder}/groups.ts`]: groupsFile(openApi, eventNamesOf(asyncApi)),
+  [`${folder}/groups.ts`]: groupsFile(openApi),
   [`${pythonFolder}/types.py`]: pythonTypes(openApi, eventNamesOf(asyncApi)),
-  [`${pythonFolder}/_groups.py`]: pythonGroups(openApi, eventNamesOf(asyncApi)),
-  'packages/console/src/api/generated.ts': operationsFile(
-    together(operatorApi, practiceApi),
-    eventNamesOf(asyncApi),
-  ),
+  [`${pythonFolder}/_groups.py`]: pythonGroups(openApi),
+  'packages/console/src/api/generated.ts': operationsFile(together(operatorApi, practiceApi)),
   // Some of its components have the names of the operator's, and are the partner's.
-  'packages/console/src/api/generated-portal.ts': operationsFile(portalApi, eventNamesOf(asyncApi)),
+  'packages/console/src/api/generated-portal.ts': operationsFile(portalApi),
   // A file of its own, for the screens that say who asked for what: the others do not load it.
   'packages/console/src/api/generated-titles.ts': titlesFile([openApi, operatorApi, portalApi, practiceApi]),
 };

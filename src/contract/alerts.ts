@@ -176,7 +176,10 @@ const details = z
         'Failed attempts, refused calls within the hour, changes that wait, or keys that work under an agreement.',
     }),
     usual: z.int().nullable().meta({ description: 'Of refused calls: how many are usual at that hour.' }),
-    reason: z.string().nullable(),
+    reason: z.string().nullable().meta({
+      description:
+        'Why the webhook is disabled or withheld, or why the practice stopped the partner; null: not given.',
+    }),
   })
   .meta({ id: 'AlertDetails', description: 'What was known when it began; null where it does not apply.' });
 
@@ -184,22 +187,29 @@ export type AlertDetails = z.infer<typeof details>;
 
 /** What partners and operators see of an alert. */
 export const alertFields = {
-  id: z.string(),
-  kind: z.enum(alertKindNames),
+  id: z.string().meta({ description: 'The ID of the alert.' }),
+  kind: z.enum(alertKindNames).meta({ description: 'The kind of alert.' }),
   subject: z
     .object({
-      type: z.enum(subjectTypes),
-      id: z.string(),
+      type: z.enum(subjectTypes).meta({ description: 'The type of the object.' }),
+      id: z.string().meta({ description: 'The ID of the object.' }),
       name: z.string().meta({ description: 'For people: the host of a webhook, the label of a key.' }),
     })
-    .meta({ id: 'AlertSubject', description: 'What it is about.' }),
-  practice_group_id: z.string().nullable(),
+    .meta({ id: 'AlertSubject', description: 'What it is about.' })
+    .meta({ description: 'The object that the alert is about.' }),
+  practice_group_id: z
+    .string()
+    .nullable()
+    .meta({ description: 'The practice group concerned; null: it concerns none alone.' }),
   message: z.string().meta({ description: 'What is the matter, in plain words.' }),
   remedy: z.string().meta({ description: 'What to do about it.' }),
-  details,
-  began_at: timestamp(),
+  details: details.meta({ description: 'Figures and moments; each is null where it does not apply.' }),
+  began_at: timestamp().meta({ description: 'When the alert began.' }),
   ended_at: timestamp().nullable().meta({ description: 'null: it is open.' }),
-  ended_because: z.enum(endingNames).nullable(),
+  ended_because: z
+    .enum(endingNames)
+    .nullable()
+    .meta({ description: 'Why the alert ended; null: it is open.' }),
 };
 
 const yesOrNo = z
@@ -207,4 +217,7 @@ const yesOrNo = z
   .optional()
   .meta({ description: '`true`: those that are open; `false`: those that have ended.' });
 
-export const alertQuery = { open: yesOrNo, kind: z.enum(alertKindNames).optional() };
+export const alertQuery = {
+  open: yesOrNo,
+  kind: z.enum(alertKindNames).optional().meta({ description: 'Only alerts of this kind.' }),
+};

@@ -9,8 +9,10 @@ export type AttemptPhase = (typeof attemptPhases)[number];
 /** One attempt to deliver. */
 export const attempt = z
   .object({
-    at: timestamp(),
-    outcome: z.enum(['delivered', 'failed']),
+    at: timestamp().meta({ description: 'When the attempt began.' }),
+    outcome: z
+      .enum(['delivered', 'failed'])
+      .meta({ description: 'delivered: the receiver answered with 2xx. failed: everything else.' }),
     status: z
       .int()
       .nullable()

@@ -9,11 +9,11 @@ export const contact = z
   .object({
     id: z.string().meta({ description: '`first`: the contact_email of the partner.' }),
     partner_id: z.string().nullable().meta({ description: 'Whose it is; null: of the operator.' }),
-    email: z.string(),
-    name: z.string().nullable(),
+    email: z.string().meta({ description: 'The email address that alerts are sent to.' }),
+    name: z.string().nullable().meta({ description: 'The name of the contact; null: not given.' }),
     alert_kinds: z.array(z.enum(alertKindNames)).nullable().meta({ description: KINDS }),
-    created_at: timestamp(),
-    updated_at: timestamp(),
+    created_at: timestamp().meta({ description: 'When the contact was added.' }),
+    updated_at: timestamp().meta({ description: 'When the contact was last changed.' }),
   })
   .meta({ id: 'Contact', description: 'Somebody who is told of alerts by e-mail.' });
 

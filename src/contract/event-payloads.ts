@@ -45,6 +45,8 @@ type AnyPayloadSchema = PayloadSchemas[EventName];
 
 export const eventNames = Object.keys(events) as [EventName, ...EventName[]];
 
+export const eventType = z.enum(eventNames).meta({ id: 'EventType', description: 'The name of an event.' });
+
 export const eventPayloads = Object.fromEntries(
   eventNames.map((name) => [name, payloadSchema(name)]),
 ) as unknown as PayloadSchemas;

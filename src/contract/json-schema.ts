@@ -113,7 +113,7 @@ function reshape(schema: JsonSchema, style: Style): JsonSchema {
   }
   if (style.closed && type === 'object' && shaped.properties) shaped.additionalProperties ??= false;
   if (typeof $ref === 'string') return style.resolve($ref.replace('#/$defs/', ''), shaped);
-  return evenTuple(unionAsTypes(shaped, style));
+  return evenTuple(unionAsTypes(style.closed ? shaped : withoutBareNull(shaped), style));
 }
 
 function reshapeValue(value: unknown, style: Style): unknown {
@@ -151,6 +151,17 @@ function unionAsTypes(schema: JsonSchema, { closed: isForCompilers }: Style): Js
     merged.enum = [shape.const, null];
   }
   return merged;
+}
+
+/** Generators of clients read null beside a reference as `oneOf`, and beside several shapes as a type of one of them. */
+function withoutBareNull(schema: JsonSchema): JsonSchema {
+  const { anyOf, ...outer } = schema;
+  if (!Array.isArray(anyOf) || anyOf.length !== 2 || anyOf[1].type !== 'null') return schema;
+  const [shape] = anyOf;
+  if (shape.$ref) return { ...outer, oneOf: anyOf };
+  if (!shape.anyOf) return schema;
+  const [first, ...others] = shape.anyOf;
+  return { ...outer, anyOf: [{ ...first, type: [first.type, 'null'] }, ...others] };
 }
 
 function isBareType(schema: JsonSchema): boolean {

@@ -100,7 +100,7 @@ export interface PageQuery {
 export const pageOf = <T extends z.ZodType>(item: T) =>
   z
     .object({
-      data: z.array(item),
+      data: z.array(item).meta({ description: 'The entries of this page.' }),
       count: z.int().min(0).meta({ description: 'How many entries this page holds.' }),
       next_cursor: z
         .string()

@@ -227,15 +227,15 @@ const validationEntries = z.array(
     path: z
       .array(z.union([z.string(), z.int()]))
       .meta({ description: 'Where the offending field is; empty for the body itself.' }),
-    message: z.string(),
+    message: z.string().meta({ description: 'The problem, as a sentence.' }),
   }),
 );
 
 export const validationErrorBody = z
   .object({
-    error: z.literal(true),
-    statusCode: z.literal(400).meta({ type: 'number' }),
-    message: validationEntries,
+    error: z.literal(true).meta({ description: 'Always true: a 400 has no code.' }),
+    statusCode: z.literal(400).meta({ description: 'The HTTP status.', type: 'number' }),
+    message: validationEntries.meta({ description: 'One entry for each problem.' }),
   })
   .meta({ id: 'ValidationError', description: 'Every problem of the request, one entry each.' });
 
@@ -246,7 +246,11 @@ export const unreadable = {
 } as const;
 
 export const unreadableBody = z
-  .object({ error: z.literal(true), statusCode: z.int(), message: validationEntries })
+  .object({
+    error: z.literal(true).meta({ description: 'Always true: there is no code.' }),
+    statusCode: z.int().meta({ description: 'The HTTP status.' }),
+    message: validationEntries.meta({ description: 'The parts that could not be read.' }),
+  })
   .meta({
     id: 'UnreadableRequest',
     description: 'As a validation error: there was no request that could be read.',
@@ -254,9 +258,9 @@ export const unreadableBody = z
 
 export const problemBody = z
   .object({
-    error: z.enum(problemCodes),
-    statusCode: z.int(),
-    message: z.string(),
+    error: z.enum(problemCodes).meta({ description: 'The code of the problem. It is stable.' }),
+    statusCode: z.int().meta({ description: 'The HTTP status.' }),
+    message: z.string().meta({ description: 'The problem and the remedy, as a sentence.' }),
     request_id: z.string().meta({ description: 'Quote it to support; it is also in x-request-id.' }),
     doc_url: z.string().meta({ format: 'uri', description: 'A page about this error.' }),
     required_scopes: z
@@ -281,7 +285,13 @@ export const problemBody = z
       .meta({ description: 'With rate_limit_exceeded: seconds to wait, as in Retry-After.' }),
     resume_cursor: z.string().optional().meta({ description: 'With cursor_gone: the cursor to go on from.' }),
     used_by: z
-      .array(z.object({ type: z.string(), count: z.int(), ids: z.array(z.string()) }))
+      .array(
+        z.object({
+          type: z.string().meta({ description: 'The type of the objects.' }),
+          count: z.int().meta({ description: 'The number of such objects.' }),
+          ids: z.array(z.string()).meta({ description: 'The IDs of the first few.' }),
+        }),
+      )
       .optional()
       .meta({
         description:

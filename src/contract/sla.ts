@@ -15,9 +15,15 @@ export const LONGER_MS = 2 ** 52;
 
 const percent = (description: string) => z.number().min(0).max(100).optional().meta({ description });
 const quantiles = (max: number, description: string) => {
-  const within = z.number().positive().max(max).optional();
+  const within = (share: string) =>
+    z
+      .number()
+      .positive()
+      .max(max)
+      .optional()
+      .meta({ description: `The longest time for ${share}.` });
   return z
-    .strictObject({ p50: within, p95: within, p99: within })
+    .strictObject({ p50: within('half of them'), p95: within('95 of 100'), p99: within('99 of 100') })
     .refine(hasOne, NONE)
     .optional()
     .meta({ description });

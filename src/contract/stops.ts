@@ -6,12 +6,13 @@ import { paragraphs, timestamp } from './fields.ts';
 const REASON_LENGTH_MAX = 1_000;
 
 /** Why somebody stops a partner, or lets it again. */
-export const stopReason = () => paragraphs({ min: 1, max: REASON_LENGTH_MAX });
+export const stopReason = () =>
+  paragraphs({ min: 1, max: REASON_LENGTH_MAX }).meta({ description: 'The reason, in words.' });
 
 export const stopFields = {
-  id: z.string().meta({ examples: ['stp_0VkQ3yXbTm1c8Zr4Hn6Lp2WsE'] }),
-  reason: z.string(),
-  stopped_at: timestamp(),
+  id: z.string().meta({ description: 'The ID of the stop.', examples: ['stp_0VkQ3yXbTm1c8Zr4Hn6Lp2WsE'] }),
+  reason: z.string().meta({ description: 'Why the practice stopped the partner.' }),
+  stopped_at: timestamp().meta({ description: 'When the practice stopped the partner.' }),
   stopped_by: z.string().meta({ description: 'The name of whoever did it.', examples: ['Ada Marsh'] }),
   lifted_at: timestamp().nullable().meta({ description: 'Null: it is in force.' }),
   lifted_by: z.string().nullable().meta({ description: 'The name of whoever did it.' }),

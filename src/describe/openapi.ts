@@ -151,7 +151,6 @@ function documentOf(edition: Edition, servers: Servers, support: string): Node {
     origin: servers.running ?? servers.production,
     schemas: new Map(),
     responses: new Map(),
-    headers: new Map(),
     parameters: new Map(),
   };
   const paths = pathsOf(edition, draft);
@@ -172,7 +171,6 @@ function documentOf(edition: Edition, servers: Servers, support: string): Node {
     components: {
       securitySchemes: edition.securitySchemes,
       parameters: inOrder(draft.parameters),
-      headers: inOrder(draft.headers),
       responses: inOrder(draft.responses),
       schemas: inOrder(draft.schemas),
     },

@@ -31,7 +31,6 @@ export interface Draft {
   origin: string;
   schemas: Map<string, JsonSchema>;
   responses: Map<string, Node>;
-  headers: Map<string, Node>;
   parameters: Map<string, Node>;
 }
 
@@ -50,61 +49,43 @@ const sharedProblems = (audience: Audience): ProblemCode[] => [
 /** The statuses of refusals that the specification names, for an operation or for the service as a whole. */
 const specifiedStatuses = new Set([400, 401, 403, 404, 422, 429, 500]);
 
-/** The specification names no header of an answer. */
+/** The specification names no header of a response. They are no components: OpenAPI Generator reads no references to headers. */
 const headers = {
   'x-request-id': {
-    component: 'RequestId',
-    node: {
-      description:
-        'Names this call in our logs: the one that you sent if it was well-formed, otherwise a new one.',
-      required: true,
-      schema: { type: 'string' },
-      example: REQUEST_ID_EXAMPLE,
-    },
+    description:
+      'Names this call in our logs: the one that you sent if it was well-formed, otherwise a new one.',
+    required: true,
+    schema: { type: 'string' },
+    example: REQUEST_ID_EXAMPLE,
   },
   'RateLimit-Policy': {
-    component: 'RateLimitPolicy',
-    node: {
-      description:
-        'The limit that the call counts against: `q` requests in any `w` seconds. `default` is the one of the key, `operator` the one of an operator, `guest` the one of somebody who was invited, `address` the one of calls without a valid key or token. Left out when a call is refused before it is counted.',
-      schema: { type: 'string' },
-      example: '"default";q=300;w=60',
-    },
+    description:
+      'The limit that the call counts against: `q` requests in any `w` seconds. `default` is the one of the key, `operator` the one of an operator, `guest` the one of somebody who was invited, `address` the one of calls without a valid key or token. Left out when a call is refused before it is counted.',
+    schema: { type: 'string' },
+    example: '"default";q=300;w=60',
   },
   RateLimit: {
-    component: 'RateLimit',
-    node: {
-      description: 'What is left of the limit: `r` requests, and the seconds `t` until more are free.',
-      schema: { type: 'string' },
-      example: '"default";r=287;t=41',
-    },
+    description: 'What is left of the limit: `r` requests, and the seconds `t` until more are free.',
+    schema: { type: 'string' },
+    example: '"default";r=287;t=41',
   },
   'Retry-After': {
-    component: 'RetryAfter',
-    node: {
-      description: 'Seconds to wait before the next call.',
-      required: true,
-      schema: { type: 'integer', minimum: 1 },
-      example: 12,
-    },
+    description: 'Seconds to wait before the next call.',
+    required: true,
+    schema: { type: 'integer', minimum: 1 },
+    example: 12,
   },
   'Idempotent-Replayed': {
-    component: 'IdempotentReplayed',
-    node: {
-      description:
-        'True when the Idempotency-Key was sent before: nothing was done, and this is the answer of the first call.',
-      schema: { type: 'string', const: 'true' },
-      example: 'true',
-    },
+    description:
+      'True when the Idempotency-Key was sent before: nothing was done, and this is the answer of the first call.',
+    schema: { type: 'string', const: 'true' },
+    example: 'true',
   },
   ETag: {
-    component: 'ETag',
-    node: {
-      description: 'The version of the record. Send it as `If-Match` to change only what you have seen.',
-      required: true,
-      schema: { type: 'string', pattern: '^"[^"]*"$' },
-      example: '"7"',
-    },
+    description: 'The version of the record. Send it as `If-Match` to change only what you have seen.',
+    required: true,
+    schema: { type: 'string', pattern: '^"[^"]*"$' },
+    example: '"7"',
   },
 };
 
@@ -114,7 +95,7 @@ export function responsesOf(endpoint: Endpoint, examples: Examples | undefined, 
   const { status, description, body, stream, lines, page } = endpoint.response;
   const success: Node = {
     description,
-    headers: headersOf(draft, [
+    headers: headersOf([
       ...(endpoint.conditional && status !== 204 ? (['ETag'] as const) : []),
       ...(takesIdempotencyKey(endpoint) ? (['Idempotent-Replayed'] as const) : []),
     ]),
@@ -138,7 +119,7 @@ export function responsesOf(endpoint: Endpoint, examples: Examples | undefined, 
   if (endpoint.approval)
     responses[waitingResponse.status] = component(draft, waitingResponse.status, () => ({
       description: waitingResponse.description,
-      headers: headersOf(draft, []),
+      headers: headersOf(),
       content: json(
         toReferencedSchema(waitingResponse.body, { io: 'output', components: draft.schemas }),
         waitingExample,
@@ -166,7 +147,7 @@ function problemsOf(endpoint: Endpoint, audience: Audience): Map<number, Problem
 function validationResponse(draft: Draft): Node {
   return component(draft, 400, () => ({
     description: 'The request is not valid. Every problem is listed, not just the first.',
-    headers: headersOf(draft, []),
+    headers: headersOf(),
     content: json(
       toReferencedSchema(validationErrorBody, { io: 'output', components: draft.schemas }),
       validationExamples(draft.audience),
@@ -175,7 +156,7 @@ function validationResponse(draft: Draft): Node {
 }
 
 function unreadableResponse(status: keyof typeof unreadable, draft: Draft): Node {
-  const { 'x-request-id': requestId } = headersOf(draft, []);
+  const { 'x-request-id': requestId } = headersOf();
   return component(draft, status, () => ({
     description: unreadable[status],
     'x-extension': true,
@@ -190,7 +171,7 @@ function problemResponse(status: number, codes: ProblemCode[], endpoint: Endpoin
   const make = (examples: Examples): Node => ({
     description: describeCodes(status, codes),
     ...(!specifiedStatuses.has(status) && { 'x-extension': true }),
-    headers: headersOf(draft, problemHeaders(status)),
+    headers: headersOf(problemHeaders(status)),
     content: json(toReferencedSchema(problemBody, { io: 'output', components: draft.schemas }), examples),
   });
   // Each operation has rules of its own; everything else is the same wherever it is met.
@@ -245,14 +226,10 @@ function describeCodes(status: number, codes: ProblemCode[]): string {
   return named.map((code) => `\`${code}\`: ${problemCatalogue[code].message}`).join('\n\n');
 }
 
-function headersOf(draft: Draft, own: HeaderName[]): Node {
+function headersOf(own: HeaderName[] = []): Node {
   const shared: HeaderName[] = ['x-request-id', 'RateLimit-Policy', 'RateLimit'];
   return Object.fromEntries(
-    [...shared, ...own].map((name) => {
-      const { component: id, node } = headers[name];
-      draft.headers.set(id, { ...node, 'x-extension': true });
-      return [name, { $ref: `#/components/headers/${id}` }];
-    }),
+    [...shared, ...own].map((name) => [name, { ...headers[name], 'x-extension': true }]),
   );
 }
 

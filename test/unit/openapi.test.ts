@@ -45,10 +45,13 @@ function at(document: Node, ...keys: (string | number)[]): Node {
   for (const key of keys) {
     const child = node[key];
     if (!isNode(child)) throw new Error(`Nothing at ${keys.join(' > ')} (${key})`);
-    node = typeof child.$ref === 'string' ? at(document, ...child.$ref.replace('#/', '').split('/')) : child;
+    node = resolved(document, child);
   }
   return node;
 }
+
+const resolved = (document: Node, node: Node): Node =>
+  typeof node.$ref === 'string' ? at(document, ...node.$ref.replace('#/', '').split('/')) : node;
 
 /** Every object of a document, however deep. */
 function nodesOf(value: unknown): Node[] {
@@ -152,6 +155,13 @@ describe('without its extensions, the partner document is the specification', ()
       assignee_type: { ...nullable('string'), allowed: [...assignee, null] },
       order: { type: 'integer' },
     });
+  });
+
+  test('the fields of the update stand in the order of the specification', () => {
+    const schema = at(specified, ...patch, 'requestBody', 'content', 'application/json', 'schema');
+    const names =
+      'title description in_hours out_of_hours suspended form_id external_url external_url_name type default_priority daily_limit patient_eligibility_check assignee_id assignee_type order';
+    expect(Object.keys(at(schema, 'properties'))).toEqual(names.split(' '));
   });
 
   test('the answer of the update has exactly the specified fields; only forms_submitted_today may be absent', () => {
@@ -365,10 +375,7 @@ describe.each(audiences)('the %s document', (audience) => {
     const found = new Set<string>();
     for (const endpoint of endpoints[audience])
       for (const parameter of operation(document, endpoint).parameters as Node[]) {
-        const { name, schema } =
-          typeof parameter.$ref === 'string'
-            ? at(document, ...parameter.$ref.replace('#/', '').split('/'))
-            : parameter;
+        const { name, schema } = resolved(document, parameter);
         if (!['cursor', 'If-Match', 'Last-Event-ID'].includes(String(name))) continue;
         found.add(String(name));
         const pattern = new RegExp(String((schema as Node).pattern), 'u');
@@ -378,6 +385,24 @@ describe.each(audiences)('the %s document', (audience) => {
       }
     const changes = audience === 'practice' ? [] : ['If-Match'];
     expect([...found].sort()).toEqual([...changes, 'Last-Event-ID', 'cursor']);
+  });
+
+  test('null is part of a type, or the alternative to a reference', () => {
+    const isNull = (choice: unknown) => isNode(choice) && choice.type === 'null';
+    expect((valuesOf(document, 'anyOf') as unknown[][]).filter((choices) => choices.some(isNull))).toEqual(
+      [],
+    );
+    const alternatives = (valuesOf(document, 'oneOf') as Node[][]).filter((choices) => choices.some(isNull));
+    for (const choices of alternatives)
+      expect(choices).toEqual([{ $ref: expect.anything() }, { type: 'null' }]);
+    expect(alternatives.length).toBeGreaterThan(0);
+  });
+
+  test('the names of events are listed once', () => {
+    const lists = nodesOf(document).filter((node) => [node.enum].flat().includes('prescription.issued'));
+    expect(lists).toEqual(
+      audience === 'practice' ? [] : [at(document, 'components', 'schemas', 'EventType')],
+    );
   });
 
   test('no type is a choice of several but for null, which makers of clients cannot read', () => {
@@ -408,8 +433,7 @@ function strictly(schema: z.ZodType): z.ZodType {
 /** What a caller could make as long as it likes: in the schema of a body, or of a parameter. Headers have a limit together. */
 function unlimited(document: Node, node: unknown, path: string): string[] {
   if (!isNode(node)) return [];
-  const schema =
-    typeof node.$ref === 'string' ? at(document, ...node.$ref.replace('#/', '').split('/')) : node;
+  const schema = resolved(document, node);
   const choices = ['anyOf', 'oneOf', 'allOf'].flatMap((name) => (schema[name] ?? []) as Node[]);
   if (choices.length > 0) return choices.flatMap((one) => unlimited(document, one, path));
   if ('enum' in schema || 'const' in schema) return [];
@@ -418,7 +442,7 @@ function unlimited(document: Node, node: unknown, path: string): string[] {
   // The body has a limit, and so has the text that is stored.
   const isShortened = String(schema.description).includes('a longer text is shortened');
   const isFixed = typeof schema.pattern === 'string' && /^\^[^*+]*\$$/.test(schema.pattern);
-  const items = isNode(schema.items) ? schema.items : {};
+  const items = isNode(schema.items) ? resolved(document, schema.items) : {};
   const properties = isNode(schema.properties) ? Object.entries(schema.properties) : [];
   const others = schema.additionalProperties;
   const isCounted =
@@ -457,6 +481,15 @@ test.each(audiences)('everything that the %s API takes has a limit', (audience) 
   });
   expect(taken.length).toBeGreaterThan(5);
   expect(taken.flatMap(([path, schema]) => unlimited(document, schema, path))).toEqual([]);
+});
+
+test('every field and parameter of the partner API has a description', () => {
+  const fields = nodesOf(documents.partner).flatMap((node): [string, unknown][] => {
+    if ('type' in node && isNode(node.properties)) return Object.entries(node.properties);
+    return 'in' in node ? [[String(node.name), node]] : [];
+  });
+  expect(fields.length).toBeGreaterThan(300);
+  expect(fields.filter(([, field]) => !isNode(field) || !field.description)).toEqual([]);
 });
 
 test('every code of the catalogue is shown somewhere, but for the one that no documented call can meet', () => {

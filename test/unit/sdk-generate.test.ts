@@ -5,14 +5,13 @@ import { describe, expect, it } from 'vitest';
 import type { AsyncApi, OpenApi, Operation } from '../../packages/sdk/generator/document.ts';
 import { groupsFile, operationsOf } from '../../packages/sdk/generator/groups.ts';
 import { camelCase, methodNames, problemDetails } from '../../packages/sdk/generator/names.ts';
-import { eventNamesOf, typesFile } from '../../packages/sdk/generator/types.ts';
+import { typesFile } from '../../packages/sdk/generator/types.ts';
 import { Porter, PorterApiError } from '../../packages/sdk/src/index.ts';
 
 const root = resolve(import.meta.dirname, '../..');
 const read = (path: string) => JSON.parse(readFileSync(resolve(root, path), 'utf8'));
 const openApi: OpenApi = read('spec/openapi.json');
 const asyncApi: AsyncApi = read('spec/asyncapi.json');
-const events = eventNamesOf(asyncApi);
 
 /** The specification with a change to one operation. */
 function changed(operationId: string, change: (operation: Operation) => Partial<Operation>): OpenApi {
@@ -22,8 +21,6 @@ function changed(operationId: string, change: (operation: Operation) => Partial<
   Object.assign(found.operation, change(found.operation));
   return copy;
 }
-
-const generated = (document: OpenApi) => groupsFile(document, events);
 
 describe('the generated library', () => {
   it('says what the specification says', () => {
@@ -81,27 +78,27 @@ it('a problem comes with the details that its type promises, in every example of
 describe('the generator refuses', () => {
   it('an operation without a name', () => {
     const document = changed('listWebhooks', () => ({ operationId: 'listSomethingNew' }));
-    expect(() => generated(document)).toThrow('Give listSomethingNew a name in generator/names.ts.');
+    expect(() => groupsFile(document)).toThrow('Give listSomethingNew a name in generator/names.ts.');
   });
 
   it('a header that no option stands for', () => {
     const parameter = { name: 'x-new', in: 'header', schema: { type: 'string' } };
     const document = changed('listWebhooks', () => ({ parameters: [parameter] }));
-    expect(() => generated(document)).toThrow('listWebhooks takes the header x-new');
+    expect(() => groupsFile(document)).toThrow('listWebhooks takes the header x-new');
   });
 
   it('a stream of nobody knows what', () => {
     const document = changed('getWebhook', () => ({
       responses: { 200: { content: { 'text/event-stream': { schema: { type: 'string' } } } } },
     }));
-    expect(() => generated(document)).toThrow('what getWebhook streams');
+    expect(() => groupsFile(document)).toThrow('what getWebhook streams');
   });
 
   it('an answer without a name, and a schema that it cannot read', () => {
     const nameless = changed('getWebhook', () => ({
       responses: { 200: { content: { 'application/json': { schema: { type: 'object' } } } } },
     }));
-    expect(() => generated(nameless)).toThrow('The answer of getWebhook has a schema without a name.');
+    expect(() => groupsFile(nameless)).toThrow('The answer of getWebhook has a schema without a name.');
     const strange = structuredClone(openApi);
     strange.components.schemas.Address = { type: 'strange' };
     expect(() => typesFile(strange, asyncApi)).toThrow('No type for this schema');
@@ -126,10 +123,10 @@ describe('the options of an operation', () => {
       parameters: [...parameters, key],
     }));
     const signature = 'create(body: CreateWebhookBody, options: CallOptions & Idempotency = {})';
-    expect(generated(document)).toContain(signature);
+    expect(groupsFile(document)).toContain(signature);
     const declared = operationsOf(openApi).filter(({ operation }) =>
       /Idempotency-?Key/.test(JSON.stringify(operation.parameters)),
     );
-    expect(generated(openApi).split('& Idempotency').length - 1).toBe(declared.length);
+    expect(groupsFile(openApi).split('& Idempotency').length - 1).toBe(declared.length);
   });
 });

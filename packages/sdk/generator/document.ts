@@ -53,3 +53,6 @@ export interface AsyncApi {
 }
 
 export const nameOf = (ref: string): string => ref.slice(ref.lastIndexOf('/') + 1);
+
+/** The libraries call the type of an event by its name. */
+export const typeName = (component: string): string => (component === 'EventType' ? 'EventName' : component);

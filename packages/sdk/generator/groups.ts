@@ -5,6 +5,7 @@ import {
   type Operation,
   type Parameter,
   type Schema,
+  typeName,
 } from './document.ts';
 import { camelCase, headerOptions, methodNames, pascalCase, streamedTypes } from './names.ts';
 import { comment, declaration, typeWriter } from './types.ts';
@@ -25,8 +26,8 @@ export function operationsOf(openApi: OpenApi): Found[] {
   );
 }
 
-export function groupsFile(openApi: OpenApi, events: readonly string[]): string {
-  const type = typeWriter(events);
+export function groupsFile(openApi: OpenApi): string {
+  const type = typeWriter();
   const types: string[] = [];
   const groups = openApi.tags.map((tag) => {
     const methods = operationsOf(openApi)
@@ -62,7 +63,7 @@ export function groupsFile(openApi: OpenApi, events: readonly string[]): string 
     importOf(['CallOptions', 'Idempotency', 'IfMatch'], '../options.ts', code),
     importOf(['segment'], '../segment.ts', code, ''),
     importOf(['Transport'], '../transport.ts', code),
-    importOf(['EventName', ...Object.keys(openApi.components.schemas)].sort(), './types.ts', code),
+    importOf(Object.keys(openApi.components.schemas).map(typeName).sort(), './types.ts', code),
   ];
   return `${imports.filter(Boolean).join('\n')}\n\n${code}`;
 }

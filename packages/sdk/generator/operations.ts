@@ -1,4 +1,4 @@
-import { nameOf, type OpenApi, type Operation, type Schema } from './document.ts';
+import { nameOf, type OpenApi, type Operation, type Schema, typeName } from './document.ts';
 import { jsonOf, operationsOf, querySchema, resolve } from './groups.ts';
 import { declaration, typeWriter } from './types.ts';
 
@@ -6,8 +6,8 @@ import { declaration, typeWriter } from './types.ts';
  * A document as one table: what each operation takes and answers as a type, its method and path as data. The console calls by name, with
  * one function for all of them.
  */
-export function operationsFile(openApi: OpenApi, events: readonly string[]): string {
-  const type = typeWriter(events);
+export function operationsFile(openApi: OpenApi): string {
+  const type = typeWriter();
   const found = operationsOf(openApi).map((one) => ({ ...one, answers: answersOf(one.operation, openApi) }));
   const types = found.map(({ operation, answers }) => {
     const answer = answers.map((schema) => (schema ? type(schema) : 'undefined')).join(' | ');
@@ -27,8 +27,9 @@ export function operationsFile(openApi: OpenApi, events: readonly string[]): str
     ({ operation, method, path }) => `${operation.operationId}: ['${method}', '${path}'],`,
   );
   return [
-    `export type EventName = ${events.map((name) => JSON.stringify(name)).join(' | ')};`,
-    ...Object.entries(openApi.components.schemas).map(([name, schema]) => declaration(name, schema, type)),
+    ...Object.entries(openApi.components.schemas).map(([name, schema]) =>
+      declaration(typeName(name), schema, type),
+    ),
     `export interface Operations {\n${types.join('\n')}\n}`,
     `export const operations = {\n${table.join('\n')}\n} as const satisfies Record<keyof Operations, readonly [string, string]>;`,
   ].join('\n\n');

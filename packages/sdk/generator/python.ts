@@ -1,4 +1,4 @@
-import { nameOf, type OpenApi, type Parameter, type Schema } from './document.ts';
+import { nameOf, type OpenApi, type Parameter, type Schema, typeName } from './document.ts';
 import { answerOf, type Found, jsonOf, operationsOf, pageItem, resolve } from './groups.ts';
 import { methodNames, pascalCase } from './names.ts';
 
@@ -17,11 +17,6 @@ const argumentName = (name: string): string => (KEYWORDS.includes(name) ? `${nam
 /** Writes schemas as types; what has fields but no name becomes a class of its own, named after where it stands. */
 class Types {
   readonly classes: string[] = [];
-  readonly #events: readonly string[];
-
-  constructor(events: readonly string[]) {
-    this.#events = events;
-  }
 
   declare(name: string, schema: Schema): void {
     const { properties = {}, minProperties, maxProperties } = schema;
@@ -55,12 +50,9 @@ class Types {
   }
 
   type(schema: Schema, place: string): string {
-    if (schema.$ref !== undefined) return nameOf(schema.$ref);
+    if (schema.$ref !== undefined) return typeName(nameOf(schema.$ref));
     if (schema.const !== undefined) return `Literal[${literal(schema.const)}]`;
-    if (schema.enum)
-      return schema.enum.join() === this.#events.join()
-        ? 'EventName'
-        : `Literal[${schema.enum.map(literal).join(', ')}]`;
+    if (schema.enum) return `Literal[${schema.enum.map(literal).join(', ')}]`;
     const choices = schema.anyOf ?? schema.oneOf;
     const union = (types: string[]) => [...new Set(types)].join(' | ');
     if (choices) return union(choices.map((one) => this.type(one, place)));
@@ -104,8 +96,8 @@ const pick = (properties: Record<string, Schema>, name: string): Record<string, 
 });
 
 export function pythonTypes(openApi: OpenApi, events: readonly string[]): string {
-  const types = new Types(events);
-  const { EventPayload: payload, ...schemas } = openApi.components.schemas;
+  const types = new Types();
+  const { EventPayload: payload, EventType: _names, ...schemas } = openApi.components.schemas;
   for (const [name, schema] of Object.entries(schemas)) types.declare(name, schema);
   for (const { operation } of operationsOf(openApi)) {
     const body = jsonOf(operation.requestBody);
@@ -132,8 +124,8 @@ export function pythonTypes(openApi: OpenApi, events: readonly string[]): string
     .replaceAll(/\n\n\n(?=from |EVENT_NAMES)/g, '\n\n');
 }
 
-export function pythonGroups(openApi: OpenApi, events: readonly string[]): string {
-  const types = new Types(events);
+export function pythonGroups(openApi: OpenApi): string {
+  const types = new Types();
   const groups = openApi.tags.flatMap((tag) => {
     const found = operationsOf(openApi).filter(({ operation }) => operation.tags[0] === tag.name);
     return [false, true].map((isAsync) => {
@@ -160,8 +152,7 @@ ${fields.join('\n')}`;
   });
   const code = [...groups, ...all].join('\n\n\n');
   const names = [
-    ...Object.keys(openApi.components.schemas),
-    'EventName',
+    ...Object.keys(openApi.components.schemas).map(typeName),
     ...operationsOf(openApi).map(({ operation }) => `${pascalCase(operation.operationId)}Body`),
   ];
   const bare = code.replaceAll(/"""[\s\S]*?"""/g, '');

@@ -1,4 +1,4 @@
-import { type AsyncApi, nameOf, type OpenApi, type Schema } from './document.ts';
+import { type AsyncApi, nameOf, type OpenApi, type Schema, typeName } from './document.ts';
 import { problemDetails } from './names.ts';
 
 /** Schemas as TypeScript. What may be null says so, what may be left out has a `?`: they are not the same. */
@@ -7,14 +7,19 @@ export const eventNamesOf = (asyncApi: AsyncApi): string[] => Object.keys(asyncA
 
 export function typesFile(openApi: OpenApi, asyncApi: AsyncApi): string {
   const events = eventNamesOf(asyncApi);
-  const { Problem: problem, EventPayload: payload, ...schemas } = openApi.components.schemas;
+  const {
+    Problem: problem,
+    EventPayload: payload,
+    EventType: _names,
+    ...schemas
+  } = openApi.components.schemas;
   if (!problem || !payload) throw new Error('The specification has no Problem or no EventPayload.');
   const described = (payload.oneOf ?? []).map(({ $ref = '' }) => openApi.components.schemas[nameOf($ref)]);
   const names = described.map((schema) => schema?.properties?.event?.const);
   if (names.join() !== events.join())
     throw new Error('openapi.json and asyncapi.json do not have the same events.');
 
-  const type = typeWriter(events);
+  const type = typeWriter();
   return [
     "import type { UnknownEvent } from '../unknown.ts';",
     `export const eventNames = ${JSON.stringify(events)} as const;`,
@@ -28,15 +33,12 @@ export function typesFile(openApi: OpenApi, asyncApi: AsyncApi): string {
 
 type TypeWriter = (schema: Schema) => string;
 
-export function typeWriter(events: readonly string[]): TypeWriter {
+export function typeWriter(): TypeWriter {
   const union = (types: string[]) => [...new Set(types)].join(' | ');
   const type: TypeWriter = (schema) => {
-    if (schema.$ref !== undefined) return nameOf(schema.$ref);
+    if (schema.$ref !== undefined) return typeName(nameOf(schema.$ref));
     if (schema.const !== undefined) return JSON.stringify(schema.const);
-    if (schema.enum)
-      return schema.enum.join() === events.join()
-        ? 'EventName'
-        : union(schema.enum.map((value) => JSON.stringify(value)));
+    if (schema.enum) return union(schema.enum.map((value) => JSON.stringify(value)));
     const choices = schema.anyOf ?? schema.oneOf;
     if (choices) return union(choices.map(type));
     if (Array.isArray(schema.type)) return union(schema.type.map((one) => type({ ...schema, type: one })));

@@ -10,14 +10,16 @@ const ENDS =
 
 export const agreement = z
   .object({
-    id: z.string(),
-    partner_id: z.string(),
+    id: z.string().meta({ description: 'The ID of the agreement.' }),
+    partner_id: z.string().meta({ description: 'The partner that signed it.' }),
     version: z.string().nullable().meta({ description: 'Which text was signed.' }),
     document_url: z.string().nullable().meta({ description: 'Where the signed document is.' }),
     signatory: z.string().nullable().meta({ description: 'Who signed for the partner.' }),
-    signed_at: timestamp(),
+    signed_at: timestamp().meta({ description: 'When the agreement was signed.' }),
     ends_at: timestamp().nullable().meta({ description: ENDS }),
-    status: z.enum(['in_force', 'ended']),
+    status: z
+      .enum(['in_force', 'ended'])
+      .meta({ description: 'in_force: its end has not come. ended: its end has passed.' }),
     rate_limit_per_minute: z.int().nullable().meta({
       description: 'Of each key that was issued under it and has none of its own; null: the default limit.',
     }),
@@ -29,8 +31,8 @@ export const agreement = z
       description:
         'Keys issued under it that are neither revoked nor expired. Of an ended one: whose terms have run out.',
     }),
-    created_at: timestamp(),
-    updated_at: timestamp(),
+    created_at: timestamp().meta({ description: 'When the agreement was recorded.' }),
+    updated_at: timestamp().meta({ description: 'When the record was last changed.' }),
   })
   .meta({ id: 'Agreement', description: 'What a partner signed, and the terms.' });
 

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { readers, sources } from '../access.ts';
 import { defineEndpoint } from '../endpoint.ts';
-import { eventNames, eventPayload } from '../event-payloads.ts';
+import { eventPayload, eventType } from '../event-payloads.ts';
 import { recordId, reference, timestamp } from '../fields.ts';
 import { pageOf, pageQuery, shortPages, spanQuery } from '../page.ts';
 import { deliveryStatuses } from '../partner/webhook-deliveries.ts';
@@ -95,7 +95,7 @@ export const listPublishedEvents = defineEndpoint({
     ...pageQuery,
     ...spanQuery,
     practice_group_id: reference().optional(),
-    event: z.enum(eventNames).optional(),
+    event: eventType.optional(),
   }),
   response: { status: 200, description: 'One page.', body: pageOf(acceptedEvent), verbatim: true },
   problems: [],

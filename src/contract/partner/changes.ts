@@ -8,12 +8,15 @@ export type ChangeState = (typeof changeStates)[number];
 
 const submissionTypeChange = z
   .object({
-    id: z.string().meta({ examples: ['chg_2a_9f86d081884c7d65'] }),
+    id: z.string().meta({ description: 'The ID of the change.', examples: ['chg_2a_9f86d081884c7d65'] }),
     state: z.enum(changeStates).meta({
       description:
         "pending: the practice's own software has not said yet what became of it. applied: it has the change, too. rejected: it does not take it; `reason` says why.",
     }),
-    reason: z.string().nullable(),
+    reason: z
+      .string()
+      .nullable()
+      .meta({ description: 'Why the practice software rejected the change; null: it did not.' }),
     request_id: z
       .string()
       .nullable()

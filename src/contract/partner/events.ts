@@ -1,14 +1,14 @@
 import { z } from 'zod';
 import { defineEndpoint } from '../endpoint.ts';
-import { eventNames, eventPayload } from '../event-payloads.ts';
+import { eventPayload, eventType } from '../event-payloads.ts';
 import { moment, text, timestamp } from '../fields.ts';
 import { pageQuery } from '../page.ts';
 
 export const feedEvent = z
   .object({
-    id: z.string().meta({ examples: ['evt_0VkQ3yXbTm1c8Zr4Hn6Lp2WsE'] }),
-    created_at: timestamp(),
-    data: eventPayload,
+    id: z.string().meta({ description: 'The ID of the event.', examples: ['evt_0VkQ3yXbTm1c8Zr4Hn6Lp2WsE'] }),
+    created_at: timestamp().meta({ description: 'When the event was accepted.' }),
+    data: eventPayload.meta({ description: 'The event, as webhooks receive it.' }),
   })
   .meta({ id: 'FeedEvent' });
 
@@ -18,7 +18,7 @@ const NAMES_LENGTH_MAX = 1024;
 /** `event_types=a,b` is the list of both. */
 const namesInQuery = text({ min: 1, max: NAMES_LENGTH_MAX })
   .transform((names) => names.split(','))
-  .pipe(z.array(z.enum(eventNames)))
+  .pipe(z.array(eventType))
   .optional()
   .meta({ description: 'Names of events, separated by commas; all of them unless given.' });
 
@@ -55,7 +55,7 @@ export const listEvents = defineEndpoint({
     verbatim: true,
     body: z
       .object({
-        data: z.array(feedEvent),
+        data: z.array(feedEvent).meta({ description: 'The events of this page, oldest first.' }),
         count: z.int().min(0).meta({ description: 'How many events this page holds.' }),
         next_cursor: z.string().meta({ description: 'Send it as `cursor` to go on from here.' }),
         has_more: z.boolean().meta({ description: 'Whether there is more to read at this moment.' }),
@@ -94,11 +94,13 @@ export const triggerTestEvent = defineEndpoint({
   portal: true,
   access: { scope: 'webhooks:write' },
   idempotency: 'own',
-  body: z.strictObject({ event: z.enum(eventNames) }),
+  body: z.strictObject({ event: eventType.meta({ description: 'The event to publish.' }) }),
   response: {
     status: 202,
     description: 'The event is accepted.',
-    body: z.object({ event_id: z.string() }).meta({ id: 'TestEvent' }),
+    body: z
+      .object({ event_id: z.string().meta({ description: 'The ID of the test event.' }) })
+      .meta({ id: 'TestEvent' }),
   },
   problems: ['business_rule_violation', 'conflict'],
   rules: ['staging_only'],

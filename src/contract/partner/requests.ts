@@ -30,12 +30,14 @@ const reasonNames = Object.keys(refusalReasons) as [RefusalReason, ...RefusalRea
 
 export const refusedRequest = z
   .object({
-    request_id: z.string(),
-    at: timestamp(),
-    method: z.string(),
+    request_id: z.string().meta({ description: 'The `x-request-id` of the call.' }),
+    at: timestamp().meta({ description: 'When the call was refused.' }),
+    method: z.string().meta({ description: 'The HTTP method.' }),
     path: z.string().meta({ description: 'Without its query.' }),
-    operation: z.string().meta({ examples: ['updateSubmissionType'] }),
-    status: z.int(),
+    operation: z
+      .string()
+      .meta({ description: 'The operation that was called.', examples: ['updateSubmissionType'] }),
+    status: z.int().meta({ description: 'The HTTP status of the answer.' }),
     error: z.string().meta({
       description: 'The code of the refusal; `validation_error` for a 400.',
       examples: ['business_rule_violation'],

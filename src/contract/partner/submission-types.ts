@@ -10,29 +10,51 @@ export const assigneeTypes = ['Admin', 'AdminTeam'] as const;
 
 export const submissionType = z
   .object({
-    id: z.string(),
-    pathway_id: z.string(),
-    form_id: z.string().nullable(),
-    title: z.string(),
-    description: z.string().nullable(),
+    id: z.string().meta({
+      description: 'The ID of the submission type.',
+    }),
+    pathway_id: z.string().meta({ description: 'The ID of its care navigation pathway.' }),
+    form_id: z
+      .string()
+      .nullable()
+      .meta({ description: 'The ID of the form that patients fill in; null: none.' }),
+    title: z.string().meta({ description: 'The title. Patients may see it.' }),
+    description: z
+      .string()
+      .nullable()
+      .meta({ description: 'A longer text. Patients may see it. null: none.' }),
     in_hours: z.boolean().meta({ description: 'Takes forms during opening hours.' }),
     out_of_hours: z.boolean().meta({ description: 'Takes forms outside opening hours.' }),
-    suspended: z.boolean(),
-    external_url: z.string().nullable(),
-    external_url_name: z.string().nullable(),
-    type: z.enum(requestTypes).nullable(),
-    default_priority: z.enum(priorities),
-    daily_limit: z.int().nullable().meta({ description: 'Forms taken on one day; null: no cap.' }),
+    suspended: z.boolean().meta({ description: 'Whether the submission type takes no forms for now.' }),
+    external_url: z
+      .string()
+      .nullable()
+      .meta({ description: 'A link that patients are offered; null: none.' }),
+    external_url_name: z.string().nullable().meta({ description: 'The text of the link; null: none.' }),
+    type: z.enum(requestTypes).nullable().meta({ description: 'The kind of request; null: not set.' }),
+    default_priority: z.enum(priorities).meta({ description: 'The priority of a new request.' }),
+    daily_limit: z
+      .int()
+      .nullable()
+      .meta({ description: 'The most forms that are taken on one day; null: no cap.' }),
     forms_submitted_today: z
       .int()
       .optional()
       .meta({ description: 'Forms submitted on the current day, in the time zone of the practice group.' }),
-    patient_eligibility_check: z.boolean(),
-    assignee_id: z.string().nullable(),
-    assignee_type: z.enum(assigneeTypes).nullable(),
+    patient_eligibility_check: z
+      .boolean()
+      .meta({ description: 'Whether patients are checked for eligibility.' }),
+    assignee_id: z
+      .string()
+      .nullable()
+      .meta({ description: 'The ID of the person or team that requests are assigned to; null: none.' }),
+    assignee_type: z
+      .enum(assigneeTypes)
+      .nullable()
+      .meta({ description: 'Admin: a person. AdminTeam: a team. null: none.' }),
     order: z.number().nullable().meta({ description: 'Sort position.' }),
-    created_at: timestamp().nullable(),
-    updated_at: timestamp().nullable(),
+    created_at: timestamp().nullable().meta({ description: 'When the submission type was created.' }),
+    updated_at: timestamp().nullable().meta({ description: 'When the submission type was last changed.' }),
   })
   .meta({ id: 'SubmissionType', description: 'A category of patient request that care navigation handles.' });
 
@@ -40,24 +62,56 @@ export type SubmissionType = z.infer<typeof submissionType>;
 
 export const submissionTypePatch = z
   .strictObject({
-    title: line({ min: 1, max: 255 }).optional(),
-    description: paragraphs({ max: 5000 }).nullable().optional(),
-    in_hours: z.boolean().optional(),
-    out_of_hours: z.boolean().optional(),
-    suspended: z.boolean().optional(),
-    form_id: reference().nullable().optional(),
-    external_url: linkAddress().nullable().optional(),
-    external_url_name: line({ max: 255 }).nullable().optional(),
-    type: z.enum(requestTypes).nullable().optional(),
-    default_priority: z.enum(priorities).optional(),
+    title: line({ min: 1, max: 255 }).optional().meta({
+      description: 'The title. Patients may see it.',
+    }),
+    description: paragraphs({ max: 5000 })
+      .nullable()
+      .optional()
+      .meta({ description: 'A longer text. Patients may see it. null clears it.' }),
+    in_hours: z.boolean().optional().meta({ description: 'Whether to take forms during opening hours.' }),
+    out_of_hours: z
+      .boolean()
+      .optional()
+      .meta({ description: 'Whether to take forms outside opening hours.' }),
+    suspended: z.boolean().optional().meta({ description: 'Whether to take no forms for now.' }),
+    form_id: reference()
+      .nullable()
+      .optional()
+      .meta({ description: 'The ID of a form of the practice group; null clears it.' }),
+    external_url: linkAddress()
+      .nullable()
+      .optional()
+      .meta({
+        description:
+          'A link to offer to patients: an absolute http, https, tel or mailto URL; null clears it.',
+      }),
+    external_url_name: line({ max: 255 })
+      .nullable()
+      .optional()
+      .meta({ description: 'The text of the link, which needs `external_url`; null clears it.' }),
+    type: z
+      .enum(requestTypes)
+      .nullable()
+      .optional()
+      .meta({ description: 'The kind of request; null clears it.' }),
+    default_priority: z.enum(priorities).optional().meta({ description: 'The priority of a new request.' }),
     daily_limit: wholeNumber(0, 100_000)
       .nullable()
       .optional()
-      .meta({ description: 'null: no cap; 0: closed today.' }),
-    patient_eligibility_check: z.boolean().optional(),
-    assignee_id: reference().nullable().optional(),
-    assignee_type: z.enum(assigneeTypes).nullable().optional(),
-    order: place().optional(),
+      .meta({ description: 'The most forms to take on one day. 0: closed today; null: no cap.' }),
+    patient_eligibility_check: z
+      .boolean()
+      .optional()
+      .meta({ description: 'Whether to check patients for eligibility.' }),
+    assignee_id: reference().nullable().optional().meta({
+      description:
+        'The ID of a person or team of the practice group. Set it together with `assignee_type`; null clears it.',
+    }),
+    assignee_type: z.enum(assigneeTypes).nullable().optional().meta({
+      description: 'Admin: a person. AdminTeam: a team. Set it together with `assignee_id`; null clears it.',
+    }),
+    order: place().optional().meta({ description: 'The sort position.' }),
   })
   .meta({
     id: 'SubmissionTypePatch',

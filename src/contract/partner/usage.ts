@@ -13,7 +13,9 @@ export const usageEntry = z
     day: z
       .string()
       .meta({ description: 'By the calendar of UTC.', format: 'date', examples: ['2026-11-14'] }),
-    kind: z.enum(['call', 'delivery']),
+    kind: z
+      .enum(['call', 'delivery'])
+      .meta({ description: 'call: requests to the API. delivery: attempts to deliver to a webhook.' }),
     key_id: z.string().nullable().meta({ description: 'Of a call.' }),
     webhook_id: z.string().nullable().meta({ description: 'Of a delivery.' }),
     operation: z
@@ -27,7 +29,7 @@ export const usageEntry = z
       description:
         'Of a call: `ok`, `refused` (4xx), `rate_limited` (429), or `failed` (5xx, a fault of ours). Of an attempt to deliver: `delivered`, `retried` (it failed and is tried again), or `given_up`.',
     }),
-    count: z.int().min(0),
+    count: z.int().min(0).meta({ description: 'The number of times on that day.' }),
   })
   .meta({ id: 'UsageEntry', description: 'How often something happened on a day.' });
 

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { attempt } from '../attempts.ts';
 import { defineEndpoint } from '../endpoint.ts';
-import { eventNames } from '../event-payloads.ts';
+import { eventType } from '../event-payloads.ts';
 import { moment, text, timestamp } from '../fields.ts';
 import { pageOf, pageQuery, shortPages } from '../page.ts';
 import { REPLAY_EVENTS_MAX } from '../rules.ts';
@@ -17,8 +17,8 @@ export const delivery = z
       description: 'Sent as `webhook-id`.',
       examples: ['dlv_0VkQ3yXbTm1c8Zr4Hn6Lp2WsE_42_0VkQ3zAcD'],
     }),
-    event_id: z.string(),
-    event: z.enum(eventNames),
+    event_id: z.string().meta({ description: 'The ID of the event.' }),
+    event: eventType.meta({ description: 'The name of the event.' }),
     object_id: z.string().meta({ description: 'What the event is about: the `id` in its payload.' }),
     sequence: z
       .int()
@@ -33,8 +33,10 @@ export const delivery = z
       description:
         'When a pending delivery is sent next, provided that its webhook is active then; null for every other status.',
     }),
-    created_at: timestamp(),
-    finished_at: timestamp().nullable(),
+    created_at: timestamp().meta({ description: 'When the delivery was created.' }),
+    finished_at: timestamp()
+      .nullable()
+      .meta({ description: 'When it was delivered or given up; null: it is not finished.' }),
   })
   .meta({ id: 'Delivery', description: 'The delivery of one event to one webhook.' });
 
@@ -53,8 +55,8 @@ export const listWebhookDeliveries = defineEndpoint({
   params: webhookById,
   query: z.strictObject({
     ...pageQuery,
-    status: z.enum(deliveryStatuses).optional(),
-    event: z.enum(eventNames).optional(),
+    status: z.enum(deliveryStatuses).optional().meta({ description: 'Only deliveries with this status.' }),
+    event: eventType.optional().meta({ description: 'Only deliveries of this event.' }),
   }),
   response: { status: 200, description: 'One page.', body: pageOf(delivery) },
   problems: ['not_found'],
@@ -84,7 +86,8 @@ export const replayRequest = z
       .array(text({ min: 1, max: 255 }))
       .min(1)
       .max(REPLAY_IDS_MAX)
-      .optional(),
+      .optional()
+      .meta({ description: 'The IDs of the events to send again.' }),
   })
   .refine(({ since, event_ids }) => (since === undefined) !== (event_ids === undefined), {
     error: 'Send either since or event_ids.',

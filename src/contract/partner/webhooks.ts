@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { defineEndpoint } from '../endpoint.ts';
-import { eventNames } from '../event-payloads.ts';
+import { eventNames, eventType } from '../event-payloads.ts';
 import { line, text, timestamp, webAddress } from '../fields.ts';
 import { pageOf, pageQuery } from '../page.ts';
 import { WEBHOOKS_MAX } from '../rules.ts';
@@ -45,7 +45,9 @@ export const webhookHealth = z
       description:
         'The time of the first of them; if nothing could be sent meanwhile because access was lost, when it came back.',
     }),
-    last_success_at: timestamp().nullable(),
+    last_success_at: timestamp()
+      .nullable()
+      .meta({ description: 'When the receiver last answered with 2xx; null: never.' }),
     queued: z.int().meta({
       description: `Deliveries that are not finished. ${QUEUED_COUNT_MAX} stands for that many or more.`,
     }),
@@ -57,7 +59,15 @@ export const webhookHealth = z
     withheld_practice_groups: z
       .array(
         z
-          .object({ practice_group_id: z.string(), since: timestamp(), reason: z.enum(withheldReasons) })
+          .object({
+            practice_group_id: z
+              .string()
+              .meta({ description: 'The practice group whose events are withheld.' }),
+            since: timestamp().meta({ description: 'Since when they are withheld.' }),
+            reason: z
+              .enum(withheldReasons)
+              .meta({ description: 'Why they are withheld, as in `withheld_reason`.' }),
+          })
           .meta({ id: 'WithheldPracticeGroup' }),
       )
       .meta({
@@ -68,10 +78,13 @@ export const webhookHealth = z
 
 export const webhook = z
   .object({
-    id: z.string().meta({ examples: ['wh_0VkQ3yXbTm1c8Zr4Hn6Lp2WsE'] }),
-    url: z.string(),
-    description: z.string().nullable(),
-    event_types: z.array(z.enum(eventNames)),
+    id: z.string().meta({
+      description: 'The ID of the webhook.',
+      examples: ['wh_0VkQ3yXbTm1c8Zr4Hn6Lp2WsE'],
+    }),
+    url: z.string().meta({ description: 'The URL that receives the events.' }),
+    description: z.string().nullable().meta({ description: 'A note of your own; null: none.' }),
+    event_types: z.array(eventType).meta({ description: 'The events that the webhook subscribes to.' }),
     status: z.enum(webhookStatuses).meta({
       description:
         'paused: by you, or by the operator, as `status_reason` then says. disabled: by the service, because the receiver answered 410 or failed for five days. In both cases deliveries queue up for as long as events are kept, and are sent once the webhook is active again.',
@@ -96,9 +109,9 @@ export const webhook = z
     practice_group_ids: z.array(z.string()).nullable().meta({
       description: 'Of a webhook for all practice groups: those that it is narrowed to; null: it is not.',
     }),
-    health: webhookHealth,
-    created_at: timestamp(),
-    updated_at: timestamp(),
+    health: webhookHealth.meta({ description: 'The state of its deliveries.' }),
+    created_at: timestamp().meta({ description: 'When the webhook was created.' }),
+    updated_at: timestamp().meta({ description: 'When the webhook was last changed.' }),
   })
   .meta({
     id: 'Webhook',
@@ -117,7 +130,7 @@ const createdWebhook = webhook.extend({ secret: secret() }).meta({ id: 'CreatedW
 
 const eventTypes = () =>
   z
-    .array(z.enum(eventNames))
+    .array(eventType)
     .min(1)
     .max(eventNames.length)
     .refine((names) => new Set(names).size === names.length, {
@@ -131,7 +144,8 @@ const url = () =>
     description: 'Public and https. Redirects are not followed.',
     examples: ['https://partner.example/porter'],
   });
-const description = () => line({ max: 255 }).nullable();
+const description = () =>
+  line({ max: 255 }).nullable().meta({ description: 'A note of your own; null: none.' });
 const GROUPS_MAX = 1_000;
 const groupIds = () =>
   z
@@ -184,10 +198,13 @@ const headers = () =>
 const webhookPatch = z
   .strictObject({
     url: url().optional(),
-    event_types: eventTypes().optional(),
+    event_types: eventTypes().optional().meta({ description: 'The events to subscribe to from now on.' }),
     description: description().optional(),
     practice_group_ids: groupIds().optional(),
-    signature: z.enum(signatures).optional(),
+    signature: z
+      .enum(signatures)
+      .optional()
+      .meta({ description: 'The signature of deliveries from now on: `hmac`, `ed25519` or `both`.' }),
     headers: headers().nullable().optional().meta({
       description:
         'Replaced as a whole; null takes them away, and so does an address at another host: their values are shown to nobody, that one included.',
@@ -368,11 +385,16 @@ export const testWebhook = defineEndpoint({
   portal: true,
   access: { scope: 'webhooks:write', and: 'events:read' },
   params: webhookById,
-  body: z.strictObject({ event: z.enum(eventNames) }),
+  body: z.strictObject({ event: eventType.meta({ description: 'The event to send.' }) }),
   response: {
     status: 202,
     description: 'The test event will be sent.',
-    body: z.object({ event_id: z.string(), delivery_id: z.string() }).meta({ id: 'TestDelivery' }),
+    body: z
+      .object({
+        event_id: z.string().meta({ description: 'The ID of the test event.' }),
+        delivery_id: z.string().meta({ description: 'The ID of its delivery, sent as `webhook-id`.' }),
+      })
+      .meta({ id: 'TestDelivery' }),
   },
   problems: ['not_found', 'conflict'],
 });

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { alertQuery, partnerKindNames } from '../alerts.ts';
 import { defineEndpoint } from '../endpoint.ts';
-import { eventNames } from '../event-payloads.ts';
+import { eventType } from '../event-payloads.ts';
 import { recordId, text, timestamp } from '../fields.ts';
 import { refusalCodes } from '../operator/requests.ts';
 import { pageOf, pageQuery, shortPages, spanQuery } from '../page.ts';
@@ -93,7 +93,7 @@ export const listPortalEvents = defineEndpoint({
   extension: true,
   portal: 'only',
   access: { scope: 'events:read' },
-  query: z.strictObject({ ...pageQuery, event: z.enum(eventNames).optional() }),
+  query: z.strictObject({ ...pageQuery, event: eventType.optional() }),
   response: { status: 200, description: 'One page.', body: pageOf(feedEvent), verbatim: true },
   problems: [],
 });

@@ -234,7 +234,8 @@ const validationEntries = z.array(
 export const validationErrorBody = z
   .object({
     error: z.literal(true).meta({ description: 'Always true: a 400 has no code.' }),
-    statusCode: z.literal(400).meta({ description: 'The HTTP status.', type: 'number' }),
+    // No constant: of a constant that is a number, OpenAPI Generator makes Java that does not compile.
+    statusCode: z.number().min(400).max(400).meta({ description: 'The HTTP status: 400.' }),
     message: validationEntries.meta({ description: 'One entry for each problem.' }),
   })
   .meta({ id: 'ValidationError', description: 'Every problem of the request, one entry each.' });

@@ -1,6 +1,5 @@
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { cpSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join, resolve } from 'node:path';
@@ -8,6 +7,7 @@ import { promisify } from 'node:util';
 import { request } from 'undici';
 import { expect, it } from 'vitest';
 import { afterwards, temporaryFolder } from '../support/afterwards.ts';
+import { installJudge } from '../support/npm-tools.ts';
 import { freePort } from '../support/porter-process.ts';
 import { type RecordedCall, recordedCalls } from '../support/recorded-calls.ts';
 
@@ -20,7 +20,7 @@ import { type RecordedCall, recordedCalls } from '../support/recorded-calls.ts';
 const ROOT = resolve(import.meta.dirname, '../..');
 const run = promisify(execFile);
 const calls = recordedCalls(process.env.PORTER_RECORD_CALLS ?? (await recordQuickTier()));
-const prism = await installPrism();
+const prism = join(await installJudge('prism'), '@stoplight/prism-cli/dist/index.js');
 const upstream = await startUpstream();
 
 async function recordQuickTier(): Promise<string> {
@@ -32,20 +32,6 @@ async function recordQuickTier(): Promise<string> {
   // Nobody is a guest in the quick tier.
   await record('service', 'test/service/portal-', 'test/service/practice-pages', 'test/service/stops');
   return folder;
-}
-
-/** Exactly as its lock says, and kept while that stays the same. Its packages run no scripts. */
-async function installPrism(): Promise<string> {
-  const folder = join(ROOT, 'node_modules/.cache/porter-prism');
-  const wanted = readFileSync(join(import.meta.dirname, 'prism/package-lock.json'), 'utf8');
-  const complete = join(folder, 'complete');
-  if (!existsSync(complete) || readFileSync(complete, 'utf8') !== wanted) {
-    rmSync(folder, { recursive: true, force: true });
-    cpSync(join(import.meta.dirname, 'prism'), folder, { recursive: true });
-    await run('npm', ['ci', '--ignore-scripts'], { cwd: folder });
-    writeFileSync(complete, wanted);
-  }
-  return join(folder, 'node_modules/@stoplight/prism-cli/dist/index.js');
 }
 
 /** Answers each call with what was recorded. */

@@ -197,7 +197,7 @@ describe('without its extensions, the partner document is the specification', ()
     expect(schema.required).toEqual(['error', 'statusCode', 'message']);
     expect(at(schema, 'properties')).toMatchObject({
       error: { type: 'boolean', const: true },
-      statusCode: { type: 'number', const: 400 },
+      statusCode: { type: 'number', minimum: 400, maximum: 400 },
       message: { type: 'array' },
     });
     const entry = at(schema, 'properties', 'message', 'items');

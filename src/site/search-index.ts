@@ -15,6 +15,8 @@ interface Finding {
   text: string;
   /** How much sooner it is shown than what fits as well. */
   weight: number;
+  /** Shown after everything that is for partners. */
+  forOperators: boolean;
 }
 
 /** Who asks wants to know how before what exactly, and is a partner as a rule: there are more of them. */
@@ -28,7 +30,10 @@ const WEIGHTS: Record<string, number> = {
   'Operating Porter': 1,
   'Operator API': 0.5,
 };
-const weightOf = (section: string) => WEIGHTS[section] ?? 1;
+const weightOf = (section: string) => ({
+  weight: WEIGHTS[section] ?? 1,
+  forOperators: ['Operating Porter', 'Operator API'].includes(section),
+});
 
 export function findings(pages: readonly { entry: Entry; page: Page }[]): Finding[] {
   return [
@@ -38,7 +43,7 @@ export function findings(pages: readonly { entry: Entry; page: Page }[]): Findin
       title: code,
       place: `Error ${status}`,
       text: `${message} ${cause} ${remedy}`.replaceAll('`', ''),
-      weight: weightOf('Errors'),
+      ...weightOf('Errors'),
     })),
     ...operations('/docs/api', 'Partner API', partnerEndpoints),
     ...operations('/docs/operator-api', 'Operator API', operatorEndpoints),
@@ -50,8 +55,8 @@ function passages({ path }: Entry, page: Page): Finding[] {
   const weight = weightOf(section);
   return page.passages.map(({ heading: { level, id, text: title }, text }) =>
     level === 1
-      ? { url: path, title, place: section, text, weight }
-      : { url: `${path}#${id}`, title, place: `${section} › ${page.title}`, text, weight },
+      ? { url: path, title, place: section, text, ...weight }
+      : { url: `${path}#${id}`, title, place: `${section} › ${page.title}`, text, ...weight },
   );
 }
 
@@ -63,7 +68,7 @@ function operations(page: string, place: string, endpoints: Record<string, Endpo
       title: summary,
       place,
       text: `${method} ${path} ${operationId} ${description}`.replaceAll('`', ''),
-      weight: weightOf(place),
+      ...weightOf(place),
     };
   });
 }

@@ -127,5 +127,6 @@ it('the search knows every page, error, event and operation, once', async () => 
       place: expect.stringMatching(/\S/),
       text: expect.any(String),
       weight: expect.any(Number),
+      forOperators: /^Operat(ing|or) /.test(finding.place),
     });
 });

@@ -2,9 +2,8 @@ import MiniSearch from './minisearch.js';
 import { part } from './page.js';
 import { synonyms } from './synonyms.js';
 
-/** @typedef {{ url: string, title: string, place: string, text: string, weight: number }} Finding */
+/** @typedef {{ url: string, title: string, place: string, text: string, weight: number, forOperators: boolean }} Finding */
 
-const RESULTS_MAX = 12;
 const SNIPPET_LENGTH = 140;
 
 const dialog = part('dialog.search', HTMLDialogElement);
@@ -23,7 +22,7 @@ async function load() {
   const made = new MiniSearch({
     idField: 'url',
     fields: ['title', 'place', 'text'],
-    storeFields: ['url', 'title', 'place', 'text', 'weight'],
+    storeFields: ['url', 'title', 'place', 'text', 'weight', 'forOperators'],
     searchOptions: {
       boost: { title: 5, place: 1.5 },
       prefix: true,
@@ -49,17 +48,27 @@ export async function showResults() {
   }
   // Something else may have been typed meanwhile.
   if (query !== input.value.trim()) return;
-  const queries = query.split(/\s+/).filter(Boolean).map(withSynonyms);
-  const all = found.search({ combineWith: 'AND', queries });
-  draw(all.length > 0 ? all : found.search({ combineWith: 'OR', queries }), query);
+  const words = query.split(/\s+/).filter(Boolean);
+  const queries = words.map((word) => anyOf([word, ...synonymsOf(word)]));
+  /** @type {import('minisearch').Query} */
+  const all = { combineWith: 'AND', queries };
+  const phrase = words.length > 1 ? synonymsOf(words.join(' ')) : [];
+  const hits = found.search(phrase.length > 0 ? { combineWith: 'OR', queries: [all, anyOf(phrase)] } : all);
+  draw(hits.length > 0 ? hits : found.search({ combineWith: 'OR', queries }), query);
 }
 
-/** @param {string} word @returns {import('minisearch').Query} */
-function withSynonyms(word) {
-  const others = Object.hasOwn(synonyms, word.toLowerCase()) ? (synonyms[word.toLowerCase()] ?? []) : [];
-  /** @type {import('minisearch').Query[]} */
-  const phrases = [word, ...others].map((phrase) => ({ combineWith: 'AND', queries: phrase.split(' ') }));
-  return { combineWith: 'OR', queries: phrases };
+/** @param {string} text */
+const synonymsOf = (text) => {
+  const key = text.toLowerCase();
+  return Object.hasOwn(synonyms, key) ? (synonyms[key] ?? []) : [];
+};
+
+/** @param {string[]} phrases @returns {import('minisearch').Query} */
+function anyOf(phrases) {
+  return {
+    combineWith: 'OR',
+    queries: phrases.map((phrase) => ({ combineWith: 'AND', queries: phrase.split(' ') })),
+  };
 }
 
 /**
@@ -67,7 +76,8 @@ function withSynonyms(word) {
  * @param {string} query
  */
 function draw(results, query) {
-  const shown = results.slice(0, RESULTS_MAX);
+  // Pages for partners first: there are more readers of them.
+  const shown = [false, true].flatMap((last) => results.filter((one) => one.forOperators === last));
   list.replaceChildren(...shown.map(option));
   status.textContent = !query
     ? 'Guides, operations, events and errors.'

@@ -1,5 +1,5 @@
 /**
- * What people call things elsewhere, and what they are called here. Each is a way of saying the same: whoever looks for one finds the other.
+ * Words of other documentation, and what this documentation calls the same thing. A key may have several words.
  *
  * @type {Record<string, string[]>}
  */
@@ -9,10 +9,19 @@ export const synonyms = {
   backoff: ['repeat', 'retries'],
   callback: ['webhook'],
   cli: ['command line'],
+  compromised: ['keep it safe', 'rotate'],
+  csharp: ['Standard Webhooks'],
+  'cross-origin': ['CORS'],
   dedupe: ['once', 'Idempotency-Key'],
+  dotnet: ['Standard Webhooks'],
   duplicate: ['once', 'twice', 'Idempotency-Key'],
+  golang: ['Standard Webhooks'],
   hmac: ['signature'],
   ip: ['address', 'addresses'],
+  javascript: ['TypeScript', 'client library'],
+  js: ['TypeScript', 'client library'],
+  localhost: ['on your machine'],
+  node: ['client library'],
   organisation: ['practice group'],
   paginate: ['pages', 'cursor'],
   pagination: ['pages', 'cursor'],
@@ -21,14 +30,21 @@ export const synonyms = {
   polling: ['feed', 'cursor'],
   postman: ['OpenAPI'],
   quota: ['rate limits'],
+  renew: ['rotate'],
   resend: ['replay'],
+  retry: ['repeat', 'retries', 'delivery fails'],
+  retries: ['repeat', 'delivery fails'],
+  rotating: ['rotate'],
+  rotation: ['rotate'],
   sandbox: ['environments', 'staging'],
   schedule: ['attempts'],
   sdk: ['client library'],
   sse: ['stream'],
   swagger: ['OpenAPI'],
+  'test mode': ['staging', 'environments'],
   tenant: ['practice group'],
   throttling: ['rate limits'],
+  tunnel: ['ngrok'],
   uptime: ['SLA'],
   websocket: ['stream'],
   whitelist: ['allow', 'addresses'],

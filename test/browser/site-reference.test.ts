@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { submissionTypePatch } from '../../src/contract/partner/submission-types.ts';
 import { OPERATOR_TOKEN } from '../support/service.ts';
 import { barriers, DESK, PHONE, readers } from '../support/site-browser.ts';
 
@@ -65,6 +66,25 @@ describe('the partner API', () => {
           .evaluate((h) => h.getBoundingClientRect().top),
       )
       .toBeLessThan(700);
+  });
+
+  it('shows every field of an update, in the order of the specification, each with its description', async () => {
+    const { page } = await open('/docs/api#tag/submission-types/updateSubmissionType');
+    const names = page.locator('[id*="updateSubmissionType.body."]').filter({ visible: true });
+    await names.first().waitFor();
+    const expected = Object.entries(submissionTypePatch.shape).map(([name, field]) => [
+      name,
+      field.meta()?.description?.replaceAll('`', ''),
+    ]);
+    const shown = () =>
+      names.evaluateAll((fields) =>
+        fields.map((field) => [
+          field.id.replace(/^.*\./, ''),
+          field.closest('li')?.querySelector('.property-description')?.textContent?.trim(),
+        ]),
+      );
+    await expect.poll(shown).toEqual(expected);
+    expect(expected).toHaveLength(15);
   });
 
   it('takes over a key and a colour scheme that change meanwhile', async () => {

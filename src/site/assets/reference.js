@@ -51,6 +51,10 @@ function configuration() {
     documentDownloadType: 'direct',
     operationTitleSource: 'summary',
     persistAuth: false,
+    // All fields, in the order of the document: by default the first twelve by name are shown, and the others behind a button.
+    orderSchemaPropertiesBy: 'preserve',
+    orderRequiredPropertiesFirst: false,
+    expandAllSchemaProperties: true,
     // Nothing that leads away from this service or tells anybody of it.
     telemetry: false,
     hideClientButton: true,

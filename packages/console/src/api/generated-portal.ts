@@ -1,20 +1,5 @@
 // Made by `npm run generate` from spec/. Change it there.
 
-export type EventName =
-  | 'appointment.confirmed'
-  | 'appointment.rescheduled'
-  | 'appointment.cancelled'
-  | 'appointment.booking-failed'
-  | 'appointment.cancel-failed'
-  | 'appointment.reschedule-failed'
-  | 'form-submission.created'
-  | 'prescription.issued'
-  | 'patient.added-to-sequence'
-  | 'write-to-record.succeeded'
-  | 'write-to-record.failed'
-  | 'ehr.health_status.healthy'
-  | 'ehr.health_status.unhealthy';
-
 export interface AddressCheck {
   /**
    * `refused`: a webhook with this address would not be created. `not_tried`: it would, but the address
@@ -27,7 +12,9 @@ export interface AddressCheck {
 
 /** Something of yours that needs looking after. */
 export interface Alert {
+  /** The ID of the alert. */
   id: string;
+  /** The kind of alert. */
   kind:
     | 'webhook_failing'
     | 'webhook_disabled'
@@ -37,16 +24,21 @@ export interface Alert {
     | 'refusals_rising'
     | 'deliveries_late'
     | 'agreement_ended';
+  /** The object that the alert is about. */
   subject: AlertSubject;
+  /** The practice group concerned; null: it concerns none alone. */
   practice_group_id: string | null;
   /** What is the matter, in plain words. */
   message: string;
   /** What to do about it. */
   remedy: string;
+  /** Figures and moments; each is null where it does not apply. */
   details: AlertDetails;
+  /** When the alert began. */
   began_at: string;
   /** null: it is open. */
   ended_at: string | null;
+  /** Why the alert ended; null: it is open. */
   ended_because:
     | 'recovered'
     | 'disabled'
@@ -74,10 +66,12 @@ export interface AlertDetails {
   count: number | null;
   /** Of refused calls: how many are usual at that hour. */
   usual: number | null;
+  /** Why the webhook is disabled or withheld, or why the practice stopped the partner; null: not given. */
   reason: string | null;
 }
 
 export interface AlertPage {
+  /** The entries of this page. */
   data: Alert[];
   /** How many entries this page holds. */
   count: number;
@@ -87,6 +81,7 @@ export interface AlertPage {
 
 /** What it is about. */
 export interface AlertSubject {
+  /** The type of the object. */
   type:
     | 'webhook'
     | 'subscription'
@@ -97,6 +92,7 @@ export interface AlertSubject {
     | 'agreement'
     | 'stop'
     | 'service';
+  /** The ID of the object. */
   id: string;
   /** For people: the host of a webhook, the label of a key. */
   name: string;
@@ -201,7 +197,9 @@ export interface Contact {
   id: string;
   /** Whose it is; null: of the operator. */
   partner_id: string | null;
+  /** The email address that alerts are sent to. */
   email: string;
+  /** The name of the contact; null: not given. */
   name: string | null;
   /**
    * Of which kinds of alert it is told. null: of all, those to come included. Of leaked keys everybody
@@ -223,11 +221,14 @@ export interface Contact {
         | 'agreement_ended'
       )[]
     | null;
+  /** When the contact was added. */
   created_at: string;
+  /** When the contact was last changed. */
   updated_at: string;
 }
 
 export interface ContactPage {
+  /** The entries of this page. */
   data: Contact[];
   /** How many entries this page holds. */
   count: number;
@@ -236,9 +237,13 @@ export interface ContactPage {
 }
 
 export interface CreatedWebhook {
+  /** The ID of the webhook. */
   id: string;
+  /** The URL that receives the events. */
   url: string;
+  /** A note of your own; null: none. */
   description: string | null;
+  /** The events that the webhook subscribes to. */
   event_types: EventName[];
   /**
    * paused: by you, or by the operator, as `status_reason` then says. disabled: by the service, because
@@ -264,8 +269,11 @@ export interface CreatedWebhook {
   practice_groups: 'all' | null;
   /** Of a webhook for all practice groups: those that it is narrowed to; null: it is not. */
   practice_group_ids: string[] | null;
+  /** The state of its deliveries. */
   health: WebhookHealth;
+  /** When the webhook was created. */
   created_at: string;
+  /** When the webhook was last changed. */
   updated_at: string;
   /** Verifies signatures (Standard Webhooks). Shown here once and never again. */
   secret: string;
@@ -289,7 +297,9 @@ export interface DayOfCalls {
 export interface Delivery {
   /** Sent as `webhook-id`. */
   id: string;
+  /** The ID of the event. */
   event_id: string;
+  /** The name of the event. */
   event: EventName;
   /** What the event is about: the `id` in its payload. */
   object_id: string;
@@ -322,12 +332,16 @@ export interface Delivery {
    * status.
    */
   next_attempt_at: string | null;
+  /** When the delivery was created. */
   created_at: string;
+  /** When it was delivered or given up; null: it is not finished. */
   finished_at: string | null;
 }
 
 export interface DeliveryAttempt {
+  /** When the attempt began. */
   at: string;
+  /** delivered: the receiver answered with 2xx. failed: everything else. */
   outcome: 'delivered' | 'failed';
   /**
    * The status that the receiver answered with; null when no answer began. Partners see `outcome` alone
@@ -347,6 +361,7 @@ export interface DeliveryAttempt {
 }
 
 export interface DeliveryPage {
+  /** The entries of this page. */
   data: Delivery[];
   /** How many entries this page holds. */
   count: number;
@@ -394,13 +409,33 @@ export type EventPayload =
   | EhrHealthStatusHealthyEvent
   | EhrHealthStatusUnhealthyEvent;
 
+/** The name of an event. */
+export type EventName =
+  | 'appointment.confirmed'
+  | 'appointment.rescheduled'
+  | 'appointment.cancelled'
+  | 'appointment.booking-failed'
+  | 'appointment.cancel-failed'
+  | 'appointment.reschedule-failed'
+  | 'form-submission.created'
+  | 'prescription.issued'
+  | 'patient.added-to-sequence'
+  | 'write-to-record.succeeded'
+  | 'write-to-record.failed'
+  | 'ehr.health_status.healthy'
+  | 'ehr.health_status.unhealthy';
+
 export interface FeedEvent {
+  /** The ID of the event. */
   id: string;
+  /** When the event was accepted. */
   created_at: string;
+  /** The event, as webhooks receive it. */
   data: EventPayload;
 }
 
 export interface FeedEventPage {
+  /** The entries of this page. */
   data: FeedEvent[];
   /** How many entries this page holds. */
   count: number;
@@ -422,6 +457,7 @@ export interface FormSubmissionCreatedEvent {
 
 /** What you have signed, and the terms. */
 export interface OwnAgreement {
+  /** The ID of the agreement. */
   id: string;
   /** Which text was signed. */
   version: string | null;
@@ -429,12 +465,14 @@ export interface OwnAgreement {
   document_url: string | null;
   /** Who signed for the partner. */
   signatory: string | null;
+  /** When the agreement was signed. */
   signed_at: string;
   /**
    * From when on it no longer holds; null: until further notice. Keys that were issued under it go on
    * working.
    */
   ends_at: string | null;
+  /** in_force: its end has not come. ended: its end has passed. */
   status: 'in_force' | 'ended';
   /** Of each key that was issued under it and has none of its own; null: the default limit. */
   rate_limit_per_minute: number | null;
@@ -442,11 +480,14 @@ export interface OwnAgreement {
   sla: string | null;
   /** What is measured month by month; null: the SLA is words alone, or there is none. */
   sla_targets: SlaTargets | null;
+  /** When the agreement was recorded. */
   created_at: string;
+  /** When the record was last changed. */
   updated_at: string;
 }
 
 export interface OwnAgreementPage {
+  /** The entries of this page. */
   data: OwnAgreement[];
   /** How many entries this page holds. */
   count: number;
@@ -564,6 +605,7 @@ export interface PortalKeyInUse {
 }
 
 export interface PortalKeyPage {
+  /** The entries of this page. */
   data: PortalKey[];
   /** How many entries this page holds. */
   count: number;
@@ -581,6 +623,7 @@ export interface PortalPractice {
 }
 
 export interface PortalPracticePage {
+  /** The entries of this page. */
   data: PortalPractice[];
   /** How many entries this page holds. */
   count: number;
@@ -589,12 +632,17 @@ export interface PortalPracticePage {
 }
 
 export interface PortalRefusedRequest {
+  /** The `x-request-id` of the call. */
   request_id: string;
+  /** When the call was refused. */
   at: string;
+  /** The HTTP method. */
   method: string;
   /** Without its query. */
   path: string;
+  /** The operation that was called. */
   operation: string;
+  /** The HTTP status of the answer. */
   status: number;
   /** The code of the refusal; `validation_error` for a 400. */
   error: string;
@@ -621,6 +669,7 @@ export interface PortalRefusedRequest {
 }
 
 export interface PortalRefusedRequestPage {
+  /** The entries of this page. */
   data: PortalRefusedRequest[];
   /** How many entries this page holds. */
   count: number;
@@ -656,9 +705,13 @@ export interface PortalWay {
 }
 
 export interface PortalWebhook {
+  /** The ID of the webhook. */
   id: string;
+  /** The URL that receives the events. */
   url: string;
+  /** A note of your own; null: none. */
   description: string | null;
+  /** The events that the webhook subscribes to. */
   event_types: EventName[];
   /**
    * paused: by you, or by the operator, as `status_reason` then says. disabled: by the service, because
@@ -684,8 +737,11 @@ export interface PortalWebhook {
   practice_groups: 'all' | null;
   /** Of a webhook for all practice groups: those that it is narrowed to; null: it is not. */
   practice_group_ids: string[] | null;
+  /** The state of its deliveries. */
   health: WebhookHealth;
+  /** When the webhook was created. */
   created_at: string;
+  /** When the webhook was last changed. */
   updated_at: string;
   /** null for a webhook for all practices. */
   practice_group_name: string | null;
@@ -695,6 +751,7 @@ export interface PortalWebhook {
 }
 
 export interface PortalWebhookPage {
+  /** The entries of this page. */
   data: PortalWebhook[];
   /** How many entries this page holds. */
   count: number;
@@ -716,6 +773,7 @@ export interface PrescriptionIssuedEvent {
 
 /** A refusal, with a stable code in `error`. */
 export interface Problem {
+  /** The code of the problem. It is stable. */
   error:
     | 'invalid_credentials'
     | 'insufficient_permissions'
@@ -732,7 +790,9 @@ export interface Problem {
     | 'rate_limit_exceeded'
     | 'internal_error'
     | 'service_unavailable';
+  /** The HTTP status. */
   statusCode: number;
+  /** The problem and the remedy, as a sentence. */
   message: string;
   /** Quote it to support; it is also in x-request-id. */
   request_id: string;
@@ -752,8 +812,11 @@ export interface Problem {
   resume_cursor?: string;
   /** With conflict, when something in use was to be removed: what uses it, how many, and the first few. */
   used_by?: {
+    /** The type of the objects. */
     type: string;
+    /** The number of such objects. */
     count: number;
+    /** The IDs of the first few. */
     ids: string[];
   }[];
 }
@@ -774,6 +837,7 @@ export type ReplayRequest =
   | {
       since?: never;
       until?: never;
+      /** The IDs of the events to send again. */
       event_ids: string[];
     };
 
@@ -895,33 +959,45 @@ export interface SlaTargets {
    * to a bound of the report.
    */
   latency_ms?: {
+    /** The longest time for half of them. */
     p50?: number;
+    /** The longest time for 95 of 100. */
     p95?: number;
+    /** The longest time for 99 of 100. */
     p99?: number;
   };
   /** Of the deliveries that came to an end, those that arrived. */
   delivery_success_percent?: number;
   /** How long it may take from the acceptance of an event to its receipt, likewise. */
   delivery_seconds?: {
+    /** The longest time for half of them. */
     p50?: number;
+    /** The longest time for 95 of 100. */
     p95?: number;
+    /** The longest time for 99 of 100. */
     p99?: number;
   };
 }
 
 export interface TestDelivery {
+  /** The ID of the test event. */
   event_id: string;
+  /** The ID of its delivery, sent as `webhook-id`. */
   delivery_id: string;
 }
 
 export interface TestEvent {
+  /** The ID of the test event. */
   event_id: string;
 }
 
 /** As a validation error: there was no request that could be read. */
 export interface UnreadableRequest {
+  /** Always true: there is no code. */
   error: true;
+  /** The HTTP status. */
   statusCode: number;
+  /** The parts that could not be read. */
   message: {
     /** The kind of problem. */
     code: string;
@@ -929,14 +1005,18 @@ export interface UnreadableRequest {
     expected: string;
     /** Where the offending field is; empty for the body itself. */
     path: (string | number)[];
+    /** The problem, as a sentence. */
     message: string;
   }[];
 }
 
 /** Every problem of the request, one entry each. */
 export interface ValidationError {
+  /** Always true: a 400 has no code. */
   error: true;
-  statusCode: 400;
+  /** The HTTP status: 400. */
+  statusCode: number;
+  /** One entry for each problem. */
   message: {
     /** The kind of problem. */
     code: string;
@@ -944,15 +1024,20 @@ export interface ValidationError {
     expected: string;
     /** Where the offending field is; empty for the body itself. */
     path: (string | number)[];
+    /** The problem, as a sentence. */
     message: string;
   }[];
 }
 
 /** An address that receives the events of one practice group, or of all of them. */
 export interface Webhook {
+  /** The ID of the webhook. */
   id: string;
+  /** The URL that receives the events. */
   url: string;
+  /** A note of your own; null: none. */
   description: string | null;
+  /** The events that the webhook subscribes to. */
   event_types: EventName[];
   /**
    * paused: by you, or by the operator, as `status_reason` then says. disabled: by the service, because
@@ -978,8 +1063,11 @@ export interface Webhook {
   practice_groups: 'all' | null;
   /** Of a webhook for all practice groups: those that it is narrowed to; null: it is not. */
   practice_group_ids: string[] | null;
+  /** The state of its deliveries. */
   health: WebhookHealth;
+  /** When the webhook was created. */
   created_at: string;
+  /** When the webhook was last changed. */
   updated_at: string;
 }
 
@@ -991,6 +1079,7 @@ export interface WebhookHealth {
    * came back.
    */
   failing_since: string | null;
+  /** When the receiver last answered with 2xx; null: never. */
   last_success_at: string | null;
   /** Deliveries that are not finished. 1000 stands for that many or more. */
   queued: number;
@@ -1027,10 +1116,13 @@ export interface WebhookHealth {
 export interface WebhookPatch {
   /** Public and https. Redirects are not followed. */
   url?: string;
+  /** The events to subscribe to from now on. */
   event_types?: EventName[];
+  /** A note of your own; null: none. */
   description?: string | null;
   /** Only the events of these. For a webhook for all practice groups. */
   practice_group_ids?: string[] | null;
+  /** The signature of deliveries from now on: `hmac`, `ed25519` or `both`. */
   signature?: 'hmac' | 'ed25519' | 'both';
   /**
    * Replaced as a whole; null takes them away, and so does an address at another host: their values are
@@ -1042,8 +1134,11 @@ export interface WebhookPatch {
 }
 
 export interface WithheldPracticeGroup {
+  /** The practice group whose events are withheld. */
   practice_group_id: string;
+  /** Since when they are withheld. */
   since: string;
+  /** Why they are withheld, as in `withheld_reason`. */
   reason:
     | 'partner_not_verified'
     | 'stopped_by_practice'
@@ -1266,6 +1361,7 @@ export interface Operations {
         url: string;
         /** All of them unless given. */
         event_types?: EventName[];
+        /** A note of your own; null: none. */
         description?: string | null;
         /** For every practice group that you may act for; else for the one acted for. */
         practice_groups?: 'all';
@@ -1290,6 +1386,7 @@ export interface Operations {
     input: {
       params: { id: string | number };
       body: {
+        /** The event to send. */
         event: EventName;
       };
     };
@@ -1303,7 +1400,9 @@ export interface Operations {
         page_size?: number | undefined;
         /** The next_cursor of the page before. */
         cursor?: string | undefined;
+        /** Only deliveries with this status. */
         status?: 'waiting' | 'pending' | 'withheld' | 'delivered' | 'failed' | undefined;
+        /** Only deliveries of this event. */
         event?: EventName | undefined;
       };
     };
@@ -1317,6 +1416,7 @@ export interface Operations {
   triggerTestEvent: {
     input: {
       body: {
+        /** The event to publish. */
         event: EventName;
       };
     };

@@ -1,20 +1,5 @@
 // Made by `npm run generate` from spec/. Change it there.
 
-export type EventName =
-  | 'appointment.confirmed'
-  | 'appointment.rescheduled'
-  | 'appointment.cancelled'
-  | 'appointment.booking-failed'
-  | 'appointment.cancel-failed'
-  | 'appointment.reschedule-failed'
-  | 'form-submission.created'
-  | 'prescription.issued'
-  | 'patient.added-to-sequence'
-  | 'write-to-record.succeeded'
-  | 'write-to-record.failed'
-  | 'ehr.health_status.healthy'
-  | 'ehr.health_status.unhealthy';
-
 /** Something by its ID and by what people call it. */
 export interface Named {
   id: string;
@@ -51,6 +36,7 @@ export interface PartnerActivity {
 }
 
 export interface PartnerActivityPage {
+  /** The entries of this page. */
   data: PartnerActivity[];
   /** How many entries this page holds. */
   count: number;
@@ -59,8 +45,11 @@ export interface PartnerActivityPage {
 }
 
 export interface PartnerStop {
+  /** The ID of the stop. */
   id: string;
+  /** Why the practice stopped the partner. */
   reason: string;
+  /** When the practice stopped the partner. */
   stopped_at: string;
   /** The name of whoever did it. */
   stopped_by: string;
@@ -88,6 +77,7 @@ export interface PartnerWay {
 
 /** A refusal, with a stable code in `error`. */
 export interface Problem {
+  /** The code of the problem. It is stable. */
   error:
     | 'invalid_credentials'
     | 'insufficient_permissions'
@@ -104,7 +94,9 @@ export interface Problem {
     | 'rate_limit_exceeded'
     | 'internal_error'
     | 'service_unavailable';
+  /** The HTTP status. */
   statusCode: number;
+  /** The problem and the remedy, as a sentence. */
   message: string;
   /** Quote it to support; it is also in x-request-id. */
   request_id: string;
@@ -124,8 +116,11 @@ export interface Problem {
   resume_cursor?: string;
   /** With conflict, when something in use was to be removed: what uses it, how many, and the first few. */
   used_by?: {
+    /** The type of the objects. */
     type: string;
+    /** The number of such objects. */
     count: number;
+    /** The IDs of the first few. */
     ids: string[];
   }[];
 }
@@ -166,6 +161,7 @@ export interface ReachingPartnerInDetail {
 }
 
 export interface ReachingPartnerPage {
+  /** The entries of this page. */
   data: ReachingPartner[];
   /** How many entries this page holds. */
   count: number;
@@ -175,8 +171,11 @@ export interface ReachingPartnerPage {
 
 /** As a validation error: there was no request that could be read. */
 export interface UnreadableRequest {
+  /** Always true: there is no code. */
   error: true;
+  /** The HTTP status. */
   statusCode: number;
+  /** The parts that could not be read. */
   message: {
     /** The kind of problem. */
     code: string;
@@ -184,14 +183,18 @@ export interface UnreadableRequest {
     expected: string;
     /** Where the offending field is; empty for the body itself. */
     path: (string | number)[];
+    /** The problem, as a sentence. */
     message: string;
   }[];
 }
 
 /** Every problem of the request, one entry each. */
 export interface ValidationError {
+  /** Always true: a 400 has no code. */
   error: true;
-  statusCode: 400;
+  /** The HTTP status: 400. */
+  statusCode: number;
+  /** One entry for each problem. */
   message: {
     /** The kind of problem. */
     code: string;
@@ -199,6 +202,7 @@ export interface ValidationError {
     expected: string;
     /** Where the offending field is; empty for the body itself. */
     path: (string | number)[];
+    /** The problem, as a sentence. */
     message: string;
   }[];
 }
@@ -214,6 +218,7 @@ export interface AcceptedEvent {
 }
 
 export interface AcceptedEventPage {
+  /** The entries of this page. */
   data: AcceptedEvent[];
   /** How many entries this page holds. */
   count: number;
@@ -264,6 +269,7 @@ export interface AccessLogEntry {
 }
 
 export interface AccessLogEntryPage {
+  /** The entries of this page. */
   data: AccessLogEntry[];
   /** How many entries this page holds. */
   count: number;
@@ -277,16 +283,23 @@ export interface AccessThrough {
 }
 
 export interface Address {
+  /** The first line of the address. */
   line_1: string | null;
+  /** The second line of the address. */
   line_2: string | null;
+  /** The town. */
   town: string | null;
+  /** The county. */
   county: string | null;
+  /** The postcode. */
   postcode: string | null;
 }
 
 /** What a partner signed, and the terms. */
 export interface Agreement {
+  /** The ID of the agreement. */
   id: string;
+  /** The partner that signed it. */
   partner_id: string;
   /** Which text was signed. */
   version: string | null;
@@ -294,12 +307,14 @@ export interface Agreement {
   document_url: string | null;
   /** Who signed for the partner. */
   signatory: string | null;
+  /** When the agreement was signed. */
   signed_at: string;
   /**
    * From when on it no longer holds; null: until further notice. Keys that were issued under it go on
    * working.
    */
   ends_at: string | null;
+  /** in_force: its end has not come. ended: its end has passed. */
   status: 'in_force' | 'ended';
   /** Of each key that was issued under it and has none of its own; null: the default limit. */
   rate_limit_per_minute: number | null;
@@ -312,11 +327,14 @@ export interface Agreement {
    * out.
    */
   active_keys: number;
+  /** When the agreement was recorded. */
   created_at: string;
+  /** When the record was last changed. */
   updated_at: string;
 }
 
 export interface AgreementPage {
+  /** The entries of this page. */
   data: Agreement[];
   /** How many entries this page holds. */
   count: number;
@@ -337,11 +355,13 @@ export interface AlertDetails {
   count: number | null;
   /** Of refused calls: how many are usual at that hour. */
   usual: number | null;
+  /** Why the webhook is disabled or withheld, or why the practice stopped the partner; null: not given. */
   reason: string | null;
 }
 
 /** What it is about. */
 export interface AlertSubject {
+  /** The type of the object. */
   type:
     | 'webhook'
     | 'subscription'
@@ -352,6 +372,7 @@ export interface AlertSubject {
     | 'agreement'
     | 'stop'
     | 'service';
+  /** The ID of the object. */
   id: string;
   /** For people: the host of a webhook, the label of a key. */
   name: string;
@@ -403,6 +424,7 @@ export interface ApiKey {
 }
 
 export interface ApiKeyPage {
+  /** The entries of this page. */
   data: ApiKey[];
   /** How many entries this page holds. */
   count: number;
@@ -535,6 +557,7 @@ export interface Approval {
 }
 
 export interface ApprovalPage {
+  /** The entries of this page. */
   data: Approval[];
   /** How many entries this page holds. */
   count: number;
@@ -552,6 +575,7 @@ export interface Assignee {
 }
 
 export interface AssigneePage {
+  /** The entries of this page. */
   data: Assignee[];
   /** How many entries this page holds. */
   count: number;
@@ -702,6 +726,7 @@ export interface AuditEntry {
 }
 
 export interface AuditEntryPage {
+  /** The entries of this page. */
   data: AuditEntry[];
   /** How many entries this page holds. */
   count: number;
@@ -781,6 +806,7 @@ export interface ChangeFeedPage {
 }
 
 export interface ChangePage {
+  /** The entries of this page. */
   data: Change[];
   /** How many entries this page holds. */
   count: number;
@@ -800,7 +826,9 @@ export interface Contact {
   id: string;
   /** Whose it is; null: of the operator. */
   partner_id: string | null;
+  /** The email address that alerts are sent to. */
   email: string;
+  /** The name of the contact; null: not given. */
   name: string | null;
   /**
    * Of which kinds of alert it is told. null: of all, those to come included. Of leaked keys everybody
@@ -822,11 +850,14 @@ export interface Contact {
         | 'agreement_ended'
       )[]
     | null;
+  /** When the contact was added. */
   created_at: string;
+  /** When the contact was last changed. */
   updated_at: string;
 }
 
 export interface ContactPage {
+  /** The entries of this page. */
   data: Contact[];
   /** How many entries this page holds. */
   count: number;
@@ -835,7 +866,9 @@ export interface ContactPage {
 }
 
 export interface CreatedSubscription {
+  /** The URL that receives the events. */
   url: string;
+  /** A note of your own; null: none. */
   description: string | null;
   /**
    * paused: by you, or by the operator, as `status_reason` then says. disabled: by the service, because
@@ -845,7 +878,9 @@ export interface CreatedSubscription {
   status: 'active' | 'paused' | 'disabled';
   /** Why the service disabled it, or who else paused or activated it and why, as a sentence. */
   status_reason: string | null;
+  /** When the webhook was created. */
   created_at: string;
+  /** When the webhook was last changed. */
   updated_at: string;
   id: string;
   /** changes: what partners change, as in the feed of changes. alerts: what somebody should look after. */
@@ -870,7 +905,9 @@ export interface DelayFigures {
 }
 
 export interface DeliveryAttempt {
+  /** When the attempt began. */
   at: string;
+  /** delivered: the receiver answered with 2xx. failed: everything else. */
   outcome: 'delivered' | 'failed';
   /**
    * The status that the receiver answered with; null when no answer began. Partners see `outcome` alone
@@ -967,6 +1004,7 @@ export interface Erasure {
 }
 
 export interface ErasurePage {
+  /** The entries of this page. */
   data: Erasure[];
   /** How many entries this page holds. */
   count: number;
@@ -1101,6 +1139,22 @@ export interface EventTarget {
   finished_at: string | null;
 }
 
+/** The name of an event. */
+export type EventName =
+  | 'appointment.confirmed'
+  | 'appointment.rescheduled'
+  | 'appointment.cancelled'
+  | 'appointment.booking-failed'
+  | 'appointment.cancel-failed'
+  | 'appointment.reschedule-failed'
+  | 'form-submission.created'
+  | 'prescription.issued'
+  | 'patient.added-to-sequence'
+  | 'write-to-record.succeeded'
+  | 'write-to-record.failed'
+  | 'ehr.health_status.healthy'
+  | 'ehr.health_status.unhealthy';
+
 /** An event, and the status of its delivery to each webhook. */
 export interface EventWithDeliveries {
   id: string;
@@ -1149,6 +1203,7 @@ export interface Form {
 }
 
 export interface FormPage {
+  /** The entries of this page. */
   data: Form[];
   /** How many entries this page holds. */
   count: number;
@@ -1184,6 +1239,7 @@ export interface FormSubmissionCreatedEvent {
 }
 
 export interface FormSubmissionPage {
+  /** The entries of this page. */
   data: FormSubmission[];
   /** How many entries this page holds. */
   count: number;
@@ -1283,19 +1339,34 @@ export interface ImportedSubmissionType {
   source_version?: number;
   delete?: false;
   title: string;
+  /** A longer text. Patients may see it. null clears it. */
   description?: string | null;
+  /** Whether to take forms during opening hours. */
   in_hours?: boolean;
+  /** Whether to take forms outside opening hours. */
   out_of_hours?: boolean;
+  /** Whether to take no forms for now. */
   suspended?: boolean;
+  /** The ID of a form of the practice group; null clears it. */
   form_id?: string | null;
+  /** A link to offer to patients: an absolute http, https, tel or mailto URL; null clears it. */
   external_url?: string | null;
+  /** The text of the link, which needs `external_url`; null clears it. */
   external_url_name?: string | null;
+  /** The kind of request; null clears it. */
   type?: 'admin_request' | 'clinical_request' | 'other_request' | null;
+  /** The priority of a new request. */
   default_priority?: 'lowest' | 'low' | 'medium' | 'high' | 'highest';
-  /** null: no cap; 0: closed today. */
+  /** The most forms to take on one day. 0: closed today; null: no cap. */
   daily_limit?: number | null;
+  /** Whether to check patients for eligibility. */
   patient_eligibility_check?: boolean;
+  /**
+   * The ID of a person or team of the practice group. Set it together with `assignee_type`; null clears
+   * it.
+   */
   assignee_id?: string | null;
+  /** Admin: a person. AdminTeam: a team. Set it together with `assignee_id`; null clears it. */
   assignee_type?: 'Admin' | 'AdminTeam' | null;
   order?: number | null;
   pathway_id: string;
@@ -1323,6 +1394,7 @@ export interface Invitation {
 }
 
 export interface InvitationPage {
+  /** The entries of this page. */
   data: Invitation[];
   /** How many entries this page holds. */
   count: number;
@@ -1431,6 +1503,7 @@ export interface Network {
 }
 
 export interface NetworkPage {
+  /** The entries of this page. */
   data: Network[];
   /** How many entries this page holds. */
   count: number;
@@ -1549,7 +1622,9 @@ export interface Operator {
 
 /** Something that needs looking after. */
 export interface OperatorAlert {
+  /** The ID of the alert. */
   id: string;
+  /** The kind of alert. */
   kind:
     | 'webhook_failing'
     | 'webhook_disabled'
@@ -1563,16 +1638,21 @@ export interface OperatorAlert {
     | 'changes_pending'
     | 'partner_stopped'
     | 'agreement_ended';
+  /** The object that the alert is about. */
   subject: AlertSubject;
+  /** The practice group concerned; null: it concerns none alone. */
   practice_group_id: string | null;
   /** What is the matter, in plain words. */
   message: string;
   /** What to do about it. */
   remedy: string;
+  /** Figures and moments; each is null where it does not apply. */
   details: AlertDetails;
+  /** When the alert began. */
   began_at: string;
   /** null: it is open. */
   ended_at: string | null;
+  /** Why the alert ended; null: it is open. */
   ended_because:
     | 'recovered'
     | 'disabled'
@@ -1590,6 +1670,7 @@ export interface OperatorAlert {
 }
 
 export interface OperatorAlertPage {
+  /** The entries of this page. */
   data: OperatorAlert[];
   /** How many entries this page holds. */
   count: number;
@@ -1621,6 +1702,7 @@ export interface OperatorMe {
 }
 
 export interface OperatorPage {
+  /** The entries of this page. */
   data: Operator[];
   /** How many entries this page holds. */
   count: number;
@@ -1629,25 +1711,34 @@ export interface OperatorPage {
 }
 
 export interface OperatorPracticeGroup {
+  /** The practice group ID, as it is sent in `x-practice-group-id`. */
   id: string;
+  /** The name of the practice group. */
   name: string;
   /** The organisation code of the practice. */
   ods_code: string | null;
   /** IANA time zone. */
   timezone: string;
+  /** The postal address; null: not known. */
   address: Address | null;
+  /** The networks that the practice group belongs to. */
   networks: {
+    /** The ID of the network. */
     id: string;
+    /** The name of the network. */
     name: string;
   }[];
   /** The last reported status of the connection to the electronic health record (EHR). */
   ehr_status: 'healthy' | 'unhealthy' | 'unknown';
+  /** When the practice group was created. */
   created_at: string;
+  /** When the practice group was last changed. */
   updated_at: string;
   opening_hours: OpeningHours;
 }
 
 export interface OperatorPracticeGroupPage {
+  /** The entries of this page. */
   data: OperatorPracticeGroup[];
   /** How many entries this page holds. */
   count: number;
@@ -1672,7 +1763,9 @@ export interface Partner {
 export interface PartnerDelivery {
   /** Sent as `webhook-id`. */
   id: string;
+  /** The ID of the event. */
   event_id: string;
+  /** The name of the event. */
   event: EventName;
   /** What the event is about: the `id` in its payload. */
   object_id: string;
@@ -1705,7 +1798,9 @@ export interface PartnerDelivery {
    * status.
    */
   next_attempt_at: string | null;
+  /** When the delivery was created. */
   created_at: string;
+  /** When it was delivered or given up; null: it is not finished. */
   finished_at: string | null;
   webhook_id: string;
   partner_id: string;
@@ -1713,6 +1808,7 @@ export interface PartnerDelivery {
 }
 
 export interface PartnerDeliveryPage {
+  /** The entries of this page. */
   data: PartnerDelivery[];
   /** How many entries this page holds. */
   count: number;
@@ -1721,6 +1817,7 @@ export interface PartnerDeliveryPage {
 }
 
 export interface PartnerPage {
+  /** The entries of this page. */
   data: Partner[];
   /** How many entries this page holds. */
   count: number;
@@ -1729,12 +1826,17 @@ export interface PartnerPage {
 }
 
 export interface PartnerRefusedRequest {
+  /** The `x-request-id` of the call. */
   request_id: string;
+  /** When the call was refused. */
   at: string;
+  /** The HTTP method. */
   method: string;
   /** Without its query. */
   path: string;
+  /** The operation that was called. */
   operation: string;
+  /** The HTTP status of the answer. */
   status: number;
   /** The code of the refusal; `validation_error` for a 400. */
   error: string;
@@ -1763,6 +1865,7 @@ export interface PartnerRefusedRequest {
 }
 
 export interface PartnerRefusedRequestPage {
+  /** The entries of this page. */
   data: PartnerRefusedRequest[];
   /** How many entries this page holds. */
   count: number;
@@ -1773,6 +1876,7 @@ export interface PartnerRefusedRequestPage {
 export interface PartnerUsageEntry {
   /** By the calendar of UTC. */
   day: string;
+  /** call: requests to the API. delivery: attempts to deliver to a webhook. */
   kind: 'call' | 'delivery';
   /** Of a call. */
   key_id: string | null;
@@ -1785,11 +1889,13 @@ export interface PartnerUsageEntry {
    * attempt to deliver: `delivered`, `retried` (it failed and is tried again), or `given_up`.
    */
   outcome: 'ok' | 'refused' | 'rate_limited' | 'failed' | 'delivered' | 'retried' | 'given_up';
+  /** The number of times on that day. */
   count: number;
   partner_id: string;
 }
 
 export interface PartnerUsageEntryPage {
+  /** The entries of this page. */
   data: PartnerUsageEntry[];
   /** How many entries this page holds. */
   count: number;
@@ -1798,9 +1904,13 @@ export interface PartnerUsageEntryPage {
 }
 
 export interface PartnerWebhook {
+  /** The ID of the webhook. */
   id: string;
+  /** The URL that receives the events. */
   url: string;
+  /** A note of your own; null: none. */
   description: string | null;
+  /** The events that the webhook subscribes to. */
   event_types: EventName[];
   /**
    * paused: by you, or by the operator, as `status_reason` then says. disabled: by the service, because
@@ -1826,8 +1936,11 @@ export interface PartnerWebhook {
   practice_groups: 'all' | null;
   /** Of a webhook for all practice groups: those that it is narrowed to; null: it is not. */
   practice_group_ids: string[] | null;
+  /** The state of its deliveries. */
   health: WebhookHealth;
+  /** When the webhook was created. */
   created_at: string;
+  /** When the webhook was last changed. */
   updated_at: string;
   partner_id: string;
   partner_name: string;
@@ -1838,6 +1951,7 @@ export interface PartnerWebhook {
 }
 
 export interface PartnerWebhookPage {
+  /** The entries of this page. */
   data: PartnerWebhook[];
   /** How many entries this page holds. */
   count: number;
@@ -1971,6 +2085,7 @@ export type ReplayRequest =
   | {
       since?: never;
       until?: never;
+      /** The IDs of the events to send again. */
       event_ids: string[];
     };
 
@@ -2143,6 +2258,7 @@ export interface Session {
 }
 
 export interface SessionPage {
+  /** The entries of this page. */
   data: Session[];
   /** How many entries this page holds. */
   count: number;
@@ -2274,24 +2390,33 @@ export interface SlaTargets {
    * to a bound of the report.
    */
   latency_ms?: {
+    /** The longest time for half of them. */
     p50?: number;
+    /** The longest time for 95 of 100. */
     p95?: number;
+    /** The longest time for 99 of 100. */
     p99?: number;
   };
   /** Of the deliveries that came to an end, those that arrived. */
   delivery_success_percent?: number;
   /** How long it may take from the acceptance of an event to its receipt, likewise. */
   delivery_seconds?: {
+    /** The longest time for half of them. */
     p50?: number;
+    /** The longest time for 95 of 100. */
     p95?: number;
+    /** The longest time for 99 of 100. */
     p99?: number;
   };
 }
 
 /** A practice has stopped a partner. */
 export interface Stop {
+  /** The ID of the stop. */
   id: string;
+  /** Why the practice stopped the partner. */
   reason: string;
+  /** When the practice stopped the partner. */
   stopped_at: string;
   /** The name of whoever did it. */
   stopped_by: string;
@@ -2306,6 +2431,7 @@ export interface Stop {
 }
 
 export interface StopPage {
+  /** The entries of this page. */
   data: Stop[];
   /** How many entries this page holds. */
   count: number;
@@ -2315,30 +2441,45 @@ export interface StopPage {
 
 /** A category of patient request that care navigation handles. */
 export interface SubmissionType {
+  /** The ID of the submission type. */
   id: string;
+  /** The ID of its care navigation pathway. */
   pathway_id: string;
+  /** The ID of the form that patients fill in; null: none. */
   form_id: string | null;
+  /** The title. Patients may see it. */
   title: string;
+  /** A longer text. Patients may see it. null: none. */
   description: string | null;
   /** Takes forms during opening hours. */
   in_hours: boolean;
   /** Takes forms outside opening hours. */
   out_of_hours: boolean;
+  /** Whether the submission type takes no forms for now. */
   suspended: boolean;
+  /** A link that patients are offered; null: none. */
   external_url: string | null;
+  /** The text of the link; null: none. */
   external_url_name: string | null;
+  /** The kind of request; null: not set. */
   type: 'admin_request' | 'clinical_request' | 'other_request' | null;
+  /** The priority of a new request. */
   default_priority: 'lowest' | 'low' | 'medium' | 'high' | 'highest';
-  /** Forms taken on one day; null: no cap. */
+  /** The most forms that are taken on one day; null: no cap. */
   daily_limit: number | null;
   /** Forms submitted on the current day, in the time zone of the practice group. */
   forms_submitted_today?: number;
+  /** Whether patients are checked for eligibility. */
   patient_eligibility_check: boolean;
+  /** The ID of the person or team that requests are assigned to; null: none. */
   assignee_id: string | null;
+  /** Admin: a person. AdminTeam: a team. null: none. */
   assignee_type: 'Admin' | 'AdminTeam' | null;
   /** Sort position. */
   order: number | null;
+  /** When the submission type was created. */
   created_at: string | null;
+  /** When the submission type was last changed. */
   updated_at: string | null;
 }
 
@@ -2357,6 +2498,7 @@ export interface SubmissionTypeAvailabilityList {
 }
 
 export interface SubmissionTypePage {
+  /** The entries of this page. */
   data: SubmissionType[];
   /** How many entries this page holds. */
   count: number;
@@ -2366,27 +2508,46 @@ export interface SubmissionTypePage {
 
 /** A merge patch: what is left out stays as it is, null clears a nullable field. */
 export interface SubmissionTypePatch {
+  /** The title. Patients may see it. */
   title?: string;
+  /** A longer text. Patients may see it. null clears it. */
   description?: string | null;
+  /** Whether to take forms during opening hours. */
   in_hours?: boolean;
+  /** Whether to take forms outside opening hours. */
   out_of_hours?: boolean;
+  /** Whether to take no forms for now. */
   suspended?: boolean;
+  /** The ID of a form of the practice group; null clears it. */
   form_id?: string | null;
+  /** A link to offer to patients: an absolute http, https, tel or mailto URL; null clears it. */
   external_url?: string | null;
+  /** The text of the link, which needs `external_url`; null clears it. */
   external_url_name?: string | null;
+  /** The kind of request; null clears it. */
   type?: 'admin_request' | 'clinical_request' | 'other_request' | null;
+  /** The priority of a new request. */
   default_priority?: 'lowest' | 'low' | 'medium' | 'high' | 'highest';
-  /** null: no cap; 0: closed today. */
+  /** The most forms to take on one day. 0: closed today; null: no cap. */
   daily_limit?: number | null;
+  /** Whether to check patients for eligibility. */
   patient_eligibility_check?: boolean;
+  /**
+   * The ID of a person or team of the practice group. Set it together with `assignee_type`; null clears
+   * it.
+   */
   assignee_id?: string | null;
+  /** Admin: a person. AdminTeam: a team. Set it together with `assignee_id`; null clears it. */
   assignee_type?: 'Admin' | 'AdminTeam' | null;
+  /** The sort position. */
   order?: number;
 }
 
 /** A webhook of the operator's own. */
 export interface Subscription {
+  /** The URL that receives the events. */
   url: string;
+  /** A note of your own; null: none. */
   description: string | null;
   /**
    * paused: by you, or by the operator, as `status_reason` then says. disabled: by the service, because
@@ -2396,7 +2557,9 @@ export interface Subscription {
   status: 'active' | 'paused' | 'disabled';
   /** Why the service disabled it, or who else paused or activated it and why, as a sentence. */
   status_reason: string | null;
+  /** When the webhook was created. */
   created_at: string;
+  /** When the webhook was last changed. */
   updated_at: string;
   id: string;
   /** changes: what partners change, as in the feed of changes. alerts: what somebody should look after. */
@@ -2408,6 +2571,7 @@ export interface Subscription {
 export interface SubscriptionDelivery {
   /** Sent as `webhook-id`. */
   id: string;
+  /** The ID of the event. */
   event_id: string;
   /** What the event is about: the `id` in its payload. */
   object_id: string;
@@ -2426,12 +2590,15 @@ export interface SubscriptionDelivery {
    * status.
    */
   next_attempt_at: string | null;
+  /** When the delivery was created. */
   created_at: string;
+  /** When it was delivered or given up; null: it is not finished. */
   finished_at: string | null;
   event: 'change.withdrawn' | 'submission-type.changed' | 'alert.began' | 'alert.ended';
 }
 
 export interface SubscriptionDeliveryPage {
+  /** The entries of this page. */
   data: SubscriptionDelivery[];
   /** How many entries this page holds. */
   count: number;
@@ -2447,12 +2614,14 @@ export interface SubscriptionHealth {
    * came back.
    */
   failing_since: string | null;
+  /** When the receiver last answered with 2xx; null: never. */
   last_success_at: string | null;
   /** Deliveries that are not finished. 1000 stands for that many or more. */
   queued: number;
 }
 
 export interface SubscriptionPage {
+  /** The entries of this page. */
   data: Subscription[];
   /** How many entries this page holds. */
   count: number;
@@ -2479,7 +2648,9 @@ export interface SubscriptionTest {
 
 /** An attempt, with the delivery that it belongs to. */
 export interface WebhookAttempt {
+  /** When the attempt began. */
   at: string;
+  /** delivered: the receiver answered with 2xx. failed: everything else. */
   outcome: 'delivered' | 'failed';
   /**
    * The status that the receiver answered with; null when no answer began. Partners see `outcome` alone
@@ -2497,7 +2668,9 @@ export interface WebhookAttempt {
   /** The first 1 KiB of the answer as text; null when it had none. */
   answer: string | null;
   delivery_id: string;
+  /** The ID of the event. */
   event_id: string;
+  /** The name of the event. */
   event: EventName;
   /** What the event is about: the `id` in its payload. */
   object_id: string;
@@ -2528,6 +2701,7 @@ export interface WebhookHealth {
    * came back.
    */
   failing_since: string | null;
+  /** When the receiver last answered with 2xx; null: never. */
   last_success_at: string | null;
   /** Deliveries that are not finished. 1000 stands for that many or more. */
   queued: number;
@@ -2581,8 +2755,11 @@ export interface WebhookHealthPoint {
 }
 
 export interface WithheldPracticeGroup {
+  /** The practice group whose events are withheld. */
   practice_group_id: string;
+  /** Since when they are withheld. */
   since: string;
+  /** Why they are withheld, as in `withheld_reason`. */
   reason:
     | 'partner_not_verified'
     | 'stopped_by_practice'
@@ -2637,6 +2814,7 @@ export interface WriteToRecordJob {
 }
 
 export interface WriteToRecordJobPage {
+  /** The entries of this page. */
   data: WriteToRecordJob[];
   /** How many entries this page holds. */
   count: number;
@@ -2838,7 +3016,7 @@ export interface Operations {
         name?: string;
         contact_email?: string;
         rate_limit_per_minute?: number | null;
-        sla?: string | SlaTargets | null;
+        sla?: string | null | SlaTargets;
       };
     };
     answer: Partner;
@@ -2874,7 +3052,7 @@ export interface Operations {
          */
         ends_at?: string | null;
         rate_limit_per_minute?: number | null;
-        sla?: string | SlaTargets | null;
+        sla?: string | null | SlaTargets;
       };
     };
     answer: Agreement;
@@ -2908,7 +3086,7 @@ export interface Operations {
          */
         ends_at?: string | null;
         rate_limit_per_minute?: number | null;
-        sla?: string | SlaTargets | null;
+        sla?: string | null | SlaTargets;
       };
     };
     answer: Agreement;
@@ -3055,20 +3233,36 @@ export interface Operations {
       params: { id: string | number };
       body: {
         title: string;
+        /** A longer text. Patients may see it. null clears it. */
         description?: string | null;
+        /** Whether to take forms during opening hours. */
         in_hours?: boolean;
+        /** Whether to take forms outside opening hours. */
         out_of_hours?: boolean;
+        /** Whether to take no forms for now. */
         suspended?: boolean;
+        /** The ID of a form of the practice group; null clears it. */
         form_id?: string | null;
+        /** A link to offer to patients: an absolute http, https, tel or mailto URL; null clears it. */
         external_url?: string | null;
+        /** The text of the link, which needs `external_url`; null clears it. */
         external_url_name?: string | null;
+        /** The kind of request; null clears it. */
         type?: 'admin_request' | 'clinical_request' | 'other_request' | null;
+        /** The priority of a new request. */
         default_priority?: 'lowest' | 'low' | 'medium' | 'high' | 'highest';
-        /** null: no cap; 0: closed today. */
+        /** The most forms to take on one day. 0: closed today; null: no cap. */
         daily_limit?: number | null;
+        /** Whether to check patients for eligibility. */
         patient_eligibility_check?: boolean;
+        /**
+         * The ID of a person or team of the practice group. Set it together with `assignee_type`; null clears
+         * it.
+         */
         assignee_id?: string | null;
+        /** Admin: a person. AdminTeam: a team. Set it together with `assignee_id`; null clears it. */
         assignee_type?: 'Admin' | 'AdminTeam' | null;
+        /** The sort position. */
         order?: number;
         id?: string;
         pathway_id: string;
@@ -3675,6 +3869,7 @@ export interface Operations {
     input: {
       params: { id: string | number };
       body: {
+        /** The reason, in words. */
         reason: string;
       };
     };
@@ -3769,6 +3964,7 @@ export interface Operations {
         cursor?: string | undefined;
         /** `true`: those that are open; `false`: those that have ended. */
         open?: 'true' | 'false' | undefined;
+        /** Only alerts of this kind. */
         kind?:
           | 'webhook_failing'
           | 'webhook_disabled'
@@ -4003,6 +4199,7 @@ export interface Operations {
     input: {
       params: { id: string | number };
       body: {
+        /** The reason, in words. */
         reason: string;
       };
     };

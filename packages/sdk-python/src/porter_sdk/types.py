@@ -37,28 +37,40 @@ class UnknownEvent(TypedDict):
 
 class Address(TypedDict):
     line_1: str | None
+    """The first line of the address."""
     line_2: str | None
+    """The second line of the address."""
     town: str | None
+    """The town."""
     county: str | None
+    """The county."""
     postcode: str | None
+    """The postcode."""
 
 
 class Alert(TypedDict):
     """Something of yours that needs looking after."""
 
     id: str
+    """The ID of the alert."""
     kind: Literal["webhook_failing", "webhook_disabled", "key_expiring", "key_unused", "key_leaked", "refusals_rising", "deliveries_late", "agreement_ended"]
+    """The kind of alert."""
     subject: AlertSubject
+    """The object that the alert is about."""
     practice_group_id: str | None
+    """The practice group concerned; null: it concerns none alone."""
     message: str
     """What is the matter, in plain words."""
     remedy: str
     """What to do about it."""
     details: AlertDetails
+    """Figures and moments; each is null where it does not apply."""
     began_at: str
+    """When the alert began."""
     ended_at: str | None
     """null: it is open."""
     ended_because: Literal["recovered", "disabled", "paused", "withheld", "replaced", "expired", "lifted", "settled", "gone", "told", None]
+    """Why the alert ended; null: it is open."""
 
 
 class AlertDetails(TypedDict):
@@ -75,10 +87,14 @@ class AlertDetails(TypedDict):
     usual: int | None
     """Of refused calls: how many are usual at that hour."""
     reason: str | None
+    """Why the webhook is disabled or withheld, or why the practice stopped the partner; null: not
+    given.
+    """
 
 
 class AlertPage(TypedDict):
     data: list[Alert]
+    """The entries of this page."""
     count: int
     """How many entries this page holds."""
     next_cursor: str | None
@@ -89,7 +105,9 @@ class AlertSubject(TypedDict):
     """What it is about."""
 
     type: Literal["webhook", "subscription", "write_through", "key", "partner", "practice_group", "agreement", "stop", "service"]
+    """The type of the object."""
     id: str
+    """The ID of the object."""
     name: str
     """For people: the host of a webhook, the label of a key."""
 
@@ -204,17 +222,22 @@ class Contact(TypedDict):
     partner_id: str | None
     """Whose it is; null: of the operator."""
     email: str
+    """The email address that alerts are sent to."""
     name: str | None
+    """The name of the contact; null: not given."""
     alert_kinds: list[Literal["webhook_failing", "webhook_disabled", "key_expiring", "key_unused", "key_leaked", "refusals_rising", "partner_waiting", "deliveries_late", "ehr_down", "changes_pending", "partner_stopped", "agreement_ended"]] | None
     """Of which kinds of alert it is told. null: of all, those to come included. Of leaked keys
     everybody is told.
     """
     created_at: str
+    """When the contact was added."""
     updated_at: str
+    """When the contact was last changed."""
 
 
 class ContactPage(TypedDict):
     data: list[Contact]
+    """The entries of this page."""
     count: int
     """How many entries this page holds."""
     next_cursor: str | None
@@ -223,9 +246,13 @@ class ContactPage(TypedDict):
 
 class CreatedWebhook(TypedDict):
     id: str
+    """The ID of the webhook."""
     url: str
+    """The URL that receives the events."""
     description: str | None
+    """A note of your own; null: none."""
     event_types: list[EventName]
+    """The events that the webhook subscribes to."""
     status: Literal["active", "paused", "disabled"]
     """paused: by you, or by the operator, as `status_reason` then says. disabled: by the service,
     because the receiver answered 410 or failed for five days. In both cases deliveries queue up for
@@ -248,8 +275,11 @@ class CreatedWebhook(TypedDict):
     practice_group_ids: list[str] | None
     """Of a webhook for all practice groups: those that it is narrowed to; null: it is not."""
     health: WebhookHealth
+    """The state of its deliveries."""
     created_at: str
+    """When the webhook was created."""
     updated_at: str
+    """When the webhook was last changed."""
     secret: str
     """Verifies signatures (Standard Webhooks). Shown here once and never again."""
 
@@ -260,7 +290,9 @@ class Delivery(TypedDict):
     id: str
     """Sent as `webhook-id`."""
     event_id: str
+    """The ID of the event."""
     event: EventName
+    """The name of the event."""
     object_id: str
     """What the event is about: the `id` in its payload."""
     sequence: int
@@ -285,12 +317,16 @@ class Delivery(TypedDict):
     other status.
     """
     created_at: str
+    """When the delivery was created."""
     finished_at: str | None
+    """When it was delivered or given up; null: it is not finished."""
 
 
 class DeliveryAttempt(TypedDict):
     at: str
+    """When the attempt began."""
     outcome: Literal["delivered", "failed"]
+    """delivered: the receiver answered with 2xx. failed: everything else."""
     status: int | None
     """The status that the receiver answered with; null when no answer began. Partners see `outcome`
     alone for a receiver on the machine of the service, unless this staging service may call its own
@@ -310,6 +346,7 @@ class DeliveryAttempt(TypedDict):
 
 class DeliveryPage(TypedDict):
     data: list[Delivery]
+    """The entries of this page."""
     count: int
     """How many entries this page holds."""
     next_cursor: str | None
@@ -344,6 +381,7 @@ class EhrHealthStatusUnhealthyEvent(TypedDict):
 
 class EventFeedPage(TypedDict):
     data: list[FeedEvent]
+    """The events of this page, oldest first."""
     count: int
     """How many events this page holds."""
     next_cursor: str
@@ -354,8 +392,11 @@ class EventFeedPage(TypedDict):
 
 class FeedEvent(TypedDict):
     id: str
+    """The ID of the event."""
     created_at: str
+    """When the event was accepted."""
     data: EventPayload
+    """The event, as webhooks receive it."""
 
 
 class FormSubmissionCreatedEvent(TypedDict):
@@ -372,18 +413,27 @@ class FormSubmissionCreatedEvent(TypedDict):
 
 
 class MePartner(TypedDict):
+    """The partner that the key belongs to."""
+
     id: str
+    """The ID of the partner."""
     name: str
+    """The name of the partner."""
 
 
 class MeKey(TypedDict):
+    """The key that made the request."""
+
     id: str
+    """The ID of the key."""
     label: str | None
+    """The label of the key; null: none."""
     scopes: list[Literal["practice-groups:read", "submission-types:read", "submission-types:write", "webhooks:read", "webhooks:write", "events:read"]]
     """What the key may do."""
     rate_limit_per_minute: int
     """The limit that holds for the key."""
     expires_at: str | None
+    """When the key expires; null: never."""
 
 
 class MePracticeGroupsItemThrough(TypedDict):
@@ -392,12 +442,16 @@ class MePracticeGroupsItemThrough(TypedDict):
     """
 
     id: str
+    """The ID of the network."""
     name: str
+    """The name of the network."""
 
 
 class MePracticeGroupsItem(TypedDict):
     id: str
+    """The practice group ID."""
     name: str
+    """The name of the practice group."""
     scopes: list[Literal["practice-groups:read", "submission-types:read", "submission-types:write", "webhooks:read", "webhooks:write", "events:read"]]
     """What the key may do there: its own scopes, as far as networks grant them."""
     through: MePracticeGroupsItemThrough | None
@@ -410,7 +464,9 @@ class Me(TypedDict):
     """A partner and its key, as the service knows them."""
 
     partner: MePartner
+    """The partner that the key belongs to."""
     key: MeKey
+    """The key that made the request."""
     practice_groups: list[MePracticeGroupsItem]
     """Every practice group that the key may act for; its own comes first."""
 
@@ -419,6 +475,7 @@ class OwnAgreement(TypedDict):
     """What you have signed, and the terms."""
 
     id: str
+    """The ID of the agreement."""
     version: str | None
     """Which text was signed."""
     document_url: str | None
@@ -426,11 +483,13 @@ class OwnAgreement(TypedDict):
     signatory: str | None
     """Who signed for the partner."""
     signed_at: str
+    """When the agreement was signed."""
     ends_at: str | None
     """From when on it no longer holds; null: until further notice. Keys that were issued under it go
     on working.
     """
     status: Literal["in_force", "ended"]
+    """in_force: its end has not come. ended: its end has passed."""
     rate_limit_per_minute: int | None
     """Of each key that was issued under it and has none of its own; null: the default limit."""
     sla: str | None
@@ -438,11 +497,14 @@ class OwnAgreement(TypedDict):
     sla_targets: SlaTargets | None
     """What is measured month by month; null: the SLA is words alone, or there is none."""
     created_at: str
+    """When the agreement was recorded."""
     updated_at: str
+    """When the record was last changed."""
 
 
 class OwnAgreementPage(TypedDict):
     data: list[OwnAgreement]
+    """The entries of this page."""
     count: int
     """How many entries this page holds."""
     next_cursor: str | None
@@ -464,29 +526,39 @@ class PatientAddedToSequenceEvent(TypedDict):
 
 class PracticeGroupNetworksItem(TypedDict):
     id: str
+    """The ID of the network."""
     name: str
+    """The name of the network."""
 
 
 class PracticeGroup(TypedDict):
     """A practice, or a hub that serves several."""
 
     id: str
+    """The practice group ID, as it is sent in `x-practice-group-id`."""
     name: str
+    """The name of the practice group."""
     ods_code: str | None
     """The organisation code of the practice."""
     timezone: str
     """IANA time zone."""
     address: Address | None
+    """The postal address; null: not known."""
     networks: list[PracticeGroupNetworksItem]
+    """The networks that the practice group belongs to."""
     ehr_status: Literal["healthy", "unhealthy", "unknown"]
     """The last reported status of the connection to the electronic health record (EHR)."""
     created_at: str
+    """When the practice group was created."""
     updated_at: str
+    """When the practice group was last changed."""
 
 
 class PracticeGroupList(TypedDict):
     data: list[PracticeGroup]
+    """The practice group acted for comes first."""
     count: int
+    """The number of practice groups in `data`."""
 
 
 class PrescriptionIssuedEvent(TypedDict):
@@ -504,16 +576,22 @@ class PrescriptionIssuedEvent(TypedDict):
 
 class ProblemUsedByItem(TypedDict):
     type: str
+    """The type of the objects."""
     count: int
+    """The number of such objects."""
     ids: list[str]
+    """The IDs of the first few."""
 
 
 class Problem(TypedDict):
     """A refusal, with a stable code in `error`."""
 
     error: Literal["invalid_credentials", "insufficient_permissions", "forbidden", "https_required", "not_found", "method_not_allowed", "conflict", "cursor_gone", "precondition_failed", "payload_too_large", "unsupported_media_type", "business_rule_violation", "rate_limit_exceeded", "internal_error", "service_unavailable"]
+    """The code of the problem. It is stable."""
     statusCode: int
+    """The HTTP status."""
     message: str
+    """The problem and the remedy, as a sentence."""
     request_id: str
     """Quote it to support; it is also in x-request-id."""
     doc_url: str
@@ -538,12 +616,17 @@ class Problem(TypedDict):
 
 class RefusedRequest(TypedDict):
     request_id: str
+    """The `x-request-id` of the call."""
     at: str
+    """When the call was refused."""
     method: str
+    """The HTTP method."""
     path: str
     """Without its query."""
     operation: str
+    """The operation that was called."""
     status: int
+    """The HTTP status of the answer."""
     error: str
     """The code of the refusal; `validation_error` for a 400."""
     reason: Literal["expired", "revoked", "leaked", "partner_not_verified", "address_not_allowed", "proof_missing", "proof_invalid", "stopped_by_practice", "proof_replayed", None]
@@ -567,6 +650,7 @@ class ReplayRequest(TypedDict):
     until: NotRequired[str]
     """With `since`, and after it: only what was accepted before this moment."""
     event_ids: NotRequired[list[str]]
+    """The IDs of the events to send again."""
 
 
 class RotatedWebhookSecret(TypedDict):
@@ -584,16 +668,22 @@ class SlaTargetsLatencyMs(TypedDict):
     """
 
     p50: NotRequired[float]
+    """The longest time for half of them."""
     p95: NotRequired[float]
+    """The longest time for 95 of 100."""
     p99: NotRequired[float]
+    """The longest time for 99 of 100."""
 
 
 class SlaTargetsDeliverySeconds(TypedDict):
     """How long it may take from the acceptance of an event to its receipt, likewise."""
 
     p50: NotRequired[float]
+    """The longest time for half of them."""
     p95: NotRequired[float]
+    """The longest time for 95 of 100."""
     p99: NotRequired[float]
+    """The longest time for 99 of 100."""
 
 
 class SlaTargets(TypedDict):
@@ -617,41 +707,58 @@ class SubmissionType(TypedDict):
     """A category of patient request that care navigation handles."""
 
     id: str
+    """The ID of the submission type."""
     pathway_id: str
+    """The ID of its care navigation pathway."""
     form_id: str | None
+    """The ID of the form that patients fill in; null: none."""
     title: str
+    """The title. Patients may see it."""
     description: str | None
+    """A longer text. Patients may see it. null: none."""
     in_hours: bool
     """Takes forms during opening hours."""
     out_of_hours: bool
     """Takes forms outside opening hours."""
     suspended: bool
+    """Whether the submission type takes no forms for now."""
     external_url: str | None
+    """A link that patients are offered; null: none."""
     external_url_name: str | None
+    """The text of the link; null: none."""
     type: Literal["admin_request", "clinical_request", "other_request", None]
+    """The kind of request; null: not set."""
     default_priority: Literal["lowest", "low", "medium", "high", "highest"]
+    """The priority of a new request."""
     daily_limit: int | None
-    """Forms taken on one day; null: no cap."""
+    """The most forms that are taken on one day; null: no cap."""
     forms_submitted_today: NotRequired[int]
     """Forms submitted on the current day, in the time zone of the practice group."""
     patient_eligibility_check: bool
+    """Whether patients are checked for eligibility."""
     assignee_id: str | None
+    """The ID of the person or team that requests are assigned to; null: none."""
     assignee_type: Literal["Admin", "AdminTeam", None]
+    """Admin: a person. AdminTeam: a team. null: none."""
     order: float | None
     """Sort position."""
     created_at: str | None
+    """When the submission type was created."""
     updated_at: str | None
+    """When the submission type was last changed."""
 
 
 class SubmissionTypeChange(TypedDict):
     """A change that you made to a submission type."""
 
     id: str
+    """The ID of the change."""
     state: Literal["pending", "applied", "rejected"]
     """pending: the practice's own software has not said yet what became of it. applied: it has the
     change, too. rejected: it does not take it; `reason` says why.
     """
     reason: str | None
+    """Why the practice software rejected the change; null: it did not."""
     request_id: str | None
     """The `x-request-id` of the call that made the change."""
     at: str
@@ -662,6 +769,7 @@ class SubmissionTypeChange(TypedDict):
 
 class SubmissionTypeChangePage(TypedDict):
     data: list[SubmissionTypeChange]
+    """The entries of this page."""
     count: int
     """How many entries this page holds."""
     next_cursor: str | None
@@ -670,6 +778,7 @@ class SubmissionTypeChangePage(TypedDict):
 
 class SubmissionTypePage(TypedDict):
     data: list[SubmissionType]
+    """The entries of this page."""
     count: int
     """How many entries this page holds."""
     next_cursor: str | None
@@ -680,30 +789,49 @@ class SubmissionTypePatch(TypedDict):
     """A merge patch: what is left out stays as it is, null clears a nullable field."""
 
     title: NotRequired[str]
+    """The title. Patients may see it."""
     description: NotRequired[str | None]
+    """A longer text. Patients may see it. null clears it."""
     in_hours: NotRequired[bool]
+    """Whether to take forms during opening hours."""
     out_of_hours: NotRequired[bool]
+    """Whether to take forms outside opening hours."""
     suspended: NotRequired[bool]
+    """Whether to take no forms for now."""
     form_id: NotRequired[str | None]
+    """The ID of a form of the practice group; null clears it."""
     external_url: NotRequired[str | None]
+    """A link to offer to patients: an absolute http, https, tel or mailto URL; null clears it."""
     external_url_name: NotRequired[str | None]
+    """The text of the link, which needs `external_url`; null clears it."""
     type: NotRequired[Literal["admin_request", "clinical_request", "other_request", None]]
+    """The kind of request; null clears it."""
     default_priority: NotRequired[Literal["lowest", "low", "medium", "high", "highest"]]
+    """The priority of a new request."""
     daily_limit: NotRequired[int | None]
-    """null: no cap; 0: closed today."""
+    """The most forms to take on one day. 0: closed today; null: no cap."""
     patient_eligibility_check: NotRequired[bool]
+    """Whether to check patients for eligibility."""
     assignee_id: NotRequired[str | None]
+    """The ID of a person or team of the practice group. Set it together with `assignee_type`; null
+    clears it.
+    """
     assignee_type: NotRequired[Literal["Admin", "AdminTeam", None]]
+    """Admin: a person. AdminTeam: a team. Set it together with `assignee_id`; null clears it."""
     order: NotRequired[int]
+    """The sort position."""
 
 
 class TestDelivery(TypedDict):
     event_id: str
+    """The ID of the test event."""
     delivery_id: str
+    """The ID of its delivery, sent as `webhook-id`."""
 
 
 class TestEvent(TypedDict):
     event_id: str
+    """The ID of the test event."""
 
 
 class UnreadableRequestMessageItem(TypedDict):
@@ -714,14 +842,18 @@ class UnreadableRequestMessageItem(TypedDict):
     path: list[str | int]
     """Where the offending field is; empty for the body itself."""
     message: str
+    """The problem, as a sentence."""
 
 
 class UnreadableRequest(TypedDict):
     """As a validation error: there was no request that could be read."""
 
     error: Literal[True]
+    """Always true: there is no code."""
     statusCode: int
+    """The HTTP status."""
     message: list[UnreadableRequestMessageItem]
+    """The parts that could not be read."""
 
 
 class UsageEntry(TypedDict):
@@ -730,6 +862,7 @@ class UsageEntry(TypedDict):
     day: str
     """By the calendar of UTC."""
     kind: Literal["call", "delivery"]
+    """call: requests to the API. delivery: attempts to deliver to a webhook."""
     key_id: str | None
     """Of a call."""
     webhook_id: str | None
@@ -741,10 +874,12 @@ class UsageEntry(TypedDict):
     an attempt to deliver: `delivered`, `retried` (it failed and is tried again), or `given_up`.
     """
     count: int
+    """The number of times on that day."""
 
 
 class UsageEntryPage(TypedDict):
     data: list[UsageEntry]
+    """The entries of this page."""
     count: int
     """How many entries this page holds."""
     next_cursor: str | None
@@ -759,23 +894,31 @@ class ValidationErrorMessageItem(TypedDict):
     path: list[str | int]
     """Where the offending field is; empty for the body itself."""
     message: str
+    """The problem, as a sentence."""
 
 
 class ValidationError(TypedDict):
     """Every problem of the request, one entry each."""
 
     error: Literal[True]
-    statusCode: Literal[400]
+    """Always true: a 400 has no code."""
+    statusCode: float
+    """The HTTP status: 400."""
     message: list[ValidationErrorMessageItem]
+    """One entry for each problem."""
 
 
 class Webhook(TypedDict):
     """An address that receives the events of one practice group, or of all of them."""
 
     id: str
+    """The ID of the webhook."""
     url: str
+    """The URL that receives the events."""
     description: str | None
+    """A note of your own; null: none."""
     event_types: list[EventName]
+    """The events that the webhook subscribes to."""
     status: Literal["active", "paused", "disabled"]
     """paused: by you, or by the operator, as `status_reason` then says. disabled: by the service,
     because the receiver answered 410 or failed for five days. In both cases deliveries queue up for
@@ -798,8 +941,11 @@ class Webhook(TypedDict):
     practice_group_ids: list[str] | None
     """Of a webhook for all practice groups: those that it is narrowed to; null: it is not."""
     health: WebhookHealth
+    """The state of its deliveries."""
     created_at: str
+    """When the webhook was created."""
     updated_at: str
+    """When the webhook was last changed."""
 
 
 class WebhookHealth(TypedDict):
@@ -810,6 +956,7 @@ class WebhookHealth(TypedDict):
     it came back.
     """
     last_success_at: str | None
+    """When the receiver last answered with 2xx; null: never."""
     queued: int
     """Deliveries that are not finished. 1000 stands for that many or more."""
     withheld_since: str | None
@@ -831,6 +978,7 @@ class WebhookHealth(TypedDict):
 
 class WebhookPage(TypedDict):
     data: list[Webhook]
+    """The entries of this page."""
     count: int
     """How many entries this page holds."""
     next_cursor: str | None
@@ -845,10 +993,13 @@ class WebhookPatch(TypedDict):
     url: NotRequired[str]
     """Public and https. Redirects are not followed."""
     event_types: NotRequired[list[EventName]]
+    """The events to subscribe to from now on."""
     description: NotRequired[str | None]
+    """A note of your own; null: none."""
     practice_group_ids: NotRequired[list[str] | None]
     """Only the events of these. For a webhook for all practice groups."""
     signature: NotRequired[Literal["hmac", "ed25519", "both"]]
+    """The signature of deliveries from now on: `hmac`, `ed25519` or `both`."""
     headers: NotRequired[dict[str, str] | None]
     """Replaced as a whole; null takes them away, and so does an address at another host: their values
     are shown to nobody, that one included.
@@ -859,8 +1010,11 @@ class WebhookPatch(TypedDict):
 
 class WithheldPracticeGroup(TypedDict):
     practice_group_id: str
+    """The practice group whose events are withheld."""
     since: str
+    """Since when they are withheld."""
     reason: Literal["partner_not_verified", "stopped_by_practice", "key_revoked", "key_expired", "scope_missing", "out_of_reach"]
+    """Why they are withheld, as in `withheld_reason`."""
 
 
 class WriteToRecordFailedEvent(TypedDict):
@@ -903,6 +1057,7 @@ class CreateWebhookBody(TypedDict):
     event_types: NotRequired[list[EventName]]
     """All of them unless given."""
     description: NotRequired[str | None]
+    """A note of your own; null: none."""
     practice_groups: NotRequired[Literal["all"]]
     """For every practice group that you may act for; else for the one acted for."""
     practice_group_ids: NotRequired[list[str] | None]
@@ -917,10 +1072,12 @@ class CreateWebhookBody(TypedDict):
 
 class TestWebhookBody(TypedDict):
     event: EventName
+    """The event to send."""
 
 
 class TriggerTestEventBody(TypedDict):
     event: EventName
+    """The event to publish."""
 
 
 class UpdateOwnContactBody(TypedDict):

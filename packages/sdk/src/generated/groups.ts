@@ -40,7 +40,10 @@ import type {
 } from './types.ts';
 
 export interface ListPracticeGroupsQuery {
-  /** With `network`, also every practice group that this key can reach through a network. */
+  /**
+   * With `network`, the practice group acted for comes first, then each other practice group that this
+   * key can reach through a network.
+   */
   include?: 'network' | undefined;
 }
 
@@ -63,6 +66,7 @@ export interface CreateWebhookBody {
   url: string;
   /** All of them unless given. */
   event_types?: EventName[];
+  /** A note of your own; null: none. */
   description?: string | null;
   /** For every practice group that you may act for; else for the one acted for. */
   practice_groups?: 'all';
@@ -85,6 +89,7 @@ export interface ListWebhooksQuery {
 }
 
 export interface TestWebhookBody {
+  /** The event to send. */
   event: EventName;
 }
 
@@ -93,7 +98,9 @@ export interface ListWebhookDeliveriesQuery {
   page_size?: number | undefined;
   /** The next_cursor of the page before. */
   cursor?: string | undefined;
+  /** Only deliveries with this status. */
   status?: 'waiting' | 'pending' | 'withheld' | 'delivered' | 'failed' | undefined;
+  /** Only deliveries of this event. */
   event?: EventName | undefined;
 }
 
@@ -119,6 +126,7 @@ export interface StreamEventsQuery {
 }
 
 export interface TriggerTestEventBody {
+  /** The event to publish. */
   event: EventName;
 }
 
@@ -147,6 +155,7 @@ export interface ListAlertsQuery {
   cursor?: string | undefined;
   /** `true`: those that are open; `false`: those that have ended. */
   open?: 'true' | 'false' | undefined;
+  /** Only alerts of this kind. */
   kind?:
     | 'webhook_failing'
     | 'webhook_disabled'

@@ -22,16 +22,23 @@ export const eventNames = [
 export type EventName = (typeof eventNames)[number];
 
 export interface Address {
+  /** The first line of the address. */
   line_1: string | null;
+  /** The second line of the address. */
   line_2: string | null;
+  /** The town. */
   town: string | null;
+  /** The county. */
   county: string | null;
+  /** The postcode. */
   postcode: string | null;
 }
 
 /** Something of yours that needs looking after. */
 export interface Alert {
+  /** The ID of the alert. */
   id: string;
+  /** The kind of alert. */
   kind:
     | 'webhook_failing'
     | 'webhook_disabled'
@@ -41,16 +48,21 @@ export interface Alert {
     | 'refusals_rising'
     | 'deliveries_late'
     | 'agreement_ended';
+  /** The object that the alert is about. */
   subject: AlertSubject;
+  /** The practice group concerned; null: it concerns none alone. */
   practice_group_id: string | null;
   /** What is the matter, in plain words. */
   message: string;
   /** What to do about it. */
   remedy: string;
+  /** Figures and moments; each is null where it does not apply. */
   details: AlertDetails;
+  /** When the alert began. */
   began_at: string;
   /** null: it is open. */
   ended_at: string | null;
+  /** Why the alert ended; null: it is open. */
   ended_because:
     | 'recovered'
     | 'disabled'
@@ -78,10 +90,12 @@ export interface AlertDetails {
   count: number | null;
   /** Of refused calls: how many are usual at that hour. */
   usual: number | null;
+  /** Why the webhook is disabled or withheld, or why the practice stopped the partner; null: not given. */
   reason: string | null;
 }
 
 export interface AlertPage {
+  /** The entries of this page. */
   data: Alert[];
   /** How many entries this page holds. */
   count: number;
@@ -91,6 +105,7 @@ export interface AlertPage {
 
 /** What it is about. */
 export interface AlertSubject {
+  /** The type of the object. */
   type:
     | 'webhook'
     | 'subscription'
@@ -101,6 +116,7 @@ export interface AlertSubject {
     | 'agreement'
     | 'stop'
     | 'service';
+  /** The ID of the object. */
   id: string;
   /** For people: the host of a webhook, the label of a key. */
   name: string;
@@ -205,7 +221,9 @@ export interface Contact {
   id: string;
   /** Whose it is; null: of the operator. */
   partner_id: string | null;
+  /** The email address that alerts are sent to. */
   email: string;
+  /** The name of the contact; null: not given. */
   name: string | null;
   /**
    * Of which kinds of alert it is told. null: of all, those to come included. Of leaked keys everybody
@@ -227,11 +245,14 @@ export interface Contact {
         | 'agreement_ended'
       )[]
     | null;
+  /** When the contact was added. */
   created_at: string;
+  /** When the contact was last changed. */
   updated_at: string;
 }
 
 export interface ContactPage {
+  /** The entries of this page. */
   data: Contact[];
   /** How many entries this page holds. */
   count: number;
@@ -240,9 +261,13 @@ export interface ContactPage {
 }
 
 export interface CreatedWebhook {
+  /** The ID of the webhook. */
   id: string;
+  /** The URL that receives the events. */
   url: string;
+  /** A note of your own; null: none. */
   description: string | null;
+  /** The events that the webhook subscribes to. */
   event_types: EventName[];
   /**
    * paused: by you, or by the operator, as `status_reason` then says. disabled: by the service, because
@@ -268,8 +293,11 @@ export interface CreatedWebhook {
   practice_groups: 'all' | null;
   /** Of a webhook for all practice groups: those that it is narrowed to; null: it is not. */
   practice_group_ids: string[] | null;
+  /** The state of its deliveries. */
   health: WebhookHealth;
+  /** When the webhook was created. */
   created_at: string;
+  /** When the webhook was last changed. */
   updated_at: string;
   /** Verifies signatures (Standard Webhooks). Shown here once and never again. */
   secret: string;
@@ -279,7 +307,9 @@ export interface CreatedWebhook {
 export interface Delivery {
   /** Sent as `webhook-id`. */
   id: string;
+  /** The ID of the event. */
   event_id: string;
+  /** The name of the event. */
   event: EventName;
   /** What the event is about: the `id` in its payload. */
   object_id: string;
@@ -312,12 +342,16 @@ export interface Delivery {
    * status.
    */
   next_attempt_at: string | null;
+  /** When the delivery was created. */
   created_at: string;
+  /** When it was delivered or given up; null: it is not finished. */
   finished_at: string | null;
 }
 
 export interface DeliveryAttempt {
+  /** When the attempt began. */
   at: string;
+  /** delivered: the receiver answered with 2xx. failed: everything else. */
   outcome: 'delivered' | 'failed';
   /**
    * The status that the receiver answered with; null when no answer began. Partners see `outcome` alone
@@ -337,6 +371,7 @@ export interface DeliveryAttempt {
 }
 
 export interface DeliveryPage {
+  /** The entries of this page. */
   data: Delivery[];
   /** How many entries this page holds. */
   count: number;
@@ -369,6 +404,7 @@ export interface EhrHealthStatusUnhealthyEvent {
 }
 
 export interface EventFeedPage {
+  /** The events of this page, oldest first. */
   data: FeedEvent[];
   /** How many events this page holds. */
   count: number;
@@ -379,8 +415,11 @@ export interface EventFeedPage {
 }
 
 export interface FeedEvent {
+  /** The ID of the event. */
   id: string;
+  /** When the event was accepted. */
   created_at: string;
+  /** The event, as webhooks receive it. */
   data: EventPayload;
 }
 
@@ -398,12 +437,18 @@ export interface FormSubmissionCreatedEvent {
 
 /** A partner and its key, as the service knows them. */
 export interface Me {
+  /** The partner that the key belongs to. */
   partner: {
+    /** The ID of the partner. */
     id: string;
+    /** The name of the partner. */
     name: string;
   };
+  /** The key that made the request. */
   key: {
+    /** The ID of the key. */
     id: string;
+    /** The label of the key; null: none. */
     label: string | null;
     /** What the key may do. */
     scopes: (
@@ -416,11 +461,14 @@ export interface Me {
     )[];
     /** The limit that holds for the key. */
     rate_limit_per_minute: number;
+    /** When the key expires; null: never. */
     expires_at: string | null;
   };
   /** Every practice group that the key may act for; its own comes first. */
   practice_groups: {
+    /** The practice group ID. */
     id: string;
+    /** The name of the practice group. */
     name: string;
     /** What the key may do there: its own scopes, as far as networks grant them. */
     scopes: (
@@ -436,7 +484,9 @@ export interface Me {
      * tied to it.
      */
     through: {
+      /** The ID of the network. */
       id: string;
+      /** The name of the network. */
       name: string;
     } | null;
   }[];
@@ -444,6 +494,7 @@ export interface Me {
 
 /** What you have signed, and the terms. */
 export interface OwnAgreement {
+  /** The ID of the agreement. */
   id: string;
   /** Which text was signed. */
   version: string | null;
@@ -451,12 +502,14 @@ export interface OwnAgreement {
   document_url: string | null;
   /** Who signed for the partner. */
   signatory: string | null;
+  /** When the agreement was signed. */
   signed_at: string;
   /**
    * From when on it no longer holds; null: until further notice. Keys that were issued under it go on
    * working.
    */
   ends_at: string | null;
+  /** in_force: its end has not come. ended: its end has passed. */
   status: 'in_force' | 'ended';
   /** Of each key that was issued under it and has none of its own; null: the default limit. */
   rate_limit_per_minute: number | null;
@@ -464,11 +517,14 @@ export interface OwnAgreement {
   sla: string | null;
   /** What is measured month by month; null: the SLA is words alone, or there is none. */
   sla_targets: SlaTargets | null;
+  /** When the agreement was recorded. */
   created_at: string;
+  /** When the record was last changed. */
   updated_at: string;
 }
 
 export interface OwnAgreementPage {
+  /** The entries of this page. */
   data: OwnAgreement[];
   /** How many entries this page holds. */
   count: number;
@@ -490,25 +546,35 @@ export interface PatientAddedToSequenceEvent {
 
 /** A practice, or a hub that serves several. */
 export interface PracticeGroup {
+  /** The practice group ID, as it is sent in `x-practice-group-id`. */
   id: string;
+  /** The name of the practice group. */
   name: string;
   /** The organisation code of the practice. */
   ods_code: string | null;
   /** IANA time zone. */
   timezone: string;
+  /** The postal address; null: not known. */
   address: Address | null;
+  /** The networks that the practice group belongs to. */
   networks: {
+    /** The ID of the network. */
     id: string;
+    /** The name of the network. */
     name: string;
   }[];
   /** The last reported status of the connection to the electronic health record (EHR). */
   ehr_status: 'healthy' | 'unhealthy' | 'unknown';
+  /** When the practice group was created. */
   created_at: string;
+  /** When the practice group was last changed. */
   updated_at: string;
 }
 
 export interface PracticeGroupList {
+  /** The practice group acted for comes first. */
   data: PracticeGroup[];
+  /** The number of practice groups in `data`. */
   count: number;
 }
 
@@ -525,12 +591,17 @@ export interface PrescriptionIssuedEvent {
 }
 
 export interface RefusedRequest {
+  /** The `x-request-id` of the call. */
   request_id: string;
+  /** When the call was refused. */
   at: string;
+  /** The HTTP method. */
   method: string;
   /** Without its query. */
   path: string;
+  /** The operation that was called. */
   operation: string;
+  /** The HTTP status of the answer. */
   status: number;
   /** The code of the refusal; `validation_error` for a 400. */
   error: string;
@@ -568,6 +639,7 @@ export type ReplayRequest =
   | {
       since?: never;
       until?: never;
+      /** The IDs of the events to send again. */
       event_ids: string[];
     };
 
@@ -592,57 +664,80 @@ export interface SlaTargets {
    * to a bound of the report.
    */
   latency_ms?: {
+    /** The longest time for half of them. */
     p50?: number;
+    /** The longest time for 95 of 100. */
     p95?: number;
+    /** The longest time for 99 of 100. */
     p99?: number;
   };
   /** Of the deliveries that came to an end, those that arrived. */
   delivery_success_percent?: number;
   /** How long it may take from the acceptance of an event to its receipt, likewise. */
   delivery_seconds?: {
+    /** The longest time for half of them. */
     p50?: number;
+    /** The longest time for 95 of 100. */
     p95?: number;
+    /** The longest time for 99 of 100. */
     p99?: number;
   };
 }
 
 /** A category of patient request that care navigation handles. */
 export interface SubmissionType {
+  /** The ID of the submission type. */
   id: string;
+  /** The ID of its care navigation pathway. */
   pathway_id: string;
+  /** The ID of the form that patients fill in; null: none. */
   form_id: string | null;
+  /** The title. Patients may see it. */
   title: string;
+  /** A longer text. Patients may see it. null: none. */
   description: string | null;
   /** Takes forms during opening hours. */
   in_hours: boolean;
   /** Takes forms outside opening hours. */
   out_of_hours: boolean;
+  /** Whether the submission type takes no forms for now. */
   suspended: boolean;
+  /** A link that patients are offered; null: none. */
   external_url: string | null;
+  /** The text of the link; null: none. */
   external_url_name: string | null;
+  /** The kind of request; null: not set. */
   type: 'admin_request' | 'clinical_request' | 'other_request' | null;
+  /** The priority of a new request. */
   default_priority: 'lowest' | 'low' | 'medium' | 'high' | 'highest';
-  /** Forms taken on one day; null: no cap. */
+  /** The most forms that are taken on one day; null: no cap. */
   daily_limit: number | null;
   /** Forms submitted on the current day, in the time zone of the practice group. */
   forms_submitted_today?: number;
+  /** Whether patients are checked for eligibility. */
   patient_eligibility_check: boolean;
+  /** The ID of the person or team that requests are assigned to; null: none. */
   assignee_id: string | null;
+  /** Admin: a person. AdminTeam: a team. null: none. */
   assignee_type: 'Admin' | 'AdminTeam' | null;
   /** Sort position. */
   order: number | null;
+  /** When the submission type was created. */
   created_at: string | null;
+  /** When the submission type was last changed. */
   updated_at: string | null;
 }
 
 /** A change that you made to a submission type. */
 export interface SubmissionTypeChange {
+  /** The ID of the change. */
   id: string;
   /**
    * pending: the practice's own software has not said yet what became of it. applied: it has the change,
    * too. rejected: it does not take it; `reason` says why.
    */
   state: 'pending' | 'applied' | 'rejected';
+  /** Why the practice software rejected the change; null: it did not. */
   reason: string | null;
   /** The `x-request-id` of the call that made the change. */
   request_id: string | null;
@@ -653,6 +748,7 @@ export interface SubmissionTypeChange {
 }
 
 export interface SubmissionTypeChangePage {
+  /** The entries of this page. */
   data: SubmissionTypeChange[];
   /** How many entries this page holds. */
   count: number;
@@ -661,6 +757,7 @@ export interface SubmissionTypeChangePage {
 }
 
 export interface SubmissionTypePage {
+  /** The entries of this page. */
   data: SubmissionType[];
   /** How many entries this page holds. */
   count: number;
@@ -670,37 +767,60 @@ export interface SubmissionTypePage {
 
 /** A merge patch: what is left out stays as it is, null clears a nullable field. */
 export interface SubmissionTypePatch {
+  /** The title. Patients may see it. */
   title?: string;
+  /** A longer text. Patients may see it. null clears it. */
   description?: string | null;
+  /** Whether to take forms during opening hours. */
   in_hours?: boolean;
+  /** Whether to take forms outside opening hours. */
   out_of_hours?: boolean;
+  /** Whether to take no forms for now. */
   suspended?: boolean;
+  /** The ID of a form of the practice group; null clears it. */
   form_id?: string | null;
+  /** A link to offer to patients: an absolute http, https, tel or mailto URL; null clears it. */
   external_url?: string | null;
+  /** The text of the link, which needs `external_url`; null clears it. */
   external_url_name?: string | null;
+  /** The kind of request; null clears it. */
   type?: 'admin_request' | 'clinical_request' | 'other_request' | null;
+  /** The priority of a new request. */
   default_priority?: 'lowest' | 'low' | 'medium' | 'high' | 'highest';
-  /** null: no cap; 0: closed today. */
+  /** The most forms to take on one day. 0: closed today; null: no cap. */
   daily_limit?: number | null;
+  /** Whether to check patients for eligibility. */
   patient_eligibility_check?: boolean;
+  /**
+   * The ID of a person or team of the practice group. Set it together with `assignee_type`; null clears
+   * it.
+   */
   assignee_id?: string | null;
+  /** Admin: a person. AdminTeam: a team. Set it together with `assignee_id`; null clears it. */
   assignee_type?: 'Admin' | 'AdminTeam' | null;
+  /** The sort position. */
   order?: number;
 }
 
 export interface TestDelivery {
+  /** The ID of the test event. */
   event_id: string;
+  /** The ID of its delivery, sent as `webhook-id`. */
   delivery_id: string;
 }
 
 export interface TestEvent {
+  /** The ID of the test event. */
   event_id: string;
 }
 
 /** As a validation error: there was no request that could be read. */
 export interface UnreadableRequest {
+  /** Always true: there is no code. */
   error: true;
+  /** The HTTP status. */
   statusCode: number;
+  /** The parts that could not be read. */
   message: {
     /** The kind of problem. */
     code: string;
@@ -708,6 +828,7 @@ export interface UnreadableRequest {
     expected: string;
     /** Where the offending field is; empty for the body itself. */
     path: (string | number)[];
+    /** The problem, as a sentence. */
     message: string;
   }[];
 }
@@ -716,6 +837,7 @@ export interface UnreadableRequest {
 export interface UsageEntry {
   /** By the calendar of UTC. */
   day: string;
+  /** call: requests to the API. delivery: attempts to deliver to a webhook. */
   kind: 'call' | 'delivery';
   /** Of a call. */
   key_id: string | null;
@@ -728,10 +850,12 @@ export interface UsageEntry {
    * attempt to deliver: `delivered`, `retried` (it failed and is tried again), or `given_up`.
    */
   outcome: 'ok' | 'refused' | 'rate_limited' | 'failed' | 'delivered' | 'retried' | 'given_up';
+  /** The number of times on that day. */
   count: number;
 }
 
 export interface UsageEntryPage {
+  /** The entries of this page. */
   data: UsageEntry[];
   /** How many entries this page holds. */
   count: number;
@@ -741,8 +865,11 @@ export interface UsageEntryPage {
 
 /** Every problem of the request, one entry each. */
 export interface ValidationError {
+  /** Always true: a 400 has no code. */
   error: true;
-  statusCode: 400;
+  /** The HTTP status: 400. */
+  statusCode: number;
+  /** One entry for each problem. */
   message: {
     /** The kind of problem. */
     code: string;
@@ -750,15 +877,20 @@ export interface ValidationError {
     expected: string;
     /** Where the offending field is; empty for the body itself. */
     path: (string | number)[];
+    /** The problem, as a sentence. */
     message: string;
   }[];
 }
 
 /** An address that receives the events of one practice group, or of all of them. */
 export interface Webhook {
+  /** The ID of the webhook. */
   id: string;
+  /** The URL that receives the events. */
   url: string;
+  /** A note of your own; null: none. */
   description: string | null;
+  /** The events that the webhook subscribes to. */
   event_types: EventName[];
   /**
    * paused: by you, or by the operator, as `status_reason` then says. disabled: by the service, because
@@ -784,8 +916,11 @@ export interface Webhook {
   practice_groups: 'all' | null;
   /** Of a webhook for all practice groups: those that it is narrowed to; null: it is not. */
   practice_group_ids: string[] | null;
+  /** The state of its deliveries. */
   health: WebhookHealth;
+  /** When the webhook was created. */
   created_at: string;
+  /** When the webhook was last changed. */
   updated_at: string;
 }
 
@@ -797,6 +932,7 @@ export interface WebhookHealth {
    * came back.
    */
   failing_since: string | null;
+  /** When the receiver last answered with 2xx; null: never. */
   last_success_at: string | null;
   /** Deliveries that are not finished. 1000 stands for that many or more. */
   queued: number;
@@ -827,6 +963,7 @@ export interface WebhookHealth {
 }
 
 export interface WebhookPage {
+  /** The entries of this page. */
   data: Webhook[];
   /** How many entries this page holds. */
   count: number;
@@ -841,10 +978,13 @@ export interface WebhookPage {
 export interface WebhookPatch {
   /** Public and https. Redirects are not followed. */
   url?: string;
+  /** The events to subscribe to from now on. */
   event_types?: EventName[];
+  /** A note of your own; null: none. */
   description?: string | null;
   /** Only the events of these. For a webhook for all practice groups. */
   practice_group_ids?: string[] | null;
+  /** The signature of deliveries from now on: `hmac`, `ed25519` or `both`. */
   signature?: 'hmac' | 'ed25519' | 'both';
   /**
    * Replaced as a whole; null takes them away, and so does an address at another host: their values are
@@ -856,8 +996,11 @@ export interface WebhookPatch {
 }
 
 export interface WithheldPracticeGroup {
+  /** The practice group whose events are withheld. */
   practice_group_id: string;
+  /** Since when they are withheld. */
   since: string;
+  /** Why they are withheld, as in `withheld_reason`. */
   reason:
     | 'partner_not_verified'
     | 'stopped_by_practice'
@@ -949,7 +1092,9 @@ export type Problem =
         | 'unsupported_media_type'
         | 'internal_error'
         | 'service_unavailable';
+      /** The HTTP status. */
       statusCode: number;
+      /** The problem and the remedy, as a sentence. */
       message: string;
       /** Quote it to support; it is also in x-request-id. */
       request_id: string;
@@ -958,7 +1103,9 @@ export type Problem =
     }
   | {
       error: 'insufficient_permissions';
+      /** The HTTP status. */
       statusCode: number;
+      /** The problem and the remedy, as a sentence. */
       message: string;
       /** Quote it to support; it is also in x-request-id. */
       request_id: string;
@@ -969,7 +1116,9 @@ export type Problem =
     }
   | {
       error: 'cursor_gone';
+      /** The HTTP status. */
       statusCode: number;
+      /** The problem and the remedy, as a sentence. */
       message: string;
       /** Quote it to support; it is also in x-request-id. */
       request_id: string;
@@ -980,7 +1129,9 @@ export type Problem =
     }
   | {
       error: 'business_rule_violation';
+      /** The HTTP status. */
       statusCode: number;
+      /** The problem and the remedy, as a sentence. */
       message: string;
       /** Quote it to support; it is also in x-request-id. */
       request_id: string;
@@ -993,7 +1144,9 @@ export type Problem =
     }
   | {
       error: 'rate_limit_exceeded';
+      /** The HTTP status. */
       statusCode: number;
+      /** The problem and the remedy, as a sentence. */
       message: string;
       /** Quote it to support; it is also in x-request-id. */
       request_id: string;

@@ -50,8 +50,11 @@ function asProblem(error: unknown, exchange: Exchange, log: Logger): Problem {
   return new Problem('internal_error');
 }
 
-/** A body of 2 MiB holds 300,000 unknown fields: with an entry for each, the answer would have 40 MB. */
-const ENTRIES_MAX = 1_000;
+/**
+ * A body of 2 MiB holds 300,000 unknown fields: with an entry for each, the response would have 40 MB. A body of 64 KiB, the most that a partner
+ * sends, holds fewer than 10,000 and gets an entry for each.
+ */
+const ENTRIES_MAX = 10_000;
 
 export function validationBody(entries: readonly ValidationEntry[], statusCode = 400): string {
   const message = entries.slice(0, ENTRIES_MAX);

@@ -151,7 +151,7 @@ describe('porter reconcile', () => {
     const { code, stdout, stderr } = await porter(`reconcile ${name} --group ${groupId} --take theirs`);
     expect([code, stdout]).toEqual([0, '1 created, 1 updated.\n']);
     expect(stderr).toContain('What only Porter has stays.');
-    expect(await titleOf(groupId)).toBe('Type "one"\n');
+    expect(await titleOf(groupId)).toBe('Type "one"');
   });
 
   it('counts a single item as one', async () => {

@@ -90,6 +90,7 @@ describe('operator tokens', () => {
     const env = { PORTER_ROLE: 'api' };
     const first = await startHarness({ env });
     const soon = new Date(first.clock.now() + HOUR).toISOString();
+    await first.operator('POST', '/operators', { name: 'Second', role: 'admin' });
     await first.operator('PATCH', '/operators/opr_first', { expires_at: soon });
     first.clock.advance(HOUR);
     expect((await first.send('GET', '/operator/v1/partners', { token: OPERATOR_TOKEN })).status).toBe(401);

@@ -107,7 +107,7 @@ describe('a payload that is not as specified', () => {
     const fields = Array.from({ length: 180_000 }, (_, n) => [n.toString(36), 1]);
     const answer = await publish({ events: [], ...Object.fromEntries(fields) });
     expect(answer.status).toBe(400);
-    expect(answer.body.message).toHaveLength(180_001);
+    expect(answer.body.message).toHaveLength(10_001);
   });
 
   it.each<[string, object, { code: string; path: unknown[] }[]]>([

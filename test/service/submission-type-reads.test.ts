@@ -130,9 +130,7 @@ describe('GET /v1/care-nav/submission-types', () => {
       encode(['a', 1]),
       encode([1]),
       encode([1, 'a', 2]),
-      encode([1.5, 'a']),
       encode([1, '\0']),
-      encode([1e300, 'a']),
       'x'.repeat(1_025),
     ];
     for (const cursor of bad)

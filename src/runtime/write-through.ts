@@ -1,3 +1,4 @@
+import { shortened } from '../contract/fields.ts';
 import { WRITE_THROUGH_MS } from '../contract/operator/write-through.ts';
 import { Problem, STOPPED_BY_PRACTICE } from '../contract/problems.ts';
 import { ruleBroken } from '../contract/rules.ts';
@@ -47,7 +48,8 @@ import {
  *   2. Read the row and the address of the software, and decide. An update that is rejected or changes nothing is answered here.
  *   3. Insert the proposal. The same transaction then compares the versions of the row and of the address with the versions of step 2. If a
  *      version differs, or the submission type has another proposal or an outstanding withdrawal: next turn.
- *   4. Ask: POST `change.proposed`, signed, with the ID as `webhook-id`. 2xx: the software has applied the change, until it receives a withdrawal.
+ *   4. Ask: POST `change.proposed`, signed, with the ID as `webhook-id`. If the connection takes so long that the address may have changed since
+ *      step 3, no byte is sent and the proposal is deleted: next turn. 2xx: the software has applied the change, until it receives a withdrawal.
  *      409 or 422, or no connection: it has not, and the proposal is deleted. Anything else: unknown, so step 6.
  *   5. Make the change: check the access again. Then one transaction deletes the proposal, writes the row, and appends the audit entry, which
  *      goes to the feed as applied. If the row has another version than in step 2, or a form or assignee is gone: step 6, next turn.
@@ -90,12 +92,14 @@ const LATE_MS = WRITE_THROUGH_MS + 15_000;
 /** Of a practice group together, and of each partner; one of each partner may always wait. */
 const WAITING_MAX = 32;
 const WAITING_OF_PARTNER_MAX = 8;
-/** Times that the software is asked for one update, if an operator changes the row each time. */
+/** Times that the software is asked for one update, if an operator changes the row or the address each time. */
 const ASKS_MAX = 3;
 /** An update waits up to 3 s for its turn: an earlier change is settled sooner, as a rule. */
 const TURN_MS = 100;
 const TURNS_MAX = 30;
 const SENTENCE_MAX = 500;
+/** An answer to PUT or DELETE of the setting waits 1,010 ms after its commit (`settle`), so no byte leaves for the old URL after that answer. */
+const ADDRESS_VALID_MS = 900;
 /** What the caller is told: neither this service nor the request is at fault. */
 const SOFTWARE_AWAY = {
   told: 'The software of the practice, which is asked before this is changed, does not answer. Retry after the seconds in Retry-After.',
@@ -168,14 +172,17 @@ export class WriteThrough implements SubmissionTypeUpdates {
         return new Outage('the practice software is away', SOFTWARE_AWAY);
       const proposal = this.#proposalOf(update, asked, decided, now);
       const decidedOn = { rowVersion: decided.version, webhookVersion: asked.version };
-      if (!(await propose(db, proposal, decidedOn, LATE_MS))) {
+      const monotonic = () => clock.monotonic();
+      const proposedAt = await propose(db, proposal, decidedOn, LATE_MS, monotonic);
+      if (proposedAt === undefined) {
         // The practice software may be back: it receives the withdrawals that it has not received yet.
         if (turn === 1) await transact(db, SYSTEM, (tx) => hurryUntold(tx, databaseTime(clock), asked.no));
         await clock.sleep(TURN_MS);
         continue;
       }
       asks++;
-      const rejected = await this.#ask(asked, proposal, group);
+      const rejected = await this.#ask(asked, proposal, proposedAt, group);
+      if (rejected === 'stale') continue;
       if (rejected) return rejected;
       const made = await this.#make(update, proposal, decided.write);
       if (made) return made;
@@ -252,8 +259,13 @@ export class WriteThrough implements SubmissionTypeUpdates {
     return new Problem('forbidden', reached && { message: STOPPED_BY_PRACTICE });
   }
 
-  /** Puts the change to the practice software. Undefined: it has applied it. */
-  async #ask(asked: Destination, proposal: Proposal, group: Group): Promise<Error | undefined> {
+  /** Puts the change to the practice software. Undefined: it has applied it. `stale`: no byte was sent, and the change has to be decided again. */
+  async #ask(
+    asked: Destination,
+    proposal: Proposal,
+    proposedAt: number,
+    group: Group,
+  ): Promise<Error | 'stale' | undefined> {
     const { db, clock, sealer, egress } = this.#options;
     const body = JSON.stringify({ event: 'change.proposed', ...proposal.payload });
     const now = clock.now();
@@ -267,7 +279,13 @@ export class WriteThrough implements SubmissionTypeUpdates {
         .map((secret) => sealer.open(secret, secretOwner(asked.id))),
     });
     group.breaker.begin();
-    const outcome = await egress.post({ url: asked.url, headers, body });
+    const isStale = () => clock.monotonic() - proposedAt >= ADDRESS_VALID_MS;
+    const outcome = await egress.post({ url: asked.url, headers, body, isStale });
+    if (outcome.failure?.code === 'stale') {
+      group.breaker.cancel();
+      await dropProposal(db, proposal.id);
+      return 'stale';
+    }
     const verdict = verdictOf(outcome);
     group.isFailing = verdict === 'not_reached' || verdict === 'unknown';
     // One that hangs is no better than one that cannot be reached.
@@ -326,5 +344,5 @@ export function sentenceOf(answer: string): string | undefined {
   }
   if (typeof message !== 'string') return undefined;
   const line = message.replaceAll(/[\p{C}\p{Z}<>]+/gu, ' ').trim();
-  return [...line].slice(0, SENTENCE_MAX).join('') || undefined;
+  return shortened(line, SENTENCE_MAX) || undefined;
 }

@@ -129,16 +129,17 @@ export interface DecidedOn {
 }
 
 /**
- * Notes that a change is about to be put to the practice software. Returns false if the change has to be decided again: another change of the
+ * Notes that a change is about to be put to the practice software. Returns undefined if the change has to be decided again: another change of the
  * submission type is not settled yet, or the row or the setting has changed since it was read. The row is compared here because another change may
- * be made while this statement waits.
+ * be made while this statement waits. Otherwise returns the monotonic time of a moment at which the setting was locked and had this version.
  */
 export function propose(
   db: Database,
   proposal: Proposal,
   { rowVersion, webhookVersion }: DecidedOn,
   lateAfterMs: number,
-): Promise<boolean> {
+  monotonic: () => number,
+): Promise<number | undefined> {
   const { object, objectId } = objectOf(proposal);
   return transact(db, SYSTEM, async (tx) => {
     // A PUT or DELETE of the setting waits for this transaction, and then sees the proposal.
@@ -175,7 +176,7 @@ export function propose(
         [proposal.id, object, objectId, rowVersion, webhookVersion],
       ),
     ]);
-    return row !== undefined && dropped === undefined;
+    return row !== undefined && dropped === undefined ? monotonic() : undefined;
   });
 }
 

@@ -34,7 +34,10 @@ async function practice() {
   return {
     rows,
     other,
-    ask: (id: string) => propose(db, change(id), { rowVersion: 1, webhookVersion: 1 }, 60_000),
+    ask: async (id: string) => {
+      const versions = { rowVersion: 1, webhookVersion: 1 };
+      return (await propose(db, change(id), versions, 60_000, () => 0)) !== undefined;
+    },
     withdraw: (id: string) => withdrawProposal(db, id, new Date().toISOString()),
     waiting: () =>
       rows(

@@ -3,6 +3,7 @@ import pg from 'pg';
 import { describe, expect, it } from 'vitest';
 import { withdrawLate } from '../../src/store/write-through.ts';
 import { afterwards } from '../support/afterwards.ts';
+import { connecting, startFullReceiver } from '../support/full-receiver.ts';
 import { startModelSoftware, type Verdict } from '../support/model-software.ts';
 import { RealClock } from '../support/real-clock.ts';
 import { seedOf } from '../support/seed.ts';
@@ -140,6 +141,34 @@ describe('a change that was decided while a change on another node was not settl
     expect((await sent).status).toBe(200);
     expect([software.asked().length, other.asked().length]).toEqual([0, 1]);
   });
+});
+
+it('no byte of a proposal goes to the old address once a PUT has been answered, although the connection was under way', async () => {
+  const { groupId, path, patch, held, settled } = await practice();
+  const old = await startFullReceiver();
+  await first.operator('PUT', `${path}/write-through`, { url: `${old.url}/old` });
+  const sent = patch(second, { title: 'X' });
+  await expect.poll(connecting).toBe(1);
+  const other = await startModelSoftware({ [TYPE]: { title: 'Type one', description: null } });
+  await first.operator('PUT', `${path}/write-through`, { url: other.url });
+  old.accept();
+  expect((await sent).status).toBe(200);
+  expect(other.asked()).toMatchObject([{ practice_group_id: groupId, after: { title: 'X' } }]);
+  await expect.poll(settled).toBe(true);
+  // The connection is closed after a few seconds, and nothing was sent over it.
+  await expect.poll(() => old.openConnections).toBe(0);
+  expect([old.received, other.withdrawn(), (await held()).title]).toEqual([[], [], 'X']);
+});
+
+it('a proposal whose connection took long goes to the same address, once, over that connection', async () => {
+  const { path, patch, held } = await practice();
+  const slow = await startFullReceiver();
+  await first.operator('PUT', `${path}/write-through`, { url: `${slow.url}/slow` });
+  const sent = patch(second, { title: 'X' });
+  await expect.poll(connecting).toBe(1);
+  slow.accept();
+  expect((await sent).status).toBe(200);
+  expect([slow.received.map(({ path }) => path), (await held()).title]).toEqual([['/slow'], 'X']);
 });
 
 describe('an operator changes the submission type while the practice software is asked', () => {

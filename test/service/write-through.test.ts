@@ -355,6 +355,12 @@ it('the sentence of a veto is one bounded line, whatever was answered', () => {
   );
 });
 
+it('a sentence that is too long is shortened, and ends in `…`', () => {
+  const sentence = (message: string) => sentenceOf(JSON.stringify({ message }));
+  expect(sentence('🏥'.repeat(500))).toBe('🏥'.repeat(500));
+  expect(sentence('🏥'.repeat(501))).toBe(`${'🏥'.repeat(499)}…`);
+});
+
 it('only what was surely not sent, or surely refused, is not taken back', () => {
   const failure = (phase: string) => ({
     status: undefined,

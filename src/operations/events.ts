@@ -59,6 +59,8 @@ export function saidOne(
 export async function publishEvents(app: App, call: OperatorCall<typeof publishEndpoint>) {
   const { body } = call;
   if ('events' in body) return publishTogether(app, call, body.events);
+  // Gathered events travel as lines (`listsOf`), so a line break in this field would shift the fields of this call and others.
+  if (body.practice_group_id.includes('\n')) throw unknownGroup(body, []);
   return isOfState(body) ? publishTogether(app, call, [body]) : publishOne(app, call, body);
 }
 

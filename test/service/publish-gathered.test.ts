@@ -42,6 +42,13 @@ async function whileHeld<T>(meanwhile: (waiting: () => Promise<number>) => Promi
   }
 }
 
+it('422 for a practice group whose ID has a line break, also after the ID of a practice group', async () => {
+  const prefix = fresh('break');
+  for (const group of [`${groupId}\nno-such`, `no-such\n${groupId}`, `${groupId}\n${groupId}`])
+    expect((await publish(prescription(prefix, group))).status).toBe(422);
+  expect(await ofObjects(prefix)).toEqual([]);
+});
+
 it('shares a transaction among what comes at the same time', async () => {
   const prefix = fresh('shared');
   const { app } = house.service;

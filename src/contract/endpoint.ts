@@ -104,14 +104,15 @@ export function scopesFor({ access }: Pick<Endpoint, 'access'>): readonly Scope[
 
 /**
  * The same call made again with the same Idempotency-Key is answered again and done once: every POST, but for answers that go on, and for what
- * is sent line by line, which changes nothing when it is sent again.
+ * is sent line by line. Lines either change nothing when they are sent again, or their operation sees to their keys (`own`).
  */
 export function takesIdempotencyKey({
   method,
   lines,
+  idempotency,
   response,
-}: Pick<Endpoint, 'method' | 'lines' | 'response'>): boolean {
-  return method === 'POST' && !lines && !response.stream && !response.lines;
+}: Pick<Endpoint, 'method' | 'lines' | 'idempotency' | 'response'>): boolean {
+  return method === 'POST' && (!lines || idempotency === 'own') && !response.stream && !response.lines;
 }
 
 type Output<S> = S extends z.ZodType ? z.output<S> : undefined;

@@ -20,17 +20,17 @@ export function text(limits: TextLimits, base = z.string()) {
 }
 
 /**
- * Why something failed, as another system reports it. A fact is never refused for its length: a longer text is shortened, and ends in `…`. The
- * JSON Schema therefore has no `maxLength`.
+ * Why something failed, as another system reports it. A fact is never refused for its text: NUL and lone surrogates, which PostgreSQL cannot store,
+ * become U+FFFD. A longer text is shortened, and ends in `…`, so the JSON Schema has no `maxLength`.
  */
 export function reportedText(limits: TextLimits, description: string) {
   const { min = 0, max } = limits;
   return checked(
-    z.string().overwrite((value) => shortened(value, max)),
+    z.string().overwrite((value) => shortened(value.toWellFormed().replaceAll('\0', '\ufffd'), max)),
     limits,
   ).meta({
     ...(min > 0 && { minLength: min }),
-    description: `${description} At most ${max.toLocaleString('en-GB')} characters: a longer text is shortened, and ends in \`…\`.`,
+    description: `${description} At most ${max.toLocaleString('en-GB')} characters: a longer text is shortened, and ends in \`…\`. NUL and lone surrogates become U+FFFD.`,
   });
 }
 

@@ -344,6 +344,7 @@ export async function respondOnAndOn(
   exchange: Exchange,
   { text, close, stuck }: Stream,
   type: string,
+  status = 200,
 ): Promise<void> {
   const { outgoing, response, desk } = exchange;
   let taken = () => {};
@@ -356,10 +357,10 @@ export async function respondOnAndOn(
   try {
     outgoing.push('content-type', type, 'x-accel-buffering', 'no');
     if (desk.isClosing()) outgoing.push('connection', 'close');
-    response.writeHead(200, outgoing);
+    response.writeHead(status, outgoing);
     // Some wait for them before they send the rest of what they ask about.
     response.flushHeaders();
-    desk.finish(exchange, 200);
+    desk.finish(exchange, status);
     for await (const part of text) {
       if (response.destroyed || exchange.method === 'HEAD') break;
       const hasRoom = response.write(part);

@@ -293,7 +293,7 @@ function sender({ operationId, response: { status, body: schema, verbatim, page 
     if ('waiting' in result)
       return respond(exchange, waitingResponse.status, serialiserOf(waitingResponse.body)(result.waiting));
     if ('stream' in result) return respondOnAndOn(exchange, result.stream, EVENTS_TYPE);
-    if ('lines' in result) return respondOnAndOn(exchange, lineStream(result.lines), LINES_TYPE);
+    if ('lines' in result) return respondOnAndOn(exchange, lineStream(result.lines), LINES_TYPE, status);
     if (result.etag !== undefined) exchange.outgoing.push('etag', result.etag);
     if (result.replayed) exchange.outgoing.push('idempotent-replayed', 'true');
     if ('text' in result) return respond(exchange, status, result.text);

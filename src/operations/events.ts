@@ -11,7 +11,7 @@ import { Verbatim } from '../contract/verbatim.ts';
 import { deliveryId, newId } from '../domain/ids.ts';
 import type { OperatorPrincipal } from '../domain/principal.ts';
 import { Outage } from '../platform/outage.ts';
-import { transact } from '../store/database.ts';
+import { type Transaction, transact } from '../store/database.ts';
 import {
   appendEvents,
   type EventDelivery,
@@ -56,7 +56,7 @@ export function saidOne(
  * The audit trail gets an entry only for a state that follows an event: it records changes of what is kept about practices and partners. An event is
  * itself the record of who said what and when, and a thousand entries would double the cost of the call.
  */
-export async function publishEvents(app: App, call: OperatorCall<typeof publishEndpoint>) {
+export async function publishBody(app: App, call: OperatorCall<typeof publishEndpoint>) {
   const { body } = call;
   if ('events' in body) return publishTogether(app, call, body.events);
   // Gathered events travel as lines (`listsOf`), so a line break in this field would shift the fields of this call and others.
@@ -77,7 +77,6 @@ async function publishTogether(
   // The IDs are ours to choose, so the answer can be kept before the work is done.
   const keyed = keyedAnswer(app, call, principal.operatorId, body, answer);
 
-  const ofState = payloads.filter(isOfState);
   let isChanged = false;
   const published = await transact(app.db, principal, async (tx) => {
     const [earlier, unknown] = await Promise.all([
@@ -87,12 +86,24 @@ async function publishTogether(
     if (keyed && earlier) return answerAgain(keyed, earlier);
     const at = payloads.findIndex(({ practice_group_id }) => unknown.includes(practice_group_id));
     if (at >= 0) throw unknownGroup(payloads[at], 'events' in body ? ['events', at] : []);
-    isChanged = await followEvents(app, tx, call, ofState);
-    appendEvents(tx, saidBy(app, call), events);
+    isChanged = await appendTogether(app, tx, call, events);
     return { body: answer };
   });
   if (isChanged) app.access.forget();
   return published;
+}
+
+/** Puts the events into the outbox, and the states after them. Returns whether an EHR status has changed. */
+export async function appendTogether(
+  app: App,
+  tx: Transaction,
+  call: OperatorCall<typeof publishEndpoint>,
+  events: readonly NewEvent[],
+): Promise<boolean> {
+  const ofState = events.map(({ payload }) => payload).filter(isOfState);
+  const isChanged = await followEvents(app, tx, call, ofState);
+  appendEvents(tx, saidBy(app, call), events);
+  return isChanged;
 }
 
 /** What was kept for a key may be cleared away just as it is looked for. It is not twice in a row, as a rule. */
@@ -120,7 +131,7 @@ async function publishOne(
   return { body: answer };
 }
 
-function unknownGroup(payload: EventPayload | undefined, path: (string | number)[]): Problem {
+export function unknownGroup(payload: EventPayload | undefined, path: (string | number)[]): Problem {
   const why = `There is no practice group ${payload?.practice_group_id}.`;
   return ruleBroken('practice_group_unknown', why, path);
 }

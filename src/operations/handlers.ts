@@ -39,6 +39,7 @@ import * as partners from './partners.ts';
 import * as portalAccount from './portal-account.ts';
 import * as portalTraffic from './portal-traffic.ts';
 import * as practiceGroups from './practice-groups.ts';
+import { publishEvents } from './published-lines.ts';
 import * as reachingPartners from './reaching-partners.ts';
 import { reconcileItems } from './reconcile.ts';
 import { explainRequest } from './request-explanation.ts';
@@ -163,7 +164,7 @@ export const operatorHandlers: Handlers<typeof operatorEndpoints, OperatorPrinci
   getFormSubmission: formSubmissions.getFormSubmission,
   listRefusedRequests,
   explainRequest,
-  publishEvents: events.publishEvents,
+  publishEvents,
   listPublishedEvents: events.listPublishedEvents,
   getPublishedEvent: events.getPublishedEvent,
   getEventLife,

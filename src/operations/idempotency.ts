@@ -142,7 +142,7 @@ function sealedAnswer(app: App, asked: Asked, text = ''): Sealed {
 
 const ownerOf = ({ callerId, key }: Asked) => `idempotency_keys ${callerId} ${key}`;
 
-function usedForAnother(): Problem {
+export function usedForAnother(): Problem {
   return new Problem('conflict', {
     message:
       'This Idempotency-Key was sent before, with another body or for another practice group. Send a new one.',

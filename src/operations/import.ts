@@ -22,11 +22,9 @@ import {
   type Outcome,
   readItem,
   refusalOfType,
-  refused,
-  withFewEntries,
 } from '../domain/import.ts';
 import { inUse } from '../domain/in-use.ts';
-import { Outage } from '../platform/outage.ts';
+import { refused, withFewEntries } from '../domain/refused-item.ts';
 import { type Transaction, transact } from '../store/database.ts';
 import { isUniqueViolation } from '../store/database-errors.ts';
 import { findAssigneeUses, findFormUses, lockAssignee, lockForm } from '../store/directory.ts';
@@ -43,6 +41,7 @@ import { deleteGroup, findGroupUses, lockGroup } from '../store/practice-groups.
 import { bury } from '../store/removed-items.ts';
 import { overruleProposals } from '../store/write-through.ts';
 import { type Actor, type App, nowIso, type OperatorCall } from './app.ts';
+import { answerChunk, lastLine } from './lines.ts';
 
 type Call = OperatorCall<typeof importEndpoint>;
 
@@ -96,19 +95,14 @@ async function* importLines(app: App, call: Call, lines: AsyncIterable<Line[]>):
     if (chunk.length > 0) yield await written(app, call, chunk);
   } catch (error) {
     // The lines that have no outcome were not taken: whoever sends them again loses nothing.
-    const problem = error instanceof Outage ? new Problem('service_unavailable') : error;
-    if (!(problem instanceof Problem)) throw error;
-    yield `${JSON.stringify({ problem: refused(problem).problem })}\n`;
+    yield lastLine(error);
   } finally {
     await writing?.catch(() => {});
   }
 }
 
-/** Who was let in as the first line came may have been revoked before this one: lines may come for hours. */
-async function written(app: App, call: Call, entries: readonly Entry[]): Promise<string> {
-  if (!(await call.stillAdmitted())) throw new Problem('invalid_credentials');
-  const outcomes = await importChunk(app, call, entries);
-  return outcomes.map((one) => `${JSON.stringify(one)}\n`).join('');
+function written(app: App, call: Call, entries: readonly Entry[]): Promise<string> {
+  return answerChunk(call, () => importChunk(app, call, entries));
 }
 
 async function importChunk(app: App, actor: Actor, entries: readonly Entry[]): Promise<ImportOutcome[]> {

@@ -3,12 +3,13 @@ import { ITEMS_MAX, itemKinds } from '../contract/operator/import.ts';
 import type { reconcileItems as reconcileEndpoint } from '../contract/operator/reconcile.ts';
 import { Problem } from '../contract/problems.ts';
 import { withCommas } from '../contract/wording.ts';
-import { type Current, digestOf, type ItemKey, presentItem, refused } from '../domain/import.ts';
+import { type Current, digestOf, type ItemKey, presentItem } from '../domain/import.ts';
 import { type Digested, Named, readDigested } from '../domain/reconcile.ts';
-import { Outage } from '../platform/outage.ts';
+import { refused } from '../domain/refused-item.ts';
 import { transact } from '../store/database.ts';
 import { listItems, readItems } from '../store/import.ts';
 import { type App, newSalt, nowIso, type OperatorCall } from './app.ts';
+import { lastLine } from './lines.ts';
 
 type Call = OperatorCall<typeof reconcileEndpoint>;
 
@@ -87,9 +88,7 @@ async function* differences(app: App, call: Call, lines: AsyncIterable<Line[]>):
       } while (after);
     }
   } catch (error) {
-    const problem = error instanceof Outage ? new Problem('service_unavailable') : error;
-    if (!(problem instanceof Problem)) throw error;
-    yield line({ problem: refused(problem).problem });
+    yield lastLine(error);
   }
 }
 

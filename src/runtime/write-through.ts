@@ -48,8 +48,8 @@ import {
  *   2. Read the row and the address of the software, and decide. An update that is rejected or changes nothing is answered here.
  *   3. Insert the proposal. The same transaction then compares the versions of the row and of the address with the versions of step 2. If a
  *      version differs, or the submission type has another proposal or an outstanding withdrawal: next turn.
- *   4. Ask: POST `change.proposed`, signed, with the ID as `webhook-id`. If the connection takes so long that the address may have changed since
- *      step 3, no byte is sent and the proposal is deleted: next turn. 2xx: the software has applied the change, until it receives a withdrawal.
+ *   4. Ask: POST `change.proposed`, signed, with the ID as `webhook-id`. If the connection is established more than 900 ms after
+ *      step 3, the address may have changed. No byte is sent, and the proposal is deleted: next turn. 2xx: the software has applied the change, until it receives a withdrawal.
  *      409 or 422, or no connection: it has not, and the proposal is deleted. Anything else: unknown, so step 6.
  *   5. Make the change: check the access again. Then one transaction deletes the proposal, writes the row, and appends the audit entry, which
  *      goes to the feed as applied. If the row has another version than in step 2, or a form or assignee is gone: step 6, next turn.
@@ -98,7 +98,7 @@ const ASKS_MAX = 3;
 const TURN_MS = 100;
 const TURNS_MAX = 30;
 const SENTENCE_MAX = 500;
-/** An answer to PUT or DELETE of the setting waits 1,010 ms after its commit (`settle`), so no byte leaves for the old URL after that answer. */
+/** A PUT or DELETE of the setting is answered 1,010 ms after its commit (`settle`). No byte leaves for the old URL after that. */
 const ADDRESS_VALID_MS = 900;
 /** What the caller is told: neither this service nor the request is at fault. */
 const SOFTWARE_AWAY = {

@@ -37,6 +37,45 @@ export async function keepAnswer<Answer>(
   return before ? { bodyHash: before.body_hash, answer: before.answer } : keepAnswer(tx, keyed);
 }
 
+/** The same for many keys of one caller, no two of them alike. Returns the earlier answers by key. */
+export async function keepAnswers<Answer>(
+  tx: Transaction,
+  keyed: readonly Keyed<Answer>[],
+): Promise<Map<string, Pick<Keyed<Answer>, 'bodyHash' | 'answer'>>> {
+  const [first] = keyed;
+  if (!first) return new Map();
+  const [callers, keys] = keysOf(keyed);
+  // In the order of their keys, so that two calls with the same keys wait for each other instead of deadlocking.
+  const taken = await tx.query<{ key: string }>(
+    `INSERT INTO idempotency_keys (caller_id, key, body_hash, answer, created_at)
+     SELECT caller_id, key, body_hash, answer::jsonb, at
+       FROM unnest($1::text[], $2::text[], $3::bytea[], $4::text[], $5::timestamptz[])
+            AS new (caller_id, key, body_hash, answer, at)
+      ORDER BY caller_id, key
+     ON CONFLICT DO NOTHING RETURNING key`,
+    [
+      callers,
+      keys,
+      keyed.map(({ bodyHash }) => bodyHash),
+      keyed.map(({ answer }) => JSON.stringify(answer)),
+      keyed.map(({ at }) => at),
+    ],
+  );
+  const isTaken = new Set(taken.map(({ key }) => key));
+  const used = keyed.filter(({ key }) => !isTaken.has(key));
+  if (used.length === 0) return new Map();
+  const before = await tx.query<{ key: string; body_hash: Buffer; answer: Answer }>(
+    'SELECT key, body_hash, answer FROM idempotency_keys WHERE caller_id = $1 AND key = ANY ($2::text[])',
+    [first.callerId, used.map(({ key }) => key)],
+  );
+  const kept = new Map(
+    before.map(({ key, body_hash: bodyHash, answer }) => [key, { bodyHash, answer }] as const),
+  );
+  // Without a row it was cleared away just now, so the key is free again.
+  const free = used.filter(({ key }) => !kept.has(key));
+  return new Map([...kept, ...(await keepAnswers(tx, free))]);
+}
+
 /** An answer as it is kept for any POST: its text is sealed, for it may show a secret. */
 export interface KeptAnswer {
   bodyHash: Buffer;

@@ -212,7 +212,7 @@ it('every POST takes a key, and 400 says what is wrong with one', async () => {
   }
 });
 
-it('what is sent line by line takes none: sent again, it changes nothing anyway', async () => {
+it('an import line by line takes none: sent again, it changes nothing anyway', async () => {
   const line = JSON.stringify({
     kind: 'form',
     id: 'form-1',

@@ -164,4 +164,13 @@ describe('a failure that is reported in many words', () => {
     const shown = { ...long, failure_reason: `${'🏥'.repeat(1_999)}…`, code: `${'c'.repeat(254)}…` };
     expect(await payloadsOf(groupId)).toEqual(how === 'one' ? [shown] : [shown, short]);
   });
+
+  it('is accepted with NUL and lone surrogates: each becomes U+FFFD, before the text is shortened', async () => {
+    const { groupId } = await makeWorld(house);
+    const sent = failing(groupId, `a\0b\ud83cc${'\0'.repeat(2_000)}`, '\udfe5');
+    expect((await publish(sent)).status).toBe(202);
+    const failure_reason = `a\ufffdb\ufffdc${'\ufffd'.repeat(1_994)}…`;
+    expect(await payloadsOf(groupId)).toEqual([{ ...sent, failure_reason, code: '\ufffd' }]);
+    expect((await publish({ ...sent, id: 'a\0' })).status).toBe(400);
+  });
 });

@@ -1,10 +1,11 @@
 import { z } from 'zod';
 import { readers, sources } from '../access.ts';
-import { defineEndpoint } from '../endpoint.ts';
+import { defineEndpoint, LINE_BYTES_MAX } from '../endpoint.ts';
 import { eventPayload, eventType } from '../event-payloads.ts';
 import { recordId, reference, timestamp } from '../fields.ts';
 import { pageOf, pageQuery, shortPages, spanQuery } from '../page.ts';
 import { deliveryStatuses } from '../partner/webhook-deliveries.ts';
+import type { ItemProblem } from './item-problem.ts';
 
 const EVENTS_MAX = 1_000;
 const EVENTS_BYTES_MAX = 2 * 1024 * 1024;
@@ -56,6 +57,14 @@ const eventWithDeliveries = acceptedEvent
     description: 'An event, and the status of its delivery to each webhook.',
   });
 
+/** The outcome of one line of NDJSON. */
+export interface EventOutcome {
+  index: number;
+  outcome: 'accepted' | 'refused';
+  event_id?: string;
+  problem?: ItemProblem;
+}
+
 export type AcceptedEvent = z.infer<typeof acceptedEvent>;
 export type EventWithDeliveries = z.infer<typeof eventWithDeliveries>;
 
@@ -67,12 +76,17 @@ export const publishEvents = defineEndpoint({
   path: '/operator/v1/events',
   tag,
   summary: 'Publish events',
-  description: `Takes one event, or up to ${EVENTS_MAX} as \`{"events": […]}\`. All of them are accepted, or none; in a deployment of several databases, they are of practice groups that one of them serves. Once the call is answered, the events are stored and will be delivered to every webhook that may have them, as they were given. The EHR status of the practice group follows an event about it, also for \`GET /v1/practice-groups\`. An event that a write-to-record job has succeeded or failed finishes the open job with that \`id\`. No second event is made. An event about a form names no submission type, so it counts for none: report a form that counts with \`POST /operator/v1/practice-groups/{id}/form-submissions\`.`,
+  description: `Takes one event, or up to ${EVENTS_MAX} as \`{"events": […]}\`. All of them are accepted, or none; in a deployment of several databases, they are of practice groups that one of them serves. Once the call is answered, the events are stored and will be delivered to every webhook that may have them, as they were given. The EHR status of the practice group follows an event about it, also for \`GET /v1/practice-groups\`. An event that a write-to-record job has succeeded or failed finishes the open job with that \`id\`. No second event is made. An event about a form names no submission type, so it counts for none: report a form that counts with \`POST /operator/v1/practice-groups/{id}/form-submissions\`.
+
+Takes \`application/x-ndjson\` as well: one event on each line, any number of lines of at most ${LINE_BYTES_MAX / 1024} KiB. The response has one line for each line, in order: \`{"index": 0, "outcome": "accepted", "event_id": "evt_…"}\`, or \`{"index": 1, "outcome": "refused", "problem": {…}}\` with a problem as in \`ImportOutcome\`. \`index\` is the place of the line, from 0 on; a blank line counts and has no outcome. A refused line does not affect other lines. Events are accepted in the order of their lines. Read the outcomes while you send: the service reads no further than you do. A last line with a \`problem\` and no \`index\` says why the service stopped.
+
+With an \`Idempotency-Key\`, each line of NDJSON has a key of its own, made of that key and its index. Send the same body with the same key again after a broken connection: each line is accepted once, and its outcome has the ID of the first time. A line that differs from the accepted line with its index is refused with \`conflict\`. A refused line uses up no key: correct it in its place, and send the body again. Without a key, a line that had no outcome may have been accepted.`,
   extension: true,
   access: { roles: sources },
   idempotency: 'own',
   body: oneOrSeveral,
   bodyBytesMax: EVENTS_BYTES_MAX,
+  lines: 'also',
   response: {
     status: 202,
     description: 'Accepted. The IDs are in the order of the events.',

@@ -5,6 +5,7 @@ import { anyPlace, line, recordId, reference, text, wholeNumber } from '../field
 import { oneOfShapes } from '../json-schema.ts';
 import { assigneeTypes, submissionTypePatch } from '../partner/submission-types.ts';
 import { submissionTypeRules } from '../rules.ts';
+import { itemProblem } from './item-problem.ts';
 import { practiceGroupFields } from './practice-groups.ts';
 
 /** What the practice software sends: whole items, so that what is left out is at its default, not as it was. */
@@ -97,31 +98,7 @@ const outcome = z
     outcome: z.enum(['created', 'updated', 'unchanged', 'stale', 'deleted', 'refused']).meta({
       description: '`stale`: a newer source_version was here before.',
     }),
-    problem: z
-      .object({
-        error: z.string().meta({ description: 'A code of the error reference.' }),
-        message: z.string(),
-        rule: z.string().optional(),
-        path: z.array(z.union([z.string(), z.int()])).optional(),
-        entries: z
-          .array(
-            z.object({
-              code: z.string(),
-              expected: z.string(),
-              path: z.array(z.union([z.string(), z.int()])),
-              message: z.string(),
-            }),
-          )
-          .optional()
-          .meta({
-            description:
-              'With validation_error: what is wrong with the item, at most 20 entries for each item and 1,000 for each thousand items. A name of more than 100 characters is shortened.',
-          }),
-        more_entries: z.int().optional().meta({ description: 'The number of entries that are not listed.' }),
-        used_by: z.array(z.object({ type: z.string(), count: z.int(), ids: z.array(z.string()) })).optional(),
-      })
-      .optional()
-      .meta({ description: 'With `refused`: why.' }),
+    problem: itemProblem.optional().meta({ description: 'With `refused`: why.' }),
   })
   .meta({ id: 'ImportOutcome' });
 

@@ -444,10 +444,13 @@ export interface AppointmentBookingFailedEvent {
   event: 'appointment.booking-failed';
   /**
    * Human-readable reason why the action failed to confirm in the EHR. At most 2,000 characters: a
-   * longer text is shortened, and ends in `…`.
+   * longer text is shortened, and ends in `…`. NUL and lone surrogates become U+FFFD.
    */
   failure_reason?: string;
-  /** Machine-readable failure code. At most 255 characters: a longer text is shortened, and ends in `…`. */
+  /**
+   * Machine-readable failure code. At most 255 characters: a longer text is shortened, and ends in `…`.
+   * NUL and lone surrogates become U+FFFD.
+   */
   code?: string;
 }
 
@@ -463,10 +466,13 @@ export interface AppointmentCancelFailedEvent {
   event: 'appointment.cancel-failed';
   /**
    * Human-readable reason why the action failed to confirm in the EHR. At most 2,000 characters: a
-   * longer text is shortened, and ends in `…`.
+   * longer text is shortened, and ends in `…`. NUL and lone surrogates become U+FFFD.
    */
   failure_reason?: string;
-  /** Machine-readable failure code. At most 255 characters: a longer text is shortened, and ends in `…`. */
+  /**
+   * Machine-readable failure code. At most 255 characters: a longer text is shortened, and ends in `…`.
+   * NUL and lone surrogates become U+FFFD.
+   */
   code?: string;
 }
 
@@ -506,10 +512,13 @@ export interface AppointmentRescheduleFailedEvent {
   event: 'appointment.reschedule-failed';
   /**
    * Human-readable reason why the action failed to confirm in the EHR. At most 2,000 characters: a
-   * longer text is shortened, and ends in `…`.
+   * longer text is shortened, and ends in `…`. NUL and lone surrogates become U+FFFD.
    */
   failure_reason?: string;
-  /** Machine-readable failure code. At most 255 characters: a longer text is shortened, and ends in `…`. */
+  /**
+   * Machine-readable failure code. At most 255 characters: a longer text is shortened, and ends in `…`.
+   * NUL and lone surrogates become U+FFFD.
+   */
   code?: string;
 }
 
@@ -3623,7 +3632,7 @@ export interface Operations {
       body: {
         /**
          * For the partner, as a sentence. At most 1,000 characters: a longer text is shortened, and ends in
-         * `…`.
+         * `…`. NUL and lone surrogates become U+FFFD.
          */
         reason: string;
       };

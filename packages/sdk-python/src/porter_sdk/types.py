@@ -125,11 +125,11 @@ class AppointmentBookingFailedEvent(TypedDict):
     """The name of the event."""
     failure_reason: NotRequired[str]
     """Human-readable reason why the action failed to confirm in the EHR. At most 2,000 characters: a
-    longer text is shortened, and ends in `…`.
+    longer text is shortened, and ends in `…`. NUL and lone surrogates become U+FFFD.
     """
     code: NotRequired[str]
     """Machine-readable failure code. At most 255 characters: a longer text is shortened, and ends in
-    `…`.
+    `…`. NUL and lone surrogates become U+FFFD.
     """
 
 
@@ -146,11 +146,11 @@ class AppointmentCancelFailedEvent(TypedDict):
     """The name of the event."""
     failure_reason: NotRequired[str]
     """Human-readable reason why the action failed to confirm in the EHR. At most 2,000 characters: a
-    longer text is shortened, and ends in `…`.
+    longer text is shortened, and ends in `…`. NUL and lone surrogates become U+FFFD.
     """
     code: NotRequired[str]
     """Machine-readable failure code. At most 255 characters: a longer text is shortened, and ends in
-    `…`.
+    `…`. NUL and lone surrogates become U+FFFD.
     """
 
 
@@ -193,11 +193,11 @@ class AppointmentRescheduleFailedEvent(TypedDict):
     """The name of the event."""
     failure_reason: NotRequired[str]
     """Human-readable reason why the action failed to confirm in the EHR. At most 2,000 characters: a
-    longer text is shortened, and ends in `…`.
+    longer text is shortened, and ends in `…`. NUL and lone surrogates become U+FFFD.
     """
     code: NotRequired[str]
     """Machine-readable failure code. At most 255 characters: a longer text is shortened, and ends in
-    `…`.
+    `…`. NUL and lone surrogates become U+FFFD.
     """
 
 

@@ -134,10 +134,13 @@ export interface AppointmentBookingFailedEvent {
   event: 'appointment.booking-failed';
   /**
    * Human-readable reason why the action failed to confirm in the EHR. At most 2,000 characters: a
-   * longer text is shortened, and ends in `…`.
+   * longer text is shortened, and ends in `…`. NUL and lone surrogates become U+FFFD.
    */
   failure_reason?: string;
-  /** Machine-readable failure code. At most 255 characters: a longer text is shortened, and ends in `…`. */
+  /**
+   * Machine-readable failure code. At most 255 characters: a longer text is shortened, and ends in `…`.
+   * NUL and lone surrogates become U+FFFD.
+   */
   code?: string;
 }
 
@@ -153,10 +156,13 @@ export interface AppointmentCancelFailedEvent {
   event: 'appointment.cancel-failed';
   /**
    * Human-readable reason why the action failed to confirm in the EHR. At most 2,000 characters: a
-   * longer text is shortened, and ends in `…`.
+   * longer text is shortened, and ends in `…`. NUL and lone surrogates become U+FFFD.
    */
   failure_reason?: string;
-  /** Machine-readable failure code. At most 255 characters: a longer text is shortened, and ends in `…`. */
+  /**
+   * Machine-readable failure code. At most 255 characters: a longer text is shortened, and ends in `…`.
+   * NUL and lone surrogates become U+FFFD.
+   */
   code?: string;
 }
 
@@ -196,10 +202,13 @@ export interface AppointmentRescheduleFailedEvent {
   event: 'appointment.reschedule-failed';
   /**
    * Human-readable reason why the action failed to confirm in the EHR. At most 2,000 characters: a
-   * longer text is shortened, and ends in `…`.
+   * longer text is shortened, and ends in `…`. NUL and lone surrogates become U+FFFD.
    */
   failure_reason?: string;
-  /** Machine-readable failure code. At most 255 characters: a longer text is shortened, and ends in `…`. */
+  /**
+   * Machine-readable failure code. At most 255 characters: a longer text is shortened, and ends in `…`.
+   * NUL and lone surrogates become U+FFFD.
+   */
   code?: string;
 }
 

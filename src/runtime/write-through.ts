@@ -49,8 +49,8 @@ import {
  *   3. Insert the proposal. The same transaction then compares the versions of the row and of the address with the versions of step 2. If a
  *      version differs, or the submission type has another proposal or an outstanding withdrawal: next turn.
  *   4. Ask: POST `change.proposed`, signed, with the ID as `webhook-id`. If the connection is established more than 900 ms after
- *      step 3, the address may have changed. No byte is sent, and the proposal is deleted: next turn. 2xx: the software has applied the change, until it receives a withdrawal.
- *      409 or 422, or no connection: it has not, and the proposal is deleted. Anything else: unknown, so step 6.
+ *      step 3, the address may have changed. No byte is sent, and the proposal is deleted: next turn. 2xx: the software has applied the change,
+ *      until it receives a withdrawal. 409 or 422, or no connection: it has not, and the proposal is deleted. Anything else: unknown, so step 6.
  *   5. Make the change: check the access again. Then one transaction deletes the proposal, writes the row, and appends the audit entry, which
  *      goes to the feed as applied. If the row has another version than in step 2, or a form or assignee is gone: step 6, next turn.
  *   6. Withdraw the change: one transaction deletes the proposal, reads the fields of the change as Porter holds them now, and queues the

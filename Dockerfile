@@ -18,4 +18,4 @@ EXPOSE 8080
 STOPSIGNAL SIGTERM
 # On the port and with the protocol that are configured. The certificate is for the service's name, not for this address.
 HEALTHCHECK --interval=10s --timeout=3s CMD ["node", "-e", "const { PORTER_PORT, PORTER_TLS_CERT } = process.env; require(PORTER_TLS_CERT ? 'https' : 'http').get({ host: '127.0.0.1', port: PORTER_PORT || 8080, path: '/healthz', rejectUnauthorized: false }, (r) => process.exit(r.statusCode === 200 ? 0 : 1)).on('error', () => process.exit(1))"]
-CMD ["node", "src/main.ts"]
+CMD ["node", "src/service/main.ts"]

@@ -13,49 +13,49 @@ function service(name: string): string {
 /** For each room of the service the file that says most about it in a few seconds. */
 const representatives = [
   // The partners' door: reading, changing, who may, how often.
-  'submission-type-reads',
-  'patch',
-  'authorisation',
-  'rate',
+  'practices/submission-type-reads',
+  'practices/patch',
+  'access/authorisation',
+  'access/rate',
   // The operators' door, and what both leave in the audit.
-  'operator-partners',
-  'form-submissions',
-  'write-to-record',
-  'audit-trail',
+  'access/operator-partners',
+  'practices/form-submissions',
+  'practices/write-to-record',
+  'oversight/audit-trail',
   // An event on its way out.
-  'publish-events',
-  'event-feed',
-  'webhooks-manage',
-  'delivery-engine',
-  'egress',
+  'events/publish-events',
+  'events/event-feed',
+  'events/webhooks-manage',
+  'events/delivery-engine',
+  'events/egress',
   // The database.
-  'migrations',
-  'row-level-security',
+  'process/migrations',
+  'process/row-level-security',
   // What people hold in their hands.
-  'cli-partners',
-  'sdk-service',
-  'site-serving',
+  'access/cli-partners',
+  'process/sdk-service',
+  'process/site-serving',
   // The process.
-  'graceful-stop',
+  'process/graceful-stop',
 ].map(service);
 
 /** What takes longest, because processes are killed, frozen and started again in it, or thousands of steps are made. */
 const longest = [
-  'post-faults',
-  'faults',
-  'import-faults',
-  'delivery-stale',
-  'practice-software',
-  'access-agreement',
-  'isolation',
-  'faults-frozen',
-  'cli-process',
-  'embedded-postgres',
-  'embedded-postgres-crashes',
-  'upgrade',
-  'delivery-order',
-  'main',
-  'neighbouring-versions',
+  'events/post-faults',
+  'process/faults',
+  'practices/import-faults',
+  'events/delivery-stale',
+  'practices/practice-software',
+  'access/access-agreement',
+  'access/isolation',
+  'process/faults-frozen',
+  'process/cli-process',
+  'process/embedded-postgres',
+  'process/embedded-postgres-crashes',
+  'process/upgrade',
+  'events/delivery-order',
+  'process/main',
+  'process/neighbouring-versions',
 ].map(service);
 
 /**

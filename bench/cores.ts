@@ -235,7 +235,7 @@ async function start(processes: number, windows: string): Promise<Served> {
   await admin.query(`CREATE DATABASE ${database} OWNER porter`);
   await admin.end();
   const port = await freePort();
-  const child = spawn(process.execPath, ['src/main.ts'], {
+  const child = spawn(process.execPath, ['src/service/main.ts'], {
     env: {
       ...process.env,
       DATABASE_URL: postgres.serviceUrl.replace(/porter$/, database),

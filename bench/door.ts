@@ -5,9 +5,9 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
-import type { PartnerPrincipal } from '../src/domain/principal.ts';
+import type { PartnerPrincipal } from '../src/domain/access/principal.ts';
 import { systemClock } from '../src/platform/clock.ts';
-import { gatherUpdates } from '../src/runtime/submission-type-updates.ts';
+import { gatherUpdates } from '../src/runtime/practices/submission-type-updates.ts';
 import { openDatabase } from '../src/store/database.ts';
 import { readSqlFunctions } from '../src/store/sql-functions.ts';
 import { drive, hasWrk, type Load, type Outcome, wrk } from './load.ts';
@@ -344,7 +344,7 @@ async function timeToFirstAnswer(): Promise<number> {
     NODE_COMPILE_CACHE: join(folder, 'compiled'),
   };
   const started = performance.now();
-  const child = spawn(process.execPath, ['src/main.ts'], { env, stdio: 'ignore' });
+  const child = spawn(process.execPath, ['src/service/main.ts'], { env, stdio: 'ignore' });
   const ended = once(child, 'exit');
   for (;;) {
     const answer = await fetch(`http://127.0.0.1:${port}/readyz`).catch(() => undefined);

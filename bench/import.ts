@@ -3,10 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
 import { request } from 'undici';
-import { startService } from '../src/compose.ts';
-import { readConfig } from '../src/config.ts';
 import { createLogger } from '../src/platform/logger.ts';
 import { startEmbeddedPostgres } from '../src/platform/postgres/embedded.ts';
+import { startService } from '../src/service/compose.ts';
+import { readConfig } from '../src/service/config.ts';
 import { inTurns, ratioLine, say } from './measure.ts';
 
 /** Import: lines through the service, against COPY of the same rows from files of the server, keys and foreign keys included. */

@@ -6,12 +6,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import pg from 'pg';
-import { startService } from '../src/compose.ts';
-import { readConfig } from '../src/config.ts';
 import type { EventPayload } from '../src/contract/event-payloads.ts';
 import { systemClock } from '../src/platform/clock.ts';
 import { createEgress } from '../src/platform/egress/egress.ts';
 import { createLogger } from '../src/platform/logger.ts';
+import { startService } from '../src/service/compose.ts';
+import { readConfig } from '../src/service/config.ts';
 
 const HANGING = 50;
 /** What is queued for a receiver that was away. */

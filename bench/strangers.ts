@@ -1,5 +1,5 @@
 import { connect, type Socket } from 'node:net';
-import { formatKey } from '../src/domain/api-key.ts';
+import { formatKey } from '../src/domain/access/api-key.ts';
 import { httpRequest } from './load.ts';
 
 /**

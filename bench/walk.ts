@@ -6,10 +6,10 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { startService } from '../src/compose.ts';
-import { readConfig } from '../src/config.ts';
 import { scopeNames } from '../src/contract/access.ts';
 import { createLogger } from '../src/platform/logger.ts';
+import { startService } from '../src/service/compose.ts';
+import { readConfig } from '../src/service/config.ts';
 import { valueLine } from './measure.ts';
 
 /**

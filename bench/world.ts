@@ -1,9 +1,9 @@
 import { join } from 'node:path';
 import pg from 'pg';
-import { startService } from '../src/compose.ts';
-import { readConfig } from '../src/config.ts';
-import type { PartnerPrincipal } from '../src/domain/principal.ts';
+import type { PartnerPrincipal } from '../src/domain/access/principal.ts';
 import { createLogger } from '../src/platform/logger.ts';
+import { startService } from '../src/service/compose.ts';
+import { readConfig } from '../src/service/config.ts';
 import { httpRequest } from './load.ts';
 import { AUDIT_TABLE } from './pgbench.ts';
 

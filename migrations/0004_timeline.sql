@@ -8,6 +8,6 @@ CREATE TABLE feed_timelines (
   -- The cell, when it began (milliseconds in hex) and what nobody could guess: `0-19b2c3d4e5f-9f86d081884c7d65`.
   id       text NOT NULL UNIQUE,
   began_at timestamptz NOT NULL,
-  -- What the positions were given by; see src/sql/feed_server.sql.
+  -- What the positions were given by; see src/sql/events/feed_server.sql.
   server   text NOT NULL
 );

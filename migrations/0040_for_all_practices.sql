@@ -3,7 +3,7 @@
 -- Those that it is narrowed to; null: every one that the partner may act for.
 ALTER TABLE webhooks ADD COLUMN only_group_ids text[];
 
--- Of such a webhook: the practice groups whose deliveries are withheld, since when and why (src/sql/why_withheld.sql). What is withheld is set
+-- Of such a webhook: the practice groups whose deliveries are withheld, since when and why (src/sql/events/why_withheld.sql). What is withheld is set
 -- aside until `infinity`: as `due`, or as `waiting` behind an earlier one about the same object. If the partner may receive nothing
 -- at all, that is noted at the webhook, as for any other.
 CREATE TABLE withheld_groups (

@@ -16,7 +16,7 @@ CREATE TABLE figures (
   partner_id text NOT NULL,
   -- Of a delivery; else empty.
   webhook_id text NOT NULL,
-  -- What each place counts: src/domain/figures.ts.
+  -- What each place counts: src/domain/oversight/figures.ts.
   counts     bigint[] NOT NULL,
   PRIMARY KEY (partner_id, grain, at, kind, webhook_id)
 ) WITH (fillfactor = 50);

@@ -1,5 +1,5 @@
 -- Partners that a practice group has stopped: from then on, until the stop is lifted, the partner does not act for the group and receives none of its
--- events (src/store/practice-groups.ts, src/sql/receives_until.sql). Stops that were lifted stay, as what happened.
+-- events (src/store/practices/practice-groups.ts, src/sql/events/receives_until.sql). Stops that were lifted stay, as what happened.
 CREATE TABLE stops (
   id                text PRIMARY KEY,
   practice_group_id text NOT NULL,

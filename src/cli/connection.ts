@@ -1,4 +1,4 @@
-import { didYouMean } from '../domain/nearest.ts';
+import { didYouMean } from '../domain/oversight/nearest.ts';
 import { Failure, UsageError } from './exit.ts';
 import { type Demo, type Profile, readDemo, readProfiles } from './profiles.ts';
 import type { World } from './world.ts';

@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import { didYouMean, nearest } from '../domain/nearest.ts';
+import { didYouMean, nearest } from '../domain/oversight/nearest.ts';
 import { type Argument, type Call, type Command, type Option, type Options, optionsOf } from './command.ts';
 import { UsageError } from './exit.ts';
 

@@ -19,7 +19,7 @@ interface AlertKind {
 }
 
 /**
- * What somebody is told of. A kind has its place here, and in `domain/alerts.ts` the decision when it begins and ends. Names travel to partners and
+ * What somebody is told of. A kind has its place here, and in `domain/oversight/alerts.ts` the decision when it begins and ends. Names travel to partners and
  * into preferences: one that was published stays.
  */
 const alertKinds = {

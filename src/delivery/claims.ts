@@ -6,7 +6,7 @@ import {
   type LaneEvent,
   LEASE_MS,
   WINDOW_START,
-} from '../domain/lane.ts';
+} from '../domain/events/lane.ts';
 import type { Bell } from '../platform/bell.ts';
 import { type Clock, databaseTime } from '../platform/clock.ts';
 import type { Logger } from '../platform/logger.ts';
@@ -14,15 +14,15 @@ import { Outage } from '../platform/outage.ts';
 import { Semaphore } from '../platform/semaphore.ts';
 import type { Database } from '../store/database.ts';
 import { isOnlyLate, isUndoneByServer } from '../store/database-errors.ts';
-import { freeLanes, lookAtWebhooks, renewLanes, reviewEntitlement } from '../store/deliveries.ts';
+import { freeLanes, lookAtWebhooks, renewLanes, reviewEntitlement } from '../store/events/deliveries.ts';
 import {
   type ClaimedLane,
   claimDeliveries,
   claimedLanes,
   type KnownLane,
-} from '../store/deliveries-claim.ts';
-import type { OneEvent } from '../store/events.ts';
-import { acceptAndHandOver, type HandedOver } from '../store/hand-over.ts';
+} from '../store/events/deliveries-claim.ts';
+import type { OneEvent } from '../store/events/events.ts';
+import { acceptAndHandOver, type HandedOver } from '../store/events/hand-over.ts';
 import type { Destinations } from './destinations.ts';
 import { entitle, type KnownWebhook, type KnownWebhooks, queuedGroups } from './known-webhooks.ts';
 import type { DeliveryMetrics } from './metrics.ts';

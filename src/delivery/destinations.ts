@@ -1,16 +1,16 @@
 import type { KeyObject } from 'node:crypto';
-import { CircuitBreaker } from '../domain/flow-control.ts';
+import { SYSTEM } from '../domain/access/principal.ts';
+import { CircuitBreaker } from '../domain/events/flow-control.ts';
+import type { ClaimedDelivery } from '../domain/events/lane.ts';
+import { signedHeaders } from '../domain/events/signature.ts';
 import { deliveryId } from '../domain/ids.ts';
-import type { ClaimedDelivery } from '../domain/lane.ts';
-import { SYSTEM } from '../domain/principal.ts';
-import { signedHeaders } from '../domain/signature.ts';
 import type { PostRequest } from '../platform/egress/egress.ts';
 import type { Logger } from '../platform/logger.ts';
 import { privateKeyOf } from '../platform/signer.ts';
 import { type Database, transact } from '../store/database.ts';
-import { type Destination, findDestinations } from '../store/deliveries.ts';
-import { listLiveSigningKeys, type StoredSigningKey, signingKeyOwner } from '../store/signing-keys.ts';
-import { headersOwner, secretOwner } from '../store/webhook-secrets.ts';
+import { type Destination, findDestinations } from '../store/events/deliveries.ts';
+import { listLiveSigningKeys, type StoredSigningKey, signingKeyOwner } from '../store/events/signing-keys.ts';
+import { headersOwner, secretOwner } from '../store/events/webhook-secrets.ts';
 
 /** Opens what was sealed under a master key for this owner. */
 export type Open = (secret: { sealed: Buffer; keyId: string }, owner: string) => Uint8Array;
@@ -23,7 +23,7 @@ export interface OpenDestination {
   origin: string;
   /** A webhook of the operator's own, which may be where partners' may not. */
   isOfOperator: boolean;
-  /** What goes there is never given up (store/deliveries.ts). */
+  /** What goes there is never given up (store/events/deliveries.ts). */
   mustArrive: boolean;
   /** What signs at a moment: its own secrets, and the keys of the deployment. */
   secretsAt: (now: number) => readonly Uint8Array[];

@@ -1,5 +1,4 @@
-import { BACKLOG_PART } from '../domain/flow-control.ts';
-import type { RandomBytes } from '../domain/ids.ts';
+import { BACKLOG_PART } from '../domain/events/flow-control.ts';
 import {
   type ClaimedDelivery,
   isVoid,
@@ -7,10 +6,11 @@ import {
   type LaneEvent,
   openFromAfter,
   stepLane,
-} from '../domain/lane.ts';
+} from '../domain/events/lane.ts';
+import type { RandomBytes } from '../domain/ids.ts';
 import { type Egress, type PostOutcome, wasReached } from '../platform/egress/egress.ts';
-import { freeLanes } from '../store/deliveries.ts';
-import type { LaneLow, RecordedLane, Result } from '../store/deliveries-record.ts';
+import { freeLanes } from '../store/events/deliveries.ts';
+import type { LaneLow, RecordedLane, Result } from '../store/events/deliveries-record.ts';
 import { type Claimed, Claims, type ClaimsOptions, type Sending } from './claims.ts';
 import { signedRequest } from './destinations.ts';
 import { type KnownWebhook, KnownWebhooks, staleness } from './known-webhooks.ts';

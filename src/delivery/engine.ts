@@ -7,12 +7,12 @@ import type { Logger } from '../platform/logger.ts';
 import { Outage } from '../platform/outage.ts';
 import type { Database } from '../store/database.ts';
 import { isOnlyLate } from '../store/database-errors.ts';
-import { fanOut, reviewEntitlement } from '../store/deliveries.ts';
-import type { AcceptedOne, OneEvent } from '../store/events.ts';
-import { fanOutToOperators } from '../store/operator-events.ts';
-import { bePresent, freeLanesOfTheDead } from '../store/presence.ts';
-import type { Retention } from '../store/retention.ts';
-import { withdrawLate } from '../store/write-through.ts';
+import { fanOut, reviewEntitlement } from '../store/events/deliveries.ts';
+import type { AcceptedOne, OneEvent } from '../store/events/events.ts';
+import { fanOutToOperators } from '../store/events/operator-events.ts';
+import { bePresent, freeLanesOfTheDead } from '../store/events/presence.ts';
+import type { Retention } from '../store/oversight/retention.ts';
+import { withdrawLate } from '../store/practices/write-through.ts';
 import { HAND_OVER_WAIT_MS, HANDED_OVER_MAX } from './claims.ts';
 import { Destinations, type Open } from './destinations.ts';
 import { Dispatch } from './dispatch.ts';
@@ -37,11 +37,11 @@ import { type DeliveryUsage, Recorder } from './recorder.ts';
  *      of the operator, which nobody can lose access to, and to the feed of changes. From CLAIM on they are webhooks like any other.
  *   2. CLAIM  (`Claims`, `claim_deliveries_3`) A worker takes the leases of lanes that have something new, or set aside and due,
  *      and reads as much from each as it has room for, so a million deliveries to one webhook do not keep another waiting.
- *      A lane has one holder at a time, who knows what it has under way (`domain/lane.ts`). The holder renews the lease while there
+ *      A lane has one holder at a time, who knows what it has under way (`domain/events/lane.ts`). The holder renews the lease while there
  *      is something; else it runs out.
  *      Whether the partner may still have it is asked with every claim, and what it may not have is not handed out (see ENTITLED).
  *   3. SEND  (`Dispatch`) Signed and posted, with no transaction open and no lock held. The AIMD window of a webhook that fails
- *      gets smaller, the circuit breaker of a host that cannot be reached opens (`domain/flow-control.ts`); nobody else notices.
+ *      gets smaller, the circuit breaker of a host that cannot be reached opens (`domain/events/flow-control.ts`); nobody else notices.
  *   4. RECORD  (`Recorder`, `record_results`) A batcher writes what became of them: delivered, set aside until a later time, or
  *      given up. Only the holder of the lease may write a failure; a success counts from anybody, for the delivery has
  *      arrived. Writing the same result twice changes nothing.
@@ -100,7 +100,7 @@ import { type DeliveryUsage, Recorder } from './recorder.ts';
  * even what is queued. A claim asks PostgreSQL for each webhook (`entitled_webhooks_2`, of the rule `receives_until`), and so does the look
  * at what is queued here. The answer is good for 900 ms by the monotonic clock, counted from before the question, and no longer than the key
  * that it rests on: after that nothing is sent before it was asked again, however much was fetched ahead. Whoever takes access away
- * answers when more than a second has passed since it was committed (`settle` in runtime/access.ts). No byte of a delivery leaves after that
+ * answers when more than a second has passed since it was committed (`settle` in runtime/access/access.ts). No byte of a delivery leaves after that
  * answer, on any node, and nodes need not notify each other. The exception is a request whose bytes were already leaving: it ends within the 15 s
  * that an attempt may take, and then the kernel discards the bytes that are left (`reset` in platform/egress/dial.ts).
  *   The queue of such a webhook is withheld: nothing leaves it, and every delivery keeps its place and number, so order holds

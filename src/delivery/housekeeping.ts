@@ -2,7 +2,7 @@ import { type Clock, databaseTime } from '../platform/clock.ts';
 import type { Logger } from '../platform/logger.ts';
 import type { Database } from '../store/database.ts';
 import { isOnlyLate } from '../store/database-errors.ts';
-import { clearings, clearSome, type Retention } from '../store/retention.ts';
+import { clearings, clearSome, type Retention } from '../store/oversight/retention.ts';
 
 interface Housekeeping {
   db: Database;

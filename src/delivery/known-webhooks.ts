@@ -1,4 +1,4 @@
-import { type LaneState, newLane, WINDOW_START } from '../domain/lane.ts';
+import { type LaneState, newLane, WINDOW_START } from '../domain/events/lane.ts';
 import type { OpenDestination } from './destinations.ts';
 import type { Receiver } from './resting-hosts.ts';
 

@@ -7,7 +7,7 @@ const SECONDS = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 15, 60, 600, 3_60
 
 export type DeliveryMetrics = ReturnType<typeof createMetrics>;
 
-/** Counts the deliveries of this worker. The queue, which all workers share, is in runtime/queue-metrics.ts. */
+/** Counts the deliveries of this worker. The queue, which all workers share, is in runtime/events/queue-metrics.ts. */
 export function createMetrics() {
   const registry = new Registry();
   const registers = [registry];

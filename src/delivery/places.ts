@@ -1,5 +1,5 @@
-import { BACKLOG_PART } from '../domain/flow-control.ts';
-import { roomIn } from '../domain/lane.ts';
+import { BACKLOG_PART } from '../domain/events/flow-control.ts';
+import { roomIn } from '../domain/events/lane.ts';
 import type { KnownWebhook } from './known-webhooks.ts';
 
 /** Over all webhooks: deliveries in flight, and those claimed with them. */

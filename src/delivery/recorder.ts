@@ -1,11 +1,16 @@
 import type { DeliveryOutcome } from '../contract/partner/usage.ts';
-import { isBeyondHope } from '../domain/retry.ts';
+import { isBeyondHope } from '../domain/events/retry.ts';
 import { type Clock, databaseTime } from '../platform/clock.ts';
 import type { Logger } from '../platform/logger.ts';
 import { Outage } from '../platform/outage.ts';
 import type { Database } from '../store/database.ts';
-import { disableWebhook } from '../store/deliveries.ts';
-import { type LaneLow, type RecordedLane, type Result, recordResults } from '../store/deliveries-record.ts';
+import { disableWebhook } from '../store/events/deliveries.ts';
+import {
+  type LaneLow,
+  type RecordedLane,
+  type Result,
+  recordResults,
+} from '../store/events/deliveries-record.ts';
 import { askDatabaseTime } from '../store/shared-clock.ts';
 
 const RESULTS_MAX = 2_000;

@@ -1,4 +1,4 @@
-import { type CircuitBreaker, DIAL_EVERY_MS } from '../domain/flow-control.ts';
+import { type CircuitBreaker, DIAL_EVERY_MS } from '../domain/events/flow-control.ts';
 import type { Bell } from '../platform/bell.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Egress } from '../platform/egress/egress.ts';

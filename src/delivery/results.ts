@@ -1,9 +1,9 @@
-import { keptAttempt } from '../domain/diagnosis.ts';
+import { keptAttempt } from '../domain/events/diagnosis.ts';
+import type { ClaimedDelivery } from '../domain/events/lane.ts';
+import { nextStep } from '../domain/events/retry.ts';
 import type { RandomBytes } from '../domain/ids.ts';
-import type { ClaimedDelivery } from '../domain/lane.ts';
-import { nextStep } from '../domain/retry.ts';
 import type { PostOutcome } from '../platform/egress/egress.ts';
-import type { Result } from '../store/deliveries-record.ts';
+import type { Result } from '../store/events/deliveries-record.ts';
 import type { OpenDestination } from './destinations.ts';
 import { classOf } from './metrics.ts';
 

@@ -1,7 +1,7 @@
 import { eventNames, eventPayloads } from '../contract/event-payloads.ts';
 import { type EventName, events } from '../contract/events.ts';
 import { toJsonSchema } from '../contract/json-schema.ts';
-import { deliveryExample, eventExamples } from './event-examples.ts';
+import { deliveryExample, eventExamples } from './examples/event-examples.ts';
 import type { Node } from './extensions.ts';
 import { contactOf, DEFAULT_SUPPORT, type Servers } from './openapi.ts';
 

@@ -1,6 +1,6 @@
 import type { Endpoint } from '../contract/endpoint.ts';
 import { methodNames } from './client-methods.ts';
-import type { Examples } from './examples.ts';
+import type { Examples } from './examples/examples.ts';
 import type { Node } from './extensions.ts';
 
 /** The same call with the client libraries: shown in the reference beside the one with curl. */

@@ -1,6 +1,6 @@
 import { problemCatalogue, validationEntry } from '../contract/problems.ts';
+import { problemExample, validationExample } from './examples/problem-examples.ts';
 import { defaultServers } from './openapi.ts';
-import { problemExample, validationExample } from './problem-examples.ts';
 
 /** One entry of the catalogue as its readers see it, on the web page and in the reference. */
 export interface ErrorEntry {

@@ -1,6 +1,6 @@
 import { eventNames } from '../contract/event-payloads.ts';
 import { events } from '../contract/events.ts';
-import { deliveryExample, eventExamples } from './event-examples.ts';
+import { deliveryExample, eventExamples } from './examples/event-examples.ts';
 
 /** Beside the four that every event has. */
 const FURTHER_FIELDS = {

@@ -3,7 +3,11 @@ import { operatorEndpoints } from '../contract/operator/index.ts';
 import { partnerEndpoints } from '../contract/partner/index.ts';
 import { namedKeyEndpoints, portalEndpoints } from '../contract/portal/index.ts';
 import { practiceEndpoints } from '../contract/practice/index.ts';
-import { type Audience, type Examples, partnerRequests, partnerResponses } from './examples.ts';
+import { type Audience, type Examples, partnerRequests, partnerResponses } from './examples/examples.ts';
+import { operatorResponses } from './examples/operator-answers.ts';
+import { operatorRequests } from './examples/operator-examples.ts';
+import { portalRequests, portalResponses } from './examples/portal-examples.ts';
+import { practiceRequests, practiceResponses } from './examples/practice-examples.ts';
 import { markExtensions, type Node } from './extensions.ts';
 import {
   operatorIntroduction,
@@ -12,10 +16,6 @@ import {
   practiceIntroduction,
 } from './introductions.ts';
 import { operationOf } from './operation.ts';
-import { operatorResponses } from './operator-answers.ts';
-import { operatorRequests } from './operator-examples.ts';
-import { portalRequests, portalResponses } from './portal-examples.ts';
-import { practiceRequests, practiceResponses } from './practice-examples.ts';
 import type { Draft } from './responses.ts';
 import { tagDescriptions } from './tags.ts';
 

@@ -3,9 +3,9 @@ import { type Endpoint, IDEMPOTENCY_KEY, scopesFor, takesIdempotencyKey } from '
 import { toReferencedSchema } from '../contract/json-schema.ts';
 import { CURSOR } from '../contract/page.ts';
 import { codeSamplesOf } from './code-samples.ts';
-import type { Examples } from './examples.ts';
+import type { Examples } from './examples/examples.ts';
+import { nounOf, pathExampleOf } from './examples/path-examples.ts';
 import { isNode, type Node } from './extensions.ts';
-import { nounOf, pathExampleOf } from './path-examples.ts';
 import { type Draft, json, LINES, responsesOf } from './responses.ts';
 
 /** Optional headers carry no example: whoever tries a call out in the browser would send it without meaning to. */

@@ -10,9 +10,8 @@ import {
   unreadableBody,
   validationErrorBody,
 } from '../contract/problems.ts';
-import type { Audience, Examples } from './examples.ts';
-import type { Node } from './extensions.ts';
-import { waitingExample } from './people-examples.ts';
+import type { Audience, Examples } from './examples/examples.ts';
+import { waitingExample } from './examples/people-examples.ts';
 import {
   furtherDetails,
   operatorDetails,
@@ -21,7 +20,8 @@ import {
   rulesOf,
   unreadableExample,
   validationExamples,
-} from './problem-examples.ts';
+} from './examples/problem-examples.ts';
+import type { Node } from './extensions.ts';
 import { statusName } from './status-names.ts';
 
 /** One document in the making: who reads it, and the components that its operations have asked for so far. */

@@ -9,14 +9,19 @@ import {
 import type { RefusalReason } from '../contract/partner/requests.ts';
 import { cappedByNetwork, Problem, STOPPED_BY_PRACTICE } from '../contract/problems.ts';
 import type { ValidationEntry } from '../contract/validate.ts';
-import { type FoundGroup, hasExpired, isReached } from '../domain/access.ts';
-import { contains } from '../domain/address-list.ts';
-import type { GuestPrincipal, KeyHolder, OperatorPrincipal, PartnerPrincipal } from '../domain/principal.ts';
-import type { RateDecision } from '../domain/rate-window.ts';
+import { type FoundGroup, hasExpired, isReached } from '../domain/access/access.ts';
+import { contains } from '../domain/access/address-list.ts';
+import type {
+  GuestPrincipal,
+  KeyHolder,
+  OperatorPrincipal,
+  PartnerPrincipal,
+} from '../domain/access/principal.ts';
+import type { RateDecision } from '../domain/access/rate-window.ts';
+import { newSessionToken } from '../operations/access/sessions.ts';
 import type { App } from '../operations/app.ts';
-import { newSessionToken } from '../operations/sessions.ts';
-import { type FoundKey, isHolder } from '../runtime/access.ts';
-import type { SessionHolder } from '../runtime/sessions.ts';
+import { type FoundKey, isHolder } from '../runtime/access/access.ts';
+import type { SessionHolder } from '../runtime/access/sessions.ts';
 import type { Exchange } from './exchange.ts';
 import { foreignCall, keepSession, sessionToken } from './session-cookie.ts';
 import { addressKey } from './transport.ts';

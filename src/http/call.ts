@@ -1,7 +1,7 @@
 import { type Endpoint, IDEMPOTENCY_KEY, type Line, takesIdempotencyKey } from '../contract/endpoint.ts';
 import { Problem, ValidationProblem } from '../contract/problems.ts';
 import { type Checked, check, nothing, type ValidationEntry } from '../contract/validate.ts';
-import type { GuestPrincipal, OperatorPrincipal, PartnerPrincipal } from '../domain/principal.ts';
+import type { GuestPrincipal, OperatorPrincipal, PartnerPrincipal } from '../domain/access/principal.ts';
 import { type Exchange, parseJson } from './exchange.ts';
 
 const EITHER_TYPE =

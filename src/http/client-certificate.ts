@@ -1,7 +1,7 @@
 import { createHash, X509Certificate } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { TLSSocket } from 'node:tls';
-import { type AddressList, contains } from '../domain/address-list.ts';
+import { type AddressList, contains } from '../domain/access/address-list.ts';
 import { plainAddress } from './transport.ts';
 
 /**

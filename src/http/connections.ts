@@ -1,6 +1,6 @@
 import type { Server, ServerResponse } from 'node:http';
 import type { BlockList, Socket } from 'node:net';
-import { contains } from '../domain/address-list.ts';
+import { contains } from '../domain/access/address-list.ts';
 import { addressKey, plainAddress } from './transport.ts';
 
 export interface ConnectionLimits {

@@ -1,16 +1,16 @@
 import { tokenBody } from '../contract/console.ts';
 import { Problem, ValidationProblem } from '../contract/problems.ts';
 import { check } from '../contract/validate.ts';
-import { hasExpired } from '../domain/access.ts';
-import type { OperatorPrincipal } from '../domain/principal.ts';
-import type { App } from '../operations/app.ts';
+import { hasExpired } from '../domain/access/access.ts';
+import type { OperatorPrincipal } from '../domain/access/principal.ts';
 import {
   type Arrival,
   aboutOperator,
   beginSession,
   endSession,
   enterByInvitation,
-} from '../operations/sessions.ts';
+} from '../operations/access/sessions.ts';
+import type { App } from '../operations/app.ts';
 import type { Logger } from '../platform/logger.ts';
 import {
   countOperator,

@@ -4,7 +4,7 @@ import { LINE_BYTES_MAX, type Line, type Stream } from '../contract/endpoint.ts'
 import type { RefusalReason } from '../contract/partner/requests.ts';
 import { Problem, ValidationProblem } from '../contract/problems.ts';
 import { malformed, type ValidationEntry } from '../contract/validate.ts';
-import type { GuestPrincipal, Proof } from '../domain/principal.ts';
+import type { GuestPrincipal, Proof } from '../domain/access/principal.ts';
 import { Outage } from '../platform/outage.ts';
 import type { Span } from '../platform/telemetry.ts';
 import { duplicateKeys } from './duplicate-keys.ts';

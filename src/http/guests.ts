@@ -1,10 +1,15 @@
 import { GUEST_RATE_LIMIT, type GuestKind } from '../contract/access.ts';
 import { refusalReasons } from '../contract/partner/requests.ts';
 import { Problem } from '../contract/problems.ts';
-import { hasExpired } from '../domain/access.ts';
-import type { GuestPrincipal, KeyHolder, PortalPrincipal, PracticePrincipal } from '../domain/principal.ts';
+import { hasExpired } from '../domain/access/access.ts';
+import type {
+  GuestPrincipal,
+  KeyHolder,
+  PortalPrincipal,
+  PracticePrincipal,
+} from '../domain/access/principal.ts';
 import type { App } from '../operations/app.ts';
-import { isHolder } from '../runtime/access.ts';
+import { isHolder } from '../runtime/access/access.ts';
 import {
   countOperator,
   findOwnSession,

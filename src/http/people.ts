@@ -1,5 +1,5 @@
+import { beginSignIn, completeSignIn, type Outcome, openSignIn } from '../operations/access/people.ts';
 import type { App } from '../operations/app.ts';
-import { beginSignIn, completeSignIn, type Outcome, openSignIn } from '../operations/people.ts';
 import type { Logger } from '../platform/logger.ts';
 import { SignInRefused } from '../platform/oidc.ts';
 import { Outage } from '../platform/outage.ts';

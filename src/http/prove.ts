@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { RefusalReason } from '../contract/partner/requests.ts';
-import type { KeyHolder } from '../domain/principal.ts';
+import type { KeyHolder } from '../domain/access/principal.ts';
 import type { App } from '../operations/app.ts';
 import { type VerifiedAssertion, verifyAssertion } from '../platform/client-assertion.ts';
 import type { FingerprintOf } from './client-certificate.ts';

@@ -1,5 +1,5 @@
 import type { Endpoint, Read } from '../contract/endpoint.ts';
-import type { OperatorPrincipal, PartnerPrincipal } from '../domain/principal.ts';
+import type { OperatorPrincipal, PartnerPrincipal } from '../domain/access/principal.ts';
 import type { App } from '../operations/app.ts';
 
 interface Call {

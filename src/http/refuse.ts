@@ -2,7 +2,7 @@ import { Problem, type ProblemCode, ValidationProblem } from '../contract/proble
 import type { ValidationEntry } from '../contract/validate.ts';
 import type { Logger } from '../platform/logger.ts';
 import { Outage } from '../platform/outage.ts';
-import type { Refusals } from '../runtime/refusals.ts';
+import type { Refusals } from '../runtime/oversight/refusals.ts';
 import { type Exchange, respond } from './exchange.ts';
 
 export interface Refusing {

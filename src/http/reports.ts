@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
-import type { SlaReport } from '../contract/operator/sla.ts';
+import type { SlaReport } from '../contract/operator/oversight/sla.ts';
 import { CALL_MS, DELIVERY_SECONDS } from '../contract/sla.ts';
 import { type Exchange, pageHeaders, respond } from './exchange.ts';
 

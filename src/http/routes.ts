@@ -18,9 +18,9 @@ import { namedKeyEndpoints, portalEndpoints } from '../contract/portal/index.ts'
 import { practiceEndpoints } from '../contract/practice/index.ts';
 import { PATH_UNKNOWN, Problem } from '../contract/problems.ts';
 import { verbatimText } from '../contract/verbatim.ts';
-import { NeedsApproval } from '../domain/approval.ts';
+import { NeedsApproval } from '../domain/access/approval.ts';
+import { askForApproval } from '../operations/access/approvals.ts';
 import type { App } from '../operations/app.ts';
-import { askForApproval } from '../operations/approvals.ts';
 import {
   namedKeyHandlers,
   operatorHandlers,

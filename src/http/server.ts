@@ -8,7 +8,7 @@ import { createServer as createHttpsServer } from 'node:https';
 import type { Socket } from 'node:net';
 import type { Environment } from '../contract/access.ts';
 import { Problem, unreadable } from '../contract/problems.ts';
-import { listOf } from '../domain/address-list.ts';
+import { listOf } from '../domain/access/address-list.ts';
 import type { App } from '../operations/app.ts';
 import type { Logger } from '../platform/logger.ts';
 import type { Telemetry } from '../platform/telemetry.ts';

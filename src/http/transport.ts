@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { isIP, type Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 import type { Environment } from '../contract/access.ts';
-import { type AddressList, contains, listOf } from '../domain/address-list.ts';
+import { type AddressList, contains, listOf } from '../domain/access/address-list.ts';
 
 /** How a call came in: whether it may be answered at all, and from whose address. */
 export interface Transport {

@@ -1,6 +1,6 @@
 import type { Environment } from '../contract/access.ts';
 import { Problem, unknownKeys, unknownTokens } from '../contract/problems.ts';
-import { faultOfKey } from '../domain/api-key.ts';
+import { faultOfKey } from '../domain/access/api-key.ts';
 import type { Exchange } from './exchange.ts';
 import { foreignCall, sessionToken } from './session-cookie.ts';
 

@@ -1,14 +1,14 @@
 import type { ApprovalKind, Environment, Role } from '../contract/access.ts';
 import type { Answer, Endpoint, Input } from '../contract/endpoint.ts';
-import type { Setting } from '../contract/operator/deployment.ts';
-import { type RandomBytes, randomBase62 } from '../domain/ids.ts';
+import type { Setting } from '../contract/operator/oversight/deployment.ts';
 import type {
   OperatorPrincipal,
   PartnerPrincipal,
   PortalPrincipal,
   PracticePrincipal,
   Principal,
-} from '../domain/principal.ts';
+} from '../domain/access/principal.ts';
+import { type RandomBytes, randomBase62 } from '../domain/ids.ts';
 import type { Bell } from '../platform/bell.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Targets } from '../platform/egress/ssrf-guard.ts';
@@ -17,25 +17,25 @@ import type { Oidc } from '../platform/oidc.ts';
 import type { Sealer } from '../platform/sealing.ts';
 import type { Semaphore } from '../platform/semaphore.ts';
 import type { Signer } from '../platform/signer.ts';
-import type { Access } from '../runtime/access.ts';
-import type { AccessLog } from '../runtime/access-log.ts';
-import type { Assertions } from '../runtime/assertions.ts';
-import type { AuditVerification } from '../runtime/audit-verification.ts';
-import type { EventAcceptance } from '../runtime/event-acceptance.ts';
-import type { OpenStreams } from '../runtime/event-streams.ts';
-import type { Figures } from '../runtime/figures.ts';
+import type { Access } from '../runtime/access/access.ts';
+import type { Assertions } from '../runtime/access/assertions.ts';
+import type { KeyUses } from '../runtime/access/key-uses.ts';
+import type { Limits } from '../runtime/access/rate-limits.ts';
+import type { Strangers } from '../runtime/access/strangers.ts';
+import type { EventAcceptance } from '../runtime/events/event-acceptance.ts';
+import type { OpenStreams } from '../runtime/events/event-streams.ts';
 import type { ToKeep } from '../runtime/gathering.ts';
-import type { KeyUses } from '../runtime/key-uses.ts';
-import type { Live } from '../runtime/live.ts';
-import type { Limits } from '../runtime/rate-limits.ts';
-import type { Refusals } from '../runtime/refusals.ts';
-import type { Strangers } from '../runtime/strangers.ts';
-import type { SubmissionTypeUpdates } from '../runtime/submission-type-updates.ts';
-import type { Usage } from '../runtime/usage.ts';
-import type { WriteThrough } from '../runtime/write-through.ts';
+import type { AccessLog } from '../runtime/oversight/access-log.ts';
+import type { AuditVerification } from '../runtime/oversight/audit-verification.ts';
+import type { Figures } from '../runtime/oversight/figures.ts';
+import type { Live } from '../runtime/oversight/live.ts';
+import type { Refusals } from '../runtime/oversight/refusals.ts';
+import type { Usage } from '../runtime/oversight/usage.ts';
+import type { SubmissionTypeUpdates } from '../runtime/practices/submission-type-updates.ts';
+import type { WriteThrough } from '../runtime/practices/write-through.ts';
 import type { Database } from '../store/database.ts';
-import type { HandOverPoint } from '../store/hand-over.ts';
-import type { Retention } from '../store/retention.ts';
+import type { HandOverPoint } from '../store/events/hand-over.ts';
+import type { Retention } from '../store/oversight/retention.ts';
 import type { GatheredOperations } from './gathered-calls.ts';
 
 /** What this process is. */

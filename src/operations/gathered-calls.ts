@@ -1,8 +1,11 @@
 import type { Input } from '../contract/endpoint.ts';
-import type { reportEhrHealth } from '../contract/operator/ehr-health.ts';
-import type { FormSubmission } from '../contract/operator/form-submissions.ts';
-import type { createWriteToRecordJob, WriteToRecordJob } from '../contract/operator/write-to-record-jobs.ts';
-import type { JobReport } from '../domain/write-to-record.ts';
+import type { reportEhrHealth } from '../contract/operator/practices/ehr-health.ts';
+import type { FormSubmission } from '../contract/operator/practices/form-submissions.ts';
+import type {
+  createWriteToRecordJob,
+  WriteToRecordJob,
+} from '../contract/operator/practices/write-to-record-jobs.ts';
+import type { JobReport } from '../domain/practices/write-to-record.ts';
 import type { GatheredCall, Submit } from '../runtime/gathering.ts';
 
 /** The calls that share a transaction with others, and what each is answered. */

@@ -1,10 +1,10 @@
 import type { Semaphore } from '../platform/semaphore.ts';
 import { gather, type Tools } from '../runtime/gathering.ts';
 import type { Database } from '../store/database.ts';
-import { ehrReports } from './ehr-health.ts';
-import { sentForms } from './form-submissions.ts';
 import type { GatheredOperations } from './gathered-calls.ts';
-import { jobReports, newJobs } from './write-to-record-jobs.ts';
+import { ehrReports } from './practices/ehr-health.ts';
+import { sentForms } from './practices/form-submissions.ts';
+import { jobReports, newJobs } from './practices/write-to-record-jobs.ts';
 
 /** The operations whose concurrent calls share a transaction. */
 export function gatherOperations(db: Database, tools: Tools, waiting: Semaphore): GatheredOperations {

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import type { Endpoint } from '../contract/endpoint.ts';
 import { Problem } from '../contract/problems.ts';
-import type { Principal } from '../domain/principal.ts';
+import type { Principal } from '../domain/access/principal.ts';
 import type { Sealed } from '../platform/sealing.ts';
 import { AnsweredBefore, type ToKeep } from '../runtime/gathering.ts';
 import { transact, transactAsOne } from '../store/database.ts';

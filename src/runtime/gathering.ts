@@ -1,5 +1,5 @@
+import type { OperatorPrincipal } from '../domain/access/principal.ts';
 import type { RandomBytes } from '../domain/ids.ts';
-import type { OperatorPrincipal } from '../domain/principal.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Sealed } from '../platform/sealing.ts';
 import type { Semaphore } from '../platform/semaphore.ts';

@@ -12,6 +12,6 @@ BEGIN
   EXECUTE format('ALTER SEQUENCE events_no_seq RESTART WITH %s', (number::bigint << 40) + 1);
   EXECUTE format('ALTER SEQUENCE refused_requests_no_seq RESTART WITH %s', (number::bigint << 40) + 1);
   EXECUTE format('ALTER SEQUENCE webhooks_no_seq RESTART WITH %s', (number::integer << 24) + 1);
-  -- Its own origin, so that no chain can be passed off as another cell's; src/store/audit.ts begins there too.
+  -- Its own origin, so that no chain can be passed off as another cell's; src/store/oversight/audit.ts begins there too.
   UPDATE audit_head SET seq = number::bigint << 40, hash = sha256(convert_to('porter' || CASE number WHEN 0 THEN '' ELSE ' cell ' || number END, 'UTF8'));
 END $$;

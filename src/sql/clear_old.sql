@@ -4,7 +4,7 @@
 --
 -- Guarantees: an event goes with its deliveries and its place in the feed, all at once. One that is still on its way to an active webhook stays
 -- for `open_kept_days`; what is withheld does not. One that the software of a practice has still to be told, because it was asked first
--- (src/runtime/write-through.ts), stays until it is told. What of it was received within `received_days` is noted in the access log. The lanes are
+-- (src/runtime/practices/write-through.ts), stays until it is told. What of it was received within `received_days` is noted in the access log. The lanes are
 -- locked first, so a delivery that waited for one that goes is woken, and only then. One node at a time.
 CREATE OR REPLACE FUNCTION clear_old(
   given timestamptz, kept_days integer, open_kept_days integer, rows_max integer, received_days integer DEFAULT 0

@@ -3,7 +3,7 @@
 -- left to do now.
 --
 -- Guarantees: a job that is still queued stays. A key goes only when it is over, and after those that it replaced; when it was used last
--- goes with it. Of the access log, src/sql/clear_access_log.sql. The audit and the erasures are never cleared. One node at a time.
+-- goes with it. Of the access log, src/sql/oversight/clear_access_log.sql. The audit and the erasures are never cleared. One node at a time.
 CREATE OR REPLACE FUNCTION clear_records(
   given timestamptz, form_submission_days integer, job_days integer, key_days integer, access_log_days integer, rows_max integer
 ) RETURNS integer LANGUAGE plpgsql

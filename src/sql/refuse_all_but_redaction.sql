@@ -1,5 +1,5 @@
 -- Trigger of `audit_entries`: of an entry nothing is ever changed but its text and the subject in it, and that by an erasure alone
--- (src/sql/redact_audit.sql), which says so in an entry of its own.
+-- (src/sql/oversight/redact_audit.sql), which says so in an entry of its own.
 CREATE OR REPLACE FUNCTION refuse_all_but_redaction() RETURNS trigger LANGUAGE plpgsql
 AS $$
 BEGIN

@@ -1,5 +1,5 @@
-import type { AuditEntry } from '../contract/operator/audit.ts';
-import type { GuestPrincipal, PartnerPrincipal, Principal } from '../domain/principal.ts';
+import type { AuditEntry } from '../contract/operator/oversight/audit.ts';
+import type { GuestPrincipal, PartnerPrincipal, Principal } from '../domain/access/principal.ts';
 import { type Sender, sqlFunction } from './sql-functions.ts';
 
 /** As much of a guest as an entry names. */

@@ -48,7 +48,7 @@ export function isUniqueViolation(error: unknown): boolean {
   return error instanceof pg.DatabaseError && error.code === '23505';
 }
 
-/** Somebody who had not heard that the practice software is asked first: src/sql/change_submission_types_2.sql. */
+/** Somebody who had not heard that the practice software is asked first: src/sql/practices/change_submission_types_2.sql. */
 export function isWrittenThrough(error: unknown): boolean {
   return error instanceof pg.DatabaseError && error.code === 'PW001';
 }

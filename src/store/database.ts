@@ -1,5 +1,5 @@
 import pg from 'pg';
-import type { Principal } from '../domain/principal.ts';
+import type { Principal } from '../domain/access/principal.ts';
 import { Outage } from '../platform/outage.ts';
 import { type AuditRecord, appendAudit } from './audit-append.ts';
 import {
@@ -130,7 +130,7 @@ export class Transaction {
     },
   };
 
-  /** Every change says who made it and what it was; the entries are appended last (src/sql/audit_append.sql says why). */
+  /** Every change says who made it and what it was; the entries are appended last (src/sql/oversight/audit_append.sql says why). */
   audit(...records: AuditRecord[]): void {
     this.#audit.push(...records);
   }

@@ -1,4 +1,5 @@
 import { readdir, readFile } from 'node:fs/promises';
+import { basename } from 'node:path';
 
 /**
  * The functions of the database. Their text is in `src/sql`, one file each, with what it guarantees at its head. TypeScript calls each
@@ -9,9 +10,13 @@ const SQL_FOLDER = new URL('../sql/', import.meta.url);
 
 /** The text of every function, by its name. */
 export async function readSqlFunctions(folder: URL = SQL_FOLDER): Promise<Map<string, string>> {
-  const names = (await readdir(folder)).filter((name) => name.endsWith('.sql')).sort();
-  const texts = await Promise.all(names.map((name) => readFile(new URL(name, folder), 'utf8')));
-  return new Map(names.map((name, index) => [name.slice(0, -'.sql'.length), texts[index] as string]));
+  const files = (await readdir(folder, { recursive: true })).filter((file) => file.endsWith('.sql'));
+  const texts = await Promise.all(
+    files.map(
+      async (file) => [basename(file, '.sql'), await readFile(new URL(file, folder), 'utf8')] as const,
+    ),
+  );
+  return new Map(texts.toSorted(([one], [other]) => (one < other ? -1 : 1)));
 }
 
 /** What an argument of a type may be. A list may also come as PostgreSQL writes one (`list`), which spares the driver the escaping. */

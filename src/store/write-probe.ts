@@ -1,4 +1,4 @@
-import { SYSTEM } from '../domain/principal.ts';
+import { SYSTEM } from '../domain/access/principal.ts';
 import { alone, type Database, transact } from './database.ts';
 import { sqlFunction } from './sql-functions.ts';
 

@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { describe, expect, test } from 'vitest';
-import { deliveryExample } from '../../src/describe/event-examples.ts';
+import { deliveryExample } from '../../src/describe/examples/event-examples.ts';
 import { blocksOf, pages, ROOT } from '../support/examples.ts';
 import {
   body,

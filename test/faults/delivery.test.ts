@@ -3,7 +3,7 @@ import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import fc from 'fast-check';
 import { expect, it, onTestFinished } from 'vitest';
 import { closeDatabase, openDatabase } from '../../src/store/database.ts';
-import { bePresent } from '../../src/store/presence.ts';
+import { bePresent } from '../../src/store/events/presence.ts';
 import { openDeliveryHarness } from '../support/delivery-harness.ts';
 import { orderRound, ROUND } from '../support/delivery-model.ts';
 import { storm } from '../support/delivery-storm.ts';
@@ -11,7 +11,7 @@ import { liveThroughYear } from '../support/delivery-year.ts';
 import { dice } from '../support/fault-loops.ts';
 import { seedOf } from '../support/seed.ts';
 
-/** The rounds of test/service/delivery-order.test.ts, many and different each time. */
+/** The rounds of test/service/events/delivery-order.test.ts, many and different each time. */
 
 it('order and sequence hold in 80 random rounds', async () => {
   await fc.assert(fc.asyncProperty(ROUND, orderRound), { seed: seedOf('order'), numRuns: 80 });

@@ -9,7 +9,7 @@ import {
 } from '../support/fault-loops.ts';
 import { seedOf } from '../support/seed.ts';
 
-/** The loops of test/service/faults.test.ts, long and different each time. */
+/** The loops of test/service/process/faults.test.ts, long and different each time. */
 
 it('PostgreSQL is killed under load, 15 times', async () => {
   const load = await killPostgresUnderLoad(15, seedOf('PostgreSQL killed'));

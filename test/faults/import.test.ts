@@ -3,7 +3,7 @@ import { dice } from '../support/fault-loops.ts';
 import { heapWhileStreaming, killDuringImport } from '../support/import-loops.ts';
 import { seedOf } from '../support/seed.ts';
 
-/** The loops of test/service/import-faults.test.ts, long and different each time. */
+/** The loops of test/service/practices/import-faults.test.ts, long and different each time. */
 
 it('takes no more memory for 100,000 items than for 10,000', async () => {
   const { imported, compared } = await heapWhileStreaming([10_000, 100_000]);

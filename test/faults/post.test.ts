@@ -8,7 +8,7 @@ import {
 import { misbehaveUnderTraffic } from '../support/post-loops-misbehaving.ts';
 import { seedOf } from '../support/seed.ts';
 
-/** The loops of test/service/post-faults.test.ts, long and different each time. */
+/** The loops of test/service/events/post-faults.test.ts, long and different each time. */
 
 it('the service is killed under traffic, 100 times: every accepted event arrives, in order', async () => {
   const traffic = await killServiceUnderTraffic(100, seedOf('post, service killed'));

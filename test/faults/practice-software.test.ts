@@ -3,7 +3,7 @@ import { dice } from '../support/fault-loops.ts';
 import { killBothSidesUnderTraffic } from '../support/practice-loops.ts';
 import { seedOf } from '../support/seed.ts';
 
-/** The loop of test/service/practice-software.test.ts, long and different each time. */
+/** The loop of test/service/practices/practice-software.test.ts, long and different each time. */
 
 it('10,000 updates while Porter, PostgreSQL and the practice software are killed, 45 times: both sides end up equal', async () => {
   const roll = dice(seedOf('practice software, long'));

@@ -4,8 +4,8 @@ import type pg from 'pg';
 import { expect } from 'vitest';
 import { scopeNames } from '../../src/contract/access.ts';
 import { events } from '../../src/contract/events.ts';
-import type { PartnerStatus } from '../../src/contract/operator/partners.ts';
-import { formatKey } from '../../src/domain/api-key.ts';
+import type { PartnerStatus } from '../../src/contract/operator/access/partners.ts';
+import { formatKey } from '../../src/domain/access/api-key.ts';
 import { randomBase62 } from '../../src/domain/ids.ts';
 import {
   difference,

@@ -1,4 +1,4 @@
-import type { PartnerStatus } from '../../src/contract/operator/partners.ts';
+import type { PartnerStatus } from '../../src/contract/operator/access/partners.ts';
 
 /**
  * The rule of access as the specification has it, and what the door and the post made of it at one moment. The two are

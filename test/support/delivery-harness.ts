@@ -1,15 +1,15 @@
 import { randomBytes } from 'node:crypto';
 import pg from 'pg';
-import { readConfig } from '../../src/config.ts';
 import type { EventPayload } from '../../src/contract/event-payloads.ts';
 import { createEngine, type Engine } from '../../src/delivery/engine.ts';
+import { SYSTEM } from '../../src/domain/access/principal.ts';
 import { newId } from '../../src/domain/ids.ts';
-import { SYSTEM } from '../../src/domain/principal.ts';
 import { Bell } from '../../src/platform/bell.ts';
 import type { PostOutcome, PostRequest } from '../../src/platform/egress/egress.ts';
 import { createLogger } from '../../src/platform/logger.ts';
+import { readConfig } from '../../src/service/config.ts';
 import { closeDatabase, type Database, openDatabase, transact } from '../../src/store/database.ts';
-import { acceptEvents, appendEvents } from '../../src/store/events.ts';
+import { acceptEvents, appendEvents } from '../../src/store/events/events.ts';
 import { prepareDatabase } from '../../src/store/migrate.ts';
 import { afterwards } from './afterwards.ts';
 import { ManualClock } from './manual-clock.ts';

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { expect, onTestFinished } from 'vitest';
-import { newSecret, secretBytes, signedHeaders } from '../../src/domain/signature.ts';
+import { newSecret, secretBytes, signedHeaders } from '../../src/domain/events/signature.ts';
 import { ROOT } from './examples.ts';
 import { Background, run } from './examples-world.ts';
 import { freePort } from './porter-process.ts';

@@ -44,10 +44,10 @@ export const programOf = ({ code }: Block): string | undefined => programs.get(c
 
 /** Pages whose examples need more around them than a demo world, and the tests that run them. */
 export const RUN_ELSEWHERE: Record<string, string> = {
-  'docs/guides/client-library.md': 'test/service/sdk-package.test.ts',
+  'docs/guides/client-library.md': 'test/service/process/sdk-package.test.ts',
   'docs/guides/command-line.md': 'test/browser/cli-guide.test.ts',
   'docs/guides/python.md': 'test/python/sdk-python.test.ts',
-  'docs/operating/practice-software.md': 'test/service/practice-software.test.ts',
+  'docs/operating/practice-software.md': 'test/service/practices/practice-software.test.ts',
 };
 
 /** One for each tab: a reader keeps to one language. */

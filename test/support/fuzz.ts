@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { formatKey } from '../../src/domain/api-key.ts';
+import { formatKey } from '../../src/domain/access/api-key.ts';
 import { faultsOf } from './answer-shape.ts';
 import { type Callers, type FuzzedRequest, fuzzedRequest, onTheWire } from './fuzz-requests.ts';
 import { ManualClock } from './manual-clock.ts';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { request } from 'undici';
 import { expect } from 'vitest';
-import { digestOf, type Item, readItem } from '../../src/domain/import.ts';
+import { digestOf, type Item, readItem } from '../../src/domain/practices/import.ts';
 import { temporaryFolder } from './afterwards.ts';
 import { porter as cli } from './cli.ts';
 import {

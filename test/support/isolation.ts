@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect } from 'vitest';
 import { scopeNames } from '../../src/contract/access.ts';
-import { formatKey } from '../../src/domain/api-key.ts';
+import { formatKey } from '../../src/domain/access/api-key.ts';
 import {
   type Call,
   expectedOf,

@@ -10,7 +10,7 @@ import {
   newLane,
   openFromAfter,
   stepLane,
-} from '../../src/domain/lane.ts';
+} from '../../src/domain/events/lane.ts';
 
 /**
  * One lane against a simple model of its queue in the database, of the other workers and of a receiver. Claims and records are not

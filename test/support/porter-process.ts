@@ -10,9 +10,9 @@ import { onTestFinished } from 'vitest';
 import { scratch } from './scratch.ts';
 import { OPERATOR_TOKEN } from './service.ts';
 
-/** The service as its users start it, `node src/main.ts`, in a process that a test may kill. */
+/** The service as its users start it, `node src/service/main.ts`, in a process that a test may kill. */
 
-const MAIN = fileURLToPath(import.meta.resolve('../../src/main.ts'));
+const MAIN = fileURLToPath(import.meta.resolve('../../src/service/main.ts'));
 const DEADLINE_MS = 180_000;
 /** As in `npm start`: a process that is started again and again need not compile everything each time. */
 export const COMPILED = {

@@ -1,6 +1,6 @@
 import type { EventName } from '../../src/contract/events.ts';
 import { events } from '../../src/contract/events.ts';
-import { fanOut } from '../../src/store/deliveries.ts';
+import { fanOut } from '../../src/store/events/deliveries.ts';
 import { type Answer, type Harness, type Loose, makeKey, makeWorld, startHarness } from './service.ts';
 
 /** Webhooks and events for tests that look at them. No worker runs: what is queued stays until the test moves it. */

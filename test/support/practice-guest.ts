@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
-import { secretHash } from '../../src/domain/api-key.ts';
+import { secretHash } from '../../src/domain/access/api-key.ts';
+import { SYSTEM } from '../../src/domain/access/principal.ts';
 import { randomBase62 } from '../../src/domain/ids.ts';
-import { SYSTEM } from '../../src/domain/principal.ts';
+import { setInvitationToken } from '../../src/store/access/invitations.ts';
 import { transact } from '../../src/store/database.ts';
-import { setInvitationToken } from '../../src/store/invitations.ts';
 import { cookieOf, type Visitor, visitor } from './console-session.ts';
 import type { Harness } from './service.ts';
 

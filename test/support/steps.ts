@@ -1,9 +1,13 @@
 import type pg from 'pg';
-import { fanOutSql } from '../../src/store/deliveries.ts';
-import { claimDeliveriesSql } from '../../src/store/deliveries-claim.ts';
-import { type RecordedLane, type Result, recordResultsSql } from '../../src/store/deliveries-record.ts';
-import { replayDeliveriesSql } from '../../src/store/deliveries-replay.ts';
-import { clearOldSql } from '../../src/store/retention.ts';
+import { fanOutSql } from '../../src/store/events/deliveries.ts';
+import { claimDeliveriesSql } from '../../src/store/events/deliveries-claim.ts';
+import {
+  type RecordedLane,
+  type Result,
+  recordResultsSql,
+} from '../../src/store/events/deliveries-record.ts';
+import { replayDeliveriesSql } from '../../src/store/events/deliveries-replay.ts';
+import { clearOldSql } from '../../src/store/oversight/retention.ts';
 import type { Sender } from '../../src/store/sql-functions.ts';
 
 /**

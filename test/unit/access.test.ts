@@ -1,5 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { hasExpired, holderOf, type KeyRecord, keyStatus, refusedKey } from '../../src/domain/access.ts';
+import {
+  hasExpired,
+  holderOf,
+  type KeyRecord,
+  keyStatus,
+  refusedKey,
+} from '../../src/domain/access/access.ts';
 
 const NOON = Date.parse('2026-11-16T12:00:00.000Z');
 const at = (ms: number) => new Date(ms).toISOString();

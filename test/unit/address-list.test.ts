@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { contains, listOf } from '../../src/domain/address-list.ts';
+import { contains, listOf } from '../../src/domain/access/address-list.ts';
 
 describe('a list of addresses', () => {
   const list = listOf(['203.0.113.0/24', '192.0.2.7', '2001:db8::/32', '::1']);

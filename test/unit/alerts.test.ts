@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { alertKindNames } from '../../src/contract/alerts.ts';
-import { plain } from '../../src/domain/alert-words.ts';
+import { retryAfter } from '../../src/domain/mail.ts';
+import { plain } from '../../src/domain/oversight/alert-words.ts';
 import {
   type AgreementFact,
   type AlertFacts,
@@ -12,8 +13,8 @@ import {
   type OpenAlert,
   type StopFact,
   type WebhookFact,
-} from '../../src/domain/alerts.ts';
-import { compose, type Notice, retryAfter, wants } from '../../src/domain/notification.ts';
+} from '../../src/domain/oversight/alerts.ts';
+import { compose, type Notice, wants } from '../../src/domain/oversight/notification.ts';
 
 const NOW = Date.parse('2026-11-16T10:20:00.000Z');
 const HOUR = 3_600_000;

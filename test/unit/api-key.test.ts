@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Environment } from '../../src/contract/access.ts';
-import { formatKey, isWellFormedKey, keyPrefix } from '../../src/domain/api-key.ts';
+import { formatKey, isWellFormedKey, keyPrefix } from '../../src/domain/access/api-key.ts';
 
 const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const environment = fc.constantFrom<Environment>('staging', 'production');

@@ -7,8 +7,12 @@ import {
   type SubmissionTypePatch,
   submissionTypePatch,
 } from '../../src/contract/partner/submission-types.ts';
-import { etagOf, ifMatchHolds } from '../../src/domain/etag.ts';
-import { applyPatch, type Directory, type StoredSubmissionType } from '../../src/domain/submission-type.ts';
+import { etagOf, ifMatchHolds } from '../../src/domain/practices/etag.ts';
+import {
+  applyPatch,
+  type Directory,
+  type StoredSubmissionType,
+} from '../../src/domain/practices/submission-type.ts';
 
 const NOW = '2026-11-16T10:00:00.000Z';
 const orNull = <T>(values: fc.Arbitrary<T>) => fc.option(values, { nil: null });

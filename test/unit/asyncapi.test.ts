@@ -6,8 +6,8 @@ import { describe, expect, test } from 'vitest';
 import { eventPayloads } from '../../src/contract/event-payloads.ts';
 import type { EventName } from '../../src/contract/events.ts';
 import { webhookDocument } from '../../src/describe/asyncapi.ts';
-import { deliveryExample, eventExamples } from '../../src/describe/event-examples.ts';
 import { eventReference } from '../../src/describe/event-reference.ts';
+import { deliveryExample, eventExamples } from '../../src/describe/examples/event-examples.ts';
 import { isNode, type Node, stripExtensions } from '../../src/describe/extensions.ts';
 
 const root = resolve(import.meta.dirname, '../..');

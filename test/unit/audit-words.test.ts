@@ -1,6 +1,6 @@
 import { globSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { actions } from '../../packages/console/src/screens/audit-words.ts';
+import { actions } from '../../packages/console/src/screens/oversight/audit-words.ts';
 import { changeStates } from '../../src/contract/partner/changes.ts';
 
 /** The console has words for every action that the audit records: whoever looks for one finds it in the list. */
@@ -18,7 +18,7 @@ const whole = sources.flatMap((source) =>
 
 /** What is recorded by its last word: the file knows what it is done to. */
 function shortened(subject: string, file: string, call: RegExp): string[] {
-  const source = readFileSync(`src/operations/${file}.ts`, 'utf8');
+  const source = readFileSync(globSync(`src/operations/*/${file}.ts`)[0] as string, 'utf8');
   const words = [...source.matchAll(call)].flatMap(([text]) => [...text.matchAll(/'([a-z-]+)'/g)]);
   return words.map(([, word]) => `${subject}.${word}`);
 }

@@ -12,7 +12,7 @@ import { describe, expect, it } from 'vitest';
 import { connect, operatorHeaders, partnerHeaders } from '../../src/cli/connection.ts';
 import { profilePath, writeProfiles } from '../../src/cli/profiles.ts';
 import type { World } from '../../src/cli/world.ts';
-import { formatKey } from '../../src/domain/api-key.ts';
+import { formatKey } from '../../src/domain/access/api-key.ts';
 import { temporaryFolder } from '../support/afterwards.ts';
 import { porter } from '../support/cli.ts';
 

@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { readRequest } from '../../src/cli/verify/captured.ts';
-import { newSecret, secretBytes, signedHeaders } from '../../src/domain/signature.ts';
+import { newSecret, secretBytes, signedHeaders } from '../../src/domain/events/signature.ts';
 import { temporaryFolder } from '../support/afterwards.ts';
 import { porter, start } from '../support/cli.ts';
 

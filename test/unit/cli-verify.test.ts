@@ -4,7 +4,7 @@ import type { Captured } from '../../src/cli/verify/captured.ts';
 import { diagnose } from '../../src/cli/verify/diagnose.ts';
 import type { FindingKind } from '../../src/cli/verify/finding.ts';
 import { spoken } from '../../src/cli/words.ts';
-import { secretBytes, signedHeaders } from '../../src/domain/signature.ts';
+import { secretBytes, signedHeaders } from '../../src/domain/events/signature.ts';
 
 const NOW = 1_789_000_000;
 

@@ -5,7 +5,7 @@ import { commands } from '../../src/cli/commands/index.ts';
 import { helpText } from '../../src/cli/help.ts';
 import { parse } from '../../src/cli/parse.ts';
 import { Printer } from '../../src/cli/printer.ts';
-import { nearest } from '../../src/domain/nearest.ts';
+import { nearest } from '../../src/domain/oversight/nearest.ts';
 import { porter, start, words } from '../support/cli.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 
@@ -31,8 +31,8 @@ describe('every command', () => {
     const folder = new URL('../service/', import.meta.url);
     const own = new URL('./', import.meta.url);
     const texts = [folder, own].flatMap((one) =>
-      readdirSync(one)
-        .filter((file) => file.startsWith('cli-') && file !== 'cli-words.test.ts')
+      readdirSync(one, { recursive: true, encoding: 'utf8' })
+        .filter((file) => /(^|\/)cli-/.test(file) && file !== 'cli-words.test.ts')
         .map((file) => readFileSync(new URL(file, one), 'utf8')),
     );
     expect(texts.some((text) => new RegExp(`['"\`]${name}\\b`).test(text))).toBe(true);

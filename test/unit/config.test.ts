@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { ConfigError, readConfig } from '../../src/config.ts';
-import { listOf } from '../../src/domain/address-list.ts';
+import { listOf } from '../../src/domain/access/address-list.ts';
+import { ConfigError, readConfig } from '../../src/service/config.ts';
 
 const FOLDER = '/srv/porter';
 const KEY_BYTES = createHash('sha256').update('key').digest();
@@ -248,7 +248,8 @@ describe('configuration', () => {
   });
 
   it('is all that this file tests: no variable is read that it does not know', () => {
-    const read = (name: string) => readFileSync(new URL(`../../src/${name}`, import.meta.url), 'utf8');
+    const read = (name: string) =>
+      readFileSync(new URL(`../../src/service/${name}`, import.meta.url), 'utf8');
     const source = read('config.ts') + read('sign-in-settings.ts');
     const names = new Set(source.match(/'(PORTER_[A-Z_]+|DATABASE_URL)'/g));
     const own = readFileSync(new URL(import.meta.url), 'utf8');

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { type AttemptPhase, attempt } from '../../src/contract/attempts.ts';
-import { diagnose, keptAttempt, shownAttempt } from '../../src/domain/diagnosis.ts';
+import { diagnose, keptAttempt, shownAttempt } from '../../src/domain/events/diagnosis.ts';
 
 const answered = (status: number) => ({
   status,

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { listOf } from '../../src/domain/address-list.ts';
+import { listOf } from '../../src/domain/access/address-list.ts';
 import { isPublicAddress, mayDial, refuseTarget } from '../../src/platform/egress/ssrf-guard.ts';
 
 /** Where no partner may send us, and the word that its refusal holds. */

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { encodeCursor } from '../../src/contract/page.ts';
 import { ValidationProblem } from '../../src/contract/problems.ts';
-import { feedCursor, forkOf, isGone, readFeedCursor } from '../../src/domain/feed-cursor.ts';
+import { feedCursor, forkOf, isGone, readFeedCursor } from '../../src/domain/events/feed-cursor.ts';
 
 const HOUR_MS = 3_600_000;
 const timeline = (cell: number, beganAt = 2 * HOUR_MS) => `${cell}-${beganAt.toString(16)}-9f86d081884c7d65`;

@@ -5,7 +5,7 @@ import {
   BACKLOG_PART,
   CircuitBreaker,
   DIAL_EVERY_MS,
-} from '../../src/domain/flow-control.ts';
+} from '../../src/domain/events/flow-control.ts';
 
 describe('an AIMD window', () => {
   it('opens with every success up to its limit, and closes by half with every failure down to one', () => {

@@ -9,7 +9,7 @@ import { submissionTypePatch, submissionTypeReadOnly } from '../../src/contract/
 import { problemCatalogue, validationEntry } from '../../src/contract/problems.ts';
 import { ruleBroken, submissionTypeRules } from '../../src/contract/rules.ts';
 import { check } from '../../src/contract/validate.ts';
-import { ATTEMPTS_MAX, nextStep } from '../../src/domain/retry.ts';
+import { ATTEMPTS_MAX, nextStep } from '../../src/domain/events/retry.ts';
 import {
   blocksOf,
   compareJson,
@@ -90,7 +90,7 @@ describe('the tables of the pages', () => {
   });
 
   test('settings', () => {
-    const sources = ['src/config.ts', 'src/sign-in-settings.ts'].map((name) =>
+    const sources = ['src/service/config.ts', 'src/service/sign-in-settings.ts'].map((name) =>
       readFileSync(join(ROOT, name), 'utf8'),
     );
     const read = sources.join('').matchAll(/read\('([A-Z_]+)'/g);
@@ -207,8 +207,8 @@ describe('files that are shown', () => {
     expect(others).toEqual([]);
     const lines = unit?.code.split('\n').filter(Boolean) ?? [];
     expect(lines.filter((line) => !/^\[(Unit|Service|Install)\]$|^# |^[A-Z]\w+=/.test(line))).toEqual([]);
-    expect(unit?.code).toContain('ExecStart=/usr/bin/node src/main.ts');
-    expect(existsSync(join(ROOT, 'src/main.ts'))).toBe(true);
+    expect(unit?.code).toContain('ExecStart=/usr/bin/node src/service/main.ts');
+    expect(existsSync(join(ROOT, 'src/service/main.ts'))).toBe(true);
   });
 
   test('the part for nginx is well-formed', () => {

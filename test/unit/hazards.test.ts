@@ -1,5 +1,5 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { basename, join, resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { hazardLog, hazardPage, riskOf } from '../../src/describe/hazards.ts';
 import { securityPage, securityStandards } from '../../src/describe/security-standards.ts';
@@ -125,7 +125,9 @@ describe('the security standards', () => {
 
 describe('the pages on security', () => {
   const known = ['unit', 'service', 'faults', 'browser'].flatMap((folder) =>
-    readdirSync(join(ROOT, 'test', folder)),
+    readdirSync(join(ROOT, 'test', folder), { recursive: true, encoding: 'utf8' }).map((file) =>
+      basename(file),
+    ),
   );
 
   it.each(['threat-model', 'assurance', 'personal-data'])(

@@ -13,7 +13,7 @@ import {
   roomIn,
   SENT_UNRECORDED_MAX,
   stepLane,
-} from '../../src/domain/lane.ts';
+} from '../../src/domain/events/lane.ts';
 import { LaneWorld, STEP } from '../support/lane-model.ts';
 
 const delivery = (

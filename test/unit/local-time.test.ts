@@ -1,8 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { OpeningHours } from '../../src/contract/operator/practice-groups.ts';
-import { marksOf, remainingToday } from '../../src/domain/form-submission.ts';
-import { defaultOpeningHours, isOpen, type LocalTime, localTime } from '../../src/domain/local-time.ts';
+import type { OpeningHours } from '../../src/contract/operator/practices/practice-groups.ts';
+import { marksOf, remainingToday } from '../../src/domain/practices/form-submission.ts';
+import {
+  defaultOpeningHours,
+  isOpen,
+  type LocalTime,
+  localTime,
+} from '../../src/domain/practices/local-time.ts';
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;

@@ -5,7 +5,7 @@ import {
   layOut,
   type Point,
   wayOut,
-} from '../../packages/console/src/screens/network-layout.ts';
+} from '../../packages/console/src/screens/access/network-layout.ts';
 
 /** In the picture of networks nobody stands, with their name, in the area of a network that they are not in. */
 

@@ -19,7 +19,7 @@ import {
   portalDocument,
   practiceDocument,
 } from '../../src/describe/openapi.ts';
-import { brokenRule } from '../../src/domain/submission-type.ts';
+import { brokenRule } from '../../src/domain/practices/submission-type.ts';
 
 const root = resolve(import.meta.dirname, '../..');
 const run = promisify(execFile);

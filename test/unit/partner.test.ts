@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type PartnerStatus, partnerStatuses } from '../../src/contract/operator/partners.ts';
-import { nextPartnerStatus, type PartnerStep } from '../../src/domain/partner.ts';
+import { type PartnerStatus, partnerStatuses } from '../../src/contract/operator/access/partners.ts';
+import { nextPartnerStatus, type PartnerStep } from '../../src/domain/access/partner.ts';
 
 const steps: PartnerStep[] = ['sign-agreement', 'verify', 'suspend'];
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { claimNamed, nameOf, roleOf } from '../../src/domain/person.ts';
+import { claimNamed, nameOf, roleOf } from '../../src/domain/access/person.ts';
 
 const roles = new Map([
   ['a', 'viewer'],

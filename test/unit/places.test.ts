@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
 import { KnownWebhooks } from '../../src/delivery/known-webhooks.ts';
 import { roomFor } from '../../src/delivery/places.ts';
-import { BACKLOG_PART, CircuitBreaker } from '../../src/domain/flow-control.ts';
-import { newLane } from '../../src/domain/lane.ts';
+import { BACKLOG_PART, CircuitBreaker } from '../../src/domain/events/flow-control.ts';
+import { newLane } from '../../src/domain/events/lane.ts';
 
 /** A webhook that is well, and its host. */
 function known() {

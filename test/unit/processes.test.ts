@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { hasFailed, isHopeless, type Place, pauseAfter, rolesOf } from '../../src/processes.ts';
+import { hasFailed, isHopeless, type Place, pauseAfter, rolesOf } from '../../src/service/processes.ts';
 
 describe('what the processes of one service do', () => {
   it.each([

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { decide, isIdle, newRateWindow, record } from '../../src/domain/rate-window.ts';
-import { RateLimits } from '../../src/runtime/rate-limits.ts';
+import { decide, isIdle, newRateWindow, record } from '../../src/domain/access/rate-window.ts';
+import { RateLimits } from '../../src/runtime/access/rate-limits.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 
 const SPAN = 60_000;

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { ATTEMPTS_MAX, isBeyondHope, nextStep } from '../../src/domain/retry.ts';
+import { ATTEMPTS_MAX, isBeyondHope, nextStep } from '../../src/domain/events/retry.ts';
 
 const NOW = Date.parse('2026-11-16T10:00:00.000Z');
 const HOURS_24 = 24 * 3_600_000;

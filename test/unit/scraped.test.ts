@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { scraped } from '../../src/runtime/scraped.ts';
+import { scraped } from '../../src/runtime/oversight/scraped.ts';
 import { ManualClock } from '../support/manual-clock.ts';
 
 it('reads figures every ten seconds, and leaves them out after a minute without an answer', async () => {

@@ -11,7 +11,7 @@ import {
   type SessionLimits,
   type SessionTimes,
   USE_NOTED_MS,
-} from '../../src/domain/session.ts';
+} from '../../src/domain/access/session.ts';
 
 /** A session, used after each of these pauses, as the door would: each use is judged, and written down where it is due. */
 

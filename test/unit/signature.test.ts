@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { Webhook as StandardWebhook } from 'standardwebhooks';
 import { Webhook as SvixWebhook } from 'svix';
 import { afterAll, afterEach, describe, expect, it, vi } from 'vitest';
-import { newSecret, secretBytes, signedHeaders } from '../../src/domain/signature.ts';
+import { newSecret, secretBytes, signedHeaders } from '../../src/domain/events/signature.ts';
 
 /** The libraries that receivers use say what a good signature is. They read the time from `Date`. */
 

@@ -19,7 +19,7 @@ async function modulesOf(file: string): Promise<string[]> {
 const LIBRARIES = /node_modules\/(marked|highlight\.js|minisearch|@scalar)\//;
 
 it('the service starts without the libraries that draw the site', async () => {
-  const loaded = await modulesOf('../../src/compose.ts');
+  const loaded = await modulesOf('../../src/service/compose.ts');
   expect(loaded.some((url) => url.endsWith('/src/site/site.ts'))).toBe(true);
   expect(loaded.filter((url) => LIBRARIES.test(url))).toEqual([]);
 });

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { CALL_MS, LONGER_MS } from '../../src/contract/sla.ts';
-import { agreementStatus, newestInForce, slaInWords } from '../../src/domain/agreement.ts';
-import { lowerOf, percentOf, quantiles, targetsMet, uptimeOf } from '../../src/domain/sla.ts';
-import { bucketOf } from '../../src/domain/usage.ts';
+import { agreementStatus, newestInForce, slaInWords } from '../../src/domain/access/agreement.ts';
+import { lowerOf, percentOf, quantiles, targetsMet, uptimeOf } from '../../src/domain/oversight/sla.ts';
+import { bucketOf } from '../../src/domain/oversight/usage.ts';
 
 const MINUTE = 60_000;
 const START = Date.parse('2026-11-01T00:00:00Z');

@@ -2,11 +2,11 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
 
-/** The plan of the house as a test: who may call whom, where the environment is read, how long a file may be. */
+/** Checks the structure that ARCHITECTURE.md describes: layers, areas, and the size of folders. */
 
 const SRC = resolve(import.meta.dirname, '../../src');
 
-/** What a room may import. `main`, `processes`, `parent`, `compose`, `prepare`, `embedded`, `config`, `machine`, `sign-in-settings`, `master-key`, `settings`, `listen`, `console`, `production`, `delivering`, `demo` and `banner` stand at the entrance and may import everything. */
+/** The layers and packages that each layer may import. `service` puts the process together and may import everything. */
 const MAY_IMPORT: Record<string, string[]> = {
   contract: ['zod'],
   domain: ['contract'],
@@ -42,10 +42,13 @@ const MAY_IMPORT: Record<string, string[]> = {
   describe: ['contract', 'zod'],
   site: ['contract', 'describe', 'marked', 'highlight.js', 'minisearch', '@scalar/fastify-api-reference'],
   // What the client library does, the command line does not do again.
-  cli: ['contract', 'domain', 'platform', 'entrance', '..'],
+  cli: ['contract', 'domain', 'platform', 'service', '..'],
 };
 
-const files = readdirSync(SRC, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.ts'));
+const texts = readdirSync(SRC, { recursive: true, encoding: 'utf8' }).filter((name) =>
+  /\.(ts|sql)$/.test(name),
+);
+const files = texts.filter((name) => name.endsWith('.ts'));
 
 interface Import {
   file: string;
@@ -64,26 +67,47 @@ const imports: Import[] = files.flatMap((file) => {
   });
 });
 
-const roomOf = (path: string) => (path.includes('/') ? (path.split('/')[0] ?? '') : 'entrance');
+const AREAS = ['access', 'practices', 'events', 'oversight'];
+const areaOf = (path: string) =>
+  dirname(path)
+    .split('/')
+    .find((folder) => AREAS.includes(folder));
+const layerOf = (path: string) => path.split('/')[0] ?? '';
 const packageOf = (target: string) =>
   target
     .split('/')
     .slice(0, target.startsWith('@') ? 2 : 1)
     .join('/');
 
-describe('the house', () => {
-  it('has the rooms of the plan', () => {
-    const rooms = new Set(files.map(roomOf));
-    rooms.delete('entrance');
-    expect([...rooms].sort()).toEqual(Object.keys(MAY_IMPORT).sort());
+/** The first cycle found, as the path that closes it. */
+function cycleIn(next: Map<string, string[]>): string[] | undefined {
+  const done = new Set<string>();
+  const visit = (node: string, path: string[]): string[] | undefined => {
+    if (path.includes(node)) return [...path.slice(path.indexOf(node)), node];
+    if (done.has(node)) return undefined;
+    for (const target of next.get(node) ?? []) {
+      const cycle = visit(target, [...path, node]);
+      if (cycle) return cycle;
+    }
+    done.add(node);
+    return undefined;
+  };
+  return [...next.keys()].map((node) => visit(node, [])).find(Boolean);
+}
+
+describe('the structure', () => {
+  it('has the layers that the list names', () => {
+    const layers = new Set(files.map(layerOf));
+    layers.delete('service');
+    expect([...layers].sort()).toEqual(Object.keys(MAY_IMPORT).sort());
   });
 
   it('has no arrow that points the wrong way', () => {
     const wrong = imports.filter(({ file, target }) => {
-      const room = roomOf(file);
-      if (room === 'entrance' || target.startsWith('node:')) return false;
-      const wanted = files.includes(target) ? roomOf(target) : packageOf(target);
-      return wanted !== room && !MAY_IMPORT[room]?.includes(wanted);
+      const layer = layerOf(file);
+      if (layer === 'service' || target.startsWith('node:')) return false;
+      const wanted = files.includes(target) ? layerOf(target) : packageOf(target);
+      return wanted !== layer && !MAY_IMPORT[layer]?.includes(wanted);
     });
     expect(wrong).toEqual([]);
   });
@@ -94,25 +118,30 @@ describe('the house', () => {
     expect(words.length).toBeGreaterThan(200);
   });
 
-  it('has no circle of imports', () => {
-    const next = new Map(files.map((file) => [file, imports.filter((one) => one.file === file)]));
-    const done = new Set<string>();
-    const visit = (file: string, path: string[]): string[] | undefined => {
-      if (path.includes(file)) return [...path.slice(path.indexOf(file)), file];
-      if (done.has(file)) return undefined;
-      for (const { target } of next.get(file) ?? []) {
-        const circle = files.includes(target) ? visit(target, [...path, file]) : undefined;
-        if (circle) return circle;
-      }
-      done.add(file);
-      return undefined;
-    };
-    expect(files.map((file) => visit(file, [])).find(Boolean)).toBeUndefined();
+  it('has no cycle of imports', () => {
+    const next = Map.groupBy(imports, ({ file }) => file);
+    const arrows = files.map((file): [string, string[]] => [
+      file,
+      (next.get(file) ?? []).map(({ target }) => target),
+    ]);
+    expect(cycleIn(new Map(arrows))).toBeUndefined();
+  });
+
+  it.each(Object.keys(MAY_IMPORT))('has no cycle between the areas of %s', (layer) => {
+    const inside = imports.filter(({ file, target }) => layerOf(file) === layer && layerOf(target) === layer);
+    const arrows = inside.flatMap(({ file, target }) => {
+      const [from, to] = [areaOf(file), areaOf(target)];
+      return from && to && from !== to ? [{ from, to }] : [];
+    });
+    const next = Map.groupBy(arrows, ({ from }) => from);
+    expect(
+      cycleIn(new Map([...next].map(([area, those]) => [area, those.map(({ to }) => to)]))),
+    ).toBeUndefined();
   });
 
   it('reads the environment where a process begins, and nowhere else', () => {
     const readers = files.filter((file) => /process\.env/.test(readFileSync(join(SRC, file), 'utf8')));
-    expect(readers.toSorted()).toEqual(['cli/terminal.ts', 'main.ts']);
+    expect(readers.toSorted()).toEqual(['cli/terminal.ts', 'service/main.ts']);
   });
 
   it('asks for the time and for randomness in one place each', () => {
@@ -131,9 +160,6 @@ describe('the house', () => {
   });
 
   it('gives each advisory lock a number of its own, shared by those alone who are to wait for each other', () => {
-    const texts = readdirSync(SRC, { recursive: true, encoding: 'utf8' }).filter((name) =>
-      /\.(ts|sql)$/.test(name),
-    );
     const holders = new Map<string, string[]>();
     for (const file of texts)
       for (const [number] of readFileSync(join(SRC, file), 'utf8').matchAll(
@@ -144,14 +170,17 @@ describe('the house', () => {
       }
     const shared = [...holders.values()].filter((files) => files.length > 1);
     // Whatever clears old rows does so one at a time.
-    const others = shared.filter((files) => !files.every((file) => /^sql\/clear_\w+\.sql$/.test(file)));
+    const others = shared.filter(
+      (files) => !files.every((file) => /^sql\/(\w+\/)?clear_\w+\.sql$/.test(file)),
+    );
     expect(others.map((files) => files.toSorted())).toEqual([
-      ['sql/erase_events_2.sql', 'sql/fan_out.sql', 'sql/hand_over_event.sql'],
+      ['sql/delivery/fan_out.sql', 'sql/delivery/hand_over_event.sql', 'sql/events/erase_events_2.sql'],
     ]);
   });
 
-  it('has no file that is too long to read at a sitting', () => {
-    const long = files.filter((file) => readFileSync(join(SRC, file), 'utf8').split('\n').length > 400);
-    expect(long).toEqual([]);
+  it('has at most 25 files directly in one folder', () => {
+    const byFolder = Map.groupBy(texts, (file) => dirname(file));
+    const crowded = [...byFolder].filter(([, inside]) => inside.length > 25).map(([folder]) => folder);
+    expect(crowded).toEqual([]);
   });
 });

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { mergeStrands, type Strand } from '../../src/domain/timeline.ts';
+import { mergeStrands, type Strand } from '../../src/domain/events/timeline.ts';
 
 /** Lists that are read a stretch at a time are one list, in order, with everything once, whatever the sizes. */
 

@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { isIP } from 'node:net';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { listOf } from '../../src/domain/address-list.ts';
+import { listOf } from '../../src/domain/access/address-list.ts';
 import { addressKey, isAllowed, readTransport } from '../../src/http/transport.ts';
 
 /** 10.0.0.0/8 and one IPv6 address are our proxies; everybody else is not. */

@@ -1,5 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { applyWebhookPatch, auditable, inOrder, type StoredWebhook } from '../../src/domain/webhook.ts';
+import {
+  applyWebhookPatch,
+  auditable,
+  inOrder,
+  type StoredWebhook,
+} from '../../src/domain/events/webhook.ts';
 
 const webhook: StoredWebhook = {
   no: 1,

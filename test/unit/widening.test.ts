@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { rangeIsWithin } from '../../src/domain/address-list.ts';
-import { widensKey } from '../../src/domain/widening.ts';
+import { rangeIsWithin } from '../../src/domain/access/address-list.ts';
+import { widensKey } from '../../src/domain/access/widening.ts';
 
 it.each([
   ['10.0.0.0/8', '10.0.0.0/8', true],

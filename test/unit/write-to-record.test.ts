@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { afterJobReport } from '../../src/domain/write-to-record.ts';
+import { afterJobReport } from '../../src/domain/practices/write-to-record.ts';
 
 describe('a write-to-record job after a report', () => {
   it('that is queued succeeds, fails, or stays', () => {

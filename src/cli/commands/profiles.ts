@@ -1,5 +1,5 @@
-import { isWellFormedKey } from '../../domain/api-key.ts';
-import { didYouMean } from '../../domain/nearest.ts';
+import { isWellFormedKey } from '../../domain/access/api-key.ts';
+import { didYouMean } from '../../domain/oversight/nearest.ts';
 import { defineCommand } from '../command.ts';
 import { checkedUrl, DEFAULT_URL } from '../connection.ts';
 import { Failure, UsageError } from '../exit.ts';

@@ -2,7 +2,7 @@ import { defineCommand } from '../command.ts';
 import { Failure } from '../exit.ts';
 
 /** These two are the service itself. Its modules are loaded only when they are wanted. */
-const entrance = () => import('../../main.ts');
+const entrance = () => import('../../service/main.ts');
 
 export const serviceCommands = [
   defineCommand({

@@ -1,4 +1,4 @@
-import { secretBytes } from '../../domain/signature.ts';
+import { secretBytes } from '../../domain/events/signature.ts';
 import type { Finding, Reading } from './finding.ts';
 
 const REMEDY =

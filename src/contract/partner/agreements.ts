@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { defineEndpoint } from '../endpoint.ts';
-import { agreement } from '../operator/agreements.ts';
+import { agreement } from '../operator/access/agreements.ts';
 import { pageOf, pageQuery } from '../page.ts';
 
 /** Whose it is, the partner knows; which of its keys work, the operator looks after. */

@@ -79,13 +79,9 @@ export const submissionTypePatch = z
       .nullable()
       .optional()
       .meta({ description: 'The ID of a form of the practice group; null clears it.' }),
-    external_url: linkAddress()
-      .nullable()
-      .optional()
-      .meta({
-        description:
-          'A link to offer to patients: an absolute http, https, tel or mailto URL; null clears it.',
-      }),
+    external_url: linkAddress().nullable().optional().meta({
+      description: 'A link to offer to patients: an absolute http, https, tel or mailto URL; null clears it.',
+    }),
     external_url_name: line({ max: 255 })
       .nullable()
       .optional()

@@ -4,8 +4,8 @@ import { partnerKindNames } from '../alerts.ts';
 import { alertKindList, contact } from '../contacts.ts';
 import { defineEndpoint } from '../endpoint.ts';
 import { recordId, timestamp } from '../fields.ts';
-import { keyStatuses, proofs } from '../operator/keys.ts';
-import { slaQuery, slaReport } from '../operator/sla.ts';
+import { keyStatuses, proofs } from '../operator/access/keys.ts';
+import { slaQuery, slaReport } from '../operator/oversight/sla.ts';
 import { pageOf, pageQuery, shortPages } from '../page.ts';
 import { ownAgreement } from '../partner/agreements.ts';
 

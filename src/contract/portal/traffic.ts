@@ -3,7 +3,7 @@ import { alertQuery, partnerKindNames } from '../alerts.ts';
 import { defineEndpoint } from '../endpoint.ts';
 import { eventType } from '../event-payloads.ts';
 import { recordId, text, timestamp } from '../fields.ts';
-import { refusalCodes } from '../operator/requests.ts';
+import { refusalCodes } from '../operator/oversight/requests.ts';
 import { pageOf, pageQuery, shortPages, spanQuery } from '../page.ts';
 import { alert } from '../partner/alerts.ts';
 import { feedEvent } from '../partner/events.ts';

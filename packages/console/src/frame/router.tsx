@@ -41,13 +41,13 @@ const signIn = createRoute({
   validateSearch: (search: Record<string, unknown>) => ({
     to: typeof search.to === 'string' ? search.to : '/',
   }),
-  component: lazyRouteComponent(() => import('../screens/sign-in.tsx'), 'SignIn'),
+  component: lazyRouteComponent(() => import('../screens/access/sign-in.tsx'), 'SignIn'),
 });
 
 const enter = createRoute({
   getParentRoute: () => root,
   path: '/enter',
-  component: lazyRouteComponent(() => import('../screens/enter.tsx'), 'Enter'),
+  component: lazyRouteComponent(() => import('../screens/access/enter.tsx'), 'Enter'),
 });
 
 /** One of the three applications. Whoever it is not for finds nothing there, and is led from the first page to their own. */
@@ -97,119 +97,119 @@ const screen = <const P extends string>(path: P, component: ReturnType<typeof la
 const screens = [
   screen(
     '/',
-    lazyRouteComponent(() => import('../screens/now.tsx'), 'Now'),
+    lazyRouteComponent(() => import('../screens/oversight/now.tsx'), 'Now'),
   ),
   screen(
     '/partners',
-    lazyRouteComponent(() => import('../screens/partners.tsx'), 'Partners'),
+    lazyRouteComponent(() => import('../screens/access/partners.tsx'), 'Partners'),
   ),
   screen(
     '/webhooks',
-    lazyRouteComponent(() => import('../screens/webhooks.tsx'), 'Webhooks'),
+    lazyRouteComponent(() => import('../screens/events/webhooks.tsx'), 'Webhooks'),
   ),
   screen(
     '/webhooks/$id',
-    lazyRouteComponent(() => import('../screens/webhook.tsx'), 'Webhook'),
+    lazyRouteComponent(() => import('../screens/events/webhook.tsx'), 'Webhook'),
   ),
   screen(
     '/deliveries/$id',
-    lazyRouteComponent(() => import('../screens/delivery.tsx'), 'Delivery'),
+    lazyRouteComponent(() => import('../screens/events/delivery.tsx'), 'Delivery'),
   ),
   screen(
     '/refused',
-    lazyRouteComponent(() => import('../screens/refused-calls.tsx'), 'RefusedCalls'),
+    lazyRouteComponent(() => import('../screens/oversight/refused-calls.tsx'), 'RefusedCalls'),
   ),
   screen(
     '/refused/$id',
-    lazyRouteComponent(() => import('../screens/refused-call.tsx'), 'RefusedCall'),
+    lazyRouteComponent(() => import('../screens/oversight/refused-call.tsx'), 'RefusedCall'),
   ),
   screen(
     '/changes',
-    lazyRouteComponent(() => import('../screens/changes.tsx'), 'Changes'),
+    lazyRouteComponent(() => import('../screens/practices/changes.tsx'), 'Changes'),
   ),
   screen(
     '/changes/$id',
-    lazyRouteComponent(() => import('../screens/change.tsx'), 'Change'),
+    lazyRouteComponent(() => import('../screens/practices/change.tsx'), 'Change'),
   ),
   screen(
     '/alerts',
-    lazyRouteComponent(() => import('../screens/alerts.tsx'), 'Alerts'),
+    lazyRouteComponent(() => import('../screens/oversight/alerts.tsx'), 'Alerts'),
   ),
   screen(
     '/alerts/$id',
-    lazyRouteComponent(() => import('../screens/alert.tsx'), 'Alert'),
+    lazyRouteComponent(() => import('../screens/oversight/alert.tsx'), 'Alert'),
   ),
   screen(
     '/subscriptions',
-    lazyRouteComponent(() => import('../screens/subscriptions.tsx'), 'Subscriptions'),
+    lazyRouteComponent(() => import('../screens/events/subscriptions.tsx'), 'Subscriptions'),
   ),
   screen(
     '/subscriptions/$id',
-    lazyRouteComponent(() => import('../screens/subscription.tsx'), 'Subscription'),
+    lazyRouteComponent(() => import('../screens/events/subscription.tsx'), 'Subscription'),
   ),
   screen(
     '/events',
-    lazyRouteComponent(() => import('../screens/events.tsx'), 'Events'),
+    lazyRouteComponent(() => import('../screens/events/events.tsx'), 'Events'),
   ),
   screen(
     '/events/$id',
-    lazyRouteComponent(() => import('../screens/event.tsx'), 'Event'),
+    lazyRouteComponent(() => import('../screens/events/event.tsx'), 'Event'),
   ),
   screen(
     '/networks',
-    lazyRouteComponent(() => import('../screens/networks.tsx'), 'Networks'),
+    lazyRouteComponent(() => import('../screens/access/networks.tsx'), 'Networks'),
   ),
   screen(
     '/networks/new',
-    lazyRouteComponent(() => import('../screens/network.tsx'), 'NewNetwork'),
+    lazyRouteComponent(() => import('../screens/access/network.tsx'), 'NewNetwork'),
   ),
   screen(
     '/networks/$id',
-    lazyRouteComponent(() => import('../screens/network.tsx'), 'Network'),
+    lazyRouteComponent(() => import('../screens/access/network.tsx'), 'Network'),
   ),
   screen(
     '/partners/$id',
-    lazyRouteComponent(() => import('../screens/partner.tsx'), 'Partner'),
+    lazyRouteComponent(() => import('../screens/access/partner.tsx'), 'Partner'),
   ),
   screen(
     '/partners/$id/issue',
-    lazyRouteComponent(() => import('../screens/issue-key.tsx'), 'IssueKey'),
+    lazyRouteComponent(() => import('../screens/access/issue-key.tsx'), 'IssueKey'),
   ),
   screen(
     '/partners/$id/issue-many',
-    lazyRouteComponent(() => import('../screens/issue-keys.tsx'), 'IssueKeys'),
+    lazyRouteComponent(() => import('../screens/access/issue-keys.tsx'), 'IssueKeys'),
   ),
   screen(
     '/keys',
-    lazyRouteComponent(() => import('../screens/keys.tsx'), 'Keys'),
+    lazyRouteComponent(() => import('../screens/access/keys.tsx'), 'Keys'),
   ),
   screen(
     '/keys/$id',
-    lazyRouteComponent(() => import('../screens/key.tsx'), 'Key'),
+    lazyRouteComponent(() => import('../screens/access/key.tsx'), 'Key'),
   ),
   screen(
     '/practices',
-    lazyRouteComponent(() => import('../screens/practices.tsx'), 'Practices'),
+    lazyRouteComponent(() => import('../screens/practices/practices.tsx'), 'Practices'),
   ),
   screen(
     '/practices/$id',
-    lazyRouteComponent(() => import('../screens/practice.tsx'), 'Practice'),
+    lazyRouteComponent(() => import('../screens/practices/practice.tsx'), 'Practice'),
   ),
   screen(
     '/audit',
-    lazyRouteComponent(() => import('../screens/audit.tsx'), 'Audit'),
+    lazyRouteComponent(() => import('../screens/oversight/audit.tsx'), 'Audit'),
   ),
   screen(
     '/audit/$seq',
-    lazyRouteComponent(() => import('../screens/audit-entry.tsx'), 'AuditEntry'),
+    lazyRouteComponent(() => import('../screens/oversight/audit-entry.tsx'), 'AuditEntry'),
   ),
   screen(
     '/settings',
-    lazyRouteComponent(() => import('../screens/settings.tsx'), 'Settings'),
+    lazyRouteComponent(() => import('../screens/oversight/settings.tsx'), 'Settings'),
   ),
   screen(
     '/$',
-    lazyRouteComponent(() => import('../screens/nowhere.tsx'), 'Nowhere'),
+    lazyRouteComponent(() => import('../screens/oversight/nowhere.tsx'), 'Nowhere'),
   ),
 ];
 

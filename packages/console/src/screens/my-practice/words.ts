@@ -1,5 +1,5 @@
 import type { EventName, PartnerActivity, ReachingPartner } from '../../api/generated.ts';
-import { eventTitles } from '../event-words.ts';
+import { eventTitles } from '../events/event-words.ts';
 
 /** How a practice is told what partners may do and did: in the words of whoever works there. */
 

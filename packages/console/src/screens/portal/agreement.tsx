@@ -5,7 +5,7 @@ import { useFilters } from '../../parts/filters.tsx';
 import { Loaded } from '../../parts/loaded.tsx';
 import { Empty, Facts, Page, Section } from '../../parts/page.tsx';
 import { When } from '../../parts/when.tsx';
-import { PickMonth, Report } from '../partner-sla.tsx';
+import { PickMonth, Report } from '../access/partner-sla.tsx';
 
 /** What was agreed, and was it kept? */
 export function Agreement() {

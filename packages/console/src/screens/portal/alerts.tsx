@@ -9,10 +9,10 @@ import { Loaded } from '../../parts/loaded.tsx';
 import { Page, Section } from '../../parts/page.tsx';
 import { Table } from '../../parts/table.tsx';
 import { When } from '../../parts/when.tsx';
-import { AlertState, type OpenOrOver, PickOpenOrOver } from '../alert-state.tsx';
-import { alertTitles } from '../alert-words.ts';
-import { ToldOf, toAlertKinds, toldOfContact } from '../contact-told.tsx';
-import { toldOf } from '../contact-words.ts';
+import { toldOf } from '../access/contact-words.ts';
+import { AlertState, type OpenOrOver, PickOpenOrOver } from '../oversight/alert-state.tsx';
+import { alertTitles } from '../oversight/alert-words.ts';
+import { ToldOf, toAlertKinds, toldOfContact } from '../oversight/contact-told.tsx';
 
 /** What needs looking after, and who is told of it? */
 export function Alerts() {

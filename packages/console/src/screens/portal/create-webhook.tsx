@@ -15,8 +15,8 @@ import { Chosen, FormDialog, type FormState, Ticked, Typed, textOrNull } from '.
 import { Empty } from '../../parts/page.tsx';
 import { Secret } from '../../parts/secret.tsx';
 import { State } from '../../parts/state.tsx';
-import { eventTitles } from '../event-words.ts';
-import { hostOf } from '../webhook-state.tsx';
+import { eventTitles } from '../events/event-words.ts';
+import { hostOf } from '../events/webhook-state.tsx';
 
 interface Fields {
   practice: string;

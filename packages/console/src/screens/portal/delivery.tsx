@@ -8,9 +8,9 @@ import { Id } from '../../parts/id.tsx';
 import { Loaded } from '../../parts/loaded.tsx';
 import { Banner, Empty, Facts, Page, Section } from '../../parts/page.tsx';
 import { When } from '../../parts/when.tsx';
-import { stateOfDelivery } from '../delivery-state.tsx';
-import { eventTitles } from '../event-words.ts';
-import { hostOf, withheldReasons } from '../webhook-state.tsx';
+import { stateOfDelivery } from '../events/delivery-state.tsx';
+import { eventTitles } from '../events/event-words.ts';
+import { hostOf, withheldReasons } from '../events/webhook-state.tsx';
 
 /** Did this one arrive, and if not, why? */
 export function Delivery() {

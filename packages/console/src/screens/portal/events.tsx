@@ -6,7 +6,7 @@ import { List } from '../../parts/list.tsx';
 import { Skeleton } from '../../parts/loaded.tsx';
 import { Empty, Page } from '../../parts/page.tsx';
 import { When } from '../../parts/when.tsx';
-import { eventTitles } from '../event-words.ts';
+import { eventTitles } from '../events/event-words.ts';
 
 const PAGES_MAX = 5;
 const reading = ({ ways }: PortalPractice) => ways.find(({ scopes }) => scopes.includes('events:read'));

@@ -2,7 +2,7 @@ import type { PortalWay } from '../../api/generated-portal.ts';
 import { List } from '../../parts/list.tsx';
 import { nameOfKey } from '../../parts/name.tsx';
 import { Page } from '../../parts/page.tsx';
-import { type Scope, scopes } from '../scopes.ts';
+import { type Scope, scopes } from '../access/scopes.ts';
 
 /** For which practices may we act, and who let us? */
 export function Practices() {

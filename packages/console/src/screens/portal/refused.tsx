@@ -10,8 +10,8 @@ import { nameOfKey } from '../../parts/name.tsx';
 import { Banner, Empty, Facts, Page, Section } from '../../parts/page.tsx';
 import { PickAge } from '../../parts/pick-age.tsx';
 import { When } from '../../parts/when.tsx';
-import { Answered, Called, PickRefusal } from '../refusal.tsx';
-import { toRefusal, toSentences, toWrongs } from '../refusal-words.ts';
+import { Answered, Called, PickRefusal } from '../oversight/refusal.tsx';
+import { toRefusal, toSentences, toWrongs } from '../oversight/refusal-words.ts';
 
 type ErrorCode = NonNullable<NonNullable<InputOf<'listPortalRefusals'>['query']>['error']>;
 

@@ -6,8 +6,8 @@ import { Confirm } from '../../parts/confirm.tsx';
 import { Chosen, FormDialog, momentOrNull, Typed, toLocalInput } from '../../parts/form.tsx';
 import { Secret } from '../../parts/secret.tsx';
 import { toExact } from '../../parts/when.tsx';
-import { eventTitles } from '../event-words.ts';
-import { toQueued } from '../webhook-state.tsx';
+import { eventTitles } from '../events/event-words.ts';
+import { toQueued } from '../events/webhook-state.tsx';
 
 /** What people of a partner do to a webhook. Each says what will happen, and to how many. */
 

@@ -10,9 +10,9 @@ import { Loaded } from '../../parts/loaded.tsx';
 import { nameOfKey } from '../../parts/name.tsx';
 import { Banner, Empty, Facts, Page, Section } from '../../parts/page.tsx';
 import { Lasting, When } from '../../parts/when.tsx';
-import { DeliveryState, PickDeliveryStatus } from '../delivery-state.tsx';
-import { eventTitles, toEvents } from '../event-words.ts';
-import { hostOf, stateOf, toQueued, withheldReasons } from '../webhook-state.tsx';
+import { DeliveryState, PickDeliveryStatus } from '../events/delivery-state.tsx';
+import { eventTitles, toEvents } from '../events/event-words.ts';
+import { hostOf, stateOf, toQueued, withheldReasons } from '../events/webhook-state.tsx';
 import { type Acted, Activate, Pause, Remove, Replay, Rotate, SendTest } from './webhook-acts.tsx';
 
 /** Why did it fail, what is waiting, since when? */

@@ -1,7 +1,7 @@
 import { List } from '../../parts/list.tsx';
 import { Page } from '../../parts/page.tsx';
 import { When } from '../../parts/when.tsx';
-import { toQueued, WebhookState } from '../webhook-state.tsx';
+import { toQueued, WebhookState } from '../events/webhook-state.tsx';
 import { CreateWebhook } from './create-webhook.tsx';
 
 export function Webhooks() {

@@ -1,0 +1,152 @@
+import type {
+  Assignee,
+  deleteAssignee as deleteAssigneeEndpoint,
+  deleteForm as deleteFormEndpoint,
+  Form,
+  getAssignee as getAssigneeEndpoint,
+  getForm as getFormEndpoint,
+  listAssignees as listAssigneesEndpoint,
+  listForms as listFormsEndpoint,
+  putAssignee as putAssigneeEndpoint,
+  putForm as putFormEndpoint,
+} from '../../contract/operator/practices/directory.ts';
+import { Problem } from '../../contract/problems.ts';
+import { inUse } from '../../domain/practices/in-use.ts';
+import { type Transaction, transact } from '../../store/database.ts';
+import {
+  deleteAssigneeRow,
+  deleteFormRow,
+  findAssignee,
+  findAssigneeUses,
+  findForm,
+  findFormUses,
+  listAssigneePage,
+  listFormPage,
+  lockAssignee,
+  lockForm,
+  upsertAssignee,
+  upsertForm,
+} from '../../store/practices/directory.ts';
+import { findGroup, lockGroup } from '../../store/practices/practice-groups.ts';
+import { type Actor, type App, nowIso, type OperatorCall } from '../app.ts';
+
+export async function putForm(app: App, call: OperatorCall<typeof putFormEndpoint>) {
+  const { id: groupId, form_id } = call.params;
+  const body = await transact(app.db, call.principal, async (tx): Promise<Form> => {
+    // The lock keeps two first descriptions of the same form from both being "new" in the audit trail.
+    if (!(await lockGroup(tx, groupId))) throw new Problem('not_found');
+    const before = await findForm(tx, groupId, form_id);
+    if (before?.title === call.body.title) return before;
+    const now = nowIso(app);
+    const after = {
+      id: form_id,
+      title: call.body.title,
+      created_at: before?.created_at ?? now,
+      updated_at: now,
+    };
+    upsertForm(tx, groupId, after);
+    audit(tx, call, now, 'form.put', groupId, before, after);
+    return after;
+  });
+  return { body };
+}
+
+export async function listForms(app: App, call: OperatorCall<typeof listFormsEndpoint>) {
+  const body = await transact(app.db, call.principal, async (tx) => {
+    await mustExist(tx, call.params.id);
+    return listFormPage(tx, call.params.id, call.query);
+  });
+  return { body };
+}
+
+export async function getForm(app: App, call: OperatorCall<typeof getFormEndpoint>) {
+  const { id, form_id } = call.params;
+  const body = await transact(app.db, call.principal, (tx) => findForm(tx, id, form_id));
+  if (!body) throw new Problem('not_found');
+  return { body };
+}
+
+export async function putAssignee(app: App, call: OperatorCall<typeof putAssigneeEndpoint>) {
+  const { id: groupId, assignee_type: type, assignee_id: id } = call.params;
+  const body = await transact(app.db, call.principal, async (tx): Promise<Assignee> => {
+    if (!(await lockGroup(tx, groupId))) throw new Problem('not_found');
+    const before = await findAssignee(tx, groupId, type, id);
+    if (before?.name === call.body.name) return before;
+    const now = nowIso(app);
+    const after = { id, type, name: call.body.name, created_at: before?.created_at ?? now, updated_at: now };
+    upsertAssignee(tx, groupId, after);
+    audit(tx, call, now, 'assignee.put', groupId, before, after);
+    return after;
+  });
+  return { body };
+}
+
+export async function listAssignees(app: App, call: OperatorCall<typeof listAssigneesEndpoint>) {
+  const body = await transact(app.db, call.principal, async (tx) => {
+    await mustExist(tx, call.params.id);
+    return listAssigneePage(tx, call.params.id, call.query);
+  });
+  return { body };
+}
+
+export async function getAssignee(app: App, call: OperatorCall<typeof getAssigneeEndpoint>) {
+  const { id, assignee_type, assignee_id } = call.params;
+  const body = await transact(app.db, call.principal, (tx) =>
+    findAssignee(tx, id, assignee_type, assignee_id),
+  );
+  if (!body) throw new Problem('not_found');
+  return { body };
+}
+
+export async function deleteForm(app: App, call: OperatorCall<typeof deleteFormEndpoint>) {
+  const { id: groupId, form_id } = call.params;
+  await transact(app.db, call.principal, async (tx) => {
+    const before = await lockForm(tx, groupId, form_id);
+    if (!before) throw new Problem('not_found');
+    const used = inUse(`The form ${form_id}`, await findFormUses(tx, groupId, form_id));
+    if (used) throw used;
+    const now = nowIso(app);
+    deleteFormRow(tx, groupId, form_id, now);
+    audit(tx, call, now, 'form.delete', groupId, before, null);
+  });
+  return { body: undefined };
+}
+
+export async function deleteAssignee(app: App, call: OperatorCall<typeof deleteAssigneeEndpoint>) {
+  const { id: groupId, assignee_type: type, assignee_id: id } = call.params;
+  await transact(app.db, call.principal, async (tx) => {
+    const before = await lockAssignee(tx, groupId, type, id);
+    if (!before) throw new Problem('not_found');
+    const used = inUse(`The assignee ${id}`, await findAssigneeUses(tx, groupId, type, id));
+    if (used) throw used;
+    const now = nowIso(app);
+    deleteAssigneeRow(tx, groupId, type, id, now);
+    audit(tx, call, now, 'assignee.delete', groupId, before, null);
+  });
+  return { body: undefined };
+}
+
+async function mustExist(tx: Transaction, groupId: string): Promise<void> {
+  if (!(await findGroup(tx, groupId))) throw new Problem('not_found');
+}
+
+function audit(
+  tx: Transaction,
+  { principal, requestId }: Actor,
+  at: string,
+  action: `${'form' | 'assignee'}.${'put' | 'delete'}`,
+  practiceGroupId: string,
+  before: Form | Assignee | undefined,
+  after: Form | Assignee | null,
+): void {
+  tx.audit({
+    at,
+    principal,
+    action,
+    subject: { type: action.split('.')[0] as string, id: (after ?? before)?.id ?? '' },
+    practiceGroupId,
+    requestId,
+    before: before ?? null,
+    after,
+  });
+}

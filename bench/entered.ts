@@ -22,7 +22,7 @@ interface Node {
   [key: string]: unknown;
 }
 
-export const SRC = new URL('../src/', import.meta.url).href;
+const SRC = new URL('../src/', import.meta.url).href;
 
 const known: Entered[] = [];
 let order = new Set<number>();

@@ -92,8 +92,28 @@ export const LINE_BYTES_MAX = 64 * 1024;
 /** Visible ASCII characters. */
 export const IDEMPOTENCY_KEY = /^[!-~]{1,255}$/;
 
+/** Endpoints in the order of their declarations: the exports of a module come in alphabetical order. */
+const declared = new Map<unknown, number>();
+
 export function defineEndpoint<const E extends Endpoint>(endpoint: E): E {
+  declared.set(endpoint, declared.size);
   return endpoint;
+}
+
+type EndpointsIn<Module> = { [K in keyof Module as Module[K] extends Endpoint ? K : never]: Module[K] };
+type EndpointsOf<Modules extends object[]> = Modules extends [infer First, ...infer Rest extends object[]]
+  ? EndpointsIn<First> & EndpointsOf<Rest>
+  : unknown;
+
+/** Every endpoint that these modules export, by its name, in the order of the modules and of the declarations in each. */
+export function endpointsOf<Modules extends object[]>(...modules: Modules) {
+  const placeOf = ([, endpoint]: [string, unknown]) => declared.get(endpoint) ?? 0;
+  const entries = modules.flatMap((module) =>
+    Object.entries<unknown>(module as Record<string, unknown>)
+      .filter(([, value]) => declared.has(value))
+      .toSorted((one, other) => placeOf(one) - placeOf(other)),
+  );
+  return Object.fromEntries(entries) as { [K in keyof EndpointsOf<Modules>]: EndpointsOf<Modules>[K] };
 }
 
 /** The scopes that a partner's key needs for it, all of them. */

@@ -21,14 +21,8 @@ import { verbatimText } from '../contract/verbatim.ts';
 import { NeedsApproval } from '../domain/access/approval.ts';
 import { askForApproval } from '../operations/access/approvals.ts';
 import type { App } from '../operations/app.ts';
-import {
-  namedKeyHandlers,
-  operatorHandlers,
-  partnerHandlers,
-  portalHandlers,
-  practiceHandlers,
-} from '../operations/handlers.ts';
 import { answerOnce } from '../operations/idempotency.ts';
+import { operationOf } from '../operations/index.ts';
 import { pathOf, UNREADABLE, withoutOrigin } from './address.ts';
 import {
   admitHolder,
@@ -107,21 +101,15 @@ type Result =
 type Operation = (app: App, call: unknown) => Result | Promise<Result>;
 
 export function endpointRoutes(app: App): Route[] {
-  const ofKeys: Record<string, unknown> = { ...partnerHandlers, ...namedKeyHandlers };
-  const partner = Object.values<Endpoint>({ ...partnerEndpoints, ...namedKeyEndpoints }).map((endpoint) => ({
-    ...endpoint,
-    handler: partnerHandler(app, endpoint, ofKeys[endpoint.operationId] as Operation),
-  }));
-  const operator = Object.entries(operatorEndpoints).map(([id, endpoint]: [string, Endpoint]) => ({
-    ...endpoint,
-    handler: operatorHandler(app, ...waitingFor(app, endpoint, operatorHandlers[id as never] as Operation)),
-  }));
-  const handlers: Record<string, unknown> = { ...portalHandlers, ...practiceHandlers };
-  const guest = Object.values<Endpoint>({ ...portalEndpoints, ...practiceEndpoints }).map((endpoint) => ({
-    ...endpoint,
-    handler: guestHandler(app, endpoint, handlers[endpoint.operationId] as Operation),
-  }));
-  return [...partner, ...operator, ...guest];
+  return allEndpoints.map((endpoint) => ({ ...endpoint, handler: handlerOf(app, endpoint) }));
+}
+
+function handlerOf(app: App, endpoint: Endpoint): Handler {
+  // The validator of the endpoint makes the call that its function takes.
+  const operation = operationOf(endpoint) as unknown as Operation;
+  if ('roles' in endpoint.access) return operatorHandler(app, ...waitingFor(app, endpoint, operation));
+  if ('guests' in endpoint.access) return guestHandler(app, endpoint, operation);
+  return partnerHandler(app, endpoint, operation);
 }
 
 /** Where the deployment wants a second person, an operation is asked for, and not done. */

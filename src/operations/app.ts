@@ -118,13 +118,33 @@ type Call<E extends Endpoint, P> = Input<E> & {
 };
 export type PartnerCall<E extends Endpoint> = Call<E, PartnerPrincipal>;
 export type OperatorCall<E extends Endpoint> = Call<E, OperatorPrincipal>;
-export type PortalCall<E extends Endpoint> = Call<E, PortalPrincipal>;
-export type PracticeCall<E extends Endpoint> = Call<E, PracticePrincipal>;
 
-/** A handler for every endpoint of a table: one that is missing, or answers something else, does not compile. */
-export type Handlers<T extends Record<string, Endpoint>, P> = {
-  [K in keyof T]: (app: App, call: Call<T[K], P>) => Answer<T[K]> | Promise<Answer<T[K]>>;
-};
+/** An endpoint and the function that answers it. */
+export interface Operation {
+  (app: App, call: never): unknown;
+  endpoint: Endpoint;
+}
+
+type PrincipalOf<E extends Endpoint> = E['access'] extends { roles: unknown }
+  ? OperatorPrincipal
+  : E['access'] extends { guests: 'partner' }
+    ? PortalPrincipal
+    : E['access'] extends { guests: 'practice' }
+      ? PracticePrincipal
+      : PartnerPrincipal;
+
+/** Binds an endpoint to the function that answers it: a function that answers something else does not compile. */
+export function operation<
+  E extends Endpoint,
+  R extends Answer<E> | Promise<Answer<E>>,
+  More extends unknown[] = [],
+>(endpoint: E, run: (app: App, call: Call<E, PrincipalOf<E>>, ...more: More) => R) {
+  return Object.assign(run, { endpoint });
+}
+
+export function isOperation(value: unknown): value is Operation {
+  return typeof value === 'function' && 'endpoint' in value;
+}
 
 /** Who did it and in which request: what an audit entry takes from the call. */
 export interface Actor {

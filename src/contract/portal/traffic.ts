@@ -1,12 +1,10 @@
 import { z } from 'zod';
 import { alertQuery, partnerKindNames } from '../alerts.ts';
 import { defineEndpoint } from '../endpoint.ts';
-import { eventType } from '../event-payloads.ts';
 import { recordId, text, timestamp } from '../fields.ts';
 import { refusalCodes } from '../operator/oversight/requests.ts';
 import { pageOf, pageQuery, shortPages, spanQuery } from '../page.ts';
 import { alert } from '../partner/alerts.ts';
-import { feedEvent } from '../partner/events.ts';
 import { refusedRequest, requestId } from '../partner/requests.ts';
 import { webhook } from '../partner/webhooks.ts';
 import { way } from './account.ts';
@@ -79,22 +77,6 @@ export const checkPortalAddress = defineEndpoint({
       })
       .meta({ id: 'AddressCheck' }),
   },
-  problems: [],
-});
-
-/** Newest first, for whoever looks; programs read the feed itself in the order in which it came. */
-export const listPortalEvents = defineEndpoint({
-  operationId: 'listPortalEvents',
-  method: 'GET',
-  path: '/portal/v1/events',
-  tag,
-  summary: 'List the latest events of a practice',
-  description: `What the event feed of the practice holds, newest first, with the key that \`x-porter-key\` names. ${shortPages}`,
-  extension: true,
-  portal: 'only',
-  access: { scope: 'events:read' },
-  query: z.strictObject({ ...pageQuery, event: eventType.optional() }),
-  response: { status: 200, description: 'One page.', body: pageOf(feedEvent), verbatim: true },
   problems: [],
 });
 

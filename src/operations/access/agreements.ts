@@ -1,14 +1,14 @@
 import { isDeepStrictEqual } from 'node:util';
-import type {
-  Agreement,
+import {
+  type Agreement,
   createAgreement as createEndpoint,
   getAgreement as getEndpoint,
   listAgreements as listEndpoint,
   updateAgreement as updateEndpoint,
 } from '../../contract/operator/access/agreements.ts';
-import type { signAgreement as signEndpoint } from '../../contract/operator/access/partners.ts';
+import { signAgreement as signEndpoint } from '../../contract/operator/access/partners.ts';
 import type { PageQuery } from '../../contract/page.ts';
-import type { listOwnAgreements as listOwnEndpoint } from '../../contract/partner/agreements.ts';
+import { listOwnAgreements as listOwnEndpoint } from '../../contract/partner/agreements.ts';
 import { Problem, ValidationProblem } from '../../contract/problems.ts';
 import { ruleBroken } from '../../contract/rules.ts';
 import { agreementStatus, newestOf } from '../../domain/access/agreement.ts';
@@ -25,7 +25,7 @@ import {
 } from '../../store/access/agreements.ts';
 import { findPartner, lockPartner, type StoredPartner } from '../../store/access/partners.ts';
 import { type Transaction, transact } from '../../store/database.ts';
-import { type App, nowIso, type OperatorCall, type PartnerCall } from '../app.ts';
+import { type App, nowIso, operation } from '../app.ts';
 import {
   agreementAsTold,
   changeAgreement,
@@ -39,7 +39,7 @@ import { refuseTooFar } from './keys.ts';
 const AHEAD_MS = 24 * 3600 * 1000;
 
 /** The step of onboarding: an agreement of which no more need be known than that it was signed. */
-export async function signAgreement(app: App, call: OperatorCall<typeof signEndpoint>) {
+export const signAgreement = operation(signEndpoint, async (app, call) => {
   refuseOddTimes(call.body ?? {});
   const body = await transact(app.db, call.principal, async (tx) => {
     const { partner, agreementSigned } = await lock(tx, call.params.id);
@@ -57,9 +57,9 @@ export async function signAgreement(app: App, call: OperatorCall<typeof signEndp
     return presentPartner(after);
   });
   return { body };
-}
+});
 
-export async function createAgreement(app: App, call: OperatorCall<typeof createEndpoint>) {
+export const createAgreement = operation(createEndpoint, async (app, call) => {
   refuseOddTimes(call.body);
   const { agreement, settles } = await transact(app.db, call.principal, async (tx) => {
     const { partner, agreementSigned } = await lock(tx, call.params.id);
@@ -75,9 +75,9 @@ export async function createAgreement(app: App, call: OperatorCall<typeof create
   });
   if (settles) await app.access.settle();
   return { body: presentAgreement(app, { ...agreement, active_keys: 0 }) };
-}
+});
 
-export async function updateAgreement(app: App, call: OperatorCall<typeof updateEndpoint>) {
+export const updateAgreement = operation(updateEndpoint, async (app, call) => {
   refuseOddTimes(call.body);
   const agreement = await transact(app.db, call.principal, async (tx) => {
     const { partner } = await lock(tx, call.params.id);
@@ -101,27 +101,27 @@ export async function updateAgreement(app: App, call: OperatorCall<typeof update
   // Also when it is the same: whoever says it again may not have heard the answer.
   if (call.body.rate_limit_per_minute !== undefined) await app.access.settle();
   return { body: presentAgreement(app, agreement), etag: etagOf(agreement.revision) };
-}
+});
 
-export async function listAgreements(app: App, call: OperatorCall<typeof listEndpoint>) {
+export const listAgreements = operation(listEndpoint, async (app, call) => {
   const page = await transact(app.db, call.principal, async (tx) => {
     if (!(await findPartner(tx, call.params.id))) throw new Problem('not_found');
     return listAgreementPage(tx, call.params.id, nowIso(app), call.query);
   });
   return { body: { ...page, data: page.data.map((one) => presentAgreement(app, one)) } };
-}
+});
 
-export async function getAgreement(app: App, { principal, params }: OperatorCall<typeof getEndpoint>) {
+export const getAgreement = operation(getEndpoint, async (app, { principal, params }) => {
   const found = await transact(app.db, principal, (tx) =>
     findAgreement(tx, params.id, params.agreement_id, nowIso(app)),
   );
   if (!found) throw new Problem('not_found');
   return { body: presentAgreement(app, found), etag: etagOf(found.revision) };
-}
+});
 
-export function listOwnAgreements(app: App, { principal, query }: PartnerCall<typeof listOwnEndpoint>) {
+export const listOwnAgreements = operation(listOwnEndpoint, (app, { principal, query }) => {
   return listAgreementsOf(app, principal, principal.holder.partnerId, query);
-}
+});
 
 /** Of one partner, as it is told. */
 export async function listAgreementsOf(app: App, principal: Principal, partnerId: string, query: PageQuery) {

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import type { Approval } from '../../contract/approval.ts';
 import type { Endpoint } from '../../contract/endpoint.ts';
-import type {
+import {
   approveApproval as approveEndpoint,
   collectApproval as collectEndpoint,
   declineApproval as declineEndpoint,
@@ -31,7 +31,7 @@ import { lockKey } from '../../store/access/keys.ts';
 import { lockNetwork } from '../../store/access/networks.ts';
 import { findOperator, hasCreated, lockOperator } from '../../store/access/operators.ts';
 import { rehearse, type Transaction, transact, transactAsOne } from '../../store/database.ts';
-import { type Actor, type App, nowIso, type OperatorCall } from '../app.ts';
+import { type Actor, type App, nowIso, operation } from '../app.ts';
 import { issueKey, issueKeys, rotateKey, updateKey } from './keys.ts';
 import {
   addNetworkMember,
@@ -171,18 +171,18 @@ async function carryOut(
   return { answer: shown ? shown.value : null, settles };
 }
 
-export async function listApprovals(app: App, { principal, query }: OperatorCall<typeof listEndpoint>) {
+export const listApprovals = operation(listEndpoint, async (app, { principal, query }) => {
   const page = await transact(app.db, principal, (tx) => listApprovalPage(tx, query, nowIso(app)));
   return { body: { ...page, data: page.data.map((one) => present(app, one)) } };
-}
+});
 
-export async function getApproval(app: App, call: OperatorCall<typeof getEndpoint>) {
+export const getApproval = operation(getEndpoint, async (app, call) => {
   const found = await transact(app.db, call.principal, (tx) => findApproval(tx, call.params.id));
   if (!found) throw new Problem('not_found');
   return { body: present(app, found) };
-}
+});
 
-export async function approveApproval(app: App, call: OperatorCall<typeof approveEndpoint>) {
+export const approveApproval = operation(approveEndpoint, async (app, call) => {
   const { id } = call.params;
   const { operatorId, name } = call.principal;
   const asked = await transact(app.db, call.principal, (tx) => findApproval(tx, id));
@@ -223,7 +223,7 @@ export async function approveApproval(app: App, call: OperatorCall<typeof approv
   if (settles) await app.access.settle();
   else app.access.forget();
   return { body: present(app, approval) };
-}
+});
 
 /** A person may hold several operators. Refuses an operator that the requester could have made for this approval. */
 async function refuseSecondIdentity(
@@ -253,7 +253,7 @@ const ANOTHER = 'You asked for this yourself. Somebody else has to approve it.';
 const ASKER_GONE =
   'Whoever asked for this may no longer do it. Decline it, and ask for it yourself if it is still wanted.';
 
-export async function declineApproval(app: App, call: OperatorCall<typeof declineEndpoint>) {
+export const declineApproval = operation(declineEndpoint, async (app, call) => {
   const approval = await transact(app.db, call.principal, async (tx) => {
     const by = call.principal.operatorId;
     const before = await lockPending(app, tx, call.params.id, { decision: 'declined', by });
@@ -264,9 +264,9 @@ export async function declineApproval(app: App, call: OperatorCall<typeof declin
     return after;
   });
   return { body: present(app, approval) };
-}
+});
 
-export async function collectApproval(app: App, call: OperatorCall<typeof collectEndpoint>) {
+export const collectApproval = operation(collectEndpoint, async (app, call) => {
   const { id } = call.params;
   return transact(app.db, call.principal, async (tx) => {
     const found = await lockApproval(tx, id);
@@ -279,7 +279,7 @@ export async function collectApproval(app: App, call: OperatorCall<typeof collec
     record(app, tx, call, 'approval.collect', found, { ...found, has_answer: false });
     return { body: { operation: found.operation, answer: JSON.parse(text) } };
   });
-}
+});
 
 const COLLECTED =
   'The answer was collected, or was not in time. A key that nobody has can be revoked, and another asked for.';

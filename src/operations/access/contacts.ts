@@ -1,9 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
 import { alertKindNames } from '../../contract/alerts.ts';
 import type { Contact } from '../../contract/contacts.ts';
-import type * as operatorContract from '../../contract/operator/access/contacts.ts';
+import * as operatorContract from '../../contract/operator/access/contacts.ts';
 import type { PageQuery } from '../../contract/page.ts';
-import type {
+import {
   listOwnContacts as listOwnEndpoint,
   updateOwnContact as updateOwnEndpoint,
 } from '../../contract/partner/contacts.ts';
@@ -25,81 +25,66 @@ import {
 } from '../../store/access/contacts.ts';
 import { findPartner } from '../../store/access/partners.ts';
 import { type Transaction, transact } from '../../store/database.ts';
-import { type Actor, type App, nowIso, type OperatorCall, type PartnerCall } from '../app.ts';
+import { type Actor, type App, nowIso, operation } from '../app.ts';
 import { withdrawInvitationsTo } from './invitations.ts';
 
 // ---- Operators: the contacts of partners ----
 
-export function createPartnerContact(
-  app: App,
-  call: OperatorCall<typeof operatorContract.createPartnerContact>,
-) {
+export const createPartnerContact = operation(operatorContract.createPartnerContact, (app, call) => {
   return create(app, call, call.params.id, call.body);
-}
+});
 
-export async function listPartnerContacts(
-  app: App,
-  { principal, params, query }: OperatorCall<typeof operatorContract.listPartnerContacts>,
-) {
-  const page = await transact(app.db, principal, async (tx) => {
-    if (!(await findPartner(tx, params.id))) throw new Problem('not_found');
-    return listContactPage(tx, params.id, query);
-  });
-  return { body: { ...page, data: page.data.map(presentContact) } };
-}
+export const listPartnerContacts = operation(
+  operatorContract.listPartnerContacts,
+  async (app, { principal, params, query }) => {
+    const page = await transact(app.db, principal, async (tx) => {
+      if (!(await findPartner(tx, params.id))) throw new Problem('not_found');
+      return listContactPage(tx, params.id, query);
+    });
+    return { body: { ...page, data: page.data.map(presentContact) } };
+  },
+);
 
-export function getPartnerContact(
-  app: App,
-  { params }: OperatorCall<typeof operatorContract.getPartnerContact>,
-) {
+export const getPartnerContact = operation(operatorContract.getPartnerContact, (app, { params }) => {
   return get(app, params.id, params.contact_id);
-}
+});
 
-export function updatePartnerContact(
-  app: App,
-  call: OperatorCall<typeof operatorContract.updatePartnerContact>,
-) {
+export const updatePartnerContact = operation(operatorContract.updatePartnerContact, (app, call) => {
   return updateContactOf(app, call, call.params.id, call.params.contact_id, call.body);
-}
+});
 
-export function deletePartnerContact(
-  app: App,
-  call: OperatorCall<typeof operatorContract.deletePartnerContact>,
-) {
+export const deletePartnerContact = operation(operatorContract.deletePartnerContact, (app, call) => {
   return remove(app, call, call.params.id, call.params.contact_id);
-}
+});
 
 // ---- Operators: their own ----
 
-export function createContact(app: App, call: OperatorCall<typeof operatorContract.createContact>) {
+export const createContact = operation(operatorContract.createContact, (app, call) => {
   return create(app, call, null, call.body);
-}
+});
 
-export async function listContacts(
-  app: App,
-  { principal, query }: OperatorCall<typeof operatorContract.listContacts>,
-) {
+export const listContacts = operation(operatorContract.listContacts, async (app, { principal, query }) => {
   const page = await transact(app.db, principal, (tx) => listContactPage(tx, null, query));
   return { body: { ...page, data: page.data.map(presentContact) } };
-}
+});
 
-export function getContact(app: App, { params }: OperatorCall<typeof operatorContract.getContact>) {
+export const getContact = operation(operatorContract.getContact, (app, { params }) => {
   return get(app, null, params.id);
-}
+});
 
-export function updateContact(app: App, call: OperatorCall<typeof operatorContract.updateContact>) {
+export const updateContact = operation(operatorContract.updateContact, (app, call) => {
   return updateContactOf(app, call, null, call.params.id, call.body);
-}
+});
 
-export function deleteContact(app: App, call: OperatorCall<typeof operatorContract.deleteContact>) {
+export const deleteContact = operation(operatorContract.deleteContact, (app, call) => {
   return remove(app, call, null, call.params.id);
-}
+});
 
 // ---- Partners ----
 
-export function listOwnContacts(app: App, { principal, query }: PartnerCall<typeof listOwnEndpoint>) {
+export const listOwnContacts = operation(listOwnEndpoint, (app, { principal, query }) => {
   return listContactsOf(app, SYSTEM, principal.holder.partnerId, query);
-}
+});
 
 /** As far as whoever reads them sees them. */
 export async function listContactsOf(app: App, reader: Principal, partnerId: string, query: PageQuery) {
@@ -107,9 +92,9 @@ export async function listContactsOf(app: App, reader: Principal, partnerId: str
   return { body: { ...page, data: page.data.map(presentContact) } };
 }
 
-export function updateOwnContact(app: App, call: PartnerCall<typeof updateOwnEndpoint>) {
+export const updateOwnContact = operation(updateOwnEndpoint, (app, call) => {
   return updateContactOf(app, call, call.principal.holder.partnerId, call.params.id, call.body);
-}
+});
 
 // ---- For all of them ----
 // The first contact is in the row of the partner, which partners do not see: the service itself reads and writes for whoever calls, and

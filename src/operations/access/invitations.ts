@@ -1,5 +1,5 @@
-import type {
-  Invitation,
+import {
+  type Invitation,
   listInvitations as listEndpoint,
   createPartnerInvitation as ofPartnerEndpoint,
   createPracticeInvitation as ofPracticeEndpoint,
@@ -19,23 +19,23 @@ import {
 import { findPartner } from '../../store/access/partners.ts';
 import { type Transaction, transact } from '../../store/database.ts';
 import { findGroup } from '../../store/practices/practice-groups.ts';
-import { type Actor, type App, nowIso, type OperatorCall } from '../app.ts';
+import { type Actor, type App, nowIso, type OperatorCall, operation } from '../app.ts';
 
 /** Writes the invitation; the message goes out behind the answer (runtime/access/invitations.ts). */
 
-export function createPartnerInvitation(app: App, call: OperatorCall<typeof ofPartnerEndpoint>) {
+export const createPartnerInvitation = operation(ofPartnerEndpoint, (app, call) => {
   return transact(app.db, call.principal, async (tx) => {
     if (!(await findPartner(tx, call.params.id))) throw new Problem('not_found');
     return invite(app, tx, call, { partner_id: call.params.id, practice_group_id: null });
   });
-}
+});
 
-export function createPracticeInvitation(app: App, call: OperatorCall<typeof ofPracticeEndpoint>) {
+export const createPracticeInvitation = operation(ofPracticeEndpoint, (app, call) => {
   return transact(app.db, call.principal, async (tx) => {
     if (!(await findGroup(tx, call.params.id))) throw new Problem('not_found');
     return invite(app, tx, call, { partner_id: null, practice_group_id: call.params.id });
   });
-}
+});
 
 function invite(
   app: App,
@@ -64,12 +64,12 @@ function invite(
   return { body: present(app, invitation) };
 }
 
-export async function listInvitations(app: App, { principal, query }: OperatorCall<typeof listEndpoint>) {
+export const listInvitations = operation(listEndpoint, async (app, { principal, query }) => {
   const page = await transact(app.db, principal, (tx) => listInvitationPage(tx, query));
   return { body: { ...page, data: page.data.map((one) => present(app, one)) } };
-}
+});
 
-export async function withdrawInvitation(app: App, call: OperatorCall<typeof withdrawEndpoint>) {
+export const withdrawInvitation = operation(withdrawEndpoint, async (app, call) => {
   const invitation = await transact(app.db, call.principal, async (tx) => {
     const before = await lockInvitation(tx, call.params.id);
     if (!before) throw new Problem('not_found');
@@ -77,7 +77,7 @@ export async function withdrawInvitation(app: App, call: OperatorCall<typeof wit
   });
   await app.access.settle();
   return { body: present(app, invitation) };
-}
+});
 
 /** Those of a partner to one address. Whether there were any. */
 export async function withdrawInvitationsTo(

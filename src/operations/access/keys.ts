@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
-import type {
-  ApiKey,
+import {
+  type ApiKey,
   getKey as getEndpoint,
   issueKey as issueEndpoint,
   issueKeys as issueManyEndpoint,
@@ -31,13 +31,13 @@ import {
 import { holdPartner } from '../../store/access/partners.ts';
 import { type Transaction, transact } from '../../store/database.ts';
 import { findGroup, findUnknownGroups } from '../../store/practices/practice-groups.ts';
-import { type Actor, type App, nowIso, type OperatorCall } from '../app.ts';
+import { type Actor, type App, nowIso, type OperatorCall, operation } from '../app.ts';
 
 const OVERLAP_SECONDS_DEFAULT = 24 * 3600;
 /** The last moment that RFC 3339 can write in UTC; an offset can point past it. */
 const EXPIRY_MAX = Date.parse('9999-12-31T23:59:59.999Z');
 
-export async function issueKey(app: App, call: OperatorCall<typeof issueEndpoint>) {
+export const issueKey = operation(issueEndpoint, async (app, call) => {
   const { partner_id, practice_group_id, scopes, ...given } = call.body;
   const expires_at = expiryOf(app, given.expires_at);
   refuseTooFar(given.expires_at);
@@ -52,10 +52,10 @@ export async function issueKey(app: App, call: OperatorCall<typeof issueEndpoint
     auditKey(tx, call, nowIso(app), 'key.issue', null, issued.stored);
     return { body: issued.shown };
   });
-}
+});
 
 /** One for each practice group: all of them, or none. */
-export async function issueKeys(app: App, call: OperatorCall<typeof issueManyEndpoint>) {
+export const issueKeys = operation(issueManyEndpoint, async (app, call) => {
   const { partner_id, practice_group_ids: groupIds, scopes, ...given } = call.body;
   const expires_at = expiryOf(app, given.expires_at);
   refuseTooFar(given.expires_at);
@@ -72,7 +72,7 @@ export async function issueKeys(app: App, call: OperatorCall<typeof issueManyEnd
     const data = issued.map(({ shown: { id, practice_group_id, key } }) => ({ id, practice_group_id, key }));
     return { body: { data } };
   });
-}
+});
 
 function refuseGroups(groupIds: readonly string[], unknown: ReadonlySet<string>): void {
   const seen = new Set<string>();
@@ -109,7 +109,7 @@ function settingsOf(scopes: NewKey['scopes'], given: Given) {
  * Whatever is named but the label, the door has to know: it answers once every node has forgotten what was before. Also when nothing has changed:
  * whoever says it again may not have heard the answer.
  */
-export async function updateKey(app: App, call: OperatorCall<typeof updateEndpoint>) {
+export const updateKey = operation(updateEndpoint, async (app, call) => {
   const { scopes, expires_at, ...given } = call.body;
   refuseTooFar(expires_at);
   const key = await transact(app.db, call.principal, async (tx) => {
@@ -134,7 +134,7 @@ export async function updateKey(app: App, call: OperatorCall<typeof updateEndpoi
   });
   if (Object.keys(call.body).some((name) => name !== 'label')) await app.access.settle();
   return { body: presentKey(app, key), etag: etagOf(key.version) };
-}
+});
 
 async function widens(tx: Transaction, before: StoredKey, after: StoredKey): Promise<boolean> {
   const [record] = await findKeysById(tx, [before.id]);
@@ -146,7 +146,7 @@ async function widens(tx: Transaction, before: StoredKey, after: StoredKey): Pro
   return widensKey(limited(before), limited(after));
 }
 
-export async function rotateKey(app: App, call: OperatorCall<typeof rotateEndpoint>) {
+export const rotateKey = operation(rotateEndpoint, async (app, call) => {
   const overlapMs = (call.body?.overlap_seconds ?? OVERLAP_SECONDS_DEFAULT) * 1000;
   const rotated = transact(app.db, call.principal, async (tx) => {
     const old = await lockKey(tx, call.params.id);
@@ -175,9 +175,9 @@ export async function rotateKey(app: App, call: OperatorCall<typeof rotateEndpoi
   // With an overlap, what is remembered is forgotten long before the old key ends. Without one, a refusal may say that the key has ended already.
   const shown = await (overlapMs === 0 ? rotated.finally(() => app.access.settle()) : rotated);
   return { body: shown };
-}
+});
 
-export async function revokeKey(app: App, call: OperatorCall<typeof revokeEndpoint>) {
+export const revokeKey = operation(revokeEndpoint, async (app, call) => {
   const key = await transact(app.db, call.principal, async (tx) => {
     const before = await lockKey(tx, call.params.id);
     if (!before) throw new Problem('not_found');
@@ -188,18 +188,18 @@ export async function revokeKey(app: App, call: OperatorCall<typeof revokeEndpoi
   // Also for a key that was revoked before: another node's call may still be waiting out its second.
   await app.access.settle();
   return { body: presentKey(app, key) };
-}
+});
 
-export async function listKeys(app: App, call: OperatorCall<typeof listEndpoint>) {
+export const listKeys = operation(listEndpoint, async (app, call) => {
   const page = await transact(app.db, call.principal, (tx) => listKeyPage(tx, call.query, nowIso(app)));
   return { body: { ...page, data: page.data.map((key) => presentKey(app, key)) } };
-}
+});
 
-export async function getKey(app: App, call: OperatorCall<typeof getEndpoint>) {
+export const getKey = operation(getEndpoint, async (app, call) => {
   const key = await transact(app.db, call.principal, (tx) => findKey(tx, call.params.id));
   if (!key) throw new Problem('not_found');
   return { body: presentKey(app, key), etag: etagOf(key.version) };
-}
+});
 
 /** What may be shown of a key. */
 function presentKey({ clock }: App, { version: _version, ...key }: StoredKey): ApiKey {

@@ -1,5 +1,5 @@
-import type {
-  ReportedKey,
+import {
+  type ReportedKey,
   reportLeakedKeys as reportEndpoint,
 } from '../../contract/operator/access/leaked-keys.ts';
 import { isKey, secretHash } from '../../domain/access/api-key.ts';
@@ -9,14 +9,14 @@ import { redact } from '../../platform/logger.ts';
 import { lockKeysByHash, type StoredKey } from '../../store/access/keys.ts';
 import { type Transaction, transact } from '../../store/database.ts';
 import { beginAlerts } from '../../store/oversight/alerts.ts';
-import { type App, nowIso, type OperatorCall } from '../app.ts';
+import { type App, nowIso, operation } from '../app.ts';
 import { changeKey } from './keys.ts';
 
 /**
  * Keys that somebody has found in public. One that is known is revoked, whatever its partner is doing with it, and marked: from then on its
  * refusals say why, to whoever still uses it and in the list of refused requests.
  */
-export async function reportLeakedKeys(app: App, call: OperatorCall<typeof reportEndpoint>) {
+export const reportLeakedKeys = operation(reportEndpoint, async (app, call) => {
   const reports = Array.isArray(call.body) ? call.body : [call.body];
   const secrets = reports.map((report) => ('token' in report ? report.token : report.key));
   const data = await transact(app.db, call.principal, async (tx) => {
@@ -50,7 +50,7 @@ export async function reportLeakedKeys(app: App, call: OperatorCall<typeof repor
   // Also for one that was revoked before: another node's call may still be waiting out its second.
   if (data.some(({ key_id }) => key_id !== null)) await app.access.settle();
   return { body: { data, count: data.length } };
-}
+});
 
 /** The partner and the operator are told, as of any alert. It is over when it begins: the key is revoked. */
 async function tellOfLeaks(

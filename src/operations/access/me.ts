@@ -1,12 +1,12 @@
-import type { getMe as getEndpoint } from '../../contract/partner/me.ts';
+import { getMe as getEndpoint } from '../../contract/partner/me.ts';
 import { SYSTEM } from '../../domain/access/principal.ts';
 import { findKey } from '../../store/access/keys.ts';
 import { findPartner } from '../../store/access/partners.ts';
 import { transact } from '../../store/database.ts';
 import { listGroupsInReach } from '../../store/practices/practice-groups.ts';
-import type { App, PartnerCall } from '../app.ts';
+import { operation } from '../app.ts';
 
-export async function getMe(app: App, { principal: { holder } }: PartnerCall<typeof getEndpoint>) {
+export const getMe = operation(getEndpoint, async (app, { principal: { holder } }) => {
   return transact(app.db, SYSTEM, async (tx) => {
     const [key, partner, practice_groups] = await Promise.all([
       findKey(tx, holder.keyId),
@@ -27,4 +27,4 @@ export async function getMe(app: App, { principal: { holder } }: PartnerCall<typ
     };
     return { body };
   });
-}
+});

@@ -1,5 +1,5 @@
 import {
-  type previewNetwork as endpoint,
+  previewNetwork as endpoint,
   PREVIEW_GROUPS_MAX,
   PREVIEW_MAX,
   type ReachDifference,
@@ -26,12 +26,12 @@ import {
 import { findNetwork } from '../../store/access/networks.ts';
 import { type Transaction, transact } from '../../store/database.ts';
 import { findUnknownGroups } from '../../store/practices/practice-groups.ts';
-import { type App, nowIso, type OperatorCall } from '../app.ts';
+import { nowIso, type OperatorCall, operation } from '../app.ts';
 import { refuseUnknownPartners } from './networks.ts';
 
 type Call = OperatorCall<typeof endpoint>;
 
-export async function previewNetwork(app: App, { principal, body }: Call) {
+export const previewNetwork = operation(endpoint, async (app, { principal, body }) => {
   return {
     body: await transact(app.db, principal, async (tx) => {
       const { before, after } = await shapesOf(tx, body);
@@ -45,7 +45,7 @@ export async function previewNetwork(app: App, { principal, body }: Call) {
       return present(tx, ofKeys, ofWebhooks);
     }),
   };
-}
+});
 
 async function shapesOf(tx: Transaction, body: Call['body']) {
   const { id, practice_group_ids: groupIds, scopes, partner_ids: partnerIds } = body;

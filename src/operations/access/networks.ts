@@ -1,11 +1,11 @@
 import { isDeepStrictEqual } from 'node:util';
-import type {
+import {
   addNetworkMember as addEndpoint,
   createNetwork as createEndpoint,
   deleteNetwork as deleteEndpoint,
   getNetwork as getEndpoint,
   listNetworks as listEndpoint,
-  Network,
+  type Network,
   removeNetworkMember as removeEndpoint,
   updateNetwork as updateEndpoint,
 } from '../../contract/operator/access/networks.ts';
@@ -26,14 +26,14 @@ import {
 import { findUnknownPartners } from '../../store/access/partners.ts';
 import { type Transaction, transact } from '../../store/database.ts';
 import { findGroup } from '../../store/practices/practice-groups.ts';
-import { type Actor, type App, nowIso, type OperatorCall } from '../app.ts';
+import { type Actor, nowIso, operation } from '../app.ts';
 
 /**
  * A network is a permission. One that is given works at once (the door remembers no refusals); one that is taken away
  * is waited out before the answer, so that it no longer works anywhere when the operator hears that it is gone.
  */
 
-export async function createNetwork(app: App, call: OperatorCall<typeof createEndpoint>) {
+export const createNetwork = operation(createEndpoint, async (app, call) => {
   const now = nowIso(app);
   const network: Network = {
     id: newId('net', app.clock.now(), app.random),
@@ -55,19 +55,19 @@ export async function createNetwork(app: App, call: OperatorCall<typeof createEn
   });
   app.access.forget();
   return { body: network };
-}
+});
 
-export async function listNetworks(app: App, call: OperatorCall<typeof listEndpoint>) {
+export const listNetworks = operation(listEndpoint, async (app, call) => {
   return { body: await transact(app.db, call.principal, (tx) => listNetworkPage(tx, call.query)) };
-}
+});
 
-export async function getNetwork(app: App, call: OperatorCall<typeof getEndpoint>) {
+export const getNetwork = operation(getEndpoint, async (app, call) => {
   const body = await transact(app.db, call.principal, (tx) => findNetwork(tx, call.params.id));
   if (!body) throw new Problem('not_found');
   return { body };
-}
+});
 
-export async function updateNetwork(app: App, call: OperatorCall<typeof updateEndpoint>) {
+export const updateNetwork = operation(updateEndpoint, async (app, call) => {
   const { name, scopes, partner_ids } = call.body;
   const network = await transact(app.db, call.principal, async (tx) => {
     const before = await lockNetwork(tx, call.params.id);
@@ -89,7 +89,7 @@ export async function updateNetwork(app: App, call: OperatorCall<typeof updateEn
   if (scopes || partner_ids) await app.access.settle();
   else app.access.forget();
   return { body: network };
-}
+});
 
 function inOrder<T extends string>(names: readonly T[]): T[] {
   return [...new Set(names)].sort();
@@ -103,7 +103,7 @@ export async function refuseUnknownPartners(
   if (unknown.length > 0) throw ruleBroken('partners_unknown', `There is no partner ${naming(unknown)}.`);
 }
 
-export async function deleteNetwork(app: App, call: OperatorCall<typeof deleteEndpoint>) {
+export const deleteNetwork = operation(deleteEndpoint, async (app, call) => {
   const deleted = transact(app.db, call.principal, async (tx) => {
     const before = await lockNetwork(tx, call.params.id);
     if (!before) throw new Problem('not_found');
@@ -114,9 +114,9 @@ export async function deleteNetwork(app: App, call: OperatorCall<typeof deleteEn
   // Also when it is not there: it may have gone by a call whose answer nobody heard.
   await deleted.finally(() => app.access.settle());
   return { body: undefined };
-}
+});
 
-export async function addNetworkMember(app: App, call: OperatorCall<typeof addEndpoint>) {
+export const addNetworkMember = operation(addEndpoint, async (app, call) => {
   const { id, practice_group_id: groupId } = call.params;
   await transact(app.db, call.principal, async (tx) => {
     const before = await lockNetwork(tx, id);
@@ -129,9 +129,9 @@ export async function addNetworkMember(app: App, call: OperatorCall<typeof addEn
   });
   app.access.forget();
   return { body: undefined };
-}
+});
 
-export async function removeNetworkMember(app: App, call: OperatorCall<typeof removeEndpoint>) {
+export const removeNetworkMember = operation(removeEndpoint, async (app, call) => {
   const { id, practice_group_id: groupId } = call.params;
   const removed = transact(app.db, call.principal, async (tx) => {
     const before = await lockNetwork(tx, id);
@@ -142,7 +142,7 @@ export async function removeNetworkMember(app: App, call: OperatorCall<typeof re
   });
   await removed.finally(() => app.access.settle());
   return { body: undefined };
-}
+});
 
 function changeMembers(
   tx: Transaction,

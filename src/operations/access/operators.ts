@@ -1,8 +1,8 @@
-import type {
+import {
   createOperator as createEndpoint,
   getOperator as getEndpoint,
   listOperators as listEndpoint,
-  Operator,
+  type Operator,
   revokeOperator as revokeEndpoint,
   updateOperator as updateEndpoint,
 } from '../../contract/operator/access/operators.ts';
@@ -31,14 +31,14 @@ import {
 } from '../../store/access/operators.ts';
 import { type Transaction, transact } from '../../store/database.ts';
 import { isUniqueViolation } from '../../store/database-errors.ts';
-import { type Actor, type App, nowIso, type OperatorCall } from '../app.ts';
+import { type Actor, type App, nowIso, operation } from '../app.ts';
 import { withdrawInvitationsBy } from './invitations.ts';
 import { refuseTooFar } from './keys.ts';
 import { endSessionsOf } from './sessions.ts';
 
 type Maker = Pick<App, 'db' | 'clock' | 'random' | 'sealer'>;
 
-export async function createOperator(app: App, call: OperatorCall<typeof createEndpoint>) {
+export const createOperator = operation(createEndpoint, async (app, call) => {
   const token = newToken(app);
   const { name, role, label = null, emergency = false, expires_at } = call.body;
   const wanted = { name, role, label, emergency, expires_at: expiry(app, expires_at) ?? null };
@@ -46,7 +46,7 @@ export async function createOperator(app: App, call: OperatorCall<typeof createE
     addOperator(app, tx, call, { id: newId('opr', app.clock.now(), app.random), ...wanted }, token),
   );
   return { body: { ...operator, token } };
-}
+});
 
 /** Of a token, as it is stored; undefined where nothing is said about it. */
 function expiry(app: App, expiresAt: string | null | undefined): string | null | undefined {
@@ -56,18 +56,18 @@ function expiry(app: App, expiresAt: string | null | undefined): string | null |
   return new Date(expiresAt).toISOString();
 }
 
-export async function listOperators(app: App, call: OperatorCall<typeof listEndpoint>) {
+export const listOperators = operation(listEndpoint, async (app, call) => {
   const page = await transact(app.db, call.principal, (tx) => listOperatorPage(tx, call.query));
   return { body: { ...page, data: page.data.map((one) => presentOperator(app, one)) } };
-}
+});
 
-export async function getOperator(app: App, call: OperatorCall<typeof getEndpoint>) {
+export const getOperator = operation(getEndpoint, async (app, call) => {
   const found = await transact(app.db, call.principal, (tx) => findOperator(tx, call.params.id));
   if (!found) throw new Problem('not_found');
   return { body: presentOperator(app, found) };
-}
+});
 
-export async function updateOperator(app: App, call: OperatorCall<typeof updateEndpoint>) {
+export const updateOperator = operation(updateEndpoint, async (app, call) => {
   const expires_at = expiry(app, call.body.expires_at);
   const { label } = call.body;
   const body = await transact(app.db, call.principal, async (tx) => {
@@ -94,9 +94,9 @@ export async function updateOperator(app: App, call: OperatorCall<typeof updateE
   if (expires_at) await app.access.settle();
   else app.access.forget();
   return { body };
-}
+});
 
-export async function revokeOperator(app: App, call: OperatorCall<typeof revokeEndpoint>) {
+export const revokeOperator = operation(revokeEndpoint, async (app, call) => {
   const now = nowIso(app);
   const { id } = call.params;
   const body = await transact(app.db, call.principal, async (tx): Promise<Operator> => {
@@ -114,7 +114,7 @@ export async function revokeOperator(app: App, call: OperatorCall<typeof revokeE
   });
   await app.access.settle();
   return { body };
-}
+});
 
 /** Another admin must remain. If this admin does not expire, the other must not expire either. */
 function refuseLastAdmin(admins: Awaited<ReturnType<typeof lockActiveAdmins>>, id: string): void {

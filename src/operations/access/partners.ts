@@ -1,9 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
-import type {
+import {
   createPartner as createEndpoint,
   getPartner as getEndpoint,
   listPartners as listEndpoint,
-  Partner,
+  type Partner,
   suspendPartner as suspendEndpoint,
   updatePartner as updateEndpoint,
   verifyPartner as verifyEndpoint,
@@ -22,53 +22,52 @@ import {
   type StoredPartner,
 } from '../../store/access/partners.ts';
 import { type Transaction, transact } from '../../store/database.ts';
-import { type Actor, type App, nowIso, type OperatorCall } from '../app.ts';
+import { type Actor, type App, nowIso, type OperatorCall, operation } from '../app.ts';
 import { changeAgreement, changePartner, presentPartner } from '../practices/partner-changes.ts';
 import { sendAway } from './contacts.ts';
 
-export async function createPartner(
-  app: App,
-  call: OperatorCall<typeof createEndpoint>,
-  id = newId('prt', app.clock.now(), app.random),
-) {
-  const now = nowIso(app);
-  const partner: Partner = {
-    id,
-    name: call.body.name,
-    contact_email: call.body.contact_email,
-    status: 'applied',
-    rate_limit_per_minute: null,
-    sla: null,
-    created_at: now,
-    updated_at: now,
-  };
-  await transact(app.db, call.principal, async (tx) => {
-    insertPartner(tx, partner);
-    tx.audit({
-      at: now,
-      principal: call.principal,
-      action: 'partner.create',
-      subject: { type: 'partner', id: partner.id },
-      requestId: call.requestId,
-      before: null,
-      after: partner,
+export const createPartner = operation(
+  createEndpoint,
+  async (app, call, id: string = newId('prt', app.clock.now(), app.random)) => {
+    const now = nowIso(app);
+    const partner: Partner = {
+      id,
+      name: call.body.name,
+      contact_email: call.body.contact_email,
+      status: 'applied',
+      rate_limit_per_minute: null,
+      sla: null,
+      created_at: now,
+      updated_at: now,
+    };
+    await transact(app.db, call.principal, async (tx) => {
+      insertPartner(tx, partner);
+      tx.audit({
+        at: now,
+        principal: call.principal,
+        action: 'partner.create',
+        subject: { type: 'partner', id: partner.id },
+        requestId: call.requestId,
+        before: null,
+        after: partner,
+      });
     });
-  });
-  return { body: partner };
-}
+    return { body: partner };
+  },
+);
 
-export async function listPartners(app: App, call: OperatorCall<typeof listEndpoint>) {
+export const listPartners = operation(listEndpoint, async (app, call) => {
   const page = await transact(app.db, call.principal, (tx) => listPartnerPage(tx, call.query));
   return { body: { ...page, data: page.data.map(presentPartner) } };
-}
+});
 
-export async function getPartner(app: App, call: OperatorCall<typeof getEndpoint>) {
+export const getPartner = operation(getEndpoint, async (app, call) => {
   const partner = await transact(app.db, call.principal, (tx) => findPartner(tx, call.params.id));
   if (!partner) throw new Problem('not_found');
   return { body: presentPartner(partner), etag: etagOf(partner.version) };
-}
+});
 
-export async function updatePartner(app: App, call: OperatorCall<typeof updateEndpoint>) {
+export const updatePartner = operation(updateEndpoint, async (app, call) => {
   const { partner, settles } = await transact(app.db, call.principal, async (tx) => {
     const locked = await lockPartner(tx, call.params.id);
     if (!locked) throw new Problem('not_found');
@@ -92,7 +91,7 @@ export async function updatePartner(app: App, call: OperatorCall<typeof updateEn
   });
   if (settles) await app.access.settle();
   return { body: presentPartner(partner), etag: etagOf(partner.version) };
-}
+});
 
 /** The terms of a partner are those of the agreement that was signed last: they are changed there. */
 async function amend(
@@ -112,15 +111,15 @@ async function amend(
   if (!isDeepStrictEqual(amended, newest)) changeAgreement(tx, call, at, newest, amended);
 }
 
-export async function verifyPartner(app: App, call: OperatorCall<typeof verifyEndpoint>) {
+export const verifyPartner = operation(verifyEndpoint, async (app, call) => {
   return { body: await step(app, call, call.params.id, 'verify') };
-}
+});
 
-export async function suspendPartner(app: App, call: OperatorCall<typeof suspendEndpoint>) {
+export const suspendPartner = operation(suspendEndpoint, async (app, call) => {
   // Also when it is refused: the partner may have been suspended by a call whose answer nobody heard.
   const body = await step(app, call, call.params.id, 'suspend').finally(() => app.access.settle());
   return { body };
-}
+});
 
 async function step(app: App, actor: Actor, id: string, step: PartnerStep): Promise<Partner> {
   return transact(app.db, actor.principal, async (tx) => {

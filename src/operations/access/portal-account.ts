@@ -1,4 +1,4 @@
-import type * as contract from '../../contract/portal/account.ts';
+import * as contract from '../../contract/portal/account.ts';
 import {
   DAYS_SHOWN,
   type DayOfCalls,
@@ -23,7 +23,7 @@ import {
 } from '../../store/access/portal.ts';
 import { type Transaction, transact } from '../../store/database.ts';
 import { readUptime } from '../../store/oversight/sla.ts';
-import { type App, nowIso, type PortalCall } from '../app.ts';
+import { type App, nowIso, operation } from '../app.ts';
 import { slaOf } from '../oversight/sla.ts';
 import { listAgreementsOf } from './agreements.ts';
 import { listContactsOf, updateContactOf } from './contacts.ts';
@@ -39,7 +39,7 @@ const SOON_MS = 14 * DAY_MS;
 const dayOf = (moment: number) => new Date(moment).toISOString().slice(0, 10);
 const noCalls = (day: string): DayOfCalls => ({ day, ok: 0, refused: 0, rate_limited: 0, failed: 0 });
 
-export async function getPortalHome(app: App, { principal }: PortalCall<typeof contract.getPortalHome>) {
+export const getPortalHome = operation(contract.getPortalHome, async (app, { principal }) => {
   await app.usage.flush();
   const { id } = principal.partner;
   const now = app.clock.now();
@@ -67,7 +67,7 @@ export async function getPortalHome(app: App, { principal }: PortalCall<typeof c
     };
     return { body };
   });
-}
+});
 
 const firstDay = (now: number) => dayOf(now - (DAYS_SHOWN - 1) * DAY_MS);
 
@@ -78,10 +78,7 @@ function everyDay(now: number, calls: readonly DayOfCalls[]): DayOfCalls[] {
   });
 }
 
-export async function listPortalKeys(
-  app: App,
-  { principal, query }: PortalCall<typeof contract.listPortalKeys>,
-) {
+export const listPortalKeys = operation(contract.listPortalKeys, async (app, { principal, query }) => {
   await app.usage.flush();
   const { id } = principal.partner;
   const page = await transact(app.db, principal, async (tx) => {
@@ -89,12 +86,9 @@ export async function listPortalKeys(
     return { ...keys, data: await describe(app, tx, id, keys.data) };
   });
   return { body: { ...page, data: await withNames(app, page.data) } };
-}
+});
 
-export async function getPortalKey(
-  app: App,
-  { principal, params }: PortalCall<typeof contract.getPortalKey>,
-) {
+export const getPortalKey = operation(contract.getPortalKey, async (app, { principal, params }) => {
   await app.usage.flush();
   const { id } = principal.partner;
   const now = app.clock.now();
@@ -106,7 +100,7 @@ export async function getPortalKey(
   const [key] = await withNames(app, described);
   if (!key) throw new Problem('not_found');
   return { body: { ...key, days: everyDay(now, calls) } };
-}
+});
 
 type Described = Omit<PortalKey, 'practice_group'> & { practice_group_id: string };
 
@@ -143,21 +137,21 @@ async function withNames(app: App, keys: readonly Described[]): Promise<PortalKe
   }));
 }
 
-export async function listPortalPractices(
-  app: App,
-  { principal, query }: PortalCall<typeof contract.listPortalPractices>,
-) {
-  const page = await transact(app.db, SYSTEM, (tx) =>
-    listNearPractices(tx, principal.partner.id, nowIso(app), query),
-  );
-  const groupIds = page.data.map((one) => one.id);
-  const ways = Map.groupBy(await waysOf(app, principal, groupIds), (way) => way.practice_group_id);
-  const data = page.data.flatMap((practice) => {
-    const found = ways.get(practice.id)?.slice(0, WAYS_MAX);
-    return found ? { ...practice, ways: found } : [];
-  });
-  return { body: { ...page, data, count: data.length } };
-}
+export const listPortalPractices = operation(
+  contract.listPortalPractices,
+  async (app, { principal, query }) => {
+    const page = await transact(app.db, SYSTEM, (tx) =>
+      listNearPractices(tx, principal.partner.id, nowIso(app), query),
+    );
+    const groupIds = page.data.map((one) => one.id);
+    const ways = Map.groupBy(await waysOf(app, principal, groupIds), (way) => way.practice_group_id);
+    const data = page.data.flatMap((practice) => {
+      const found = ways.get(practice.id)?.slice(0, WAYS_MAX);
+      return found ? { ...practice, ways: found } : [];
+    });
+    return { body: { ...page, data, count: data.length } };
+  },
+);
 
 /** Which networks let which key in is read by the service itself; of what it finds, keys stay that the partner sees as its own. */
 export async function waysOf(
@@ -174,29 +168,23 @@ export async function waysOf(
   return ways.filter(({ key_id }) => own.has(key_id));
 }
 
-export function listPortalAgreements(
-  app: App,
-  { principal, query }: PortalCall<typeof contract.listPortalAgreements>,
-) {
+export const listPortalAgreements = operation(contract.listPortalAgreements, (app, { principal, query }) => {
   return listAgreementsOf(app, principal, principal.partner.id, query);
-}
+});
 
-export function getPortalSla(app: App, { principal, query }: PortalCall<typeof contract.getPortalSla>) {
+export const getPortalSla = operation(contract.getPortalSla, (app, { principal, query }) => {
   return slaOf(app, principal, principal.partner.id, query.month);
-}
+});
 
-export function listPortalContacts(
-  app: App,
-  { principal, query }: PortalCall<typeof contract.listPortalContacts>,
-) {
+export const listPortalContacts = operation(contract.listPortalContacts, (app, { principal, query }) => {
   return listContactsOf(app, principal, principal.partner.id, query);
-}
+});
 
-export function updatePortalContact(app: App, call: PortalCall<typeof contract.updatePortalContact>) {
+export const updatePortalContact = operation(contract.updatePortalContact, (app, call) => {
   return updateContactOf(app, call, call.principal.partner.id, call.params.id, call.body);
-}
+});
 
-export async function getPortalStatus(app: App, _call: PortalCall<typeof contract.getPortalStatus>) {
+export const getPortalStatus = operation(contract.getPortalStatus, async (app, _call) => {
   const now = app.clock.now();
   const today = Date.parse(dayOf(now));
   const from = today - (STATUS_DAYS - 1) * DAY_MS;
@@ -220,4 +208,4 @@ export async function getPortalStatus(app: App, _call: PortalCall<typeof contrac
     days,
   };
   return { body, read: [] };
-}
+});

@@ -1,6 +1,7 @@
 import type { PortalWay } from '../../contract/portal/account.ts';
-import type { streamPortalLive as liveEndpoint } from '../../contract/portal/live.ts';
-import type * as contract from '../../contract/portal/traffic.ts';
+import { listPortalEvents as listEventsEndpoint } from '../../contract/portal/events.ts';
+import { streamPortalLive as liveEndpoint } from '../../contract/portal/live.ts';
+import * as contract from '../../contract/portal/traffic.ts';
 import { Problem } from '../../contract/problems.ts';
 import { type PortalPrincipal, SYSTEM } from '../../domain/access/principal.ts';
 import { diagnose } from '../../domain/events/diagnosis.ts';
@@ -12,33 +13,30 @@ import { transact } from '../../store/database.ts';
 import { readLatestEvents } from '../../store/events/event-feed.ts';
 import { findAnyWebhook, listAllWebhookPage, type NamedWebhook } from '../../store/events/webhooks.ts';
 import { listRefusalPage } from '../../store/oversight/refusals.ts';
-import type { App, PartnerCall, PortalCall } from '../app.ts';
+import { type App, operation } from '../app.ts';
 import { listAlertsOf } from '../oversight/alerts.ts';
 import { presentRefusal } from '../oversight/requests.ts';
 import { waysOf } from './portal-account.ts';
 
 /** What people of a partner see of what goes to and fro. As in portal-account.ts, the partner is that of the session, and no other. */
 
-export async function listPortalWebhooks(
-  app: App,
-  { principal, query }: PortalCall<typeof contract.listPortalWebhooks>,
-) {
-  const page = await transact(app.db, principal, (tx) =>
-    listAllWebhookPage(tx, { ...query, partner_id: principal.partner.id }),
-  );
-  return { body: { ...page, data: await withWays(app, principal, page.data) } };
-}
+export const listPortalWebhooks = operation(
+  contract.listPortalWebhooks,
+  async (app, { principal, query }) => {
+    const page = await transact(app.db, principal, (tx) =>
+      listAllWebhookPage(tx, { ...query, partner_id: principal.partner.id }),
+    );
+    return { body: { ...page, data: await withWays(app, principal, page.data) } };
+  },
+);
 
-export async function getPortalWebhook(
-  app: App,
-  { principal, params }: PortalCall<typeof contract.getPortalWebhook>,
-) {
+export const getPortalWebhook = operation(contract.getPortalWebhook, async (app, { principal, params }) => {
   const found = await transact(app.db, principal, (tx) => findAnyWebhook(tx, params.id));
   if (!found || found.partner_id !== principal.partner.id) throw new Problem('not_found');
   const [body] = await withWays(app, principal, [found]);
   if (!body) throw new Problem('not_found');
   return { body, etag: etagOf(found.version) };
-}
+});
 
 /** With the names of their practices, which people of a partner do not see by themselves. */
 async function withWays(app: App, principal: PortalPrincipal, webhooks: readonly NamedWebhook[]) {
@@ -70,10 +68,7 @@ function bestOf(ways: readonly PortalWay[]): PortalWay | null {
  * Dials public addresses only: a result, a failure or its time would show which ports are open where the service runs. Every other address
  * that a webhook may have gets one constant answer.
  */
-export async function checkPortalAddress(
-  app: App,
-  { body: { url } }: PortalCall<typeof contract.checkPortalAddress>,
-) {
+export const checkPortalAddress = operation(contract.checkPortalAddress, async (app, { body: { url } }) => {
   const refused = refuseTarget(url, app.webhookTargets);
   if (refused !== undefined) return { body: { outcome: 'refused' as const, message: refused } };
   if (refuseTarget(url, 'public') !== undefined)
@@ -84,40 +79,34 @@ export async function checkPortalAddress(
     ? diagnose({ status: undefined, answer: '', durationMs, failure })
     : 'Reached. Once the webhook is created, send it a test event to see what it answers.';
   return { body: { outcome: failure ? ('not_reached' as const) : ('reached' as const), message } };
-}
+});
 
 const NOT_TRIED =
   'A webhook on staging may have this address of the machine of the service. Only public addresses are tried: create the webhook, and send it a test event.';
 
 /** With the key that they named, which the door has let in: they stand where it would. */
-export async function listPortalEvents(
-  app: App,
-  { principal, query }: PartnerCall<typeof contract.listPortalEvents>,
-) {
+export const listPortalEvents = operation(listEventsEndpoint, async (app, { principal, query }) => {
   const page = await transact(app.db, principal, (tx) => readLatestEvents(tx, principal, query));
   const read = readOfFeed(principal, page.data.toReversed(), query.event && [query.event]);
   return { body: { ...page, data: page.data.map(presentFeedEvent) }, read };
-}
+});
 
-export async function listPortalRefusals(
-  app: App,
-  { principal, query }: PortalCall<typeof contract.listPortalRefusals>,
-) {
-  await app.refusals.flush();
-  const filter = { ...query, partner_id: principal.partner.id };
-  const page = await transact(app.db, principal, (tx) => listRefusalPage(tx, filter));
-  const data = page.data.map(({ partner_id: _own, ...call }) => presentRefusal(call));
-  return { body: { ...page, data } };
-}
+export const listPortalRefusals = operation(
+  contract.listPortalRefusals,
+  async (app, { principal, query }) => {
+    await app.refusals.flush();
+    const filter = { ...query, partner_id: principal.partner.id };
+    const page = await transact(app.db, principal, (tx) => listRefusalPage(tx, filter));
+    const data = page.data.map(({ partner_id: _own, ...call }) => presentRefusal(call));
+    return { body: { ...page, data } };
+  },
+);
 
-export function listPortalAlerts(
-  app: App,
-  { principal, query }: PortalCall<typeof contract.listPortalAlerts>,
-) {
+export const listPortalAlerts = operation(contract.listPortalAlerts, (app, { principal, query }) => {
   return listAlertsOf(app, principal, principal.partner.id, query);
-}
+});
 
-export function streamPortalLive(app: App, { principal, stillAdmitted }: PortalCall<typeof liveEndpoint>) {
+export const streamPortalLive = operation(liveEndpoint, (app, { principal, stillAdmitted }) => {
   const { partner, invitationId: person } = principal;
   return { stream: app.live.follow({ kind: 'partner', id: partner.id, person }, stillAdmitted) };
-}
+});

@@ -1,12 +1,12 @@
 import { AFTER_ALL, decodeCursor, encodeCursor, PAGE_SIZE_DEFAULT } from '../../contract/page.ts';
-import type { streamPracticeLive as liveEndpoint } from '../../contract/practice/live.ts';
-import type {
-  ActivityKind,
+import { streamPracticeLive as liveEndpoint } from '../../contract/practice/live.ts';
+import {
+  type ActivityKind,
   listPartnerActivity as activityEndpoint,
   getReachingPartner as getEndpoint,
   listReachingPartners as listEndpoint,
-  PartnerActivity,
-  ReachingPartner,
+  type PartnerActivity,
+  type ReachingPartner,
 } from '../../contract/practice/partners.ts';
 import { Problem } from '../../contract/problems.ts';
 import { type PracticePrincipal, SYSTEM } from '../../domain/access/principal.ts';
@@ -28,7 +28,7 @@ import {
 } from '../../store/access/reaching-partners.ts';
 import { listStopsOf } from '../../store/access/stops.ts';
 import { type Transaction, transact } from '../../store/database.ts';
-import { type App, nowIso, type PracticeCall } from '../app.ts';
+import { type App, nowIso, operation } from '../app.ts';
 
 /**
  * Who reaches a practice, and what they did there. Partners, keys and networks are the operator's tables, of which no row is a practice's own: who
@@ -38,10 +38,7 @@ import { type App, nowIso, type PracticeCall } from '../app.ts';
 
 const DAY_MS = 24 * 3600 * 1000;
 
-export async function listReachingPartners(
-  app: App,
-  { principal, query }: PracticeCall<typeof listEndpoint>,
-) {
+export const listReachingPartners = operation(listEndpoint, async (app, { principal, query }) => {
   const groupId = principal.practiceGroup.id;
   // Whoever looks finds what was called for here a moment ago.
   await app.accessLog.flush();
@@ -51,11 +48,11 @@ export async function listReachingPartners(
     return { ...page, data: found.map(({ shown }) => shown) };
   });
   return { body };
-}
+});
 
 const STOPS_SHOWN_MAX = 20;
 
-export async function getReachingPartner(app: App, { principal, params }: PracticeCall<typeof getEndpoint>) {
+export const getReachingPartner = operation(getEndpoint, async (app, { principal, params }) => {
   const groupId = principal.practiceGroup.id;
   await app.accessLog.flush();
   const [found] = await transact(app.db, SYSTEM, async (tx) => {
@@ -75,7 +72,7 @@ export async function getReachingPartner(app: App, { principal, params }: Practi
     stops: lifted.slice(0, STOPS_SHOWN_MAX),
   };
   return { body };
-}
+});
 
 /** Sees what is of the practice and of the partner at once. */
 const together = (principal: PracticePrincipal, { id, name }: { id: string; name: string }) => ({
@@ -114,10 +111,7 @@ async function describe(app: App, tx: Transaction, groupId: string, partners: re
 const KEY = ['moment', 'number', 'number', 'number', 'number'] as const;
 const OVER = 0;
 
-export async function listPartnerActivity(
-  app: App,
-  { principal, params, query }: PracticeCall<typeof activityEndpoint>,
-) {
+export const listPartnerActivity = operation(activityEndpoint, async (app, { principal, params, query }) => {
   const whose = { groupId: principal.practiceGroup.id, partnerId: params.id };
   const { kind, page_size: size = PAGE_SIZE_DEFAULT } = query;
   const [logMs, logNo, change, feed, webhook] = decodeCursor(query.cursor, KEY).map((part) =>
@@ -149,7 +143,7 @@ export async function listPartnerActivity(
         places[2]?.[1] ?? OVER,
       ]);
   return { body: { data: items, count: items.length, next_cursor: next } };
-}
+});
 
 const isOf = (asked: ActivityKind | undefined, ...kinds: ActivityKind[]) =>
   asked === undefined || kinds.includes(asked);
@@ -163,10 +157,7 @@ async function strand(
   return isWanted && from[0] !== OVER ? read(from) : { from, found: [], end: undefined };
 }
 
-export function streamPracticeLive(
-  app: App,
-  { principal, stillAdmitted }: PracticeCall<typeof liveEndpoint>,
-) {
+export const streamPracticeLive = operation(liveEndpoint, (app, { principal, stillAdmitted }) => {
   const { practiceGroup, invitationId: person } = principal;
   return { stream: app.live.follow({ kind: 'practice', id: practiceGroup.id, person }, stillAdmitted) };
-}
+});

@@ -1,9 +1,9 @@
-import type {
+import {
   getOperatorMe as getMeEndpoint,
   listSessions as listEndpoint,
   revokeSession as revokeEndpoint,
   revokeOwnSessions as revokeOwnEndpoint,
-  Session,
+  type Session,
 } from '../../contract/operator/access/sessions.ts';
 import { Problem } from '../../contract/problems.ts';
 import { secretHash } from '../../domain/access/api-key.ts';
@@ -23,9 +23,9 @@ import {
 } from '../../store/access/sessions.ts';
 import type { AuditRecord } from '../../store/audit-append.ts';
 import { type Transaction, transact } from '../../store/database.ts';
-import { type App, nowIso, type OperatorCall } from '../app.ts';
+import { type App, nowIso, operation } from '../app.ts';
 
-export async function getOperatorMe(app: App, { principal }: OperatorCall<typeof getMeEndpoint>) {
+export const getOperatorMe = operation(getMeEndpoint, async (app, { principal }) => {
   const { sessionId } = principal;
   const now = nowIso(app);
   const found =
@@ -38,7 +38,7 @@ export async function getOperatorMe(app: App, { principal }: OperatorCall<typeof
     idle_expires_at: found.idle_expires_at,
   };
   return { body: aboutOperator(app, principal, session ?? null), read: [] };
-}
+});
 
 /** Somebody who operates the deployment, and what it is. */
 export function aboutOperator<Session>(
@@ -50,28 +50,28 @@ export function aboutOperator<Session>(
   return { operator: { id, name, role }, session, environment, ...shown };
 }
 
-export async function listSessions(app: App, { principal, query }: OperatorCall<typeof listEndpoint>) {
+export const listSessions = operation(listEndpoint, async (app, { principal, query }) => {
   const page = await transact(app.db, principal, (tx) =>
     listSessionPage(tx, whose(principal), nowIso(app), query),
   );
   return { body: { ...page, data: page.data.map((one) => present(one, principal)) } };
-}
+});
 
-export async function revokeSession(app: App, call: OperatorCall<typeof revokeEndpoint>) {
+export const revokeSession = operation(revokeEndpoint, async (app, call) => {
   const ended = transact(app.db, call.principal, async (tx) => {
     if (!(await end(app, tx, call, call.params.id, whose(call.principal)))) throw new Problem('not_found');
   });
   // Also when there is none: a call whose answer nobody heard may have ended it.
   await ended.finally(() => app.access.settle());
   return { body: undefined };
-}
+});
 
-export async function revokeOwnSessions(app: App, call: OperatorCall<typeof revokeOwnEndpoint>) {
+export const revokeOwnSessions = operation(revokeOwnEndpoint, async (app, call) => {
   await transact(app.db, call.principal, (tx) => endSessionsOf(app, tx, call, call.principal.operatorId));
   // Waits even without a session: an earlier call may have ended the sessions and lost its answer.
   await app.access.settle();
   return { body: undefined };
-}
+});
 
 /** Admins see everybody's sessions. */
 function whose({ role, operatorId }: OperatorPrincipal): string | null {

@@ -1,8 +1,5 @@
-import type {
-  liftStop as liftEndpoint,
-  listStops as listEndpoint,
-} from '../../contract/operator/access/stops.ts';
-import type {
+import { liftStop as liftEndpoint, listStops as listEndpoint } from '../../contract/operator/access/stops.ts';
+import {
   resumePartner as resumeEndpoint,
   stopPartner as stopEndpoint,
 } from '../../contract/practice/partners.ts';
@@ -23,7 +20,7 @@ import {
 import { type Transaction, transact } from '../../store/database.ts';
 import { findOlderNodes } from '../../store/events/presence.ts';
 import { beginAlerts } from '../../store/oversight/alerts.ts';
-import { type Actor, type App, nowIso, type OperatorCall, type PracticeCall } from '../app.ts';
+import { type Actor, type App, nowIso, operation } from '../app.ts';
 
 /**
  * A practice stops a partner, and lets it go on; an admin may do the latter for it. A stop takes access away, so it is settled as a revocation is: when
@@ -33,7 +30,7 @@ import { type Actor, type App, nowIso, type OperatorCall, type PracticeCall } fr
 /** Nodes before this version of the schema would let the partner in all the same. */
 const STOPS_SINCE = 2;
 
-export async function stopPartner(app: App, call: PracticeCall<typeof stopEndpoint>) {
+export const stopPartner = operation(stopEndpoint, async (app, call) => {
   const { principal, params, body } = call;
   const pair = { groupId: principal.practiceGroup.id, partnerId: params.id };
   const partner = await transact(app.db, SYSTEM, async (tx) => {
@@ -71,12 +68,12 @@ export async function stopPartner(app: App, call: PracticeCall<typeof stopEndpoi
   await transact(app.db, SYSTEM, (tx) => beginAlerts(tx, nowIso(app), [alert]));
   await app.access.settle();
   return { body: stop };
-}
+});
 
 const NOT_EVERYWHERE =
   'The service is being upgraded, and a part of it that still works does not know stops: the partner could not be kept out everywhere. Try again in a few minutes, or ask support to suspend the partner.';
 
-export async function resumePartner(app: App, call: PracticeCall<typeof resumeEndpoint>) {
+export const resumePartner = operation(resumeEndpoint, async (app, call) => {
   const { principal, params } = call;
   const pair = { groupId: principal.practiceGroup.id, partnerId: params.id };
   await transact(app.db, SYSTEM, (tx) => mustKnow(app, tx, pair));
@@ -92,7 +89,7 @@ export async function resumePartner(app: App, call: PracticeCall<typeof resumeEn
     tx.audit(record(call, at, 'partner.resume', pair, { stop_id: stop.id, reason: stop.reason }, null));
   });
   return { body: undefined };
-}
+});
 
 /** Of a partner that it has nothing to do with, a practice learns nothing, not even that it is there. */
 async function mustKnow(app: App, tx: Transaction, { groupId, partnerId }: StoppedPair) {
@@ -101,11 +98,11 @@ async function mustKnow(app: App, tx: Transaction, { groupId, partnerId }: Stopp
   return partner;
 }
 
-export async function listStops(app: App, { principal, query }: OperatorCall<typeof listEndpoint>) {
+export const listStops = operation(listEndpoint, async (app, { principal, query }) => {
   return { body: await transact(app.db, principal, (tx) => listStopPage(tx, query)) };
-}
+});
 
-export async function liftStop(app: App, call: OperatorCall<typeof liftEndpoint>) {
+export const liftStop = operation(liftEndpoint, async (app, call) => {
   const { principal, params, body } = call;
   const lifted = await transact(app.db, principal, async (tx) => {
     const stop = await lockStop(tx, params.id);
@@ -120,7 +117,7 @@ export async function liftStop(app: App, call: OperatorCall<typeof liftEndpoint>
     return { ...stop, lifted_at: at, lifted_by: by.name, lifted_reason: body.reason };
   });
   return { body: lifted };
-}
+});
 
 function record(
   { principal, requestId }: Actor,

@@ -1,14 +1,14 @@
 import type { Read } from '../../contract/endpoint.ts';
 import { events } from '../../contract/events.ts';
-import type {
+import {
   getDelivery as getEndpoint,
   listDeliveries as listEndpoint,
-  PartnerDelivery,
+  type PartnerDelivery,
   retryDelivery as retryEndpoint,
 } from '../../contract/operator/events/deliveries.ts';
 import {
   ATTEMPTS_MAX,
-  type listWebhookAttempts as attemptsEndpoint,
+  listWebhookAttempts as attemptsEndpoint,
   type WebhookAttempt,
 } from '../../contract/operator/events/webhooks.ts';
 import type { Page } from '../../contract/page.ts';
@@ -26,23 +26,20 @@ import {
 } from '../../store/events/deliveries-read.ts';
 import { mayReceive, replayEvents } from '../../store/events/deliveries-replay.ts';
 import { findAnyWebhook } from '../../store/events/webhooks.ts';
-import { type App, nowIso, type OperatorCall } from '../app.ts';
+import { nowIso, operation } from '../app.ts';
 
-export async function listDeliveries(app: App, { principal, query }: OperatorCall<typeof listEndpoint>) {
+export const listDeliveries = operation(listEndpoint, async (app, { principal, query }) => {
   const body = await transact(app.db, principal, (tx) => deliveryPage(tx, query));
   return { body, read: body.data.map(readOf) };
-}
+});
 
-export async function getDelivery(app: App, { principal, params }: OperatorCall<typeof getEndpoint>) {
+export const getDelivery = operation(getEndpoint, async (app, { principal, params }) => {
   const { delivery } = await transact(app.db, principal, (tx) => mustFind(tx, params.id));
   return { body: delivery, read: [readOf(delivery)] };
-}
+});
 
 /** No delivery beyond the first so many can have one of the latest so many attempts. */
-export async function listWebhookAttempts(
-  app: App,
-  { principal, params }: OperatorCall<typeof attemptsEndpoint>,
-) {
+export const listWebhookAttempts = operation(attemptsEndpoint, async (app, { principal, params }) => {
   const deliveries = await transact(app.db, principal, async (tx) => {
     const webhook = await findAnyWebhook(tx, params.id);
     if (!webhook) throw new Problem('not_found');
@@ -54,7 +51,7 @@ export async function listWebhookAttempts(
     .sort((a, b) => Date.parse(b.at) - Date.parse(a.at))
     .slice(0, ATTEMPTS_MAX);
   return { body: { data, count: data.length }, read: deliveries.map(readOf) };
-}
+});
 
 /** What comes next is said with the last one. */
 function attemptsOf(delivery: PartnerDelivery): WebhookAttempt[] {
@@ -81,7 +78,7 @@ export function readOf({ practice_group_id, event, event_id, object_id }: Partne
   };
 }
 
-export async function retryDelivery(app: App, call: OperatorCall<typeof retryEndpoint>) {
+export const retryDelivery = operation(retryEndpoint, async (app, call) => {
   const { principal, params, requestId } = call;
   const now = nowIso(app);
   const body = await transact(app.db, principal, async (tx) => {
@@ -115,7 +112,7 @@ export async function retryDelivery(app: App, call: OperatorCall<typeof retryEnd
     return after;
   });
   return { body };
-}
+});
 
 async function mustFind(tx: Transaction, id: string): Promise<FoundDelivery> {
   const found = await deliveryOf(tx, id);

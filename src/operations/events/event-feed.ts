@@ -1,13 +1,10 @@
-import type {
-  listEvents as listEndpoint,
-  streamEvents as streamEndpoint,
-} from '../../contract/partner/events.ts';
+import { listEvents as listEndpoint, streamEvents as streamEndpoint } from '../../contract/partner/events.ts';
 import { presentFeedEvent, readOfFeed } from '../../runtime/events/event-streams.ts';
 import { transact } from '../../store/database.ts';
 import { readFeedPage } from '../../store/events/event-feed.ts';
-import type { App, PartnerCall } from '../app.ts';
+import { operation } from '../app.ts';
 
-export async function listEvents(app: App, { principal, query }: PartnerCall<typeof listEndpoint>) {
+export const listEvents = operation(listEndpoint, async (app, { principal, query }) => {
   const { events, nextCursor, hasMore } = await transact(app.db, principal, (tx) =>
     readFeedPage(tx, principal, query),
   );
@@ -16,8 +13,8 @@ export async function listEvents(app: App, { principal, query }: PartnerCall<typ
     body: { data, count: data.length, next_cursor: nextCursor, has_more: hasMore },
     read: readOfFeed(principal, events, query.event_types),
   };
-}
+});
 
-export async function streamEvents(app: App, call: PartnerCall<typeof streamEndpoint>) {
+export const streamEvents = operation(streamEndpoint, async (app, call) => {
   return { stream: await app.streams.follow(call) };
-}
+});

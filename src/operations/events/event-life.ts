@@ -2,7 +2,7 @@ import type { EventPayload } from '../../contract/event-payloads.ts';
 import { events } from '../../contract/events.ts';
 import {
   type EventTarget,
-  type getEventLife as endpoint,
+  getEventLife as endpoint,
   LIFE_WEBHOOKS_MAX,
 } from '../../contract/operator/events/event-life.ts';
 import { Problem } from '../../contract/problems.ts';
@@ -19,10 +19,10 @@ import {
   type SentTarget,
   type UnsentTarget,
 } from '../../store/events/event-life.ts';
-import { type App, nowIso, type OperatorCall } from '../app.ts';
+import { nowIso, operation } from '../app.ts';
 import { statusOf } from './deliveries.ts';
 
-export async function getEventLife(app: App, { principal, params }: OperatorCall<typeof endpoint>) {
+export const getEventLife = operation(endpoint, async (app, { principal, params }) => {
   const { event, sent, unsent } = await transact(app.db, principal, async (tx) => {
     const found = await findLivingEvent(tx, params.id);
     if (!found) throw new Problem('not_found');
@@ -51,7 +51,7 @@ export async function getEventLife(app: App, { principal, params }: OperatorCall
     },
     read: [{ practiceGroupId: event.practice_group_id, object, objectId, eventId: event.id }],
   };
-}
+});
 
 function causeOf(event: LivingEvent) {
   const { source_id: id, operator_name: name } = event;

@@ -1,9 +1,9 @@
 import type { Read } from '../../contract/endpoint.ts';
 import type { EventPayload } from '../../contract/event-payloads.ts';
-import type {
+import {
   getPublishedEvent as getEndpoint,
   listPublishedEvents as listEndpoint,
-  publishEvents as publishEndpoint,
+  type publishEvents as publishEndpoint,
 } from '../../contract/operator/events/events.ts';
 import { Problem } from '../../contract/problems.ts';
 import { ruleBroken } from '../../contract/rules.ts';
@@ -25,7 +25,7 @@ import {
 } from '../../store/events/events.ts';
 import { keepAnswer } from '../../store/idempotency.ts';
 import { findUnknownGroups } from '../../store/practices/practice-groups.ts';
-import { type App, nowIso, type OperatorCall } from '../app.ts';
+import { type App, nowIso, type OperatorCall, operation } from '../app.ts';
 import { answerAgain, keyedAnswer } from '../idempotency.ts';
 import { statusOf } from './deliveries.ts';
 import { followEvents, isOfState } from './published-facts.ts';
@@ -136,12 +136,12 @@ export function unknownGroup(payload: EventPayload | undefined, path: (string | 
   return ruleBroken('practice_group_unknown', why, path);
 }
 
-export async function listPublishedEvents(app: App, call: OperatorCall<typeof listEndpoint>) {
+export const listPublishedEvents = operation(listEndpoint, async (app, call) => {
   const page = await transact(app.db, call.principal, (tx) => listEventPage(tx, call.query));
   return { body: { ...page, data: page.data.map(presentEvent) }, read: page.data.map(readOf) };
-}
+});
 
-export async function getPublishedEvent(app: App, call: OperatorCall<typeof getEndpoint>) {
+export const getPublishedEvent = operation(getEndpoint, async (app, call) => {
   const [event, deliveries] = await transact(app.db, call.principal, (tx) =>
     Promise.all([findEvent(tx, call.params.id), listEventDeliveries(tx, call.params.id)]),
   );
@@ -150,7 +150,7 @@ export async function getPublishedEvent(app: App, call: OperatorCall<typeof getE
     body: presentEvent({ ...event, deliveries: deliveries.map((one) => presentDelivery(one, event)) }),
     read: [readOf(event)],
   };
-}
+});
 
 function readOf({ id: eventId, payload }: StoredEvent): Read {
   const { object, id: objectId, practice_group_id: practiceGroupId } = JSON.parse(payload) as EventPayload;

@@ -1,7 +1,7 @@
 import { LINE_BYTES_MAX, type Line, type LineStream } from '../../contract/endpoint.ts';
 import { type EventPayload, eventPayload } from '../../contract/event-payloads.ts';
-import type {
-  EventOutcome,
+import {
+  type EventOutcome,
   publishEvents as publishEndpoint,
 } from '../../contract/operator/events/events.ts';
 import { Problem } from '../../contract/problems.ts';
@@ -11,7 +11,7 @@ import { transact } from '../../store/database.ts';
 import type { NewEvent } from '../../store/events/events.ts';
 import { type Keyed, keepAnswers } from '../../store/idempotency.ts';
 import { findUnknownGroups } from '../../store/practices/practice-groups.ts';
-import type { App, OperatorCall } from '../app.ts';
+import { type App, type OperatorCall, operation } from '../app.ts';
 import { keyedAnswer, usedForAnother } from '../idempotency.ts';
 import { answerChunk, lastLine } from '../lines.ts';
 import { appendTogether, newEvent, publishBody, unknownGroup } from './events.ts';
@@ -22,9 +22,9 @@ type Outcome = Omit<EventOutcome, 'index'>;
 /** Lines of one transaction. */
 const CHUNK_MAX = 1_000;
 
-export function publishEvents(app: App, call: Call) {
+export const publishEvents = operation(publishEndpoint, (app, call) => {
   return call.lines ? { lines: publishLines(app, call, call.lines) } : publishBody(app, call);
-}
+});
 
 /**
  * Events of NDJSON. Lines that arrived together share a transaction, and no line is read while it runs. Each line has an outcome of its own.

@@ -1,4 +1,4 @@
-import type {
+import {
   listSigningKeys as listEndpoint,
   rotateSigningKey as rotateEndpoint,
 } from '../../contract/operator/events/signing-keys.ts';
@@ -20,7 +20,7 @@ import {
   type StoredSigningKey,
   signingKeyOwner,
 } from '../../store/events/signing-keys.ts';
-import { type App, nowIso, type OperatorCall } from '../app.ts';
+import { type App, nowIso, operation } from '../app.ts';
 
 /** The key pair with which a deployment signs for everybody. A private key leaves the house never, and the database only sealed. */
 
@@ -57,12 +57,12 @@ export async function resealSigningKeys(db: Database, sealer: Sealer, now: strin
   });
 }
 
-export async function listSigningKeys(app: App, { principal }: OperatorCall<typeof listEndpoint>) {
+export const listSigningKeys = operation(listEndpoint, async (app, { principal }) => {
   const keys = await transact(app.db, principal, (tx) => listLiveSigningKeys(tx, nowIso(app)));
   return { body: { data: keys.map(present) } };
-}
+});
 
-export async function rotateSigningKey(app: App, call: OperatorCall<typeof rotateEndpoint>) {
+export const rotateSigningKey = operation(rotateEndpoint, async (app, call) => {
   const overlapMs = (call.body.overlap_seconds ?? OVERLAP_SECONDS) * 1000;
   const key = await transact(app.db, call.principal, async (tx) => {
     lockSigningKeys(tx);
@@ -90,7 +90,7 @@ export async function rotateSigningKey(app: App, call: OperatorCall<typeof rotat
   // No delivery that is still connecting is signed without the new key from here on.
   await app.access.waitForNodes();
   return { body: present(key) };
-}
+});
 
 /** What anybody may know of them, for `/.well-known/`. */
 export async function publicSigningKeys(app: App) {

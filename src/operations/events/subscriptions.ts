@@ -1,19 +1,21 @@
 import type { PartnerDelivery } from '../../contract/operator/events/deliveries.ts';
-import type {
+import {
   createSubscription as createEndpoint,
   deleteSubscription as deleteEndpoint,
   getSubscriptionDelivery as getDeliveryEndpoint,
   getSubscription as getEndpoint,
   listSubscriptionDeliveries as listDeliveriesEndpoint,
   listSubscriptions as listEndpoint,
-  OperatorEventName,
+  type OperatorEventName,
   replaySubscription as replayEndpoint,
   rotateSubscriptionSecret as rotateEndpoint,
-  SubscriptionDelivery,
+  type SubscriptionDelivery,
+  type Topic,
+  type TopicPayload,
   testSubscription as testEndpoint,
+  topics,
   updateSubscription as updateEndpoint,
 } from '../../contract/operator/events/subscriptions.ts';
-import { type Topic, type TopicPayload, topics } from '../../contract/operator/events/subscriptions.ts';
 import { LIVE_SECRETS_MAX, SECRET_OVERLAP_HOURS } from '../../contract/partner/webhooks.ts';
 import { Problem } from '../../contract/problems.ts';
 import { ruleBroken, SUBSCRIPTIONS_MAX } from '../../contract/rules.ts';
@@ -53,14 +55,14 @@ import {
   secretOwner,
 } from '../../store/events/webhook-secrets.ts';
 import { forgetFailures, markWebhookDeleted } from '../../store/events/webhooks.ts';
-import { type App, nowIso, type OperatorCall } from '../app.ts';
+import { type App, nowIso, type OperatorCall, operation } from '../app.ts';
 import { deliveryOf, deliveryPage } from './deliveries.ts';
 import { CHUNK, chooseEvents, refuseFuture } from './webhook-deliveries.ts';
 import { stopsDeliveries } from './webhooks.ts';
 
 /** The operator's own webhooks. They are webhooks like those of partners, and the same engine serves them. */
 
-export async function createSubscription(app: App, call: OperatorCall<typeof createEndpoint>) {
+export const createSubscription = operation(createEndpoint, async (app, call) => {
   const { principal, body } = call;
   refuseOperatorTarget(app, body.url);
   const now = nowIso(app);
@@ -84,18 +86,18 @@ export async function createSubscription(app: App, call: OperatorCall<typeof cre
     tx.audit(subscriptionRecord(call, now, 'create', settings, null, auditable({ ...settings, health })));
   });
   return { body: { ...settings, health, secret } };
-}
+});
 
-export async function listSubscriptions(app: App, { principal, query }: OperatorCall<typeof listEndpoint>) {
+export const listSubscriptions = operation(listEndpoint, async (app, { principal, query }) => {
   return { body: await transact(app.db, principal, (tx) => listSubscriptionPage(tx, query)) };
-}
+});
 
-export async function getSubscription(app: App, { principal, params }: OperatorCall<typeof getEndpoint>) {
+export const getSubscription = operation(getEndpoint, async (app, { principal, params }) => {
   const found = await transact(app.db, principal, (tx) => mustFind(tx, params.id));
   return { body: found, etag: etagOf(found.version) };
-}
+});
 
-export async function updateSubscription(app: App, call: OperatorCall<typeof updateEndpoint>) {
+export const updateSubscription = operation(updateEndpoint, async (app, call) => {
   const { principal, params, body: patch, ifMatch } = call;
   const subscription = await transact(app.db, principal, async (tx) => {
     const current = await mustLock(tx, params.id);
@@ -115,9 +117,9 @@ export async function updateSubscription(app: App, call: OperatorCall<typeof upd
   });
   if (stopsDeliveries(patch)) await app.access.waitForNodes();
   return { body: subscription, etag: etagOf(subscription.version) };
-}
+});
 
-export async function deleteSubscription(app: App, call: OperatorCall<typeof deleteEndpoint>) {
+export const deleteSubscription = operation(deleteEndpoint, async (app, call) => {
   const deleted = transact(app.db, call.principal, async (tx) => {
     const found = await mustLock(tx, call.params.id);
     if (!ifMatchHolds(call.ifMatch, etagOf(found.version))) throw new Problem('precondition_failed');
@@ -127,10 +129,10 @@ export async function deleteSubscription(app: App, call: OperatorCall<typeof del
   });
   await deleted.finally(() => app.access.waitForNodes());
   return { body: undefined };
-}
+});
 
 /** Signs with a new secret at once, and along with those before until each has had its overlap. */
-export async function rotateSubscriptionSecret(app: App, call: OperatorCall<typeof rotateEndpoint>) {
+export const rotateSubscriptionSecret = operation(rotateEndpoint, async (app, call) => {
   const { principal, params } = call;
   const secret = newSecret(app.random);
   const until = await transact(app.db, principal, async (tx) => {
@@ -149,9 +151,9 @@ export async function rotateSubscriptionSecret(app: App, call: OperatorCall<type
   });
   await app.access.waitForNodes();
   return { body: { id: params.id, secret, previous_secret_expires_at: until } };
-}
+});
 
-export async function testSubscription(app: App, call: OperatorCall<typeof testEndpoint>) {
+export const testSubscription = operation(testEndpoint, async (app, call) => {
   const { principal, params, body } = call;
   const at = nowIso(app);
   const event = topics[body.topic][0];
@@ -177,7 +179,7 @@ export async function testSubscription(app: App, call: OperatorCall<typeof testE
     return sequence;
   });
   return { body: { event_id: id, delivery_id: deliveryId(params.id, sequence, Date.parse(at)) } };
-}
+});
 
 /** In the form of the real ones. */
 const examplePayloads: { [T in Topic]: (id: string, at: string) => TopicPayload<T> } = {
@@ -213,19 +215,16 @@ const examplePayloads: { [T in Topic]: (id: string, at: string) => TopicPayload<
     ),
 };
 
-export async function listSubscriptionDeliveries(
-  app: App,
-  call: OperatorCall<typeof listDeliveriesEndpoint>,
-) {
+export const listSubscriptionDeliveries = operation(listDeliveriesEndpoint, async (app, call) => {
   const { principal, params, query } = call;
   const page = await transact(app.db, principal, async (tx) => {
     await mustFind(tx, params.id);
     return deliveryPage(tx, { ...query, webhook_id: params.id, isOfOperator: true });
   });
   return { body: { ...page, data: page.data.map(presentDelivery) } };
-}
+});
 
-export async function getSubscriptionDelivery(app: App, call: OperatorCall<typeof getDeliveryEndpoint>) {
+export const getSubscriptionDelivery = operation(getDeliveryEndpoint, async (app, call) => {
   const { principal, params } = call;
   const found = await transact(app.db, principal, async (tx) => {
     await mustFind(tx, params.id);
@@ -233,16 +232,16 @@ export async function getSubscriptionDelivery(app: App, call: OperatorCall<typeo
   });
   if (found?.delivery.webhook_id !== params.id) throw new Problem('not_found');
   return { body: presentDelivery(found.delivery) };
-}
+});
 
 function presentDelivery({ event, ...delivery }: PartnerDelivery): SubscriptionDelivery {
   return { ...delivery, event: event as string as OperatorEventName };
 }
 
-export function replaySubscription(app: App, call: OperatorCall<typeof replayEndpoint>) {
+export const replaySubscription = operation(replayEndpoint, (app, call) => {
   refuseFuture(app, call.body);
   return app.replays.run(call.principal.operatorId, () => replay(app, call));
-}
+});
 
 async function replay(app: App, call: OperatorCall<typeof replayEndpoint>) {
   const { principal, params, body } = call;

@@ -1,7 +1,7 @@
 import type { EventPayload } from '../../contract/event-payloads.ts';
 import { type EventName, events } from '../../contract/events.ts';
-import type { triggerTestEvent as triggerEndpoint } from '../../contract/partner/events.ts';
-import type { testWebhook as testEndpoint } from '../../contract/partner/webhooks.ts';
+import { triggerTestEvent as triggerEndpoint } from '../../contract/partner/events.ts';
+import { testWebhook as testEndpoint } from '../../contract/partner/webhooks.ts';
 import { Problem } from '../../contract/problems.ts';
 import { ruleBroken } from '../../contract/rules.ts';
 import { deliveryId, newId } from '../../domain/ids.ts';
@@ -10,7 +10,7 @@ import { enqueueTest } from '../../store/events/deliveries-replay.ts';
 import { appendEvents } from '../../store/events/events.ts';
 import { lockWebhook } from '../../store/events/webhooks.ts';
 import { keepAnswer } from '../../store/idempotency.ts';
-import { type App, nowIso, type PartnerCall } from '../app.ts';
+import { type App, nowIso, operation } from '../app.ts';
 import { answerAgain, keyedAnswer } from '../idempotency.ts';
 import { newEvent } from './events.ts';
 import { webhookRecord } from './webhooks.ts';
@@ -18,7 +18,7 @@ import { webhookRecord } from './webhooks.ts';
 /** Events that did not happen, for partners that try something out. Only the one who asked hears of them. */
 
 /** To one webhook, whatever its event_types; it does not show in the feed. */
-export async function testWebhook(app: App, call: PartnerCall<typeof testEndpoint>) {
+export const testWebhook = operation(testEndpoint, async (app, call) => {
   const { principal, params, body } = call;
   const acceptedAt = nowIso(app);
   const event = newEvent(app, examplePayload(app, body.event, principal.group.id));
@@ -40,13 +40,13 @@ export async function testWebhook(app: App, call: PartnerCall<typeof testEndpoin
   return {
     body: { event_id: event.id, delivery_id: deliveryId(params.id, sequence, Date.parse(acceptedAt)) },
   };
-}
+});
 
 /**
  * The way of any other event, but for one partner. Like any other it is its own record, which names the key: so it is audited only if a person acted
  * with that.
  */
-export async function triggerTestEvent(app: App, call: PartnerCall<typeof triggerEndpoint>) {
+export const triggerTestEvent = operation(triggerEndpoint, async (app, call) => {
   const { principal, body } = call;
   if (app.environment !== 'staging') throw ruleBroken('staging_only');
   const { partnerId, keyId } = principal.holder;
@@ -72,7 +72,7 @@ export async function triggerTestEvent(app: App, call: PartnerCall<typeof trigge
       });
     return { body: answer };
   });
-}
+});
 
 function examplePayload(app: App, event: EventName, practice_group_id: string): EventPayload {
   const id = newId('test', app.clock.now(), app.random);

@@ -1,8 +1,8 @@
-import type {
+import {
   replayPartnerWebhook as replayAnyEndpoint,
   retryFailedDeliveries as retryFailedEndpoint,
 } from '../../contract/operator/events/webhooks.ts';
-import type {
+import {
   getWebhookDelivery as getEndpoint,
   listWebhookDeliveries as listEndpoint,
   replayWebhook as replayEndpoint,
@@ -26,27 +26,27 @@ import {
   replayEvents,
 } from '../../store/events/deliveries-replay.ts';
 import { findAnyWebhook, findWebhook, lockAnyWebhook, lockWebhook } from '../../store/events/webhooks.ts';
-import { type Actor, type App, nowIso, type OperatorCall, type PartnerCall } from '../app.ts';
+import { type Actor, type App, nowIso, operation } from '../app.ts';
 import { deliveryOf, deliveryPage, readOf } from './deliveries.ts';
 import { webhookRecord } from './webhooks.ts';
 
-export async function listWebhookDeliveries(app: App, call: PartnerCall<typeof listEndpoint>) {
+export const listWebhookDeliveries = operation(listEndpoint, async (app, call) => {
   const { principal, params, query } = call;
   const body = await transact(app.db, principal, async (tx) => {
     if (!(await findWebhook(tx, principal, params.id))) throw new Problem('not_found');
     return deliveryPage(tx, { ...query, webhook_id: params.id }, partnerView(app));
   });
   return { body, read: body.data.map(readOf) };
-}
+});
 
-export async function getWebhookDelivery(app: App, { principal, params }: PartnerCall<typeof getEndpoint>) {
+export const getWebhookDelivery = operation(getEndpoint, async (app, { principal, params }) => {
   const found = await transact(app.db, principal, async (tx) => {
     if (!(await findWebhook(tx, principal, params.id))) return undefined;
     return deliveryOf(tx, params.delivery_id, partnerView(app));
   });
   if (found?.delivery.webhook_id !== params.id) throw new Problem('not_found');
   return { body: found.delivery, read: [readOf(found.delivery)] };
-}
+});
 
 const partnerView =
   ({ webhookTargets }: App) =>
@@ -56,7 +56,7 @@ const partnerView =
 /** A transaction for each: the queue of the webhook is locked while it is filled, and others wait for it. */
 export const CHUNK = 1_000;
 
-export function replayWebhook(app: App, call: PartnerCall<typeof replayEndpoint>) {
+export const replayWebhook = operation(replayEndpoint, (app, call) => {
   const { principal, params, body } = call;
   const { holder, group } = principal;
   refuseFuture(app, body);
@@ -74,10 +74,10 @@ export function replayWebhook(app: App, call: PartnerCall<typeof replayEndpoint>
       refusal: new Problem('forbidden'),
     });
   });
-}
+});
 
 /** Of a webhook for all practice groups: of each that its partner may receive. */
-export function replayPartnerWebhook(app: App, call: OperatorCall<typeof replayAnyEndpoint>) {
+export const replayPartnerWebhook = operation(replayAnyEndpoint, (app, call) => {
   const { principal, params, body } = call;
   refuseFuture(app, body);
   return app.replays.run(principal.operatorId, async () => {
@@ -88,10 +88,10 @@ export function replayPartnerWebhook(app: App, call: OperatorCall<typeof replayA
     const lock = (tx: Transaction) => lockAnyWebhook(tx, params.id);
     return replay(app, { actor: call, body, webhook, groupIds, lock, refusal });
   });
-}
+});
 
 /** Of a webhook for all practice groups: what is of those that its partner may receive. */
-export function retryFailedDeliveries(app: App, call: OperatorCall<typeof retryFailedEndpoint>) {
+export const retryFailedDeliveries = operation(retryFailedEndpoint, (app, call) => {
   const { principal, params } = call;
   return app.replays.run(principal.operatorId, async () => {
     const webhook = await transact(app.db, principal, (tx) => findAnyWebhook(tx, params.id));
@@ -119,7 +119,7 @@ export function retryFailedDeliveries(app: App, call: OperatorCall<typeof retryF
     }
     return { body: { count, has_more: true } };
   });
-}
+});
 
 async function mustReceiveAny(app: App, webhook: StoredWebhook): Promise<string[]> {
   const received = await transact(app.db, SYSTEM, (tx) =>

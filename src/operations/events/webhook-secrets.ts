@@ -1,6 +1,6 @@
 import {
   LIVE_SECRETS_MAX,
-  type rotateWebhookSecret as rotateEndpoint,
+  rotateWebhookSecret as rotateEndpoint,
   SECRET_OVERLAP_HOURS,
 } from '../../contract/partner/webhooks.ts';
 import { Problem } from '../../contract/problems.ts';
@@ -22,13 +22,13 @@ import {
   secretOwner,
 } from '../../store/events/webhook-secrets.ts';
 import { lockWebhook, updateWebhookRow } from '../../store/events/webhooks.ts';
-import { type App, nowIso, type PartnerCall } from '../app.ts';
+import { nowIso, operation } from '../app.ts';
 import { webhookRecord } from './webhooks.ts';
 
 const OVERLAP_MS = SECRET_OVERLAP_HOURS * 3_600_000;
 
 /** Signs with a new secret at once, and along with those before until each has had its overlap. */
-export async function rotateWebhookSecret(app: App, call: PartnerCall<typeof rotateEndpoint>) {
+export const rotateWebhookSecret = operation(rotateEndpoint, async (app, call) => {
   const { principal, params } = call;
   const secret = newSecret(app.random);
   const until = await transact(app.db, principal, async (tx) => {
@@ -49,7 +49,7 @@ export async function rotateWebhookSecret(app: App, call: PartnerCall<typeof rot
   // No delivery that is still connecting is signed without the new secret from here on.
   await app.access.waitForNodes();
   return { body: { id: params.id, secret, previous_secret_expires_at: until } };
-}
+});
 
 const BATCH = 500;
 

@@ -1,17 +1,17 @@
 import { eventNames } from '../../contract/event-payloads.ts';
-import type {
+import {
   deletePartnerWebhook as deleteAnyEndpoint,
   getPartnerWebhook as getAnyEndpoint,
   listAllWebhooks as listAllEndpoint,
   updatePartnerWebhook as updateAnyEndpoint,
 } from '../../contract/operator/events/webhooks.ts';
-import type {
+import {
   createWebhook as createEndpoint,
   deleteWebhook as deleteEndpoint,
   getWebhook as getEndpoint,
   listWebhooks as listEndpoint,
   updateWebhook as updateEndpoint,
-  WebhookPatch,
+  type WebhookPatch,
 } from '../../contract/partner/webhooks.ts';
 import { Problem } from '../../contract/problems.ts';
 import { naming, ruleBroken, WEBHOOKS_MAX } from '../../contract/rules.ts';
@@ -45,11 +45,11 @@ import {
   markWebhookDeleted,
   updateWebhookRow,
 } from '../../store/events/webhooks.ts';
-import { type Actor, type App, nowIso, type OperatorCall, type PartnerCall } from '../app.ts';
+import { type Actor, type App, nowIso, operation } from '../app.ts';
 
 // ---- Partners ----
 
-export async function createWebhook(app: App, call: PartnerCall<typeof createEndpoint>) {
+export const createWebhook = operation(createEndpoint, async (app, call) => {
   const { principal, body } = call;
   refuseBadTarget(app, body.url);
   if (body.practice_group_ids) refuseUnreached(body.practice_group_ids, await receivedGroups(app, principal));
@@ -90,19 +90,19 @@ export async function createWebhook(app: App, call: PartnerCall<typeof createEnd
     tx.audit(webhookRecord(call, now, 'create', settings, null, auditable({ ...settings, no, health })));
   });
   return { body: { ...settings, health, secret } };
-}
+});
 
-export async function listWebhooks(app: App, { principal, query }: PartnerCall<typeof listEndpoint>) {
+export const listWebhooks = operation(listEndpoint, async (app, { principal, query }) => {
   return { body: await transact(app.db, principal, (tx) => listWebhookPage(tx, principal, query)) };
-}
+});
 
-export async function getWebhook(app: App, { principal, params }: PartnerCall<typeof getEndpoint>) {
+export const getWebhook = operation(getEndpoint, async (app, { principal, params }) => {
   const found = await transact(app.db, principal, (tx) => findWebhook(tx, principal, params.id));
   if (!found) throw new Problem('not_found');
   return { body: found, etag: etagOf(found.version) };
-}
+});
 
-export async function updateWebhook(app: App, call: PartnerCall<typeof updateEndpoint>) {
+export const updateWebhook = operation(updateEndpoint, async (app, call) => {
   const { principal, params, body: patch, ifMatch } = call;
   const received = patch.practice_group_ids ? await receivedGroups(app, principal) : [];
   const webhook = await transact(app.db, principal, async (tx) => {
@@ -121,7 +121,7 @@ export async function updateWebhook(app: App, call: PartnerCall<typeof updateEnd
   });
   if (stopsDeliveries(patch)) await app.access.waitForNodes();
   return { body: webhook, etag: etagOf(webhook.version) };
-}
+});
 
 /** The practice groups whose events the partner receives. */
 function receivedGroups(app: App, { holder }: PartnerPrincipal): Promise<string[]> {
@@ -177,7 +177,7 @@ function change(
   return change.next;
 }
 
-export async function deleteWebhook(app: App, call: PartnerCall<typeof deleteEndpoint>) {
+export const deleteWebhook = operation(deleteEndpoint, async (app, call) => {
   const { principal, params } = call;
   const deleted = transact(app.db, principal, async (tx) => {
     remove(app, tx, call, await lockWebhook(tx, principal, params.id));
@@ -185,7 +185,7 @@ export async function deleteWebhook(app: App, call: PartnerCall<typeof deleteEnd
   // Also if the webhook does not exist: an earlier call may have deleted it, and its response was lost.
   await deleted.finally(() => app.access.waitForNodes());
   return { body: undefined };
-}
+});
 
 function remove(
   app: App,
@@ -244,20 +244,17 @@ export function webhookRecord(
 
 // ---- Operators ----
 
-export async function listAllWebhooks(app: App, { principal, query }: OperatorCall<typeof listAllEndpoint>) {
+export const listAllWebhooks = operation(listAllEndpoint, async (app, { principal, query }) => {
   return { body: await transact(app.db, principal, (tx) => listAllWebhookPage(tx, query)) };
-}
+});
 
-export async function getPartnerWebhook(
-  app: App,
-  { principal, params }: OperatorCall<typeof getAnyEndpoint>,
-) {
+export const getPartnerWebhook = operation(getAnyEndpoint, async (app, { principal, params }) => {
   const body = await transact(app.db, principal, (tx) => findAnyWebhook(tx, params.id));
   if (!body) throw new Problem('not_found');
   return { body, etag: etagOf(body.version) };
-}
+});
 
-export async function updatePartnerWebhook(app: App, call: OperatorCall<typeof updateAnyEndpoint>) {
+export const updatePartnerWebhook = operation(updateAnyEndpoint, async (app, call) => {
   const { principal, params, ifMatch } = call;
   const { status, reason } = call.body;
   const webhook = await transact(app.db, principal, async (tx) => {
@@ -269,16 +266,16 @@ export async function updatePartnerWebhook(app: App, call: OperatorCall<typeof u
   });
   if (stopsDeliveries({ status })) await app.access.waitForNodes();
   return { body: webhook, etag: etagOf(webhook.version) };
-}
+});
 
-export async function deletePartnerWebhook(app: App, call: OperatorCall<typeof deleteAnyEndpoint>) {
+export const deletePartnerWebhook = operation(deleteAnyEndpoint, async (app, call) => {
   const { principal, params } = call;
   const deleted = transact(app.db, principal, async (tx) => {
     remove(app, tx, call, await lockAnyWebhook(tx, params.id));
   });
   await deleted.finally(() => app.access.waitForNodes());
   return { body: undefined };
-}
+});
 
 function statusReason(status: 'active' | 'paused', reason: string | undefined): string | null {
   const done = status === 'paused' ? 'paused' : 'activated';

@@ -1,5 +1,5 @@
 import type { LineStream } from '../../contract/endpoint.ts';
-import type {
+import {
   exportAccessLog as exportEndpoint,
   listAccessLog as listEndpoint,
 } from '../../contract/operator/oversight/access-log.ts';
@@ -12,14 +12,14 @@ import {
   readBatches,
   readBatchHash,
 } from '../../store/oversight/access-log.ts';
-import type { App, OperatorCall } from '../app.ts';
+import { operation } from '../app.ts';
 
-export async function listAccessLog(app: App, { principal, query }: OperatorCall<typeof listEndpoint>) {
+export const listAccessLog = operation(listEndpoint, async (app, { principal, query }) => {
   // Whoever asks right after a call finds it.
   await app.accessLog.flush();
   // A look at the log is not in it: the next page would be another.
   return { body: await transact(app.db, principal, (tx) => listAccessPage(tx, query)), read: [] };
-}
+});
 
 const BATCHES_AT_ONCE = 20;
 
@@ -27,7 +27,7 @@ const BATCHES_AT_ONCE = 20;
  * The head is read first: what is appended meanwhile is for the next export. It goes out as fast as its reader takes it, and ends, without the line
  * that says where (`to`; `end` after what was received), when the reader has lost their access.
  */
-export async function exportAccessLog(app: App, call: OperatorCall<typeof exportEndpoint>) {
+export const exportAccessLog = operation(exportEndpoint, async (app, call) => {
   const { query, principal, stillAdmitted } = call;
   const inTransaction = <T>(work: (tx: Transaction) => Promise<T>) => transact(app.db, principal, work);
   await app.accessLog.flush();
@@ -68,7 +68,7 @@ export async function exportAccessLog(app: App, call: OperatorCall<typeof export
 
   const stream: LineStream = lines();
   return { lines: stream };
-}
+});
 
 /** An entry goes out as it was hashed. What is another practice group's, or was erased, has its digest in its place. */
 function linesOf({ no, at, hash, entries }: AccessBatch, groupId: string | undefined): string {

@@ -1,21 +1,21 @@
 import { alertKindNames, kindOf, partnerKindNames } from '../../contract/alerts.ts';
-import type {
+import {
   getAlert as getEndpoint,
   listAllAlerts as listAllEndpoint,
   remindOfAlert as remindEndpoint,
 } from '../../contract/operator/oversight/alerts.ts';
-import type { listAlerts as listEndpoint } from '../../contract/partner/alerts.ts';
+import { listAlerts as listEndpoint } from '../../contract/partner/alerts.ts';
 import { Problem } from '../../contract/problems.ts';
 import type { Principal } from '../../domain/access/principal.ts';
 import { presentAlert } from '../../domain/oversight/alert-words.ts';
 import { transact } from '../../store/database.ts';
 import { findAlert, listAlertPage } from '../../store/oversight/alerts.ts';
 import { noteAgain } from '../../store/oversight/notifications.ts';
-import { type App, nowIso, type OperatorCall, type PartnerCall } from '../app.ts';
+import { type App, nowIso, operation, type PartnerCall } from '../app.ts';
 
-export function listAlerts(app: App, { principal, query }: PartnerCall<typeof listEndpoint>) {
+export const listAlerts = operation(listEndpoint, (app, { principal, query }) => {
   return listAlertsOf(app, principal, principal.holder.partnerId, query);
-}
+});
 
 /** Of one partner, as it is told. */
 export async function listAlertsOf(
@@ -33,19 +33,19 @@ export async function listAlertsOf(
   return { body: { ...page, data } };
 }
 
-export async function listAllAlerts(app: App, { principal, query }: OperatorCall<typeof listAllEndpoint>) {
+export const listAllAlerts = operation(listAllEndpoint, async (app, { principal, query }) => {
   const page = await transact(app.db, principal, (tx) => listAlertPage(tx, query, alertKindNames));
   return { body: { ...page, data: page.data.map((alert) => presentAlert(alert, 'operator')) } };
-}
+});
 
-export async function getAlert(app: App, { principal, params }: OperatorCall<typeof getEndpoint>) {
+export const getAlert = operation(getEndpoint, async (app, { principal, params }) => {
   const found = await transact(app.db, principal, (tx) => findAlert(tx, params.id));
   if (!found) throw new Problem('not_found');
   return { body: presentAlert(found, 'operator') };
-}
+});
 
 /** Its contacts are told as they were when it began. */
-export async function remindOfAlert(app: App, call: OperatorCall<typeof remindEndpoint>) {
+export const remindOfAlert = operation(remindEndpoint, async (app, call) => {
   const { principal, params, requestId } = call;
   const alert = await transact(app.db, principal, async (tx) => {
     const found = await findAlert(tx, params.id);
@@ -71,4 +71,4 @@ export async function remindOfAlert(app: App, call: OperatorCall<typeof remindEn
     return found;
   });
   return { body: presentAlert(alert, 'operator') };
-}
+});

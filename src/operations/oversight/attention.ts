@@ -2,7 +2,7 @@ import {
   ATTENTION_ITEMS_MAX,
   type AttentionItem,
   type AttentionKind,
-  type getAttention as endpoint,
+  getAttention as endpoint,
 } from '../../contract/operator/oversight/attention.ts';
 import { SYSTEM } from '../../domain/access/principal.ts';
 import { attemptsFailed, messageOf, plain, webhookOf } from '../../domain/oversight/alert-words.ts';
@@ -23,7 +23,7 @@ import {
   readQueues,
   type WebhookQueue,
 } from '../../store/oversight/attention.ts';
-import type { App, OperatorCall } from '../app.ts';
+import { type App, operation } from '../app.ts';
 
 const DAY_MS = 24 * 3600 * 1000;
 /** One that is started again, or has a bad moment, is well again by then. */
@@ -33,11 +33,11 @@ const FAILING_MS = 5 * 60 * 1000;
 const looks = new WeakMap<Database, () => ReturnType<typeof lookAround>>();
 
 /** The same for every reader. It names no object of a patient. */
-export async function getAttention(app: App, _call: OperatorCall<typeof endpoint>) {
+export const getAttention = operation(endpoint, async (app, _call) => {
   const look = looks.get(app.db) ?? remembered(app.clock, () => lookAround(app));
   looks.set(app.db, look);
   return { body: await look() };
-}
+});
 
 async function lookAround({ db, clock }: App) {
   const now = clock.now();

@@ -1,4 +1,4 @@
-import type {
+import {
   getAuditAnchor as anchorEndpoint,
   getAuditEntry as getEndpoint,
   listAudit as listEndpoint,
@@ -9,24 +9,24 @@ import { readAnchor, type SignedAnchor } from '../../domain/oversight/anchor.ts'
 import { currentAnchor } from '../../runtime/oversight/audit-anchors.ts';
 import { type Transaction, transact } from '../../store/database.ts';
 import { auditOrigin, findAuditEntry, listAuditEntries, readAuditHead } from '../../store/oversight/audit.ts';
-import type { App, OperatorCall } from '../app.ts';
+import { operation } from '../app.ts';
 
-export async function listAudit(app: App, call: OperatorCall<typeof listEndpoint>) {
+export const listAudit = operation(listEndpoint, async (app, call) => {
   return { body: await transact(app.db, call.principal, (tx) => listAuditEntries(tx, call.query)) };
-}
+});
 
-export async function getAuditEntry(app: App, call: OperatorCall<typeof getEndpoint>) {
+export const getAuditEntry = operation(getEndpoint, async (app, call) => {
   const body = await transact(app.db, call.principal, (tx) => findAuditEntry(tx, Number(call.params.seq)));
   if (!body) throw new Problem('not_found');
   return { body };
-}
+});
 
-export async function getAuditAnchor(app: App, _call: OperatorCall<typeof anchorEndpoint>) {
+export const getAuditAnchor = operation(anchorEndpoint, async (app, _call) => {
   return { body: await currentAnchor(app) };
-}
+});
 
 /** The chain by itself, and then whether it still is the one that the anchor was made of. */
-export async function verifyAudit(app: App, call: OperatorCall<typeof verifyEndpoint>) {
+export const verifyAudit = operation(verifyEndpoint, async (app, call) => {
   const given = call.query.anchor;
   const anchor = given === undefined ? undefined : readAnchor(given);
   if (given !== undefined && anchor === undefined) throw noAnchor();
@@ -36,7 +36,7 @@ export async function verifyAudit(app: App, call: OperatorCall<typeof verifyEndp
   const { seq, at } = anchor;
   const compared = { seq, at, key_known: app.signer.knows(anchor.key), ...(problem && { problem }) };
   return { body: { ...verdict, ok: verdict.ok && problem === undefined, anchor: compared } };
-}
+});
 
 async function problemWith(
   tx: Transaction,

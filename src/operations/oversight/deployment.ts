@@ -1,4 +1,4 @@
-import type {
+import {
   streamLive as liveEndpoint,
   listNodes as nodesEndpoint,
   listSettings as settingsEndpoint,
@@ -6,16 +6,16 @@ import type {
 import { NODE_GONE_MS } from '../../runtime/oversight/nodes.ts';
 import { transact } from '../../store/database.ts';
 import { listNodesSince } from '../../store/oversight/nodes.ts';
-import type { App, OperatorCall } from '../app.ts';
+import { operation } from '../app.ts';
 
-export function listSettings(
-  { environment, deployment: { version, settings } }: App,
-  _call: OperatorCall<typeof settingsEndpoint>,
-) {
-  return { body: { environment, version, data: [...settings] } };
-}
+export const listSettings = operation(
+  settingsEndpoint,
+  ({ environment, deployment: { version, settings } }, _call) => {
+    return { body: { environment, version, data: [...settings] } };
+  },
+);
 
-export async function listNodes(app: App, { principal }: OperatorCall<typeof nodesEndpoint>) {
+export const listNodes = operation(nodesEndpoint, async (app, { principal }) => {
   const since = new Date(app.clock.now() - NODE_GONE_MS).toISOString();
   const nodes = await transact(app.db, principal, (tx) => listNodesSince(tx, since));
   const workOf = (node: (typeof nodes)[number]) => node.calls_per_minute + node.deliveries_per_minute;
@@ -26,8 +26,8 @@ export async function listNodes(app: App, { principal }: OperatorCall<typeof nod
     answering: node.id === app.deployment.nodeId,
   }));
   return { body: { data, count: data.length } };
-}
+});
 
-export function streamLive(app: App, { principal, stillAdmitted }: OperatorCall<typeof liveEndpoint>) {
+export const streamLive = operation(liveEndpoint, (app, { principal, stillAdmitted }) => {
   return { stream: app.live.follow({ kind: 'operator', person: principal.operatorId }, stillAdmitted) };
-}
+});

@@ -1,7 +1,7 @@
 import { events } from '../../contract/events.ts';
-import type {
+import {
   createErasure as createEndpoint,
-  Erasure,
+  type Erasure,
   getErasure as getEndpoint,
   listErasures as listEndpoint,
 } from '../../contract/operator/oversight/erasures.ts';
@@ -32,7 +32,7 @@ import {
   type Target,
 } from '../../store/oversight/erasures.ts';
 import { wasEverGroup } from '../../store/practices/practice-groups.ts';
-import { type App, nowIso, type OperatorCall } from '../app.ts';
+import { type App, nowIso, type OperatorCall, operation } from '../app.ts';
 
 type Call = OperatorCall<typeof createEndpoint>;
 /** A step of the erasure: a transaction that also adds to the record of the erasure what it found. */
@@ -44,7 +44,7 @@ type Step = <F extends Found>(work: (tx: Transaction) => Promise<F>) => Promise<
  * goes on with what is left. Each step says in the audit what it redacted there, in its own transaction, the first one that
  * it begins, and the last one what it came to.
  */
-export async function createErasure(app: App, call: Call) {
+export const createErasure = operation(createEndpoint, async (app, call) => {
   const at = nowIso(app);
   const target = await begin(app, call, at);
   const step: Step = (work) =>
@@ -71,7 +71,7 @@ export async function createErasure(app: App, call: Call) {
   await app.access.settle();
   if (!(await app.accessLog.flush())) throw new Outage('the access log waits to be written');
   return { body: await finish(app, call, target, at) };
-}
+});
 
 /** The last step: the access log, and who had read what was in the feed. */
 function finish(app: App, call: Call, target: Target, at: string): Promise<Erasure> {
@@ -215,12 +215,12 @@ function record(
   };
 }
 
-export async function listErasures(app: App, call: OperatorCall<typeof listEndpoint>) {
+export const listErasures = operation(listEndpoint, async (app, call) => {
   return { body: await transact(app.db, call.principal, (tx) => listErasurePage(tx, call.query)) };
-}
+});
 
-export async function getErasure(app: App, call: OperatorCall<typeof getEndpoint>) {
+export const getErasure = operation(getEndpoint, async (app, call) => {
   const body = await transact(app.db, call.principal, (tx) => findErasure(tx, call.params.id));
   if (!body) throw new Problem('not_found');
   return { body };
-}
+});

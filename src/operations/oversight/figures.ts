@@ -1,8 +1,8 @@
 import {
   type FigurePoint,
   type FigureStep,
-  type getFigures as figuresEndpoint,
-  type getWebhookHealth as healthEndpoint,
+  getFigures as figuresEndpoint,
+  getWebhookHealth as healthEndpoint,
   POINTS_MAX,
   SPAN_DEFAULT_MS,
   type WebhookHealthPoint,
@@ -21,19 +21,19 @@ import { remembered } from '../../platform/remembered.ts';
 import { type Database, transact } from '../../store/database.ts';
 import { findAnyWebhook } from '../../store/events/webhooks.ts';
 import { type FigureRow, readFigures } from '../../store/oversight/figures.ts';
-import type { App, OperatorCall } from '../app.ts';
+import { type App, type OperatorCall, operation } from '../app.ts';
 
 const DAY_MS = 86_400_000;
 
 /** A thousand consoles that show their first page are one question. */
 const usual = new WeakMap<Database, () => ReturnType<typeof figuresOf>>();
 
-export async function getFigures(app: App, { query }: OperatorCall<typeof figuresEndpoint>) {
+export const getFigures = operation(figuresEndpoint, async (app, { query }) => {
   if (Object.values(query).some((given) => given !== undefined)) return { body: await figuresOf(app, query) };
   const ask = usual.get(app.db) ?? remembered(app.clock, () => figuresOf(app, {}));
   usual.set(app.db, ask);
   return { body: await ask() };
-}
+});
 
 /** The same for every reader. It names no object of a patient. */
 async function figuresOf(app: App, query: OperatorCall<typeof figuresEndpoint>['query']) {
@@ -57,7 +57,7 @@ async function figuresOf(app: App, query: OperatorCall<typeof figuresEndpoint>['
   return { ...told(series), data };
 }
 
-export async function getWebhookHealth(app: App, call: OperatorCall<typeof healthEndpoint>) {
+export const getWebhookHealth = operation(healthEndpoint, async (app, call) => {
   const { principal, params, query } = call;
   const series = seriesFor(app, query, true);
   await app.figures.flush();
@@ -75,7 +75,7 @@ export async function getWebhookHealth(app: App, call: OperatorCall<typeof healt
     return { at, ...deliveriesOf(counts), causes: causesOf(counts) };
   });
   return { body: { ...told(series), data } };
-}
+});
 
 interface Span {
   since?: string | undefined;

@@ -1,19 +1,19 @@
 import { DEFAULT_RATE_LIMIT } from '../../contract/access.ts';
 import { type Endpoint, scopesFor } from '../../contract/endpoint.ts';
-import type { explainRequest as endpoint } from '../../contract/operator/oversight/request-explanation.ts';
+import { explainRequest as endpoint } from '../../contract/operator/oversight/request-explanation.ts';
 import { partnerEndpoints } from '../../contract/partner/index.ts';
 import { Problem } from '../../contract/problems.ts';
 import { explainCall } from '../../domain/oversight/request-explanation.ts';
 import { transact } from '../../store/database.ts';
 import { listRefusalPage } from '../../store/oversight/refusals.ts';
 import { readDoorFacts } from '../../store/oversight/request-explanation.ts';
-import type { App, OperatorCall } from '../app.ts';
+import { operation } from '../app.ts';
 import { presentRefusal } from './requests.ts';
 
 /** Of a 400 with many problems the first tell enough. */
 const MESSAGES_MAX = 5;
 
-export async function explainRequest(app: App, { principal, params }: OperatorCall<typeof endpoint>) {
+export const explainRequest = operation(endpoint, async (app, { principal, params }) => {
   // Whoever asks right after the refusal finds it.
   await app.refusals.flush();
   const { refusal, facts } = await transact(app.db, principal, async (tx) => {
@@ -48,7 +48,7 @@ export async function explainRequest(app: App, { principal, params }: OperatorCa
       checks,
     },
   };
-}
+});
 
 interface Answered {
   message: string | { path: (string | number)[]; message: string }[];

@@ -1,12 +1,12 @@
-import type { listRefusedRequests as listEndpoint } from '../../contract/operator/oversight/requests.ts';
-import { type getRefusedRequest as getEndpoint, refusalReasons } from '../../contract/partner/requests.ts';
+import { listRefusedRequests as listEndpoint } from '../../contract/operator/oversight/requests.ts';
+import { getRefusedRequest as getEndpoint, refusalReasons } from '../../contract/partner/requests.ts';
 import { Problem, type ProblemCode, problemCatalogue, validationEntry } from '../../contract/problems.ts';
 import { Verbatim } from '../../contract/verbatim.ts';
 import { transact } from '../../store/database.ts';
 import { findRefusal, type KeptRefusal, listRefusalPage } from '../../store/oversight/refusals.ts';
-import type { App, OperatorCall, PartnerCall } from '../app.ts';
+import { operation } from '../app.ts';
 
-export async function getRefusedRequest(app: App, { principal, params }: PartnerCall<typeof getEndpoint>) {
+export const getRefusedRequest = operation(getEndpoint, async (app, { principal, params }) => {
   // Whoever asks right after the refusal finds it.
   await app.refusals.flush();
   const found = await transact(app.db, principal, (tx) =>
@@ -14,13 +14,13 @@ export async function getRefusedRequest(app: App, { principal, params }: Partner
   );
   if (!found) throw new Problem('not_found');
   return { body: presentRefusal(found) };
-}
+});
 
-export async function listRefusedRequests(app: App, { principal, query }: OperatorCall<typeof listEndpoint>) {
+export const listRefusedRequests = operation(listEndpoint, async (app, { principal, query }) => {
   await app.refusals.flush();
   const page = await transact(app.db, principal, (tx) => listRefusalPage(tx, query));
   return { body: { ...page, data: page.data.map(presentRefusal) } };
-}
+});
 
 /** The answer goes out as it did then. */
 export function presentRefusal<R extends KeptRefusal>({ body, ...call }: R) {

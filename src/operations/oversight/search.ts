@@ -2,16 +2,16 @@ import type { Read } from '../../contract/endpoint.ts';
 import {
   HITS_MAX,
   type SearchHit,
-  type search as searchEndpoint,
+  search as searchEndpoint,
   searchKinds,
 } from '../../contract/operator/oversight/search.ts';
 import { type Transaction, transact } from '../../store/database.ts';
 import { type Found, findByText } from '../../store/oversight/search.ts';
 import { findChange } from '../../store/practices/changes.ts';
-import type { App, OperatorCall } from '../app.ts';
+import { operation } from '../app.ts';
 import { deliveryOf } from '../events/deliveries.ts';
 
-export async function search(app: App, { principal, query }: OperatorCall<typeof searchEndpoint>) {
+export const search = operation(searchEndpoint, async (app, { principal, query }) => {
   // Whoever asks right after the refusal finds it.
   await app.refusals.flush();
   const text = query.q.trim();
@@ -23,7 +23,7 @@ export async function search(app: App, { principal, query }: OperatorCall<typeof
   const data = searchKinds.flatMap((kind) => (byKind.get(kind) ?? []).slice(0, HITS_MAX).map(presentHit));
   const more = searchKinds.filter((kind) => (byKind.get(kind)?.length ?? 0) > HITS_MAX);
   return { body: { data, count: data.length, more }, read: [SETTINGS, ...data.flatMap(readOf)] };
-}
+});
 
 /** What says in its ID where it is. */
 async function findByTellingId(tx: Transaction, text: string): Promise<Found[]> {

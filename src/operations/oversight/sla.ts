@@ -1,4 +1,4 @@
-import type { getSla as getEndpoint, SlaReport } from '../../contract/operator/oversight/sla.ts';
+import { getSla as getEndpoint, type SlaReport } from '../../contract/operator/oversight/sla.ts';
 import { Problem, ValidationProblem } from '../../contract/problems.ts';
 import { newestOf } from '../../domain/access/agreement.ts';
 import { type Principal, SYSTEM } from '../../domain/access/principal.ts';
@@ -14,12 +14,12 @@ import { agreementsOf, type StoredAgreement } from '../../store/access/agreement
 import { findPartner } from '../../store/access/partners.ts';
 import { transact } from '../../store/database.ts';
 import { readSlaFigures, readUptime } from '../../store/oversight/sla.ts';
-import type { App, OperatorCall } from '../app.ts';
+import { type App, operation } from '../app.ts';
 import { agreementAsTold } from '../practices/partner-changes.ts';
 
-export function getSla(app: App, { principal, params, query }: OperatorCall<typeof getEndpoint>) {
+export const getSla = operation(getEndpoint, (app, { principal, params, query }) => {
   return slaOf(app, principal, params.id, query.month);
-}
+});
 
 /** A month of a partner; the current one unless given. */
 export async function slaOf(app: App, principal: Principal, partnerId: string, given: string | undefined) {

@@ -1,26 +1,26 @@
-import type { listPartnerUsage as listAllEndpoint } from '../../contract/operator/oversight/usage.ts';
-import { DAYS_DEFAULT, DAYS_MAX, type listUsage as listEndpoint } from '../../contract/partner/usage.ts';
+import { listPartnerUsage as listAllEndpoint } from '../../contract/operator/oversight/usage.ts';
+import { DAYS_DEFAULT, DAYS_MAX, listUsage as listEndpoint } from '../../contract/partner/usage.ts';
 import { ValidationProblem } from '../../contract/problems.ts';
 import { transact } from '../../store/database.ts';
 import { listUsagePage } from '../../store/oversight/usage.ts';
-import type { App, OperatorCall, PartnerCall } from '../app.ts';
+import { type App, operation } from '../app.ts';
 
 const DAY_MS = 24 * 3600 * 1000;
 /** The first that is written with four digits, and that PostgreSQL knows. */
 const FIRST_DAY = Date.parse('0001-01-01');
 
-export async function listUsage(app: App, { principal, query }: PartnerCall<typeof listEndpoint>) {
+export const listUsage = operation(listEndpoint, async (app, { principal, query }) => {
   const filter = { ...query, ...daysOf(app, query), partner_id: principal.holder.partnerId };
   // Whoever asks finds what was counted here so far.
   await app.usage.flush();
   return { body: await transact(app.db, principal, (tx) => listUsagePage(tx, filter)) };
-}
+});
 
-export async function listPartnerUsage(app: App, { principal, query }: OperatorCall<typeof listAllEndpoint>) {
+export const listPartnerUsage = operation(listAllEndpoint, async (app, { principal, query }) => {
   const filter = { ...query, ...daysOf(app, query) };
   await app.usage.flush();
   return { body: await transact(app.db, principal, (tx) => listUsagePage(tx, filter)) };
-}
+});
 
 /** The period is known once its defaults are, so it is here that it is refused. */
 function daysOf({ clock }: App, given: { from?: string | undefined; to?: string | undefined }) {

@@ -1,4 +1,4 @@
-import type {
+import {
   reportChangeApplied as appliedEndpoint,
   getChange as getEndpoint,
   listLatestChanges as latestEndpoint,
@@ -6,7 +6,7 @@ import type {
   reportChangeRejected as rejectedEndpoint,
   streamChanges as streamEndpoint,
 } from '../../contract/operator/practices/changes.ts';
-import type { listSubmissionTypeChanges as listOwnEndpoint } from '../../contract/partner/changes.ts';
+import { listSubmissionTypeChanges as listOwnEndpoint } from '../../contract/partner/changes.ts';
 import { Problem } from '../../contract/problems.ts';
 import { type ChangeEnd, endedChange } from '../../domain/practices/change.ts';
 import { localTime } from '../../domain/practices/local-time.ts';
@@ -21,11 +21,11 @@ import {
   readChangePage,
 } from '../../store/practices/changes.ts';
 import { findSubmissionType } from '../../store/practices/submission-types.ts';
-import { type App, nowIso, type OperatorCall, type PartnerCall } from '../app.ts';
+import { type App, nowIso, type OperatorCall, operation } from '../app.ts';
 
 // ---- Operators ----
 
-export async function listChanges(app: App, call: OperatorCall<typeof listEndpoint>) {
+export const listChanges = operation(listEndpoint, async (app, call) => {
   const { changes, nextCursor, hasMore } = await transact(app.db, call.principal, (tx) =>
     readChangePage(tx, call.query),
   );
@@ -33,30 +33,30 @@ export async function listChanges(app: App, call: OperatorCall<typeof listEndpoi
     body: { data: changes, count: changes.length, next_cursor: nextCursor, has_more: hasMore },
     read: changes.map(readOfChange),
   };
-}
+});
 
-export async function listLatestChanges(app: App, { principal, query }: OperatorCall<typeof latestEndpoint>) {
+export const listLatestChanges = operation(latestEndpoint, async (app, { principal, query }) => {
   const body = await transact(app.db, principal, (tx) => listLatestChangePage(tx, query));
   return { body, read: body.data.map(readOfChange) };
-}
+});
 
-export async function streamChanges(app: App, call: OperatorCall<typeof streamEndpoint>) {
+export const streamChanges = operation(streamEndpoint, async (app, call) => {
   return { stream: await app.streams.followChanges(call) };
-}
+});
 
-export async function getChange(app: App, { principal, params }: OperatorCall<typeof getEndpoint>) {
+export const getChange = operation(getEndpoint, async (app, { principal, params }) => {
   const body = await transact(app.db, principal, (tx) => findChange(tx, params.id));
   if (!body) throw new Problem('not_found');
   return { body, read: [readOfChange(body)] };
-}
+});
 
-export function reportChangeApplied(app: App, call: OperatorCall<typeof appliedEndpoint>) {
+export const reportChangeApplied = operation(appliedEndpoint, (app, call) => {
   return report(app, call, call.params.id, { state: 'applied', reason: null });
-}
+});
 
-export function reportChangeRejected(app: App, call: OperatorCall<typeof rejectedEndpoint>) {
+export const reportChangeRejected = operation(rejectedEndpoint, (app, call) => {
   return report(app, call, call.params.id, { state: 'rejected', reason: call.body.reason });
-}
+});
 
 async function report(
   app: App,
@@ -92,7 +92,7 @@ async function report(
 
 // ---- Partners ----
 
-export async function listSubmissionTypeChanges(app: App, call: PartnerCall<typeof listOwnEndpoint>) {
+export const listSubmissionTypeChanges = operation(listOwnEndpoint, async (app, call) => {
   const { principal, params, query } = call;
   const { day } = localTime(app.clock.now(), principal.group.timezone);
   const body = await transact(app.db, principal, async (tx) => {
@@ -104,4 +104,4 @@ export async function listSubmissionTypeChanges(app: App, call: PartnerCall<type
     return page;
   });
   return { body };
-}
+});

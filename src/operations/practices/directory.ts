@@ -1,8 +1,8 @@
-import type {
-  Assignee,
+import {
+  type Assignee,
   deleteAssignee as deleteAssigneeEndpoint,
   deleteForm as deleteFormEndpoint,
-  Form,
+  type Form,
   getAssignee as getAssigneeEndpoint,
   getForm as getFormEndpoint,
   listAssignees as listAssigneesEndpoint,
@@ -28,9 +28,9 @@ import {
   upsertForm,
 } from '../../store/practices/directory.ts';
 import { findGroup, lockGroup } from '../../store/practices/practice-groups.ts';
-import { type Actor, type App, nowIso, type OperatorCall } from '../app.ts';
+import { type Actor, nowIso, operation } from '../app.ts';
 
-export async function putForm(app: App, call: OperatorCall<typeof putFormEndpoint>) {
+export const putForm = operation(putFormEndpoint, async (app, call) => {
   const { id: groupId, form_id } = call.params;
   const body = await transact(app.db, call.principal, async (tx): Promise<Form> => {
     // The lock keeps two first descriptions of the same form from both being "new" in the audit trail.
@@ -49,24 +49,24 @@ export async function putForm(app: App, call: OperatorCall<typeof putFormEndpoin
     return after;
   });
   return { body };
-}
+});
 
-export async function listForms(app: App, call: OperatorCall<typeof listFormsEndpoint>) {
+export const listForms = operation(listFormsEndpoint, async (app, call) => {
   const body = await transact(app.db, call.principal, async (tx) => {
     await mustExist(tx, call.params.id);
     return listFormPage(tx, call.params.id, call.query);
   });
   return { body };
-}
+});
 
-export async function getForm(app: App, call: OperatorCall<typeof getFormEndpoint>) {
+export const getForm = operation(getFormEndpoint, async (app, call) => {
   const { id, form_id } = call.params;
   const body = await transact(app.db, call.principal, (tx) => findForm(tx, id, form_id));
   if (!body) throw new Problem('not_found');
   return { body };
-}
+});
 
-export async function putAssignee(app: App, call: OperatorCall<typeof putAssigneeEndpoint>) {
+export const putAssignee = operation(putAssigneeEndpoint, async (app, call) => {
   const { id: groupId, assignee_type: type, assignee_id: id } = call.params;
   const body = await transact(app.db, call.principal, async (tx): Promise<Assignee> => {
     if (!(await lockGroup(tx, groupId))) throw new Problem('not_found');
@@ -79,26 +79,26 @@ export async function putAssignee(app: App, call: OperatorCall<typeof putAssigne
     return after;
   });
   return { body };
-}
+});
 
-export async function listAssignees(app: App, call: OperatorCall<typeof listAssigneesEndpoint>) {
+export const listAssignees = operation(listAssigneesEndpoint, async (app, call) => {
   const body = await transact(app.db, call.principal, async (tx) => {
     await mustExist(tx, call.params.id);
     return listAssigneePage(tx, call.params.id, call.query);
   });
   return { body };
-}
+});
 
-export async function getAssignee(app: App, call: OperatorCall<typeof getAssigneeEndpoint>) {
+export const getAssignee = operation(getAssigneeEndpoint, async (app, call) => {
   const { id, assignee_type, assignee_id } = call.params;
   const body = await transact(app.db, call.principal, (tx) =>
     findAssignee(tx, id, assignee_type, assignee_id),
   );
   if (!body) throw new Problem('not_found');
   return { body };
-}
+});
 
-export async function deleteForm(app: App, call: OperatorCall<typeof deleteFormEndpoint>) {
+export const deleteForm = operation(deleteFormEndpoint, async (app, call) => {
   const { id: groupId, form_id } = call.params;
   await transact(app.db, call.principal, async (tx) => {
     const before = await lockForm(tx, groupId, form_id);
@@ -110,9 +110,9 @@ export async function deleteForm(app: App, call: OperatorCall<typeof deleteFormE
     audit(tx, call, now, 'form.delete', groupId, before, null);
   });
   return { body: undefined };
-}
+});
 
-export async function deleteAssignee(app: App, call: OperatorCall<typeof deleteAssigneeEndpoint>) {
+export const deleteAssignee = operation(deleteAssigneeEndpoint, async (app, call) => {
   const { id: groupId, assignee_type: type, assignee_id: id } = call.params;
   await transact(app.db, call.principal, async (tx) => {
     const before = await lockAssignee(tx, groupId, type, id);
@@ -124,7 +124,7 @@ export async function deleteAssignee(app: App, call: OperatorCall<typeof deleteA
     audit(tx, call, now, 'assignee.delete', groupId, before, null);
   });
   return { body: undefined };
-}
+});
 
 async function mustExist(tx: Transaction, groupId: string): Promise<void> {
   if (!(await findGroup(tx, groupId))) throw new Problem('not_found');

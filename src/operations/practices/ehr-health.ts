@@ -1,4 +1,4 @@
-import type {
+import {
   getEhrHealth as getEndpoint,
   reportEhrHealth as reportEndpoint,
 } from '../../contract/operator/practices/ehr-health.ts';
@@ -12,19 +12,19 @@ import {
   lockEhrStatuses,
   updateEhrStatuses,
 } from '../../store/practices/practice-groups.ts';
-import { type App, nowIso, type OperatorCall } from '../app.ts';
+import { nowIso, operation } from '../app.ts';
 import { saidOne } from '../events/events.ts';
 import { ehrRecord } from '../events/published-facts.ts';
 import type { EhrReport, ReportedEhr } from '../gathered-calls.ts';
 
 /** Gathered with the reports of other calls. */
-export async function reportEhrHealth(app: App, call: OperatorCall<typeof reportEndpoint>) {
+export const reportEhrHealth = operation(reportEndpoint, async (app, call) => {
   const { principal, requestId, traceparent } = call;
   const report = { id: call.params.id, status: call.body.status, principal, requestId, traceparent };
   const body = await app.gathered.ehrReports(report);
   if (body.changed) app.access.forget();
   return { body };
-}
+});
 
 /** Speaks only on a change. The lock makes that exact: of two reports at once, the second sees what the first changed. */
 export const ehrReports: Gathered<EhrReport, ReportedEhr> = {
@@ -64,8 +64,8 @@ export const ehrReports: Gathered<EhrReport, ReportedEhr> = {
   },
 };
 
-export async function getEhrHealth(app: App, call: OperatorCall<typeof getEndpoint>) {
+export const getEhrHealth = operation(getEndpoint, async (app, call) => {
   const status = await transact(app.db, call.principal, (tx) => findEhrStatus(tx, call.params.id));
   if (!status) throw new Problem('not_found');
   return { body: { status } };
-}
+});

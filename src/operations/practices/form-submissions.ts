@@ -1,11 +1,11 @@
 import type { Read } from '../../contract/endpoint.ts';
-import type {
+import {
   createFormSubmission as createEndpoint,
-  FormSubmission,
+  type FormSubmission,
   getFormSubmission as getEndpoint,
   listFormSubmissions as listEndpoint,
 } from '../../contract/operator/practices/form-submissions.ts';
-import type { getAvailability as availabilityEndpoint } from '../../contract/operator/practices/submission-types.ts';
+import { getAvailability as availabilityEndpoint } from '../../contract/operator/practices/submission-types.ts';
 import { Problem } from '../../contract/problems.ts';
 import { naming, ruleBroken } from '../../contract/rules.ts';
 import { newId } from '../../domain/ids.ts';
@@ -25,12 +25,12 @@ import {
   lockIntakes,
 } from '../../store/practices/form-submissions.ts';
 import { findGroup } from '../../store/practices/practice-groups.ts';
-import { type App, newSalt, nowIso, type OperatorCall } from '../app.ts';
+import { newSalt, nowIso, operation } from '../app.ts';
 import { saidOne } from '../events/events.ts';
 import type { SentForm } from '../gathered-calls.ts';
 
 /** What has happened is never refused: whatever speaks against the form is marked on it. Gathered with those of other calls. */
-export async function createFormSubmission(app: App, call: OperatorCall<typeof createEndpoint>) {
+export const createFormSubmission = operation(createEndpoint, async (app, call) => {
   const id = call.body.id ?? newId('fs', app.clock.now(), app.random);
   const { principal, requestId, traceparent, keep } = call;
   const sent = { groupId: call.params.id, typeId: call.body.submission_type_id, id };
@@ -39,7 +39,7 @@ export async function createFormSubmission(app: App, call: OperatorCall<typeof c
   } catch (error) {
     throw isUniqueViolation(error) ? recordedAlready(id) : error;
   }
-}
+});
 
 /**
  * The lock on the submission type makes the count exact: of two forms at once, the second sees the first counted. So does the second of two in one
@@ -126,7 +126,7 @@ function recordedAlready(id: string): Problem {
 }
 
 /** The question before: what is allowed here is not marked above, because both ask `marksOf`. */
-export async function getAvailability(app: App, call: OperatorCall<typeof availabilityEndpoint>) {
+export const getAvailability = operation(availabilityEndpoint, async (app, call) => {
   const asked = call.body?.submission_type_ids;
   const now = app.clock.now();
   const found = await transact(app.db, call.principal, (tx) =>
@@ -153,22 +153,22 @@ export async function getAvailability(app: App, call: OperatorCall<typeof availa
     };
   });
   return { body: { data } };
-}
+});
 
-export async function listFormSubmissions(app: App, call: OperatorCall<typeof listEndpoint>) {
+export const listFormSubmissions = operation(listEndpoint, async (app, call) => {
   const body = await transact(app.db, call.principal, async (tx) => {
     if (!(await findGroup(tx, call.params.id))) throw new Problem('not_found');
     return listFormSubmissionPage(tx, call.params.id, call.query);
   });
   return { body, read: body.data.map(readOf) };
-}
+});
 
-export async function getFormSubmission(app: App, call: OperatorCall<typeof getEndpoint>) {
+export const getFormSubmission = operation(getEndpoint, async (app, call) => {
   const { id, form_submission_id } = call.params;
   const body = await transact(app.db, call.principal, (tx) => findFormSubmission(tx, id, form_submission_id));
   if (!body) throw new Problem('not_found');
   return { body, read: [readOf(body)] };
-}
+});
 
 function readOf({ practice_group_id, id }: FormSubmission): Read {
   return { practiceGroupId: practice_group_id, object: 'FormSubmission', objectId: id };

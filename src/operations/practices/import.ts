@@ -3,7 +3,7 @@ import type { Line, LineStream } from '../../contract/endpoint.ts';
 import {
   type ImportOutcome,
   ITEMS_MAX,
-  type importItems as importEndpoint,
+  importItems as importEndpoint,
   itemKinds,
 } from '../../contract/operator/practices/import.ts';
 import { Problem } from '../../contract/problems.ts';
@@ -40,7 +40,7 @@ import {
 import { deleteGroup, findGroupUses, lockGroup } from '../../store/practices/practice-groups.ts';
 import { bury } from '../../store/practices/removed-items.ts';
 import { overruleProposals } from '../../store/practices/write-through.ts';
-import { type Actor, type App, nowIso, type OperatorCall } from '../app.ts';
+import { type Actor, type App, nowIso, type OperatorCall, operation } from '../app.ts';
 import { answerChunk, lastLine } from '../lines.ts';
 
 type Call = OperatorCall<typeof importEndpoint>;
@@ -49,11 +49,11 @@ type Call = OperatorCall<typeof importEndpoint>;
  * What the practice software says, in chunks of a thousand, each a transaction. Every item is decided by itself (domain/practices/import.ts), in the order of
  * the lines, on what those before it left; then each kind is written in one statement.
  */
-export async function importItems(app: App, call: Call) {
+export const importItems = operation(importEndpoint, async (app, call) => {
   if (call.lines) return { lines: importLines(app, call, call.lines) };
   const entries = call.body.items.map((value, index) => entryOf({ index, value }));
   return { body: { outcomes: await importChunk(app, call, entries) } };
-}
+});
 
 interface Entry {
   index: number;

@@ -1,15 +1,15 @@
 import { isDeepStrictEqual } from 'node:util';
-import type {
+import {
   createPracticeGroup as createEndpoint,
   deletePracticeGroup as deleteEndpoint,
   getPracticeGroup as getEndpoint,
   listAllPracticeGroups as listAllEndpoint,
-  OperatorPracticeGroup,
+  type OperatorPracticeGroup,
   updatePracticeGroup as updateEndpoint,
 } from '../../contract/operator/practices/practice-groups.ts';
-import type {
+import {
   listPracticeGroups as listEndpoint,
-  PracticeGroup,
+  type PracticeGroup,
 } from '../../contract/partner/practice-groups.ts';
 import { Problem } from '../../contract/problems.ts';
 import { type KeyHolder, SYSTEM } from '../../domain/access/principal.ts';
@@ -32,14 +32,14 @@ import {
   lockGroup,
   updateGroup,
 } from '../../store/practices/practice-groups.ts';
-import { type App, nowIso, type OperatorCall, type PartnerCall } from '../app.ts';
+import { type App, nowIso, operation } from '../app.ts';
 
 /** The door has just read the group, so the plain call asks the database nothing and waits for nothing. */
-export function listPracticeGroups(app: App, call: PartnerCall<typeof listEndpoint>) {
+export const listPracticeGroups = operation(listEndpoint, (app, call) => {
   const { holder, group } = call.principal;
   if (call.query.include !== undefined) return listNetwork(app, holder, group);
   return { body: { data: [group], count: 1 }, sameFor: group };
-}
+});
 
 /** The group acted for comes first. */
 async function listNetwork(app: App, holder: KeyHolder, group: PracticeGroup) {
@@ -48,7 +48,7 @@ async function listNetwork(app: App, holder: KeyHolder, group: PracticeGroup) {
   return { body: { data, count: data.length } };
 }
 
-export async function createPracticeGroup(app: App, call: OperatorCall<typeof createEndpoint>) {
+export const createPracticeGroup = operation(createEndpoint, async (app, call) => {
   const now = nowIso(app);
   const group: GroupRecord = {
     id: call.body.id ?? newId('grp', app.clock.now(), app.random),
@@ -84,9 +84,9 @@ export async function createPracticeGroup(app: App, call: OperatorCall<typeof cr
       });
     throw error;
   }
-}
+});
 
-export async function updatePracticeGroup(app: App, call: OperatorCall<typeof updateEndpoint>) {
+export const updatePracticeGroup = operation(updateEndpoint, async (app, call) => {
   const body = await transact(app.db, call.principal, async (tx) => {
     const before = await lockGroup(tx, call.params.id);
     if (!before) throw new Problem('not_found');
@@ -115,7 +115,7 @@ export async function updatePracticeGroup(app: App, call: OperatorCall<typeof up
   });
   app.access.forget();
   return { body, etag: etagOfGroup(body) };
-}
+});
 
 /**
  * Covers what can be changed here, and nothing else: it holds while the EHR goes down or a network is joined. It is the digest of reconciliation, told
@@ -134,7 +134,7 @@ function etagOfGroup({
 }
 
 /** No partner loses access by it: whoever had any is named as a use, and has to be taken out first. People of the practice are out when it has answered. */
-export async function deletePracticeGroup(app: App, call: OperatorCall<typeof deleteEndpoint>) {
+export const deletePracticeGroup = operation(deleteEndpoint, async (app, call) => {
   const { id } = call.params;
   const deleted = transact(app.db, call.principal, async (tx) => {
     const before = await lockGroup(tx, id);
@@ -158,14 +158,14 @@ export async function deletePracticeGroup(app: App, call: OperatorCall<typeof de
   // Also when it is not there: it may have gone by a call whose answer nobody heard.
   await deleted.finally(() => app.access.settle());
   return { body: undefined };
-}
+});
 
-export async function listAllPracticeGroups(app: App, call: OperatorCall<typeof listAllEndpoint>) {
+export const listAllPracticeGroups = operation(listAllEndpoint, async (app, call) => {
   return { body: await transact(app.db, call.principal, (tx) => listGroups(tx, call.query)) };
-}
+});
 
-export async function getPracticeGroup(app: App, call: OperatorCall<typeof getEndpoint>) {
+export const getPracticeGroup = operation(getEndpoint, async (app, call) => {
   const body = await transact(app.db, call.principal, (tx) => findGroup(tx, call.params.id));
   if (!body) throw new Problem('not_found');
   return { body, etag: etagOfGroup(body) };
-}
+});

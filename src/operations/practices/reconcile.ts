@@ -1,6 +1,6 @@
 import type { Line, LineStream } from '../../contract/endpoint.ts';
 import { ITEMS_MAX, itemKinds } from '../../contract/operator/practices/import.ts';
-import type { reconcileItems as reconcileEndpoint } from '../../contract/operator/practices/reconcile.ts';
+import { reconcileItems as reconcileEndpoint } from '../../contract/operator/practices/reconcile.ts';
 import { Problem } from '../../contract/problems.ts';
 import { withCommas } from '../../contract/wording.ts';
 import { type Current, digestOf, type ItemKey, presentItem } from '../../domain/practices/import.ts';
@@ -8,7 +8,7 @@ import { type Digested, Named, readDigested } from '../../domain/practices/recon
 import { refused } from '../../domain/refused-item.ts';
 import { transact } from '../../store/database.ts';
 import { listItems, readItems } from '../../store/practices/import.ts';
-import { type App, newSalt, nowIso, type OperatorCall } from '../app.ts';
+import { type App, newSalt, nowIso, type OperatorCall, operation } from '../app.ts';
 import { lastLine } from '../lines.ts';
 
 type Call = OperatorCall<typeof reconcileEndpoint>;
@@ -20,9 +20,9 @@ const NAMED_MAX = 2_000_000;
  * Compares chunk by chunk what was sent with what is here; then goes through all that is here for what was not named. What is made meanwhile is
  * left out of that: whoever sent the list could not know of it.
  */
-export function reconcileItems(app: App, call: Call) {
+export const reconcileItems = operation(reconcileEndpoint, (app, call) => {
   return { lines: differences(app, call, call.lines ?? nothing()) };
-}
+});
 
 async function* nothing(): AsyncGenerator<Line[]> {}
 

@@ -1,4 +1,4 @@
-import type {
+import {
   createSubmissionType as createEndpoint,
   deleteSubmissionType as deleteEndpoint,
   getGroupSubmissionType as getOfGroupEndpoint,
@@ -6,10 +6,10 @@ import type {
   updateGroupSubmissionType as updateOfGroupEndpoint,
 } from '../../contract/operator/practices/submission-types.ts';
 import type { PageQuery } from '../../contract/page.ts';
-import type {
+import {
   getSubmissionType as getEndpoint,
   listSubmissionTypes as listEndpoint,
-  SubmissionType,
+  type SubmissionType,
   updateSubmissionType as updateEndpoint,
 } from '../../contract/partner/submission-types.ts';
 import { Problem } from '../../contract/problems.ts';
@@ -41,17 +41,16 @@ import {
   updateSubmissionTypeRow,
 } from '../../store/practices/submission-types.ts';
 import { overruleProposals } from '../../store/practices/write-through.ts';
-import type { App, OperatorCall, PartnerCall } from '../app.ts';
-import { nowIso } from '../app.ts';
+import { type App, nowIso, type OperatorCall, operation } from '../app.ts';
 
 // ---- Partners ----
 
-export async function listSubmissionTypes(app: App, call: PartnerCall<typeof listEndpoint>) {
+export const listSubmissionTypes = operation(listEndpoint, async (app, call) => {
   const { id: groupId, timezone } = call.principal.group;
   return { body: await pageOfGroup(app, call.principal, groupId, timezone, call.query) };
-}
+});
 
-export async function getSubmissionType(app: App, call: PartnerCall<typeof getEndpoint>) {
+export const getSubmissionType = operation(getEndpoint, async (app, call) => {
   const { id: groupId, timezone } = call.principal.group;
   const { day } = localTime(app.clock.now(), timezone);
   const found = await transact(app.db, call.principal, (tx) =>
@@ -59,9 +58,9 @@ export async function getSubmissionType(app: App, call: PartnerCall<typeof getEn
   );
   if (!found) throw new Problem('not_found');
   return { body: presentSubmissionType(found), etag: etagOf(found.type.version) };
-}
+});
 
-export async function updateSubmissionType(app: App, call: PartnerCall<typeof updateEndpoint>) {
+export const updateSubmissionType = operation(updateEndpoint, async (app, call) => {
   // What the practice software is asked about first goes another way, so that nobody else waits for its answer.
   const updates = call.principal.group.writes_through ? app.writeThrough : app.updates;
   const outcome = await updates.submit({
@@ -73,11 +72,11 @@ export async function updateSubmissionType(app: App, call: PartnerCall<typeof up
   });
   if (outcome instanceof Error) throw outcome;
   return { body: presentSubmissionType(outcome), etag: etagOf(outcome.type.version) };
-}
+});
 
 // ---- Operators ----
 
-export async function createSubmissionType(app: App, call: OperatorCall<typeof createEndpoint>) {
+export const createSubmissionType = operation(createEndpoint, async (app, call) => {
   const groupId = call.params.id;
   const { id = newId('st', app.clock.now(), app.random), pathway_id, ...settings } = call.body;
   const now = nowIso(app);
@@ -119,7 +118,7 @@ export async function createSubmissionType(app: App, call: OperatorCall<typeof c
     throw error;
   }
   return { body: presentSubmissionType(created) };
-}
+});
 
 /** Of the form and the assignee that the type points to, or is to point to. */
 async function directoryFor(tx: Transaction, type: StoredSubmissionType): Promise<Directory> {
@@ -128,7 +127,7 @@ async function directoryFor(tx: Transaction, type: StoredSubmissionType): Promis
 }
 
 /** Under a lock, unlike the update by partners: it is rare, and no change by a partner. */
-export async function updateGroupSubmissionType(app: App, call: OperatorCall<typeof updateOfGroupEndpoint>) {
+export const updateGroupSubmissionType = operation(updateOfGroupEndpoint, async (app, call) => {
   const updated = await transact(app.db, call.principal, async (tx): Promise<Counted> => {
     const found = await lockOne(app, tx, call);
     const merged = { ...found.type, ...call.body } as StoredSubmissionType;
@@ -145,9 +144,9 @@ export async function updateGroupSubmissionType(app: App, call: OperatorCall<typ
     return { ...found, type: result.next };
   });
   return { body: presentSubmissionType(updated), etag: etagOf(updated.type.version) };
-}
+});
 
-export async function deleteSubmissionType(app: App, call: OperatorCall<typeof deleteEndpoint>) {
+export const deleteSubmissionType = operation(deleteEndpoint, async (app, call) => {
   const { id: groupId, submission_type_id: id } = call.params;
   await transact(app.db, call.principal, async (tx) => {
     const found = await lockOne(app, tx, call);
@@ -156,7 +155,7 @@ export async function deleteSubmissionType(app: App, call: OperatorCall<typeof d
     tx.audit(recordOf(call, now, 'submission_type.delete', presentSubmissionType(found), null));
   });
   return { body: undefined };
-}
+});
 
 type OneOfGroup = Pick<
   OperatorCall<typeof updateOfGroupEndpoint>,
@@ -196,13 +195,13 @@ function recordOf(
   };
 }
 
-export async function listGroupSubmissionTypes(app: App, call: OperatorCall<typeof listOfGroupEndpoint>) {
+export const listGroupSubmissionTypes = operation(listOfGroupEndpoint, async (app, call) => {
   const groupId = call.params.id;
   const timeZone = await timeZoneOf(app, call.principal, groupId);
   return { body: await pageOfGroup(app, call.principal, groupId, timeZone, call.query) };
-}
+});
 
-export async function getGroupSubmissionType(app: App, call: OperatorCall<typeof getOfGroupEndpoint>) {
+export const getGroupSubmissionType = operation(getOfGroupEndpoint, async (app, call) => {
   const groupId = call.params.id;
   const timeZone = await timeZoneOf(app, call.principal, groupId);
   const found = await transact(app.db, call.principal, (tx) =>
@@ -210,7 +209,7 @@ export async function getGroupSubmissionType(app: App, call: OperatorCall<typeof
   );
   if (!found) throw new Problem('not_found');
   return { body: presentSubmissionType(found), etag: etagOf(found.type.version) };
-}
+});
 
 async function timeZoneOf(app: App, principal: Principal, groupId: string): Promise<string> {
   const group = await transact(app.db, principal, (tx) => findGroup(tx, groupId));

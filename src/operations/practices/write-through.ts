@@ -1,8 +1,8 @@
-import type {
+import {
   deleteWriteThrough as deleteEndpoint,
   getWriteThrough as getEndpoint,
   putWriteThrough as putEndpoint,
-  WriteThroughSettings,
+  type WriteThroughSettings,
 } from '../../contract/operator/practices/write-through.ts';
 import { LIVE_SECRETS_MAX, SECRET_OVERLAP_HOURS } from '../../contract/partner/webhooks.ts';
 import { Problem } from '../../contract/problems.ts';
@@ -29,7 +29,7 @@ import {
   lockWriteThrough,
   updateWriteThrough,
 } from '../../store/practices/write-through.ts';
-import { type App, nowIso, type OperatorCall } from '../app.ts';
+import { nowIso, operation } from '../app.ts';
 import { refuseOperatorTarget } from '../events/subscriptions.ts';
 
 /** Nodes before this version of the schema would only refuse the changes. */
@@ -42,7 +42,7 @@ const DISABLED = 'An earlier version has disabled the address: nothing is sent t
 
 /** Whether the software of a practice group is asked before a partner's change is made: see runtime/practices/write-through.ts. */
 
-export async function putWriteThrough(app: App, call: OperatorCall<typeof putEndpoint>) {
+export const putWriteThrough = operation(putEndpoint, async (app, call) => {
   const { principal, params, body } = call;
   refuseOperatorTarget(app, body.url);
   const secret = newSecret(app.random);
@@ -100,15 +100,15 @@ export async function putWriteThrough(app: App, call: OperatorCall<typeof putEnd
   // Until then another node may make a change without asking.
   await app.access.settle();
   return { body: { ...settings, secret } };
-}
+});
 
-export async function getWriteThrough(app: App, { principal, params }: OperatorCall<typeof getEndpoint>) {
+export const getWriteThrough = operation(getEndpoint, async (app, { principal, params }) => {
   const body = await transact(app.db, principal, (tx) => findWriteThrough(tx, params.id));
   if (!body) throw new Problem('not_found');
   return { body };
-}
+});
 
-export async function deleteWriteThrough(app: App, call: OperatorCall<typeof deleteEndpoint>) {
+export const deleteWriteThrough = operation(deleteEndpoint, async (app, call) => {
   const { principal, params } = call;
   await transact(app.db, principal, async (tx) => {
     const found = await lockWriteThrough(tx, params.id);
@@ -135,7 +135,7 @@ export async function deleteWriteThrough(app: App, call: OperatorCall<typeof del
   });
   await app.access.settle();
   return { body: undefined };
-}
+});
 
 /** A query may carry its receiver's password. */
 const shown = (url: string) => url.replace(/\?.*$/s, '?[redacted]');

@@ -1,11 +1,11 @@
 import type { Read } from '../../contract/endpoint.ts';
-import type {
+import {
   createWriteToRecordJob as createEndpoint,
   failWriteToRecordJob as failEndpoint,
   getWriteToRecordJob as getEndpoint,
   listWriteToRecordJobs as listEndpoint,
   succeedWriteToRecordJob as succeedEndpoint,
-  WriteToRecordJob,
+  type WriteToRecordJob,
 } from '../../contract/operator/practices/write-to-record-jobs.ts';
 import { Problem } from '../../contract/problems.ts';
 import { ruleBroken } from '../../contract/rules.ts';
@@ -23,17 +23,17 @@ import {
   lockJobs,
   updateJobs,
 } from '../../store/practices/write-to-record-jobs.ts';
-import { type App, nowIso, type OperatorCall } from '../app.ts';
+import { type App, nowIso, type OperatorCall, operation } from '../app.ts';
 import { saidOne } from '../events/events.ts';
 import { jobRecord } from '../events/published-facts.ts';
 import type { NewJob, ReportOnJob } from '../gathered-calls.ts';
 
 /** Gathered with those of other calls, as reports on jobs are. */
-export async function createWriteToRecordJob(app: App, call: OperatorCall<typeof createEndpoint>) {
+export const createWriteToRecordJob = operation(createEndpoint, async (app, call) => {
   const { body: wanted, principal, requestId, keep } = call;
   const id = newId('wtr', app.clock.now(), app.random);
   return { body: await app.gathered.newJobs({ id, wanted, principal, requestId, keep }) };
-}
+});
 
 /** Whoever changes a practice has it locked, and all new jobs of it wait for that as one. */
 export const newJobs: Gathered<NewJob, WriteToRecordJob> = {
@@ -68,13 +68,13 @@ export const newJobs: Gathered<NewJob, WriteToRecordJob> = {
   },
 };
 
-export async function succeedWriteToRecordJob(app: App, call: OperatorCall<typeof succeedEndpoint>) {
+export const succeedWriteToRecordJob = operation(succeedEndpoint, async (app, call) => {
   return { body: await report(app, call, 'succeeded') };
-}
+});
 
-export async function failWriteToRecordJob(app: App, call: OperatorCall<typeof failEndpoint>) {
+export const failWriteToRecordJob = operation(failEndpoint, async (app, call) => {
   return { body: await report(app, call, call.body.permanent ? 'failed' : 'failed_for_now') };
-}
+});
 
 function report(
   app: App,
@@ -124,16 +124,16 @@ export const jobReports: Gathered<ReportOnJob, WriteToRecordJob> = {
   },
 };
 
-export async function listWriteToRecordJobs(app: App, call: OperatorCall<typeof listEndpoint>) {
+export const listWriteToRecordJobs = operation(listEndpoint, async (app, call) => {
   const body = await transact(app.db, call.principal, (tx) => listJobPage(tx, call.query));
   return { body, read: body.data.flatMap(readsOf) };
-}
+});
 
-export async function getWriteToRecordJob(app: App, call: OperatorCall<typeof getEndpoint>) {
+export const getWriteToRecordJob = operation(getEndpoint, async (app, call) => {
   const body = await transact(app.db, call.principal, (tx) => findJob(tx, call.params.id));
   if (!body) throw new Problem('not_found');
   return { body, read: readsOf(body) };
-}
+});
 
 /** A job shows itself and what it writes. */
 function readsOf({

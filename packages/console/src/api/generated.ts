@@ -2878,7 +2878,6 @@ export interface Operations {
     };
     answer: OperatorPracticeGroupPage;
   };
-  getPracticeGroup: { input: { params: { id: string | number } }; answer: OperatorPracticeGroup };
   updatePracticeGroup: {
     input: {
       params: { id: string | number };
@@ -2898,6 +2897,7 @@ export interface Operations {
     };
     answer: OperatorPracticeGroup;
   };
+  getPracticeGroup: { input: { params: { id: string | number } }; answer: OperatorPracticeGroup };
   deletePracticeGroup: { input: { params: { id: string | number } }; answer: undefined };
   createNetwork: {
     input: {
@@ -2935,7 +2935,6 @@ export interface Operations {
     };
     answer: NetworkPage;
   };
-  getNetwork: { input: { params: { id: string | number } }; answer: Network };
   updateNetwork: {
     input: {
       params: { id: string | number };
@@ -2961,6 +2960,7 @@ export interface Operations {
     };
     answer: Network | Approval;
   };
+  getNetwork: { input: { params: { id: string | number } }; answer: Network };
   deleteNetwork: { input: { params: { id: string | number } }; answer: Approval | undefined };
   addNetworkMember: {
     input: { params: { id: string | number; practice_group_id: string | number } };
@@ -3188,7 +3188,6 @@ export interface Operations {
     };
     answer: IssuedApiKeys | Approval;
   };
-  getKey: { input: { params: { id: string | number } }; answer: ApiKey };
   updateKey: {
     input: {
       params: { id: string | number };
@@ -3225,6 +3224,7 @@ export interface Operations {
     };
     answer: ApiKey | Approval;
   };
+  getKey: { input: { params: { id: string | number } }; answer: ApiKey };
   rotateKey: {
     input: {
       params: { id: string | number };
@@ -3439,9 +3439,28 @@ export interface Operations {
     answer: PartnerWebhook;
   };
   deletePartnerWebhook: { input: { params: { id: string | number } }; answer: undefined };
+  retryFailedDeliveries: { input: { params: { id: string | number } }; answer: RetriedDeliveries };
   replayPartnerWebhook: { input: { params: { id: string | number }; body: ReplayRequest }; answer: Replay };
   listWebhookAttempts: { input: { params: { id: string | number } }; answer: WebhookAttempts };
-  retryFailedDeliveries: { input: { params: { id: string | number } }; answer: RetriedDeliveries };
+  getFigures: {
+    input: {
+      query?: {
+        /** 3 hours before `until` unless given. */
+        since?: string | undefined;
+        /** Now unless given. */
+        until?: string | undefined;
+        /**
+         * How long a point is. The shortest that makes no more than 200 points unless given; at most 1500
+         * points may be asked for.
+         */
+        step?: '1m' | '5m' | '15m' | '1h' | '6h' | '1d' | undefined;
+        partner_id?: string | undefined;
+        /** Of its deliveries alone; calls are zero. */
+        webhook_id?: string | undefined;
+      };
+    };
+    answer: Figures;
+  };
   getWebhookHealth: {
     input: {
       params: { id: string | number };
@@ -3729,25 +3748,6 @@ export interface Operations {
     };
     answer: PartnerUsageEntryPage;
   };
-  getFigures: {
-    input: {
-      query?: {
-        /** 3 hours before `until` unless given. */
-        since?: string | undefined;
-        /** Now unless given. */
-        until?: string | undefined;
-        /**
-         * How long a point is. The shortest that makes no more than 200 points unless given; at most 1500
-         * points may be asked for.
-         */
-        step?: '1m' | '5m' | '15m' | '1h' | '6h' | '1d' | undefined;
-        partner_id?: string | undefined;
-        /** Of its deliveries alone; calls are zero. */
-        webhook_id?: string | undefined;
-      };
-    };
-    answer: Figures;
-  };
   getSla: {
     input: {
       params: { id: string | number };
@@ -3859,6 +3859,20 @@ export interface Operations {
     };
     answer: Invitation;
   };
+  listInvitations: {
+    input: {
+      query?: {
+        /** Entries on a page; 50 unless given. */
+        page_size?: number | undefined;
+        /** The next_cursor of the page before. */
+        cursor?: string | undefined;
+        partner_id?: string | undefined;
+        practice_group_id?: string | undefined;
+      };
+    };
+    answer: InvitationPage;
+  };
+  withdrawInvitation: { input: { params: { id: string | number } }; answer: Invitation };
   listStops: {
     input: {
       query?: {
@@ -3884,20 +3898,6 @@ export interface Operations {
     };
     answer: Stop;
   };
-  listInvitations: {
-    input: {
-      query?: {
-        /** Entries on a page; 50 unless given. */
-        page_size?: number | undefined;
-        /** The next_cursor of the page before. */
-        cursor?: string | undefined;
-        partner_id?: string | undefined;
-        practice_group_id?: string | undefined;
-      };
-    };
-    answer: InvitationPage;
-  };
-  withdrawInvitation: { input: { params: { id: string | number } }; answer: Invitation };
   getOperatorMe: { input: Record<never, never>; answer: OperatorMe };
   listSessions: {
     input: {
@@ -4221,13 +4221,13 @@ export interface Operations {
 export const operations = {
   createPracticeGroup: ['POST', '/operator/v1/practice-groups'],
   listAllPracticeGroups: ['GET', '/operator/v1/practice-groups'],
-  getPracticeGroup: ['GET', '/operator/v1/practice-groups/{id}'],
   updatePracticeGroup: ['PATCH', '/operator/v1/practice-groups/{id}'],
+  getPracticeGroup: ['GET', '/operator/v1/practice-groups/{id}'],
   deletePracticeGroup: ['DELETE', '/operator/v1/practice-groups/{id}'],
   createNetwork: ['POST', '/operator/v1/networks'],
   listNetworks: ['GET', '/operator/v1/networks'],
-  getNetwork: ['GET', '/operator/v1/networks/{id}'],
   updateNetwork: ['PATCH', '/operator/v1/networks/{id}'],
+  getNetwork: ['GET', '/operator/v1/networks/{id}'],
   deleteNetwork: ['DELETE', '/operator/v1/networks/{id}'],
   addNetworkMember: ['PUT', '/operator/v1/networks/{id}/members/{practice_group_id}'],
   removeNetworkMember: ['DELETE', '/operator/v1/networks/{id}/members/{practice_group_id}'],
@@ -4246,8 +4246,8 @@ export const operations = {
   issueKey: ['POST', '/operator/v1/keys'],
   listKeys: ['GET', '/operator/v1/keys'],
   issueKeys: ['POST', '/operator/v1/keys/bulk'],
-  getKey: ['GET', '/operator/v1/keys/{id}'],
   updateKey: ['PATCH', '/operator/v1/keys/{id}'],
+  getKey: ['GET', '/operator/v1/keys/{id}'],
   rotateKey: ['POST', '/operator/v1/keys/{id}/rotate'],
   revokeKey: ['POST', '/operator/v1/keys/{id}/revoke'],
   reportLeakedKeys: ['POST', '/operator/v1/leaked-keys'],
@@ -4277,9 +4277,10 @@ export const operations = {
   getPartnerWebhook: ['GET', '/operator/v1/webhooks/{id}'],
   updatePartnerWebhook: ['PATCH', '/operator/v1/webhooks/{id}'],
   deletePartnerWebhook: ['DELETE', '/operator/v1/webhooks/{id}'],
+  retryFailedDeliveries: ['POST', '/operator/v1/webhooks/{id}/retry-failed'],
   replayPartnerWebhook: ['POST', '/operator/v1/webhooks/{id}/replay'],
   listWebhookAttempts: ['GET', '/operator/v1/webhooks/{id}/attempts'],
-  retryFailedDeliveries: ['POST', '/operator/v1/webhooks/{id}/retry-failed'],
+  getFigures: ['GET', '/operator/v1/figures'],
   getWebhookHealth: ['GET', '/operator/v1/webhooks/{id}/health'],
   listDeliveries: ['GET', '/operator/v1/deliveries'],
   getDelivery: ['GET', '/operator/v1/deliveries/{id}'],
@@ -4317,7 +4318,6 @@ export const operations = {
   getSubscriptionDelivery: ['GET', '/operator/v1/subscriptions/{id}/deliveries/{delivery_id}'],
   replaySubscription: ['POST', '/operator/v1/subscriptions/{id}/replay'],
   listPartnerUsage: ['GET', '/operator/v1/usage'],
-  getFigures: ['GET', '/operator/v1/figures'],
   getSla: ['GET', '/operator/v1/partners/{id}/sla'],
   listSigningKeys: ['GET', '/operator/v1/signing-keys'],
   rotateSigningKey: ['POST', '/operator/v1/signing-keys/rotate'],
@@ -4333,10 +4333,10 @@ export const operations = {
   collectApproval: ['POST', '/operator/v1/approvals/{id}/collect'],
   createPartnerInvitation: ['POST', '/operator/v1/partners/{id}/invitations'],
   createPracticeInvitation: ['POST', '/operator/v1/practice-groups/{id}/invitations'],
-  listStops: ['GET', '/operator/v1/stops'],
-  liftStop: ['POST', '/operator/v1/stops/{id}/lift'],
   listInvitations: ['GET', '/operator/v1/invitations'],
   withdrawInvitation: ['POST', '/operator/v1/invitations/{id}/withdraw'],
+  listStops: ['GET', '/operator/v1/stops'],
+  liftStop: ['POST', '/operator/v1/stops/{id}/lift'],
   getOperatorMe: ['GET', '/operator/v1/me'],
   listSessions: ['GET', '/operator/v1/sessions'],
   revokeOwnSessions: ['DELETE', '/operator/v1/sessions'],

@@ -99,33 +99,6 @@ class SubmissionTypes:
     def __init__(self, transport: Transport) -> None:
         self._transport = transport
 
-    def list(
-        self,
-        *,
-        page_size: int | None = None,
-        cursor: str | None = None,
-        **options: Unpack[CallOptions],
-    ) -> Pages[SubmissionType, SubmissionTypePage]:
-        """List submission types.
-
-        Sorted by `order`; submission types without one come last.
-
-        Needs the scope `submission-types:read`: Read submission types.
-        """
-        return Pages(self._transport, "/v1/care-nav/submission-types", {"page_size": page_size, "cursor": cursor}, options)
-
-    def get(
-        self,
-        id: str,
-        /,
-        **options: Unpack[CallOptions],
-    ) -> SubmissionType:
-        """Get a submission type.
-
-        Needs the scope `submission-types:read`: Read submission types.
-        """
-        return cast(SubmissionType, self._transport.call("GET", f"/v1/care-nav/submission-types/{segment(id)}", {}, None, options))
-
     def update(
         self,
         id: str,
@@ -141,6 +114,33 @@ class SubmissionTypes:
         Needs the scope `submission-types:write`: Update submission types.
         """
         return cast(SubmissionType, self._transport.call("PATCH", f"/v1/care-nav/submission-types/{segment(id)}", {}, body, options))
+
+    def get(
+        self,
+        id: str,
+        /,
+        **options: Unpack[CallOptions],
+    ) -> SubmissionType:
+        """Get a submission type.
+
+        Needs the scope `submission-types:read`: Read submission types.
+        """
+        return cast(SubmissionType, self._transport.call("GET", f"/v1/care-nav/submission-types/{segment(id)}", {}, None, options))
+
+    def list(
+        self,
+        *,
+        page_size: int | None = None,
+        cursor: str | None = None,
+        **options: Unpack[CallOptions],
+    ) -> Pages[SubmissionType, SubmissionTypePage]:
+        """List submission types.
+
+        Sorted by `order`; submission types without one come last.
+
+        Needs the scope `submission-types:read`: Read submission types.
+        """
+        return Pages(self._transport, "/v1/care-nav/submission-types", {"page_size": page_size, "cursor": cursor}, options)
 
     def list_changes(
         self,
@@ -168,33 +168,6 @@ class AsyncSubmissionTypes:
     def __init__(self, transport: AsyncTransport) -> None:
         self._transport = transport
 
-    def list(
-        self,
-        *,
-        page_size: int | None = None,
-        cursor: str | None = None,
-        **options: Unpack[CallOptions],
-    ) -> AsyncPages[SubmissionType, SubmissionTypePage]:
-        """List submission types.
-
-        Sorted by `order`; submission types without one come last.
-
-        Needs the scope `submission-types:read`: Read submission types.
-        """
-        return AsyncPages(self._transport, "/v1/care-nav/submission-types", {"page_size": page_size, "cursor": cursor}, options)
-
-    async def get(
-        self,
-        id: str,
-        /,
-        **options: Unpack[CallOptions],
-    ) -> SubmissionType:
-        """Get a submission type.
-
-        Needs the scope `submission-types:read`: Read submission types.
-        """
-        return cast(SubmissionType, await self._transport.call("GET", f"/v1/care-nav/submission-types/{segment(id)}", {}, None, options))
-
     async def update(
         self,
         id: str,
@@ -210,6 +183,33 @@ class AsyncSubmissionTypes:
         Needs the scope `submission-types:write`: Update submission types.
         """
         return cast(SubmissionType, await self._transport.call("PATCH", f"/v1/care-nav/submission-types/{segment(id)}", {}, body, options))
+
+    async def get(
+        self,
+        id: str,
+        /,
+        **options: Unpack[CallOptions],
+    ) -> SubmissionType:
+        """Get a submission type.
+
+        Needs the scope `submission-types:read`: Read submission types.
+        """
+        return cast(SubmissionType, await self._transport.call("GET", f"/v1/care-nav/submission-types/{segment(id)}", {}, None, options))
+
+    def list(
+        self,
+        *,
+        page_size: int | None = None,
+        cursor: str | None = None,
+        **options: Unpack[CallOptions],
+    ) -> AsyncPages[SubmissionType, SubmissionTypePage]:
+        """List submission types.
+
+        Sorted by `order`; submission types without one come last.
+
+        Needs the scope `submission-types:read`: Read submission types.
+        """
+        return AsyncPages(self._transport, "/v1/care-nav/submission-types", {"page_size": page_size, "cursor": cursor}, options)
 
     def list_changes(
         self,

@@ -224,17 +224,20 @@ export class SubmissionTypes {
   }
 
   /**
-   * List submission types.
+   * Update a submission type.
    *
-   * Sorted by `order`; submission types without one come last.
+   * Changes the fields that the body names and leaves the others alone. Business rules are checked on
+   * the merged result; a rule is checked only when the request touches one of its fields.
    *
-   * Needs the scope `submission-types:read`: Read submission types.
+   * Needs the scope `submission-types:write`: Update submission types.
    */
-  list(
-    query: ListSubmissionTypesQuery = {},
-    options: CallOptions = {},
-  ): PageCall<SubmissionType, SubmissionTypePage> {
-    return this.#transport.pages({ method: 'GET', path: '/v1/care-nav/submission-types', query, options });
+  update(id: string, body: SubmissionTypePatch, options: CallOptions & IfMatch = {}): Call<SubmissionType> {
+    return this.#transport.call({
+      method: 'PATCH',
+      path: `/v1/care-nav/submission-types/${segment(id)}`,
+      body,
+      options,
+    });
   }
 
   /**
@@ -251,20 +254,17 @@ export class SubmissionTypes {
   }
 
   /**
-   * Update a submission type.
+   * List submission types.
    *
-   * Changes the fields that the body names and leaves the others alone. Business rules are checked on
-   * the merged result; a rule is checked only when the request touches one of its fields.
+   * Sorted by `order`; submission types without one come last.
    *
-   * Needs the scope `submission-types:write`: Update submission types.
+   * Needs the scope `submission-types:read`: Read submission types.
    */
-  update(id: string, body: SubmissionTypePatch, options: CallOptions & IfMatch = {}): Call<SubmissionType> {
-    return this.#transport.call({
-      method: 'PATCH',
-      path: `/v1/care-nav/submission-types/${segment(id)}`,
-      body,
-      options,
-    });
+  list(
+    query: ListSubmissionTypesQuery = {},
+    options: CallOptions = {},
+  ): PageCall<SubmissionType, SubmissionTypePage> {
+    return this.#transport.pages({ method: 'GET', path: '/v1/care-nav/submission-types', query, options });
   }
 
   /**

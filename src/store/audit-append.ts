@@ -1,3 +1,4 @@
+import type { AuditAction } from '../contract/audit-actions.ts';
 import type { AuditEntry } from '../contract/operator/oversight/audit.ts';
 import type { GuestPrincipal, PartnerPrincipal, Principal } from '../domain/access/principal.ts';
 import { type Sender, sqlFunction } from './sql-functions.ts';
@@ -8,7 +9,7 @@ type NamedGuest = Pick<GuestPrincipal, 'kind' | 'invitationId' | 'name' | 'sessi
 export interface AuditRecord {
   at: string;
   principal: Exclude<Principal, GuestPrincipal> | NamedGuest;
-  action: string;
+  action: AuditAction;
   subject: { type: string; id: string };
   practiceGroupId?: string | undefined;
   requestId: string | null;

@@ -51,7 +51,7 @@ export const signAgreement = operation(signEndpoint, async (app, call) => {
     const at = nowIso(app);
     const agreement = newAgreement(app, partner.id, at, call.body ?? {});
     const signed = { ...partner, ...termsOf(agreement), status };
-    const step = { at, action: 'sign-agreement', isSigned: true };
+    const step = { at, action: 'sign-agreement' as const, isSigned: true };
     const after = changePartner(tx, call, step, partner, signed);
     changeAgreement(tx, call, at, null, agreement);
     return presentPartner(after);

@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import type { Approval } from '../../contract/approval.ts';
+import type { AuditAction } from '../../contract/audit-actions.ts';
 import type { Endpoint } from '../../contract/endpoint.ts';
 import {
   approveApproval as approveEndpoint,
@@ -343,7 +344,7 @@ function record(
   app: App,
   tx: Transaction,
   { principal, requestId }: Actor,
-  action: string,
+  action: AuditAction,
   before: StoredApproval | null,
   after: StoredApproval,
 ): void {

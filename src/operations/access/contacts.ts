@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { alertKindNames } from '../../contract/alerts.ts';
+import type { AuditVerb } from '../../contract/audit-actions.ts';
 import type { Contact } from '../../contract/contacts.ts';
 import * as operatorContract from '../../contract/operator/access/contacts.ts';
 import type { PageQuery } from '../../contract/page.ts';
@@ -212,7 +213,7 @@ function audit(
   tx: Transaction,
   { principal, requestId }: Actor,
   at: string,
-  action: string,
+  action: AuditVerb<'contact'>,
   before: StoredContact | null,
   after: StoredContact | null,
 ): void {

@@ -1,3 +1,4 @@
+import type { AuditAction } from '../../contract/audit-actions.ts';
 import {
   type Invitation,
   listInvitations as listEndpoint,
@@ -124,7 +125,7 @@ function record(
   tx: Transaction,
   { principal, requestId }: Actor,
   at: string,
-  action: string,
+  action: AuditAction,
   before: StoredInvitation | null,
   after: StoredInvitation,
 ): void {

@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
+import type { AuditAction } from '../../contract/audit-actions.ts';
 import {
   type ApiKey,
   getKey as getEndpoint,
@@ -311,7 +312,7 @@ export function changeKey(
   tx: Transaction,
   actor: Actor,
   at: string,
-  action: string,
+  action: AuditAction,
   before: StoredKey,
   changed: StoredKey,
 ): StoredKey {
@@ -325,7 +326,7 @@ function auditKey(
   tx: Transaction,
   { principal, requestId }: Actor,
   at: string,
-  action: string,
+  action: AuditAction,
   before: StoredKey | null,
   after: StoredKey,
 ): void {

@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
+import type { AuditAction } from '../../contract/audit-actions.ts';
 import {
   addNetworkMember as addEndpoint,
   createNetwork as createEndpoint,
@@ -161,7 +162,7 @@ function audit(
   tx: Transaction,
   { principal, requestId }: Actor,
   at: string,
-  action: string,
+  action: AuditAction,
   before: Network | null,
   after: Network | null,
   practiceGroupId?: string,

@@ -1,3 +1,4 @@
+import type { AuditAction } from '../../contract/audit-actions.ts';
 import {
   createOperator as createEndpoint,
   getOperator as getEndpoint,
@@ -240,7 +241,7 @@ function newToken(app: Maker): string {
 export function recordOperator(
   { principal, requestId }: Actor,
   at: string,
-  action: string,
+  action: AuditAction,
   before: Operator | null,
   after: Operator,
 ) {

@@ -1,3 +1,4 @@
+import type { AuditAction } from '../../contract/audit-actions.ts';
 import {
   getOperatorMe as getMeEndpoint,
   listSessions as listEndpoint,
@@ -218,7 +219,7 @@ type Doer = Pick<AuditRecord, 'principal' | 'requestId'>;
 function record(
   { principal, requestId }: Doer,
   at: string,
-  action: string,
+  action: AuditAction,
   before: StoredSession | null,
   after: StoredSession | null,
 ) {

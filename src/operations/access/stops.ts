@@ -1,3 +1,4 @@
+import type { AuditAction } from '../../contract/audit-actions.ts';
 import { liftStop as liftEndpoint, listStops as listEndpoint } from '../../contract/operator/access/stops.ts';
 import {
   resumePartner as resumeEndpoint,
@@ -122,7 +123,7 @@ export const liftStop = operation(liftEndpoint, async (app, call) => {
 function record(
   { principal, requestId }: Actor,
   at: string,
-  action: string,
+  action: AuditAction,
   { groupId, partnerId }: StoppedPair,
   before: unknown,
   after: unknown,

@@ -1,3 +1,4 @@
+import type { AuditVerb } from '../../contract/audit-actions.ts';
 import type { PartnerDelivery } from '../../contract/operator/events/deliveries.ts';
 import {
   createSubscription as createEndpoint,
@@ -284,7 +285,7 @@ export function refuseOperatorTarget(app: App, url: string): void {
 function subscriptionRecord(
   { principal, requestId }: { principal: OperatorPrincipal; requestId: string },
   at: string,
-  action: string,
+  action: AuditVerb<'subscription'>,
   { id }: Pick<StoredSubscription, 'id'>,
   before: unknown,
   after: unknown,

@@ -1,3 +1,4 @@
+import type { AuditVerb } from '../../contract/audit-actions.ts';
 import { eventNames } from '../../contract/event-payloads.ts';
 import {
   deletePartnerWebhook as deleteAnyEndpoint,
@@ -225,7 +226,7 @@ function refuseBadTarget(app: App, url: string): void {
 export function webhookRecord(
   { principal, requestId }: Actor,
   at: string,
-  action: string,
+  action: AuditVerb<'webhook'>,
   webhook: Pick<StoredWebhook, 'id' | 'practice_group_id'>,
   before: unknown,
   after: unknown,

@@ -1,3 +1,4 @@
+import type { AuditAction } from '../../contract/audit-actions.ts';
 import { events } from '../../contract/events.ts';
 import {
   createErasure as createEndpoint,
@@ -200,7 +201,7 @@ function record(
   { principal, requestId }: Call,
   target: Pick<Target, 'groupId' | 'pseudonym'>,
   at: string,
-  action: string,
+  action: AuditAction,
   after: unknown,
 ) {
   return {

@@ -290,7 +290,7 @@ class Chunk {
       return {
         at: this.#now,
         principal,
-        action: 'practice_group.import',
+        action: 'practice_group.import' as const,
         subject: { type: 'practice_group', id: groupId },
         practiceGroupId: groupId,
         requestId,

@@ -1,3 +1,4 @@
+import type { AuditVerb } from '../../contract/audit-actions.ts';
 import type { Partner } from '../../contract/operator/access/partners.ts';
 import { slaInWords } from '../../domain/access/agreement.ts';
 import { insertAgreement, type StoredAgreement, updateAgreementRow } from '../../store/access/agreements.ts';
@@ -11,7 +12,7 @@ import type { Actor } from '../app.ts';
 export function changePartner(
   tx: Transaction,
   { principal, requestId }: Actor,
-  { at, action, isSigned = false }: { at: string; action: string; isSigned?: boolean },
+  { at, action, isSigned = false }: { at: string; action: AuditVerb<'partner'>; isSigned?: boolean },
   before: StoredPartner,
   changed: StoredPartner,
 ): StoredPartner {

@@ -1,3 +1,4 @@
+import type { AuditAction } from '../../contract/audit-actions.ts';
 import {
   createSubmissionType as createEndpoint,
   deleteSubmissionType as deleteEndpoint,
@@ -178,7 +179,7 @@ async function lockOne(app: App, tx: Transaction, { params, ifMatch }: OneOfGrou
 function recordOf(
   { params, principal, requestId }: OneOfGroup,
   at: string,
-  action: string,
+  action: AuditAction,
   before: unknown,
   after: unknown,
 ): AuditRecord {

@@ -172,7 +172,7 @@ describe('verifying', () => {
     const record = {
       at,
       principal: { kind: 'system' } as const,
-      action: 'x.y',
+      action: 'event.test' as const,
       subject: { type: 'x', id: 'x' },
     };
     await transact(db, { kind: 'system' }, async (tx) => {

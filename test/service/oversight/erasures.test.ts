@@ -342,7 +342,7 @@ describe('the audit after an erasure', () => {
     const filling = {
       at: new Date(house.clock.now()).toISOString(),
       principal: SYSTEM,
-      action: 'x.y',
+      action: 'event.test' as const,
       subject: { type: 'x', id: 'x' },
       requestId: null,
       before: null,

@@ -8,6 +8,7 @@ import { hazardPage } from './hazards.ts';
 import { limitsReference } from './limits-reference.ts';
 import { operatorDocument, partnerDocument, portalDocument, practiceDocument } from './openapi.ts';
 import { securityPage } from './security-standards.ts';
+import { withSettingTables } from './settings-reference.ts';
 
 /**
  * Writes the committed documents from the contract, or with `--check` only compares them, so that a change of the
@@ -30,6 +31,10 @@ const files: Record<string, string> = {
   'docs/reference/limits.md': limitsReference(),
   'docs/operating/hazards.md': hazardPage(onDisk('docs/safety/hazards.json') ?? ''),
   'docs/operating/security-standards.md': securityPage(onDisk('docs/safety/security-standards.json') ?? ''),
+  'docs/operating/settings.md': withSettingTables(
+    readFileSync(resolve(root, 'docs/operating/settings.md'), 'utf8'),
+  ),
+  'docs/operating/hazards.md': hazardPage(readFileSync(resolve(root, 'docs/safety/hazards.json'), 'utf8')),
 };
 
 const drifted = Object.entries(files).filter(([path, text]) => onDisk(path) !== text);

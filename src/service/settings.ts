@@ -1,25 +1,16 @@
-import { readFileSync } from 'node:fs';
 import type { Setting } from '../contract/operator/oversight/deployment.ts';
+import { settingTopics } from '../contract/settings.ts';
 import type { Config, TakenSetting } from './config.ts';
-
-/** What each setting means is told once: in the table of the documentation, which the container has too. */
-const PAGE = new URL('../../docs/operating/settings.md', import.meta.url);
-const ROW = /^\| `(\w+)` \| (.*?) \|/;
 
 /** Settings as operators see them, in the order of the documentation. */
 export function describeSettings({ settings }: Config): Setting[] {
   const taken = new Map(settings.map((one) => [one.name, one]));
-  const meanings = new Map<string, string>();
-  for (const line of readFileSync(PAGE, 'utf8').split('\n')) {
-    const [, name, meaning] = ROW.exec(line) ?? [];
-    // Further tables of the page tell what some of them are set to.
-    if (name !== undefined && meaning !== undefined && !meanings.has(name))
-      meanings.set(name, plainText(meaning));
-  }
-  return [...meanings].flatMap(([name, description]) => {
-    const one = taken.get(name);
-    return one ? [{ ...presentSetting(one), description }] : [];
-  });
+  return settingTopics.flatMap((topic) =>
+    topic.settings.flatMap(({ name, meaning }) => {
+      const one = taken.get(name);
+      return one ? [{ ...presentSetting(one), description: plainText(meaning) }] : [];
+    }),
+  );
 }
 
 /** Links by their words, and code without its marks. */

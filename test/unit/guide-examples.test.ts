@@ -8,8 +8,10 @@ import { partnerEndpoints } from '../../src/contract/partner/index.ts';
 import { submissionTypePatch, submissionTypeReadOnly } from '../../src/contract/partner/submission-types.ts';
 import { problemCatalogue, validationEntry } from '../../src/contract/problems.ts';
 import { ruleBroken, submissionTypeRules } from '../../src/contract/rules.ts';
+import { settingTopics } from '../../src/contract/settings.ts';
 import { check } from '../../src/contract/validate.ts';
 import { ATTEMPTS_MAX, nextStep } from '../../src/domain/events/retry.ts';
+import { readConfig } from '../../src/service/config.ts';
 import {
   blocksOf,
   compareJson,
@@ -90,12 +92,9 @@ describe('the tables of the pages', () => {
   });
 
   test('settings', () => {
-    const sources = ['src/service/config.ts', 'src/service/sign-in-settings.ts'].map((name) =>
-      readFileSync(join(ROOT, name), 'utf8'),
-    );
-    const read = sources.join('').matchAll(/read\('([A-Z_]+)'/g);
-    const rows = tableOf('docs/operating/settings.md', '| Name | Meaning | Default |');
-    expect(rows.map(([name]) => code(name)).sort()).toEqual([...read].map(([, name]) => name).sort());
+    const described = settingTopics.flatMap(({ settings }) => settings.map(({ name }) => name));
+    const read = readConfig({}, '/').settings.map(({ name }) => name);
+    expect(described.toSorted()).toEqual(read.toSorted());
   });
 
   test('lines of the log', () => {

@@ -189,10 +189,12 @@ describe('what is kept', () => {
     const db = await superuser(house.databaseUrl);
     const { key } = await makeWorld(house);
     const days = async () => {
-      const all = ['usage', 'usage_times', 'uptime'].map((table) =>
-        db.query(`SELECT DISTINCT day::text FROM ${table} ORDER BY day`),
-      );
-      return (await Promise.all(all)).map(({ rows }) => rows.map(({ day }) => day));
+      const found: string[][] = [];
+      for (const table of ['usage', 'usage_times', 'uptime']) {
+        const { rows } = await db.query(`SELECT DISTINCT day::text FROM ${table} ORDER BY day`);
+        found.push(rows.map(({ day }) => day));
+      }
+      return found;
     };
     const count = async () => {
       await house.send('GET', '/v1/me', { key });

@@ -31,10 +31,7 @@ const files: Record<string, string> = {
   'docs/reference/limits.md': limitsReference(),
   'docs/operating/hazards.md': hazardPage(onDisk('docs/safety/hazards.json') ?? ''),
   'docs/operating/security-standards.md': securityPage(onDisk('docs/safety/security-standards.json') ?? ''),
-  'docs/operating/settings.md': withSettingTables(
-    readFileSync(resolve(root, 'docs/operating/settings.md'), 'utf8'),
-  ),
-  'docs/operating/hazards.md': hazardPage(readFileSync(resolve(root, 'docs/safety/hazards.json'), 'utf8')),
+  'docs/operating/settings.md': withSettingTables(onDisk('docs/operating/settings.md') ?? ''),
 };
 
 const drifted = Object.entries(files).filter(([path, text]) => onDisk(path) !== text);

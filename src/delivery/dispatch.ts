@@ -15,7 +15,7 @@ import { type Claimed, Claims, type ClaimsOptions, type Sending } from './claims
 import { signedRequest } from './destinations.ts';
 import { type KnownWebhook, KnownWebhooks, staleness } from './known-webhooks.ts';
 import type { DeliveryMetrics } from './metrics.ts';
-import { IN_FLIGHT_FEWER, placesOf, YOUNG } from './places.ts';
+import { EMPTY_QUEUE, IN_FLIGHT_FEWER, placesOf } from './places.ts';
 import type { LaneHolder, Recorder } from './recorder.ts';
 import { type Receiver, RestingHosts } from './resting-hosts.ts';
 import { attemptResult, putBackResult } from './results.ts';
@@ -149,7 +149,7 @@ export class Dispatch implements LaneHolder, Sending {
   places(webhook: KnownWebhook, moment: number, claimed?: Claimed): number {
     if (this.isBehind(moment)) return 0;
     const { queue } = webhook.lane;
-    const next = queue[0] ?? claimed?.deliveries[0] ?? YOUNG;
+    const next = queue[0] ?? claimed?.deliveries[0] ?? EMPTY_QUEUE;
     const waitedMs = this.#options.clock.now() - next.acceptedMs;
     const under = { inFlight: this.inFlight, unrecorded: this.#recorder.size };
     const { places, isPaced } = placesOf(webhook, waitedMs, moment, under);

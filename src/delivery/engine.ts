@@ -10,7 +10,7 @@ import { isOnlyLate } from '../store/database-errors.ts';
 import { fanOut, reviewEntitlement } from '../store/events/deliveries.ts';
 import type { AcceptedOne, OneEvent } from '../store/events/events.ts';
 import { fanOutToOperators } from '../store/events/operator-events.ts';
-import { bePresent, freeLanesOfTheDead } from '../store/events/presence.ts';
+import { announceLiveness, freeLanesOfTheDead } from '../store/events/presence.ts';
 import type { Retention } from '../store/oversight/retention.ts';
 import { withdrawLate } from '../store/practices/write-through.ts';
 import { HAND_OVER_WAIT_MS, HANDED_OVER_MAX } from './claims.ts';
@@ -289,7 +289,13 @@ export function createEngine(options: EngineOptions): Engine {
     // Somebody has made old ones due again.
     porter_deliveries: () => dispatch.claims.wake(),
   };
-  const presence = bePresent(db, me, Object.keys(heard), (channel, what) => heard[channel]?.(what), clock);
+  const presence = announceLiveness(
+    db,
+    me,
+    Object.keys(heard),
+    (channel, what) => heard[channel]?.(what),
+    clock,
+  );
 
   async function takeOver(): Promise<void> {
     const freed = await freeLanesOfTheDead(db, me);

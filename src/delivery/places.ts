@@ -27,8 +27,8 @@ export function placesOf(
   return { places: Math.min(places, part), isPaced: places > 0 && part === 0 };
 }
 
-/** In place of a delivery, where there is none: it has not waited. */
-export const YOUNG = { acceptedMs: Number.POSITIVE_INFINITY };
+/** Stands for an empty queue: its wait time is zero. */
+export const EMPTY_QUEUE = { acceptedMs: Number.POSITIVE_INFINITY };
 
 /** How many more may be claimed for it. */
 export function roomFor(

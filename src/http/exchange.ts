@@ -36,8 +36,8 @@ interface Desk {
   finish(exchange: Exchange, status: number): void;
   /** The service is about to stop: connections are not kept for further requests. */
   isClosing(): boolean;
-  /** Of a body that goes on: it may take as long as something comes. */
-  letGoOn(exchange: Exchange): void;
+  /** Lifts the request timeout while the client keeps sending. */
+  liftTimeout(exchange: Exchange): void;
   /** Looks at what a call has to show beside its key. */
   prove: Prove;
   /** The URL by which browsers and partners call the service. */
@@ -340,7 +340,7 @@ export function send(
  * events comes again and is told so. Lines are broken off instead: what ended in order would pass for the whole. Nothing more is read from the
  * source than the reader takes.
  */
-export async function respondOnAndOn(
+export async function respondStream(
   exchange: Exchange,
   { text, close, stuck }: Stream,
   type: string,

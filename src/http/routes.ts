@@ -49,7 +49,7 @@ import {
   readLines,
   refuseLength,
   respond,
-  respondOnAndOn,
+  respondStream,
 } from './exchange.ts';
 import { admitGuest, admitNamedKey, isGuestStillAdmitted, namesKey } from './guests.ts';
 import { readNoter } from './reads.ts';
@@ -191,7 +191,7 @@ function operatorHandler(app: App, endpoint: Endpoint, operation: Operation): Ha
     const call = validate(exchange, bytes, takesLines);
     call.principal = operator;
     if (takesLines) {
-      exchange.desk.letGoOn(exchange);
+      exchange.desk.liftTimeout(exchange);
       call.lines = readLines(exchange.raw);
     }
     if (endpoint.long) call.gone = whenGone(exchange);
@@ -280,8 +280,8 @@ function sender({ operationId, response: { status, body: schema, verbatim, page 
   const send = (exchange: Exchange, result: Result): Promise<void> | void => {
     if ('waiting' in result)
       return respond(exchange, waitingResponse.status, serialiserOf(waitingResponse.body)(result.waiting));
-    if ('stream' in result) return respondOnAndOn(exchange, result.stream, EVENTS_TYPE);
-    if ('lines' in result) return respondOnAndOn(exchange, lineStream(result.lines), LINES_TYPE, status);
+    if ('stream' in result) return respondStream(exchange, result.stream, EVENTS_TYPE);
+    if ('lines' in result) return respondStream(exchange, lineStream(result.lines), LINES_TYPE, status);
     if (result.etag !== undefined) exchange.outgoing.push('etag', result.etag);
     if (result.replayed) exchange.outgoing.push('idempotent-replayed', 'true');
     if ('text' in result) return respond(exchange, status, result.text);

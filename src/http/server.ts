@@ -114,7 +114,7 @@ export function createServer(options: ServerOptions): Server {
       finish(exchange, status);
     },
     isClosing: () => !server.listening,
-    letGoOn({ raw, response }: Exchange) {
+    liftTimeout({ raw, response }: Exchange) {
       const { socket } = raw;
       const known = connectionOf(socket);
       known.isGoingOn = true;

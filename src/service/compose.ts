@@ -36,7 +36,7 @@ import { AuditAnchors } from '../runtime/oversight/audit-anchors.ts';
 import { AuditVerification } from '../runtime/oversight/audit-verification.ts';
 import { Figures } from '../runtime/oversight/figures.ts';
 import { Live } from '../runtime/oversight/live.ts';
-import { NodeSigns } from '../runtime/oversight/nodes.ts';
+import { NodeHeartbeats } from '../runtime/oversight/nodes.ts';
 import { Refusals } from '../runtime/oversight/refusals.ts';
 import { beat } from '../runtime/oversight/uptime.ts';
 import { Usage } from '../runtime/oversight/usage.ts';
@@ -166,7 +166,7 @@ export async function startService(config: Config, surroundings: Surroundings): 
     if (telemetry) undo.push(() => telemetry.stop());
 
     let engine: ReturnType<typeof startDelivering> | undefined;
-    let signs: NodeSigns | undefined;
+    let signs: NodeHeartbeats | undefined;
     let listening = '';
     let stopping = false;
     const readiness = new Readiness(db, clock);
@@ -243,7 +243,7 @@ export async function startService(config: Config, surroundings: Surroundings): 
     // Last: a service that cannot start sends nothing.
     if (worker) engine = startDelivering(app, log, () => clock.fault() === undefined, telemetry);
     alerts.start();
-    signs = new NodeSigns(
+    signs = new NodeHeartbeats(
       { ...app, skewMs: () => clock.skewMs() },
       {
         id: app.deployment.nodeId,

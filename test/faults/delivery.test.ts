@@ -3,7 +3,7 @@ import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import fc from 'fast-check';
 import { expect, it, onTestFinished } from 'vitest';
 import { closeDatabase, openDatabase } from '../../src/store/database.ts';
-import { bePresent } from '../../src/store/events/presence.ts';
+import { announceLiveness } from '../../src/store/events/presence.ts';
 import { openDeliveryHarness } from '../support/delivery-harness.ts';
 import { orderRound, ROUND } from '../support/delivery-model.ts';
 import { storm } from '../support/delivery-storm.ts';
@@ -52,7 +52,7 @@ it('a worker whose sign of life ended without a word shows another one', async (
     for (const socket of [...upward, ...downward]) socket.destroy();
     proxy.close();
   });
-  const presence = bePresent(db, 7, [], () => {}, office.clock);
+  const presence = announceLiveness(db, 7, [], () => {}, office.clock);
   const signs = () =>
     office.rows(
       `SELECT FROM pg_locks WHERE locktype = 'advisory' AND mode = 'ShareLock'

@@ -38,7 +38,7 @@ import {
   type Written,
 } from '../../store/practices/import.ts';
 import { deleteGroup, findGroupUses, lockGroup } from '../../store/practices/practice-groups.ts';
-import { bury } from '../../store/practices/removed-items.ts';
+import { removeWithTombstone } from '../../store/practices/removed-items.ts';
 import { overruleProposals } from '../../store/practices/write-through.ts';
 import { type Actor, type App, nowIso, type OperatorCall, operation } from '../app.ts';
 import { answerChunk, lastLine } from '../lines.ts';
@@ -229,7 +229,7 @@ class Chunk {
       if (made.length > 0) insertItems(this.#tx, kind, made, this.#now);
       if (changed.length > 0) updateItems(this.#tx, kind, changed, this.#now);
       if (raised.length > 0) raiseVersions(this.#tx, kind, raised);
-      if (removed.length > 0) bury(this.#tx, kind, removed, this.#now);
+      if (removed.length > 0) removeWithTombstone(this.#tx, kind, removed, this.#now);
     }
     const same = items.filter(
       (item) => item.kind === 'submission_type' && this.outcomes.get(item)?.outcome === 'unchanged',
@@ -251,7 +251,7 @@ class Chunk {
     const { sourceVersion } = decision.next;
     if (decision.outcome === 'unchanged' && sourceVersion === current.sourceVersion) return;
     if (item.kind === 'practice_group') deleteGroup(this.#tx, item.id, this.#now, sourceVersion);
-    else bury(this.#tx, item.kind, [{ ...item, sourceVersion }], this.#now);
+    else removeWithTombstone(this.#tx, item.kind, [{ ...item, sourceVersion }], this.#now);
     if (decision.outcome === 'deleted')
       this.#changes.push({ key: item, before: current.fields, after: null });
   }

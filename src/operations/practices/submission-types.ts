@@ -31,7 +31,7 @@ import { type Transaction, transact } from '../../store/database.ts';
 import { isUniqueViolation } from '../../store/database-errors.ts';
 import { holdDirectory } from '../../store/practices/directory.ts';
 import { findGroup } from '../../store/practices/practice-groups.ts';
-import { bury, goOnWithVersion } from '../../store/practices/removed-items.ts';
+import { continueVersion, removeWithTombstone } from '../../store/practices/removed-items.ts';
 import {
   type Counted,
   findSubmissionType,
@@ -99,7 +99,7 @@ export const createSubmissionType = operation(createEndpoint, async (app, call) 
       const broken = brokenRule(type, settings, await directoryFor(tx, type));
       if (broken) throw ruleBroken(broken);
       await insertSubmissionType(tx, type);
-      goOnWithVersion(tx, groupId, id);
+      continueVersion(tx, groupId, id);
       tx.audit({
         at: now,
         principal: call.principal,
@@ -152,7 +152,7 @@ export const deleteSubmissionType = operation(deleteEndpoint, async (app, call) 
   await transact(app.db, call.principal, async (tx) => {
     const found = await lockOne(app, tx, call);
     const now = nowIso(app);
-    bury(tx, 'submission_type', [{ groupId, id }], now);
+    removeWithTombstone(tx, 'submission_type', [{ groupId, id }], now);
     tx.audit(recordOf(call, now, 'submission_type.delete', presentSubmissionType(found), null));
   });
   return { body: undefined };

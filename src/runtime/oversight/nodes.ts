@@ -6,7 +6,7 @@ import type { Figures } from './figures.ts';
 
 const SIGN_MS = 15_000;
 const MINUTE_MS = 60_000;
-/** One that has given no sign for so long is not there any more: it may miss three. */
+/** A node without a heartbeat for this long is gone: it may miss three heartbeats. */
 export const NODE_GONE_MS = 60_000;
 
 interface Surroundings {
@@ -16,11 +16,11 @@ interface Surroundings {
   skewMs: () => number;
 }
 
-/** What this node tells of itself: that it is there, whether its clock is right, and how much it did within the last minute. */
-export class NodeSigns {
+/** Writes a heartbeat of this node every 15 seconds: its clock skew, and its requests and deliveries of the last minute. */
+export class NodeHeartbeats {
   readonly #surroundings: Surroundings;
   readonly #node: Pick<Node, 'id' | 'name' | 'version' | 'role' | 'started_at'>;
-  /** What was counted at each sign of the last minute. */
+  /** The counts at each heartbeat of the last minute. */
   #counted: { at: number; calls: number; deliveries: number }[];
   #cancel = () => {};
   #underWay: Promise<void> = Promise.resolve();
@@ -36,7 +36,7 @@ export class NodeSigns {
   }
 
   start(): void {
-    // While the database is away nobody can be told; the next sign is soon enough.
+    // If the database is away, the next heartbeat is soon enough.
     this.#underWay = this.sign().catch(() => {});
     if (!this.#stopped) this.#cancel = this.#surroundings.clock.timer(SIGN_MS, () => this.start());
   }

@@ -12,20 +12,19 @@ const freeLanesOfTheDeadSql = sqlFunction('free_lanes_of_the_dead', { me: 'bigin
 const ASK_MS = 5_000;
 
 export interface Presence {
-  /** Connects if need be, and returns when the sign of life is there; an outage while the database is away. */
+  /** Connects if needed, and returns when the liveness lock is held. Throws an outage while the database is away. */
   ensure(): Promise<void>;
-  /** Whether the sign of life is there, as far as is known. */
+  /** Whether the liveness lock is held, as far as this process knows. */
   isThere(): boolean;
   leave(): void;
 }
 
 /**
- * A worker's own connection, kept open for as long as it works. It holds an advisory lock that tells others that the
- * worker is alive: PostgreSQL lets go of it the moment the process dies, so that nobody has to wait until leases run
- * out. And it hears what others NOTIFY, which is a hint and no more: one that is missed while the connection is down
- * is made good by looking from time to time.
+ * Keeps a connection of the worker open while the worker runs. The connection holds an advisory lock, by which other nodes see that the worker is
+ * alive: PostgreSQL releases the lock the moment the process dies, so no node waits for its leases to expire. The connection also receives
+ * notifications. A notification is only a hint: regular polling covers notifications that were lost while the connection was down.
  */
-export function bePresent(
+export function announceLiveness(
   db: Database,
   me: number,
   channels: readonly string[],

@@ -3,7 +3,7 @@ import type { PageQuery } from '../../contract/page.ts';
 import { USES_TOLD_MAX, type Use } from '../../domain/practices/in-use.ts';
 import type { Transaction } from '../database.ts';
 import { byId, type Keyset, readPage } from '../page.ts';
-import { bury } from './removed-items.ts';
+import { removeWithTombstone } from './removed-items.ts';
 
 export async function findForm(tx: Transaction, groupId: string, id: string): Promise<Form | undefined> {
   return tx.first<Form>(
@@ -128,7 +128,7 @@ export function findAssigneeUses(tx: Transaction, groupId: string, type: string,
 }
 
 export function deleteFormRow(tx: Transaction, groupId: string, id: string, now: string): void {
-  bury(tx, 'form', [{ groupId, id }], now);
+  removeWithTombstone(tx, 'form', [{ groupId, id }], now);
 }
 
 export function deleteAssigneeRow(
@@ -138,5 +138,5 @@ export function deleteAssigneeRow(
   id: string,
   now: string,
 ): void {
-  bury(tx, 'assignee', [{ groupId, assigneeType, id }], now);
+  removeWithTombstone(tx, 'assignee', [{ groupId, assigneeType, id }], now);
 }

@@ -11,7 +11,7 @@ import type { KeyHolder } from '../../domain/access/principal.ts';
 import { USES_TOLD_MAX, type Use } from '../../domain/practices/in-use.ts';
 import { type IfLocked, skipping, type Transaction } from '../database.ts';
 import { byId, readPage } from '../page.ts';
-import { bury } from './removed-items.ts';
+import { removeWithTombstone } from './removed-items.ts';
 
 const GROUP = `
   g.id, g.name, g.ods_code, g.timezone, g.address, g.opening_hours, coalesce(h.status, 'unknown') AS ehr_status,
@@ -276,5 +276,5 @@ export function deleteGroup(tx: Transaction, id: string, now: string, sourceVers
     'UPDATE invitations SET revoked_at = $2, try_at = NULL WHERE practice_group_id = $1 AND revoked_at IS NULL',
     [id, now],
   );
-  bury(tx, 'practice_group', [{ groupId: id, id, sourceVersion }], now);
+  removeWithTombstone(tx, 'practice_group', [{ groupId: id, id, sourceVersion }], now);
 }

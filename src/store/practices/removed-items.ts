@@ -26,8 +26,13 @@ interface Removed {
   sourceVersion?: number | null | undefined;
 }
 
-/** Removes the rows, those that are there, and leaves a tombstone for each, which remembers what an earlier one of the same name did. */
-export function bury(tx: Transaction, kind: ItemKind, removed: readonly Removed[], now: string): void {
+/** Deletes the rows and leaves a tombstone for each. The tombstone keeps the highest versions that rows of this ID have had. */
+export function removeWithTombstone(
+  tx: Transaction,
+  kind: ItemKind,
+  removed: readonly Removed[],
+  now: string,
+): void {
   const { table, match, version } = TABLES[kind];
   tx.defer(
     `WITH named AS (
@@ -57,7 +62,7 @@ export function bury(tx: Transaction, kind: ItemKind, removed: readonly Removed[
  * A submission type that was just inserted goes on with the version of the last one of this name, if there was one. As a statement of its own: the
  * insert waits for whoever is removing that, and only what begins afterwards sees how far it had come.
  */
-export function goOnWithVersion(tx: Transaction, groupId: string, id: string): void {
+export function continueVersion(tx: Transaction, groupId: string, id: string): void {
   tx.defer(
     `UPDATE submission_types s SET version = r.version + 1 FROM removed_items r
       WHERE s.practice_group_id = $1 AND s.id = $2

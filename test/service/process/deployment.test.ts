@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { NodeSigns } from '../../../src/runtime/oversight/nodes.ts';
+import { NodeHeartbeats } from '../../../src/runtime/oversight/nodes.ts';
 import { readConfig } from '../../../src/service/config.ts';
 import { MASTER_KEY, OPERATOR_TOKEN, serviceForTests, startHarness } from '../../support/service.ts';
 
@@ -89,7 +89,7 @@ describe('GET /operator/v1/nodes', () => {
   it('200: its share is what it did within the last minute', async () => {
     const { app } = house.service;
     const sign = (id: string, skew: number) =>
-      new NodeSigns(
+      new NodeHeartbeats(
         { ...app, skewMs: () => skew },
         { id, name: id, version: '1', role: 'api', started_at: new Date(house.clock.now()).toISOString() },
       );

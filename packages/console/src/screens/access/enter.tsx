@@ -4,7 +4,7 @@ import { Button } from 'react-aria-components/Button';
 import { queryClient } from '../../api/client.ts';
 import { Mark } from '../../frame/frame.tsx';
 import { forgetRecent } from '../../frame/recent.ts';
-import { bring } from './bring.ts';
+import { redeemToken } from './redeem-token.ts';
 
 /**
  * Where the link of an invitation leads. Its token stands behind the #, which no server, log or referrer sees. It is spent by the button and not
@@ -20,7 +20,7 @@ export function Enter() {
   }, []);
   const enter = async () => {
     setRunning(true);
-    const refused = await bring('/console/enter', token);
+    const refused = await redeemToken('/console/enter', token);
     setRunning(false);
     if (refused !== undefined) return setRefusal(refused);
     queryClient.clear();

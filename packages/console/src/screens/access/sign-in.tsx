@@ -11,7 +11,7 @@ import { TextField } from 'react-aria-components/TextField';
 import { queryClient } from '../../api/client.ts';
 import { Mark } from '../../frame/frame.tsx';
 import { forgetRecent } from '../../frame/recent.ts';
-import { bring } from './bring.ts';
+import { redeemToken } from './redeem-token.ts';
 
 /** What is known before anybody is signed in. These calls answer with cookies and are no part of the API. */
 interface Options {
@@ -68,7 +68,7 @@ function WithToken() {
   const submit = async () => {
     setRunning(true);
     setRefusal(undefined);
-    const refused = await bring('/console/sign-in', token.trim());
+    const refused = await redeemToken('/console/sign-in', token.trim());
     setRunning(false);
     if (refused !== undefined) return setRefusal(refused);
     queryClient.clear();

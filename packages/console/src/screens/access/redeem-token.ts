@@ -1,5 +1,5 @@
-/** Sends what lets somebody in; the answer is a cookie and no part of the API. Returns why not, in the words of the service. */
-export async function bring(path: string, token: string): Promise<string | undefined> {
+/** Exchanges a token for a session cookie. Returns the message of the service if it refuses the token. */
+export async function redeemToken(path: string, token: string): Promise<string | undefined> {
   const answer = await fetch(path, {
     method: 'POST',
     headers: { 'content-type': 'application/json', 'x-porter-console': '1' },

@@ -326,7 +326,7 @@ describe('the pages', () => {
 const serving = (file: string, port: number) => `
 import { createServer } from 'node:http';
 import { Readable } from 'node:stream';
-import receiver from '../${file}';
+import receiver from './${file}';
 
 createServer(async (request, response) => {
   const { method, headers } = request;

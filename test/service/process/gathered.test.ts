@@ -376,13 +376,14 @@ describe('one call never spoils its neighbours', () => {
     const lock = 'SELECT FROM submission_types WHERE id = $1 FOR UPDATE';
     const waiting = await whileLocked(lock, [locked], async () => {
       const calls = [form(locked, id), form(locked), form(free)];
+      const settled = Promise.allSettled(calls);
       await calls[2];
       await untilWaited();
-      return { calls };
+      return { settled };
     });
     await untilWaited({ by: 'INSERT INTO form_submissions' });
     await recorder.query('COMMIT');
-    const statuses = (await Promise.allSettled(waiting.calls)).map(({ status }) => status);
+    const statuses = (await waiting.settled).map(({ status }) => status);
     expect(statuses).toEqual(['rejected', 'fulfilled', 'fulfilled']);
     expect(await countOf(locked)).toBe(1);
   });
@@ -574,13 +575,18 @@ describe('two nodes', () => {
       const names = ['first', 'middle', 'last'].map((name) => fresh(name));
       const [, middle] = names;
       const take = (node: typeof gathered, typeId: string) => (name: string) =>
-        node.forms({
-          groupId,
-          typeId,
-          principal,
-          requestId: 'r',
-          ...(what === 'IDs' ? { id: name } : { id: fresh('form'), keep: keepAs(name) }),
-        });
+        node
+          .forms({
+            groupId,
+            typeId,
+            principal,
+            requestId: 'r',
+            ...(what === 'IDs' ? { id: name } : { id: fresh('form'), keep: keepAs(name) }),
+          })
+          .then(
+            () => 'fulfilled',
+            () => 'rejected',
+          );
       const before = await deadlocks();
       const insert = what === 'IDs' ? RECORD : TAKE_KEY;
       // Both have begun, and neither can have taken all that it wants.
@@ -596,7 +602,7 @@ describe('two nodes', () => {
         },
         'ROLLBACK',
       );
-      const done = (await Promise.allSettled(calls)).map(({ status }) => status);
+      const done = await Promise.all(calls);
       const ofBoth = names.map((_, n) => [done[n], done.at(-1 - n)].toSorted());
       expect(ofBoth).toEqual(names.map(() => ['fulfilled', 'rejected']));
       expect(await deadlocks()).toBe(before);

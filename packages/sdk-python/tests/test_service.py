@@ -36,10 +36,10 @@ class Service(unittest.TestCase):
 
     def test_what_is_wrong_is_told_field_by_field(self) -> None:
         with self.assertRaises(PorterApiError) as refused:
-            self.porter.submission_types.update("symptoms", {"title": "", "order": -1})
+            self.porter.submission_types.update("symptoms", {"title": "", "daily_limit": -1})
         self.assertEqual(refused.exception.code, "validation_error")
         self.assertIn("title: ", str(refused.exception))
-        self.assertIn("order: ", str(refused.exception))
+        self.assertIn("daily_limit: ", str(refused.exception))
 
     def test_lists_go_on_page_after_page(self) -> None:
         all_of_them = [one["id"] for one in self.porter.submission_types.list()]

@@ -50,13 +50,13 @@ export function securityPage(text: string): string {
       '',
       `## ${title}`,
       '',
-      '| | Answered by | Code | Shown by |',
-      '|---|---|---|---|',
+      '| | Answered by | Code; tests |',
+      '|---|---|---|',
       ...rows.map((one) => {
         const name = `**${one.id}** ${one.title}`;
-        if ('not_applicable' in one) return `| ${name} | *Not applicable.* ${one.not_applicable} | | |`;
+        if ('not_applicable' in one) return `| ${name} | *Not applicable.* ${one.not_applicable} | |`;
         const files = new Set(one.tests.map(({ file }) => file.replace(/^.*\//, '')));
-        return `| ${name} | ${one.answer} | ${code(one.code)} | ${code([...files])} |`;
+        return `| ${name} | ${one.answer} | ${code(one.code)}; ${code([...files])} |`;
       }),
     ]),
     '',

@@ -19,8 +19,8 @@ interface AlertKind {
 }
 
 /**
- * What somebody is told of. A kind has its place here, and in `domain/oversight/alerts.ts` the decision when it begins and ends. Names travel to partners and
- * into preferences: one that was published stays.
+ * The kinds of alerts. `domain/oversight/alerts.ts` decides when an alert of each kind begins and ends. Partners and preferences use the names, so a
+ * published name stays.
  */
 const alertKinds = {
   webhook_failing: {

@@ -153,7 +153,7 @@ function unionAsTypes(schema: JsonSchema, { closed: isForCompilers }: Style): Js
   return merged;
 }
 
-/** Generators of clients read null beside a reference as `oneOf`, and beside several shapes as a type of one of them. */
+/** Client generators understand a nullable reference as `oneOf: [reference, null]`, and every other nullable schema as a type array with null. */
 function withoutBareNull(schema: JsonSchema): JsonSchema {
   const { anyOf, ...outer } = schema;
   if (!Array.isArray(anyOf) || anyOf.length !== 2 || anyOf[1].type !== 'null') return schema;

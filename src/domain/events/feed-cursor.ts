@@ -20,7 +20,7 @@ export function feedCursor({ position, timeline }: FeedPlace): string {
   return encodeCursor(timeline === null ? [position] : [position, timeline]);
 }
 
-/** What the database knows of the timeline of a cursor (src/sql/events/place_of_timeline.sql). */
+/** The stored facts about a cursor's timeline (src/sql/events/place_of_timeline.sql). */
 export interface TimelinePlace {
   head: number;
   cell: number;

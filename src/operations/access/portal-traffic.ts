@@ -18,7 +18,7 @@ import { listAlertsOf } from '../oversight/alerts.ts';
 import { presentRefusal } from '../oversight/requests.ts';
 import { waysOf } from './portal-account.ts';
 
-/** What people of a partner see of what goes to and fro. As in portal-account.ts, the partner is that of the session, and no other. */
+/** The portal user's view of events, webhooks and refused requests. As in portal-account.ts, the partner always comes from the session. */
 
 export const listPortalWebhooks = operation(
   contract.listPortalWebhooks,
